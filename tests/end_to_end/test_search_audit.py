@@ -93,7 +93,7 @@ def audit(search: SearchOptions | str | None = None, **more: Any) -> AuditResult
 def answer_of(result: AuditResult | Path, *also_left_out: str) -> dict[str, Any]:
     """All of `result.json` but the origin and more parts of the search."""
     numbers = numbers_of(result)
-    left_out = ("model_identity", *also_left_out)
+    left_out = ("model_identity", "has_table", *also_left_out)
     numbers["search"] = {k: v for k, v in numbers["search"].items() if k not in left_out}
     return numbers
 
@@ -126,6 +126,7 @@ def test_a_table_with_scores_and_a_scorer_give_the_same_result(name):
     assert by_model.group_table.equals(by_table.group_table)
     assert by_model.per_user.equals(by_table.per_user)
     scored = by_model.per_user.filter(pl.col("auc").is_not_null())["user_id"].to_list()
+    assert (by_table.summary.search.has_table, by_model.summary.search.has_table) == (True, False)
     assert sorted(model.asked) == scored
     assert len(model.calls) == by_model.summary.search.calls
 
@@ -541,6 +542,7 @@ def test_the_command_gives_the_result_of_the_library(tables: Path):
     result = audit(options, top=3, seed=4)
     printed = without_origin(printed)
     del printed["search"]["model_identity"]
+    assert printed["search"].pop("has_table")
     assert printed == answer_of(result)
     assert printed["search"]["users_scored"] == 240
     assert printed["search"]["users_reference"] == 72

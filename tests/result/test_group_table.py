@@ -3,7 +3,14 @@ from __future__ import annotations
 import numpy as np
 from pytest import approx
 
-from fairrec.result.group_table import ADJUSTED, NUMBERS, OF_ITEMS, RESERVED, group_table
+from fairrec.result.group_table import (
+    ADJUSTED,
+    BOUNDED,
+    NUMBERS,
+    OF_ITEMS,
+    RESERVED,
+    group_table,
+)
 from fairrec.statistics.verdict import verdicts_of
 from tests.builders import audit, two_groups
 from tests.statistics.small_analysis import analysis_of, random_analysis
@@ -29,7 +36,8 @@ def test_one_row_for_each_metric_and_group_with_enough_users():
         "is_known",
         *NUMBERS,
     ]
-    assert {*RESERVED} - {*ADJUSTED, *OF_ITEMS} == {*table.columns} - {"a", "b"}
+    beside = {*ADJUSTED, *BOUNDED, *OF_ITEMS}
+    assert {*RESERVED} - beside == {*table.columns} - {"a", "b"}
     for i, name in enumerate(("mrr@5", "urp@5")):
         rows = table.filter(metric=name)
         assert rows.height == analysis.is_tested[i].sum()

@@ -19,6 +19,7 @@ from fairrec.report.text.view import build_view
 from fairrec.result.audit_result import AuditResult
 from fairrec.result.catalogue_schema import CatalogueExposure, ItemsShown, Representation
 from fairrec.result.circumstances_schema import DifferingCircumstance, NoLongerFound
+from fairrec.result.group_table import BOUNDED
 from fairrec.result.metric_schema import Detectable, Interaction, Neighbour
 from fairrec.result.min_shown import without_small
 from fairrec.result.parts import GroupValue
@@ -66,6 +67,7 @@ OF_ALL = {
     },
     "MetricVerdict": {
         *("n_worse_by_more", "n_worse", "n_better", "n_ruled_out", "n_open", "n_not_compared"),
+        "n_exceeding_at_worst",
     },
     "MissingUsers": {"n_users", "n_missing", "permutations"},
     "Ratios": {"n_pairs_left_out"},
@@ -420,7 +422,13 @@ def test_it_is_said_how_many_are_hidden():
     result = result_of("values")
     shown = result.shown(LIMIT)
     table, kept = result.group_table, shown.group_table
-    assert kept.equals(table.filter(pl.col("support") >= LIMIT))
+    large = table.filter(pl.col("support") >= LIMIT)
+    assert kept.drop(BOUNDED).equals(large.drop(BOUNDED))
+    # the bounds of a group that few unknown users may belong to would tell their values
+    is_told = ~large["n_unknown"].is_between(1, LIMIT - 1)
+    assert not is_told.all() and is_told.any()
+    assert kept.filter(~is_told).select(BOUNDED).null_count().row(0) == ((~is_told).sum(),) * 3
+    assert kept.filter(is_told).equals(large.filter(is_told))
     attributes = [*result.summary.attributes]
     small = table.filter(pl.col("support") < LIMIT).select(attributes).n_unique()
     hidden = shown.summary.hidden

@@ -14,7 +14,7 @@ from fairrec.groups.grouping import Grouping
 from fairrec.inputs.users import Attribute
 from fairrec.statistics.compared import ComparedGroups, compare_paired, cut_off, judged
 from fairrec.statistics.intervals import Interval
-from fairrec.statistics.outcome import BY_MORE, OPEN, RULED_OUT, WORSE
+from fairrec.statistics.outcome import BY_MORE, OPEN, RULED_OUT, WORSE, outcome_names
 
 NAN = np.nan
 N_WORLDS = 60
@@ -177,7 +177,7 @@ def test_groups_are_judged_by_how_much_worse_they_are(higher_is_better, outcomes
     found = judged(groups(*ROWS), DEPTH, higher_is_better, 0.1, is_conclusive=True)
     assert found.of_groups.tolist() == outcomes
     assert np.flatnonzero(found.is_improved).tolist() == improved
-    assert found.outcome == "worse by more"
+    assert found.outcome == outcome_names(higher_is_better)[BY_MORE]
     assert found.of_groups[found.order].tolist()[: outcomes.count(BY_MORE)] == [
         BY_MORE for outcome in outcomes if outcome == BY_MORE
     ]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, replace
 from itertools import combinations
 
 import numpy as np
@@ -14,12 +15,8 @@ from fairrec.core.audit_options import AuditOptions
 from fairrec.groups.grouping import Grouping
 from fairrec.inputs.users import MISSING, Attribute
 from fairrec.metrics.measured import Ratio
-from fairrec.statistics.unknown import (
-    GROUPS_TOLD,
-    difference_bounds,
-    joining_sums,
-    unknown_bounds,
-)
+from fairrec.statistics import unknown
+from fairrec.statistics.unknown import GROUPS_LISTED, listed_bounds, unknown_bounds
 from tests.statistics.small_analysis import measured_as
 
 
@@ -33,10 +30,33 @@ def grouping_of(columns: dict[str, list[str]], min_users: int = 1, depth=3) -> G
     return Grouping.of(attributes, options)
 
 
-def bounds_of(columns, values, findings=(), metric="mrr", **options):
-    grouping = grouping_of(columns, **options)
-    found = unknown_bounds(0, findings, measured_as(metric, values), grouping)
-    return {grouping.group(one.position).label: one for one in found}
+@dataclass(frozen=True)
+class Bounds:
+    """Those of one group."""
+
+    difference: float
+    low: float
+    high: float
+    n_known: int
+    n_unknown: int
+
+
+def all_bounds(grouping, measured, findings=()) -> dict[int, Bounds]:
+    """By position in the lattice."""
+    found = unknown_bounds(0, findings, measured, grouping)
+    assert found is not None
+    columns = (found.difference, found.low, found.high, found.n_known, found.n_unknown)
+    return {at: Bounds(*row) for at, row in enumerate(zip(*columns, strict=True))}
+
+
+def bounds_of(columns, values, findings=(), metric="mrr", **options) -> dict[str, Bounds]:
+    """Those that are listed, by label."""
+    grouping, measured = grouping_of(columns, **options), measured_as(metric, values)
+    bounds = all_bounds(grouping, measured, findings)
+    better = measured.metrics[0].metric.higher_is_better
+    arrays = unknown_bounds(0, findings, measured, grouping)
+    listed = listed_bounds(arrays, findings, better, grouping)
+    return {grouping.group(at).label: bounds[at] for at in listed}
 
 
 def every_difference(values, is_known, may_belong):
@@ -60,12 +80,19 @@ def test_bounds_are_the_extremes_over_all_subsets(data):
     place = np.array(["K", *data.draw(st.lists(where, min_size=n - 1, max_size=n - 1))])
     is_known, may_belong = place == "K", place == "U"
     differences = [*every_difference(values, is_known, may_belong)]
-    if not differences:
+    if not differences or not may_belong.any():
         return
-    centred = values - values.mean()
-    joined = joining_sums(centred[may_belong], np.ones(may_belong.sum()))
-    low, high = difference_bounds(centred[is_known].sum(), is_known.sum(), n, joined)
-    assert (low, high) == approx((min(differences), max(differences)), abs=1e-12)
+    found = of_known(place, measured_as("mrr", values))
+    assert (found.low, found.high) == approx((min(differences), max(differences)), abs=1e-12)
+    assert found.n_unknown == may_belong.sum()
+
+
+def of_known(place, measured) -> Bounds:
+    """Of the group of those who belong for sure, where others may, and the rest do not."""
+    names = {"K": "in", "U": MISSING, "O": "out"}
+    grouping = grouping_of({"a": [names[one] for one in place]})
+    labels = [grouping.group(at).label for at in range(len(grouping.lattice))]
+    return all_bounds(grouping, measured)[labels.index("a=in")]
 
 
 @settings(max_examples=150)
@@ -87,12 +114,12 @@ def test_bounds_of_ratios_are_the_extremes_over_all_subsets(n, seed):
         for inside in insides
         if not inside.all()
     ]
-    if not differences:
+    if not differences or not may_belong.any():
         return
     ratio = Ratio.of(above[None], below[None], np.ones((1, len(above)), dtype=bool))
-    terms, size = ratio.terms[0] - ratio.terms.mean(), ratio.below[0]
-    joined = joining_sums(terms[may_belong], size[may_belong])
-    low, high = difference_bounds(terms[is_known].sum(), size[is_known].sum(), n, joined)
+    measured = replace(measured_as("mrr", ratio.above[0] / ratio.below[0]), ratio=ratio)
+    found = of_known(place, measured)
+    low, high = found.low, found.high
     least, most = min(differences), max(differences)
     assert low == approx(least) if least <= 0 else low >= least - 1e-9 * abs(least)
     assert high == approx(most) if most >= 0 else high <= most + 1e-9 * abs(most)
@@ -120,19 +147,56 @@ def test_in_a_group_of_two_conditions_who_meets_one_and_is_unknown_in_the_other_
     values = np.array([0.1, 0.3, 0.9, 0.0, 1.0, 0.5, 0.7])
     grouping = grouping_of(columns)
     position = grouping.lattice.codes.tolist().index([0, 0])
-    (found,) = (
-        one
-        for one in unknown_bounds(0, [position], measured_as("mrr", values), grouping)
-        if one.position == position
-    )
+    found = all_bounds(grouping, measured_as("mrr", values))[position]
     place = np.array([*"KKUUOOO"])
     differences = [*every_difference(values, place == "K", place == "U")]
     assert (found.low, found.high) == approx((min(differences), max(differences)))
     assert (found.n_known, found.n_unknown) == (2, 2)
-    # a second time only where it is asked for
-    assert position not in [
-        one.position for one in unknown_bounds(0, [], measured_as("mrr", values), grouping)
-    ]
+    assert "a=x, b=u" in bounds_of(columns, values, [position])
+    # a group of two attributes is listed only where it is a finding
+    assert "a=x, b=u" not in bounds_of(columns, values)
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.integers(0, 10_000))
+def test_every_group_has_the_extremes_over_all_subsets(seed):
+    """Of three attributes, all of them unknown for some users, and groups of up to three."""
+    rng = np.random.default_rng(seed)
+    columns = {name: rng.choice(["x", "y", MISSING], 9).tolist() for name in "abc"}
+    values = rng.choice([0.0, 0.2, 0.5, 1.0], 9)
+    grouping = grouping_of(columns)
+    if not any(MISSING in column for column in columns.values()):
+        return
+    for at, found in all_bounds(grouping, measured_as("mrr", values)).items():
+        group = grouping.group(at).as_dict()
+        is_known, may = np.ones((2, 9), dtype=bool)
+        for name, value in group.items():
+            column = np.array(columns[name])
+            is_known &= column == value
+            may &= (column == value) | (column == MISSING)
+        if is_known.all():
+            assert np.isnan(found.low)
+            continue
+        differences = [*every_difference(values, is_known, may & ~is_known)]
+        assert (found.low, found.high) == approx((min(differences), max(differences)), abs=1e-12)
+        assert (found.n_known, found.n_unknown) == (is_known.sum(), (may & ~is_known).sum())
+
+
+def test_beyond_what_can_be_looked_at_findings_and_single_attributes_have_bounds(monkeypatch):
+    rng = np.random.default_rng(3)
+    columns = {name: rng.choice(["x", "y", MISSING], 60).tolist() for name in "ab"}
+    grouping, measured = grouping_of(columns), measured_as("mrr", rng.random(60))
+    every = all_bounds(grouping, measured)
+    finding = int(np.flatnonzero(grouping.lattice.depth == 2)[-1])
+    single = np.flatnonzero(grouping.lattice.depth == 1)
+    n_cells = sum(MISSING in grouping.group(int(at)).as_dict().values() for at in grouping.full)
+    monkeypatch.setattr(unknown, "_MOST_LOOKS", n_cells * (len(single) + 1))
+    found = all_bounds(grouping, measured, [finding])
+    for at, one in found.items():
+        if at == finding or at in single:
+            assert one == every[at]
+        else:
+            assert np.isnan(one.low) and np.isnan(one.high)
 
 
 def test_users_without_a_value_of_the_metric_count_nowhere():
@@ -159,17 +223,18 @@ def test_the_worst_served_comes_first_whichever_end_is_worse(metric, first):
     assert next(iter(bounds_of({"gender": gender}, values, metric=metric))) == first
 
 
-def test_of_many_groups_the_largest_are_told():
-    values = [f"v{i:03d}" for i in range(GROUPS_TOLD + 5) for _ in range(1 + (i >= 5))]
+def test_of_many_groups_the_largest_are_listed():
+    values = [f"v{i:03d}" for i in range(GROUPS_LISTED + 5) for _ in range(1 + (i >= 5))]
     found = bounds_of({"a": [*values, MISSING]}, np.random.default_rng(0).random(len(values) + 1))
-    assert len(found) == GROUPS_TOLD
+    assert len(found) == GROUPS_LISTED
     assert all(one.n_known == 2 for one in found.values())
 
 
 def test_nothing_unknown_or_not_everyone_scored_is_no_bound():
-    assert bounds_of({"a": ["x", "y", "x"]}, [0.1, 0.2, 0.3]) == {}
+    known = grouping_of({"a": ["x", "y", "x"]})
+    assert unknown_bounds(0, [], measured_as("mrr", [0.1, 0.2, 0.3]), known) is None
     grouping = grouping_of({"a": ["x", "y", MISSING]})
     measured = measured_as("mrr", [0.1, 0.2, 0.3])
-    assert len(unknown_bounds(0, [], measured, grouping)) == 2
+    assert unknown_bounds(0, [], measured, grouping) is not None
     measured.is_scored[0] = False
-    assert unknown_bounds(0, [], measured, grouping) == ()
+    assert unknown_bounds(0, [], measured, grouping) is None

@@ -13,7 +13,7 @@ from fairrec.core.errors import FairRecError, InputError
 from fairrec.metrics.direction import harm
 from fairrec.result.change_table import RESERVED
 from fairrec.statistics.intervals import Interval
-from fairrec.statistics.outcome import OUTCOMES
+from fairrec.statistics.outcome import outcome_names
 from fairrec.statistics.verdict import group_outcomes, harm_interval, is_shown_worse
 from tests.compared_audits import audited, users_table
 from tests.mitigation.planted import mitigate, planted
@@ -80,7 +80,7 @@ def test_the_table_holds_what_other_limits_are_judged_by(base, worse):
         key = ["plan", "city"]
         assert (
             table.select(key)
-            .with_columns(outcome=pl.Series([OUTCOMES[at] for at in again]))
+            .with_columns(outcome=pl.Series([outcome_names(direction)[at] for at in again]))
             .sort(key, nulls_last=True)
             .equals(mine.select(*key, "outcome").sort(key, nulls_last=True))
         )
@@ -176,6 +176,9 @@ def test_a_metric_without_a_better_end_changes_either_way(base):
         clicks = fairrec.compare(*pair, matters=0.2).metrics["clicks"]
         assert clicks.higher_is_better is None
         assert clicks.worse[0].group == {"plan": "paid"} and not clicks.improved
+        found = fairrec.compare(*pair, matters=0.2)
+        assert found.summary.outcome == clicks.worse[0].outcome == "differs by more"
+        assert found.changes["outcome"][0] == "differs by more"
 
 
 def test_only_what_both_have_is_compared_and_the_rest_is_said(base):

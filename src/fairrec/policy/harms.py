@@ -14,7 +14,7 @@ from fairrec.core.options import spelled
 from fairrec.inputs.users import Value
 from fairrec.metrics.direction import harm
 from fairrec.report.words import group_label
-from fairrec.result.group_table import JUDGED, group_in
+from fairrec.result.group_table import BOUNDED, JUDGED, group_in
 from fairrec.result.metric_schema import MetricResult
 from fairrec.result.schema import AuditSummary
 from fairrec.statistics.intervals import Interval
@@ -31,6 +31,7 @@ class GroupHarms:
     conditions : one text column an attribute, null where its value does not matter
     size : how much worse it is; its sign is that of a harm; NaN where nothing is known
     interval : of that, for all groups and metrics at once
+    at_worst : the largest it could be by whoever of unknown attributes belongs; NaN if not known
     is_beyond_chance : differs from the others by more than chance explains
     is_known : its interval holds
     is_conclusive : whether the users with a value speak for all; otherwise nothing is ruled out
@@ -41,6 +42,7 @@ class GroupHarms:
     support: IntArray
     size: FloatArray
     interval: Interval
+    at_worst: FloatArray
     is_beyond_chance: BoolArray
     is_known: BoolArray
     is_conclusive: bool
@@ -49,7 +51,7 @@ class GroupHarms:
         return len(self.size)
 
     def outcomes(self, limit: float) -> IntArray:
-        """(n_groups,), positions in OUTCOMES, with this limit as what matters."""
+        """(n_groups,), positions in `outcome_names`, with this limit as what matters."""
         is_worse = is_shown_worse(self.size, self.is_beyond_chance, self.is_known)
         return group_outcomes(self.interval, is_worse, self.is_known & self.is_conclusive, limit)
 
@@ -89,7 +91,12 @@ class GroupHarms:
 
 
 def difference_harms(
-    groups: pl.DataFrame, summary: AuditSummary, metric: str, *, either_way: bool = False
+    groups: pl.DataFrame,
+    summary: AuditSummary,
+    metric: str,
+    *,
+    either_way: bool = False,
+    is_at_worst: bool = False,
 ) -> GroupHarms:
     """How much worse each group is than all others.
 
@@ -97,8 +104,11 @@ def difference_harms(
     ----------
     groups : the table of groups
     either_way : whether a difference counts in both directions, whatever is better
+    is_at_worst : whether intervals reach as far as they may where attributes are unknown
     """
     about = summary.metrics[metric]
+    if is_at_worst:
+        _refuse_no_bounds(metric, groups, summary)
     direction = None if either_way else about.higher_is_better
     return harms_in(
         _compared(groups, about, metric),
@@ -107,7 +117,20 @@ def difference_harms(
         direction,
         "difference",
         is_conclusive=about.is_conclusive,
+        is_at_worst=is_at_worst,
     )
+
+
+def _refuse_no_bounds(metric: str, groups: pl.DataFrame, summary: AuditSummary) -> None:
+    """An error where attributes are unknown, and what that could make of groups is too."""
+    is_unknown = any(one.n_missing != 0 for one in summary.attributes.values())
+    why = ""
+    if is_unknown and summary.given is not None:
+        why = "groups are compared in given circumstances"
+    elif is_unknown and not {*BOUNDED} <= {*groups.columns}:
+        why = "not everyone was scored"
+    if why:
+        raise InputError(f'{metric}: unknown = "worst" cannot be judged, because {why}.')
 
 
 def _compared(groups: pl.DataFrame, about: MetricResult, metric: str) -> pl.DataFrame:
@@ -127,6 +150,7 @@ def harms_in(
     column: str,
     *,
     is_conclusive: bool,
+    is_at_worst: bool = False,
 ) -> GroupHarms:
     """The harms of one metric in a table of groups, or of changes of groups.
 
@@ -134,6 +158,8 @@ def harms_in(
     ----------
     column : of what was measured, "difference" from others or "change" from before; where it is
         null a group has a size of NaN, and nothing of it is known
+    is_at_worst : whether intervals reach as far as they may where attributes are unknown; chance
+        comes on top of the bounds, by as much as on top of the difference
     """
     if missing := [name for name in JUDGED if name not in table.columns]:
         raise InputError(
@@ -145,13 +171,23 @@ def harms_in(
         rows[f"simultaneous_{end}"].fill_null(limit).to_numpy()
         for end, limit in (("low", -np.inf), ("high", np.inf))
     )
+    difference = rows[column].cast(pl.Float64).to_numpy()
+    bounds = np.full((2, len(rows)), np.nan)
+    if {*BOUNDED} <= {*rows.columns}:
+        bounds = np.stack([rows[name].cast(pl.Float64).to_numpy() for name in BOUNDED[:2]])
+    interval = harm_interval(Interval(low, high), higher_is_better)
+    if is_at_worst and {*BOUNDED} <= {*rows.columns}:
+        shifted = zip((low, high), bounds - difference, (-np.inf, np.inf), strict=True)
+        worst = Interval(*(np.where(np.isnan(by), none, end + by) for end, by, none in shifted))
+        interval = Interval(interval.low, harm_interval(worst, higher_is_better).high)
     is_beyond, is_known = (rows[name].fill_null(False).to_numpy() for name in JUDGED)
     return GroupHarms(
         conditions=rows.select(attributes),
         depth=rows["depth"].to_numpy(),
         support=rows["support"].to_numpy(),
-        size=harm(rows[column].cast(pl.Float64).to_numpy(), higher_is_better),
-        interval=harm_interval(Interval(low, high), higher_is_better),
+        size=harm(difference, higher_is_better),
+        interval=interval,
+        at_worst=harm(bounds, higher_is_better).max(axis=0),
         is_beyond_chance=is_beyond,
         is_known=is_known,
         is_conclusive=is_conclusive,

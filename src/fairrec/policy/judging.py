@@ -69,7 +69,13 @@ class Measurements:
         either_way = rule.kind == "max_difference"
         if not either_way:
             self._refuse_no_better_end(rule.metric)
-        return difference_harms(self.groups, self.summary, rule.metric, either_way=either_way)
+        return difference_harms(
+            self.groups,
+            self.summary,
+            rule.metric,
+            either_way=either_way,
+            is_at_worst=rule.unknown == "worst",
+        )
 
     def _refuse_no_better_end(self, metric: str) -> None:
         if self.about(metric).higher_is_better is None:
@@ -155,6 +161,7 @@ def judge(rule: Rule, require: Require, measured: Measurements, number: int) -> 
         least_limit=float(harms.interval.high[must_pass].max(initial=0.0)),
         # what is shown worse, but may be within the limit, is not ruled out either
         ruled_out_from=ruled_out_from(outcomes[looked_at] != RULED_OUT, harms.support[looked_at]),
+        at_worst=_beyond_at_worst(harms, must_pass, limit),
     )
     return RuleOutcome(
         number=number,
@@ -171,6 +178,14 @@ def judge(rule: Rule, require: Require, measured: Measurements, number: int) -> 
         n_open=n_open,
         n_ruled_out=n_ruled_out,
     )
+
+
+def _beyond_at_worst(
+    harms: GroupHarms, must_pass: BoolArray, limit: float
+) -> tuple[str, float] | None:
+    """The group that may be furthest beyond the limit if unknown attributes were known."""
+    at = _largest(harms.at_worst, must_pass & (harms.at_worst > limit))
+    return None if at is None else (harms.label(at), float(harms.at_worst[at]))
 
 
 def _as_ratio(lacking: JudgedGroup) -> JudgedGroup:

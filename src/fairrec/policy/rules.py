@@ -107,6 +107,11 @@ class Rule(Part):
         description="of a counterfactual: the largest share of all users for whom the change makes "
         "another list",
     )
+    unknown: Literal["worst"] | None = Field(
+        default=None,
+        description='"worst": with max_worse or max_difference, the limit holds whichever of the '
+        "users with unknown attributes belong to a group",
+    )
     groups: tuple[NamedGroup, ...] = Field(
         default=(), description="the groups it is about; all where none is named"
     )
@@ -128,6 +133,12 @@ class Rule(Part):
                 "together",
                 "{said}",
                 {"said": 'has tolerance, which goes with baseline = "no_group_worse"'},
+            )
+        if self.unknown is not None and self.kind not in ("max_worse", "max_difference"):
+            raise PydanticCustomError(
+                "together",
+                "{said}",
+                {"said": "has unknown, which goes with max_worse or max_difference"},
             )
         if self.max_affected is not None and self.groups:
             raise PydanticCustomError(

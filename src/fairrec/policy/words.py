@@ -30,6 +30,8 @@ class Said:
     is_conclusive : whether the users with a value speak for all
     least_limit : with which all of them would be
     ruled_out_from : the size from which groups are; None where the largest is not
+    at_worst : the group that may be furthest beyond the limit where attributes are unknown, and by
+        how much it may be worse; None where none may
     """
 
     rule: Rule
@@ -45,6 +47,7 @@ class Said:
     is_conclusive: bool
     least_limit: float
     ruled_out_from: int | None
+    at_worst: tuple[str, float] | None
 
     @property
     def what(self) -> str:
@@ -53,11 +56,11 @@ class Said:
         if self.rule.kind == "min_ratio":
             asked = f"{who} has less than {self.rule.min_ratio:g} {self._of_others}"
         elif self.rule.kind == "max_difference":
-            asked = f"{who} differs by more than {self._limit}"
+            asked = f"{who} differs by more than {self._limit}{self._whatever}"
         elif self.rule.kind == "baseline":
             asked = f"{who} is worse than in the baseline by more than {self._limit}"
         else:
-            asked = f"{who} is worse by more than {self._limit}"
+            asked = f"{who} is worse by more than {self._limit}{self._whatever}"
         return f"{plain(self.rule.metric)}: {asked}"
 
     @property
@@ -73,7 +76,10 @@ class Said:
             more = f"; {plural(n_others, 'other group')} {verb} too" if n_others else ""
             return f"{who} {self._is(group)}{more}"
         if self.outcome == "passed":
-            return f"ruled out for {self._scope}; closest is {who}, which {self._is(group)}"
+            return (
+                f"ruled out for {self._scope}{self._if_like_others}; closest is {who}, which "
+                f"{self._is(group)}"
+            )
         if not self.is_conclusive:
             return (
                 f"too many {self._many} have no value to rule anything out; {who} {self._is(group)}"
@@ -95,6 +101,22 @@ class Said:
                 "in all groups alike"
             )
         return "; or ".join(self._ways_out)
+
+    @property
+    def _whatever(self) -> str:
+        is_worst = self.rule.unknown == "worst"
+        return f", whichever {self._many} of unknown attributes belong to it" if is_worst else ""
+
+    @property
+    def _if_like_others(self) -> str:
+        """On what it rests that a rule passes, where attributes are unknown."""
+        if self.at_worst is None or self.rule.kind not in ("max_worse", "max_difference"):
+            return ""
+        label, size = self.at_worst
+        return (
+            f", if {self._many} of unknown attributes are like the others (at worst {label} by "
+            f"{number(size)})"
+        )
 
     @property
     def _many(self) -> str:
@@ -140,7 +162,9 @@ class Said:
             return [f"an interval of {group.label} that ends: more {self._many} of it"]
         ways = [self._within]
         size = max(0.0, group.measured)
-        if size < self.limit:
+        if self.rule.unknown is not None:
+            ways.append(f"fewer {self._many} of unknown attributes")
+        elif size < self.limit:
             # the width of an interval falls with the root of the number of users
             times = ((high - size) / (self.limit - size)) ** 2
             if 1 < times <= _MANY:
@@ -188,13 +212,14 @@ class Said:
         if self.rule.kind == "min_ratio":
             ends = (None if end is None else 1 - end for end in (high, low))
             return f"has {number(1 - group.measured)} {self._of_others} ({_ends(*ends)})"
+        worst = ", at worst" if self.rule.unknown == "worst" else ""
         if self.rule.kind == "max_difference":
-            return f"differs by {number(group.measured)} ({_ends(low, high)})"
+            return f"differs by {number(group.measured)} ({_ends(low, high)}{worst})"
         than = " than in the baseline" if self.rule.kind == "baseline" else ""
         if group.measured >= 0:
-            return f"is worse{than} by {number(group.measured)} ({_ends(low, high)})"
+            return f"is worse{than} by {number(group.measured)} ({_ends(low, high)}{worst})"
         least, most = (None if end is None else -end for end in (high, low))
-        return f"is better{than} by {number(-group.measured)} ({_ends(least, most)})"
+        return f"is better{than} by {number(-group.measured)} ({_ends(least, most)}{worst})"
 
     def _limit_as_given(self, size: float) -> str:
         """A limit in the rule's own terms, rounded to where it still holds."""

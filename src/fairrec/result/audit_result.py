@@ -104,9 +104,12 @@ class AuditResult:
                 f"{key}: the gap is hidden, as one of its ends has too few {many} to be shown."
             )
         if found.gap is None and self.summary.search.n_not_fully_scored:
+            more = f"Raise {spelled('budget_users')} or {spelled('budget_seconds')}"
+            if self.summary.search.has_table:
+                more = f"The table has every score: audit without {spelled('search')}"
             raise InputError(
                 f"{key}: fewer than two full combinations are fully scored, and a gap needs two. "
-                f"Raise {spelled('budget_users')} or {spelled('budget_seconds')}."
+                f"{more}."
             )
         if found.gap is None:
             raise InputError(

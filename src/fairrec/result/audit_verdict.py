@@ -18,7 +18,9 @@ class AuditVerdict:
     Parameters
     ----------
     outcome : that of the metrics which matters most: "worse by more" (than matters), "worse",
-        "inconclusive" or "not worse by more"; None where nothing was tested
+        "inconclusive" or "not worse by more". Metrics of which neither end is better decide only
+        where there are no others: "differs by more", "differs", "inconclusive" or "differs by no
+        more". None where nothing was tested
     metrics : metric -> how many groups are worse, ruled out and open, and the certificate
     """
 
@@ -28,11 +30,18 @@ class AuditVerdict:
     def __repr__(self) -> str:
         """The outcome, and a line for each metric."""
         lines = [
-            f"  {plain(name)}: {one.outcome} (groups worse by more: {one.n_worse_by_more:,}, "
-            f"worse: {one.n_worse:,}, ruled out: {one.n_ruled_out:,}, open: {one.n_open:,})"
+            f"  {plain(name)}: {one.outcome} (groups by more: {one.n_worse_by_more:,}, extent "
+            f"unclear: {one.n_worse:,}, ruled out: {one.n_ruled_out:,}{_rests(one)}, open: "
+            f"{one.n_open:,})"
             for name, one in self.metrics.items()
         ]
         return "\n".join([self.outcome or "not tested", *lines])
+
+
+def _rests(verdict: MetricVerdict) -> str:
+    """How many groups are ruled out only if unknown attributes make no difference."""
+    n = verdict.n_exceeding_at_worst
+    return f" ({n:,} if those of unknown attributes are like the others)" if n else ""
 
 
 def audit_verdict(summary: AuditSummary) -> AuditVerdict:

@@ -17,6 +17,7 @@ class BothSummary(Part):
     fairrec_version: str
     command: str
     outcome: Outcome | None = Field(
-        description="the one of both audits that matters most; null where nothing was tested"
+        description="that of the metrics of both audits which matters most; null where nothing was "
+        "tested"
     )
     files: dict[str, str] = Field(description="the checksums of users/result.json, and of items/")

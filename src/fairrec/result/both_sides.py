@@ -52,9 +52,13 @@ class BothSides:
 
     @property
     def outcome(self) -> Outcome | None:
-        """The one that matters most; None where nothing was tested."""
-        found = [one.verdict.outcome for one in (self.users, self.items)]
-        tested = [outcome for outcome in found if outcome is not None]
+        """That of all metrics of both; None where nothing was tested."""
+        tested = [
+            (about.verdict.outcome, about.higher_is_better)
+            for one in (self.users, self.items)
+            for about in one.metrics.values()
+            if about.verdict is not None
+        ]
         return outcome_of_all(tested) if tested else None
 
     def each(self, change: Callable[[AuditResult], AuditResult]) -> BothSides:

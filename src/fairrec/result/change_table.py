@@ -9,7 +9,7 @@ import polars as pl
 
 from fairrec.core.errors import InputError, plain
 from fairrec.statistics.compared import ComparedMetric
-from fairrec.statistics.outcome import OUTCOMES
+from fairrec.statistics.outcome import outcome_names
 
 NUMBERS = ("before", "after", "change", "simultaneous_low", "simultaneous_high")
 JUDGED = ("is_beyond_chance", "is_known", "outcome")
@@ -41,7 +41,7 @@ def change_table(
         groups = found.groups
         ends = (groups.interval.low, groups.interval.high)
         numbers = zip(NUMBERS, (groups.before, groups.after, groups.change, *ends), strict=True)
-        outcomes = np.array(OUTCOMES)[found.of_groups]
+        outcomes = np.array(outcome_names(found.higher_is_better))[found.of_groups]
         tables.append(
             conditions[name].select(
                 pl.lit(name).alias("metric"),

@@ -18,7 +18,7 @@ from fairrec.result.group_table import group_in
 from fairrec.result.metric_schema import CertifiedSize, MetricResult
 from fairrec.result.schema import AuditSummary
 from fairrec.statistics.compared import ComparedMetric
-from fairrec.statistics.outcome import BY_MORE, OPEN, OUTCOMES, RULED_OUT, WORSE
+from fairrec.statistics.outcome import BY_MORE, OPEN, RULED_OUT, WORSE, outcome_names
 
 
 def compared_audit(summary: AuditSummary, name: str) -> ComparedAudit:
@@ -83,6 +83,7 @@ def _groups(
 ) -> tuple[GroupComparison, ...]:
     """The first of some groups, by their positions."""
     groups, named = found.groups, conditions.drop("depth")
+    names = outcome_names(found.higher_is_better)
     return tuple(
         GroupComparison(
             group=group_in(named.row(at, named=True)),
@@ -91,7 +92,7 @@ def _groups(
             after=float(groups.after[at]),
             change=float(groups.change[at]),
             simultaneous=(float(groups.interval.low[at]), float(groups.interval.high[at])),
-            outcome=OUTCOMES[found.of_groups[at]],
+            outcome=names[found.of_groups[at]],
         )
         for at in map(int, rows[:MOST_GROUPS])
     )

@@ -118,7 +118,10 @@ class ComparisonSummary(Part):
     attributes: tuple[str, ...] = Field(description="those that both audits have")
     alpha: float = Field(description="family-wise error rate over all groups and metrics")
     matters: str | None = Field(description="the smallest harm worth acting on, as it was given")
-    outcome: Outcome = Field(description="that of the metrics which matters most")
+    outcome: Outcome = Field(
+        description="that of the metrics which matters most; one without a better end decides only "
+        "where no other is compared"
+    )
     metrics: dict[str, MetricComparison]
     differences: tuple[AuditDifference, ...] = Field(description="at most 100")
     notes: tuple[str, ...] = Field(description="what was not compared, and what to know of it")

@@ -11,11 +11,12 @@ import polars as pl
 from fairrec.core.arrays import BoolArray, FloatArray, IntArray
 from fairrec.groups.grouping import Grouping
 from fairrec.groups.lattice import ANY
-from fairrec.statistics.outcome import OUTCOMES
+from fairrec.statistics.outcome import outcome_names
 
 if TYPE_CHECKING:
     from fairrec.statistics.analysis import Analysis
     from fairrec.statistics.pooled import PooledAnalysis
+    from fairrec.statistics.unknown import UnknownBounds
     from fairrec.statistics.verdict import MetricVerdict
 
 NUMBERS = (
@@ -37,19 +38,28 @@ ADJUSTED = ("raw_difference", "kept_share")
 """Those beside them where circumstances are given."""
 OF_ITEMS = ("random_sets",)
 """Those beside them where items are compared."""
+BOUNDED = ("unknown_low", "unknown_high", "n_unknown")
+"""Those beside them where attributes are unknown: bounds of the difference, and who may belong."""
 JUDGED = ("is_beyond_chance", "is_known")
 """What is asked of a group besides its interval, so that other limits can be judged later."""
 FACTS = ("depth", "support", "is_fully_scored", "outcome", *JUDGED)
-RESERVED = ("metric", *FACTS, *NUMBERS, *ADJUSTED, *OF_ITEMS)
+RESERVED = ("metric", *FACTS, *NUMBERS, *ADJUSTED, *OF_ITEMS, *BOUNDED)
 """Names an attribute cannot have beside them in the table."""
 
 
 def group_table(
-    analysis: Analysis, verdicts: Sequence[MetricVerdict], pooled: Sequence[PooledAnalysis]
+    analysis: Analysis,
+    verdicts: Sequence[MetricVerdict],
+    pooled: Sequence[PooledAnalysis],
+    unknown: Sequence[UnknownBounds | None] = (),
 ) -> pl.DataFrame:
     """One row for each metric and eligible group, lowest adjusted p-value first.
 
     What is judged is null where nothing was tested.
+
+    Parameters
+    ----------
+    unknown : bounds of the groups of each metric, where attributes are unknown
     """
     lattice = analysis.grouping.lattice
     conditions = conditions_of(analysis.grouping)
@@ -74,6 +84,14 @@ def group_table(
     if analysis.random_sets is not None:
         shown = (*shown, *OF_ITEMS)
         columns["random_sets"] = analysis.random_sets
+    bounds = [one for one in unknown if one is not None]
+    if bounds:
+        shown = (*shown, *BOUNDED)
+        parts = ("low", "high", "n_unknown")
+        columns |= {
+            name: np.stack([getattr(one, part) for one in bounds])
+            for name, part in zip(BOUNDED, parts, strict=True)
+        }
 
     def rows_of(
         name: str,
@@ -106,7 +124,8 @@ def group_table(
         outcomes: list[str | None] = [None] * len(rows)
         judged = {}
         if analysis.tested_by is not None:
-            outcomes = [OUTCOMES[at] for at in verdict.of_groups[rows]]
+            names = outcome_names(metric.metric.higher_is_better)
+            outcomes = [names[at] for at in verdict.of_groups[rows]]
             is_beyond = analysis.is_beyond_chance[i, rows]
             judged = dict(zip(JUDGED, (is_beyond, verdict.is_known[rows]), strict=True))
         support = analysis.moments.n[i, rows]
@@ -115,7 +134,8 @@ def group_table(
         support = lattice.n_users[about.groups]
         values, untested = {"value": about.values}, [None] * len(about.groups)
         tables.append(rows_of(about.metric.name, about.groups, support, values, untested, {}))
-    return pl.concat(tables)
+    table = pl.concat(tables)
+    return table.with_columns(pl.col("n_unknown").cast(pl.Int64)) if bounds else table
 
 
 def group_in(conditions: Mapping[str, str | None]) -> dict[str, str]:

@@ -24,10 +24,10 @@ from fairrec.result.parts import GroupValue
 from fairrec.statistics.analysis import Analysis
 from fairrec.statistics.interaction import Interaction as FoundInteraction
 from fairrec.statistics.metric_analysis import ChanceLevel, FoundGroup, MetricAnalysis
-from fairrec.statistics.outcome import BY_MORE, OUTCOMES, WORSE
+from fairrec.statistics.outcome import BY_MORE, RULED_OUT, WORSE, outcome_names
 from fairrec.statistics.pooled import PooledAnalysis
 from fairrec.statistics.standing import Standing
-from fairrec.statistics.unknown import UnknownBounds
+from fairrec.statistics.unknown import UnknownBounds, listed_bounds
 from fairrec.statistics.verdict import MetricVerdict
 
 
@@ -79,9 +79,9 @@ def metric_results(
                 Detectable(support=size, difference=difference)
                 for size, difference in about.detectable.items()
             ),
-            verdict=_verdict(verdict) if is_tested else None,
+            verdict=_verdict(i, verdict, about.unknown, analysis) if is_tested else None,
             varying=_group_values(i, np.array(about.varying, dtype=np.int64), analysis),
-            unknown=tuple(_unknown(bounds, analysis.grouping) for bounds in about.unknown),
+            unknown=_listed(i, about, analysis),
             bins=tuple(about.bins.tolist()),
         )
     return results
@@ -162,7 +162,17 @@ def _chance(level: ChanceLevel) -> Chance:
     )
 
 
-def _verdict(verdict: MetricVerdict) -> NamedVerdict:
+def _verdict(
+    i: int, verdict: MetricVerdict, bounds: UnknownBounds | None, analysis: Analysis
+) -> NamedVerdict:
+    exceeding = np.zeros(0, dtype=np.int64)
+    at_worst = None
+    if bounds is not None and verdict.matters is not None:
+        largest = bounds.largest_harm(analysis.measured.metrics[i].metric.higher_is_better)
+        exceeding = np.flatnonzero((verdict.of_groups == RULED_OUT) & (largest > verdict.matters))
+        if len(exceeding):
+            worst = int(exceeding[np.argmax(largest[exceeding])])
+            at_worst = _unknown(worst, bounds, analysis.grouping)
     return NamedVerdict(
         outcome=verdict.outcome,
         matters=verdict.matters,
@@ -170,6 +180,8 @@ def _verdict(verdict: MetricVerdict) -> NamedVerdict:
         n_worse=int((verdict.of_groups == WORSE).sum()),
         n_better=verdict.scope.n_better,
         n_ruled_out=verdict.scope.n_ruled_out,
+        n_exceeding_at_worst=len(exceeding),
+        at_worst=at_worst,
         n_open=verdict.scope.n_open,
         ruled_out_from=verdict.scope.ruled_out_from,
         open_share=verdict.scope.open_share,
@@ -190,13 +202,14 @@ def finding_of(
 ) -> Finding:
     """A finding, named."""
     at, estimates, grouping = found.position, analysis.estimates, analysis.grouping
+    names = outcome_names(analysis.measured.metrics[i].metric.higher_is_better)
     return Finding(
         group=grouping.group(at).as_dict(),
         value=float(estimates.value[i, at]),
         support=int(analysis.moments.n[i, at]),
         n_users=int(grouping.lattice.n_users[at]),
         is_fully_scored=bool(analysis.is_fully_scored[at]),
-        outcome=None if verdict is None else OUTCOMES[verdict.of_groups[at]],
+        outcome=None if verdict is None else names[verdict.of_groups[at]],
         difference=float(estimates.difference[i, at]),
         raw_difference=float(estimates.raw_difference[i, at]),
         kept_share=float(analysis.kept_share[i, at]) if analysis.is_adjusted else None,
@@ -238,11 +251,20 @@ def _interaction(found: FoundInteraction, grouping: Grouping) -> Interaction:
     )
 
 
-def _unknown(bounds: UnknownBounds, grouping: Grouping) -> Unknown:
+def _listed(i: int, about: MetricAnalysis, analysis: Analysis) -> tuple[Unknown, ...]:
+    if about.unknown is None:
+        return ()
+    better = analysis.measured.metrics[i].metric.higher_is_better
+    findings = [group.position for group in about.findings]
+    listed = listed_bounds(about.unknown, findings, better, analysis.grouping)
+    return tuple(_unknown(group, about.unknown, analysis.grouping) for group in listed)
+
+
+def _unknown(at: int, bounds: UnknownBounds, grouping: Grouping) -> Unknown:
     return Unknown(
-        group=grouping.group(bounds.position).as_dict(),
-        n_known=bounds.n_known,
-        n_unknown=bounds.n_unknown,
-        difference=bounds.difference,
-        bounds=(bounds.low, bounds.high),
+        group=grouping.group(at).as_dict(),
+        n_known=int(bounds.n_known[at]),
+        n_unknown=int(bounds.n_unknown[at]),
+        difference=float(bounds.difference[at]),
+        bounds=(float(bounds.low[at]), float(bounds.high[at])),
     )

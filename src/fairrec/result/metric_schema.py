@@ -84,8 +84,9 @@ class Finding(Part):
     outcome: Outcome | None = Field(
         default=None,
         description="what is known about its harm: worse by more than matters; worse, by how much "
-        "is open or nothing was said to matter; not worse by more than matters; inconclusive. Null "
-        "in results from before there were verdicts",
+        "is open or nothing was said to matter; not worse by more than matters; inconclusive. "
+        "Where neither end is better: differs by more, differs, differs by no more. Null in "
+        "results from before there were verdicts",
     )
     difference: float = Field(
         description="mean of the group minus mean of all other users, among users in the same "
@@ -154,6 +155,20 @@ class CertifiedSize(Part):
     n_groups: int
 
 
+class Unknown(Part):
+    """A group to which users may belong whose attributes are not known."""
+
+    group: dict[str, Value]
+    n_known: int = Field(description="users who belong to it, with a value")
+    n_unknown: int = Field(description="users who may belong to it, with a value")
+    difference: float = Field(
+        description="mean of those who belong to it minus mean of all others, unknown ones included"
+    )
+    bounds: tuple[float, float] = Field(
+        description="smallest and largest difference, whichever of the unknown users belong to it"
+    )
+
+
 class MetricVerdict(Part):
     """What is known about the harm of the groups of one metric, and what can be ruled out."""
 
@@ -162,10 +177,20 @@ class MetricVerdict(Part):
         description="the smallest harm worth acting on, in units of the metric; null where nothing "
         "was said"
     )
-    n_worse_by_more: int = Field(description="groups worse by more than matters")
-    n_worse: int = Field(description="groups shown to be worse, by how much is open")
+    n_worse_by_more: int = Field(
+        description="groups worse, or different where neither end is better, by more than matters"
+    )
+    n_worse: int = Field(description="groups shown to be worse, or different, by how much is open")
     n_better: int = Field(description="groups shown to be served better than all others")
-    n_ruled_out: int = Field(description="groups not worse by more than matters")
+    n_ruled_out: int = Field(description="groups not worse, or different, by more than matters")
+    n_exceeding_at_worst: int = Field(
+        default=0,
+        description="of those ruled out, groups whose bounds over unknown attributes reach beyond "
+        "what matters: they are ruled out if the unknown users are like the others",
+    )
+    at_worst: Unknown | None = Field(
+        default=None, description="that of these with the largest harm at worst; null for none"
+    )
     n_open: int = Field(description="groups that are inconclusive")
     ruled_out_from: int | None = Field(
         description="of groups with so many users and more none is inconclusive"
@@ -179,20 +204,6 @@ class MetricVerdict(Part):
     certificate: tuple[CertifiedSize, ...] = Field(
         description="the largest harm that is not ruled out, for groups of at least each size that "
         "are not shown to be worse; smallest size first"
-    )
-
-
-class Unknown(Part):
-    """A group to which users may belong whose attributes are not known."""
-
-    group: dict[str, Value]
-    n_known: int = Field(description="users who belong to it, with a value")
-    n_unknown: int = Field(description="users who may belong to it, with a value")
-    difference: float = Field(
-        description="mean of those who belong to it minus mean of all others, unknown ones included"
-    )
-    bounds: tuple[float, float] = Field(
-        description="smallest and largest difference, whichever of the unknown users belong to it"
     )
 
 

@@ -18,7 +18,8 @@ from fairrec.core.units import Unit
 from fairrec.inputs.users import Value
 from fairrec.result.catalogue_schema import CatalogueExposure, ItemsShown
 from fairrec.result.circumstances_schema import Given
-from fairrec.result.metric_schema import Finding, MetricResult, MetricVerdict
+from fairrec.result.group_table import BOUNDED
+from fairrec.result.metric_schema import Finding, MetricResult, MetricVerdict, Unknown
 from fairrec.result.parts import GroupValue
 from fairrec.result.ratios_schema import CategoryRatios, GroupRatios, MetricRatios
 from fairrec.result.schema import AttributeSummary, AuditSummary, Hidden, MissingUsers
@@ -95,7 +96,15 @@ def without_small(
         "warnings": (*map(rule.note, notes), _said(about, summary.unit)),
         "hidden": about,
     }
-    return summary.model_copy(update=changed), shown
+    return summary.model_copy(update=changed), _without_few_unknown(shown, min_shown)
+
+
+def _without_few_unknown(groups: pl.DataFrame, min_shown: int) -> pl.DataFrame:
+    """The same without bounds that few users of unknown attributes make."""
+    if BOUNDED[2] not in groups.columns:
+        return groups
+    is_shown = ~pl.col(BOUNDED[2]).is_between(1, min_shown - 1)
+    return groups.with_columns(pl.when(is_shown).then(name) for name in BOUNDED)
 
 
 def _rows_shown(groups: pl.DataFrame, min_shown: int) -> pl.Series:
@@ -169,11 +178,7 @@ class _Rule:
             "verdict": None if result.verdict is None else self.verdict(result.verdict, result),
             "detectable": tuple(one for one in result.detectable if one.support >= self.min_shown),
             "varying": self.large(result.varying),
-            "unknown": tuple(
-                one
-                for one in result.unknown
-                if not (self.is_few(one.n_known) or self.is_few(one.n_unknown))
-            ),
+            "unknown": tuple(one for one in result.unknown if self.is_shown_unknown(one)),
         }
         ends = (result.advantaged, result.disadvantaged)
         if any(end is not None and self.one(end) is None for end in ends):
@@ -181,6 +186,9 @@ class _Rule:
             changed |= dict.fromkeys(("gap", "chance", "advantaged", "disadvantaged"))
             changed["is_gap_hidden"] = True
         return result.model_copy(update=changed)
+
+    def is_shown_unknown(self, one: Unknown) -> bool:
+        return not (self.is_few(one.n_known) or self.is_few(one.n_unknown))
 
     def findings(self, name: str, findings: Iterable[Finding]) -> tuple[Finding, ...]:
         return tuple(self.finding(name, one) for one in findings if self.is_shown(one))
@@ -208,6 +216,9 @@ class _Rule:
                 "ruled_out_from": None
                 if verdict.ruled_out_from is None
                 else max(verdict.ruled_out_from, self.min_shown),
+                "at_worst": None
+                if verdict.at_worst is None or not self.is_shown_unknown(verdict.at_worst)
+                else verdict.at_worst,
                 "open_share": None if self.is_few(n_open) else verdict.open_share,
                 "certificate": tuple(
                     size for size in verdict.certificate if size.support >= self.min_shown

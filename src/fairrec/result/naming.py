@@ -89,7 +89,10 @@ def audit_summary(
         correction=options.correction,
         permutations=options.permutations,
         matters=None if options.matters is None else str(options.matters),
-        outcome=outcome_of_all([verdict.outcome for verdict in verdicts])
+        outcome=outcome_of_all(
+            (verdict.outcome, one.metric.higher_is_better)
+            for verdict, one in zip(verdicts, analysis.measured.metrics, strict=True)
+        )
         if verdicts and analysis.tested_by is not None
         else None,
         coverage=coverage(analysis.grouping, options.min_support),

@@ -15,7 +15,7 @@ from fairrec.core.matters import Matters
 from fairrec.core.parquet import read_parquet
 from fairrec.inputs.tables import LARGEST
 from fairrec.result.file_sums import NO_SUMS, RESULT, FileSums, sum_of
-from fairrec.result.group_table import ADJUSTED, JUDGED, NUMBERS, OF_ITEMS
+from fairrec.result.group_table import ADJUSTED, BOUNDED, JUDGED, NUMBERS, OF_ITEMS
 from fairrec.result.metric_schema import Finding
 from fairrec.result.parts import GroupValue
 from fairrec.result.schema import AuditSummary
@@ -175,7 +175,10 @@ def _has_its_types(groups: pl.DataFrame, texts: list[str]) -> bool:
         and not any(groups[name].null_count() for name in ("metric", *_WHOLE))
         # those of an earlier version, and of other circumstances, have none
         and all(types.get(name, pl.Boolean) == pl.Boolean for name in ("is_fully_scored", *JUDGED))
-        and are_numbers(groups, *(name for name in (*ADJUSTED, *OF_ITEMS) if name in types))
+        and are_numbers(
+            groups, *(name for name in (*ADJUSTED, *BOUNDED[:2], *OF_ITEMS) if name in types)
+        )
+        and types.get(BOUNDED[2], pl.Int64).is_integer()
         and types.get("outcome", pl.String) in (pl.String, pl.Categorical, pl.Enum, pl.Null)
     )
 

@@ -201,7 +201,9 @@ class AuditSummary(Part):
         default=None, description="the smallest harm worth acting on, as it was given"
     )
     outcome: Outcome | None = Field(
-        default=None, description="that of the metrics which matters most"
+        default=None,
+        description="that of the metrics which matters most; one without a better end decides only "
+        "where there is no other",
     )
     coverage: Coverage
     max_undefined: float = Field(

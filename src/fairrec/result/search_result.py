@@ -42,6 +42,7 @@ def search_summary(searched: Searched | None, n_users: int) -> SearchSummary:
         rows_paid=ledger.rows,
         calls=ledger.calls,
         faults=searched.faults,
+        has_table=searched.has_table,
         spent_in_all=None
         if options.ledger is None
         else Spent(users=ledger.spent.users, rows=ledger.spent.rows, calls=ledger.spent.calls),

@@ -69,6 +69,10 @@ class SearchSummary(Part):
         description="for the scores in the ledger, by this run and all before it; null where no "
         "ledger is kept in a file",
     )
+    has_table: bool = Field(
+        default=False,
+        description="every score was in a table, so that an audit without a search is exact",
+    )
     metrics: dict[str, SearchedMetric] = Field(default_factory=dict)
 
     @model_validator(mode="before")

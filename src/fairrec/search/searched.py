@@ -21,6 +21,7 @@ class Searched:
     ledger : closed, with what was paid for
     model_identity : the model as its ledger names it; empty where the scores are in the table
     faults : what went wrong and was tried again: kind -> number
+    has_table : whether every score was in a table, so that no search was needed
     """
 
     metrics: tuple[MetricAtK, ...]
@@ -29,6 +30,7 @@ class Searched:
     ledger: Ledger
     model_identity: str = ""
     faults: dict[str, int] = field(default_factory=dict)
+    has_table: bool = False
 
     @property
     def n_full(self) -> int:

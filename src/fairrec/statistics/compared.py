@@ -77,7 +77,7 @@ class ComparedMetric:
     Parameters
     ----------
     matters : in units of the metric; None where nothing was said
-    of_groups : (n_groups,), positions in OUTCOMES
+    of_groups : (n_groups,), positions in `outcome_names`
     order : (n_groups,), positions of the groups: worse by more than matters, worse, the others;
         among them those first that are surely worse by most, and last that are surely better
     is_conclusive : whether the users with a value speak for all, in both audits
@@ -85,6 +85,7 @@ class ComparedMetric:
     """
 
     groups: ComparedGroups
+    higher_is_better: bool | None
     outcome: Outcome
     matters: float | None
     is_conclusive: bool
@@ -220,7 +221,10 @@ def judged(
     surely = np.where(low > 0, low, np.where(high < 0, high, 0.0))
     return ComparedMetric(
         groups=groups,
-        outcome=metric_outcome(of_groups, groups.is_known, depth) if len(depth) else "inconclusive",
+        higher_is_better=higher_is_better,
+        outcome=metric_outcome(of_groups, groups.is_known, depth, higher_is_better)
+        if len(depth)
+        else "inconclusive",
         matters=matters,
         is_conclusive=is_conclusive,
         of_groups=of_groups,

@@ -70,7 +70,8 @@ class MetricAnalysis:
     n_not_listed : significant groups there was no more room for
     detectable : size of a group -> the smallest true harm shown with 80% probability
     varying : groups that vary more than others, and are not shown to be worse or better
-    unknown : bounds of groups to which users with unknown attributes may belong
+    unknown : bounds of all groups, to which users with unknown attributes may belong; None where
+        there are none
     bins : edges of the histograms of findings; empty where there are none
     """
 
@@ -82,7 +83,7 @@ class MetricAnalysis:
     n_not_listed: int
     detectable: dict[int, float]
     varying: tuple[int, ...]
-    unknown: tuple[UnknownBounds, ...]
+    unknown: UnknownBounds | None
     bins: FloatArray
 
 

@@ -6,7 +6,6 @@ may belong to other groups; the bounds hold over every way to fill in what is un
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -14,95 +13,228 @@ from typing import NamedTuple
 import numpy as np
 
 from fairrec.core.arrays import BoolArray, CodeArray, FloatArray, IntArray
+from fairrec.core.kernels import kernel
 from fairrec.groups.grouping import Grouping
-from fairrec.groups.lattice import ANY, members
+from fairrec.groups.lattice import ANY
 from fairrec.inputs.users import MISSING
 from fairrec.metrics.direction import harm
-from fairrec.metrics.measured import Measured
+from fairrec.metrics.measured import Column, Measured
 
-GROUPS_TOLD = 50
+GROUPS_LISTED = 50
 """Of each attribute, the largest groups."""
+_MOST_LOOKS = 200_000_000
+"""At cells of users with unknown values, once a group; groups beyond have no bounds."""
+_WORTH_A_SCAN = 16
+"""Times the users who may join a group, up to which all are gone through rather than sorted."""
+_MOST_IN_STEPS = 5_000
+"""Groups whose bounds are worked out from levels, which takes longer."""
 
 
 @dataclass(frozen=True, slots=True)
 class UnknownBounds:
-    """A group and the range its difference must lie in.
+    """The range in which the difference of each group of one metric must lie; (n_groups,) each.
 
     Parameters
     ----------
-    position : in the lattice
     difference : mean of those known to belong minus mean of all others, the unknown among these
-    low, high : over all subsets of the unknown users that could belong too
-    n_known, n_unknown : users with a value of the metric
+    low, high : over all subsets of the unknown users that could belong too; NaN where there are no
+        others, and where there were too many groups
+    n_known, n_unknown, n_all : users with a value of the metric
     """
 
-    position: int
-    difference: float
-    low: float
-    high: float
-    n_known: int
-    n_unknown: int
+    difference: FloatArray
+    low: FloatArray
+    high: FloatArray
+    n_known: IntArray
+    n_unknown: IntArray
+    n_all: int
+
+    def largest_harm(self, higher_is_better: bool | None) -> FloatArray:
+        """(n_groups,), how much worse each may be."""
+        return np.maximum(harm(self.low, higher_is_better), harm(self.high, higher_is_better))
 
 
 def unknown_bounds(
     metric: int, findings: Sequence[int], measured: Measured, grouping: Grouping
-) -> tuple[UnknownBounds, ...]:
-    """Bounds of the groups of one attribute and of the findings to which unknown users may belong.
+) -> UnknownBounds | None:
+    """Bounds of all groups; None where every attribute is known of everyone.
 
-    The largest harm first, for its size. Nothing after a search, where most users are unknown in
-    another sense.
+    None after a search too, where most users are unknown in another sense. Of more groups than can
+    be looked at those of the fewest attributes and the findings have bounds.
 
     Parameters
     ----------
     metric : position among those measured
     findings : positions in the lattice
     """
-    unknown_codes = [
-        attribute.values.index(MISSING) if MISSING in attribute.values else ANY
-        for attribute in grouping.attributes
-    ]
-    if not measured.is_complete or max(unknown_codes) == ANY:
-        return ()
-    column = measured.term(metric)
+    unknown_codes = unknown_codes_of(grouping)
+    if not measured.is_complete or (unknown_codes == ANY).all():
+        return None
+    column, cells, lattice = measured.term(metric), grouping.cells, grouping.lattice
     centred = np.where(column.n > 0, column.values - column.mean, 0.0)
-    cells, n_all = grouping.cells, int(column.n_users)
-    n_per_cell, total_per_cell = cells.sums(column.n), cells.sums(centred * column.n)
-    size_per_cell = cells.sums(column.size)
-    level = None if measured.alike is None else measured.alike.level[metric]
-    joined_of: dict[bytes, Joined] = {}
-    found = []
-    for position in _groups_told(findings, unknown_codes, grouping):
-        codes = grouping.lattice.codes[position]
-        is_known = members(codes, cells)
-        may_belong = _may_belong(codes, unknown_codes, grouping) & ~is_known
-        n_known, n_unknown = int(n_per_cell[is_known].sum()), int(n_per_cell[may_belong].sum())
-        size = float(size_per_cell[is_known].sum())
-        if n_unknown == 0 or n_known < grouping.min_users or not 0 < size < n_all:
-            continue
-        # all groups of one attribute share the users for whom it is unknown
-        key = may_belong.tobytes()
-        if key not in joined_of:
-            rows = may_belong[cells.of_user] & (column.n > 0)
-            joined_of[key] = (
-                joining_sums(centred[rows], column.size[rows].astype(np.float64))
-                if level is None
-                else joining_levels(
-                    centred[rows],
-                    column.n[rows].astype(np.float64),
-                    column.inner[rows],
-                    level[rows],
-                )
-            )
-        total = float(total_per_cell[is_known].sum())
-        low, high = difference_bounds(total, size, n_all, joined_of[key])
-        difference = total * (1 / size + 1 / (n_all - size))
-        found.append(UnknownBounds(position, difference, low, high, n_known, n_unknown))
-    better = measured.metrics[metric].metric.higher_is_better
+    per_row = (column.n, centred * column.n, column.size)
+    n_known, total, size = lattice.sums(np.stack([cells.sums(row) for row in per_row]))
+    n_all = column.n_users
+    is_unknown = (cells.codes == unknown_codes[:, None]) & (unknown_codes != ANY)[:, None]
+    at_cell = np.flatnonzero(is_unknown.any(axis=0))
+    has_others = (size > 0) & (size < n_all * (1 - _ROUNDING))
+    groups = np.flatnonzero(has_others)
+    is_first = np.isin(groups, findings)
+    groups = groups[np.lexsort((-n_known[groups], lattice.depth[groups], ~is_first))]
+    most = _MOST_LOOKS // max(1, len(at_cell))
+    # of the same attributes side by side, as the same users may join many of them
+    groups = np.sort(groups[: most if measured.alike is None else min(most, _MOST_IN_STEPS)])
+    number = np.full(len(cells), -1)
+    number[at_cell] = np.arange(len(at_cell))
+    rows = np.flatnonzero((number[cells.of_user] >= 0) & (column.n > 0))
+    level = None if measured.alike is None else measured.alike.level[metric][rows]
+    unknown = _Unknown(
+        unknown_codes,
+        cells.codes[:, at_cell],
+        number[cells.of_user[rows]],
+        # of users no squares within rows
+        Column(
+            centred[rows],
+            column.n[rows],
+            column.inner if level is None else column.inner[rows],
+            column.size[rows],
+        ),
+        level,
+    )
+    n_unknown = np.zeros(len(lattice), dtype=np.int64)
+    low, high = np.full((2, len(lattice)), np.nan)
+    n_unknown[groups], low[groups], high[groups] = unknown.bounds(
+        lattice.codes[groups], total[groups], size[groups], n_all
+    )
+    with np.errstate(divide="ignore", invalid="ignore"):
+        difference = np.where(has_others, total * (1 / size + 1 / (n_all - size)), np.nan)
+    return UnknownBounds(difference, low, high, n_known.astype(np.int64), n_unknown, int(n_all))
 
-    def strength(one: UnknownBounds) -> float:
-        return harm(one.difference, better) * math.sqrt(one.n_known * (1 - one.n_known / n_all))
 
-    return tuple(sorted(found, key=strength, reverse=True))
+@dataclass(frozen=True, slots=True)
+class _Unknown:
+    """The users of whom an attribute is not known.
+
+    Parameters
+    ----------
+    codes : (n_attributes,), those of an unknown value
+    cells : (n_attributes, n_cells), their cells
+    cell_of_row : (n_rows,), among these
+    column : values around the mean of all
+    level : (n_rows,), of users who are alike; None where a row is a user
+    """
+
+    codes: CodeArray
+    cells: CodeArray
+    cell_of_row: IntArray
+    column: Column
+    level: IntArray | None
+
+    def bounds(
+        self, codes: CodeArray, total: FloatArray, size: FloatArray, n_all: float
+    ) -> tuple[IntArray, FloatArray, FloatArray]:
+        """How many of them may join each group, and the bounds of its difference.
+
+        Parameters
+        ----------
+        codes : (n_groups, n_attributes)
+        total, size : (n_groups,), sums over those who belong for sure
+        """
+        return (
+            self._of_users(codes, total, size, n_all)
+            if self.level is None
+            else self._of_levels(codes, total, size, n_all, self.level)
+        )
+
+    def _of_users(
+        self, codes: CodeArray, total: FloatArray, size: FloatArray, n_all: float
+    ) -> tuple[IntArray, FloatArray, FloatArray]:
+        values, sizes = self.column.values, self.column.size.astype(np.float64)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            ascending = np.argsort(values / sizes, kind="stable")
+        place = np.empty(len(ascending), dtype=np.int64)
+        place[ascending] = np.arange(len(ascending))
+        by_cell = np.argsort(self.cell_of_row, kind="stable")
+        cells = np.arange(self.cells.shape[1] + 1)
+        low, high = found = np.empty((2, len(codes)))
+        n_unknown = _bounds_of_users(
+            codes,
+            self.codes,
+            np.ascontiguousarray(self.cells.T),
+            np.searchsorted(self.cell_of_row[by_cell], cells),
+            place[by_cell],
+            self.cell_of_row[ascending],
+            values[ascending],
+            sizes[ascending],
+            total,
+            size,
+            n_all,
+            found,
+        )
+        return n_unknown, low, high
+
+    def _of_levels(
+        self,
+        codes: CodeArray,
+        total: FloatArray,
+        size: FloatArray,
+        n_all: float,
+        level: IntArray,
+    ) -> tuple[IntArray, FloatArray, FloatArray]:
+        n_unknown = np.zeros(len(codes), dtype=np.int64)
+        low, high = total * (1 / size + 1 / (n_all - size)) * np.ones((2, 1))
+        column = self.column
+        for at, of in enumerate(codes[:, :, None]):
+            is_met = (of == ANY) | (self.cells == of)
+            may_be = (is_met | (self.cells == self.codes[:, None])).all(axis=0)
+            joins = (may_be & ~is_met.all(axis=0))[self.cell_of_row]
+            n = column.n[joins].astype(np.float64)
+            n_unknown[at] = n.sum()
+            if n_unknown[at]:
+                parts = (column.values[joins], n, column.inner[joins], level[joins])
+                joined = joining_levels(*parts)
+                low[at], high[at] = difference_bounds(total[at], size[at], n_all, joined)
+        return n_unknown, low, high
+
+
+def unknown_codes_of(grouping: Grouping) -> CodeArray:
+    """(n_attributes,), the code of an unknown value; ANY where an attribute has none."""
+    return np.array(
+        [
+            attribute.values.index(MISSING) if MISSING in attribute.values else ANY
+            for attribute in grouping.attributes
+        ],
+        dtype=np.int32,
+    )
+
+
+def listed_bounds(
+    bounds: UnknownBounds,
+    findings: Sequence[int],
+    higher_is_better: bool | None,
+    grouping: Grouping,
+) -> list[int]:
+    """Groups of one attribute and findings to which unknown users may belong.
+
+    The largest harm first, for its size.
+
+    Parameters
+    ----------
+    findings : positions in the lattice
+    """
+    lattice = grouping.lattice
+    may_grow = (bounds.n_unknown > 0) & (bounds.n_known >= grouping.min_users)
+    # nobody can turn out to be a user whose value is unknown
+    is_unknown = (lattice.codes == unknown_codes_of(grouping)) & (lattice.codes != ANY)
+    may_grow &= ~is_unknown.any(axis=1)
+    listed = [group for group in findings if may_grow[group]]
+    for of_attribute in (lattice.codes != ANY).T:
+        groups = np.flatnonzero(of_attribute & (lattice.depth == 1) & may_grow)
+        largest = groups[np.argsort(-lattice.n_users[groups], kind="stable")]
+        listed += [int(group) for group in largest[:GROUPS_LISTED] if group not in listed]
+    n = bounds.n_known
+    strength = harm(bounds.difference, higher_is_better) * np.sqrt(n * (1 - n / bounds.n_all))
+    return sorted(listed, key=lambda group: float(strength[group]), reverse=True)
 
 
 _ROUNDING = 1e-9
@@ -120,24 +252,6 @@ class Joined(NamedTuple):
 
     n: FloatArray
     total: FloatArray
-
-
-def joining_sums(unknown: FloatArray, size: FloatArray) -> Joined:
-    """Of the 0, 1, 2 ... lowest values, and of the highest.
-
-    Parameters
-    ----------
-    unknown : (n_unknown,), what each adds to a sum, around the mean of all
-    size : (n_unknown,), what each adds to what the sum is divided by; 1 for a user
-    """
-    with np.errstate(divide="ignore", invalid="ignore"):
-        ascending = np.argsort(unknown / size, kind="stable")
-    both = np.stack([ascending, ascending[::-1]])
-    n, total = (
-        np.concatenate([np.zeros((2, 1)), np.cumsum(of[both], axis=1)], axis=1)
-        for of in (size, unknown)
-    )
-    return Joined(n, total)
 
 
 _STEPS = 64
@@ -172,7 +286,7 @@ def joining_levels(value: FloatArray, n: FloatArray, inner: FloatArray, level: I
 
 
 def difference_bounds(
-    total: float, n_known: float, n_all: int, joined: Joined
+    total: float, n_known: float, n_all: float, joined: Joined
 ) -> tuple[float, float]:
     """The smallest and the largest difference between a group and all others.
 
@@ -194,31 +308,95 @@ def difference_bounds(
     return float(np.nanmin(lowest)), float(np.nanmax(highest))
 
 
-def _groups_told(
-    findings: Sequence[int], unknown_codes: Sequence[int], grouping: Grouping
-) -> list[int]:
-    """The groups of one attribute that has unknown values, and the findings; once each."""
-    lattice = grouping.lattice
-    is_single = lattice.depth == 1
-    told: list[int] = []
-    for attribute, unknown in enumerate(unknown_codes):
-        if unknown != ANY:
-            groups = np.flatnonzero(is_single & (lattice.codes[:, attribute] != ANY))
-            largest = groups[np.argsort(-lattice.n_users[groups], kind="stable")]
-            told += [int(group) for group in largest[:GROUPS_TOLD]]
-    told += [group for group in findings if group not in told]
-    # nobody can turn out to be a user whose value is unknown
-    is_unknown = (lattice.codes[told] == unknown_codes) & (lattice.codes[told] != ANY)
-    return [told[at] for at in np.flatnonzero(~is_unknown.any(axis=1))]
+@kernel
+def _bounds_of_users(
+    codes: CodeArray,
+    unknown_codes: CodeArray,
+    cell_codes: CodeArray,
+    starts: IntArray,
+    places: IntArray,
+    cell_at: IntArray,
+    values: FloatArray,
+    sizes: FloatArray,
+    totals: FloatArray,
+    n_known: FloatArray,
+    n_all: float,
+    found: FloatArray,
+) -> IntArray:
+    """How many users may join each group, and the bounds of its difference.
+
+    Parameters
+    ----------
+    codes : (n_groups, n_attributes)
+    cell_codes : (n_cells, n_attributes), of the cells with unknown values
+    starts : (n_cells + 1,), where the rows of each cell begin in `places`
+    places : (n_rows,), where a row is in the order from the lowest value for its size
+    cell_at : (n_rows,), in that order, the cell of each
+    values, sizes : (n_rows,), in that order: what each adds to a sum, and to what it is divided by
+    totals, n_known : (n_groups,), sums over those who belong for sure
+    found : (2, n_groups), written to: the smallest and the largest difference
+    """
+    joins, before = np.zeros((2, len(cell_codes)), dtype=np.bool_)
+    joining = np.empty(len(places), dtype=np.int64)
+    n_unknown = np.zeros(len(codes), dtype=np.int64)
+    n = 0
+    for group in range(len(codes)):
+        _mark_joining(codes[group], unknown_codes, cell_codes, joins)
+        if (joins != before).any():
+            before[:] = joins
+            n = _place_joining(joins, starts, places, cell_at, joining)
+        n_unknown[group] = n
+        for end in range(2):
+            total, size = totals[group], n_known[group]
+            extreme = total * (1 / size + 1 / (n_all - size))
+            for at in range(n):
+                row = joining[at] if end == 0 else joining[n - 1 - at]
+                total += values[row]
+                size += sizes[row]
+                # a group of everybody has nobody to be compared with
+                if size < n_all * (1 - _ROUNDING):
+                    difference = total * (1 / size + 1 / (n_all - size))
+                    extreme = min(extreme, difference) if end == 0 else max(extreme, difference)
+            found[end, group] = extreme
+    return n_unknown
 
 
-def _may_belong(codes: CodeArray, unknown_codes: Sequence[int], grouping: Grouping) -> BoolArray:
-    """(n_cells,), which cells meet every condition that is known of them."""
-    cells = grouping.cells
-    may = np.ones(len(cells), dtype=bool)
-    for attribute, code in enumerate(codes):
-        if code != ANY:
-            of_cell = cells.codes[attribute]
-            is_unknown = (of_cell == unknown_codes[attribute]) & (unknown_codes[attribute] != ANY)
-            may &= (of_cell == code) | is_unknown
-    return may
+@kernel
+def _mark_joining(
+    codes: CodeArray, unknown_codes: CodeArray, cell_codes: CodeArray, joins: BoolArray
+) -> None:
+    """Mark the cells that meet every condition that is known of them, and not all of them."""
+    for cell in range(len(cell_codes)):
+        may_be, is_member = True, True
+        for attribute in range(len(codes)):
+            of_cell = cell_codes[cell, attribute]
+            if codes[attribute] >= 0 and codes[attribute] != of_cell:
+                is_member = False
+                if of_cell != unknown_codes[attribute]:
+                    may_be = False
+                    break
+        joins[cell] = may_be and not is_member
+
+
+@kernel
+def _place_joining(
+    joins: BoolArray, starts: IntArray, places: IntArray, cell_at: IntArray, joining: IntArray
+) -> int:
+    """Write where the rows of marked cells are, in ascending order; returns how many."""
+    n_joining = n = 0
+    for cell in range(len(joins)):
+        if joins[cell]:
+            n_joining += starts[cell + 1] - starts[cell]
+    if n_joining * _WORTH_A_SCAN > len(places):
+        for at in range(len(places)):
+            if joins[cell_at[at]]:
+                joining[n] = at
+                n += 1
+        return n
+    for cell in range(len(joins)):
+        if joins[cell]:
+            for at in range(starts[cell], starts[cell + 1]):
+                joining[n] = places[at]
+                n += 1
+    joining[:n].sort()
+    return n

@@ -16,7 +16,7 @@ from fairrec.core.kernels import kernel
 from fairrec.groups.cells import Cells
 from fairrec.statistics.analysis import Analysis
 from fairrec.statistics.intervals import Interval
-from fairrec.statistics.outcome import BY_MORE, OPEN, RULED_OUT, WORSE, Outcome
+from fairrec.statistics.outcome import BY_MORE, OPEN, RULED_OUT, WORSE, Outcome, outcome_names
 
 MAX_POINTS = 60
 _MAX_MARKED = 4_000_000_000
@@ -72,7 +72,7 @@ class MetricVerdict:
     Parameters
     ----------
     matters : in units of the metric; None where nothing was said
-    of_groups : (n_groups,), positions in OUTCOMES; OPEN where a group is not tested
+    of_groups : (n_groups,), positions in `outcome_names`; OPEN where a group is not tested
     is_known : (n_groups,), whether its interval holds, so that something can be said
     harm : the interval of each group's harm
     certificate : by size, from the smallest group up; empty where nothing is ruled out
@@ -114,7 +114,9 @@ def _verdict(i: int, analysis: Analysis, is_conclusive: bool) -> MetricVerdict:
     of_groups = group_outcomes(harm, is_worse, is_known & is_conclusive, matters)
     is_not_compared = has_others & ~(is_known & np.isfinite(harm.high))
     return MetricVerdict(
-        outcome=metric_outcome(of_groups, is_tested, analysis.grouping.lattice.depth),
+        outcome=metric_outcome(
+            of_groups, is_tested, analysis.grouping.lattice.depth, higher_is_better
+        ),
         matters=matters,
         of_groups=of_groups,
         is_known=is_known,
@@ -134,7 +136,7 @@ def is_shown_worse(harm: FloatArray, is_beyond_chance: BoolArray, is_known: Bool
 def group_outcomes(
     harm: Interval, is_worse: BoolArray, is_known: BoolArray, matters: float | None
 ) -> IntArray:
-    """(n_groups,), positions in OUTCOMES.
+    """(n_groups,), positions in `outcome_names`.
 
     Parameters
     ----------
@@ -148,19 +150,21 @@ def group_outcomes(
     return outcomes
 
 
-def metric_outcome(of_groups: IntArray, is_tested: BoolArray, depth: IntArray) -> Outcome:
+def metric_outcome(
+    of_groups: IntArray, is_tested: BoolArray, depth: IntArray, higher_is_better: bool | None
+) -> Outcome:
     """That of its worst groups.
 
     It is ruled out where that holds for every group of the fewest attributes looked at: smaller
     intersections can hardly ever be ruled out, and those that are open are counted.
     """
-    if (of_groups == BY_MORE).any():
-        return "worse by more"
-    if (of_groups == WORSE).any():
-        return "worse"
+    names = outcome_names(higher_is_better)
+    for shown in (BY_MORE, WORSE):
+        if (of_groups == shown).any():
+            return names[shown]
     named = depth == depth.min()
     has_all = is_tested[named].any() and (of_groups[named] == RULED_OUT).all()
-    return "not worse by more" if has_all else "inconclusive"
+    return names[RULED_OUT if has_all else OPEN]
 
 
 def _has_spread(i: int, analysis: Analysis) -> bool:

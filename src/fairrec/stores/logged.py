@@ -68,7 +68,9 @@ def numbers_of(result: AuditResult) -> dict[str, float]:
         numbers = {
             **_of_metric(about),
             **({} if about.verdict is None else _of_verdict(about.verdict)),
-            LIMITED["max_worse"]: _shown(metric, result, either_way=False),
+            LIMITED["max_worse"]: None
+            if about.higher_is_better is None
+            else _shown(metric, result, either_way=False),
             LIMITED["max_difference"]: _shown(metric, result, either_way=True),
         }
         found |= {metric_key(keys[metric], name): value for name, value in numbers.items()}

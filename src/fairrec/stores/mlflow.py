@@ -104,10 +104,9 @@ def metric_thresholds(
     for rule in judged.rules:
         if rule.severity == "warn":
             continue
-        is_named = 0 < rule.number <= len(judged.policy.rule) and (
-            judged.policy.rule[rule.number - 1].groups
-        )
-        if rule.kind not in LIMITED or is_named:
+        given = judged.policy.rule[rule.number - 1] if rule.number else None
+        is_other = given is not None and (given.groups or given.unknown)
+        if rule.kind not in LIMITED or is_other:
             raise InputError(
                 f"policy: rule {rule.number} ({plain(rule.what)}) is no limit on one number of a "
                 f"run. Leave it to fairrec gate; MLflow takes {', '.join(LIMITED)} of all groups."

@@ -94,7 +94,7 @@ def named_result(
     )
     return AuditResult(
         summary,
-        group_table(analysis, verdicts, pooled),
+        group_table(analysis, verdicts, pooled, [about.unknown for about in found]),
         None if inputs is None else per_user_table(inputs, measured),
         audit_run(
             described.tables,

@@ -112,13 +112,7 @@ def compare(
         alpha=last.summary.alpha,
         matters=None if amounts is None else str(amounts),
         outcome=outcome_of_all(
-            [
-                part.outcome
-                for name, part in compared.items()
-                if last.metrics[name].higher_is_better is not None
-            ]
-            # a change in a metric without a better end is no harm beside those that have one
-            or [part.outcome for part in compared.values()]
+            (part.outcome, last.metrics[name].higher_is_better) for name, part in compared.items()
         ),
         metrics={
             name: metric_comparison(

@@ -91,9 +91,9 @@ def measure_by_search(
     measured = Measured(
         metrics, evidence.values_per_user, evidence.is_scored, evidence.is_reference
     )
-    _refuse_unknown(measured)
+    _refuse_unknown(measured, has_table=model is None)
     name = "" if model is None else identity
-    return measured, Searched(metrics, how, outcome, ledger, name, faults)
+    return measured, Searched(metrics, how, outcome, ledger, name, faults, has_table=model is None)
 
 
 def _limit_retries(model: Model, budget: Budget) -> None:
@@ -105,20 +105,21 @@ def _limit_retries(model: Model, budget: Budget) -> None:
         model.end_at(time.monotonic() + seconds)
 
 
-def _refuse_unknown(measured: Measured) -> None:
+def _refuse_unknown(measured: Measured, *, has_table: bool) -> None:
     """An error where too few users were scored to say anything."""
+    search, seconds = spelled("search"), spelled("budget_seconds")
+    exact = f" The table has every score: without {search} all users are." if has_table else ""
     known = measured.values
     if not measured.is_complete:
         known = known[:, measured.is_reference]
     if not known.shape[1]:
-        raise InputError(
-            f"The time was spent before any user was scored. Raise {spelled('budget_seconds')}."
-        )
+        raise InputError(f"The time was spent before any user was scored. Raise {seconds}.{exact}")
     for metric, row in zip(measured.metrics, known, strict=True):
         if np.isnan(row).all():
             raise InputError(
                 f"Metric '{metric.name}' is undefined for all of {row.size:,} users that were "
                 f"scored at random. Leave it out, or raise the budget or {spelled('reference')}."
+                f"{exact}"
             )
 
 

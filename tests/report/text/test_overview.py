@@ -59,6 +59,17 @@ def test_where_all_differ_only_for_the_better_nobody_is_called_worse():
     assert "worse" not in found.headline + " ".join(found.who)
 
 
+def test_a_metric_without_a_better_end_changes_neither_tone_nor_answer_of_the_others():
+    found = answer_of(audit_of({"a": 0.0, "c": 0.2}, matters="a=0.05,c=0.05"))
+    assert found.tone == "clear"
+    assert found.headline.startswith(
+        "No group is shown to be worse off; gender=F, age=old is different: c 0."
+    )
+    alone = answer_of(audit_of({"c": 0.0}, matters="c=0.05"))
+    assert alone.tone == "clear"
+    assert alone.headline.startswith("No group of a single attribute differs by more than matters")
+
+
 def test_nothing_found_is_no_all_clear():
     found = answer_of(audit_of({"a": 0.0}))
     assert found.tone == "open"
@@ -189,6 +200,22 @@ def test_after_a_search_the_others_are_said_to_be_an_estimate():
     found = answer_of(result)
     assert found.detail.endswith(f"all others estimated from {n_drawn:,} users drawn at random")
     assert "estimated" not in answer_of(planted_result()).detail
+
+
+def test_a_search_of_a_table_with_every_score_is_told_how_to_get_the_exact_answer():
+    result = planted_result(search=SearchOptions("adaptive", budget_users="30%"))
+    exact = "the table has every score: leave out search and its budget for the exact answer"
+    found = answer_of(result)
+    assert found.next_steps[0] == exact
+    assert not any("raise budget_users" in step for step in found.next_steps)
+    assert "The table has every score: " in " ".join(build_view(result.summary).search)
+    # a model that is asked may be asked for more
+    search = result.summary.search.model_copy(update={"has_table": False})
+    asked = result.summary.model_copy(update={"search": search})
+    assert exact not in overview(asked, build_view(asked).verdicts).next_steps
+    # nothing is left to be scored
+    everyone = planted_result(search=SearchOptions("exact"))
+    assert exact not in answer_of(everyone).next_steps
 
 
 def test_what_would_have_been_seen_is_said_of_a_size_that_groups_have():

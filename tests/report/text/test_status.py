@@ -43,16 +43,26 @@ def test_what_is_said_first_is_what_matters_most(changes, status):
 
 
 def test_one_group_has_the_words_of_its_outcome():
-    auc = planted_result().metrics["auc"]
+    summary = planted_result().summary
+    auc = summary.metrics["auc"]
     finding = auc.findings[0]
-    assert outcome_words(finding, auc, USERS.end_words) == "worse"
+    assert outcome_words(finding, auc, USERS.end_words, summary) == "worse"
     matters = auc.model_copy(update={"verdict": auc.verdict.model_copy(update={"matters": 0.1})})
-    assert outcome_words(finding, matters, USERS.end_words) == "worse, may be less than matters"
     assert (
-        outcome_words(finding, auc.model_copy(update={"higher_is_better": None}), USERS.end_words)
+        outcome_words(finding, matters, USERS.end_words, summary)
+        == "worse, may be less than matters"
+    )
+    differs = finding.model_copy(update={"outcome": "differs"})
+    assert (
+        outcome_words(
+            differs, auc.model_copy(update={"higher_is_better": None}), USERS.end_words, summary
+        )
         == "differs"
     )
     assert outcome_words(
-        finding, auc.model_copy(update={"higher_is_better": False}), USERS.end_words
+        finding, auc.model_copy(update={"higher_is_better": False}), USERS.end_words, summary
     ) == ("served better")
-    assert outcome_words(finding.model_copy(update={"outcome": None}), auc, USERS.end_words) == ""
+    assert (
+        outcome_words(finding.model_copy(update={"outcome": None}), auc, USERS.end_words, summary)
+        == ""
+    )

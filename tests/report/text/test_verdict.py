@@ -67,7 +67,9 @@ def test_whether_a_harm_matters_is_said_of_the_worst_group():
 
 
 def test_where_neither_end_is_better_groups_differ():
-    found = planted_result().metrics["auc"].model_copy(update={"higher_is_better": None})
+    auc = planted_result().metrics["auc"]
+    verdict = auc.verdict.model_copy(update={"outcome": "differs"})
+    found = auc.model_copy(update={"higher_is_better": None, "verdict": verdict})
     said = verdict_of("auc", found, planted_result().summary)
     assert said.status == "differs"
     assert "differ" in said.headline and "worse" not in said.headline

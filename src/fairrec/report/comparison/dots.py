@@ -17,14 +17,13 @@ from fairrec.report.text.status import Status, status_words
 from fairrec.report.words import group_label, numbers, signed_interval, tick, with_sign
 from fairrec.result.comparison_schema import ComparisonSummary, MetricComparison
 from fairrec.result.group_table import group_in
-from fairrec.statistics.outcome import Outcome
+from fairrec.statistics.outcome import WORSE, Outcome, outcome_names
 
 Moved = Literal["worse", "better", "changed", "within"]
 """What a mark says; changed where no end is better, within where nothing is shown."""
 ROWS_SHOWN = 24
 """Groups in the plot of a metric."""
 _PADDING = 0.04
-_WORSE = ("worse by more", "worse")
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +97,8 @@ def changed_groups(
 ) -> list[ChangedGroup]:
     """Some groups of a metric: worse ones, improved ones, and the largest of few attributes."""
     mine = changes.filter(pl.col("metric") == name)
-    is_worse = pl.col("is_beyond_chance") & pl.col("outcome").is_in(_WORSE)
+    names = outcome_names(summary.metrics[name].higher_is_better)
+    is_worse = pl.col("is_beyond_chance") & pl.col("outcome").is_in(names[: WORSE + 1])
     worse = mine.filter(is_worse)
     better = mine.filter(pl.col("is_beyond_chance") & ~is_worse).reverse()
     others = mine.filter(~pl.col("is_beyond_chance"))
@@ -137,7 +137,7 @@ def group_cells(group: ChangedGroup, metric: MetricComparison) -> tuple[str, ...
 def _verdict(group: ChangedGroup, metric: MetricComparison) -> str:
     if group.moved(metric.higher_is_better) == "better":
         return "improved"
-    return status_words(group.outcome, metric.matters is not None, metric.higher_is_better)
+    return status_words(group.outcome, metric.matters is not None)
 
 
 def _plot(name: str, metric: MetricComparison, groups: list[ChangedGroup]) -> ChangePlot:

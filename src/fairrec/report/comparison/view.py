@@ -28,6 +28,7 @@ from fairrec.result.comparison_schema import (
     MetricComparison,
 )
 from fairrec.result.metric_schema import Chance
+from fairrec.statistics.outcome import position_of
 
 GROUPS_SHOWN = 20
 """Groups of each table, over all metrics."""
@@ -135,7 +136,7 @@ def _groups(
         for group in getattr(metric, which)
     ]
     # those by more than matters first, whatever the metric
-    found.sort(key=lambda one: one[2].outcome != "worse by more")
+    found.sort(key=lambda one: position_of(one[2].outcome))
     counts = {"worse": ("n_worse_by_more", "n_worse"), "improved": ("n_improved",)}[which]
     n_all = sum(getattr(metric, n) for metric in metrics.values() for n in counts)
     rows = tuple(

@@ -23,6 +23,7 @@ from fairrec.result.comparison_schema import (
     GroupComparison,
     MetricComparison,
 )
+from fairrec.statistics.outcome import BY_MORE, RULED_OUT, position_of
 
 LONGEST_NAME = 120
 _SIZES = (USUAL_SIZE, 1000)
@@ -31,17 +32,14 @@ _SIZES = (USUAL_SIZE, 1000)
 
 def status_of(metric: MetricComparison) -> Status:
     """What is known about the harm of the candidate in one metric, in a few words."""
-    return status_words(metric.outcome, metric.matters is not None, metric.higher_is_better)
+    return status_words(metric.outcome, metric.matters is not None)
 
 
 def tone_of(summary: ComparisonSummary) -> Tone:
     """How to show the answer: a change where no end is better is no alarm."""
-    worst = [
-        metric.outcome for metric in summary.metrics.values() if metric.higher_is_better is not None
-    ]
-    if {"worse by more", "worse"} & {*worst}:
+    if summary.outcome in ("worse by more", "worse"):
         return "found"
-    return "clear" if summary.outcome == "not worse by more" else "open"
+    return "clear" if position_of(summary.outcome) == RULED_OUT else "open"
 
 
 def headline(summary: ComparisonSummary) -> str:
@@ -54,8 +52,9 @@ def headline(summary: ComparisonSummary) -> str:
     better = f"; {up_to}{plural(n_improved, 'group')} improved{which}" if n_improved else ""
     if first is not None:
         return _of_worse(*first, summary) + better
-    if summary.outcome == "not worse by more":
-        return f"No group of a single attribute became worse by more than matters{better}"
+    if position_of(summary.outcome) == RULED_OUT:
+        verb = "changed" if summary.outcome == "differs by no more" else "became worse"
+        return f"No group of a single attribute {verb} by more than matters{better}"
     if n_improved:
         return f"No group is shown to be worse{better}"
     return "No group is shown to be worse or better"
@@ -64,7 +63,7 @@ def headline(summary: ComparisonSummary) -> str:
 def _first(summary: ComparisonSummary) -> tuple[str, GroupComparison] | None:
     """The group to be named: of what matters most, where an end is worse before where none is."""
     found = [
-        (group.outcome != "worse by more", metric.higher_is_better is None, name, group)
+        (position_of(group.outcome), metric.higher_is_better is None, name, group)
         for name, metric in summary.metrics.items()
         for group in metric.worse[:1]
     ]
@@ -77,7 +76,7 @@ def _first(summary: ComparisonSummary) -> tuple[str, GroupComparison] | None:
 def _of_worse(name: str, group: GroupComparison, summary: ComparisonSummary) -> str:
     metric = summary.metrics[name]
     verb = "changed" if metric.higher_is_better is None else "became worse"
-    verb += " by more than matters" if group.outcome == "worse by more" else ""
+    verb += " by more than matters" if position_of(group.outcome) == BY_MORE else ""
     before, after = numbers(group.before, group.after)
     n_more = metric.n_worse_by_more + metric.n_worse - 1
     which = " in this metric" if len(summary.metrics) > 1 else ""

@@ -132,7 +132,7 @@ def _finding(
         metric=plain(metric),
         served=served,
         # a result from before there were verdicts has none
-        verdict=outcome_words(finding, result, words) or _tag(served, words),
+        verdict=outcome_words(finding, result, words, groups.summary) or _tag(served, words),
         value=value,
         others=others,
         difference=difference_of(finding),

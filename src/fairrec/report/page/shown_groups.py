@@ -12,7 +12,15 @@ from fairrec.core.arrays import FloatArray
 from fairrec.core.errors import InputError
 from fairrec.inputs.users import Value
 from fairrec.report.words import group_label
-from fairrec.result.group_table import ADJUSTED, FACTS, JUDGED, NUMBERS, OF_ITEMS, group_in
+from fairrec.result.group_table import (
+    ADJUSTED,
+    BOUNDED,
+    FACTS,
+    JUDGED,
+    NUMBERS,
+    OF_ITEMS,
+    group_in,
+)
 from fairrec.result.schema import AuditSummary
 
 Key = tuple[str | None, ...]
@@ -49,7 +57,8 @@ class GroupFrame:
     def __init__(self, groups: pl.DataFrame, summary: AuditSummary) -> None:
         names = [*summary.attributes]
         first, after = groups.columns[: len(names) + 1], groups.columns[len(names) + 1 :]
-        is_whole = _KNOWN - _ADDED_LATER <= {*after} - {*ADJUSTED, *OF_ITEMS} <= _KNOWN
+        beside = {*ADJUSTED, *BOUNDED, *OF_ITEMS}
+        is_whole = _KNOWN - _ADDED_LATER <= {*after} - beside <= _KNOWN
         if first != ["metric", *names] or not is_whole:
             raise InputError(
                 "groups.parquet does not belong to this result. Audit again, or put back the "

@@ -35,7 +35,13 @@ def answer(verdicts: tuple[Verdict, ...]) -> str:
         return "Nothing was tested against chance."
     said = []
     for status, words in _CLAUSES.items():
-        metrics = [verdict.metric for verdict in verdicts if verdict.status == status]
+        metrics = [
+            f"{verdict.metric} ({verdict.if_like_others})"
+            if verdict.status_said != verdict.status
+            else verdict.metric
+            for verdict in verdicts
+            if verdict.status == status
+        ]
         said += [f"{words} {with_and(metrics)}"] if metrics else []
     sentence = "; ".join(said)
     return f"{sentence[0].upper()}{sentence[1:]}."

@@ -12,7 +12,7 @@ from fairrec.inputs.users import Value, column_of
 from fairrec.report.text.ends import is_worse
 from fairrec.result.metric_schema import Finding, MetricResult
 from fairrec.result.schema import AuditSummary
-from fairrec.statistics.outcome import OUTCOMES
+from fairrec.statistics.outcome import WORSE, position_of
 
 Served = Literal["worse", "differs", "better"]
 SERVED: tuple[Served, ...] = ("worse", "differs", "better")
@@ -102,7 +102,7 @@ def _urgency(
     """
     result = summary.metrics[name]
     served = SERVED.index(served_in(finding, result))
-    outcome = OUTCOMES.index(finding.outcome or "worse")
+    outcome = WORSE if finding.outcome is None else position_of(finding.outcome)
     size = -abs(effect_in_sd(finding, result) or 0.0)
     lacks = other_side(finding.group, summary) is not None
     return served, finding.because_of is not None, outcome, lacks, size

@@ -50,7 +50,9 @@ def to_markdown(view: ReportView) -> str:
     for verdict in view.verdicts:
         # how large a harm would have been shown stands below the tables
         said = " ".join(said_of(replace(verdict, power="")))
-        lines.append(f"| {escape(verdict.metric)} | **{verdict.status}** | {escape(said)} |")
+        lines.append(
+            f"| {escape(verdict.metric)} | **{escape(verdict.status_said)}** | {escape(said)} |"
+        )
     if view.findings.rows:
         lines += ["", f"### {escape(view.findings.title)}", "", *table_lines(view.findings)]
     lines += ["", *(f"- {escape(line)}" for line in view.explained)] if view.explained else []

@@ -71,7 +71,7 @@ def _verdicts(view: ReportView) -> TableView:
         columns=("metric", "verdict", "in words", "ruled out"),
         numeric=(False,) * 4,
         rows=tuple(
-            (one.metric, one.status, one.headline, one.ruled_out or "nothing")
+            (one.metric, one.status_said, one.headline, one.ruled_out or "nothing")
             for one in view.verdicts
         ),
     )

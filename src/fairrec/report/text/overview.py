@@ -29,7 +29,7 @@ from fairrec.report.text.found_groups import (
     other_side,
 )
 from fairrec.report.text.p_values import p_adjusted
-from fairrec.report.text.sampled import is_sampled
+from fairrec.report.text.sampled import exact_instead, is_sampled
 from fairrec.report.text.status import SAME
 from fairrec.report.text.verdict import Tone, Verdict, is_cut
 from fairrec.report.words import (
@@ -112,7 +112,7 @@ def overview(summary: AuditSummary, verdicts: tuple[Verdict, ...]) -> Overview:
     is_found = bool(groups)
     headline, detail = _of_found(groups, summary) if is_found else _of_none(summary, verdicts)
     return Overview(
-        tone=_tone(verdicts),
+        tone=_tone(verdicts, summary),
         headline=headline,
         named=group_label(_told(groups, summary)) if is_found else "",
         detail=detail,
@@ -132,8 +132,15 @@ def _called(metric: str, summary: AuditSummary) -> str:
     return plain(summary.metrics[metric].called or metric)
 
 
-def _tone(verdicts: tuple[Verdict, ...]) -> Tone:
-    tones = {verdict.tone for verdict in verdicts}
+def _deciding(verdicts: tuple[Verdict, ...], summary: AuditSummary) -> tuple[Verdict, ...]:
+    """Those of metrics with a better end; all where none has one."""
+    has_end = [result.higher_is_better is not None for result in summary.metrics.values()]
+    ended = zip(verdicts, has_end, strict=True)
+    return tuple(verdict for verdict, has in ended if has) or verdicts
+
+
+def _tone(verdicts: tuple[Verdict, ...], summary: AuditSummary) -> Tone:
+    tones = {verdict.tone for verdict in _deciding(verdicts, summary)}
     if "found" in tones:
         return "found"
     # one metric that is open is no all-clear
@@ -180,7 +187,8 @@ def _of_found(groups: list[FoundGroup], summary: AuditSummary) -> tuple[str, str
         lacking = any(other_side(group.group, summary) is not None for group in groups)
         most = "among them" if lacking else "most of all"
         who = f"{at_least}{n_alike:,} groups are {verb[first.served]}, {most} {label}"
-    if first.served == "better":
+    has_end = any(one.higher_is_better is not None for one in summary.metrics.values())
+    if first.served == "better" or (first.served == "differs" and has_end):
         who = f"No group is shown to be worse off; {who}"
     elif n_alike > 1:
         who = who[0].upper() + who[1:]
@@ -254,9 +262,11 @@ def _of_none(summary: AuditSummary, verdicts: tuple[Verdict, ...]) -> tuple[str,
         has = "Everyone has" if summary.unit.is_users else f"All {summary.unit.many} have"
         return f"{has} the same value, so groups cannot differ", ""
     n_groups = max(result.n_groups for result in summary.metrics.values())
-    if all(verdict.tone == "clear" for verdict in verdicts):
+    if all(verdict.tone == "clear" for verdict in _deciding(verdicts, summary)):
+        verb = "differs" if summary.outcome == "differs by no more" else "is worse"
+        rests = next((f", {one.if_like_others}" for one in verdicts if one.if_like_others), "")
         return (
-            f"No group of a single attribute is worse by more than matters; none of "
+            f"No group of a single attribute {verb} by more than matters{rests}; none of "
             f"{plural(n_groups, 'group')} stood out",
             "",
         )
@@ -354,7 +364,7 @@ def _how_sure(summary: AuditSummary) -> tuple[str, ...]:
 
 def _next_steps(groups: list[FoundGroup], summary: AuditSummary) -> tuple[str, ...]:
     """What a reader can do, the nearest first."""
-    steps = []
+    steps = [*filter(None, (exact_instead(summary),))]
     unit = summary.unit
     if summary.circumstances and summary.given is None:
         circumstance = summary.circumstances[0].circumstance
@@ -371,11 +381,12 @@ def _next_steps(groups: list[FoundGroup], summary: AuditSummary) -> tuple[str, .
         else:
             steps.append("look at what these users got")
     elif is_sampled(summary):
-        steps.append(f"score more {unit.many}: raise {spelled('budget_users')}")
+        if not summary.search.has_table:
+            steps.append(f"score more {unit.many}: raise {spelled('budget_users')}")
     elif not groups and any(not result.is_conclusive for result in summary.metrics.values()):
         # more users would be missing as these are
         steps.append(f"find out {unit.which} {'is' if unit.is_users else 'are'} missing, and why")
-    elif summary.outcome == "not worse by more":
+    elif summary.outcome in ("not worse by more", "differs by no more"):
         steps.append("hold the next release against it: fairrec init writes a policy")
     elif not groups and unit.is_users:
         steps.append("fairrec plan says how many users it takes to rule out a harm")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from fairrec.core.options import spelled
 from fairrec.core.units import Unit
 from fairrec.result.metric_schema import MetricResult
 from fairrec.result.schema import AuditSummary
@@ -16,6 +17,14 @@ def scored(summary: AuditSummary) -> Unit:
     """What the sizes of groups count."""
     unit = summary.unit
     return Unit(f"scored {unit.one}", f"scored {unit.many}") if is_sampled(summary) else unit
+
+
+def exact_instead(summary: AuditSummary) -> str:
+    """How to get the exact answer, where a search was made of scores that are all at hand."""
+    if not (is_sampled(summary) and summary.search.has_table):
+        return ""
+    search = spelled("search")
+    return f"the table has every score: leave out {search} and its budget for the exact answer"
 
 
 def mean_over(result: MetricResult, summary: AuditSummary) -> str:

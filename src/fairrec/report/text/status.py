@@ -6,8 +6,10 @@ from typing import Literal
 
 from fairrec.core.units import USERS, EndWords, Unit
 from fairrec.report.text.ends import is_worse
+from fairrec.report.text.unknown import if_like_others_of
 from fairrec.result.metric_schema import Finding, MetricResult
-from fairrec.statistics.outcome import Outcome
+from fairrec.result.schema import AuditSummary
+from fairrec.statistics.outcome import WORSE, Outcome, outcome_names
 
 Status = Literal[
     "worse by more than matters",
@@ -26,16 +28,17 @@ Status = Literal[
 """What matters most first."""
 SAME: tuple[Status, ...] = ("same for everyone", "same for all")
 """Of users, and of all else."""
-_STATUS: dict[tuple[Outcome, bool], tuple[Status, Status]] = {
-    ("worse by more", True): ("worse by more than matters", "differs by more than matters"),
-    ("worse", True): ("worse, may be less than matters", "differs, may be less than matters"),
-    ("worse", False): ("worse", "differs"),
-    ("not worse by more", True): (
-        "not worse by more than matters",
-        "differs by no more than matters",
-    ),
+_STATUS: dict[tuple[Outcome, bool], Status] = {
+    ("worse by more", True): "worse by more than matters",
+    ("worse", True): "worse, may be less than matters",
+    ("worse", False): "worse",
+    ("differs by more", True): "differs by more than matters",
+    ("differs", True): "differs, may be less than matters",
+    ("differs", False): "differs",
+    ("not worse by more", True): "not worse by more than matters",
+    ("differs by no more", True): "differs by no more than matters",
 }
-"""By outcome and whether an amount matters: where one end is worse, and where neither is."""
+"""By outcome and whether an amount matters."""
 
 
 def status_of(result: MetricResult, unit: Unit = USERS) -> Status:
@@ -50,26 +53,31 @@ def status_of(result: MetricResult, unit: Unit = USERS) -> Status:
         outcome, has_amount = result.verdict.outcome, result.verdict.matters is not None
     elif any(is_worse(finding, result) for finding in result.findings):
         # a result from before there were verdicts
-        outcome = "worse"
-    return status_words(outcome, has_amount, result.higher_is_better)
+        outcome = outcome_names(result.higher_is_better)[WORSE]
+    return status_words(outcome, has_amount)
 
 
-def status_words(outcome: Outcome, has_amount: bool, higher_is_better: bool | None) -> Status:
+def status_words(outcome: Outcome, has_amount: bool) -> Status:
     """An outcome in a few words.
 
     Parameters
     ----------
     has_amount : whether something was said to matter
     """
-    by_end = _STATUS.get((outcome, has_amount), ("inconclusive", "inconclusive"))
-    return by_end[higher_is_better is None]
+    return _STATUS.get((outcome, has_amount), "inconclusive")
 
 
-def outcome_words(finding: Finding, result: MetricResult, words: EndWords) -> str:
-    """What is known about one group, in a few words."""
+def outcome_words(
+    finding: Finding, result: MetricResult, words: EndWords, summary: AuditSummary
+) -> str:
+    """What is known about one group, in a few words, and what that rests on."""
     if finding.outcome is None:
         return ""
     if not is_worse(finding, result):
         return words.better
     has_amount = result.verdict is not None and result.verdict.matters is not None
-    return status_words(finding.outcome, has_amount, result.higher_is_better)
+    said = (
+        status_words(finding.outcome, has_amount),
+        if_like_others_of(finding, result, summary),
+    )
+    return ", ".join(filter(None, said))

@@ -29,7 +29,7 @@ def print_text(view: ReportView, console: Console) -> None:
     _print_groups(view.overview, console)
     for verdict in view.verdicts:
         head = Text.assemble(
-            "\n", (verdict.metric, "bold"), "  ", (verdict.status, _STYLE[verdict.tone])
+            "\n", (verdict.metric, "bold"), "  ", (verdict.status_said, _STYLE[verdict.tone])
         )
         console.print(head)
         for sentence in said_of(verdict):

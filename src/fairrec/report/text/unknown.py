@@ -4,9 +4,18 @@ from __future__ import annotations
 
 from fairrec.core.errors import plain
 from fairrec.metrics.direction import harm
-from fairrec.report.words import group_label, interval, number, percent, plural, signed_interval
+from fairrec.report.words import (
+    group_label,
+    interval,
+    number,
+    percent,
+    plural,
+    signed,
+    signed_interval,
+)
 from fairrec.result.metric_schema import Finding, MetricResult, Unknown
 from fairrec.result.schema import AuditSummary
+from fairrec.statistics.outcome import RULED_OUT, position_of
 
 METRICS_SHOWN = 3
 
@@ -84,6 +93,43 @@ def unknown_of(finding: Finding, result: MetricResult, summary: AuditSummary) ->
             does = f"{whoever} does{_as_it_is(summary)}, it {_range(one, result)}"
             return f"Unknown attributes: {more} may belong to it. {does}."
     return ""
+
+
+def if_like_others(result: MetricResult, summary: AuditSummary) -> str:
+    """What "not worse by more than matters" rests on; empty where no unknown value can undo it."""
+    verdict = result.verdict
+    if verdict is None or not verdict.n_exceeding_at_worst:
+        return ""
+    if verdict.at_worst is None:
+        return f"if {summary.unit.many} of unknown attributes are like the others"
+    return (
+        f"{_if_like(verdict.at_worst, result, summary)} for {group_label(verdict.at_worst.group)}"
+    )
+
+
+def if_like_others_of(finding: Finding, result: MetricResult, summary: AuditSummary) -> str:
+    """The same of one finding."""
+    matters = None if result.verdict is None else result.verdict.matters
+    if matters is None or finding.outcome is None or position_of(finding.outcome) != RULED_OUT:
+        return ""
+    for one in result.unknown:
+        if one.group == finding.group and _harm_at_worst(one, result)[0] > matters:
+            return _if_like(one, result, summary)
+    return ""
+
+
+def _if_like(one: Unknown, result: MetricResult, summary: AuditSummary) -> str:
+    unknown = [plain(name) for name in one.group if summary.attributes[name].n_missing != 0]
+    share = percent(one.n_unknown / max(1, result.n_defined))
+    at_worst = signed(_harm_at_worst(one, result)[1])
+    return (
+        f"if the {share} of unknown {' or '.join(unknown)} are like the others; at worst {at_worst}"
+    )
+
+
+def _harm_at_worst(one: Unknown, result: MetricResult) -> tuple[float, float]:
+    """The largest harm within the bounds, and the difference that it is."""
+    return max((harm(end, result.higher_is_better), end) for end in one.bounds)
 
 
 def _range(one: Unknown, result: MetricResult) -> str:

@@ -21,10 +21,12 @@ from fairrec.report.text.gap import gap_words
 from fairrec.report.text.missing import caveat, if_joined, remedy, why_inconclusive
 from fairrec.report.text.sampled import is_sampled, scored
 from fairrec.report.text.status import SAME, Status, status_of
+from fairrec.report.text.unknown import if_like_others
 from fairrec.report.words import confidence, group_label, number, percent, plural
 from fairrec.result.metric_schema import Finding, MetricResult, MetricVerdict
 from fairrec.result.schema import AuditSummary
 from fairrec.statistics.findings import MAX_FINDINGS
+from fairrec.statistics.outcome import BY_MORE, RULED_OUT, position_of
 
 Tone = Literal["found", "open", "clear"]
 VARYING_SHOWN = 3
@@ -37,6 +39,7 @@ class Verdict:
     Parameters
     ----------
     ruled_out : what can be ruled out, and for whom
+    if_like_others : on what that rests where attributes are unknown
     """
 
     metric: str
@@ -46,6 +49,13 @@ class Verdict:
     gap: str
     power: str
     remedy: str = ""
+    if_like_others: str = ""
+
+    @property
+    def status_said(self) -> str:
+        """The status, and on what it rests."""
+        is_clear = self.tone == "clear" and self.if_like_others
+        return f"{self.status}, {self.if_like_others}" if is_clear else self.status
 
     @property
     def tone(self) -> Tone:
@@ -75,6 +85,7 @@ def verdict_of(name: str, result: MetricResult, summary: AuditSummary) -> Verdic
         if status == "inconclusive" and result.is_conclusive
         else "",
         remedy=_remedy(name, status, result, summary),
+        if_like_others=if_like_others(result, summary),
     )
 
 
@@ -160,8 +171,8 @@ def is_cut(result: MetricResult) -> bool:
 
 def _of_what_matters(worse: list[Finding], matters: float) -> str:
     """How many of them are worse by more than matters, and how many are not."""
-    n_more = sum(finding.outcome == "worse by more" for finding in worse)
-    n_less = sum(finding.outcome == "not worse by more" for finding in worse)
+    known = [position_of(finding.outcome) for finding in worse if finding.outcome is not None]
+    n_more, n_less = known.count(BY_MORE), known.count(RULED_OUT)
     by_more = f"by more than {number(matters)}, which matters"
     if n_more == len(worse):
         return f", and {by_more}"
@@ -217,7 +228,7 @@ def _ruled_out(status: Status, result: MetricResult, summary: AuditSummary) -> s
 
 
 def _scope(verdict: MetricVerdict, result: MetricResult, summary: AuditSummary) -> str:
-    """For which groups a harm that matters is ruled out."""
+    """For which groups a harm that matters is ruled out, and on what that rests."""
     if verdict.matters is None or not result.is_conclusive:
         return ""
     by = f"Not {worse_word(result)} by more than {number(verdict.matters)}"
@@ -228,15 +239,17 @@ def _scope(verdict: MetricVerdict, result: MetricResult, summary: AuditSummary) 
     )
     if not verdict.n_ruled_out:
         return f"{by}: shown for no group; open for {verdict.n_open:,}{share}."
+    rests = if_like_others(result, summary)
+    rests = f"; this holds {rests}" if rests else ""
     if not verdict.n_open:
-        return f"{by}: {plural(verdict.n_ruled_out, 'group')}; none is open."
+        return f"{by}: {plural(verdict.n_ruled_out, 'group')}; none is open{rests}."
     unless = " that are not shown to be" if verdict.n_worse + verdict.n_worse_by_more else ""
     if verdict.ruled_out_from is None:
         n_ruled_out = plural(verdict.n_ruled_out, "group")
-        return f"{by}: {n_ruled_out}; open for {verdict.n_open:,} others{share}."
+        return f"{by}: {n_ruled_out}; open for {verdict.n_open:,} others{share}{rests}."
     return (
         f"{by} for groups of {verdict.ruled_out_from:,} {scored(summary).many} or more{unless}; "
-        f"open for {plural(verdict.n_open, 'smaller one')}{share}."
+        f"open for {plural(verdict.n_open, 'smaller one')}{share}{rests}."
     )
 
 

@@ -27,6 +27,7 @@ from fairrec.report.text.origin import plan_lines, settings_line
 from fairrec.report.text.overview import Overview, overview
 from fairrec.report.text.p_values import p_adjusted
 from fairrec.report.text.ratios import RatiosView, ratios_view
+from fairrec.report.text.sampled import exact_instead
 from fairrec.report.text.status import outcome_words
 from fairrec.report.text.table_view import TableView
 from fairrec.report.text.unknown import unknown_lines
@@ -156,7 +157,7 @@ def _findings(summary: AuditSummary) -> TableView:
                         ["" if finding.random_sets is None else percent(finding.random_sets)]
                         * of_items
                     ),
-                    outcome_words(finding, result, end_words(name, summary.unit)),
+                    outcome_words(finding, result, end_words(name, summary.unit), summary),
                 )
             )
     level = confidence(summary.alpha)
@@ -278,6 +279,8 @@ def _search(summary: AuditSummary) -> tuple[str, ...]:
             f"The ledger holds the scores of {unit.count(spent.users)}, paid for in "
             f"{plural(spent.calls, 'call')} in all."
         )
+    if exact := exact_instead(summary):
+        lines.append(f"{exact[0].upper()}{exact[1:]}.")
     return tuple(lines)
 
 
