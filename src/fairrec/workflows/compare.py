@@ -28,8 +28,7 @@ from fairrec.result.comparison_parts import compared_audit, metric_comparison
 from fairrec.result.comparison_schema import ComparisonSummary
 from fairrec.result.metric_schema import MetricResult
 from fairrec.result.own_folder import name_of
-from fairrec.statistics.compared import ComparedGroups, compare_paired, judged
-from fairrec.statistics.outcome import outcome_of_all
+from fairrec.statistics.compared import ComparedGroups, compare_paired, judged, loss_of_all
 from fairrec.statistics.unpaired import compare_unpaired
 from fairrec.workflows.audit_differences import audit_differences, comparison_notes
 from fairrec.workflows.load import Audited, audit_of, refuse_hidden
@@ -54,8 +53,9 @@ def compare(
 ) -> Comparison:
     """What became of every group from one audit to another, such as of a new model.
 
-    Harm is how much worse the candidate serves a group than the base. Users are compared with
-    themselves where both audits have them; else two sets of users are, and the result says why.
+    It says how the mean changed, which groups lost, and which lost more than all others. Users are
+    compared with themselves where both audits have them; else two sets of users are, and the result
+    says why.
 
     Parameters
     ----------
@@ -74,8 +74,8 @@ def compare(
     ...     better = {"clicks": "higher"}
     ...     return fairrec.audit(values=values, users=users, by="plan", better=better)
     >>> found = fairrec.compare(audited(free=3, paid=4), audited(free=1, paid=4), matters=0.5)
-    >>> [(group.group, group.outcome) for group in found.metrics["clicks"].worse]
-    [({'plan': 'free'}, 'worse by more')]
+    >>> [(group.group, group.outcome) for group in found.metrics["clicks"].lost]
+    [({'plan': 'free'}, 'lost by more')]
     """
     (first, base_name), (last, candidate_name) = (
         _audit("base", base),
@@ -97,6 +97,7 @@ def compare(
             last.metrics[name].higher_is_better,
             matters=_amount(amounts, last.metrics[name], name),
             is_conclusive=first.metrics[name].is_conclusive and last.metrics[name].is_conclusive,
+            everyone="not significant" if side.everyone is None else side.everyone.verdict,
         )
         for name, side in sides.items()
     }
@@ -111,7 +112,7 @@ def compare(
         attributes=common.attributes,
         alpha=last.summary.alpha,
         matters=None if amounts is None else str(amounts),
-        outcome=outcome_of_all(
+        outcome=loss_of_all(
             [
                 part.outcome
                 for name, part in compared.items()
@@ -179,7 +180,7 @@ def _paired(
         sides[name] = _Sides(
             pl.concat([conditions, part.conditions[left]]),
             found[at].with_others(by_means[at], left),
-            change_of(users.before[at], users.after[at], directions[at], alpha),
+            change_of(users.before[at], users.after[at], directions[at], alpha / len(told)),
             conditions.height,
             users.n_moved[at],
         )
@@ -201,16 +202,16 @@ def _unpaired(
         name: _Sides(
             part.conditions,
             groups,
-            _everyone(base, candidate, name),
+            _everyone(base, candidate, name, alpha / len(told)),
             0,
         )
         for (name, part), groups in zip(told.items(), found, strict=True)
     }
 
 
-def _everyone(base: AuditResult, candidate: AuditResult, name: str) -> Change | None:
+def _everyone(base: AuditResult, candidate: AuditResult, name: str, alpha: float) -> Change | None:
     """The change of all; of items without an error, as how far they are apart is none."""
-    alpha, unit = candidate.summary.alpha, candidate.summary.unit
+    unit = candidate.summary.unit
     change = change_between(base.metrics[name], candidate.metrics[name], alpha)
     if change is None or unit.is_users:
         return change
