@@ -44,7 +44,7 @@ def change_table(
         own = (groups.before, groups.after, groups.change, *groups.interval)
         others = (groups.difference, *groups.difference_interval)
         numbers = zip(NUMBERS, (*own, *others), strict=True)
-        outcomes = np.array(LOSSES)[found.losses]
+        outcomes = [LOSSES[at] for at in found.losses]
         tables.append(
             conditions[name].select(
                 pl.lit(name).alias("metric"),
@@ -56,7 +56,7 @@ def change_table(
                 ),
                 pl.Series("is_beyond_chance", groups.is_beyond_chance),
                 pl.Series("is_known", groups.is_known),
-                pl.Series("outcome", outcomes.tolist(), pl.String),
+                pl.Series("outcome", outcomes, pl.String),
                 pl.Series("is_behind", found.is_behind),
             )[found.order]
         )

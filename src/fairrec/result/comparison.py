@@ -138,9 +138,7 @@ def _is_told_by(summary: ComparisonSummary, changes: pl.DataFrame) -> bool:
         and all(types[name] == pl.String for name in texts)
         and all(types[name].is_integer() for name in ("depth", "support"))
         and are_numbers(changes, *NUMBERS)
-        and all(
-            types[name] == pl.Boolean for name in ("is_beyond_chance", "is_known", "is_behind")
-        )
+        and all(types[name] == pl.Boolean for name in ("is_beyond_chance", "is_known", "is_behind"))
         and dict(changes.group_by("metric").len().iter_rows())
         == {name: about.n_groups for name, about in summary.metrics.items() if about.n_groups}
     )

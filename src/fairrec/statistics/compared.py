@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
-from typing import Literal
+from typing import Any, Literal, get_args
 
 import numpy as np
 from scipy.special import ndtri
@@ -42,20 +42,23 @@ from fairrec.statistics.verdict import (
 )
 
 Loss = Literal[
-    *("lost by more", "changed by more", "lost", "changed"),
-    *("inconclusive", "gained", "no loss", "no change"),
+    "lost by more",
+    "changed by more",
+    "lost",
+    "changed",
+    "inconclusive",
+    "gained",
+    "no loss",
+    "no change",
 ]
 """What is known of a loss, the worst first; changed and no change where neither end is better.
 
 By more than matters, where that is given. Of a metric or a comparison "gained" means that nothing
 lost and something gained, "no loss" that none of the groups of the fewest attributes lost.
 """
-LOSSES: tuple[Loss, ...] = (
-    *("lost by more", "changed by more", "lost", "changed"),
-    *("inconclusive", "gained", "no loss", "no change"),
-)
+LOSSES: tuple[Loss, ...] = get_args(Loss)
 SHARE = 0.5
-"""Of alpha for each of the two: the own changes of groups, and their differences from all others."""
+"""Of alpha for each of the two: own changes of groups, and their differences from all others."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +96,7 @@ class ComparedGroups:
         def joined(mine: AnyArray, others: AnyArray) -> AnyArray:
             return np.concatenate([mine, others[rows]])
 
-        parts = {}
+        parts: dict[str, Any] = {}
         for field in fields(self):
             pair = getattr(self, field.name), getattr(other, field.name)
             is_interval = isinstance(pair[0], Interval)
@@ -150,6 +153,7 @@ def compare_paired(
     known_bounds: Sequence[tuple[float, float] | None],
     alpha: float,
     n_tests: int | None = None,
+    permutations: int = AuditOptions.permutations,
 ) -> tuple[ComparedGroups, ...]:
     """The groups that are compared in each metric, by users who are in both audits.
 
@@ -167,7 +171,8 @@ def compare_paired(
     n_tests = max(n_tests or n_mine, 1)
     level = SHARE * alpha / n_tests
     of_others = SHARE * alpha * min(1.0, n_mine / n_tests)
-    audit = _audit(after - before, grouping, higher_is_better, known_bounds, of_others)
+    options = AuditOptions(alpha=of_others, permutations=permutations)
+    audit = _audit(after - before, grouping, higher_is_better, known_bounds, options)
     found = []
     for at, of in enumerate(sums):
         part, mine = of.changes(level), is_compared[at]
@@ -203,7 +208,7 @@ def _audit(
     grouping: Grouping,
     higher_is_better: Sequence[bool | None],
     known_bounds: Sequence[tuple[float, float] | None],
-    alpha: float,
+    options: AuditOptions,
 ) -> Analysis:
     """The audit of what changed for users: each group against all others."""
     metrics = []
@@ -221,7 +226,7 @@ def _audit(
         metrics.append(MetricAtK(metric, None))
     everyone = np.ones(changes.shape[1], dtype=np.bool_)
     measured = Measured(tuple(metrics), changes, everyone, everyone)
-    return analyse(measured, grouping, AuditOptions(alpha=alpha))
+    return analyse(measured, grouping, options)
 
 
 def leaves_out_zero(interval: Interval) -> BoolArray:
@@ -337,7 +342,11 @@ def _outcome(
     if (of_groups == BY_MORE).any():
         return "lost by more" if has_end else "changed by more"
     is_lost = bool((of_groups == WORSE).any())
-    if not is_lost and len(depth) and metric_outcome(of_groups, is_known, depth) == OUTCOMES[RULED_OUT]:
+    if (
+        not is_lost
+        and len(depth)
+        and metric_outcome(of_groups, is_known, depth) == OUTCOMES[RULED_OUT]
+    ):
         return "no loss" if has_end else "no change"
     if is_lost or everyone in ("worse", "changed"):
         return "lost" if has_end else "changed"
