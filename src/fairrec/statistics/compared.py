@@ -1,14 +1,12 @@
 """How groups changed from one audit to another: which lost, and which lost more than all others.
 
 Each group has two numbers: its own change, and how far that is from the change of all others (the
-difference in differences). Both are one family of tests, with half of alpha each. The same users
-are compared by their changes (`compare_paired`), other users by the means and intervals that both
-audits have of a group (`unpaired`).
-
-A group's own change is tested by a t test, its level divided by the number of groups and metrics
-(Bonferroni): turning the signs of changes and taking the largest statistic would gain little and
-would not hold where some groups vary more than others, or their changes are skewed. A difference in
-differences is the audit of the users' changes: attributes are permuted.
+difference in differences). Both are one family of tests, with half of alpha each, divided among
+groups and metrics (Bonferroni): groups of one attribute get most, so that the many intersections do
+not take it from them. The same users are compared by their changes (`compare_paired`), other users
+by the means and intervals that both audits have of a group (`unpaired`). Taking the largest
+statistic of all groups instead, by turning the signs of changes or permuting attributes, would gain
+little and would not hold where some groups vary more than others and changes are skewed.
 """
 
 from __future__ import annotations
@@ -18,19 +16,16 @@ from dataclasses import dataclass, fields
 from typing import Any, Literal, get_args
 
 import numpy as np
-from scipy.special import ndtri
+from scipy.special import ndtri, stdtrit
 
 from fairrec.core.arrays import AnyArray, BoolArray, FloatArray, IntArray
-from fairrec.core.audit_options import AuditOptions
 from fairrec.groups.grouping import Grouping
 from fairrec.metrics.direction import harm, worse_ends
-from fairrec.metrics.measured import Measured
-from fairrec.metrics.parsing import MetricAtK
-from fairrec.metrics.registry import Metric
-from fairrec.statistics.analysis import Analysis, analyse
 from fairrec.statistics.changes import ChangeVerdict, group_sums
 from fairrec.statistics.intervals import CutOffs, Interval, with_unseen
 from fairrec.statistics.outcome import BY_MORE, OPEN, OUTCOMES, RULED_OUT, WORSE
+from fairrec.statistics.paired import ROUNDING, PairedSums
+from fairrec.statistics.scores import Spread, own_error
 from fairrec.statistics.verdict import (
     CertifiedPoint,
     certificate,
@@ -59,6 +54,8 @@ lost and something gained, "no loss" that none of the groups of the fewest attri
 LOSSES: tuple[Loss, ...] = get_args(Loss)
 SHARE = 0.5
 """Of alpha for each of the two: own changes of groups, and their differences from all others."""
+DEPTH_SHARES = np.array([0.4, 0.3, 0.2, 0.1])
+"""Of either half for groups of one, two, three and more attributes; of those there are."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,8 +149,7 @@ def compare_paired(
     higher_is_better: Sequence[bool | None],
     known_bounds: Sequence[tuple[float, float] | None],
     alpha: float,
-    n_tests: int | None = None,
-    permutations: int = AuditOptions.permutations,
+    tested: IntArray | None = None,
 ) -> tuple[ComparedGroups, ...]:
     """The groups that are compared in each metric, by users who are in both audits.
 
@@ -163,19 +159,19 @@ def compare_paired(
     is_compared : (n_metrics, n_groups), which groups of the lattice are; each has a user with
         both values
     known_bounds : lowest and highest value of each metric, where that is known
-    n_tests : what alpha is divided by; None for as many as are made here
+    tested : how many attributes each group has that alpha is divided among, over all metrics; None
+        for those compared here
     """
     sums = [group_sums(*pair, grouping) for pair in zip(before, after, strict=True)]
-    masks = zip(sums, is_compared, strict=True)
-    n_mine = sum(int((is_mine & (of.n > 1)).sum()) for of, is_mine in masks)
-    n_tests = max(n_tests or n_mine, 1)
-    level = SHARE * alpha / n_tests
-    of_others = SHARE * alpha * min(1.0, n_mine / n_tests)
-    options = AuditOptions(alpha=of_others, permutations=permutations)
-    audit = _audit(after - before, grouping, higher_is_better, known_bounds, options)
+    depth = grouping.lattice.depth
+    if tested is None:
+        masks = zip(sums, is_compared, strict=True)
+        tested = np.concatenate([depth[is_mine & (of.n > 1)] for of, is_mine in masks])
+    levels = levels_of(depth, tested, alpha)
     found = []
     for at, of in enumerate(sums):
-        part, mine = of.changes(level), is_compared[at]
+        part, mine = of.changes(levels), is_compared[at]
+        level = levels[mine]
         n, change = part.n[mine], part.change[mine]
         interval = Interval(part.low[mine], part.high[mine])
         users = after[at] - before[at]
@@ -184,7 +180,10 @@ def compare_paired(
         extremes = _extremes(users, most, higher_is_better[at])
         wider = _with_unseen(interval, n, change, extremes, level)
         wider = Interval(np.maximum(wider.low, -most), np.minimum(wider.high, most))
-        at_once = audit.estimates.simultaneous
+        is_known = np.isfinite(interval.low) & np.isfinite(interval.high)
+        difference, error, freedom = (part[mine] for part in _difference(of, users))
+        far = np.where(is_known, stdtrit(freedom, 1 - level / 2) * error, np.nan)
+        at_once = Interval(difference - far, difference + far)
         found.append(
             ComparedGroups(
                 n=n,
@@ -194,39 +193,63 @@ def compare_paired(
                 error=part.error[mine],
                 interval=wider,
                 is_beyond_chance=leaves_out_zero(wider),
-                is_known=np.isfinite(interval.low) & np.isfinite(interval.high),
-                difference=audit.estimates.difference[at, mine],
-                difference_interval=Interval(at_once.low[at, mine], at_once.high[at, mine]),
-                differs=audit.is_beyond_chance[at, mine],
+                is_known=is_known,
+                difference=difference,
+                difference_interval=at_once,
+                differs=leaves_out_zero(at_once),
             )
         )
     return tuple(found)
 
 
-def _audit(
-    changes: FloatArray,
-    grouping: Grouping,
-    higher_is_better: Sequence[bool | None],
-    known_bounds: Sequence[tuple[float, float] | None],
-    options: AuditOptions,
-) -> Analysis:
-    """The audit of what changed for users: each group against all others."""
-    metrics = []
-    for direction, bounds in zip(higher_is_better, known_bounds, strict=True):
-        width = None if bounds is None else bounds[1] - bounds[0]
-        metric = Metric(
-            name="change",
-            compute=lambda lists: None,
-            higher_is_better=direction,
-            needs=frozenset(),
-            definition="The value after minus the value before.",
-            has_cutoff=False,
-            bounds=None if width is None else (-width, width),
+def _difference(sums: PairedSums, users: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """The change of each group minus that of all others, its standard error and their freedom.
+
+    Welch's, with no side taken to vary less than all users do: a handful may hold none of the few
+    whose change is large.
+
+    Parameters
+    ----------
+    users : (n_users,), the change of each
+    """
+    # around the mean of all, so that squares lose no digits; where all change alike nothing is left
+    everyone = users.mean() if len(users) else 0.0
+    least = users.var() if len(users) else 0.0
+    least = least if least > ROUNDING * everyone**2 else 0.0
+    total = sums.after - sums.before - sums.n * everyone
+    squares = sums.squares - 2 * everyone * (sums.after - sums.before) + sums.n * everyone**2
+    n_others = len(users) - sums.n
+    with np.errstate(invalid="ignore", divide="ignore"):
+        own, others = (
+            Spread(np.maximum(square / np.maximum(n - 1, 1), least), 0 * n, np.maximum(n - 1, 1))
+            for n, square in (
+                (sums.n, squares - total**2 / sums.n),
+                (n_others, len(users) * users.var() - squares - total**2 / n_others),
+            )
         )
-        metrics.append(MetricAtK(metric, None))
-    everyone = np.ones(changes.shape[1], dtype=np.bool_)
-    measured = Measured(tuple(metrics), changes, everyone, everyone)
-    return analyse(measured, grouping, options)
+        difference = total / sums.n + total / n_others
+        error, freedom = own_error(own, others, 1 / sums.n, 1 / n_others)
+    if not least:
+        difference, error = 0 * difference, 0 * error
+    return np.where(n_others > 0, difference, np.nan), error, np.nan_to_num(freedom, nan=1.0)
+
+
+def levels_of(depth: IntArray, tested: IntArray, alpha: float) -> FloatArray:
+    """(n_groups,), the level at which each of the two is tested for groups of so many attributes.
+
+    >>> levels_of(np.array([1, 2]), np.array([1, 1, 2, 2, 2]), 0.07).round(6).tolist()
+    [0.01, 0.005]
+
+    Parameters
+    ----------
+    tested : number of attributes of every group that is tested, over all metrics
+    """
+    most = len(DEPTH_SHARES)
+    n = np.bincount(np.minimum(tested, most) - 1, minlength=most)
+    shares = np.where(n > 0, DEPTH_SHARES, 0.0)
+    shares = shares / max(shares.sum(), DEPTH_SHARES[-1]) / np.maximum(n, 1)
+    levels: FloatArray = SHARE * alpha * shares[np.minimum(depth, most) - 1]
+    return levels
 
 
 def leaves_out_zero(interval: Interval) -> BoolArray:
@@ -234,14 +257,14 @@ def leaves_out_zero(interval: Interval) -> BoolArray:
     return np.asarray((interval.low > 0) | (interval.high < 0))
 
 
-def cut_off(level: float) -> CutOffs:
+def cut_off(level: FloatArray | float) -> CutOffs:
     """Normal scores that are exceeded with this probability, up or down."""
-    score = np.array(-ndtri(level / 2))
+    score = np.asarray(-ndtri(np.asarray(level) / 2))
     return CutOffs(score, score)
 
 
 def _with_unseen(
-    interval: Interval, n: FloatArray, change: FloatArray, extremes: FloatArray, level: float
+    interval: Interval, n: FloatArray, change: FloatArray, extremes: FloatArray, level: FloatArray
 ) -> Interval:
     """The same, or wider at the worse end: others of a group may lose as much as can be lost.
 

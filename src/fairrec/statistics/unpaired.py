@@ -15,8 +15,8 @@ from typing import NamedTuple
 import numpy as np
 from scipy.special import betaincinv, stdtr, stdtrit
 
-from fairrec.core.arrays import FloatArray
-from fairrec.statistics.compared import SHARE, ComparedGroups, cut_off, leaves_out_zero
+from fairrec.core.arrays import FloatArray, IntArray
+from fairrec.statistics.compared import ComparedGroups, cut_off, leaves_out_zero, levels_of
 from fairrec.statistics.intervals import Interval, Side, difference_interval
 from fairrec.statistics.paired import PairedChanges
 from fairrec.statistics.scores import KNOWN, Spread, own_error, student_scale
@@ -50,9 +50,10 @@ class Published(NamedTuple):
 def compare_unpaired(
     before: Sequence[Published],
     after: Sequence[Published],
+    depths: Sequence[IntArray],
     known_bounds: Sequence[tuple[float, float] | None],
     alpha: float,
-    n_tests: int | None = None,
+    tested: IntArray | None = None,
 ) -> tuple[ComparedGroups, ...]:
     """The groups of each metric, by two independent sets of users.
 
@@ -60,16 +61,21 @@ def compare_unpaired(
     ----------
     before, after : one entry a metric, of the same groups in the same order; NaN where there is
         no such group
+    depths : how many attributes these groups have
     known_bounds : lowest and highest value of each metric, where that is known
-    n_tests : what alpha is divided by; None for as many as are made here
+    tested : as of `compare_paired`
     """
-    n_tests = n_tests or sum(
-        int((np.isfinite(first.high - first.low) & np.isfinite(last.high - last.low)).sum())
-        for first, last in zip(before, after, strict=True)
-    )
-    level = SHARE * alpha / max(n_tests, 1)
+    if tested is None:
+        parts = zip(before, after, depths, strict=True)
+        tested = np.concatenate(
+            [
+                depth[np.isfinite(first.high - first.low) & np.isfinite(last.high - last.low)]
+                for first, last, depth in parts
+            ]
+        )
     found = []
-    for first, last, known in zip(before, after, known_bounds, strict=True):
+    for first, last, depth, known in zip(before, after, depths, known_bounds, strict=True):
+        level = levels_of(depth, tested, alpha)
         bounds = bounds_of((first, last), known)
         # of a handful of users none may be of the few who have much, so that they look alike
         least = max(first.sd, last.sd)
@@ -166,7 +172,7 @@ def _varying(side: Side, bounds: tuple[float, float], sd: float) -> Side:
 
 
 def _exact(
-    first: Side, last: Side, change: FloatArray, bounds: tuple[float, float], level: float
+    first: Side, last: Side, change: FloatArray, bounds: tuple[float, float], level: FloatArray
 ) -> Interval:
     """Of changes of rates: by Clopper and Pearson's intervals, which hold for rare ones as well.
 
@@ -179,7 +185,7 @@ def _exact(
     )
 
 
-def _binomial(side: Side, bounds: tuple[float, float], level: float) -> Interval:
+def _binomial(side: Side, bounds: tuple[float, float], level: FloatArray) -> Interval:
     lowest, most = bounds[0], bounds[1] - bounds[0]
     n = side.n
     hits = np.clip(np.round(n * (side.value - lowest) / most), 0, n)

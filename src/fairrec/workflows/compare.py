@@ -8,8 +8,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import polars as pl
 
+from fairrec.core.arrays import IntArray
 from fairrec.core.audit_options import AuditOptions
 from fairrec.core.errors import InputError, errors_of_libraries
 from fairrec.core.matters import Matters
@@ -161,7 +163,7 @@ def _paired(
     """By the users of both, and groups that cannot be by what each audit tells of them."""
     alpha = candidate.summary.alpha
     directions = [candidate.metrics[name].higher_is_better for name in told]
-    n_tests = sum(int(part.is_in_both.sum()) for part in told.values())
+    tested = np.concatenate([part.depth[part.is_in_both] for part in told.values()])
     found = compare_paired(
         users.before,
         users.after,
@@ -170,9 +172,9 @@ def _paired(
         directions,
         _bounds(told),
         alpha,
-        n_tests,
+        tested,
     )
-    by_means = _by_means(told, alpha, n_tests)
+    by_means = _by_means(told, alpha, tested)
     sides = {}
     for at, (name, part) in enumerate(told.items()):
         conditions = users.conditions[at]
@@ -220,14 +222,15 @@ def _everyone(base: AuditResult, candidate: AuditResult, name: str, alpha: float
 
 
 def _by_means(
-    told: Mapping[str, PublishedGroups], alpha: float, n_tests: int | None = None
+    told: Mapping[str, PublishedGroups], alpha: float, tested: IntArray | None = None
 ) -> tuple[ComparedGroups, ...]:
     return compare_unpaired(
         [part.before for part in told.values()],
         [part.after for part in told.values()],
+        [part.depth for part in told.values()],
         _bounds(told),
         alpha,
-        n_tests,
+        tested,
     )
 
 

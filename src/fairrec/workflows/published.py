@@ -29,6 +29,11 @@ class PublishedGroups:
     after: Published
 
     @property
+    def depth(self) -> IntArray:
+        """(n_groups,), how many attributes a group has a condition on."""
+        return self.conditions["depth"].to_numpy()
+
+    @property
     def is_in_both(self) -> BoolArray:
         """(n_groups,), those that both audits have."""
         return np.asarray(np.isfinite(self.before.n) & np.isfinite(self.after.n))
