@@ -21,7 +21,7 @@ from scipy.special import ndtri, stdtrit
 from fairrec.core.arrays import AnyArray, BoolArray, FloatArray, IntArray
 from fairrec.groups.grouping import Grouping
 from fairrec.metrics.direction import harm, worse_ends
-from fairrec.statistics.changes import ChangeVerdict, group_sums
+from fairrec.statistics.changes import group_sums
 from fairrec.statistics.intervals import CutOffs, Interval, with_unseen
 from fairrec.statistics.outcome import BY_MORE, OPEN, OUTCOMES, RULED_OUT, WORSE
 from fairrec.statistics.paired import ROUNDING, PairedSums
@@ -299,7 +299,7 @@ def judged(
     higher_is_better: bool | None,
     matters: float | None,
     is_conclusive: bool,
-    everyone: ChangeVerdict = "not significant",
+    everyone: tuple[float, float] | None = None,
 ) -> ComparedMetric:
     """What is known about the harm of the candidate.
 
@@ -308,7 +308,7 @@ def judged(
     depth : (n_groups,), how many attributes a group has a condition on
     matters : the smallest harm worth acting on, in units of the metric
     is_conclusive : whether the users with a value speak for all, in both audits
-    everyone : what is known of the change of the mean
+    everyone : the interval of the change of the mean
     """
     size = harm(np.nan_to_num(groups.change), higher_is_better)
     interval = harm_interval(groups.interval, higher_is_better)
@@ -331,7 +331,9 @@ def judged(
     surely = np.where(low > 0, low, np.where(high < 0, high, 0.0))
     return ComparedMetric(
         groups=groups,
-        outcome=_outcome(of_groups, is_gained, groups.is_known, depth, has_end, everyone),
+        outcome=_outcome(
+            of_groups, is_gained, groups.is_known, depth, higher_is_better, matters, everyone
+        ),
         matters=matters,
         is_conclusive=is_conclusive,
         losses=losses,
@@ -358,11 +360,16 @@ def _outcome(
     is_gained: BoolArray,
     is_known: BoolArray,
     depth: IntArray,
-    has_end: bool,
-    everyone: ChangeVerdict,
+    higher_is_better: bool | None,
+    matters: float | None,
+    everyone: tuple[float, float] | None,
 ) -> Loss:
     """What is known of a loss of any group, the mean of all included."""
-    if (of_groups == BY_MORE).any():
+    has_end = higher_is_better is not None
+    ends = np.array([everyone or (np.nan, np.nan)]).T
+    mean = harm_interval(Interval(*ends), higher_is_better)
+    (of_mean,) = group_outcomes(mean, mean.low > 0, np.ones(1, dtype=np.bool_), matters)
+    if (of_groups == BY_MORE).any() or of_mean == BY_MORE:
         return "lost by more" if has_end else "changed by more"
     is_lost = bool((of_groups == WORSE).any())
     if (
@@ -371,9 +378,9 @@ def _outcome(
         and metric_outcome(of_groups, is_known, depth) == OUTCOMES[RULED_OUT]
     ):
         return "no loss" if has_end else "no change"
-    if is_lost or everyone in ("worse", "changed"):
+    if is_lost or of_mean == WORSE:
         return "lost" if has_end else "changed"
-    return "gained" if is_gained.any() or everyone == "improved" else "inconclusive"
+    return "gained" if is_gained.any() or mean.high[0] < 0 else "inconclusive"
 
 
 def loss_of_all(losses: Sequence[Loss]) -> Loss:

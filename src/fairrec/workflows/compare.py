@@ -99,7 +99,7 @@ def compare(
             last.metrics[name].higher_is_better,
             matters=_amount(amounts, last.metrics[name], name),
             is_conclusive=first.metrics[name].is_conclusive and last.metrics[name].is_conclusive,
-            everyone="not significant" if side.everyone is None else side.everyone.verdict,
+            everyone=None if side.everyone is None else side.everyone.interval,
         )
         for name, side in sides.items()
     }

@@ -126,7 +126,8 @@ def group_cells(group: ChangedGroup, metric: MetricComparison) -> tuple[str, ...
     verdict = loss_words(group.outcome, metric.matters)
     if group.is_behind:
         more = behind_words(group.outcome)
-        verdict = more if more.startswith(verdict) else f"{verdict}; {more}"
+        is_open = group.outcome == "inconclusive" or more.startswith(verdict)
+        verdict = more if is_open else f"{verdict}, {more.removeprefix('lost ')}"
     return (
         group.label,
         f"{group.support:,}",

@@ -56,9 +56,11 @@ def status_of(metric: MetricComparison) -> str:
 
 def tone_of(summary: ComparisonSummary) -> Tone:
     """How to show the answer: a change where no end is better is no alarm."""
-    if summary.outcome in ("lost by more", "lost") or any(
-        metric.n_behind for metric in _with_an_end(summary).values()
-    ):
+    is_behind = any(
+        metric.n_behind and metric.higher_is_better is not None
+        for metric in summary.metrics.values()
+    )
+    if summary.outcome in ("lost by more", "lost") or is_behind:
         return "found"
     return "clear" if summary.outcome in ("gained", "no loss", "no change") else "open"
 
@@ -85,13 +87,15 @@ def _means(summary: ComparisonSummary) -> str:
         if change is not None and change.change is not None:
             ends = " → ".join(numbers(change.before, change.after))
             by_verdict.setdefault(_VERDICTS[change.verdict], []).append(f"{plain(name)} {ends}")
-    if len(metrics) == 1:
-        return "".join(f"{means[0]}: {said} on average" for said, means in by_verdict.items())
-    parts = [f"{len(means)} {said} ({means[0]})" for said, means in by_verdict.items()]
-    if len(parts) == 1:
-        ((said, means),) = by_verdict.items()
-        return f"All {len(metrics)} metrics {said} on average ({means[0]})"
-    return f"Of {len(metrics)} metrics {', '.join(parts)} on average" if parts else ""
+    parts = [(len(means), said, means[0]) for said, means in by_verdict.items()]
+    if not parts:
+        return ""
+    if len(parts) > 1:
+        named = [f"{n} {said} ({first})" for n, said, first in parts]
+        return f"On average, of {len(metrics)} metrics {', '.join(named)}"
+    n, said, first = parts[0]
+    which = f"all {n} metrics" if n > 1 else first.split()[0]
+    return f"On average {which} {said} ({first.removeprefix(which).strip()})"
 
 
 def _lost(summary: ComparisonSummary) -> str:
