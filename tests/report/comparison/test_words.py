@@ -91,11 +91,13 @@ def test_what_is_compared_and_how_is_told():
 def test_where_no_end_is_better_groups_changed():
     neutral = compared(better="", matters=None).summary
     counts, *_ = said_of("clicks", neutral)
-    assert " unlike all others" in counts and "gained" not in counts
-    changed = {"n_groups": 13, "n_lost": 4, "n_lost_by_more": 1, "n_behind": 2, "n_open": 2}
+    assert " changed unlike all others" in counts and "gained" not in counts
+    changed = {"n_groups": 13, "n_lost": 4, "n_lost_by_more": 1, "n_behind": 2, "n_ruled_out": 7}
+    changed["n_open"] = 2
     counts, *_ = said_of("clicks", with_metric(neutral, matters=0.5, **changed))
     assert counts == (
-        "Of 13 groups 4 changed (1 by more than 0.500), 2 unlike all others; 2 inconclusive."
+        "Of 13 groups 4 changed (1 by more than 0.500), 2 changed unlike all others, 7 changed by "
+        "no more than 0.500 if at all, 2 are inconclusive."
     )
 
 

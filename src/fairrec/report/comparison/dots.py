@@ -9,7 +9,7 @@ from typing import Literal
 import polars as pl
 
 from fairrec.core.errors import plain
-from fairrec.report.comparison.words import behind_words, loss_words, status_of
+from fairrec.report.comparison.words import status_of
 from fairrec.report.page.dot_plot import ticks
 from fairrec.report.text.ends import direction
 from fairrec.report.words import group_label, number, numbers, signed_interval, tick, with_sign
@@ -123,18 +123,14 @@ def changed_groups(
 
 def group_cells(group: ChangedGroup, metric: MetricComparison) -> tuple[str, ...]:
     """Label, users, before, after, change, interval, difference, interval and verdict as text."""
-    verdict = loss_words(group.outcome, metric.matters)
-    if group.is_behind:
-        more = behind_words(group.outcome)
-        is_open = group.outcome == "inconclusive" or more.startswith(verdict)
-        verdict = more if is_open else f"{verdict}, {more.removeprefix('lost ')}"
+    behind = ", behind others" if metric.higher_is_better is not None else ", unlike others"
     return (
         group.label,
         f"{group.support:,}",
         *numbers(group.before, group.after),
         *_with_interval(group.change, group.low, group.high),
         *_with_interval(group.difference, group.difference_low, group.difference_high),
-        verdict,
+        f"{group.outcome}{behind if group.is_behind else ''}",
     )
 
 

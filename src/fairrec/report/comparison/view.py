@@ -141,7 +141,7 @@ def _groups(summary: ComparisonSummary) -> TableView:
         numeric=(False, *GROUP_NUMERIC),
         rows=rows,
         note=f"and {n_all - len(rows):,} more in changes.parquet" if n_all > len(rows) else "",
-        spare=("interval of that", "before", "after", summary.unit.many),
+        spare=("interval of that", "before", "after"),
     )
 
 

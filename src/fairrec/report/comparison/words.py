@@ -194,20 +194,19 @@ def said_of(name: str, summary: ComparisonSummary) -> tuple[str, ...]:
 
 def _counts(metric: MetricComparison) -> str:
     has_end = metric.higher_is_better is not None
-    by = f" ({metric.n_lost_by_more:,} by more than {number(metric.matters)})"
-    parts = [
-        f"{metric.n_lost:,} {'lost' if has_end else 'changed'}{by if metric.n_lost_by_more else ''}"
-    ]
-    if metric.n_behind or metric.n_lost:
-        parts.append(
-            f"{metric.n_behind:,} lost more, or gained less, than all others"
-            if has_end
-            else f"{metric.n_behind:,} unlike all others"
-        )
-    parts += [f"{metric.n_gained:,} gained"] if has_end else []
-    return (
-        f"Of {plural(metric.n_groups, 'group')} {', '.join(parts)}; {metric.n_open:,} inconclusive."
-    )
+    verb = "lost" if has_end else "changed"
+    amount = number(metric.matters)
+    by = f" ({metric.n_lost_by_more:,} by more than {amount})" if metric.n_lost_by_more else ""
+    parts = [f"{metric.n_lost:,} {verb}{by}"]
+    if metric.n_behind:
+        more = "lost more, or gained less, than" if has_end else "changed unlike"
+        parts.append(f"{metric.n_behind:,} {more} all others")
+    if has_end:
+        parts.append(f"{metric.n_gained:,} gained")
+    if metric.matters is not None:
+        parts.append(f"{metric.n_ruled_out:,} {verb} by no more than {amount} if at all")
+    parts.append(f"{metric.n_open:,} are inconclusive")
+    return f"Of {plural(metric.n_groups, 'group')} {', '.join(parts)}."
 
 
 def _nothing_matters(metric: MetricComparison) -> str:

@@ -108,16 +108,18 @@ def print_comparison(view: ComparisonView, console: Console) -> None:
     for line in (view.about, view.how):
         console.print(Text(line, style="dim"))
     console.print()
-    groups = view.groups
-    everyone = replace(view.everyone, title=f"All {view.unit.many}")
+    everyone, groups = replace(view.everyone, title=f"All {view.unit.many}"), view.groups
+    # the page and Markdown have all columns
     for column in everyone.spare:
         everyone = everyone.without(column)
+    for column in groups.spare:
+        groups = groups.without(column)
     console.print(rich_table(everyone, console.width))
     for metric in view.metrics:
         console.print(Text.assemble((metric.metric, "bold"), ": ", " ".join(metric.said)))
     if groups.rows:
         console.print()
-        console.print(rich_table(groups.without(groups.spare[0]), console.width))
+        console.print(rich_table(groups, console.width))
     for what, base, candidate in view.differences.rows:
         console.print(Text(f"also differs: {what} ({base} → {candidate})", style="dim"))
     for note in view.notes:
