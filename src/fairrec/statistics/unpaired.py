@@ -104,7 +104,7 @@ def compare_unpaired(
                 interval=interval,
                 is_beyond_chance=leaves_out_zero(interval),
                 is_known=is_known,
-                difference=difference,
+                difference=np.where(np.isfinite(at_once.low), difference, np.nan),
                 difference_interval=at_once,
                 differs=leaves_out_zero(at_once),
             )
