@@ -30,7 +30,8 @@ def here(folders, monkeypatch):
 def test_a_comparison_is_printed_and_written(here, tmp_path):
     ran = run_here("compare", "v1", "v2", "--out", str(tmp_path / "out"))
     assert ran.code == 0
-    assert ran.stdout.startswith("plan=free became worse by more than matters: clicks ")
+    assert ran.stdout.startswith("On average clicks became worse (")
+    assert "plan=free lost by more than 0.300 (" in ran.stdout
     assert "v1 (600 users) → v2 (600 users)" in ran.stdout
     assert "comparison.json, changes.parquet, report.html" in ran.stderr
     found = fairrec.load(tmp_path / "out")
@@ -43,12 +44,12 @@ def test_a_comparison_is_printed_and_written(here, tmp_path):
 
 def test_markdown_and_json_are_printed_where_asked_for(here):
     ran = run_here("compare", "v1", "v2", "--format", "markdown")
-    assert ran.stdout.startswith("# FairRec comparison\n\n**plan=free became worse")
-    assert "### Groups that became worse" in ran.stdout
+    assert ran.stdout.startswith("# FairRec comparison\n\n**On average clicks became worse ")
+    assert "### Groups that changed" in ran.stdout
     ran = run_here("compare", "v1", "v2", "--format", "json", "--matters", "clicks=2")
     summary = json.loads(ran.stdout)
     assert summary["metrics"]["clicks"]["matters"] == 2
-    assert summary["metrics"]["clicks"]["n_worse_by_more"] == 0
+    assert summary["metrics"]["clicks"]["n_lost_by_more"] == 0
 
 
 def test_without_a_page_there_is_none(here, tmp_path):

@@ -22,12 +22,15 @@ def test_groups_are_counted_and_the_worst_are_named(result):
     metric = result.metrics["clicks"]
     found = judged(groups(*ROWS), DEPTH, True, 0.1, is_conclusive=True)
     part = metric_comparison(found, CONDITIONS, None, (metric, metric))
-    counts = (part.n_worse_by_more, part.n_worse, part.n_improved, part.n_ruled_out, part.n_open)
-    assert counts == (1, 1, 1, 2, 1)
+    counts = (part.n_lost_by_more, part.n_lost, part.n_gained, part.n_ruled_out, part.n_open)
+    assert counts == (1, 2, 1, 2, 1)
+    assert (part.n_behind, [group.group for group in part.behind]) == (1, [{"who": "c"}])
+    assert part.behind[0].is_behind and not part.lost[1].is_behind
+    assert part.lost[1].difference_simultaneous is None
     assert (part.n_groups, part.n_unknown) == (5, 1)
-    assert [group.group for group in part.worse] == [{"who": "c"}, {"who": "b"}]
-    assert [group.group for group in part.improved] == [{"who": "a"}]
-    assert part.worse[0].simultaneous == (-0.4, -0.2)
+    assert [group.group for group in part.lost] == [{"who": "c"}, {"who": "b"}]
+    assert [group.group for group in part.gained] == [{"who": "a"}]
+    assert part.lost[0].simultaneous == (-0.4, -0.2)
     assert part.gap.before == part.gap.after == metric.gap
 
 
@@ -36,7 +39,7 @@ def test_of_many_groups_some_are_named(result, monkeypatch):
     metric = result.metrics["clicks"]
     found = judged(groups(*ROWS), DEPTH, True, 0.1, is_conclusive=True)
     part = metric_comparison(found, CONDITIONS, None, (metric, metric))
-    assert len(part.worse) == 1 and part.n_worse == 1
+    assert len(part.lost) == 1 and part.n_lost == 2
 
 
 def test_an_empty_value_is_a_value(result):
@@ -44,7 +47,7 @@ def test_an_empty_value_is_a_value(result):
     conditions = pl.DataFrame({"who": ["", "b", "", None, "e"], "depth": DEPTH})
     found = judged(groups(*ROWS), DEPTH, True, 0.1, is_conclusive=True)
     part = metric_comparison(found, conditions, None, (metric, metric))
-    assert part.worse[0].group == {"who": ""}
+    assert part.lost[0].group == {"who": ""}
 
 
 def test_an_audit_is_named_as_its_auditor_did(result):

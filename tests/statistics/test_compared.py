@@ -12,9 +12,15 @@ from scipy.special import stdtrit
 from fairrec.core.audit_options import AuditOptions
 from fairrec.groups.grouping import Grouping
 from fairrec.inputs.users import Attribute
-from fairrec.statistics.compared import ComparedGroups, compare_paired, cut_off, judged
+from fairrec.statistics.compared import (
+    LOSSES,
+    ComparedGroups,
+    compare_paired,
+    cut_off,
+    judged,
+    levels_of,
+)
 from fairrec.statistics.intervals import Interval
-from fairrec.statistics.outcome import BY_MORE, OPEN, RULED_OUT, WORSE, outcome_names
 
 NAN = np.nan
 N_WORLDS = 60
@@ -64,7 +70,8 @@ def test_the_level_is_divided_by_all_groups_and_metrics():
     # both groups have nearly one spread; the larger of theirs and that of all counts
     mine = change[:100]
     error = max(mine.std(ddof=1), change.std(ddof=1)) / 10
-    far = stdtrit(99, 1 - 0.05 / 2 / 2) * error
+    # half of the level is for differences, and there are two ends and two groups
+    far = stdtrit(99, 1 - 0.05 / 2 / 2 / 2) * error
     assert found.interval.high[0] == pytest.approx(mine.mean() + far)
     # the worse end may be further out
     assert found.interval.low[0] <= mine.mean() - far + 1e-12
@@ -97,7 +104,7 @@ def test_where_nobody_changed_everything_is_known_and_where_others_did_it_is_not
     change[40:44] = -1.0
     found = compared(change, 30, 30)
     # a group of 30 of whom none lost is no proof that fewer than one in eight would
-    tail = np.log(0.05 / 2 / 2)
+    tail = np.log(0.05 / 2 / 2 / 2)
     assert found.interval.low[0] == pytest.approx(-(1 - np.exp(tail / 30)))
     assert found.interval.high[0] == 0.0
 
@@ -126,12 +133,12 @@ def test_those_not_seen_may_lose_all_that_a_metric_has(higher_is_better, end):
         for bounds in (None, (0.0, 1.0))
     )
     far = -1.0 if higher_is_better else 1.0
-    share = 1 - np.exp(np.log(0.05 / 2 / 2) / 30)
+    share = 1 - np.exp(np.log(0.05 / 2 / 2 / 2) / 30)
     mean = change[:30].mean()
     assert getattr(bounded.interval, end)[0] == pytest.approx(mean + share * (far - mean))
     assert abs(getattr(free.interval, end)[0]) < 0.02
-    # what is called worse or improved does not depend on it
-    assert (bounded.is_beyond_chance == free.is_beyond_chance).all()
+    # no group is said to have gained where such users would leave it with a loss
+    assert not bounded.is_beyond_chance[0]
     # even where nobody changed at all
     same = compared(np.zeros(1000), 30, 970, bounds=(0.0, 1.0))
     assert same.interval.low[0] == pytest.approx(-share) and same.interval.high[0] == 0.0
@@ -152,6 +159,9 @@ def groups(*rows, n=100.0) -> ComparedGroups:
         interval=Interval(low, high),
         is_beyond_chance=beyond,
         is_known=np.isfinite(low),
+        difference=np.where(change < -0.2, change, 0.0),
+        difference_interval=Interval(*(np.where(change < -0.2, end, NAN) for end in (low, high))),
+        differs=change < -0.2,
     )
 
 
@@ -165,37 +175,98 @@ ROWS = (
 DEPTH = np.array([1, 1, 1, 2, 2])
 
 
+def losses(found):
+    return [LOSSES[at] for at in found.losses]
+
+
 @pytest.mark.parametrize(
-    ("higher_is_better", "outcomes", "improved"),
+    ("higher_is_better", "expected", "outcome"),
     [
-        (True, [RULED_OUT, WORSE, BY_MORE, RULED_OUT, OPEN], [0]),
-        (False, [BY_MORE, RULED_OUT, RULED_OUT, RULED_OUT, OPEN], [1, 2]),
-        (None, [BY_MORE, WORSE, BY_MORE, RULED_OUT, OPEN], []),
+        (True, ["gained", "lost", "lost by more", "no loss", "inconclusive"], "lost by more"),
+        (False, ["lost by more", "gained", "gained", "no loss", "inconclusive"], "lost by more"),
+        (
+            None,
+            ["changed by more", "changed", "changed by more", "no change", "inconclusive"],
+            "changed by more",
+        ),
     ],
 )
-def test_groups_are_judged_by_how_much_worse_they_are(higher_is_better, outcomes, improved):
+def test_groups_are_judged_by_how_much_they_lost(higher_is_better, expected, outcome):
     found = judged(groups(*ROWS), DEPTH, higher_is_better, 0.1, is_conclusive=True)
-    assert found.of_groups.tolist() == outcomes
-    assert np.flatnonzero(found.is_improved).tolist() == improved
-    assert found.outcome == outcome_names(higher_is_better)[BY_MORE]
-    assert found.of_groups[found.order].tolist()[: outcomes.count(BY_MORE)] == [
-        BY_MORE for outcome in outcomes if outcome == BY_MORE
-    ]
+    assert losses(found) == expected
+    assert found.outcome == outcome
+    # whoever gained more than the others is not behind them
+    assert np.flatnonzero(found.is_behind).tolist() == ([] if higher_is_better is False else [2])
+    assert losses(found)[found.order[0]] == outcome
 
 
-def test_those_by_most_standard_errors_come_first_and_without_an_amount_nothing_is_ruled_out():
+def test_those_by_most_standard_errors_come_first_and_without_an_amount_a_gain_rules_out_a_loss():
     found = judged(groups(*ROWS), DEPTH, True, None, is_conclusive=True)
-    assert found.of_groups.tolist() == [OPEN, WORSE, WORSE, OPEN, OPEN]
-    assert found.order.tolist() == [2, 1, 4, 3, 0]
-    assert found.outcome == "worse"
+    assert losses(found) == ["gained", "lost", "lost", "inconclusive", "inconclusive"]
+    assert found.is_ruled_out.tolist() == [True, False, False, False, False]
+    assert found.order.tolist()[:2] == [2, 1]
+    assert found.outcome == "lost"
+
+
+@pytest.mark.parametrize(
+    ("rows", "matters", "everyone", "outcome"),
+    [
+        (((0.3, 0.2, 0.4), (0.0, -0.1, 0.1)), None, (-0.1, 0.1), "gained"),
+        (((0.3, 0.2, 0.4), (0.2, 0.0, 0.4)), None, (0.1, 0.3), "no loss"),
+        (((0.0, -0.1, 0.1), (0.0, -0.1, 0.1)), None, None, "inconclusive"),
+        (((0.0, -0.1, 0.1), (0.0, -0.1, 0.1)), None, (0.01, 0.02), "gained"),
+        (((0.0, -0.1, 0.1), (0.0, -0.1, 0.1)), None, (-0.02, -0.01), "lost"),
+        (((0.0, -0.1, 0.1), (0.0, -0.1, 0.1)), 0.05, (-0.02, -0.01), "inconclusive"),
+        (((0.0, -0.1, 0.1), (0.0, -0.1, 0.1)), 0.05, (-0.2, -0.1), "lost by more"),
+        (((0.0, -0.1, 0.1), (0.0, -0.1, 0.1)), 0.2, (-0.02, -0.01), "no loss"),
+        (((0.3, 0.2, 0.4), (-0.3, -0.4, -0.2)), None, (0.1, 0.3), "lost"),
+    ],
+)
+def test_a_metric_is_open_only_where_neither_a_loss_nor_its_absence_is_known(
+    rows, matters, everyone, outcome
+):
+    depth = np.ones(len(rows), dtype=int)
+    found = judged(groups(*rows), depth, True, matters, is_conclusive=True, everyone=everyone)
+    assert found.outcome == outcome
+
+
+def test_a_difference_in_differences_is_welchs_with_no_side_less_varied_than_all():
+    rng = np.random.default_rng(0)
+    change = np.concatenate([rng.normal(-1, 3, 60), rng.normal(-0.5, 1, 340)])
+    found = compared(change, 60, 340)
+    mine, others = change[:60], change[60:]
+    assert found.difference[0] == pytest.approx(mine.mean() - others.mean())
+    assert found.difference[1] == pytest.approx(-found.difference[0])
+    parts = mine.var(ddof=1) / 60, max(others.var(ddof=1), change.var()) / 340
+    error = np.sqrt(sum(parts))
+    freedom = error**4 / (parts[0] ** 2 / 59 + parts[1] ** 2 / 339)
+    far = stdtrit(freedom, 1 - 0.05 / 2 / 2 / 2) * error
+    assert found.difference_interval.high[0] == pytest.approx(found.difference[0] + far)
+
+
+def test_a_loss_that_all_share_is_no_difference_from_the_others():
+    found = compared(np.full(60, -0.1), 30, 30)
+    assert found.differs.tolist() == [False, False]
+    assert found.difference_interval.low.tolist() == [0.0, 0.0]
+    # a group without anyone beside it has no others
+    assert np.isnan(compared(np.linspace(-1, 0, 60), 60).difference[0])
+
+
+def test_single_attributes_have_most_of_the_level_and_all_of_it_is_given():
+    depth = np.repeat([1, 2, 3], [5, 20, 40])
+    levels = levels_of(depth, depth, 0.05)
+    assert levels.sum() == pytest.approx(0.05 / 2)
+    assert levels[depth == 1].sum() == pytest.approx(0.05 / 2 * 4 / 9)
+    # what is tested elsewhere has its part
+    assert levels_of(depth, np.repeat(depth, 2), 0.05).sum() == pytest.approx(0.05 / 4)
 
 
 def test_where_users_without_a_value_are_too_many_nothing_is_ruled_out():
     rows = ((0.0, -0.05, 0.05), (-0.3, -0.4, -0.2))
-    found = judged(groups(*rows), np.ones(2), True, 0.1, is_conclusive=False)
-    assert found.of_groups.tolist() == [OPEN, BY_MORE]
+    found = judged(groups(*rows), np.ones(2, dtype=int), True, 0.1, is_conclusive=False)
+    assert losses(found) == ["inconclusive", "lost by more"]
     assert found.certificate == ()
-    certain = judged(groups(*rows), np.ones(2), True, 0.1, is_conclusive=True)
+    certain = judged(groups(*rows), np.ones(2, dtype=int), True, 0.1, is_conclusive=True)
     assert [point.harm for point in certain.certificate] == [0.05]
     assert certain.ruled_out_from == 100
 
@@ -204,7 +275,7 @@ def test_what_is_said_of_groups_of_a_size_leaves_out_none_of_them():
     rows = ((0.0, -0.05, 0.05), (0.0, -0.04, 0.04), (NAN, NAN, NAN))
     found = groups(*rows)
     sized = replace(found, n=np.array([100.0, 300.0, 200.0]))
-    told = judged(sized, np.ones(3), True, 0.1, is_conclusive=True).certificate
+    told = judged(sized, np.ones(3, dtype=int), True, 0.1, is_conclusive=True).certificate
     assert [(point.n_users, point.harm) for point in told] == [(300, 0.04)]
 
 

@@ -8,7 +8,7 @@ import pytest
 from fairrec.core.audit_options import AuditOptions
 from fairrec.groups.grouping import Grouping
 from fairrec.inputs.users import Attribute
-from fairrec.statistics.compared import cut_off
+from fairrec.statistics.compared import cut_off, levels_of
 from fairrec.statistics.estimates import estimate
 from fairrec.statistics.intervals import score_interval
 from fairrec.statistics.moments import group_moments
@@ -27,7 +27,7 @@ CODES = np.repeat(np.arange(5), [12, 40, 40, 200, 200]).astype(np.int32)
 GROUPING = Grouping.of(
     (Attribute("who", CODES, (*"abcde",)),), AuditOptions(depth=1, min_support=1, threads=1)
 )
-N = len(CODES)
+N, DEPTH = len(CODES), GROUPING.lattice.depth
 KINDS = {
     "hits": (lambda rng: (rng.random(N) < 0.2).astype(float), (0.0, 1.0)),
     "shares": (lambda rng: rng.beta(1, 3, N), (0.0, 1.0)),
@@ -73,7 +73,7 @@ def test_two_samples_differ_where_they_do_and_the_groups_are_those_of_the_candid
     after[CODES == 3] -= 1.0
     first, last = told(before, None)[1], told(after, None)[1]
     last = last._replace(n=last.n + 1)
-    (found,) = compare_unpaired([first], [last], [None], 0.05)
+    (found,) = compare_unpaired([first], [last], [DEPTH], [None], 0.05)
     assert found.n.tolist() == last.n.tolist()
     assert found.is_beyond_chance.tolist() == [False, False, False, True, False]
     assert found.change == pytest.approx(found.after - found.before)
@@ -85,10 +85,37 @@ def test_a_group_without_an_interval_is_not_known_and_costs_nothing():
     _, published = told(KINDS["amounts"][0](np.random.default_rng(0)), None)
     holes = np.array([np.nan, 0, 0, 0, 0])
     partial = published._replace(low=published.low + holes)
-    (found,) = compare_unpaired([partial], [published], [None], 0.05)
+    (found,) = compare_unpaired([partial], [published], [DEPTH], [None], 0.05)
     assert found.is_known.tolist() == [False, True, True, True, True]
-    (everything,) = compare_unpaired([published], [published], [None], 0.05)
+    (everything,) = compare_unpaired([published], [published], [DEPTH], [None], 0.05)
     assert found.interval.high[1] < everything.interval.high[1]
+
+
+def test_all_others_are_what_is_left_of_the_sums_of_everyone():
+    rng = np.random.default_rng(2)
+    before, after = rng.gamma(2, 3, N), rng.gamma(2, 3, N) - 1
+    after[CODES == 3] -= 4
+    sides = []
+    for values in (before, after):
+        _, published = told(values, None)
+        sides.append(published._replace(sd=values.std(), n_all=N, mean=values.mean()))
+    (found,) = compare_unpaired(sides[:1], sides[1:], [DEPTH], [None], 0.05)
+    is_in = CODES == 3
+    change, of_others = (after[who].mean() - before[who].mean() for who in (is_in, ~is_in))
+    assert found.difference[3] == pytest.approx(change - of_others)
+    # others of the last fell, with those who lost among them
+    assert found.differs.tolist() == [False, False, False, True, True]
+    # the interval adds the error of the others' change to that of the group's own
+    far = cut_off(levels_of(DEPTH, DEPTH, 0.05)[3]).up
+    far *= np.sqrt(sum(values[~is_in].var() for values in (before, after)) / (~is_in).sum())
+    up = found.interval.high[3] - found.change[3]
+    assert found.difference_interval.high[3] - found.difference[3] == pytest.approx(
+        np.hypot(up, far), rel=0.01
+    )
+    # without an error of the mean of all nothing is known of the others
+    blind = [side._replace(sd=0.0) for side in sides]
+    (found,) = compare_unpaired(blind[:1], blind[1:], [DEPTH], [None], 0.05)
+    assert not found.differs.any() and np.isnan(found.difference_interval.low).all()
 
 
 def test_two_means_are_compared_by_welchs_test():
@@ -109,7 +136,7 @@ def test_a_handful_who_look_alike_vary_as_all_users_do():
     base = Published(n, np.array([1.0, 1.0]), *ends, 0.05, 5)
     # of 20 users nobody has bought anything
     few = Published(n, np.array([0.05, 1.0]), -flat, np.array([0.2, 2.1]), 0.05, 5)
-    (found,) = compare_unpaired([base], [few], [None], 0.05)
+    (found,) = compare_unpaired([base], [few], [DEPTH[:2]], [None], 0.05)
     assert found.error[0] > np.hypot(1, 1)
     assert not found.is_beyond_chance[0]
 
@@ -121,7 +148,7 @@ def test_a_few_hits_of_a_few_users_prove_little():
     for n, rate in ((5000.0, 0.02), (10.0, 0.3)):
         ends = score_interval(np.array([rate]), score**2 / np.array([n]), 1.0)
         sides.append(Published(np.array([n]), np.array([rate]), *ends, ALPHA))
-    (found,) = compare_unpaired(sides[:1], sides[1:], [(0.0, 1.0)], 1 / 2000)
+    (found,) = compare_unpaired(sides[:1], sides[1:], [DEPTH[:1]], [(0.0, 1.0)], 2 / 2000)
     assert not found.is_beyond_chance[0]
-    (found,) = compare_unpaired(sides[:1], sides[1:], [(0.0, 1.0)], 1 / 200)
+    (found,) = compare_unpaired(sides[:1], sides[1:], [DEPTH[:1]], [(0.0, 1.0)], 2 / 200)
     assert found.is_beyond_chance[0]

@@ -13,7 +13,6 @@ from fairrec.core.errors import FairRecError, InputError
 from fairrec.metrics.direction import harm
 from fairrec.result.change_table import RESERVED
 from fairrec.statistics.intervals import Interval
-from fairrec.statistics.outcome import outcome_names
 from fairrec.statistics.verdict import group_outcomes, harm_interval, is_shown_worse
 from tests.compared_audits import audited, users_table
 from tests.mitigation.planted import mitigate, planted
@@ -41,16 +40,19 @@ def test_a_group_that_is_served_worse_is_found_with_and_without_the_values_of_us
 ):
     found = fairrec.compare(way(base), way(worse))
     clicks = found.metrics["clicks"]
-    first = clicks.worse[0]
-    assert (first.group, first.outcome) == ({"plan": "paid"}, "worse by more")
+    first = clicks.lost[0]
+    assert (first.group, first.outcome) == ({"plan": "paid"}, "lost by more")
+    assert first.is_behind and clicks.behind[0] == first
+    assert first.difference == pytest.approx(-1.0, abs=0.3)
+    assert first.difference_simultaneous[0] < -1.0 < first.difference_simultaneous[1] < 0
     assert first.simultaneous[0] < -1.0 < first.simultaneous[1] < -0.3
-    assert (found.summary.outcome, clicks.matters) == ("worse by more", 0.3)
+    assert (found.summary.outcome, clicks.matters) == ("lost by more", 0.3)
     assert found.summary.pairing.is_paired == (way(base).per_user is not None)
     assert clicks.everyone.change == pytest.approx(worse.metrics["clicks"].mean - 5, abs=0.2)
     assert clicks.gap.before == base.metrics["clicks"].gap
     assert clicks.gap.after == worse.metrics["clicks"].gap
     turned = fairrec.compare(way(worse), way(base)).metrics["clicks"]
-    assert not turned.worse and turned.improved[0].group == {"plan": "paid"}
+    assert not turned.lost and turned.gained[0].group == {"plan": "paid"}
 
 
 def test_before_and_after_are_the_means_of_both_audits(base, worse):
@@ -78,23 +80,22 @@ def test_the_table_holds_what_other_limits_are_judged_by(base, worse):
         again = group_outcomes(interval, is_worse, is_known, limit)
         mine = fairrec.compare(base, worse, matters=limit).groups("clicks")
         key = ["plan", "city"]
-        assert (
-            table.select(key)
-            .with_columns(outcome=pl.Series([outcome_names(direction)[at] for at in again]))
-            .sort(key, nulls_last=True)
-            .equals(mine.select(*key, "outcome").sort(key, nulls_last=True))
-        )
-    assert table["outcome"][0] == "worse by more"
+        both = table.select(key).with_columns(again=pl.Series(again))
+        both = both.join(mine, on=key, nulls_equal=True).filter(pl.col("outcome") != "gained")
+        named = ("lost by more", "lost", "inconclusive", "no loss")
+        assert both["outcome"].to_list() == [named[at] for at in both["again"]]
+    assert table["outcome"][0] == "lost by more"
 
 
 def test_an_audit_and_itself_have_nothing_between_them(base):
     found = fairrec.compare(base, base, matters=0.01)
-    assert found.summary.outcome == "not worse by more"
+    assert found.summary.outcome == "no loss"
     assert found.summary.differences == ()
     assert found.summary.notes == ()
     assert found.metrics["clicks"].everyone.verdict == "unchanged"
     assert not found.changes["is_beyond_chance"].any()
-    assert (found.changes["outcome"] == "not worse by more").all()
+    assert (found.changes["outcome"] == "no loss").all()
+    assert not found.changes["is_behind"].any()
 
 
 def test_a_few_users_in_one_only_are_left_out_and_said(base):
@@ -175,10 +176,8 @@ def test_a_metric_without_a_better_end_changes_either_way(base):
     for pair in (both, both[::-1]):
         clicks = fairrec.compare(*pair, matters=0.2).metrics["clicks"]
         assert clicks.higher_is_better is None
-        assert clicks.worse[0].group == {"plan": "paid"} and not clicks.improved
-        found = fairrec.compare(*pair, matters=0.2)
-        assert found.summary.outcome == clicks.worse[0].outcome == "differs by more"
-        assert found.changes["outcome"][0] == "differs by more"
+        assert clicks.lost[0].group == {"plan": "paid"} and not clicks.gained
+        assert clicks.lost[0].outcome == "changed by more"
 
 
 def test_only_what_both_have_is_compared_and_the_rest_is_said(base):
@@ -249,7 +248,7 @@ def test_a_regression_in_300_of_20_000_users_is_found_on_redrawn_held_out_items(
     base, same, worse = redrawn(expected), redrawn(expected), redrawn(expected - falls)
     assert not fairrec.compare(base, same).changes["is_beyond_chance"].any()
     for way in (lambda result: result, without_users):
-        first = fairrec.compare(way(base), way(worse)).metrics["clicks"].worse[0]
+        first = fairrec.compare(way(base), way(worse)).metrics["clicks"].lost[0]
         assert first.group == {"city": "c20"}
 
 
@@ -285,7 +284,7 @@ def test_a_group_of_other_users_is_no_all_clear():
     base, candidate = grouped(PLANS, CLICKS), grouped(PLANS, FALLEN, others)
     found = fairrec.compare(base, candidate, matters=0.5)
     assert found.summary.pairing.is_paired
-    assert found.summary.outcome == "worse by more"
+    assert found.summary.outcome == "lost by more"
     row = found.changes.filter(pl.col("plan") == "paid").row(0, named=True)
     assert (row["is_known"], row["support"]) == (True, 100)
     assert "clicks: 1 group is compared by its mean in both audits" in found.summary.notes[-1]
@@ -295,7 +294,7 @@ def test_a_group_of_other_users_is_no_all_clear():
 
 @pytest.mark.parametrize(
     ("n_new", "outcome"),
-    [(0, "not worse by more"), (10, "not worse by more"), (50, "worse by more")],
+    [(0, "no loss"), (10, "no loss"), (50, "lost by more")],
 )
 def test_a_group_of_whom_many_are_new_is_compared_by_its_means(n_new, outcome):
     # who is new gets nothing, and for all others nothing changed
@@ -322,7 +321,7 @@ def test_a_group_under_another_name_and_one_that_has_vanished_are_no_all_clear(w
         row = rows[plan]
         assert (row["support"], row["is_known"], row["outcome"]) == (100, False, "inconclusive")
         assert row[missing] is None and row["change"] is None
-    assert rows["free"]["outcome"] == "not worse by more"
+    assert rows["free"]["outcome"] == "no loss"
     clicks = found.metrics["clicks"]
     assert (clicks.n_groups, clicks.n_unknown) == (3, 2)
     assert [point.support for point in clicks.certificate] == [500]
@@ -395,7 +394,7 @@ def test_items_are_compared_by_how_far_users_may_put_them_off():
     base, same, less = shown(1), shown(2), shown(3, less=0.4)
     assert not fairrec.compare(base, same).changes["is_beyond_chance"].any()
     found = fairrec.compare(base, less).metrics["exposure@5"]
-    assert found.worse[0].group == {"kind": "b"}
+    assert found.lost[0].group == {"kind": "b"}
     # how far items are apart is no error of their mean
     assert found.everyone.before == base.metrics["exposure@5"].mean
     assert (found.everyone.interval, found.everyone.p_value) == (None, None)

@@ -1,4 +1,4 @@
-"""`fairrec compare`: what became of the groups of one audit in another."""
+"""`fairrec compare`: how the groups of one audit changed in another."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def compare_command(
     quiet: QuietOption = False,
     debug: DebugOption = False,
 ) -> None:
-    """Compare two audits: which groups the candidate serves worse or better than the base."""
+    """Compare two audits: how means changed, which groups lost, which lost more than all others."""
     from fairrec.result.own_folder import AUDIT, COMPARISON, names_to_replace
     from fairrec.workflows.compare import compare
 

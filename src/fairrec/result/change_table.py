@@ -8,11 +8,13 @@ import numpy as np
 import polars as pl
 
 from fairrec.core.errors import InputError, plain
-from fairrec.statistics.compared import ComparedMetric
-from fairrec.statistics.outcome import outcome_names
+from fairrec.statistics.compared import LOSSES, ComparedMetric
 
-NUMBERS = ("before", "after", "change", "simultaneous_low", "simultaneous_high")
-JUDGED = ("is_beyond_chance", "is_known", "outcome")
+NUMBERS = (
+    *("before", "after", "change", "simultaneous_low", "simultaneous_high"),
+    *("difference", "difference_low", "difference_high"),
+)
+JUDGED = ("is_beyond_chance", "is_known", "outcome", "is_behind")
 RESERVED = ("metric", "depth", "support", *NUMBERS, *JUDGED)
 """Names an attribute cannot have beside them."""
 
@@ -30,7 +32,7 @@ def refuse_reserved(attributes: Sequence[str]) -> None:
 def change_table(
     conditions: Mapping[str, pl.DataFrame], compared: Mapping[str, ComparedMetric]
 ) -> pl.DataFrame:
-    """One row for each metric and group; those that became worse by more than matters first.
+    """One row for each metric and group; those that lost by more than matters first.
 
     Parameters
     ----------
@@ -39,18 +41,23 @@ def change_table(
     tables = []
     for name, found in compared.items():
         groups = found.groups
-        ends = (groups.interval.low, groups.interval.high)
-        numbers = zip(NUMBERS, (groups.before, groups.after, groups.change, *ends), strict=True)
-        outcomes = np.array(outcome_names(found.higher_is_better))[found.of_groups]
+        own = (groups.before, groups.after, groups.change, *groups.interval)
+        others = (groups.difference, *groups.difference_interval)
+        numbers = zip(NUMBERS, (*own, *others), strict=True)
+        outcomes = [LOSSES[at] for at in found.losses]
         tables.append(
             conditions[name].select(
                 pl.lit(name).alias("metric"),
                 pl.all(),
                 pl.Series("support", groups.n.astype(np.int64)),
-                *(pl.Series(column, values).fill_nan(None) for column, values in numbers),
+                *(
+                    pl.Series(column, np.where(np.isinf(values), np.nan, values)).fill_nan(None)
+                    for column, values in numbers
+                ),
                 pl.Series("is_beyond_chance", groups.is_beyond_chance),
                 pl.Series("is_known", groups.is_known),
-                pl.Series("outcome", outcomes.tolist(), pl.String),
+                pl.Series("outcome", outcomes, pl.String),
+                pl.Series("is_behind", found.is_behind),
             )[found.order]
         )
     return pl.concat(tables)

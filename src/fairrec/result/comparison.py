@@ -51,10 +51,12 @@ class Comparison:
         how = f"the same {many}" if summary.pairing.is_paired else f"other {many}"
         lines = [f"comparison of two audits by {how}, {summary.outcome}"]
         for name, found in summary.metrics.items():
-            n_worse = found.n_worse_by_more + found.n_worse
-            counts = f"worse: {n_worse:,}, improved: {found.n_improved:,}"
+            counts = (
+                f"lost: {found.n_lost:,}, behind the others: {found.n_behind:,}, "
+                f"gained: {found.n_gained:,}"
+            )
             if found.higher_is_better is None:
-                counts = f"changed: {n_worse:,}"
+                counts = f"changed: {found.n_lost:,}, otherwise than the others: {found.n_behind:,}"
             lines.append(f"  {plain(name)}: {counts} of {found.n_groups:,} groups")
         return "\n".join(lines)
 
@@ -72,7 +74,7 @@ class Comparison:
         return self.summary.attributes
 
     def groups(self, metric: str | None = None) -> Any:
-        """One row per group; those that became worse by more than matters first.
+        """One row per group; those that lost by more than matters first.
 
         Parameters
         ----------
@@ -136,7 +138,7 @@ def _is_told_by(summary: ComparisonSummary, changes: pl.DataFrame) -> bool:
         and all(types[name] == pl.String for name in texts)
         and all(types[name].is_integer() for name in ("depth", "support"))
         and are_numbers(changes, *NUMBERS)
-        and all(types[name] == pl.Boolean for name in ("is_beyond_chance", "is_known"))
+        and all(types[name] == pl.Boolean for name in ("is_beyond_chance", "is_known", "is_behind"))
         and dict(changes.group_by("metric").len().iter_rows())
         == {name: about.n_groups for name, about in summary.metrics.items() if about.n_groups}
     )

@@ -17,8 +17,7 @@ from fairrec.result.comparison_schema import (
 from fairrec.result.group_table import group_in
 from fairrec.result.metric_schema import CertifiedSize, MetricResult
 from fairrec.result.schema import AuditSummary
-from fairrec.statistics.compared import ComparedMetric
-from fairrec.statistics.outcome import BY_MORE, OPEN, RULED_OUT, WORSE, outcome_names
+from fairrec.statistics.compared import LOSSES, ComparedMetric
 
 
 def compared_audit(summary: AuditSummary, name: str) -> ComparedAudit:
@@ -51,8 +50,9 @@ def metric_comparison(
     results : of both audits, base first
     """
     base, candidate = results
-    is_worse = np.isin(found.of_groups[found.order], (BY_MORE, WORSE))
-    improved = found.order[::-1][found.is_improved[found.order[::-1]]]
+    order = found.order
+    is_lost = found.has("lost by more", "changed by more", "lost", "changed")
+    is_gained = found.has("gained")
     return MetricComparison(
         called=candidate.called,
         higher_is_better=candidate.higher_is_better,
@@ -61,20 +61,22 @@ def metric_comparison(
         matters=found.matters,
         is_conclusive=found.is_conclusive,
         outcome=found.outcome,
-        n_groups=len(found.of_groups),
+        n_groups=len(found.losses),
         n_unknown=int((~found.groups.is_known).sum()),
-        n_worse_by_more=found.n_of(BY_MORE),
-        n_worse=found.n_of(WORSE),
-        n_improved=int(found.is_improved.sum()),
-        n_ruled_out=found.n_of(RULED_OUT),
-        n_open=found.n_of(OPEN),
+        n_lost=int(is_lost.sum()),
+        n_lost_by_more=int(found.has("lost by more", "changed by more").sum()),
+        n_behind=int(found.is_behind.sum()),
+        n_gained=int(is_gained.sum()),
+        n_ruled_out=int(found.is_ruled_out.sum()),
+        n_open=int(found.is_open.sum()),
         ruled_out_from=found.ruled_out_from,
         certificate=tuple(
             CertifiedSize(support=point.n_users, harm=point.harm, n_groups=point.n_groups)
             for point in found.certificate
         ),
-        worse=_groups(found, conditions, found.order[is_worse]),
-        improved=_groups(found, conditions, improved),
+        lost=_groups(found, conditions, order[is_lost[order]]),
+        behind=_groups(found, conditions, order[found.is_behind[order]]),
+        gained=_groups(found, conditions, order[::-1][is_gained[order[::-1]]]),
     )
 
 
@@ -83,16 +85,23 @@ def _groups(
 ) -> tuple[GroupComparison, ...]:
     """The first of some groups, by their positions."""
     groups, named = found.groups, conditions.drop("depth")
-    names = outcome_names(found.higher_is_better)
-    return tuple(
-        GroupComparison(
-            group=group_in(named.row(at, named=True)),
-            support=int(groups.n[at]),
-            before=float(groups.before[at]),
-            after=float(groups.after[at]),
-            change=float(groups.change[at]),
-            simultaneous=(float(groups.interval.low[at]), float(groups.interval.high[at])),
-            outcome=names[found.of_groups[at]],
+    parts = []
+    for at in map(int, rows[:MOST_GROUPS]):
+        ends = groups.difference_interval
+        at_once = float(ends.low[at]), float(ends.high[at])
+        difference = float(groups.difference[at])
+        parts.append(
+            GroupComparison(
+                group=group_in(named.row(at, named=True)),
+                support=int(groups.n[at]),
+                before=float(groups.before[at]),
+                after=float(groups.after[at]),
+                change=float(groups.change[at]),
+                simultaneous=(float(groups.interval.low[at]), float(groups.interval.high[at])),
+                outcome=LOSSES[found.losses[at]],
+                difference=difference if np.isfinite(difference) else None,
+                difference_simultaneous=at_once if np.isfinite(at_once).all() else None,
+                is_behind=bool(found.is_behind[at]),
+            )
         )
-        for at in map(int, rows[:MOST_GROUPS])
-    )
+    return tuple(parts)

@@ -11,7 +11,7 @@ from fairrec.result.change_schema import Change, GapChange
 from fairrec.result.metric_schema import CertifiedSize
 from fairrec.result.parts import Part
 from fairrec.result.schema import AuditedModel
-from fairrec.statistics.outcome import Outcome
+from fairrec.statistics.compared import Loss
 
 MOST_GROUPS = 50
 MOST_DIFFERENCES = 100
@@ -61,7 +61,18 @@ class GroupComparison(Part):
         description="confidence interval of the change that holds for all groups and metrics at "
         "once"
     )
-    outcome: Outcome
+    outcome: Loss
+    difference: float | None = Field(
+        description="the change minus that of all others (difference in differences); null where "
+        "there are none or their error is not known"
+    )
+    difference_simultaneous: tuple[float, float] | None = Field(
+        description="confidence interval of the difference, in one family with those of the changes"
+    )
+    is_behind: bool = Field(
+        description="whether it is shown to have lost more, or gained less, than all others; where "
+        "neither end is better, to have changed otherwise"
+    )
 
 
 class MetricComparison(Part):
@@ -69,7 +80,10 @@ class MetricComparison(Part):
 
     called: str
     higher_is_better: bool | None
-    everyone: Change | None = Field(description="null where nobody has a value in both")
+    everyone: Change | None = Field(
+        description="how the mean changed, at alpha for all metrics at once; null where nobody has "
+        "a value in both"
+    )
     gap: GapChange
     matters: float | None = Field(
         description="the smallest harm worth acting on, in units of the metric; null where nothing "
@@ -79,30 +93,39 @@ class MetricComparison(Part):
         description="false where users without a value, in either audit, leave everything open "
         "that is not shown"
     )
-    outcome: Outcome
+    outcome: Loss = Field(
+        description="what is known of a loss of any group, the mean of all included; inconclusive "
+        "only where neither a loss nor its absence is known"
+    )
     n_groups: int = Field(description="groups of both audits, and of one of them")
     n_unknown: int = Field(
         description="of these, groups in one audit only or with too few users for any interval"
     )
-    n_worse_by_more: int
-    n_worse: int
-    n_improved: int = Field(description="groups shown to be served better than by the base")
-    n_ruled_out: int
+    n_lost: int = Field(description="groups shown to have lost; where no end is better, changed")
+    n_lost_by_more: int = Field(description="of these, by more than matters")
+    n_behind: int = Field(
+        description="groups shown to have lost more, or gained less, than all others"
+    )
+    n_gained: int
+    n_ruled_out: int = Field(
+        description="groups that did not lose, where something matters by more than that"
+    )
     n_open: int
     ruled_out_from: int | None = Field(
         description="of groups with so many users and more none is inconclusive"
     )
     certificate: tuple[CertifiedSize, ...] = Field(
         description="the largest harm that is not ruled out, for groups of at least each size that "
-        "are not shown to be worse; smallest size first"
+        "are not shown to have lost; smallest size first"
     )
-    worse: tuple[GroupComparison, ...] = Field(
-        description="groups shown to be worse, those by more than matters first; where neither end "
-        "is better, those that changed. At most 50"
+    lost: tuple[GroupComparison, ...] = Field(
+        description="groups shown to have lost, those by more than matters first; where neither "
+        "end is better, those that changed. At most 50"
     )
-    improved: tuple[GroupComparison, ...] = Field(
-        description="groups shown to be better, most first; at most 50"
+    behind: tuple[GroupComparison, ...] = Field(
+        description="groups shown to have lost more, or gained less, than all others; at most 50"
     )
+    gained: tuple[GroupComparison, ...] = Field(description="most first; at most 50")
 
 
 class ComparisonSummary(Part):
@@ -118,10 +141,7 @@ class ComparisonSummary(Part):
     attributes: tuple[str, ...] = Field(description="those that both audits have")
     alpha: float = Field(description="family-wise error rate over all groups and metrics")
     matters: str | None = Field(description="the smallest harm worth acting on, as it was given")
-    outcome: Outcome = Field(
-        description="that of the metrics which matters most; one without a better end decides only "
-        "where no other is compared"
-    )
+    outcome: Loss = Field(description="the worst of the metrics; which groups lost more is in each")
     metrics: dict[str, MetricComparison]
     differences: tuple[AuditDifference, ...] = Field(description="at most 100")
     notes: tuple[str, ...] = Field(description="what was not compared, and what to know of it")

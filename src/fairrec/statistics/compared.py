@@ -1,26 +1,31 @@
-"""How groups changed from one audit to another: intervals for all groups and metrics at once.
+"""How groups changed from one audit to another: which lost, and which lost more than all others.
 
-The same users are compared by their changes (`compare_paired`), other users by the means and
-intervals that both audits have of a group (`unpaired`). Either way alpha is divided by the number
-of groups and metrics (Bonferroni). Drawing the largest statistic of all groups instead, by
-turning the signs of changes, would gain little and would not hold where some groups vary more
-than others, or their changes are skewed.
+Each group has two numbers: its own change, and how far that is from the change of all others (the
+difference in differences). Both are one family of tests, with half of alpha each, divided among
+groups and metrics (Bonferroni): groups of one attribute get most, so that the many intersections do
+not take it from them. The same users are compared by their changes (`compare_paired`), other users
+by the means and intervals that both audits have of a group (`unpaired`). Taking the largest
+statistic of all groups instead, by turning the signs of changes or permuting attributes, would gain
+little and would not hold where some groups vary more than others and changes are skewed.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
+from typing import Any, Literal, get_args
 
 import numpy as np
-from scipy.special import ndtri
+from scipy.special import ndtri, stdtrit
 
 from fairrec.core.arrays import AnyArray, BoolArray, FloatArray, IntArray
 from fairrec.groups.grouping import Grouping
 from fairrec.metrics.direction import harm, worse_ends
 from fairrec.statistics.changes import group_sums
 from fairrec.statistics.intervals import CutOffs, Interval, with_unseen
-from fairrec.statistics.outcome import OPEN, WORSE, Outcome
+from fairrec.statistics.outcome import BY_MORE, OPEN, OUTCOMES, RULED_OUT, WORSE
+from fairrec.statistics.paired import ROUNDING, PairedSums
+from fairrec.statistics.scores import Spread, own_error
 from fairrec.statistics.verdict import (
     CertifiedPoint,
     certificate,
@@ -30,6 +35,27 @@ from fairrec.statistics.verdict import (
     metric_outcome,
     ruled_out_from,
 )
+
+Loss = Literal[
+    "lost by more",
+    "changed by more",
+    "lost",
+    "changed",
+    "inconclusive",
+    "gained",
+    "no loss",
+    "no change",
+]
+"""What is known of a loss, the worst first; changed and no change where neither end is better.
+
+By more than matters, where that is given. Of a metric or a comparison "gained" means that nothing
+lost and something gained, "no loss" that none of the groups of the fewest attributes lost.
+"""
+LOSSES: tuple[Loss, ...] = get_args(Loss)
+SHARE = 0.5
+"""Of alpha for each of the two: own changes of groups, and their differences from all others."""
+DEPTH_SHARES = np.array([0.4, 0.3, 0.2, 0.1])
+"""Of either half for groups of one, two, three and more attributes; of those there are."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,8 +68,11 @@ class ComparedGroups:
         where the candidate has none
     error : standard error of the change
     interval : of the change, for all groups and metrics at once; NaN where it is not known
-    is_beyond_chance : by more than chance explains, for all groups and metrics at once
+    is_beyond_chance : whether the interval leaves out 0
     is_known : whether the interval holds, so that something can be said
+    difference : of the change from that of all others; NaN where it is not known
+    difference_interval : of that, for all groups and metrics at once
+    differs : whether the difference is beyond chance, for all groups and metrics at once
     """
 
     n: FloatArray
@@ -54,6 +83,9 @@ class ComparedGroups:
     interval: Interval
     is_beyond_chance: BoolArray
     is_known: BoolArray
+    difference: FloatArray
+    difference_interval: Interval
+    differs: BoolArray
 
     def with_others(self, other: ComparedGroups, rows: IntArray) -> ComparedGroups:
         """The same, and after them some groups of another, by their positions."""
@@ -61,13 +93,16 @@ class ComparedGroups:
         def joined(mine: AnyArray, others: AnyArray) -> AnyArray:
             return np.concatenate([mine, others[rows]])
 
-        parts = {
-            field.name: joined(getattr(self, field.name), getattr(other, field.name))
-            for field in fields(self)
-            if field.name != "interval"
-        }
-        ends = zip(self.interval, other.interval, strict=True)
-        return ComparedGroups(**parts, interval=Interval(*(joined(*end) for end in ends)))
+        parts: dict[str, Any] = {}
+        for field in fields(self):
+            pair = getattr(self, field.name), getattr(other, field.name)
+            is_interval = isinstance(pair[0], Interval)
+            parts[field.name] = (
+                Interval(*(joined(*ends) for ends in zip(*pair, strict=True)))
+                if is_interval
+                else joined(*pair)
+            )
+        return ComparedGroups(**parts)
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,27 +112,33 @@ class ComparedMetric:
     Parameters
     ----------
     matters : in units of the metric; None where nothing was said
-    of_groups : (n_groups,), positions in `outcome_names`
-    order : (n_groups,), positions of the groups: worse by more than matters, worse, the others;
-        among them those first that are surely worse by most, and last that are surely better
+    losses : (n_groups,), a position in LOSSES for each
+    is_ruled_out, is_open : (n_groups,), whether a loss is ruled out, by more than matters where
+        that is given, and whether neither that nor a loss is known
+    is_behind : (n_groups,), groups that lost more, or gained less, than all others; where neither
+        end is better, groups that changed otherwise
+    order : (n_groups,), positions of the groups: those that lost by more than matters, those that
+        lost, those behind the others, the rest; among them those first that surely lost most, and
+        last that surely gained most
     is_conclusive : whether the users with a value speak for all, in both audits
     ruled_out_from : of groups with so many users and more none is inconclusive
     """
 
     groups: ComparedGroups
-    higher_is_better: bool | None
-    outcome: Outcome
+    outcome: Loss
     matters: float | None
     is_conclusive: bool
-    of_groups: IntArray
+    losses: IntArray
+    is_ruled_out: BoolArray
+    is_open: BoolArray
+    is_behind: BoolArray
     order: IntArray
-    is_improved: BoolArray
     ruled_out_from: int | None
     certificate: tuple[CertifiedPoint, ...]
 
-    def n_of(self, outcome: int) -> int:
-        """How many groups have an outcome."""
-        return int((self.of_groups == outcome).sum())
+    def has(self, *losses: Loss) -> BoolArray:
+        """(n_groups,), groups of which one of these is known."""
+        return np.isin(self.losses, [LOSSES.index(loss) for loss in losses])
 
 
 def compare_paired(
@@ -108,7 +149,7 @@ def compare_paired(
     higher_is_better: Sequence[bool | None],
     known_bounds: Sequence[tuple[float, float] | None],
     alpha: float,
-    n_tests: int | None = None,
+    tested: IntArray | None = None,
 ) -> tuple[ComparedGroups, ...]:
     """The groups that are compared in each metric, by users who are in both audits.
 
@@ -118,24 +159,31 @@ def compare_paired(
     is_compared : (n_metrics, n_groups), which groups of the lattice are; each has a user with
         both values
     known_bounds : lowest and highest value of each metric, where that is known
-    n_tests : what alpha is divided by; None for as many as are made here
+    tested : how many attributes each group has that alpha is divided among, over all metrics; None
+        for those compared here
     """
     sums = [group_sums(*pair, grouping) for pair in zip(before, after, strict=True)]
-    masks = zip(sums, is_compared, strict=True)
-    n_tests = n_tests or sum(int((is_mine & (of.n > 1)).sum()) for of, is_mine in masks)
-    level = alpha / max(n_tests, 1)
+    depth = grouping.lattice.depth
+    if tested is None:
+        masks = zip(sums, is_compared, strict=True)
+        tested = np.concatenate([depth[is_mine & (of.n > 1)] for of, is_mine in masks])
+    levels = levels_of(depth, tested, alpha)
     found = []
     for at, of in enumerate(sums):
-        part, mine = of.changes(level), is_compared[at]
+        part, mine = of.changes(levels), is_compared[at]
+        level = levels[mine]
         n, change = part.n[mine], part.change[mine]
         interval = Interval(part.low[mine], part.high[mine])
         users = after[at] - before[at]
         users = users[~np.isnan(users)]
         most = _most(users, known_bounds[at])
         extremes = _extremes(users, most, higher_is_better[at])
-        is_beyond_chance = leaves_out_zero(interval)
         wider = _with_unseen(interval, n, change, extremes, level)
-        wider = wider.without_zero(change, is_beyond_chance)
+        wider = Interval(np.maximum(wider.low, -most), np.minimum(wider.high, most))
+        is_known = np.isfinite(interval.low) & np.isfinite(interval.high)
+        difference, error, freedom = (part[mine] for part in _difference(of, users))
+        far = np.where(is_known, stdtrit(freedom, 1 - level / 2) * error, np.nan)
+        at_once = Interval(difference - far, difference + far)
         found.append(
             ComparedGroups(
                 n=n,
@@ -143,12 +191,65 @@ def compare_paired(
                 after=part.after[mine],
                 change=change,
                 error=part.error[mine],
-                interval=Interval(np.maximum(wider.low, -most), np.minimum(wider.high, most)),
-                is_beyond_chance=is_beyond_chance,
-                is_known=np.isfinite(interval.low) & np.isfinite(interval.high),
+                interval=wider,
+                is_beyond_chance=leaves_out_zero(wider),
+                is_known=is_known,
+                difference=difference,
+                difference_interval=at_once,
+                differs=leaves_out_zero(at_once),
             )
         )
     return tuple(found)
+
+
+def _difference(sums: PairedSums, users: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """The change of each group minus that of all others, its standard error and their freedom.
+
+    Welch's, with no side taken to vary less than all users do: a handful may hold none of the few
+    whose change is large.
+
+    Parameters
+    ----------
+    users : (n_users,), the change of each
+    """
+    # around the mean of all, so that squares lose no digits; where all change alike nothing is left
+    everyone = users.mean() if len(users) else 0.0
+    least = users.var() if len(users) else 0.0
+    least = least if least > ROUNDING * everyone**2 else 0.0
+    total = sums.after - sums.before - sums.n * everyone
+    squares = sums.squares - 2 * everyone * (sums.after - sums.before) + sums.n * everyone**2
+    n_others = len(users) - sums.n
+    with np.errstate(invalid="ignore", divide="ignore"):
+        own, others = (
+            Spread(np.maximum(square / np.maximum(n - 1, 1), least), 0 * n, np.maximum(n - 1, 1))
+            for n, square in (
+                (sums.n, squares - total**2 / sums.n),
+                (n_others, len(users) * users.var() - squares - total**2 / n_others),
+            )
+        )
+        difference = total / sums.n + total / n_others
+        error, freedom = own_error(own, others, 1 / sums.n, 1 / n_others)
+    if not least:
+        difference, error = 0 * difference, 0 * error
+    return np.where(n_others > 0, difference, np.nan), error, np.nan_to_num(freedom, nan=1.0)
+
+
+def levels_of(depth: IntArray, tested: IntArray, alpha: float) -> FloatArray:
+    """(n_groups,), the level at which each of the two is tested for groups of so many attributes.
+
+    >>> levels_of(np.array([1, 2]), np.array([1, 1, 2, 2, 2]), 0.07).round(6).tolist()
+    [0.01, 0.005]
+
+    Parameters
+    ----------
+    tested : number of attributes of every group that is tested, over all metrics
+    """
+    most = len(DEPTH_SHARES)
+    n = np.bincount(np.minimum(tested, most) - 1, minlength=most)
+    shares = np.where(n > 0, DEPTH_SHARES, 0.0)
+    shares = shares / max(shares.sum(), DEPTH_SHARES[-1]) / np.maximum(n, 1)
+    levels: FloatArray = SHARE * alpha * shares[np.minimum(depth, most) - 1]
+    return levels
 
 
 def leaves_out_zero(interval: Interval) -> BoolArray:
@@ -156,14 +257,14 @@ def leaves_out_zero(interval: Interval) -> BoolArray:
     return np.asarray((interval.low > 0) | (interval.high < 0))
 
 
-def cut_off(level: float) -> CutOffs:
+def cut_off(level: FloatArray | float) -> CutOffs:
     """Normal scores that are exceeded with this probability, up or down."""
-    score = np.array(-ndtri(level / 2))
+    score = np.asarray(-ndtri(np.asarray(level) / 2))
     return CutOffs(score, score)
 
 
 def _with_unseen(
-    interval: Interval, n: FloatArray, change: FloatArray, extremes: FloatArray, level: float
+    interval: Interval, n: FloatArray, change: FloatArray, extremes: FloatArray, level: FloatArray
 ) -> Interval:
     """The same, or wider at the worse end: others of a group may lose as much as can be lost.
 
@@ -198,6 +299,7 @@ def judged(
     higher_is_better: bool | None,
     matters: float | None,
     is_conclusive: bool,
+    everyone: tuple[float, float] | None = None,
 ) -> ComparedMetric:
     """What is known about the harm of the candidate.
 
@@ -206,30 +308,81 @@ def judged(
     depth : (n_groups,), how many attributes a group has a condition on
     matters : the smallest harm worth acting on, in units of the metric
     is_conclusive : whether the users with a value speak for all, in both audits
+    everyone : the interval of the change of the mean
     """
     size = harm(np.nan_to_num(groups.change), higher_is_better)
     interval = harm_interval(groups.interval, higher_is_better)
-    is_worse = is_shown_worse(size, groups.is_beyond_chance, groups.is_known)
+    is_lost = is_shown_worse(size, groups.is_beyond_chance, groups.is_known)
     is_certain = groups.is_known & is_conclusive
-    of_groups = group_outcomes(interval, is_worse, is_certain, matters)
+    of_groups = group_outcomes(interval, is_lost, is_certain, matters)
+    if matters is None:
+        of_groups[is_certain & (interval.high <= 0)] = RULED_OUT
+    is_gained = groups.is_beyond_chance & groups.is_known & (size < 0)
+    has_end = higher_is_better is not None
+    losses = _WITH_END[of_groups] if has_end else _WITHOUT_END[of_groups]
+    losses = np.where(is_gained, LOSSES.index("gained"), losses)
+    is_behind = groups.differs & (harm(np.nan_to_num(groups.difference), higher_is_better) > 0)
     errors = np.divide(size, groups.error, out=np.zeros_like(size), where=groups.error > 0)
     # what is said of groups of some size is said of all of them
     is_above = groups.n > groups.n[~groups.is_known].max(initial=0)
     is_told = is_certain & is_above & (of_groups > WORSE)
-    rank = np.where(of_groups > WORSE, OPEN, of_groups)
+    rank = np.where(of_groups > WORSE, np.where(is_behind, OPEN, RULED_OUT), of_groups)
     low, high = interval
     surely = np.where(low > 0, low, np.where(high < 0, high, 0.0))
     return ComparedMetric(
         groups=groups,
-        higher_is_better=higher_is_better,
-        outcome=metric_outcome(of_groups, groups.is_known, depth, higher_is_better)
-        if len(depth)
-        else "inconclusive",
+        outcome=_outcome(
+            of_groups, is_gained, groups.is_known, depth, higher_is_better, matters, everyone
+        ),
         matters=matters,
         is_conclusive=is_conclusive,
-        of_groups=of_groups,
+        losses=losses,
+        is_ruled_out=of_groups == RULED_OUT,
+        is_open=of_groups == OPEN,
+        is_behind=is_behind,
         order=np.lexsort((-errors, -surely, rank)),
-        is_improved=groups.is_beyond_chance & (size < 0),
         ruled_out_from=ruled_out_from(of_groups == OPEN, groups.n),
         certificate=certificate(groups.n, interval.high, is_told),
     )
+
+
+def _positions(*losses: Loss) -> IntArray:
+    """What BY_MORE, WORSE, OPEN and RULED_OUT are called here."""
+    return np.array([LOSSES.index(loss) for loss in losses])
+
+
+_WITH_END = _positions("lost by more", "lost", "inconclusive", "no loss")
+_WITHOUT_END = _positions("changed by more", "changed", "inconclusive", "no change")
+
+
+def _outcome(
+    of_groups: IntArray,
+    is_gained: BoolArray,
+    is_known: BoolArray,
+    depth: IntArray,
+    higher_is_better: bool | None,
+    matters: float | None,
+    everyone: tuple[float, float] | None,
+) -> Loss:
+    """What is known of a loss of any group, the mean of all included."""
+    has_end = higher_is_better is not None
+    ends = np.array([everyone or (np.nan, np.nan)]).T
+    mean = harm_interval(Interval(*ends), higher_is_better)
+    (of_mean,) = group_outcomes(mean, mean.low > 0, np.ones(1, dtype=np.bool_), matters)
+    if (of_groups == BY_MORE).any() or of_mean == BY_MORE:
+        return "lost by more" if has_end else "changed by more"
+    is_lost = bool((of_groups == WORSE).any())
+    if (
+        not is_lost
+        and len(depth)
+        and metric_outcome(of_groups, is_known, depth) == OUTCOMES[RULED_OUT]
+    ):
+        return "no loss" if has_end else "no change"
+    if is_lost or of_mean == WORSE:
+        return "lost" if has_end else "changed"
+    return "gained" if is_gained.any() or mean.high[0] < 0 else "inconclusive"
+
+
+def loss_of_all(losses: Sequence[Loss]) -> Loss:
+    """The worst, such as among the metrics of a comparison."""
+    return min(losses, key=LOSSES.index, default="inconclusive")

@@ -79,11 +79,12 @@ class PairedSums:
     n_changed: FloatArray
     pooled: FloatArray
 
-    def changes(self, alpha: float, skewness: float = 0.0) -> PairedChanges:
+    def changes(self, alpha: float | FloatArray, skewness: float = 0.0) -> PairedChanges:
         """Means, intervals and tests from the sums.
 
         Parameters
         ----------
+        alpha : one for all groups, or one for each
         skewness : of the mean change, which is that of the changes over the root of their number
         """
         n = self.n

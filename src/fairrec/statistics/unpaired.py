@@ -3,7 +3,8 @@
 A published interval has in it what it was made of: the variance of a metric without bounds, or
 the dispersion of one between two (`intervals`). So a wider one, for all groups at once, can be
 made of it without a single user's value (the method of variance estimates recovery, Zou and Donner
-2008), and the two of a group give the interval of its change as two sides of a difference do.
+2008), and the two of a group give the interval of its change as two sides of a difference do. What
+all others have is what is left of everyone's sums.
 """
 
 from __future__ import annotations
@@ -14,8 +15,8 @@ from typing import NamedTuple
 import numpy as np
 from scipy.special import betaincinv, stdtr, stdtrit
 
-from fairrec.core.arrays import FloatArray
-from fairrec.statistics.compared import ComparedGroups, cut_off, leaves_out_zero
+from fairrec.core.arrays import FloatArray, IntArray
+from fairrec.statistics.compared import ComparedGroups, cut_off, leaves_out_zero, levels_of
 from fairrec.statistics.intervals import Interval, Side, difference_interval
 from fairrec.statistics.paired import PairedChanges
 from fairrec.statistics.scores import KNOWN, Spread, own_error, student_scale
@@ -32,7 +33,8 @@ class Published(NamedTuple):
     ----------
     low, high : confidence interval of the value, one at a time; NaN where there is none
     alpha : of these intervals
-    sd : standard deviation among all users
+    sd : standard deviation among all users; 0 where it says nothing of the error of their mean
+    n_all, mean : number of all users with a value, and their mean
     """
 
     n: FloatArray
@@ -41,14 +43,17 @@ class Published(NamedTuple):
     high: FloatArray
     alpha: float
     sd: float = 0.0
+    n_all: float = np.nan
+    mean: float = np.nan
 
 
 def compare_unpaired(
     before: Sequence[Published],
     after: Sequence[Published],
+    depths: Sequence[IntArray],
     known_bounds: Sequence[tuple[float, float] | None],
     alpha: float,
-    n_tests: int | None = None,
+    tested: IntArray | None = None,
 ) -> tuple[ComparedGroups, ...]:
     """The groups of each metric, by two independent sets of users.
 
@@ -56,29 +61,39 @@ def compare_unpaired(
     ----------
     before, after : one entry a metric, of the same groups in the same order; NaN where there is
         no such group
+    depths : how many attributes these groups have
     known_bounds : lowest and highest value of each metric, where that is known
-    n_tests : what alpha is divided by; None for as many as are made here
+    tested : as of `compare_paired`
     """
-    n_tests = n_tests or sum(
-        int((np.isfinite(first.high - first.low) & np.isfinite(last.high - last.low)).sum())
-        for first, last in zip(before, after, strict=True)
-    )
-    level = alpha / max(n_tests, 1)
+    if tested is None:
+        parts = zip(before, after, depths, strict=True)
+        tested = np.concatenate(
+            [
+                depth[np.isfinite(first.high - first.low) & np.isfinite(last.high - last.low)]
+                for first, last, depth in parts
+            ]
+        )
     found = []
-    for first, last, known in zip(before, after, known_bounds, strict=True):
+    for first, last, depth, known in zip(before, after, depths, known_bounds, strict=True):
+        level = levels_of(depth, tested, alpha)
         bounds = bounds_of((first, last), known)
         # of a handful of users none may be of the few who have much, so that they look alike
         least = max(first.sd, last.sd)
-        sides = (
-            _varying(side_of(first, bounds), bounds, least),
-            _varying(side_of(last, bounds), bounds, least),
-        )
+        told = side_of(first, bounds), side_of(last, bounds)
+        sides = _varying(told[0], bounds, least), _varying(told[1], bounds, least)
         change = last.value - first.value
         interval = difference_interval(sides[1], sides[0], change, np.array(bounds), cut_off(level))
         if all((side.spread.freedom == KNOWN).all() for side in sides):
             interval = _at_least(interval, _exact(*sides, change, bounds, level))
         is_known = np.isfinite(interval.low) & np.isfinite(interval.high)
         interval = Interval(*(np.where(is_known, end, np.nan) for end in interval))
+        others = [_others(*pair, bounds) for pair in zip((first, last), told, strict=True)]
+        difference = change - (others[1].value - others[0].value)
+        far = cut_off(level).up * np.sqrt(sum(one.spread.variance * one.weight for one in others))
+        at_once = Interval(
+            difference - np.hypot(change - interval.low, far),
+            difference + np.hypot(interval.high - change, far),
+        )
         found.append(
             ComparedGroups(
                 n=np.where(np.isnan(last.n), first.n, last.n),
@@ -89,9 +104,22 @@ def compare_unpaired(
                 interval=interval,
                 is_beyond_chance=leaves_out_zero(interval),
                 is_known=is_known,
+                difference=np.where(np.isfinite(at_once.low), difference, np.nan),
+                difference_interval=at_once,
+                differs=leaves_out_zero(at_once),
             )
         )
     return tuple(found)
+
+
+def _others(published: Published, own: Side, bounds: tuple[float, float]) -> Side:
+    """All users outside each group: what is left of the sums of everyone; NaN where nobody is."""
+    n, mean = np.where(published.n_all > own.n, published.n_all - own.n, np.nan), published.mean
+    value = (published.n_all * mean - own.n * own.value) / n
+    squares = published.n_all * published.sd**2 - own.n**2 * _error(own, bounds) ** 2
+    squares -= own.n * (own.value - mean) ** 2 + n * (value - mean) ** 2
+    variance = np.where(published.sd > 0, np.maximum(squares, 0.0) / n, np.nan)
+    return Side(n, value, Spread(variance, np.zeros_like(n), n - 1), 1 / n)
 
 
 def bounds_of(sides: Sequence[Published], known: tuple[float, float] | None) -> tuple[float, float]:
@@ -110,7 +138,7 @@ def bounds_of(sides: Sequence[Published], known: tuple[float, float] | None) -> 
 
 def side_of(published: Published, bounds: tuple[float, float]) -> Side:
     """What a published interval was made of."""
-    n, value, low, high, alpha, _ = published
+    n, value, low, high, alpha, *_ = published
     score, freedom = cut_off(alpha).up, np.maximum(n, 1.0)
     lowest, most = bounds[0], bounds[1] - bounds[0]
     with np.errstate(invalid="ignore", divide="ignore"):
@@ -144,7 +172,7 @@ def _varying(side: Side, bounds: tuple[float, float], sd: float) -> Side:
 
 
 def _exact(
-    first: Side, last: Side, change: FloatArray, bounds: tuple[float, float], level: float
+    first: Side, last: Side, change: FloatArray, bounds: tuple[float, float], level: FloatArray
 ) -> Interval:
     """Of changes of rates: by Clopper and Pearson's intervals, which hold for rare ones as well.
 
@@ -157,7 +185,7 @@ def _exact(
     )
 
 
-def _binomial(side: Side, bounds: tuple[float, float], level: float) -> Interval:
+def _binomial(side: Side, bounds: tuple[float, float], level: FloatArray) -> Interval:
     lowest, most = bounds[0], bounds[1] - bounds[0]
     n = side.n
     hits = np.clip(np.round(n * (side.value - lowest) / most), 0, n)

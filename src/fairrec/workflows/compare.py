@@ -8,8 +8,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import polars as pl
 
+from fairrec.core.arrays import IntArray
 from fairrec.core.audit_options import AuditOptions
 from fairrec.core.errors import InputError, errors_of_libraries
 from fairrec.core.matters import Matters
@@ -28,8 +30,7 @@ from fairrec.result.comparison_parts import compared_audit, metric_comparison
 from fairrec.result.comparison_schema import ComparisonSummary
 from fairrec.result.metric_schema import MetricResult
 from fairrec.result.own_folder import name_of
-from fairrec.statistics.compared import ComparedGroups, compare_paired, judged
-from fairrec.statistics.outcome import outcome_of_all
+from fairrec.statistics.compared import ComparedGroups, compare_paired, judged, loss_of_all
 from fairrec.statistics.unpaired import compare_unpaired
 from fairrec.workflows.audit_differences import audit_differences, comparison_notes
 from fairrec.workflows.load import Audited, audit_of, refuse_hidden
@@ -54,8 +55,9 @@ def compare(
 ) -> Comparison:
     """What became of every group from one audit to another, such as of a new model.
 
-    Harm is how much worse the candidate serves a group than the base. Users are compared with
-    themselves where both audits have them; else two sets of users are, and the result says why.
+    It says how the mean changed, which groups lost, and which lost more than all others. Users are
+    compared with themselves where both audits have them; else two sets of users are, and the result
+    says why.
 
     Parameters
     ----------
@@ -74,8 +76,8 @@ def compare(
     ...     better = {"clicks": "higher"}
     ...     return fairrec.audit(values=values, users=users, by="plan", better=better)
     >>> found = fairrec.compare(audited(free=3, paid=4), audited(free=1, paid=4), matters=0.5)
-    >>> [(group.group, group.outcome) for group in found.metrics["clicks"].worse]
-    [({'plan': 'free'}, 'worse by more')]
+    >>> [(group.group, group.outcome) for group in found.metrics["clicks"].lost]
+    [({'plan': 'free'}, 'lost by more')]
     """
     (first, base_name), (last, candidate_name) = (
         _audit("base", base),
@@ -97,6 +99,7 @@ def compare(
             last.metrics[name].higher_is_better,
             matters=_amount(amounts, last.metrics[name], name),
             is_conclusive=first.metrics[name].is_conclusive and last.metrics[name].is_conclusive,
+            everyone=None if side.everyone is None else side.everyone.interval,
         )
         for name, side in sides.items()
     }
@@ -111,8 +114,14 @@ def compare(
         attributes=common.attributes,
         alpha=last.summary.alpha,
         matters=None if amounts is None else str(amounts),
-        outcome=outcome_of_all(
-            (part.outcome, last.metrics[name].higher_is_better) for name, part in compared.items()
+        outcome=loss_of_all(
+            [
+                part.outcome
+                for name, part in compared.items()
+                if last.metrics[name].higher_is_better is not None
+            ]
+            # a change in a metric without a better end is no harm beside those that have one
+            or [part.outcome for part in compared.values()]
         ),
         metrics={
             name: metric_comparison(
@@ -154,7 +163,7 @@ def _paired(
     """By the users of both, and groups that cannot be by what each audit tells of them."""
     alpha = candidate.summary.alpha
     directions = [candidate.metrics[name].higher_is_better for name in told]
-    n_tests = sum(int(part.is_in_both.sum()) for part in told.values())
+    tested = np.concatenate([part.depth[part.is_in_both] for part in told.values()])
     found = compare_paired(
         users.before,
         users.after,
@@ -163,9 +172,9 @@ def _paired(
         directions,
         _bounds(told),
         alpha,
-        n_tests,
+        tested,
     )
-    by_means = _by_means(told, alpha, n_tests)
+    by_means = _by_means(told, alpha, tested)
     sides = {}
     for at, (name, part) in enumerate(told.items()):
         conditions = users.conditions[at]
@@ -173,7 +182,7 @@ def _paired(
         sides[name] = _Sides(
             pl.concat([conditions, part.conditions[left]]),
             found[at].with_others(by_means[at], left),
-            change_of(users.before[at], users.after[at], directions[at], alpha),
+            change_of(users.before[at], users.after[at], directions[at], alpha / len(told)),
             conditions.height,
             users.n_moved[at],
         )
@@ -195,16 +204,16 @@ def _unpaired(
         name: _Sides(
             part.conditions,
             groups,
-            _everyone(base, candidate, name),
+            _everyone(base, candidate, name, alpha / len(told)),
             0,
         )
         for (name, part), groups in zip(told.items(), found, strict=True)
     }
 
 
-def _everyone(base: AuditResult, candidate: AuditResult, name: str) -> Change | None:
+def _everyone(base: AuditResult, candidate: AuditResult, name: str, alpha: float) -> Change | None:
     """The change of all; of items without an error, as how far they are apart is none."""
-    alpha, unit = candidate.summary.alpha, candidate.summary.unit
+    unit = candidate.summary.unit
     change = change_between(base.metrics[name], candidate.metrics[name], alpha)
     if change is None or unit.is_users:
         return change
@@ -213,14 +222,15 @@ def _everyone(base: AuditResult, candidate: AuditResult, name: str) -> Change | 
 
 
 def _by_means(
-    told: Mapping[str, PublishedGroups], alpha: float, n_tests: int | None = None
+    told: Mapping[str, PublishedGroups], alpha: float, tested: IntArray | None = None
 ) -> tuple[ComparedGroups, ...]:
     return compare_unpaired(
         [part.before for part in told.values()],
         [part.after for part in told.values()],
+        [part.depth for part in told.values()],
         _bounds(told),
         alpha,
-        n_tests,
+        tested,
     )
 
 

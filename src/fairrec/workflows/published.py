@@ -29,6 +29,11 @@ class PublishedGroups:
     after: Published
 
     @property
+    def depth(self) -> IntArray:
+        """(n_groups,), how many attributes a group has a condition on."""
+        return self.conditions["depth"].to_numpy()
+
+    @property
     def is_in_both(self) -> BoolArray:
         """(n_groups,), those that both audits have."""
         return np.asarray(np.isfinite(self.before.n) & np.isfinite(self.after.n))
@@ -69,7 +74,7 @@ def published_groups(
             _is_looked_for("support base", "support", candidate),
         )
         before, after = (
-            _published(both, which, audit.summary.alpha, _least_sd(audit, name))
+            _published(both, which, audit, name)
             for which, audit in ((" base", base), ("", candidate))
         )
         conditions = both.select(*on, "depth")
@@ -78,20 +83,20 @@ def published_groups(
     return found
 
 
-def _least_sd(audit: AuditResult, metric: str) -> float | None:
-    """No group varies less than all users do; of items, whose users are drawn again, it may."""
-    return audit.metrics[metric].sd if audit.summary.unit.is_users else None
-
-
 def _is_looked_for(mine: str, other: str, audit: AuditResult) -> pl.Expr:
     """Whether a group is in an audit, or has as many users in the other as it asks for."""
     is_there = pl.col(other).is_not_null()
     return is_there | (pl.col(mine) >= audit.summary.coverage.min_users)
 
 
-def _published(both: pl.DataFrame, which: str, alpha: float, sd: float | None) -> Published:
+def _published(both: pl.DataFrame, which: str, audit: AuditResult, name: str) -> Published:
     n, value, low, high = (
         both[f"{column}{which}"].cast(pl.Float64).fill_null(np.nan).to_numpy()
         for column in ("support", "value", "value_low", "value_high")
     )
-    return Published(n, value, low, high, alpha, sd or 0.0)
+    about = audit.metrics[name]
+    # no group varies less than all users do; of items, whose users are drawn again, it may
+    sd = about.sd if audit.summary.unit.is_users else None
+    # where a search scored more than a sample, groups are no parts of it
+    n_all = about.n_compared if about.n_compared == about.n_defined else np.nan
+    return Published(n, value, low, high, audit.summary.alpha, sd or 0.0, n_all, about.mean)

@@ -9,14 +9,14 @@ from tests.report.comparison.small_comparison import compared
 def test_dots_lie_where_the_changes_are_and_worse_ones_are_marked():
     found = compared()
     (plot,) = change_plots(found.summary, found.changes)
-    assert (plot.metric, plot.status) == ("clicks", "worse by more than matters")
+    assert (plot.metric, plot.status) == ("clicks", "lost by more than 0.300")
     first = plot.rows[0]
     assert first.cells[0] == "plan=free"
     assert first.moved == "worse"
     low, high = first.span
     assert 0 <= low < first.at < high < plot.matters < plot.zero <= 100
-    shown = found.changes["is_beyond_chance"].sum()
-    assert [row.moved for row in plot.rows].count("worse") == shown
+    lost = found.changes["outcome"].str.starts_with("lost").sum()
+    assert [row.moved for row in plot.rows].count("worse") == lost
 
 
 def test_where_lower_is_better_the_limit_is_on_the_other_side():
@@ -29,19 +29,19 @@ def test_where_lower_is_better_the_limit_is_on_the_other_side():
 def test_without_a_better_end_nothing_is_worse():
     found = compared(better="")
     (plot,) = change_plots(found.summary, found.changes)
-    beyond = {row.moved for row in plot.rows if row.cells[-1].startswith("differs")}
+    beyond = {row.moved for row in plot.rows if row.cells[-1].startswith("changed")}
     assert beyond == {"changed"}
     assert plot.matters is None
 
 
-def test_of_many_groups_the_worse_the_improved_and_the_largest_are_shown():
+def test_of_many_groups_those_that_lost_those_that_gained_and_the_largest_are_shown():
     found = compared()
     few = changed_groups("clicks", found.summary, found.changes, 4)
     assert len(few) == 4
-    assert [group.is_beyond_chance for group in few][:2] == [True, True]
+    assert [group.moved for group in few][:2] == ["worse", "worse"]
     everyone = changed_groups("clicks", found.summary, found.changes, 1000)
     assert len(everyone) == found.changes.height
-    quiet = [group.support for group in everyone if not group.is_beyond_chance]
+    quiet = [group.support for group in everyone if group.moved == "within"]
     assert quiet[0] == max(quiet)
 
 
@@ -57,8 +57,11 @@ def test_an_interval_that_is_not_known_is_a_dash():
     assert {row.span for row in plot.rows} == {None}
 
 
-@pytest.mark.parametrize(("fall", "verdict"), [(-1.0, "improved"), (1.0, "worse by more than")])
+@pytest.mark.parametrize(
+    ("fall", "verdict"),
+    [(-1.0, "inconclusive, behind others"), (1.0, "lost by more, behind others")],
+)
 def test_a_group_has_its_verdict(fall, verdict):
     found = compared(fall=fall)
     (group,) = changed_groups("clicks", found.summary, found.changes, 1)
-    assert group_cells(group, found.metrics["clicks"])[-1].startswith(verdict)
+    assert group_cells(group, found.metrics["clicks"])[-1] == verdict

@@ -38,11 +38,11 @@ def test_outside_text_is_shown_as_text():
         assert BAD in drawn.text
 
 
-def test_a_card_has_the_answer_and_the_worse_groups():
+def test_a_card_has_the_answer_and_the_groups_that_changed():
     summary = compared().summary
     card, view = Tags(comparison_card(summary)), build_comparison_view(summary)
     assert {*card.tags} <= {
         *("div", "p", "bdi", "table", "caption", "thead", "tbody", "tr", "th", "td")
     }
     assert view.headline in card.text
-    assert all(cell in card.text for row in view.worse.rows for cell in row)
+    assert all(cell in card.text for row in view.groups.rows for cell in row)

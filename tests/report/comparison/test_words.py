@@ -1,42 +1,74 @@
 from __future__ import annotations
 
+import fairrec
 from fairrec.core.units import ITEMS
 from fairrec.report.comparison.words import about, headline, how, said_of, status_of, tone_of
 from fairrec.result.metric_schema import CertifiedSize
+from tests.compared_audits import audited, users_table
 from tests.report.comparison.small_comparison import compared, with_metric
 
 
-def test_the_answer_names_the_group_that_became_worse():
+def test_the_answer_has_the_mean_the_group_that_lost_and_whether_it_lost_more():
     summary = compared().summary
-    assert headline(summary).startswith("plan=free became worse by more than matters: clicks ")
-    n_more = summary.metrics["clicks"].n_worse + summary.metrics["clicks"].n_worse_by_more - 1
-    assert headline(summary).endswith(f"; {n_more} more")
+    mean, lost, more = headline(summary).removesuffix(".").split(". ", maxsplit=2)
+    assert mean.startswith("On average clicks became worse (4.")
+    n_more = summary.metrics["clicks"].n_lost_by_more - 1
+    assert lost.startswith("plan=free lost by more than 0.300 (")
+    assert lost.endswith(f"as did {n_more} more of {summary.metrics['clicks'].n_groups} groups")
+    assert more.startswith("plan=free lost more than all others (−")
     assert tone_of(summary) == "found"
 
 
-def test_without_an_amount_a_group_became_worse_and_without_a_better_end_it_changed():
-    assert headline(compared(matters=None).summary).startswith("plan=free became worse: clicks")
+def test_a_loss_that_all_share_is_no_loss_beyond_the_others():
+    users = users_table()
+    pair = audited(users, 1), audited(users, 2, {"plan=free": 1.0, "plan=paid": 1.0})
+    summary = fairrec.compare(*pair).summary
+    assert summary.metrics["clicks"].n_lost > 10
+    assert headline(summary).endswith(". None is shown to have lost more than all others.")
+    assert summary.metrics["clicks"].n_behind == 0
+    turned = fairrec.compare(*pair[::-1]).summary
+    assert turned.outcome == "no loss" and tone_of(turned) == "clear"
+    assert headline(turned).startswith("On average clicks improved (3.")
+    assert " No group of a single attribute lost, " in headline(turned)
+    assert headline(turned).endswith(" None is shown to have gained less than all others.")
+
+
+def test_without_an_amount_a_group_lost_and_without_a_better_end_it_changed():
+    assert ". plan=free lost (" in headline(compared(matters=None).summary)
     neutral = compared(better="", matters=None).summary
-    assert headline(neutral).startswith("plan=free changed: clicks")
+    assert ". plan=free changed (" in headline(neutral)
     # which is no alarm
     assert tone_of(neutral) == "open"
-    assert status_of(neutral.metrics["clicks"]) == "differs"
+    assert status_of(neutral.metrics["clicks"]) == "changed"
 
 
-def test_the_answer_says_who_improved_where_nobody_became_worse():
+def test_the_answer_says_how_many_gained_where_no_group_lost():
     better = compared(fall=-1.0).summary
-    n = better.metrics["clicks"].n_improved
-    assert headline(better) == f"No group is shown to be worse; {n} groups improved"
-    # a group that improved in two metrics is one group
+    n, n_groups = better.metrics["clicks"].n_gained, better.metrics["clicks"].n_groups
+    assert f" No group is shown to have lost, {n} of {n_groups} gained." in headline(better)
+    assert better.outcome == "gained"
+    # a group that gained in two metrics is one group
     one = better.metrics["clicks"]
     twice = better.model_copy(update={"metrics": {"clicks": one, "views": one}})
-    assert headline(twice).endswith(f"; up to {n} groups improved in a metric")
+    assert headline(twice).startswith("On average all 2 metrics improved (clicks 4.")
+    assert f"lost, up to {n} of {n_groups} gained." in headline(twice)
     same = compared(fall=0.0).summary
-    assert headline(same) == "No group is shown to be worse or better"
+    assert headline(same).startswith("On average clicks did not change significantly (")
+    assert headline(same).endswith(" No group is shown to have lost.")
     assert tone_of(same) == "open"
     certain = compared(fall=0.0, matters=5.0).summary
-    assert headline(certain) == "No group of a single attribute became worse by more than matters"
+    assert headline(certain).endswith(" No group of a single attribute lost by more than 5.00.")
     assert tone_of(certain) == "clear"
+
+
+def test_of_metrics_that_part_it_is_said_how_many_went_which_way():
+    worse, better = compared().summary, compared(fall=-1.0).summary
+    metrics = {"clicks": worse.metrics["clicks"], "views": better.metrics["clicks"]}
+    said = headline(worse.model_copy(update={"metrics": metrics}))
+    assert said.startswith("On average, of 2 metrics 1 became worse (clicks 4.")
+    assert ", 1 improved (views 4." in said
+    assert ". In clicks plan=free lost by more than" in said
+    assert "lost more than all others in clicks (" in said
 
 
 def test_what_is_compared_and_how_is_told():
@@ -45,7 +77,8 @@ def test_what_is_compared_and_how_is_told():
     n_groups = summary.metrics["clicks"].n_groups
     assert how(summary) == (
         "The same 600 users in both audits. "
-        f"Intervals hold at 95% for all {n_groups} changes of 1 metric at once."
+        f"Intervals of groups hold at 95% for all {n_groups} changes of 1 metric at once, and for "
+        "their differences from all others."
     )
     pairing = summary.pairing.model_copy(update={"is_paired": False, "why": "no ids"})
     unpaired = summary.model_copy(update={"pairing": pairing})
@@ -55,25 +88,23 @@ def test_what_is_compared_and_how_is_told():
     assert how(items).startswith("Not paired: no ids. ")
 
 
-def test_where_no_end_is_better_changes_that_do_not_matter_are_no_groups_without_one():
+def test_where_no_end_is_better_groups_changed():
     neutral = compared(better="", matters=None).summary
-    _, counts, *_ = said_of("clicks", neutral)
-    assert counts.endswith(" groups changed.")
-    # every group changed, most of them by less than matters
-    changed = {"n_groups": 13, "n_worse": 3, "n_worse_by_more": 1, "n_open": 2, "n_ruled_out": 7}
-    _, counts, *_ = said_of("clicks", with_metric(neutral, matters=0.5, **changed))
+    counts, *_ = said_of("clicks", neutral)
+    assert " changed unlike all others" in counts and "gained" not in counts
+    changed = {"n_groups": 13, "n_lost": 4, "n_lost_by_more": 1, "n_behind": 2, "n_ruled_out": 7}
+    changed["n_open"] = 2
+    counts, *_ = said_of("clicks", with_metric(neutral, matters=0.5, **changed))
     assert counts == (
-        "4 of 13 groups changed (1 by more than matters); 2 may have changed by more than matters "
-        "or not; 7 changed by no more than matters, if at all."
+        "Of 13 groups 4 changed (1 by more than 0.500), 2 changed unlike all others, 7 changed by "
+        "no more than 0.500 if at all, 2 are inconclusive."
     )
 
 
-def test_a_metric_is_told_for_everyone_for_groups_and_for_what_is_ruled_out():
-    everyone, counts, ruled_out = said_of("clicks", compared().summary)
-    assert everyone.startswith("All users: ") and "Gap between intersections: " in everyone
-    assert " became worse (" in counts and counts.endswith(
-        " and 0 improved; 16 may be worse by more than matters or not."
-    )
+def test_a_metric_is_told_by_its_groups_and_by_what_is_ruled_out():
+    counts, ruled_out = said_of("clicks", compared().summary)
+    assert " lost (" in counts and " lost more, or gained less, than all others" in counts
+    assert counts.endswith(" inconclusive.")
     assert ruled_out.startswith("Ruled out: that a group of ")
 
 
@@ -85,7 +116,7 @@ def test_of_what_is_ruled_out_the_usual_sizes_are_told():
     summary = with_metric(compared().summary, certificate=steps)
     *_, said = said_of("clicks", summary)
     assert said.endswith(
-        "of 120 users or more, other than those shown, became worse by more than "
+        "of 120 users or more, other than those that did, lost by more than "
         "0.400; of 2,000 or more by 0.100."
     )
     *_, said = said_of("clicks", with_metric(summary, certificate=steps[:1]))
@@ -94,6 +125,6 @@ def test_of_what_is_ruled_out_the_usual_sizes_are_told():
     assert said == "Too many users have no value for anything to be ruled out."
 
 
-def test_a_metric_nobody_has_twice_is_told_without_everyone():
+def test_a_metric_nobody_has_twice_is_told_without_its_mean():
     summary = with_metric(compared().summary, everyone=None)
-    assert not any("All users" in line for line in said_of("clicks", summary))
+    assert headline(summary).startswith("plan=free lost")

@@ -9,21 +9,21 @@ from typing import Literal
 import polars as pl
 
 from fairrec.core.errors import plain
-from fairrec.metrics.direction import harm
 from fairrec.report.comparison.words import status_of
 from fairrec.report.page.dot_plot import ticks
 from fairrec.report.text.ends import direction
-from fairrec.report.text.status import Status, status_words
-from fairrec.report.words import group_label, numbers, signed_interval, tick, with_sign
+from fairrec.report.words import group_label, number, numbers, signed_interval, tick, with_sign
+from fairrec.result.change_table import NUMBERS
 from fairrec.result.comparison_schema import ComparisonSummary, MetricComparison
 from fairrec.result.group_table import group_in
-from fairrec.statistics.outcome import WORSE, Outcome, outcome_names
+from fairrec.statistics.compared import Loss
 
 Moved = Literal["worse", "better", "changed", "within"]
 """What a mark says; changed where no end is better, within where nothing is shown."""
 ROWS_SHOWN = 24
 """Groups in the plot of a metric."""
 _PADDING = 0.04
+_LOST = ("lost by more", "changed by more", "lost", "changed")
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,16 +37,20 @@ class ChangedGroup:
     change: float | None
     low: float | None
     high: float | None
-    is_beyond_chance: bool
-    outcome: Outcome
+    difference: float | None
+    difference_low: float | None
+    difference_high: float | None
+    outcome: Loss
+    is_behind: bool
 
-    def moved(self, higher_is_better: bool | None) -> Moved:
+    @property
+    def moved(self) -> Moved:
         """Which way, where that is shown."""
-        if not self.is_beyond_chance or self.change is None:
-            return "within"
-        if higher_is_better is None:
+        if self.outcome in ("changed", "changed by more"):
             return "changed"
-        return "worse" if harm(self.change, higher_is_better) > 0 else "better"
+        return (
+            "worse" if self.outcome in _LOST else "better" if self.outcome == "gained" else "within"
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +65,7 @@ class ChangeRow:
 
 @dataclass(frozen=True, slots=True)
 class ChangePlot:
-    """The groups of one metric: those shown to be worse first, then improved ones, then large ones.
+    """The groups of one metric: those shown to have lost first, then gained ones, then large ones.
 
     Parameters
     ----------
@@ -71,7 +75,7 @@ class ChangePlot:
     metric: str
     called: str
     direction: str
-    status: Status
+    status: str
     ticks: tuple[tuple[float, str], ...]
     zero: float
     matters: float | None
@@ -79,11 +83,11 @@ class ChangePlot:
 
 
 def change_plots(summary: ComparisonSummary, changes: pl.DataFrame) -> tuple[ChangePlot, ...]:
-    """A plot for each metric, those with groups that became worse first."""
+    """A plot for each metric, those with groups that lost first."""
     metrics = summary.metrics
 
     def is_later(name: str) -> bool:
-        return not metrics[name].worse or metrics[name].higher_is_better is None
+        return not metrics[name].lost or metrics[name].higher_is_better is None
 
     order = sorted(metrics, key=is_later)
     return tuple(
@@ -95,49 +99,45 @@ def change_plots(summary: ComparisonSummary, changes: pl.DataFrame) -> tuple[Cha
 def changed_groups(
     name: str, summary: ComparisonSummary, changes: pl.DataFrame, most: int
 ) -> list[ChangedGroup]:
-    """Some groups of a metric: worse ones, improved ones, and the largest of few attributes."""
+    """Some groups of a metric: those that lost, that gained, and the largest of few attributes."""
     mine = changes.filter(pl.col("metric") == name)
-    names = outcome_names(summary.metrics[name].higher_is_better)
-    is_worse = pl.col("is_beyond_chance") & pl.col("outcome").is_in(names[: WORSE + 1])
-    worse = mine.filter(is_worse)
-    better = mine.filter(pl.col("is_beyond_chance") & ~is_worse).reverse()
-    others = mine.filter(~pl.col("is_beyond_chance"))
+    is_lost = pl.col("outcome").is_in(_LOST) | pl.col("is_behind")
+    is_gained = (pl.col("outcome") == "gained") & ~pl.col("is_behind")
+    lost, gained = mine.filter(is_lost), mine.filter(is_gained).reverse()
+    others = mine.filter(~is_lost & ~is_gained)
     others = others.sort("depth", "support", descending=[False, True], maintain_order=True)
-    # where many became worse, there is still room for some that improved
-    first = worse.head(most - min(better.height, most // 4))
-    then = better.head(most - first.height)
+    # where many lost, there is still room for some that gained
+    first = lost.head(most - min(gained.height, most // 4))
+    then = gained.head(most - first.height)
     axes = [*summary.attributes]
     rows = pl.concat([first, then, others]).head(most)
-    columns = ("support", "before", "after", "change", "simultaneous_low", "simultaneous_high")
+    columns = ("support", *NUMBERS, "outcome", "is_behind")
     return [
         ChangedGroup(
             group_label(group_in(dict(zip(axes, row, strict=False)))),
             *row[len(axes) :],
         )
-        for row in rows.select(*axes, *columns, "is_beyond_chance", "outcome").iter_rows()
+        for row in rows.select(*axes, *columns).iter_rows()
     ]
 
 
 def group_cells(group: ChangedGroup, metric: MetricComparison) -> tuple[str, ...]:
-    """Label, users, before, after, change, interval and verdict as text."""
-    ends = [end for end in (group.low, group.high) if end is not None]
-    known = "-"
-    if group.low is not None and group.high is not None and group.change is not None:
-        known = signed_interval(group.low, group.high, group.change)
+    """Label, users, before, after, change, interval, difference, interval and verdict as text."""
+    behind = ", behind others" if metric.higher_is_better is not None else ", unlike others"
     return (
         group.label,
         f"{group.support:,}",
         *numbers(group.before, group.after),
-        with_sign(numbers(group.change, *ends)[0]),
-        known,
-        _verdict(group, metric),
+        *_with_interval(group.change, group.low, group.high),
+        *_with_interval(group.difference, group.difference_low, group.difference_high),
+        f"{group.outcome}{behind if group.is_behind else ''}",
     )
 
 
-def _verdict(group: ChangedGroup, metric: MetricComparison) -> str:
-    if group.moved(metric.higher_is_better) == "better":
-        return "improved"
-    return status_words(group.outcome, metric.matters is not None)
+def _with_interval(value: float | None, low: float | None, high: float | None) -> tuple[str, str]:
+    if low is None or high is None or value is None:
+        return with_sign(number(value)), "-"
+    return with_sign(numbers(value, low, high)[0]), signed_interval(low, high, value)
 
 
 def _plot(name: str, metric: MetricComparison, groups: list[ChangedGroup]) -> ChangePlot:
@@ -173,7 +173,7 @@ def _row(
         span = place(group.low), place(group.high)
     return ChangeRow(
         cells=group_cells(group, metric),
-        moved=group.moved(metric.higher_is_better),
+        moved=group.moved,
         at=None if group.change is None else place(group.change),
         span=span,
     )

@@ -57,6 +57,6 @@ def _tables(summary: ComparisonSummary, changes: pl.DataFrame) -> list[TableView
 
 
 def comparison_card(summary: ComparisonSummary) -> str:
-    """What a notebook shows: the answer, and the groups that became worse."""
+    """What a notebook shows: the answer, the means and the groups that changed most."""
     view = build_comparison_view(summary)
     return page_template("comparison_card.html.j2").render(view=view)

@@ -9,7 +9,6 @@ from fairrec.core.units import USERS, Unit
 from fairrec.report.comparison.dots import ChangedGroup, group_cells
 from fairrec.report.comparison.words import about, headline, how, said_of, status_of, tone_of
 from fairrec.report.text.p_values import p_of_gap
-from fairrec.report.text.status import Status
 from fairrec.report.text.table_view import TableView
 from fairrec.report.text.verdict import Tone
 from fairrec.report.text.view import LONGEST_LINE
@@ -28,10 +27,10 @@ from fairrec.result.comparison_schema import (
     MetricComparison,
 )
 from fairrec.result.metric_schema import Chance
-from fairrec.statistics.outcome import position_of
+from fairrec.statistics.compared import LOSSES
 
-GROUPS_SHOWN = 20
-"""Groups of each table, over all metrics."""
+GROUPS_SHOWN = 8
+"""Groups in the table, over all metrics."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +38,7 @@ class MetricSaid:
     """One metric in words."""
 
     metric: str
-    status: Status
+    status: str
     said: tuple[str, ...]
 
 
@@ -51,7 +50,8 @@ class ComparisonView:
     ----------
     about : what was compared with what
     how : whose values, and what the intervals hold for
-    changed : groups in metrics of which neither end is better
+    everyone : how the means changed
+    groups : those shown to have lost, gained, or changed otherwise than all others
     """
 
     headline: str
@@ -60,9 +60,7 @@ class ComparisonView:
     how: str
     metrics: tuple[MetricSaid, ...]
     everyone: TableView
-    worse: TableView
-    changed: TableView
-    improved: TableView
+    groups: TableView
     differences: TableView
     notes: tuple[str, ...]
     reproduce: str
@@ -71,7 +69,7 @@ class ComparisonView:
     @property
     def tables(self) -> tuple[TableView, ...]:
         """Those with rows, in order."""
-        named = (self.worse, self.changed, self.improved, self.everyone, self.differences)
+        named = (self.everyone, self.groups, self.differences)
         return tuple(table for table in named if table.rows)
 
 
@@ -89,14 +87,7 @@ def build_comparison_view(summary: ComparisonSummary) -> ComparisonView:
             for name, metric in metrics.items()
         ),
         everyone=_everyone(summary),
-        worse=_groups("Groups that became worse", summary, _with_an_end(metrics), "worse"),
-        changed=_groups(
-            "Groups that changed, where neither end is better",
-            summary,
-            {name: metric for name, metric in metrics.items() if metric.higher_is_better is None},
-            "worse",
-        ),
-        improved=_groups("Groups that improved", summary, _with_an_end(metrics), "improved"),
+        groups=_groups(summary),
         differences=TableView(
             title="What else differs",
             columns=("what", "base", "candidate"),
@@ -115,46 +106,47 @@ def build_comparison_view(summary: ComparisonSummary) -> ComparisonView:
 
 def group_columns(summary: ComparisonSummary) -> tuple[str, ...]:
     """What `group_cells` fills."""
-    interval = f"{confidence(summary.alpha)} interval, all at once"
-    return ("group", summary.unit.many, "before", "after", "change", interval, "verdict")
+    return (
+        *("group", summary.unit.many, "before", "after", "change", "interval of it"),
+        *("against others", "interval of that", "verdict"),
+    )
 
 
-GROUP_NUMERIC = (False, True, True, True, True, True, False)
+GROUP_NUMERIC = (False, *(True,) * 7, False)
 
 
-def _with_an_end(metrics: dict[str, MetricComparison]) -> dict[str, MetricComparison]:
-    """Those in which a group can be worse."""
-    return {name: one for name, one in metrics.items() if one.higher_is_better is not None}
-
-
-def _groups(
-    title: str, summary: ComparisonSummary, metrics: dict[str, MetricComparison], which: str
-) -> TableView:
-    found: list[tuple[str, MetricComparison, GroupComparison]] = [
-        (name, metric, group)
-        for name, metric in metrics.items()
-        for group in getattr(metric, which)
-    ]
-    # those by more than matters first, whatever the metric
-    found.sort(key=lambda one: position_of(one[2].outcome))
-    counts = {"worse": ("n_worse_by_more", "n_worse"), "improved": ("n_improved",)}[which]
-    n_all = sum(getattr(metric, n) for metric in metrics.values() for n in counts)
+def _groups(summary: ComparisonSummary) -> TableView:
+    """Groups of which something is shown, those behind all others and those that lost first."""
+    found: list[tuple[str, MetricComparison, GroupComparison]] = []
+    n_all = 0
+    for name, metric in summary.metrics.items():
+        only_behind = [group for group in metric.behind if group not in metric.lost + metric.gained]
+        groups = [*metric.lost, *only_behind, *metric.gained]
+        found += [(name, metric, group) for group in groups]
+        n_all += metric.n_lost + metric.n_gained + len(only_behind)
+    found.sort(
+        key=lambda one: (
+            one[1].higher_is_better is None,
+            not one[2].is_behind,
+            LOSSES.index(one[2].outcome),
+        )
+    )
     rows = tuple(
         (plain(name), *group_cells(_changed(group), metric))
         for name, metric, group in found[:GROUPS_SHOWN]
     )
-    more = f"and {n_all - len(rows):,} more in changes.parquet" if n_all > len(rows) else ""
     return TableView(
-        title=title,
+        title="Groups that changed",
         columns=("metric", *group_columns(summary)),
         numeric=(False, *GROUP_NUMERIC),
         rows=rows,
-        note=more,
-        spare=("before", "after"),
+        note=f"and {n_all - len(rows):,} more in changes.parquet" if n_all > len(rows) else "",
+        spare=("interval of that", "before", "after"),
     )
 
 
 def _changed(group: GroupComparison) -> ChangedGroup:
+    ends = group.difference_simultaneous or (None, None)
     return ChangedGroup(
         label=group_label(group.group),
         support=group.support,
@@ -163,8 +155,11 @@ def _changed(group: GroupComparison) -> ChangedGroup:
         change=group.change,
         low=group.simultaneous[0],
         high=group.simultaneous[1],
-        is_beyond_chance=True,
+        difference=group.difference,
+        difference_low=ends[0],
+        difference_high=ends[1],
         outcome=group.outcome,
+        is_behind=group.is_behind,
     )
 
 
@@ -199,8 +194,8 @@ def _everyone(summary: ComparisonSummary) -> TableView:
         ),
         numeric=(False, *(True,) * 7, False),
         rows=tuple(rows),
-        note=f"Intervals of all {many} are for one metric at a time; p of a gap: against chance.",
-        spare=(many, "before", "after"),
+        note="Intervals hold for all metrics at once.",
+        spare=(many, "gap before", "gap after"),
     )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from rich.cells import cell_len
 from rich.console import Console, JustifyMethod
@@ -106,13 +107,21 @@ def print_comparison(view: ComparisonView, console: Console) -> None:
     console.print(Text(view.headline, style=_STYLE[view.tone]))
     for line in (view.about, view.how):
         console.print(Text(line, style="dim"))
+    console.print()
+    everyone, groups = replace(view.everyone, title=f"All {view.unit.many}"), view.groups
+    # the page and Markdown have all columns
+    for column in everyone.spare:
+        everyone = everyone.without(column)
+    for column in groups.spare:
+        groups = groups.without(column)
+    console.print(rich_table(everyone, console.width))
     for metric in view.metrics:
-        console.print(Text.assemble("\n", (metric.metric, "bold"), "  ", (metric.status, "bold")))
-        for sentence in metric.said:
-            console.print(Padding(Text(sentence), (0, 0, 0, 2), expand=False))
-    for table in view.tables:
+        console.print(Text.assemble((metric.metric, "bold"), ": ", " ".join(metric.said)))
+    if groups.rows:
         console.print()
-        console.print(rich_table(table, console.width))
+        console.print(rich_table(groups, console.width))
+    for what, base, candidate in view.differences.rows:
+        console.print(Text(f"also differs: {what} ({base} → {candidate})", style="dim"))
     for note in view.notes:
         console.print(Text.assemble(("note: ", "yellow"), note))
 
