@@ -52,7 +52,7 @@ from fairrec.mitigation.record import record_of
 from fairrec.mitigation.remedy import Remedy
 from fairrec.mitigation.split import TargetSplit, metric_names, read_split
 from fairrec.mitigation.summary import summary_of
-from fairrec.mitigation.tuning import aim_of, levels_of, strength_of, strengths_of
+from fairrec.mitigation.tuning import Levels, aim_of, levels_of, tuned_strength
 from fairrec.result.audit_result import AuditResult
 from fairrec.result.run_file import places_of
 from fairrec.result.schema import InputSummary
@@ -166,13 +166,15 @@ def _mitigate(
     remedy = Remedy(record.with_groups(choice.learned_groups), everyone, options.n_threads)
 
     progress("tuning the strength", 0, 0)
-    strengths = strengths_of(plan)
     tuners = choosing.for_users(np.flatnonzero(choice.is_tuned))
     groups = group_of_users(choice.learned_groups, tuners.attributes)
     rescored = remedy.scores_of(tuners, groups)
-    measured = measures.at_strengths(rescored, tuners, strengths, progress)
-    levels = levels_of(measured, strengths, aim, groups)
-    strength = strength_of(plan, levels, aim, measures.cost_name)
+
+    def levels_at(strengths: Sequence[float]) -> Levels:
+        measured = measures.at_strengths(rescored, tuners, strengths, progress)
+        return levels_of(measured, strengths, aim, groups)
+
+    strength, levels = tuned_strength(plan, aim, measures.cost_name, levels_at)
 
     progress("re-ranking", 0, 0)
     position = choice.positions(reported.attributes)
@@ -195,8 +197,8 @@ def _mitigate(
     )
     changes = _group_changes(seen, options)
     touched = reported.for_users(np.flatnonzero(position >= 0))
-    rescored = remedy.scores_of(touched, position[position >= 0])
-    curve = measures.at_strengths(rescored, touched, strengths, progress)
+    again = remedy.scores_of(touched, position[position >= 0])
+    curve = measures.at_strengths(again, touched, levels.strengths, progress)
     record = record.model_copy(update={"strength": strength})
     return MitigationResult(
         summary_of(
