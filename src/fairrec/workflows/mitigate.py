@@ -25,7 +25,7 @@ from fairrec.core.audit_options import (
     Threads,
     Title,
 )
-from fairrec.core.errors import InputError, errors_of_libraries
+from fairrec.core.errors import InputError, NothingToMitigateError, errors_of_libraries
 from fairrec.core.options import documented, spelled
 from fairrec.core.progress import Progress
 from fairrec.groups.group import Group
@@ -52,7 +52,7 @@ from fairrec.mitigation.record import record_of
 from fairrec.mitigation.remedy import Remedy
 from fairrec.mitigation.split import TargetSplit, metric_names, read_split
 from fairrec.mitigation.summary import summary_of
-from fairrec.mitigation.tuning import Levels, aim_of, levels_of, tuned_strength
+from fairrec.mitigation.tuning import Levels, aim_of, is_level, levels_of, tuned_strength
 from fairrec.result.audit_result import AuditResult
 from fairrec.result.run_file import places_of
 from fairrec.result.schema import InputSummary
@@ -156,7 +156,10 @@ def _mitigate(
         chosen_by[measures.target],
         Grouping.of(choosing.attributes, replace(options, depth="full")),
         seed=options.seed,
-        find_groups=lambda: _found_groups(plan, options, partial(audit, choosing)),
+        # of the target alone: other metrics do not choose, and would make it harder to find any
+        find_groups=lambda: _found_groups(
+            plan, options, partial(audit, choosing, wanted=(plan.target,))
+        ),
     )
     chosen = group_of_users(choice.groups, choosing.attributes)
     aim = aim_of(plan.target, chosen_by[measures.target], chosen)
@@ -209,6 +212,7 @@ def _mitigate(
             seen,
             changes,
             [result.metrics for result in audits],
+            is_level(levels, aim, 0.0),
             seen.trade_off(levels, curve),
             ()
             if catalogue is None
@@ -241,10 +245,10 @@ def _found_groups(
     harm = plan.target.metric.harm
     worse = [Group.of(found.group) for found in findings if harm(found.difference) >= 0]
     if not worse:
-        raise InputError(
-            f"No group is served significantly worse than the rest in {plan.target.name}, on the "
-            "targets to choose by, so there is nothing to mitigate. To re-rank the worst ones all "
-            f"the same: {spelled('groups', 'worst:10%')}"
+        raise NothingToMitigateError(
+            f"Nothing to mitigate: no group is served significantly worse than all others in "
+            f"{plan.target.name}, on the targets to choose by. To re-rank the worst ones all the "
+            f"same: {spelled('groups', 'worst:10%')}"
         )
     return worse
 
