@@ -251,7 +251,7 @@ def tuned(seed: int, away: float, gain: float, shape: Shape) -> dict[str, Outcom
     aim = aim_of(target, values[first], position[first])
 
     def at(strength: float) -> FloatArray:
-        return np.where(position >= 0, values + strength * moves, values)
+        return np.asarray(np.where(position >= 0, values + strength * moves, values))
 
     def levels_at(strengths: Sequence[float]) -> Levels:
         # no accuracy is lost by it
@@ -259,7 +259,7 @@ def tuned(seed: int, away: float, gain: float, shape: Shape) -> dict[str, Outcom
         return levels_of(measured, strengths, aim, position[first])
 
     strength, _ = tuned_strength(MitigationOptions("urd@5"), aim, "ndcg@5", levels_at)
-    halves = [(replace(attribute, codes=attribute.codes[half]),) for half in (first, last)]
+    choosers, users = (replace(attribute, codes=attribute.codes[half]) for half in (first, last))
     seen = BeforeAfter(
         Measures((target,), target=0, cost=None, threads=1),
         aim,
@@ -268,7 +268,8 @@ def tuned(seed: int, away: float, gain: float, shape: Shape) -> dict[str, Outcom
         values[None, last],
         at(strength)[None, last],
         position[last],
-        *halves,
+        (choosers,),
+        (users,),
         ALPHA,
     )
     gap, verdict = seen.to_others(), seen.chosen_change(0).verdict
