@@ -209,9 +209,9 @@ def best_strength(levels: Levels, aim: Aim, max_loss: float) -> float:
         behind = harm(levels.target - aim.rest, aim.higher_is_better)
         is_allowed &= ~(behind < -ROUNDING)
         is_allowed[0] = True
-        is_level = is_allowed & (behind <= levels.error)
-        if is_level.any():
-            return levels.strengths[int(np.argmax(is_level))]
+        is_near = is_allowed & (behind <= levels.error)
+        if is_near.any():
+            return levels.strengths[int(np.argmax(is_near))]
     gain = np.where(is_allowed & ~np.isnan(gain), gain, -np.inf)
     gain[0] = 0.0
     return levels.strengths[int(np.argmax(np.round(gain, 12)))]

@@ -239,7 +239,7 @@ def _found_groups(
     if not options.permutations:
         raise InputError(
             f"{spelled('groups', 'findings')} needs tests against chance. Give "
-            f"{spelled('permutations', 1000)}."
+            f"{spelled('permutations', 1000)}, or name others: {spelled('groups', 'worst:10%')}"
         )
     findings = audit().metric(plan.target.name).findings
     harm = plan.target.metric.harm
