@@ -65,7 +65,7 @@ def draw_report() -> None:
 
 
 def draw_mitigation() -> None:
-    """The section of a mitigation, down to its curves: URD@5 of the demo's tables."""
+    """The section of a mitigation, down to its curves: popularity, in the demo."""
     from playwright.sync_api import sync_playwright
 
     chromium = shutil.which("chromium") or shutil.which("chromium-browser")
@@ -74,7 +74,7 @@ def draw_mitigation() -> None:
         run_demo(folder, seed=0, report=False)
         parts = ("predictions", "users", "items", "history")
         tables = {part: folder / f"{part}.parquet" for part in parts}
-        mitigate(**tables, by=BY, metric="urd@5").save(folder / "fixed")
+        mitigate(**tables, by=BY, metric="urp_abs@5").save(folder / "fixed")
         browser = playwright.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
         # as high as the section, so that all of its charts are drawn
         page = browser.new_page(viewport={"width": 1140, "height": 3000})

@@ -149,6 +149,7 @@ def test_the_reranker_of_the_template_shows_what_fewer_know(added):
         by="gender",
         history=history,
         reranker="less_known",
+        groups="worst:10%",
         strength=0.9,
         permutations=19,
         metrics=["novelty@5"],

@@ -3,33 +3,45 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from functools import partial
 
 import numpy as np
 
 from benchmarks.statistics.rates import Claim
+from benchmarks.statistics.said import is_shown_worse, named_groups
 from benchmarks.statistics.study import Outcome, Study, happened
-from benchmarks.statistics.world import random_codes
+from benchmarks.statistics.world import World, audited, random_codes
 from fairrec.core.arrays import AnyArray, BoolArray, FloatArray
 from fairrec.core.audit_options import AuditOptions
 from fairrec.groups.group import Group
 from fairrec.groups.grouping import Grouping
+from fairrec.groups.membership import group_of_users
 from fairrec.inputs.users import Attribute
 from fairrec.metrics import parse_metric
 from fairrec.mitigation.before_after import BeforeAfter
+from fairrec.mitigation.effect import outcome_of
 from fairrec.mitigation.groups import Choice
 from fairrec.mitigation.measures import Measures
-from fairrec.mitigation.tuning import aim_of
+from fairrec.mitigation.options import MitigationOptions
+from fairrec.mitigation.tuning import Levels, aim_of, levels_of, tuned_strength
+from fairrec.result.change_schema import GapChange
 from fairrec.result.changes import change_of
 from fairrec.statistics.changes import GroupChanges, group_changes
+from fairrec.statistics.metric_analysis import analyse_metrics
 
 ALPHA, SKEWED = 0.05, 0.08
 ANY = "a group without a true change is called improved or worse"
 COVERED = "intervals of groups of 30 to 1,000 users that hold the true change"
 FOUND = "the group that changed is called so"
 SET = "all users together are called improved or worse"
+AHEAD = "the groups that were found are significantly ahead of all others in the end"
+BEHIND = "they are still significantly behind"
+IMPROVED = "the change is called an improvement"
+AWAY = 5
+"""The group that is truly behind the others."""
+UNTESTED = GapChange(before=None, after=None, chance_before=None, chance_after=None)
 NEARER = "the chosen groups are called nearer to the others"
 SIZES = (30, 1000)
 
@@ -216,6 +228,61 @@ def distances(
     return {NEARER: happened(seen.chosen_change(0).verdict == "improved")}
 
 
+def tuned(seed: int, away: float, gain: float, shape: Shape) -> dict[str, Outcome]:
+    """Groups found on one half of the users and re-ranked: where that leaves them on the other.
+
+    Parameters
+    ----------
+    away : how far below all others one of 20 groups truly is, in standard errors on one half
+    gain : by how much users gain on average at a strength of 1, in standard deviations
+    """
+    rng = np.random.default_rng(seed)
+    (group,) = random_codes(rng, 4000, 20, skew=0.7)
+    first, last = np.split(np.arange(4000), 2)
+    n = int((group[first] == AWAY).sum())
+    values = shape(rng, 4000) - away * math.sqrt(1 / n + 1 / (2000 - n)) * (group == AWAY)
+    moves = gain + 0.5 * rng.normal(size=4000)
+    analysis = audited(World([group[first]], values[None, first]), depth=1)
+    named = named_groups(analyse_metrics(analysis))
+    found = [analysis.grouping.group(one) for one in named if is_shown_worse(analysis, one)]
+    attribute = replace(analysis.grouping.attributes[0], codes=group.astype(np.int32))
+    position = group_of_users(found, [attribute])
+    target = parse_metric("urd@5")
+    aim = aim_of(target, values[first], position[first])
+
+    def at(strength: float) -> FloatArray:
+        return np.asarray(np.where(position >= 0, values + strength * moves, values))
+
+    def levels_at(strengths: Sequence[float]) -> Levels:
+        # no accuracy is lost by it
+        measured = np.array([[at(strength)[first], np.ones(2000)] for strength in strengths])
+        return levels_of(measured, strengths, aim, position[first])
+
+    strength, _ = tuned_strength(MitigationOptions("urd@5"), aim, "ndcg@5", levels_at)
+    choosers, users = (replace(attribute, codes=attribute.codes[half]) for half in (first, last))
+    seen = BeforeAfter(
+        Measures((target,), target=0, cost=None, threads=1),
+        aim,
+        Choice((*found,), (), (*found,), position[first] >= 0),
+        values[None, first],
+        values[None, last],
+        at(strength)[None, last],
+        position[last],
+        (choosers,),
+        (users,),
+        ALPHA,
+    )
+    gap, verdict = seen.to_others(), seen.chosen_change(0).verdict
+    outcome = outcome_of(verdict, gap, UNTESTED, ALPHA)
+    is_apart = gap.p_after is not None and gap.p_after <= ALPHA
+    counted = 1.0 if found else 0.0
+    return {
+        AHEAD: (float(is_apart and (gap.after or 0) < 0), counted),
+        BEHIND: (float(is_apart and (gap.after or 0) > 0), counted),
+        IMPROVED: (float(outcome == "improved"), counted),
+    }
+
+
 def _null(name: str, who: str, before: tuple[str, str]) -> Study:
     shape = SHAPES[name]
     return Study(
@@ -268,6 +335,13 @@ SET_BEFORE = {
     "few levels": (".05", ".04", ".04"),
 }
 """By Student's t."""
+
+LEVEL = (
+    Claim(AHEAD, None, ALPHA, "1.00"),
+    Claim(BEHIND, None, 0.3, ".00"),
+    Claim(IMPROVED, 0.9, None, "1.00"),
+)
+"""Before, by the strength with the best mean."""
 
 STUDIES: tuple[Study, ...] = (
     *(
@@ -324,5 +398,18 @@ STUDIES: tuple[Study, ...] = (
     ),
     _distance(
         "0.3 sd away, moved half the way", Claim(NEARER, 0.7, None, ".45"), 15, 16, 0.3, 1, -0.15
+    ),
+    *(
+        Study(
+            f"one of 20 groups {away:g} standard errors behind, {name}, {what}",
+            partial(tuned, away=away, gain=gain, shape=SHAPES[name]),
+            claims,
+        )
+        for name in ("normal", "exponential")
+        for away, gain, what, claims in (
+            (3, 2.0, "re-ranked", LEVEL),
+            (5, 2.0, "re-ranked", LEVEL),
+            (5, 0.0, "re-ranked to no effect", (Claim(IMPROVED, None, ALPHA),)),
+        )
     ),
 )

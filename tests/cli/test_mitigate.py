@@ -17,7 +17,8 @@ from tests.end_to_end.command_line import AUDIT, Ran, files_in, run_here, write_
 TABLES = ("--users", "users.parquet", "--items", "items.parquet", "--history", "history.parquet")
 QUICK = ("--permutations", "19", "--min-support", "5", "--quiet")
 AUDITED = ("--out", "audit", "--no-report")
-BARE = ("mitigate", "predictions.parquet", *TABLES, "--by", "gender,member", *QUICK)
+WORST = ("--groups", "worst:10%")
+BARE = ("mitigate", "predictions.parquet", *TABLES, "--by", "gender,member", *QUICK, *WORST)
 
 
 @pytest.fixture
@@ -162,7 +163,7 @@ def test_re_rankers_are_listed(tables: Tables):
         (("--metric", "urd@3", "--max-loss", "-1"), "invalid --max-loss: expected"),
         (
             ("--metric", "urd@3", "--groups", "worst:0%"),
-            "invalid --groups: expected worst:10%, worst:5",
+            "invalid --groups: expected findings, worst:10%",
         ),
         (("--metric", "urd@3", "--groups", "none.csv"), "none.csv"),
         (("--metric", "urp@3", "--allow-level-down"), "neither end of 'urp@3' is better"),
@@ -235,11 +236,34 @@ def test_what_is_mitigated_is_not_overwritten(tables: Tables):
         ran = run_here("mitigate", "audit", "--metric", "urd", "--out", "audit", *force)
         assert (ran.code, files_in(Path("audit"))) == (2, before)
         assert "would be overwritten" in ran.stderr
-    fixed = ("--out", "fixed", "--no-report", "--min-support", "5")
+    fixed = ("--out", "fixed", "--no-report", "--min-support", "5", *WORST)
     done("mitigate", "audit", "--metric", "urd", *fixed)
     again = run_here("mitigate", "fixed", "--metric", "urd")
     assert "holds a mitigation" in again.stderr
     assert "no such folder" in run_here("mitigate", "nowhere", "--metric", "urd").stderr
+
+
+def test_without_findings_it_is_said_and_nothing_is_written(tables: Tables):
+    """Users of these tables differ by chance alone."""
+    fixed = ("--metric", "urd@3", "--groups", "findings", "--out", "fixed")
+    for output in ("text", "json"):
+        ran = run_here(*BARE, *fixed, "--format", output)
+        assert (ran.code, ran.stdout) == (3, "")
+        assert ran.stderr.startswith("Nothing to mitigate: no group is served significantly worse")
+        assert "--groups worst:10%" in ran.stderr
+        assert not Path("fixed").exists()
+    # what an earlier mitigation wrote stays as it is
+    done(*BARE, "--metric", "urd@3", "--strength", "0.6", "--out", "fixed", "--no-report")
+    before = files_in(Path("fixed"))
+    assert run_here(*BARE, *fixed, "--force").code == 3
+    assert files_in(Path("fixed")) == before
+
+
+def test_findings_are_mitigated_unless_others_are_asked_for(tables: Tables):
+    no_rule = tuple(part for part in BARE if part not in WORST)
+    ran = run_here(*no_rule, "--metric", "urd@3")
+    assert ran.code == 3
+    assert "Nothing to mitigate" in ran.stderr
 
 
 def test_what_matters_is_for_audits_alone(tables: Tables):

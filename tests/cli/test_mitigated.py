@@ -10,7 +10,7 @@ import polars as pl
 import pytest
 
 from tests.builders import Tables
-from tests.cli.test_mitigate import AUDITED, BARE, QUICK, TABLES, done, tables
+from tests.cli.test_mitigate import AUDITED, BARE, QUICK, TABLES, WORST, done, tables
 from tests.end_to_end.command_line import AUDIT, run_here
 
 __all__ = ["tables"]
@@ -18,7 +18,7 @@ __all__ = ["tables"]
 
 def test_an_audit_is_mitigated_from_its_own_tables(tables: Tables):
     done(*AUDIT, "--by", "gender,age:20", "--min-support", "5", *AUDITED, *TABLES[2:])
-    said = done("mitigate", "audit", "--metric", "urd", "--format", "json", "--quiet")
+    said = done("mitigate", "audit", *WORST, "--metric", "urd", "--format", "json", "--quiet")
     mitigation = json.loads(said.stdout)
     assert mitigation["metric"] == "urd@5"
     assert set(mitigation["groups"][0]["group"]) == {"gender", "age"}
@@ -49,7 +49,7 @@ def test_an_audit_is_mitigated_from_anywhere_and_keeps_its_names(
     away = tmp_path / "away"
     away.mkdir()
     monkeypatch.chdir(away)
-    again = ("mitigate", str(tmp_path / "audit"), "--metric", "urd", "--strength", "0.5")
+    again = ("mitigate", str(tmp_path / "audit"), "--metric", "urd", "--strength", "0.5", *WORST)
     for out in ("one", "two"):
         done(*again, "--model-version", "2b", "--out", out, "--quiet")
     for name in ("result.json", "mitigation.json"):
@@ -87,7 +87,7 @@ def test_an_audit_of_tables_in_parts_is_mitigated_from_all_of_them(tables: Table
     tables.users.slice(100).write_parquet("people/part-1.parquet")
     in_parts = ["audit", "predict*.parquet", "--users", "people", "--by", "gender,age:20"]
     done(*in_parts, "--min-support", "5", *AUDITED, *TABLES[2:])
-    done("mitigate", "audit", "--metric", "urd", "--quiet")
+    done("mitigate", "audit", *WORST, "--metric", "urd", "--quiet")
     tables.users.slice(100).reverse().write_parquet("people/part-1.parquet")
     changed = run_here("mitigate", "audit", "--metric", "urd")
     assert "people has changed since this audit" in changed.stderr
@@ -98,7 +98,7 @@ def test_an_audit_whose_folder_was_on_its_way_out_is_mitigated(tables: Tables):
     # between the two renames of an exchange
     shutil.copytree("audit", ".audit.0123abcd.old")
     Path("audit").rename(".audit.0123abcd.writing")
-    done("mitigate", "audit", "--metric", "urd", "--strength", "0.5", "--quiet")
+    done("mitigate", "audit", *WORST, "--metric", "urd", "--strength", "0.5", "--quiet")
     assert Path("audit/result.json").is_file()
     assert not Path(".audit.0123abcd.writing").exists()
 
@@ -124,7 +124,7 @@ def test_an_audit_of_both_sides_is_mitigated_for_users_and_tells_of_its_items(ta
     wanted += ("--min-support", "2")
     pl.read_parquet("items.parquet").rename({"item_id": "what"}).write_parquet("items.parquet")
     done("audit", "predictions.parquet", *TABLES, *sides, *wanted, *AUDITED)
-    fixed = ("--metric", "auc", "--strength", "0.6", "--format", "json")
+    fixed = ("--metric", "auc", "--strength", "0.6", "--format", "json", *WORST)
     told = json.loads(done("mitigate", "audit", *fixed).stdout)
     assert {one["group"]["categories"] for one in told["exposure"]} == {"c0", "c1", "c2"}
     # by its name, the audit of users is of users alone

@@ -14,6 +14,7 @@ from tests.end_to_end.command_line import run_here
 SMALL = ("--users", "300", "--items", "120", "--seed", "1", "--quiet")
 QUICK = ("--epochs", "1", "--batch-size", "512", "--hyper", "layers=16,embedding=4", "--quiet")
 METRIC = ("--metric", "urd@5", "--strength", "0.5", "--permutations", "0", "--quiet")
+METRIC += ("--groups", "worst:10%")
 
 
 def done(*arguments: str) -> str:

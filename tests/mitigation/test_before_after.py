@@ -69,7 +69,7 @@ def test_regression_compares_both_targets_without_any_re_ranking():
     assert (away.chosen_by, away.fresh) == (approx(0.5 - 0.1), approx(0.6 - 0.3))
 
 
-TUNED = Levels((0.0, 1.0), np.array([0.1, 0.2]), np.array([0.5, NAN]))
+TUNED = Levels((0.0, 1.0), np.array([0.1, 0.2]), np.array([0.5, NAN]), np.zeros(2))
 # target and cost of the four re-ranked users at both strengths
 MEASURED = np.array(
     [

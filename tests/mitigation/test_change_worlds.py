@@ -17,6 +17,8 @@ FAST = {
     "no distance, half the spread, 15 groups of 16",
     "0.3 sd away, moved as far beyond, 5 groups of 60",
     "0.3 sd away, moved half the way, 15 groups of 16",
+    "one of 20 groups 5 standard errors behind, normal, re-ranked",
+    "one of 20 groups 5 standard errors behind, exponential, re-ranked to no effect",
 }
 
 

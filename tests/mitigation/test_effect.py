@@ -6,20 +6,25 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from pytest import approx
 
 from fairrec.core.audit_options import AuditOptions
 from fairrec.groups.grouping import Grouping
 from fairrec.inputs.users import Attribute
-from fairrec.mitigation import effect
 from fairrec.mitigation.effect import (
     RESERVED,
     change_among,
     change_table,
     distance_change,
+    gap_to_others,
     harmed_groups,
     ordered_changes,
+    outcome_of,
 )
+from fairrec.result.change_schema import GapChange
+from fairrec.result.mitigation_schema import GapToOthers
 from fairrec.statistics.changes import group_changes
+from tests.report.mitigation.small_summary import chance, to_others
 
 NAN = np.nan
 
@@ -138,8 +143,51 @@ def test_of_many_groups_marks_at_equal_distances_are_kept_with_both_ends(monkeyp
     moved = replace(changes.changes[0], n_changed=np.full(3, 9.0))
     everyone = replace(changes, changes=(moved,))
     assert len(ordered_changes(everyone, 0).changes) == 3
-    monkeypatch.setattr(effect, "MARKS_SHOWN", 2)
+    monkeypatch.setattr("fairrec.mitigation.effect.MARKS_SHOWN", 2)
     few = ordered_changes(everyone, 0)
     assert few.n_groups == 3
     assert few.changes == (moved.change.min(), moved.change.max())
     assert few.verdicts == ("worse", "unchanged")
+
+
+def outcome(before, now, p_now, verdict="improved", **intersections):
+    p_values = {"chance_before": chance(0.5), "chance_after": chance(0.01)}
+    gaps = GapChange(before=0.1, after=0.05, **p_values)
+    gap = gaps.model_copy(update=intersections)
+    return outcome_of(verdict, to_others(before, now, p_after=p_now), gap, 0.05)
+
+
+def test_an_improvement_is_none_where_it_took_groups_apart():
+    assert outcome(0.1, 0.02, 0.3) == outcome(0.1, -0.02, 0.3) == "improved"
+    assert outcome(0.1, -0.05, 0.01) == "turned round"
+    assert outcome(0.1, -0.2, 0.01) == "turned round"
+    # further away, ahead by chance or ahead before
+    assert outcome(0.1, -0.2, 0.3) == "gap grew"
+    assert outcome(-0.1, -0.2, 0.01) == "gap grew"
+    # between intersections, if that is more than chance
+    assert outcome(0.1, 0.02, 0.3, after=0.2) == "intersections further apart"
+    assert outcome(0.1, 0.02, 0.3, after=0.2, chance_after=chance(0.06)) == "improved"
+    assert outcome(0.1, 0.02, 0.3, after=0.2, chance_after=None) == "improved"
+    # what is not shown to be good needs no such word
+    for verdict in ("worse", "not significant", "unchanged"):
+        assert outcome(0.1, -0.2, 0.01, verdict, after=0.2) == verdict
+    # without others
+    nobody = GapToOthers(before=None, p_before=None, after=None, p_after=None)
+    untested = GapChange(before=0.1, after=0.2, chance_before=None, chance_after=None)
+    assert outcome_of("improved", nobody, untested, 0.05) == "improved"
+
+
+def test_the_gap_of_groups_on_both_sides_is_their_mean_distance():
+    rng = np.random.default_rng(0)
+    values = rng.normal(size=60) + np.repeat([1.0, -1.0, 0.2], 20)
+    side = np.repeat([1.0, -1.0, np.nan], 20)
+    is_other = np.isnan(side)
+    gap, p = gap_to_others(values, is_other, side, 0.05)
+    rest = values[is_other].mean()
+    assert gap == approx(((values[:20] - rest).mean() + (rest - values[20:40]).mean()) / 2)
+    # half above and half below: where the others are does not count
+    assert gap_to_others(values + 9 * is_other, is_other, side, 0.05)[0] == approx(gap)
+    assert p < 0.001
+    # one that is alone has no spread, and what is unknown counts nowhere
+    values[1:40] = np.nan
+    assert gap_to_others(values, is_other, side, 0.05) == (None, None)

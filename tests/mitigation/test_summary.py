@@ -29,7 +29,9 @@ def lists_of(n_users: int) -> pl.DataFrame:
     return pl.DataFrame(rows, schema=["user_id", "item_id", "score", "label"], orient="row")
 
 
-def summary(strength="auto", taken=0.5, validation=4, command=None, **changes) -> MitigationSummary:
+def summary(
+    strength="auto", taken=0.5, validation=4, command=None, was_level=False, **changes
+) -> MitigationSummary:
     """Of six users, with the targets of some of them to choose by."""
     plan = MitigationOptions("urd@5", strength=strength, reranker="mmr")
     seen = before_after(**changes)
@@ -48,7 +50,9 @@ def summary(strength="auto", taken=0.5, validation=4, command=None, **changes) -
         for gap in (0.4, 0.1)
     ]
     record = record.model_copy(update={"strength": taken})
-    return summary_of(plan, OPTIONS, split, record, seen, groups, audits, (), (), command)
+    return summary_of(
+        plan, OPTIONS, split, record, seen, groups, audits, was_level, (), (), command
+    )
 
 
 def test_effects_are_told_for_the_chosen_the_lowered_the_others_and_everyone():
@@ -91,7 +95,9 @@ def test_the_reader_is_told_what_is_out_of_the_ordinary():
     (others,) = summary(validation=4).notes
     assert re.findall(r"\d+", others) == ["4", "6"]
     (nothing,) = summary(validation=6, taken=0.0).notes
-    assert "nothing is changed" in nothing
+    assert "No strength" in nothing and "nothing is changed" in nothing
+    (level,) = summary(validation=6, taken=0.0, was_level=True).notes
+    assert "one standard error" in level and "nothing is changed" in level
     # a strength of 0 that was asked for is no surprise
     assert summary(validation=6, taken=0.0, strength=0.0).notes == ()
     choice = before_after().choice

@@ -2,25 +2,129 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+
 import numpy as np
 import pytest
 from pytest import approx
 
-from fairrec.mitigation.tuning import STRENGTHS, Aim, Levels, best_strength, levels_of, mean_or_nan
+from fairrec.core.errors import InputError
+from fairrec.metrics import parse_metric
+from fairrec.mitigation.options import MitigationOptions
+from fairrec.mitigation.tuning import (
+    STRENGTHS,
+    Aim,
+    Levels,
+    aim_of,
+    best_strength,
+    error_of_mean,
+    levels_of,
+    mean_or_nan,
+    tuned_strength,
+)
 
 NAN = np.nan
-UP, DOWN = Aim(True, 0.5), Aim(False, 0.5)
+UP, DOWN = Aim(True, 1.0), Aim(False, 0.0)
 
 
-def best(target, cost, aim=UP, max_loss=0.02) -> float:
-    strengths = tuple(np.arange(len(target)) / 10)
-    return best_strength(Levels(strengths, np.array(target), np.array(cost)), aim, max_loss)
+def levels(target, cost=None, error=0.0) -> Levels:
+    """At strengths of 0, 0.1, 0.2, ..."""
+    strengths = tuple((np.arange(len(target)) / 10).tolist())
+    cost = np.ones(len(target)) if cost is None else np.array(cost)
+    return Levels(strengths, np.array(target), cost, np.full(len(target), error))
+
+
+def best(target, cost=None, aim=UP, max_loss=0.02, error=0.0) -> float:
+    return best_strength(levels(target, cost, error), aim, max_loss)
 
 
 def test_the_best_that_costs_little_enough_is_taken():
     assert best([0.5, 0.6, 0.8, 0.9], [1.0, 0.99, 0.98, 0.97]) == 0.2
     assert best([0.5, 0.6, 0.8, 0.9], [1.0, 0.99, 0.98, 0.97], max_loss=0.5) == approx(0.3)
     assert best([0.5, 0.4, 0.3, 0.1], [1.0, 0.99, 0.98, 0.97], DOWN) == 0.2
+
+
+@pytest.mark.parametrize("sign", [1, -1])
+def test_groups_come_level_with_the_others_and_not_ahead(sign):
+    """The others have 0.75; where less is better all values are turned."""
+    aim = Aim(sign > 0, sign * 0.75)
+    for target, error, taken in (
+        ([0.5, 0.6, 0.7, 0.8, 0.9], 0.0, 0.2),
+        ([0.5, 0.6, 0.75, 0.8, 0.9], 0.0, 0.2),
+        # within one standard error: the smallest strength of several
+        ([0.5, 0.6, 0.7, 0.74, 0.9], 0.06, 0.2),
+        ([0.5, 0.6, 0.7, 0.74, 0.9], 0.02, 0.3),
+        # not ahead, also where a standard error would allow it
+        ([0.5, 0.6, 0.8, 0.9, 0.9], 0.06, 0.1),
+        # ahead with any strength
+        ([0.5, 0.8, 0.9, 0.9, 0.9], 0.06, 0.0),
+        # up and down: the one that is level
+        ([0.5, 0.8, 0.6, 0.74, 0.9], 0.02, 0.3),
+        # level or ahead as they are
+        ([0.74, 0.75, 0.8, 0.9, 0.9], 0.02, 0.0),
+        ([0.8, 0.75, 0.7, 0.9, 0.9], 0.02, 0.0),
+    ):
+        assert best(sign * np.array(target), aim=aim, error=error) == taken, (target, error)
+
+
+def test_what_is_level_must_cost_little_too():
+    target, cost = [0.5, 0.6, 0.75, 0.76], [1.0, 0.99, 0.9, 0.98]
+    assert best(target, cost, Aim(True, 0.76)) == approx(0.3)
+    assert best(target, cost, Aim(True, 0.75)) == approx(0.1)
+
+
+def test_without_others_the_best_is_taken_and_a_distance_is_the_smallest():
+    assert best([0.5, 0.6, 0.8], aim=Aim(True, NAN), error=NAN) == 0.2
+    assert best([0.5, 0.6, 0.4, 0.1, 0.2], aim=Aim(False, 0.5, 0.1, True), error=9.0) == 0.3
+
+
+def curve(slope: float, asked: list) -> Callable[[Sequence[float]], Levels]:
+    """Levels that rise from 0.5 in a line; what is asked for is kept."""
+
+    def levels_at(strengths: Sequence[float]) -> Levels:
+        asked.append(tuple(strengths))
+        target = 0.5 + slope * np.array(strengths)
+        n = len(strengths)
+        return Levels(tuple(strengths), target, np.ones(n), np.full(n, 0.005))
+
+    return levels_at
+
+
+@pytest.mark.parametrize(
+    ("slope", "taken"),
+    # level from 0.595 to 0.6: between two of the grid, on it, near its end, out of reach
+    [(1.35, 0.07), (1.06, 0.09), (0.951, 0.1), (0.102, 0.94), (0.05, 1.0), (0.0, 0.0)],
+)
+def test_the_strength_is_tuned_to_a_hundredth(slope, taken):
+    asked = []
+    aim = Aim(True, 0.6)
+    plan = MitigationOptions("urd@5")
+    strength, found = tuned_strength(plan, aim, "ndcg@5", curve(slope, asked))
+    assert strength == approx(taken)
+    assert found.strengths == tuple(sorted({*STRENGTHS, strength}))
+    assert found.target == approx(0.5 + slope * np.array(found.strengths))
+    assert asked[0] == STRENGTHS and len(asked) <= 2
+    assert all(0 < one < 1 for one in (asked[1] if len(asked) > 1 else ()))
+
+
+def test_a_strength_that_is_asked_for_is_taken_and_one_that_cannot_be_weighed_refused():
+    aim, levels_at = Aim(True, 0.6), curve(1.0, [])
+    plan = MitigationOptions("urd@5", strength=0.33)
+    strength, found = tuned_strength(plan, aim, None, levels_at)
+    assert strength == 0.33 and found.strengths == tuple(sorted({*STRENGTHS, 0.33}))
+    with pytest.raises(InputError, match="needs labels"):
+        tuned_strength(MitigationOptions("urd@5"), aim, None, levels_at)
+
+
+def test_the_error_is_that_of_a_difference_of_two_means():
+    """By the definition of a standard error."""
+    rng = np.random.default_rng(0)
+    values, group = rng.normal(size=40), np.repeat([0, 1, -1], [10, 5, 25])
+    aim = aim_of(parse_metric("urd@5"), values, group)
+    assert aim.rest == approx(values[15:].mean())
+    expected = np.sqrt(values[:15].var(ddof=1) / 15 + values[15:].var(ddof=1) / 25)
+    assert aim.error(values, group) == approx(expected)
+    assert np.isnan(error_of_mean(np.array([1.0, NAN])))
 
 
 def test_a_gain_in_the_cost_is_no_loss():

@@ -15,7 +15,8 @@ _BOTH = (
     "auc,exposure@3 --by-items categories:first --out out --by-users"
 )
 _MITIGATE = (
-    f"mitigate {_TABLES} --by gender,member --permutations 19 --min-support 2 --metric urd@3 --out"
+    f"mitigate {_TABLES} --by gender,member --permutations 19 --min-support 2 --metric urd@3 "
+    "--groups worst:10% --out"
 )
 _COUNT = f"count {_USERS} --out counts.parquet"
 _PLAN = "plan --users users.parquet --metrics auc --out plan.toml"

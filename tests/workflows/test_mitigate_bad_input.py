@@ -5,7 +5,12 @@ from __future__ import annotations
 import polars as pl
 import pytest
 
-from fairrec.core.errors import FairRecError, InputError, UnknownNameError
+from fairrec.core.errors import (
+    FairRecError,
+    InputError,
+    NothingToMitigateError,
+    UnknownNameError,
+)
 from fairrec.inputs import room
 from fairrec.mitigation.effect import RESERVED
 from tests.mitigation.planted import mitigate, planted
@@ -35,7 +40,7 @@ BARE = WORLD._replace(
         (
             "ndcg@5",
             {"groups": "worst:0"},
-            "invalid groups: expected worst:10%, worst:5, findings or a file",
+            "invalid groups: expected findings, worst:10%, worst:5 or a file",
         ),
         ("ndcg@5", {"groups": "wurst"}, "wurst: does not exist. Check the path"),
         ("ndcg@5", {"history": None}, "'second_opinion' needs the history table. Give it as hist"),
@@ -98,7 +103,7 @@ def test_no_order_changes_how_many_items_a_user_gets():
 
 def test_nothing_found_is_nothing_to_mitigate():
     with pytest.raises(
-        InputError, match=r"No group is served significantly worse than the rest in"
+        NothingToMitigateError, match=r"no group is served significantly worse than all others in"
     ):
         mitigate(planted("noise", n_users=60), "ndcg@5", groups="findings", permutations=99)
 

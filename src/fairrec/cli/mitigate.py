@@ -27,7 +27,7 @@ from fairrec.cli.shared import (
     stdout,
 )
 from fairrec.core.audit_options import AboutOptions, AuditOptions, Threads
-from fairrec.core.errors import InputError, plain
+from fairrec.core.errors import InputError, NothingToMitigateError, plain
 from fairrec.core.kinds import FILE, FOLDER
 from fairrec.core.options import OUTPUT, Option
 from fairrec.inputs.table_options import (
@@ -40,6 +40,9 @@ from fairrec.inputs.table_options import (
     TableOptions,
 )
 from fairrec.mitigation.options import MitigationOptions, ReportedMetrics, Validation
+
+NOTHING_TO_MITIGATE = 3
+"""An exit code: nothing is found, as where a gate is inconclusive, and no file is written."""
 
 
 @takes_options
@@ -99,13 +102,17 @@ def mitigate_command(
             read = (*settings.values(), *plan.values())
             paths = [path for path in read if isinstance(path, Path)]
             names_to_replace(MITIGATION, out, force, paths)
-        result = mitigate(
-            **settings,
-            **plan,
-            threads=threads,
-            progress=progress,
-            command=shlex.join(["fairrec", *sys.argv[1:]]),
-        )
+        try:
+            result = mitigate(
+                **settings,
+                **plan,
+                threads=threads,
+                progress=progress,
+                command=shlex.join(["fairrec", *sys.argv[1:]]),
+            )
+        except NothingToMitigateError as nothing:
+            say(str(nothing))
+            raise typer.Exit(NOTHING_TO_MITIGATE) from nothing
         if out is not None:
             progress("writing", 0, 0)
             result.save(out, report=not no_report, force=force)

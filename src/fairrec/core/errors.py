@@ -16,6 +16,10 @@ class InputError(FairRecError, ValueError):
     """A table, column, row or option cannot be used as it is."""
 
 
+class NothingToMitigateError(FairRecError, ValueError):
+    """No group is found to be served worse, so that there is no list to re-rank."""
+
+
 class UnknownNameError(FairRecError, ValueError):
     """A name that is not known; the message offers the nearest one."""
 

@@ -10,13 +10,19 @@ import numpy as np
 from fairrec.core.arrays import BoolArray, FloatArray, IntArray
 from fairrec.groups.membership import group_of_users, is_member
 from fairrec.inputs.users import Attribute
-from fairrec.mitigation.effect import change_among, distance_change
+from fairrec.metrics.direction import worse_ends
+from fairrec.mitigation.effect import change_among, distance_change, gap_to_others
 from fairrec.mitigation.groups import Choice
 from fairrec.mitigation.measures import Measures
 from fairrec.mitigation.tuning import Aim, Levels, levels_of, mean_or_nan
 from fairrec.result.change_schema import Change
 from fairrec.result.changes import change_of
-from fairrec.result.mitigation_schema import MitigatedGroup, Regression, TradeOffPoint
+from fairrec.result.mitigation_schema import (
+    GapToOthers,
+    MitigatedGroup,
+    Regression,
+    TradeOffPoint,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,6 +99,20 @@ class BeforeAfter:
         aim = self.reported_aim
         before, after = (aim.values(v[metric], chosen) for v in (self.before, self.after))
         return distance_change(before, after, self.alpha)
+
+    def to_others(self) -> GapToOthers:
+        """How far the chosen groups are behind all others in the target metric."""
+        target, chosen, is_other = self.measures.target, self.chosen, self.position < 0
+        worse_end = worse_ends(self.aim.higher_is_better)[0]
+        is_distance, n_groups = self.aim.is_distance, len(self.choice.groups)
+        of_group = self._sides if is_distance else np.full(n_groups, worse_end)
+        side = np.append(of_group, np.nan)[chosen]
+        gaps = (
+            gap_to_others(values[target], is_other, side, self.alpha)
+            for values in (self.before, self.after)
+        )
+        (before, p_before), (after, p_after) = gaps
+        return GapToOthers(before=before, p_before=p_before, after=after, p_after=p_after)
 
     def groups(self) -> tuple[MitigatedGroup, ...]:
         """Each re-ranked group by itself."""

@@ -7,12 +7,19 @@ import polars as pl
 
 from fairrec.core.arrays import BoolArray, FloatArray, IntArray
 from fairrec.metrics.direction import badness
-from fairrec.result.change_schema import Change
+from fairrec.result.change_schema import Change, GapChange
 from fairrec.result.changes import change_of, change_part
 from fairrec.result.group_table import conditions_of
-from fairrec.result.mitigation_schema import GroupCounts, HarmedGroup, OrderedChanges
-from fairrec.statistics.changes import GroupChanges
+from fairrec.result.mitigation_schema import (
+    GapToOthers,
+    GroupCounts,
+    HarmedGroup,
+    OrderedChanges,
+    Outcome,
+)
+from fairrec.statistics.changes import ChangeVerdict, GroupChanges
 from fairrec.statistics.paired import PairedSums, paired_sums
+from fairrec.statistics.unpaired import change_of_means
 
 HARMED_SHOWN = 20
 MARKS_SHOWN = 150
@@ -52,6 +59,51 @@ def change_among(
     parts = paired_sums(before, after, pool)
     sums = PairedSums(*(np.array([part[is_in].sum()]) for part in parts))
     return change_part(sums.changes(alpha), 0, higher_is_better, alpha)
+
+
+def gap_to_others(
+    values: FloatArray, is_other: BoolArray, side: FloatArray, alpha: float
+) -> tuple[float, float] | tuple[None, None]:
+    """How far some users are behind the others, and the p-value of that.
+
+    Parameters
+    ----------
+    side : (n_users,), 1 where more is worse, or further away from the others; -1 where less is;
+        NaN for users who are not chosen
+    """
+    known = ~np.isnan(values)
+    is_chosen, is_other = known & ~np.isnan(side), known & is_other
+    if min(is_chosen.sum(), is_other.sum()) < 2:
+        return None, None
+    # what lies on both sides of the others depends the less on where these are
+    sides = side[is_chosen]
+    others, chosen = sides.mean() * values[is_other], sides * values[is_chosen]
+    parts = [(len(part), float(part.mean()), float(part.std(ddof=1))) for part in (others, chosen)]
+    gap = change_of_means(parts[0], parts[1], alpha)
+    return float(gap.change[0]), float(gap.p_value[0])
+
+
+def outcome_of(
+    verdict: ChangeVerdict, to_others: GapToOthers, gap: GapChange, alpha: float
+) -> Outcome:
+    """The verdict on the chosen groups; none that is good where it took groups further apart.
+
+    Parameters
+    ----------
+    gap : between the best and the worst intersection
+    """
+    if verdict not in ("improved", "changed"):
+        return verdict
+    before, after, p_after = to_others.before, to_others.after, to_others.p_after
+    if before is not None and after is not None and p_after is not None:
+        if before > 0 > after and p_after <= alpha:
+            return "turned round"
+        if abs(after) > abs(before):
+            return "gap grew"
+    is_beyond_chance = gap.chance_after is not None and gap.chance_after.p_value <= alpha
+    if is_beyond_chance and gap.before is not None and gap.after is not None:
+        return "intersections further apart" if gap.after > gap.before else verdict
+    return verdict
 
 
 def counts_of(changes: GroupChanges, metric: int) -> GroupCounts:

@@ -29,8 +29,8 @@ def _groups(given: Any) -> str | Path:
 Groups = Annotated[
     str | Path,
     Option(
-        Kind(_groups, "worst:10%, worst:5, findings or a file with one group a row", "RULE|FILE"),
-        "Whom: worst:10% or worst:5 of the intersections of all attributes, findings, or a file",
+        Kind(_groups, "findings, worst:10%, worst:5 or a file with one group a row", "RULE|FILE"),
+        "Whom: findings, worst:10% or worst:5 of the intersections of all attributes, or a file",
         MITIGATION,
     ),
 ]
@@ -38,7 +38,7 @@ Strength = Annotated[
     float | Literal["auto"],
     Option(
         number(least=0, most=1).or_word("auto"),
-        "0, which changes nothing, to 1; 'auto' tunes it",
+        "0, which changes nothing, to 1; 'auto' brings the groups level with all others",
         MITIGATION,
     ),
 ]
@@ -75,7 +75,7 @@ class MitigationOptions(Options):
     """What to mitigate and how."""
 
     metric: Annotated[str, Option(NAME, "What to improve: urd@5, urp_abs@5, ndcg@10", MITIGATION)]
-    groups: Groups = "worst:10%"
+    groups: Groups = "findings"
     reranker: Annotated[
         str | None,
         Option(

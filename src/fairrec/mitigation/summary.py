@@ -10,7 +10,7 @@ from fairrec.core.audit_options import AuditOptions
 from fairrec.core.told import told_command
 from fairrec.core.version import __version__
 from fairrec.mitigation.before_after import BeforeAfter
-from fairrec.mitigation.effect import counts_of, harmed_groups, ordered_changes
+from fairrec.mitigation.effect import counts_of, harmed_groups, ordered_changes, outcome_of
 from fairrec.mitigation.options import MitigationOptions
 from fairrec.mitigation.record import RerankerRecord
 from fairrec.mitigation.reranker import RERANKERS
@@ -34,6 +34,7 @@ def summary_of(
     seen: BeforeAfter,
     changes: GroupChanges,
     audits: Sequence[Mapping[str, MetricResult]],
+    was_level: bool,
     trade_off: tuple[TradeOffPoint, ...],
     exposure: tuple[ExposureChange, ...],
     command: str | None,
@@ -43,8 +44,11 @@ def summary_of(
     Parameters
     ----------
     audits : results by metric, before and after
+    was_level : whether the groups were level with the others at strength 0, where it was tuned
     """
     kind = RERANKERS[record.reranker]
+    effects, to_others = _effects(seen, changes, audits), seen.to_others()
+    target = effects[plan.target.name]
     return MitigationSummary(
         fairrec_version=__version__,
         command=told_command(command or plan.as_call()),
@@ -66,13 +70,15 @@ def summary_of(
         groups=seen.groups(),
         allows_level_down=plan.allow_level_down,
         alpha=options.alpha,
-        effects=_effects(seen, changes, audits),
+        effects=effects,
+        to_others=to_others,
+        outcome=outcome_of(target.chosen.verdict, to_others, target.gap, options.alpha),
         regression=seen.regression(),
         trade_off=trade_off,
         n_shared_targets=n_shared_targets(split.choosing, split.reported),
         n_group_tests=changes.n_tests,
         harmed=harmed_groups(changes),
-        notes=_notes(plan, split, seen, record.strength),
+        notes=_notes(plan, split, seen, record.strength, was_level),
         exposure=exposure,
     )
 
@@ -99,14 +105,21 @@ def _effects(
 
 
 def _notes(
-    plan: MitigationOptions, split: TargetSplit, seen: BeforeAfter, strength: float
+    plan: MitigationOptions,
+    split: TargetSplit,
+    seen: BeforeAfter,
+    strength: float,
+    was_level: bool,
 ) -> tuple[str, ...]:
     """What the reader should know."""
     notes = []
     if strength == 0 and plan.strength == "auto":
         notes.append(
-            "No strength improved the metric at the allowed loss of NDCG where it was tuned, "
-            "so nothing is changed"
+            "Where the strength was tuned the chosen groups are behind all others by one standard "
+            "error at most, so nothing is changed"
+            if was_level
+            else "No strength improved the metric at the allowed loss of NDCG where it was tuned, "
+            "or each put the chosen groups ahead of all others, so nothing is changed"
         )
     n_choosing, n_reported = split.choosing.n_users, split.reported.n_users
     if split.protocol == "validation targets" and n_choosing != n_reported:

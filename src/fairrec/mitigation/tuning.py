@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -16,6 +16,9 @@ from fairrec.metrics.direction import harm
 from fairrec.mitigation.options import MitigationOptions
 
 STRENGTHS = tuple(round(0.05 * step, 2) for step in range(21))
+FINER = tuple(round(0.01 * step, 2) for step in range(1, 5))
+"""Between two of these."""
+ROUNDING = 1e-12
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +32,7 @@ class Aim:
     ----------
     higher_is_better : of the values the aim gives
     rest : mean over the users outside the chosen groups
+    rest_error : its standard error
     is_distance : whether neither end of the metric is better
     side_of_group : 1 for groups above the others, -1 for those below; None: by the values at hand.
         A mean of 0 that is measured with noise lies on some side, and the less noise there is the
@@ -37,6 +41,7 @@ class Aim:
 
     higher_is_better: bool
     rest: float
+    rest_error: float = 0.0
     is_distance: bool = False
     side_of_group: FloatArray | None = None
 
@@ -66,6 +71,10 @@ class Aim:
         """The mean over the users of the groups; NaN where undefined."""
         return mean_or_nan(self.values(metric, group_of_user))
 
+    def error(self, metric: FloatArray, group_of_user: IntArray) -> float:
+        """The standard error of the difference between the groups and the others."""
+        return math.hypot(error_of_mean(self.values(metric, group_of_user)), self.rest_error)
+
 
 def aim_of(target: MetricAtK, values: FloatArray, group_of_user: IntArray) -> Aim:
     """What to bring up or down, and what the users outside the groups have.
@@ -74,23 +83,46 @@ def aim_of(target: MetricAtK, values: FloatArray, group_of_user: IntArray) -> Ai
     ----------
     values : (n_users,), the target metric
     """
-    rest = mean_or_nan(values[group_of_user < 0])
+    others = values[group_of_user < 0]
+    rest = mean_or_nan(others)
     higher_is_better = target.metric.higher_is_better
     if higher_is_better is None and np.isnan(rest):
         raise InputError(
             f"Nobody with a value of {target.name} is outside the chosen groups, so there is "
             f"nothing to bring them near to. Choose fewer: {spelled('groups', 'worst:10%')}"
         )
-    return Aim(bool(higher_is_better), rest, is_distance=higher_is_better is None)
+    return Aim(bool(higher_is_better), rest, error_of_mean(others), higher_is_better is None)
 
 
 @dataclass(frozen=True, slots=True)
 class Levels:
-    """Target and cost at each strength; NaN where undefined."""
+    """Target and cost at each strength; NaN where undefined.
+
+    Parameters
+    ----------
+    error : standard error of the difference in the target between the groups and the others
+    """
 
     strengths: tuple[float, ...]
     target: FloatArray
     cost: FloatArray
+    error: FloatArray
+
+    def beside(self, more: Levels) -> Levels:
+        """Both, in the order of strengths."""
+        strengths = (*self.strengths, *more.strengths)
+        order = np.argsort(strengths)
+        parts = ((self.target, more.target), (self.cost, more.cost), (self.error, more.error))
+        return Levels(
+            tuple(strengths[at] for at in order),
+            *(np.concatenate(part)[order] for part in parts),
+        )
+
+    def only(self, strengths: Sequence[float]) -> Levels:
+        """Those of some strengths."""
+        at = [self.strengths.index(strength) for strength in sorted({*strengths})]
+        kept = tuple(self.strengths[one] for one in at)
+        return Levels(kept, self.target[at], self.cost[at], self.error[at])
 
 
 def levels_of(
@@ -107,6 +139,7 @@ def levels_of(
         tuple(strengths),
         np.array([aim.level(target, group_of_user) for target in measured[:, 0]]),
         np.array([mean_or_nan(cost[is_mine]) for cost in measured[:, 1]]),
+        np.array([aim.error(target, group_of_user) for target in measured[:, 0]]),
     )
 
 
@@ -116,42 +149,83 @@ def mean_or_nan(values: FloatArray) -> float:
     return float(known.mean()) if len(known) else math.nan
 
 
+def error_of_mean(values: FloatArray) -> float:
+    """The standard error of the mean of what is defined; NaN below two."""
+    known = values[~np.isnan(values)]
+    return float(known.std(ddof=1)) / math.sqrt(len(known)) if len(known) > 1 else math.nan
+
+
 def strengths_of(plan: MitigationOptions) -> tuple[float, ...]:
-    """The strengths to try: those of a grid, and the one that is asked for."""
+    """The strengths to try first: those of a grid, and the one that is asked for."""
     asked = () if plan.strength == "auto" else (float(plan.strength),)
     return tuple(sorted({*STRENGTHS, *asked}))
 
 
-def strength_of(plan: MitigationOptions, levels: Levels, aim: Aim, cost: str | None) -> float:
-    """The strength that is asked for, or the best one that costs little enough.
+def tuned_strength(
+    plan: MitigationOptions,
+    aim: Aim,
+    cost: str | None,
+    levels_at: Callable[[Sequence[float]], Levels],
+) -> tuple[float, Levels]:
+    """The strength that is asked for or the best one, and what it and those of a grid do.
 
     Parameters
     ----------
     cost : the cost metric; None where it could not be measured
+    levels_at : what strengths do to the users to tune on
     """
+    grid = strengths_of(plan)
     if plan.strength != "auto":
-        return float(plan.strength)
+        return float(plan.strength), levels_at(grid)
     if cost is None:
         raise InputError(
             f"{spelled('strength', 'auto')} weighs the metric against NDCG, which needs labels. "
             "Give tables with a label column, validation targets too, or a "
             f"{spelled('strength')} from 0 to 1."
         )
-    return best_strength(levels, aim, plan.max_loss)
+    levels = levels_at(grid)
+    if finer := _finer(levels, aim, best_strength(levels, aim, plan.max_loss)):
+        levels = levels.beside(levels_at(finer))
+    strength = best_strength(levels, aim, plan.max_loss)
+    return strength, levels.only((*grid, strength))
 
 
 def best_strength(levels: Levels, aim: Aim, max_loss: float) -> float:
-    """The strength with the best target among those that cost little enough; 0 where none helps.
+    """The strength that brings the groups level with the others, among those that cost little.
 
-    Of equal ones the smallest.
+    Level is a difference of at most one standard error: of several strengths the smallest that
+    reaches it (the one-standard-error rule), since a difference of 0 where it is tuned is one of
+    several errors on other targets, as often ahead of the others as behind. Where none is level,
+    the best one that does not put the groups ahead; 0 where none helps. Where neither end of the
+    metric is better, the smallest distance. Of equal ones the smallest.
 
     Parameters
     ----------
     max_loss : relative loss of the cost metric against strength 0, which comes first
     """
-    gain = levels.target - levels.target[0]
-    gain = -harm(gain, aim.higher_is_better)
-    affordable = ~(levels.cost < (1 - max_loss) * levels.cost[0])
-    gain = np.where(affordable & ~np.isnan(gain), gain, -np.inf)
+    gain = -harm(levels.target - levels.target[0], aim.higher_is_better)
+    is_allowed = ~(levels.cost < (1 - max_loss) * levels.cost[0])
+    if not aim.is_distance:
+        behind = harm(levels.target - aim.rest, aim.higher_is_better)
+        is_allowed &= ~(behind < -ROUNDING)
+        is_allowed[0] = True
+        is_near = is_allowed & (behind <= levels.error)
+        if is_near.any():
+            return levels.strengths[int(np.argmax(is_near))]
+    gain = np.where(is_allowed & ~np.isnan(gain), gain, -np.inf)
     gain[0] = 0.0
     return levels.strengths[int(np.argmax(np.round(gain, 12)))]
+
+
+def is_level(levels: Levels, aim: Aim, strength: float) -> bool:
+    """Whether the groups are behind the others by one standard error at most; never a distance."""
+    at = levels.strengths.index(strength)
+    behind = harm(float(levels.target[at]) - aim.rest, aim.higher_is_better)
+    return not aim.is_distance and bool(behind <= levels.error[at])
+
+
+def _finer(levels: Levels, aim: Aim, strength: float) -> tuple[float, ...]:
+    """Strengths of which one may do better: weaker ones where it levels, else stronger ones."""
+    sign = -1 if is_level(levels, aim, strength) else 1
+    near = (round(strength + sign * step, 2) for step in FINER)
+    return () if aim.is_distance else tuple(one for one in near if 0 < one < 1)

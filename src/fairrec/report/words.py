@@ -151,12 +151,14 @@ def p_value(value: float, least: float = 0.0) -> str:
 
     >>> p_value(0.0310), p_value(0.00012), p_value(0.002, least=0.002)
     ('0.031', '<0.001', '\u22640.002')
+    >>> p_value(0.0)
+    '<0.001'
 
     Parameters
     ----------
     least : the smallest p-value that so many permutations can show
     """
-    if value <= least * (1 + 1e-9) and value < 1:
+    if least and value <= least * (1 + 1e-9) and value < 1:
         digits = 3 if value >= 0.0005 else 1 - _exponent(value)
         # a bound may be rounded up only
         return f"\u2264{math.ceil(round(value * 10**digits, 6)) / 10**digits:.{digits}f}"

@@ -11,6 +11,22 @@ from fairrec.result.change_schema import Change, GapChange
 from fairrec.result.parts import Part
 from fairrec.statistics.changes import ChangeVerdict
 
+Outcome = Literal[ChangeVerdict, "turned round", "gap grew", "intersections further apart"]
+"""What became of the chosen groups: the word for their change, unless it took groups apart."""
+
+
+class GapToOthers(Part):
+    """How far the chosen groups are behind all others, who are not re-ranked, on held-out targets.
+
+    Of the target metric; negative where the groups are ahead, or of a distance on the other side
+    than where they were chosen.
+    """
+
+    before: float | None = Field(description="null where there are none of either")
+    p_before: float | None = Field(description="of no difference, two-sided (Welch's t)")
+    after: float | None
+    p_after: float | None
+
 
 class GroupCounts(Part):
     """What became of the groups of all depths: family-wise error rate alpha (Holm)."""
@@ -134,6 +150,13 @@ class MitigationSummary(Part):
     allows_level_down: bool
     alpha: float
     effects: dict[str, MetricEffect]
+    to_others: GapToOthers
+    outcome: Outcome = Field(
+        description="of the chosen groups, in the metric: turned round where they were behind all "
+        "others and are significantly ahead; gap grew where they are further from them than "
+        "before; intersections further apart where the gap between these grew and is more than "
+        "chance explains; else the verdict on their change"
+    )
     regression: Regression
     trade_off: tuple[TradeOffPoint, ...]
     n_shared_targets: int = Field(

@@ -23,7 +23,7 @@ from fairrec.groups.grouping import Grouping
 from fairrec.metrics.direction import harm, worse_ends
 from fairrec.statistics.changes import group_sums
 from fairrec.statistics.intervals import CutOffs, Interval, with_unseen
-from fairrec.statistics.outcome import BY_MORE, OPEN, OUTCOMES, RULED_OUT, WORSE
+from fairrec.statistics.outcome import BY_MORE, OPEN, RULED_OUT, WORSE, position_of
 from fairrec.statistics.paired import ROUNDING, PairedSums
 from fairrec.statistics.scores import Spread, own_error
 from fairrec.statistics.verdict import (
@@ -375,7 +375,7 @@ def _outcome(
     if (
         not is_lost
         and len(depth)
-        and metric_outcome(of_groups, is_known, depth) == OUTCOMES[RULED_OUT]
+        and position_of(metric_outcome(of_groups, is_known, depth, higher_is_better)) == RULED_OUT
     ):
         return "no loss" if has_end else "no change"
     if is_lost or of_mean == WORSE:

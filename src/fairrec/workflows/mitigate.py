@@ -25,7 +25,7 @@ from fairrec.core.audit_options import (
     Threads,
     Title,
 )
-from fairrec.core.errors import InputError, errors_of_libraries
+from fairrec.core.errors import InputError, NothingToMitigateError, errors_of_libraries
 from fairrec.core.options import documented, spelled
 from fairrec.core.progress import Progress
 from fairrec.groups.group import Group
@@ -52,7 +52,7 @@ from fairrec.mitigation.record import record_of
 from fairrec.mitigation.remedy import Remedy
 from fairrec.mitigation.split import TargetSplit, metric_names, read_split
 from fairrec.mitigation.summary import summary_of
-from fairrec.mitigation.tuning import aim_of, levels_of, strength_of, strengths_of
+from fairrec.mitigation.tuning import Levels, aim_of, is_level, levels_of, tuned_strength
 from fairrec.result.audit_result import AuditResult
 from fairrec.result.run_file import places_of
 from fairrec.result.schema import InputSummary
@@ -156,7 +156,10 @@ def _mitigate(
         chosen_by[measures.target],
         Grouping.of(choosing.attributes, replace(options, depth="full")),
         seed=options.seed,
-        find_groups=lambda: _found_groups(plan, options, partial(audit, choosing)),
+        # of the target alone: other metrics do not choose, and would make it harder to find any
+        find_groups=lambda: _found_groups(
+            plan, options, partial(audit, choosing, wanted=(plan.target,))
+        ),
     )
     chosen = group_of_users(choice.groups, choosing.attributes)
     aim = aim_of(plan.target, chosen_by[measures.target], chosen)
@@ -166,13 +169,15 @@ def _mitigate(
     remedy = Remedy(record.with_groups(choice.learned_groups), everyone, options.n_threads)
 
     progress("tuning the strength", 0, 0)
-    strengths = strengths_of(plan)
     tuners = choosing.for_users(np.flatnonzero(choice.is_tuned))
     groups = group_of_users(choice.learned_groups, tuners.attributes)
     rescored = remedy.scores_of(tuners, groups)
-    measured = measures.at_strengths(rescored, tuners, strengths, progress)
-    levels = levels_of(measured, strengths, aim, groups)
-    strength = strength_of(plan, levels, aim, measures.cost_name)
+
+    def levels_at(strengths: Sequence[float]) -> Levels:
+        measured = measures.at_strengths(rescored, tuners, strengths, progress)
+        return levels_of(measured, strengths, aim, groups)
+
+    strength, levels = tuned_strength(plan, aim, measures.cost_name, levels_at)
 
     progress("re-ranking", 0, 0)
     position = choice.positions(reported.attributes)
@@ -195,8 +200,8 @@ def _mitigate(
     )
     changes = _group_changes(seen, options)
     touched = reported.for_users(np.flatnonzero(position >= 0))
-    rescored = remedy.scores_of(touched, position[position >= 0])
-    curve = measures.at_strengths(rescored, touched, strengths, progress)
+    again = remedy.scores_of(touched, position[position >= 0])
+    curve = measures.at_strengths(again, touched, levels.strengths, progress)
     record = record.model_copy(update={"strength": strength})
     return MitigationResult(
         summary_of(
@@ -207,6 +212,7 @@ def _mitigate(
             seen,
             changes,
             [result.metrics for result in audits],
+            is_level(levels, aim, 0.0),
             seen.trade_off(levels, curve),
             ()
             if catalogue is None
@@ -233,16 +239,16 @@ def _found_groups(
     if not options.permutations:
         raise InputError(
             f"{spelled('groups', 'findings')} needs tests against chance. Give "
-            f"{spelled('permutations', 1000)}."
+            f"{spelled('permutations', 1000)}, or name others: {spelled('groups', 'worst:10%')}"
         )
     findings = audit().metric(plan.target.name).findings
     harm = plan.target.metric.harm
     worse = [Group.of(found.group) for found in findings if harm(found.difference) >= 0]
     if not worse:
-        raise InputError(
-            f"No group is served significantly worse than the rest in {plan.target.name}, on the "
-            "targets to choose by, so there is nothing to mitigate. To re-rank the worst ones all "
-            f"the same: {spelled('groups', 'worst:10%')}"
+        raise NothingToMitigateError(
+            f"Nothing to mitigate: no group is served significantly worse than all others in "
+            f"{plan.target.name}, on the targets to choose by. To re-rank the worst ones all the "
+            f"same: {spelled('groups', 'worst:10%')}"
         )
     return worse
 

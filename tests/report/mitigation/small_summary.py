@@ -7,6 +7,7 @@ from typing import Any
 from fairrec.result.change_schema import Change, GapChange
 from fairrec.result.metric_schema import Chance
 from fairrec.result.mitigation_schema import (
+    GapToOthers,
     GroupCounts,
     MetricEffect,
     MitigatedGroup,
@@ -97,6 +98,11 @@ def point(strength: float, tuned: float, tuned_cost: float | None = 0.5) -> Trad
     )
 
 
+def to_others(before: float, after: float, p_before=0.01, p_after=0.3) -> GapToOthers:
+    """How far the chosen groups are behind, before and after."""
+    return GapToOthers(before=before, p_before=p_before, after=after, p_after=p_after)
+
+
 def summary_of(target: MetricEffect = TARGET, **changes: Any) -> MitigationSummary:
     """The mitigation, with some parts changed."""
     parts = {
@@ -121,6 +127,8 @@ def summary_of(target: MetricEffect = TARGET, **changes: Any) -> MitigationSumma
         "allows_level_down": False,
         "alpha": 0.05,
         "effects": {"urd@5": target, "ndcg@5": COST},
+        "to_others": to_others(0.1, -0.1),
+        "outcome": target.chosen.verdict,
         "regression": Regression(
             chosen_by=0.25, fresh=0.3, others_chosen_by=0.42, others_fresh=0.4
         ),

@@ -6,7 +6,8 @@ from functools import cache
 
 import pytest
 
-from fairrec.report.mitigation.words import headline, sentences, stamps, target_name
+from fairrec.report.mitigation.facts import facts
+from fairrec.report.mitigation.words import headline, sentences, stamps, target_name, tone_of
 from fairrec.result.change_schema import GapChange
 from fairrec.result.mitigation_schema import MitigationSummary
 from tests.mitigation.planted import mitigate, planted
@@ -22,6 +23,7 @@ from tests.report.mitigation.small_summary import (
     effect,
     same,
     summary_of,
+    to_others,
 )
 
 
@@ -52,7 +54,7 @@ def test_a_distance_is_called_one():
     assert target_name(summary_of(), TARGET) == "urd@5"
     assert "distance" in target_name(summary_of(), away)
     # how far the others are from themselves says nothing
-    assert not sentence(summary_of(away), "All others have")
+    assert "All others have" not in headline(summary_of(away))
 
 
 def test_a_distance_beyond_the_others_or_not_shown_to_be_smaller_is_explained():
@@ -91,20 +93,52 @@ def test_who_was_chosen_by_and_who_is_reported_on_is_said_first():
 
 
 @pytest.mark.parametrize(
-    ("before", "after", "higher_is_better", "said"),
+    ("before", "after", "said"),
     [
-        (0.3, 0.5, True, "worse before, no worse after"),
-        (0.3, 0.35, True, "worse before and after"),
-        (0.5, 0.3, True, "no worse before, worse after"),
-        (0.3, 0.5, False, "no worse before, worse after"),
-        (0.4, 0.4, True, "no worse before and after"),
+        (0.1, 0.02, "was behind by 0.100 (p = 0.010) and is behind by 0.0200 (p = 0.300)."),
+        (0.1, -0.2, "was behind by 0.100 (p = 0.010) and is ahead by 0.200 (p = 0.300)."),
+        (-0.1, -0.2, "was ahead by 0.100 (p = 0.010) and is ahead by 0.200 (p = 0.300)."),
     ],
 )
-def test_the_chosen_groups_are_placed_beside_the_others(before, after, higher_is_better, said):
-    # the others have 0.4
-    target = effect(change(before, after), same(0.4), higher_is_better=higher_is_better)
-    found = sentence(summary_of(target), "All others have")
-    assert "0.400" in found and found.endswith(f"the chosen group is {said}.")
+def test_the_headline_places_the_chosen_groups_beside_the_others(before, after, said):
+    gap = to_others(before, after)
+    assert headline(summary_of(to_others=gap)).endswith(
+        f"All others have 0.400: the chosen group {said}"
+    )
+    several = headline(summary_of(to_others=gap, groups=(WOMEN, WOMEN)))
+    assert said.replace("was ", "were ").replace(" is ", " are ") in several
+    # also where nothing was done
+    assert headline(summary_of(to_others=gap, strength=0.0)).endswith(said)
+    # a distance stands in the headline already
+    away = headline(
+        summary_of(TARGET.model_copy(update={"is_distance": True}), to_others=to_others(0.3, 0.1))
+    )
+    assert away.endswith("has p = 0.010 before and p = 0.300 after.")
+    # without others there is nothing to be level with
+    nobody = to_others(before, after).model_copy(update={"before": None, "p_before": None})
+    assert headline(summary_of(to_others=nobody)).endswith("a significant improvement.")
+
+
+def test_what_took_groups_apart_is_no_improvement():
+    gap = GapChange(before=0.1, after=0.2, chance_before=chance(0.6), chance_after=chance(0.01))
+    target = effect(change(0.3, 0.5), same(0.4), gap=gap)
+    for outcome, says in (
+        ("turned round", "went from 0.300 to 0.500, and the order turned round."),
+        ("gap grew", "went from 0.300 to 0.500, further from all others than before."),
+        (
+            "intersections further apart",
+            "but the gap between the best and the worst intersection of all attributes went from "
+            "0.100 (p = 0.600) to 0.200 (p ≤ 0.010).",
+        ),
+    ):
+        summary = summary_of(target, outcome=outcome)
+        assert says in headline(summary)
+        assert "improvement" not in headline(summary) and tone_of(outcome) == "neutral"
+        _, how_much, how_sure, _ = facts(summary)
+        assert (how_much.tone, how_sure.tone) == ("neutral", "neutral")
+        assert "mprovement" not in how_sure.answer
+        # each gap once
+        assert bool(sentence(summary, "The gap in")) == ("intersection" not in outcome)
 
 
 def test_a_drift_towards_the_others_is_regression_only_of_groups_chosen_as_the_worst():
@@ -165,7 +199,7 @@ def changed(verdict: str) -> MitigationSummary:
     target = planted_summary().effects["ndcg@5"]
     chosen = target.chosen.model_copy(update={"verdict": verdict})
     effects = {**planted_summary().effects, "ndcg@5": target.model_copy(update={"chosen": chosen})}
-    return planted_summary().model_copy(update={"effects": effects})
+    return planted_summary().model_copy(update={"effects": effects, "outcome": verdict})
 
 
 @pytest.mark.parametrize(
@@ -178,7 +212,7 @@ def changed(verdict: str) -> MitigationSummary:
     ],
 )
 def test_the_headline_says_whether_the_change_is_significant(verdict, says):
-    assert headline(changed(verdict)).endswith(says)
+    assert f"{says} All others have " in headline(changed(verdict))
 
 
 def test_metrics_the_chosen_groups_lost_by_are_named():

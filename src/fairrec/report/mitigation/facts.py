@@ -73,7 +73,7 @@ def _how_much(summary: MitigationSummary) -> Fact:
         "How much",
         f"{number(change.before)} → {number(change.after)}",
         (f"{metric} {_moved(change, summary.alpha)}", *filter(None, (aside,))),
-        tone_of(change.verdict),
+        tone_of(summary.outcome),
     )
 
 
@@ -94,7 +94,10 @@ def _how_sure(summary: MitigationSummary) -> Fact:
         "changed": "Change shown",
         "not significant": "Not shown",
         "unchanged": "Nothing changed",
-    }[change.verdict]
+        "turned round": "The order turned round",
+        "gap grew": "Further from all others",
+        "intersections further apart": "Intersections further apart",
+    }[summary.outcome]
     on = "held-out half of the users"
     if summary.protocol == "validation targets":
         on = reported_targets(summary)
@@ -102,7 +105,7 @@ def _how_sure(summary: MitigationSummary) -> Fact:
     if change.p_value is not None and change.verdict != "unchanged":
         p = p_value(change.p_value)
         details.insert(0, f"p = {p}" if p[0].isdigit() else f"p {p}")
-    return Fact("How sure", answer, tuple(details), tone_of(change.verdict))
+    return Fact("How sure", answer, tuple(details), tone_of(summary.outcome))
 
 
 def _cost(summary: MitigationSummary) -> Fact:

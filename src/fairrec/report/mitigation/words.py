@@ -7,16 +7,29 @@ from typing import Literal
 from fairrec.core.errors import plain
 from fairrec.metrics.direction import harm
 from fairrec.report.text.p_values import p_of_gap
-from fairrec.report.words import MINUS, group_label, number, percent, plural
+from fairrec.report.words import (
+    MINUS,
+    group_label,
+    number,
+    p_is,
+    p_value,
+    percent,
+    plural,
+)
 from fairrec.result.change_schema import Change
-from fairrec.result.mitigation_schema import MetricEffect, MitigationSummary, OrderedChanges
-from fairrec.statistics.changes import ChangeVerdict
+from fairrec.result.metric_schema import Chance
+from fairrec.result.mitigation_schema import (
+    MetricEffect,
+    MitigationSummary,
+    OrderedChanges,
+    Outcome,
+)
 
 Tone = Literal["better", "worse", "neutral"]
-_TONES: dict[ChangeVerdict, Tone] = {"improved": "better", "worse": "worse"}
+_TONES: dict[Outcome, Tone] = {"improved": "better", "worse": "worse"}
 
 
-def tone_of(verdict: ChangeVerdict) -> Tone:
+def tone_of(verdict: Outcome) -> Tone:
     """The colour of a change: only what is shown to be better or worse has one."""
     return _TONES.get(verdict, "neutral")
 
@@ -26,7 +39,6 @@ def sentences(summary: MitigationSummary) -> tuple[str, ...]:
     target = summary.effects[summary.metric]
     said = (
         _protocol(summary),
-        standing(summary),
         _side(target),
         _regression(summary, target),
         _gap(summary, target),
@@ -60,7 +72,7 @@ def chosen_groups(summary: MitigationSummary) -> str:
 
 
 def headline(summary: MitigationSummary) -> str:
-    """The outcome in one sentence."""
+    """The outcome, and where it leaves the chosen groups beside all others."""
     target = summary.effects[summary.metric]
     change = target.chosen
     name = target_name(summary, target)
@@ -69,16 +81,32 @@ def headline(summary: MitigationSummary) -> str:
     if change.before is None or change.after is None or change.change is None:
         return f"The {name} of the {who} is undefined for everyone reported on."
     if summary.strength == 0:
-        return f"Nothing was changed: the {name} of the {who} is {number(change.before)}."
-    moved = f"The {name} of the {who} went from {number(change.before)} to {number(change.after)}"
-    outcome = {
+        said = f"Nothing was changed: the {name} of the {who} is {number(change.before)}."
+    else:
+        said = f"The {name} of the {who} went from {number(change.before)} to "
+        said += f"{number(change.after)}, {_outcome(summary, target)}."
+    return " ".join(filter(None, (said, standing(summary))))
+
+
+def _outcome(summary: MitigationSummary, target: MetricEffect) -> str:
+    return {
         "improved": "a significant improvement",
         "worse": "significantly worse",
         "changed": "a significant change",
         "not significant": "a change that is not significant",
         "unchanged": "so it did not change",
-    }[change.verdict]
-    return f"{moved}, {outcome}."
+        "turned round": "and the order turned round",
+        "gap grew": "further from all others than before",
+        "intersections further apart": (
+            "but the gap between the best and the worst intersection of all attributes went "
+            f"from {_gap_with_p(target.gap.before, target.gap.chance_before)} to "
+            f"{_gap_with_p(target.gap.after, target.gap.chance_after)}"
+        ),
+    }[summary.outcome]
+
+
+def _gap_with_p(gap: float | None, chance: Chance | None) -> str:
+    return f"{number(gap)} ({p_of_gap(chance)})" if chance else number(gap)
 
 
 def stamps(summary: MitigationSummary) -> tuple[str, ...]:
@@ -128,22 +156,22 @@ def reported_targets(summary: MitigationSummary) -> str:
 
 
 def standing(summary: MitigationSummary) -> str:
-    """Where the chosen groups stand beside the others, on the held-out targets."""
-    target = summary.effects[summary.metric]
-    change, others = target.chosen, summary.regression.others_fresh
-    if target.is_distance or change.before is None or change.after is None or others is None:
+    """How far the chosen groups are from the others, before and after, and how sure that is."""
+    target, gap = summary.effects[summary.metric], summary.to_others
+    if gap.before is None or gap.after is None or gap.p_before is None or gap.p_after is None:
         return ""
-    was_worse = is_worse_than(change.before, others, target.higher_is_better)
-    is_worse = is_worse_than(change.after, others, target.higher_is_better)
-    words = {True: "worse", False: "no worse"}
-    when = (
-        f"{words[was_worse]} before and after"
-        if was_worse == is_worse
-        else f"{words[was_worse]} before, {words[is_worse]} after"
-    )
-    who = chosen_groups(summary)
-    verb = "is" if n_raised(summary) == 1 else "are"
-    return f"All others have {number(others)}. As measured, {who} {verb} {when}."
+    was, now = (p_is(p_value(p)) for p in (gap.p_before, gap.p_after))
+    if target.is_distance:
+        return f"That there is no distance has {was} before and {now} after."
+    is_one = n_raised(summary) == 1
+    first = f"{'was' if is_one else 'were'} {_place(gap.before)} ({was})"
+    last = f"{'is' if is_one else 'are'} {_place(gap.after)} ({now})"
+    others = number(target.others.before)
+    return f"All others have {others}: {chosen_groups(summary)} {first} and {last}."
+
+
+def _place(behind: float) -> str:
+    return f"{'ahead' if behind < 0 else 'behind'} by {number(abs(behind))}"
 
 
 def _side(target: MetricEffect) -> str:
@@ -192,6 +220,8 @@ def _regression(summary: MitigationSummary, target: MetricEffect) -> str:
 def _gap(summary: MitigationSummary, target: MetricEffect) -> str:
     """Whether there was a gap beyond chance to begin with."""
     gap = target.gap
+    if summary.outcome == "intersections further apart":
+        return ""  # the headline has it
     if gap.before is None or gap.after is None or not (gap.chance_before and gap.chance_after):
         return ""
     before, after = gap.chance_before.p_value, gap.chance_after.p_value
