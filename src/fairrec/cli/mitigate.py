@@ -64,7 +64,7 @@ def mitigate_command(
         Given,
         FieldsOf(
             AuditOptions,
-            without=("correction", "matters", "top", "threads", "max_undefined"),
+            without=("matters", "top", "threads", "max_undefined"),
             default="the audit's, or {}",
         ),
     ],

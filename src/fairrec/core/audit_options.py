@@ -11,7 +11,6 @@ from fairrec.core.kinds import (
     TEXT,
     memory_size,
     number,
-    one_of,
     share,
     share_or_users,
     whole,
@@ -80,15 +79,6 @@ Permutations = Annotated[
 ]
 # below it no number of permutations is enough, above it a finding is chance rather than not
 Alpha = Annotated[float, Option(number(least=0.0001, most=0.5), "Significance level", STATISTICS)]
-Correction = Annotated[
-    Literal["max", "bh"],
-    Option(
-        one_of("max", "bh"),
-        "What alpha bounds. max: the family-wise error rate (Westfall-Young); bh: the false "
-        "discovery rate (Benjamini-Hochberg)",
-        STATISTICS,
-    ),
-]
 Matters = Annotated[
     Amounts | None,
     Option(
@@ -129,7 +119,6 @@ class AuditOptions(Options):
     min_support: MinSupport = None
     permutations: Permutations = 1000
     alpha: Alpha = 0.05
-    correction: Correction = "max"
     matters: Matters = None
     max_undefined: MaxUndefined = 0.05
     seed: Seed = 0

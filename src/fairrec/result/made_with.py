@@ -13,7 +13,6 @@ def options_of(summary: AuditSummary) -> dict[str, Any]:
         "depth": summary.depth,
         "permutations": summary.permutations,
         "alpha": summary.alpha,
-        "correction": summary.correction,
         "matters": summary.matters,
         "max_undefined": summary.max_undefined,
         "seed": summary.seed,

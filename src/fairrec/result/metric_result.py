@@ -40,8 +40,7 @@ def metric_results(
     """The result of each metric that is a mean over users."""
     measured, moments = analysis.measured, analysis.moments
     results = {}
-    critical = analysis.critical
-    is_tested = bool(np.isfinite(critical).all())
+    is_tested = analysis.has_enough_draws
     # of items the error of a group follows from users, and no size tells it
     has_one_error = is_tested and analysis.test is not None
     for i, (metric, about, stands, verdict) in enumerate(
@@ -55,8 +54,7 @@ def metric_results(
             mean=float(moments.mean[i]),
             sd=float(moments.sd[i]),
             n_compared=int(moments.n_users[i]),
-            critical=float(critical.max()) if has_one_error else None,
-            critical_tails=(float(critical[0]), float(critical[1])) if has_one_error else None,
+            critical_tails=_critical_tails(i, analysis) if has_one_error else None,
             is_ratio_scale=_is_ratio_scale(i, analysis),
             bounds=_bounds(metric.metric.bounds),
             n_defined=int(moments.n_per_row[i].sum()),
@@ -85,6 +83,16 @@ def metric_results(
             bins=tuple(about.bins.tolist()),
         )
     return results
+
+
+def _critical_tails(i: int, analysis: Analysis) -> tuple[float, float] | None:
+    """The score up and down beyond which groups of the fewest attributes are significant."""
+    groups = np.flatnonzero(analysis.is_tested[i])
+    if not len(groups):
+        return None
+    first = groups[np.argmin(analysis.grouping.lattice.depth[groups])]
+    up, down = analysis.critical[:, i, first]
+    return float(up), float(down)
 
 
 def pooled_results(analysis: Analysis, found: Sequence[PooledAnalysis]) -> dict[str, MetricResult]:

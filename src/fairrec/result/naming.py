@@ -86,7 +86,6 @@ def audit_summary(
         attributes=attribute_summaries(analysis.grouping),
         depth=options.depth,
         alpha=options.alpha,
-        correction=options.correction,
         permutations=options.permutations,
         matters=None if options.matters is None else str(options.matters),
         outcome=outcome_of_all(

@@ -10,7 +10,7 @@ from fairrec.result.metric_schema import MetricResult
 from fairrec.statistics.analysis import Analysis
 
 _ROUNDING = 1e-9
-"""2 / 0.07 may be a hair above what it is."""
+"""1 / 0.07 may be a hair above what it is."""
 
 
 def reader_notes(
@@ -53,22 +53,11 @@ def reader_notes(
         said.append(
             "no permutations: the null distribution, p-values and findings were not computed"
         )
-    elif analysis.test is not None and 2 / (options.permutations + 1) > options.alpha:
-        # groups that stand out at both ends are counted once, and may have half the p-value
-        is_never = 1 / (options.permutations + 1) > options.alpha
-        can = "cannot give" if is_never else "give only groups that stand out at both ends"
+    elif analysis.test is not None and 1 / (options.permutations + 1) > options.alpha:
         said.append(
-            f"{options.permutations:,} permutations {can} a p-value of {options.alpha:g}; "
-            f"use at least {math.ceil(2 / options.alpha - _ROUNDING) - 1:,}"
+            f"{options.permutations:,} permutations cannot give a p-value of {options.alpha:g}; "
+            f"use at least {math.ceil(1 / options.alpha - _ROUNDING) - 1:,}"
         )
-    elif analysis.test is not None and options.correction == "bh":
-        n_tests = int(analysis.is_tested.sum())
-        if n_tests / (options.permutations + 1) > options.alpha:
-            said.append(
-                f"with {options.permutations:,} permutations Benjamini-Hochberg can find a few of "
-                f"{n_tests:,} groups only together with many others; use more "
-                "permutations"
-            )
     said += [
         f"{name}: the {len(result.findings):,} strongest findings are listed; "
         f"{result.n_not_listed:,} more groups are significant and not folded into them"

@@ -191,11 +191,7 @@ class AuditSummary(Part):
     )
     attributes: dict[str, AttributeSummary]
     depth: int | Literal["full"]
-    alpha: float = Field(description="significance level")
-    correction: Literal["max", "bh"] = Field(
-        description="what alpha bounds. max: the family-wise error rate (Westfall-Young); bh: the "
-        "false discovery rate (Benjamini-Hochberg)"
-    )
+    alpha: float = Field(description="significance level: family-wise error rate (Westfall-Young)")
     permutations: int
     matters: str | None = Field(
         default=None, description="the smallest harm worth acting on, as it was given"

@@ -7,23 +7,6 @@ import numpy as np
 from fairrec.core.arrays import FloatArray
 
 
-def benjamini_hochberg(p_values: FloatArray) -> FloatArray:
-    """Adjusted p-values that bound the false discovery rate: the expected share of false findings.
-
-    Unlike the max-statistic, which bounds the family-wise error rate, this lets some false findings
-    through when there are many true ones (Benjamini and Hochberg 1995).
-
-    >>> benjamini_hochberg(np.array([0.01, 0.04, 0.03])).round(3).tolist()
-    [0.03, 0.04, 0.04]
-    """
-    flat = p_values.ravel()
-    order = np.argsort(flat)[::-1]
-    ranks = np.arange(len(flat), 0, -1)
-    adjusted = np.empty_like(flat)
-    adjusted[order] = np.minimum.accumulate(flat[order] * len(flat) / ranks)
-    return np.minimum(adjusted, 1).reshape(p_values.shape)
-
-
 def holm(p_values: FloatArray) -> FloatArray:
     """Adjusted p-values that bound the family-wise error rate (Holm 1979).
 

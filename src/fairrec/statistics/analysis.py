@@ -236,6 +236,13 @@ class Analysis:
         varies = self.guarded.is_guarded | spread
         return self.is_tested & by_chance & varies & ~self.is_beyond_chance
 
+    @property
+    def has_enough_draws(self) -> bool:
+        """Whether the test can show anything at its significance level."""
+        return self.tested_by is not None and bool(
+            np.isfinite(self.critical[:, self.is_tested]).all()
+        )
+
     @cached_property
     def critical(self) -> FloatArray:
         """(2, n_metrics, n_groups), the score up and down beyond which a group is significant."""

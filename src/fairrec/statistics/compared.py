@@ -26,6 +26,7 @@ from fairrec.statistics.intervals import CutOffs, Interval, with_unseen
 from fairrec.statistics.outcome import BY_MORE, OPEN, RULED_OUT, WORSE, position_of
 from fairrec.statistics.paired import ROUNDING, PairedSums
 from fairrec.statistics.scores import Spread, own_error
+from fairrec.statistics.simultaneous import DEPTH_SHARES
 from fairrec.statistics.verdict import (
     CertifiedPoint,
     certificate,
@@ -54,8 +55,6 @@ lost and something gained, "no loss" that none of the groups of the fewest attri
 LOSSES: tuple[Loss, ...] = get_args(Loss)
 SHARE = 0.5
 """Of alpha for each of the two: own changes of groups, and their differences from all others."""
-DEPTH_SHARES = np.array([0.4, 0.3, 0.2, 0.1])
-"""Of either half for groups of one, two, three and more attributes; of those there are."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -244,6 +243,7 @@ def levels_of(depth: IntArray, tested: IntArray, alpha: float) -> FloatArray:
     ----------
     tested : number of attributes of every group that is tested, over all metrics
     """
+    # of either half for groups of one, two, three and more attributes; of those there are
     most = len(DEPTH_SHARES)
     n = np.bincount(np.minimum(tested, most) - 1, minlength=most)
     shares = np.where(n > 0, DEPTH_SHARES, 0.0)

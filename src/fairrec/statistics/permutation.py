@@ -130,16 +130,13 @@ class PermutationTest:
         return found
 
 
-def least_p_value(n_permutations: int, is_adjusted: bool = False) -> float:
+def least_p_value(n_permutations: int) -> float:
     """The smallest p-value that so many permutations can show: the true one may be smaller.
 
-    Adjusted for all groups, what stands out in one tail alone is as rare as the rarest permutation
-    in the other.
-
-    >>> least_p_value(999), least_p_value(999, is_adjusted=True)
-    (0.001, 0.002)
+    >>> least_p_value(999)
+    0.001
     """
-    return min(1.0, (2 if is_adjusted else 1) / (1 + n_permutations))
+    return 1 / (1 + n_permutations)
 
 
 def gap_p_value(null_gaps: FloatArray, gap: float) -> float:

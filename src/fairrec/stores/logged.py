@@ -134,7 +134,6 @@ def settings_of(summary: AuditSummary) -> dict[str, str]:
         "depth": summary.depth,
         "min_users": summary.coverage.min_users,
         "alpha": summary.alpha,
-        "correction": summary.correction,
         "permutations": summary.permutations,
         "matters": summary.matters,
         "given": None if summary.given is None else ", ".join(summary.given.named),

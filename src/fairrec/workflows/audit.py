@@ -15,7 +15,6 @@ from fairrec.core.audit_options import (
     Alpha,
     AuditOptions,
     Author,
-    Correction,
     Depth,
     Matters,
     MaxMemory,
@@ -95,7 +94,6 @@ def audit(
     min_support: MinSupport | str = AuditOptions.min_support,
     permutations: Permutations = AuditOptions.permutations,
     alpha: Alpha = AuditOptions.alpha,
-    correction: Correction = AuditOptions.correction,
     matters: Matters | float | str | Mapping[str, float | str] = AuditOptions.matters,
     max_undefined: MaxUndefined = AuditOptions.max_undefined,
     seed: Seed = AuditOptions.seed,
@@ -131,7 +129,7 @@ def audit(
     users, items, history, against_lists, columns, side, unit : see TableOptions
     by, by_users, by_items, given, metrics : see TableOptions
     counts, disjoint : see CountsOptions; also what `fairrec.count` gives
-    depth, min_support, permutations, alpha, correction, matters : see AuditOptions
+    depth, min_support, permutations, alpha, matters : see AuditOptions
     max_undefined, seed, threads, max_memory, top : see AuditOptions
     search : score users as a searcher asks for them, such as "adaptive", or with a budget
         `SearchOptions("adaptive", budget_users="10%")`; None takes all scores of the table

@@ -16,7 +16,6 @@ from fairrec.core.audit_options import (
     Alpha,
     AuditOptions,
     Author,
-    Correction,
     Depth,
     Matters,
     MaxMemory,
@@ -99,7 +98,6 @@ def counterfactual(
     min_support: MinSupport | str = AuditOptions.min_support,
     permutations: Permutations = AuditOptions.permutations,
     alpha: Alpha = AuditOptions.alpha,
-    correction: Correction = AuditOptions.correction,
     matters: Matters | float | str | Mapping[str, float | str] = AuditOptions.matters,
     max_undefined: MaxUndefined = AuditOptions.max_undefined,
     seed: Seed = AuditOptions.seed,
@@ -128,7 +126,7 @@ def counterfactual(
     test, relevant, missing_lists, users, items, history, columns : see TableOptions
     by, given, metrics : see TableOptions; of metrics of two lists (changed, affected, rbo, tau) the
         value is taken, of any other its change
-    depth, min_support, permutations, alpha, correction, matters : see AuditOptions
+    depth, min_support, permutations, alpha, matters : see AuditOptions
     max_undefined, seed, threads, max_memory, top : see AuditOptions
     title, model_name, model_version, author : see AboutOptions
     progress : called with stage, steps done and steps in all

@@ -152,10 +152,6 @@ def _definition(name: str, result: MetricResult) -> Definition:
 
 
 def _reproduce(summary: AuditSummary) -> Reproduce:
-    corrections = {
-        "max": "max-statistic (Westfall-Young): family-wise error rate",
-        "bh": "Benjamini-Hochberg: false discovery rate",
-    }
     least, support = summary.coverage.min_users, summary.coverage.min_support
     rule = (
         ""
@@ -171,7 +167,7 @@ def _reproduce(summary: AuditSummary) -> Reproduce:
         ("permutations", f"{summary.permutations:,}"),
         ("share without a value that is let pass", f"{summary.max_undefined:g}"),
         ("significance level", f"{summary.alpha:g}"),
-        ("p-values adjusted by", corrections[summary.correction]),
+        ("p-values adjusted by", "max-statistic (Westfall-Young): family-wise error rate"),
         ("FairRec", summary.fairrec_version),
         *((plain(name), plain(version)) for name, version in summary.versions.items()),
     )

@@ -18,7 +18,7 @@ def chance_band(
     ----------
     n, n_others : users of the groups, and of all others they are compared with
     """
-    above, below = result.critical_tails or (result.critical or 0.0, result.critical or 0.0)
+    above, below = result.critical_tails or (0.0, 0.0)
     with np.errstate(divide="ignore"):
         error = (result.sd or 0.0) * np.sqrt(1 / n + 1 / n_others)
     error = np.where((n > 0) & (n_others > 0), error, 0.0)

@@ -158,7 +158,7 @@ def _chance(
 
     None among users in the same circumstances, where it takes more than its size to tell.
     """
-    if summary.given is not None or result.critical is None:
+    if summary.given is not None or result.critical_tails is None:
         return None
     size = np.array(float(n))
     others = result.n_compared - size

@@ -140,7 +140,7 @@ def _finding(
         sentence=_sentence(metric, result, finding, groups.summary.given is not None),
         # only results from before there were simultaneous ones have no other
         interval=simultaneous_interval(finding) or f"{one_at_a_time(finding)} (one at a time)",
-        p_adjusted=p_adjusted(finding.p_adjusted, finding.p_value, groups.summary),
+        p_adjusted=p_adjusted(finding.p_adjusted, groups.summary),
         carried_by=carried,
         distances=distances,
         neighbours=neighbour_rows(finding, groups.summary),

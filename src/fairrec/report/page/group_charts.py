@@ -241,7 +241,7 @@ def _around(
 
     A group that is apart from n others by d is apart from the mean of all by d * n / N.
     """
-    if result.sd is None or result.critical is None:
+    if result.sd is None or result.critical_tails is None:
         return ()
     ends = [
         result.mean + width * n_others / result.n_compared

@@ -97,11 +97,7 @@ def _table_row(
             if row.difference is None or row.difference_low is None
             else signed_interval(row.difference_low, row.difference_high, row.difference)
         ),
-        p_adjusted=(
-            "-"
-            if row.p_adjusted is None
-            else p_adjusted(row.p_adjusted, row.p_value, groups.summary)
-        ),
+        p_adjusted=("-" if row.p_adjusted is None else p_adjusted(row.p_adjusted, groups.summary)),
         numbers=tuple(
             None if one is None or not math.isfinite(one) else float(f"{one:.{_KEPT_DIGITS}g}")
             for one in (

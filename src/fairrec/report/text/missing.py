@@ -96,7 +96,7 @@ def _where(one: MissingUsers, summary: AuditSummary) -> str:
 
 
 def _share(group: Finding, permutations: int) -> str:
-    least = least_p_value(permutations, is_adjusted=True) if permutations else 0.0
+    least = least_p_value(permutations) if permutations else 0.0
     more, fewer = _both_shares(group)
     return f"{more} against {fewer} (p adjusted {p_value(group.p_adjusted, least)})"
 

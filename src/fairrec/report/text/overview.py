@@ -202,10 +202,10 @@ def _of_found(groups: list[FoundGroup], summary: AuditSummary) -> tuple[str, str
             f"{who}: {called} {number(abs(finding.difference))} {lower} than that of others with "
             f"the same {names_of_given(summary)}"
         )
-    p = p_is(p_adjusted(finding.p_adjusted, finding.p_value, summary))
+    p = p_is(p_adjusted(finding.p_adjusted, summary))
     detail = (
         f"{known} of {unit.count(summary.n_users)} ({percent(share)}) · {plain(name)} · "
-        f"not chance ({p}, {_family(summary)})"
+        f"not chance ({p}, adjusted for all groups and metrics)"
     )
     if random_sets := random_sets_of(finding, unit):
         detail += f" · {random_sets}"
@@ -244,14 +244,6 @@ def _others_known(first: FoundGroup, summary: AuditSummary) -> int:
     """How many of all others have a value."""
     name, finding = first.first
     return summary.n_users - summary.metrics[name].n_undefined - finding.support
-
-
-def _family(summary: AuditSummary) -> str:
-    return (
-        "adjusted for all groups and metrics"
-        if summary.correction == "max"
-        else "false discovery rate"
-    )
 
 
 def _of_none(summary: AuditSummary, verdicts: tuple[Verdict, ...]) -> tuple[str, str]:
@@ -349,10 +341,7 @@ def _how_sure(summary: AuditSummary) -> tuple[str, ...]:
         return ("not tested against chance",)
     n_groups = max(result.n_groups for result in tested)
     said = [f"{plural(n_groups, 'group')} \u00d7 {plural(len(tested), 'metric')} tested"]
-    if summary.correction == "max":
-        said.append(f"{percent(summary.alpha)} risk of any false finding")
-    else:
-        said.append(f"{percent(summary.alpha)} of findings expected to be false")
+    said.append(f"{percent(summary.alpha)} risk of any false finding")
     said.append(f"intervals hold at {confidence(summary.alpha)} for all at once")
     search = summary.search
     if is_sampled(summary):

@@ -152,7 +152,7 @@ def _findings(summary: AuditSummary) -> TableView:
                     "" if shrunken is None else signed(shrunken),
                     simultaneous_interval(finding),
                     one_at_a_time(finding),
-                    p_adjusted(finding.p_adjusted, finding.p_value, summary),
+                    p_adjusted(finding.p_adjusted, summary),
                     *(
                         ["" if finding.random_sets is None else percent(finding.random_sets)]
                         * of_items
