@@ -8,118 +8,190 @@ from functools import partial
 
 import numpy as np
 
+from benchmarks.statistics.level import few_levels, heavy_tail, hits, normal
+from benchmarks.statistics.rates import Claim
 from benchmarks.statistics.shape import attributes
-from benchmarks.statistics.study import Outcome, happened
+from benchmarks.statistics.study import Outcome, Study, happened
 from benchmarks.statistics.world import HIT, VALUE, World, audited
-from fairrec.core.arrays import AnyArray
+from fairrec.core.arrays import AnyArray, BoolArray
 from fairrec.metrics import MetricAtK, parse_metric
-from fairrec.statistics.outcome import WORSE
+from fairrec.statistics.outcome import RULED_OUT, WORSE, outcome_names
+from fairrec.statistics.simultaneous import DEPTH_SHARES, NullColumns
 from fairrec.statistics.verdict import verdicts_of
 
 N_USERS = 5000
 ERRORS = 4.5
+"""A shift by so many standard errors."""
 FEWEST = 30
 SHOWN = "the group is shown worse"
+CLEARED = "cleared of .2 standard deviations"
+HOLD = "all intervals hold, groups of 30 and more"
+NAMED = "any group is beyond chance"
+
 Values = Callable[[np.random.Generator, int], AnyArray]
 
 
-def normal(rng: np.random.Generator, n: int) -> AnyArray:
-    return rng.normal(size=n)
+def watch_time(rng: np.random.Generator, n: int, sd: float = 0.8) -> AnyArray:
+    """Lognormal with a mean of 1."""
+    return rng.lognormal(-(sd**2) / 2, sd, n)
 
 
-def hits(rng: np.random.Generator, n: int, share: float) -> AnyArray:
-    return rng.random(n) < share
+def losses(rng: np.random.Generator, n: int) -> AnyArray:
+    """With the long tail at the worse end."""
+    return -watch_time(rng, n, 1.8)
 
 
-def watch_time(rng: np.random.Generator, n: int) -> AnyArray:
-    return rng.lognormal(-(0.8**2) / 2, 0.8, n)
-
-
-def lognormal(rng: np.random.Generator, n: int) -> AnyArray:
-    return rng.lognormal(sigma=1.8, size=n)
-
-
-def few_levels(rng: np.random.Generator, n: int) -> AnyArray:
-    return rng.choice([0, 0, 0, 0, 1 / 5, 1 / 4, 1 / 3, 1 / 2, 1], n)
-
-
-RARE = partial(hits, share=0.02)
 OTHERS: tuple[tuple[Values, MetricAtK], ...] = (
-    (lognormal, VALUE),
-    (RARE, HIT),
+    (losses, VALUE),
+    (partial(hits, share=0.02), HIT),
     (few_levels, parse_metric("mrr@5")),
     (watch_time, VALUE),
 )
 """Metrics of other shapes, in which no group differs."""
 
 
-def a_group(rng: np.random.Generator, codes: list[AnyArray], depth: int) -> AnyArray:
-    """(n_users,), the members of some group by so many attributes, not too small."""
+def some_group(rng: np.random.Generator, codes: list[AnyArray], depth: int) -> BoolArray:
+    """(n_users,), the members of a group by so many attributes that is not too small."""
     while True:
         chosen = rng.choice(len(codes), depth, replace=False)
         like = rng.integers(len(codes[0]))
         is_member = np.all([codes[at] == codes[at][like] for at in chosen], axis=0)
         if FEWEST <= is_member.sum() <= len(is_member) / 2:
-            return is_member
+            return np.asarray(is_member)
 
 
-def shifted(seed: int, depth: int, kind: str = "normal", n_metrics: int = 1) -> dict[str, Outcome]:
-    """Whether a group is shown worse whose mean is lower by so many standard errors."""
+def lower(rng: np.random.Generator, is_member: BoolArray, kind: str) -> tuple[AnyArray, MetricAtK]:
+    """Values of a kind, with a mean that is lower by `ERRORS` standard errors in a group."""
+    n_users, n = len(is_member), int(is_member.sum())
+    errors = ERRORS * math.sqrt(1 / n + 1 / (n_users - n))
+    if kind == "normal":
+        return rng.normal(size=n_users) - errors * is_member, VALUE
+    if kind == "negative costs":
+        return -heavy_tail(rng, n_users) / math.sqrt(20) - errors * is_member, VALUE
+    if kind == "watch time":
+        lost = min(0.9, errors * math.sqrt(math.expm1(0.8**2)))
+        return watch_time(rng, n_users) * (1 - lost * is_member), VALUE
+    share = {"20% hits": 0.2, "2% hits": 0.02}[kind]
+    lost = errors * math.sqrt(share * (1 - share))
+    return rng.random(n_users) < share - lost * is_member, HIT
+
+
+def shifted(seed: int, depth: int, kind: str, n_metrics: int = 1) -> dict[str, Outcome]:
+    """Whether a group is shown worse whose mean is lower."""
     rng = np.random.default_rng(seed)
     codes = attributes(rng, N_USERS)
-    is_member = a_group(rng, codes, depth)
-    n = int(is_member.sum())
-    error = math.sqrt(1 / n + 1 / (N_USERS - n))
-    metric = VALUE
-    if kind == "normal":
-        values = rng.normal(size=N_USERS) - ERRORS * error * is_member
-    elif kind == "costs":
-        values = -(rng.exponential(size=N_USERS) ** 2) / math.sqrt(20) - ERRORS * error * is_member
-    elif kind == "watch time":
-        draw = watch_time(rng, N_USERS)
-        lost = np.clip(ERRORS * error * math.sqrt(math.expm1(0.64)), 0, 0.9)
-        values = draw * (1 - lost * is_member)
-    else:
-        share = {"20% hits": 0.2, "2% hits": 0.02, "98% hits": 0.98}[kind]
-        lost = ERRORS * error * math.sqrt(share * (1 - share))
-        values, metric = rng.random(N_USERS) < share - lost * is_member, HIT
-    rows, metrics = [values], [metric]
-    for draw_other, other in OTHERS[: n_metrics - 1]:
-        rows.append(draw_other(rng, N_USERS))
-        metrics.append(other)
-    world = World(codes, np.array(rows, dtype=np.float64), tuple(metrics))
-    analysis = audited(world, seed=seed)
-    conditions = [
-        int(column[is_member][0]) if len(np.unique(column[is_member])) == 1 else -1
-        for column in codes
-    ]
-    at = np.flatnonzero((analysis.moments.n[0] == n) & analysis.is_tested[0])
-    verdict = verdicts_of(analysis, [True] * len(metrics))[0]
-    is_it = [
-        position
-        for position in at
-        if all(
-            code in (-1, value)
-            for code, value in zip(
-                analysis.grouping.lattice.codes[position], conditions, strict=True
-            )
-        )
-    ]
+    is_member = some_group(rng, codes, depth)
+    kinds = [lower(rng, is_member, kind)]
+    kinds += [(draw(rng, N_USERS), metric) for draw, metric in OTHERS[: n_metrics - 1]]
+    values = np.array([values for values, _ in kinds], dtype=np.float64)
+    analysis = audited(World(codes, values, tuple(metric for _, metric in kinds)), seed=seed)
+    verdict = verdicts_of(analysis, [True] * n_metrics)[0]
+    members = analysis.grouping.cells.sums(is_member)
+    # groups with exactly these users
+    shared = analysis.grouping.lattice.sums(members[None])[0]
+    is_it = (shared == is_member.sum()) & (analysis.grouping.lattice.n_users == shared)
     return {SHOWN: happened(bool((verdict.of_groups[is_it] <= WORSE).any()))}
 
 
-CLEARED = "decided as within what matters"
-
-
 def nothing_wrong(seed: int, n_users: int) -> dict[str, Outcome]:
-    """Whether a metric is cleared of .2 standard deviations where no group is worse."""
+    """Whether a metric is cleared where no group is worse, and every value has 5% of users."""
     rng = np.random.default_rng(seed)
-    codes = [
-        rng.integers(0, 2, n_users),
-        rng.choice(7, n_users, p=[0.05, 0.2, 0.25, 0.2, 0.15, 0.1, 0.05]),
-        rng.choice(5, n_users, p=[0.4, 0.3, 0.15, 0.1, 0.05]),
-        rng.choice(3, n_users, p=[0.6, 0.3, 0.1]),
-    ]
+    shares = ((0.5, 0.5), (0.05, 0.2, 0.25, 0.2, 0.15, 0.1, 0.05), (0.4, 0.3, 0.15, 0.1, 0.05))
+    codes = [rng.choice(len(of), n_users, p=of) for of in (*shares, (0.6, 0.3, 0.1))]
     world = World(codes, rng.normal(size=(1, n_users)))
     (verdict,) = verdicts_of(audited(world, seed=seed, matters="0.2"), [True])
-    return {CLEARED: happened(verdict.outcome == "not worse by more")}
+    return {CLEARED: happened(verdict.outcome == outcome_names(True)[RULED_OUT])}
+
+
+def five_metrics(seed: int) -> dict[str, Outcome]:
+    """Whether any group is beyond chance, or an interval misses, where no group differs."""
+    rng = np.random.default_rng(seed)
+    kinds = ((normal, VALUE), *OTHERS)
+    values = np.array([draw(rng, 2000) for draw, _ in kinds], dtype=np.float64)
+    world = World(attributes(rng, 2000), values, tuple(metric for _, metric in kinds))
+    analysis = audited(world, seed=seed)
+    low, high = analysis.estimates.simultaneous
+    is_large = analysis.is_tested & (analysis.moments.n >= FEWEST)
+    return {
+        NAMED: happened(bool(analysis.is_beyond_chance.any())),
+        HOLD: happened(not bool((is_large & ((low > 0) | (high < 0))).any())),
+    }
+
+
+def which_depth(seed: int, kind: str) -> dict[str, Outcome]:
+    """Where no group differs, which of the exceedances of critical scores are at each depth."""
+    rng = np.random.default_rng(seed)
+    draw, metric = EXCEEDING[kind]
+    values = np.asarray(draw(rng, 2000), dtype=np.float64)
+    analysis = audited(World(attributes(rng, 2000), values[None], (metric,)), seed=seed)
+    assert analysis.test is not None
+    columns = analysis.test.tested
+    cut_offs = NullColumns(columns, analysis.test.largest).cut_offs(0.05)
+    n_beyond = (analysis.test.largest > cut_offs).sum(axis=(0, 1))
+    depth = np.zeros(columns.n_columns, dtype=np.int64)
+    is_tested = columns.of_group[0] >= 0
+    depth[columns.of_group[0, is_tested]] = analysis.grouping.lattice.depth[is_tested]
+    return {
+        _at_depth(at): (float(n_beyond[depth == at].sum()), float(n_beyond.sum()))
+        for at in (1, 2, 3)
+    }
+
+
+EXCEEDING: dict[str, tuple[Values, MetricAtK]] = {
+    "lognormal of 1.8": (partial(watch_time, sd=1.8), VALUE),
+    "2% hits": OTHERS[1],
+}
+
+
+def _at_depth(depth: int) -> str:
+    return f"exceedances by groups of {depth} of up to 3 attributes"
+
+
+def _aims() -> tuple[Claim, ...]:
+    """The share of each depth, to .05."""
+    total = sum(DEPTH_SHARES[:3])
+    aims = [share / total for share in DEPTH_SHARES[:3]]
+    return tuple(
+        Claim(_at_depth(depth), round(aim - 0.05, 3), round(aim + 0.05, 3))
+        for depth, aim in enumerate(aims, start=1)
+    )
+
+
+POWER: dict[tuple[str, int], tuple[tuple[float, str], ...]] = {
+    ("normal", 1): ((0.87, ".77"), (0.66, ".73"), (0.55, ".62")),
+    ("normal", 5): ((0.74, ""), (0.46, ""), (0.40, "")),
+    ("20% hits", 1): ((0.85, ".85"), (0.75, ".87"), (0.65, ".82")),
+    ("2% hits", 1): ((0.75, ".88"), (0.45, ".60"), (0.05, ".10")),
+    ("watch time", 1): ((0.75, ".95"), (0.60, ".90"), (0.40, ".98")),
+    ("negative costs", 1): ((0.90, ".00"), (0.85, ".02"), (0.90, ".02")),
+}
+"""By kind and number of metrics: the least power by one, two and three attributes, and before."""
+
+STUDIES = (
+    *(
+        Study(
+            f"{kind}, {ERRORS} standard errors lower in a group by {depth}, metrics: {n_metrics}",
+            partial(shifted, depth=depth, kind=kind, n_metrics=n_metrics),
+            (Claim(SHOWN, bar, None, before),),
+        )
+        for (kind, n_metrics), bars in POWER.items()
+        for depth, (bar, before) in enumerate(bars, start=1)
+    ),
+    *(
+        Study(
+            f"no group worse, {n_users:,} users",
+            partial(nothing_wrong, n_users=n_users),
+            (Claim(CLEARED, bar, None, before),),
+        )
+        for n_users, bar, before in ((10_000, 0.58, ".28"), (20_000, 0.88, ".92"))
+    ),
+    Study(
+        "five metrics of different shape, no group differs",
+        five_metrics,
+        (Claim(NAMED, None, 0.05), Claim(HOLD, 0.94)),
+    ),
+    *(
+        Study(f"{kind}, no group differs", partial(which_depth, kind=kind), _aims())
+        for kind in EXCEEDING
+    ),
+)
