@@ -56,33 +56,38 @@ def widest_ancestor(variance: FloatArray, lattice: Lattice) -> FloatArray:
     ----------
     variance : (n_metrics, n_groups)
     """
-    found, depth, parents = np.zeros_like(variance), lattice.depth, parents_of(lattice)
+    found, codes, depth = np.zeros_like(variance), lattice.codes, lattice.depth
+    parents = _Parents(lattice)
     for conditions in range(2, int(depth.max(initial=0)) + 1):
-        is_here = depth == conditions
-        for of_attribute in parents:
-            group = np.flatnonzero(is_here & (of_attribute >= 0))
-            parent = of_attribute[group]
+        here = np.flatnonzero(depth == conditions)
+        for attribute in range(codes.shape[1]):
+            group = here[codes[here, attribute] != ANY]
+            parent = parents.without(attribute, group)
+            group, parent = group[parent >= 0], parent[parent >= 0]
             widest = np.maximum(variance[:, parent], found[:, parent])
             found[:, group] = np.maximum(found[:, group], widest)
     return found
 
 
-def parents_of(lattice: Lattice) -> IntArray:
-    """(n_attributes, n_groups), the group without the condition on an attribute; -1 without one."""
-    codes = lattice.codes
-    found = np.full((codes.shape[1], len(codes)), -1)
-    # the sum of a random number for each condition tells groups apart, whatever their order
-    rng = np.random.default_rng(0)
-    numbers = np.zeros(codes.shape[::-1], dtype=np.int64)
-    for attribute, column in enumerate(codes.T):
-        of_value = rng.integers(1 << 62, size=int(column.max(initial=0)) + 1)
-        numbers[attribute] = np.where(column == ANY, 0, of_value[column])
-    key = numbers.sum(axis=0)
-    order = np.argsort(key, kind="stable")
-    in_order = key[order]
-    for attribute, column in enumerate(codes.T):
-        group = np.flatnonzero(column != ANY)
-        wanted = key[group] - numbers[attribute, group]
-        place = np.minimum(np.searchsorted(in_order, wanted), len(codes) - 1)
-        found[attribute, group] = np.where(in_order[place] == wanted, order[place], -1)
-    return found
+class _Parents:
+    """Finds the group that has all conditions of another one but that on an attribute."""
+
+    def __init__(self, lattice: Lattice) -> None:
+        # the sum of a random number for each condition tells groups apart
+        rng = np.random.default_rng(0)
+        self._codes = lattice.codes
+        self._numbers = [
+            np.append(rng.integers(1 << 62, size=int(column.max(initial=0)) + 1), 0)
+            for column in self._codes.T
+        ]
+        key = np.zeros(len(lattice), dtype=np.int64)
+        for numbers, column in zip(self._numbers, self._codes.T, strict=True):
+            key += numbers[column]  # ANY, which is -1, has the last one: 0
+        self._key, self._order = key, np.argsort(key, kind="stable")
+        self._in_order = key[self._order]
+
+    def without(self, attribute: int, groups: IntArray) -> IntArray:
+        """(len(groups),), the parent of each group; -1 where the lattice has none."""
+        wanted = self._key[groups] - self._numbers[attribute][self._codes[groups, attribute]]
+        place = np.minimum(np.searchsorted(self._in_order, wanted), len(self._order) - 1)
+        return np.where(self._in_order[place] == wanted, self._order[place], -1)
