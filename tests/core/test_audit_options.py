@@ -90,5 +90,5 @@ def test_functions_have_the_defaults_and_the_words_that_are_declared(function, c
                 assert parameters[name].default == wanted
     missing = {*declared(AuditOptions)} - {*parameters}
     assert missing == (
-        set() if function is fairrec.audit else {"correction", "matters", "top", "max_undefined"}
+        set() if function is fairrec.audit else {"matters", "top", "max_undefined"}
     )

@@ -1,9 +1,30 @@
-"""P-values of the columns of scores, draw by draw."""
+"""Scores and the p-values of their columns, group by group and draw by draw."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
+
+from fairrec.statistics.moderation import PRIOR_USERS
+from fairrec.statistics.scores import normal_scale
+
+
+def score_by_own(difference: float, sides, variance: float) -> float:
+    """Welch's statistic on the scale of a normal variable, of a metric without upper bound.
+
+    Parameters
+    ----------
+    sides : users of a group and of all others, and the sum of squares around the mean of each
+    variance : of all users, to which those of both are drawn
+    """
+    freedoms = [n - 1 + PRIOR_USERS for n, _ in sides]
+    errors = [
+        (around + PRIOR_USERS * variance) / freedom / n
+        for (n, around), freedom in zip(sides, freedoms, strict=True)
+    ]
+    # Welch and Satterthwaite
+    freedom = sum(errors) ** 2 / sum(e**2 / f for e, f in zip(errors, freedoms, strict=True))
+    return float(normal_scale(difference / math.sqrt(sum(errors)), freedom))
 
 
 def p_slowly(values: Sequence[float], score: float) -> float:

@@ -26,7 +26,7 @@ class Population:
 
     @property
     def is_tested(self):
-        return self.moments.n >= self.grouping.min_users
+        return (self.moments.n >= self.grouping.min_users) & self.lattice.is_tested
 
     def position(self, *codes: int) -> int:
         """Where the group with these codes stands in the lattice."""

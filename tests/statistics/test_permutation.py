@@ -8,7 +8,6 @@ from pytest import approx
 
 from fairrec.core.engines.local import LocalEngine
 from fairrec.statistics.draws import PermutedSums
-from fairrec.statistics.moderation import PRIOR_USERS
 from fairrec.statistics.permutation import (
     Extremes,
     Permuted,
@@ -16,9 +15,8 @@ from fairrec.statistics.permutation import (
     least_p_value,
     null_distribution,
 )
-from fairrec.statistics.scores import normal_scale
 from fairrec.statistics.simultaneous import normal_cut_offs
-from tests.statistics.slow_columns import adjusted_slowly, least_slowly
+from tests.statistics.slow_columns import adjusted_slowly, least_slowly, score_by_own
 from tests.statistics.small_population import permutation_test, population, random_population
 
 
@@ -57,18 +55,13 @@ def score_slowly(world, total, squares) -> SlowScores:
         variance = moments.variance[metric]
         inside = np.zeros(len(world.grouping.cells), dtype=bool)
         inside[world.grouping.cells.of_user[world.users_in(group)]] = True
-        means, errors, freedoms = [], [], []
+        means, sides = [], []
         for here, size in ((inside, n), (~inside, n_users - n)):
-            mean = total[metric, here].sum() / size
-            around = squares[metric, here].sum() - size * mean**2
-            means.append(mean)
-            freedoms.append(size - 1 + PRIOR_USERS)
-            errors.append((around + PRIOR_USERS * variance) / freedoms[-1] / size)
+            means.append(total[metric, here].sum() / size)
+            sides.append((size, squares[metric, here].sum() - size * means[-1] ** 2))
         difference = means[0] - means[1]
         by_chance[metric, group] = difference / np.sqrt(variance * (1 / n + 1 / (n_users - n)))
-        # Welch and Satterthwaite
-        freedom = sum(errors) ** 2 / sum(e**2 / f for e, f in zip(errors, freedoms, strict=True))
-        by_own[metric, group] = normal_scale(difference / np.sqrt(sum(errors)), freedom)
+        by_own[metric, group] = score_by_own(difference, sides, variance)
     return SlowScores(by_chance, by_own)
 
 
