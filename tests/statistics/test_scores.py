@@ -6,6 +6,7 @@ from pytest import approx
 from scipy.special import ndtri, stdtr
 from scipy.stats import ttest_ind
 
+from fairrec.statistics.permutation import both_columns
 from fairrec.statistics.scores import (
     KNOWN,
     Sums,
@@ -17,7 +18,6 @@ from fairrec.statistics.scores import (
     scores_of,
     student_scale,
 )
-from fairrec.statistics.permutation import both_columns
 from tests.statistics.small_population import population, random_population
 
 

@@ -1,4 +1,4 @@
-"""The guard of intervals for groups of another shape, by hand and against a loop over conditions."""
+"""The guard of groups of another shape, by hand and against a loop over conditions."""
 
 from __future__ import annotations
 

@@ -49,7 +49,9 @@ def test_metrics_have_equal_shares_whatever_their_depths():
     is_tested = np.array([[True, True], [True, False], [False, False]])
     columns = columns_of(np.array([1, 2]), is_tested, np.full(3, 0.5))
     # the last one has no group to be tested
-    assert shares_by_group(columns) == approx(np.array([[0.5 * 4 / 7, 0.5 * 3 / 7], [0.5, 0], [0, 0]]))
+    assert shares_by_group(columns) == approx(
+        np.array([[0.5 * 4 / 7, 0.5 * 3 / 7], [0.5, 0], [0, 0]])
+    )
     assert columns.of_group[2].tolist() == [-1, -1]
     assert columns.shares.sum() == approx(1)
 
@@ -159,7 +161,9 @@ def test_columns_are_exceeded_as_often_as_their_shares_say():
 def test_a_column_of_a_longer_tail_changes_no_cut_off_of_another():
     draws = some_draws(999, 2)
     longer = draws * np.array([10.0, 1.0])
-    cut_offs = [NullColumns(one_group_each(some_shares(2)), one).cut_offs(0.05) for one in (draws, longer)]
+    cut_offs = [
+        NullColumns(one_group_each(some_shares(2)), one).cut_offs(0.05) for one in (draws, longer)
+    ]
     assert cut_offs[1] == approx(cut_offs[0] * np.array([10.0, 1.0]))
 
 
