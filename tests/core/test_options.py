@@ -188,7 +188,7 @@ def test_a_call_names_an_option_once_in_its_signature():
         (
             fairrec.mitigate,
             (AuditOptions, AboutOptions, MitigationOptions),
-            ("correction", "matters", "max_undefined", "top"),
+            ("matters", "max_undefined", "top"),
         ),
     ],
 )

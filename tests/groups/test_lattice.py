@@ -54,7 +54,9 @@ def test_lattice_equals_brute_force(seed, n_attributes, depth, min_users, room):
     assert sorted(groups) == sorted(slow)
     assert lattice.n_users.tolist() == [len(slow[group]) for group in groups]
     assert lattice.is_full.tolist() == [ANY not in group for group in groups]
-    assert lattice.depth.tolist() == [len(group) - group.count(ANY) for group in groups]
+    depths = [len(group) - group.count(ANY) for group in groups]
+    assert lattice.depth.tolist() == depths
+    assert lattice.is_tested.tolist() == [depth is None or one <= depth for one in depths]
     assert {size: n for size, n in lattice.n_below.items() if n} == {
         size: n for size, n in n_below.items() if n
     }

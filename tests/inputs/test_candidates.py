@@ -319,7 +319,6 @@ def test_a_cut_off_that_is_no_whole_number_from_1_is_refused(cutoff: str):
         ("alpha", 1),
         ("alpha", 2),
         ("alpha", NAN),
-        ("correction", "bonferroni"),
         ("seed", -1),
         ("threads", 0),
     ],

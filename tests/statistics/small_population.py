@@ -26,7 +26,7 @@ class Population:
 
     @property
     def is_tested(self):
-        return self.moments.n >= self.grouping.min_users
+        return (self.moments.n >= self.grouping.min_users) & self.lattice.is_tested
 
     def position(self, *codes: int) -> int:
         """Where the group with these codes stands in the lattice."""
@@ -49,9 +49,13 @@ def population(codes, values, depth=3, min_users=1, bounds=None) -> Population:
     return Population(codes, values, grouping, group_moments(values, grouping, bounds=bounds))
 
 
-def permutation_test(moments, grouping, is_tested, n_permutations, seed, threads=1):
-    """The test against permutations of the values."""
-    return null_distribution(Permuted(moments, grouping, is_tested), n_permutations, seed, threads)
+def permutation_test(
+    moments, grouping, is_tested, n_permutations, seed, threads=1, higher_is_better=None
+):
+    """The test against permutations of the values; by default of metrics without a better end."""
+    better = [None] * len(moments.mean) if higher_is_better is None else higher_is_better
+    null = Permuted(moments, grouping, is_tested, better)
+    return null_distribution(null, n_permutations, seed, threads)
 
 
 def random_population(seed, n_users=300, share_undefined=0.0, min_users=5) -> Population:

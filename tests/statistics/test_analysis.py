@@ -3,50 +3,109 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from pytest import approx
-from scipy.stats import false_discovery_control
 
 from fairrec.core.audit_options import AuditOptions
 from fairrec.statistics.analysis import analyse
+from fairrec.statistics.intervals import CutOffs, Intervals
+from fairrec.statistics.metric_analysis import analyse_metrics
 from fairrec.statistics.moments import moments_of
 from fairrec.statistics.strata import Strata
 from tests.groups.small_grouping import grouping_of
-from tests.statistics.small_analysis import measured_as, random_analysis
+from tests.statistics.small_analysis import analysis_of, measured_as, random_analysis
 from tests.statistics.small_population import permutation_test
 
 
-def test_the_family_wise_correction_is_that_of_the_permutations():
+def test_adjusted_p_values_are_those_of_the_permutations():
     found = random_analysis(min_users=45)
     moments = moments_of(found.measured, found.grouping)
-    test = permutation_test(moments, found.grouping, moments.n >= 45, 99, 0)
+    # higher is better, and neither end is
+    better = [True, None]
+    test = permutation_test(
+        moments, found.grouping, moments.n >= 45, 99, 0, higher_is_better=better
+    )
     is_tested = found.is_tested
     assert is_tested.any() and not is_tested.all()
     assert (found.adjusted_p_values[is_tested] == test.adjusted_p_values[is_tested]).all()
     assert (found.p_values == test.p_values).all()
     assert np.isnan(found.adjusted_p_values[~is_tested]).all()
-    assert not found.is_significant[~is_tested].any()
+    assert not found.is_beyond_chance[~is_tested].any()
+    assert found.test.tested.shares[0].sum() == approx((0.2 + 0.5) / 2)
 
 
-def test_the_false_discovery_rate_is_that_of_all_metrics_together():
-    found = random_analysis(effect=0.5, correction="bh", permutations=999)
-    together = false_discovery_control(found.p_values[found.is_tested], method="bh")
-    assert found.adjusted_p_values[found.is_tested] == approx(together)
-    assert found.is_significant.any()
-
-
-@pytest.mark.parametrize("correction", ["max", "bh"])
 @pytest.mark.parametrize("effect", [0.0, 0.6])
-def test_critical_is_where_significance_begins(correction, effect):
-    found = random_analysis(effect=effect, correction=correction, permutations=499)
+def test_critical_is_where_significance_begins(effect):
+    found = random_analysis(effect=effect, permutations=499)
     score = found.test.scores.smaller
-    critical = np.where(score > 0, *found.critical)
-    assert (np.abs(score)[found.is_significant] >= critical[found.is_significant] - 1e-9).all()
-    if correction == "max":
-        is_not = found.is_tested & ~found.is_significant
-        assert (np.abs(score)[is_not] < critical[is_not]).all()
+    is_significant = found.adjusted_p_values <= 0.05
+    assert effect == 0 or is_significant.any()
+    is_beyond = np.abs(score) > np.where(score > 0, *found.critical)
+    assert (is_beyond == is_significant)[found.is_tested].all()
     # what is found with 80% probability lies beyond it; mrr is worse below
     beyond = (found.detectable / found.moments.chance_error)[0]
     is_known = found.is_tested[0] & ~np.isnan(beyond)
-    assert is_known.any() and (beyond[is_known] > found.critical[1]).all()
+    assert is_known.any() and (beyond > found.critical[1, 0])[is_known].all()
+
+
+def test_a_finding_is_significant_and_its_interval_leaves_out_0():
+    n_each = np.zeros(3, dtype=int)
+    for seed in range(12):
+        found = random_analysis(seed=seed, effect=0.35, permutations=199)
+        low, high = found.estimates.simultaneous
+        is_significant = found.adjusted_p_values <= 0.05
+        # an end that is cut at 0 counts
+        is_without = np.where(found.moments.difference > 0, low >= 0, high <= 0)
+        assert (found.is_beyond_chance == (is_significant & is_without)).all()
+        n_each += [(one).sum() for one in (found.is_beyond_chance, is_significant, is_without)]
+    assert 0 < n_each[0] <= n_each[1:].min()
+    # the two do not always agree
+    assert n_each[0] < n_each[1:].max()
+
+
+def test_intervals_are_cut_at_0_by_their_own_cut_offs_for_a_difference_of_0():
+    n_cut = n_not_cut = 0
+    for seed in range(10, 20):
+        found = random_analysis(seed=seed, effect=0.35, permutations=199)
+        intervals = Intervals(found.moments, found.guarded.spread)
+        wide = intervals.of_differences(found.cut_offs, found._extremes)
+        at_zero = intervals.of_differences(CutOffs(*found.test.cut_offs_at_zero(0.05)))
+        low, high = found.estimates.simultaneous
+        up, down = at_zero.low > 0, at_zero.high < 0
+        bounds = found.moments.bounds
+        width = (bounds[:, 1] - bounds[:, 0])[:, None]
+        expected = np.where(up, np.maximum(wide.low, 0), wide.low)
+        assert low == approx(np.maximum(expected, -width), abs=1e-12)
+        expected = np.where(down, np.minimum(wide.high, 0), wide.high)
+        assert high == approx(np.minimum(expected, width), abs=1e-12)
+        n_cut += ((up & (wide.low < 0)) | (down & (wide.high > 0))).sum()
+        is_open = (low < 0) & (high > 0)
+        n_not_cut += ((found.adjusted_p_values <= 0.05) & is_open).sum()
+    # a test alone cuts nothing
+    assert n_cut and n_not_cut
+
+
+def test_intersections_deeper_than_what_is_tested_are_there_for_the_gap_alone():
+    rng = np.random.default_rng(0)
+    codes = [rng.integers(0, 2, 800) for _ in range(3)]
+    values = rng.normal(size=800) - 3.0 * ((codes[0] == 0) & (codes[1] == 0) & (codes[2] == 0))
+    found, deep = (
+        analysis_of(codes, "urp@5", values, min_users=10, depth=depth) for depth in (1, 3)
+    )
+    lattice = found.grouping.lattice
+    assert lattice.is_full.sum() == 8 and not (lattice.is_full & lattice.is_tested).any()
+    assert (found.is_tested[0] == (lattice.depth == 1)).all()
+    assert np.isnan(found.adjusted_p_values[0, lattice.is_full]).all()
+    assert not found.is_beyond_chance[0, lattice.is_full].any()
+    for cut_offs in (found.critical, found.cut_offs):
+        assert (np.isfinite(cut_offs) == found.is_tested).all()
+    # one at a time they have an interval, and the gap is between them
+    assert np.isfinite(found.estimates.difference_low[0]).all()
+    assert analyse_metrics(found)[0].gap == approx(analyse_metrics(deep)[0].gap)
+    worst = deep.grouping.lattice.codes.tolist().index([0, 0, 0])
+    assert deep.is_beyond_chance[0, worst]
+    # and cost the groups that are tested nothing
+    only = analysis_of(codes, "urp@5", values, min_users=10, depth=1)
+    alone = analysis_of(codes[:2], "urp@5", values, min_users=10, depth=1)
+    assert only.test.tested.n_columns == alone.test.tested.n_columns == 1
 
 
 def test_standard_errors_are_those_of_the_differences_and_0_where_undefined():
@@ -64,7 +123,6 @@ def test_without_permutations_nothing_is_tested():
     found = random_analysis(effect=0.6, permutations=0)
     assert found.test is None
     assert np.isnan(found.p_values).all() and np.isnan(found.adjusted_p_values).all()
-    assert not found.is_significant.any()
     assert (found.critical == np.inf).all()
     assert found.cut_offs is None
     assert not found.is_beyond_chance.any() and not found.only_varies.any()

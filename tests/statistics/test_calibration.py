@@ -51,7 +51,10 @@ def population_of(users: pl.DataFrame, values, bounds=(0, 1)) -> Population:
 
 def chance_in(world: Population, seed: int):
     """The test against chance, (n_metrics, n_groups) adjusted p-values, (n_metrics,) of gaps."""
-    test = permutation_test(world.moments, world.grouping, world.is_tested, PERMUTATIONS, seed)
+    test = permutation_test(
+        *(world.moments, world.grouping, world.is_tested, PERMUTATIONS, seed),
+        higher_is_better=[True] * len(world.values),
+    )
     spans = Extremes(world.lattice, world.is_tested).range_of(
         world.moments.total, np.sqrt(world.moments.weights.null_variance)
     )
@@ -124,7 +127,7 @@ def findings_of(users: pl.DataFrame, values, seed: int) -> list[dict[str, str]]:
     test, adjusted, _ = chance_in(world, seed)
     assert world.is_tested.sum() > 250
     chosen = select_findings(
-        *(0, adjusted[0] <= ALPHA, test.critical(ALPHA), True),
+        *(0, adjusted[0] <= ALPHA, test.critical(ALPHA)[:, 0], True),
         *(world.moments, world.grouping),
     )
     levels = {name: sorted(users[name].unique()) for name in ATTRIBUTES}

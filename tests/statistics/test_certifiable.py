@@ -28,17 +28,28 @@ def rate(mean: float, n: int = 2000) -> Everyone:
     return everyone(mean, mean * (1 - mean), n, (0.0, 1.0), is_rate=True)
 
 
-def test_normal_scores_divide_alpha_by_classes_tails_groups_and_metrics():
-    n = np.array([50.0, 50.0, 50.0, 400.0])
+def singles(n: np.ndarray) -> np.ndarray:
+    """The depths of groups by one attribute."""
+    return np.ones(len(n), dtype=int)
+
+
+def test_normal_scores_divide_alpha_by_depths_sizes_tails_groups_and_metrics():
+    n = np.array([50.0, 50.0, 50.0, 400.0, 60.0])
+    depth = np.array([1, 1, 1, 1, 2])
+    of_single, of_pair = 0.4 / 0.7, 0.3 / 0.7
     for n_metrics in (1, 4):
-        cut_offs = expected_cut_offs(everyone(n_metrics=n_metrics), n, ALPHA)
-        small, large = (norm.isf(ALPHA / (2 * 2 * k * n_metrics)) for k in (3, 1))
-        assert cut_offs == pytest.approx(np.array([[np.inf, small, np.inf, large, np.inf]] * 2))
+        cut_offs = expected_cut_offs(everyone(n_metrics=n_metrics), n, depth, ALPHA)
+        small, large, pair = (
+            norm.isf(ALPHA * share / (2 * n_metrics))
+            for share in (of_single / 2 / 3, of_single / 2, of_pair)
+        )
+        assert cut_offs == pytest.approx(np.array([[small] * 3 + [large, pair]] * 2), abs=1e-6)
 
 
 def test_few_hits_have_a_long_upper_tail():
     """100 of very many users, one in twenty with a hit: from a binomial table."""
-    up, down = expected_cut_offs(rate(0.05, n=10**9), np.array([100.0]), ALPHA)[:, 2]
+    n = np.array([100.0])
+    up, down = expected_cut_offs(rate(0.05, n=10**9), n, singles(n), ALPHA)[:, 0]
     hits = 5 + up * math.sqrt(100 * 0.05 * 0.95)
     beyond = binom.sf([math.floor(hits) - 1, math.ceil(hits) - 1], 100, 0.05)
     assert beyond[0] >= ALPHA / 2 >= beyond[1]
@@ -48,19 +59,18 @@ def test_few_hits_have_a_long_upper_tail():
 
 
 def test_the_larger_side_has_the_tails_of_the_smaller_turned_around():
-    group, rest = (
-        expected_cut_offs(rate(0.05), np.array([n]), ALPHA)[:, at]
-        for n, at in ((500.0, 3), (1500.0, 4))
+    group, rest, even = (
+        expected_cut_offs(rate(0.05), np.array([n]), np.array([1]), ALPHA)[:, 0]
+        for n in (500.0, 1500.0, 1000.0)
     )
     assert group[0] > 1.02 * group[1]
     assert rest == pytest.approx(group[::-1])
-    even = expected_cut_offs(rate(0.05), np.array([1000.0]), ALPHA)[:, 4]
     assert even == pytest.approx(norm.isf(ALPHA / 2), rel=5e-3)
 
 
 @pytest.mark.parametrize("higher_is_better", [True, False])
 def test_without_bounds_the_harm_ruled_out_is_a_sum_of_two_quantiles(higher_is_better):
-    cut_offs = np.full((2, 5), 3.0)
+    cut_offs = np.full((2, 1), 3.0)
     error = math.sqrt(1 / 1000 + 1 / 1000)
     for probability in (0.5, 0.8):
         harm = certified_harm(
@@ -71,7 +81,7 @@ def test_without_bounds_the_harm_ruled_out_is_a_sum_of_two_quantiles(higher_is_b
 
 def test_each_end_has_the_cut_off_of_what_chance_would_do():
     """A mean that is too high by chance hides a harm where higher is better."""
-    cut_offs = np.array([[4.0] * 5, [2.0] * 5])
+    cut_offs = np.array([[4.0], [2.0]])
     lower, higher = (
         certified_harm(everyone(), 0, np.array([1000.0]), cut_offs, higher_is_better, 0.5)
         for higher_is_better in (False, True)
@@ -84,7 +94,7 @@ def test_each_end_has_the_cut_off_of_what_chance_would_do():
 
 def test_nothing_is_ruled_out_without_a_cut_off():
     for users in (everyone(), rate(0.2)):
-        cut_offs = np.full((2, 5), np.inf)
+        cut_offs = np.full((2, 1), np.inf)
         assert np.isnan(certified_harm(users, 0, np.array([100.0]), cut_offs, True, 0.8)).all()
 
 
@@ -109,7 +119,7 @@ def test_the_harm_ruled_out_is_that_of_audits_without_differences(metric):
         upper.append(harm_interval(Interval(*(ends[0] for ends in simultaneous)), True).high)
     n = found.moments.n[0]
     is_large = n >= 100
-    cut_offs = expected_cut_offs(users, n, ALPHA)
+    cut_offs = expected_cut_offs(users, n, found.grouping.lattice.depth, ALPHA)[:, is_large]
     likely, median = (
         certified_harm(users, 0, n[is_large], cut_offs, True, probability)
         for probability in (0.8, 0.5)
@@ -122,19 +132,21 @@ def test_the_harm_ruled_out_is_that_of_audits_without_differences(metric):
 def test_more_users_are_needed_by_the_square_of_what_is_to_be_ruled_out():
     n = np.array([400.0, 1600.0])
     of_metrics = growth_needed(
-        everyone(n_metrics=3), n, n, [0.1, 0.05, 1e-6], [True, False, None], ALPHA
+        *(everyone(n_metrics=3), n, singles(n), np.arange(2)),
+        *([0.1, 0.05, 1e-6], [True, False, None], ALPHA),
     )
     assert of_metrics[1] == pytest.approx(4 * of_metrics[0], rel=0.15)
     assert np.isnan(of_metrics[2]).all()
     # the one that was found is enough, and one step fewer users are not
     for times, is_enough in ((of_metrics[0, 0], True), (of_metrics[0, 0] / 1.03, False)):
         grown = everyone(n_metrics=3, n=2000 * times)
-        cut_offs = expected_cut_offs(grown, n * times, ALPHA)
-        harm = certified_harm(grown, 0, n[:1] * times, cut_offs, True, 0.8)
+        cut_offs = expected_cut_offs(grown, n * times, singles(n), ALPHA)
+        harm = certified_harm(grown, 0, n[:1] * times, cut_offs[:, :1], True, 0.8)
         assert (harm[0] < 0.1) == is_enough
 
 
 def test_users_that_are_enough_need_not_grow():
     n = np.array([400.0])
-    assert growth_needed(everyone(), n, n, [5.0], [True], ALPHA) == np.ones((1, 1))
-    assert np.isnan(growth_needed(everyone(), n, n, [np.nan], [True], ALPHA)).all()
+    sizes = (everyone(), n, singles(n), np.arange(1))
+    assert growth_needed(*sizes, [5.0], [True], ALPHA) == np.ones((1, 1))
+    assert np.isnan(growth_needed(*sizes, [np.nan], [True], ALPHA)).all()

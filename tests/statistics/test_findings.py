@@ -20,12 +20,15 @@ def world_with(effects, n_users=4000, seed=0, higher_is_better=True):
             inside &= (column == code) | (code == ANY)
         values += shift * inside
     world = population(codes, values, min_users=10)
-    test = permutation_test(world.moments, world.grouping, world.is_tested, 199, seed)
+    test = permutation_test(
+        *(world.moments, world.grouping, world.is_tested, 199, seed),
+        higher_is_better=[higher_is_better],
+    )
     is_significant = test.adjusted_p_values[0] <= 0.05
     selection = select_findings(
         0,
         is_significant,
-        test.critical(0.05),
+        test.critical(0.05)[:, 0],
         higher_is_better,
         world.moments,
         world.grouping,
@@ -71,7 +74,7 @@ def test_where_neither_end_is_worse_the_smaller_complement_is_named():
     selection = select_findings(
         0,
         test.adjusted_p_values[0] <= 0.05,
-        test.critical(0.05),
+        test.critical(0.05)[:, 0],
         None,
         world.moments,
         world.grouping,
@@ -99,7 +102,7 @@ def test_of_groups_with_the_same_users_the_simplest_is_named():
     selection = select_findings(
         0,
         test.adjusted_p_values[0] <= 0.05,
-        test.critical(0.05),
+        test.critical(0.05)[:, 0],
         True,
         world.moments,
         world.grouping,

@@ -6,6 +6,7 @@ from pytest import approx
 from scipy.stats import binomtest
 
 from fairrec.statistics.intervals import CutOffs, Interval, Intervals
+from fairrec.statistics.scores import student_scale
 from tests.statistics.small_population import population, random_population
 
 Z = 1.959963984540054
@@ -77,9 +78,72 @@ def test_intervals_of_rare_hits_hold_as_often_as_they_say():
         assert (held / 40 > 0.925).all() and (held / 40 < 0.985).all(), (rate, held / 40)
 
 
-def test_an_interval_is_cut_at_zero_where_a_test_says_on_which_side_the_estimate_is():
+def test_an_interval_is_cut_at_zero_on_the_side_of_the_estimate_alone():
     wide = Interval(np.full(4, -0.2), np.full(4, 0.3))
     estimate, is_beyond = np.array([0.1, -0.1, 0.1, 0.0]), np.array([True, True, False, True])
     low, high = wide.without_zero(estimate, is_beyond)
     assert low.tolist() == [0.0, -0.2, -0.2, -0.2]
     assert high.tolist() == [0.3, 0.0, 0.3, 0.3]
+
+
+def amounts(values, group):
+    """Moments of a metric of which no value is negative."""
+    moments = population([group], values).moments
+    assert moments.bounds.tolist() == [[0, np.inf]]
+    return moments
+
+
+def test_amounts_have_the_higher_of_two_upper_ends_and_no_lower_end_below_0():
+    rng = np.random.default_rng(0)
+    group = np.repeat([0, 1], [40, 400])
+    values = rng.gamma(0.2, 5, 440)
+    moments = amounts(values, group)
+    found = Intervals(moments).of_values(at(Z))
+    n, mean = 40, values[:40].mean()
+    all_mean, all_variance = values.mean(), values.var(ddof=1)
+    # one user more, with the variance and the mean of everyone
+    variance = (((values[:40] - mean) ** 2).sum() + all_variance) / 40
+    drawn_mean = (39 * mean + all_mean) / 40
+    far = float(student_scale(np.array(Z), np.array(40.0)))
+    welch = mean + far * np.sqrt(variance / n)
+    # (value - mean)^2 = far^2 * (dispersion * value) / n
+    squares = far**2 * variance / drawn_mean / n
+    scored = mean + squares / 2 + np.sqrt(squares * mean + squares**2 / 4)
+    assert scored > 1.05 * welch
+    assert found.high[0, 0] == approx(scored)
+    assert (scored - mean) ** 2 == approx(squares * scored)
+    assert found.low[0, 0] == approx(max(mean - far * np.sqrt(variance / n), 0))
+
+
+def test_a_group_that_saw_none_of_the_large_amounts_may_have_some():
+    # one user in twenty-five has 20, the others 0.5 or 1: ten of them show none
+    rng = np.random.default_rng(1)
+    values = rng.choice([0.5, 1.0], 1000)
+    values[100:140] = 20.0
+    group = (np.arange(1000) >= 10).astype(int)
+    found = Intervals(amounts(values, group)).of_values(at(Z))
+    # without the lowest value that an amount has, ends are as far up as down
+    free = Intervals(population([group], values - 0.6).moments).of_values(at(Z))
+    assert (free.high + free.low)[0, 0] / 2 == approx(values[:10].mean() - 0.6)
+    assert (found.high > free.high + 0.6 + 1e-9)[0, 0]
+    assert found.high[0, 1] == approx(free.high[0, 1] + 0.6, rel=0.05)
+    assert found.high[0, 0] > values.mean()
+    # in a difference the end towards which a group may have more is the further one as well
+    ends = Intervals(amounts(values, group)).of_differences(at(Z))
+    without = Intervals(population([group], values - 0.6).moments).of_differences(at(Z))
+    assert ends.high[0, 0] > without.high[0, 0] + 0.1
+    assert ends.low[0, 0] <= without.low[0, 0]
+    assert ends.low[0, 1] == approx(-ends.high[0, 0])
+
+
+def test_intervals_of_amounts_hold_about_as_often_as_they_say():
+    rng = np.random.default_rng(0)
+    sizes = np.repeat([15, 60, 240], [60, 30, 10])
+    group = np.repeat(np.arange(len(sizes)), sizes)
+    held = []
+    for _ in range(40):
+        # waiting times: exponential with the mean 3
+        found = Intervals(amounts(rng.exponential(3.0, len(group)), group)).of_values(at(Z))
+        held.append((found.low[0] <= 3) & (found.high[0] >= 3))
+    for size in (15, 60, 240):
+        assert 0.93 <= np.mean(np.array(held)[:, sizes == size]) <= 0.99

@@ -74,7 +74,7 @@ def test_the_planted_group_is_the_finding_and_the_combination_carries_it():
     assert analysis.grouping.group(finding.position).as_dict() == {"a": 0, "b": 0}
     assert finding.interaction.carried_by == "the combination"
     assert finding.interaction.attributes == (0, 1)
-    assert finding.n_folded == analysis.is_significant[0].sum() - 1
+    assert finding.n_folded == analysis.is_beyond_chance[0].sum() - 1
     assert quiet.findings == ()
 
 

@@ -35,3 +35,26 @@ def test_chance_error_is_the_spread_of_randomly_drawn_groups():
         shuffled = rng.permutation(values)
         drawn.append(shuffled[:10].mean() - shuffled[10:].mean())
     assert world.moments.chance_error[0, 0] == pytest.approx(np.std(drawn), rel=0.05)
+
+
+@pytest.mark.parametrize(
+    ("values", "bounds", "found", "is_rate"),
+    [
+        # of a metric without bounds
+        ([0.0, 2.5, 7.0], None, (0, np.inf), False),
+        ([1.5, 2.5, 7.0], None, (0, np.inf), False),
+        ([-0.1, 2.5, 7.0], None, (-np.inf, np.inf), False),
+        # two values are a rate
+        ([2.0, 5.0, 5.0], None, (2, 5), True),
+        ([0.0, 0.5, 1.0], (0, 1), (0, 1), False),
+        # beyond its bounds it has none of its own
+        ([0.0, 0.5, 3.0], (0, 1), (0, np.inf), False),
+        ([-1.0, 0.5, 3.0], (0, 1), (-np.inf, np.inf), False),
+    ],
+)
+def test_bounds_are_those_of_the_metric_or_0_where_no_value_is_negative(
+    values, bounds, found, is_rate
+):
+    moments = population([[0, 0, 1]], values, bounds=bounds).moments
+    assert moments.bounds.tolist() == [list(found)]
+    assert moments.is_rate.tolist() == [is_rate]

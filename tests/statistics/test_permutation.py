@@ -1,18 +1,29 @@
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 import pytest
 from pytest import approx
 
 from fairrec.core.engines.local import LocalEngine
 from fairrec.statistics.draws import PermutedSums
-from fairrec.statistics.permutation import Extremes, Permuted, gap_p_value, null_distribution
+from fairrec.statistics.permutation import (
+    Extremes,
+    Permuted,
+    gap_p_value,
+    least_p_value,
+    null_distribution,
+)
+from fairrec.statistics.simultaneous import normal_cut_offs
+from tests.statistics.slow_columns import adjusted_slowly, least_slowly, score_by_own
 from tests.statistics.small_population import permutation_test, population, random_population
 
 
-def run(world, n_permutations=99, seed=0, threads=1):
+def run(world, n_permutations=99, seed=0, threads=1, higher_is_better=None):
     return permutation_test(
-        world.moments, world.grouping, world.is_tested, n_permutations, seed, threads
+        *(world.moments, world.grouping, world.is_tested, n_permutations, seed, threads),
+        higher_is_better=higher_is_better,
     )
 
 
@@ -23,37 +34,108 @@ def test_statistic_is_the_difference_over_its_chance_error():
     assert score[world.is_tested] == pytest.approx(expected[world.is_tested], abs=1e-9)
 
 
+class SlowScores(NamedTuple):
+    """What a loop over groups has of one draw; (n_metrics, n_groups), 0 where not tested."""
+
+    by_chance: np.ndarray
+    by_own: np.ndarray
+
+    @property
+    def smaller(self):
+        return np.where(np.abs(self.by_own) < np.abs(self.by_chance), self.by_own, self.by_chance)
+
+
+def score_slowly(world, total, squares) -> SlowScores:
+    """The scores of each group, from centred sums over cells; of metrics without upper bound."""
+    moments, by_chance, by_own = world.moments, *np.zeros((2, *world.is_tested.shape))
+    for metric, group in zip(*np.nonzero(world.is_tested), strict=True):
+        n, n_users = moments.n[metric, group], moments.n_users[metric]
+        if n == n_users:
+            continue
+        variance = moments.variance[metric]
+        inside = np.zeros(len(world.grouping.cells), dtype=bool)
+        inside[world.grouping.cells.of_user[world.users_in(group)]] = True
+        means, sides = [], []
+        for here, size in ((inside, n), (~inside, n_users - n)):
+            means.append(total[metric, here].sum() / size)
+            sides.append((size, squares[metric, here].sum() - size * means[-1] ** 2))
+        difference = means[0] - means[1]
+        by_chance[metric, group] = difference / np.sqrt(variance * (1 / n + 1 / (n_users - n)))
+        by_own[metric, group] = score_by_own(difference, sides, variance)
+    return SlowScores(by_chance, by_own)
+
+
+def largest_slowly(columns, scores):
+    """(2, n_columns), of those of a metric and depth, and of a size where columns have one."""
+    largest = np.zeros((2, columns.n_columns))
+    for metric, group in zip(*np.nonzero(scores), strict=True):
+        tail, at = int(scores[metric, group] < 0), columns.of_group[metric, group]
+        largest[tail, at] = max(largest[tail, at], abs(scores[metric, group]))
+    return largest
+
+
 @pytest.mark.parametrize("share_undefined", [0.0, 0.3])
 def test_permutations_equal_a_slow_loop_over_groups(share_undefined):
     world = random_population(2, share_undefined=share_undefined)
     test = run(world, 20)
     draws = PermutedSums(world.moments, world.grouping.cells)
-    full = np.flatnonzero(world.lattice.is_full)
+    is_full = world.lattice.is_full
+    n_reached = np.zeros(world.is_tested.shape)
     for number in range(20):
-        cell_sums = draws.cell_sums(0, number).total
-        largest, gaps, spans = [0.0, 0.0], [], []
-        for metric in range(len(world.values)):
-            means, scores = [], []
-            for group in range(len(world.lattice)):
-                if not world.is_tested[metric, group]:
-                    continue
-                in_group = np.unique(world.grouping.cells.of_user[world.users_in(group)])
-                n, n_users = world.moments.n[metric, group], world.moments.n_users[metric]
-                mean = cell_sums[metric, in_group].sum() / n
-                if group in full:
-                    means.append(mean)
-                score = 0.0
-                if n < n_users:
-                    score = mean / (world.moments.sd[metric] * np.sqrt(1 / n - 1 / n_users))
-                    tail = int(score < 0)
-                    largest[tail] = max(largest[tail], abs(score))
-                if group in full:
-                    scores.append(score)
-            gaps.append(max(means) - min(means))
-            spans.append(max(scores) - min(scores))
-        assert test.largest[number] == pytest.approx(largest, abs=1e-9)
-        assert test.gaps[number] == pytest.approx(gaps, abs=1e-12)
-        assert test.spans[number] == pytest.approx(spans, abs=1e-9)
+        _, total, squares = draws.cell_sums(0, number)
+        scores = score_slowly(world, total, squares)
+        expected = largest_slowly(test.tested, scores.smaller)
+        assert test.largest[number] == approx(expected, abs=1e-9)
+        assert test.largest_own[number] == approx(
+            largest_slowly(test.intervals, scores.by_own), abs=1e-9
+        )
+        n_reached += np.abs(scores.by_chance) >= np.abs(test.scores.smaller) - 1e-9
+        for metric, is_tested in enumerate(world.is_tested):
+            ends = np.flatnonzero(is_tested & is_full)
+            means = [
+                total[metric, np.unique(world.grouping.cells.of_user[world.users_in(group)])].sum()
+                / world.moments.n[metric, group]
+                for group in ends
+            ]
+            assert test.gaps[number, metric] == approx(np.ptp(means), abs=1e-12)
+            span = np.ptp(scores.by_chance[metric, ends])
+            assert test.spans[number, metric] == approx(span, abs=1e-9)
+    assert (test.n_reached[world.is_tested] == n_reached[world.is_tested]).all()
+
+
+def test_observed_scores_equal_the_loop_over_users():
+    world = random_population(2, share_undefined=0.3)
+    cells = world.grouping.cells
+    centred = np.nan_to_num(world.values - world.moments.mean[:, None])
+    scores = score_slowly(
+        world, *(np.array([cells.sums(row) for row in part]) for part in (centred, centred**2))
+    )
+    found = run(world, 1).scores
+    for name in ("by_chance", "by_own", "smaller"):
+        assert getattr(found, name) == approx(getattr(scores, name), abs=1e-9)
+
+
+def test_columns_are_those_of_metric_and_depth_and_for_intervals_of_size():
+    world = random_population(2, share_undefined=0.3)
+    test = run(world, 1, higher_is_better=[True, False, None])
+    metrics, groups = np.nonzero(world.is_tested)
+    of_test, of_intervals = {}, {}
+    for metric, group in zip(metrics, groups, strict=True):
+        depth = int(world.lattice.depth[group])
+        size = sum(world.moments.n[metric, group] >= edge for edge in (30, 100, 300, 1000))
+        at = test.tested.of_group[metric, group]
+        assert of_test.setdefault((metric, depth), at) == at
+        at = test.intervals.of_group[metric, group]
+        assert of_intervals.setdefault((metric, depth, size), at) == at
+    assert len(set(of_test.values())) == len(of_test) == test.tested.n_columns == 9
+    assert len(set(of_intervals.values())) == len(of_intervals) == test.intervals.n_columns
+    # that a harm is ruled out rests on the other tail
+    assert test.intervals.shares[0] == approx(test.intervals.shares[1])
+    assert test.tested.shares.sum(axis=1) == approx([1.5 / 3, 1.5 / 3])
+    up = [test.tested.shares[:, of_test[metric, 1]] for metric in range(3)]
+    assert [one[0] / one.sum() for one in up] == approx([0.2, 0.8, 0.5])
+    # groups with too few users are in none
+    assert (test.tested.of_group[~world.is_tested] == -1).all()
 
 
 def test_same_seed_same_numbers_on_any_number_of_threads():
@@ -65,21 +147,31 @@ def test_same_seed_same_numbers_on_any_number_of_threads():
     assert (run(world, seed=1).largest != one.largest).any()
 
 
-def test_p_values_count_the_permutations_at_or_beyond_the_observed():
+@pytest.mark.parametrize("better", [None, [True, False, None]])
+def test_adjusted_p_values_count_the_draws_as_rare_in_any_column(better):
+    world = random_population(5)
+    test = run(world, 99, higher_is_better=better)
+    rows, shares = with_observed(test), test.tested.shares
+    least = least_slowly(rows, shares)
+    for name in ("smaller", "by_chance"):
+        scores = getattr(test.scores, name)
+        is_smaller = name == "smaller"
+        found = test.adjusted_p_values if is_smaller else test.adjusted_p_values_by_chance
+        for metric, group in zip(*np.nonzero(scores), strict=True):
+            score, at = scores[metric, group], test.tested.of_group[metric, group]
+            n_reached = adjusted_slowly(rows, shares, least, int(score < 0), at, abs(score))
+            assert found[metric, group] == approx(max(n_reached, 1) / 100)
+    assert (test.p_values == (1 + test.n_reached) / 100).all()
+    assert test.p_values.min() >= least_p_value(99) == 1 / 100
+    assert (test.adjusted_p_values[~world.is_tested] == 1).all()
+
+
+def test_p_values_of_gaps_count_the_draws_at_or_beyond_the_observed():
     world = random_population(5)
     test = run(world, 99)
-    for tail, sign in enumerate((1, -1)):
-        group = int(np.argmax(sign * test.scores.smaller[0]))
-        score = abs(test.scores.smaller[0, group])
-        assert test.adjusted_p_values[0, group] == adjusted_slowly(test, tail, score)
-        by_chance = abs(test.scores.by_chance[0, group])
-        assert by_chance >= score
-        assert test.adjusted_p_values_by_chance[0, group] == adjusted_slowly(test, tail, by_chance)
     gaps = Extremes(world.lattice, world.is_tested).range_of(world.moments.deviation)
-    assert (
-        gap_p_value(test.gaps[:, 1], gaps[1])
-        == (1 + (test.gaps[:, 1] >= gaps[1] - 1e-9).sum()) / 100
-    )
+    expected = (1 + (test.gaps[:, 1] >= gaps[1] - 1e-9).sum()) / 100
+    assert gap_p_value(test.gaps[:, 1], gaps[1]) == expected
 
 
 def test_the_range_is_that_of_the_full_combinations_which_are_tested():
@@ -97,16 +189,7 @@ def test_the_range_is_that_of_the_full_combinations_which_are_tested():
 
 def with_observed(test):
     """The largest scores of draws, and of what is observed as one of them."""
-    by_chance = test.scores.by_chance
-    return np.vstack([[by_chance.max(), -by_chance.min()], test.largest])
-
-
-def adjusted_slowly(test, tail, score):
-    """How often a draw is as rare in one of the tails as a score is in its own."""
-    rows = with_observed(test)
-    reached = (rows[:, tail] >= score - 1e-9).sum()
-    rarest = [min((rows >= one - 1e-9).sum(axis=0)) for one in rows]
-    return np.mean([place <= reached for place in rarest])
+    return np.concatenate([largest_slowly(test.tested, test.scores.smaller)[None], test.largest])
 
 
 def test_a_tail_in_which_nothing_is_rare_takes_nothing_from_the_other():
@@ -117,15 +200,23 @@ def test_a_tail_in_which_nothing_is_rare_takes_nothing_from_the_other():
     assert (test.largest[:, 1] == test.largest[:, 1].max()).mean() > 0.05
     assert test.adjusted_p_values[0, 0] == pytest.approx(test.p_values[0, 0], abs=0.002)
     assert test.adjusted_p_values[0, 0] < 0.01
-    assert abs(test.scores.smaller[0, 0]) > test.critical(0.05)[0]
+    assert abs(test.scores.smaller[0, 0]) > test.critical(0.05)[0, 0, 0]
 
 
-def test_two_values_of_one_attribute_are_one_difference():
+@pytest.mark.parametrize("higher_is_better", [True, False, None])
+def test_two_values_of_one_attribute_are_one_difference(higher_is_better):
     rng = np.random.default_rng(3)
-    world = population([np.repeat([0, 1], 30)], rng.exponential(size=60))
-    test = run(world, 199)
-    assert test.adjusted_p_values == pytest.approx(test.p_values)
-    assert 0.005 < test.adjusted_p_values.min() < 1
+    hits = population([np.repeat([0, 1], 30)], rng.random(60) < 0.3 + 0.2 * (np.arange(60) < 30))
+    test = run(hits, 199, higher_is_better=[higher_is_better])
+    assert hits.moments.difference[0, 0] > 0
+    worse = {True: [1], False: [0], None: [0, 1]}[higher_is_better]
+    assert test.adjusted_p_values[0, worse] == approx(test.p_values[0, worse])
+    assert 0.005 < test.adjusted_p_values.min() < 0.5
+    # what is better has the smaller share of the level
+    assert (test.adjusted_p_values >= test.p_values - 1e-12).all()
+    # what is no rate has an own error in each draw
+    skewed = run(population([np.repeat([0, 1], 30)], rng.exponential(size=60)), 199)
+    assert skewed.adjusted_p_values == approx(skewed.p_values, abs=0.02)
 
 
 def test_adjusted_is_never_below_unadjusted():
@@ -145,21 +236,61 @@ def test_ties_count_as_reached_whatever_the_order_of_summing():
     assert run(constant).adjusted_p_values.min() == 1.0
 
 
-def test_critical_is_where_significance_begins():
-    test = run(random_population(7), 199)
-    # in either tail, but for the last digits
-    rows, critical = with_observed(test), test.critical(0.05)
-    assert (rows >= critical - 1e-8).any(axis=1).sum() > 0.05 * 200
-    assert (rows > critical + 1e-8).any(axis=1).sum() <= 0.05 * 200
+@pytest.mark.parametrize("better", [None, [True, False, None]])
+def test_critical_is_where_significance_begins(better):
+    test = run(random_population(7), 199, higher_is_better=better)
+    is_tested = test.tested.of_group >= 0
+    for alpha in (0.05, 0.2):
+        critical = test.critical(alpha)
+        assert critical.shape == (2, *is_tested.shape)
+        assert np.isinf(critical[:, ~is_tested]).all()
+        # draws with a score beyond its critical value are as many as alpha allows
+        by_column = np.zeros((2, test.tested.n_columns))
+        by_column[:, test.tested.of_group[is_tested]] = critical[:, is_tested]
+        rows = with_observed(test)
+        assert (rows > by_column + 1e-8).any(axis=(1, 2)).sum() <= alpha * 200
+        assert (rows >= by_column - 1e-8).any(axis=(1, 2)).sum() >= alpha * 200
+        scores = test.scores.smaller
+        is_beyond = np.abs(scores) > np.where(scores > 0, *critical)
+        assert (is_beyond == (test.adjusted_p_values <= alpha)).all()
+
+
+def test_cut_offs_of_intervals_are_exceeded_by_own_errors_as_often_as_alpha():
+    test = run(random_population(7, n_users=1000), 999)
+    for cut_offs, columns in (
+        (test.cut_offs(0.05), test.intervals),
+        (test.cut_offs_at_zero(0.05), test.tested),
+    ):
+        is_tested = columns.of_group >= 0
+        assert cut_offs.shape == (2, *is_tested.shape)
+        assert np.isinf(cut_offs[:, ~is_tested]).all()
+        assert np.isfinite(cut_offs[:, is_tested]).all()
+    # at zero the null distribution applies, of all sizes together, to the last draw
+    largest = np.zeros((999, 2, test.tested.n_columns))
+    whole = dict(
+        zip(test.intervals.of_group[is_tested], test.tested.of_group[is_tested], strict=True)
+    )
+    for part, column in whole.items():
+        largest[:, :, column] = np.maximum(largest[:, :, column], test.largest_own[:, :, part])
+    by_column = np.zeros((2, test.tested.n_columns))
+    by_column[:, test.tested.of_group[is_tested]] = cut_offs[:, is_tested]
+    assert (largest > by_column).any(axis=(1, 2)).mean() == approx(0.05, abs=0.002)
+    # those of sizes are at least those of as many normal scores
+    by_size = np.zeros((2, test.intervals.n_columns))
+    by_size[:, test.intervals.of_group[is_tested]] = test.cut_offs(0.05)[:, is_tested]
+    assert (by_size >= normal_cut_offs(test.intervals, 0.05) - 1e-9).all()
+    assert (test.largest_own > by_size).any(axis=(1, 2)).mean() <= 0.05
 
 
 def test_too_few_permutations_make_nothing_significant():
-    assert (run(random_population(8), 18).critical(0.05) == np.inf).all()
+    test = run(random_population(8), 18)
+    for cut_offs in (test.critical(0.05), test.cut_offs(0.05), test.cut_offs_at_zero(0.05)):
+        assert (cut_offs == np.inf).all()
 
 
 def test_draws_of_workers_are_those_of_this_process():
     world = random_population(4)
-    null = Permuted(world.moments, world.grouping, world.is_tested)
+    null = Permuted(world.moments, world.grouping, world.is_tested, [None] * 3)
     told = []
     here = null_distribution(null, 130, seed=3)
     there = null_distribution(null, 130, 3, engine=LocalEngine(2), advance=told.append)

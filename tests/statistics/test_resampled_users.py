@@ -230,8 +230,9 @@ def test_a_finding_is_what_its_interval_says_of_both_sides_of_a_difference():
         options = AuditOptions.of(min_support=5, permutations=19, threads=1)
         found = analyse_items(read_items(shown, given), options)
         low, high = (end[found.is_tested] for end in found.estimates.simultaneous)
-        is_significant = found.is_significant[found.is_tested]
-        assert (is_significant == ((low > 0) | (high < 0))).all()
+        is_found = found.is_beyond_chance[found.is_tested]
+        assert (is_found == ((low > 0) | (high < 0))).all()
+        assert (is_found == (found.adjusted_p_values[found.is_tested] <= 0.05)).all()
         other = found.grouping.complement
         pairs = np.flatnonzero(other != np.arange(len(other)))
         assert len(pairs)
@@ -239,9 +240,10 @@ def test_a_finding_is_what_its_interval_says_of_both_sides_of_a_difference():
         assert (adjusted[pairs] == adjusted[other[pairs]]).all()
         assert interval.low[0, pairs] == pytest.approx(-interval.high[0, other[pairs]])
         # what a finding is folded by is the score that made it one
-        is_beyond = np.abs(found.score) > found.least_scores(0)[0]
-        assert (is_beyond[found.is_tested] == is_significant).all()
-        n_found += is_significant.sum()
+        up, down = found.critical
+        assert (up == down).all()
+        assert ((np.abs(found.score) > up)[found.is_tested] == is_found).all()
+        n_found += is_found.sum()
     assert n_found
 
 
@@ -251,7 +253,7 @@ def test_what_no_user_could_change_is_certain():
     lists = pl.DataFrame({"user_id": range(50), "item_id": [[0, 1, 2]] * 50})
     given = TableOptions.of(items=items, side="items", by="kind", metrics="exposure@3")
     found = analyse_items(read_items(lists, given), AuditOptions.of(permutations=19))
-    assert found.is_significant.all()
+    assert found.is_beyond_chance.all()
     assert np.isfinite(found.score).all() and (found.score != 0).all()
     assert found.estimates.simultaneous.high[0].min() < 0
 

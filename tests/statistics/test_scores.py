@@ -6,6 +6,7 @@ from pytest import approx
 from scipy.special import ndtri, stdtr
 from scipy.stats import ttest_ind
 
+from fairrec.statistics.permutation import both_columns
 from fairrec.statistics.scores import (
     KNOWN,
     Sums,
@@ -17,7 +18,6 @@ from fairrec.statistics.scores import (
     scores_of,
     student_scale,
 )
-from fairrec.statistics.simultaneous import size_classes
 from tests.statistics.small_population import population, random_population
 
 
@@ -81,20 +81,28 @@ def test_a_group_without_a_hit_has_the_dispersion_of_all():
     assert own_spread(world.moments).dispersion[0, 0] == approx(of_all, rel=0.01)
 
 
-def test_maxima_are_the_largest_scores_of_each_tail_and_class():
-    world = random_population(3, n_users=600, share_undefined=0.2)
+@pytest.mark.parametrize("bounds", [None, (0, 1)])
+def test_maxima_are_the_largest_scores_of_each_tail_and_column(bounds):
+    drawn = random_population(3, n_users=600, share_undefined=0.2)
+    world = population(drawn.codes, drawn.values, min_users=5, bounds=bounds)
     moments = world.moments
-    classes = size_classes(moments.n, world.is_tested)
-    largest, largest_own = maxima(
+    tested, intervals = both_columns(
+        world.lattice.depth, moments.n, world.is_tested, [None] * len(moments.mean)
+    )
+    assert tested.n_columns == 9 < intervals.n_columns
+    smaller, by_own = maxima(
         everyone_of(moments),
         compared_of(moments),
         Sums(moments.total, moments.squares, moments.total, moments.squares),
-        classes,
-        5,
+        tested,
+        intervals,
     )
     scores = scores_of(moments)
-    for tail, sign in enumerate((1, -1)):
-        assert largest[tail] == approx((sign * scores.by_chance)[world.is_tested].max())
-        for at in range(5):
-            expected = (sign * scores.by_own)[classes == at].max(initial=0.0)
-            assert largest_own[tail, at] == approx(max(expected, 0.0))
+    for found, columns, of_groups in (
+        (smaller, tested, scores.smaller),
+        (by_own, intervals, scores.by_own),
+    ):
+        for tail, sign in enumerate((1, -1)):
+            for at in range(columns.n_columns):
+                expected = (sign * of_groups)[columns.of_group == at].max(initial=0.0)
+                assert found[tail, at] == approx(max(expected, 0.0))

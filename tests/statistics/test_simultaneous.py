@@ -1,115 +1,213 @@
+"""Columns of scores and their null distributions, by hand and against a loop over draws."""
+
 from __future__ import annotations
 
 import numpy as np
 import pytest
 from pytest import approx
-from scipy.special import ndtri
 from scipy.stats import norm
 
 from fairrec.statistics.simultaneous import (
-    N_CLASSES,
-    Placed,
-    balanced_cut_offs,
-    balanced_p_values,
+    Columns,
+    NullColumns,
+    columns_of,
     has_enough_draws,
+    interval_cut_offs,
+    interval_p_values,
     normal_cut_offs,
-    size_classes,
+    shares_of_harm,
 )
+from tests.statistics.slow_columns import adjusted_slowly, least_slowly
+
+EVEN = np.full(1, 0.5)
 
 
-def test_size_classes():
+def all_tested(*shape: int):
+    return np.ones(shape, dtype=bool)
+
+
+def shares_by_group(columns: Columns):
+    """(n_metrics, n_groups), of both tails."""
+    return columns.spread(columns.shares, 0.0).sum(axis=0)
+
+
+def test_depths_have_shares_and_all_deep_ones_are_one():
+    columns = columns_of(np.array([1, 1, 2, 3, 4, 5]), all_tested(1, 6), EVEN)
+    assert columns.of_group.tolist() == [[0, 0, 1, 2, 3, 3]]
+    assert columns.shares == approx(np.array([[0.2, 0.15, 0.1, 0.05]] * 2))
+    assert columns.sizes.tolist() == [2, 1, 1, 2]
+
+
+def test_depths_that_do_not_occur_leave_their_shares_to_the_others():
+    columns = columns_of(np.array([3, 1, 3]), all_tested(1, 3), EVEN)
+    assert shares_by_group(columns)[0] == approx([0.2 / 0.6, 0.4 / 0.6, 0.2 / 0.6])
+    (only,) = columns_of(np.array([4, 4]), all_tested(1, 2), EVEN).shares.T
+    assert only == approx([0.5, 0.5])
+
+
+def test_metrics_have_equal_shares_whatever_their_depths():
+    is_tested = np.array([[True, True], [True, False], [False, False]])
+    columns = columns_of(np.array([1, 2]), is_tested, np.full(3, 0.5))
+    # the last one has no group to be tested
+    assert shares_by_group(columns) == approx(
+        np.array([[0.5 * 4 / 7, 0.5 * 3 / 7], [0.5, 0], [0, 0]])
+    )
+    assert columns.of_group[2].tolist() == [-1, -1]
+    assert columns.shares.sum() == approx(1)
+
+
+def test_size_classes_of_a_depth_have_equal_shares():
     n = np.array([[2.0, 29, 30, 99, 100, 299, 300, 1000, 5000]])
-    is_tested = np.ones((1, 9), dtype=bool)
-    is_tested[0, 0] = False
-    assert size_classes(n, is_tested).tolist() == [[-1, 0, 1, 1, 2, 2, 3, 4, 4]]
+    columns = columns_of(np.ones(9, dtype=int), all_tested(1, 9), EVEN, n)
+    assert columns.of_group.tolist() == [[0, 0, 1, 1, 2, 2, 3, 4, 4]]
+    assert columns.shares == approx(np.full((2, 5), 0.1))
+    # two sizes of one depth, one of the other
+    columns = columns_of(np.array([1, 1, 2]), all_tested(1, 3), EVEN, np.array([[10.0, 50, 10]]))
+    assert shares_by_group(columns)[0] == approx([2 / 7, 2 / 7, 3 / 7])
 
 
-def some_maxima(n_draws: int, seed: int = 0):
+def test_the_worse_end_has_the_larger_share():
+    up = shares_of_harm([True, False, None])
+    assert up == approx([0.2, 0.8, 0.5])
+    columns = columns_of(np.array([1]), all_tested(3, 1), up)
+    assert columns.shares == approx(np.array([[0.2, 0.8, 0.5], [0.8, 0.2, 0.5]]) / 3)
+
+
+def test_the_largest_scores_of_columns_by_hand():
+    columns = Columns(np.array([[0, 0, 1, -1], [2, 2, 2, 2]]), np.full((2, 3), 1 / 6))
+    scores = np.array([[1.0, -2.0, -3.0, 99.0], [0.5, 4.0, -0.5, 0.0]])
+    assert columns.largest(scores).tolist() == [[1, 0, 4], [2, 3, 0.5]]
+    spread = columns.spread(np.array([[1.0, 2, 3], [4, 5, 6]]))
+    assert spread[0].tolist() == [[1, 1, 2, np.inf], [3, 3, 3, 3]]
+    assert spread[1].tolist() == [[4, 4, 5, np.inf], [6, 6, 6, 6]]
+
+
+def one_group_each(shares) -> Columns:
+    """Of each column a group for either tail."""
+    shares = np.asarray(shares, dtype=np.float64)
+    return Columns(np.tile(np.arange(shares.shape[1]), 2)[None], shares)
+
+
+def scores_of_row(row):
+    """(1, n_groups), the scores of these groups that are largest in a draw."""
+    return np.concatenate([row[0], -row[1]])[None]
+
+
+def some_draws(n_draws: int, n_columns: int, seed: int = 0, n_levels: int | None = None):
     rng = np.random.default_rng(seed)
-    maxima = np.abs(rng.normal(size=(n_draws, 2, N_CLASSES))) + 5
-    # one tail of one class is far longer
-    maxima[:, 0, 0] *= 4
-    return maxima
+    draws = np.abs(rng.normal(size=(n_draws, 2, n_columns))) + 1
+    # one tail of one column is far longer
+    draws[:, 0, 0] **= 2
+    if n_levels is not None:
+        draws = np.floor(n_levels * draws / draws.max())
+    return draws
 
 
-def test_any_cut_off_is_exceeded_as_often_as_alpha_and_each_equally_often():
-    maxima = some_maxima(1999)
-    classes = np.arange(N_CLASSES)[None]
-    cut_offs = balanced_cut_offs(maxima, classes, 0.1)
-    is_beyond = maxima > cut_offs
-    assert is_beyond.any(axis=(1, 2)).mean() == approx(0.1, abs=0.01)
-    shares = is_beyond.mean(axis=0)
-    assert shares.max() - shares.min() < 0.002
-    assert cut_offs[0, 0] > 2 * cut_offs[1, 0]
+def some_shares(n_columns: int, seed: int = 0):
+    shares = np.random.default_rng(seed).uniform(0.2, 1, (2, n_columns))
+    return shares / shares.sum()
 
 
-def test_a_class_without_groups_has_none_and_takes_nothing_from_the_others():
-    maxima = some_maxima(999)
-    classes = np.array([[1, 1, -1]])
-    cut_offs = balanced_cut_offs(maxima, classes, 0.05)
-    assert np.isinf(cut_offs[:, [0, 2, 3, 4]]).all()
-    assert (maxima[:, :, 1] > cut_offs[:, 1]).any(axis=1).mean() == approx(0.05, abs=0.01)
+@pytest.mark.parametrize("n_columns", [1, 3])
+@pytest.mark.parametrize("n_levels", [3, None])
+@pytest.mark.parametrize("is_test", [True, False], ids=["test", "intervals"])
+def test_p_values_are_those_of_a_loop_over_draws_and_columns(n_columns, n_levels, is_test):
+    shares = some_shares(n_columns)
+    observed, *draws = some_draws(60, n_columns, 1, n_levels)
+    null = NullColumns(one_group_each(shares), np.array(draws), observed if is_test else None)
+    rows = [observed, *draws] if is_test else draws
+    least = least_slowly(rows, shares)
+    # for intervals, what is not drawn counts as beyond all draws
+    n_more = 0 if is_test else 1
+    for row in [observed, 1.5 * observed, observed / 2, draws[0]]:
+        found = null.p_values(scores_of_row(row)).reshape(2, -1)
+        for tail, at in np.ndindex(found.shape):
+            if row[tail, at] == 0:
+                assert found[tail, at] == 1
+                continue
+            n_reached = n_more + adjusted_slowly(rows, shares, least, tail, at, row[tail, at])
+            assert found[tail, at] == approx(max(n_reached, 1) / (len(rows) + n_more))
+
+
+@pytest.mark.parametrize("n_columns", [1, 2, 5])
+@pytest.mark.parametrize("n_levels", [2, 5, None])
+def test_any_draw_is_as_likely_to_be_the_observed_and_the_level_holds(n_columns, n_levels):
+    rows = some_draws(40, n_columns, n_columns, n_levels)
+    columns = one_group_each(some_shares(n_columns))
+    least = []
+    for at, observed in enumerate(rows):
+        null = NullColumns(columns, np.delete(rows, at, axis=0), observed)
+        scores = scores_of_row(observed)
+        p_values = null.p_values(scores)
+        least.append(p_values.min())
+        for alpha in (0.025, 0.05, 0.1, 0.3, 0.8):
+            cut_off = np.where(scores > 0, *columns.spread(null.cut_offs(alpha)))
+            assert ((np.abs(scores) > cut_off + 1e-7) == (p_values <= alpha + 1e-12)).all()
+    for n_rare in range(1, 41):
+        assert np.sum(np.array(least) <= n_rare / 40 + 1e-12) <= n_rare
+    if n_levels is None:
+        # and is used up, where draws are not alike
+        assert sorted(least) == approx(np.arange(1, 41) / 40)
+
+
+def test_columns_are_exceeded_as_often_as_their_shares_say():
+    shares = np.array([[0.4, 0.1], [0.4, 0.1]])
+    draws = some_draws(4000, 2)
+    is_beyond = draws > NullColumns(one_group_each(shares), draws).cut_offs(0.1)
+    assert is_beyond.any(axis=(1, 2)).mean() == approx(0.1, abs=0.005)
+    assert is_beyond.mean(axis=0) == approx(0.104 * shares, rel=0.25)
+
+
+def test_a_column_of_a_longer_tail_changes_no_cut_off_of_another():
+    draws = some_draws(999, 2)
+    longer = draws * np.array([10.0, 1.0])
+    cut_offs = [
+        NullColumns(one_group_each(some_shares(2)), one).cut_offs(0.05) for one in (draws, longer)
+    ]
+    assert cut_offs[1] == approx(cut_offs[0] * np.array([10.0, 1.0]))
 
 
 def test_a_short_tail_is_taken_for_a_normal_one():
-    maxima = np.full((999, 2, N_CLASSES), 0.1)
-    classes = np.array([[0] * 7 + [1] * 3])
-    cut_offs = balanced_cut_offs(maxima, classes, 0.05)
-    # two tails of two classes
-    assert cut_offs[:, 0] == approx([ndtri(1 - 0.05 / 4 / 7)] * 2)
-    assert cut_offs[:, 1] == approx([ndtri(1 - 0.05 / 4 / 3)] * 2)
+    columns = Columns(np.array([[0] * 7 + [1] * 3]), np.array([[0.3, 0.2], [0.3, 0.2]]))
+    null = NullColumns(columns, np.full((999, 2, 2), 0.1))
+    expected = [norm.isf(0.05 * 0.3 / 7), norm.isf(0.05 * 0.2 / 3)]
+    assert normal_cut_offs(columns, 0.05) == approx(np.array([expected] * 2))
+    assert interval_cut_offs(null, 0.05) == approx(np.array([expected] * 2))
 
 
-def test_with_too_few_draws_nothing_is_excluded():
-    assert np.isinf(balanced_cut_offs(some_maxima(15), np.array([[0, 1]]), 0.05)).all()
-
-
-def test_alpha_is_divided_by_classes_tails_and_groups():
-    found = normal_cut_offs(np.array([3, 0, 0, 0, 1]), 0.05)
-    three, one = norm.isf(0.05 / (2 * 2 * 3)), norm.isf(0.05 / (2 * 2))
-    assert found == pytest.approx([three, np.inf, np.inf, np.inf, one])
+@pytest.mark.parametrize("n_groups", [1, 200])
+def test_an_interval_p_value_is_the_smallest_alpha_whose_cut_off_is_exceeded(n_groups):
+    draws = some_draws(999, 3)
+    of_group = np.append(np.repeat(np.arange(3), n_groups), -1)[None]
+    columns = Columns(of_group, some_shares(3))
+    null = NullColumns(columns, draws)
+    rng = np.random.default_rng(1)
+    for _ in range(-(-200 // n_groups)):
+        scores = rng.uniform(-7, 12, of_group.shape)
+        p_values = interval_p_values(null, scores)
+        assert p_values[0, -1] == 1
+        for alpha in (0.001, 0.01, 0.05, 0.2):
+            cut_offs = columns.spread(interval_cut_offs(null, alpha))
+            is_beyond = np.abs(scores) > np.where(scores > 0, *cut_offs)
+            assert ((p_values <= alpha) == is_beyond).all()
 
 
 @pytest.mark.parametrize(("n_draws", "is_enough"), [(18, False), (19, True)])
 def test_too_few_draws_exclude_nothing(n_draws, is_enough):
-    found = balanced_cut_offs(np.zeros((n_draws, 2, N_CLASSES)), np.zeros((1, 1), int), 0.05)
+    columns = one_group_each(some_shares(2))
+    draws = some_draws(n_draws + 1, 2)
     assert has_enough_draws(n_draws, 0.05) == is_enough
-    assert np.isfinite(found[:, 0]).all() == is_enough
+    for observed in (None, draws[-1]):
+        cut_offs = NullColumns(columns, draws[:-1], observed).cut_offs(0.05)
+        assert np.isfinite(cut_offs).all() == np.isfinite(cut_offs).any() == is_enough
 
 
-def test_a_p_value_is_the_smallest_alpha_whose_cut_off_is_reached():
-    maxima = some_maxima(999)
-    maxima[:, 1] = maxima[:, 0] = maxima[:, 0] - 5
-    classes = np.repeat(np.arange(N_CLASSES), 40)[None]
-    scores = np.random.default_rng(1).uniform(0, 6, classes.shape) * (1 + 3 * (classes == 0))
-    p_values = balanced_p_values(scores, maxima, classes)
-    for alpha in (0.01, 0.05, 0.2):
-        is_reached = scores >= balanced_cut_offs(maxima, classes, alpha)[0][classes]
-        assert is_reached.any() and not is_reached.all()
-        assert ((p_values <= alpha) == is_reached).all()
-
-
-def test_a_group_that_is_not_tested_has_a_p_value_of_one():
-    p_values = balanced_p_values(np.array([[99.0, 99.0]]), some_maxima(99), np.array([[0, -1]]))
-    assert p_values[0, 0] < 0.05 and p_values[0, 1] == 1
-    nothing = balanced_p_values(np.array([[9.0]]), some_maxima(99), np.array([[-1]]))
-    assert nothing.tolist() == [[1.0]]
-
-
-@pytest.mark.parametrize("n_columns", [1, 2, 3, 10])
-@pytest.mark.parametrize("n_levels", [2, 5, None])
-def test_any_draw_is_as_likely_to_be_the_observed_and_the_level_holds(n_columns, n_levels):
-    rng = np.random.default_rng(n_columns)
-    rows = rng.exponential(size=(20, n_columns))
-    if n_levels is not None:
-        rows = np.floor(n_levels * rows / rows.max())
-    least = []
-    for at, observed in enumerate(rows):
-        placed = Placed.of(np.delete(rows, at, axis=0), observed)
-        p_values = [float(placed.p_values(c, one[None])[0]) for c, one in enumerate(observed)]
-        least.append(min(p_values))
-        for allowed in range(19):
-            is_beyond = observed > placed.cut_offs(allowed) + 1e-8
-            assert (is_beyond == (np.array(p_values) <= (allowed + 1) / 20)).all()
-    for n_rare in range(1, 21):
-        assert np.sum(np.array(least) <= n_rare / 20 + 1e-12) <= n_rare
+def test_without_draws_or_columns_nothing_is_excluded():
+    none = NullColumns(one_group_each(some_shares(1)), np.zeros((0, 2, 1)))
+    assert np.isinf(none.cut_offs(0.05)).all()
+    assert (none.p_values(np.array([[9.0, -9.0]])) == 1).all()
+    nothing = columns_of(np.array([1, 2]), np.zeros((1, 2), dtype=bool), EVEN)
+    null = NullColumns(nothing, np.zeros((99, 2, 0)), np.zeros((2, 0)))
+    assert null.cut_offs(0.05).shape == (2, 0)
+    assert null.p_values(np.array([[9.0, -9.0]])).tolist() == [[1, 1]]
+    assert np.isinf(nothing.spread(null.cut_offs(0.05))).all()

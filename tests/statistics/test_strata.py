@@ -104,10 +104,10 @@ def test_in_strata_of_single_users_nobody_can_be_compared():
     analysis = analyse(measured, grouping, OPTIONS, strata=alone)
     assert np.isnan(analysis.moments.difference).all()
     assert not analysis.is_comparable.any()
-    assert not analysis.is_significant.any()
+    assert not analysis.is_beyond_chance.any()
     assert (analysis.kept_share == 0).all()
     # without strata the same group stands out
-    assert analyse(measured, grouping, OPTIONS).is_significant.all()
+    assert analyse(measured, grouping, OPTIONS).is_beyond_chance.all()
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -118,8 +118,8 @@ def test_what_differs_between_strata_alone_is_not_found(seed):
     measured = measured_as("mrr@5", level + rng.normal(size=600))
     grouping = grouping_of(codes, min_users=10, depth=3)
     strata = Strata.of([level.astype(np.int32)], [4])
-    assert analyse(measured, grouping, OPTIONS).is_significant.any()
-    assert not analyse(measured, grouping, OPTIONS, strata=strata).is_significant.any()
+    assert analyse(measured, grouping, OPTIONS).is_beyond_chance.any()
+    assert not analyse(measured, grouping, OPTIONS, strata=strata).is_beyond_chance.any()
 
 
 def test_strata_are_the_combinations_that_occur():

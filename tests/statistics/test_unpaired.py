@@ -32,6 +32,8 @@ KINDS = {
     "hits": (lambda rng: (rng.random(N) < 0.2).astype(float), (0.0, 1.0)),
     "shares": (lambda rng: rng.beta(1, 3, N), (0.0, 1.0)),
     "amounts": (lambda rng: rng.gamma(2, 3, N), None),
+    "amounts below 1": (lambda rng: rng.gamma(2, 0.1, N), None),
+    "changes": (lambda rng: rng.normal(size=N), None),
 }
 
 

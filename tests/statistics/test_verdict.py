@@ -129,16 +129,6 @@ def test_the_share_of_users_in_open_groups_is_that_of_their_union():
     assert verdict.scope.n_open == len(analysis.grouping.lattice)
 
 
-def test_bh_changes_findings_and_never_a_verdict():
-    found = [
-        verdicts_of(random_analysis(effect=0.3, permutations=199, correction=one), [True, True])
-        for one in ("max", "bh")
-    ]
-    for one, other in zip(*found, strict=True):
-        assert one.outcome == other.outcome
-        assert (one.of_groups == other.of_groups).all()
-
-
 def test_the_interval_of_a_group_that_is_worse_leaves_out_0():
     analysis = random_analysis(effect=0.4, permutations=199)
     is_worse = verdicts_of(analysis, [True, True])[0].of_groups <= WORSE

@@ -52,6 +52,9 @@ def guard_spread(spread: Spread, moments: Moments, lattice: Lattice) -> GuardedS
 def widest_ancestor(variance: FloatArray, lattice: Lattice) -> FloatArray:
     """(n_metrics, n_groups), the largest variance of the groups that contain each; 0 without any.
 
+    Groups are reached one condition at a time, so an intersection of all attributes, which is there
+    for the gap alone, may have none.
+
     Parameters
     ----------
     variance : (n_metrics, n_groups)

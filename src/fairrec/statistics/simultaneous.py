@@ -135,7 +135,7 @@ class NullColumns:
     ) -> None:
         rows = maxima if observed is None else np.concatenate([observed[None], maxima])
         # sums in another order differ in the last digits
-        rows = rows.reshape(len(rows), -1).round(_DIGITS)
+        rows = rows.reshape(len(rows), columns.shares.size).round(_DIGITS)
         self.columns, self._n = columns, len(maxima) + 1
         self._rising = np.sort(rows, axis=0)
         with np.errstate(divide="ignore"):
