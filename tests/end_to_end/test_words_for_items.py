@@ -42,7 +42,6 @@ AUDITS: dict[str, dict[str, Any]] = {
     "constant": {"metrics": ("same",)},
     "without a finding": {"metrics": ("share",), "depth": 1},
     "undefined": {"metrics": ("merit",)},
-    "false discovery rate": {"correction": "bh"},
 }
 
 

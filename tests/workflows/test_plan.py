@@ -70,7 +70,7 @@ def test_a_plan_says_all_that_was_decided_defaults_too():
         **{name: usual[name] for name in made.options if name in usual},
         "alpha": 0.1,
     }
-    assert {"depth", "seed", "permutations", "correction"} <= {*made.options}
+    assert {"depth", "seed", "permutations"} <= {*made.options}
     assert "threads" not in made.options
 
 
