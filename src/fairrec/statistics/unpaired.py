@@ -123,7 +123,10 @@ def _others(published: Published, own: Side, bounds: tuple[float, float]) -> Sid
 
 
 def bounds_of(sides: Sequence[Published], known: tuple[float, float] | None) -> tuple[float, float]:
-    """The bounds that intervals were made with: none where all are as wide up as down."""
+    """The bounds that intervals were made with: none where all are as wide up as down.
+
+    Of metrics whose bounds nobody named, rates of 0 and 1 alone have both.
+    """
     for one in sides:
         up, down = one.high - one.value, one.value - one.low
         is_even = np.abs(up - down) <= _ALIKE * (one.high - one.low)
@@ -132,8 +135,10 @@ def bounds_of(sides: Sequence[Published], known: tuple[float, float] | None) -> 
     if known is not None:
         return known
     values = np.concatenate([one.value for one in sides])
-    # rates of 0 and 1 are the most frequent of metrics whose bounds nobody named
-    return (0.0, 1.0) if np.nanmin(values) >= 0 and np.nanmax(values) <= 1 else UNBOUNDED
+    if np.nanmin(values) < 0 or np.nanmax(values) > 1:
+        return UNBOUNDED
+    is_rate = all((side_of(one, (0.0, 1.0)).spread.freedom == KNOWN).all() for one in sides)
+    return (0.0, 1.0) if is_rate else UNBOUNDED
 
 
 def side_of(published: Published, bounds: tuple[float, float]) -> Side:
@@ -143,7 +148,8 @@ def side_of(published: Published, bounds: tuple[float, float]) -> Side:
     lowest, most = bounds[0], bounds[1] - bounds[0]
     with np.errstate(invalid="ignore", divide="ignore"):
         if not np.isfinite(most):
-            half = np.maximum(high - value, value - low)
+            # of values that are never negative the lower half is cut at 0, the upper one larger
+            half = np.where(low == 0, high - value, value - low)
             variance = n * (half / student_scale(score, freedom)) ** 2
             return Side(n, value, Spread(variance, np.zeros_like(n), freedom), 1 / n)
         # the far end is where the observed mean is as unlikely as the level says
