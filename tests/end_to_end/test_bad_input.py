@@ -411,7 +411,6 @@ def test_good_input_is_not_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     ("arguments", "says"),
     [
         (("--format", "xml"), ("--format", "expected 'text', 'markdown' or 'json', got xml")),
-        (("--correction", "none"), ("--correction", "expected 'max' or 'bh', got none")),
         (("--min-support", "few"), ("--min-support", "number")),
         (("--permutations", "1.5"), ("--permutations", "whole number")),
         (("--seed", "x"), ("--seed", "whole number")),

@@ -67,7 +67,7 @@ def full_run(tmp_path_factory: pytest.TempPathFactory) -> tuple[Ran, Path]:
         *("--metrics", "auc,pooled_auc,mrr@3,urd@5,urp"),
         *("--columns", "users.user_id=who", "--columns", "items.categories=tags"),
         *("--depth", "2", "--min-support", "3", "--permutations", "49", "--alpha", "0.2"),
-        *("--correction", "bh", "--seed", "7", "--threads", "2"),
+        *("--seed", "7", "--threads", "2"),
         *("--title", "Spring", "--model-name", "ranker", "--model-version", "2.1"),
         *("--author", "Ann"),
         *("--out", "my results/first", "--format", "json"),
@@ -105,7 +105,6 @@ def test_every_option_reaches_the_result(full_run: tuple[Ran, Path]):
     assert result["permutations"] == 49
     assert result["metrics"]["mrr@3"]["chance"]["permutations"] == 49
     assert result["alpha"] == 0.2
-    assert result["correction"] == "bh"
     assert result["seed"] == 7
     assert result["title"] == "Spring"
     assert result["model"] == {"name": "ranker", "version": "2.1"}
@@ -148,7 +147,6 @@ def test_the_library_gives_the_numbers_of_the_command(full_run: tuple[Ran, Path]
         min_support=3,
         permutations=49,
         alpha=0.2,
-        correction="bh",
         seed=7,
         title="Spring",
         model_name="ranker",
@@ -474,7 +472,7 @@ def test_an_own_metric_that_returns_nonsense_is_refused(here: Path):
     assert not (here / "out").exists()
 
 
-def test_depth_full_looks_at_full_combinations_only(
+def test_groups_have_as_many_attributes_as_the_depth_says(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
     write_tables(tmp_path)
@@ -485,7 +483,7 @@ def test_depth_full_looks_at_full_combinations_only(
         ran = run_here(*AUDIT, "--by", "gender,member", "--depth", depth, *written)
         assert ran.code == 0
         depths[depth] = set(pl.read_parquet(tmp_path / depth / "groups.parquet")["depth"])
-    assert depths == {"full": {2}, "1": {1, 2}, "2": {1, 2}, "9": {1, 2}}
+    assert depths == {"full": {2}, "1": {1}, "2": {1, 2}, "9": {1, 2}}
 
 
 def test_without_permutations_nothing_is_tested_and_it_is_said(
@@ -514,25 +512,6 @@ def test_another_seed_deals_anew_and_measures_the_same(
     one, other = one["metrics"]["mrr@5"], other["metrics"]["mrr@5"]
     assert one["chance"]["mean"] != other["chance"]["mean"]
     assert one["gap"] == other["gap"]
-
-
-def test_the_correction_of_benjamini_and_hochberg_finds_at_least_as_much(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-):
-    monkeypatch.chdir(tmp_path)
-    _findings(tmp_path)
-    by_correction = {}
-    for correction in ("max", "bh"):
-        ran = run_here(
-            *AUDIT,
-            *("--by", "age,gender,job", "--correction", correction, "--permutations", "199"),
-            *("--out", correction, "--no-report", "--alpha", "0.1"),
-        )
-        assert ran.code == 0
-        groups = pl.read_parquet(tmp_path / correction / "groups.parquet")
-        by_correction[correction] = groups.sort("metric", "age", "gender", "job")["p_adjusted"]
-    assert (by_correction["bh"] <= by_correction["max"] + 1e-12).mean() > 0.9
-    assert (by_correction["bh"] < by_correction["max"]).any()
 
 
 def test_columns_may_be_mapped_in_one_option_with_commas(

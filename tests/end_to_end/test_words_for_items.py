@@ -32,6 +32,8 @@ from fairrec.result.audit_result import AuditResult
 from tests.report.items_audits import OUTSIDE, items_result
 
 OF_USERS = re.compile(r"\busers?\b|\beveryone\b|\bserved\b|\bwho\b|\bnobody\b", re.IGNORECASE)
+ALLOWED_FOR = re.compile(r"had other users come; the \w+ stay as they are\.")
+"""Intervals of items tell what other users would change."""
 PROVIDERS = Unit("provider", "providers")
 AUDITS: dict[str, dict[str, Any]] = {
     "as usual": {},
@@ -42,12 +44,12 @@ AUDITS: dict[str, dict[str, Any]] = {
     "constant": {"metrics": ("same",)},
     "without a finding": {"metrics": ("share",), "depth": 1},
     "undefined": {"metrics": ("merit",)},
-    "false discovery rate": {"correction": "bh"},
 }
 
 
 def words_of_users(text: str) -> list[str]:
-    """Each with what is around it, but for outside text."""
+    """Each with what is around it, but for outside text and what intervals allow for."""
+    text = ALLOWED_FOR.sub("", text)
     text = text.replace(OUTSIDE, "").replace("per_user.parquet", "").replace("user_id", "")
     return [text[max(0, at.start() - 60) : at.end() + 40] for at in OF_USERS.finditer(text)]
 

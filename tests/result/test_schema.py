@@ -30,7 +30,6 @@ def test_what_the_schema_does_not_know_is_refused():
     for odd in (
         {"schema_version": "9"},
         {"verdict": "fair"},
-        {"correction": "none"},
         {"depth": "deep"},
     ):
         with pytest.raises(ValidationError):

@@ -44,7 +44,6 @@ def deviations_of(result: AuditResult) -> tuple[str, ...]:
         ({"by": "gender"}, ("by gender (planned gender,member)",)),
         ({"relevant": "label>=1"}, (f"relevant label>=1 (planned {ALL})",)),
         ({"columns": {"label": "label"}}, ("columns label=label (planned none)",)),
-        ({"correction": "bh"}, ("correction bh (planned max)",)),
         ({"matters": "5%"}, ("matters 5% (planned none, so nothing is ruled out by it)",)),
         ({"given": "n_relevant"}, ("given n_relevant (planned none)",)),
         # what changes nothing

@@ -22,6 +22,10 @@ USERS = pl.DataFrame(
 )
 NDCG = parse_metric("ndcg@5")
 ALPHA = 0.05
+HARM = 0.8
+"""What the worse end has of the level of the test; intervals have half of it at each end."""
+ONE, TWO, THREE = 0.4, 0.3, 0.2
+"""What groups of one, two and three attributes have of it, in proportion."""
 
 
 def expected(*about) -> pl.DataFrame:
@@ -40,15 +44,14 @@ def grouping(by: str, **options):
 
 def test_a_group_of_half_is_found_at_the_harm_that_can_be_reckoned_by_hand():
     made = expected([parse_metric("ndcg@10")], grouping("gender"), AuditOptions(), {})
-    # two groups, one metric: 0.05 is divided by two tests and two sides
-    critical = quantile(1 - 0.05 / 4)
+    # two groups, one metric, one depth and one class of sizes: each end is divided by two tests
     error = math.sqrt(1 / 500 + 1 / 500)
-    harm = (critical + quantile(0.8)) * error
+    harm = (quantile(1 - ALPHA * HARM / 2) + quantile(0.8)) * error
     # by its own error a group must stand out a little further
-    # nobody is in another class of sizes, so that certifying divides the level as finding does
-    median = critical * error
+    median = quantile(1 - ALPHA / 4) * error
+    certified = median + quantile(0.8) * error
     assert made.rows() == [
-        ("ndcg@10", 500, 2, *(pytest.approx(size, rel=0.01) for size in (harm, harm, median)))
+        ("ndcg@10", 500, 2, *(pytest.approx(size, rel=0.01) for size in (harm, certified, median)))
     ]
 
 
@@ -64,7 +67,7 @@ def test_a_rate_is_known_by_its_spread():
     spread = {"hit@5": Spread(sd=math.sqrt(0.05 * 0.95), mean=0.05)}
     made = expected([parse_metric("hit")], grouping("gender"), AuditOptions(), spread)
     error = math.sqrt(0.05 * 0.95 * (1 / 500 + 1 / 500))
-    most = math.floor(500 * (0.05 - quantile(1 - 0.05 / 4) * error))
+    most = math.floor(500 * (0.05 - quantile(1 - ALPHA * HARM / 2) * error))
 
     def power(rate: float) -> float:
         return sum(math.comb(500, n) * rate**n * (1 - rate) ** (500 - n) for n in range(most + 1))
@@ -74,10 +77,12 @@ def test_a_rate_is_known_by_its_spread():
 
 
 def test_permutations_that_cannot_reach_the_level_show_nothing():
-    for permutations, is_found in ((38, False), (39, True)):
+    # 19 permutations can show a p-value of 1/20
+    for permutations, is_enough in ((18, False), (19, True)):
         options = AuditOptions(permutations=permutations)
         made = expected([parse_metric("ndcg")], grouping("gender"), options, {})
-        assert (made["harm"].item() is not None) == is_found
+        assert (made["harm"].item() is not None) == is_enough
+        assert (made["certified"].item() is not None) == is_enough
 
 
 def test_without_a_spread_harm_is_in_standard_deviations():
@@ -101,13 +106,6 @@ def test_larger_groups_and_fewer_tests_need_a_smaller_difference():
         of_ndcg = more.filter(metric="ndcg@5")
         assert of_ndcg["users"].to_list()[-2:] == [200, 500]
         assert (of_ndcg["harm"][-2:] > few["harm"]).all()
-
-
-def test_intervals_need_fewer_permutations_than_a_finding():
-    for permutations, is_certified in ((18, False), (19, True)):
-        made = expected([NDCG], grouping("gender"), AuditOptions(permutations=permutations), {})
-        assert made["harm"].to_list() == [None]
-        assert (made["certified"].item() is not None) == is_certified
 
 
 def needed(by: str, spread: Spread | None = None, **options):
@@ -171,25 +169,32 @@ def test_of_many_groups_the_largest_and_the_smallest_are_told():
 def test_an_attribute_costs_what_its_groups_add_to_the_cut_off():
     chosen = AuditOptions()
     costs = Outlook([NDCG], grouping("gender,age"), chosen, {}).costs
-    # intersections of both are looked at whatever the depth
-    assert [(cost.attribute, cost.depth) for cost in costs] == [("gender", None), ("age", None)]
-    without, usual = (quantile(1 - ALPHA / (2 * n)) for n in (2, 8))
-    for cost in costs:
-        assert (cost.n_groups, cost.n_groups_left, cost.users) == (8, 2, 500)
-        assert (cost.cut_off, cost.cut_off_left) == (round(usual, 2), round(without, 2))
+    # four groups of one attribute share the level with four intersections
+    usual, of_one, at_depth = (
+        quantile(1 - ALPHA * HARM * share / n)
+        for share, n in ((ONE / (ONE + TWO), 4), (1, 2), (1, 4))
+    )
+    left = (("gender", None, 2, of_one), ("age", None, 2, of_one), (None, 1, 4, at_depth))
+    for cost, (attribute, depth, n_left, cut_off) in zip(costs, left, strict=True):
+        assert (cost.attribute, cost.depth) == (attribute, depth)
+        assert (cost.n_groups, cost.n_groups_left, cost.users) == (8, n_left, 500)
+        assert (cost.cut_off, cost.cut_off_left) == (round(usual, 2), round(cut_off, 2))
         power = quantile(0.8)
-        assert cost.found == pytest.approx(1 - (without + power) / (usual + power), abs=0.005)
+        assert cost.found == pytest.approx(1 - (cut_off + power) / (usual + power), abs=0.005)
 
 
-def test_what_a_size_rules_out_is_not_known_where_no_group_of_it_is_left():
+def test_what_is_left_of_other_sizes_is_told_in_a_group_of_the_usual_size():
     users = USERS.with_columns(town=pl.int_range(1000) % 5)
     attributes = read_users(Table(users, "users"), ["gender", "town"])
     of_all = grouping_of(attributes.attributes(np.arange(1000)), AuditOptions())
-    # towns have 200 users, genders 500, which are in another size class
-    gender, town = Outlook([NDCG], of_all, AuditOptions(), {}).costs
-    assert (gender.users, town.n_groups_left) == (200, 2)
-    assert gender.certified is not None
-    assert town.certified is None
+    # towns have 200 users, genders 500, and without towns one of them is taken to have 200
+    _, town, _ = Outlook([NDCG], of_all, AuditOptions(), {}).costs
+    assert (town.users, town.n_groups_left) == (200, 2)
+    usual, left = (
+        quantile(1 - ALPHA / 2 * share / n) for share, n in ((ONE / (ONE + TWO) / 2, 5), (1 / 2, 1))
+    )
+    power = quantile(0.8)
+    assert town.certified == pytest.approx(1 - (left + power) / (usual + power), abs=0.005)
 
 
 def test_a_lower_depth_finds_smaller_harms():
@@ -198,9 +203,14 @@ def test_a_lower_depth_finds_smaller_harms():
     of_all = grouping_of(attributes.attributes(np.arange(1000)), AuditOptions())
     *_, lower = Outlook([NDCG], of_all, AuditOptions(), {}).costs
     # 2 + 2 + 4 values, 4 + 8 + 8 pairs, 16 triples
-    assert (lower.attribute, lower.depth) == (None, 1)
-    assert (lower.n_groups, lower.n_groups_left) == (44, 24)
-    assert lower.found > 0.02
+    assert (lower.attribute, lower.depth) == (None, 2)
+    assert (lower.n_groups, lower.n_groups_left) == (44, 28)
+    # of one attribute there are eight groups before and after, and triples have nothing any more
+    usual, left = (
+        quantile(1 - ALPHA * HARM * ONE / total / 8) for total in (ONE + TWO + THREE, ONE + TWO)
+    )
+    power = quantile(0.8)
+    assert lower.found == pytest.approx(1 - (left + power) / (usual + power), abs=0.005)
 
 
 def test_without_tests_nothing_costs_anything():

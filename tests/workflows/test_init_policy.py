@@ -114,7 +114,6 @@ def test_every_option_that_a_result_knows_is_kept(tmp_path):
         min_support=5,
         alpha=0.01,
         permutations=500,
-        correction="bh",
         max_undefined=0.2,
         relevant="label>=1",
         seed=3,

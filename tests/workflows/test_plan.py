@@ -43,7 +43,8 @@ def test_what_is_expected_is_read_from_the_result():
         "age=20", "gender=F", "gender=M", "age=10", "age=10, gender=F",
     ]  # fmt: skip
     assert made.needed["matters"].unique().to_list() == [0.06]
-    assert made.costs["attribute"].to_list() == ["age", "gender"]
+    assert made.costs["attribute"].to_list() == ["age", "gender", None]
+    assert made.costs["depth"].to_list() == [None, None, 1]
 
 
 def test_groups_are_counted_by_depth():
@@ -70,7 +71,7 @@ def test_a_plan_says_all_that_was_decided_defaults_too():
         **{name: usual[name] for name in made.options if name in usual},
         "alpha": 0.1,
     }
-    assert {"depth", "seed", "permutations", "correction"} <= {*made.options}
+    assert {"depth", "seed", "permutations"} <= {*made.options}
     assert "threads" not in made.options
 
 

@@ -21,7 +21,6 @@ SAMPLES = {
     "min_support": ("1%", 50, 0.001),
     "permutations": (0, "1,000"),
     "alpha": (0.05, "0.001"),
-    "correction": ("max", "bh"),
     "max_undefined": ("5%", 1, 0),
     "matters": ("5%", 0.03, "ndcg@5=0.03,5%", {"ndcg@5": 0.03, "auc": "5%"}, ["auc=1%", "2%"]),
     "seed": (0, 2**32 - 1),

@@ -24,13 +24,14 @@ def test_points_and_funnel_are_the_numbers_of_the_audit():
     }
     assert chart.mean == 0.75
     metric = result.metrics["mrr@5"]
-    # values are 1 and 0.5, half each: sd with n - 1, and the critical statistic of the test
+    # values are 1 and 0.5, half each: sd with n - 1, and the critical statistics of the test
     sd = 0.25 * np.sqrt(200 / 199)
     assert metric.sd == pytest.approx(sd)
+    above, below = metric.critical_tails
     for step in chart.funnel:
-        reach = metric.critical * sd * np.sqrt((200 - step.size) / (200 * step.size))
-        assert step.high - 0.75 == pytest.approx(reach, abs=1e-5)
-        assert 0.75 - step.low == pytest.approx(reach, abs=1e-5)
+        error = sd * np.sqrt((200 - step.size) / (200 * step.size))
+        assert step.high == pytest.approx(min(0.75 + above * error, 1), abs=1e-5)
+        assert step.low == pytest.approx(0.75 - below * error, abs=1e-5)
 
 
 def test_the_funnel_parts_the_groups_that_chance_explains_from_the_others():
