@@ -85,14 +85,13 @@ def metric_results(
     return results
 
 
-def _critical_tails(i: int, analysis: Analysis) -> tuple[float, float] | None:
-    """The score up and down beyond which groups of the fewest attributes are significant."""
+def _critical_tails(i: int, analysis: Analysis) -> dict[int, tuple[float, float]]:
+    """The score up and down beyond which groups are significant, by number of attributes."""
+    depth = analysis.grouping.lattice.depth
     groups = np.flatnonzero(analysis.is_tested[i])
-    if not len(groups):
-        return None
-    first = groups[np.argmin(analysis.grouping.lattice.depth[groups])]
-    up, down = analysis.critical[:, i, first]
-    return float(up), float(down)
+    depths, first = np.unique(depth[groups], return_index=True)
+    up, down = analysis.critical[:, i, groups[first]].tolist()
+    return dict(zip(depths.tolist(), zip(up, down, strict=True), strict=True))
 
 
 def pooled_results(analysis: Analysis, found: Sequence[PooledAnalysis]) -> dict[str, MetricResult]:

@@ -225,10 +225,10 @@ class MetricResult(Part):
         default=0,
         description="users behind mean and sd: all with a defined value, or those drawn at random",
     )
-    critical_tails: tuple[float, float] | None = Field(
+    critical_tails: dict[int, tuple[float, float]] | None = Field(
         default=None,
-        description="standard errors above and below all others beyond which a group of the fewest "
-        "attributes differs by more than chance; null untested, and of items",
+        description="number of attributes -> standard errors above and below all others beyond "
+        "which a group differs by more than chance; null untested, and of items",
     )
     is_ratio_scale: bool = Field(
         default=False,

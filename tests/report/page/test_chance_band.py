@@ -23,11 +23,15 @@ def searched() -> AuditResult:
 
 def test_the_band_is_the_critical_score_times_the_error_of_a_difference():
     result = planted().metrics["auc"]
-    above, below = result.critical_tails
     n, others = np.array([50.0]), np.array([950.0])
     error = result.sd * np.sqrt(1 / 50 + 1 / 950)
+    assert [*result.critical_tails] == [1, 2, 3]
+    for depth, (above, below) in result.critical_tails.items():
+        low, high = chance_band(result, n, others, depth)
+        assert (low[0], high[0]) == pytest.approx((-below * error, above * error))
+    widest = np.max([*result.critical_tails.values()], axis=0)
     low, high = chance_band(result, n, others)
-    assert (low[0], high[0]) == pytest.approx((-below * error, above * error))
+    assert (high[0], -low[0]) == pytest.approx(tuple(widest * error))
 
 
 def test_nobody_to_compare_with_has_no_band():
@@ -51,7 +55,7 @@ def test_a_fully_scored_group_is_beside_the_sample_without_its_share_of_it():
     error = result.sd * np.sqrt(1 / found.support + 1 / (result.n_compared - in_sample))
     unit = (row.at - plot.zero) / found.shrunken_difference
     assert row.chance[0] - plot.zero == pytest.approx(
-        -result.critical_tails[1] * error * unit, rel=0.01
+        -result.critical_tails[len(found.group)][1] * error * unit, rel=0.01
     )
 
 

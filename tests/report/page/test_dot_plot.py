@@ -50,7 +50,7 @@ def test_the_band_is_where_random_groups_of_the_size_are():
     n = int(row.users)
     error = result.sd * math.sqrt(1 / n + 1 / (result.n_compared - n))
     unit = (row.at - plot.zero) / float(row.difference.replace("−", "-"))
-    _, below = result.critical_tails
+    _, below = result.critical_tails[len(result.findings[0].group)]
     assert row.chance[0] - plot.zero == pytest.approx(-below * error * unit, abs=0.2)
     # a finding is outside
     assert not row.chance[0] <= row.at <= row.chance[1]

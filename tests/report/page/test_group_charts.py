@@ -27,7 +27,7 @@ def test_points_and_funnel_are_the_numbers_of_the_audit():
     # values are 1 and 0.5, half each: sd with n - 1, and the critical statistics of the test
     sd = 0.25 * np.sqrt(200 / 199)
     assert metric.sd == pytest.approx(sd)
-    above, below = metric.critical_tails
+    ((above, below),) = metric.critical_tails.values()
     for step in chart.funnel:
         error = sd * np.sqrt((200 - step.size) / (200 * step.size))
         assert step.high == pytest.approx(min(0.75 + above * error, 1), abs=1e-5)

@@ -10,15 +10,18 @@ from fairrec.result.schema import AuditSummary
 
 
 def chance_band(
-    result: MetricResult, n: FloatArray, n_others: FloatArray
+    result: MetricResult, n: FloatArray, n_others: FloatArray, depth: int | None = None
 ) -> tuple[FloatArray, FloatArray]:
     """The lowest and the highest difference; 0 where nothing was tested or nobody is left.
 
     Parameters
     ----------
     n, n_others : users of the groups, and of all others they are compared with
+    depth : their number of attributes; None for the widest band of any
     """
-    above, below = result.critical_tails or (0.0, 0.0)
+    tails = result.critical_tails or {}
+    ends = [*tails.values()] if depth is None else [tails[depth]] if depth in tails else []
+    above, below = np.max(ends, axis=0, initial=0.0) if ends else (0.0, 0.0)
     with np.errstate(divide="ignore"):
         error = (result.sd or 0.0) * np.sqrt(1 / n + 1 / n_others)
     error = np.where((n > 0) & (n_others > 0), error, 0.0)

@@ -146,15 +146,16 @@ def _numbers(
     drawn = {}
     for row in drawn_of.iter_rows():
         support, is_fully_scored, *ends = row[n_axes:]
-        chance = _chance(result, groups.summary, support, is_fully_scored)
+        depth = sum(value is not None for value in row[:n_axes])
+        chance = _chance(result, groups.summary, support, is_fully_scored, depth)
         drawn[row[:n_axes]] = _OfGroup(support, (ends[0], ends[1], ends[2], ends[3]), chance)
     return drawn
 
 
 def _chance(
-    result: MetricResult, summary: AuditSummary, n: int, is_fully_scored: bool
+    result: MetricResult, summary: AuditSummary, n: int, is_fully_scored: bool, depth: int
 ) -> tuple[float, float] | None:
-    """Where a random group of `n` users would be.
+    """Where a random group of `n` users by so many attributes would be.
 
     None among users in the same circumstances, where it takes more than its size to tell.
     """
@@ -166,7 +167,7 @@ def _chance(
         others = others_of_fully_scored(result, summary, size)
     if others <= 0:
         return None
-    low, high = chance_band(result, size, others)
+    low, high = chance_band(result, size, others, depth)
     return float(low), float(high)
 
 
