@@ -16,7 +16,7 @@ from fairrec.core.options import spelled
 from fairrec.core.units import USERS, Unit
 from fairrec.groups.cells import Cells, cells_of
 from fairrec.groups.group import Group
-from fairrec.groups.lattice import ANY, Lattice, build_lattice, members
+from fairrec.groups.lattice import ANY, Lattice, build_lattice, members, shortest_depth
 from fairrec.groups.room import refuse_too_many
 from fairrec.inputs.several import HAS, LACKS
 from fairrec.inputs.users import Attribute, column_of
@@ -74,6 +74,11 @@ class Grouping:
     def n_combinations(self) -> int:
         """The size of the Cartesian product of the attributes."""
         return math.prod(self.cells.n_values)
+
+    @cached_property
+    def shortest_depth(self) -> IntArray:
+        """(n_groups,), the fewest attributes that name exactly the users of each group."""
+        return shortest_depth(self.lattice)
 
     @cached_property
     def full(self) -> IntArray:

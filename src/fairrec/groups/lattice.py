@@ -250,6 +250,48 @@ def _eligible_by_key(
     )
 
 
+class Parents:
+    """Finds the group that has all conditions of another one but that on an attribute."""
+
+    def __init__(self, lattice: Lattice) -> None:
+        # the sum of a random number for each condition tells groups apart
+        rng = np.random.default_rng(0)
+        self._codes = lattice.codes
+        self._numbers = [
+            np.append(rng.integers(1 << 62, size=int(column.max(initial=0)) + 1), 0)
+            for column in self._codes.T
+        ]
+        key = np.zeros(len(lattice), dtype=np.int64)
+        for numbers, column in zip(self._numbers, self._codes.T, strict=True):
+            key += numbers[column]  # ANY, which is -1, has the last one: 0
+        self._key, self._order = key, np.argsort(key, kind="stable")
+        self._in_order = key[self._order]
+
+    def without(self, attribute: int, groups: IntArray) -> IntArray:
+        """(len(groups),), the parent of each group; -1 where the lattice has none."""
+        wanted = self._key[groups] - self._numbers[attribute][self._codes[groups, attribute]]
+        place = np.minimum(np.searchsorted(self._in_order, wanted), len(self._order) - 1)
+        return np.where(self._in_order[place] == wanted, self._order[place], -1)
+
+
+def shortest_depth(lattice: Lattice) -> IntArray:
+    """(n_groups,), the fewest attributes that name exactly the users of each group.
+
+    Where every city is in one country, a city and the city in its country are one group.
+    """
+    depth = lattice.depth.copy()
+    parents = Parents(lattice)
+    for conditions in range(2, int(depth.max(initial=0)) + 1):
+        here = np.flatnonzero(lattice.depth == conditions)
+        for attribute in range(lattice.codes.shape[1]):
+            group = here[lattice.codes[here, attribute] != ANY]
+            parent = parents.without(attribute, group)
+            is_same = (parent >= 0) & (lattice.n_users[parent] == lattice.n_users[group])
+            group, parent = group[is_same], parent[is_same]
+            depth[group] = np.minimum(depth[group], depth[parent])
+    return depth
+
+
 def members(codes: Sequence[int], cells: Cells) -> BoolArray:
     """(n_cells,), which cells lie in the group with these codes."""
     is_member = np.ones(len(cells), dtype=bool)

@@ -117,17 +117,9 @@ class PermutationTest:
         shares = np.repeat(self.tested.shares.sum(axis=0)[None] / 2, 2, axis=0)
         columns = self.tested._replace(shares=shares)
         largest = np.zeros((self.n_permutations, 2, columns.n_columns))
-        for part, whole in enumerate(self._tested_of_interval):
+        for part, whole in enumerate(np.searchsorted(columns.number, self.intervals.number)):
             np.maximum(largest[:, :, whole], self.largest_own[:, :, part], out=largest[:, :, whole])
         return columns.spread(NullColumns(columns, largest).cut_offs(alpha))
-
-    @property
-    def _tested_of_interval(self) -> IntArray:
-        """The column of the test that each of intervals is a part of."""
-        found = np.zeros(self.intervals.n_columns, dtype=np.int64)
-        is_tested = self.tested.of_group >= 0
-        found[self.intervals.of_group[is_tested]] = self.tested.of_group[is_tested]
-        return found
 
 
 def least_p_value(n_permutations: int) -> float:

@@ -13,8 +13,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from fairrec.core.arrays import BoolArray, FloatArray, IntArray
-from fairrec.groups.lattice import ANY, Lattice
+from fairrec.core.arrays import BoolArray, FloatArray
+from fairrec.groups.lattice import ANY, Lattice, Parents
 from fairrec.statistics.moments import Moments
 from fairrec.statistics.scores import Spread
 
@@ -60,7 +60,7 @@ def widest_ancestor(variance: FloatArray, lattice: Lattice) -> FloatArray:
     variance : (n_metrics, n_groups)
     """
     found, codes, depth = np.zeros_like(variance), lattice.codes, lattice.depth
-    parents = _Parents(lattice)
+    parents = Parents(lattice)
     for conditions in range(2, int(depth.max(initial=0)) + 1):
         here = np.flatnonzero(depth == conditions)
         for attribute in range(codes.shape[1]):
@@ -70,27 +70,3 @@ def widest_ancestor(variance: FloatArray, lattice: Lattice) -> FloatArray:
             widest = np.maximum(variance[:, parent], found[:, parent])
             found[:, group] = np.maximum(found[:, group], widest)
     return found
-
-
-class _Parents:
-    """Finds the group that has all conditions of another one but that on an attribute."""
-
-    def __init__(self, lattice: Lattice) -> None:
-        # the sum of a random number for each condition tells groups apart
-        rng = np.random.default_rng(0)
-        self._codes = lattice.codes
-        self._numbers = [
-            np.append(rng.integers(1 << 62, size=int(column.max(initial=0)) + 1), 0)
-            for column in self._codes.T
-        ]
-        key = np.zeros(len(lattice), dtype=np.int64)
-        for numbers, column in zip(self._numbers, self._codes.T, strict=True):
-            key += numbers[column]  # ANY, which is -1, has the last one: 0
-        self._key, self._order = key, np.argsort(key, kind="stable")
-        self._in_order = key[self._order]
-
-    def without(self, attribute: int, groups: IntArray) -> IntArray:
-        """(len(groups),), the parent of each group; -1 where the lattice has none."""
-        wanted = self._key[groups] - self._numbers[attribute][self._codes[groups, attribute]]
-        place = np.minimum(np.searchsorted(self._in_order, wanted), len(self._order) - 1)
-        return np.where(self._in_order[place] == wanted, self._order[place], -1)

@@ -33,6 +33,8 @@ HARM_SHARE = 0.8
 """Of the test's level, for the worse end."""
 FITTED = 0.1
 """Share of the draws, the largest, to which the tail of a column is fitted."""
+FEWEST_FITTED = 10
+"""Draws that a fit needs, where these are no more than half of all."""
 _ROUNDING = 1e-9
 """A level times the number of draws may be a hair below a whole number."""
 _DIGITS = 9
@@ -48,10 +50,12 @@ class Columns(NamedTuple):
     ----------
     of_group : (n_metrics, n_groups), -1 where not tested
     shares : (2, n_columns), upwards and downwards; they add up to 1
+    number : (n_columns,), equal for columns of one metric and depth, rising
     """
 
     of_group: IntArray
     shares: FloatArray
+    number: IntArray
 
     @property
     def n_columns(self) -> int:
@@ -111,7 +115,7 @@ def columns_of(
     total = np.bincount(depths // n_depths, weights=shares[first], minlength=len(is_tested))
     shares = shares / np.repeat(n_columns, n_columns) / total[of_metric]
     shares /= max(1, len(np.unique(of_metric)))
-    return Columns(of_group, np.stack([up[of_metric], 1 - up[of_metric]]) * shares)
+    return Columns(of_group, np.stack([up[of_metric], 1 - up[of_metric]]) * shares, at_depth)
 
 
 def shares_of_harm(higher_is_better: Sequence[bool | None]) -> FloatArray:
@@ -140,7 +144,7 @@ class NullColumns:
         self._rising = np.sort(rows, axis=0)
         with np.errstate(divide="ignore"):
             self._log_shares = np.log(columns.shares).ravel()
-        n_fitted = max(1, int(np.ceil(FITTED * len(rows))))
+        n_fitted = max(int(np.ceil(FITTED * len(rows))), min(FEWEST_FITTED, len(rows) // 2), 1)
         self._start = self._rising[-n_fitted] if len(rows) else np.zeros(rows.shape[1])
         beyond = np.maximum(self._rising**2 - self._start**2, 0.0)
         self._n_beyond = (beyond > 0).sum(axis=0)
