@@ -56,6 +56,10 @@ def test_few_hits_have_a_long_upper_tail():
     assert up > 1.1 * norm.isf(ALPHA / 2)
     # below, it is short, and audits take that of a normal score
     assert down == pytest.approx(norm.isf(ALPHA / 2))
+    # metrics share alpha
+    two = everyone(0.05, 0.05 * 0.95, 10**9, (0.0, 1.0), is_rate=True, n_metrics=2)
+    of_half = expected_cut_offs(rate(0.05, n=10**9), n, singles(n), ALPHA / 2)
+    assert expected_cut_offs(two, n, singles(n), ALPHA) == pytest.approx(of_half)
 
 
 def test_the_larger_side_has_the_tails_of_the_smaller_turned_around():

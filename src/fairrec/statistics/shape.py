@@ -42,7 +42,7 @@ def guard_spread(spread: Spread, moments: Moments, lattice: Lattice) -> GuardedS
     of_ancestor = widest_ancestor(own, lattice)
     is_guarded = np.maximum(own, of_ancestor) > TRIGGER * everyone
     n = moments.n
-    drawn = (n * own + ANCESTOR_USERS * np.maximum(of_ancestor, everyone)) / (n + ANCESTOR_USERS)
+    drawn = (n * own + ANCESTOR_USERS * of_ancestor) / (n + ANCESTOR_USERS)
     variance = np.where(is_guarded, np.fmax(spread.variance, drawn), spread.variance)
     times = np.divide(variance, own, out=np.ones_like(own), where=own > 0)
     dispersion = np.minimum(spread.dispersion * times, 1.0)
