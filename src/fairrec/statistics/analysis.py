@@ -112,7 +112,8 @@ class Analysis:
         """(n_metrics, 2), values that users of a group may have although none was seen.
 
         The worst value of all users, as what is ruled out may not rest on luck. At the better end
-        score intervals allow for values that were not seen.
+        nothing is added to what score intervals allow for: with the best value of all, groups of
+        metrics with a long tail could hardly ever be shown to be worse.
         """
         extremes = np.full((len(self.measured.metrics), 2), np.nan)
         for i, metric in enumerate(self.measured.metrics):
@@ -128,12 +129,16 @@ class Analysis:
             return None
         return CutOffs(*self.test.cut_offs(self.options.alpha))
 
-    @property
+    @cached_property
     def _cut_offs_at_zero(self) -> CutOffs | None:
-        """The same for a difference of 0, to which the null distribution itself applies."""
-        if self.test is None:
+        """The same for a difference of 0, to which the null distribution itself applies.
+
+        Not to groups of another shape, nor within strata, where draws have errors of another form.
+        """
+        if self.test is None or self.is_adjusted:
             return None
-        return CutOffs(*self.test.cut_offs_at_zero(self.options.alpha))
+        at_zero = self.test.cut_offs_at_zero(self.options.alpha)
+        return CutOffs(*np.where(self.guarded.is_guarded, np.inf, at_zero))
 
     @cached_property
     def score(self) -> FloatArray:
@@ -166,13 +171,13 @@ class Analysis:
             n, n_others = 1 / weights.own, 1 / weights.others
         found = [
             self._detectable(i, np.nan_to_num(n[i]), np.nan_to_num(n_others[i]), critical)
-            for i, critical in enumerate(np.moveaxis(self.critical, 1, 0))
+            for i, critical in enumerate(np.moveaxis(self._critical_of_both, 1, 0))
         ]
         return np.where(self.is_comparable, np.reshape(found, self.is_tested.shape), np.nan)
 
     def detectable_in(self, i: int, n: FloatArray) -> FloatArray:
         """The same for groups of `n` users, by however many attributes."""
-        critical = self.critical[:, i]
+        critical = self._critical_of_both[:, i]
         critical = np.where(self.is_tested[i], critical, -np.inf).max(axis=1, initial=-np.inf)
         return self._detectable(i, n, None, np.where(np.isinf(critical), np.inf, critical)[:, None])
 
@@ -192,6 +197,16 @@ class Analysis:
         )
         # within strata a metric has no bounds of its own; yet nobody is worse than the worst value
         return np.where(found <= largest, found, np.nan)
+
+    @cached_property
+    def _critical_of_both(self) -> FloatArray:
+        """(2, n_metrics, n_groups), the score beyond which the test and the interval exclude 0."""
+        critical, cut_offs = self.critical, self._cut_offs_at_zero or self.cut_offs
+        if cut_offs is None:
+            return critical
+        at_once = np.stack([np.broadcast_to(one, self.is_tested.shape) for one in cut_offs])
+        # a guarded group has an interval of its own
+        return np.maximum(critical, np.where(np.isinf(at_once), 0.0, at_once))
 
     @cached_property
     def p_values(self) -> FloatArray:

@@ -58,7 +58,8 @@ class PermutationTest:
     ----------
     scores : of all groups; 0 where not tested
     tested, intervals : the columns of both
-    largest : (n_permutations, 2, n_columns), largest score that groups are tested by, in each tail
+    largest : (n_permutations, 2, n_columns), largest score that groups are tested by, in each tail;
+        or by chance error, which is no smaller, where `is_by_chance`
     largest_own : (n_permutations, 2, n_columns), by own error
     gaps : (n_permutations, n_metrics), gap between full combinations; NaN where there are none
     spans : (n_permutations, n_metrics), distance between their highest and lowest score
@@ -73,6 +74,7 @@ class PermutationTest:
     gaps: FloatArray
     spans: FloatArray
     n_reached: IntArray
+    is_by_chance: bool = False
 
     @property
     def n_permutations(self) -> int:
@@ -102,7 +104,8 @@ class PermutationTest:
     @property
     def _null(self) -> NullColumns:
         """The draws, with what is observed as one of them."""
-        return NullColumns(self.tested, self.largest, self.tested.largest(self.scores.smaller))
+        observed = self.scores.by_chance if self.is_by_chance else self.scores.smaller
+        return NullColumns(self.tested, self.largest, self.tested.largest(observed))
 
     def cut_offs(self, alpha: float) -> FloatArray:
         """(2, n_metrics, n_groups), for intervals of all groups at once at 1 - alpha."""
@@ -169,6 +172,7 @@ class NullHypothesis(Protocol):
     scores: Scores
     tested: Columns
     intervals: Columns
+    is_by_chance: bool
 
     def draw(self, seed: int, number: int) -> NullDraw:
         """One draw."""
@@ -225,6 +229,7 @@ def null_distribution(
         gaps,
         spans,
         n_reached,
+        null.is_by_chance,
     )
 
 
@@ -254,6 +259,7 @@ def _by_workers(
         np.concatenate([part.gaps for part in found]),
         np.concatenate([part.spans for part in found]),
         np.sum([part.n_reached for part in found], axis=0),
+        null.is_by_chance,
     )
 
 
@@ -278,9 +284,11 @@ class Permuted:
         higher_is_better: Sequence[bool | None],
     ) -> None:
         self.tested, self.intervals = both_columns(
-            grouping.lattice.depth, moments.n, is_tested, higher_is_better
+            grouping.shortest_depth, moments.n, is_tested, higher_is_better
         )
         self.scores = observed_scores(moments, is_tested)
+        # own errors within strata are no function of the sums that a draw has
+        self.is_by_chance = moments.within is not None
         self._everyone, self._compared = everyone_of(moments), compared_of(moments)
         self._draws = draws_of(moments, grouping.cells)
         self._lattice = grouping.lattice
@@ -296,7 +304,14 @@ class Permuted:
         total, squares = sums_of_groups.reshape(2, *self._n.shape)
         sums = Sums(total, squares, total, squares)
         return NullDraw(
-            *maxima(self._everyone, self._compared, sums, self.tested, self.intervals),
+            *maxima(
+                self._everyone,
+                self._compared,
+                sums,
+                self.tested,
+                self.intervals,
+                by_chance_alone=self.is_by_chance,
+            ),
             self._ends.range_of(total, self._n),
             self._ends.range_of(total, self._error),
             np.abs(total) >= self._reach,

@@ -267,7 +267,7 @@ def resample_users(
     # as the jackknife has it
     value_error, others_error, error = np.sqrt((n_blocks - 1) / n_blocks * squares)
     even = np.full(len(n), 0.5)
-    columns = columns_of(lattice.depth, is_large & lattice.is_tested, even, n)
+    columns = columns_of(grouping.shortest_depth, is_large & lattice.is_tested, even, n)
     ends = Extremes(lattice, is_large)
 
     def draw(number: int) -> tuple[FloatArray, FloatArray, FloatArray]:

@@ -52,7 +52,7 @@ class Resampled:
         is_tested: BoolArray,
         higher_is_better: Sequence[bool | None],
     ) -> None:
-        self.scores = observed_scores(moments, is_tested)
+        self.scores, self.is_by_chance = observed_scores(moments, is_tested), False
         self._moments, self._lattice = moments, grouping.lattice
         self._draws = ResampledSums(moments, sample, grouping.cells)
         self._reach = np.abs(self.scores.smaller) * (1 - ROUNDING)
@@ -63,7 +63,7 @@ class Resampled:
         # whether a group came to be tested by all its users or by its part depends on what was seen
         counted = [is_part & self._lattice.is_tested for is_part in (n_all > 0, self._is_large)]
         tested, intervals = both_columns(
-            np.tile(self._lattice.depth, 2),
+            np.tile(grouping.shortest_depth, 2),
             np.concatenate([n_all, n_part], axis=1),
             np.concatenate(counted, axis=1),
             higher_is_better,
@@ -71,9 +71,10 @@ class Resampled:
         self._columns = [*zip(_halves(tested), _halves(intervals), strict=True)]
         is_known = sample.is_fully_scored_group
         self.tested, self.intervals = (
-            Columns(
-                np.where(is_tested, np.where(is_known, *(one.of_group for one in halves)), -1),
-                halves[0].shares,
+            halves[0]._replace(
+                of_group=np.where(
+                    is_tested, np.where(is_known, *(one.of_group for one in halves)), -1
+                )
             )
             for halves in zip(*self._columns, strict=True)
         )

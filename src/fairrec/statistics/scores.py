@@ -205,9 +205,19 @@ def own_error(
 
 
 def maxima(
-    everyone: Everyone, compared: Compared, sums: Sums, tested: Columns, intervals: Columns
+    everyone: Everyone,
+    compared: Compared,
+    sums: Sums,
+    tested: Columns,
+    intervals: Columns,
+    *,
+    by_chance_alone: bool = False,
 ) -> tuple[FloatArray, FloatArray]:
     """The largest scores upwards and downwards, in each column.
+
+    Parameters
+    ----------
+    by_chance_alone : whether the score by chance error stands for the smaller one
 
     Returns
     -------
@@ -215,7 +225,8 @@ def maxima(
     """
     smaller = np.zeros((2, tested.n_columns))
     by_own = np.zeros((2, intervals.n_columns))
-    _maxima(everyone, compared, sums, tested.of_group, intervals.of_group, smaller, by_own)
+    columns = tested.of_group, intervals.of_group
+    _maxima(everyone, compared, sums, *columns, by_chance_alone, smaller, by_own)
     return smaller, by_own
 
 
@@ -349,6 +360,7 @@ def _maxima(
     sums: Sums,
     tested: IntArray,
     intervals: IntArray,
+    by_chance_alone: bool,
     smaller: FloatArray,
     by_own: FloatArray,
 ) -> None:
@@ -375,8 +387,11 @@ def _maxima(
                 (total, sums.squares[i, at], shared_total, sums.shared_squares[i, at]),
             )
             # the normal scale is the smaller one, so most need no logarithm
+            if by_chance_alone:
+                smaller[tail, tested[i, at]] = max(least, by_chance)
             is_larger = by_chance > least and t_squared > least * least
             if is_larger or t_squared > least_own * least_own:
                 score = _on_normal_scale(t_squared, freedom)
                 by_own[tail, intervals[i, at]] = max(least_own, score)
-                smaller[tail, tested[i, at]] = max(least, min(by_chance, score))
+                if not by_chance_alone:
+                    smaller[tail, tested[i, at]] = max(least, min(by_chance, score))
