@@ -84,7 +84,7 @@ def test_group_values_on_movielens_equal_a_plain_group_by(popular_first):
 
 @pytest.fixture
 def most_popular(movielens):
-    """The ten most popular items that each user has not rated, and the last five that they liked."""
+    """The ten most popular items each user has not rated, and the last five that they liked."""
     ratings = pl.read_parquet(movielens / "interactions.parquet").with_row_index("row")
     liked = ratings.filter(pl.col("rating") >= 4).sort("user_id", "timestamp", "row")
     test = liked.group_by("user_id", maintain_order=True).tail(5)
