@@ -28,8 +28,9 @@ def score_by_own(difference: float, sides, variance: float) -> float:
 
 
 def p_slowly(values: Sequence[float], score: float) -> float:
-    """By the rank, beyond the largest tenth by an exponential fit to the squares."""
-    n, places = len(values), -(-len(values) // 10)
+    """By the rank, beyond the largest tenth, or ten, by an exponential fit to the squares."""
+    n = len(values)
+    places = max(-(-n // 10), min(10, n // 2), 1)
     start = sorted(values)[-places]
     beyond = [one**2 - start**2 for one in values if one > start]
     if score > start and beyond:

@@ -7,7 +7,9 @@ import pytest
 from pytest import approx
 
 from fairrec.core.engines.local import LocalEngine
+from fairrec.statistics.cell_sums import CellSums
 from fairrec.statistics.draws import PermutedSums
+from fairrec.statistics.moments import group_moments
 from fairrec.statistics.permutation import (
     Extremes,
     Permuted,
@@ -16,6 +18,7 @@ from fairrec.statistics.permutation import (
     null_distribution,
 )
 from fairrec.statistics.simultaneous import normal_cut_offs
+from fairrec.statistics.strata import Strata
 from tests.statistics.slow_columns import adjusted_slowly, least_slowly, score_by_own
 from tests.statistics.small_population import permutation_test, population, random_population
 
@@ -121,7 +124,7 @@ def test_columns_are_those_of_metric_and_depth_and_for_intervals_of_size():
     metrics, groups = np.nonzero(world.is_tested)
     of_test, of_intervals = {}, {}
     for metric, group in zip(metrics, groups, strict=True):
-        depth = int(world.lattice.depth[group])
+        depth = int(world.grouping.shortest_depth[group])
         size = sum(world.moments.n[metric, group] >= edge for edge in (30, 100, 300, 1000))
         at = test.tested.of_group[metric, group]
         assert of_test.setdefault((metric, depth), at) == at
@@ -297,3 +300,53 @@ def test_draws_of_workers_are_those_of_this_process():
     for name in ("largest", "largest_own", "gaps", "spans", "n_reached"):
         assert np.array_equal(getattr(here, name), getattr(there, name), equal_nan=True)
     assert told == [50, 50, 30]
+
+
+class AsObserved:
+    """In the place of draws: what is observed."""
+
+    def __init__(self, world, moments):
+        cells = world.grouping.cells
+        rows = moments.n_per_row, moments.centred_per_row, moments.centred_per_row**2
+        self.sums = CellSums(*(np.array([cells.sums(row) for row in part]) for part in rows))
+
+    def cell_sums(self, seed, number):
+        return self.sums
+
+
+@pytest.mark.parametrize("with_strata", [False, True])
+@pytest.mark.parametrize("is_rate", [False, True])
+def test_what_is_observed_is_scored_as_a_draw_would_be(with_strata, is_rate):
+    world = random_population(3)
+    values = (world.values > 0.9).astype(float) if is_rate else world.values
+    strata = Strata(np.arange(values.shape[1]) % 4, 4) if with_strata else None
+    bounds = np.tile([0.0, 1.0], (len(values), 1)) if is_rate else None
+    moments = group_moments(values, world.grouping, bounds=bounds, strata=strata)
+    null = Permuted(moments, world.grouping, world.is_tested, [True] * len(values))
+    null._draws = AsObserved(world, moments)
+    scores = null.scores.by_chance if null.is_by_chance else null.scores.smaller
+    assert null.draw(0, 0).largest == approx(null.tested.largest(scores), abs=1e-9)
+    # and no group is tested by more than that
+    assert (np.abs(null.scores.smaller) <= np.abs(scores) + 1e-12).all()
+
+
+def test_the_same_users_by_another_attribute_have_the_same_p_value_and_cut_offs():
+    rng = np.random.default_rng(0)
+    city = rng.integers(0, 6, 600)
+    world = population([city, city // 2, rng.integers(0, 2, 600)], rng.normal(size=600))
+    test = run(world, 199)
+    for at in range(6):
+        alone, copy = world.position(at, -1, -1), world.position(at, at // 2, -1)
+        assert world.moments.n[0, alone] == world.moments.n[0, copy]
+        assert test.adjusted_p_values[0, alone] == test.adjusted_p_values[0, copy]
+        assert test.cut_offs(0.05)[:, 0, alone].tolist() == test.cut_offs(0.05)[:, 0, copy].tolist()
+
+
+def test_few_permutations_of_several_metrics_find_what_is_far_off():
+    rng = np.random.default_rng(0)
+    group = np.arange(1000) < 100
+    values = rng.normal(size=(3, 1000))
+    values[0] -= 1.5 * group
+    codes = [group.astype(int), rng.integers(0, 4, 1000), rng.integers(0, 5, 1000)]
+    test = run(population(codes, values), 19, higher_is_better=[True] * 3)
+    assert test.adjusted_p_values[0].min() == 0.05

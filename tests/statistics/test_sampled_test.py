@@ -227,7 +227,7 @@ def test_draws_equal_a_slow_loop_over_users():
                     sides = [(len(one), len(one) * one.var()) for one in (part, others)]
                     by_own = score_by_own(part.mean() - others.mean(), sides, sd**2)
                     smaller = min(abs(statistic[w]), abs(by_own))
-                    depth = int(world.lattice.depth[group])
+                    depth = int(world.grouping.shortest_depth[group])
                     of_size = sum(len(part) >= edge for edge in (30, 100, 300, 1000))
                     tail = int(by_own < 0)
                     for found, key, score in (
@@ -369,3 +369,19 @@ def test_a_difference_between_halves_shows_in_the_sample_alone():
         p = run(world, moments, seed=seed)[0].adjusted_p_values[0]
         found += p[world.position(0, ANY)] <= 0.05 and p[world.position(1, ANY)] <= 0.05
     assert found >= n_seeds - 1
+
+
+def test_columns_of_intervals_are_parts_of_those_of_the_test_whichever_groups_are_fully_scored():
+    world = random_population(1)
+    is_scored, is_reference = partly_scored(world, 100, 3)
+    moments = moments_of(world, is_scored, is_reference)
+    is_tested = moments.n >= 5
+    null = Resampled(moments, moments.sample, world.grouping, is_tested, [None] * len(moments.n))
+    assert {*null.intervals.number} == {*null.tested.number}
+    tested, intervals = (
+        one.number[one.of_group[is_tested]] for one in (null.tested, null.intervals)
+    )
+    assert tested.tolist() == intervals.tolist()
+    depth = np.minimum(world.grouping.shortest_depth, 4) - 1
+    metric, group = np.nonzero(is_tested)
+    assert tested.tolist() == (4 * metric + depth[group]).tolist()

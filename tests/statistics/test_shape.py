@@ -10,9 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pytest import approx
 
-from fairrec.groups.lattice import ANY
+from fairrec.groups.lattice import ANY, Parents
 from fairrec.statistics.scores import own_spread
-from fairrec.statistics.shape import guard_spread, parents_of, widest_ancestor
+from fairrec.statistics.shape import guard_spread, widest_ancestor
 from tests.groups.small_grouping import grouping_of
 from tests.statistics.small_analysis import analysis_of
 from tests.statistics.small_population import population
@@ -31,7 +31,8 @@ def test_parents_and_widest_ancestors_equal_a_loop_over_subsets_of_conditions(
     lattice = random_lattice(seed, depth, min_users)
     position = {tuple(group): at for at, group in enumerate(lattice.codes.tolist())}
     variance = np.random.default_rng(seed).random((2, len(lattice)))
-    parents = parents_of(lattice)
+    parents, everyone = Parents(lattice), np.arange(len(lattice))
+    without_one = [parents.without(attribute, everyone) for attribute in range(4)]
     widest = widest_ancestor(variance, lattice)
     for group, at in position.items():
         named = [attribute for attribute, code in enumerate(group) if code != ANY]
@@ -40,7 +41,9 @@ def test_parents_and_widest_ancestors_equal_a_loop_over_subsets_of_conditions(
             for attribute in named
         }
         expected = [without.get(attribute, -1) for attribute in range(len(group))]
-        assert parents[:, at].tolist() == expected
+        assert [without_one[attribute][at] for attribute in named] == [
+            expected[attribute] for attribute in named
+        ]
         containing = [
             position[tuple(c if a in kept else ANY for a, c in enumerate(group))]
             for n_kept in range(1, len(named))

@@ -74,7 +74,9 @@ def test_the_worse_end_has_the_larger_share():
 
 
 def test_the_largest_scores_of_columns_by_hand():
-    columns = Columns(np.array([[0, 0, 1, -1], [2, 2, 2, 2]]), np.full((2, 3), 1 / 6))
+    columns = Columns(
+        np.array([[0, 0, 1, -1], [2, 2, 2, 2]]), np.full((2, 3), 1 / 6), np.arange(3)
+    )
     scores = np.array([[1.0, -2.0, -3.0, 99.0], [0.5, 4.0, -0.5, 0.0]])
     assert columns.largest(scores).tolist() == [[1, 0, 4], [2, 3, 0.5]]
     spread = columns.spread(np.array([[1.0, 2, 3], [4, 5, 6]]))
@@ -85,7 +87,8 @@ def test_the_largest_scores_of_columns_by_hand():
 def one_group_each(shares) -> Columns:
     """Of each column a group for either tail."""
     shares = np.asarray(shares, dtype=np.float64)
-    return Columns(np.tile(np.arange(shares.shape[1]), 2)[None], shares)
+    numbers = np.arange(shares.shape[1])
+    return Columns(np.tile(numbers, 2)[None], shares, numbers)
 
 
 def scores_of_row(row):
@@ -168,7 +171,9 @@ def test_a_column_of_a_longer_tail_changes_no_cut_off_of_another():
 
 
 def test_a_short_tail_is_taken_for_a_normal_one():
-    columns = Columns(np.array([[0] * 7 + [1] * 3]), np.array([[0.3, 0.2], [0.3, 0.2]]))
+    columns = Columns(
+        np.array([[0] * 7 + [1] * 3]), np.array([[0.3, 0.2], [0.3, 0.2]]), np.arange(2)
+    )
     null = NullColumns(columns, np.full((999, 2, 2), 0.1))
     expected = [norm.isf(0.05 * 0.3 / 7), norm.isf(0.05 * 0.2 / 3)]
     assert normal_cut_offs(columns, 0.05) == approx(np.array([expected] * 2))
@@ -179,7 +184,7 @@ def test_a_short_tail_is_taken_for_a_normal_one():
 def test_an_interval_p_value_is_the_smallest_alpha_whose_cut_off_is_exceeded(n_groups):
     draws = some_draws(999, 3)
     of_group = np.append(np.repeat(np.arange(3), n_groups), -1)[None]
-    columns = Columns(of_group, some_shares(3))
+    columns = Columns(of_group, some_shares(3), np.arange(3))
     null = NullColumns(columns, draws)
     rng = np.random.default_rng(1)
     for _ in range(-(-200 // n_groups)):
