@@ -74,9 +74,7 @@ def test_the_worse_end_has_the_larger_share():
 
 
 def test_the_largest_scores_of_columns_by_hand():
-    columns = Columns(
-        np.array([[0, 0, 1, -1], [2, 2, 2, 2]]), np.full((2, 3), 1 / 6), np.arange(3)
-    )
+    columns = Columns(np.array([[0, 0, 1, -1], [2, 2, 2, 2]]), np.full((2, 3), 1 / 6), np.arange(3))
     scores = np.array([[1.0, -2.0, -3.0, 99.0], [0.5, 4.0, -0.5, 0.0]])
     assert columns.largest(scores).tolist() == [[1, 0, 4], [2, 3, 0.5]]
     spread = columns.spread(np.array([[1.0, 2, 3], [4, 5, 6]]))
