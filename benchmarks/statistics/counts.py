@@ -138,9 +138,12 @@ def _beside(counts: Analysis, users: Analysis) -> dict[str, Outcome]:
     mine, its = counts.test, users.test
     assert mine is not None
     assert its is not None
-    pairs = zip(mine.largest.T, its.largest.T, strict=True)
-    differs = min(2 * ks_2samp(*pair).pvalue for pair in pairs) <= ALPHA
-    points = float(mine.critical(ALPHA).sum()), float(its.critical(ALPHA).sum())
+    largest = (test.largest.reshape(len(test.largest), -1).T for test in (mine, its))
+    pairs = [*zip(*largest, strict=True)]
+    differs = min(len(pairs) * ks_2samp(*pair).pvalue for pair in pairs) <= ALPHA
+    of_counts, of_users = (test.critical(ALPHA) for test in (mine, its))
+    is_tested = np.isfinite(of_counts) & np.isfinite(of_users)
+    points = float(of_counts[is_tested].mean()), float(of_users[is_tested].mean())
     return {POINT: points, DIFFERS: happened(differs)}
 
 
