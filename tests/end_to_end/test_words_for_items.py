@@ -168,7 +168,7 @@ def test_a_group_of_items_is_exposed_less_and_not_served_worse():
     said = everything_said(items_result())
     for where in ("text", "Markdown", "model card", "page"):
         assert "exposed less" in said[where], where
-    assert "groups are exposed less, most of all category=jazz, era=new: exp" in said["text"]
+    assert "groups are exposed less, most clearly category=jazz, era=new: exp" in said["text"]
     assert "Exposed least: category=jazz, era=new" in said["text"]
     assert "items in the group (log scale)" in said["page"]
     assert "What was audited" in said["page"] and "Who was audited" not in said["page"]

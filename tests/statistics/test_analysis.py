@@ -6,7 +6,7 @@ from pytest import approx
 
 from fairrec.core.audit_options import AuditOptions
 from fairrec.statistics.analysis import analyse
-from fairrec.statistics.intervals import CutOffs, Intervals
+from fairrec.statistics.intervals import Intervals
 from fairrec.statistics.metric_analysis import analyse_metrics
 from fairrec.statistics.moments import moments_of
 from fairrec.statistics.strata import Strata
@@ -47,42 +47,35 @@ def test_critical_is_where_significance_begins(effect):
 
 
 def test_a_finding_is_significant_and_its_interval_leaves_out_0():
-    n_found = n_at_zero = n_only_significant = n_only_without = 0
+    n_found = n_undecided = n_only_without = 0
     for seed in range(30):
         found = random_analysis(seed=seed, effect=0.35, permutations=199)
         low, high = found.estimates.simultaneous
         is_significant = found.adjusted_p_values <= 0.05
-        # an end that is cut at 0 counts
-        is_without = np.where(found.moments.difference > 0, low >= 0, high <= 0)
+        is_without = (low > 0) | (high < 0)
         assert (found.is_beyond_chance == (is_significant & is_without)).all()
+        assert (found.is_undecided == (is_significant & ~is_without)).all()
+        # of groups of another shape test and interval agree
+        assert not (found.is_undecided & found.guarded.is_guarded).any()
         n_found += found.is_beyond_chance.sum()
-        n_at_zero += (found.is_beyond_chance & ((low == 0) | (high == 0))).sum()
-        n_only_significant += (is_significant & ~is_without).sum()
+        n_undecided += found.is_undecided.sum()
         n_only_without += (~is_significant & is_without).sum()
     # the two do not always agree
-    assert n_found > n_at_zero > 0 and n_only_significant and n_only_without
+    assert n_found and n_undecided and n_only_without
 
 
-def test_intervals_are_cut_at_0_by_their_own_cut_offs_for_a_difference_of_0():
-    n_cut = n_not_cut = 0
+def test_intervals_are_those_of_their_cut_offs_whatever_the_test_says():
+    n_undecided = 0
     for seed in range(10, 20):
         found = random_analysis(seed=seed, effect=0.35, permutations=199)
-        intervals = Intervals(found.moments, found.guarded.spread)
-        wide = intervals.of_differences(found.cut_offs, found._extremes)
-        at_zero = intervals.of_differences(CutOffs(*found.test.cut_offs_at_zero(0.05)))
-        low, high = found.estimates.simultaneous
-        up, down = at_zero.low > 0, at_zero.high < 0
+        intervals = Intervals(found.moments, found.guarded.spread, found._bounds)
+        low, high = intervals.of_differences(found.cut_offs, found._extremes)
         bounds = found.moments.bounds
         width = (bounds[:, 1] - bounds[:, 0])[:, None]
-        expected = np.where(up, np.maximum(wide.low, 0), wide.low)
-        assert low == approx(np.maximum(expected, -width), abs=1e-12)
-        expected = np.where(down, np.minimum(wide.high, 0), wide.high)
-        assert high == approx(np.minimum(expected, width), abs=1e-12)
-        n_cut += ((up & (wide.low < 0)) | (down & (wide.high > 0))).sum()
-        is_open = (low < 0) & (high > 0)
-        n_not_cut += ((found.adjusted_p_values <= 0.05) & is_open).sum()
-    # a test alone cuts nothing
-    assert n_cut and n_not_cut
+        assert found.estimates.simultaneous.low == approx(np.maximum(low, -width), abs=1e-12)
+        assert found.estimates.simultaneous.high == approx(np.minimum(high, width), abs=1e-12)
+        n_undecided += found.is_undecided.sum()
+    assert n_undecided
 
 
 def test_intersections_deeper_than_what_is_tested_are_there_for_the_gap_alone():

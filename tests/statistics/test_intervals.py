@@ -5,7 +5,7 @@ import pytest
 from pytest import approx
 from scipy.stats import binomtest
 
-from fairrec.statistics.intervals import CutOffs, Interval, Intervals
+from fairrec.statistics.intervals import CutOffs, Intervals
 from fairrec.statistics.scores import student_scale
 from tests.statistics.small_population import population, random_population
 
@@ -78,12 +78,23 @@ def test_intervals_of_rare_hits_hold_as_often_as_they_say():
         assert (held / 40 > 0.925).all() and (held / 40 < 0.985).all(), (rate, held / 40)
 
 
-def test_an_interval_is_cut_at_zero_on_the_side_of_the_estimate_alone():
-    wide = Interval(np.full(4, -0.2), np.full(4, 0.3))
-    estimate, is_beyond = np.array([0.1, -0.1, 0.1, 0.0]), np.array([True, True, False, True])
-    low, high = wide.without_zero(estimate, is_beyond)
-    assert low.tolist() == [0.0, -0.2, -0.2, -0.2]
-    assert high.tolist() == [0.3, 0.0, 0.3, 0.3]
+def test_the_cut_off_at_zero_is_where_an_interval_reaches_0():
+    rng = np.random.default_rng(3)
+    group = np.repeat([0, 1, 2], [40, 100, 400])
+    for moments in (
+        rates((5, 90), (40, 300)),
+        amounts(rng.gamma(0.5, 2, 540) * (1 + group), group),
+        population([group], rng.normal(size=540) + group, bounds=None).moments,
+    ):
+        intervals = Intervals(moments)
+        extremes = np.array([[0.0, np.nan]])
+        where = np.ones(moments.n.shape, dtype=bool)
+        reached = intervals.cut_offs_at_zero(where, extremes).reshape(where.shape)
+        assert (np.sign(reached) == np.sign(moments.difference)).all()
+        for times, is_without in ((0.999, True), (1.001, False)):
+            cut_offs = CutOffs(*[np.abs(reached) * times] * 2)
+            found = intervals.of_differences(cut_offs, extremes)
+            assert (((found.low > 0) | (found.high < 0)) == is_without).all()
 
 
 def amounts(values, group):

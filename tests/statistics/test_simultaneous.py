@@ -173,8 +173,8 @@ def test_a_short_tail_is_taken_for_a_normal_one():
         np.array([[0] * 7 + [1] * 3]), np.array([[0.3, 0.2], [0.3, 0.2]]), np.arange(2)
     )
     null = NullColumns(columns, np.full((999, 2, 2), 0.1))
-    expected = [norm.isf(0.05 * 0.3 / 7), norm.isf(0.05 * 0.2 / 3)]
-    assert normal_cut_offs(columns, 0.05) == approx(np.array([expected] * 2))
+    expected = [norm.isf(0.1 * 0.3 / 7), norm.isf(0.1 * 0.2 / 3)]
+    assert normal_cut_offs(columns, 0.1) == approx(np.array([expected] * 2))
     assert interval_cut_offs(null, 0.05) == approx(np.array([expected] * 2))
 
 

@@ -146,8 +146,8 @@ def number(
 def one_of(*words: str) -> Kind:
     """One of some words.
 
-    >>> one_of("max", "bh").expected
-    "'max' or 'bh'"
+    >>> one_of("fail", "pass").expected
+    "'fail' or 'pass'"
     """
 
     def parse(given: Any) -> str:

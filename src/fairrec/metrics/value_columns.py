@@ -7,6 +7,7 @@ from functools import partial
 
 from fairrec.core.arrays import FloatArray
 from fairrec.core.errors import FairRecError, plain
+from fairrec.core.units import Side
 from fairrec.metrics.parsing import MetricAtK, parse_metric
 from fairrec.metrics.ranked import RankedLists
 from fairrec.metrics.registry import Metric
@@ -52,16 +53,16 @@ def _column(name: str, lists: RankedLists, k: int | None = None) -> FloatArray:
     return lists.side.values[name]
 
 
-def metric_named(name: str) -> Metric | None:
+def metric_named(name: str, side: Side = "users") -> Metric | None:
     """The metric that a column is named after, such as `ndcg@10`, or None."""
-    asked = _asked_for(name)
+    asked = _asked_for(name, side)
     return None if asked is None else asked.metric
 
 
-def _asked_for(name: str) -> MetricAtK | None:
+def _asked_for(name: str, side: Side = "users") -> MetricAtK | None:
     """The same with its cut-off, and with what stands in brackets."""
     try:
-        found = parse_metric(name)
+        found = parse_metric(name, side)
     except FairRecError:
         return None
     return found if found.name == name else None

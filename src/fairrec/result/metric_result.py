@@ -7,8 +7,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from fairrec.core.arrays import IntArray
+from fairrec.core.arrays import FloatArray, IntArray
 from fairrec.groups.grouping import Grouping
+from fairrec.metrics.direction import harm
 from fairrec.result.metric_schema import (
     CertifiedSize,
     Chance,
@@ -17,6 +18,7 @@ from fairrec.result.metric_schema import (
     Interaction,
     MetricResult,
     Neighbour,
+    UndecidedGroup,
     Unknown,
 )
 from fairrec.result.metric_schema import MetricVerdict as NamedVerdict
@@ -78,6 +80,7 @@ def metric_results(
                 for size, difference in about.detectable.items()
             ),
             verdict=_verdict(i, verdict, about.unknown, analysis) if is_tested else None,
+            undecided=_undecided(i, about.undecided, analysis),
             varying=_group_values(i, np.array(about.varying, dtype=np.int64), analysis),
             unknown=_listed(i, about, analysis),
             bins=tuple(about.bins.tolist()),
@@ -87,11 +90,12 @@ def metric_results(
 
 def _critical_tails(i: int, analysis: Analysis) -> dict[int, tuple[float, float]]:
     """The score up and down beyond which groups are significant, by number of attributes."""
-    depth = analysis.grouping.lattice.depth
     groups = np.flatnonzero(analysis.is_tested[i])
-    depths, first = np.unique(depth[groups], return_index=True)
-    up, down = analysis.critical[:, i, groups[first]].tolist()
-    return dict(zip(depths.tolist(), zip(up, down, strict=True), strict=True))
+    depth, critical = analysis.grouping.lattice.depth[groups], analysis.critical[:, i, groups]
+    # of groups that fewer attributes name the score is lower
+    return {
+        int(at): tuple(critical[:, depth == at].max(axis=1).tolist()) for at in np.unique(depth)
+    }
 
 
 def pooled_results(analysis: Analysis, found: Sequence[PooledAnalysis]) -> dict[str, MetricResult]:
@@ -160,6 +164,20 @@ def _group_values(i: int, groups: IntArray, analysis: Analysis) -> tuple[GroupVa
     )
 
 
+def _undecided(i: int, groups: tuple[int, ...], analysis: Analysis) -> tuple[UndecidedGroup, ...]:
+    low, high = analysis.estimates.simultaneous
+    values = _group_values(i, np.array(groups, dtype=np.int64), analysis)
+    return tuple(
+        UndecidedGroup(
+            **one.model_dump(),
+            difference=float(analysis.moments.difference[i, at]),
+            simultaneous=(float(low[i, at]), float(high[i, at])),
+            p_adjusted=float(analysis.adjusted_p_values[i, at]),
+        )
+        for one, at in zip(values, groups, strict=True)
+    )
+
+
 def _chance(level: ChanceLevel) -> Chance:
     return Chance(
         mean=level.mean,
@@ -175,11 +193,13 @@ def _verdict(
     exceeding = np.zeros(0, dtype=np.int64)
     at_worst = None
     if bounds is not None and verdict.matters is not None:
-        largest = bounds.largest_harm(analysis.measured.metrics[i].metric.higher_is_better)
+        largest = harm(
+            _at_worst(i, bounds, analysis), analysis.measured.metrics[i].metric.higher_is_better
+        )
         exceeding = np.flatnonzero((verdict.of_groups == RULED_OUT) & (largest > verdict.matters))
         if len(exceeding):
             worst = int(exceeding[np.argmax(largest[exceeding])])
-            at_worst = _unknown(worst, bounds, analysis.grouping)
+            (at_worst,) = _unknown(i, [worst], bounds, analysis)
     return NamedVerdict(
         outcome=verdict.outcome,
         matters=verdict.matters,
@@ -264,14 +284,33 @@ def _listed(i: int, about: MetricAnalysis, analysis: Analysis) -> tuple[Unknown,
     better = analysis.measured.metrics[i].metric.higher_is_better
     findings = [group.position for group in about.findings]
     listed = listed_bounds(about.unknown, findings, better, analysis.grouping)
-    return tuple(_unknown(group, about.unknown, analysis.grouping) for group in listed)
+    return _unknown(i, listed, about.unknown, analysis)
 
 
-def _unknown(at: int, bounds: UnknownBounds, grouping: Grouping) -> Unknown:
-    return Unknown(
-        group=grouping.group(at).as_dict(),
-        n_known=int(bounds.n_known[at]),
-        n_unknown=int(bounds.n_unknown[at]),
-        difference=float(bounds.difference[at]),
-        bounds=(float(bounds.low[at]), float(bounds.high[at])),
+def _unknown(
+    i: int, groups: Sequence[int], bounds: UnknownBounds, analysis: Analysis
+) -> tuple[Unknown, ...]:
+    at_worst = _at_worst(i, bounds, analysis)
+    return tuple(
+        Unknown(
+            group=analysis.grouping.group(at).as_dict(),
+            n_known=int(bounds.n_known[at]),
+            n_unknown=int(bounds.n_unknown[at]),
+            difference=float(bounds.difference[at]),
+            bounds=(float(bounds.low[at]), float(bounds.high[at])),
+            at_worst=_end(at_worst[at]),
+        )
+        for at in groups
     )
+
+
+def _at_worst(i: int, bounds: UnknownBounds, analysis: Analysis) -> FloatArray:
+    """(n_groups,), the worst difference within the bounds, and chance on top of them."""
+    difference = analysis.moments.difference[i]
+    low, high = (end[i] for end in analysis.estimates.simultaneous)
+    low = np.asarray(bounds.low + (low - difference))
+    high = np.asarray(bounds.high + (high - difference))
+    better = analysis.measured.metrics[i].metric.higher_is_better
+    if better is None:
+        return np.where(np.abs(low) > np.abs(high), low, high)
+    return low if better else high

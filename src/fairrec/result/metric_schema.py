@@ -167,6 +167,11 @@ class Unknown(Part):
     bounds: tuple[float, float] = Field(
         description="smallest and largest difference, whichever of the unknown users belong to it"
     )
+    at_worst: float | None = Field(
+        default=None,
+        description="the difference at the worse end of the bounds and of the simultaneous "
+        "interval on top; null where it has no limit, or nothing was tested",
+    )
 
 
 class MetricVerdict(Part):
@@ -185,8 +190,8 @@ class MetricVerdict(Part):
     n_ruled_out: int = Field(description="groups not worse, or different, by more than matters")
     n_exceeding_at_worst: int = Field(
         default=0,
-        description="of those ruled out, groups whose bounds over unknown attributes reach beyond "
-        "what matters: they are ruled out if the unknown users are like the others",
+        description="of those ruled out, groups that are worse by more than matters at worst: they "
+        "are ruled out if the unknown users are like the others",
     )
     at_worst: Unknown | None = Field(
         default=None, description="that of these with the largest harm at worst; null for none"
@@ -205,6 +210,14 @@ class MetricVerdict(Part):
         description="the largest harm that is not ruled out, for groups of at least each size that "
         "are not shown to be worse; smallest size first"
     )
+
+
+class UndecidedGroup(GroupValue):
+    """A group that differs significantly, and of which the simultaneous interval includes 0."""
+
+    difference: float = Field(description="from all others")
+    simultaneous: tuple[float, float]
+    p_adjusted: float
 
 
 class MetricResult(Part):
@@ -275,12 +288,18 @@ class MetricResult(Part):
     chance: Chance | None = Field(description="null where nothing was permuted")
     findings: tuple[Finding, ...]
     n_significant: int = Field(
-        description="groups with an adjusted p-value of at most alpha, before folding"
+        description="groups with an adjusted p-value of at most alpha and a simultaneous interval "
+        "that excludes 0, before folding"
     )
     n_not_listed: int = Field(description="of those, neither listed nor folded")
     detectable: tuple[Detectable, ...]
     verdict: MetricVerdict | None = Field(
         default=None, description="null where nothing was tested, and in older results"
+    )
+    undecided: tuple[UndecidedGroup, ...] = Field(
+        default=(),
+        description="groups with an adjusted p-value of at most alpha, of which the simultaneous "
+        "interval includes 0: inconclusive",
     )
     varying: tuple[GroupValue, ...] = Field(
         default=(),

@@ -177,6 +177,7 @@ class _Rule:
             "findings": self.findings(name, result.findings),
             "verdict": None if result.verdict is None else self.verdict(result.verdict, result),
             "detectable": tuple(one for one in result.detectable if one.support >= self.min_shown),
+            "undecided": self.large(result.undecided),
             "varying": self.large(result.varying),
             "unknown": tuple(one for one in result.unknown if self.is_shown_unknown(one)),
         }

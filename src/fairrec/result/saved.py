@@ -186,9 +186,11 @@ def _has_its_types(groups: pl.DataFrame, texts: list[str]) -> bool:
 def _tells(groups: pl.DataFrame, summary: AuditSummary, metric: str) -> bool:
     """Whether the groups that a summary names have the users and the values it says."""
     about = summary.metrics[metric]
+    # intersections of more attributes than are tested are there for the gap alone, without a row
+    deepest = len(summary.attributes) if summary.depth == "full" else summary.depth
+    ends = (*about.most_advantaged, *about.most_disadvantaged)
     told: list[GroupValue | Finding] = [
-        *about.most_advantaged,
-        *about.most_disadvantaged,
+        *(end for end in ends if len(end.group) <= deepest),
         *about.findings,
     ]
     rows = groups.filter(pl.col("metric") == metric)

@@ -15,7 +15,7 @@ from fairrec.groups.grouping import Grouping
 from fairrec.metrics.direction import worse_ends
 from fairrec.metrics.measured import Measured
 from fairrec.statistics.estimates import Estimates, estimate
-from fairrec.statistics.intervals import CutOffs
+from fairrec.statistics.intervals import CutOffs, Intervals
 from fairrec.statistics.moments import Moments, moments_of
 from fairrec.statistics.permutation import (
     NullHypothesis,
@@ -96,7 +96,7 @@ class Analysis:
             self.raw,
             self._extremes,
             self.guarded.spread,
-            self._cut_offs_at_zero,
+            self._bounds,
         )
         if self.resampled is not None:
             found = self.resampled.intervals(found, self.raw, self.options.alpha)
@@ -106,6 +106,22 @@ class Analysis:
     def guarded(self) -> GuardedSpread:
         """The spread of groups, drawn to that of wider groups that contain them."""
         return guard_spread(own_spread(self.moments), self.moments, self.grouping.lattice)
+
+    @cached_property
+    def _bounds(self) -> FloatArray:
+        """(n_metrics, n_groups, 2), the lowest and the highest value in intervals of differences.
+
+        Of guarded groups in metrics without bounds, the lowest value of all users: few large
+        values may be missing from a mean, whether or not another one is below 0.
+        """
+        within = self.moments.within
+        of_metric = self.moments.bounds if within is None else within.bounds
+        bounds = np.repeat(of_metric[:, None, :], len(self.grouping.lattice), axis=1)
+        for i in np.flatnonzero(~np.isfinite(of_metric).any(axis=1)):
+            known = self.measured.column(int(i)).known
+            if len(known):
+                bounds[i, self.guarded.is_guarded[i], 0] = known.min()
+        return bounds
 
     @property
     def _extremes(self) -> FloatArray:
@@ -128,17 +144,6 @@ class Analysis:
         if self.test is None:
             return None
         return CutOffs(*self.test.cut_offs(self.options.alpha))
-
-    @cached_property
-    def _cut_offs_at_zero(self) -> CutOffs | None:
-        """The same for a difference of 0, to which the null distribution itself applies.
-
-        Not to groups of another shape, nor within strata, where draws have errors of another form.
-        """
-        if self.test is None or self.is_adjusted:
-            return None
-        at_zero = self.test.cut_offs_at_zero(self.options.alpha)
-        return CutOffs(*np.where(self.guarded.is_guarded, np.inf, at_zero))
 
     @cached_property
     def score(self) -> FloatArray:
@@ -201,12 +206,7 @@ class Analysis:
     @cached_property
     def _critical_of_both(self) -> FloatArray:
         """(2, n_metrics, n_groups), the score beyond which the test and the interval exclude 0."""
-        critical, cut_offs = self.critical, self._cut_offs_at_zero or self.cut_offs
-        if cut_offs is None:
-            return critical
-        at_once = np.stack([np.broadcast_to(one, self.is_tested.shape) for one in cut_offs])
-        # a guarded group has an interval of its own
-        return np.maximum(critical, np.where(np.isinf(at_once), 0.0, at_once))
+        return self.critical if self.cut_offs is None else np.maximum(self.critical, self.cut_offs)
 
     @cached_property
     def p_values(self) -> FloatArray:
@@ -217,29 +217,41 @@ class Analysis:
 
     @cached_property
     def adjusted_p_values(self) -> FloatArray:
-        """(n_metrics, n_groups), NaN where a group is not tested.
-
-        Of items the larger of that of the test and of users drawn again.
-        """
+        """(n_metrics, n_groups), NaN where a group is not tested; of items by users drawn again."""
         adjusted = np.full(self.is_tested.shape, np.nan)
         if self.tested_by is None:
             return adjusted
         found = self.tested_by.adjusted_p_values
         adjusted[self.is_tested] = found[self.is_tested]
+        if self.test is not None:
+            # permutations tell distributions apart: of groups of another shape the interval decides
+            is_guarded = self.is_tested & self.guarded.is_guarded & (found <= self.options.alpha)
+            intervals = Intervals(self.moments, self.guarded.spread, self._bounds)
+            scores = np.zeros_like(found)
+            scores[is_guarded] = intervals.cut_offs_at_zero(is_guarded, self._extremes)
+            by_interval = self.test.interval_p_values(scores)
+            adjusted = np.where(is_guarded, np.maximum(adjusted, by_interval), adjusted)
         return adjusted
 
     @cached_property
+    def is_significant(self) -> BoolArray:
+        """(n_metrics, n_groups), an adjusted p-value of at most alpha."""
+        return np.nan_to_num(self.adjusted_p_values, nan=1.0) <= self.options.alpha
+
+    @cached_property
     def is_beyond_chance(self) -> BoolArray:
-        """(n_metrics, n_groups), an adjusted p-value of at most alpha, and an interval without 0.
+        """(n_metrics, n_groups), significant, with an interval that excludes 0.
 
         The two need not agree: the interval allows for the group's own shape and for users who
         were not seen, and is even between tails.
         """
-        if self.tested_by is None:
-            return np.zeros(self.is_tested.shape, dtype=bool)
         low, high = self.estimates.simultaneous
-        is_significant = np.nan_to_num(self.adjusted_p_values, nan=1.0) <= self.options.alpha
-        return is_significant & np.where(self.moments.difference > 0, low >= 0, high <= 0)
+        return self.is_significant & ((low > 0) | (high < 0))
+
+    @cached_property
+    def is_undecided(self) -> BoolArray:
+        """(n_metrics, n_groups), significant, with an interval that includes 0."""
+        return self.is_significant & ~self.is_beyond_chance
 
     @cached_property
     def only_varies(self) -> BoolArray:
@@ -247,9 +259,8 @@ class Analysis:
         if self.test is None:
             return np.zeros(self.is_tested.shape, dtype=bool)
         by_chance = self.test.adjusted_p_values_by_chance <= self.options.alpha
-        spread = own_spread(self.moments).variance > self.moments.variance[:, None]
-        varies = self.guarded.is_guarded | spread
-        return self.is_tested & by_chance & varies & ~self.is_beyond_chance
+        varies = own_spread(self.moments).variance > self.moments.variance[:, None]
+        return self.is_tested & by_chance & varies & ~self.is_significant
 
     @property
     def has_enough_draws(self) -> bool:

@@ -46,7 +46,7 @@ def estimate(
     raw: Moments | None = None,
     extremes: FloatArray | None = None,
     own: Spread | None = None,
-    at_zero: CutOffs | None = None,
+    bounds: FloatArray | None = None,
 ) -> Estimates:
     """Estimates of each group with confidence intervals at 1 - alpha.
 
@@ -55,19 +55,15 @@ def estimate(
     cut_offs : of simultaneous intervals; None where there are none
     raw : the moments without strata
     extremes : as of `Intervals.of_differences`, for those that hold for all groups at once
-    own : spread of groups in the intervals of differences, where it is guarded
-    at_zero : cut-offs of a simultaneous interval at a difference of 0, where they are lower
+    own, bounds : of groups in the intervals of differences, as of `Intervals`
     """
     raw = raw or moments
     one = np.full((1, 1), ndtri(1 - alpha / 2))
     unlimited = np.full((1, 1), np.inf)
-    intervals = Intervals(moments, own)
+    intervals = Intervals(moments, own, bounds)
     values = Intervals(raw).of_values(CutOffs(one, one))
     differences = _possible(intervals.of_differences(CutOffs(one, one)), raw)
     at_once = intervals.of_differences(cut_offs or CutOffs(unlimited, unlimited), extremes)
-    if at_zero is not None:
-        is_not_zero = intervals.of_differences(at_zero).is_without_zero
-        at_once = at_once.without_zero(moments.difference, is_not_zero)
     # adding the mean back may leave a mean of zeros a hair below 0
     value = np.clip(raw.mean[:, None] + raw.deviation, raw.bounds[:, :1], raw.bounds[:, 1:])
     found = Estimates(

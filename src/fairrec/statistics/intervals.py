@@ -23,25 +23,15 @@ from fairrec.statistics.moderation import PRIOR_USERS
 from fairrec.statistics.moments import Moments
 from fairrec.statistics.scores import Spread, others_spread, own_error, own_spread, student_scale
 
+_LARGEST_CUT_OFF = 40.0
+_HALVINGS = 40
+
 
 class Interval(NamedTuple):
     """Both ends; (n_metrics, n_groups) each."""
 
     low: FloatArray
     high: FloatArray
-
-    @property
-    def is_without_zero(self) -> BoolArray:
-        """Where a difference of 0 is excluded."""
-        return np.asarray((self.low > 0) | (self.high < 0))
-
-    def without_zero(self, estimate: FloatArray, is_beyond_chance: BoolArray) -> Interval:
-        """The same, cut at 0 where it is known on which side of it the difference is."""
-        is_above, is_below = (is_beyond_chance & (end * estimate > 0) for end in (1, -1))
-        return Interval(
-            np.where(is_above, np.maximum(self.low, 0.0), self.low),
-            np.where(is_below, np.minimum(self.high, 0.0), self.high),
-        )
 
 
 class CutOffs(NamedTuple):
@@ -74,22 +64,25 @@ class Intervals:
     Parameters
     ----------
     own : the spread of groups, where it is not the one that they show by themselves
+    bounds : (n_metrics, n_groups, 2), lowest and highest value, where they are not the metric's
     """
 
-    def __init__(self, moments: Moments, own: Spread | None = None) -> None:
+    def __init__(
+        self, moments: Moments, own: Spread | None = None, bounds: FloatArray | None = None
+    ) -> None:
         weights, within = moments.weights, moments.within
         self._difference = moments.difference
         if within is None:
-            mean, bounds = moments.mean[:, None], moments.bounds
+            mean, of_metric = moments.mean[:, None], moments.bounds
             values = mean + moments.deviation, mean + moments.others_deviation
             sizes = moments.n, moments.n_others
         else:
-            mean, bounds = within.mean, within.bounds
+            mean, of_metric = within.mean, within.bounds
             values = within.own.value, within.others.value
             # users of one stratum who would tell as much
             with np.errstate(divide="ignore"):
                 sizes = 1 / weights.own, 1 / weights.others
-        self._bounds = bounds[:, None, :]
+        self._bounds = of_metric[:, None, :] if bounds is None else bounds
         spreads = own_spread(moments) if own is None else own, others_spread(moments)
         self._own, self._others = (
             Side(n, value, self._over_mean(spread, n, value, mean), weight)
@@ -130,6 +123,44 @@ class Intervals:
             return found
         own, difference = self._own, self._difference
         return with_unseen(found, own.n, own.value, difference, extremes[:, None, :], cut_offs)
+
+    def cut_offs_at_zero(self, where: BoolArray, extremes: FloatArray) -> FloatArray:
+        """(n,), the cut-offs at which intervals of some differences reach 0, signed as these.
+
+        Parameters
+        ----------
+        where : (n_metrics, n_groups)
+        extremes : as of `of_differences`
+        """
+        own, others = (
+            Side(
+                side.n[where],
+                side.value[where],
+                Spread(*(part[where] for part in side.spread)),
+                side.weight[where],
+            )
+            for side in (self._own, self._others)
+        )
+        difference = self._difference[where]
+        bounds, extremes = (
+            np.broadcast_to(ends, (*where.shape, 2))[where]
+            for ends in (self._bounds, extremes[:, None, :])
+        )
+        low, high = np.zeros(len(difference)), np.full(len(difference), _LARGEST_CUT_OFF)
+        for _ in range(_HALVINGS):
+            middle = (low + high) / 2
+            cut_offs = CutOffs(middle, middle)
+            found = with_unseen(
+                difference_interval(own, others, difference, bounds, cut_offs),
+                own.n,
+                own.value,
+                difference,
+                extremes,
+                cut_offs,
+            )
+            is_without = np.where(difference > 0, found.low > 0, found.high < 0)
+            low, high = np.where(is_without, middle, low), np.where(is_without, high, middle)
+        return np.copysign(low, difference)
 
 
 def is_half_bounded(bounds: FloatArray) -> BoolArray:

@@ -69,6 +69,7 @@ class MetricAnalysis:
     findings : worst first
     n_not_listed : significant groups there was no more room for
     detectable : size of a group -> the smallest true harm shown with 80% probability
+    undecided : significant groups of which the interval for all groups at once includes 0
     varying : groups that vary more than others, and are not shown to be worse or better
     unknown : bounds of all groups, to which users with unknown attributes may belong; None where
         there are none
@@ -82,6 +83,7 @@ class MetricAnalysis:
     findings: tuple[FoundGroup, ...]
     n_not_listed: int
     detectable: dict[int, float]
+    undecided: tuple[int, ...]
     varying: tuple[int, ...]
     unknown: UnknownBounds | None
     bins: FloatArray
@@ -115,7 +117,8 @@ def analyse_metrics(analysis: Analysis) -> tuple[MetricAnalysis, ...]:
                 findings=findings,
                 n_not_listed=selection.n_left,
                 detectable=_detectable(i, analysis),
-                varying=_varying(i, analysis),
+                undecided=_beside_findings(i, analysis.is_undecided[i], analysis),
+                varying=_beside_findings(i, analysis.only_varies[i], analysis),
                 unknown=unknown_bounds(
                     i, [group.position for group in findings], analysis.measured, analysis.grouping
                 ),
@@ -183,13 +186,12 @@ def _findings(
     return tuple(found)
 
 
-def _varying(i: int, analysis: Analysis) -> tuple[int, ...]:
-    """Groups that only vary more, and are neither explained by a finding nor by one another."""
-    only_varies = analysis.only_varies[i]
-    if not only_varies.any():
+def _beside_findings(i: int, is_one: BoolArray, analysis: Analysis) -> tuple[int, ...]:
+    """Those of some groups that are neither explained by a finding nor by one another."""
+    if not is_one.any():
         return ()
-    listed = _selected(i, analysis.is_beyond_chance[i] | only_varies, analysis)
-    return tuple(group for group in listed.groups if only_varies[group])
+    listed = _selected(i, analysis.is_beyond_chance[i] | is_one, analysis)
+    return tuple(group for group in listed.groups if is_one[group])
 
 
 def _selected(i: int, is_listed: BoolArray, analysis: Analysis) -> Selection:

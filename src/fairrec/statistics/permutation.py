@@ -30,13 +30,16 @@ from fairrec.statistics.scores import (
     compared_of,
     everyone_of,
     maxima,
+    own_spread,
     scores_of,
 )
+from fairrec.statistics.shape import guard_spread
 from fairrec.statistics.simultaneous import (
     Columns,
     NullColumns,
     columns_of,
     interval_cut_offs,
+    interval_p_values,
     shares_of_harm,
 )
 
@@ -112,17 +115,9 @@ class PermutationTest:
         null = NullColumns(self.intervals, self.largest_own)
         return self.intervals.spread(interval_cut_offs(null, alpha))
 
-    def cut_offs_at_zero(self, alpha: float) -> FloatArray:
-        """(2, n_metrics, n_groups), of the same intervals for a difference of 0.
-
-        There the null distribution itself applies, of all sizes together.
-        """
-        shares = np.repeat(self.tested.shares.sum(axis=0)[None] / 2, 2, axis=0)
-        columns = self.tested._replace(shares=shares)
-        largest = np.zeros((self.n_permutations, 2, columns.n_columns))
-        for part, whole in enumerate(np.searchsorted(columns.number, self.intervals.number)):
-            np.maximum(largest[:, :, whole], self.largest_own[:, :, part], out=largest[:, :, whole])
-        return columns.spread(NullColumns(columns, largest).cut_offs(alpha))
+    def interval_p_values(self, scores: FloatArray) -> FloatArray:
+        """(n_metrics, n_groups), the smallest alpha whose interval cut-off a score reaches."""
+        return interval_p_values(NullColumns(self.intervals, self.largest_own), scores)
 
 
 def least_p_value(n_permutations: int) -> float:
@@ -286,9 +281,12 @@ class Permuted:
         self.tested, self.intervals = both_columns(
             grouping.shortest_depth, moments.n, is_tested, higher_is_better
         )
-        self.scores = observed_scores(moments, is_tested)
+        self.scores = observed_scores(moments, grouping.lattice, is_tested)
         # own errors within strata are no function of the sums that a draw has
         self.is_by_chance = moments.within is not None
+        self._bounded_within = None
+        if moments.within is not None:
+            self._bounded_within = np.asarray(np.isfinite(moments.within.bounds).all(axis=1))
         self._everyone, self._compared = everyone_of(moments), compared_of(moments)
         self._draws = draws_of(moments, grouping.cells)
         self._lattice = grouping.lattice
@@ -310,7 +308,7 @@ class Permuted:
                 sums,
                 self.tested,
                 self.intervals,
-                by_chance_alone=self.is_by_chance,
+                self._bounded_within,
             ),
             self._ends.range_of(total, self._n),
             self._ends.range_of(total, self._error),
@@ -332,9 +330,13 @@ def both_columns(
     )
 
 
-def observed_scores(moments: Moments, is_tested: BoolArray) -> Scores:
-    """The observed scores of the groups that are tested; 0 for all others."""
-    return Scores(*(np.where(is_tested, score, 0.0) for score in scores_of(moments)))
+def observed_scores(moments: Moments, lattice: Lattice, is_tested: BoolArray) -> Scores:
+    """The observed scores of the groups that are tested; 0 for all others.
+
+    Groups of another shape have the larger spread that their intervals have.
+    """
+    own = guard_spread(own_spread(moments), moments, lattice).spread
+    return Scores(*(np.where(is_tested, score, 0.0) for score in scores_of(moments, own)))
 
 
 class Extremes:

@@ -188,6 +188,15 @@ class ResampledUsers:
         return share
 
 
+def n_draws_at(alpha: float) -> int:
+    """How often users are drawn again: at least as often as a small significance level asks for.
+
+    >>> n_draws_at(0.05), n_draws_at(0.0015)
+    (1000, 1350)
+    """
+    return math.ceil(max(N_DRAWS, 2 / alpha) / _AT_ONCE) * _AT_ONCE
+
+
 def skewed(cut_off: FloatArray, error: FloatArray, value: FloatArray) -> FloatArray:
     """By how much the upper end of a value is further away than so many standard errors.
 
@@ -283,9 +292,7 @@ def resample_users(
         gaps, spans = (np.array([ends.range_of(one) for one in of]) for of in (own, apart))
         return maxima, gaps, spans
 
-    # as many as a small significance level asks for
-    n_draws = max(N_DRAWS, 2 / alpha)
-    drawn = [*map_in_threads(draw, range(math.ceil(n_draws / _AT_ONCE)), threads)]
+    drawn = [*map_in_threads(draw, range(n_draws_at(alpha) // _AT_ONCE), threads)]
     maxima, gaps, spans = (np.concatenate(part) for part in zip(*drawn, strict=True))
     null, other = NullColumns(columns, maxima), grouping.complement
     critical = columns.spread(interval_cut_offs(null, alpha))[UP]

@@ -52,7 +52,8 @@ class Resampled:
         is_tested: BoolArray,
         higher_is_better: Sequence[bool | None],
     ) -> None:
-        self.scores, self.is_by_chance = observed_scores(moments, is_tested), False
+        self.scores = observed_scores(moments, grouping.lattice, is_tested)
+        self.is_by_chance = False
         self._moments, self._lattice = moments, grouping.lattice
         self._draws = ResampledSums(moments, sample, grouping.cells)
         self._reach = np.abs(self.scores.smaller) * (1 - ROUNDING)

@@ -109,12 +109,16 @@ def compared_of(moments: Moments) -> Compared:
     )
 
 
-def scores_of(moments: Moments) -> Scores:
-    """The scores of all groups."""
+def scores_of(moments: Moments, own: Spread | None = None) -> Scores:
+    """The scores of all groups.
+
+    Parameters
+    ----------
+    own : the spread of groups, where it is not the one that they show by themselves
+    """
     weights, difference = moments.weights, moments.difference
-    error, freedom = own_error(
-        own_spread(moments), others_spread(moments), weights.own, weights.others
-    )
+    own = own_spread(moments) if own is None else own
+    error, freedom = own_error(own, others_spread(moments), weights.own, weights.others)
     is_compared = (moments.chance_error > 0) & np.isfinite(difference)
     with np.errstate(invalid="ignore", divide="ignore"):
         by_chance = difference / moments.chance_error
@@ -210,14 +214,15 @@ def maxima(
     sums: Sums,
     tested: Columns,
     intervals: Columns,
-    *,
-    by_chance_alone: bool = False,
+    bounded_within: BoolArray | None = None,
 ) -> tuple[FloatArray, FloatArray]:
     """The largest scores upwards and downwards, in each column.
 
     Parameters
     ----------
-    by_chance_alone : whether the score by chance error stands for the smaller one
+    bounded_within : (n_metrics,), whether a metric has bounds, where groups are compared within
+        strata; there the score by chance error stands for the smaller one, and is among those of
+        score intervals; None where they are not
 
     Returns
     -------
@@ -226,7 +231,11 @@ def maxima(
     smaller = np.zeros((2, tested.n_columns))
     by_own = np.zeros((2, intervals.n_columns))
     columns = tested.of_group, intervals.of_group
-    _maxima(everyone, compared, sums, *columns, by_chance_alone, smaller, by_own)
+    is_within = bounded_within is not None
+    has_score_interval = (
+        np.zeros(len(everyone.mean), dtype=np.bool_) if bounded_within is None else bounded_within
+    )
+    _maxima(everyone, compared, sums, *columns, is_within, has_score_interval, smaller, by_own)
     return smaller, by_own
 
 
@@ -360,7 +369,8 @@ def _maxima(
     sums: Sums,
     tested: IntArray,
     intervals: IntArray,
-    by_chance_alone: bool,
+    is_within: bool,
+    has_score_interval: BoolArray,
     smaller: FloatArray,
     by_own: FloatArray,
 ) -> None:
@@ -387,11 +397,14 @@ def _maxima(
                 (total, sums.squares[i, at], shared_total, sums.shared_squares[i, at]),
             )
             # the normal scale is the smaller one, so most need no logarithm
-            if by_chance_alone:
+            if is_within:
                 smaller[tail, tested[i, at]] = max(least, by_chance)
+                if has_score_interval[i]:
+                    least_own = max(least_own, by_chance)
+                    by_own[tail, intervals[i, at]] = least_own
             is_larger = by_chance > least and t_squared > least * least
             if is_larger or t_squared > least_own * least_own:
                 score = _on_normal_scale(t_squared, freedom)
                 by_own[tail, intervals[i, at]] = max(least_own, score)
-                if not by_chance_alone:
+                if not is_within:
                     smaller[tail, tested[i, at]] = max(least, min(by_chance, score))

@@ -211,14 +211,15 @@ class NullColumns:
 def interval_cut_offs(null: NullColumns, alpha: float) -> FloatArray:
     """(2, n_columns), for intervals that hold for all groups at once.
 
-    At least those of as many independent normal scores as a column has: a tail that is short among
-    all users, such as that of no hits, is longer in groups that differ.
+    At least those of as many independent normal scores as a column has, of which any is exceeded
+    with twice the probability: a tail that is short among all users, such as that of no hits, is
+    longer in groups that differ, and leaves its share of the level to the other tail.
     """
-    return np.maximum(null.cut_offs(alpha), normal_cut_offs(null.columns, alpha))
+    return np.maximum(null.cut_offs(alpha), normal_cut_offs(null.columns, 2 * alpha))
 
 
 def normal_cut_offs(columns: Columns, alpha: float) -> FloatArray:
-    """(2, n_columns), the same for independent normal scores, one a group."""
+    """(2, n_columns), of independent normal scores, one a group."""
     return np.asarray(-ndtri(alpha * columns.shares / np.maximum(columns.sizes, 1)))
 
 
@@ -226,8 +227,8 @@ def interval_p_values(null: NullColumns, scores: FloatArray) -> FloatArray:
     """(n_metrics, n_groups), the smallest alpha whose interval cut-off a score reaches."""
     columns = null.columns
     shares = columns.spread(columns.shares / np.maximum(columns.sizes, 1), np.nan)
-    # the inverse of `normal_cut_offs`
-    by_normal = ndtr(-np.abs(scores)) / np.where(scores > 0, *shares)
+    # the inverse of the normal cut-offs at twice alpha
+    by_normal = ndtr(-np.abs(scores)) / np.where(scores > 0, *shares) / 2
     return np.asarray(np.minimum(np.fmax(null.p_values(scores), by_normal), 1.0))
 
 

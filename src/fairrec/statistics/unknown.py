@@ -23,7 +23,7 @@ from fairrec.metrics.measured import Column, Measured
 GROUPS_LISTED = 50
 """Of each attribute, the largest groups."""
 _MOST_LOOKS = 200_000_000
-"""At cells of users with unknown values, once a group; groups beyond have no bounds."""
+"""At users with unknown values and their cells, once a group; groups beyond have no bounds."""
 _WORTH_A_SCAN = 16
 """Times the users who may join a group, up to which all are gone through rather than sorted."""
 _MOST_IN_STEPS = 5_000
@@ -81,12 +81,12 @@ def unknown_bounds(
     groups = np.flatnonzero(has_others)
     is_first = np.isin(groups, findings)
     groups = groups[np.lexsort((-n_known[groups], lattice.depth[groups], ~is_first))]
-    most = _MOST_LOOKS // max(1, len(at_cell))
-    # of the same attributes side by side, as the same users may join many of them
-    groups = np.sort(groups[: most if measured.alike is None else min(most, _MOST_IN_STEPS)])
     number = np.full(len(cells), -1)
     number[at_cell] = np.arange(len(at_cell))
     rows = np.flatnonzero((number[cells.of_user] >= 0) & (column.n > 0))
+    most = _MOST_LOOKS // max(1, len(at_cell) + len(rows))
+    # of the same attributes side by side, as the same users may join many of them
+    groups = np.sort(groups[: most if measured.alike is None else min(most, _MOST_IN_STEPS)])
     level = None if measured.alike is None else measured.alike.level[metric][rows]
     unknown = _Unknown(
         unknown_codes,

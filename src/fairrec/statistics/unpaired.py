@@ -150,6 +150,9 @@ def side_of(published: Published, bounds: tuple[float, float]) -> Side:
         if not np.isfinite(most):
             # of values that are never negative the lower half is cut at 0, the upper one larger
             half = np.where(low == 0, high - value, value - low)
+            if published.sd == 0:
+                # of items, whose upper end is the further one
+                half = np.maximum(half, high - value)
             variance = n * (half / student_scale(score, freedom)) ** 2
             return Side(n, value, Spread(variance, np.zeros_like(n), freedom), 1 / n)
         # the far end is where the observed mean is as unlikely as the level says

@@ -121,7 +121,9 @@ def _verdict(i: int, analysis: Analysis, is_conclusive: bool) -> MetricVerdict:
         of_groups=of_groups,
         is_known=is_known,
         harm=harm,
-        scope=_scope(of_groups, analysis.moments.n[i], is_better, is_not_compared, analysis),
+        scope=_scope(
+            of_groups, has_others, analysis.moments.n[i], is_better, is_not_compared, analysis
+        ),
         certificate=certificate(
             analysis.moments.n[i], harm.high, is_known & is_conclusive & (of_groups > WORSE)
         ),
@@ -176,13 +178,14 @@ def _has_spread(i: int, analysis: Analysis) -> bool:
 
 def _scope(
     of_groups: IntArray,
+    has_others: BoolArray,
     n: FloatArray,
     is_better: BoolArray,
     is_not_compared: BoolArray,
     analysis: Analysis,
 ) -> Scope:
     lattice = analysis.grouping.lattice
-    is_open = of_groups == OPEN
+    is_open = (of_groups == OPEN) & has_others
     return Scope(
         n_better=int(is_better.sum()),
         n_ruled_out=int((of_groups == RULED_OUT).sum()),

@@ -17,6 +17,7 @@ from fairrec.core.errors import InputError, errors_of_libraries
 from fairrec.core.matters import Matters
 from fairrec.core.options import declared, documented
 from fairrec.core.told import told_command
+from fairrec.core.units import Side
 from fairrec.core.version import __version__
 from fairrec.metrics.matters import by_name
 from fairrec.metrics.value_columns import metric_named
@@ -170,11 +171,11 @@ def _paired(
         users.grouping,
         users.is_compared,
         directions,
-        _bounds(told),
+        _bounds(told, "users"),
         alpha,
         tested,
     )
-    by_means = _by_means(told, alpha, tested)
+    by_means = _by_means(told, "users", alpha, tested)
     sides = {}
     for at, (name, part) in enumerate(told.items()):
         conditions = users.conditions[at]
@@ -194,7 +195,7 @@ def _unpaired(
 ) -> dict[str, _Sides]:
     """By what each audit tells of its groups."""
     alpha = candidate.summary.alpha
-    found = _by_means(told, alpha)
+    found = _by_means(told, candidate.summary.unit.side, alpha)
     if not any(part.is_known.any() for part in found):
         raise InputError(
             f"Neither the values of {candidate.summary.unit.many} nor intervals of groups are "
@@ -222,21 +223,24 @@ def _everyone(base: AuditResult, candidate: AuditResult, name: str, alpha: float
 
 
 def _by_means(
-    told: Mapping[str, PublishedGroups], alpha: float, tested: IntArray | None = None
+    told: Mapping[str, PublishedGroups],
+    side: Side,
+    alpha: float,
+    tested: IntArray | None = None,
 ) -> tuple[ComparedGroups, ...]:
     return compare_unpaired(
         [part.before for part in told.values()],
         [part.after for part in told.values()],
         [part.depth for part in told.values()],
-        _bounds(told),
+        _bounds(told, side),
         alpha,
         tested,
     )
 
 
-def _bounds(metrics: Iterable[str]) -> list[tuple[float, float] | None]:
+def _bounds(metrics: Iterable[str], side: Side) -> list[tuple[float, float] | None]:
     """The lowest and the highest value of metrics that are known by name."""
-    return [known.bounds if (known := metric_named(name)) else None for name in metrics]
+    return [known.bounds if (known := metric_named(name, side)) else None for name in metrics]
 
 
 def _matters(given: Any, candidate: AuditResult, common: Common) -> Matters | None:

@@ -136,7 +136,7 @@ def test_a_list_too_long_for_the_first_screen_is_counted():
     result = fairrec.audit(values=users, by="g", better="m=higher", permutations=99)
     view = build_view(result.summary)
     found = overview(result.summary, view.verdicts)
-    assert found.headline.startswith("15 groups are served worse, most of all g=")
+    assert found.headline.startswith("15 groups are served worse, most clearly g=")
     assert (len(found.lines), found.n_more) == (10, 5)
 
 

@@ -10,11 +10,12 @@ from fairrec.core.units import USERS, Unit
 from fairrec.inputs.users import Value
 from fairrec.report.text.certificate import USUAL_SIZE, ruled_out_in_all
 from fairrec.report.text.circumstances import names_of_given
-from fairrec.report.text.ends import end_words, harm_word, of_two_lists
+from fairrec.report.text.ends import end_words, harm_word, is_worse, of_two_lists
 from fairrec.report.text.finding import (
     difference_of,
     random_sets_of,
     simultaneous_interval,
+    undecided_headline,
     users_known,
     value_of_others,
 )
@@ -43,6 +44,7 @@ from fairrec.report.words import (
     signed,
 )
 from fairrec.result.schema import AuditSummary
+from fairrec.statistics.outcome import RULED_OUT, position_of
 
 SHOWN = 10
 """Groups in the first screen."""
@@ -185,13 +187,15 @@ def _of_found(groups: list[FoundGroup], summary: AuditSummary) -> tuple[str, str
         at_least = "at least " if _is_cut(summary) else ""
         # those who lack one of several values come last, however far they are off
         lacking = any(other_side(group.group, summary) is not None for group in groups)
-        most = "among them" if lacking else "most of all"
+        most = "among them" if lacking else "most clearly"
         who = f"{at_least}{n_alike:,} groups are {verb[first.served]}, {most} {label}"
     has_end = any(one.higher_is_better is not None for one in summary.metrics.values())
     if first.served == "better" or (first.served == "differs" and has_end):
         who = f"No group is shown to be worse off; {who}"
     elif n_alike > 1:
         who = who[0].upper() + who[1:]
+    if first.served == "worse" and _is_ruled_out(groups, summary):
+        who += ", but not by more than matters"
     called = _called(name, summary)
     about = "about " if is_sampled(summary) else ""
     headline = f"{who}: {called} {here} instead of {about}{there}"
@@ -218,6 +222,18 @@ def _of_found(groups: list[FoundGroup], summary: AuditSummary) -> tuple[str, str
         better = group_label(finding.because_of)
         detail += f" · they would not stand out without {better}, {words.better} than they are"
     return headline, detail
+
+
+def _is_ruled_out(groups: list[FoundGroup], summary: AuditSummary) -> bool:
+    """Whether every group that is worse is so by no more than matters."""
+    found = [
+        finding.outcome
+        for group in groups
+        if group.served == "worse"
+        for name, finding in group.findings
+        if is_worse(finding, summary.metrics[name])
+    ]
+    return all(one is not None and position_of(one) == RULED_OUT for one in found)
 
 
 def _told(groups: list[FoundGroup], summary: AuditSummary) -> dict[str, Value]:
@@ -269,6 +285,9 @@ def _of_none(summary: AuditSummary, verdicts: tuple[Verdict, ...]) -> tuple[str,
     ]
     if not_enough:
         return f"Inconclusive: {not_enough[0].headline}", not_enough[0].remedy
+    for name, result in summary.metrics.items():
+        if result.undecided and result.is_conclusive:
+            return undecided_headline(plain(name), result, summary), ""
     return f"No group of {n_groups:,} stood out; that is no all-clear", _would_have_been_seen(
         summary
     )

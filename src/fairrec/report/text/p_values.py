@@ -6,12 +6,12 @@ from fairrec.report.words import p_is, p_value
 from fairrec.result.metric_schema import Chance
 from fairrec.result.schema import AuditSummary
 from fairrec.statistics.permutation import least_p_value
-from fairrec.statistics.resampled_users import N_DRAWS
+from fairrec.statistics.resampled_users import n_draws_at
 
 
 def p_adjusted(adjusted: float, summary: AuditSummary) -> str:
     """The p-value of a group that is adjusted for all groups and metrics."""
-    n_draws = summary.permutations if summary.unit.is_users else N_DRAWS
+    n_draws = summary.permutations if summary.unit.is_users else n_draws_at(summary.alpha)
     return p_value(adjusted, least_p_value(n_draws))
 
 

@@ -113,7 +113,8 @@ def if_like_others_of(finding: Finding, result: MetricResult, summary: AuditSumm
     if matters is None or finding.outcome is None or position_of(finding.outcome) != RULED_OUT:
         return ""
     for one in result.unknown:
-        if one.group == finding.group and _harm_at_worst(one, result)[0] > matters:
+        is_it = one.group == finding.group and one.at_worst is not None
+        if is_it and harm(one.at_worst or 0.0, result.higher_is_better) > matters:
             return _if_like(one, result, summary)
     return ""
 
@@ -121,15 +122,8 @@ def if_like_others_of(finding: Finding, result: MetricResult, summary: AuditSumm
 def _if_like(one: Unknown, result: MetricResult, summary: AuditSummary) -> str:
     unknown = [plain(name) for name in one.group if summary.attributes[name].n_missing != 0]
     share = percent(one.n_unknown / max(1, result.n_defined))
-    at_worst = signed(_harm_at_worst(one, result)[1])
-    return (
-        f"if the {share} of unknown {' or '.join(unknown)} are like the others; at worst {at_worst}"
-    )
-
-
-def _harm_at_worst(one: Unknown, result: MetricResult) -> tuple[float, float]:
-    """The largest harm within the bounds, and the difference that it is."""
-    return max((harm(end, result.higher_is_better), end) for end in one.bounds)
+    at_worst = "" if one.at_worst is None else f"; at worst {signed(one.at_worst)}"
+    return f"if the {share} of unknown {' or '.join(unknown)} are like the others{at_worst}"
 
 
 def _range(one: Unknown, result: MetricResult) -> str:

@@ -11,10 +11,12 @@ from fairrec.metrics.value_columns import metric_named
 from fairrec.report.text.certificate import ruled_out_in
 from fairrec.report.text.ends import end_words, harm_word, is_worse, worse_word
 from fairrec.report.text.finding import (
+    BESIDE_SHOWN,
     because_of,
     difference_of,
     random_sets_of,
     simultaneous_interval,
+    undecided_in,
     users_known,
 )
 from fairrec.report.text.gap import gap_words
@@ -29,7 +31,6 @@ from fairrec.statistics.findings import MAX_FINDINGS
 from fairrec.statistics.outcome import BY_MORE, RULED_OUT, position_of
 
 Tone = Literal["found", "open", "clear"]
-VARYING_SHOWN = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,6 +122,9 @@ def _headline(name: str, status: Status, result: MetricResult, summary: AuditSum
     said = []
     if worse:
         said.append(_of_worse(worse, result, summary, words))
+    elif result.undecided:
+        shown = "shown to be worse" if is_ended else "shown to differ"
+        said.append(f"{undecided_in(result, summary)} None of {looked_at} is {shown}.")
     else:
         shown = "is shown to be worse than" if is_ended else "is shown to differ from"
         said.append(
@@ -131,6 +135,8 @@ def _headline(name: str, status: Status, result: MetricResult, summary: AuditSum
         are = "group is" if len(better) == 1 else "groups are"
         at_least = "At least " if is_cut(result) else ""
         said.append(f"{at_least}{len(better)} {are} {words.better}: {_named(better[-1], summary)}.")
+    if worse and result.undecided:
+        said.append(undecided_in(result, summary))
     return " ".join(said)
 
 
@@ -213,9 +219,9 @@ def _ruled_out(status: Status, result: MetricResult, summary: AuditSummary) -> s
     if result.varying:
         shown = ", ".join(
             f"{group_label(one.group)} ({summary.unit.count(one.support)})"
-            for one in result.varying[:VARYING_SHOWN]
+            for one in result.varying[:BESIDE_SHOWN]
         )
-        more = len(result.varying) - VARYING_SHOWN
+        more = len(result.varying) - BESIDE_SHOWN
         rest = f" and {more:,} more" if more > 0 else ""
         whose = "everyone's" if summary.unit.is_users else "the common"
         be = "differ" if result.higher_is_better is None else "be worse or better"

@@ -297,11 +297,14 @@ def _coverage(summary: AuditSummary) -> tuple[str, ...]:
         f"({_in_short(seen.n_full_possible)} possible) have at least {seen.min_users:,} {many}; "
         f"{in_smaller} of {summary.n_users:,} {many} are in smaller ones."
     ]
-    n_groups = sum(depth.n_groups for depth in seen.by_depth.values())
-    n_below = sum(depth.n_groups_below for depth in seen.by_depth.values())
-    if len(seen.by_depth) > 1:
+    deepest = len(summary.attributes) if summary.depth == "full" else summary.depth
+    tested = [one for depth, one in seen.by_depth.items() if int(depth) <= deepest]
+    n_groups = sum(depth.n_groups for depth in tested)
+    n_below = sum(depth.n_groups_below for depth in tested)
+    if len(summary.attributes) > 1:
+        up_to = plural(min(deepest, len(summary.attributes)), "attribute")
         lines.append(
-            f"At all depths: {plural(n_groups, 'group')} looked at, {n_below:,} too small."
+            f"By up to {up_to}: {plural(n_groups, 'group')} tested, {n_below:,} too small."
         )
     for name, attribute in summary.attributes.items():
         if attribute.n_values_below_support:

@@ -37,6 +37,7 @@ class FindingsGoal:
         space = task.space
         n_tests = max(1, len(space.lattice) * len(self.metrics))
         self._critical = float(-ndtri(task.alpha / 2 / n_tests))
+        self._is_tested = space.lattice.is_tested
         self._is_explained = np.zeros(len(space.cells), dtype=bool)
         # the statistic of what was found inside a group; infinite where nothing was
         self._to_beat = np.full(len(space.lattice), np.inf)
@@ -89,10 +90,11 @@ class FindingsGoal:
 
     def _look_again(self, groups: IntArray, whole: FloatArray, added: FloatArray) -> None:
         """Rate some groups by the sums over all their cells, and over those not explained."""
-        self._rate[groups] = self._rates(added)
+        self._rate[groups] = self._rates(added) * self._is_tested[groups]
         to_beat = self._to_beat[groups]
         if np.isfinite(to_beat).any():
-            self._rate[groups] = np.maximum(self._rate[groups], self._rates(whole, to_beat))
+            as_a_whole = self._rates(whole, to_beat) * self._is_tested[groups]
+            self._rate[groups] = np.maximum(self._rate[groups], as_a_whole)
 
     def _refit(self) -> None:
         """Rate every group from the sums over its cells."""
@@ -115,6 +117,7 @@ class FindingsGoal:
         if np.isfinite(self._to_beat).any():
             as_a_whole = self._rates(space.lattice.sums(columns), self._to_beat)
             self._rate = np.maximum(self._rate, as_a_whole)
+        self._rate[~self._is_tested] = 0.0
 
     def _learn_all(self) -> None:
         """Mean and spread over all users: from the reference sample where there is one.
@@ -185,6 +188,6 @@ class FindingsGoal:
         mean, _ = self._predicted(sums)
         statistic = np.abs(mean).max(axis=0)
         is_complete = (sums[1] == 0) & (sums[0] >= self._evidence.space.min_users)
-        statistic[~is_complete] = 0.0
+        statistic[~(is_complete & self._is_tested)] = 0.0
         best = int(np.argmax(statistic))
         return best, float(statistic[best])
