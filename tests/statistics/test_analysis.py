@@ -68,7 +68,7 @@ def test_intervals_are_those_of_their_cut_offs_whatever_the_test_says():
     n_undecided = 0
     for seed in range(10, 20):
         found = random_analysis(seed=seed, effect=0.35, permutations=199)
-        intervals = Intervals(found.moments, found.guarded.spread, found._bounds)
+        intervals = Intervals(found.moments, found.guarded.spread)
         low, high = intervals.of_differences(found.cut_offs, found._extremes)
         bounds = found.moments.bounds
         width = (bounds[:, 1] - bounds[:, 0])[:, None]

@@ -15,7 +15,7 @@ from fairrec.groups.grouping import Grouping
 from fairrec.metrics.direction import worse_ends
 from fairrec.metrics.measured import Measured
 from fairrec.statistics.estimates import Estimates, estimate
-from fairrec.statistics.intervals import CutOffs, Intervals
+from fairrec.statistics.intervals import CutOffs, Intervals, is_half_bounded
 from fairrec.statistics.moments import Moments, moments_of
 from fairrec.statistics.permutation import (
     NullHypothesis,
@@ -96,7 +96,6 @@ class Analysis:
             self.raw,
             self._extremes,
             self.guarded.spread,
-            self._bounds,
         )
         if self.resampled is not None:
             found = self.resampled.intervals(found, self.raw, self.options.alpha)
@@ -106,22 +105,6 @@ class Analysis:
     def guarded(self) -> GuardedSpread:
         """The spread of groups, drawn to that of wider groups that contain them."""
         return guard_spread(own_spread(self.moments), self.moments, self.grouping.lattice)
-
-    @cached_property
-    def _bounds(self) -> FloatArray:
-        """(n_metrics, n_groups, 2), the lowest and the highest value in intervals of differences.
-
-        Of guarded groups in metrics without bounds, the lowest value of all users: few large
-        values may be missing from a mean, whether or not another one is below 0.
-        """
-        within = self.moments.within
-        of_metric = self.moments.bounds if within is None else within.bounds
-        bounds = np.repeat(of_metric[:, None, :], len(self.grouping.lattice), axis=1)
-        for i in np.flatnonzero(~np.isfinite(of_metric).any(axis=1)):
-            known = self.measured.column(int(i)).known
-            if len(known):
-                bounds[i, self.guarded.is_guarded[i], 0] = known.min()
-        return bounds
 
     @property
     def _extremes(self) -> FloatArray:
@@ -224,13 +207,17 @@ class Analysis:
         found = self.tested_by.adjusted_p_values
         adjusted[self.is_tested] = found[self.is_tested]
         if self.test is not None:
-            # permutations tell distributions apart: of groups of another shape the interval decides
-            is_guarded = self.is_tested & self.guarded.is_guarded & (found <= self.options.alpha)
-            intervals = Intervals(self.moments, self.guarded.spread, self._bounds)
+            # permutations tell distributions apart: where these differ otherwise than in their
+            # means, or a few large values decide, the interval has the last word
+            within = self.moments.within
+            bounds = self.moments.bounds if within is None else within.bounds
+            is_limited = self.guarded.is_guarded | is_half_bounded(bounds)[:, None]
+            is_limited &= self.is_tested & (found <= self.options.alpha)
+            intervals = Intervals(self.moments, self.guarded.spread)
             scores = np.zeros_like(found)
-            scores[is_guarded] = intervals.cut_offs_at_zero(is_guarded, self._extremes)
+            scores[is_limited] = intervals.cut_offs_at_zero(is_limited, self._extremes)
             by_interval = self.test.interval_p_values(scores)
-            adjusted = np.where(is_guarded, np.maximum(adjusted, by_interval), adjusted)
+            adjusted = np.where(is_limited, np.maximum(adjusted, by_interval), adjusted)
         return adjusted
 
     @cached_property

@@ -46,7 +46,6 @@ def estimate(
     raw: Moments | None = None,
     extremes: FloatArray | None = None,
     own: Spread | None = None,
-    bounds: FloatArray | None = None,
 ) -> Estimates:
     """Estimates of each group with confidence intervals at 1 - alpha.
 
@@ -55,12 +54,12 @@ def estimate(
     cut_offs : of simultaneous intervals; None where there are none
     raw : the moments without strata
     extremes : as of `Intervals.of_differences`, for those that hold for all groups at once
-    own, bounds : of groups in the intervals of differences, as of `Intervals`
+    own : spread of groups in the intervals of differences, where it is guarded
     """
     raw = raw or moments
     one = np.full((1, 1), ndtri(1 - alpha / 2))
     unlimited = np.full((1, 1), np.inf)
-    intervals = Intervals(moments, own, bounds)
+    intervals = Intervals(moments, own)
     values = Intervals(raw).of_values(CutOffs(one, one))
     differences = _possible(intervals.of_differences(CutOffs(one, one)), raw)
     at_once = intervals.of_differences(cut_offs or CutOffs(unlimited, unlimited), extremes)

@@ -64,25 +64,22 @@ class Intervals:
     Parameters
     ----------
     own : the spread of groups, where it is not the one that they show by themselves
-    bounds : (n_metrics, n_groups, 2), lowest and highest value, where they are not the metric's
     """
 
-    def __init__(
-        self, moments: Moments, own: Spread | None = None, bounds: FloatArray | None = None
-    ) -> None:
+    def __init__(self, moments: Moments, own: Spread | None = None) -> None:
         weights, within = moments.weights, moments.within
         self._difference = moments.difference
         if within is None:
-            mean, of_metric = moments.mean[:, None], moments.bounds
+            mean, bounds = moments.mean[:, None], moments.bounds
             values = mean + moments.deviation, mean + moments.others_deviation
             sizes = moments.n, moments.n_others
         else:
-            mean, of_metric = within.mean, within.bounds
+            mean, bounds = within.mean, within.bounds
             values = within.own.value, within.others.value
             # users of one stratum who would tell as much
             with np.errstate(divide="ignore"):
                 sizes = 1 / weights.own, 1 / weights.others
-        self._bounds = of_metric[:, None, :] if bounds is None else bounds
+        self._bounds = bounds[:, None, :]
         spreads = own_spread(moments) if own is None else own, others_spread(moments)
         self._own, self._others = (
             Side(n, value, self._over_mean(spread, n, value, mean), weight)

@@ -20,6 +20,8 @@ from fairrec.statistics.stratified import (
 )
 
 UNBOUNDED = (-np.inf, np.inf)
+_LONG_TAIL = 1.0
+"""Skewness beyond which an upper tail is long; that of an exponential variable is 2."""
 _ROUNDING = 1e-9
 """A mean of many values may leave their bounds by so much of what is between these, and so much of
 all that is due is none."""
@@ -187,7 +189,7 @@ def group_moments(
     n_per_row = is_defined if alike is None else np.where(is_defined, alike.n, 0.0)
     inner = None if alike is None else alike.inner
     mean, sd, n_users = _overall(values, n_per_row, inner)
-    bounds, is_rate = _bounds(values, n_per_row > 0, bounds)
+    bounds, is_rate = _bounds(values, n_per_row, bounds)
     centred = np.where(n_per_row > 0, values - mean[:, None], 0.0)
     within = None
     if strata is None:
@@ -304,18 +306,23 @@ def sampled_moments(
 
 
 def _bounds(
-    values: FloatArray, is_known: BoolArray, bounds: FloatArray | None
+    values: FloatArray, n: BoolArray | FloatArray, bounds: FloatArray | None
 ) -> tuple[FloatArray, BoolArray]:
     """The bounds of each metric, and whether it is a rate.
 
     A metric without bounds of its own that has two values is a rate between these, and so is one
     that is 0 or 1 for everyone; one with values beyond its bounds has none. Without bounds, a
-    metric of which no value is negative has the lower bound 0.
+    metric of which no value is negative has the lower bound 0; and one with a long upper tail has
+    its lowest value, as an amount has that is negative where it was paid back.
+
+    Parameters
+    ----------
+    n : (n_metrics, n_rows), users of each row
     """
     found = np.tile(UNBOUNDED, (len(values), 1)) if bounds is None else bounds.copy()
     is_rate = np.zeros(len(values), dtype=bool)
     for i, row in enumerate(values):
-        known = row[is_known[i]]
+        known = row[n[i] > 0]
         if not len(known):
             continue
         smallest, largest = known.min(), known.max()
@@ -327,9 +334,19 @@ def _bounds(
             low, high = 0.0, 1.0
         if low < high and ((known == low) | (known == high)).all():
             found[i], is_rate[i] = (low, high), True
-        elif not np.isfinite(found[i]).any() and smallest >= 0:
-            found[i, 0] = 0.0
+        elif not np.isfinite(found[i]).any():
+            if smallest >= 0:
+                found[i, 0] = 0.0
+            elif _skewness(known, n[i][n[i] > 0]) > _LONG_TAIL:
+                found[i, 0] = smallest
     return found, is_rate
+
+
+def _skewness(values: FloatArray, n: BoolArray | FloatArray) -> float:
+    """The third standardised moment of values that so many users have."""
+    centred = values - np.average(values, weights=n)
+    squared = float(np.average(centred**2, weights=n))
+    return float(np.average(centred**3, weights=n)) / squared**1.5 if squared > 0 else 0.0
 
 
 def weights_of(n: FloatArray, n_others: FloatArray, variance: FloatArray) -> Weights:
