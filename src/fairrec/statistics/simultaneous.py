@@ -1,4 +1,4 @@
-"""The max-statistic in columns: each metric, tail and depth has a null distribution of its own.
+"""Null distributions in columns: each metric, tail and depth has one of its own.
 
 With one null distribution for all scores, the metric, tail and size of group with the longest tail
 would set the critical value of all others, and a second metric could hide what the first one shows.

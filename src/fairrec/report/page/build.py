@@ -167,7 +167,7 @@ def _reproduce(summary: AuditSummary) -> Reproduce:
         ("permutations", f"{summary.permutations:,}"),
         ("share without a value that is let pass", f"{summary.max_undefined:g}"),
         ("significance level", f"{summary.alpha:g}"),
-        ("p-values adjusted by", "max-statistic (Westfall-Young): family-wise error rate"),
+        ("p-values adjusted by", "weighted minP (Westfall and Young): family-wise error rate"),
         ("FairRec", summary.fairrec_version),
         *((plain(name), plain(version)) for name, version in summary.versions.items()),
     )
