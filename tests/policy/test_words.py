@@ -36,9 +36,9 @@ def test_a_passed_rule_says_for_whom_and_what_comes_closest():
 
 
 def test_an_open_rule_says_what_it_would_take():
-    rule = {"metric": "clicks", "max_worse": "10%"}
+    rule = {"metric": "clicks", "max_worse": "9%"}
     what, told, explained = said(rule, certify_from=300)
-    assert what.startswith("clicks: no group is worse by more than 10% of the mean (0.30")
+    assert what.startswith("clicks: no group is worse by more than 9% of the mean (0.27")
     assert told.startswith("open for 1 of 9 groups of 300 users or more; age=56+ (")
     assert "times as many users" in explained
     # what it proposes is enough

@@ -20,7 +20,7 @@ from fairrec.result.audit_result import AuditResult
 from fairrec.result.catalogue_schema import CatalogueExposure, ItemsShown, Representation
 from fairrec.result.circumstances_schema import DifferingCircumstance, NoLongerFound
 from fairrec.result.group_table import BOUNDED
-from fairrec.result.metric_schema import Detectable, Interaction, Neighbour
+from fairrec.result.metric_schema import Detectable, Interaction, Neighbour, UndecidedGroup
 from fairrec.result.min_shown import without_small
 from fairrec.result.parts import GroupValue
 from fairrec.result.saved import load_groups, load_summary
@@ -35,6 +35,7 @@ COUNTED = {
     "CertifiedSize": {"support"},
     "Coverage": {"n_users_below"},
     "Detectable": {"support"},
+    "UndecidedGroup": {"support"},
     "Finding": {"support", "n_users", "counts", "counts_of_others"},
     "Given": {"n_users_alone"},
     "GivenCircumstance": {"n_missing"},
@@ -251,6 +252,9 @@ def with_every_count(result: AuditResult) -> AuditSummary:
     )
     finding = finding.model_copy(update={"interaction": beside, "because_of": few})
     detectable = (Detectable(support=3, difference=0.5), Detectable(support=30, difference=0.1))
+    undecided = UndecidedGroup(
+        group=few, value=0.5, support=9, difference=0.1, simultaneous=(-0.1, 0.3), p_adjusted=0.04
+    )
     metric = metric.model_copy(
         update={
             "findings": (finding, *metric.findings),
@@ -258,6 +262,7 @@ def with_every_count(result: AuditResult) -> AuditSummary:
                 update={"ruled_out_from": 4, "open_share": 4 / metric.n_compared}
             ),
             "detectable": detectable,
+            "undecided": (undecided,),
             "varying": (GroupValue(group=few, value=0.5, support=9),),
         }
     )
@@ -324,7 +329,7 @@ def test_every_kind_of_count_is_hidden():
     assert [one.group for one in shown.given.no_longer] == [{"gender": "F"}]
     assert [one.group for one in shown.circumstances] == [{"gender": "F"}]
     assert [*shown.catalogue.representation["gender"].shown] == ["M"]
-    assert metric.varying == () and metric.verdict.open_share is None
+    assert metric.varying == metric.undecided == () and metric.verdict.open_share is None
     assert [one.value for one in shown.missing[0].findings] == [0.3]
     # its last step is the gap
     assert metric.is_gap_hidden and shown.search.metrics["quality"].history == ()

@@ -190,7 +190,8 @@ def test_beyond_what_can_be_looked_at_findings_and_single_attributes_have_bounds
     finding = int(np.flatnonzero(grouping.lattice.depth == 2)[-1])
     single = np.flatnonzero(grouping.lattice.depth == 1)
     n_cells = sum(MISSING in grouping.group(int(at)).as_dict().values() for at in grouping.full)
-    monkeypatch.setattr(unknown, "_MOST_LOOKS", n_cells * (len(single) + 1))
+    n_users = sum(MISSING in both for both in zip(*columns.values(), strict=True))
+    monkeypatch.setattr(unknown, "_MOST_LOOKS", (n_cells + n_users) * (len(single) + 1))
     found = all_bounds(grouping, measured, [finding])
     for at, one in found.items():
         if at == finding or at in single:

@@ -24,6 +24,7 @@ DRAWN = {
     *("simultaneous", "certificate", "share_by_chance", "by_chance", "n_folded", "because_of"),
     *("n_significant", "outcome", "ruled_out_from", "n_open", "n_ruled_out", "n_worse"),
     *("n_worse_by_more", "open_share", "n_better", "varying", "is_conclusive"),
+    *("undecided", "at_worst", "n_exceeding_at_worst"),
 }
 """Numbers that rest on permutations, which are others."""
 MADE = {"command", "inputs", "versions", "n_candidates"}

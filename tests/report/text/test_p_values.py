@@ -21,7 +21,7 @@ def test_the_least_that_can_be_shown_is_a_bound(adjusted, text):
 
 
 def test_of_items_users_drawn_again_have_a_least_whatever_was_permuted():
-    summary = SimpleNamespace(permutations=99, unit=ITEMS)
+    summary = SimpleNamespace(permutations=99, unit=ITEMS, alpha=0.05)
     assert p_adjusted(1 / (1 + N_DRAWS), summary) == "≤0.001"
     assert p_adjusted(0.004, summary) == "0.004"
 
