@@ -116,6 +116,7 @@ class AuditInputs:
             self.circumstances,
             self.warnings,
             self.measured_by,
+            given.gain,
             self.is_pandas,
             self.unit,
             given.unit,
@@ -217,6 +218,12 @@ def _refuse_mixture(sources: Mapping[str, Any], given: TableOptions) -> None:
         raise InputError("The predictions table is missing. Give a path or a table.")
     if sources["users"] is None:
         raise InputError("The users table is missing. Give a path or a table.")
+    if given.gain is not None and sources["test"] is None:
+        raise InputError(
+            f"{spelled('gain', given.gain)} is a column of the held-out interactions. Give them, "
+            f"{spelled('test', Blank('FILE'))}, or leave it out: labels of candidates weigh by "
+            "themselves."
+        )
     if given.relevant is not None and sources["values"] is not None:
         raise InputError(
             f"{spelled('relevant')} is about held-out items or candidates, and {spelled('values')} "

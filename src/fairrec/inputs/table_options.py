@@ -12,7 +12,7 @@ from fairrec.core.options import GROUPS, STATISTICS, TABLES, Option, Options, de
 from fairrec.inputs.columns import COLUMNS
 from fairrec.inputs.relevance import RELEVANCE, Relevance
 
-HELD_OUT = ("test", "relevant", "missing_lists")
+HELD_OUT = ("test", "relevant", "gain", "missing_lists")
 """The options about held-out interactions."""
 VALUES = ("values", "better")
 """Those about values per user."""
@@ -57,6 +57,15 @@ Relevant = Annotated[
         "Which held-out items are relevant, or which candidates: 'rating>=4'",
         TABLES,
         default="all held-out items, or labels above 0",
+    ),
+]
+Gain = Annotated[
+    str | None,
+    Option(
+        TEXT.or_none(),
+        "Column of the held-out items by which ndcg and exposure_to_relevance weigh them: rating",
+        TABLES,
+        default="none: a held-out item is relevant or not",
     ),
 ]
 MissingLists = Annotated[
@@ -179,6 +188,7 @@ class TableOptions(Options):
 
     test: Test = None
     relevant: Relevant = None
+    gain: Gain = None
     missing_lists: MissingLists = "zero"
     values: Values = None
     better: Better = None
