@@ -77,6 +77,21 @@ class HeldOutItems:
         """The name of the table."""
         return self.table.where
 
+    def check_items(self, item_ids: pl.Series) -> None:
+        """An error where none of the items is among those that are recommended."""
+        if not len(self.items) or not len(item_ids):
+            return
+        if (positions_in(self.item_ids, item_ids)[self.items] >= 0).any():
+            self.table.clear("items")
+        else:
+            self.table.doubt(
+                "items",
+                f"{self.where}: none of its items is ever recommended. Items there: "
+                f"{listed(self.item_ids.head(3).to_list())}; recommended: "
+                f"{listed(item_ids.head(3).to_list())}. Check that both tables use the same "
+                "item ids.",
+            )
+
     def of_lists(self, row_of_list: IntArray) -> HeldOut:
         """The gains behind each list, whose user is at that row of the users table."""
         return HeldOut(self.offsets, self.gains).take(row_of_list)
@@ -91,16 +106,6 @@ class HeldOutItems:
         offsets, items, item_ids : the recommendations, as of `CandidateLists`
         """
         at = positions_in(self.item_ids, item_ids)[self.items]
-        if len(at) and len(items) and at.max() < 0:
-            self.table.doubt(
-                "items",
-                f"{self.where}: none of its items is ever recommended. Items there: "
-                f"{listed(self.item_ids.head(3).to_list())}; recommended: "
-                f"{listed(item_ids.head(3).to_list())}. Check that both tables use the same "
-                "item ids.",
-            )
-        elif len(at) and len(items):
-            self.table.clear("items")
         labels = np.zeros(len(items))
         _mark_gains(
             offsets, items, len(item_ids), row_of_list, self.offsets, at, self.gains, labels

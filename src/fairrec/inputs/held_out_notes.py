@@ -195,6 +195,12 @@ class JoinedNote(Note):
     def __str__(self) -> str:
         if self.n_held_out < _FEW or not self._is_suspect:
             return ""
+        if self.is_covering:
+            return (
+                "no held-out item is missed, as lists hold more than half of the items that could "
+                f"be in them. If there are more items, {self.test_where} was joined with the "
+                "recommendations: give the whole held-out table"
+            )
         return f"{CHECK_FIRST}{self.test_where}: {self.remedy.rstrip('.')}"
 
 

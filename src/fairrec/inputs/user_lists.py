@@ -100,6 +100,7 @@ def lists_and_held_out(
         nothing = np.full(len(without_list), candidates.offsets[-1])
         candidates = replace(candidates, offsets=np.concatenate([candidates.offsets, nothing]))
         absent = np.zeros(0, dtype=np.int64)
+    held_out.check_items(candidates.item_ids)
     labels = held_out.labels(candidates.offsets, candidates.items, candidates.item_ids, row_of_list)
     notes += (
         ItemKindsNote(
