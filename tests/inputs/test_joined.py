@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 import polars as pl
 import pytest
@@ -9,6 +11,9 @@ import pytest
 import fairrec
 from fairrec.core.errors import InputError
 from fairrec.inputs.held_out_notes import JoinedNote
+from fairrec.inputs.parts.opening import open_parts
+from fairrec.workflows import audit as audit_workflow
+from fairrec.workflows import count_parts
 from tests.builders import audit
 
 N_USERS, N_ITEMS = 300, 200
@@ -73,6 +78,21 @@ def test_items_and_counts_are_refused_alike():
     # without a metric that counts them, it does not matter
     exposure = {"items": ITEMS, "side": "items", "metrics": "exposure@10", "permutations": 0}
     assert audit(RECS, None, "kind", test=test, **exposure).metrics
+
+
+def test_it_is_refused_in_parts(tmp_path, monkeypatch):
+    monkeypatch.setattr(count_parts, "open_parts", partial(open_parts, n_rows=1500))
+    monkeypatch.setattr(audit_workflow, "is_large", lambda *_: True)
+    given = {"predictions": RECS, "test": joined(RECS), "users": USERS}
+    for name, table in given.items():
+        table.write_parquet(tmp_path / f"{name}.parquet")
+        given[name] = tmp_path / f"{name}.parquet"
+    options = {"by": "g", "permutations": 0, "metrics": "recall@10"}
+    with pytest.raises(InputError, match=REFUSED):
+        fairrec.audit(**given, **options)
+    # one miss in one part is enough
+    pl.concat([joined(RECS), WANTED.tail(3)]).write_parquet(given["test"])
+    assert fairrec.audit(**given, **options).metrics["recall@10"].mean > 0.9
 
 
 def test_candidates_drawn_to_contain_what_is_held_out_are_none_of_it():

@@ -137,6 +137,7 @@ def test_labels_alone_leave_whoever_has_no_list_out():
     [
         ({"missing_lists": "drop", "test": None}, r"missing_lists='drop' is about users with held"),
         ({"values": USERS}, r"values stands for itself: leave out the predictions table"),
+        ({"gain": "rating", "test": None}, r"gain='rating' is a column of the held-out interactio"),
         ({"missing_lists": "skip"}, r"invalid missing_lists: expected .*zero.*drop"),
     ],
 )

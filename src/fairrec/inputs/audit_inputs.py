@@ -203,6 +203,7 @@ def open_tables(predictions: Any, given: TableOptions) -> dict[str, Table]:
 
 def _refuse_mixture(sources: Mapping[str, Any], given: TableOptions) -> None:
     """Refuse tables and options that do not go together."""
+    given.refuse_gain()
     if given.side == "items":
         raise InputError(
             f"{spelled('side', 'items')} is for audits of all scores at hand. Leave it out here."
@@ -218,12 +219,6 @@ def _refuse_mixture(sources: Mapping[str, Any], given: TableOptions) -> None:
         raise InputError("The predictions table is missing. Give a path or a table.")
     if sources["users"] is None:
         raise InputError("The users table is missing. Give a path or a table.")
-    if given.gain is not None and sources["test"] is None:
-        raise InputError(
-            f"{spelled('gain', given.gain)} is a column of the held-out interactions. Give them, "
-            f"{spelled('test', Blank('FILE'))}, or leave it out: labels of candidates weigh by "
-            "themselves."
-        )
     if given.relevant is not None and sources["values"] is not None:
         raise InputError(
             f"{spelled('relevant')} is about held-out items or candidates, and {spelled('values')} "

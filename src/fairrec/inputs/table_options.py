@@ -8,7 +8,16 @@ from typing import Annotated, Any, Literal
 
 from fairrec.core.errors import InputError
 from fairrec.core.kinds import NAMES, TABLE, TEXT, one_of, pairs
-from fairrec.core.options import GROUPS, STATISTICS, TABLES, Option, Options, declared, spelled
+from fairrec.core.options import (
+    GROUPS,
+    STATISTICS,
+    TABLES,
+    Blank,
+    Option,
+    Options,
+    declared,
+    spelled,
+)
 from fairrec.inputs.columns import COLUMNS
 from fairrec.inputs.relevance import RELEVANCE, Relevance
 
@@ -222,6 +231,15 @@ class TableOptions(Options):
                 f"{spelled('side', 'both')} compares users and items, each by attributes of their "
                 f"own: {spelled('by_users', ['gender'])} and {spelled('by_items', ['category'])}, "
                 f"without {spelled('by')}."
+            )
+
+    def refuse_gain(self) -> None:
+        """An error where there is nothing held out that could be weighed."""
+        if self.gain is not None and self.test is None:
+            raise InputError(
+                f"{spelled('gain', self.gain)} is a column of the held-out interactions. Give "
+                f"them, {spelled('test', Blank('FILE'))}, or leave it out: labels of candidates "
+                "weigh ndcg as they are."
             )
 
     def refuse_both(self) -> None:

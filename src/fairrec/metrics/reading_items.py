@@ -95,6 +95,7 @@ def _open(predictions: Any, given: TableOptions) -> dict[str, Table]:
     """The tables that are given, by name; an error for what items cannot be compared by."""
     columns = given.columns or {}
     check_mapping(columns)
+    given.refuse_gain()
     if given.values is not None:
         raise InputError(
             f"{spelled('values')} are numbers of users, and items are shown in lists. Give these, "
