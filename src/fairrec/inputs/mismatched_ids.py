@@ -131,16 +131,14 @@ def _spellings_of_items(
 
 
 def _hits_by_popularity(lengths: IntArray, row_of_list: IntArray, held_out: HeldOutItems) -> float:
-    """Hits expected of lists of these lengths that are drawn by popularity among other users."""
+    """Hits expected of lists drawn by popularity among other users, as long as these are."""
     n_pairs = len(held_out.items)
     if n_pairs < 2:
         return 0.0
-    per_item = np.bincount(held_out.items, minlength=len(held_out.item_ids))
-    share = np.clip((per_item - 1) / (n_pairs - 1), 0, 1 - 1e-12)
-    drawn = np.zeros(len(held_out.offsets) - 1)
-    drawn[row_of_list] = lengths
-    misses = np.repeat(drawn, np.diff(held_out.offsets)) * np.log1p(-share)[held_out.items]
-    return float(-np.expm1(misses).sum())
+    length = float(np.diff(held_out.offsets)[row_of_list] @ lengths) / n_pairs
+    per_item = np.bincount(held_out.items)
+    share = np.minimum((per_item - (per_item > 0)) / (n_pairs - 1), 1 - 1e-12)
+    return float(per_item @ -np.expm1(length * np.log1p(-share)))
 
 
 def _are_unrelated(n_shown: FloatArray, n_wanted: FloatArray) -> bool:
