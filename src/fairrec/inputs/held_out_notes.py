@@ -170,16 +170,15 @@ class JoinedNote(Note):
     is_covering: bool = over_parts(and_)
 
     @property
-    def _is_suspect(self) -> bool:
-        # candidates drawn to contain what is held out are longer, and are so for all users
-        is_whole = self.longest <= self.k
-        loses_users = self.n_without > _SHARE_WITHOUT * self.n_lists and not self.is_covering
-        return not self.n_missed and (is_whole or loses_users)
+    def _loses_users(self) -> bool:
+        """Whether users without a hit have lost all of their held-out items."""
+        is_any = self.n_without > _SHARE_WITHOUT * self.n_lists and not self.is_covering
+        return is_any and not self.n_missed
 
     @property
     def is_refused(self) -> bool:
         """Whether there can be no other reason."""
-        return self._is_suspect and not self.is_covering and self.n_held_out >= _ENOUGH
+        return self._loses_users and self.n_held_out >= _ENOUGH
 
     @property
     def remedy(self) -> str:
@@ -193,7 +192,9 @@ class JoinedNote(Note):
         )
 
     def __str__(self) -> str:
-        if self.n_held_out < _FEW or not self._is_suspect:
+        # candidates drawn to contain what is held out are longer
+        is_whole = self.longest <= self.k and not self.n_missed
+        if self.n_held_out < _FEW or not (is_whole or self._loses_users):
             return ""
         if self.is_covering:
             return (
