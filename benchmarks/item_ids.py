@@ -22,7 +22,7 @@ from fairrec.inputs.mismatched_ids import compare_item_ids
 from fairrec.inputs.tables import Table
 from fairrec.models.shallow.ease import Ease
 
-N_REPEATS = 10
+N_REPEATS = 20
 N_USERS = (30, 100, 300, 1000, 10_000)
 LENGTHS = (5, 10, 50)
 
@@ -46,6 +46,8 @@ def models(
     yield "popularity", np.broadcast_to(popularity, shape)
     yield "random", rng.random(shape)
     yield "one random list", np.broadcast_to(rng.random(shape[1]), shape)
+    yield "first items", np.broadcast_to(-np.arange(shape[1], dtype=np.float64), shape)
+    yield "last items", np.broadcast_to(np.arange(shape[1], dtype=np.float64), shape)
     yield "least popular", np.broadcast_to(-popularity, shape)
 
 
