@@ -68,6 +68,8 @@ class Served:
             {"user_id": self.users, "group": [f"g{i % 2}" for i in range(len(self.users))]}
         )
         given = {"users": users, "test": self.test(graded), "by": "group", "permutations": 0}
+        if graded and not {"relevant", "test"} & {*options}:
+            given["gain"] = "rating"
         given = {**given, "max_undefined": 1, "min_support": 1, **options}
         return fairrec.audit(self.recommendations(form), **given)
 

@@ -57,7 +57,13 @@ def held_out() -> dict[int, dict[int, float]]:
 def values(recommendations: object, test: object) -> dict[str, dict[int, float]]:
     """The values of each user with held-out items, by metric."""
     result = fairrec.audit(
-        recommendations, test=test, users=USERS, by="gender", metrics=METRICS, permutations=0
+        recommendations,
+        test=test,
+        gain="rating",
+        users=USERS,
+        by="gender",
+        metrics=METRICS,
+        permutations=0,
     )
     users = [int(user) for user in result.per_user["user_id"]]
     return {

@@ -16,10 +16,12 @@ from fairrec.inputs.tables import Table
 USER_IDS = pl.Series(["a", "b", "c"])
 
 
-def read(rows, columns=("user_id", "item_id"), relevant=None, user_ids=USER_IDS) -> HeldOutItems:
+def read(
+    rows, columns=("user_id", "item_id"), relevant=None, user_ids=USER_IDS, gain=None
+) -> HeldOutItems:
     table = pl.DataFrame(rows, schema=list(columns), orient="row", strict=False)
     condition = None if relevant is None else Relevance.of(relevant)
-    return read_held_out(Table(table, "test"), user_ids, "the users table", condition)
+    return read_held_out(Table(table, "test"), user_ids, "the users table", condition, gain)
 
 
 def by_user(held_out: HeldOutItems) -> list[dict]:
@@ -46,23 +48,69 @@ def test_items_stand_with_their_user_and_count_1_without_a_grade():
 GRADED = ("user_id", "item_id", "rating")
 
 
-def test_grades_are_gains_the_largest_first():
+def test_grades_weigh_nothing_unless_asked_for_and_it_is_said_first():
     held_out = read([("a", 1, 2), ("a", 2, 5), ("a", 3, 2), ("b", 1, 5)], GRADED)
-    assert [*by_user(held_out)[0].items()] == [(2, 5), (1, 2), (3, 2)]
-    (said,) = held_out.warnings
-    assert said == (
-        "the test table: ndcg and exposure_to_relevance go by the 'rating' of held-out items (2 to "
-        "5), all other metrics count "
-        "each of them as relevant. To count some of them alone, all alike: relevant='rating>=4'"
+    assert by_user(held_out) == [{1: 1, 2: 1, 3: 1}, {1: 1}, {}]
+    assert held_out.warnings == (
+        "check: the test table: held-out items count alike, whatever their 'rating' (2 to 5). To "
+        "weigh ndcg by it: gain='rating'; to count some alone: relevant='rating>=4'",
     )
     # one grade for all weighs nothing
     assert read([("a", 1, 4), ("b", 2, 4)], GRADED).warnings == ()
 
 
+@pytest.mark.parametrize(("column", "gain"), [("rating", "rating"), ("r_ui", "rating"), ("x", "X")])
+def test_grades_that_are_asked_for_are_gains_the_largest_first(column, gain):
+    rows = [("a", 1, 2), ("a", 2, 5), ("a", 3, 2), ("b", 1, 5), ("b", 2, 0)]
+    held_out = read(rows, ("user_id", "item_id", column), gain=gain)
+    assert [*by_user(held_out)[0].items()] == [(2, 5), (1, 2), (3, 2)]
+    assert held_out.warnings == (
+        f"the test table: ndcg and exposure_to_relevance weigh held-out items by '{column}' (2 to "
+        "5), all other metrics count them alike; the 1 rows with 0 are not relevant",
+    )
+
+
+def test_a_condition_says_which_items_are_weighed():
+    rows = [("a", 1, 5, 1), ("a", 2, 3, 7), ("b", 1, 4, 0), ("b", 3, 4, 2)]
+    columns = ("user_id", "item_id", "rating", "hours")
+    held_out = read(rows, columns, "rating>=4", gain="hours")
+    assert by_user(held_out) == [{1: 1}, {3: 2}, {}]
+    assert by_user(read(rows, columns, "rating>=4", gain="rating")) == [{1: 5}, {1: 4, 3: 4}, {}]
+
+
+def test_a_column_to_weigh_by_that_is_not_there_is_named():
+    with pytest.raises(InputError, match=r"no column 'stars', which gain='stars' weighs by\. Col"):
+        read([("a", 1, 5)], GRADED, gain="stars")
+
+
+@pytest.mark.parametrize(
+    ("columns", "says"),
+    [
+        (
+            {"stars": [1, 5]},
+            "'stars' in the test table (1 to 5) is not looked at: every row counts alike. To weigh "
+            "ndcg by it: gain='stars'; to count some rows alone: relevant='stars>=4'",
+        ),
+        (
+            {"plays": [1, 70_000], "liked": [0, 1]},
+            "'liked' in the test table is 0 or 1 and is not looked at: every row counts as "
+            "relevant. If 0 means that it is not: relevant='liked>0'",
+        ),
+        ({"timestamp": [0, 978_300_760]}, None),
+        ({"year": [1995, 2003], "stars": [4, 4]}, None),
+        ({"empty": [None, None]}, None),
+    ],
+)
+def test_a_number_that_could_say_what_is_relevant_is_named_first(columns, says):
+    table = pl.DataFrame({"user_id": ["a", "b"], "item_id": [1, 2], **columns})
+    held_out = read_held_out(Table(table, "test"), USER_IDS, "the users table")
+    assert held_out.warnings == (() if says is None else (f"check: {says}",))
+
+
 def test_a_grade_of_0_is_not_relevant_and_said():
     held_out = read([("a", 1, 0), ("a", 2, 1), ("b", 1, 0)], GRADED)
     assert by_user(held_out) == [{2: 1}, {}, {}]
-    assert "; the 2 rows with 0 are not relevant" in held_out.warnings[0]
+    assert held_out.warnings == ("the test table: by 'rating', the 2 rows with 0 are not relevant",)
 
 
 def test_a_label_goes_before_a_rating():
@@ -77,7 +125,8 @@ def test_a_condition_makes_all_that_meet_it_alike():
 
 
 def test_a_pair_that_comes_twice_counts_once_by_its_largest_gain():
-    held_out = read([("a", 1, 2), ("b", 1, 3), ("a", 1, 4), ("a", 1, 3)], GRADED)
+    rows = [("a", 1, 2), ("b", 1, 3), ("a", 1, 4), ("a", 1, 3)]
+    held_out = read(rows, GRADED, gain="rating")
     assert by_user(held_out) == [{1: 4}, {1: 3}, {}]
     assert held_out.warnings[-1] == (
         "the test table: 2 of 4 held-out rows repeat a user and item; such a pair counts once"
@@ -165,7 +214,7 @@ def labels(held_out: HeldOutItems, lists: list[list], rows: list[int], item_ids:
 
 
 def test_a_recommended_item_has_the_gain_it_has_for_its_own_user():
-    held_out = read([("a", 1, 2), ("b", 2, 5), ("b", 9, 3)], GRADED)
+    held_out = read([("a", 1, 2), ("b", 2, 5), ("b", 9, 3)], GRADED, gain="rating")
     # the lists of c, b and a; 9 is held out and never recommended
     found = labels(held_out, [[1, 2], [1, 2, 3], [3, 2, 1]], [2, 1, 0], pl.Series([1, 2, 3]))
     assert found == [0, 0, 0, 5, 0, 0, 0, 2]
@@ -193,7 +242,7 @@ def test_user_ids_of_other_kinds_are_the_same_users():
 def test_items_that_are_never_recommended_at_all_are_other_ids():
     held_out = read([("a", "tt1"), ("b", "tt2")])
     with pytest.raises(InputError) as caught:
-        labels(held_out, [[1, 2]], [0], pl.Series([1, 2]))
+        held_out.check_items(pl.Series([1, 2]))
     assert str(caught.value) == (
         "the test table: none of its items is ever recommended. Items there: tt1, tt2; "
         "recommended: 1, 2. Check that both tables use the same item ids."
@@ -218,7 +267,7 @@ def test_gains_and_labels_are_those_of_dictionaries_in_any_order_of_rows(
         if user in gains and gain:
             gains[user][item] = max(gain, gains[user].get(item, 0))
     shuffled = [rows[at] for at in np.random.default_rng(seed).permutation(len(rows))]
-    held_out = read(shuffled, GRADED)
+    held_out = read(shuffled, GRADED, gain="rating")
     assert by_user(held_out) == [gains[user] for user in "abc"]
     for one in by_user(held_out):
         assert [*one.values()] == sorted(one.values(), reverse=True)

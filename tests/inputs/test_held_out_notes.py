@@ -1,25 +1,24 @@
 from __future__ import annotations
 
 from fairrec.inputs.held_out_notes import (
-    FlagsNote,
     GradesNote,
     HitsNote,
     ItemKindsNote,
     UnknownUsersNote,
+    UnusedNumbersNote,
 )
 
 
 def test_grades_are_those_of_all_parts():
-    one, other = GradesNote("t", "rating", 5, 5, 0), GradesNote("t", "rating", 0, 3, 2)
+    one, other = (GradesNote("t", "rating", False, n, n, 2 * (n < 5)) for n in (5, 3))
     assert str(one) == ""
-    assert "'rating' of held-out items (0 to 5)" in str(one + other)
-    assert "; the 2 rows with 0 are not relevant" in str(one + other)
+    assert "whatever their 'rating' (3 to 5); the 2 rows with 0 are not" in str(one + other)
 
 
 def test_a_flag_in_one_part_may_be_a_number_in_all():
     columns = ("n", "liked")
-    one = FlagsNote("t", columns, (frozenset({0.0, 1.0}), frozenset({1.0})))
-    other = FlagsNote("t", columns, (frozenset({0.0, 2.0}), frozenset({0.0})))
+    one = UnusedNumbersNote("t", columns, (0, 1), (1, 1), (True, True))
+    other = UnusedNumbersNote("t", columns, (0, 0), (2, 0), (False, True))
     assert "'n' in t is 0 or 1" in str(one)
     assert "'liked' in t is 0 or 1" in str(one + other)
     assert "'n'" not in str(one + other)
@@ -39,5 +38,5 @@ def test_ids_are_text_where_any_part_has_text():
 
 def test_a_hit_in_any_part_is_enough():
     none, some = HitsNote("t", False), HitsNote("t", True)
-    assert str(none + none).startswith("not one recommended item")
+    assert str(none + none).startswith("check: not one recommended item")
     assert str(none + some) == ""

@@ -113,7 +113,7 @@ def test_not_a_single_hit_is_noted():
     test = pl.DataFrame({"user_id": ["a", "b"], "item_id": [2, 1]})
     lists = pl.DataFrame({"user_id": ["a", "b"], "item_id": [1, 2], "rank": [1, 1]})
     result = audit(lists, USERS, "group", test=test, metrics="recall@2")
-    assert any(w.startswith("not one recommended item is held out") for w in result.warnings)
+    assert any(w.startswith("check: not one recommended item is held out") for w in result.warnings)
 
 
 def test_labels_beside_recommendations_are_not_looked_at_and_it_is_said():
@@ -137,6 +137,7 @@ def test_labels_alone_leave_whoever_has_no_list_out():
     [
         ({"missing_lists": "drop", "test": None}, r"missing_lists='drop' is about users with held"),
         ({"values": USERS}, r"values stands for itself: leave out the predictions table"),
+        ({"gain": "rating", "test": None}, r"gain='rating' is a column of the held-out interactio"),
         ({"missing_lists": "skip"}, r"invalid missing_lists: expected .*zero.*drop"),
     ],
 )

@@ -81,7 +81,8 @@ def _read(world: ItemWorld, metrics: str, by: str, history: bool, unit: str) -> 
     tables = world.tables(history)
     lists = tables.pop("predictions")
     return read_items(
-        lists, TableOptions.of(**tables, side="items", by=by, unit=unit, metrics=metrics)
+        lists,
+        TableOptions.of(**tables, gain="rating", side="items", by=by, unit=unit, metrics=metrics),
     )
 
 

@@ -45,8 +45,10 @@ def test_definition_is_that_of_the_library(library, peer: Peer, k):
 
 def ours(names: Sequence[str], relevant: str | None) -> dict[str, dict[int, float]]:
     """What the audit's own reader and metrics give each user with held-out items."""
+    # a condition alone makes all that meets it count alike
+    how = {"gain": "rating"} if relevant is None else {"relevant": relevant}
     inputs, metrics = read_inputs(
-        RECOMMENDATIONS, test=HELD_OUT, users=USERS, by="gender", metrics=names, relevant=relevant
+        RECOMMENDATIONS, test=HELD_OUT, users=USERS, by="gender", metrics=names, **how
     )
     users = [int(user) for user in inputs.user_ids]
     return {
@@ -61,7 +63,6 @@ def ours(names: Sequence[str], relevant: str | None) -> dict[str, dict[int, floa
 def test_value_of_every_user_is_that_of_the_libraries(has_labels):
     peers = [(lib, peer) for lib, peer in EVERY_PEER if peer.has_labels is has_labels]
     names = {f"{peer.metric}@{k}" for _, peer in peers for k in CUTOFFS}
-    # a condition makes all that meets it count alike
     found = ours(sorted(names), relevant=None if has_labels else "rating>=1")
     for library, peer in peers:
         for k in CUTOFFS:

@@ -87,13 +87,15 @@ def test_neither_order_of_rows_nor_form_changes_anything_and_values_stay_in_0_to
             column = result.per_user[name].drop_nulls()
             assert column.is_between(0, 1).all()
     rng = np.random.default_rng(seed)
-    shuffled = served.audit(test=test[rng.permutation(test.height)], metrics=NAMES)
+    rows = test[rng.permutation(test.height)]
+    shuffled = served.audit(test=rows, gain="rating", metrics=NAMES)
     assert_same(table_of(shuffled), table_of(served.audit(metrics=NAMES)))
     rows = lists[rng.permutation(lists.height)]
     users = pl.DataFrame({"user_id": served.users, "group": "g"})
     mixed = fairrec.audit(
         rows,
         test=test,
+        gain="rating",
         users=users[rng.permutation(users.height)],
         by="group",
         metrics=NAMES,

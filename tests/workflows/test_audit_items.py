@@ -47,6 +47,7 @@ def test_the_value_of_a_group_is_what_it_received_over_what_it_was_due(history):
     result = fairrec.audit(
         tables.pop("predictions"),
         **tables,
+        gain="rating",
         side="items",
         by="kind",
         metrics="exposure_to_relevance@1",

@@ -14,6 +14,7 @@ SAMPLES = {
     "by": (["gender", "age:10"], "member", ["town, county"]),
     "metrics": (["ndcg@10", "auc"], "mrr"),
     "relevant": ("rating>=4", "clicks == 0.25"),
+    "gain": ("rating",),
     "missing_lists": ("zero", "drop"),
     "better": ({"churn": "lower", "watch": "higher"}, "churn=higher"),
     "columns": ({"user_id": "uid", "items.categories": "tags"}, "label=y"),

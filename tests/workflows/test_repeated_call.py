@@ -16,11 +16,12 @@ def test_everything_that_changes_a_number_is_told():
 
 def test_tables_go_by_their_names_and_all_that_is_made_of_them_is_told():
     tables = TableOptions.of(
-        test="t.csv", users="u.csv", by="age:10", given="n", relevant="rating>=4", columns="a=b"
+        **{"test": "t.csv", "users": "u.csv", "by": "age:10", "given": "n"},
+        **{"relevant": "rating>=4", "gain": "rating", "columns": "a=b"},
     )
     assert said_of_tables(tables, ["auc"]) == [
         *("predictions", "test=test", "users=users", "by=['age:10']", "given=['n']"),
-        *("metrics=['auc']", "columns={'a': 'b'}", "relevant='rating>=4'"),
+        *("metrics=['auc']", "columns={'a': 'b'}", "relevant='rating>=4'", "gain='rating'"),
     ]
     values = TableOptions.of(values="v.csv", by="age", better="churn=lower", missing_lists="drop")
     assert said_of_tables(values, ["churn"]) == [

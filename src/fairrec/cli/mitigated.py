@@ -105,6 +105,7 @@ def _of_audit(folder: Path) -> dict[str, Any]:
         "by": summary.by,
         "columns": summary.columns,
         "relevant": summary.relevant,
+        "gain": summary.gain,
         "missing_lists": summary.missing_lists,
         "metrics": [name for name in summary.metrics if name not in pooled],
         "depth": summary.depth,

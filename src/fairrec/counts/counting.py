@@ -86,6 +86,7 @@ def count_users(
         missing={outcome_name(one): _outcome_info(one) for one in outcomes},
         measured_by=described.measured_by,
         relevant=described.relevant,
+        gain=described.gain,
         missing_lists=described.missing_lists,
         columns=described.columns,
         n_candidates=described.n_candidates,

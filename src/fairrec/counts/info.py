@@ -75,6 +75,7 @@ class CountsInfo(_Part):
     missing: dict[str, OutcomeInfo] = Field(default_factory=dict)
     measured_by: MeasuredBy | None = None
     relevant: str | None = None
+    gain: str | None = None
     missing_lists: Literal["zero", "drop"] = "zero"
     columns: dict[str, str] = Field(default_factory=dict)
     n_candidates: int = Field(default=0, ge=0)

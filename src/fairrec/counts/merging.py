@@ -115,6 +115,7 @@ def _refuse_others(first: CountsInfo, other: CountsInfo, where: str, there: str)
         # another tool does not say it
         ("tables", _tables(first, other), _tables(other, first)),
         ("relevant items", (str(first.relevant),), (str(other.relevant),)),
+        ("gains of held-out items", (str(first.gain),), (str(other.gain),)),
         ("users without a list", (first.missing_lists,), (other.missing_lists,)),
     ):
         if mine != its:

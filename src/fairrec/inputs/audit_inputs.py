@@ -116,6 +116,7 @@ class AuditInputs:
             self.circumstances,
             self.warnings,
             self.measured_by,
+            given.gain,
             self.is_pandas,
             self.unit,
             given.unit,
@@ -202,6 +203,7 @@ def open_tables(predictions: Any, given: TableOptions) -> dict[str, Table]:
 
 def _refuse_mixture(sources: Mapping[str, Any], given: TableOptions) -> None:
     """Refuse tables and options that do not go together."""
+    given.refuse_gain()
     if given.side == "items":
         raise InputError(
             f"{spelled('side', 'items')} is for audits of all scores at hand. Leave it out here."

@@ -14,8 +14,10 @@ from fairrec.inputs.coded_ids import encode_ids
 from fairrec.inputs.flat_lists import bounds_of, gather_lists, runs_of
 from fairrec.inputs.held_out import HeldOut
 from fairrec.inputs.ids import positions_in
+from fairrec.inputs.notes import CHECK_FIRST
 from fairrec.inputs.order import no_order, order_columns, scores_in_order
 from fairrec.inputs.relevance import Relevance, compared_column
+from fairrec.inputs.spellings import find_spellings
 from fairrec.inputs.tables import Table
 
 _PADDING = float(np.finfo(np.float32).min)
@@ -104,7 +106,7 @@ def read_candidates(
     heads, offsets, flat = _from_lists(frame, parts, nested, table) if nested else _from_rows(frame)
     del frame
     positions = positions_in(table.user_keys(heads), user_ids)
-    _refuse_unknown_users(heads, positions, table.where, users_where)
+    _refuse_unknown_users(heads, positions, table.where, user_ids, users_where)
 
     bounds = offsets if nested else None
     numbers = {
@@ -216,15 +218,16 @@ def _inner(kind: pl.DataType) -> pl.DataType:
 
 
 def _refuse_unknown_users(
-    heads: pl.Series, positions: CodeArray, where: str, users_where: str
+    heads: pl.Series, positions: CodeArray, where: str, user_ids: pl.Series, users_where: str
 ) -> None:
     if (positions >= 0).all():
         return
     unknown = heads.filter(pl.Series(positions < 0)).unique(maintain_order=True)
+    alike = find_spellings("user", unknown, where, user_ids, users_where)
     raise InputError(
         f"{where}: user {some_of(unknown.head(3).to_list(), len(unknown))} not in {users_where}. "
         "Every user with predictions needs a row of attributes there (leave a value empty if it is "
-        "not known)."
+        f"not known). {str(alike).removeprefix(CHECK_FIRST)}".rstrip()
     )
 
 

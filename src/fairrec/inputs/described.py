@@ -27,6 +27,7 @@ class Described:
     attributes, circumstances : of the audited users
     warnings : what the reader should know
     measured_by : None where another tool has counted users, and nobody knows
+    gain : the column by which held-out items are weighed
     is_pandas : whether results go out as frames of pandas
     unit : what has one value each, and what `n_users` counts
     unit_column : of the items, that it was made by; empty for users and items themselves
@@ -44,6 +45,7 @@ class Described:
     circumstances: tuple[Attribute, ...]
     warnings: tuple[str, ...]
     measured_by: MeasuredBy | None
+    gain: str | None = None
     is_pandas: bool = False
     unit: Unit = USERS
     unit_column: str = ""

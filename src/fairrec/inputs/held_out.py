@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -13,10 +14,11 @@ from fairrec.core.kernels import kernel
 from fairrec.core.options import spelled
 from fairrec.inputs.coded_ids import encode_ids
 from fairrec.inputs.flat_lists import bounds_of, gather_lists
-from fairrec.inputs.held_out_notes import SHOWN, FlagsNote, GradesNote, UnknownUsersNote
+from fairrec.inputs.held_out_notes import SHOWN, GradesNote, UnknownUsersNote, UnusedNumbersNote
 from fairrec.inputs.ids import positions_in
 from fairrec.inputs.notes import Note, Notes, RowsNote, in_words
-from fairrec.inputs.relevance import Relevance, compared_column
+from fairrec.inputs.relevance import Relevance, compared_column, number_column
+from fairrec.inputs.spellings import find_spellings
 from fairrec.inputs.tables import Table
 
 
@@ -75,6 +77,21 @@ class HeldOutItems:
         """The name of the table."""
         return self.table.where
 
+    def check_items(self, item_ids: pl.Series) -> None:
+        """An error where none of the items is among those that are recommended."""
+        if not len(self.items) or not len(item_ids):
+            return
+        if (positions_in(self.item_ids, item_ids)[self.items] >= 0).any():
+            self.table.clear("items")
+        else:
+            self.table.doubt(
+                "items",
+                f"{self.where}: none of its items is ever recommended. Items there: "
+                f"{listed(self.item_ids.head(3).to_list())}; recommended: "
+                f"{listed(item_ids.head(3).to_list())}. Check that both tables use the same "
+                "item ids.",
+            )
+
     def of_lists(self, row_of_list: IntArray) -> HeldOut:
         """The gains behind each list, whose user is at that row of the users table."""
         return HeldOut(self.offsets, self.gains).take(row_of_list)
@@ -89,16 +106,6 @@ class HeldOutItems:
         offsets, items, item_ids : the recommendations, as of `CandidateLists`
         """
         at = positions_in(self.item_ids, item_ids)[self.items]
-        if len(at) and len(items) and at.max() < 0:
-            self.table.doubt(
-                "items",
-                f"{self.where}: none of its items is ever recommended. Items there: "
-                f"{listed(self.item_ids.head(3).to_list())}; recommended: "
-                f"{listed(item_ids.head(3).to_list())}. Check that both tables use the same "
-                "item ids.",
-            )
-        elif len(at) and len(items):
-            self.table.clear("items")
         labels = np.zeros(len(items))
         _mark_gains(
             offsets, items, len(item_ids), row_of_list, self.offsets, at, self.gains, labels
@@ -107,38 +114,46 @@ class HeldOutItems:
 
 
 def read_held_out(
-    table: Table, user_ids: pl.Series, users_where: str, relevant: Relevance | None = None
+    table: Table,
+    user_ids: pl.Series,
+    users_where: str,
+    relevant: Relevance | None = None,
+    gain: str | None = None,
 ) -> HeldOutItems:
     """The held-out items of the users with these ids.
 
-    An item counts by its rating or weight where the table has one, and as 1 else; a condition says
-    which are relevant, each as much as the others. A pair that comes twice counts once, by its
-    largest gain.
+    An item is relevant if it meets the condition, or, without one, unless its grade is 0. A pair
+    that comes twice counts once, by its largest gain.
 
     Parameters
     ----------
     user_ids : of the users table, sorted
+    gain : the column by which relevant items are weighed; each counts 1 without it
     """
     parts = {name: table.require(name) for name in ("user_id", "item_id")}
-    graded_by = _graded_by(table) if relevant is None else compared_column(table, relevant)
-    if graded_by is not None:
-        parts["gain"] = graded_by
+    if relevant is not None:
+        parts["label"] = compared_column(table, relevant)
+    if gain is not None:
+        parts["gain"] = number_column(table, gain, f"{spelled('gain', gain)} weighs by")
+    elif relevant is None and (column := _graded_by(table)) is not None:
+        parts["gain"] = column
     frame = table.read(parts)
     gains = np.ones(frame.height)
     notes: list[Note] = []
-    if graded_by is not None:
-        gains = table.numbers(frame["gain"], graded_by).to_numpy()
-        table.refuse_extreme(gains, graded_by)
-        if relevant is None:
-            notes += _about_grades(gains, graded_by, table)
-        else:
-            gains = np.asarray(relevant.met_by(gains), dtype=np.float64)
-            notes += _about_relevance(gains, relevant, table)
-    else:
-        notes.append(_about_flags(table))
+    if relevant is not None:
+        compared = table.numbers(frame["label"], parts["label"]).to_numpy()
+        gains = np.asarray(relevant.met_by(compared), dtype=np.float64)
+        notes += _about_relevance(gains, relevant, table)
+    if "gain" in parts:
+        grades = table.numbers(frame["gain"], parts["gain"]).to_numpy()
+        table.refuse_extreme(grades, parts["gain"])
+        notes += _about_grades(grades[gains > 0], parts["gain"], gain is not None, table)
+        gains = gains * (grades if gain is not None else grades > 0)
+    elif relevant is None:
+        notes.append(_about_unused(table))
     users = table.user_keys(frame["user_id"])
     rows = positions_in(users, user_ids)
-    notes += _about_unknown_users(users, rows, table, users_where)
+    notes += _about_unknown_users(users, rows, table, user_ids, users_where)
     items, item_ids = encode_ids(frame["item_id"], table.where)
     has_rows = np.zeros(len(user_ids), dtype=bool)
     has_rows[rows[rows >= 0]] = True
@@ -180,15 +195,16 @@ def _once(
 
 
 def _graded_by(table: Table) -> str | None:
-    """The column with the gain of each item, where there is one."""
+    """The column with the grade of each item, where there is one."""
     return table.find("label") or table.find("rating")
 
 
-def _about_grades(gains: FloatArray, column: str, table: Table) -> list[Note]:
-    """What the gains mean; negative ones are an error."""
+def _about_grades(gains: FloatArray, column: str, is_gain: bool, table: Table) -> list[Note]:
+    """What the grades mean; negative ones are an error."""
     if not len(gains):
         return []
     low, high = float(gains.min()), float(gains.max())
+    least = float(gains.min(where=gains > 0, initial=np.inf))
     if low < 0:
         raise InputError(
             f"{table.where}: column '{plain(column)}' has values below 0 (such as {low:g}), which "
@@ -203,15 +219,25 @@ def _about_grades(gains: FloatArray, column: str, table: Table) -> list[Note]:
         )
     else:
         table.clear("gains")
-    return [GradesNote(table.where, column, low, high, int((gains == 0).sum()))]
+    n_zero = int((gains == 0).sum())
+    return [GradesNote(table.where, column, is_gain, least, high, n_zero)]
 
 
-def _about_flags(table: Table) -> Note:
+def _about_unused(table: Table) -> Note:
     ids = {table.find(name) for name in ("user_id", "item_id")}
     columns = tuple(name for name in table.numeric_columns() if name not in ids)
-    seen = (table.read({name: name})[name].unique().head(3) for name in columns)
-    values = tuple(frozenset(some.cast(pl.Float64).to_list()) for some in seen)
-    return FlagsNote(table.where, columns, values)
+    about = [_range(table.read({name: name})[name]) for name in columns]
+    low, high, are_flags = zip(*about, strict=True) if about else ((), (), ())
+    return UnusedNumbersNote(table.where, columns, low, high, are_flags)
+
+
+def _range(values: pl.Series) -> tuple[float, float, bool]:
+    """The least and the largest, and whether all are 0 or 1; those of no numbers where none is."""
+    numbers = values.cast(pl.Float64).drop_nulls().drop_nans()
+    if not len(numbers):
+        return math.inf, -math.inf, True
+    low, high = float(numbers.min()), float(numbers.max())  # type: ignore[arg-type]
+    return low, high, bool(numbers.is_in([0.0, 1.0]).all())
 
 
 def _about_relevance(is_met: FloatArray, relevant: Relevance, table: Table) -> list[Note]:
@@ -231,7 +257,7 @@ def _about_relevance(is_met: FloatArray, relevant: Relevance, table: Table) -> l
 
 
 def _about_unknown_users(
-    users: pl.Series, rows: CodeArray, table: Table, users_where: str
+    users: pl.Series, rows: CodeArray, table: Table, user_ids: pl.Series, users_where: str
 ) -> list[Note]:
     """Users of the test table without attributes are counted; if all are, that is an error."""
     is_unknown = pl.Series(rows < 0)
@@ -248,7 +274,10 @@ def _about_unknown_users(
             "ids.",
         )
     examples = tuple(unknown.head(SHOWN).to_list())
-    return [UnknownUsersNote(table.where, users_where, len(unknown), examples)]
+    return [
+        UnknownUsersNote(table.where, users_where, len(unknown), examples),
+        find_spellings("user", unknown, table.where, user_ids, users_where),
+    ]
 
 
 @kernel

@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
+from fairrec.core.arrays import IntArray
 from fairrec.core.errors import InputError, listed
 from fairrec.core.options import Blank, spelled
+from fairrec.inputs.held_out_notes import JoinedNote
 from fairrec.inputs.tables import Table
 
 
@@ -59,6 +61,42 @@ def refuse_same_file(tables: Mapping[str, Table]) -> None:
                 f"{lists.where} is given as the predictions and as {spelled(name)}: every list "
                 f"would be held against itself. {remedy}"
             )
+
+
+def check_joined(
+    tables: Mapping[str, Table],
+    lengths: IntArray,
+    n_relevant: IntArray,
+    n_missed: int,
+    n_items: int,
+    k: float,
+) -> JoinedNote:
+    """An error where nothing held out is missed, for want of all that was; else what was seen.
+
+    Parameters
+    ----------
+    lengths, n_relevant : of each list, and of the held-out items of its user
+    n_items : that could be in a list
+    k : the largest cut-off of a metric that counts them
+    """
+    test, is_list = tables["test"], lengths > 0
+    n_lists = int(is_list.sum())
+    note = JoinedNote(
+        tables["predictions"].where,
+        test.where,
+        k,
+        n_held_out=int(n_relevant.sum()),
+        n_missed=n_missed,
+        n_lists=n_lists,
+        n_without=int((n_relevant[is_list] == 0).sum()),
+        longest=int(lengths.max(initial=0)),
+        is_covering=2 * int(lengths.sum()) > n_items * n_lists,
+    )
+    if note.is_refused:
+        test.doubt("hits", f"{test.where}: {note.remedy}")
+    elif n_missed:
+        test.clear("hits")
+    return note
 
 
 def _is_same(one: Path, other: Path) -> bool:

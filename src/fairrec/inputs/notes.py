@@ -7,6 +7,8 @@ from dataclasses import MISSING, dataclass, field, fields, replace
 from operator import add
 from typing import Any, Self
 
+CHECK_FIRST = "check: "
+"""Begins a note that is read before any figure, because it says that figures may be wrong."""
 _COMBINE = "combine"
 
 

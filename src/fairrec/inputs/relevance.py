@@ -70,9 +70,19 @@ RELEVANCE = Kind(
 
 
 def compared_column(table: Table, relevant: Relevance) -> str:
-    """The column that a condition is about, by its name or another one it is known by."""
-    column = table.attribute_column(relevant.column)
-    name = relevant.column.lower()
+    """The column that a condition is about."""
+    option = spelled("relevant", str(relevant))
+    return number_column(table, relevant.column, f"{option} compares")
+
+
+def number_column(table: Table, asked: str, use: str) -> str:
+    """A column by its name or another one it is known by.
+
+    Parameters
+    ----------
+    use : the option that names it and what for, for the error
+    """
+    column, name = table.attribute_column(asked), asked.lower()
     if column is None and name in ("rating", "label"):
         column = table.find(name)
     if column is None:
@@ -80,8 +90,7 @@ def compared_column(table: Table, relevant: Relevance) -> str:
         column = alike[0] if len(alike) == 1 else None
     if column is None:
         raise InputError(
-            f"{table.where}: no column {plain(repr(relevant.column))}, which "
-            f"{spelled('relevant', str(relevant))} compares. Columns here: "
+            f"{table.where}: no column {plain(repr(asked))}, which {use}. Columns here: "
             f"{listed(table.columns)}."
         )
     return column

@@ -16,9 +16,10 @@ from fairrec.inputs.candidates import CandidateLists, read_candidates
 from fairrec.inputs.catalogue import Catalogue
 from fairrec.inputs.flat_lists import bounds_of, gather_lists, runs_of
 from fairrec.inputs.held_out import HeldOutItems, read_held_out
-from fairrec.inputs.held_out_notes import HitsNote
+from fairrec.inputs.held_out_notes import HitsNote, UnknownUsersNote
 from fairrec.inputs.history import read_history
 from fairrec.inputs.ids import encode, positions_in
+from fairrec.inputs.mismatched_ids import compare_item_ids
 from fairrec.inputs.notes import ItemsNote, Note, Notes, RowsNote
 from fairrec.inputs.table_options import TableOptions
 from fairrec.inputs.tables import Table
@@ -66,6 +67,7 @@ class Shown:
     seen: Rows | None
     notes: Notes
     threads: int = 1
+    n_missed: int = 0
     made: dict[tuple[str, int], Any] = field(default_factory=dict, repr=False)
 
     @property
@@ -102,16 +104,22 @@ def read_shown(
     keep = (f"{no_row}they keep their places (", " rows) and are in no group")
     words = (f"{table.where}: ", " of ", *keep)
     notes.append(ItemsNote(words, (int(is_unknown.sum()), len(items), n_rows)))
-    wanted, seen = None, None
+    wanted, seen, n_missed = None, None, 0
     if "test" in tables:
-        held_out = read_held_out(tables["test"], users, table.where, given.relevant)
+        held_out = read_held_out(tables["test"], users, table.where, given.relevant, given.gain)
         places, is_unknown = _placed(held_out.item_ids, catalogue, tables["test"], tables["items"])
         due = (f"{held_out.where}: ", " of ", f"{no_row}what is due to them goes to no group")
         notes += [*held_out.notes, ItemsNote(due, (int(is_unknown.sum()), len(places)))]
         wanted = _wanted(held_out, places, row_of_list)
-        shown_items = Rows(candidates.offsets, items[candidates.items])
-        notes.append(HitsNote(held_out.where, _any_hit(wanted.rows, shown_items, catalogue)))
-    shown = Shown(candidates, catalogue, items, is_of_all, wanted, None, (), threads)
+        labels = held_out.labels(
+            candidates.offsets, candidates.items, candidates.item_ids, row_of_list
+        )
+        # held-out items of users without a list are missed too
+        others = (note.n for note in held_out.notes if isinstance(note, UnknownUsersNote))
+        n_missed = len(wanted.gains) - int(np.count_nonzero(labels)) + sum(others)
+        notes.append(HitsNote(held_out.where, bool(labels.any())))
+        notes += compare_item_ids(table, candidates, labels, row_of_list, held_out)
+    shown = Shown(candidates, catalogue, items, is_of_all, wanted, None, (), threads, n_missed)
     if "history" in tables and is_of_all:
         seen = _read_seen(tables["history"], tables["items"], users[row_of_list], shown)
         notes.append(
@@ -128,14 +136,6 @@ def _wanted(held_out: HeldOutItems, places: IntArray, row_of_list: IntArray) -> 
     of_lists = held_out.of_lists(row_of_list)
     items = gather_lists(places[held_out.items], held_out.offsets, row_of_list)
     return Wanted(Rows(of_lists.offsets, items), of_lists.gains)
-
-
-def _any_hit(wanted: Rows, shown: Rows, catalogue: Catalogue) -> bool:
-    """Whether any list shows an item of the catalogue that is held out for its user."""
-    n_items = len(catalogue.item_keys)
-    is_missed = np.ones(len(wanted.items), dtype=bool)
-    _drop_common(*wanted, *shown, n_items, is_missed)
-    return bool((~is_missed & (wanted.items < n_items)).any())
 
 
 def _user_keys(table: Table) -> pl.Series:

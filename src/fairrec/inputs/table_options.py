@@ -8,11 +8,20 @@ from typing import Annotated, Any, Literal
 
 from fairrec.core.errors import InputError
 from fairrec.core.kinds import NAMES, TABLE, TEXT, one_of, pairs
-from fairrec.core.options import GROUPS, STATISTICS, TABLES, Option, Options, declared, spelled
+from fairrec.core.options import (
+    GROUPS,
+    STATISTICS,
+    TABLES,
+    Blank,
+    Option,
+    Options,
+    declared,
+    spelled,
+)
 from fairrec.inputs.columns import COLUMNS
 from fairrec.inputs.relevance import RELEVANCE, Relevance
 
-HELD_OUT = ("test", "relevant", "missing_lists")
+HELD_OUT = ("test", "relevant", "gain", "missing_lists")
 """The options about held-out interactions."""
 VALUES = ("values", "better")
 """Those about values per user."""
@@ -57,6 +66,15 @@ Relevant = Annotated[
         "Which held-out items are relevant, or which candidates: 'rating>=4'",
         TABLES,
         default="all held-out items, or labels above 0",
+    ),
+]
+Gain = Annotated[
+    str | None,
+    Option(
+        TEXT.or_none(),
+        "Column of the held-out items by which ndcg and exposure_to_relevance weigh them: rating",
+        TABLES,
+        default="none: a held-out item is relevant or not",
     ),
 ]
 MissingLists = Annotated[
@@ -179,6 +197,7 @@ class TableOptions(Options):
 
     test: Test = None
     relevant: Relevant = None
+    gain: Gain = None
     missing_lists: MissingLists = "zero"
     values: Values = None
     better: Better = None
@@ -212,6 +231,15 @@ class TableOptions(Options):
                 f"{spelled('side', 'both')} compares users and items, each by attributes of their "
                 f"own: {spelled('by_users', ['gender'])} and {spelled('by_items', ['category'])}, "
                 f"without {spelled('by')}."
+            )
+
+    def refuse_gain(self) -> None:
+        """An error where there is nothing held out that could be weighed."""
+        if self.gain is not None and self.test is None:
+            raise InputError(
+                f"{spelled('gain', self.gain)} is a column of the held-out interactions. Give "
+                f"them, {spelled('test', Blank('FILE'))}, or leave it out: labels of candidates "
+                "weigh ndcg as they are."
             )
 
     def refuse_both(self) -> None:

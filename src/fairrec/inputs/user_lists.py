@@ -13,7 +13,9 @@ from fairrec.inputs.candidates import CandidateLists, read_candidates
 from fairrec.inputs.flat_lists import bounds_of
 from fairrec.inputs.held_out import read_held_out
 from fairrec.inputs.held_out_notes import HitsNote, ItemKindsNote
-from fairrec.inputs.notes import Notes, RowsNote
+from fairrec.inputs.mismatched_ids import compare_item_ids
+from fairrec.inputs.notes import Note, Notes, RowsNote
+from fairrec.inputs.spellings import find_spellings
 from fairrec.inputs.table_options import TableOptions
 from fairrec.inputs.tables import Table, ids_as_integers_or_text
 from fairrec.inputs.users import Users
@@ -66,7 +68,9 @@ def lists_and_held_out(
 ) -> UserLists:
     """Recommendations, and what was held out for their users and for those without a list."""
     table = tables["predictions"]
-    held_out = read_held_out(tables["test"], everyone.keys, everyone.where, given.relevant)
+    held_out = read_held_out(
+        tables["test"], everyone.keys, everyone.where, given.relevant, given.gain
+    )
     candidates, row_of_list, n_padding = read_candidates(
         table,
         everyone.keys,
@@ -96,6 +100,7 @@ def lists_and_held_out(
         nothing = np.full(len(without_list), candidates.offsets[-1])
         candidates = replace(candidates, offsets=np.concatenate([candidates.offsets, nothing]))
         absent = np.zeros(0, dtype=np.int64)
+    held_out.check_items(candidates.item_ids)
     labels = held_out.labels(candidates.offsets, candidates.items, candidates.item_ids, row_of_list)
     notes += (
         ItemKindsNote(
@@ -103,6 +108,8 @@ def lists_and_held_out(
             *(_are_text(ids) for ids in (candidates.item_ids, held_out.item_ids)),
         ),
         HitsNote(held_out.where, bool(labels.any())),
+        *compare_item_ids(table, candidates, labels, row_of_list, held_out),
+        _spellings_of_users(everyone, row_of_list, candidates, has_held_out, tables),
     )
     return UserLists(
         replace(candidates, labels=labels, held_out=held_out.of_lists(row_of_list)),
@@ -111,6 +118,25 @@ def lists_and_held_out(
         absent=absent,
         unseen=_others(everyone, np.concatenate([row_of_list, absent])),
         notes=notes,
+    )
+
+
+def _spellings_of_users(
+    everyone: Users,
+    row_of_list: IntArray,
+    lists: CandidateLists,
+    has_held_out: BoolArray,
+    tables: Mapping[str, Table],
+) -> Note:
+    """Users with held-out items alone, beside those with a list alone."""
+    has_list = np.zeros(len(everyone.keys), dtype=bool)
+    has_list[row_of_list] = np.diff(lists.offsets) > 0
+    wanting, served = (
+        everyone.keys.filter(pl.Series(one))
+        for one in (has_held_out & ~has_list, has_list & ~has_held_out)
+    )
+    return find_spellings(
+        "user", wanting, tables["test"].where, served, tables["predictions"].where
     )
 
 

@@ -11,6 +11,7 @@ import numpy as np
 from fairrec.core.errors import InputError, listed, plain, unknown_name
 from fairrec.core.options import Blank, spelled
 from fairrec.inputs.audit_inputs import AuditInputs, open_tables, read_tables
+from fairrec.inputs.mix_ups import check_joined
 from fairrec.inputs.notes import Note, over_parts
 from fairrec.inputs.relevance import advised
 from fairrec.inputs.room import refuse_large
@@ -88,6 +89,8 @@ def read_inputs(
         inputs = _with_left_out_named(inputs, left_out)
     if given.metrics is None and "values" not in opened:
         wanted = _fitting(wanted, inputs)
+    if inputs.candidates.held_out is not None and has_scores:
+        inputs = _with_hits_checked(inputs, wanted)
     if given.relevant is None and "predictions" in opened:
         inputs = _with_labels_explained(inputs, wanted)
     return inputs, wanted
@@ -262,6 +265,25 @@ class LabelsNote(Note):
                 f"alone, all alike: {advised(self.column, self.low, self.high)}"
             )
         return ""
+
+
+def _with_hits_checked(inputs: AuditInputs, wanted: tuple[MetricAtK, ...]) -> AuditInputs:
+    """The same with what was seen of held-out items that no list misses."""
+    counting = [metric.k or np.inf for metric in wanted if "labels" in metric.metric.needs]
+    lists = inputs.candidates
+    if not counting or lists.held_out is None or lists.labels is None:
+        return inputs
+    n_relevant = lists.held_out.n_relevant
+    n_missed = int(n_relevant.sum()) - int(np.count_nonzero(lists.labels)) + len(inputs.absent)
+    note = check_joined(
+        inputs.tables,
+        np.diff(lists.offsets),
+        n_relevant,
+        n_missed,
+        len(lists.item_ids),
+        max(counting),
+    )
+    return replace(inputs, notes=(*inputs.notes, note))
 
 
 def _with_labels_explained(inputs: AuditInputs, wanted: tuple[MetricAtK, ...]) -> AuditInputs:

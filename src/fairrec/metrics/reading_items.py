@@ -15,7 +15,7 @@ from fairrec.inputs.audit_inputs import AuditInputs, refuse_clash
 from fairrec.inputs.candidates import CandidateLists
 from fairrec.inputs.catalogue import Catalogue, read_catalogue
 from fairrec.inputs.columns import check_mapping, refuse_unused
-from fairrec.inputs.mix_ups import refuse_same_file
+from fairrec.inputs.mix_ups import check_joined, refuse_same_file
 from fairrec.inputs.room import refuse_large
 from fairrec.inputs.shown import Shown, read_shown
 from fairrec.inputs.side import SideData
@@ -85,6 +85,8 @@ def read_items(
         metric.name: metric.checked(share.values(catalogue), catalogue.n_units)
         for metric, share in zip(wanted, shares, strict=True)
     }
+    if shown.wanted is not None:
+        shown = _with_hits_checked(shown, wanted, tables)
     inputs = _as_users(catalogue, values, shown, given, tables)
     return ItemsRead(inputs, tuple(map(_looked_up, wanted)), shares, shown)
 
@@ -93,6 +95,7 @@ def _open(predictions: Any, given: TableOptions) -> dict[str, Table]:
     """The tables that are given, by name; an error for what items cannot be compared by."""
     columns = given.columns or {}
     check_mapping(columns)
+    given.refuse_gain()
     if given.values is not None:
         raise InputError(
             f"{spelled('values')} are numbers of users, and items are shown in lists. Give these, "
@@ -161,6 +164,24 @@ def _wanted(
                 f"{spelled('test', Blank('FILE'))}, or leave the metric out."
             )
     return tuple(with_ends(wanted, given.better or {}))
+
+
+def _with_hits_checked(
+    shown: Shown, wanted: Sequence[MetricAtK], tables: Mapping[str, Table]
+) -> Shown:
+    """The same with what was seen of held-out items that no list misses."""
+    counting = [metric.k or np.inf for metric in wanted if "labels" in metric.metric.needs]
+    if not counting or shown.wanted is None:
+        return shown
+    note = check_joined(
+        tables,
+        np.diff(shown.candidates.offsets),
+        np.diff(shown.wanted.rows.offsets),
+        shown.n_missed,
+        len(shown.catalogue.item_keys),
+        max(counting),
+    )
+    return replace(shown, notes=(*shown.notes, note))
 
 
 def _as_users(

@@ -17,6 +17,7 @@ def options_of(summary: AuditSummary) -> dict[str, Any]:
         "max_undefined": summary.max_undefined,
         "seed": summary.seed,
         "relevant": summary.relevant,
+        "gain": summary.gain,
         "missing_lists": summary.missing_lists,
         "side": summary.unit.side,
         "unit": summary.unit_column,

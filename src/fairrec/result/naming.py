@@ -80,6 +80,7 @@ def audit_summary(
         by=described.by,
         columns=described.columns,
         relevant=described.relevant,
+        gain=described.gain,
         missing_lists=described.missing_lists,
         given=given,
         circumstances=circumstances,

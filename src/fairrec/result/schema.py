@@ -176,6 +176,9 @@ class AuditSummary(Part):
     relevant: str | None = Field(
         default=None, description="which held-out items or candidates are relevant, where asked"
     )
+    gain: str | None = Field(
+        default=None, description="column by which held-out items are weighed, where asked"
+    )
     missing_lists: Literal["zero", "drop"] = Field(
         default="zero", description="what counts for users with held-out items and no list"
     )

@@ -38,7 +38,14 @@ from fairrec.groups.grouping import grouping_of
 from fairrec.inputs.audit_inputs import AuditInputs
 from fairrec.inputs.parts.large import is_large
 from fairrec.inputs.room import most_rows
-from fairrec.inputs.table_options import MissingLists, Relevant, Side, TableOptions, UnitColumn
+from fairrec.inputs.table_options import (
+    Gain,
+    MissingLists,
+    Relevant,
+    Side,
+    TableOptions,
+    UnitColumn,
+)
 from fairrec.metrics import MetricAtK
 from fairrec.metrics.matters import matters_of, refuse_unfit_to
 from fairrec.metrics.measured import (
@@ -86,6 +93,7 @@ def audit(
     metrics: Sequence[str] | str | None = None,
     columns: Mapping[str, str] | str | None = None,
     relevant: Relevant | str = None,
+    gain: Gain = None,
     missing_lists: MissingLists = TableOptions.missing_lists,
     better: Mapping[str, str] | str | None = None,
     counts: CountsFiles | Counts = CountsOptions.counts,
@@ -125,7 +133,7 @@ def audit(
     predictions : recommendations with `test`: `user_id, item_id` and `score` or `rank`, one row
         each. Or scored candidates: `user_id, item_id, score, label`, one row per candidate. Either
         also as one row per user with lists
-    test, relevant, missing_lists, values, better : see TableOptions
+    test, relevant, gain, missing_lists, values, better : see TableOptions
     users, items, history, against_lists, columns, side, unit : see TableOptions
     by, by_users, by_items, given, metrics : see TableOptions
     counts, disjoint : see CountsOptions; also what `fairrec.count` gives

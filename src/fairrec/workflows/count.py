@@ -32,7 +32,7 @@ from fairrec.counts.small_cells import without_small_cells
 from fairrec.counts.table import Counts
 from fairrec.inputs.parts.large import is_large
 from fairrec.inputs.room import most_rows
-from fairrec.inputs.table_options import MissingLists, Relevant, TableOptions
+from fairrec.inputs.table_options import Gain, MissingLists, Relevant, TableOptions
 from fairrec.metrics.measured import Measured, measure_everyone
 from fairrec.metrics.reading import read_inputs
 from fairrec.workflows.count_parts import counted_in_parts, refuse_pooled
@@ -53,6 +53,7 @@ def count(
     metrics: Sequence[str] | str | None = None,
     columns: Mapping[str, str] | str | None = None,
     relevant: Relevant | str = None,
+    gain: Gain = None,
     missing_lists: MissingLists = TableOptions.missing_lists,
     better: Mapping[str, str] | str | None = None,
     part: PartName = CountOptions.part,
@@ -72,7 +73,7 @@ def count(
     Parameters
     ----------
     predictions : as of `fairrec.audit`
-    test, relevant, missing_lists, values, better : see TableOptions
+    test, relevant, gain, missing_lists, values, better : see TableOptions
     users, items, history, columns, by, given, metrics : see TableOptions
     part, levels, make_levels : see CountOptions
     min_shown : merge smaller combinations of attributes into `(other)`
@@ -98,6 +99,7 @@ def count(
         test=test,
         values=values,
         relevant=relevant,
+        gain=gain,
         missing_lists=missing_lists,
         better=better,
         users=users,

@@ -35,7 +35,7 @@ from fairrec.core.progress import Progress
 from fairrec.core.told import told_path
 from fairrec.inputs.audit_inputs import AuditInputs
 from fairrec.inputs.side import SideData
-from fairrec.inputs.table_options import MissingLists, Relevant, TableOptions
+from fairrec.inputs.table_options import Gain, MissingLists, Relevant, TableOptions
 from fairrec.inputs.tables import Table
 from fairrec.metrics.change import is_of_both
 from fairrec.metrics.matters import matters_of
@@ -93,6 +93,7 @@ def counterfactual(
     metrics: Sequence[str] | str | None = None,
     columns: Mapping[str, str] | str | None = None,
     relevant: Relevant | str = None,
+    gain: Gain = None,
     missing_lists: MissingLists = TableOptions.missing_lists,
     depth: Depth = AuditOptions.depth,
     min_support: MinSupport | str = AuditOptions.min_support,
@@ -123,7 +124,7 @@ def counterfactual(
     attribute, reference, other_model, budget_users, margin, ledger : see CounterfactualOptions
     scorer, scorer_identity : see ScorerOptions
     features : columns that a function is given beside the ids, such as "users:gender"
-    test, relevant, missing_lists, users, items, history, columns : see TableOptions
+    test, relevant, gain, missing_lists, users, items, history, columns : see TableOptions
     by, given, metrics : see TableOptions; of metrics of two lists (changed, affected, rbo, tau) the
         value is taken, of any other its change
     depth, min_support, permutations, alpha, matters : see AuditOptions

@@ -32,7 +32,7 @@ from fairrec.groups.group import Group
 from fairrec.groups.grouping import Grouping
 from fairrec.groups.membership import group_of_users
 from fairrec.inputs.catalogue import Catalogue
-from fairrec.inputs.table_options import MissingLists, Relevant, TableOptions
+from fairrec.inputs.table_options import Gain, MissingLists, Relevant, TableOptions
 from fairrec.mitigation.before_after import BeforeAfter
 from fairrec.mitigation.effect import change_table
 from fairrec.mitigation.exposure import catalogue_of, exposure_changes
@@ -88,6 +88,7 @@ def mitigate(
     metrics: Sequence[str] | str | None = None,
     columns: Mapping[str, str] | str | None = None,
     relevant: Relevant | str = None,
+    gain: Gain = None,
     missing_lists: MissingLists = TableOptions.missing_lists,
     depth: Depth = AuditOptions.depth,
     min_support: MinSupport | str = AuditOptions.min_support,
@@ -113,7 +114,7 @@ def mitigate(
     ----------
     predictions : as of an audit
     metric, groups, reranker, strength, max_loss, allow_level_down : see MitigationOptions
-    users, items, history, columns, by, test, relevant, missing_lists : see TableOptions
+    users, items, history, columns, by, test, relevant, gain, missing_lists : see TableOptions
     by_items : see TableOptions
     validation, metrics : as declared
     depth, min_support, permutations, alpha, seed, threads, max_memory : see AuditOptions

@@ -195,6 +195,7 @@ def _settings(summary: AuditSummary) -> dict[str, str]:
         "smallest group": "as usual" if support is None else f"{support:g}",
         "combined attributes": str(summary.depth),
         "what is relevant": summary.relevant or "as the tables say",
+        "gain of held-out items": summary.gain or "none",
         **(
             {"what counts for users without a list": summary.missing_lists}
             if summary.unit.is_users

@@ -22,6 +22,7 @@ _WRITTEN: dict[str, Callable[[Any], object]] = {
     "metrics": list,
     "columns": dict,
     "relevant": str,
+    "gain": str,
     "missing_lists": str,
     "better": ends_in_words,
 }

@@ -79,6 +79,7 @@ def build_page_view(
         dots_note=about_rows(named, limits.findings),
         plan=words.plan,
         missing=words.missing,
+        checks=words.checks,
         circumstances=words.circumstances,
         verdicts=tuple(
             verdict_card(at, verdict, result, summary)

@@ -13,6 +13,6 @@ def card_html(summary: AuditSummary) -> str:
     return page_template("card.html.j2").render(
         answer=view.overview,
         about=[*filter(None, (view.called, view.title))],
-        first=(*view.plan, *view.missing, *view.circumstances),
+        first=(*view.plan, *view.checks, *view.missing, *view.circumstances),
         findings=view.findings,
     )

@@ -321,6 +321,7 @@ class PageView:
     reproduce: Reproduce
     group_file: str
     mitigation: MitigationView | None = None
+    checks: tuple[str, ...] = ()
     circumstances: tuple[str, ...] = ()
     no_longer: tuple[str, ...] = ()
     heading: str = ""

@@ -42,7 +42,10 @@ def to_markdown(view: ReportView) -> str:
         *([escape(view.called), ""] if view.called else []),
         escape(view.title),
         "",
-        *(f"{line}\n" for line in map(escape, (*view.plan, *view.missing, *view.circumstances))),
+        *(
+            f"{line}\n"
+            for line in map(escape, (*view.plan, *view.checks, *view.missing, *view.circumstances))
+        ),
         *_group_lines(view.overview),
         "| metric | verdict | |",
         "|---|---|---|",

@@ -92,6 +92,14 @@ def _limits(summary: AuditSummary, view: ReportView) -> list[str]:
     """What a reader must not take from it."""
     level = percent(summary.alpha)
     tested = f"Groups and metrics are tested together: {level} risk of any false finding."
-    said = [_MEASURES, *([tested] if summary.permutations else []), *view.missing]
-    said += [*view.circumstances, *view.search, *view.coverage, *view.plan, *view.warnings]
+    said = [_MEASURES, *([tested] if summary.permutations else [])]
+    said += [
+        *view.checks,
+        *view.missing,
+        *view.circumstances,
+        *view.search,
+        *view.coverage,
+        *view.plan,
+        *view.warnings,
+    ]
     return [f"- {escape(line)}" for line in said]

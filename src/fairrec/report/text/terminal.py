@@ -11,6 +11,7 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
+from fairrec.inputs.notes import CHECK_FIRST
 from fairrec.report.comparison.view import ComparisonView
 from fairrec.report.mitigation.view import MitigationView
 from fairrec.report.text.found_groups import Served
@@ -62,6 +63,8 @@ def _print_head(view: ReportView, console: Console) -> None:
         console.print(Text(line, style="dim"))
     for line in view.plan:
         console.print(Text(line))
+    for line in view.checks:
+        console.print(Text.assemble((CHECK_FIRST, "bold yellow"), line))
     for line in view.missing:
         console.print(Text.assemble(("missing: ", "yellow"), line))
     for line in view.circumstances:

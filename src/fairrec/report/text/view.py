@@ -6,6 +6,7 @@ from collections import Counter
 from dataclasses import dataclass
 
 from fairrec.core.errors import plain
+from fairrec.inputs.notes import CHECK_FIRST
 from fairrec.inputs.users import column_of
 from fairrec.report.text.catalogue import catalogue_lines
 from fairrec.report.text.circumstances import (
@@ -59,6 +60,7 @@ class ReportView:
 
     Parameters
     ----------
+    checks : notes that figures may be wrong, read before any of them
     called : what the auditor calls the audit and the model; empty where not said
     """
 
@@ -76,6 +78,7 @@ class ReportView:
     warnings: tuple[str, ...]
     reproduce: str
     circumstances: tuple[str, ...] = ()
+    checks: tuple[str, ...] = ()
     explained: tuple[str, ...] = ()
     called: str = ""
 
@@ -83,6 +86,7 @@ class ReportView:
 def build_view(summary: AuditSummary) -> ReportView:
     """The view of a result."""
     settings = settings_line(summary)
+    notes = [plain(warning, LONGEST_LINE) for warning in summary.warnings]
     verdicts = tuple(verdict_of(name, result, summary) for name, result in summary.metrics.items())
     return ReportView(
         title=(
@@ -102,6 +106,7 @@ def build_view(summary: AuditSummary) -> ReportView:
         overview=overview(summary, verdicts),
         plan=plan_lines(summary),
         missing=missing_lines(summary),
+        checks=tuple(n.removeprefix(CHECK_FIRST) for n in notes if n.startswith(CHECK_FIRST)),
         circumstances=circumstance_lines(summary),
         verdicts=verdicts,
         findings=_findings(summary),
@@ -111,7 +116,7 @@ def build_view(summary: AuditSummary) -> ReportView:
         ratios=ratios_view(summary),
         search=_search(summary),
         coverage=_coverage(summary),
-        warnings=tuple(plain(warning, LONGEST_LINE) for warning in summary.warnings),
+        warnings=tuple(note for note in notes if not note.startswith(CHECK_FIRST)),
         reproduce=(
             f"{plain(summary.command, LONGEST_LINE)}  (FairRec {summary.fairrec_version}, "
             f"seed {summary.seed}{f'; settings from {settings}' if settings else ''})"

@@ -1,0 +1,156 @@
+"""Item ids of recommendations that may be others than those of the held-out interactions."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from operator import add, and_
+
+import numpy as np
+import polars as pl
+from scipy.special import pdtr
+
+from fairrec.core.arrays import FloatArray, IntArray
+from fairrec.inputs.candidates import CandidateLists
+from fairrec.inputs.held_out import HeldOutItems
+from fairrec.inputs.ids import comparable, positions_in
+from fairrec.inputs.notes import CHECK_FIRST, Note, over_parts
+from fairrec.inputs.spellings import find_spellings
+from fairrec.inputs.tables import Table
+
+_LEAST_P = 1e-3
+_MOST_OTHERS = 1.5
+"""Lists of a model hit more of their own users' items than of others', or follow popularity."""
+_UNRELATED = 0.2
+"""The largest correlation of how often items are recommended and held out, for unrelated ids."""
+_UNIFORM = 2.0
+"""The largest index of dispersion of recommendations that may be random."""
+
+IdRange = tuple[int, int] | None
+"""Lowest and highest id; None where not all are whole numbers."""
+
+
+def _joint(one: IdRange, other: IdRange) -> IdRange:
+    return (min(one[0], other[0]), max(one[1], other[1])) if one and other else None
+
+
+@dataclass(frozen=True)
+class MismatchNote(Note):
+    """Lists that hit so little that their item ids may be others than those held out.
+
+    Parameters
+    ----------
+    hits : recommended items that are held out for their user
+    by_popularity : hits expected of lists drawn by popularity among held-out items
+    by_others : hits expected of the same lists, given to other users
+    is_unrelated : whether some items are recommended more than others, and those are not the ones
+        that are wanted more, nor less
+    """
+
+    where: str
+    test_where: str
+    hits: int = over_parts(add)
+    by_popularity: float = over_parts(add)
+    by_others: float = over_parts(add, default=0.0)
+    is_unrelated: bool = over_parts(and_, default=False)
+    ids: tuple[int, int] | None = over_parts(_joint, default=None)
+    test_ids: tuple[int, int] | None = over_parts(_joint, default=None)
+
+    def __str__(self) -> str:
+        if (
+            not self.is_unrelated
+            or self.hits > _MOST_OTHERS * self.by_others
+            or pdtr(self.hits, self.by_popularity) >= _LEAST_P
+        ):
+            return ""
+        said = (
+            f"{CHECK_FIRST}the lists in {self.where} hit {self.hits:,} held-out items. Lists drawn "
+            f"at random by popularity in {self.test_where} would hit about "
+            f"{self.by_popularity:,.0f}, and these lists, given to other users, "
+            f"{self.by_others:,.0f}. Check that both tables have the same item ids"
+        )
+        if self.ids is None or self.test_ids is None:
+            return said
+        said += (
+            f": {self.ids[0]} to {self.ids[1]} in {self.where}, {self.test_ids[0]} to "
+            f"{self.test_ids[1]} in {self.test_where}"
+        )
+        for name, (low, high), other in (
+            (self.where, self.ids, self.test_ids),
+            (self.test_where, self.test_ids, self.ids),
+        ):
+            if low in (0, 1) and high < other[1]:
+                said += f". Those of {name} may be the numbers that a library gives to items"
+        return said
+
+
+def compare_item_ids(
+    table: Table,
+    lists: CandidateLists,
+    labels: FloatArray,
+    row_of_list: IntArray,
+    held_out: HeldOutItems,
+) -> tuple[Note, ...]:
+    """What is to be said of item ids of recommendations beside those of held-out items.
+
+    Parameters
+    ----------
+    labels : (n_recommended,), above 0 where an item is held out for its user
+    """
+    item_ids, wanted_ids = lists.item_ids, held_out.item_ids
+    hits = int(np.count_nonzero(labels))
+    expected = _hits_by_popularity(np.diff(lists.offsets), row_of_list, held_out)
+    note = MismatchNote(table.where, held_out.where, hits, expected)
+    if hits < expected:
+        at = positions_in(wanted_ids, item_ids)
+        n_wanted = np.zeros(len(item_ids) + int((at < 0).sum()))
+        at = np.where(at < 0, len(item_ids) + np.cumsum(at < 0) - 1, at)
+        n_wanted[at] = np.bincount(held_out.items, minlength=len(wanted_ids))
+        n_shown = np.bincount(lists.items, minlength=len(n_wanted)).astype(np.float64)
+        others = (float(n_shown @ n_wanted) - hits) / max(1, lists.n_users - 1)
+        ranges = (_range(item_ids), _range(wanted_ids))
+        is_unrelated = _are_unrelated(n_shown, n_wanted)
+        note = MismatchNote(
+            table.where, held_out.where, hits, expected, others, is_unrelated, *ranges
+        )
+    return (
+        *_spellings_of_items(item_ids, table.where, wanted_ids, held_out.where),
+        note,
+    )
+
+
+def _spellings_of_items(
+    item_ids: pl.Series, where: str, wanted_ids: pl.Series, test_where: str
+) -> tuple[Note, ...]:
+    """Held-out items that are not recommended, and recommended ones beside those that are both."""
+    ids, wanted = comparable(item_ids, wanted_ids)
+    both = wanted.filter(pl.Series(positions_in(wanted, ids) >= 0))
+    return (
+        find_spellings("item", wanted, test_where, ids, where),
+        find_spellings("item", ids, where, both, test_where),
+    )
+
+
+def _hits_by_popularity(lengths: IntArray, row_of_list: IntArray, held_out: HeldOutItems) -> float:
+    """Hits expected of lists drawn by popularity among other users, as long as these are."""
+    n_pairs = len(held_out.items)
+    if n_pairs < 2:
+        return 0.0
+    length = float(np.diff(held_out.offsets)[row_of_list] @ lengths) / n_pairs
+    per_item = np.bincount(held_out.items)
+    share = np.minimum((per_item - (per_item > 0)) / (n_pairs - 1), 1 - 1e-12)
+    return float(per_item @ -np.expm1(length * np.log1p(-share)))
+
+
+def _are_unrelated(n_shown: FloatArray, n_wanted: FloatArray) -> bool:
+    is_there = (n_shown > 0) | (n_wanted > 0)
+    shown, wanted = (one[is_there] - one[is_there].mean() for one in (n_shown, n_wanted))
+    spread = float(shown @ shown)
+    if spread <= _UNIFORM * n_shown.sum() or not wanted.any():
+        return False
+    return bool(abs(float(shown @ wanted)) < _UNRELATED * np.sqrt(spread * float(wanted @ wanted)))
+
+
+def _range(ids: pl.Series) -> IdRange:
+    if not len(ids) or not ids.dtype.is_integer():
+        return None
+    return int(ids.min()), int(ids.max())  # type: ignore[arg-type]
