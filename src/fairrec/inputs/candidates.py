@@ -36,6 +36,8 @@ class CandidateLists:
     labels : (n_candidates,), above 0 where relevant; None where the table has no labels
     item_ids : distinct item ids
     held_out : what is relevant for each user, candidate or not; None where the labels say it all
+    user_ids : (n_users,), which order equal scores with those of the items; None where nobody has
+        one
     """
 
     offsets: IntArray
@@ -44,6 +46,7 @@ class CandidateLists:
     labels: FloatArray | None
     item_ids: pl.Series
     held_out: HeldOut | None = None
+    user_ids: pl.Series | None = None
 
     @property
     def n_users(self) -> int:
@@ -66,6 +69,7 @@ class CandidateLists:
             labels if labels is None else gather_lists(labels, self.offsets, lists),
             self.item_ids,
             self.held_out and self.held_out.take(lists),
+            None if self.user_ids is None else self.user_ids.gather(lists),
         )
 
 
@@ -135,7 +139,9 @@ def read_candidates(
     if labels is not None and label is not None:
         labels = _as_labels(labels, label, relevant, table)
     scores = scores_in_order(numbers, orders, offsets, table) if has_scores else np.empty(0)
-    lists = CandidateLists(offsets, items, scores, labels, item_ids)
+    lists = CandidateLists(
+        offsets, items, scores, labels, item_ids, user_ids=user_ids.gather(positions)
+    )
     _refuse_duplicate_pairs(lists, positions, user_ids, table)
     return lists, positions.astype(np.int64), n_padding
 

@@ -105,7 +105,12 @@ def lists_and_held_out(
         HitsNote(held_out.where, bool(labels.any())),
     )
     return UserLists(
-        replace(candidates, labels=labels, held_out=held_out.of_lists(row_of_list)),
+        replace(
+            candidates,
+            labels=labels,
+            held_out=held_out.of_lists(row_of_list),
+            user_ids=everyone.keys.gather(row_of_list),
+        ),
         row_of_list,
         is_expected=has_held_out[row_of_list],
         absent=absent,
