@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from fairrec.metrics.ranked import mean_over_places
-from tests.metrics.metric_lists import Candidate, random_world, ranked_lists, user
+from tests.metrics.metric_lists import Candidate, random_world, ranked_lists
 
 THREE = [
     [Candidate(7, 0.2, 1.0), Candidate(4, 0.9, 0.0), Candidate(9, 0.5, 3.0)],

@@ -105,13 +105,13 @@ def test_lists_without_equal_scores_in_their_first_places_are_as_they_were():
     assert (len(below.ties(2).lists), len(below.ties(3).lists)) == (0, 1)
 
 
-def test_lists_cut_in_a_tie():
+def test_lists_tied_at_the_cut_off():
     lists = ranked_lists(
         [user([0, 1, 1], [3, 2, 2]), user([0, 1, 1]), user([0, 1], [2, 2]), []], max_k=2
     )
-    assert lists.is_cut_in_tie(1).tolist() == [False, False, True, False]
-    assert lists.is_cut_in_tie(2).tolist() == [True, False, False, False]
-    assert lists.is_cut_in_tie(3).tolist() == [False] * 4
+    assert lists.is_tied_at(1).tolist() == [False, False, True, False]
+    assert lists.is_tied_at(2).tolist() == [True, False, True, False]
+    assert lists.is_tied_at(3).tolist() == [True, False, True, False]
 
 
 def test_equal_labels_at_every_place_are_worth_one_and_not_a_hair_more():

@@ -80,6 +80,7 @@ def counted_users(counts: Counts) -> Counted:
         given,
         (*info.warnings, *notes_on_levels(measured, counts.where)),
         info.measured_by,
+        ties=info.ties,
     )
     expected = tuple(Expected(one.n_expected, one.n_undefined) for one in info.metrics.values())
     return Counted(

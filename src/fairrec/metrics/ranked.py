@@ -87,13 +87,22 @@ class RankedLists:
         self._in_chunks(_count_relevant, self.all_labels, counts)
         return counts
 
-    def is_cut_in_tie(self, k: int) -> BoolArray:
-        """(n_users,), lists with equal scores in places `k` and `k + 1`."""
-        rows = self._select(self.candidates.scores, k + 1)[0][:, k - 1 :]
-        is_longer = rows[:, 1] >= 0
-        is_cut = np.zeros(self.n_users, dtype=bool)
-        is_cut[is_longer] = np.diff(self.candidates.scores[rows[is_longer]])[:, 0] == 0
-        return is_cut
+    def is_tied(self, k: int) -> BoolArray:
+        """(n_users, k), whether the item in each place shares its score with another candidate."""
+        best, marked = self._select(self.candidates.scores, k + 1)
+        is_tied = np.zeros((self.n_users, k), dtype=bool)
+        rows = best[marked]
+        is_equal = np.diff(self.candidates.scores[rows]) == 0
+        # nothing is past the end of a list
+        is_equal &= rows[:, 1:] >= 0
+        is_tied[marked] = is_equal
+        is_tied[marked, 1:] |= is_equal[:, :-1]
+        return is_tied
+
+    def is_tied_at(self, k: int) -> BoolArray:
+        """(n_users,), whether that in the last of the first `k` places does."""
+        last = np.clip(self.lengths, 1, k) - 1
+        return np.asarray(self.is_tied(k)[np.arange(self.n_users), last])
 
     def items(self, k: int) -> IntArray:
         """(n_users, k), the items in the first `k` places; -1 past the end of a list."""

@@ -81,13 +81,13 @@ def read_inputs(
         values=columns,
         item_columns=[metric.of for metric in wanted if metric.of],
     )
-    inputs = replace(inputs, circumstances=given_circumstances(inputs))
     if columns:
         inputs = _with_ends_explained(inputs, wanted)
     if left_out:
         inputs = _with_left_out_named(inputs, left_out)
     if given.metrics is None and "values" not in opened:
         wanted = _fitting(wanted, inputs)
+    inputs = replace(inputs, circumstances=given_circumstances(inputs, wanted))
     if given.relevant is None and "predictions" in opened:
         inputs = _with_labels_explained(inputs, wanted)
     return inputs, wanted

@@ -7,7 +7,7 @@ from typing import Any, Literal
 from pydantic import Field, model_validator
 
 from fairrec.core.units import USERS, Unit
-from fairrec.inputs.described import MeasuredBy
+from fairrec.inputs.described import MeasuredBy, TiedLists
 from fairrec.result.catalogue_schema import CatalogueExposure
 from fairrec.result.circumstances_schema import DifferingCircumstance, Given
 from fairrec.result.metric_schema import MAX_UNDEFINED, Finding, MetricResult
@@ -188,6 +188,12 @@ class AuditSummary(Part):
         default=(),
         description="circumstances not given in which a finding differs from all others, and on "
         "which the metric depends",
+    )
+    ties: TiedLists | None = Field(
+        default=None,
+        description="lists with equal scores: in all, with one among the first k that is shared, "
+        "with that of the last of these shared, and with one score throughout; null where nothing "
+        "is ranked or scores are not at hand",
     )
     attributes: dict[str, AttributeSummary]
     depth: int | Literal["full"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from fairrec.core.errors import plain
 from fairrec.core.options import spelled
 from fairrec.core.units import Unit
-from fairrec.metrics.circumstances import HISTORY_LENGTH, LIST_LENGTH, N_RELEVANT
+from fairrec.metrics.circumstances import HISTORY_LENGTH, LIST_LENGTH, N_RELEVANT, TIED
 from fairrec.report.words import (
     group_label,
     number,
@@ -86,11 +86,16 @@ def _differing(summary: AuditSummary) -> tuple[str, ...]:
 
 def _difference(found: list[DifferingCircumstance]) -> str:
     first = found[0]
-    what = _OF_WHAT[first.circumstance]
-    how_many = (
-        f"Users of {group_label(first.group)} have {_mean(first.mean)} {what} on average, all "
-        f"others {_mean(first.mean_of_others)}"
-    )
+    if first.circumstance == TIED:
+        how_many = (
+            f"{percent(first.mean)} of the lists of {group_label(first.group)} have equal scores "
+            f"at the cut-off, of all others {percent(first.mean_of_others)}"
+        )
+    else:
+        how_many = (
+            f"Users of {group_label(first.group)} have {_mean(first.mean)} "
+            f"{_OF_WHAT[first.circumstance]} on average, all others {_mean(first.mean_of_others)}"
+        )
     advice = spelled("given", [first.circumstance])
     if first.explains is not None:
         parts = ", ".join(
