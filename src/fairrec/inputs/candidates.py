@@ -14,7 +14,7 @@ from fairrec.inputs.coded_ids import encode_ids
 from fairrec.inputs.flat_lists import bounds_of, gather_lists, runs_of
 from fairrec.inputs.held_out import HeldOut
 from fairrec.inputs.ids import positions_in
-from fairrec.inputs.order import no_order, order_columns, scores_in_order
+from fairrec.inputs.order import exact_order, no_order, order_columns, scores_in_order
 from fairrec.inputs.relevance import Relevance, compared_column
 from fairrec.inputs.tables import Table
 
@@ -112,10 +112,10 @@ def read_candidates(
 
     bounds = offsets if nested else None
     numbers = {
-        name: table.numbers(flat.pop(name), parts[name], bounds).to_numpy()
-        for name in (*orders, "label")
-        if name in parts
+        name: exact_order(flat.pop(name), column, table, bounds) for name, column in orders.items()
     }
+    if label is not None:
+        numbers["label"] = table.numbers(flat.pop("label"), label, bounds).to_numpy()
     given_items = flat.pop("item_id")
     n_padding = 0
     if is_recommended and "score" in numbers:

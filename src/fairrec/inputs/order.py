@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import numpy as np
+import polars as pl
 
 from fairrec.core.arrays import BoolArray, FloatArray, IntArray
 from fairrec.core.errors import InputError, listed, plain
 from fairrec.core.kernels import kernel
 from fairrec.core.options import Blank, spelled
 from fairrec.inputs.columns import ALIASES, plain_name
-from fairrec.inputs.tables import Table
+from fairrec.inputs.tables import EXACT, Table
 
 _ENOUGH_ROWS = 20
 """Fewer rows may run 1, 2, 3 by chance."""
@@ -46,6 +47,24 @@ def no_order(table: Table) -> InputError:
         f"it: {spelled('columns', {'score': Blank('NAME')})} or "
         f"{spelled('columns', {'rank': Blank('NAME')})}"
     )
+
+
+def exact_order(
+    values: pl.Series, column: str, table: Table, bounds: IntArray | None
+) -> FloatArray:
+    """The values as floats; where floats would make some of them equal, numbers in their order.
+
+    Parameters
+    ----------
+    bounds : of the rows where each holds a list of values
+    """
+    numbers = table.numbers(values, column, bounds)
+    is_wide = values.dtype.is_integer() and numbers.abs().max() > EXACT  # type: ignore[operator]
+    if not (is_wide or values.dtype.is_decimal()) or numbers.n_unique() == values.n_unique():
+        return numbers.to_numpy()
+    places = values.rank("dense").to_numpy().astype(np.float64)
+    # between 0 and 1, where nothing looks like a rank
+    return np.asarray(places / (places.max() + 1))
 
 
 def scores_in_order(

@@ -22,6 +22,10 @@ NO_NUMBER = (
 _DECIMAL_COMMA = r"^[+-]?\d*(,\d+)?([eE][+-]?\d+)?$"
 _INEXACT = r"^[+-]?(0\d|\d{16})"
 """Text that a float would change: '007', and numbers of more digits than a float keeps."""
+_FINE = r"[1-9](\.?\d){17}"
+"""So many digits that numbers which differ may be one float."""
+_DIGITS = 37
+"""Behind the point, of the finest decimal there is."""
 _THOUSANDS = {mark: rf"^-?[1-9]\d{{0,2}}([{mark}]\d{{3}})+$" for mark in ".,"}
 _NO_MARK = r"^[+-]?\d+$"
 
@@ -49,6 +53,8 @@ def meant(
         values = _with_decimal_comma(known)
         if values.dtype != pl.String:
             notes.append(f"the comma in column '{plain(column)}' is read as a decimal point")
+    elif values.dtype == pl.Float64 and are_fine(known):
+        values = _decimals(known, column)
     return (text, []) if values.dtype == pl.String else (values, notes)
 
 
@@ -63,6 +69,26 @@ def may_be_in_thousands(numbers: pl.Series) -> bool:
         if not (~is_fraction | is_like).all():
             return False
     return True
+
+
+def are_fine(text: pl.Series) -> bool:
+    """Whether some numbers have more digits than a float keeps."""
+    return bool(text.str.contains(_FINE).any())
+
+
+def _decimals(text: pl.Series, column: str) -> pl.Series:
+    """The same numbers to the last digit; an error where no decimal holds them."""
+    n_digits = text.str.extract(r"\.(\d+)").str.len_chars().max()
+    is_scaled = text.str.contains("[eE]").any()
+    scale = _DIGITS if is_scaled else min(int(n_digits or 0), _DIGITS)  # type: ignore[call-overload]
+    decimals = text.cast(pl.Decimal(38, scale), strict=False)
+    if decimals.null_count() > text.null_count():
+        raise InputError(
+            f"column '{plain(column)}' has more digits than a number keeps (such as "
+            f"{plain(repr(text.filter(text.str.contains(_FINE))[0]))}), so that some may become "
+            "equal. Round them, or give the rank of each item, 1 for the best."
+        )
+    return decimals
 
 
 def _without_markers(
