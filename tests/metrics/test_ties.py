@@ -109,9 +109,10 @@ def test_lists_tied_at_the_cut_off():
     lists = ranked_lists(
         [user([0, 1, 1], [3, 2, 2]), user([0, 1, 1]), user([0, 1], [2, 2]), []], max_k=2
     )
-    assert lists.is_tied_at(1).tolist() == [False, False, True, False]
-    assert lists.is_tied_at(2).tolist() == [True, False, True, False]
-    assert lists.is_tied_at(3).tolist() == [True, False, True, False]
+    assert lists.are_tied(1)[0].tolist() == [False, False, True, False]
+    assert lists.are_tied(1)[1].tolist() == [False, False, True, False]
+    assert lists.are_tied(2)[1].tolist() == [True, False, True, False]
+    assert lists.are_tied(3)[1].tolist() == [True, False, True, False]
 
 
 def test_equal_labels_at_every_place_are_worth_one_and_not_a_hair_more():

@@ -199,7 +199,7 @@ def _counted(name: str, inputs: AuditInputs, wanted: Sequence[MetricAtK]) -> Int
                 f"{spelled('given', [name])} looks at scores at the cut-off of a metric, and there "
                 "are no scores in the table, or no metric with a cut-off. Leave it out."
             )
-        return lists.is_tied_at(deepest(wanted))[inputs.list_of_user].astype(np.int64)
+        return lists.are_tied(deepest(wanted))[1][inputs.list_of_user].astype(np.int64)
     if not _has_labels(inputs):
         raise InputError(
             f"{spelled('given', [name])} counts relevant items, and "

@@ -257,7 +257,7 @@ def tied_lists(
     if not (k and len(candidates.scores)):
         return None
     lists = RankedLists(candidates, 0, SideData(), threads)
-    is_tied, is_at_cutoff = lists.is_tied(k).any(axis=1), lists.is_tied_at(k)
+    is_tied, is_at_cutoff = lists.are_tied(k)
     tied = np.flatnonzero(is_tied)
     n_constant = int(_are_constant(candidates.offsets, candidates.scores, tied).sum())
     n_lists = int((lists.lengths > 0).sum())

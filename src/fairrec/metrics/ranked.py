@@ -87,22 +87,21 @@ class RankedLists:
         self._in_chunks(_count_relevant, self.all_labels, counts)
         return counts
 
-    def is_tied(self, k: int) -> BoolArray:
-        """(n_users, k), whether the item in each place shares its score with another candidate."""
-        best, marked = self._select(self.candidates.scores, k + 1)
-        is_tied = np.zeros((self.n_users, k), dtype=bool)
-        rows = best[marked]
-        is_equal = np.diff(self.candidates.scores[rows]) == 0
-        # nothing is past the end of a list
-        is_equal &= rows[:, 1:] >= 0
-        is_tied[marked] = is_equal
-        is_tied[marked, 1:] |= is_equal[:, :-1]
-        return is_tied
+    def are_tied(self, k: int) -> tuple[BoolArray, BoolArray]:
+        """(n_users,) each, whether an item in the first `k` places shares its score with another.
 
-    def is_tied_at(self, k: int) -> BoolArray:
-        """(n_users,), whether that in the last of the first `k` places does."""
-        last = np.clip(self.lengths, 1, k) - 1
-        return np.asarray(self.is_tied(k)[np.arange(self.n_users), last])
+        With any candidate; and whether the item in the last of these places does.
+        """
+        best, marked = self._select(self.candidates.scores, k + 1)
+        rows = best[marked]
+        # nothing is past the end of a list
+        is_next = (np.diff(self.candidates.scores[rows]) == 0) & (rows[:, 1:] >= 0)
+        last = np.minimum(self.lengths[marked], k) - 1
+        at = np.arange(len(marked))
+        is_last = is_next[at, last] | ((last > 0) & is_next[at, last - 1])
+        any_tied, at_cutoff = np.zeros((2, self.n_users), dtype=bool)
+        any_tied[marked], at_cutoff[marked] = is_next.any(axis=1), is_last
+        return any_tied, at_cutoff
 
     def items(self, k: int) -> IntArray:
         """(n_users, k), the items in the first `k` places; -1 past the end of a list."""
