@@ -57,7 +57,7 @@ def ndcg_per_user(lists: RankedLists, k: int) -> FloatArray:
     ndcg = np.full(lists.n_users, np.nan)
     np.divide(discounted_gain(lists.expected_labels(k)), ideal, out=ndcg, where=ideal > 0)
     # a mean of labels may be a hair too large
-    return np.minimum(ndcg, 1.0)
+    return np.asarray(np.minimum(ndcg, 1.0))
 
 
 @metric("mrr", bounds=(0, 1), called="reciprocal rank")
@@ -71,7 +71,7 @@ def mrr_per_user(lists: RankedLists, k: int) -> FloatArray:
 @metric("hit", bounds=(0, 1), called="share with a hit")
 def hit_per_user(lists: RankedLists, k: int) -> FloatArray:
     """1 when at least one of the first k items is relevant, 0 otherwise."""
-    is_hit = (lists.labels(k) > 0).any(axis=1)
+    is_hit = np.asarray((lists.labels(k) > 0).any(axis=1))
     return _where_relevant(_over_ties(is_hit, lists, k, _ANY_HIT), lists)
 
 

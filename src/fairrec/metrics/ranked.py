@@ -125,7 +125,12 @@ class RankedLists:
         """Lists in which items of the first `k` places have equal scores."""
         ties = self._ties if k <= self.max_k else self._tied(k)
         is_tied = (ties.size[:, :k] > 1).any(axis=1)
-        return Ties(ties.lists[is_tied], *(column[is_tied, :k] for column in ties[1:]))
+        return Ties(
+            ties.lists[is_tied],
+            ties.size[is_tied, :k],
+            ties.n_relevant[is_tied, :k],
+            ties.label[is_tied, :k],
+        )
 
     def ideal_labels(self, k: int) -> FloatArray:
         """(n_users, k), the largest labels of each user in falling order, 0 past the end.
