@@ -172,7 +172,7 @@ def test_no_order_at_all_is_refused_and_of_a_model_the_first_thing_that_is_said(
         audit(predictions=constant)
     unscored = constant.drop("score")
     result = audit(predictions=unscored, scorer=lambda user_id, item_id: item_id * 0.0)
-    assert result.summary.warnings[0] == (
-        "no list has two different scores: every value is that of a random order"
+    assert circumstance_lines(result.summary)[0] == (
+        "No list has two different scores, so every value is that of a random order."
     )
     assert result.metric("ndcg@10").mean == approx(CHANCE)

@@ -22,10 +22,10 @@ class TiedLists:
     Parameters
     ----------
     k : the deepest cut-off of the metrics
-    n_lists : with a candidate
+    n_lists : of two or more candidates
     n_tied : an item in the first k places shares its score with another candidate
     n_at_cutoff : that in the last of these places does
-    n_constant : of two or more candidates, all with one score
+    n_constant : all candidates have one score
     """
 
     k: int
@@ -33,6 +33,11 @@ class TiedLists:
     n_tied: int
     n_at_cutoff: int
     n_constant: int
+
+    @property
+    def is_without_order(self) -> bool:
+        """Whether no list has two different scores."""
+        return 0 < self.n_lists == self.n_constant
 
     def __add__(self, other: TiedLists) -> TiedLists:
         """Those of two parts of the lists."""

@@ -259,8 +259,10 @@ def tied_lists(
     lists = RankedLists(candidates, 0, SideData(), threads)
     is_tied, is_at_cutoff = lists.are_tied(k)
     tied = np.flatnonzero(is_tied)
-    n_constant = int(_are_constant(candidates.offsets, candidates.scores, tied).sum())
-    n_lists = int((lists.lengths > 0).sum())
+    n_constant = 0
+    if len(tied):
+        n_constant = int(_are_constant(candidates.offsets, candidates.scores, tied).sum())
+    n_lists = int((lists.lengths > 1).sum())
     return TiedLists(k, n_lists, len(tied), int(is_at_cutoff.sum()), n_constant)
 
 

@@ -176,7 +176,9 @@ class RankedLists:
         best, tied = self._by_score if k == self.max_k else self._ranked(k)
         size, n_relevant = np.zeros((2, len(tied), k), dtype=np.int64)
         ties = Ties(tied, size, n_relevant, np.zeros((len(tied), k)))
-        _look_at_ties(self.candidates.offsets, self.candidates.scores, self.all_labels, best, *ties)
+        if len(tied):
+            rows = self.candidates.offsets, self.candidates.scores, self.all_labels
+            _look_at_ties(*rows, best, *ties)
         return ties
 
     def _select(self, keys: FloatArray, k: int) -> tuple[IntArray, IntArray]:

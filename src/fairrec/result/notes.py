@@ -81,10 +81,8 @@ def _about_ties(described: Described) -> list[str]:
             "order, give the place of each item, 1 for the first: "
             f"{spelled('columns', {'rank': Blank('NAME')})}"
         ]
-    if not ties.n_at_cutoff:
+    if not ties.n_at_cutoff or ties.is_without_order:
         return []
-    if ties.n_constant == ties.n_lists:
-        return ["no list has two different scores: every value is that of a random order"]
     constant = f" ({ties.n_constant:,} of them one score throughout)" if ties.n_constant else ""
     return [
         f"the lists of {ties.n_at_cutoff:,} of {ties.n_lists:,} users have equal scores at place "

@@ -191,9 +191,9 @@ class AuditSummary(Part):
     )
     ties: TiedLists | None = Field(
         default=None,
-        description="lists with equal scores: in all, with one among the first k that is shared, "
-        "with that of the last of these shared, and with one score throughout; null where nothing "
-        "is ranked or scores are not at hand",
+        description="lists of two or more, those with a score among the first k that is shared, "
+        "those with that of the last of these shared, and those of one score throughout; null "
+        "where nothing is ranked or scores are not at hand",
     )
     attributes: dict[str, AttributeSummary]
     depth: int | Literal["full"]

@@ -32,7 +32,14 @@ _OF_WHAT = {
 
 def circumstance_lines(summary: AuditSummary) -> tuple[str, ...]:
     """What is to be known about circumstances before any finding is read."""
-    return (*_given(summary), *_differing(summary))
+    return (*_without_order(summary), *_given(summary), *_differing(summary))
+
+
+def _without_order(summary: AuditSummary) -> tuple[str, ...]:
+    """A model that gives every candidate of a user the same score."""
+    if summary.ties is None or not summary.ties.is_without_order:
+        return ()
+    return ("No list has two different scores, so every value is that of a random order.",)
 
 
 def _given(summary: AuditSummary) -> tuple[str, ...]:
