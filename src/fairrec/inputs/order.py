@@ -59,7 +59,7 @@ def exact_order(
     bounds : of the rows where each holds a list of values
     """
     numbers = table.numbers(values, column, bounds)
-    is_wide = values.dtype.is_integer() and numbers.abs().max() > EXACT  # type: ignore[operator]
+    is_wide = values.dtype.is_integer() and (numbers.abs().max() or 0) > EXACT  # type: ignore[operator]
     if not (is_wide or values.dtype.is_decimal()) or numbers.n_unique() == values.n_unique():
         return numbers.to_numpy()
     places = values.rank("dense").to_numpy().astype(np.float64)

@@ -254,7 +254,7 @@ def tied_lists(
 ) -> TiedLists | None:
     """How many lists have equal scores; None without scores, or where no metric has a cut-off."""
     k = deepest(metrics)
-    if not (k and len(candidates.scores)):
+    if not k or len(candidates.scores) < len(candidates.items):
         return None
     lists = RankedLists(candidates, 0, SideData(), threads)
     is_tied, is_at_cutoff = lists.are_tied(k)
