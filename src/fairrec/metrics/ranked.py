@@ -178,7 +178,7 @@ class RankedLists:
         ties = Ties(tied, size, n_relevant, np.zeros((len(tied), k)))
         if len(tied):
             rows = self.candidates.offsets, self.candidates.scores, self.all_labels
-            _look_at_ties(*rows, best, *ties)
+            _look_at_ties(*rows, best, tied, size, n_relevant, ties.label)
         return ties
 
     def _select(self, keys: FloatArray, k: int) -> tuple[IntArray, IntArray]:
