@@ -17,6 +17,8 @@ N_USERS = 100_000_000
 BY = ("gender", "country")
 PEERS = ("DuckDB", "Polars streaming", "PySpark")
 """The last one where it is installed."""
+TIES = ((50, 50, 1), (20, 100, 1), (50, 50, 5))
+"""Shortest and longest lists, and relevant items in each; some lists have one score throughout."""
 METRICS = "auc,ndcg@5"
 
 
@@ -33,6 +35,18 @@ def run(shrink: int) -> Iterator[Row]:
         f"a shuffle of {N_USERS // shrink:,} users, from a tenth of them",
         in_seconds(10 * shuffled["seconds"]),
     )
+    for lists in TIES:
+        found = [call_in_child(counts_of_ties, shrink, share, *lists)[1] for share in (0.0, 0.15)]
+        shortest, longest, n_relevant = lists
+        yield Row(
+            "counts",
+            f"lists of {shortest} to {longest}, {n_relevant} relevant: levels, size and share of "
+            "the standard deviation kept, without and with 15% of one score",
+            " and ".join(
+                f"{one['levels']:,.0f}, {one['bytes'] / 1e3:,.0f} kB, {one['kept']:.4f}"
+                for one in found
+            ),
+        )
     home = str(data.folder(shrink))
     _, warm = call_in_child(count, home, "fairrec")
     ours = None
@@ -75,6 +89,49 @@ def permutations(n_users: int, n_cells: int, n_levels: int) -> dict[str, float]:
     for _ in range(n_draws):
         random_table(sizes, totals, rng)
     return {"seconds": (time.process_time() - started) / n_draws}
+
+
+def counts_of_ties(
+    shrink: int, share: float, shortest: int, longest: int, n_relevant: int
+) -> dict[str, float]:
+    """Levels of `auc` and `ndcg@10`, bytes of the file, and what its levels keep of `ndcg@10`.
+
+    Parameters
+    ----------
+    share : of the lists, in which all scores are equal
+    """
+    import tempfile
+
+    import numpy as np
+    import polars as pl
+
+    import fairrec
+    from fairrec.counts.levels import kept_on
+    from fairrec.counts.table import write_counts
+
+    rng = np.random.default_rng(0)
+    n_users = data.N_USERS // shrink
+    lengths = rng.integers(shortest, longest + 1, n_users)
+    place = np.concatenate([np.arange(n) for n in lengths])
+    users = np.repeat(np.arange(n_users), lengths)
+    label = (place < n_relevant).astype(np.int8)
+    score = rng.normal(size=len(users)) + label
+    score[(rng.random(n_users) < share)[users]] = 0.0
+    rows = pl.DataFrame({"user_id": users, "item_id": place, "score": score, "label": label})
+    people = pl.DataFrame({name: rng.integers(0, 10, n_users) for name in BY})
+    people = people.with_columns(user_id=np.arange(n_users))
+    counts = fairrec.count(rows, users=people, by=list(BY), metrics="auc,ndcg@10")
+    with tempfile.TemporaryDirectory() as folder:
+        write_counts(counts, Path(folder) / "counts.parquet")
+        n_bytes = (Path(folder) / "counts.parquet").stat().st_size
+    assert counts.info is not None
+    edges, kept = counts.info.levels.get("ndcg@10"), 1.0
+    if edges is not None:
+        result = fairrec.audit(rows, users=people, by="gender", metrics="ndcg@10", permutations=0)
+        assert result.per_user is not None
+        kept = kept_on(np.array(edges), result.per_user["ndcg@10"].to_numpy())
+    n_levels = counts.rows.select("family", "level").n_unique()
+    return {"levels": n_levels, "bytes": n_bytes, "kept": kept}
 
 
 def shuffle(n_users: int) -> dict[str, float]:

@@ -46,8 +46,10 @@ def times(shrink: int, n_items: int, names: list[str] | None) -> dict[str, tuple
     import numpy as np
     import polars as pl
 
+    from fairrec.inputs.candidates import CandidateLists
     from fairrec.inputs.history import Interactions
     from fairrec.inputs.side import Categories, Popularity, SideData, most_popular
+    from fairrec.inputs.ties import rows_in_order
     from fairrec.mitigation.lists import RerankLists
     from fairrec.mitigation.reranker import RERANKERS, TrainingSet
 
@@ -82,12 +84,16 @@ def times(shrink: int, n_items: int, names: list[str] | None) -> dict[str, tuple
     items = rng.integers(0, n_items, n_rows).astype(np.int32)
     scores = rng.standard_normal(n_rows)
 
+    bounds, ids = np.arange(n_users + 1) * N_CANDIDATES, pl.Series(np.arange(n_items))
+    candidates = CandidateLists(bounds, items, scores, None, ids)
+
     def rescored(reranker: Any, kind: Any) -> Any:
         # sorting and scaling the lists is part of the work, so they are new each time
         lists = RerankLists(
-            offsets=np.arange(n_users + 1) * N_CANDIDATES,
+            offsets=bounds,
             items=items,
             scores=scores,
+            by_score=rows_in_order(candidates),
             side=side,
             user=np.arange(n_users),
             history_item=np.arange(n_items),

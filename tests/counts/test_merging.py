@@ -161,6 +161,7 @@ def test_quantiles_of_one_table_are_the_same_in_its_parts():
     assert merged([first, first], disjoint=True, is_one_table=True).info == first.info.model_copy(
         update={
             "n_candidates": 2 * first.info.n_candidates,
+            "ties": first.info.ties + first.info.ties,
             "metrics": merged([first, first], disjoint=True, is_one_table=True).info.metrics,
         }
     )

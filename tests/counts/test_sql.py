@@ -29,7 +29,7 @@ def folder(tmp_path, monkeypatch):
     return tmp_path
 
 
-def write(folder: Path, n_positive: int) -> None:
+def write(folder: Path, n_positive: int, is_tied: bool) -> None:
     rng = np.random.default_rng(n_positive)
     n, length = 700, 12
     labels = np.zeros((n, length))
@@ -39,7 +39,10 @@ def write(folder: Path, n_positive: int) -> None:
         {
             "user_id": np.repeat(np.arange(n), length),
             "item_id": np.tile(np.arange(length), n),
-            "score": rng.permutation(n * length) / 1000,
+            # a few different scores, and one in all of every seventh list
+            "score": rng.integers(0, 9, n * length) * (np.arange(n * length) // length % 7 > 0)
+            if is_tied
+            else rng.permutation(n * length) / 1000,
             "label": labels.ravel(),
         }
     ).write_parquet(folder / "predictions" / "part.parquet")
@@ -71,8 +74,9 @@ def test_there_are_two_statements():
     assert len(STATEMENTS) == 2
 
 
-def test_one_relevant_item_a_user(folder):
-    write(folder, 1)
+@pytest.mark.parametrize("is_tied", [False, True])
+def test_one_relevant_item_a_user(folder, is_tied):
+    write(folder, 1, is_tied)
     duckdb.sql(STATEMENTS[0])
     by_sql, ours = read_counts(Path("counts.parquet")), counted("auc,ndcg@10")
     assert ours.info.families == (("auc", "ndcg@10"),)
@@ -89,8 +93,9 @@ def test_one_relevant_item_a_user(folder):
         assert result.metrics[name].bounds == about.bounds
 
 
-def test_any_number_of_relevant_items(folder):
-    write(folder, 4)
+@pytest.mark.parametrize("is_tied", [False, True])
+def test_any_number_of_relevant_items(folder, is_tied):
+    write(folder, 4, is_tied)
     duckdb.sql(STATEMENTS[1])
     by_sql, ours = read_counts(Path("counts.parquet")), split_families(counted("ndcg@10"))
     columns = [*KEYS, "level", "users", "ndcg@10", "ndcg@10^2"]

@@ -338,16 +338,16 @@ def test_a_support_no_group_has_is_refused_with_the_number_of_users():
     assert "Lower min_support" in message
 
 
-def test_equal_scores_keep_the_order_of_the_rows_in_both_forms():
+def test_equal_scores_count_at_their_mean_in_both_forms():
     predictions = pl.DataFrame(
         {
-            "user_id": ["b", "a", "b", "a"],
-            "item_id": [2, 2, 1, 1],
-            "score": [0.5] * 4,
-            "label": [1, 0, 0, 1],
+            "user_id": ["b", "a", "b", "a", "a"],
+            "item_id": [2, 2, 1, 1, 3],
+            "score": [0.5, 0.5, 0.5, 0.5, 0.1],
+            "label": [1, 0, 0, 1, 0],
         }
     )
     users = pl.DataFrame({"user_id": ["a", "b"], "group": ["x", "y"]})
     for table in (predictions, as_lists(predictions)):
         result = audit(table, users, "group", metrics="mrr")
-        assert values_of(result, "mrr@5", ["a", "b"]) == [1 / 2, 1]
+        assert values_of(result, "mrr@5", ["a", "b"]) == [3 / 4, 3 / 4]

@@ -384,6 +384,8 @@ def random_tables(draw: st.DrawFn) -> tuple[pl.DataFrame, pl.DataFrame]:
             st.floats(allow_nan=False, allow_infinity=False),
             min_size=len(pairs),
             max_size=len(pairs),
+            # a table without any order is refused
+            unique=True,
         )
     )
     predictions = pl.DataFrame(
@@ -461,7 +463,7 @@ def test_read_lists_hold_exactly_the_rows_of_the_table(tables: tuple[pl.DataFram
         )
     ]
     assert sorted(found) == sorted(predictions.iter_rows())
-    # candidates of a user keep the order of the rows, which decides between equal scores
+    # candidates of a user keep the order of the rows
     for user in set(predictions["user_id"]):
         kept = [row for row in found if row[0] == user]
         assert kept == [row for row in predictions.iter_rows() if row[0] == user]

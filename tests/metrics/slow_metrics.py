@@ -5,22 +5,47 @@ Written to be read as definitions. NaN where a value is undefined.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable
-from itertools import combinations
-from math import log, log2, nan
+from itertools import combinations, permutations, product
+from math import factorial, log, log2, nan, prod
 
 from tests.metrics.metric_lists import Candidate, User, World, price_of
 
 
 def ranking(candidates: User) -> list[Candidate]:
-    """Highest score first; equal scores in the order of the rows."""
-    ranked: list[Candidate] = []
-    for candidate in candidates:
-        place = 0
-        while place < len(ranked) and ranked[place].score >= candidate.score:
-            place += 1
-        ranked.insert(place, candidate)
-    return ranked
+    """Highest score first; equal scores by what their items are mixed up to."""
+    return sorted(candidates, key=lambda candidate: (-candidate.score, mixed_up(candidate.item)))
+
+
+def mixed_up(item: int) -> int:
+    """64 bits of an item id, for a user without an id."""
+    key = 0xCBF29CE484222325
+    for byte in str(item).encode():
+        key = (key ^ byte) * 0x100000001B3 % 2**64
+    return finalised(finalised(key))
+
+
+def finalised(key: int) -> int:
+    key = (key ^ key >> 30) * 0xBF58476D1CE4E5B9 % 2**64
+    key = (key ^ key >> 27) * 0x94D049BB133111EB % 2**64
+    return key ^ key >> 31
+
+
+def n_orders(candidates: User) -> int:
+    """Orders of the equal scores."""
+    return prod(factorial(n) for n in Counter(one.score for one in candidates).values())
+
+
+def over_orders(metric: Callable[[User, int], float], candidates: User, k: int) -> float:
+    """The mean over all orders of equal scores."""
+    scores = sorted({one.score for one in candidates}, reverse=True)
+    tied = [[one for one in candidates if one.score == score] for score in scores]
+    values = []
+    for order in product(*map(permutations, tied)):
+        rows = [one for group in order for one in group]
+        values.append(metric([row._replace(score=-at) for at, row in enumerate(rows)], k))
+    return sum(values) / len(values)
 
 
 def is_relevant(candidate: Candidate) -> bool:

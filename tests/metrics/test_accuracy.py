@@ -107,13 +107,6 @@ def test_users_without_a_relevant_candidate_are_undefined(name):
     assert np.isnan(values).tolist() == [True, False, True]
 
 
-@pytest.mark.parametrize("name", ["ndcg", "mrr", "hit", "recall", "precision", "map"])
-def test_equal_scores_keep_the_order_of_the_rows(name):
-    first = value_of(f"{name}@1", user([1, 0], scores=[7, 7]))
-    second = value_of(f"{name}@1", user([0, 1], scores=[7, 7]))
-    assert (first, second) == (1, 0)
-
-
 def test_pooled_auc_compares_candidates_of_different_users():
     # per user both are perfect; together 0.2 (relevant) loses to 0.8 (not relevant)
     scores = np.array([0.9, 0.8, 0.2, 0.1])

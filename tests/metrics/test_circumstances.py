@@ -9,10 +9,12 @@ import pytest
 from fairrec.core.errors import InputError
 from fairrec.inputs.users import MISSING
 from fairrec.metrics.circumstances import counted_circumstances
+from fairrec.metrics.parsing import parse_metric
 from fairrec.metrics.reading import read_inputs
 from tests.builders import make_tables
 
 N_USERS = 48
+NDCG = [parse_metric("ndcg@5")]
 TABLES = make_tables(N_USERS, text_ids=False)
 
 
@@ -143,7 +145,7 @@ def test_values_that_are_given_are_no_metric():
 
 
 def test_all_that_can_be_counted_is_looked_at_unless_it_is_given():
-    names = [one.name for one in counted_circumstances(read("list_length:3"))]
+    names = [one.name for one in counted_circumstances(read("list_length:3"), NDCG)]
     assert names == ["n_relevant", "history_length"]
     without = read(
         history=None,
@@ -151,10 +153,10 @@ def test_all_that_can_be_counted_is_looked_at_unless_it_is_given():
         metrics="urd@5",
         items=TABLES.items,
     )
-    (one,) = counted_circumstances(without)
+    (one,) = counted_circumstances(without, NDCG)
     assert one.name == "list_length"
     assert (
         one.numbers.tolist() == np.diff(without.candidates.offsets)[without.list_of_user].tolist()
     )
     values = read_inputs(values=TABLES.users.drop("gender"), users=TABLES.users, by="gender")[0]
-    assert counted_circumstances(values) == ()
+    assert counted_circumstances(values, NDCG) == ()

@@ -22,6 +22,7 @@ from tests.metrics.metric_lists import (
     values_of,
     world_values,
 )
+from tests.metrics.slow_metrics import SLOW_FROM_LABELS
 
 AT_K = ["ndcg", "mrr", "hit", "recall", "precision", "map", "urd", "urp", "urp_abs"]
 AT_K += ["share", "mean", "novelty", "miscalibration"]
@@ -121,9 +122,12 @@ def test_other_item_ids_change_nothing(world, k, data):
         [(owner, new_id[item]) for owner, item in world.history],
     )
     before, after = all_values(world, k), all_values(relabelled, k)
+    is_tied = any(len({c.score for c in one}) < len(one) for one in world.users)
     for name, values in before.items():
         if name.startswith("mean"):
             continue  # what an item costs here follows from its id
+        if is_tied and name.partition("@")[0] not in SLOW_FROM_LABELS:
+            continue  # the order of equal scores follows from their ids
         np.testing.assert_allclose(after[name], values, rtol=0, atol=1e-12, err_msg=name)
 
 
@@ -156,10 +160,10 @@ def test_metrics_bound_each_other(world, k):
         value[name][defined] for name in ("hit", "mrr", "recall", "precision", "map", "ndcg")
     )
     for other in (mrr, recall, precision, ap, ndcg):
-        assert (other <= hit).all()
+        assert (other <= hit + 1e-12).all()
         # each is 0 exactly where nothing was hit
         np.testing.assert_array_equal(other > 0, hit > 0)
-    assert (mrr >= hit / k).all()
+    assert (mrr >= hit / k - 1e-12).all()
     n_relevant = ranked_lists(world.users).n_relevant[defined]
     np.testing.assert_allclose(precision * k, recall * n_relevant, rtol=0, atol=1e-12)
     assert (ap <= precision * k / np.minimum(n_relevant, k) + 1e-12).all()
@@ -172,15 +176,16 @@ def test_looking_deeper_never_finds_less(world, k):
     for name in ("hit", "mrr", "recall"):
         near, far = (per_user(parse_metric(f"{name}@{at}"), lists) for at in (k, k + 1))
         np.testing.assert_array_equal(np.isnan(near), np.isnan(far))
-        assert (far >= near)[~np.isnan(near)].all(), name
+        assert (far >= near - 1e-12)[~np.isnan(near)].all(), name
 
 
 @given(scores=st.lists(st.integers(0, 3), min_size=1, max_size=12), k=cutoffs, data=st.data())
 def test_with_a_single_target_map_is_mrr_and_recall_is_hit(scores, k, data):
     target = data.draw(st.integers(0, len(scores) - 1))
     one = [user([place == target for place in range(len(scores))], scores)]
-    np.testing.assert_array_equal(values_of(f"map@{k}", one), values_of(f"mrr@{k}", one))
-    np.testing.assert_array_equal(values_of(f"recall@{k}", one), values_of(f"hit@{k}", one))
+    for name, other in (("map", "mrr"), ("recall", "hit")):
+        values, same = (values_of(f"{metric}@{k}", one) for metric in (name, other))
+        np.testing.assert_allclose(values, same, rtol=0, atol=1e-12)
 
 
 @given(one=candidates(min_size=2))

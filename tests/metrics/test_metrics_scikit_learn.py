@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from itertools import permutations
-
 import numpy as np
 import pytest
 from sklearn.metrics import average_precision_score, ndcg_score, roc_auc_score
@@ -46,26 +44,16 @@ def test_pooled_auc_is_roc_auc_score_of_all_rows():
     assert ours == pytest.approx(roc_auc_score(candidates.labels > 0, candidates.scores), abs=1e-12)
 
 
+@pytest.mark.parametrize("has_ties", [True, False])
 @pytest.mark.parametrize("k", [1, 3, 5, LONGEST + 5])
-def test_ndcg_is_ndcg_score_of_each_user_without_ties(k):
-    users = random_users(has_ties=False, seed=3)
+def test_ndcg_is_ndcg_score_of_each_user(k, has_ties):
+    users = random_users(has_ties=has_ties, seed=3)
     peer = []
     for candidates in users:
         labels, scores = labels_and_scores(candidates)
         peer.append(ndcg_score([labels], [scores], k=k))
     assert max(c.label for candidates in users for c in candidates) > 1
     np.testing.assert_allclose(values_of(f"ndcg@{k}", users), peer, rtol=0, atol=1e-12)
-
-
-@pytest.mark.parametrize("k", [1, 2, 4])
-def test_ndcg_score_of_ties_is_the_mean_over_all_orders_of_the_rows(k):
-    labels, scores = (3, 0, 1, 1, 0), (2, 2, 2, 1, 1)
-    orders = [
-        user([labels[i] for i in order], [scores[i] for i in order])
-        for order in permutations(range(len(labels)))
-    ]
-    peer = ndcg_score([labels], [scores], k=k)
-    assert values_of(f"ndcg@{k}", orders).mean() == pytest.approx(peer, abs=1e-12)
 
 
 def test_ndcg_score_is_zero_where_ours_is_undefined():
@@ -83,6 +71,6 @@ def test_map_is_average_precision_score_without_ties_when_k_covers_the_list():
 
 
 def test_average_precision_score_takes_tied_candidates_together():
-    # one threshold for all: precision 1/2 at recall 1; ours ranks the earlier row first
+    # one threshold for all: precision 1/2 at recall 1; ours is the mean of both orders
     assert average_precision_score([1, 0], [7, 7]) == pytest.approx(1 / 2)
-    assert value_of("map@2", user([1, 0], [7, 7])) == 1
+    assert value_of("map@2", user([1, 0], [7, 7])) == pytest.approx((1 + 1 / 2) / 2)

@@ -4,11 +4,9 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from fairrec.metrics.ranked import mean_over_places
-from tests.metrics.metric_lists import Candidate, random_world, ranked_lists, user
+from tests.metrics.metric_lists import Candidate, random_world, ranked_lists
 
 THREE = [
     [Candidate(7, 0.2, 1.0), Candidate(4, 0.9, 0.0), Candidate(9, 0.5, 3.0)],
@@ -53,13 +51,6 @@ def test_a_metric_may_look_deeper_than_was_asked_for():
     lists = ranked_lists(THREE, max_k=1)
     assert ids_of(lists, 5) == [[4, 9, 7], [], [4]]
     assert lists.ideal_labels(5)[0].tolist() == [3, 1, 0, 0, 0]
-
-
-@given(st.lists(st.integers(0, 3), min_size=1, max_size=12), st.integers(1, 14))
-def test_equal_scores_keep_the_order_of_the_rows(scores, k):
-    lists = ranked_lists([user([0] * len(scores), scores)], max_k=k)
-    by_score = sorted(range(len(scores)), key=lambda row: -scores[row])
-    assert ids_of(lists, k) == [by_score[:k]]
 
 
 def test_threads_change_nothing():

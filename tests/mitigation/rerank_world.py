@@ -12,6 +12,7 @@ from fairrec.core.arrays import FloatArray, IntArray
 from fairrec.inputs.history import Interactions, read_history
 from fairrec.inputs.side import read_categories
 from fairrec.inputs.tables import Table
+from fairrec.inputs.ties import rows_in_order
 from fairrec.metrics.ranked import RankedLists
 from fairrec.mitigation.lists import RerankLists
 from fairrec.mitigation.reranker import RERANKERS, Reranker, TrainingSet
@@ -60,6 +61,7 @@ class RerankWorld:
             offsets=candidates.offsets,
             items=candidates.items,
             scores=candidates.scores,
+            by_score=rows_in_order(candidates),
             side=self.ranked.side,
             user=at,
             history_item=self.history.items_at(candidates.item_ids),

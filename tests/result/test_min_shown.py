@@ -49,6 +49,7 @@ COUNTED = {
 }
 """Fields that count users of a group or a value, by part."""
 OF_ALL = {
+    "TiedLists": {"k", "n_lists", "n_tied", "n_at_cutoff", "n_constant"},
     "CatalogueExposure": {"k", "n_shown", "n_lists", "n_items"},
     "AttributeSummary": {"n_values", "n_values_below_support"},
     "AuditSummary": {"seed", "n_users", "n_candidates", "depth", "permutations"},

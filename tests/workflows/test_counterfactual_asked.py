@@ -60,7 +60,9 @@ LONG = "𠀀" * 100
 )
 def test_each_value_has_a_ledger_of_its_own(first: str, second: str, tmp_path: Path):
     users = people().users.with_columns(gender=pl.col("gender").replace({"F": first, "M": second}))
-    model = Counted(lambda user_ids, item_ids, gender, town: item_ids * (gender == second))
+    model = Counted(
+        lambda user_ids, item_ids, gender, town: item_ids * (2 * (gender == second) - 1)
+    )
     given = {"users": users, "ledger": tmp_path / "scores", "scorer_identity": "one"}
     given |= {"metrics": "changed@3", "permutations": 0}
     alone = [flipped(model, **given, reference={"gender": one}) for one in (first, second)]

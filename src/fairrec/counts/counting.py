@@ -16,7 +16,7 @@ from fairrec.counts.table import FAMILY, LEVEL, SHARE, USERS, Counts, family_nam
 from fairrec.inputs.audit_inputs import AuditInputs
 from fairrec.inputs.users import MISSING, Attribute
 from fairrec.metrics import MetricAtK
-from fairrec.metrics.measured import Measured
+from fairrec.metrics.measured import Measured, tied_lists
 from fairrec.statistics.missing import UNDEFINED, Outcome, possible_outcomes
 from fairrec.statistics.standing import Expected, expected_of
 
@@ -90,6 +90,7 @@ def count_users(
         missing_lists=described.missing_lists,
         columns=described.columns,
         n_candidates=described.n_candidates,
+        ties=tied_lists(inputs.candidates, measured.metrics),
         warnings=described.warnings,
     )
     return Counts(rows.select(order + numbers), info).summed()

@@ -6,7 +6,7 @@ from typing import Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
-from fairrec.inputs.described import MeasuredBy
+from fairrec.inputs.described import MeasuredBy, TiedLists
 from fairrec.statistics.missing import Kind
 
 KEY = "fairrec"
@@ -79,6 +79,7 @@ class CountsInfo(_Part):
     missing_lists: Literal["zero", "drop"] = "zero"
     columns: dict[str, str] = Field(default_factory=dict)
     n_candidates: int = Field(default=0, ge=0)
+    ties: TiedLists | None = Field(default=None, description="lists with equal scores")
     min_shown: int | None = Field(default=None, ge=1)
     n_merged: int = Field(
         default=0, ge=0, description="users in cells that were too small to be shown"

@@ -6,6 +6,8 @@ import re
 from collections.abc import Sequence
 from dataclasses import replace
 from fractions import Fraction
+from functools import reduce
+from operator import add
 
 import polars as pl
 
@@ -15,6 +17,7 @@ from fairrec.counts.info import CountsInfo, MetricInfo, OutcomeInfo
 from fairrec.counts.labels import with_same_labels
 from fairrec.counts.splitting import split_families
 from fairrec.counts.table import Counts
+from fairrec.inputs.described import TiedLists
 
 
 def merged(
@@ -177,11 +180,18 @@ def _added(infos: Sequence[CountsInfo]) -> CountsInfo:
             "missing": _added_outcomes(infos),
             "measured_by": next(filter(None, (info.measured_by for info in infos)), None),
             "n_candidates": sum(info.n_candidates for info in infos),
+            "ties": _added_ties([info.ties for info in infos]),
             "n_merged": sum(info.n_merged for info in infos),
             "min_shown": max((info.min_shown or 0 for info in infos), default=0) or None,
             "warnings": tuple(dict.fromkeys(note for info in infos for note in info.warnings)),
         }
     )
+
+
+def _added_ties(ties: Sequence[TiedLists | None]) -> TiedLists | None:
+    """None where a part does not say."""
+    known = [one for one in ties if one is not None]
+    return reduce(add, known) if len(known) == len(ties) else None
 
 
 def _added_outcomes(infos: Sequence[CountsInfo]) -> dict[str, OutcomeInfo]:

@@ -15,7 +15,7 @@ from fairrec.counts.coarseness import notes_on_levels
 from fairrec.counts.info import AttributeInfo, CountsInfo, MetricInfo
 from fairrec.counts.table import FAMILY, LEVEL, SHARE, USERS, Counts, family_name, squares_of
 from fairrec.groups.cells import number_combinations
-from fairrec.inputs.described import Described
+from fairrec.inputs.described import Described, TiedLists
 from fairrec.inputs.users import MISSING, Attribute, Value
 from fairrec.metrics import Metric, MetricAtK
 from fairrec.metrics.measured import Alike, Measured
@@ -81,11 +81,18 @@ def counted_users(counts: Counts) -> Counted:
         (*info.warnings, *notes_on_levels(measured, counts.where)),
         info.measured_by,
         info.gain,
+        ties=_ties(info),
     )
     expected = tuple(Expected(one.n_expected, one.n_undefined) for one in info.metrics.values())
     return Counted(
         measured, attributes, n_users, strata, tuple(together(outcomes)), expected, described
     )
+
+
+def _ties(info: CountsInfo) -> TiedLists | None:
+    """None where the metrics that are left are not as deep as those that were counted."""
+    cutoffs = [int(found[1]) for name in info.metrics if (found := re.search(r"@(\d+)", name))]
+    return info.ties if info.ties is not None and info.ties.k in cutoffs else None
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,7 +15,7 @@ from fairrec.inputs.flat_lists import bounds_of, gather_lists, runs_of
 from fairrec.inputs.held_out import HeldOut
 from fairrec.inputs.ids import positions_in
 from fairrec.inputs.notes import CHECK_FIRST
-from fairrec.inputs.order import no_order, order_columns, scores_in_order
+from fairrec.inputs.order import exact_order, no_order, order_columns, scores_in_order
 from fairrec.inputs.relevance import Relevance, compared_column
 from fairrec.inputs.spellings import find_spellings
 from fairrec.inputs.tables import Table
@@ -38,6 +38,8 @@ class CandidateLists:
     labels : (n_candidates,), above 0 where relevant; None where the table has no labels
     item_ids : distinct item ids
     held_out : what is relevant for each user, candidate or not; None where the labels say it all
+    user_ids : (n_users,), which order equal scores with those of the items; None where nobody has
+        one
     """
 
     offsets: IntArray
@@ -46,6 +48,7 @@ class CandidateLists:
     labels: FloatArray | None
     item_ids: pl.Series
     held_out: HeldOut | None = None
+    user_ids: pl.Series | None = None
 
     @property
     def n_users(self) -> int:
@@ -68,6 +71,7 @@ class CandidateLists:
             labels if labels is None else gather_lists(labels, self.offsets, lists),
             self.item_ids,
             self.held_out and self.held_out.take(lists),
+            None if self.user_ids is None else self.user_ids.gather(lists),
         )
 
 
@@ -110,10 +114,10 @@ def read_candidates(
 
     bounds = offsets if nested else None
     numbers = {
-        name: table.numbers(flat.pop(name), parts[name], bounds).to_numpy()
-        for name in (*orders, "label")
-        if name in parts
+        name: exact_order(flat.pop(name), column, table, bounds) for name, column in orders.items()
     }
+    if label is not None:
+        numbers["label"] = table.numbers(flat.pop("label"), label, bounds).to_numpy()
     given_items = flat.pop("item_id")
     n_padding = 0
     if is_recommended and "score" in numbers:
@@ -137,7 +141,9 @@ def read_candidates(
     if labels is not None and label is not None:
         labels = _as_labels(labels, label, relevant, table)
     scores = scores_in_order(numbers, orders, offsets, table) if has_scores else np.empty(0)
-    lists = CandidateLists(offsets, items, scores, labels, item_ids)
+    lists = CandidateLists(
+        offsets, items, scores, labels, item_ids, user_ids=user_ids.gather(positions)
+    )
     _refuse_duplicate_pairs(lists, positions, user_ids, table)
     return lists, positions.astype(np.int64), n_padding
 

@@ -20,6 +20,10 @@ from fairrec.core.errors import FairRecError, InputError, plain
 from fairrec.inputs.sources import Role, Rows, Source
 
 _NUMBERS = "biuf"
+_TOO_FINE = (
+    "holds numbers that differ in more digits than 64-bit floats have, so that some would become "
+    "equal. Round them, or give the rank of each item, 1 for the best."
+)
 _WRITTEN = ("UUID", "ObjectId", "Interval", "Period")
 """Objects that are named by their text."""
 
@@ -126,7 +130,10 @@ def _from_numbers(values: AnyArray) -> pl.Series:
     """Numbers of any width and byte order; Polars has not all of them."""
     kind = values.dtype.newbyteorder("=")
     is_known = kind.kind != "f" or kind.itemsize in (4, 8)
-    return pl.Series(values.astype(kind if is_known else np.float64, copy=False))
+    known = values.astype(kind if is_known else np.float64, copy=False)
+    if kind.itemsize > known.itemsize and len(np.unique(known)) < len(np.unique(values)):
+        raise InputError(_TOO_FINE)
+    return pl.Series(known)
 
 
 def _from_categories(accessor: Any) -> pl.Series:
@@ -200,6 +207,16 @@ def _from_whole_numbers(values: Sequence[Any]) -> pl.Series:
         return _each(str, pl.String)(values)
 
 
+def _from_real_numbers(values: Sequence[Any]) -> pl.Series:
+    numbers = _each(float, pl.Float64)(values)
+    if numbers.n_unique() < len({*values}):
+        kinds = {*map(type, values)} - {type(None)}
+        if kinds != {Decimal}:
+            raise InputError(_TOO_FINE)
+        return pl.Series(values)
+    return numbers
+
+
 def _from_lists(values: Sequence[Any]) -> pl.Series:
     """Lists, tuples and arrays in the cells, through one flat column of all their values."""
     present = [one for one in values if one is not None]
@@ -241,7 +258,7 @@ _CONVERTED: dict[str, Callable[[Sequence[Any]], pl.Series]] = {
     "text": lambda values: pl.Series(values, dtype=pl.String),
     "true/false": _each(bool, pl.Boolean),
     "whole numbers": _from_whole_numbers,
-    "numbers": _each(float, pl.Float64),
+    "numbers": _from_real_numbers,
     "lists": _from_lists,
     "bytes": pl.Series,
     "times": pl.Series,

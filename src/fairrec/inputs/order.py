@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import numpy as np
+import polars as pl
 
 from fairrec.core.arrays import BoolArray, FloatArray, IntArray
 from fairrec.core.errors import InputError, listed, plain
 from fairrec.core.kernels import kernel
 from fairrec.core.options import Blank, spelled
 from fairrec.inputs.columns import ALIASES, plain_name
-from fairrec.inputs.tables import Table
+from fairrec.inputs.tables import EXACT, Table
 
 _ENOUGH_ROWS = 20
 """Fewer rows may run 1, 2, 3 by chance."""
@@ -48,6 +49,24 @@ def no_order(table: Table) -> InputError:
     )
 
 
+def exact_order(
+    values: pl.Series, column: str, table: Table, bounds: IntArray | None
+) -> FloatArray:
+    """The values as floats; where floats would make some of them equal, numbers in their order.
+
+    Parameters
+    ----------
+    bounds : of the rows where each holds a list of values
+    """
+    numbers = table.numbers(values, column, bounds)
+    is_wide = values.dtype.is_integer() and (numbers.abs().max() or 0) > EXACT  # type: ignore[operator]
+    if not (is_wide or values.dtype.is_decimal()) or numbers.n_unique() == values.n_unique():
+        return numbers.to_numpy()
+    places = values.rank("dense").to_numpy().astype(np.float64)
+    # between 0 and 1, where nothing looks like a rank
+    return np.asarray(places / (places.max() + 1))
+
+
 def scores_in_order(
     numbers: dict[str, FloatArray], columns: dict[str, str], offsets: IntArray, table: Table
 ) -> FloatArray:
@@ -61,7 +80,8 @@ def scores_in_order(
     """
     if "score" not in numbers:
         if "rank" in numbers:
-            _refuse_odd_ranks(numbers["rank"], columns["rank"], offsets, table)
+            _refuse_negative_ranks(numbers["rank"], columns["rank"], table)
+            _refuse_constant(numbers["rank"], columns["rank"], offsets, table)
             return -numbers["rank"]
         starts = np.repeat(offsets[:-1], np.diff(offsets))
         return (starts - np.arange(offsets[-1])).astype(np.float64)
@@ -69,8 +89,23 @@ def scores_in_order(
     if not table.is_mapped("score"):
         _refuse_ranks(scores, columns["score"], offsets, table)
     if "rank" in numbers:
-        return _in_one_order(scores, numbers["rank"], columns, offsets, table.where)
+        scores = _in_one_order(scores, numbers["rank"], columns, offsets, table.where)
+    _refuse_constant(scores, columns["score"], offsets, table)
     return scores
+
+
+def _refuse_constant(scores: FloatArray, column: str, offsets: IntArray, table: Table) -> None:
+    """An error where no list has two different scores, so that there is no order to judge."""
+    look = _look_for_order(offsets, scores)
+    if look > 0:
+        table.clear("one score")
+    elif look < 0:
+        table.doubt(
+            "one score",
+            f"{table.where}: '{plain(column)}' is the same for all items of each user, so their "
+            "order is not known. Give the score (higher is better) or the rank (1 is best) of "
+            "each item.",
+        )
 
 
 def _in_one_order(
@@ -100,8 +135,10 @@ def _in_one_order(
         return scores
     # by rank, and by score where ranks are equal
     lists = np.repeat(np.arange(len(lengths)), lengths)
+    rows = np.lexsort((-scores, ranks, lists))
+    is_next = (np.diff(ranks[rows]) != 0) | (np.diff(scores[rows]) != 0)
     in_order = np.empty(len(scores))
-    in_order[np.lexsort((-scores, ranks, lists))] = -np.arange(len(scores))
+    in_order[rows] = -np.cumsum(np.append(0, is_next))
     return in_order
 
 
@@ -120,22 +157,25 @@ def _refuse_ranks(scores: FloatArray, column: str, offsets: IntArray, table: Tab
         )
 
 
-def _refuse_odd_ranks(ranks: FloatArray, column: str, offsets: IntArray, table: Table) -> None:
-    """An error for ranks below 0, and for those that are the same all over."""
+def _refuse_negative_ranks(ranks: FloatArray, column: str, table: Table) -> None:
     if len(ranks) and ranks.min() < 0:
         raise InputError(
             f"{table.where}: '{plain(column)}' has values below 0 (such as {ranks.min():g}), and "
             "of ranks 1 is best. If higher is better, map it: "
             f"{spelled('columns', {'score': column})}"
         )
-    if len(ranks) and ranks.min() < ranks.max():
-        table.clear("one rank")
-    elif len(ranks) > len(offsets) - 1:
-        table.doubt(
-            "one rank",
-            f"{table.where}: '{plain(column)}' is {ranks[0]:g} in every row, so the order is not "
-            "known. Give the place of each item, 1 for the first.",
-        )
+
+
+@kernel
+def _look_for_order(offsets: IntArray, scores: FloatArray) -> int:
+    """1 where a list has two different scores, -1 where none has, 0 where that cannot be told."""
+    look = 0
+    for one in range(len(offsets) - 1):
+        for row in range(offsets[one] + 1, offsets[one + 1]):
+            if scores[row] != scores[row - 1]:
+                return 1
+            look = -1
+    return look
 
 
 @kernel
@@ -176,6 +216,6 @@ def _mark_out_of_place(
     """Mark lists whose rows do not come by rising rank and falling score."""
     for one in range(len(offsets) - 1):
         for row in range(offsets[one] + 1, offsets[one + 1]):
-            if not (ranks[row] > ranks[row - 1] and scores[row] <= scores[row - 1]):
+            if not (ranks[row] > ranks[row - 1] and scores[row] < scores[row - 1]):
                 is_apart[one] = True
                 break

@@ -7,13 +7,14 @@ from dataclasses import dataclass
 import numpy as np
 import polars as pl
 
-from fairrec.core.arrays import CodeArray, FloatArray, IntArray
+from fairrec.core.arrays import CodeArray, IntArray
 from fairrec.core.kernels import kernel
 from fairrec.inputs.candidates import CandidateLists, read_candidates
 from fairrec.inputs.flat_lists import bounds_of, gather_lists
 from fairrec.inputs.ids import comparable, positions_in
 from fairrec.inputs.notes import RowsNote
 from fairrec.inputs.tables import Table
+from fairrec.inputs.ties import rows_in_order
 from fairrec.inputs.users import Users
 
 
@@ -46,9 +47,8 @@ class OtherLists:
 
 
 def in_order(lists: CandidateLists) -> OtherLists:
-    """All candidates in score order; equal scores keep the order of the rows."""
-    items: CodeArray = _in_score_order(lists.offsets, lists.items, lists.scores)
-    return OtherLists(lists.offsets, items, len(lists.item_ids))
+    """All candidates in score order, equal scores by user and item."""
+    return OtherLists(lists.offsets, lists.items[rows_in_order(lists)], len(lists.item_ids))
 
 
 def read_other_lists(
@@ -87,14 +87,4 @@ def _first_of_each(offsets: IntArray, items: CodeArray, k: int) -> IntArray:
     for user in range(len(offsets) - 1):
         for place in range(min(k, offsets[user + 1] - offsets[user])):
             found[user, place] = items[offsets[user] + place]
-    return found
-
-
-@kernel
-def _in_score_order(offsets: IntArray, items: CodeArray, scores: FloatArray) -> CodeArray:
-    found = np.empty_like(items)
-    for user in range(len(offsets) - 1):
-        start, stop = offsets[user], offsets[user + 1]
-        order = np.argsort(-scores[start:stop], kind="mergesort")
-        found[start:stop] = items[start:stop][order]
     return found

@@ -146,7 +146,7 @@ Given = Annotated[
     Option(
         NAMES,
         "Circumstances in which users are to be alike when groups are compared: history_length, "
-        "list_length, n_relevant or columns of the users, in bins as in by: "
+        "list_length, n_relevant, tied_at_cutoff or columns of the users, in bins as in by: "
         "history_length:q5,list_length",
         GROUPS,
     ),

@@ -27,7 +27,7 @@ NUMBERS = ("score", "rank", "label", "rating", "gain")
 
 SMALLEST, LARGEST = 1e-60, 1e60
 """Numbers whose squares and cubes can still be told from nothing and from infinity."""
-_EXACT = 2**53
+EXACT = 2**53
 """Up to here every whole number is a float of its own."""
 _WHOLE = r"^(0|-?[1-9]\d*)(\.0+|,0)?$"
 """A whole number, perhaps with a fraction of nothing; '1,000' is a thousand."""
@@ -383,7 +383,7 @@ def _whole_floats(ids: pl.Series, where: str) -> pl.Series:
             f"{where}: ids are fractions ({ids.filter(~is_whole)[0]!r}, ...). Ids must be whole "
             "numbers or text."
         )
-    if (ids.abs() > _EXACT).any():
+    if (ids.abs() > EXACT).any():
         raise InputError(
             f"{where}: ids are floats beyond 2^53 (such as {ids.max()!r}), where neighbours cannot "
             "be told apart any more. Store them as whole numbers or text."

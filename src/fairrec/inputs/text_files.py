@@ -13,7 +13,7 @@ import polars as pl
 from fairrec.core.errors import InputError, plain
 from fairrec.inputs.lines import scan_lines
 from fairrec.inputs.sources import Role
-from fairrec.inputs.text_values import HEAD, may_be_in_thousands, meant
+from fairrec.inputs.text_values import HEAD, are_fine, may_be_in_thousands, meant
 from fairrec.inputs.uneven import refuse_uneven
 
 SEPARATORS = {",": "a comma", ";": "a semicolon", "\t": "a tab", "|": "'|'", "::": "'::'"}
@@ -115,6 +115,8 @@ class TextFile:
             self._n_blank = refuse_uneven(
                 self._source, self._where, self._separator, len(self._header), self._n_skipped
             )
+        head = self._scan().select(numbers).head(HEAD).collect()
+        numbers = [column for column in numbers if not are_fine(head[column])]
         try:
             # at once, which takes a fifth of the memory of text
             rows = self._scan(numbers).select(picked).collect()

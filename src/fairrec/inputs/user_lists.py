@@ -112,7 +112,12 @@ def lists_and_held_out(
         _spellings_of_users(everyone, row_of_list, candidates, has_held_out, tables),
     )
     return UserLists(
-        replace(candidates, labels=labels, held_out=held_out.of_lists(row_of_list)),
+        replace(
+            candidates,
+            labels=labels,
+            held_out=held_out.of_lists(row_of_list),
+            user_ids=everyone.keys.gather(row_of_list),
+        ),
         row_of_list,
         is_expected=has_held_out[row_of_list],
         absent=absent,

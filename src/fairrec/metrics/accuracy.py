@@ -29,6 +29,23 @@ def discounted_gain(labels: FloatArray) -> FloatArray:
     return gain
 
 
+_HITS, _ANY_HIT, _RECIPROCAL_RANK, _PRECISIONS = range(4)
+"""What `_expect` gives of a list."""
+
+
+def _hits(lists: RankedLists, k: int) -> FloatArray:
+    return _over_ties((lists.labels(k) > 0).sum(axis=1), lists, k, _HITS)
+
+
+def _over_ties(values: AnyArray, lists: RankedLists, k: int, what: int) -> FloatArray:
+    """Values of one order, on average over the orders of equal scores."""
+    ties = lists.ties(k)
+    values = values.astype(np.float64)
+    if len(ties.lists):
+        values[ties.lists] = _expect(ties.size, ties.n_relevant)[what]
+    return values
+
+
 @metric("ndcg", bounds=(0, 1), called="ranking quality")
 def ndcg_per_user(lists: RankedLists, k: int) -> FloatArray:
     """Discounted gain of the first k items, as a share of the best possible order's.
@@ -38,34 +55,37 @@ def ndcg_per_user(lists: RankedLists, k: int) -> FloatArray:
     """
     ideal = discounted_gain(lists.ideal_labels(k))
     ndcg = np.full(lists.n_users, np.nan)
-    np.divide(discounted_gain(lists.labels(k)), ideal, out=ndcg, where=ideal > 0)
-    return ndcg
+    np.divide(discounted_gain(lists.expected_labels(k)), ideal, out=ndcg, where=ideal > 0)
+    # a mean of labels may be a hair too large
+    return np.asarray(np.minimum(ndcg, 1.0))
 
 
 @metric("mrr", bounds=(0, 1), called="reciprocal rank")
 def mrr_per_user(lists: RankedLists, k: int) -> FloatArray:
     """One over the place of the first relevant item, 0 when none is in the first k."""
     is_hit = lists.labels(k) > 0
-    return _where_relevant(np.where(is_hit.any(axis=1), 1 / (is_hit.argmax(axis=1) + 1), 0), lists)
+    values = np.where(is_hit.any(axis=1), 1 / (is_hit.argmax(axis=1) + 1), 0)
+    return _where_relevant(_over_ties(values, lists, k, _RECIPROCAL_RANK), lists)
 
 
 @metric("hit", bounds=(0, 1), called="share with a hit")
 def hit_per_user(lists: RankedLists, k: int) -> FloatArray:
     """1 when at least one of the first k items is relevant, 0 otherwise."""
-    return _where_relevant((lists.labels(k) > 0).any(axis=1), lists)
+    is_hit = np.asarray((lists.labels(k) > 0).any(axis=1))
+    return _where_relevant(_over_ties(is_hit, lists, k, _ANY_HIT), lists)
 
 
 @metric("recall", bounds=(0, 1), called="relevant items shown")
 def recall_per_user(lists: RankedLists, k: int) -> FloatArray:
     """Share of the user's relevant items that are in the first k."""
-    hits = (lists.labels(k) > 0).sum(axis=1)
+    hits = _hits(lists, k)
     return _where_relevant(hits / np.maximum(lists.n_relevant, 1), lists)
 
 
 @metric("precision", bounds=(0, 1), called="relevant among the first")
 def precision_per_user(lists: RankedLists, k: int) -> FloatArray:
     """Relevant items among the first k, divided by k, also when the list is shorter."""
-    return _where_relevant((lists.labels(k) > 0).sum(axis=1) / k, lists)
+    return _where_relevant(_hits(lists, k) / k, lists)
 
 
 @metric("map", bounds=(0, 1), called="mean precision")
@@ -77,8 +97,9 @@ def map_per_user(lists: RankedLists, k: int) -> FloatArray:
     """
     is_hit = lists.labels(k) > 0
     precision = is_hit.cumsum(axis=1) / np.arange(1, is_hit.shape[1] + 1)
+    total = _over_ties((precision * is_hit).sum(axis=1), lists, k, _PRECISIONS)
     best = np.maximum(np.minimum(lists.n_relevant, k), 1)
-    return _where_relevant((precision * is_hit).sum(axis=1) / best, lists)
+    return _where_relevant(np.minimum(total / best, 1.0), lists)
 
 
 # a random order has 0.5, so that twice as much is not twice as good
@@ -163,3 +184,37 @@ def _auc_by_counting(
                     twice += (scores[j] < score) + (scores[j] <= score)
         # pairs of two relevant ones, and of one with itself, add up to their square
         out[user] = (twice - n_mine * n_mine) / 2 / (n_mine * n_other)
+
+
+@kernel
+def _expect(size: IntArray, n_relevant: IntArray) -> FloatArray:
+    """(4, n_lists), means over the orders of equal scores.
+
+    Hits, whether there is one, one over the place of the first, and the precisions at their places.
+
+    Parameters
+    ----------
+    size, n_relevant : (n_lists, k), of the items that may stand in each place
+    """
+    n_lists, k = size.shape
+    found = np.zeros((4, n_lists))
+    for one in range(n_lists):
+        place, above, no_hit = 0, 0, 1.0
+        while place < k and size[one, place] > 0:
+            n, wanted = size[one, place], n_relevant[one, place]
+            inside = min(n, k - place)
+            found[_HITS, one] += wanted * inside / n
+            for at in range(inside):
+                if wanted == 0:
+                    break
+                # those above it, and its share of the others that are wanted and equal
+                hits = above + 1 + at * (wanted - 1) / max(n - 1, 1)
+                found[_PRECISIONS, one] += wanted / n * hits / (place + at + 1)
+                if no_hit > 0:
+                    # the first of them stands here if it is none of those before
+                    found[_RECIPROCAL_RANK, one] += no_hit * wanted / (n - at) / (place + at + 1)
+                    no_hit *= (n - at - wanted) / (n - at)
+            above += wanted
+            place += inside
+        found[_ANY_HIT, one] = 1 - no_hit
+    return found

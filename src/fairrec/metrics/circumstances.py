@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
+import numpy as np
 import polars as pl
 
 from fairrec.core.arrays import IntArray
@@ -17,12 +18,16 @@ from fairrec.inputs.parts.coded_users import users_of
 from fairrec.inputs.table_options import TableOptions
 from fairrec.inputs.tables import Table
 from fairrec.inputs.users import Attribute, AttributeSpec, encode_attribute
+from fairrec.metrics.measured import deepest
 from fairrec.metrics.parsing import MetricAtK
 from fairrec.metrics.ranked import RankedLists
 
 HISTORY_LENGTH, LIST_LENGTH, N_RELEVANT = "history_length", "list_length", "n_relevant"
-COUNTED = (LIST_LENGTH, N_RELEVANT, HISTORY_LENGTH)
+TIED = "tied_at_cutoff"
+COUNTED = (LIST_LENGTH, N_RELEVANT, HISTORY_LENGTH, TIED)
 """Circumstances that are counted in the tables; all others are columns of the users table."""
+OF_LISTS = (LIST_LENGTH, N_RELEVANT)
+"""Those of them of which lists in random order show what they make."""
 FEW = 10
 """A number with so many different values is taken as it is, and in fifths where it has more."""
 _MANY = 100
@@ -87,15 +92,20 @@ def refuse_given(
                 f"{spelled('given', [name])} counts the training interactions of each user. Give "
                 f"them: {spelled('history', Blank('FILE'))}, or a column of the users table."
             )
-        if name in (LIST_LENGTH, N_RELEVANT) and "values" in tables:
+        if name in (LIST_LENGTH, N_RELEVANT, TIED) and "values" in tables:
             raise InputError(
                 f"{spelled('given', [name])} is counted in lists, and {spelled('values')} have "
                 "none. Give it as a column of the users table, by another name."
             )
 
 
-def given_circumstances(inputs: AuditInputs) -> tuple[Attribute, ...]:
-    """The circumstances in which users are to be alike, in bins, with notes about these."""
+def given_circumstances(inputs: AuditInputs, wanted: Sequence[MetricAtK]) -> tuple[Attribute, ...]:
+    """The circumstances in which users are to be alike, in bins, with notes about these.
+
+    Parameters
+    ----------
+    wanted : the metrics that are audited
+    """
     table = inputs.tables["users"]
     found: list[Attribute] = []
     for text in inputs.given.given:
@@ -104,12 +114,14 @@ def given_circumstances(inputs: AuditInputs) -> tuple[Attribute, ...]:
             found += _of_users(text, inputs)
             continue
         spec = AttributeSpec(name, name, None if bins is None else parse_binning(bins, text))
-        numbers = pl.Series(name, _counted(name, inputs))
+        numbers = pl.Series(name, _counted(name, inputs, wanted))
         found.append(encode_attribute(numbers, _binned(spec, numbers), name))
     return tuple(map(_with_one_value_told, found))
 
 
-def counted_circumstances(inputs: AuditInputs) -> tuple[Circumstance, ...]:
+def counted_circumstances(
+    inputs: AuditInputs, wanted: Sequence[MetricAtK]
+) -> tuple[Circumstance, ...]:
     """All circumstances that can be counted in the tables and are not given."""
     is_given = {circumstance.name for circumstance in inputs.circumstances}
     if "values" in inputs.tables or inputs.given.side == "items":
@@ -120,7 +132,11 @@ def counted_circumstances(inputs: AuditInputs) -> tuple[Circumstance, ...]:
             continue
         if name == N_RELEVANT and not _has_labels(inputs):
             continue
-        numbers = _counted(name, inputs)
+        if name == TIED and not _can_be_tied(inputs, wanted):
+            continue
+        numbers = _counted(name, inputs, wanted)
+        if name == TIED and numbers.min() == numbers.max():
+            continue
         spec = _binned(AttributeSpec(name, name), pl.Series(name, numbers))
         found.append(Circumstance(numbers, encode_attribute(pl.Series(name, numbers), spec, name)))
     return tuple(found)
@@ -170,13 +186,20 @@ def _binned(spec: AttributeSpec, values: pl.Series) -> AttributeSpec:
     return replace(spec, binning=FIFTHS, warnings=(*spec.warnings, note))
 
 
-def _counted(name: str, inputs: AuditInputs) -> IntArray:
+def _counted(name: str, inputs: AuditInputs, wanted: Sequence[MetricAtK]) -> IntArray:
     if name == HISTORY_LENGTH:
         keys = inputs.all_users.keys[inputs.rows]
         return history_lengths(inputs.tables["history"], keys)
     lists = RankedLists(inputs.candidates, 0, inputs.side)
     if name == LIST_LENGTH:
         return lists.lengths[inputs.list_of_user]
+    if name == TIED:
+        if not _can_be_tied(inputs, wanted):
+            raise InputError(
+                f"{spelled('given', [name])} looks at scores at the cut-off of a metric, and there "
+                "are no scores in the table, or no metric with a cut-off. Leave it out."
+            )
+        return lists.are_tied(deepest(wanted))[1][inputs.list_of_user].astype(np.int64)
     if not _has_labels(inputs):
         raise InputError(
             f"{spelled('given', [name])} counts relevant items, and "
@@ -184,6 +207,10 @@ def _counted(name: str, inputs: AuditInputs) -> IntArray:
             f"held-out interactions: {spelled('test', Blank('FILE'))}"
         )
     return lists.n_relevant[inputs.list_of_user]
+
+
+def _can_be_tied(inputs: AuditInputs, wanted: Sequence[MetricAtK]) -> bool:
+    return len(inputs.candidates.scores) > 0 and deepest(wanted) > 0
 
 
 def _has_labels(inputs: AuditInputs) -> bool:

@@ -72,7 +72,7 @@ def rbo_per_user(lists: RankedLists, k: int) -> FloatArray:
 def tau_per_user(lists: RankedLists) -> FloatArray:
     """Kendall's rank correlation between the two lists, over the items that are in both.
 
-    Equal scores keep the order of the rows. Undefined below two such items.
+    Equal scores are ordered by user and item. Undefined below two such items.
     """
     other, own = _other(lists), in_order(lists.candidates)
     values: FloatArray = _taus(own.offsets, own.items, other.offsets, other.items, other.n_items)

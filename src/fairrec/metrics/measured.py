@@ -10,10 +10,12 @@ import numpy as np
 
 from fairrec.core.arrays import BoolArray, FloatArray, IntArray
 from fairrec.core.errors import InputError, plain
+from fairrec.core.kernels import kernel
 from fairrec.core.progress import Progress
 from fairrec.core.units import USERS, Unit
 from fairrec.inputs.audit_inputs import AuditInputs
 from fairrec.inputs.candidates import CandidateLists
+from fairrec.inputs.described import TiedLists
 from fairrec.inputs.side import SideData
 from fairrec.metrics.parsing import MetricAtK
 from fairrec.metrics.ranked import RankedLists
@@ -239,13 +241,45 @@ def values_per_list(
     advance: Callable[[int], None] = lambda done: None,
 ) -> FloatArray:
     """(n_metrics, n_lists), NaN where undefined."""
-    max_k = max((metric.k or 0 for metric in metrics), default=0)
-    lists = RankedLists(candidates, max_k, side, threads)
+    lists = RankedLists(candidates, deepest(metrics), side, threads)
     values = np.empty((len(metrics), candidates.n_users))
     for i, metric in enumerate(metrics):
         values[i] = metric.checked(metric.compute(lists), lists.n_users)
         advance(i + 1)
     return values
+
+
+def tied_lists(
+    candidates: CandidateLists, metrics: Sequence[MetricAtK], threads: int = 1
+) -> TiedLists | None:
+    """How many lists have equal scores; None without scores, or where no metric has a cut-off."""
+    k = deepest(metrics)
+    if not k or len(candidates.scores) < len(candidates.items):
+        return None
+    lists = RankedLists(candidates, 0, SideData(), threads)
+    is_tied, is_at_cutoff = lists.are_tied(k)
+    tied = np.flatnonzero(is_tied)
+    n_constant = 0
+    if len(tied):
+        n_constant = int(_are_constant(candidates.offsets, candidates.scores, tied).sum())
+    n_lists = int((lists.lengths > 1).sum())
+    return TiedLists(k, n_lists, len(tied), int(is_at_cutoff.sum()), n_constant)
+
+
+def deepest(metrics: Sequence[MetricAtK]) -> int:
+    """The deepest cut-off; 0 where there is none."""
+    return max((metric.k or 0 for metric in metrics), default=0)
+
+
+@kernel
+def _are_constant(offsets: IntArray, scores: FloatArray, lists: IntArray) -> BoolArray:
+    found = np.ones(len(lists), dtype=np.bool_)
+    for at, one in enumerate(lists):
+        for row in range(offsets[one] + 1, offsets[one + 1]):
+            if scores[row] != scores[row - 1]:
+                found[at] = False
+                break
+    return found
 
 
 def values_in_random_order(

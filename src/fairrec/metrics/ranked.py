@@ -5,25 +5,46 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 
-from fairrec.core.arrays import AnyArray, FloatArray, IntArray
+from fairrec.core.arrays import AnyArray, BoolArray, FloatArray, IntArray
 from fairrec.core.kernels import kernel
 from fairrec.core.threads import chunks, map_in_threads
 from fairrec.inputs.candidates import CandidateLists
 from fairrec.inputs.side import SideData
+from fairrec.inputs.ties import hashes_of, sort_ties, tied_rows
 
 FEW_LISTS = 256
 """Lists below which a thread costs more than it saves."""
+
+
+class Ties(NamedTuple):
+    """Lists with equal scores in their first places: for each place, the items of its score.
+
+    Any of them may stand there. Nothing is past the end of a list.
+
+    Parameters
+    ----------
+    lists : (n_tied,), positions of the lists
+    size : (n_tied, k), number of items with the score of the place
+    n_relevant : (n_tied, k), relevant ones among them
+    label : (n_tied, k), the mean of their labels
+    """
+
+    lists: IntArray
+    size: IntArray
+    n_relevant: IntArray
+    label: FloatArray
 
 
 @dataclass(frozen=True)
 class RankedLists:
     """Every user's candidates in score order, seen through their first places.
 
-    Equal scores keep the order of the input rows. All arrays have one row a user and `k`
-    columns; a list shorter than `k` ends in item -1 and label 0.
+    Equal scores are in an order of their user and item ids, whatever that of the rows. All arrays
+    have one row a user and `k` columns; a list shorter than `k` ends in item -1 and label 0.
 
     Parameters
     ----------
@@ -66,6 +87,22 @@ class RankedLists:
         self._in_chunks(_count_relevant, self.all_labels, counts)
         return counts
 
+    def are_tied(self, k: int) -> tuple[BoolArray, BoolArray]:
+        """(n_users,) each, whether an item in the first `k` places shares its score with another.
+
+        With any candidate; and whether the item in the last of these places does.
+        """
+        best, marked = self._select(self.candidates.scores, k + 1)
+        rows = best[marked]
+        # nothing is past the end of a list
+        is_next = (np.diff(self.candidates.scores[rows]) == 0) & (rows[:, 1:] >= 0)
+        last = np.minimum(self.lengths[marked], k) - 1
+        at = np.arange(len(marked))
+        is_last = is_next[at, last] | ((last > 0) & is_next[at, last - 1])
+        any_tied, at_cutoff = np.zeros((2, self.n_users), dtype=bool)
+        any_tied[marked], at_cutoff[marked] = is_next.any(axis=1), is_last
+        return any_tied, at_cutoff
+
     def items(self, k: int) -> IntArray:
         """(n_users, k), the items in the first `k` places; -1 past the end of a list."""
         rows = self._best_rows(k)
@@ -77,6 +114,23 @@ class RankedLists:
         """(n_users, k), their labels; 0 past the end of a list."""
         labels: FloatArray = _labels_at(self._best_rows(k), self.all_labels)
         return labels
+
+    def expected_labels(self, k: int) -> FloatArray:
+        """(n_users, k), their labels on average over the orders of equal scores."""
+        labels, ties = self.labels(k), self.ties(k)
+        labels[ties.lists] = ties.label
+        return labels
+
+    def ties(self, k: int) -> Ties:
+        """Lists in which items of the first `k` places have equal scores."""
+        ties = self._ties if k <= self.max_k else self._tied(k)
+        is_tied = (ties.size[:, :k] > 1).any(axis=1)
+        return Ties(
+            ties.lists[is_tied],
+            ties.size[is_tied, :k],
+            ties.n_relevant[is_tied, :k],
+            ties.label[is_tied, :k],
+        )
 
     def ideal_labels(self, k: int) -> FloatArray:
         """(n_users, k), the largest labels of each user in falling order, 0 past the end.
@@ -90,32 +144,59 @@ class RankedLists:
         return labels
 
     def _best_rows(self, k: int) -> IntArray:
-        return self._by_score[:, :k] if k <= self.max_k else self._select(self.candidates.scores, k)
+        return self._by_score[0][:, :k] if k <= self.max_k else self._ranked(k)[0]
 
     def _ideal_rows(self, k: int) -> IntArray:
-        return self._by_label[:, :k] if k <= self.max_k else self._select(self.all_labels, k)
+        return self._by_label[:, :k] if k <= self.max_k else self._select(self.all_labels, k)[0]
 
     # selected once for the deepest place; a metric may look deeper than it was asked to
 
     @cached_property
-    def _by_score(self) -> IntArray:
-        return self._select(self.candidates.scores, self.max_k)
+    def _by_score(self) -> tuple[IntArray, IntArray]:
+        return self._ranked(self.max_k)
 
     @cached_property
     def _by_label(self) -> IntArray:
-        return self._select(self.all_labels, self.max_k)
+        return self._select(self.all_labels, self.max_k)[0]
 
-    def _select(self, keys: FloatArray, k: int) -> IntArray:
+    @cached_property
+    def _ties(self) -> Ties:
+        return self._tied(self.max_k)
+
+    def _ranked(self, k: int) -> tuple[IntArray, IntArray]:
+        """The rows in the first places, and the lists with equal scores among or just below."""
+        candidates = self.candidates
+        best, tied = self._select(candidates.scores, k)
+        if len(tied):
+            rows = candidates.offsets, candidates.scores, candidates.items
+            sort_ties(tied, *rows, *hashes_of(candidates), best)
+        return best, tied
+
+    def _tied(self, k: int) -> Ties:
+        best, tied = self._by_score if k == self.max_k else self._ranked(k)
+        size, n_relevant = np.zeros((2, len(tied), k), dtype=np.int64)
+        ties = Ties(tied, size, n_relevant, np.zeros((len(tied), k)))
+        if len(tied):
+            rows = self.candidates.offsets, self.candidates.scores, self.all_labels
+            _look_at_ties(*rows, best, tied, size, n_relevant, ties.label)
+        return ties
+
+    def _select(self, keys: FloatArray, k: int) -> tuple[IntArray, IntArray]:
+        """(n_users, k), rows of the largest keys, and the lists in which some of these are equal.
+
+        Equal to one another or to a key that is left out.
+        """
         best = np.full((self.n_users, k), -1, dtype=np.int64)
-        self._in_chunks(_best_rows, keys, best)
-        return best
+        is_tied = np.zeros(self.n_users, dtype=bool)
+        self._in_chunks(_best_rows, keys, best, is_tied)
+        return best, np.flatnonzero(is_tied)
 
-    def _in_chunks(self, kernel: Callable[..., None], flat: FloatArray, out: AnyArray) -> None:
+    def _in_chunks(self, kernel: Callable[..., None], flat: FloatArray, *out: AnyArray) -> None:
         """Fill `out`, one row a user, from the users' parts of a flat array."""
         offsets = self.candidates.offsets
 
         def work(users: slice) -> None:
-            kernel(offsets[users.start : users.stop + 1], flat, out[users])
+            kernel(offsets[users.start : users.stop + 1], flat, *(one[users] for one in out))
 
         parts = chunks(self.n_users, self.threads, FEW_LISTS)
         for _ in map_in_threads(work, parts, self.threads):
@@ -176,19 +257,21 @@ def _count_relevant(offsets: IntArray, labels: FloatArray, counts: IntArray) -> 
 
 
 @kernel
-def _best_rows(offsets: IntArray, keys: FloatArray, best: IntArray) -> None:
+def _best_rows(offsets: IntArray, keys: FloatArray, best: IntArray, is_tied: BoolArray) -> None:
     """Write the rows of the largest keys of each user, in falling order, into `best`.
 
-    A row moves up only past a strictly smaller key, so ties keep the order of the rows.
+    Equal ones keep the order of the rows, and mark the list.
     """
     k = best.shape[1]
     top = np.empty(k)
     for user in range(len(offsets) - 1):
-        held = 0
+        held, left_out = 0, -np.inf
         for row in range(offsets[user], offsets[user + 1]):
             key = keys[row]
-            if held == k and not key > top[k - 1]:
-                continue
+            if held == k:
+                left_out = max(left_out, min(key, top[k - 1]))
+                if not key > top[k - 1]:
+                    continue
             place = held if held < k else k - 1
             while place > 0 and key > top[place - 1]:
                 best[user, place] = best[user, place - 1]
@@ -197,3 +280,33 @@ def _best_rows(offsets: IntArray, keys: FloatArray, best: IntArray) -> None:
             best[user, place] = row
             top[place] = key
             held = min(held + 1, k)
+        is_tied[user] = held == k and left_out == top[k - 1]
+        for place in range(1, held):
+            is_tied[user] |= top[place] == top[place - 1]
+
+
+@kernel
+def _look_at_ties(
+    offsets: IntArray,
+    scores: FloatArray,
+    labels: FloatArray,
+    best: IntArray,
+    tied: IntArray,
+    size: IntArray,
+    n_relevant: IntArray,
+    label: FloatArray,
+) -> None:
+    """Write what the items are that may stand in each place of some lists."""
+    for at, one in enumerate(tied):
+        start, stop = offsets[one], offsets[one + 1]
+        place, n = 0, min(best.shape[1], stop - start)
+        while place < n:
+            rows = tied_rows(scores, best[one], place, start, stop)
+            wanted = labels[rows]
+            # in one order, so that the sum has the same last digit
+            wanted = np.sort(wanted[wanted > 0])
+            end = min(place + len(rows), n)
+            size[at, place:end] = len(rows)
+            n_relevant[at, place:end] = len(wanted)
+            label[at, place:end] = wanted.sum() / len(rows)
+            place = end

@@ -82,7 +82,6 @@ def read_inputs(
         values=columns,
         item_columns=[metric.of for metric in wanted if metric.of],
     )
-    inputs = replace(inputs, circumstances=given_circumstances(inputs))
     if columns:
         inputs = _with_ends_explained(inputs, wanted)
     if left_out:
@@ -91,6 +90,7 @@ def read_inputs(
         wanted = _fitting(wanted, inputs)
     if inputs.candidates.held_out is not None and has_scores:
         inputs = _with_hits_checked(inputs, wanted)
+    inputs = replace(inputs, circumstances=given_circumstances(inputs, wanted))
     if given.relevant is None and "predictions" in opened:
         inputs = _with_labels_explained(inputs, wanted)
     return inputs, wanted

@@ -27,6 +27,7 @@ class RerankLists:
     offsets : (n_lists + 1,)
     items : (n_rows,), positions of items in the side data
     scores : (n_rows,)
+    by_score : (n_rows,), the rows of each list in the model's order
     side : categories and popularity, where there are any
     user : (n_lists,), position in the history; -1 without one
     history_item : (n_items,), position of each item in the history; -1 where nobody had it
@@ -39,6 +40,7 @@ class RerankLists:
     offsets: IntArray
     items: CodeArray
     scores: FloatArray
+    by_score: IntArray
     side: SideData
     user: IntArray
     history_item: IntArray
@@ -54,11 +56,6 @@ class RerankLists:
         return len(self.offsets) - 1
 
     @cached_property
-    def by_score(self) -> IntArray:
-        """(n_rows,), the rows of each list in the model's order; ties as they came."""
-        return self.sorted_by(self.scores, np.arange(len(self.scores)))
-
-    @cached_property
     def relevance(self) -> FloatArray:
         """(n_rows,), scores from 0 for the lowest to 1 for the highest of each list."""
         scaled = np.empty(len(self.scores))
@@ -71,11 +68,10 @@ class RerankLists:
         self.in_chunks(_standardise, values, scaled)
         return scaled
 
-    def sorted_by(self, keys: FloatArray, rows: IntArray | None = None) -> IntArray:
+    def sorted_by(self, keys: FloatArray) -> IntArray:
         """Rows of each list by falling key; equal keys keep the model's order."""
-        before = self.by_score if rows is None else rows
         order = np.empty(len(keys), dtype=np.int64)
-        self.in_chunks(_sort_rows, keys, before, order)
+        self.in_chunks(_sort_rows, keys, self.by_score, order)
         return order
 
     def in_chunks(self, kernel: Callable[..., None], *arrays: Any) -> None:

@@ -12,6 +12,7 @@ from fairrec.inputs.audit_inputs import AuditInputs
 from fairrec.inputs.flat_lists import gather_lists
 from fairrec.inputs.history import read_history
 from fairrec.inputs.side import Categories, read_categories
+from fairrec.inputs.ties import rows_in_order
 from fairrec.mitigation.lists import RerankLists
 from fairrec.mitigation.record import RerankerRecord
 from fairrec.mitigation.reranker import RERANKERS, Orders, Reranker, TrainingSet
@@ -98,6 +99,7 @@ class Remedy:
             offsets=candidates.offsets,
             items=candidates.items,
             scores=candidates.scores,
+            by_score=rows_in_order(candidates),
             side=part.side,
             user=_nowhere(len(users)) if history is None else history.users_at(part.user_ids),
             history_item=(

@@ -84,6 +84,7 @@ def audit_summary(
         missing_lists=described.missing_lists,
         given=given,
         circumstances=circumstances,
+        ties=described.ties,
         attributes=attribute_summaries(analysis.grouping),
         depth=options.depth,
         alpha=options.alpha,

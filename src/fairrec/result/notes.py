@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Collection, Mapping
 
+from fairrec.core.options import Blank, spelled
 from fairrec.inputs.described import Described
 from fairrec.result.metric_schema import MetricResult
 from fairrec.statistics.analysis import Analysis
@@ -28,6 +29,7 @@ def reader_notes(
     said: list[str] = []
     many = described.unit.many
     attributes = described.attributes
+    said += _about_ties(described)
     said += described.warnings
     # one table may be both values and users
     said += dict.fromkeys(note for table in described.tables.values() for note in table.notes)
@@ -65,3 +67,25 @@ def reader_notes(
         if result.n_not_listed
     ]
     return tuple(said)
+
+
+def _about_ties(described: Described) -> list[str]:
+    """Lists of which chance decides what is in their first places."""
+    ties = described.ties
+    if ties is None or not ties.n_tied:
+        return []
+    if described.measured_by == "recommendations":
+        return [
+            f"the lists of {ties.n_tied:,} of {ties.n_lists:,} users have equal scores in their "
+            f"first {ties.k} places, and metrics are means over their orders. If users saw one "
+            "order, give the place of each item, 1 for the first: "
+            f"{spelled('columns', {'rank': Blank('NAME')})}"
+        ]
+    if not ties.n_at_cutoff or ties.is_without_order:
+        return []
+    constant = f" ({ties.n_constant:,} of them one score throughout)" if ties.n_constant else ""
+    return [
+        f"the lists of {ties.n_at_cutoff:,} of {ties.n_lists:,} users have equal scores at place "
+        f"{ties.k}{constant}, so that chance decides what comes first; metrics are means over all "
+        "orders of equal scores"
+    ]

@@ -7,7 +7,7 @@ from typing import Any, Literal
 from pydantic import Field, model_validator
 
 from fairrec.core.units import USERS, Unit
-from fairrec.inputs.described import MeasuredBy
+from fairrec.inputs.described import MeasuredBy, TiedLists
 from fairrec.result.catalogue_schema import CatalogueExposure
 from fairrec.result.circumstances_schema import DifferingCircumstance, Given
 from fairrec.result.metric_schema import MAX_UNDEFINED, Finding, MetricResult
@@ -191,6 +191,12 @@ class AuditSummary(Part):
         default=(),
         description="circumstances not given in which a finding differs from all others, and on "
         "which the metric depends",
+    )
+    ties: TiedLists | None = Field(
+        default=None,
+        description="lists of two or more, those with a score among the first k that is shared, "
+        "those with that of the last of these shared, and those of one score throughout; null "
+        "where nothing is ranked or scores are not at hand",
     )
     attributes: dict[str, AttributeSummary]
     depth: int | Literal["full"]

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
+
+import numpy as np
 
 from fairrec.core.arrays import FloatArray, IntArray
 from fairrec.core.audit_options import AboutOptions
@@ -13,8 +16,8 @@ from fairrec.core.progress import Progress
 from fairrec.inputs.audit_inputs import AuditInputs
 from fairrec.inputs.described import Described
 from fairrec.metrics import MetricAtK
-from fairrec.metrics.circumstances import HISTORY_LENGTH, counted_circumstances
-from fairrec.metrics.measured import values_in_random_order
+from fairrec.metrics.circumstances import OF_LISTS, counted_circumstances
+from fairrec.metrics.measured import Measured, tied_lists, values_in_random_order
 from fairrec.report.page.card import card_html
 from fairrec.report.page.html import page_html
 from fairrec.result.audit_result import AuditResult
@@ -61,9 +64,13 @@ def named_result(
     described : what the result tells of it; None for what it tells of itself
     wanted : all metrics, in the order they were asked for
     """
-    described = described or seen.described
-    inputs = seen if isinstance(seen, AuditInputs) else None
     measured, grouping, options = analysis.measured, analysis.grouping, analysis.options
+    inputs = seen if isinstance(seen, AuditInputs) else None
+    described = described or seen.described
+    if inputs is not None:
+        inputs = _with_scores(inputs, searched, measured)
+        ties = tied_lists(inputs.candidates, measured.metrics, options.n_threads)
+        described = replace(described, ties=ties)
     progress("looking for who is missing", 0, 0)
     if isinstance(seen, AuditInputs):
         missing = analyse_missing(measured, seen, grouping, options)
@@ -109,6 +116,13 @@ def named_result(
     )
 
 
+def _with_scores(inputs: AuditInputs, searched: Searched | None, measured: Measured) -> AuditInputs:
+    """The same with the scores of a model, where all of them are paid for."""
+    if searched is None or not measured.is_complete:
+        return inputs
+    return inputs.with_scores(searched.ledger.pay_for(np.arange(inputs.candidates.n_users)))
+
+
 def strata_of(inputs: AuditInputs) -> Strata | None:
     """Users in the same circumstances; None where none are given."""
     given = inputs.circumstances
@@ -133,7 +147,7 @@ def _differing(
     findings = [[finding.position for finding in about.findings] for about in found]
     if not measured.is_complete or not any(findings):
         return ()
-    counted = counted_circumstances(inputs)
+    counted = counted_circumstances(inputs, measured.metrics)
     # what is recommended stays so in any order, and only candidates have a chance level
     is_of_candidates = inputs.candidates.labels is not None and inputs.candidates.held_out is None
 
@@ -144,7 +158,7 @@ def _differing(
         analysis,
         findings,
         [
-            Counted(one.numbers, one.bins.codes, len(one.bins.values), one.name != HISTORY_LENGTH)
+            Counted(one.numbers, one.bins.codes, len(one.bins.values), one.name in OF_LISTS)
             for one in counted
         ],
         at_random if is_of_candidates else None,

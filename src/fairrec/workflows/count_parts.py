@@ -13,7 +13,7 @@ from fairrec.core.engines.engine import Engine, steps
 from fairrec.core.engines.local import LocalEngine
 from fairrec.core.errors import InputError, plain
 from fairrec.core.files import put_table, whole_file
-from fairrec.core.options import Blank, changed, spelled
+from fairrec.core.options import changed, spelled
 from fairrec.core.progress import Progress
 from fairrec.counts.counting import count_users
 from fairrec.counts.levels import levels_of
@@ -161,5 +161,5 @@ def refuse_pooled(wanted: Sequence[MetricAtK]) -> None:
         if metric.metric.pooled:
             raise InputError(
                 f"{metric.name} is no mean over users, so it cannot be told from counts of them. "
-                f"Name others: {spelled('metrics', Blank('NAMES'))}"
+                f"Name one that is, such as {spelled('metrics', ['auc'])}"
             )

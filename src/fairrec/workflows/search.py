@@ -170,7 +170,8 @@ def searchable(metrics: Sequence[MetricAtK]) -> tuple[MetricAtK, ...]:
         if metric.metric.pooled:
             raise InputError(
                 f"Metric '{metric.name}' is no mean over users, so a search cannot look for it. "
-                "Leave it out, or audit a table of scores without a search."
+                f"Name one that is, such as {spelled('metrics', ['auc'])}, or audit a table of "
+                "scores without a search."
             )
     return tuple(metrics)
 

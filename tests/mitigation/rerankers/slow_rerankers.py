@@ -18,8 +18,8 @@ Value = Callable[[list[int], int], float]
 
 
 def model_order(world: RerankWorld, one: int) -> list[int]:
-    """By falling score, ties as they came."""
-    return sorted(world.rows(one), key=lambda row: -world.lists.scores[row])
+    """By falling score, ties in the order that metrics see."""
+    return world.part(world.lists.by_score, one)
 
 
 def relevance(world: RerankWorld, one: int) -> dict[int, float]:

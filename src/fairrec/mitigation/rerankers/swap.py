@@ -95,6 +95,8 @@ class _Exchanges:
         if needed <= 0:
             return
         rows, bounds = _rows_of(lists.offsets, members)
+        # of equals the one that the model has first is taken
+        rows = lists.by_score[rows]
         # gain: how much nearer to the rest an item brings the group, or further where it is lowered
         toward = np.sign(distance) if lists.is_worse else -np.sign(distance)
         gain = toward * self._part[rows]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from fairrec.core.errors import plain
 from fairrec.core.options import spelled
 from fairrec.core.units import Unit
-from fairrec.metrics.circumstances import HISTORY_LENGTH, LIST_LENGTH, N_RELEVANT
+from fairrec.metrics.circumstances import HISTORY_LENGTH, LIST_LENGTH, N_RELEVANT, TIED
 from fairrec.report.words import (
     group_label,
     number,
@@ -32,7 +32,14 @@ _OF_WHAT = {
 
 def circumstance_lines(summary: AuditSummary) -> tuple[str, ...]:
     """What is to be known about circumstances before any finding is read."""
-    return (*_given(summary), *_differing(summary))
+    return (*_without_order(summary), *_given(summary), *_differing(summary))
+
+
+def _without_order(summary: AuditSummary) -> tuple[str, ...]:
+    """A model that gives every candidate of a user the same score."""
+    if summary.ties is None or not summary.ties.is_without_order:
+        return ()
+    return ("No list has two different scores, so every value is that of a random order.",)
 
 
 def _given(summary: AuditSummary) -> tuple[str, ...]:
@@ -86,11 +93,16 @@ def _differing(summary: AuditSummary) -> tuple[str, ...]:
 
 def _difference(found: list[DifferingCircumstance]) -> str:
     first = found[0]
-    what = _OF_WHAT[first.circumstance]
-    how_many = (
-        f"Users of {group_label(first.group)} have {_mean(first.mean)} {what} on average, all "
-        f"others {_mean(first.mean_of_others)}"
-    )
+    if first.circumstance == TIED:
+        how_many = (
+            f"{percent(first.mean)} of the lists of {group_label(first.group)} have equal scores "
+            f"at the cut-off, of all others {percent(first.mean_of_others)}"
+        )
+    else:
+        how_many = (
+            f"Users of {group_label(first.group)} have {_mean(first.mean)} "
+            f"{_OF_WHAT[first.circumstance]} on average, all others {_mean(first.mean_of_others)}"
+        )
     advice = spelled("given", [first.circumstance])
     if first.explains is not None:
         parts = ", ".join(

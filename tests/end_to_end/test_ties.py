@@ -1,0 +1,178 @@
+"""Equal scores are worth what chance is, are said, and leave nothing to the order of rows."""
+
+from __future__ import annotations
+
+import json
+from functools import cache, partial
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+from pytest import approx
+
+import fairrec
+from fairrec.core.errors import InputError
+from fairrec.inputs.described import TiedLists
+from fairrec.inputs.parts.opening import open_parts
+from fairrec.report.text.circumstances import circumstance_lines
+from fairrec.workflows import count_parts
+from tests.recommendations import Served
+
+N, LENGTH = 600, 30
+CHANCE = sum(1 / np.log2(place + 1) for place in range(1, 11)) / LENGTH
+METRICS = "ndcg@10,mrr@10,hit@10,recall@10,map@10,auc,urd@5,novelty@5"
+
+
+@cache
+def tables() -> dict[str, pl.DataFrame]:
+    """Each user's positive first; of the new ones, 15%, the model knows nothing."""
+    rng = np.random.default_rng(3)
+    is_new = np.arange(N) % 20 < 3
+    label = np.tile(np.arange(LENGTH) == 0, (N, 1)).astype(float)
+    score = rng.random((N, LENGTH)) + 0.4 * label
+    score[is_new] = 0.5
+    rows = {
+        "user_id": np.repeat(np.arange(N), LENGTH),
+        "item_id": np.concatenate([rng.choice(200, LENGTH, replace=False) for _ in range(N)]),
+        "score": score.ravel(),
+        "label": label.ravel(),
+    }
+    items = {"item_id": np.arange(200), "categories": [f"c{i % 7}|d{i % 3}" for i in range(200)]}
+    return {
+        "predictions": pl.DataFrame(rows),
+        "users": pl.DataFrame(
+            {
+                "user_id": np.arange(N),
+                "kind": np.where(is_new, "new", "old"),
+                "plan": rng.choice(["free", "paid"], N),
+            }
+        ),
+        "items": pl.DataFrame(items),
+        "history": pl.DataFrame({"user_id": np.arange(N), "item_id": np.arange(N) ** 2 % 200}),
+    }
+
+
+def audit(**changes: Any) -> fairrec.AuditResult:
+    given = {**tables(), "by": "kind,plan", "metrics": METRICS, "permutations": 200, **changes}
+    return fairrec.audit(**given)
+
+
+def content(result: fairrec.AuditResult) -> dict[str, Any]:
+    """All that is said but of the tables themselves."""
+    return json.loads(result.summary.model_dump_json(exclude={"inputs", "command"}))
+
+
+def shuffled(name: str, seed: int = 0) -> pl.DataFrame:
+    return tables()[name].sample(fraction=1, shuffle=True, seed=seed)
+
+
+def test_the_order_of_rows_says_nothing_of_users_of_whom_the_model_knows_nothing():
+    result = audit()
+    assert content(audit(predictions=shuffled("predictions"))) == content(result)
+    (finding, *_) = result.metric("ndcg@10").findings
+    assert finding.group == {"kind": "new"}
+    assert finding.value == approx(CHANCE)
+    assert finding.difference < -0.1
+
+
+def test_tied_lists_are_counted_said_and_a_circumstance():
+    result = audit()
+    assert result.summary.ties == TiedLists(10, N, N * 3 // 20, N * 3 // 20, N * 3 // 20)
+    assert result.summary.warnings[0] == (
+        "the lists of 90 of 600 users have equal scores at place 10 (90 of them one score "
+        "throughout), so that chance decides what comes first; metrics are means over all orders "
+        "of equal scores"
+    )
+    # two in three of the new users have this plan, and one in eight of the others
+    new, at = pl.col("kind") == "new", pl.col("user_id") // 20
+    is_basic = pl.when(new).then(at % 3 > 0).otherwise(at % 8 == 0)
+    users = tables()["users"].with_columns(plan=is_basic)
+    summary = audit(users=users, by="plan", metrics="mrr@10").summary
+    (one,) = [one for one in summary.circumstances if one.group == {"plan": True}]
+    assert one.circumstance == "tied_at_cutoff"
+    assert one.explains / one.difference == approx(1, abs=0.3)
+    (line,) = [line for line in circumstance_lines(summary) if "plan=True" in line]
+    assert line.startswith(
+        "47% of the lists of plan=True have equal scores at the cut-off, of all others 6.4%, and "
+        "mrr@10 depends on it."
+    )
+    given = audit(by="plan", given="tied_at_cutoff", metrics="ndcg@10")
+    assert given.summary.given.n_strata == 2
+
+
+def test_rows_counts_and_parts_agree(tmp_path, monkeypatch):
+    given = {name: tables()[name] for name in ("users", "items", "history")}
+    for name, table in {**given, "predictions": shuffled("predictions")}.items():
+        table.write_parquet(tmp_path / f"{name}.parquet", row_group_size=500)
+    files = {name: tmp_path / f"{name}.parquet" for name in tables()}
+    by_rows, asked = audit(), {"by": "kind,plan", "metrics": METRICS}
+    counts = fairrec.count(**files, **asked)
+    of_counts = fairrec.audit(counts=counts, permutations=200)
+    monkeypatch.setattr(count_parts, "open_parts", partial(open_parts, n_rows=2000))
+    monkeypatch.setattr("fairrec.workflows.audit.is_large", lambda *_: True)
+    in_parts = audit(**files)
+    assert of_counts.summary.ties == in_parts.summary.ties == by_rows.summary.ties
+    for other in (of_counts, in_parts):
+        assert other.summary.warnings[0] == by_rows.summary.warnings[0]
+        for name, about in by_rows.metrics.items():
+            assert other.metrics[name].mean == approx(about.mean, rel=1e-12)
+            assert other.metrics[name].gap == approx(about.gap, rel=1e-9)
+    assert in_parts.per_user_parts is not None
+    values = in_parts.per_user_parts.collect().sort("user_id").select(*by_rows.metrics)
+    assert by_rows.per_user.select(*by_rows.metrics).equals(values)
+
+
+def test_ids_as_text_leave_equal_scores_in_the_same_order():
+    as_text = {
+        name: table.with_columns(
+            pl.col(one).cast(pl.String) for one in ("user_id", "item_id") if one in table.columns
+        )
+        for name, table in tables().items()
+    }
+    texts, numbers = (one.per_user["urd@5"] for one in (audit(**as_text), audit()))
+    ids = audit(**as_text).per_user["user_id"].cast(pl.Int64)
+    assert texts.gather(ids.arg_sort()).equals(numbers)
+
+
+def test_exposure_of_items_does_not_depend_on_the_order_of_rows():
+    asked = {"side": "items", "by": "categories:each", "metrics": "exposure@5", "users": None}
+    asked |= {"history": None, "permutations": 100}
+    both = [
+        audit(predictions=rows, **asked).group_table
+        for rows in (tables()["predictions"], shuffled("predictions"))
+    ]
+    groups = [column for column in both[0].columns if column.startswith("categories")]
+    one, other = (table.sort(groups)["value"].to_list() for table in both)
+    assert len(one) > 1
+    assert other == approx(one, rel=1e-12)
+
+
+def test_lists_as_served_are_to_have_their_ranks():
+    served = Served({u: [u, u + 1, u + 2] for u in range(30)}, {u: {u: 1.0} for u in range(30)})
+    users = pl.DataFrame({"user_id": [*range(30)], "group": ["a", "b"] * 15})
+    ranked = served.recommendations("both")
+    tied = ranked.with_columns(score=pl.when(pl.col("user_id") < 12).then(1.0).otherwise("score"))
+    asked = {"users": users, "test": served.test(), "by": "group", "metrics": "mrr@2"}
+    by_score = fairrec.audit(tied.drop("rank"), **asked)
+    assert by_score.summary.warnings[0] == (
+        "the lists of 12 of 30 users have equal scores in their first 2 places, and metrics are "
+        "means over their orders. If users saw one order, give the place of each item, 1 for the "
+        "first: columns={'rank': ...}"
+    )
+    assert by_score.per_user["mrr@2"][0] == approx((1 + 1 / 2 + 0) / 3)
+    by_rank = fairrec.audit(tied, **asked)
+    assert by_rank.per_user["mrr@2"].to_list() == [1] * 30
+    assert by_rank.summary.ties.n_tied == 0
+
+
+def test_no_order_at_all_is_refused_and_of_a_model_the_first_thing_that_is_said():
+    constant = tables()["predictions"].with_columns(score=pl.col("user_id") * 1.0)
+    with pytest.raises(InputError, match="'score' is the same for all items of each user"):
+        audit(predictions=constant)
+    unscored = constant.drop("score")
+    result = audit(predictions=unscored, scorer=lambda user_id, item_id: item_id * 0.0)
+    assert circumstance_lines(result.summary)[0] == (
+        "No list has two different scores, so every value is that of a random order."
+    )
+    assert result.metric("ndcg@10").mean == approx(CHANCE)
