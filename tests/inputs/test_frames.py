@@ -11,6 +11,7 @@ from collections.abc import Callable
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
+from zoneinfo import ZoneInfo
 
 import numpy as np
 import pandas as pd
@@ -36,7 +37,11 @@ READ: dict[str, tuple[Make, pl.DataType | type[pl.DataType], list[Any]]] = {
     "floats with a gap": (lambda: [1.5, np.nan], pl.Float64, [1.5, None]),
     "true/false": (lambda: [True, False], pl.Boolean, [True, False]),
     "other byte order": (lambda: np.array([1, 2], dtype=">i4"), pl.Int32, [1, 2]),
-    "half floats": (lambda: np.array([1.5], dtype=np.float16), pl.Float64, [1.5]),
+    "half floats": (
+        lambda: np.array([0.7, np.nan, 1.5], dtype=np.float16),
+        pl.Float64,
+        [0.7, None, 1.5],
+    ),
     "long floats": (lambda: np.array([1.5], dtype=np.longdouble), pl.Float64, [1.5]),
     "nullable whole numbers": (lambda: pd.array([1, None], dtype="Int64"), pl.Int64, [1, None]),
     "nullable small ones": (lambda: pd.array([1, None], dtype="UInt8"), pl.UInt8, [1, None]),
@@ -70,7 +75,16 @@ READ: dict[str, tuple[Make, pl.DataType | type[pl.DataType], list[Any]]] = {
         ["1180591620717411303424", "3"],
     ),
     "objects, numbers": (lambda: pd.Series([1, 2.5], dtype=object), pl.Float64, [1.0, 2.5]),
-    "objects, decimals": (lambda: pd.Series([Decimal("1.5")], dtype=object), pl.Float64, [1.5]),
+    "objects, decimals": (
+        lambda: pd.Series([Decimal("1.5"), Decimal("NaN")], dtype=object),
+        pl.Decimal(38, 1),
+        [Decimal("1.5"), None],
+    ),
+    "objects, narrow floats": (
+        lambda: pd.Series([np.float32(0.7), np.float16(0.1), 0.2], dtype=object),
+        pl.Float64,
+        [0.7, 0.1, 0.2],
+    ),
     "objects, true/false": (
         lambda: pd.Series([True, None], dtype=object),
         pl.Boolean,
@@ -110,8 +124,13 @@ READ: dict[str, tuple[Make, pl.DataType | type[pl.DataType], list[Any]]] = {
     ),
     "times of a zone": (
         lambda: pd.Series(["2020-01-02"], dtype="datetime64[ns, Europe/Berlin]"),
-        pl.Datetime("ns"),
-        [datetime.datetime(2020, 1, 2)],
+        pl.Datetime("ns", "Europe/Berlin"),
+        [datetime.datetime(2020, 1, 2, tzinfo=ZoneInfo("Europe/Berlin"))],
+    ),
+    "times of a fixed offset": (
+        lambda: pd.Series(["2020-01-02T00:00+05:30"], dtype="datetime64[ns, UTC+05:30]"),
+        pl.Datetime("ns", "UTC"),
+        [datetime.datetime(2020, 1, 1, 18, 30, tzinfo=ZoneInfo("UTC"))],
     ),
     "dates": (
         lambda: pd.Series([datetime.date(2020, 1, 2), None], dtype=object),
@@ -149,6 +168,10 @@ REFUSED: dict[str, tuple[Make, str]] = {
         r"holds both \['a'\] \(list\) and 'b' \(str\)",
     ),
     "a list of both": (lambda: [[1, "b"]], r"holds both 1 \(int\) and 'b' \(str\)"),
+    "arrays of two dimensions": (
+        lambda: [np.eye(2)],
+        r"column 'x' holds an array of 2 dimensions .*one value, or one list of values",
+    ),
     "mappings": (lambda: [{"a": 1}], r"holds \{'a': 1\} \(dict\). Give text, numbers"),
     "sets": (lambda: [{1}], r"holds \{1\} \(set\). Give text, numbers"),
     "complex numbers": (lambda: [1j], r"column 'x' holds .*complex.*Give text, numbers"),

@@ -22,6 +22,8 @@ NO_NUMBER = (
 _DECIMAL_COMMA = r"^[+-]?\d*(,\d+)?([eE][+-]?\d+)?$"
 _INEXACT = r"^[+-]?(0\d|\d{16})"
 """Text that a float would change: '007', and numbers of more digits than a float keeps."""
+_MANY_DIGITS = r"[1-9]\.?(\d\.?){14,}[1-9]"
+"""Sixteen digits or more; with fewer, a float has the same shortest decimal."""
 _THOUSANDS = {mark: rf"^-?[1-9]\d{{0,2}}([{mark}]\d{{3}})+$" for mark in ".,"}
 _NO_MARK = r"^[+-]?\d+$"
 
@@ -107,12 +109,27 @@ def _in_thousands(text: pl.Series, column: str) -> InputError:
     )
 
 
+def is_finer_than_floats(text: pl.Series) -> bool:
+    """Whether any number has more digits than a float keeps.
+
+    >>> is_finer_than_floats(pl.Series(["0.30000000000000004"]))
+    False
+    >>> is_finer_than_floats(pl.Series(["0.1", "0.10000000000000000001"]))
+    True
+    """
+    long = text.filter(text.str.contains(_MANY_DIGITS))
+    numbers = long.cast(pl.Float64, strict=False)
+    return bool((numbers.cast(pl.String) != long).any())
+
+
 def _label(text: pl.Series, column: str) -> pl.Series:
     """Whole numbers, true and false as such; text that a number would change stays."""
     whole = whole_or_text(text)
     is_as_written = column.endswith(":token") or _all(text, pl.Int64)
     if whole.dtype != pl.String or is_as_written or text.str.contains(_INEXACT).any():
         return whole
+    if is_finer_than_floats(text):
+        return text
     # '1.906' beside '900' may be more or less, and as a name it is neither
     return text if _is_in_thousands(text) else _number(text)
 

@@ -47,7 +47,8 @@ class Stored:
             )
         assert table.path is not None
         paths = files_of(table.path)
-        named = columns_in_names(paths, root_of(table.path)) if len(paths) > 1 else {}
+        is_one = paths == (table.path,) or (len(paths) == 1 and not table.path.is_dir())
+        named = {} if is_one else columns_in_names(paths, root_of(table.path))
         with table.read_errors():
             lengths = [int(scan_parquet(file).select(pl.len()).collect().item()) for file in paths]
         files = tuple(
