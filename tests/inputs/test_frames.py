@@ -265,6 +265,32 @@ def test_cut_numbers_are_attributes_in_their_order():
     assert result.gap("mrr").disadvantaged.group == {"age": "(0, 10]"}
 
 
+def test_two_hours_of_the_autumn_clock_change_are_two_groups():
+    times = pd.to_datetime(["2024-10-27 00:30", "2024-10-27 01:30"], utc=True)
+    users = pd.DataFrame({"user_id": ["a", "b"], "at": times.tz_convert("Europe/Berlin")})
+    predictions = one_each({"a": 1, "b": 2})
+    found = numbers_of(audit(predictions, users, "at"))
+    assert found == numbers_of(audit(predictions, pl.from_pandas(users), "at"))
+    values = {at[11:16] + at[-6:] for at in audit(predictions, users, "at").per_user["at"]}
+    assert values == {"02:30+02:00", "02:30+01:00"}
+
+
+CELLS: dict[str, tuple[dict[str, Any], str]] = {
+    "an array in a cell": ({"item_id": [np.eye(2), np.eye(2)]}, "'item_id' holds an array of 2"),
+    "a number as an array": ({"score": [np.array(1.0)] * 2}, "'score' holds an array of 0"),
+    "lists in lists": ({"label": [[[1]], [[0]]]}, r"'label' is of type List\(List\(Int64\)\)"),
+    "lists of ids": ({"user_id": [[1], [2]]}, r"'user_id' is of type List\(Int64\)"),
+}
+
+
+@pytest.mark.parametrize("name", CELLS)
+def test_cells_of_two_dimensions_are_refused_by_column(name: str):
+    cells, says = CELLS[name]
+    whole = {"user_id": [1, 2], "item_id": [[1], [2]], "score": [[1.0], [2.0]], "label": [[1], [0]]}
+    with pytest.raises(InputError, match=f"the predictions table: column {says}"):
+        audit(pd.DataFrame({**whole, **cells}), pd.DataFrame({"user_id": [1, 2], "g": "a"}), "g")
+
+
 def test_an_index_with_a_name_is_a_column():
     predictions, users = one_each({"a": 1, "b": 2}), {"group": ["x", "y"]}
     expected = audit(predictions, pd.DataFrame({"user_id": ["a", "b"], **users}), "group")

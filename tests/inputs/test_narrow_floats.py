@@ -21,7 +21,7 @@ TENTHS = [tenth / 10 for tenth in range(1, 10)]
 USERS = [f"u{user}" for user in range(9)]
 
 HOLDS = {
-    "polars float32": lambda frame, types: frame.cast({name: pl.Float32 for name in types}),
+    "polars float32": lambda frame, types: frame.cast(dict.fromkeys(types, pl.Float32)),
     "pandas float32": lambda frame, types: frame.to_pandas().astype(dict.fromkeys(types, "f4")),
     "pandas float16": lambda frame, types: frame.to_pandas().astype(dict.fromkeys(types, "f2")),
     "pandas objects": lambda frame, types: frame.to_pandas().assign(
@@ -55,8 +55,11 @@ def test_attributes_have_the_groups_of_wide_floats(by: str, narrow: Any):
 
 @pytest.mark.parametrize("column", ["label", "rating"])
 def test_thresholds_are_met_by_what_is_shown(column: str, narrow: Any):
-    rows = [(user, item, -item, TENTHS[(at + item) % 9]) for at, user in enumerate(USERS)
-            for item in range(9)]
+    rows = [
+        (user, item, -item, TENTHS[(at + item) % 9])
+        for at, user in enumerate(USERS)
+        for item in range(9)
+    ]
     table = pl.DataFrame(rows, schema=["user_id", "item_id", "score", column], orient="row")
     users = pl.DataFrame({"user_id": USERS, "g": ["a", "b", "c"] * 3})
     relevant = f"{column}>=0.7"
@@ -64,16 +67,16 @@ def test_thresholds_are_met_by_what_is_shown(column: str, narrow: Any):
         found = audit(narrow(table, [column]), users, "g", relevant=relevant, metrics="mrr@9")
     else:
         recs = table.drop(column)
-        found = audit(recs, users, "g", test=narrow(table, [column]), relevant=relevant, metrics="mrr@9")
+        found = audit(
+            recs, users, "g", test=narrow(table, [column]), relevant=relevant, metrics="mrr@9"
+        )
     # each user has 0.7, 0.8 and 0.9 once
     first = [next(item for item in range(9) if (at + item) % 9 >= 6) for at in range(9)]
     assert values_of(found, "mrr@9", USERS) == [1 / (place + 1) for place in first]
 
 
 def test_gains_and_values_are_those_of_wide_floats(narrow: Any):
-    predictions = one_each({user: 1 for user in USERS}).with_columns(
-        label=pl.Series(TENTHS * 4)
-    )
+    predictions = one_each(dict.fromkeys(USERS, 1)).with_columns(label=pl.Series(TENTHS * 4))
     users = pl.DataFrame({"user_id": USERS, "g": ["a", "b", "c"] * 3})
     expected = audit(predictions, users, "g", metrics="ndcg@2")
     found = audit(narrow(predictions, ["label"]), users, "g", metrics="ndcg@2")

@@ -219,9 +219,9 @@ def _from_mixed_numbers(values: Sequence[Any]) -> pl.Series:
     if all(one is None or isinstance(one, Decimal) for one in values):
         with suppress(pl.exceptions.PolarsError, TypeError, ValueError):
             return pl.Series(values)
-    return _each(
-        lambda one: float(str(one) if isinstance(one, np.floating) else one), pl.Float64
-    )(values)
+    return _each(lambda one: float(str(one) if isinstance(one, np.floating) else one), pl.Float64)(
+        values
+    )
 
 
 def _from_lists(values: Sequence[Any]) -> pl.Series:
