@@ -14,10 +14,10 @@ from fairrec.core.errors import InputError, UnknownNameError, plain, unknown_nam
 from fairrec.core.options import spelled
 from fairrec.core.units import ITEMS, USERS, Unit
 from fairrec.inputs.binning import Binning, bin_numbers, parse_binning
-from fairrec.inputs.ids import encode, whole_or_text
+from fairrec.inputs.ids import encode
 from fairrec.inputs.several import CLOSE, HAS, HOW, LACKS, OPEN, one_value_each
 from fairrec.inputs.tables import Table, ids_as_integers_or_text
-from fairrec.inputs.text_values import is_finer_than_floats
+from fairrec.inputs.text_values import exact_numbers
 
 Value = bool | int | float | str
 MISSING = "(missing)"
@@ -278,7 +278,7 @@ def _parse_spec(text: str, table: Table) -> AttributeSpec:
 def encode_attribute(values: pl.Series, spec: AttributeSpec, where: str) -> Attribute:
     """The attribute of users with these values; those without one have the value `(missing)`."""
     if values.dtype.is_decimal():
-        values = values.cast(pl.Float64) if spec.binning else _from_decimals(values)
+        values = values.cast(pl.Float64) if spec.binning else exact_numbers(values.cast(pl.String))
     if values.dtype.is_float():
         values = values.fill_nan(None)
         if values.is_infinite().any():
@@ -318,12 +318,6 @@ def encode_attribute(values: pl.Series, spec: AttributeSpec, where: str) -> Attr
             f"{spec.unit.many}; they form the value '{MISSING}'"
         )
     return _attribute(spec, codes, known, n_missing, warnings)
-
-
-def _from_decimals(values: pl.Series) -> pl.Series:
-    """Numbers; where floats do not keep all digits, whole ones as such, and text otherwise."""
-    text = values.cast(pl.String).str.replace(r"(\.\d*[1-9])0+$|\.0+$", "$1")
-    return whole_or_text(text) if is_finer_than_floats(text) else values.cast(pl.Float64)
 
 
 def _as_plain_values(present: pl.Series, spec: AttributeSpec, where: str) -> pl.Series:
