@@ -10,7 +10,7 @@ from fractions import Fraction
 import polars as pl
 
 from fairrec.core.errors import InputError, listed, plain
-from fairrec.core.options import Blank, spelled
+from fairrec.core.options import spelled
 from fairrec.counts.info import CountsInfo, MetricInfo, OutcomeInfo
 from fairrec.counts.labels import with_same_labels
 from fairrec.counts.splitting import split_families
@@ -122,12 +122,11 @@ def _refuse_others(first: CountsInfo, other: CountsInfo, where: str, there: str)
                 f"{both}: were counted with different {called}: {listed(mine) or 'none'} and "
                 f"{listed(its) or 'none'}. Count them alike."
             )
-    for mine, its in ((first, other), (other, first)):
-        for name in mine.attributes.keys() - its.attributes.keys():
-            raise InputError(
-                f"{both}: no user of one of them has the value of '{plain(name)}'. Count them alike: "
-                f"give the table of all users to each ({spelled('users', Blank('FILE'))})."
-            )
+    for name in first.attributes.keys() ^ other.attributes.keys():
+        raise InputError(
+            f"{both}: the value of '{plain(name)}' occurs in one of them alone. Count larger parts, "
+            "or do not make an attribute of each value: NAME:first or NAME:whole."
+        )
     bins = {**first.attributes, **first.circumstances}
     for name, about in {**other.attributes, **other.circumstances}.items():
         if bins[name].binning != about.binning:
