@@ -20,7 +20,6 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import polars.selectors as cs
-import pyarrow as pa
 import pytest
 
 import fairrec
@@ -65,7 +64,10 @@ def attribute(rng: np.random.Generator, n: int) -> tuple[pl.Series, str, tuple[A
     is_known = rng.random(n) < rng.choice([1, 0.8])
 
     def some(values: Any, **kind: Any) -> pl.Series:
-        picked = [values[i % len(values)] if known else None for i, known in zip(at, is_known)]
+        picked = [
+            values[i % len(values)] if known else None
+            for i, known in zip(at, is_known, strict=True)
+        ]
         return pl.Series("g", picked, **kind)
 
     texts = [str(text) for text in rng.choice(TEXTS, 4, replace=False)]
@@ -194,7 +196,10 @@ def _as_csv(table: pl.DataFrame, path: Path, rng: np.random.Generator) -> Path:
         if isinstance(kind, pl.List):
             table = table.with_columns(pl.col(name).list.join("|"))
         elif kind.is_float():
-            text = [None if one is None or one != one else str(one) for one in _numpy(table[name])]
+            known = (
+                None if one is None or np.isnan(one) else str(one) for one in _each(table[name])
+            )
+            text = [*known]
             table = table.with_columns(pl.Series(name, text, pl.String))
     table.write_csv(
         path, separator="," if path.suffix == ".csv" else "\t", include_bom=rng.random() < 0.3
@@ -202,9 +207,10 @@ def _as_csv(table: pl.DataFrame, path: Path, rng: np.random.Generator) -> Path:
     return path
 
 
-def _numpy(values: pl.Series) -> list[Any]:
+def _each(values: pl.Series) -> list[Any]:
     """Numbers of the width they are stored in."""
-    return [None if known is None else one for one, known in zip(values.to_numpy(), values)]
+    pairs = zip(values.to_numpy(), values.is_not_null(), strict=True)
+    return [one if is_known else None for one, is_known in pairs]
 
 
 def _as_parquet(table: pl.DataFrame, path: Path, rng: np.random.Generator) -> Path:
@@ -235,9 +241,9 @@ def _as_pandas(table: pl.DataFrame, path: Path, rng: np.random.Generator) -> Any
     for values in table:
         kind = values.dtype
         if kind == pl.Float16 or kind.is_decimal() or kind == pl.Date or rng.random() < 0.2:
-            objects = _numpy(values) if kind.is_float() else values.to_list()
+            objects = _each(values) if kind.is_float() else values.to_list()
             if isinstance(kind, pl.List):
-                objects = [None if one is None else one.to_numpy() for one in values]
+                objects = [None if one is None else one.to_each() for one in values]
             column = pd.Series(objects, dtype=object)
             frame[values.name] = column.astype("f2") if kind == pl.Float16 else column
         else:

@@ -10,11 +10,13 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 import fairrec
 from fairrec.counts.merging import merged
 from fairrec.inputs.candidates import read_candidates
-from fairrec.inputs.tables import Table
+from fairrec.inputs.tables import Table, widen_floats
 from tests.builders import audit, numbers_of, one_each, values_of
 
 TENTHS = [tenth / 10 for tenth in range(1, 10)]
@@ -105,11 +107,24 @@ def test_scores_keep_their_exact_values():
     assert lists.scores.tolist() == scores.astype(float).tolist()
 
 
-def test_whole_numbers_that_a_narrow_float_rounds_are_shown_as_they_are():
-    values = pl.Series("x", [1.0, 12345678848.0, None, float("nan")], dtype=pl.Float32)
-    read = Table(values.to_frame(), "values").read({"x": "x"})["x"]
-    assert read.to_list()[:3] == [1, 12345679000, None]
-    assert np.isnan(read[3])
+@given(
+    st.one_of(
+        st.lists(numbers, min_size=1)
+        for numbers in (
+            st.floats(width=32),
+            *(st.integers(-9999, 9999).map(lambda n, d=d: n / d) for d in (1, 10, 100, 10_000)),
+        )
+    ),
+    st.sampled_from([pl.Float32, pl.Float16]),
+)
+def test_numbers_are_those_that_numpy_shows(values: list[float], kind: Any):
+    narrow = pl.Series(values).cast(kind)
+    expected = [float(str(one)) for one in narrow.to_numpy()]
+    np.testing.assert_array_equal(widen_floats(narrow).to_numpy(), expected)
+    lists = widen_floats(pl.Series([narrow, narrow], dtype=pl.List(kind)))
+    np.testing.assert_array_equal(lists.explode().to_numpy(), expected * 2)
+    gap = widen_floats(pl.concat([narrow, pl.Series([None], dtype=kind)]))
+    assert gap.null_count() == 1
 
 
 def test_parts_of_different_width_count_as_the_same_groups(tmp_path: Path):

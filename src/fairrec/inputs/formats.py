@@ -121,8 +121,8 @@ def open_path(path: Path, where: str) -> Source:
         if format_of(file) != "Parquet":
             raise InputError(
                 f"{where}: names {len(files)} files, of which {plain(file.name)} is not Parquet. "
-                "Only Parquet is read in parts: make one file of them, save them as Parquet, or move "
-                "away what is no part."
+                "Only Parquet is read in parts: make one file of them, save them as Parquet, or "
+                "move away what is no part."
             )
     checked = ParquetFiles(files, where)
     return Rows.of(_scan_parts(files, root_of(path), where), checked)

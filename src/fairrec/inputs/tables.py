@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager
@@ -27,8 +28,9 @@ NUMBERS = ("score", "rank", "label", "rating", "gain")
 
 SMALLEST, LARGEST = 1e-60, 1e60
 """Numbers whose squares and cubes can still be told from nothing and from infinity."""
-_EXACT = {pl.Float64(): 53, pl.Float32(): 24}
+_EXACT: dict[Any, int] = {pl.Float64(): 53, pl.Float32(): 24}
 """Up to 2 to this power every whole number is a float of its own; of half floats to 11."""
+_SIX_DIGITS = 10**6
 _WHOLE = r"^(0|-?[1-9]\d*)(\.0+|,0)?$"
 """A whole number, perhaps with a fraction of nothing; '1,000' is a thousand."""
 
@@ -421,7 +423,8 @@ def widen_floats(values: pl.Series) -> pl.Series:
     [0.7]
     """
     is_list = isinstance(values.dtype, pl.List | pl.Array)
-    kind: Any = values.dtype.inner if is_list else values.dtype
+    kind: Any = values.dtype
+    kind = kind.inner if is_list else kind
     if not kind.is_float() or kind == pl.Float64:
         return values
     if is_list:
@@ -430,14 +433,21 @@ def widen_floats(values: pl.Series) -> pl.Series:
     if kind != pl.Float32:
         # half floats, which Polars writes with the digits of wider ones
         half = flat.unique().drop_nulls()
-        decimals = pl.Series(half.to_numpy().astype(str).astype(np.float64))
+        shown = pl.Series(half.to_numpy().astype(str).astype(np.float64))
         if not is_list:
-            return values.replace_strict(half, decimals, default=None)
-        return values.list.eval(pl.element().replace_strict(half, decimals, default=None))
+            return values.replace_strict(half, shown, default=None)
+        return values.list.eval(pl.element().replace_strict(half, shown, default=None))
     wide = pl.List(pl.Float64) if is_list else pl.Float64()
-    # whole numbers, as most labels and ratings are, stay what they are
     if ((flat == flat.floor()) & (flat.abs() <= 2 ** _EXACT[kind])).all():
         return values.cast(wide)
+    largest: Any = flat.abs().max()
+    if not is_list and not flat.null_count() and 0 < largest <= _SIX_DIGITS:
+        # a decimal of six digits is the shortest of its float; quicker than through text
+        scale = np.float64(_SIX_DIGITS / 10 ** max(0, math.ceil(math.log10(largest))))
+        exact = flat.to_numpy()
+        decimals = np.rint(exact * scale) / scale
+        if (decimals.astype(np.float32) == exact).all():
+            return pl.Series(flat.name, decimals)
     return values.cast(pl.List(pl.String) if is_list else pl.String).cast(wide)
 
 

@@ -115,12 +115,12 @@ OF_SIDE: dict[Side, Registry[Metric]] = {"users": METRICS, "items": ITEM_METRICS
 
 
 def _docstring(function: Callable[..., Any]) -> str:
-    """The docstring, from the source where `python -OO` has dropped it: results keep their bytes."""
+    """The docstring; from the source under `python -OO`, so that results keep their bytes."""
     doc = inspect.getdoc(function)
     if doc is None and sys.flags.optimize > 1:
         with suppress(OSError, SyntaxError, TypeError):
-            (found,) = ast.parse(inspect.cleandoc(inspect.getsource(function))).body
-            doc = ast.get_docstring(found)
+            written: Any = ast.parse(inspect.cleandoc(inspect.getsource(function))).body[0]
+            doc = ast.get_docstring(written)
     return doc or ""
 
 
