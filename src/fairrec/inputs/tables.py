@@ -275,8 +275,8 @@ class Table:
             if column in uses:
                 raise InputError(
                     f"{self.where}: column '{plain(column)}' would be both {uses[column]} and "
-                    f"{name}. Give each a column of its own: "
-                    f"{spelled('columns', {name: Blank('NAME')})}"
+                    f"{name}. Give each a column of its own, by {spelled('columns')} or "
+                    f"{spelled('relevant')}."
                 )
             uses[column] = name
 

@@ -362,7 +362,7 @@ def _bin_column(present: pl.Series, spec: AttributeSpec, where: str) -> tuple[Co
         texts = present
         if present.dtype == pl.String:
             texts = present.filter(present.cast(pl.Float64, strict=False).is_null())
-        shown = texts[0] if len(texts) else present[0]
+        (shown,) = (texts if len(texts) else present).head(1).to_list()
         raise InputError(
             f"{where}: attribute '{spec.name}' is not numeric (it holds "
             f"{plain(repr(shown))}), so it cannot be binned. "
