@@ -198,7 +198,7 @@ def _scan_parts(files: Sequence[Path], root: Path, where: str) -> pl.LazyFrame:
     """
     parts = [scan_parquet(file) for file in files]
     shown = [plain(file.relative_to(root)) for file in files]
-    refuse_different([part.collect_schema() for part in parts], shown, where)
+    _refuse_different([part.collect_schema() for part in parts], shown, where)
     columns = columns_in_names(files, root)
     if not columns:
         sources: Any = [_readable(file) for file in files]
@@ -228,7 +228,7 @@ def columns_in_names(files: Sequence[Path], root: Path) -> dict[str, pl.Series]:
     }
 
 
-def refuse_different(parts: Sequence[pl.Schema], shown: Sequence[str], where: str) -> None:
+def _refuse_different(parts: Sequence[pl.Schema], shown: Sequence[str], where: str) -> None:
     """Refuse parts of other columns than the first has: Polars would stop at some, as a bug."""
     first = parts[0]
     for part, file in zip(parts, shown, strict=True):

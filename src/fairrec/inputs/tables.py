@@ -443,10 +443,9 @@ def widen_floats(values: pl.Series) -> pl.Series:
     largest: Any = flat.abs().max()
     if not is_list and not flat.null_count() and 0 < largest <= _SIX_DIGITS:
         # a decimal of six digits is the shortest of its float; quicker than through text
-        scale = np.float64(_SIX_DIGITS / 10 ** max(0, math.ceil(math.log10(largest))))
-        exact = flat.to_numpy()
-        decimals = np.rint(exact * scale) / scale
-        if (decimals.astype(np.float32) == exact).all():
+        scale = _SIX_DIGITS / 10 ** max(0, math.ceil(math.log10(largest)))
+        decimals = np.rint(flat.to_numpy().astype(np.float64) * scale) / scale
+        if (decimals.astype(np.float32) == flat.to_numpy()).all():
             return pl.Series(flat.name, decimals)
     return values.cast(pl.List(pl.String) if is_list else pl.String).cast(wide)
 
