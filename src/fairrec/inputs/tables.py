@@ -438,9 +438,10 @@ def widen_floats(values: pl.Series) -> pl.Series:
             return values.replace_strict(half, shown, default=None)
         return values.list.eval(pl.element().replace_strict(half, shown, default=None))
     wide = pl.List(pl.Float64) if is_list else pl.Float64()
-    if ((flat == flat.floor()) & (flat.abs() <= 2 ** _EXACT[kind])).all():
+    ends: Any = (flat.min() or 0.0, flat.max() or 0.0)
+    largest = max(abs(ends[0]), abs(ends[1]))
+    if largest <= 2 ** _EXACT[kind] and (flat == flat.floor()).all():
         return values.cast(wide)
-    largest: Any = flat.abs().max()
     if not is_list and not flat.null_count() and 0 < largest <= _SIX_DIGITS:
         # a decimal of six digits is the shortest of its float; quicker than through text
         scale = _SIX_DIGITS / 10 ** max(0, math.ceil(math.log10(largest)))
