@@ -165,3 +165,10 @@ def test_quantiles_of_one_table_are_the_same_in_its_parts():
             "metrics": merged([first, first], disjoint=True, is_one_table=True).info.metrics,
         }
     )
+
+
+def test_a_value_that_one_part_alone_has_is_refused_where_each_is_an_attribute():
+    users = pl.DataFrame({"user_id": range(4), "lang": ["en", "fr", "en", "de|en"], "x": [0.0] * 4})
+    parts = [counts_of({"values": some, "by": "lang:each"}) for some in (users[:2], users[2:])]
+    with pytest.raises(InputError, match=r"the value of 'lang\[..\]' occurs in one of them alone"):
+        merged(parts, disjoint=True)

@@ -119,3 +119,10 @@ def test_families_with_other_users_of_a_combination_are_refused():
     swapped = pl.when(is_one).then(pl.lit("M")).otherwise(pl.col("gender")).alias("gender")
     with pytest.raises(InputError, match=r"users of gender=F.* for 'auc' and .* for 'coverage@3'"):
         counted_users(replace(counts, rows=counts.rows.with_columns(swapped)).summed())
+
+
+def test_users_without_any_of_several_values_are_told_once():
+    users = pl.DataFrame({"user_id": range(3), "lang": ["en", "fr", None], "x": [0.0, 1.0, 1.0]})
+    counted = counted_users(counts_of({"values": users, "by": "lang:each"}))
+    assert [len(one.warnings) for one in counted.attributes] == [1, 0]
+    assert [one.n_missing for one in counted.attributes] == [1, 1]

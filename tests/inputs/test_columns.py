@@ -323,3 +323,14 @@ def test_two_columns_of_one_name_are_refused():
     users = pd.DataFrame([["a", "x", "y"], ["b", "x", "y"]], columns=["user_id", "g", "g"])
     with pytest.raises(InputError, match="users"):
         audit(one_each({"a": 1, "b": 2}), users, "g")
+
+
+def test_a_column_in_two_parts_is_refused():
+    predictions, users = two_groups()
+    says = "column 'label' would be both score and label. Give each a column of its own"
+    with pytest.raises(InputError, match=f"the predictions table: {says}"):
+        audit(predictions, users, "group", columns="score=label")
+    with pytest.raises(InputError, match="would be both score and label"):
+        audit(predictions.drop("label"), users, "group", relevant="score>=2")
+    with pytest.raises(InputError, match="'user_id' would be both user_id and item_id"):
+        audit(predictions, users, "group", columns="predictions.item_id=user_id")

@@ -152,8 +152,34 @@ def test_a_single_file_takes_no_column_from_its_folders(tmp_path: Path):
 def test_parts_with_other_columns_are_refused(tmp_path: Path):
     pl.DataFrame({"user_id": [1], "group": ["x"]}).write_parquet(tmp_path / "a.parquet")
     pl.DataFrame({"user_id": [1], "grp": ["x"]}).write_parquet(tmp_path / "b.parquet")
-    with pytest.raises(InputError, match=r"cannot be read as Parquet.*each part.*same columns"):
+    with pytest.raises(InputError, match=r"column 'group' is String in a\.parquet and absent in b"):
         _rows(tmp_path)
+
+
+@pytest.mark.parametrize(
+    "name", ["b.csv", "b.parquet.gz", "day/b.CSV.gz", "b.parquet.tmp", "b.arrow"]
+)
+def test_a_table_beside_the_parts_of_a_folder_is_refused(name: str, tmp_path: Path):
+    _write_parts(tmp_path / "recs", make_tables().users)
+    (tmp_path / "recs" / name).parent.mkdir(exist_ok=True)
+    (tmp_path / "recs" / name).write_text(TEXT)
+    says = rf"recs: names 4 files, of which {Path(name).name} is not Parquet.*move away"
+    with pytest.raises(InputError, match=says):
+        Table(tmp_path / "recs", "users")
+
+
+def test_a_column_that_folders_name_otherwise_is_refused(tmp_path: Path):
+    rows = [(user, item, -item, item == user % 3) for user in range(6) for item in range(3)]
+    recs = pl.DataFrame(rows, ["user_id", "item_id", "score", "label"], orient="row")
+    recs = recs.with_columns(pl.col("label").cast(pl.Int8))
+    # as Polars writes them: the column stands in the files, too
+    recs.write_parquet(tmp_path / "recs", partition_by="label", mkdir=True)
+    users = pl.DataFrame({"user_id": range(6), "g": ["a", "b"] * 3})
+    expected = numbers_of(audit(recs, users, "g"))
+    assert numbers_of(audit(tmp_path / "recs", users, "g")) == expected
+    (tmp_path / "recs" / "label=0").rename(tmp_path / "recs" / "label=2")
+    with pytest.raises(InputError, match=r"recs: label=2/\S+ has a column 'label' of other values"):
+        audit(tmp_path / "recs", users, "g")
 
 
 def test_a_pattern_of_several_text_files_is_refused(tmp_path: Path):

@@ -11,6 +11,7 @@ from collections.abc import Callable
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
+from zoneinfo import ZoneInfo
 
 import numpy as np
 import pandas as pd
@@ -36,7 +37,11 @@ READ: dict[str, tuple[Make, pl.DataType | type[pl.DataType], list[Any]]] = {
     "floats with a gap": (lambda: [1.5, np.nan], pl.Float64, [1.5, None]),
     "true/false": (lambda: [True, False], pl.Boolean, [True, False]),
     "other byte order": (lambda: np.array([1, 2], dtype=">i4"), pl.Int32, [1, 2]),
-    "half floats": (lambda: np.array([1.5], dtype=np.float16), pl.Float64, [1.5]),
+    "half floats": (
+        lambda: np.array([0.7, np.nan, 1.5], dtype=np.float16),
+        pl.Float64,
+        [0.7, None, 1.5],
+    ),
     "long floats": (lambda: np.array([1.5], dtype=np.longdouble), pl.Float64, [1.5]),
     "nullable whole numbers": (lambda: pd.array([1, None], dtype="Int64"), pl.Int64, [1, None]),
     "nullable small ones": (lambda: pd.array([1, None], dtype="UInt8"), pl.UInt8, [1, None]),
@@ -70,7 +75,16 @@ READ: dict[str, tuple[Make, pl.DataType | type[pl.DataType], list[Any]]] = {
         ["1180591620717411303424", "3"],
     ),
     "objects, numbers": (lambda: pd.Series([1, 2.5], dtype=object), pl.Float64, [1.0, 2.5]),
-    "objects, decimals": (lambda: pd.Series([Decimal("1.5")], dtype=object), pl.Float64, [1.5]),
+    "objects, decimals": (
+        lambda: pd.Series([Decimal("1.5"), Decimal("NaN")], dtype=object),
+        pl.Decimal(38, 1),
+        [Decimal("1.5"), None],
+    ),
+    "objects, narrow floats": (
+        lambda: pd.Series([np.float32(0.7), np.float16(0.1), 0.2], dtype=object),
+        pl.Float64,
+        [0.7, 0.1, 0.2],
+    ),
     "objects, true/false": (
         lambda: pd.Series([True, None], dtype=object),
         pl.Boolean,
@@ -110,8 +124,13 @@ READ: dict[str, tuple[Make, pl.DataType | type[pl.DataType], list[Any]]] = {
     ),
     "times of a zone": (
         lambda: pd.Series(["2020-01-02"], dtype="datetime64[ns, Europe/Berlin]"),
-        pl.Datetime("ns"),
-        [datetime.datetime(2020, 1, 2)],
+        pl.Datetime("ns", "Europe/Berlin"),
+        [datetime.datetime(2020, 1, 2, tzinfo=ZoneInfo("Europe/Berlin"))],
+    ),
+    "times of a fixed offset": (
+        lambda: pd.Series(["2020-01-02T00:00+05:30"], dtype="datetime64[ns, UTC+05:30]"),
+        pl.Datetime("ns", "UTC"),
+        [datetime.datetime(2020, 1, 1, 18, 30, tzinfo=ZoneInfo("UTC"))],
     ),
     "dates": (
         lambda: pd.Series([datetime.date(2020, 1, 2), None], dtype=object),
@@ -149,6 +168,10 @@ REFUSED: dict[str, tuple[Make, str]] = {
         r"holds both \['a'\] \(list\) and 'b' \(str\)",
     ),
     "a list of both": (lambda: [[1, "b"]], r"holds both 1 \(int\) and 'b' \(str\)"),
+    "arrays of two dimensions": (
+        lambda: [np.eye(2)],
+        r"column 'x' holds an array of 2 dimensions .*one value, or one list of values",
+    ),
     "mappings": (lambda: [{"a": 1}], r"holds \{'a': 1\} \(dict\). Give text, numbers"),
     "sets": (lambda: [{1}], r"holds \{1\} \(set\). Give text, numbers"),
     "complex numbers": (lambda: [1j], r"column 'x' holds .*complex.*Give text, numbers"),
@@ -240,6 +263,32 @@ def test_cut_numbers_are_attributes_in_their_order():
     assert attribute.codes.tolist() == [2, 1, 0]
     result = audit(one_each({"a": 1, "b": 2, "c": 3}), users, "age")
     assert result.gap("mrr").disadvantaged.group == {"age": "(0, 10]"}
+
+
+def test_two_hours_of_the_autumn_clock_change_are_two_groups():
+    times = pd.to_datetime(["2024-10-27 00:30", "2024-10-27 01:30"], utc=True)
+    users = pd.DataFrame({"user_id": ["a", "b"], "at": times.tz_convert("Europe/Berlin")})
+    predictions = one_each({"a": 1, "b": 2})
+    found = numbers_of(audit(predictions, users, "at"))
+    assert found == numbers_of(audit(predictions, pl.from_pandas(users), "at"))
+    values = {at[11:16] + at[-6:] for at in audit(predictions, users, "at").per_user["at"]}
+    assert values == {"02:30+02:00", "02:30+01:00"}
+
+
+CELLS: dict[str, tuple[dict[str, Any], str]] = {
+    "an array in a cell": ({"item_id": [np.eye(2), np.eye(2)]}, "'item_id' holds an array of 2"),
+    "a number as an array": ({"score": [np.array(1.0)] * 2}, "'score' holds an array of 0"),
+    "lists in lists": ({"label": [[[1]], [[0]]]}, r"'label' is of type List\(List\(Int64\)\)"),
+    "lists of ids": ({"user_id": [[1], [2]]}, r"'user_id' is of type List\(Int64\)"),
+}
+
+
+@pytest.mark.parametrize("name", CELLS)
+def test_cells_of_two_dimensions_are_refused_by_column(name: str):
+    cells, says = CELLS[name]
+    whole = {"user_id": [1, 2], "item_id": [[1], [2]], "score": [[1.0], [2.0]], "label": [[1], [0]]}
+    with pytest.raises(InputError, match=f"the predictions table: column {says}"):
+        audit(pd.DataFrame({**whole, **cells}), pd.DataFrame({"user_id": [1, 2], "g": "a"}), "g")
 
 
 def test_an_index_with_a_name_is_a_column():

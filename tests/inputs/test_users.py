@@ -31,15 +31,47 @@ def _attribute(values: Any) -> Attribute:
     return attribute
 
 
-@pytest.mark.parametrize("is_categorical", [False, True])
-def test_blanks_around_text_are_no_part_of_it_and_counted(is_categorical: bool):
-    kind = pl.Categorical if is_categorical else pl.String
-    found = _attribute(pl.Series(["F", "F ", "\tM", "M", None, " F\u00a0", "a b"], dtype=kind))
+@pytest.mark.parametrize("kind", [pl.String, pl.Categorical, pl.Enum])
+def test_blanks_around_text_are_no_part_of_it_and_counted(kind: Any):
+    texts = ["F", "F ", "\tM", "M", None, " F\u00a0", "a b"]
+    kind = pl.Enum([text for text in texts if text]) if kind == pl.Enum else kind
+    found = _attribute(pl.Series(texts, dtype=kind))
     assert found.values == ("F", "M", "a b", MISSING)
     assert found.codes.tolist() == [0, 0, 1, 1, 3, 0, 2]
     said = "attribute 'x': blanks around the text of 3 of 7 users are not a part of it"
     assert found.warnings[0] == said
     assert not any("blanks" in note for note in _attribute(["F", "a b"]).warnings)
+
+
+def test_ordered_categories_keep_their_order_without_blanks():
+    frame = pd.DataFrame({"user_id": range(4)})
+    frame["x"] = pd.Categorical(
+        [" old", "young", "old", "mid "], [" old", "mid ", "old", "young"], ordered=True
+    )
+    (attribute,) = read_users(Table(frame, "users"), ["x"]).attributes(np.arange(4))
+    assert attribute.values == ("old", "mid", "young")
+    assert attribute.codes.tolist() == [0, 2, 0, 1]
+
+
+@pytest.mark.parametrize("is_pandas", [False, True])
+def test_decimals_that_are_one_float_are_two_values(is_pandas: bool):
+    fine = [Decimal("0.10000000000000000001"), Decimal("0.1"), Decimal(3), None]
+    frame: Any = pl.DataFrame({"user_id": range(4), "x": fine})
+    if is_pandas:
+        frame = pd.DataFrame({"user_id": range(4), "x": pd.Series(fine, dtype=object)})
+    (attribute,) = read_users(Table(frame, "users"), ["x"]).attributes(np.arange(4))
+    assert attribute.values == ("0.1", "0.10000000000000000001", "3", MISSING)
+    assert attribute.codes.tolist() == [1, 0, 2, 3]
+    assert _attribute([Decimal(2**60 + 1), Decimal(2**60)]).values == (2**60, 2**60 + 1)
+    assert _attribute([Decimal("0.10"), Decimal("2.00")]).values == (0.1, 2.0)
+
+
+def test_numbers_of_text_that_are_one_float_are_two_values(tmp_path: Path):
+    path = tmp_path / "users.csv"
+    path.write_text("user_id,x,y\n1,0.10000000000000000001,0.30000000000000004\n2,0.1,0.3\n")
+    fine, plain = read_users(Table(path, "users"), ["x", "y"]).attributes(np.arange(2))
+    assert fine.values == ("0.1", "0.10000000000000000001")
+    assert plain.values == (0.3, 0.30000000000000004)
 
 
 def test_notes_on_attributes_of_items_say_items():

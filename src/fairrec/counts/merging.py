@@ -126,6 +126,11 @@ def _refuse_others(first: CountsInfo, other: CountsInfo, where: str, there: str)
                 f"{both}: were counted with different {called}: {listed(mine) or 'none'} and "
                 f"{listed(its) or 'none'}. Count them alike."
             )
+    for name in first.attributes.keys() ^ other.attributes.keys():
+        raise InputError(
+            f"{both}: the value of '{plain(name)}' occurs in one of them alone. Count larger "
+            "parts, or do not make an attribute of each value: NAME:first or NAME:whole."
+        )
     bins = {**first.attributes, **first.circumstances}
     for name, about in {**other.attributes, **other.circumstances}.items():
         if bins[name].binning != about.binning:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import polars as pl
@@ -16,7 +16,7 @@ from fairrec.counts.info import AttributeInfo, CountsInfo, MetricInfo
 from fairrec.counts.table import FAMILY, LEVEL, SHARE, USERS, Counts, family_name, squares_of
 from fairrec.groups.cells import number_combinations
 from fairrec.inputs.described import Described, TiedLists
-from fairrec.inputs.users import MISSING, Attribute, Value
+from fairrec.inputs.users import MISSING, Attribute, Value, column_of
 from fairrec.metrics import Metric, MetricAtK
 from fairrec.metrics.measured import Alike, Measured
 from fairrec.statistics.missing import Outcome, share_of, together
@@ -59,8 +59,13 @@ def counted_users(counts: Counts) -> Counted:
     keys, measured = _in_rows(families, {name: about[name] for name in names}, info.metrics)
     n_users = measured.alike.n[0].astype(np.int64) if measured.alike is not None else None
     assert n_users is not None
-    attributes = tuple(_with_missing(key, n_users) for key in keys[: len(info.attributes)])
-    given = tuple(_with_missing(key, n_users) for key in keys[len(info.attributes) :])
+    columns = [column_of(key.name, key.values) for key in keys]
+    # of the attributes that a column became, the first tells it for all
+    keys = [
+        _with_missing(key, n_users, column is not None and column in columns[:at])
+        for at, (key, column) in enumerate(zip(keys, columns, strict=True))
+    ]
+    attributes, given = tuple(keys[: len(info.attributes)]), tuple(keys[len(info.attributes) :])
     strata = (
         Strata.of([one.codes for one in given], [len(one.values) for one in given])
         if given
@@ -255,7 +260,7 @@ def _order_of(about: AttributeInfo) -> Callable[[str], tuple[float, str]]:
     return key
 
 
-def _with_missing(attribute: Attribute, n_users: IntArray) -> Attribute:
+def _with_missing(attribute: Attribute, n_users: IntArray, is_further: bool) -> Attribute:
     """The same with how many users it is unknown of."""
     if MISSING not in attribute.values:
         return attribute
@@ -265,9 +270,8 @@ def _with_missing(attribute: Attribute, n_users: IntArray) -> Attribute:
         f"attribute '{attribute.name}' is missing for {n_missing:,} of {n_users.sum():,} users; "
         f"they form the value '{MISSING}'"
     )
-    return Attribute(
-        attribute.name, attribute.codes, attribute.values, n_missing, attribute.binning, (note,)
-    )
+    notes = () if is_further else (note,)
+    return replace(attribute, n_missing=n_missing, warnings=notes)
 
 
 def _outcomes(info: CountsInfo, counts: Counts) -> list[Outcome]:

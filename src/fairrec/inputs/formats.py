@@ -84,7 +84,7 @@ def files_of(path: Path) -> tuple[Path, ...]:
         return (path,)
     if path.is_dir():
         found = (Path(at) / name for at, _, names in os.walk(path) for name in names)
-        return tuple(sorted(file for file in found if _is_part(file, path)))
+        return tuple(sorted(file for file in found if _is_table(file, path)))
     if not glob.has_magic(str(path)):
         return ()
     root = root_of(path)
@@ -107,12 +107,12 @@ def checksum(path: Path) -> str:
 def open_path(path: Path, where: str) -> Source:
     """The table in a file, in the parts of a folder or in those that a pattern names."""
     files = files_of(path)
+    if path.is_dir() and not any(format_of(file) == "Parquet" for file in files):
+        raise InputError(
+            f"{plain(path, 300)}: is a folder without Parquet files. Name a file, or a folder "
+            "with .parquet files in it."
+        )
     if not files:
-        if path.is_dir():
-            raise InputError(
-                f"{plain(path, 300)}: is a folder without Parquet files. Name a file, or a folder "
-                "with .parquet files in it."
-            )
         also = " and matches no file" if glob.has_magic(str(path)) else ""
         raise InputError(f"{plain(path, 300)}: does not exist{also}. Check the path.")
     if files == (path,) or (len(files) == 1 and not path.is_dir()):
@@ -121,7 +121,8 @@ def open_path(path: Path, where: str) -> Source:
         if format_of(file) != "Parquet":
             raise InputError(
                 f"{where}: names {len(files)} files, of which {plain(file.name)} is not Parquet. "
-                "Only Parquet is read in parts: make one file of them, or save them as Parquet."
+                "Only Parquet is read in parts: make one file of them, save them as Parquet, or "
+                "move away what is no part."
             )
     checked = ParquetFiles(files, where)
     return Rows.of(_scan_parts(files, root_of(path), where), checked)
@@ -175,10 +176,12 @@ def _readable(file: Path, glob_escapes: bool = True) -> Path | bytes:
     return file.read_bytes()
 
 
-def _is_part(file: Path, folder: Path) -> bool:
-    """Whether a file is a part of the table in a folder; writers hide what is none."""
+def _is_table(file: Path, folder: Path) -> bool:
+    """Whether a file may be a part of the table in a folder; writers hide what is none."""
     is_hidden = any(part.startswith((".", "_")) for part in file.relative_to(folder).parts)
-    return FORMATS.get(file.suffix.lower()) == "Parquet" and not is_hidden
+    endings = {ending.lower() for ending in file.suffixes[-2:]}
+    # notes are text, too
+    return not is_hidden and not endings.isdisjoint(FORMATS.keys() - {".txt"})
 
 
 def root_of(path: Path) -> Path:
@@ -193,13 +196,21 @@ def _scan_parts(files: Sequence[Path], root: Path, where: str) -> pl.LazyFrame:
 
     Polars itself would take such names from the folders above the root as well.
     """
+    parts = [scan_parquet(file) for file in files]
+    shown = [plain(file.relative_to(root)) for file in files]
+    _refuse_different([part.collect_schema() for part in parts], shown, where)
     columns = columns_in_names(files, root)
     if not columns:
         sources: Any = [_readable(file) for file in files]
         return pl.scan_parquet(sources, glob=False, hive_partitioning=False)
-    parts = [scan_parquet(file) for file in files]
-    shown = [plain(file.relative_to(root)) for file in files]
-    refuse_different([part.collect_schema() for part in parts], shown, where)
+    for name in columns.keys() & parts[0].collect_schema().keys():
+        for part, file, value in zip(parts, shown, columns[name].cast(pl.String), strict=True):
+            is_other = pl.col(name).cast(pl.String).ne_missing(pl.lit(value, dtype=pl.String))
+            if part.select(is_other.any()).collect().item():
+                raise InputError(
+                    f"{where}: {file} has a column {plain(repr(name))} of other values than the "
+                    "folder above it names. Drop the column, or rename the folders."
+                )
     return pl.concat(
         part.select(parts[0].collect_schema().names()).with_columns(
             pl.lit(values[at], dtype=values.dtype).alias(name) for name, values in columns.items()
@@ -217,7 +228,7 @@ def columns_in_names(files: Sequence[Path], root: Path) -> dict[str, pl.Series]:
     }
 
 
-def refuse_different(parts: Sequence[pl.Schema], shown: Sequence[str], where: str) -> None:
+def _refuse_different(parts: Sequence[pl.Schema], shown: Sequence[str], where: str) -> None:
     """Refuse parts of other columns than the first has: Polars would stop at some, as a bug."""
     first = parts[0]
     for part, file in zip(parts, shown, strict=True):

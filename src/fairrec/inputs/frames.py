@@ -7,7 +7,7 @@ import sys
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from decimal import Decimal
+from decimal import Decimal, InvalidOperation
 from itertools import chain
 from numbers import Integral, Real
 from typing import Any
@@ -114,8 +114,10 @@ def _from_pandas(column: Any) -> pl.Series:
         # as a frame: older versions of Polars read lists of text wrongly from a single array
         return pl.from_pandas(column.to_frame("x"))["x"]
     if kind.kind in "mM":
-        wall_time = column.dt.tz_localize(None) if getattr(kind, "tz", None) else column
-        return _without(pl.Series(_of_known_unit(wall_time.to_numpy())), is_gap)
+        zone = getattr(kind, "tz", None)
+        times = column.dt.tz_convert("UTC").dt.tz_localize(None) if zone else column
+        found = _without(pl.Series(_of_known_unit(times.to_numpy())), is_gap)
+        return found if zone is None else _in_zone(found.dt.replace_time_zone("UTC"), str(zone))
     if kind.kind in _NUMBERS and hasattr(kind, "numpy_dtype"):
         return _without(pl.Series(column.to_numpy(dtype=kind.numpy_dtype, na_value=0)), is_gap)
     values = column.to_numpy()
@@ -126,9 +128,21 @@ def _from_pandas(column: Any) -> pl.Series:
     return _from_objects(values.tolist())
 
 
+def _in_zone(times: pl.Series, zone: str) -> pl.Series:
+    """Times as clocks there show them; in UTC where Polars does not know the zone."""
+    try:
+        return times.dt.convert_time_zone(zone)
+    except pl.exceptions.PolarsError:
+        return times
+
+
 def _from_numbers(values: AnyArray) -> pl.Series:
     """Numbers of any width and byte order; Polars has not all of them."""
     kind = values.dtype.newbyteorder("=")
+    if kind == np.float16:
+        # by their shortest decimals, as in `widen_floats`
+        distinct, places = np.unique(values, return_inverse=True)
+        return pl.Series(distinct.astype(str).astype(np.float64)[places])
     is_known = kind.kind != "f" or kind.itemsize in (4, 8)
     known = values.astype(kind if is_known else np.float64, copy=False)
     if kind.itemsize > known.itemsize and len(np.unique(known)) < len(np.unique(values)):
@@ -207,19 +221,30 @@ def _from_whole_numbers(values: Sequence[Any]) -> pl.Series:
         return _each(str, pl.String)(values)
 
 
-def _from_real_numbers(values: Sequence[Any]) -> pl.Series:
-    numbers = _each(float, pl.Float64)(values)
-    if numbers.n_unique() < len({*values}):
-        kinds = {*map(type, values)} - {type(None)}
-        if kinds != {Decimal}:
+def _from_mixed_numbers(values: Sequence[Any]) -> pl.Series:
+    """Decimals as such where all are; otherwise floats, narrow ones by their shortest decimal."""
+    if all(one is None or isinstance(one, Decimal) for one in values):
+        with suppress(pl.exceptions.PolarsError, TypeError, ValueError):
+            return pl.Series(values)
+    numbers = _each(
+        lambda one: float(str(one) if isinstance(one, np.floating) else one), pl.Float64
+    )(values)
+    with suppress(InvalidOperation):
+        distinct = {Decimal(str(one)) for one in {*values} - {None}}
+        if numbers.drop_nulls().drop_nans().n_unique() < sum(not one.is_nan() for one in distinct):
             raise InputError(_TOO_FINE)
-        return pl.Series(values)
     return numbers
 
 
 def _from_lists(values: Sequence[Any]) -> pl.Series:
     """Lists, tuples and arrays in the cells, through one flat column of all their values."""
     present = [one for one in values if one is not None]
+    for one in present:
+        if isinstance(one, np.ndarray) and one.ndim != 1:
+            raise InputError(
+                f"holds an array of {one.ndim} dimensions ({plain(repr(one), 40)}). Give each row "
+                "one value, or one list of values."
+            )
     if all(isinstance(one, np.ndarray) and one.dtype.kind in _NUMBERS for one in present):
         flat = _from_numbers(np.concatenate([one.ravel() for one in present]))
     else:
@@ -258,7 +283,7 @@ _CONVERTED: dict[str, Callable[[Sequence[Any]], pl.Series]] = {
     "text": lambda values: pl.Series(values, dtype=pl.String),
     "true/false": _each(bool, pl.Boolean),
     "whole numbers": _from_whole_numbers,
-    "numbers": _from_real_numbers,
+    "numbers": _from_mixed_numbers,
     "lists": _from_lists,
     "bytes": pl.Series,
     "times": pl.Series,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager
@@ -29,6 +30,9 @@ SMALLEST, LARGEST = 1e-60, 1e60
 """Numbers whose squares and cubes can still be told from nothing and from infinity."""
 EXACT = 2**53
 """Up to here every whole number is a float of its own."""
+_EXACT: dict[Any, int] = {pl.Float64(): 53, pl.Float32(): 24}
+"""Up to 2 to this power every whole number is a float of its own; of half floats to 11."""
+_SIX_DIGITS = 10**6
 _WHOLE = r"^(0|-?[1-9]\d*)(\.0+|,0)?$"
 """A whole number, perhaps with a fraction of nothing; '1,000' is a thousand."""
 
@@ -176,11 +180,17 @@ class Table:
         ----------
         labels : those that only name something, so that '007' is not 7
         """
+        self._refuse_two_uses(columns)
         roles = {name: _role(name, column, name in labels) for name, column in columns.items()}
         with self.read_errors():
             table = self._columns(columns, roles)
             table = table.with_columns(
                 self._as_typed(table[name], column, roles[name]) for name, column in columns.items()
+            ).with_columns(
+                # the order of scores is that of their exact values, and an id is a whole number
+                widen_floats(table[name])
+                for name, role in roles.items()
+                if name != "score" and role is not Role.NAME
             )
         if table.height == 0 and self.piece is None:
             raise InputError(f"{self.where}: the table is empty. It needs at least one row.")
@@ -257,6 +267,20 @@ class Table:
             f"{self.place(row)}: {column} {some_of(again.head(3).to_list(), len(again))} "
             f"appears more than once. {remedy}"
         )
+
+    def _refuse_two_uses(self, columns: Mapping[str, str]) -> None:
+        """Raise where one column would be, for example, the score and the label at once."""
+        uses: dict[str, str] = {}
+        for name, column in columns.items():
+            if name not in (*IDS, "categories", *NUMBERS):
+                continue
+            if column in uses:
+                raise InputError(
+                    f"{self.where}: column '{plain(column)}' would be both {uses[column]} and "
+                    f"{name}. Give each a column of its own, by {spelled('columns')} or "
+                    f"{spelled('relevant')}."
+                )
+            uses[column] = name
 
     def _refuse_nulls(self, values: pl.Series, column: str) -> None:
         if values.null_count():
@@ -383,12 +407,50 @@ def _whole_floats(ids: pl.Series, where: str) -> pl.Series:
             f"{where}: ids are fractions ({ids.filter(~is_whole)[0]!r}, ...). Ids must be whole "
             "numbers or text."
         )
-    if (ids.abs() > EXACT).any():
+    power = _EXACT.get(ids.dtype, 11)
+    if (whole.abs() > 2**power).any():
         raise InputError(
-            f"{where}: ids are floats beyond 2^53 (such as {ids.max()!r}), where neighbours cannot "
-            "be told apart any more. Store them as whole numbers or text."
+            f"{where}: ids are floats beyond 2^{power} (such as {ids.max()!r}), where neighbours "
+            "cannot be told apart any more. Store them as whole numbers or text."
         )
     return whole
+
+
+def widen_floats(values: pl.Series) -> pl.Series:
+    """Narrow floats, also in lists, as float64 of the same shortest decimal.
+
+    So a number is what its file or frame shows, wherever it is compared, grouped or named.
+
+    >>> widen_floats(pl.Series([0.7], dtype=pl.Float32)).to_list()
+    [0.7]
+    """
+    is_list = isinstance(values.dtype, pl.List | pl.Array)
+    kind: Any = values.dtype
+    kind = kind.inner if is_list else kind
+    if not kind.is_float() or kind == pl.Float64:
+        return values
+    if is_list:
+        values = values.cast(pl.List(kind))
+    flat = values.explode() if is_list else values
+    if kind != pl.Float32:
+        # half floats, which Polars writes with the digits of wider ones
+        half = flat.unique().drop_nulls()
+        shown = pl.Series(half.to_numpy().astype(str).astype(np.float64))
+        if not is_list:
+            return values.replace_strict(half, shown, default=None)
+        return values.list.eval(pl.element().replace_strict(half, shown, default=None))
+    wide = pl.List(pl.Float64) if is_list else pl.Float64()
+    ends: Any = (flat.min() or 0.0, flat.max() or 0.0)
+    largest = max(abs(ends[0]), abs(ends[1]))
+    if largest <= 2 ** _EXACT[kind] and (flat == flat.floor()).all():
+        return values.cast(wide)
+    if not is_list and not flat.null_count() and 0 < largest <= _SIX_DIGITS:
+        # a decimal of six digits is the shortest of its float; quicker than through text
+        scale = _SIX_DIGITS / 10 ** max(0, math.ceil(math.log10(largest)))
+        decimals = np.rint(flat.to_numpy().astype(np.float64) * scale) / scale
+        if (decimals.astype(np.float32) == flat.to_numpy()).all():
+            return pl.Series(flat.name, decimals)
+    return values.cast(pl.List(pl.String) if is_list else pl.String).cast(wide)
 
 
 def _role(name: str, column: str, is_label: bool) -> Role:

@@ -25,6 +25,9 @@ _INEXACT = r"^[+-]?(0\d|\d{16})"
 """Text that a float would change: '007', and numbers of more digits than a float keeps."""
 _FINE = r"[1-9](\.?\d){17}"
 """So many digits that numbers which differ may be one float."""
+_MANY_DIGITS = r"[1-9]\.?(\d\.?){14,}[1-9]"
+"""Sixteen digits or more; with fewer, a float has the same shortest decimal."""
+_LAST_ZEROS = r"(\.\d*[1-9])0+$|\.0+$"
 _THOUSANDS = {mark: rf"^-?[1-9]\d{{0,2}}([{mark}]\d{{3}})+$" for mark in ".,"}
 _NO_MARK = r"^[+-]?\d+$"
 
@@ -136,6 +139,21 @@ def _in_thousands(text: pl.Series, column: str) -> InputError:
     )
 
 
+def exact_numbers(text: pl.Series) -> pl.Series:
+    """Numbers as floats; where one has more digits than a float keeps, whole numbers or text.
+
+    >>> exact_numbers(pl.Series(["0.10", "0.30000000000000004"])).to_list()
+    [0.1, 0.30000000000000004]
+    >>> exact_numbers(pl.Series(["0.10", "0.10000000000000000001"])).to_list()
+    ['0.1', '0.10000000000000000001']
+    """
+    text = text.str.replace(_LAST_ZEROS, "$1")
+    numbers = text.cast(pl.Float64)
+    is_long = text.str.contains(_MANY_DIGITS)
+    is_finer = (numbers.filter(is_long).cast(pl.String) != text.filter(is_long)).any()
+    return whole_or_text(text) if is_finer else numbers
+
+
 def _label(text: pl.Series, column: str) -> pl.Series:
     """Whole numbers, true and false as such; text that a number would change stays."""
     whole = whole_or_text(text)
@@ -143,7 +161,10 @@ def _label(text: pl.Series, column: str) -> pl.Series:
     if whole.dtype != pl.String or is_as_written or text.str.contains(_INEXACT).any():
         return whole
     # '1.906' beside '900' may be more or less, and as a name it is neither
-    return text if _is_in_thousands(text) else _number(text)
+    if _is_in_thousands(text):
+        return text
+    values = _number(text)
+    return exact_numbers(text) if values.dtype == pl.Float64 else values
 
 
 def _number(text: pl.Series) -> pl.Series:

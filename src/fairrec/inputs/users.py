@@ -17,6 +17,7 @@ from fairrec.inputs.binning import Binning, bin_numbers, parse_binning
 from fairrec.inputs.ids import encode
 from fairrec.inputs.several import CLOSE, HAS, HOW, LACKS, OPEN, one_value_each
 from fairrec.inputs.tables import Table, ids_as_integers_or_text
+from fairrec.inputs.text_values import exact_numbers
 
 Value = bool | int | float | str
 MISSING = "(missing)"
@@ -236,13 +237,16 @@ def _with_one_value_each(
 
 def _without_blanks(values: pl.Series, is_csv: bool) -> tuple[pl.Series, int]:
     """Text without blanks around it, so that 'F ' is 'F', and how many texts had some."""
-    if values.dtype not in (pl.String, pl.Categorical):
+    kind = values.dtype
+    if not isinstance(kind, pl.String | pl.Categorical | pl.Enum):
         return values, 0
     text = values.cast(pl.String)
     bare = text.str.strip_chars()
     n_blanks = int((bare != text).sum())
     if not n_blanks:
         return values, 0
+    if isinstance(kind, pl.Enum):
+        bare = bare.cast(pl.Enum(kind.categories.str.strip_chars().unique(maintain_order=True)))
     # an empty field of a text file is no value
     return bare.replace("", None) if is_csv else bare, n_blanks
 
@@ -274,7 +278,7 @@ def _parse_spec(text: str, table: Table) -> AttributeSpec:
 def encode_attribute(values: pl.Series, spec: AttributeSpec, where: str) -> Attribute:
     """The attribute of users with these values; those without one have the value `(missing)`."""
     if values.dtype.is_decimal():
-        values = values.cast(pl.Float64)
+        values = values.cast(pl.Float64) if spec.binning else exact_numbers(values.cast(pl.String))
     if values.dtype.is_float():
         values = values.fill_nan(None)
         if values.is_infinite().any():
@@ -358,7 +362,7 @@ def _bin_column(present: pl.Series, spec: AttributeSpec, where: str) -> tuple[Co
         texts = present
         if present.dtype == pl.String:
             texts = present.filter(present.cast(pl.Float64, strict=False).is_null())
-        shown = texts[0] if len(texts) else present[0]
+        (shown,) = (texts if len(texts) else present).head(1).to_list()
         raise InputError(
             f"{where}: attribute '{spec.name}' is not numeric (it holds "
             f"{plain(repr(shown))}), so it cannot be binned. "

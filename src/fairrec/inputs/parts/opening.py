@@ -193,9 +193,8 @@ class _Cutting:
 
 
 def _stored(table: Table) -> Stored:
-    """A table to be read in parts, whose files are alike and whole."""
+    """A table to be read in parts, whose files are whole."""
     stored = Stored.of(table)
-    stored.refuse_different()
     stored.refuse_damaged()
     return stored
 

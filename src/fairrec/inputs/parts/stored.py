@@ -9,12 +9,11 @@ import numpy as np
 import polars as pl
 
 from fairrec.core.arrays import IntArray
-from fairrec.core.errors import InputError, plain
+from fairrec.core.errors import InputError
 from fairrec.inputs.formats import (
     columns_in_names,
     files_of,
     format_of,
-    refuse_different,
     root_of,
     scan_parquet,
 )
@@ -47,7 +46,8 @@ class Stored:
             )
         assert table.path is not None
         paths = files_of(table.path)
-        named = columns_in_names(paths, root_of(table.path)) if len(paths) > 1 else {}
+        is_one = paths == (table.path,) or (len(paths) == 1 and not table.path.is_dir())
+        named = {} if is_one else columns_in_names(paths, root_of(table.path))
         with table.read_errors():
             lengths = [int(scan_parquet(file).select(pl.len()).collect().item()) for file in paths]
         files = tuple(
@@ -63,15 +63,6 @@ class Stored:
         if not bounds[-1]:
             raise InputError(f"{table.where}: the table is empty. It needs at least one row.")
         return cls(table, files, bounds)
-
-    def refuse_different(self) -> None:
-        """An error where a file has other columns than the first, before hours of reading."""
-        assert self.table.path is not None
-        root = root_of(self.table.path)
-        with self.table.read_errors():
-            schemas = [scan_parquet(one.file).collect_schema() for one in self.files]
-        shown = [plain(one.file.relative_to(root)) for one in self.files]
-        refuse_different(schemas, shown, self.table.where)
 
     def refuse_damaged(self) -> None:
         """An error where pages of a file contradict its footer or their checksums."""
