@@ -7,6 +7,8 @@ import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 
+from fairrec.core.forked import refuse_lost_threads
+
 
 class FairRecError(Exception):
     """Base of every error FairRec raises on purpose."""
@@ -48,6 +50,10 @@ class OutputError(FairRecError, OSError):
     """The result cannot be written where it was asked for."""
 
 
+class ForkError(FairRecError, RuntimeError):
+    """The process was forked, and has none of the threads that it would wait for."""
+
+
 class UnexpectedError(FairRecError, RuntimeError):
     """Something failed that nobody foresaw: a fault of FairRec, or of a library it rests on."""
 
@@ -60,6 +66,7 @@ def is_panic(error: BaseException) -> bool:
 @contextmanager
 def errors_of_libraries() -> Iterator[None]:
     """Around a function, or within one: what a library in Rust raises is an error of ours."""
+    refuse_lost_threads()
     try:
         yield
     except BaseException as error:
