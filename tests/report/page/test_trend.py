@@ -6,10 +6,7 @@ import html
 import re
 import sys
 
-import pytest
-
 import fairrec
-from fairrec.core.errors import OutputError
 from fairrec.report.page import trend as module
 from fairrec.report.page.trend import trend_page
 from tests.workflows.trend_builders import release, six_releases
@@ -49,11 +46,9 @@ def test_hostile_text_is_escaped():
     assert "<script" not in page and "&lt;script&gt;" in page
 
 
-def test_without_the_extra_for_pictures_a_trend_is_saved_without_its_page(tmp_path, monkeypatch):
+def test_the_page_needs_no_extra(tmp_path, monkeypatch):
     result = fairrec.trend(six_releases())
-    monkeypatch.setitem(sys.modules, "altair", None)
-    with pytest.raises(
-        OutputError, match=r"fairrec\[figures\]'\)\. Leave it out with report=False"
-    ):
-        result.save(tmp_path / "trend")
-    assert [file.name for file in (tmp_path / "trend").iterdir()] == ["trend.json"]
+    for extra in ("altair", "vl_convert"):
+        monkeypatch.setitem(sys.modules, extra, None)
+    result.save(tmp_path / "trend")
+    assert "<img src=" in (tmp_path / "trend" / "report.html").read_text()

@@ -1,87 +1,81 @@
-"""The harm of one group over releases, with intervals, and since when it is worse."""
+"""The harm of one group over releases, with intervals, and since when it is worse: an SVG."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from html import escape
+from itertools import groupby
 
 from fairrec.core.errors import plain
-from fairrec.report.figures.palette import GROUP, WORSE
-from fairrec.report.figures.still import INK, still
-from fairrec.report.words import group_label
+from fairrec.report.figures.palette import GROUP, STILL_INK, WORSE
+from fairrec.report.page.dot_plot import ticks
+from fairrec.report.words import group_label, tick
 from fairrec.result.trend_schema import TrendLine, TrendRelease
-
-if TYPE_CHECKING:
-    import altair as alt
 
 WIDTH, HEIGHT = 300, 130
 MOST_LABELS = 12
 _LONGEST = 18
+_LEFT, _TOP, _BELOW = 52, 40, 74
 
 
 def trend_lines(
     line: TrendLine, releases: Sequence[TrendRelease], reach: tuple[float, float]
-) -> alt.TopLevelMixin:
-    """A line through the harms with an interval each; a gap where a release has none.
+) -> str:
+    """A line through the harms with an interval each; broken where a release has none.
 
     Parameters
     ----------
     reach : lowest and highest harm of the axis, the same in all charts of a metric
     """
-    import altair as alt
-
-    names = [plain(release.name, _LONGEST) for release in releases]
-    # names cut short may be alike, positions never are
-    labels = "[" + ",".join(_quoted(name) for name in names) + "][datum.value]"
-    step = -(-len(names) // MOST_LABELS)
-    x = alt.X(
-        "release:Q",
-        title=None,
-        scale=alt.Scale(domain=[-0.4, len(names) - 0.6], nice=False),
-        axis=alt.Axis(
-            values=list(range(0, len(names), step)),
-            labelExpr=labels,
-            labelAngle=-40,
-            labelLimit=110,
-            labelOverlap=False,
-            grid=False,
-        ),
-    )
-    y = alt.Y(
-        "harm:Q",
-        title="harm",
-        scale=alt.Scale(domain=list(reach), clamp=True, nice=False),
-        axis=alt.Axis(tickCount=4),
-    )
-    base = alt.Chart(alt.InlineData(values=_rows(line, reach)))
+    low, high = reach
     since = line.worse_since
     colour = WORSE if since and not since.is_back else GROUP
-    layers: list[Any] = [
-        alt.Chart(alt.InlineData(values=[{"at": 0}]))
-        .mark_rule(color=INK, strokeWidth=1, opacity=0.5)
-        .encode(y="at:Q"),
-        base.transform_filter("isValid(datum.harm)")
-        .mark_rule(strokeWidth=1.4, color=colour, opacity=0.6)
-        .encode(x=x, y=alt.Y("low:Q"), y2="high:Q"),
-        base.mark_line(strokeWidth=2, color=colour, invalid="break-paths-filter-domains").encode(
-            x=x, y=y
-        ),
-        base.transform_filter("isValid(datum.harm)")
-        .mark_point(filled=True, size=34, opacity=1, color=colour)
-        .encode(x=x, y=y),
+
+    def x(place: float) -> str:
+        return f"{_LEFT + WIDTH * (place + 0.4) / max(len(releases) - 0.2, 0.8):.1f}"
+
+    def y(harm: float) -> str:
+        return f"{_TOP + HEIGHT * (high - min(max(harm, low), high)) / (high - low):.1f}"
+
+    right, bottom = _LEFT + WIDTH, _TOP + HEIGHT
+    about = plain(line.metric, 44)
+    if since is not None:
+        about += f": worse since {plain(since.release, _LONGEST)}"
+    parts = [_text(6, 14, plain(group_label(line.group), 44), 'font-size="13"')]
+    parts.append(_text(6, 30, about))
+    for at in ticks(low, high):
+        parts.append(_line(_LEFT, y(at), right, y(at), STILL_INK, 'stroke-opacity="0.12"'))
+        parts.append(_text(_LEFT - 6, y(at), tick(at), 'text-anchor="end" dy="4"'))
+    parts.append(_line(_LEFT, y(0), right, y(0), STILL_INK, 'stroke-opacity="0.5"'))
+    for place in range(0, len(releases), -(-len(releases) // MOST_LABELS)):
+        turn = f'text-anchor="end" transform="rotate(-40 {x(place)} {bottom + 14})"'
+        parts.append(_text(x(place), bottom + 14, plain(releases[place].name, _LONGEST), turn))
+    known = [
+        (place, point.harm, point.interval)
+        for place, point in enumerate(line.points)
+        if point is not None and point.harm is not None
+    ]
+    for place, _, (least, most) in known:
+        ends = y(low if least is None else least), y(high if most is None else most)
+        parts.append(_line(x(place), ends[0], x(place), ends[1], colour, 'stroke-opacity="0.6"'))
+    # places that follow one another are as far from their number as the first of them
+    for _, run in groupby(enumerate(known), lambda numbered: numbered[1][0] - numbered[0]):
+        joined = " ".join(f"{x(place)},{y(harm)}" for _, (place, harm, _) in run)
+        parts.append(
+            f'<polyline points="{joined}" fill="none" stroke="{colour}" stroke-width="2"/>'
+        )
+    parts += [
+        f'<circle cx="{x(place)}" cy="{y(harm)}" r="3.3" fill="{colour}"/>'
+        for place, harm, _ in known
     ]
     if since is not None:
-        layers.append(
-            alt.Chart(alt.InlineData(values=[{"at": since.since - 0.5}]))
-            .mark_rule(color=INK, strokeDash=[5, 3], strokeWidth=1.5)
-            .encode(x="at:Q")
-        )
-    chart = alt.layer(*layers).properties(width=WIDTH, height=HEIGHT)
-    title = plain(group_label(line.group), 44)
-    notes = [plain(line.metric, 44)]
-    if since is not None:
-        notes[0] += f": worse since {plain(since.release, _LONGEST)}"
-    return still(chart, title, notes)
+        at_since = x(since.since - 0.5)
+        parts.append(_line(at_since, _TOP, at_since, bottom, STILL_INK, 'stroke-dasharray="5 3"'))
+    size = f'width="{right + 8}" height="{bottom + _BELOW}"'
+    return (
+        f'<svg xmlns="http://www.w3.org/2000/svg" {size} font-family="sans-serif" font-size="11" '
+        f'fill="{STILL_INK}">{"".join(parts)}</svg>'
+    )
 
 
 def reach_of(lines: Sequence[TrendLine]) -> tuple[float, float]:
@@ -96,32 +90,9 @@ def reach_of(lines: Sequence[TrendLine]) -> tuple[float, float]:
     return low - 0.05 * room, high + 0.05 * room
 
 
-def _rows(line: TrendLine, reach: tuple[float, float]) -> list[dict[str, float | None]]:
-    """One a release; an end without a limit is that of the axis."""
-    rows: list[dict[str, float | None]] = []
-    for at, point in enumerate(line.points):
-        row: dict[str, float | None] = {"release": at, "harm": None, "low": None, "high": None}
-        if point is not None and point.harm is not None:
-            low, high = point.interval
-            row |= {
-                "harm": point.harm,
-                "low": reach[0] if low is None else max(low, reach[0]),
-                "high": reach[1] if high is None else min(high, reach[1]),
-            }
-        rows.append(row)
-    return rows
+def _line(x: object, y: object, to_x: object, to_y: object, colour: str, look: str) -> str:
+    return f'<line x1="{x}" y1="{y}" x2="{to_x}" y2="{to_y}" stroke="{colour}" {look}/>'
 
 
-def _quoted(text: str) -> str:
-    r"""Text as a string of a Vega expression, of which nothing can end the string.
-
-    >>> print(_quoted("v1'"))
-    'v1\u0027'
-    """
-    safe = (c if c.isascii() and (c.isalnum() or c in " .-") else _escaped(c) for c in text)
-    return f"'{''.join(safe)}'"
-
-
-def _escaped(character: str) -> str:
-    units = character.encode("utf-16-be")
-    return "".join(f"\\u{units[at]:02x}{units[at + 1]:02x}" for at in range(0, len(units), 2))
+def _text(x: object, y: object, text: str, look: str = "") -> str:
+    return f'<text x="{x}" y="{y}" {look}>{escape(text)}</text>'

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import base64
 
-from fairrec.report.figures.still import need_figures, svg_of
 from fairrec.report.figures.trend_lines import reach_of, trend_lines
 from fairrec.report.page.html import css_text, page_css, page_template, policy
 from fairrec.report.text.overview import SHOWN
@@ -17,7 +16,6 @@ MOST_CHARTS = 40
 
 def trend_page(summary: TrendSummary) -> str:
     """The page of a trend."""
-    need_figures()
     from markupsafe import Markup
 
     view = trend_view(summary)
@@ -30,7 +28,7 @@ def trend_page(summary: TrendSummary) -> str:
         {
             "title": detail.title,
             "data": base64.b64encode(
-                svg_of(trend_lines(line, summary.releases, reach[line.metric])).encode()
+                trend_lines(line, summary.releases, reach[line.metric]).encode()
             ).decode(),
             "table": detail,
         }
