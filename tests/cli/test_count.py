@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import json
+
 import polars as pl
 import pytest
 from typer.testing import CliRunner
@@ -38,6 +40,14 @@ def test_counts_are_written_and_audited(files):
     assert (files / "audit" / "report.html").exists()
     assert not (files / "audit" / "per_user.parquet").exists()
     assert "per_user" not in found.stderr
+
+
+def test_counts_are_read_by_whatever_name_they_were_written(files):
+    named = ["--users", files / "users.parquet", "--by", BY, "--out", files / "cnt"]
+    assert run("count", files / "predictions.parquet", *named).exit_code == 0
+    found = run("audit", "--counts", files / "cnt", "--format", "json")
+    assert found.exit_code == 0
+    assert json.loads(found.stdout)["inputs"]["counts"]["name"] == "cnt"
 
 
 def test_parts_are_audited_together(files):

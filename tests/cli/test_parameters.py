@@ -8,6 +8,7 @@ import pytest
 import typer
 from typer.testing import CliRunner
 
+import fairrec
 from fairrec.cli import app as fairrec_app
 from fairrec.cli.parameters import FieldsOf, Given, Here, SectionedCommand, takes_options
 from fairrec.cli.shared import DebugOption
@@ -185,3 +186,39 @@ def test_the_heading_and_the_default_of_an_option_may_be_others_in_a_command():
     assert (
         "Rest: --days N How long. Default: 7. --place TEXT Where. Default: home, or here." in words
     )
+
+
+@pytest.mark.parametrize(
+    "names", [("gender", "age"), ("gender,", "age"), ("gender", "age", "country")]
+)
+@pytest.mark.parametrize("flag", ["--by", "--metric"])
+def test_names_with_blanks_between_them_are_told_the_comma(flag, names):
+    refused = CliRunner().invoke(fairrec_app, ["audit", "--values", "v.csv", flag, *names])
+    assert refused.exit_code == 2
+    joined = ",".join(name.strip(",") for name in names)
+    assert f"{flag.replace('c', 'cs') if flag == '--metric' else flag} {joined}" in " ".join(
+        refused.stderr.replace("\u2502", " ").split()
+    )
+
+
+@pytest.mark.parametrize(
+    ("words", "reached"),
+    [
+        (
+            ["audit", "--metric", "v", "--values", "none.csv", "--by", "g", "--users=u.csv"],
+            "none.csv",
+        ),
+        (["audit", "--metric=v", "--values", "none.csv", "--by", "g", "--users=u.csv"], "none.csv"),
+        (["trend", "none", "also", "--metrics", "v"], "none"),
+    ],
+)
+def test_metric_and_metrics_are_both_understood(words, reached):
+    refused = CliRunner().invoke(fairrec_app, words)
+    assert reached in refused.stderr and "No such option" not in refused.stderr
+
+
+def test_python_hints_at_the_other_of_metric_and_metrics():
+    with pytest.raises(TypeError, match=r"'metric'\. Did you mean 'metrics'"):
+        fairrec.audit(values="v.csv", metric="v")
+    with pytest.raises(TypeError, match=r"'metrics'\. Did you mean 'metric'"):
+        fairrec.trend(["a", "b"], metrics="v")

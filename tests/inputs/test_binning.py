@@ -155,7 +155,7 @@ def test_a_binning_is_a_width_a_number_of_quantiles_or_edges(text: str, binning:
 @pytest.mark.parametrize(
     "text",
     [
-        *("", "0", "-5", "nan", "inf", "q1", "q0", "q", "q-3", "q2.5", "ten"),
+        *("", "0", "-5", "nan", "inf", "q1", "q0", "q", "q-3", "q2.5", "ten", "1_0"),
         pytest.param("q" + "9" * 5000, id="digits"),
     ],
 )
@@ -168,7 +168,7 @@ def test_anything_else_is_no_binning(text: str):
     "text",
     [
         *("|", "||", "18||25", "25|18", "18|18", "18|x", "18|nan", "18|inf", "|18", "1|q5"),
-        *("1.0000000000001|2", "18|25||"),
+        *("1.0000000000001|2", "18|25||", "1_8|25"),
     ],
 )
 def test_edges_that_are_no_rising_numbers_are_refused(text: str):

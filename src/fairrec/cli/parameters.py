@@ -6,6 +6,8 @@ import inspect
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from inspect import Parameter
+from itertools import takewhile
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
@@ -14,6 +16,7 @@ from typer.models import ArgumentInfo
 
 from fairrec.cli.endings import errors_in_words
 from fairrec.cli.shown_console import ended_with_reader, shown_complaints
+from fairrec.core.errors import TWINS
 from fairrec.core.options import (
     OUTPUT,
     Option,
@@ -129,6 +132,22 @@ def _parts(values: object) -> Iterator[object]:
         yield values
 
 
+_NAMES = frozenset({"--by", "--given", "--metrics", "--metric", "--by-users", "--by-items"})
+"""Flags with names behind them."""
+
+
+def _is_name(word: str) -> bool:
+    """Whether it may be one more name, and is no flag and no file."""
+    return not word.startswith("-") and not Path(word).suffix and not Path(word).exists()
+
+
+def _known_flag(word: str, known: set[str]) -> str:
+    """`--metrics` for `--metric` where a command has it alone, and the other way round."""
+    flag, equals, value = word.partition("=")
+    twin = f"--{TWINS.get(flag.removeprefix('--'), '')}"
+    return f"{twin}{equals}{value}" if twin in known and flag not in known else word
+
+
 class SectionedCommand(typer.core.TyperCommand):
     """A command whose help has its options under headings, in plain text."""
 
@@ -136,6 +155,17 @@ class SectionedCommand(typer.core.TyperCommand):
         """Take the words of the command apart, as `TyperCommand` does."""
         with ended_with_reader(), shown_complaints():
             return super().make_context(*words, **how)
+
+    def parse_args(self, ctx: Any, args: list[str]) -> Any:
+        """Read the words: a flag by its twin too, and names with blanks between them refused."""
+        known = {flag for parameter in self.params for flag in parameter.opts}
+        words = [_known_flag(word, known) for word in args]
+        for at, flag in enumerate(words):
+            names = [*takewhile(_is_name, words[at + 1 :])] if flag in _NAMES & known else []
+            if len(names) > 1:
+                joined = ",".join(name.strip(",") for name in names)
+                raise typer.BadParameter(f"{flag} takes names with commas: {flag} {joined}")
+        return super().parse_args(ctx, words)
 
     def format_options(self, ctx: Any, formatter: Any) -> None:
         """Write the arguments, then the options by heading."""

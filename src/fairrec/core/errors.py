@@ -69,6 +69,11 @@ def errors_of_libraries() -> Iterator[None]:
     refuse_lost_threads()
     try:
         yield
+    except TypeError as error:
+        for name, twin in TWINS.items():
+            if f"unexpected keyword argument '{name}'" in str(error):
+                raise TypeError(f"{error}. Did you mean '{twin}'?") from error
+        raise
     except BaseException as error:
         library = type(error).__module__.partition(".")[0]
         if not is_panic(error) and library not in _LIBRARIES:
@@ -81,6 +86,8 @@ def errors_of_libraries() -> Iterator[None]:
 
 
 _LIBRARIES = ("polars", "safetensors")
+TWINS = {"metric": "metrics", "metrics": "metric"}
+"""Options that are easily taken for one another: the command line understands both."""
 
 
 LONGEST_TEXT = 80

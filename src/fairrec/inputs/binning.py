@@ -91,7 +91,9 @@ def _parse_edges(text: str, spec: str) -> tuple[float, ...]:
 
 
 def _number(text: str) -> float | None:
-    """A finite number, or None."""
+    """A finite number, or None; 1_0 is a slip, and no way to write 10."""
+    if "_" in text:
+        return None
     try:
         number = float(text)
     except ValueError:

@@ -89,7 +89,9 @@ def audit_counts(
         refuse_unlike(one.rows, one.info, one.where)
     together = merged(known, disjoint=disjoint)
     counted = counted_users(chosen(together, asked.by, asked.given, asked.metrics))
-    described = replace(counted.described, tables=_tables(files))
+    opened = [_table(*pair) for pair in zip(counts, read, strict=True) if isinstance(pair[0], Path)]
+    names = ["counts", *(f"counts {at}" for at in range(2, len(opened) + 1))]
+    described = replace(counted.described, tables=dict(zip(names, opened, strict=False)))
     with open_engine(where) as engine:
         return audit_counted(
             replace(counted, described=described),
@@ -154,9 +156,12 @@ def _refuse_twice(counts: Sequence[Counts | Path]) -> None:
             )
 
 
-def _tables(files: Sequence[Path]) -> dict[str, Table]:
-    names = ["counts", *(f"counts {at}" for at in range(2, len(files) + 1))]
-    return {name: Table(file, "counts") for name, file in zip(names, files, strict=False)}
+def _table(file: Counts | Path, counts: Counts) -> Table:
+    """The table that was read, whatever the ending of its name."""
+    table = Table(counts.rows, "counts")
+    table.path = Path(str(file))
+    table.where = plain(table.path.name)
+    return table
 
 
 def _as_call(

@@ -14,6 +14,9 @@ import pytest
 
 import fairrec
 from fairrec.core.errors import ScoringError, UnavailableError
+from fairrec.scoring.http.client import JsonClient
+from fairrec.scoring.http.pace import Pace
+from fairrec.scoring.http.patience import Patience
 from fairrec.scoring.models.model import FunctionModel
 from fairrec.search.options import SearchOptions
 from fairrec.search.searcher import SEARCHERS
@@ -326,3 +329,18 @@ def test_reports_say_what_went_wrong_and_what_all_runs_cost(server: FaultyServer
     assert "Calls that failed and were tried again: 3 x connection." in said
     assert f"The ledger holds the scores of {N_USERS} users, paid for in " in said
     assert result.summary.search.spent_in_all.calls > result.summary.search.calls
+
+
+def test_no_cookie_is_kept():
+    seen = []
+
+    def act(peer):
+        peer.sendall(replied(200, b"Set-Cookie: session=s3cr3t\r\n"))
+
+    with hostile_server(act) as url:
+        client = JsonClient(Patience(0, 5, 0, 0), Pace(None), 1, 10**6, False)
+        for _ in range(2):
+            assert client.get(url) == {}
+            seen.append(client._client.build_request("GET", url).headers.get("cookie"))
+        client.close()
+    assert seen == [None, None]

@@ -45,8 +45,8 @@ class Run:
 
     def score(self, user_ids: AnyArray, item_ids: AnyArray) -> FloatArray:
         """The model's logit for each pair of user and item."""
-        users = known_positions(pl.Series(user_ids), self.users["user_id"])
-        items = known_positions(pl.Series(item_ids), self.items["item_id"])
+        users = known_positions(pl.Series("user_id", user_ids), self.users["user_id"])
+        items = known_positions(pl.Series("item_id", item_ids), self.items["item_id"])
         return score_pairs(self.model, users, items)
 
     def candidates(self, target: Literal["test", "validation"] = "test") -> pl.DataFrame:

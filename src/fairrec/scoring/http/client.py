@@ -10,6 +10,7 @@ import time
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from contextlib import closing, contextmanager
+from http.cookiejar import CookieJar, DefaultCookiePolicy
 from typing import Any
 
 import httpcore
@@ -83,6 +84,8 @@ class JsonClient:
             follow_redirects=False,
             # no passwords from .netrc, no proxies
             trust_env=False,
+            # what a server asks to be remembered is a secret of whoever it asks
+            cookies=CookieJar(DefaultCookiePolicy(allowed_domains=())),
         )
 
     def get(self, url: str) -> Any:
