@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import json
+import shlex
 import sys
+import tomllib
 from pathlib import Path
 
+import polars as pl
 import pytest
 
 from fairrec.metrics import METRICS
@@ -51,6 +54,47 @@ def test_a_plan_is_made_run_and_kept_to(here: Path):
     # a page made from the saved result says the same
     assert run_here("report", "audit").code == 0
     assert "As planned (plan.toml" in (here / "audit" / "report.html").read_text()
+
+
+def test_the_next_step_of_an_audit_is_a_command_that_runs(here: Path):
+    """Where nothing is found: a plan by the options of the audit, with its users as a pilot."""
+    audit = ("audit", "predictions.parquet", "--users", "users.parquet", "--by", "member")
+    ran = run_here(
+        *audit,
+        "--metrics",
+        "ndcg@5",
+        "--alpha",
+        "0.01",
+        "--out",
+        "an audit",
+        "--max-undefined",
+        "20%",
+    )
+    (step,) = [line for line in ran.stdout.splitlines() if "fairrec plan" in line]
+    command = shlex.split(step.rpartition(": ")[2])
+    assert command == ["fairrec", "plan", "an audit"]
+    planned = run_here(*command[1:], "--out", "plan.toml")
+    assert planned.code == 0, planned.stderr
+    settings = tomllib.loads((here / "plan.toml").read_text())
+    assert settings["by"] == ["member"] and settings["alpha"] == 0.01
+    assert settings["metrics"] == ["ndcg@5"] and settings["users"].endswith("users.parquet")
+    result = json.loads((here / "an audit" / "result.json").read_text())
+    (spread,) = settings["plan"]["spread"].values()
+    assert spread["mean"] == pytest.approx(result["metrics"]["ndcg@5"]["mean"], abs=1e-5)
+    # what is named beside it goes before what the audit says
+    other = run_here(*command[1:], "--by", "gender", "--mean", "0.5", "--sd", "0.3")
+    assert other.code == 0 and "by gender" in other.stdout
+
+
+def test_an_audit_of_values_is_planned_again_without_a_table_of_its_users(here: Path):
+    values = pl.DataFrame({"user_id": range(80), "paid": [0.0, 1.0] * 40, "gender": [*"fm"] * 40})
+    values.write_parquet("values.parquet")
+    named = ("--values", "values.parquet", "--by", "gender", "--better", "paid=lower")
+    assert run_here("audit", *named, "--out", "audit", "--aggregates-only", "--quiet").code == 0
+    planned = run_here("plan", "audit", "--out", "plan.toml", "--quiet")
+    assert planned.code == 0, planned.stderr
+    settings = tomllib.loads((here / "plan.toml").read_text())
+    assert settings["better"] == {"paid": "lower"} and settings["mean"] == 0.5
 
 
 def test_deviations_stand_before_the_verdicts(here: Path):

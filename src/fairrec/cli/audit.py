@@ -157,7 +157,7 @@ def audit_command(
             progress("writing", 0, 0)
             result.save(out, report=not no_report, force=force, **sharing)
     with printed_as_text(policy, format_):
-        print_result(result.shown(sharing.get("min_shown")), format_)
+        print_result(result.shown(sharing.get("min_shown")), format_, out)
     if out is not None and not quiet:
         _say_written(result, out, sharing, no_report=no_report)
     if policy is not None:

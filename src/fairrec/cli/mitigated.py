@@ -1,4 +1,4 @@
-"""What is mitigated: an audit, both sides of one, a trained run or a table, and what it says."""
+"""What is mitigated or planned by: an audit, both sides of one, a run or a table; what it says."""
 
 from __future__ import annotations
 
@@ -8,14 +8,16 @@ from typing import TYPE_CHECKING, Any
 
 from fairrec.cli.shared import need_torch
 from fairrec.core.errors import InputError, plain
+from fairrec.core.options import declared
+from fairrec.inputs.table_options import TableOptions
 
 if TYPE_CHECKING:
     from fairrec.result.file_sums import FileSums
     from fairrec.result.run_file import AuditRun, Place
-    from fairrec.result.schema import InputSummary
+    from fairrec.result.schema import AuditSummary, InputSummary
 
 BY_TABLES = "name the tables: fairrec mitigate PREDICTIONS --users USERS --by ..."
-ELSEWHERE = f"Run this where the audit was run, or {BY_TABLES}"
+TO_PLAN = "name the tables: fairrec plan --users USERS --by ... --metrics ..."
 
 
 def settings_of(source: Path) -> dict[str, Any]:
@@ -118,7 +120,52 @@ def _of_audit(folder: Path) -> dict[str, Any]:
     }
     if summary.model is not None:
         options |= {"model_name": summary.model.name, "model_version": summary.model.version}
-    run = _run_of(folder, sums)
+    return {**_read_by(folder, summary, sums), **options}
+
+
+def planned_from(folder: Path) -> dict[str, Any]:
+    """What an audit says of itself, as arguments of `plan`, with its users as a pilot."""
+    from fairrec.result.made_with import options_of
+    from fairrec.result.own_folder import BOTH, kind_in
+    from fairrec.result.saved import load_saved
+
+    folder = folder / "users" if kind_in(folder) is BOTH else folder
+    summary, sums = load_saved(folder)
+    tables = _read_by(folder, summary, sums, TO_PLAN)
+    names = [name for name, result in summary.metrics.items() if result.sd is not None]
+    found = {
+        **options_of(summary),
+        **{name: tables[name] for name in declared(TableOptions) if name in tables},
+        # attributes may stand beside the values
+        "users": tables.get("users", tables.get("values")),
+        "by": summary.by,
+        "metrics": names,
+        "columns": summary.columns,
+        "given": None if summary.given is None else summary.given.named,
+    }
+    if "values" in tables:
+        ends = {name: summary.metrics[name].higher_is_better for name in names}
+        said = {True: "higher", False: "lower"}
+        found["better"] = {name: said[end] for name, end in ends.items() if end is not None}
+    pilot = folder / "per_user.parquet"
+    if pilot.is_file():
+        found["pilot"] = pilot
+    elif len(names) == 1:
+        (about,) = (summary.metrics[name] for name in names)
+        found |= {"mean": about.mean, "sd": about.sd}
+    return {name: value for name, value in found.items() if value}
+
+
+def _read_by(
+    folder: Path, summary: AuditSummary, sums: FileSums, otherwise: str = BY_TABLES
+) -> dict[str, Any]:
+    """The tables that an audit read, and what its run scored.
+
+    Parameters
+    ----------
+    otherwise : what to do where they cannot be read again
+    """
+    run = _run_of(folder, sums, otherwise)
     read = dict(summary.inputs)
     scored = {}
     if trained := read.pop("run", None):
@@ -126,14 +173,14 @@ def _of_audit(folder: Path) -> dict[str, Any]:
         if (found := _found(place, lambda path: (path / "run.json").is_file())) is None:
             raise InputError(
                 f"{folder}: the run of this audit, {plain(place.given, 300)}, is not there. "
-                f"{ELSEWHERE}"
+                f"Run this where the audit was run, or {otherwise}"
             )
         scored = _of_run(found, trained.sha256)
         del read["predictions"]
-    return {**scored, **_tables_of(folder, read, run), **options}
+    return {**scored, **_tables_of(folder, read, run, otherwise)}
 
 
-def _run_of(folder: Path, sums: FileSums) -> AuditRun:
+def _run_of(folder: Path, sums: FileSums, otherwise: str = BY_TABLES) -> AuditRun:
     """Where the tables of an audit are."""
     from fairrec.result.run_file import load_audit_run
 
@@ -142,12 +189,14 @@ def _run_of(folder: Path, sums: FileSums) -> AuditRun:
         raise InputError(
             f"{folder}: has no run.json, which says where the tables of this audit are: it is not "
             "there in results of older versions, and not passed on with a result. Audit again, or "
-            f"{BY_TABLES}"
+            f"{otherwise}"
         )
     return run
 
 
-def _tables_of(folder: Path, read: Mapping[str, InputSummary], run: AuditRun) -> dict[str, Path]:
+def _tables_of(
+    folder: Path, read: Mapping[str, InputSummary], run: AuditRun, otherwise: str = BY_TABLES
+) -> dict[str, Path]:
     """The tables that an audit read, by their names; they must be as they were."""
     from fairrec.inputs.formats import checksum, files_of
 
@@ -156,13 +205,13 @@ def _tables_of(folder: Path, read: Mapping[str, InputSummary], run: AuditRun) ->
         if name not in run.inputs:
             raise InputError(
                 f"{folder}: the {name} table of this audit was in memory, so it cannot be read "
-                f"again. Audit files, or {BY_TABLES}"
+                f"again. Audit files, or {otherwise}"
             )
         place = run.inputs[name]
         if (found := _found(place, lambda path: bool(files_of(path)))) is None:
             raise InputError(
                 f"{folder}: the {name} table of this audit, {plain(place.given, 300)}, is not "
-                f"there. {ELSEWHERE}"
+                f"there. Run this where the audit was run, or {otherwise}"
             )
         if checksum(found) != table.sha256:
             raise InputError(

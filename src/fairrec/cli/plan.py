@@ -5,16 +5,18 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated
 
+import typer
 from rich.text import Text
 
 from fairrec.cli.load_metrics import Load, load_metrics
+from fairrec.cli.mitigated import planned_from
 from fairrec.cli.parameters import FieldsOf, Given, takes_options
 from fairrec.cli.settings import SettingsOption, say_settings, settings_file
 from fairrec.cli.shared import DebugOption, LogOption, QuietOption, say, shown_progress, stdout
 from fairrec.core.audit_options import AuditOptions
 from fairrec.core.errors import plain
 from fairrec.core.kinds import FILE
-from fairrec.core.options import OUTPUT, Option, spelled
+from fairrec.core.options import OUTPUT, Option, declared, spelled
 from fairrec.inputs.table_options import OTHER_LISTS, TableOptions
 from fairrec.workflows.plan_options import PlanOptions
 
@@ -22,6 +24,12 @@ from fairrec.workflows.plan_options import PlanOptions
 @takes_options
 def plan_command(
     *,
+    audit: Annotated[
+        Path | None,
+        typer.Argument(
+            help="An audit's folder: what it read and tested, and its users as a pilot."
+        ),
+    ] = None,
     tables: Annotated[Given, FieldsOf(TableOptions, without=OTHER_LISTS)],
     options: Annotated[Given, FieldsOf(AuditOptions)],
     load: Load = (),
@@ -46,7 +54,13 @@ def plan_command(
     file = settings_file(settings)
     with shown_progress(quiet, log) as progress:
         progress("planning", 0, 0)
-        made = plan(settings=file, **tables, **options, **assumed).with_loaded(loaded)
+        told = {} if audit is None else planned_from(audit)
+        if assumed:
+            told = {
+                name: value for name, value in told.items() if name not in declared(PlanOptions)
+            }
+        given = {**told, **tables, **options, **assumed}
+        made = plan(settings=file, **given).with_loaded(loaded)
     if file is not None:
         say_settings(settings, file, made.from_settings, quiet=quiet)
     view, console = plan_view(made.facts, made.options["given"]), stdout()

@@ -7,6 +7,7 @@ import errno
 import io
 import os
 import re
+import shlex
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
@@ -87,8 +88,15 @@ def need(given: Mapping[str, Any], *names: str, command: str) -> None:
             raise InputError(f"{spelled(name)} is missing. See fairrec {command} --help")
 
 
-def print_result(result: AuditResult | BothSides, output_format: Format) -> None:
-    """Print a result in the form asked for."""
+def print_result(
+    result: AuditResult | BothSides, output_format: Format, out: Path | None = None
+) -> None:
+    """Print a result in the form asked for.
+
+    Parameters
+    ----------
+    out : where it is written
+    """
     from fairrec.report.text.both import both_markdown, print_both
     from fairrec.report.text.markdown import to_markdown
     from fairrec.report.text.terminal import print_text
@@ -103,11 +111,12 @@ def print_result(result: AuditResult | BothSides, output_format: Format) -> None
             text=lambda console: print_both(result, console),
         )
         return
+    folder = "AUDIT" if out is None else shlex.quote(str(out))
     print_as(
         output_format,
         json=result.to_json,
         markdown=lambda: to_markdown(build_view(result.summary)),
-        text=lambda console: print_text(build_view(result.summary), console),
+        text=lambda console: print_text(build_view(result.summary, folder), console),
     )
 
 

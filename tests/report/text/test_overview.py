@@ -114,16 +114,14 @@ def test_users_without_a_value_withhold_the_answer():
 
 def test_what_to_do_next_fits_what_was_found():
     assert "look at what these users got" in answer_of(audit_of({"a": 0.2})).next_steps
-    assert (
-        "look at their lists, then fairrec mitigate --groups findings"
-        in answer_of(planted_result()).next_steps
-    )
+    planted = answer_of(planted_result())
+    assert "re-rank their lists: fairrec mitigate AUDIT --metric auc" in planted.next_steps
     counted = answer_of(fairrec.audit(counts=fairrec.count(**tables()), permutations=199))
     assert "look at what these users got" in counted.next_steps
     none = answer_of(audit_of({"a": 0.0})).next_steps
     assert any("fairrec plan" in step for step in none)
     certain = answer_of(audit_of({"a": 0.0}, matters="0.5")).next_steps
-    assert certain == ("hold the next release against it: fairrec init writes a policy",)
+    assert certain == ("write a policy for the next release: fairrec init AUDIT",)
     said = answer_of(audit_of({"a": 0.2}, matters="0.05")).next_steps
     assert not any("matters" in step for step in said)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from dataclasses import dataclass
 
 from fairrec.core.errors import plain
@@ -107,8 +108,15 @@ class Overview:
         return "group", self.unit.many, "metric", "shrunken", "all at once", "finding in"
 
 
-def overview(summary: AuditSummary, verdicts: tuple[Verdict, ...]) -> Overview:
-    """The answer of an audit."""
+def overview(
+    summary: AuditSummary, verdicts: tuple[Verdict, ...], folder: str = "AUDIT"
+) -> Overview:
+    """The answer of an audit.
+
+    Parameters
+    ----------
+    folder : where it is written, as a shell takes it
+    """
     groups = found_groups(summary)
     lines = tuple(_line(group, summary) for group in groups[:SHOWN])
     is_found = bool(groups)
@@ -121,7 +129,7 @@ def overview(summary: AuditSummary, verdicts: tuple[Verdict, ...]) -> Overview:
         who=_who(groups, summary),
         how_much=_how_much(groups, summary) if is_found else (),
         how_sure=_how_sure(summary),
-        next_steps=_next_steps(groups, summary),
+        next_steps=_next_steps(groups, summary, folder),
         ruled_out=ruled_out_in_all(summary, groups[0].first[0] if is_found else ""),
         lines=lines,
         n_more=max(0, len(groups) - SHOWN),
@@ -370,7 +378,7 @@ def _how_sure(summary: AuditSummary) -> tuple[str, ...]:
     return tuple(said)
 
 
-def _next_steps(groups: list[FoundGroup], summary: AuditSummary) -> tuple[str, ...]:
+def _next_steps(groups: list[FoundGroup], summary: AuditSummary, folder: str) -> tuple[str, ...]:
     """What a reader can do, the nearest first."""
     steps = [*filter(None, (exact_instead(summary),))]
     unit = summary.unit
@@ -385,7 +393,8 @@ def _next_steps(groups: list[FoundGroup], summary: AuditSummary) -> tuple[str, .
         elif not unit.is_users:
             steps.append(f"look at how these {unit.many} are ranked, and for whom")
         elif has_lists and summary.search.users_scored == summary.n_users:
-            steps.append("look at their lists, then fairrec mitigate --groups findings")
+            metric = shlex.quote(plain(groups[0].first[0]))
+            steps.append(f"re-rank their lists: fairrec mitigate {folder} --metric {metric}")
         else:
             steps.append("look at what these users got")
     elif is_sampled(summary):
@@ -395,9 +404,9 @@ def _next_steps(groups: list[FoundGroup], summary: AuditSummary) -> tuple[str, .
         # more users would be missing as these are
         steps.append(f"find out {unit.which} {'is' if unit.is_users else 'are'} missing, and why")
     elif summary.outcome in ("not worse by more", "differs by no more"):
-        steps.append("hold the next release against it: fairrec init writes a policy")
+        steps.append(f"write a policy for the next release: fairrec init {folder}")
     elif not groups and unit.is_users:
-        steps.append("fairrec plan says how many users it takes to rule out a harm")
+        steps.append(f"see how many users it takes to rule out a harm: fairrec plan {folder}")
     if summary.matters is None:
         steps.append(f"say which harm matters: {spelled('matters', '5%')}")
     return tuple(steps)

@@ -83,8 +83,13 @@ class ReportView:
     called: str = ""
 
 
-def build_view(summary: AuditSummary) -> ReportView:
-    """The view of a result."""
+def build_view(summary: AuditSummary, folder: str = "AUDIT") -> ReportView:
+    """The view of a result.
+
+    Parameters
+    ----------
+    folder : where it is written, as a shell takes it
+    """
     settings = settings_line(summary)
     notes = [plain(warning, LONGEST_LINE) for warning in summary.warnings]
     verdicts = tuple(verdict_of(name, result, summary) for name, result in summary.metrics.items())
@@ -103,7 +108,7 @@ def build_view(summary: AuditSummary) -> ReportView:
                 ),
             )
         ),
-        overview=overview(summary, verdicts),
+        overview=overview(summary, verdicts, folder),
         plan=plan_lines(summary),
         missing=missing_lines(summary),
         checks=tuple(n.removeprefix(CHECK_FIRST) for n in notes if n.startswith(CHECK_FIRST)),
