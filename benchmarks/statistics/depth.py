@@ -12,7 +12,7 @@ from benchmarks.statistics.level import few_levels, heavy_tail, hits, normal
 from benchmarks.statistics.rates import Claim
 from benchmarks.statistics.shape import attributes
 from benchmarks.statistics.study import Outcome, Study, happened
-from benchmarks.statistics.world import HIT, VALUE, World, audited
+from benchmarks.statistics.world import HIT, PERMUTATIONS, VALUE, World, audited
 from fairrec.core.arrays import AnyArray, BoolArray
 from fairrec.metrics import MetricAtK, parse_metric
 from fairrec.statistics.outcome import RULED_OUT, WORSE, outcome_names
@@ -84,7 +84,10 @@ def shifted(seed: int, depth: int, kind: str, n_metrics: int = 1) -> dict[str, O
     kinds = [lower(rng, is_member, kind)]
     kinds += [(draw(rng, N_USERS), metric) for draw, metric in OTHERS[: n_metrics - 1]]
     values = np.array([values for values, _ in kinds], dtype=np.float64)
-    analysis = audited(World(codes, values, tuple(metric for _, metric in kinds)), seed=seed)
+    world = World(codes, values, tuple(metric for _, metric in kinds))
+    # a column of several metrics has so small a part of the level that it takes those of an audit
+    permutations = 1000 if n_metrics > 1 else PERMUTATIONS
+    analysis = audited(world, seed=seed, permutations=permutations)
     verdict = verdicts_of(analysis, [True] * n_metrics)[0]
     members = analysis.grouping.cells.sums(is_member)
     # groups with exactly these users
@@ -163,7 +166,7 @@ POWER: dict[tuple[str, int], tuple[tuple[float, str], ...]] = {
     ("20% hits", 1): ((0.85, ".92"), (0.75, ".88"), (0.65, ".91")),
     ("2% hits", 1): ((0.75, ".86"), (0.45, ".55"), (0.05, ".09")),
     ("watch time", 1): ((0.75, ".92"), (0.60, ".97"), (0.40, ".97")),
-    ("negative costs", 1): ((0.90, ".01"), (0.85, ".01"), (0.90, ".00")),
+    ("negative costs", 1): ((0.85, ".01"), (0.80, ".01"), (0.80, ".00")),
 }
 """By kind and number of metrics: the least power by one, two and three attributes, and before."""
 

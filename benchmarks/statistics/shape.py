@@ -7,9 +7,10 @@ from functools import partial
 
 import numpy as np
 
+from benchmarks.statistics.circumstances import strata_of
 from benchmarks.statistics.rates import Claim
 from benchmarks.statistics.study import Outcome, Study, happened
-from benchmarks.statistics.world import VALUE, World, audited
+from benchmarks.statistics.world import HIT, VALUE, World, audited
 from fairrec.core.arrays import AnyArray, BoolArray
 from fairrec.metrics import parse_metric
 from fairrec.statistics.outcome import WORSE
@@ -52,6 +53,11 @@ def spenders(rng: np.random.Generator, is_small: BoolArray) -> AnyArray:
     return np.where(is_small, few, spent)
 
 
+def refunded(rng: np.random.Generator, is_small: BoolArray) -> AnyArray:
+    """The same, where some were paid back a little."""
+    return spenders(rng, is_small) - 0.2
+
+
 def watch_time(rng: np.random.Generator, is_small: BoolArray) -> AnyArray:
     """Lognormal with a mean of 1 and a larger spread in small countries."""
     sd = np.where(is_small, 1.8, 0.8)
@@ -73,6 +79,7 @@ def few_relevant(rng: np.random.Generator, is_small: BoolArray) -> AnyArray:
 SHAPES: dict[str, tuple[Shape, str, str]] = {
     "ratings of 1 and 5 instead of 2": (ratings, "value", "0.2"),
     "70% inactive and few big spenders": (spenders, "value", "0.2"),
+    "70% inactive and few big spenders, with values below 0": (refunded, "value", "0.2"),
     "watch time, lognormal of 1.8 instead of .8": (watch_time, "value", "0.2"),
     "NDCG@10 of one relevant item instead of many": (few_relevant, "ndcg@10", "0.05"),
 }
@@ -95,13 +102,36 @@ def another_shape(seed: int, shape: str, n_users: int = N_USERS) -> dict[str, Ou
     }
 
 
+def hits_in_strata(seed: int, share: float, n_users: int = N_USERS) -> dict[str, Outcome]:
+    """The same where users hit as rarely in all groups and strata, which are given."""
+    rng = np.random.default_rng(seed)
+    codes = attributes(rng, n_users)
+    world = World(codes, (rng.random((1, n_users)) < share).astype(np.float64), (HIT,))
+    analysis = audited(world, seed=seed, strata=strata_of(rng.integers(0, 4, n_users)))
+    (verdict,) = verdicts_of(analysis, [True])
+    low, high = (end[0] for end in analysis.estimates.simultaneous)
+    is_large = analysis.is_tested[0] & (analysis.moments.n[0] >= 30)
+    return {
+        WORSE_CALLED: happened(bool((verdict.of_groups <= WORSE).any())),
+        MISSED: happened(bool((is_large & ((low > 0) | (high < 0))).any())),
+    }
+
+
 STUDIES = tuple(
+    Study(
+        f"hit rate {share:.1%}, four strata given",
+        partial(hits_in_strata, share=share),
+        (Claim(WORSE_CALLED, None, 0.05), Claim(MISSED, None, 0.06, before)),
+    )
+    for share, before in ((0.005, ".27"), (0.02, ".19"), (0.05, ".10"), (0.98, ".12"))
+) + tuple(
     Study(
         name,
         partial(another_shape, shape=name),
         (Claim(WORSE_CALLED, None, bar, before), Claim(MISSED, None, 0.08, missed)),
     )
     for name, bar, before, missed in (
+        ("70% inactive and few big spenders, with values below 0", 0.08, ".18", ""),
         ("ratings of 1 and 5 instead of 2", 0.08, ".69", ".03"),
         ("70% inactive and few big spenders", 0.08, ".46", ".08"),
         ("watch time, lognormal of 1.8 instead of .8", 0.20, ".61", ".30"),
