@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from pytest import approx
@@ -134,14 +136,15 @@ def test_a_group_that_saw_none_of_the_large_amounts_may_have_some():
     group = (np.arange(1000) >= 10).astype(int)
     found = Intervals(amounts(values, group)).of_values(at(Z))
     # without the lowest value that an amount has, ends are as far up as down
-    free = Intervals(population([group], values - 0.6).moments).of_values(at(Z))
-    assert (free.high + free.low)[0, 0] / 2 == approx(values[:10].mean() - 0.6)
-    assert (found.high > free.high + 0.6 + 1e-9)[0, 0]
-    assert found.high[0, 1] == approx(free.high[0, 1] + 0.6, rel=0.05)
+    unbounded = replace(amounts(values, group), bounds=np.array([[-np.inf, np.inf]]))
+    free = Intervals(unbounded).of_values(at(Z))
+    assert (free.high + free.low)[0, 0] / 2 == approx(values[:10].mean())
+    assert (found.high > free.high + 1e-9)[0, 0]
+    assert found.high[0, 1] == approx(free.high[0, 1], rel=0.05)
     assert found.high[0, 0] > values.mean()
     # in a difference the end towards which a group may have more is the further one as well
     ends = Intervals(amounts(values, group)).of_differences(at(Z))
-    without = Intervals(population([group], values - 0.6).moments).of_differences(at(Z))
+    without = Intervals(unbounded).of_differences(at(Z))
     assert ends.high[0, 0] > without.high[0, 0] + 0.1
     assert ends.low[0, 0] <= without.low[0, 0]
     assert ends.low[0, 1] == approx(-ends.high[0, 0])
@@ -158,3 +161,14 @@ def test_intervals_of_amounts_hold_about_as_often_as_they_say():
         held.append((found.low[0] <= 3) & (found.high[0] >= 3))
     for size in (15, 60, 240):
         assert 0.93 <= np.mean(np.array(held)[:, sizes == size]) <= 0.99
+
+
+def test_an_amount_of_which_some_are_below_0_has_the_longer_upper_end_too():
+    rng = np.random.default_rng(0)
+    group = np.repeat([0, 1], [40, 400])
+    values = rng.gamma(0.2, 5, 440) - 0.2
+    bounds = population([group], values).moments.bounds
+    assert bounds.tolist() == [[values.min(), np.inf]]
+    # as long a tail downwards, and none
+    for other in (-values, rng.normal(size=440)):
+        assert population([group], other).moments.bounds.tolist() == [[-np.inf, np.inf]]

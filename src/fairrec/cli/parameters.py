@@ -136,9 +136,17 @@ _NAMES = frozenset({"--by", "--given", "--metrics", "--metric", "--by-users", "-
 """Flags with names behind them."""
 
 
+def _exists(word: str) -> bool:
+    try:
+        return Path(word).exists()
+    except OSError:
+        # longer than a name of a file may be
+        return False
+
+
 def _is_name(word: str) -> bool:
     """Whether it may be one more name, and is no flag and no file."""
-    return not word.startswith("-") and not Path(word).suffix and not Path(word).exists()
+    return not word.startswith("-") and not Path(word).suffix and not _exists(word)
 
 
 def _known_flag(word: str, known: set[str]) -> str:

@@ -139,7 +139,7 @@ def counterfactual(
     >>> users = pl.DataFrame({"user_id": range(40), "gender": ["F", "M"] * 20})
     >>> lists = pl.DataFrame({"user_id": range(40), "item_id": [[1, 2, 3]] * 40})
     >>> def score(user_ids, item_ids, gender):
-    ...     return np.where(gender == "F", item_ids, 0)
+    ...     return np.where(gender == "F", item_ids, -item_ids)
     >>> found = fairrec.counterfactual(
     ...     lists, users=users, by="gender", scorer=score, features="users:gender",
     ...     attribute="gender", metrics="changed@1", permutations=0)
