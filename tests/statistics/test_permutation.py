@@ -91,9 +91,8 @@ def test_permutations_equal_a_slow_loop_over_groups(share_undefined):
         scores = score_slowly(world, total, squares)
         expected = largest_slowly(test.tested, scores.smaller)
         assert test.largest[number] == approx(expected, abs=1e-9)
-        assert test.largest_own[number] == approx(
-            largest_slowly(test.intervals, scores.by_own), abs=1e-9
-        )
+        expected = largest_slowly(test.intervals, scores.by_own)
+        assert test.largest_own[number] == approx(expected, abs=1e-9)
         n_reached += np.abs(scores.by_chance) >= np.abs(test.scores.smaller) - 1e-9
         for metric, is_tested in enumerate(world.is_tested):
             ends = np.flatnonzero(is_tested & is_full)

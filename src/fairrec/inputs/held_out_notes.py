@@ -178,7 +178,8 @@ class JoinedNote(Note):
     @property
     def is_refused(self) -> bool:
         """Whether there can be no other reason."""
-        return self._loses_users and self.n_held_out >= _ENOUGH
+        # candidates that were drawn to contain what is held out are longer
+        return self._loses_users and self.longest <= self.k and self.n_held_out >= _ENOUGH
 
     @property
     def remedy(self) -> str:
@@ -192,7 +193,6 @@ class JoinedNote(Note):
         )
 
     def __str__(self) -> str:
-        # candidates drawn to contain what is held out are longer
         is_whole = self.longest <= self.k and not self.n_missed
         if self.n_held_out < _FEW or not (is_whole or self._loses_users):
             return ""

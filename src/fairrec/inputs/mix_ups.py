@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
-from fairrec.core.arrays import IntArray
+from fairrec.core.arrays import BoolArray, IntArray
 from fairrec.core.errors import InputError, listed
 from fairrec.core.options import Blank, spelled
 from fairrec.inputs.held_out_notes import JoinedNote
@@ -67,6 +67,7 @@ def check_joined(
     tables: Mapping[str, Table],
     lengths: IntArray,
     n_relevant: IntArray,
+    has_rows: BoolArray,
     n_missed: int,
     n_items: int,
     k: float,
@@ -76,10 +77,14 @@ def check_joined(
     Parameters
     ----------
     lengths, n_relevant : of each list, and of the held-out items of its user
+    has_rows : whether anything is held out for the user, relevant or not
     n_items : that could be in a list
     k : the largest cut-off of a metric that counts them
     """
     test, is_list = tables["test"], lengths > 0
+    longest = int(lengths.max(initial=0))
+    # what no list of candidates has may be held out and not relevant; a join may have filled in 0
+    is_without = n_relevant == 0 if longest <= k else ~has_rows
     n_lists = int(is_list.sum())
     note = JoinedNote(
         tables["predictions"].where,
@@ -88,8 +93,8 @@ def check_joined(
         n_held_out=int(n_relevant.sum()),
         n_missed=n_missed,
         n_lists=n_lists,
-        n_without=int((n_relevant[is_list] == 0).sum()),
-        longest=int(lengths.max(initial=0)),
+        n_without=int(is_without[is_list].sum()),
+        longest=longest,
         is_covering=2 * int(lengths.sum()) > n_items * n_lists,
     )
     if note.is_refused:

@@ -279,6 +279,7 @@ def _with_hits_checked(inputs: AuditInputs, wanted: tuple[MetricAtK, ...]) -> Au
         inputs.tables,
         np.diff(lists.offsets),
         n_relevant,
+        lists.held_out.has_rows,
         n_missed,
         len(lists.item_ids),
         max(counting),

@@ -177,6 +177,7 @@ def _with_hits_checked(
         tables,
         np.diff(shown.candidates.offsets),
         np.diff(shown.wanted.rows.offsets),
+        np.diff(shown.wanted.rows.offsets) > 0,
         shown.n_missed,
         len(shown.catalogue.item_keys),
         max(counting),

@@ -84,6 +84,12 @@ def checked(answer: Any, batch: Batch, who: str) -> FloatArray:
             )
     with np.errstate(over="ignore"):
         numbers = scores.astype(np.float64, copy=False)
+    is_wide = scores.dtype.kind in "iuO" or scores.dtype.itemsize > numbers.itemsize
+    if is_wide and len(np.unique(scores)) > len(np.unique(numbers)):
+        raise ScoringError(
+            f"{who} returned numbers of more digits than 64-bit floats have, so that some would "
+            f"become equal, for {batch.all_users()}. Round or shift them."
+        )
     is_wrong = ~np.isfinite(numbers)
     if is_wrong.any():
         raise ScoringError(

@@ -20,7 +20,7 @@ from fairrec.statistics.stratified import (
 )
 
 UNBOUNDED = (-np.inf, np.inf)
-_LONG_TAIL = 1.0
+_LONG_TAIL = 1.5
 """Skewness beyond which an upper tail is long; that of an exponential variable is 2."""
 _ROUNDING = 1e-9
 """A mean of many values may leave their bounds by so much of what is between these, and so much of

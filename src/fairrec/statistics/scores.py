@@ -377,8 +377,6 @@ def _maxima(
     for i in range(len(tested)):
         common = _common(everyone, i)
         all_squares = everyone.variance[i] * max(everyone.n[i] - 1, 0.0)
-        # upper ends are the higher ones of two intervals, which a mean that is too low must miss
-        has_two_ends = np.isfinite(everyone.bounds[i, 0]) and np.isinf(everyone.bounds[i, 1])
         for at in range(tested.shape[1]):
             error = compared.chance_error[i, at]
             if tested[i, at] < 0 or not error > 0:
@@ -407,7 +405,6 @@ def _maxima(
             is_larger = by_chance > least and t_squared > least * least
             if is_larger or t_squared > least_own * least_own:
                 score = _on_normal_scale(t_squared, freedom)
-                own = min(score, by_chance) if has_two_ends and tail == 1 else score
-                by_own[tail, intervals[i, at]] = max(least_own, own)
+                by_own[tail, intervals[i, at]] = max(least_own, score)
                 if not is_within:
                     smaller[tail, tested[i, at]] = max(least, min(by_chance, score))

@@ -128,7 +128,7 @@ def gives_the_scores_of_the_run(served: Served) -> None:
     expected = run.score(users, items).astype(np.float32)
     np.testing.assert_array_equal(np.array(output["data"], dtype=np.float32), expected)
     unknown = ask(served, tensors(["nobody"], items[:1].tolist()))
-    assert "user_id nobody is not in" in unknown.json()["error"]
+    assert "user_id 'nobody' is not in" in unknown.json()["error"]
 
 
 def tensors(users: object, items: object) -> dict[str, object]:
