@@ -55,12 +55,24 @@ REFUSED = (
 )
 
 
-@pytest.mark.parametrize("k", [10, 40])
-def test_a_table_of_hits_alone_is_refused(k):
-    recs = RECS if k == 10 else lists(k)
+def test_a_table_of_hits_alone_is_refused():
     with pytest.raises(InputError, match=REFUSED):
-        checks(recs, joined(recs).filter(pl.col("user_id") % 5 > 0))
+        checks(RECS, joined(RECS).filter(pl.col("user_id") % 5 > 0))
+    assert checks(RECS, WANTED) == []
+
+
+def test_of_lists_that_may_be_candidates_it_is_said_first():
+    recs = lists(40)
+    (said,) = checks(recs, joined(recs))
+    assert said.startswith("check: the test table: every held-out item is in its user's list. A ")
     assert checks(recs, WANTED) == []
+
+
+def test_candidates_of_users_with_nothing_relevant_are_not_joined():
+    test = WANTED.with_columns(rating=pl.when(pl.col("user_id") % 4 == 0).then(1).otherwise(5))
+    given = {"test": test, "relevant": "rating>=4", "metrics": None, "permutations": 0}
+    result = audit(lists(60, with_wanted=True), USERS, "g", **given)
+    assert not [one for one in result.warnings if "missed" in one]
 
 
 def test_where_every_list_has_a_hit_it_is_said_first():

@@ -27,10 +27,15 @@ class HeldOut:
     """The gains of each user's held-out items, largest first; all of them are above 0.
 
     List `i` has `gains[offsets[i]:offsets[i + 1]]`.
+
+    Parameters
+    ----------
+    has_rows : (n_lists,), whether anything is held out for the user, relevant or not
     """
 
     offsets: IntArray
     gains: FloatArray
+    has_rows: BoolArray
 
     @property
     def n_relevant(self) -> IntArray:
@@ -40,7 +45,8 @@ class HeldOut:
     def take(self, lists: IntArray) -> HeldOut:
         """The same for some lists, in that order."""
         gains = gather_lists(self.gains, self.offsets, lists)
-        return HeldOut(bounds_of(self.offsets[lists + 1] - self.offsets[lists]), gains)
+        lengths = self.offsets[lists + 1] - self.offsets[lists]
+        return HeldOut(bounds_of(lengths), gains, self.has_rows[lists])
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +100,7 @@ class HeldOutItems:
 
     def of_lists(self, row_of_list: IntArray) -> HeldOut:
         """The gains behind each list, whose user is at that row of the users table."""
-        return HeldOut(self.offsets, self.gains).take(row_of_list)
+        return HeldOut(self.offsets, self.gains, self.has_rows).take(row_of_list)
 
     def labels(
         self, offsets: IntArray, items: CodeArray, item_ids: pl.Series, row_of_list: IntArray
