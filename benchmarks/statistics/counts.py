@@ -40,7 +40,8 @@ from fairrec.counts.rows import counted_users
 from fairrec.groups.grouping import grouping_of
 from fairrec.inputs.candidates import CandidateLists
 from fairrec.statistics import drawing
-from fairrec.statistics.analysis import Analysis, analyse
+from fairrec.statistics.analyse import analyse
+from fairrec.statistics.analysis import Analysis
 
 ALPHA = 0.05
 N_USERS, N_CANDIDATES = 2000, 20

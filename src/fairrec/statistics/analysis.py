@@ -9,27 +9,17 @@ import numpy as np
 
 from fairrec.core.arrays import BoolArray, FloatArray
 from fairrec.core.audit_options import AuditOptions
-from fairrec.core.engines.engine import Engine
-from fairrec.core.progress import Progress
 from fairrec.groups.grouping import Grouping
 from fairrec.metrics.direction import worse_ends
 from fairrec.metrics.measured import Measured
 from fairrec.statistics.estimates import Estimates, estimate
 from fairrec.statistics.intervals import CutOffs, Intervals, is_half_bounded
-from fairrec.statistics.moments import Moments, moments_of
-from fairrec.statistics.permutation import (
-    NullHypothesis,
-    PermutationTest,
-    Permuted,
-    null_distribution,
-)
+from fairrec.statistics.moments import Moments
+from fairrec.statistics.permutation import PermutationTest
 from fairrec.statistics.power import detectable_harm
-from fairrec.statistics.random_sets import shares_of_random_sets
-from fairrec.statistics.resampled_users import ResampledUsers, UserBlocks, resample_users
-from fairrec.statistics.sampled_test import Resampled
+from fairrec.statistics.resampled_users import ResampledUsers
 from fairrec.statistics.scores import everyone_of, own_spread
 from fairrec.statistics.shape import GuardedSpread, guard_spread
-from fairrec.statistics.strata import Strata
 
 
 @dataclass(frozen=True)
@@ -45,6 +35,8 @@ class Analysis:
     resampled : of items, their test and how far differences may be off, by users drawn again
     random_sets : (n_metrics, n_groups), of items the share of random sets of as many that are as
         far off; None where nothing was permuted
+    raised : Monte Carlo standard errors by which critical values are raised, above 0 where the most
+        permutations leave open what another seed would show
     """
 
     measured: Measured
@@ -56,6 +48,7 @@ class Analysis:
     test: PermutationTest | None
     resampled: ResampledUsers | None = None
     random_sets: FloatArray | None = None
+    raised: float = 0.0
 
     @property
     def tested_by(self) -> PermutationTest | ResampledUsers | None:
@@ -126,7 +119,7 @@ class Analysis:
         """Of intervals that hold for all groups and metrics at once."""
         if self.test is None:
             return None
-        return CutOffs(*self.test.cut_offs(self.options.alpha))
+        return CutOffs(*self.test.cut_offs(self.options.alpha, self.raised))
 
     @cached_property
     def score(self) -> FloatArray:
@@ -223,7 +216,10 @@ class Analysis:
     @cached_property
     def is_significant(self) -> BoolArray:
         """(n_metrics, n_groups), an adjusted p-value of at most alpha."""
-        return np.nan_to_num(self.adjusted_p_values, nan=1.0) <= self.options.alpha
+        if self.test is None or not self.raised:
+            return np.nan_to_num(self.adjusted_p_values, nan=1.0) <= self.options.alpha
+        score, (above, below) = self.test.tested_scores, self.critical
+        return np.asarray(self.is_tested & ((score >= above) | (score <= -below)))
 
     @cached_property
     def is_beyond_chance(self) -> BoolArray:
@@ -263,62 +259,4 @@ class Analysis:
             return np.stack([self.resampled.critical] * 2)
         if self.test is None:
             return np.full((2, *self.is_tested.shape), np.inf)
-        return self.test.critical(self.options.alpha)
-
-
-def analyse(
-    measured: Measured,
-    grouping: Grouping,
-    options: AuditOptions,
-    progress: Progress = lambda stage, done, total: None,
-    strata: Strata | None = None,
-    engine: Engine | None = None,
-    blocks: UserBlocks | None = None,
-) -> Analysis:
-    """Moments of all groups and the test against chance; the rest follows from them.
-
-    Parameters
-    ----------
-    strata : users in the same circumstances, among whom alone groups are compared
-    engine : whose workers draw permutations; None for the threads of this process
-    blocks : of the users who were shown items, where these are compared
-    """
-    raw = moments_of(measured, grouping, options.n_threads)
-    if strata is not None and strata.n_strata == 1:
-        strata = None  # everyone is alike, and bounds of a metric still hold
-    moments = raw if strata is None else moments_of(measured, grouping, options.n_threads, strata)
-    is_tested = (moments.n >= grouping.min_users) & grouping.lattice.is_tested
-    test = resampled = random_sets = None
-    if blocks is not None:
-        resampled = resample_users(
-            blocks, moments, grouping, options.alpha, options.seed, options.n_threads
-        )
-    if options.permutations and len(moments.mean):
-        n_done = 0
-
-        def advance(n: int) -> None:
-            nonlocal n_done
-            n_done += n
-            progress("testing against chance", n_done, options.permutations)
-
-        how = options.permutations, options.seed, options.n_threads, advance
-        if resampled is not None:
-            random_sets = shares_of_random_sets(moments, grouping, *how)
-            return Analysis(
-                measured, grouping, options, moments, raw, is_tested, None, resampled, random_sets
-            )
-        # levels may hold values that differ: they are tested as what permutations can tell apart
-        on_levels = measured.on_levels
-        tested = (
-            moments
-            if on_levels is measured
-            else moments_of(on_levels, grouping, options.n_threads, strata)
-        )
-        better = [metric.metric.higher_is_better for metric in measured.metrics]
-        null: NullHypothesis
-        if moments.sample is not None:
-            null = Resampled(moments, moments.sample, grouping, is_tested, better)
-        else:
-            null = Permuted(tested, grouping, is_tested, better)
-        test = null_distribution(null, *how, engine)
-    return Analysis(measured, grouping, options, moments, raw, is_tested, test, resampled)
+        return self.test.critical(self.options.alpha, self.raised)

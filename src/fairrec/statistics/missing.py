@@ -22,7 +22,8 @@ from fairrec.inputs.users import Attribute
 from fairrec.metrics import Metric, MetricAtK
 from fairrec.metrics.measured import Measured
 from fairrec.metrics.ranked import RankedLists
-from fairrec.statistics.analysis import Analysis, analyse
+from fairrec.statistics.analyse import analyse
+from fairrec.statistics.analysis import Analysis
 from fairrec.statistics.metric_analysis import MetricAnalysis, analyse_metrics
 
 Kind = Literal["no list", "no relevant item", "undefined", "no held-out items", "not evaluated"]
@@ -170,7 +171,7 @@ def analyse_outcomes(
     if permutations:
         # enough of them that something can be found at that level
         permutations = max(permutations, math.ceil(2 / alpha))
-    options = replace(options, alpha=alpha, permutations=permutations)
+    options = replace(options, alpha=alpha, permutations=permutations, matters=None)
     return tuple(_tested(outcome, grouping, options) for outcome in outcomes)
 
 

@@ -10,7 +10,7 @@ the shuffled order, each without the users it is undefined for. With strata, val
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import NamedTuple, Protocol
 
@@ -79,10 +79,27 @@ class PermutationTest:
     n_reached: IntArray
     is_by_chance: bool = False
 
+    @classmethod
+    def joined(cls, parts: Sequence[PermutationTest]) -> PermutationTest:
+        """The test of all draws of some tests of the same scores."""
+        return replace(
+            parts[0],
+            largest=np.concatenate([part.largest for part in parts]),
+            largest_own=np.concatenate([part.largest_own for part in parts]),
+            gaps=np.concatenate([part.gaps for part in parts]),
+            spans=np.concatenate([part.spans for part in parts]),
+            n_reached=np.sum([part.n_reached for part in parts], axis=0),
+        )
+
     @property
     def n_permutations(self) -> int:
         """How many there were."""
         return len(self.largest)
+
+    @property
+    def tested_scores(self) -> FloatArray:
+        """(n_metrics, n_groups), the smaller ones: groups must stand out by both errors."""
+        return self.scores.smaller
 
     @property
     def p_values(self) -> FloatArray:
@@ -100,9 +117,14 @@ class PermutationTest:
         """(n_metrics, n_groups), as if the chance error were right, whatever a group's spread."""
         return self._null.p_values(self.scores.by_chance)
 
-    def critical(self, alpha: float) -> FloatArray:
-        """(2, n_metrics, n_groups), the score beyond which an adjusted p-value is at most alpha."""
-        return self.tested.spread(self._null.cut_offs(alpha))
+    def critical(self, alpha: float, raised: float = 0.0) -> FloatArray:
+        """(2, n_metrics, n_groups), the score beyond which an adjusted p-value is at most alpha.
+
+        Parameters
+        ----------
+        raised : by so many Monte Carlo standard errors
+        """
+        return self.tested.spread(self._null.cut_offs(alpha, raised))
 
     @property
     def _null(self) -> NullColumns:
@@ -110,10 +132,10 @@ class PermutationTest:
         observed = self.scores.by_chance if self.is_by_chance else self.scores.smaller
         return NullColumns(self.tested, self.largest, self.tested.largest(observed))
 
-    def cut_offs(self, alpha: float) -> FloatArray:
+    def cut_offs(self, alpha: float, raised: float = 0.0) -> FloatArray:
         """(2, n_metrics, n_groups), for intervals of all groups at once at 1 - alpha."""
         null = NullColumns(self.intervals, self.largest_own)
-        return self.intervals.spread(interval_cut_offs(null, alpha))
+        return self.intervals.spread(interval_cut_offs(null, alpha, raised))
 
     def interval_p_values(self, scores: FloatArray) -> FloatArray:
         """(n_metrics, n_groups), the smallest alpha whose interval cut-off a score reaches."""
@@ -203,7 +225,7 @@ def null_distribution(
     first : the number of the first draw
     """
     if engine is not None:
-        return _by_workers(null, n_permutations, seed, advance, engine)
+        return _by_workers(null, n_permutations, seed, advance, engine, first)
     shape = null.tested.of_group.shape
     largest = np.empty((n_permutations, 2, null.tested.n_columns))
     largest_own = np.empty((n_permutations, 2, null.intervals.n_columns))
@@ -234,28 +256,17 @@ def _by_workers(
     seed: int,
     advance: Callable[[int], None],
     engine: Engine,
+    first: int,
 ) -> PermutationTest:
     """The same, block by block."""
-    blocks = [
-        DrawBlock(start, min(start + BLOCK, n_permutations))
-        for start in range(0, n_permutations, BLOCK)
-    ]
+    end = first + n_permutations
+    blocks = [DrawBlock(start, min(start + BLOCK, end)) for start in range(first, end, BLOCK)]
     draw = partial(_block, null, seed=seed, threads=engine.threads)
     found = []
     for block, part in zip(blocks, engine.map(draw, blocks), strict=True):
         advance(block.stop - block.start)
         found.append(part)
-    return PermutationTest(
-        null.scores,
-        null.tested,
-        null.intervals,
-        np.concatenate([part.largest for part in found]),
-        np.concatenate([part.largest_own for part in found]),
-        np.concatenate([part.gaps for part in found]),
-        np.concatenate([part.spans for part in found]),
-        np.sum([part.n_reached for part in found], axis=0),
-        null.is_by_chance,
-    )
+    return PermutationTest.joined(found)
 
 
 def _block(null: NullHypothesis, block: DrawBlock, seed: int, threads: int) -> PermutationTest:

@@ -188,10 +188,14 @@ class NullColumns:
                 p_values[of_column] = np.maximum(n_reached, 1) / self._n
         return p_values
 
-    def cut_offs(self, alpha: float) -> FloatArray:
+    def cut_offs(self, alpha: float, raised: float = 0.0) -> FloatArray:
         """(2, n_columns), what scores exceed in any column with probability alpha.
 
         Infinite where there are too few draws.
+
+        Parameters
+        ----------
+        raised : by so many Monte Carlo standard errors; lowered where negative
         """
         n_columns = self.columns.n_columns
         allowed = n_allowed(self._n - 1, alpha)
@@ -199,6 +203,8 @@ class NullColumns:
             return np.full((2, n_columns), np.inf)
         log_p = self._least[allowed + 1] + self._log_shares
         n = len(self._rising)
+        if raised:
+            log_p = np.minimum(log_p - raised * self._error_of_log(log_p, alpha), 0.0)
         place = np.clip(np.ceil(n * np.exp(log_p) - _ROUNDING).astype(np.int64), 1, n)
         cut_offs = np.take_along_axis(self._rising, (n - place)[None], axis=0)[0]
         with np.errstate(divide="ignore"):
@@ -207,15 +213,29 @@ class NullColumns:
         is_fitted = (self._n_beyond > 0) & (further > 0)
         return np.asarray(np.where(is_fitted, fitted, cut_offs)).reshape(2, -1)
 
+    def _error_of_log(self, log_p: FloatArray, alpha: float) -> FloatArray:
+        """Monte Carlo standard errors of the log of p-values in each column.
 
-def interval_cut_offs(null: NullColumns, alpha: float) -> FloatArray:
+        That of the share of draws beyond alpha in any column, and of the column's own p-value: of
+        a share of its draws, or where its tail is fitted that of where the tail starts and of the
+        scale of an exponential variable.
+        """
+        n = len(self._rising)
+        start = np.log(np.maximum(self._n_beyond, 1) / n)
+        further = np.where(self._n_beyond > 0, np.maximum(start - log_p, 0.0), 0.0)
+        share = np.exp(np.where(further > 0, start, log_p))
+        of_column = (1 - share) / (share * n) + further**2 / np.maximum(self._n_beyond, 1)
+        return np.asarray(np.sqrt(of_column + (1 - alpha) / (alpha * n)))
+
+
+def interval_cut_offs(null: NullColumns, alpha: float, raised: float = 0.0) -> FloatArray:
     """(2, n_columns), for intervals that hold for all groups at once.
 
     At least those of as many independent normal scores as a column has, of which any is exceeded
     with twice the probability: a tail that is short among all users, such as that of no hits, is
     longer in groups that differ, and leaves its share of the level to the other tail.
     """
-    return np.maximum(null.cut_offs(alpha), normal_cut_offs(null.columns, 2 * alpha))
+    return np.maximum(null.cut_offs(alpha, raised), normal_cut_offs(null.columns, 2 * alpha))
 
 
 def normal_cut_offs(columns: Columns, alpha: float) -> FloatArray:

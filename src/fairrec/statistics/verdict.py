@@ -7,7 +7,7 @@ and metrics at once then says by how much, and what can be ruled out.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -76,6 +76,7 @@ class MetricVerdict:
     is_known : (n_groups,), whether its interval holds, so that something can be said
     harm : the interval of each group's harm
     certificate : by size, from the smallest group up; empty where nothing is ruled out
+    alternative : the outcome that another seed may give; None where permutations decide
     """
 
     outcome: Outcome
@@ -85,6 +86,20 @@ class MetricVerdict:
     harm: Interval
     scope: Scope
     certificate: tuple[CertifiedPoint, ...]
+    alternative: Outcome | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class _Groups:
+    """What is known of each group in one metric; as of `MetricVerdict`."""
+
+    matters: float | None
+    outcomes: IntArray
+    is_known: BoolArray
+    is_worse: BoolArray
+    is_better: BoolArray
+    harm: Interval
+    outcome: Outcome
 
 
 def verdicts_of(analysis: Analysis, is_conclusive: Sequence[bool]) -> tuple[MetricVerdict, ...]:
@@ -94,10 +109,64 @@ def verdicts_of(analysis: Analysis, is_conclusive: Sequence[bool]) -> tuple[Metr
     ----------
     is_conclusive : whether the users with a value speak for all; otherwise nothing is ruled out
     """
-    return tuple(_verdict(i, analysis, is_enough) for i, is_enough in enumerate(is_conclusive))
+    found = [_verdict(i, analysis, is_enough) for i, is_enough in enumerate(is_conclusive)]
+    if not analysis.raised:
+        return tuple(found)
+    for raised in (0.0, -analysis.raised):
+        other = replace(analysis, raised=raised)
+        for i, verdict in enumerate(found):
+            outcome = _groups(i, other, is_conclusive[i]).outcome
+            if verdict.alternative is None and outcome != verdict.outcome:
+                found[i] = replace(verdict, alternative=outcome)
+    return tuple(found)
+
+
+def is_decided(analysis: Analysis, errors: float) -> bool:
+    """Whether outcomes are the same with critical values so many Monte Carlo errors off.
+
+    What an outcome follows from is looked at part by part, as each changes once while these fall.
+    """
+    raised, lowered = (replace(analysis, raised=by) for by in (errors, -errors))
+    return all(
+        _decisions(_groups(i, raised, True), raised)
+        == _decisions(_groups(i, lowered, True), lowered)
+        for i in range(len(analysis.measured.metrics))
+    )
+
+
+def _decisions(groups: _Groups, analysis: Analysis) -> tuple[bool, ...]:
+    """Whether any group is worse, by more, and not ruled out; and whether all named ones are."""
+    depth = analysis.grouping.lattice.depth
+    ruled_out = groups.harm.high < (np.inf if groups.matters is None else groups.matters)
+    by_more = groups.outcomes == BY_MORE
+    is_open = groups.is_worse & ~ruled_out
+    is_named = depth == depth.min()
+    return (
+        bool(groups.is_worse.any()),
+        bool(by_more.any()),
+        groups.matters is not None and bool(is_open.any()),
+        groups.matters is not None and bool((groups.is_known & ruled_out)[is_named].all()),
+    )
 
 
 def _verdict(i: int, analysis: Analysis, is_conclusive: bool) -> MetricVerdict:
+    groups = _groups(i, analysis, is_conclusive)
+    has_others = analysis.is_tested[i] & (analysis.moments.n_others[i] > 0)
+    high, n = groups.harm.high, analysis.moments.n[i]
+    is_not_compared = has_others & ~(groups.is_known & np.isfinite(high))
+    is_certified = groups.is_known & is_conclusive & (groups.outcomes > WORSE)
+    return MetricVerdict(
+        outcome=groups.outcome,
+        matters=groups.matters,
+        of_groups=groups.outcomes,
+        is_known=groups.is_known,
+        harm=groups.harm,
+        scope=_scope(groups.outcomes, has_others, n, groups.is_better, is_not_compared, analysis),
+        certificate=certificate(n, high, is_certified),
+    )
+
+
+def _groups(i: int, analysis: Analysis, is_conclusive: bool) -> _Groups:
     metric, options = analysis.measured.metrics[i], analysis.options
     higher_is_better = metric.metric.higher_is_better
     matters = None
@@ -106,27 +175,19 @@ def _verdict(i: int, analysis: Analysis, is_conclusive: bool) -> MetricVerdict:
     simultaneous = analysis.estimates.simultaneous
     harm = harm_interval(Interval(simultaneous.low[i], simultaneous.high[i]), higher_is_better)
     is_tested = analysis.is_tested[i] & np.isfinite(analysis.moments.difference[i])
-    has_others = analysis.is_tested[i] & (analysis.moments.n_others[i] > 0)
     is_known = is_tested & analysis.is_comparable[i] & _has_spread(i, analysis)
     size = metric.metric.harm(np.nan_to_num(analysis.moments.difference[i]))
     is_worse = is_shown_worse(size, analysis.is_beyond_chance[i], is_known)
-    is_better = analysis.is_beyond_chance[i] & (size < 0)
-    of_groups = group_outcomes(harm, is_worse, is_known & is_conclusive, matters)
-    is_not_compared = has_others & ~(is_known & np.isfinite(harm.high))
-    return MetricVerdict(
-        outcome=metric_outcome(
-            of_groups, is_tested, analysis.grouping.lattice.depth, higher_is_better
-        ),
-        matters=matters,
-        of_groups=of_groups,
-        is_known=is_known,
-        harm=harm,
-        scope=_scope(
-            of_groups, has_others, analysis.moments.n[i], is_better, is_not_compared, analysis
-        ),
-        certificate=certificate(
-            analysis.moments.n[i], harm.high, is_known & is_conclusive & (of_groups > WORSE)
-        ),
+    outcomes = group_outcomes(harm, is_worse, is_known & is_conclusive, matters)
+    depth = analysis.grouping.lattice.depth
+    return _Groups(
+        matters,
+        outcomes,
+        is_known,
+        is_worse,
+        analysis.is_beyond_chance[i] & (size < 0),
+        harm,
+        metric_outcome(outcomes, is_tested, depth, higher_is_better),
     )
 
 

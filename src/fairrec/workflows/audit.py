@@ -244,7 +244,7 @@ def audit(
         reserved=RESERVED,
         max_memory=options.max_memory,
     )
-    from fairrec.statistics.analysis import analyse
+    from fairrec.statistics.analyse import analyse
     from fairrec.workflows.audit_named import named_result, strata_of
     from fairrec.workflows.search import measure_by_search
 
@@ -290,7 +290,7 @@ def audit_inputs(
     about: AboutOptions = NAMELESS,
 ) -> AuditResult:
     """An audit of tables that are read already and hold all scores."""
-    from fairrec.statistics.analysis import analyse
+    from fairrec.statistics.analyse import analyse
     from fairrec.workflows.audit_named import named_result, strata_of
 
     started = time.perf_counter()

@@ -27,7 +27,7 @@ from fairrec.inputs.tables import Table
 from fairrec.metrics.matters import matters_of, refuse_unfit_to
 from fairrec.metrics.measured import Measured
 from fairrec.result.audit_result import AuditResult
-from fairrec.statistics.analysis import analyse
+from fairrec.statistics.analyse import analyse
 from fairrec.workflows.audit_named import named_result
 from fairrec.workflows.repeated_call import audit_call, said_of
 

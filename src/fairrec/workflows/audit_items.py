@@ -21,7 +21,8 @@ from fairrec.models.runs.loading import LoadingRun
 from fairrec.result.audit_result import AuditResult
 from fairrec.result.catalogue_schema import catalogue_part
 from fairrec.result.group_table import RESERVED
-from fairrec.statistics.analysis import Analysis, analyse
+from fairrec.statistics.analyse import analyse
+from fairrec.statistics.analysis import Analysis
 from fairrec.statistics.catalogue import spread_over
 from fairrec.statistics.resampled_users import user_blocks
 from fairrec.workflows.audit_named import named_result

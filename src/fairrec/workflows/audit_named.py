@@ -28,7 +28,8 @@ from fairrec.result.naming import audit_summary
 from fairrec.result.per_user_table import per_user_table
 from fairrec.result.run_file import audit_run
 from fairrec.search.searched import Searched
-from fairrec.statistics.analysis import Analysis, analyse
+from fairrec.statistics.analyse import analyse
+from fairrec.statistics.analysis import Analysis
 from fairrec.statistics.circumstances import Counted, differing_circumstances
 from fairrec.statistics.explained import Explained, no_longer_found
 from fairrec.statistics.inequality import analyse_inequality
