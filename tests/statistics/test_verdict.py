@@ -96,8 +96,8 @@ def test_a_metric_is_ruled_out_by_its_single_attributes_and_says_what_is_open():
     largest = upper[depth == 1].max()
     assert upper[depth == 2].max() > largest
     for matters, outcome in (
-        (largest * 1.01, "not worse by more"),
-        (largest * 0.99, "inconclusive"),
+        (largest * 1.2, "not worse by more"),
+        (largest * 0.8, "inconclusive"),
     ):
         options = {"seed": 10, "permutations": 199, "matters": matters}
         verdict, _ = verdicts_of(random_analysis(**options), [True, True])

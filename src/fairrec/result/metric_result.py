@@ -202,6 +202,7 @@ def _verdict(
             (at_worst,) = _unknown(i, [worst], bounds, analysis)
     return NamedVerdict(
         outcome=verdict.outcome,
+        alternative=verdict.alternative,
         matters=verdict.matters,
         n_worse_by_more=int((verdict.of_groups == BY_MORE).sum()),
         n_worse=int((verdict.of_groups == WORSE).sum()),

@@ -178,6 +178,11 @@ class MetricVerdict(Part):
     """What is known about the harm of the groups of one metric, and what can be ruled out."""
 
     outcome: Outcome
+    alternative: Outcome | None = Field(
+        default=None,
+        description="undecided by permutation: the outcome that another seed may give, with the "
+        "most permutations that are drawn; null where they decide",
+    )
     matters: float | None = Field(
         description="the smallest harm worth acting on, in units of the metric; null where nothing "
         "was said"

@@ -24,7 +24,7 @@ def missing_users(missing: Sequence[Missing], max_undefined: float) -> tuple[Mis
             n_users=one.n_users,
             n_missing=one.n_missing,
             is_tested=one.analysis.test is not None,
-            permutations=one.analysis.options.permutations,
+            permutations=one.analysis.n_permutations,
             is_too_much=one.is_too_much(max_undefined),
             findings=tuple(finding_of(0, group, one.analysis) for group in one.found.findings),
             shares=_shares(one),

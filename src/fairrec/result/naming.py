@@ -89,6 +89,7 @@ def audit_summary(
         depth=options.depth,
         alpha=options.alpha,
         permutations=options.permutations,
+        permutations_drawn=analysis.n_permutations,
         matters=None if options.matters is None else str(options.matters),
         outcome=outcome_of_all(
             (verdict.outcome, one.metric.higher_is_better)

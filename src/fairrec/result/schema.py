@@ -202,6 +202,10 @@ class AuditSummary(Part):
     depth: int | Literal["full"]
     alpha: float = Field(description="significance level: family-wise error rate (Westfall-Young)")
     permutations: int
+    permutations_drawn: int = Field(
+        default=0,
+        description="more than asked for where another seed might have given another outcome",
+    )
     matters: str | None = Field(
         default=None, description="the smallest harm worth acting on, as it was given"
     )

@@ -56,6 +56,11 @@ class Analysis:
         return self.test if self.random_sets is None else self.resampled
 
     @property
+    def n_permutations(self) -> int:
+        """How many were drawn; of items random sets."""
+        return self.options.permutations if self.test is None else self.test.n_permutations
+
+    @property
     def is_fully_scored(self) -> BoolArray:
         """(n_groups,), groups of which every user is scored."""
         sample = self.moments.sample

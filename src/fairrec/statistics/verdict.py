@@ -16,7 +16,15 @@ from fairrec.core.kernels import kernel
 from fairrec.groups.cells import Cells
 from fairrec.statistics.analysis import Analysis
 from fairrec.statistics.intervals import Interval
-from fairrec.statistics.outcome import BY_MORE, OPEN, RULED_OUT, WORSE, Outcome, outcome_names
+from fairrec.statistics.outcome import (
+    BY_MORE,
+    OPEN,
+    RULED_OUT,
+    WORSE,
+    Outcome,
+    outcome_names,
+    position_of,
+)
 
 MAX_POINTS = 60
 _MAX_MARKED = 4_000_000_000
@@ -110,15 +118,23 @@ def verdicts_of(analysis: Analysis, is_conclusive: Sequence[bool]) -> tuple[Metr
     is_conclusive : whether the users with a value speak for all; otherwise nothing is ruled out
     """
     found = [_verdict(i, analysis, is_enough) for i, is_enough in enumerate(is_conclusive)]
-    if not analysis.raised:
-        return tuple(found)
-    for raised in (0.0, -analysis.raised):
-        other = replace(analysis, raised=raised)
+    if analysis.raised:
+        others = [replace(analysis, raised=raised) for raised in (0.0, -analysis.raised)]
         for i, verdict in enumerate(found):
-            outcome = _groups(i, other, is_conclusive[i]).outcome
-            if verdict.alternative is None and outcome != verdict.outcome:
-                found[i] = replace(verdict, alternative=outcome)
+            outcomes = [_groups(i, other, is_conclusive[i]).outcome for other in others]
+            found[i] = _undecided(verdict, outcomes)
     return tuple(found)
+
+
+def _undecided(verdict: MetricVerdict, outcomes: Sequence[Outcome]) -> MetricVerdict:
+    """The verdict where other critical values, of other seeds, give some outcomes."""
+    differing = [outcome for outcome in outcomes if outcome != verdict.outcome]
+    if not differing:
+        return verdict
+    # no all-clear where another seed may show a harm
+    is_clear = position_of(verdict.outcome) == RULED_OUT
+    outcome: Outcome = "inconclusive" if is_clear else verdict.outcome
+    return replace(verdict, outcome=outcome, alternative=differing[0])
 
 
 def is_decided(analysis: Analysis, errors: float) -> bool:

@@ -16,12 +16,12 @@ from fairrec.statistics.resampled_users import N_DRAWS
     ("adjusted", "text"), [(0.001, "≤0.001"), (0.002, "0.002"), (0.004, "0.004")]
 )
 def test_the_least_that_can_be_shown_is_a_bound(adjusted, text):
-    summary = SimpleNamespace(permutations=999, unit=USERS)
+    summary = SimpleNamespace(permutations_drawn=999, unit=USERS)
     assert p_adjusted(adjusted, summary) == text
 
 
 def test_of_items_users_drawn_again_have_a_least_whatever_was_permuted():
-    summary = SimpleNamespace(permutations=99, unit=ITEMS, alpha=0.05)
+    summary = SimpleNamespace(permutations_drawn=99, unit=ITEMS, alpha=0.05)
     assert p_adjusted(1 / (1 + N_DRAWS), summary) == "≤0.001"
     assert p_adjusted(0.004, summary) == "0.004"
 

@@ -152,6 +152,13 @@ def _definition(name: str, result: MetricResult) -> Definition:
     return Definition(plain(name), plain(result.definition, 500), direction(result))
 
 
+def _permutations(summary: AuditSummary) -> str:
+    """As many as were asked for, and as many as it took."""
+    drawn = summary.permutations_drawn
+    took = f"; {drawn:,} drawn, so that another seed gives the same outcome"
+    return f"{summary.permutations:,}{took if drawn > summary.permutations else ''}"
+
+
 def _reproduce(summary: AuditSummary) -> Reproduce:
     least, support = summary.coverage.min_users, summary.coverage.min_support
     rule = (
@@ -165,7 +172,7 @@ def _reproduce(summary: AuditSummary) -> Reproduce:
         ("seed", str(summary.seed)),
         ("combined attributes", "all" if summary.depth == "full" else f"up to {summary.depth}"),
         ("smallest group", f"{summary.unit.count(least)}{rule}"),
-        ("permutations", f"{summary.permutations:,}"),
+        ("permutations", _permutations(summary)),
         ("share without a value that is let pass", f"{summary.max_undefined:g}"),
         ("significance level", f"{summary.alpha:g}"),
         ("p-values adjusted by", "weighted minP (Westfall and Young): family-wise error rate"),

@@ -36,9 +36,7 @@ def answer(verdicts: tuple[Verdict, ...]) -> str:
     said = []
     for status, words in _CLAUSES.items():
         metrics = [
-            f"{verdict.metric} ({verdict.if_like_others})"
-            if verdict.status_said != verdict.status
-            else verdict.metric
+            f"{verdict.metric} ({verdict.qualifier})" if verdict.qualifier else verdict.metric
             for verdict in verdicts
             if verdict.status == status
         ]

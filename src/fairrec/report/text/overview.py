@@ -293,6 +293,9 @@ def _of_none(summary: AuditSummary, verdicts: tuple[Verdict, ...]) -> tuple[str,
     ]
     if not_enough:
         return f"Inconclusive: {not_enough[0].headline}", not_enough[0].remedy
+    for verdict in verdicts:
+        if verdict.undecided:
+            return f"Inconclusive in {verdict.metric}", verdict.undecided.removesuffix(".")
     for name, result in summary.metrics.items():
         if result.undecided and result.is_conclusive:
             return undecided_headline(plain(name), result, summary), ""

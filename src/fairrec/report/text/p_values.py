@@ -11,7 +11,7 @@ from fairrec.statistics.resampled_users import n_draws_at
 
 def p_adjusted(adjusted: float, summary: AuditSummary) -> str:
     """The p-value of a group that is adjusted for all groups and metrics."""
-    n_draws = summary.permutations if summary.unit.is_users else n_draws_at(summary.alpha)
+    n_draws = summary.permutations_drawn if summary.unit.is_users else n_draws_at(summary.alpha)
     return p_value(adjusted, least_p_value(n_draws))
 
 

@@ -22,7 +22,7 @@ from fairrec.report.text.finding import (
 from fairrec.report.text.gap import gap_words
 from fairrec.report.text.missing import caveat, if_joined, remedy, why_inconclusive
 from fairrec.report.text.sampled import is_sampled, scored
-from fairrec.report.text.status import SAME, Status, status_of
+from fairrec.report.text.status import SAME, Status, status_of, status_words
 from fairrec.report.text.unknown import if_like_others
 from fairrec.report.words import confidence, group_label, number, percent, plural
 from fairrec.result.metric_schema import Finding, MetricResult, MetricVerdict
@@ -31,6 +31,7 @@ from fairrec.statistics.findings import MAX_FINDINGS
 from fairrec.statistics.outcome import BY_MORE, RULED_OUT, position_of
 
 Tone = Literal["found", "open", "clear"]
+UNDECIDED = "undecided by permutation"
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +42,7 @@ class Verdict:
     ----------
     ruled_out : what can be ruled out, and for whom
     if_like_others : on what that rests where attributes are unknown
+    undecided : what another seed may give, where permutations do not decide
     """
 
     metric: str
@@ -51,12 +53,19 @@ class Verdict:
     power: str
     remedy: str = ""
     if_like_others: str = ""
+    undecided: str = ""
+
+    @property
+    def qualifier(self) -> str:
+        """On what the status rests, or that permutations leave it open."""
+        if self.undecided:
+            return UNDECIDED
+        return self.if_like_others if self.tone == "clear" else ""
 
     @property
     def status_said(self) -> str:
         """The status, and on what it rests."""
-        is_clear = self.tone == "clear" and self.if_like_others
-        return f"{self.status}, {self.if_like_others}" if is_clear else self.status
+        return ", ".join(filter(None, (self.status, self.qualifier)))
 
     @property
     def tone(self) -> Tone:
@@ -69,7 +78,14 @@ class Verdict:
 
 def said_of(verdict: Verdict) -> tuple[str, ...]:
     """Its sentences, in the order they are read."""
-    said = (verdict.headline, verdict.remedy, verdict.ruled_out, verdict.gap, verdict.power)
+    said = (
+        verdict.headline,
+        verdict.undecided,
+        verdict.remedy,
+        verdict.ruled_out,
+        verdict.gap,
+        verdict.power,
+    )
     return tuple(filter(None, said))
 
 
@@ -87,6 +103,19 @@ def verdict_of(name: str, result: MetricResult, summary: AuditSummary) -> Verdic
         else "",
         remedy=_remedy(name, status, result, summary),
         if_like_others=if_like_others(result, summary),
+        undecided=_undecided(result, summary),
+    )
+
+
+def _undecided(result: MetricResult, summary: AuditSummary) -> str:
+    """What another seed may give; empty where permutations decide."""
+    verdict = result.verdict
+    if verdict is None or verdict.alternative is None:
+        return ""
+    other = status_words(verdict.alternative, verdict.matters is not None)
+    return (
+        f"Undecided by permutation: with {summary.permutations_drawn:,} permutations another "
+        f'seed may give "{other}". More permutations would decide it.'
     )
 
 
