@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import math
 from pathlib import Path
 
+import polars as pl
 import pytest
 
 from tests.end_to_end.command_line import AUDIT, run_here, write_tables
@@ -193,3 +195,31 @@ def test_the_outcome_of_a_gate_is_written_over_no_table_and_no_result(tables: Pa
         ran = run_here(*AUDIT, "--by", "gender", "--out", "out", "--gate", "--junit", file)
         assert ran.code == 2 and "--junit would overwrite it" in ran.stderr
         assert {path: path.read_bytes() for path in tables.iterdir()} == before
+
+
+SECOND = 1 / math.log2(3)
+"""Discount of the second place."""
+
+
+@pytest.mark.parametrize(
+    ("options", "ndcg"),
+    [((), 1.0), (("--gain", "rating"), (1 + 3 * SECOND) / (3 + 1 * SECOND))],
+)
+def test_held_out_items_count_alike_unless_a_gain_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, options, ndcg
+):
+    monkeypatch.chdir(tmp_path)
+    users = [f"u{at}" for at in range(40)]
+    rows = {"user_id": [user for user in users for _ in range(2)], "item_id": ["a", "b"] * 40}
+    pl.DataFrame({"user_id": users, "plan": ["x", "y"] * 20}).write_csv("users.csv")
+    pl.DataFrame({**rows, "score": [2.0, 1.0] * 40}).write_csv("recs.csv")
+    # a third item of each user is in no list, and what is rated higher comes second
+    held_out = {"user_id": [*rows["user_id"], *users], "item_id": [*rows["item_id"], *"c" * 40]}
+    pl.DataFrame({**held_out, "rating": [1, 3] * 40 + [1] * 40}).write_csv("test.csv")
+    ran = run_here(
+        *("audit", "recs.csv", "--test", "test.csv", "--users", "users.csv", "--by", "plan"),
+        *("--metrics", "ndcg@2", "--permutations", "0", "--format", "json", *options),
+    )
+    assert ran.code == 0, ran.stderr
+    found = json.loads(ran.stdout)["metrics"]["ndcg@2"]["mean"]
+    assert found == pytest.approx(ndcg)

@@ -146,7 +146,11 @@ def test_an_audit_of_lists_by_their_items_says_so_too(unit: str):
             "score": [*range(10, 0, -1)] * n_users,
         }
     )
-    test = lists.filter(pl.col("score").is_in([2, 5])).select("user_id", "item_id")
+    hits = lists.filter(pl.col("score").is_in([2, 5])).select("user_id", "item_id")
+    # what no list holds, or the table would be one of hits alone
+    missed = [f"i{np.setdiff1d(np.arange(n_items), one)[0]}" for one in shown]
+    users = [f"u{at}" for at in range(n_users)]
+    test = pl.concat([hits, pl.DataFrame({"user_id": users, "item_id": missed})])
     result = fairrec.audit(
         lists, test=test, items=items, side="items", unit=unit, by="kind,land", permutations=199
     )

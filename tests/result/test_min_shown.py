@@ -52,7 +52,9 @@ OF_ALL = {
     "TiedLists": {"k", "n_lists", "n_tied", "n_at_cutoff", "n_constant"},
     "CatalogueExposure": {"k", "n_shown", "n_lists", "n_items"},
     "AttributeSummary": {"n_values", "n_values_below_support"},
-    "AuditSummary": {"seed", "n_users", "n_candidates", "depth", "permutations"},
+    "AuditSummary": {
+        *("seed", "n_users", "n_candidates", "depth", "permutations", "permutations_drawn"),
+    },
     "CategoryRatios": {"n_too_few", "n_not_listed"},
     "CertifiedSize": {"n_groups"},
     "Chance": {"permutations"},

@@ -37,7 +37,7 @@ def test_the_harm_shown_exceeds_what_matters_where_the_verdict_says_so(better):
     numbers = numbers_of(skewed(better=better))
     shown = numbers["fairrec/stars/harm_shown"]
     assert shown > 0
-    for matters in (shown * 0.99, shown * 1.01):
+    for matters in (shown * 0.8, shown * 1.2):
         verdict = skewed(better=better, matters=f"stars={matters}").verdict.metrics["stars"]
         assert (verdict.n_worse_by_more > 0) is (shown > matters)
     either_way = numbers["fairrec/stars/difference_shown"]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from dataclasses import replace
 
 from scipy.special import ndtri
@@ -74,50 +73,40 @@ def analyse(
     if blocks is not None:
         random_sets = shares_of_random_sets(moments, grouping, options.permutations, *how)
         return replace(found, random_sets=random_sets)
+    null = _null_hypothesis(found, strata)
+    most = max(n_wanted, MOST_DRAWS)
+    errors = _errors_of_seeds(n_wanted, most)
+    found = replace(found, test=null_distribution(null, n_wanted, *how, engine))
+    while found.test is not None and not is_decided(found, errors):
+        n_drawn = found.test.n_permutations
+        if n_drawn == most:
+            return replace(found, raised=errors)
+        n_wanted = min(2 * n_drawn, most)
+        more = null_distribution(null, n_wanted - n_drawn, *how, engine, n_drawn)
+        found = replace(found, test=PermutationTest.joined([found.test, more]))
+    return found
+
+
+def _null_hypothesis(found: Analysis, strata: Strata | None) -> NullHypothesis:
+    """What is drawn at random."""
+    measured, grouping, moments = found.measured, found.grouping, found.moments
+    better = [metric.metric.higher_is_better for metric in measured.metrics]
+    if moments.sample is not None:
+        return Resampled(moments, moments.sample, grouping, found.is_tested, better)
     # levels may hold values that differ: they are tested as what permutations can tell apart
     on_levels = measured.on_levels
-    tested = (
-        moments
-        if on_levels is measured
-        else moments_of(on_levels, grouping, options.n_threads, strata)
-    )
-    better = [metric.metric.higher_is_better for metric in measured.metrics]
-    null: NullHypothesis
-    if moments.sample is not None:
-        null = Resampled(moments, moments.sample, grouping, is_tested, better)
-    else:
-        null = Permuted(tested, grouping, is_tested, better)
-
-    def draw(first: int, stop: int) -> PermutationTest:
-        nonlocal n_wanted
-        n_wanted = stop
-        return null_distribution(null, stop - first, *how, engine, first)
-
-    return _with_draws(found, draw)
+    if on_levels is not measured:
+        moments = moments_of(on_levels, grouping, found.options.n_threads, strata)
+    return Permuted(moments, grouping, found.is_tested, better)
 
 
-def _with_draws(found: Analysis, draw: Callable[[int, int], PermutationTest]) -> Analysis:
-    """The same with a test, for which draws are doubled until they decide.
+def _errors_of_seeds(n_draws: int, most: int) -> float:
+    """Monte Carlo standard errors by which critical values of any seed may be off.
 
     A sequential Monte Carlo test with a bounded resampling risk (Gandy 2009): the outcome is known
-    where critical values may be higher and lower by their Monte Carlo error without another one.
-    Where the most draws leave it open, decisions are taken by the higher ones.
-
-    Parameters
-    ----------
-    draw : from one number up to another
+    where critical values that are higher and lower by so much give no other one. Draws are doubled
+    until it is. Where the most draws leave it open, decisions are taken by the higher values.
     """
-    n = found.options.permutations
-    most = max(n, MOST_DRAWS)
-    n_looks = 1 + math.ceil(math.log2(most / n))
+    n_looks = 1 + math.ceil(math.log2(most / n_draws))
     # another seed has the same risk
-    errors = float(-ndtri(RESAMPLING_RISK / 2 / n_looks))
-    found = replace(found, test=draw(0, n))
-    while not is_decided(found, errors):
-        if n == most:
-            return replace(found, raised=errors)
-        assert found.test is not None
-        more = min(2 * n, most)
-        found = replace(found, test=PermutationTest.joined([found.test, draw(n, more)]))
-        n = more
-    return found
+    return float(-ndtri(RESAMPLING_RISK / 2 / n_looks))

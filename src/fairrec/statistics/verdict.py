@@ -109,6 +109,10 @@ class _Groups:
     harm: Interval
     outcome: Outcome
 
+    def are(self, position: int) -> BoolArray:
+        """(n_groups,), groups of which this is known."""
+        return np.asarray(self.outcomes == position)
+
 
 def verdicts_of(analysis: Analysis, is_conclusive: Sequence[bool]) -> tuple[MetricVerdict, ...]:
     """The verdict about each metric.
@@ -140,29 +144,27 @@ def _undecided(verdict: MetricVerdict, outcomes: Sequence[Outcome]) -> MetricVer
 def is_decided(analysis: Analysis, errors: float) -> bool:
     """Whether outcomes are the same with critical values so many Monte Carlo errors off.
 
-    What an outcome follows from is looked at part by part, as each changes once while these fall.
+    While critical values fall, groups only become worse, worse by more, or ruled out.
     """
     raised, lowered = (replace(analysis, raised=by) for by in (errors, -errors))
     return all(
-        _decisions(_groups(i, raised, True), raised)
-        == _decisions(_groups(i, lowered, True), lowered)
+        _is_decided(_groups(i, raised, True), _groups(i, lowered, True))
         for i in range(len(analysis.measured.metrics))
     )
 
 
-def _decisions(groups: _Groups, analysis: Analysis) -> tuple[bool, ...]:
-    """Whether any group is worse, by more, and not ruled out; and whether all named ones are."""
-    depth = analysis.grouping.lattice.depth
-    ruled_out = groups.harm.high < (np.inf if groups.matters is None else groups.matters)
-    by_more = groups.outcomes == BY_MORE
-    is_open = groups.is_worse & ~ruled_out
-    is_named = depth == depth.min()
-    return (
-        bool(groups.is_worse.any()),
-        bool(by_more.any()),
-        groups.matters is not None and bool(is_open.any()),
-        groups.matters is not None and bool((groups.is_known & ruled_out)[is_named].all()),
-    )
+def _is_decided(raised: _Groups, lowered: _Groups) -> bool:
+    if raised.are(BY_MORE).any():
+        return True
+    if lowered.are(BY_MORE).any():
+        return False
+    if raised.matters is None:
+        return bool(raised.is_worse.any() == lowered.is_worse.any())
+    if (raised.is_worse & ~lowered.are(RULED_OUT)).any():
+        return True
+    if (lowered.is_worse & ~raised.are(RULED_OUT)).any():
+        return False
+    return raised.outcome == lowered.outcome
 
 
 def _verdict(i: int, analysis: Analysis, is_conclusive: bool) -> MetricVerdict:

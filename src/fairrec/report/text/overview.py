@@ -293,15 +293,21 @@ def _of_none(summary: AuditSummary, verdicts: tuple[Verdict, ...]) -> tuple[str,
     ]
     if not_enough:
         return f"Inconclusive: {not_enough[0].headline}", not_enough[0].remedy
-    for verdict in verdicts:
-        if verdict.undecided:
-            return f"Inconclusive in {verdict.metric}", verdict.undecided.removesuffix(".")
-    for name, result in summary.metrics.items():
-        if result.undecided and result.is_conclusive:
-            return undecided_headline(plain(name), result, summary), ""
+    if undecided := _undecided(summary, verdicts):
+        return undecided
     return f"No group of {n_groups:,} stood out; that is no all-clear", _would_have_been_seen(
         summary
     )
+
+
+def _undecided(summary: AuditSummary, verdicts: tuple[Verdict, ...]) -> tuple[str, str] | None:
+    """Headline and detail where a test and its interval disagree, or another seed might."""
+    for (name, result), verdict in zip(summary.metrics.items(), verdicts, strict=True):
+        if verdict.undecided:
+            return f"Inconclusive in {verdict.metric}", verdict.undecided.removesuffix(".")
+        if result.undecided and result.is_conclusive:
+            return undecided_headline(plain(name), result, summary), ""
+    return None
 
 
 def _would_have_been_seen(summary: AuditSummary) -> str:
