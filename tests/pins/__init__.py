@@ -1,0 +1,1 @@
+"""Numbers, exit codes and names that a refactoring must not change."""
