@@ -335,7 +335,7 @@ def test_no_cookie_is_kept():
     seen = []
 
     def act(peer):
-        peer.sendall(replied(200, b"Set-Cookie: session=s3cr3t\r\n"))
+        peer.sendall(replied(200, b"Connection: close\r\nSet-Cookie: session=s3cr3t\r\n"))
 
     with hostile_server(act) as url:
         client = JsonClient(Patience(0, 5, 0, 0), Pace(None), 1, 10**6, False)
