@@ -168,6 +168,33 @@ def test_a_table_beside_the_parts_of_a_folder_is_refused(name: str, tmp_path: Pa
         Table(tmp_path / "recs", "users")
 
 
+@pytest.mark.parametrize("name", ["000001_0", "day/b.parq", "b.txt"])
+def test_a_parquet_file_of_another_name_in_a_folder_is_refused(name: str, tmp_path: Path):
+    _write_parts(tmp_path / "recs", make_tables().users)
+    (tmp_path / "recs" / name).parent.mkdir(exist_ok=True)
+    pl.DataFrame({"user_id": [9], "group": ["x"]}).write_parquet(tmp_path / "recs" / name)
+    with pytest.raises(InputError, match=rf"recs: {name} is a Parquet file.*Rename it"):
+        Table(tmp_path / "recs", "users")
+
+
+@pytest.mark.parametrize(
+    ("log", "what"),
+    [
+        ("_delta_log/0.json", "a Delta table"),
+        (".hoodie/hoodie.properties", "a Hudi table"),
+        ("metadata/v1.metadata.json", "an Iceberg table"),
+    ],
+)
+def test_a_folder_whose_log_says_which_files_belong_to_the_table_is_refused(
+    log: str, what: str, tmp_path: Path
+):
+    _write_parts(tmp_path / "recs", make_tables().users)
+    (tmp_path / "recs" / log).parent.mkdir()
+    (tmp_path / "recs" / log).write_text("{}")
+    with pytest.raises(InputError, match=f"recs: is {what}, and may hold files.*removed"):
+        Table(tmp_path / "recs", "users")
+
+
 def test_a_column_that_folders_name_otherwise_is_refused(tmp_path: Path):
     rows = [(user, item, -item, item == user % 3) for user in range(6) for item in range(3)]
     recs = pl.DataFrame(rows, ["user_id", "item_id", "score", "label"], orient="row")

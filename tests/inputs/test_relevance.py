@@ -49,7 +49,8 @@ def test_spaces_signs_and_odd_names_are_understood(text, column, threshold):
 
 
 @pytest.mark.parametrize(
-    "given_as", ["rating", "rating>=", ">4", "rating>=four", "", 4, True, "x>=nan", "x>=inf"]
+    "given_as",
+    ["rating", "rating>=", ">4", "rating>=four", "", 4, True, "x>=nan", "x>=inf", "x>=4_0"],
 )
 def test_what_compares_nothing_is_refused_with_an_example(given_as):
     tables = make_tables()

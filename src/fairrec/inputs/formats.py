@@ -65,6 +65,12 @@ _BEGINNINGS = {
     b"\x80\x05": _PICKLE,
 }
 """What the first bytes of a file say that is called a text file and is none."""
+_LOGS = {
+    "_delta_log": "a Delta table",
+    ".hoodie": "a Hudi table",
+    "metadata/*.metadata.json": "an Iceberg table",
+}
+"""Folders of a table in which a log says which files belong to it, by what each has in it."""
 
 
 def format_of(path: Path) -> str | None:
@@ -112,6 +118,9 @@ def open_path(path: Path, where: str) -> Source:
             f"{plain(path, 300)}: is a folder without Parquet files. Name a file, or a folder "
             "with .parquet files in it."
         )
+    if path.is_dir():
+        _refuse_logged(path, where)
+        _refuse_misnamed(path, where)
     if not files:
         also = " and matches no file" if glob.has_magic(str(path)) else ""
         raise InputError(f"{plain(path, 300)}: does not exist{also}. Check the path.")
@@ -177,11 +186,42 @@ def _readable(file: Path, glob_escapes: bool = True) -> Path | bytes:
 
 
 def _is_table(file: Path, folder: Path) -> bool:
-    """Whether a file may be a part of the table in a folder; writers hide what is none."""
-    is_hidden = any(part.startswith((".", "_")) for part in file.relative_to(folder).parts)
+    """Whether a file may be a part of the table in a folder."""
     endings = {ending.lower() for ending in file.suffixes[-2:]}
     # notes are text, too
-    return not is_hidden and not endings.isdisjoint(FORMATS.keys() - {".txt"})
+    return not _is_hidden(file, folder) and not endings.isdisjoint(FORMATS.keys() - {".txt"})
+
+
+def _is_hidden(file: Path, folder: Path) -> bool:
+    """Whether a file is hidden by its name or a folder's; writers hide what is no part."""
+    return any(part.startswith((".", "_")) for part in file.relative_to(folder).parts)
+
+
+def _refuse_logged(folder: Path, where: str) -> None:
+    """An error for a folder that also holds files which are no longer a part of its table."""
+    for pattern, what in _LOGS.items():
+        if next(folder.glob(pattern), None) is not None:
+            raise InputError(
+                f"{where}: is {what}, and may hold files that its log has removed. Read it with "
+                "its own reader, such as Polars (read_delta, scan_iceberg) or Spark, and save it "
+                "as Parquet, or pass the data frame."
+            )
+
+
+def _refuse_misnamed(folder: Path, where: str) -> None:
+    """An error for a Parquet file that would be left alone for its name."""
+    for at, _, names in os.walk(folder):
+        for name in names:
+            file = Path(at) / name
+            if _is_hidden(file, folder) or _is_table(file, folder) or not file.is_file():
+                continue
+            with file.open("rb") as stream:
+                if stream.read(4) == b"PAR1":
+                    raise InputError(
+                        f"{where}: {plain(file.relative_to(folder))} is a Parquet file by its "
+                        "first bytes and not by its name. Rename it to .parquet, or move it away "
+                        "if it is no part."
+                    )
 
 
 def root_of(path: Path) -> Path:

@@ -51,7 +51,8 @@ class Relevance:
         if written is None:
             raise ValueError
         threshold = float(to_number(written[3]))
-        if not math.isfinite(threshold):
+        # 4_0 is forty in a program and a slip here, as in bins
+        if "_" in written[3] or not math.isfinite(threshold):
             raise ValueError
         return cls(written[1], written[2], threshold)
 
