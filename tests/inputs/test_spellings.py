@@ -7,8 +7,9 @@ import unicodedata
 import polars as pl
 import pytest
 
+import fairrec
 from fairrec.core.errors import InputError
-from fairrec.inputs.spellings import find_spellings
+from fairrec.inputs.spellings import describe_alike_values, find_spellings
 from tests.builders import audit, values_of
 
 USERS = pl.DataFrame({"user_id": [*"abcd"], "g": [*"xyxy"]})
@@ -26,8 +27,13 @@ CAFE = unicodedata.normalize("NFD", "café")
         (["0", "00a"], ["a", "1"], ()),
         ([1, 2], [2, 3], ()),
         ([], ["a"], ()),
+        (["a\u200b", "b"], ["a", "b"], (("a\u200b", "a"),)),
+        (["\uff11", "b"], ["1", "b"], (("\uff11", "1"),)),
     ],
-    ids=["case", "blank", "zeros", "Unicode", "both there", "a zero", "numbers", "none"],
+    ids=[
+        *("case", "blank", "zeros", "Unicode", "both there", "a zero", "numbers", "none"),
+        *("no width", "full width"),
+    ],
 )
 def test_ids_that_differ_in_how_they_are_written_are_found(here, there, pairs):
     ids, keys = pl.Series(here, dtype=None if here else pl.String), pl.Series(there)
@@ -58,7 +64,7 @@ def test_items_written_in_two_ways_are_noted_with_examples():
     assert checks(LISTS, test) == [
         "check: 1 item id is written differently in the test table and the predictions table ('J' "
         "and 'j'), and so is not the same item. Write ids alike: case, blanks, leading zeros and "
-        "Unicode form (NFC) count"
+        "Unicode form (NFKC) count"
     ]
     # the other way round: lists have both, and one of them is held out
     lists = LISTS.with_columns(item_id=pl.Series(["i", "I", "k"]))
@@ -86,3 +92,27 @@ def test_other_tables_are_compared_no_longer_than_ids_differ():
     assert checks(LISTS, test) == []
     result = audit(LISTS, USERS, "g", test=test, metrics="recall@1", permutations=0)
     assert values_of(result, "recall@1", [*"abc"]) == [1, 1, 1]
+
+
+@pytest.mark.parametrize("values", [["M", "m"], ["é", "e\u0301"], ["01", "1"], ["a b", "a\u00a0b"]])
+@pytest.mark.parametrize("way", ["rows", "counts"])
+def test_groups_that_differ_in_how_they_are_written_are_noted(way, values):
+    users = pl.DataFrame({"user_id": [*"abcdef"], "g": [*values, "x"] * 2})
+    values_table = pl.DataFrame({"user_id": [*"abcdef"], "watch": range(6)})
+    tables = {"values": values_table, "users": users}
+    if way == "counts":
+        tables = {"counts": fairrec.count(**tables, by="g")}
+    result = fairrec.audit(
+        **tables, **({"by": "g"} if way == "rows" else {}), permutations=0, min_support=1
+    )
+    one, other = sorted(values)
+    said = (
+        "check: attribute 'g': 2 values differ from another only in case, blanks, leading zeros "
+        "or Unicode form, and are groups of their own"
+    )
+    assert f"{said}, such as {one!a} and {other!a}" in result.warnings
+    assert said in result.shown(2).warnings
+
+
+def test_groups_written_apart_and_bins_are_not_noted():
+    assert describe_alike_values("g", ["F", "M", True, 1, "(missing)"]) == ""

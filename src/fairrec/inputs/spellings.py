@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from operator import add
 
@@ -12,7 +13,11 @@ from fairrec.inputs.ids import comparable, positions_in
 from fairrec.inputs.notes import CHECK_FIRST, Note, over_parts
 
 SHOWN = 3
-"""Pairs of ids that are shown as examples."""
+"""Pairs that are shown as examples."""
+EXAMPLES = ", such as "
+"""What comes before the examples of values."""
+ALIKE = f"{CHECK_FIRST}attribute '"
+"""How a note on values of an attribute begins."""
 
 
 @dataclass(frozen=True)
@@ -39,7 +44,7 @@ class SpellingNote(Note):
         return (
             f"{CHECK_FIRST}{self.n:,} {self.what} id{s} {are} written differently in {self.where} "
             f"and {self.other_where} ({shown}), and so {are} not the same {self.what}{s}. Write "
-            "ids alike: case, blanks, leading zeros and Unicode form (NFC) count"
+            "ids alike: case, blanks, leading zeros and Unicode form (NFKC) count"
         )
 
 
@@ -77,6 +82,36 @@ def find_spellings(what: str, ids: pl.Series, where: str, keys: pl.Series, there
     return kind(what, where, there, found.height, pairs)
 
 
-def _plain_forms(ids: pl.Series) -> pl.Series:
-    texts = ids.str.to_lowercase().str.normalize("NFC").str.strip_chars()
+def describe_alike_values(name: str, values: Sequence[object]) -> str:
+    """What is to be said of values of an attribute that are one but for how they are written.
+
+    >>> describe_alike_values("gender", ["F", "M", "f"]).partition(EXAMPLES)[2]
+    "'F' and 'f'"
+    >>> describe_alike_values("gender", ["F", "M"])
+    ''
+    """
+    texts = pl.Series([value for value in values if isinstance(value, str)], dtype=pl.String)
+    texts = texts.unique()
+    alike = (
+        pl.DataFrame({"value": texts, "form": _plain_forms(texts)})
+        .sort("value")
+        .group_by("form", maintain_order=True)
+        .agg("value")
+        .filter(pl.col("value").list.len() > 1)["value"]
+        .to_list()
+    )
+    if not alike:
+        return ""
+    n = sum(map(len, alike))
+    shown = ", ".join(" and ".join(plain(ascii(one)) for one in some) for some in alike[:SHOWN])
+    return (
+        f"{ALIKE}{plain(name)}': {n:,} values differ from another only in case, "
+        f"blanks, leading zeros or Unicode form, and are groups of their own{EXAMPLES}{shown}"
+    )
+
+
+def _plain_forms(texts: pl.Series) -> pl.Series:
+    texts = texts.str.normalize("NFKC").str.to_lowercase().str.normalize("NFC")
+    # characters without a width are format characters
+    texts = texts.str.replace_all(r"\p{Cf}", "").str.replace_all(r"\s+", " ").str.strip_chars()
     return texts.str.replace(r"^0+(\d)", "$1")

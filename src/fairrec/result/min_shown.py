@@ -15,6 +15,7 @@ from typing import TypeVar
 import polars as pl
 
 from fairrec.core.units import Unit
+from fairrec.inputs.spellings import ALIKE, EXAMPLES
 from fairrec.inputs.users import Value
 from fairrec.result.catalogue_schema import CatalogueExposure, ItemsShown
 from fairrec.result.circumstances_schema import Given
@@ -323,7 +324,9 @@ class _Rule:
         )
 
     def note(self, note: str) -> str:
-        """A note without small numbers of users."""
+        """A note without small numbers of users and without values, which may be of few users."""
+        if note.startswith(ALIKE):
+            note = note.partition(EXAMPLES)[0]
 
         def said(found: re.Match[str]) -> str:
             n = int(found[0].replace(",", ""))

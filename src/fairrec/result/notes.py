@@ -7,6 +7,7 @@ from collections.abc import Collection, Mapping
 
 from fairrec.core.options import Blank, spelled
 from fairrec.inputs.described import Described
+from fairrec.inputs.spellings import describe_alike_values
 from fairrec.result.metric_schema import MetricResult
 from fairrec.statistics.analysis import Analysis
 
@@ -33,11 +34,10 @@ def reader_notes(
     said += described.warnings
     # one table may be both values and users
     said += dict.fromkeys(note for table in described.tables.values() for note in table.notes)
-    said += [
-        warning
-        for attribute in (*attributes, *described.circumstances)
-        for warning in attribute.warnings
-    ]
+    for attribute in (*attributes, *described.circumstances):
+        said += attribute.warnings
+        alike = "" if attribute.binning else describe_alike_values(attribute.name, attribute.values)
+        said += [alike] if alike else []
     said += [
         f"{name} is undefined for groups with {results[name].n_undefined:,} {many} in all, whose "
         "candidates are all relevant or all not"
