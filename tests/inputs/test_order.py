@@ -318,3 +318,24 @@ def test_a_table_without_any_order_is_refused(column):
     with pytest.raises(InputError, match=f"'{column}' is the same for all items of each user"):
         scores(**{column: [3, 3, 3, 5, 5]})
     assert scores(np.array([0, 1, 2]), **{column: [3, 3]}) is not None
+
+
+@pytest.mark.parametrize(
+    ("change", "n"),
+    [
+        (lambda rank: rank, 0),
+        (lambda rank: rank - 1, 0),
+        (lambda rank: (rank + 1) // 2, 0),
+        (lambda rank: rank + 10**18, 0),
+        (lambda rank: 3 * rank, 4),
+        (lambda rank: rank + 5 * (pl.col("user_id") % 2), 2),
+    ],
+    ids=["from 1", "from 0", "ties", "large", "gaps", "half from 6"],
+)
+def test_ranks_beyond_the_length_of_a_list_are_noted(change, n):
+    served = Served({u: [1, 2, 3] for u in range(4)}, {u: {1: 1.0, 4: 1.0} for u in range(4)})
+    lists = served.recommendations("rank").with_columns(rank=change(pl.col("rank")))
+    users = pl.DataFrame({"user_id": range(4), "g": [*"abab"]})
+    result = audit(lists, users, "g", test=served.test(), metrics="ndcg@3", permutations=0)
+    said = f"{n} of 4 lists in the predictions table have a 'rank' beyond their length, as if rows"
+    assert [one.startswith(said) for one in result.warnings if "beyond" in one] == [True] * (n > 0)

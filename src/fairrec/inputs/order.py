@@ -10,6 +10,7 @@ from fairrec.core.errors import InputError, listed, plain
 from fairrec.core.kernels import kernel
 from fairrec.core.options import Blank, spelled
 from fairrec.inputs.columns import ALIASES, plain_name
+from fairrec.inputs.notes import Note, RowsNote
 from fairrec.inputs.tables import EXACT, Table
 
 _ENOUGH_ROWS = 20
@@ -92,6 +93,33 @@ def scores_in_order(
         scores = _in_one_order(scores, numbers["rank"], columns, offsets, table.where)
     _refuse_constant(scores, columns["score"], offsets, table)
     return scores
+
+
+def note_skipped_places(
+    scores: FloatArray, offsets: IntArray, columns: dict[str, str], where: str
+) -> Note:
+    """How many lists have ranks beyond their length, so that rows may have been lost.
+
+    Parameters
+    ----------
+    scores : as `scores_in_order` gives them, ranks below 0
+    columns : those that say the order
+    """
+    words = (
+        "",
+        " of ",
+        f" lists in {where} have a '{plain(columns.get('rank', ''))}' beyond their length, as if "
+        "rows were left out; items count in the place that they have among the rows given",
+    )
+    lengths = np.diff(offsets)
+    starts = offsets[:-1][lengths > 0]
+    # ranks too large for floats came as fractions in their order
+    if "score" in columns or "rank" not in columns or not len(starts) or scores.min() > -1:
+        return RowsNote(words, (0, 0))
+    last = -np.minimum.reduceat(scores, starts)
+    first = min(1.0, -float(scores.max()))
+    n_skipping = int((last - first + 1 > lengths[lengths > 0]).sum())
+    return RowsNote(words, (n_skipping, len(starts)))
 
 
 def _refuse_constant(scores: FloatArray, column: str, offsets: IntArray, table: Table) -> None:

@@ -15,6 +15,7 @@ from fairrec.inputs.held_out import read_held_out
 from fairrec.inputs.held_out_notes import HitsNote, ItemKindsNote
 from fairrec.inputs.mismatched_ids import compare_item_ids
 from fairrec.inputs.notes import Note, Notes, RowsNote
+from fairrec.inputs.order import note_skipped_places, order_columns
 from fairrec.inputs.spellings import find_spellings
 from fairrec.inputs.table_options import TableOptions
 from fairrec.inputs.tables import Table, ids_as_integers_or_text
@@ -84,6 +85,9 @@ def lists_and_held_out(
         "that are too short; they are no recommendations and left out"
     )
     notes: Notes = (*held_out.notes, RowsNote(("", filling), (n_padding,)))
+    if has_scores:
+        orders = order_columns(table, is_recommended=True)
+        notes += (note_skipped_places(candidates.scores, candidates.offsets, orders, table.where),)
     if table.find("label"):
         notes += (
             f"the labels in {table.where} are not looked at: {tables['test'].where} says what is "
