@@ -145,6 +145,8 @@ class ItemKindsNote(Note):
 _FEW, _ENOUGH = 20, 100
 """Lists that find nine in ten of so many held-out items miss one in 88% and 99.997% of cases."""
 _SHARE_WITHOUT = 0.01
+_SHARE_MISSED = 0.02
+"""A join with lists that differ a little from these leaves so many misses."""
 
 
 @dataclass(frozen=True)
@@ -172,8 +174,17 @@ class JoinedNote(Note):
     @property
     def _loses_users(self) -> bool:
         """Whether users without a hit have lost all of their held-out items."""
-        is_any = self.n_without > _SHARE_WITHOUT * self.n_lists and not self.is_covering
-        return is_any and not self.n_missed
+        return self._lacks_users and not self.n_missed
+
+    @property
+    def _lacks_users(self) -> bool:
+        return self.n_without > _SHARE_WITHOUT * self.n_lists and not self.is_covering
+
+    @property
+    def _misses_few(self) -> bool:
+        """Whether held-out items are hits but for a few, as no model finds them."""
+        is_few = 0 < self.n_missed <= _SHARE_MISSED * self.n_held_out
+        return is_few and self._lacks_users and self.longest <= self.k
 
     @property
     def is_refused(self) -> bool:
@@ -193,6 +204,13 @@ class JoinedNote(Note):
         )
 
     def __str__(self) -> str:
+        if self._misses_few:
+            return (
+                f"{CHECK_FIRST}{self.test_where}: only {self.n_missed:,} of {self.n_held_out:,} "
+                f"held-out items are missed, and {self.n_without:,} of {self.n_lists:,} users with "
+                "a list have none. A table that was joined with recommendations has lost what they "
+                "missed: give the whole held-out table"
+            )
         is_whole = self.longest <= self.k and not self.n_missed
         if self.n_held_out < _FEW or not (is_whole or self._loses_users):
             return ""
