@@ -6,6 +6,7 @@ import polars as pl
 import pytest
 from polars.testing import assert_frame_equal
 
+import fairrec
 from fairrec.core.errors import InputError
 from fairrec.counts.merging import merged, named
 from tests.counts.small_counts import counts_of, halves, tables, values
@@ -59,6 +60,22 @@ def test_users_who_may_be_counted_twice_are_refused(first, second):
 def test_parts_of_others_are_added(first, second):
     counts = counts_of(tables())
     assert merged([named(counts, first), named(counts, second)]).info.parts == (first, second)
+
+
+def test_counts_that_are_those_of_another_part_are_noted():
+    users = pl.DataFrame({"user_id": range(200), "g": [*"ab"] * 100})
+    watch = pl.DataFrame({"user_id": range(200), "watch": range(200)})
+    counts, others = (
+        fairrec.count(values=watch.head(n), users=users.head(n), by="g", part="a")
+        for n in (200, 190)
+    )
+    parts = [
+        replace(named(one, name), where=f"{name}.parquet")
+        for one, name in ((counts, "a"), (counts, "b"), (others, "c"))
+    ]
+    (said,) = (one for one in merged(parts).info.warnings if "same counts" in one)
+    assert said.startswith("check: a.parquet and b.parquet have the same counts in every row.")
+    assert not any("same counts" in one for one in merged(parts[1:]).info.warnings)
 
 
 def test_counts_that_do_not_say_whose_they_are_are_refused():

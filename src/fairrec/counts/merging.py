@@ -7,17 +7,23 @@ from collections.abc import Sequence
 from dataclasses import replace
 from fractions import Fraction
 from functools import reduce
+from hashlib import sha256
 from operator import add
 
 import polars as pl
 
 from fairrec.core.errors import InputError, listed, plain
 from fairrec.core.options import spelled
+from fairrec.counts.checking import USERS
 from fairrec.counts.info import CountsInfo, MetricInfo, OutcomeInfo
 from fairrec.counts.labels import with_same_labels
 from fairrec.counts.splitting import split_families
 from fairrec.counts.table import Counts
 from fairrec.inputs.described import TiedLists
+from fairrec.inputs.notes import CHECK_FIRST
+
+_ENOUGH_USERS = 100
+"""The counts of fewer may be alike by chance."""
 
 
 def merged(
@@ -35,6 +41,7 @@ def merged(
     if not disjoint:
         _refuse_overlap(counts)
     infos = [_info(one) for one in counts]
+    copies = [] if is_one_table else _note_copies(counts)
     for one, info in zip(counts[1:], infos[1:], strict=True):
         _refuse_others(infos[0], info, counts[0].where, one.where)
         if not is_one_table:
@@ -54,7 +61,9 @@ def merged(
     infos = [_info(one) for one in counts]
     rows = pl.concat([one.rows for one in counts], how="diagonal_relaxed")
     where = f"{counts[0].where} and {len(counts) - 1:,} more"
-    return Counts(rows, _added(infos), where).summed()
+    added = _added(infos)
+    added = added.model_copy(update={"warnings": (*copies, *added.warnings)})
+    return Counts(rows, added, where).summed()
 
 
 def _info(counts: Counts) -> CountsInfo:
@@ -82,6 +91,22 @@ def _refuse_overlap(counts: Sequence[Counts]) -> None:
                     f"both, say so: {spelled('disjoint', True)}"
                 )
         seen |= dict.fromkeys(parts, one.where)
+
+
+def _note_copies(counts: Sequence[Counts]) -> list[str]:
+    """Notes on counts that are those of another part to the last digit."""
+    seen: dict[str, str] = {}
+    notes = []
+    for one in counts:
+        rows = one.rows.select(sorted(one.rows.columns))
+        content = sha256(rows.sort(rows.columns).write_csv().encode()).hexdigest()
+        other = seen.setdefault(content, one.where)
+        if other != one.where and rows[USERS].sum() >= _ENOUGH_USERS:
+            notes.append(
+                f"{CHECK_FIRST}{other} and {one.where} have the same counts in every row. If they "
+                "are of the same users, these are counted twice: leave one out"
+            )
+    return notes
 
 
 def _overlap(one: str, other: str) -> bool:
