@@ -12,7 +12,7 @@ from benchmarks.statistics.level import few_levels, heavy_tail, hits, normal
 from benchmarks.statistics.rates import Claim
 from benchmarks.statistics.shape import attributes
 from benchmarks.statistics.study import Outcome, Study, happened
-from benchmarks.statistics.world import HIT, PERMUTATIONS, VALUE, World, audited
+from benchmarks.statistics.world import HIT, VALUE, World, audited
 from fairrec.core.arrays import AnyArray, BoolArray
 from fairrec.metrics import MetricAtK, parse_metric
 from fairrec.statistics.outcome import RULED_OUT, WORSE, outcome_names
@@ -85,9 +85,7 @@ def shifted(seed: int, depth: int, kind: str, n_metrics: int = 1) -> dict[str, O
     kinds += [(draw(rng, N_USERS), metric) for draw, metric in OTHERS[: n_metrics - 1]]
     values = np.array([values for values, _ in kinds], dtype=np.float64)
     world = World(codes, values, tuple(metric for _, metric in kinds))
-    # a column of several metrics has so small a part of the level that it takes those of an audit
-    permutations = 1000 if n_metrics > 1 else PERMUTATIONS
-    analysis = audited(world, seed=seed, permutations=permutations)
+    analysis = audited(world, seed=seed, permutations=1000)
     verdict = verdicts_of(analysis, [True] * n_metrics)[0]
     members = analysis.grouping.cells.sums(is_member)
     # groups with exactly these users
@@ -160,11 +158,12 @@ def _aims() -> tuple[Claim, ...]:
     )
 
 
-POWER: dict[tuple[str, int], tuple[tuple[float, str], ...]] = {
+# with a hit rate of 2%, a group of fewer than 1,000 users cannot be 4.5 standard errors lower
+POWER: dict[tuple[str, int], tuple[tuple[float | None, str], ...]] = {
     ("normal", 1): ((0.87, ".74"), (0.66, ".67"), (0.55, ".66")),
     ("normal", 5): ((0.74, ".00"), (0.46, ".00"), (0.40, ".00")),
     ("20% hits", 1): ((0.85, ".92"), (0.75, ".88"), (0.65, ".91")),
-    ("2% hits", 1): ((0.75, ".86"), (0.45, ".55"), (0.05, ".09")),
+    ("2% hits", 1): ((0.75, ".86"), (None, ".55"), (None, ".09")),
     ("watch time", 1): ((0.75, ".92"), (0.60, ".97"), (0.40, ".97")),
     ("negative costs", 1): ((0.85, ".01"), (0.80, ".01"), (0.80, ".00")),
 }

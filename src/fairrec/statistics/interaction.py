@@ -33,7 +33,7 @@ PRIOR_USERS = 4
 
 More than in intervals, because a neighbour is often far smaller than the group it stands beside.
 """
-_MARGIN = 0.25
+_MARGIN = 0.6
 """Standard errors by which what the conditions make alone must exceed half of the difference.
 
 Without it every eleventh group of which three quarters are the combination was told otherwise.
