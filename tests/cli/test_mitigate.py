@@ -251,6 +251,8 @@ def test_without_findings_it_is_said_and_nothing_is_written(tables: Tables):
         assert (ran.code, ran.stdout) == (3, "")
         assert ran.stderr.startswith("Nothing to mitigate: no group is served significantly worse")
         assert "--groups worst:10%" in ran.stderr
+        # one half of 120 users
+        assert "among the 60 users to choose by" in ran.stderr
         assert not Path("fixed").exists()
     # what an earlier mitigation wrote stays as it is
     done(*BARE, "--metric", "urd@3", "--strength", "0.6", "--out", "fixed", "--no-report")

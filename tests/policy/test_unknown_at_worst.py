@@ -66,6 +66,21 @@ def test_what_is_hidden_passes_as_measured_and_is_open_at_worst():
     assert gate(audited(0), unknown="worst").outcome == "failed"
 
 
+def test_a_rule_that_passes_names_a_bound_that_only_chance_takes_beyond_its_limit():
+    (women,) = audited().group_table.filter(gender="F", depth=1).to_dicts()
+    bound = -women["unknown_low"]
+    with_chance = bound + women["difference"] - women["simultaneous_low"]
+    assert bound > 0
+    limit = round((bound + with_chance) / 2, 6)
+    assert bound < limit < with_chance
+    passing, strict = (
+        gate(audited(), max_worse=limit),
+        gate(audited(), unknown="worst", max_worse=limit),
+    )
+    assert (passing.outcome, strict.outcome) == ("passed", "inconclusive")
+    assert f"(at worst gender=F by {with_chance:.4f})" in str(passing)
+
+
 def test_the_interval_at_worst_holds_the_difference_that_is_there():
     at_worst = difference_harms(audited().group_table, audited().summary, "hits", is_at_worst=True)
     as_measured = difference_harms(audited().group_table, audited().summary, "hits")
@@ -73,8 +88,10 @@ def test_the_interval_at_worst_holds_the_difference_that_is_there():
     there = truth.size[truth.position({"gender": "F"})]
     at = at_worst.position({"gender": "F"})
     assert as_measured.interval.high[at] < there < at_worst.interval.high[at]
-    by_bound = as_measured.at_worst[at] - as_measured.size[at]
+    (women,) = audited().group_table.filter(gender="F", depth=1).to_dicts()
+    by_bound = women["difference"] - women["unknown_low"]
     assert at_worst.interval.high[at] == approx(as_measured.interval.high[at] + by_bound)
+    assert as_measured.at_worst[at] == at_worst.interval.high[at]
     assert at_worst.interval.low[at] == as_measured.interval.low[at]
     # of a plan everything is known
     of_plan = at_worst.position({"plan": "paid"})

@@ -20,11 +20,12 @@ from tests.statistics.small_population import population
 
 def random_lattice(seed: int, depth: int | None, min_users: int):
     rng = np.random.default_rng(seed)
-    codes = [rng.integers(0, n, 60) for n in (2, 3, 3, 2)]
+    # so many that no two groups have the same users
+    codes = [rng.integers(0, n, 900) for n in (2, 3, 3, 2)]
     return grouping_of(codes, min_users=min_users, depth=depth).lattice
 
 
-@given(st.integers(0, 2**32), st.sampled_from([None, 1, 2, 3, 4]), st.integers(1, 8))
+@given(st.integers(0, 2**32), st.sampled_from([None, 1, 2, 3, 4]), st.integers(15, 120))
 def test_parents_and_widest_ancestors_equal_a_loop_over_subsets_of_conditions(
     seed, depth, min_users
 ):
@@ -84,6 +85,24 @@ def test_a_group_that_varies_more_is_guarded_with_those_inside_it():
     is_free = ~is_guarded[0]
     assert is_free.any() and (found.variance[0, is_free] == own[is_free]).all()
     assert found.freedom is spread.freedom
+
+
+def test_a_city_is_guarded_by_the_region_that_all_its_users_are_in():
+    # of the three cities of region 0 one has 0 only
+    region = np.repeat([0, 1], [60, 240])
+    city = np.concatenate([np.repeat([0, 1, 2], 20), 3 + np.arange(240) % 4])
+    is_old = np.arange(300) % 2
+    rng = np.random.default_rng(0)
+    values = rng.normal(size=300)
+    values[:20], values[20:60:2], values[21:60:2] = 0.0, -4.0, 4.0
+    world = population([region, city, is_old], values)
+    widest = widest_ancestor(own_spread(world.moments).variance, world.lattice)
+    of_region = own_spread(world.moments).variance[0, world.position(0, ANY, ANY)]
+    assert widest[0, world.position(ANY, 0, ANY)] == of_region
+    assert widest[0, world.position(ANY, 0, 1)] == of_region
+    _, is_guarded = guard_spread(own_spread(world.moments), world.moments, world.lattice)
+    assert is_guarded[0, world.position(ANY, 0, ANY)] and is_guarded[0, world.position(ANY, 0, 1)]
+    assert not is_guarded[0, world.position(ANY, 3, ANY)]
 
 
 def test_a_bounded_metric_has_its_dispersion_widened_alike_and_at_most_to_one():

@@ -31,7 +31,8 @@ class GroupHarms:
     conditions : one text column an attribute, null where its value does not matter
     size : how much worse it is; its sign is that of a harm; NaN where nothing is known
     interval : of that, for all groups and metrics at once
-    at_worst : the largest it could be by whoever of unknown attributes belongs; NaN if not known
+    at_worst : the upper end of that, whichever users of unknown attributes belong to the group; NaN
+        if not known
     is_beyond_chance : differs from the others by more than chance explains
     is_known : its interval holds
     is_conclusive : whether the users with a value speak for all; otherwise nothing is ruled out
@@ -176,10 +177,10 @@ def harms_in(
     if {*BOUNDED} <= {*rows.columns}:
         bounds = np.stack([rows[name].cast(pl.Float64).to_numpy() for name in BOUNDED[:2]])
     interval = harm_interval(Interval(low, high), higher_is_better)
+    ends = zip((low, high), bounds - difference, strict=True)
+    at_worst = harm_interval(Interval(*(end + by for end, by in ends)), higher_is_better).high
     if is_at_worst and {*BOUNDED} <= {*rows.columns}:
-        shifted = zip((low, high), bounds - difference, (-np.inf, np.inf), strict=True)
-        worst = Interval(*(np.where(np.isnan(by), none, end + by) for end, by, none in shifted))
-        interval = Interval(interval.low, harm_interval(worst, higher_is_better).high)
+        interval = Interval(interval.low, np.where(np.isnan(at_worst), np.inf, at_worst))
     is_beyond, is_known = (rows[name].fill_null(False).to_numpy() for name in JUDGED)
     return GroupHarms(
         conditions=rows.select(attributes),
@@ -187,7 +188,7 @@ def harms_in(
         support=rows["support"].to_numpy(),
         size=harm(difference, higher_is_better),
         interval=interval,
-        at_worst=harm(bounds, higher_is_better).max(axis=0),
+        at_worst=at_worst,
         is_beyond_chance=is_beyond,
         is_known=is_known,
         is_conclusive=is_conclusive,

@@ -9,11 +9,12 @@ noise.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
 
-from fairrec.core.arrays import BoolArray, FloatArray
+from fairrec.core.arrays import BoolArray, FloatArray, IntArray
 from fairrec.groups.lattice import ANY, Lattice, Parents
 from fairrec.statistics.moments import Moments
 from fairrec.statistics.scores import Spread
@@ -53,20 +54,40 @@ def widest_ancestor(variance: FloatArray, lattice: Lattice) -> FloatArray:
     """(n_metrics, n_groups), the largest variance of the groups that contain each; 0 without any.
 
     Groups are reached one condition at a time, so an intersection of all attributes, which is there
-    for the gap alone, may have none.
+    for the gap alone, may have none. Where every city is in one country, a city is a part of that
+    country, as it has the same users as the city in its country.
 
     Parameters
     ----------
     variance : (n_metrics, n_groups)
     """
-    found, codes, depth = np.zeros_like(variance), lattice.codes, lattice.depth
-    parents = Parents(lattice)
+    found, links = np.zeros_like(variance), _links(lattice)
+    _inherit(found, variance, links)
+    for group, parent in reversed(links):
+        is_same = lattice.n_users[group] == lattice.n_users[parent]
+        alike, named = group[is_same], parent[is_same]
+        found[:, named] = np.maximum(found[:, named], found[:, alike])
+    _inherit(found, variance, links)
+    return found
+
+
+def _links(lattice: Lattice) -> list[tuple[IntArray, IntArray]]:
+    """Groups and their parents without one attribute, fewest conditions first."""
+    codes, depth, parents = lattice.codes, lattice.depth, Parents(lattice)
+    links = []
     for conditions in range(2, int(depth.max(initial=0)) + 1):
         here = np.flatnonzero(depth == conditions)
         for attribute in range(codes.shape[1]):
             group = here[codes[here, attribute] != ANY]
             parent = parents.without(attribute, group)
-            group, parent = group[parent >= 0], parent[parent >= 0]
-            widest = np.maximum(variance[:, parent], found[:, parent])
-            found[:, group] = np.maximum(found[:, group], widest)
-    return found
+            links.append((group[parent >= 0], parent[parent >= 0]))
+    return links
+
+
+def _inherit(
+    found: FloatArray, variance: FloatArray, links: Sequence[tuple[IntArray, IntArray]]
+) -> None:
+    """Raise what was found for groups to what their parents have."""
+    for group, parent in links:
+        widest = np.maximum(variance[:, parent], found[:, parent])
+        found[:, group] = np.maximum(found[:, group], widest)

@@ -242,14 +242,15 @@ def _found_groups(
             f"{spelled('groups', 'findings')} needs tests against chance. Give "
             f"{spelled('permutations', 1000)}, or name others: {spelled('groups', 'worst:10%')}"
         )
-    findings = audit().metric(plan.target.name).findings
+    found = audit()
+    findings = found.metric(plan.target.name).findings
     harm = plan.target.metric.harm
-    worse = [Group.of(found.group) for found in findings if harm(found.difference) >= 0]
+    worse = [Group.of(finding.group) for finding in findings if harm(finding.difference) >= 0]
     if not worse:
         raise NothingToMitigateError(
             f"Nothing to mitigate: no group is served significantly worse than all others in "
-            f"{plan.target.name}, on the targets to choose by. To re-rank the worst ones all the "
-            f"same: {spelled('groups', 'worst:10%')}"
+            f"{plan.target.name}, among the {found.summary.n_users:,} users to choose by. To "
+            f"re-rank the worst ones all the same: {spelled('groups', 'worst:10%')}"
         )
     return worse
 
