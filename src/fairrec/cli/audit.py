@@ -233,7 +233,7 @@ def demo_command(
         from fairrec.workflows.demo import PLANTED, demo_audit_command, run_demo
 
         result = run_demo(out, seed, model, progress, report=not no_report)
-    print_result(result, format_)
+    print_result(result, format_, out / "audit")
     if format_ is Format.text:
         planted = ", ".join(f"{name}={value}" for name, value in PLANTED.items())
         console = stdout()

@@ -126,6 +126,15 @@ def test_what_to_do_next_fits_what_was_found():
     assert not any("matters" in step for step in said)
 
 
+def test_an_audit_that_is_not_saved_is_saved_before_a_command_reads_it():
+    summary = planted_result().summary
+    steps = build_view(summary, is_saved=False).overview.next_steps
+    assert steps[0] == "save this audit, which the next command reads: out='AUDIT'"
+    assert steps[1:] == build_view(summary).overview.next_steps
+    alone = audit_of({"a": 0.2}).summary
+    assert build_view(alone, is_saved=False).overview == build_view(alone).overview
+
+
 def test_a_list_too_long_for_the_first_screen_is_counted():
     rng = np.random.default_rng(2)
     group = rng.integers(0, 40, 8000)

@@ -109,18 +109,26 @@ class Overview:
 
 
 def overview(
-    summary: AuditSummary, verdicts: tuple[Verdict, ...], folder: str = "AUDIT"
+    summary: AuditSummary,
+    verdicts: tuple[Verdict, ...],
+    folder: str = "AUDIT",
+    *,
+    is_saved: bool = True,
 ) -> Overview:
     """The answer of an audit.
 
     Parameters
     ----------
     folder : where it is written, as a shell takes it
+    is_saved : whether it is written at all; commands that read it come after saving it
     """
     groups = found_groups(summary)
     lines = tuple(_line(group, summary) for group in groups[:SHOWN])
     is_found = bool(groups)
     headline, detail = _of_found(groups, summary) if is_found else _of_none(summary, verdicts)
+    steps = _next_steps(groups, summary, folder)
+    if not is_saved and any(f" {folder}" in step for step in steps):
+        steps = (f"save this audit, which the next command reads: {spelled('out', folder)}", *steps)
     return Overview(
         tone=_tone(verdicts, summary),
         headline=headline,
@@ -129,7 +137,7 @@ def overview(
         who=_who(groups, summary),
         how_much=_how_much(groups, summary) if is_found else (),
         how_sure=_how_sure(summary),
-        next_steps=_next_steps(groups, summary, folder),
+        next_steps=steps,
         ruled_out=ruled_out_in_all(summary, groups[0].first[0] if is_found else ""),
         lines=lines,
         n_more=max(0, len(groups) - SHOWN),
