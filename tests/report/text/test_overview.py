@@ -115,7 +115,12 @@ def test_users_without_a_value_withhold_the_answer():
 def test_what_to_do_next_fits_what_was_found():
     assert "look at what these users got" in answer_of(audit_of({"a": 0.2})).next_steps
     planted = answer_of(planted_result())
-    assert "re-rank their lists: fairrec mitigate AUDIT --metric auc" in planted.next_steps
+    command = "re-rank their lists: fairrec mitigate AUDIT --metric auc"
+    assert f"{command} --history FILE" in planted.next_steps
+    with_history = planted_result().summary
+    with_history.inputs["history"] = with_history.inputs["users"]
+    steps = overview(with_history, build_view(with_history).verdicts).next_steps
+    assert command in steps
     counted = answer_of(fairrec.audit(counts=fairrec.count(**tables()), permutations=199))
     assert "look at what these users got" in counted.next_steps
     none = answer_of(audit_of({"a": 0.0})).next_steps

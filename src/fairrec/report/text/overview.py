@@ -9,6 +9,7 @@ from fairrec.core.errors import plain
 from fairrec.core.options import spelled
 from fairrec.core.units import USERS, Unit
 from fairrec.inputs.users import Value
+from fairrec.metrics.value_columns import metric_named
 from fairrec.report.text.certificate import USUAL_SIZE, ruled_out_in_all
 from fairrec.report.text.circumstances import names_of_given
 from fairrec.report.text.ends import end_words, harm_word, is_worse, of_two_lists
@@ -410,8 +411,7 @@ def _next_steps(groups: list[FoundGroup], summary: AuditSummary, folder: str) ->
         elif not unit.is_users:
             steps.append(f"look at how these {unit.many} are ranked, and for whom")
         elif has_lists and summary.search.users_scored == summary.n_users:
-            metric = shlex.quote(plain(groups[0].first[0]))
-            steps.append(f"re-rank their lists: fairrec mitigate {folder} --metric {metric}")
+            steps.append(f"re-rank their lists: {_mitigation(groups[0].first[0], summary, folder)}")
         else:
             steps.append("look at what these users got")
     elif is_sampled(summary):
@@ -427,3 +427,16 @@ def _next_steps(groups: list[FoundGroup], summary: AuditSummary, folder: str) ->
     if summary.matters is None:
         steps.append(f"say which harm matters: {spelled('matters', '5%')}")
     return tuple(steps)
+
+
+def _mitigation(name: str, summary: AuditSummary, folder: str) -> str:
+    """The command that re-ranks lists for a metric, with the table that it lacks."""
+    command = f"fairrec mitigate {folder} --metric {shlex.quote(plain(name))}"
+    metric = metric_named(name)
+    # order is learned from what users chose before; a trained run has its own table of it
+    lacks = metric is not None and "labels" in metric.needs
+    return (
+        f"{command} --history FILE"
+        if lacks and not {"history", "run"} & {*summary.inputs}
+        else command
+    )
