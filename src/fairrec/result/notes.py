@@ -9,10 +9,9 @@ from fairrec.core.options import Blank, spelled
 from fairrec.inputs.described import Described
 from fairrec.inputs.notes import CHECK_FIRST
 from fairrec.result.metric_schema import MetricResult
+from fairrec.statistics.adjust import least_permutations
 from fairrec.statistics.analysis import Analysis
 
-_ROUNDING = 1e-9
-"""1 / 0.07 may be a hair above what it is."""
 _MUCH_BELOW = 0.1
 """An auc so far below that of a random order is worse than a weak model has."""
 
@@ -62,7 +61,7 @@ def reader_notes(
     elif analysis.test is not None and 1 / (options.permutations + 1) > options.alpha:
         said.append(
             f"{options.permutations:,} permutations cannot give a p-value of {options.alpha:g}; "
-            f"use at least {math.ceil(1 / options.alpha - _ROUNDING) - 1:,}"
+            f"use at least {least_permutations(options.alpha):,}"
         )
     said += [
         f"{name}: the {len(result.findings):,} strongest findings are listed; "

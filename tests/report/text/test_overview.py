@@ -95,6 +95,16 @@ def test_without_a_test_there_is_no_answer():
     assert (found.tone, found.headline) == ("open", "Nothing was tested against chance")
 
 
+def test_too_few_permutations_are_the_reason_that_nothing_was_tested():
+    least = "permutations=19 or more can (1/alpha - 1)"
+    for n, said in ((0, "0 permutations"), (1, "1 permutation"), (10, "10 permutations")):
+        found = answer_of(audit_of({"a": 0.3}, permutations=n))
+        assert found.headline == "Nothing was tested against chance"
+        assert found.detail == f"{said} cannot give a p-value of 0.05: {least}"
+    enough = answer_of(audit_of({"a": 0.3}, permutations=19))
+    assert enough.headline != "Nothing was tested against chance"
+
+
 def test_the_same_for_everyone_says_so():
     users = pl.DataFrame({"user_id": range(100), "g": [*"ab"] * 50, "m": [1.0] * 100})
     result = fairrec.audit(values=users, by="g", better="m=higher", permutations=99)

@@ -91,7 +91,8 @@ def _means(summary: ComparisonSummary) -> str:
     if not parts:
         return ""
     if _is_same(summary):
-        return f"All {summary.unit.count(summary.pairing.n_shared or 0)} have the same values in both audits"
+        n_shared = summary.unit.count(summary.pairing.n_shared or 0)
+        return f"All {n_shared} have the same values in both audits"
     if len(parts) > 1:
         named = [f"{n} {said} ({first})" for n, said, first in parts]
         return f"On average, of {len(metrics)} metrics {', '.join(named)}"

@@ -46,6 +46,7 @@ from fairrec.report.words import (
     signed,
 )
 from fairrec.result.schema import AuditSummary
+from fairrec.statistics.adjust import least_permutations
 from fairrec.statistics.outcome import RULED_OUT, position_of
 
 SHOWN = 10
@@ -282,7 +283,7 @@ def _others_known(first: FoundGroup, summary: AuditSummary) -> int:
 def _of_none(summary: AuditSummary, verdicts: tuple[Verdict, ...]) -> tuple[str, str]:
     """Headline and detail where no group stands out."""
     if all(verdict.status == "not tested" for verdict in verdicts):
-        return "Nothing was tested against chance", ""
+        return "Nothing was tested against chance", _why_untested(summary)
     if all(verdict.status in SAME for verdict in verdicts):
         has = "Everyone has" if summary.unit.is_users else f"All {summary.unit.many} have"
         return f"{has} the same value, so groups cannot differ", ""
@@ -306,6 +307,17 @@ def _of_none(summary: AuditSummary, verdicts: tuple[Verdict, ...]) -> tuple[str,
         return undecided
     return f"No group of {n_groups:,} stood out; that is no all-clear", _would_have_been_seen(
         summary
+    )
+
+
+def _why_untested(summary: AuditSummary) -> str:
+    """Where permutations are too few for any group to be found."""
+    least = least_permutations(summary.alpha)
+    if not summary.unit.is_users or summary.permutations >= least:
+        return ""
+    return (
+        f"{plural(summary.permutations, 'permutation')} cannot give a p-value of "
+        f"{summary.alpha:g}: {spelled('permutations', least)} or more can (1/alpha - 1)"
     )
 
 
