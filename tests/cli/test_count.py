@@ -42,6 +42,15 @@ def test_counts_are_written_and_audited(files):
     assert "per_user" not in found.stderr
 
 
+@pytest.mark.parametrize("beside", [[], ["--users", "{}/users.parquet", "--by", BY]])
+def test_counts_in_the_place_of_predictions_are_told(files, beside):
+    assert counting(files).exit_code == 0
+    found = run("audit", files / "counts.parquet", *(word.format(files) for word in beside))
+    assert found.exit_code == 2
+    assert "counts.parquet holds counts of users" in found.stderr
+    assert "Give it alone: --counts FILE" in found.stderr
+
+
 def test_counts_are_read_by_whatever_name_they_were_written(files):
     named = ["--users", files / "users.parquet", "--by", BY, "--out", files / "cnt"]
     assert run("count", files / "predictions.parquet", *named).exit_code == 0

@@ -92,6 +92,17 @@ def test_policy_baseline_and_releases_are_those_that_are_named(here: Path):
     assert ran.code == 2 and "Name one: --baseline AUDIT" in ran.stderr
 
 
+@pytest.mark.parametrize("name", ["baseline", "releases"])
+def test_audits_that_no_rule_is_compared_with_are_refused(here: Path, name: str):
+    write_policy(0.5)
+    planted().save("earlier/v1", report=False)
+    folder = {"baseline": "earlier/v1", "releases": "earlier"}[name]
+    ran = run_here("gate", "audit", f"--{name}", folder)
+    assert (ran.code, ran.stdout) == (2, "")
+    assert f"--{name}: no rule of fairrec.toml has " in ran.stderr
+    assert f"or leave --{name} out" in ran.stderr
+
+
 def test_what_build_servers_read_is_written(here: Path, monkeypatch: pytest.MonkeyPatch):
     write_policy(0.03)
     Path("steps.md").write_text("# before\n")

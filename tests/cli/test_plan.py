@@ -86,6 +86,22 @@ def test_the_next_step_of_an_audit_is_a_command_that_runs(here: Path):
     assert other.code == 0 and "by gender" in other.stdout
 
 
+def test_a_plan_made_from_an_audit_is_of_its_users(here: Path):
+    lists = pl.read_parquet("predictions.parquet")
+    others = lists.filter(pl.col("user_id") != lists["user_id"][0])
+    others.write_parquet("predictions.parquet")
+    named = ("--users", "users.parquet", "--by", "member", "--metrics", "ndcg@5", "--quiet")
+    audit = ("audit", "predictions.parquet", *named)
+    assert run_here(*audit, "--out", "audit").code == 0
+    planned = run_here("plan", "audit", "--out", "plan.toml", "--quiet")
+    assert planned.stdout.startswith("79 users, ")
+    again = run_here("audit", "predictions.parquet", "--plan", "plan.toml")
+    assert "As planned (plan.toml, checksum " in again.stdout
+    assert "Deviates from the plan" not in again.stdout
+    other = run_here("plan", "audit", "--users", "users.parquet", "--quiet")
+    assert other.stdout.startswith("80 users, ")
+
+
 def test_an_audit_of_values_is_planned_again_without_a_table_of_its_users(here: Path):
     values = pl.DataFrame({"user_id": range(80), "paid": [0.0, 1.0] * 40, "gender": [*"fm"] * 40})
     values.write_parquet("values.parquet")

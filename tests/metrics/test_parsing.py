@@ -25,6 +25,17 @@ def test_an_unknown_metric_suggests_the_nearest(typed, meant):
         parse_metric(typed)
 
 
+@pytest.mark.parametrize(
+    ("typed", "meant"), [("ndcg10", "ndcg@10"), ("Recall-20", "Recall@20"), ("mrr 5", "mrr@5")]
+)
+def test_a_cutoff_without_its_sign_is_understood(typed, meant):
+    with pytest.raises(UnknownNameError, match=rf"No metric '{typed}'\. Did you mean '{meant}'\?$"):
+        parse_metric(typed)
+    parse_metric(meant)
+    with pytest.raises(UnknownNameError, match="Did you mean 'auc'"):
+        parse_metric("auc10")
+
+
 def test_an_unknown_metric_far_from_all_lists_the_known_ones():
     with pytest.raises(
         UnknownNameError, match=r"No metric 'zzz'\. Known: affected, auc, changed, coverage, "

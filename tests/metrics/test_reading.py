@@ -4,7 +4,7 @@ import polars as pl
 import pytest
 
 from fairrec.core.errors import InputError
-from fairrec.metrics.reading import read_inputs
+from fairrec.metrics.reading import ShortListsNote, read_inputs
 from tests.builders import make_tables
 from tests.recommendations import Served
 
@@ -150,3 +150,21 @@ def test_what_labels_mean_is_said_where_it_is_in_doubt(labels, says):
     warnings = labelled(labels, metrics="mrr")[0].warnings
     assert len(warnings) == (says is not None)
     assert all(warning.startswith(says) for warning in warnings)
+
+
+def ends_of_lists(*lengths: int, metrics: str | None) -> list[str]:
+    warnings = served_with(*lengths).audit(metrics=metrics).warnings
+    return [note for note in warnings if note.startswith("no list in ")]
+
+
+def test_a_cut_off_beyond_all_lists_is_told_of_once():
+    (said,) = ends_of_lists(10, 4, metrics="recall@20,ndcg@20,mrr@10")
+    assert said.endswith("has more than 10 items, so recall@20, ndcg@20 look at the first 10 alone")
+    assert ends_of_lists(10, 20, metrics="recall@20,ndcg@20") == []
+    assert ends_of_lists(4, 3, metrics=None) == []
+
+
+def test_a_longer_list_in_another_part_is_enough():
+    one, other = (ShortListsNote("p", (("recall@20", 20),), longest) for longest in (10, 20))
+    assert str(one + one) == str(one) != ""
+    assert str(one + other) == ""

@@ -19,3 +19,15 @@ def test_every_metric_of_the_order_has_a_default_reranker_that_is_no_upper_bound
     assert default_reranker("nothing") is None
     # how many items a user gets is the same in every order
     assert default_reranker("coverage") is None
+
+
+def test_beside_what_the_metric_needs_a_default_reranker_needs_a_history_for_accuracy_alone():
+    lacking = {}
+    for metric in METRICS:
+        if (name := default_reranker(metric)) is not None:
+            lacking[metric] = RERANKERS[name].needs - METRICS[metric].needs - {"labels"}
+    assert lacking
+    for metric, needs in lacking.items():
+        tables = {"items", "history"} if "tastes" in METRICS[metric].needs else set()
+        is_accuracy = "labels" in METRICS[metric].needs
+        assert needs - tables == ({"history"} if is_accuracy else set()), metric

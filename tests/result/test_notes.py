@@ -80,3 +80,18 @@ def test_what_is_said_of_a_table_that_is_both_values_and_users_is_said_once(tmp_
     said = "v.csv: fields are separated by a semicolon, not by a comma"
     result = fairrec.audit(values=path, by="group", permutations=0, min_support=1)
     assert result.warnings.count(said) == 1
+
+
+@pytest.mark.parametrize(("n_last", "is_told"), [(8, True), (7, True), (5, False), (0, False)])
+def test_scores_that_put_what_is_relevant_last_are_to_be_checked(n_last, is_told):
+    lists = [
+        (user, item, item / 10, int(item == (0 if user % 10 < n_last else 9)))
+        for user in range(100)
+        for item in range(10)
+    ]
+    predictions = pl.DataFrame(lists, schema=["user_id", "item_id", "score", "label"], orient="row")
+    users = pl.DataFrame({"user_id": range(100), "group": ["a", "b"] * 50})
+    said = notes(predictions, users, metrics="auc", permutations=99)
+    checks = [note for note in said if note.startswith("check: the mean auc is ")]
+    assert len(checks) == is_told
+    assert all("Higher scores must mean better" in check for check in checks)

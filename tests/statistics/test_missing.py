@@ -270,6 +270,20 @@ def test_a_group_that_is_in_neither_table_is_no_all_clear():
     assert kinds_of(result) == {"no held-out items": False, "not evaluated": True}
 
 
+def test_a_share_of_missing_users_that_makes_a_metric_inconclusive_is_named():
+    """One of 19 users: significant, with an interval of the share that includes that of others."""
+    n, size = 1000, 19
+    jobs = np.r_[np.zeros(size, dtype=int), 1 + np.arange(n - size) % 8]
+    users = pl.DataFrame({"user_id": np.arange(n), "job": jobs})
+    values = pl.DataFrame({"user_id": np.arange(n), "x": np.random.default_rng(0).random(n)})
+    for gone in ([0, n - 1], [0, 1, 2, n - 1]):
+        left = values.filter(~pl.col("user_id").is_in(gone))
+        result = fairrec.audit(values=left, users=users, by="job", better="x=higher")
+        (missing,) = result.summary.missing
+        assert missing.is_too_much is bool(missing.findings) is (len(gone) > 2)
+        assert result.metrics["x"].is_conclusive is not missing.is_too_much
+
+
 def test_diversity_is_expected_of_everyone_with_a_list():
     is_old = (users_of()["age"] == 3).to_numpy()
     tables = served(np.ones(N_USERS, dtype=bool))

@@ -104,6 +104,11 @@ def test_a_run_is_asked_with_attributes_changed_and_all_else_equal(tmp_path: Pat
             {"attribute": "age"},
             r"attribute=.*age.* is given only gender, town of its users, so age itself cannot",
         ),
+        (
+            {"attribute": "gendr"},
+            r"attribute=.*the users table: No column 'gendr'. Did you mean 'gender'\? Known: ",
+        ),
+        ({"attribute": "sex"}, r"No column 'sex'. Known: (?!.*user_id).*gender, town"),
         ({"features": None}, "is given the ids of its users alone"),
         ({"reference": {"gender": "X"}}, "No value of gender 'X'. Known: F, M"),
         ({"reference": {"age": "20"}}, "a value of each attribute that is changed"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shlex
 import sys
 from dataclasses import replace
@@ -87,6 +88,16 @@ def test_the_demo_refuses_an_unknown_model_and_writes_nothing(tmp_path, monkeypa
     assert ran.code == 2
     assert "Did you mean 'deepfm'" in ran.stderr
     assert not Path("d").exists()
+
+
+@pytest.mark.usefixtures("small_world")
+def test_the_next_step_of_the_demo_names_the_audit_it_wrote(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    ran = run_here("demo", "--out", "d", "--quiet")
+    assert ran.code == 0, ran.stderr
+    (step,) = re.findall(r"fairrec (?:mitigate|plan|init) (\S+)", ran.stdout)
+    assert step == "d/audit" and Path(step, "result.json").exists()
+    assert "save this audit" not in ran.stdout
 
 
 @pytest.mark.usefixtures("small_world")

@@ -14,6 +14,7 @@ from fairrec.mitigation.mitigation_result import MitigationResult
 from fairrec.mitigation.reranker import RERANKERS
 from fairrec.mitigation.rerankers import swap
 from fairrec.mitigation.tuning import STRENGTHS
+from fairrec.report.mitigation.view import build_mitigation_view
 from tests.builders import with_text_ids
 from tests.mitigation.planted import WORSE, Planted, mitigate, planted
 
@@ -431,3 +432,23 @@ def test_attributes_that_are_made_of_columns_choose_and_re_rank_groups(by):
     again = fairrec.rerank(result.reranker, world.predictions, **tables)
     assert again["score"].equals(result.predictions["score"])
     assert not again["score"].equals(again["model_score"])
+
+
+@pytest.mark.parametrize(
+    ("of_others", "is_told"),
+    [(0.0, True), (0.6, False)],
+    ids=["the held-out items alone", "most candidates"],
+)
+def test_a_history_that_holds_the_relevant_candidates_is_told_of(of_others, is_told):
+    world = planted("accuracy")
+    assert not build_mitigation_view(mitigate(world, "ndcg@5", strength=0.5).summary).stamps
+    is_other = np.random.default_rng(0).random(world.predictions.height) < of_others
+    known = world.predictions.filter((pl.col("label") > 0) | pl.Series(is_other))
+    history = pl.concat([world.history, known.select("user_id", "item_id")])
+    result = mitigate(world._replace(history=history), "ndcg@5", strength=0.5)
+    checks = build_mitigation_view(result.summary).stamps
+    assert len(checks) == is_told
+    assert all(
+        check.startswith("check: 100% of the relevant candidates are in their user's history")
+        for check in checks
+    )

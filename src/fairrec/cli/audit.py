@@ -233,7 +233,7 @@ def demo_command(
         from fairrec.workflows.demo import PLANTED, demo_audit_command, run_demo
 
         result = run_demo(out, seed, model, progress, report=not no_report)
-    print_result(result, format_)
+    print_result(result, format_, out / "audit")
     if format_ is Format.text:
         planted = ", ".join(f"{name}={value}" for name, value in PLANTED.items())
         console = stdout()
@@ -274,6 +274,12 @@ def _tables(
     if counted:
         raise InputError(f"{spelled('disjoint')} is about {spelled('counts')}. Leave it out.")
     if run is None:
+        if predictions is not None and predictions.exists() and "users" not in tables:
+            # counts come without users, and are told before these are asked for
+            from fairrec.inputs.mix_ups import refuse_counts
+            from fairrec.inputs.tables import Table
+
+            refuse_counts(Table(predictions, "predictions", tables.get("columns") or {}))
         if tables.get("side") == "items":
             need(tables, "items", "by", command="audit")
             return {"predictions": predictions, **tables}

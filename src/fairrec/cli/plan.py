@@ -45,7 +45,7 @@ def plan_command(
     """Set what an audit is to test before it is run, and see what it can find and rule out."""
     from fairrec.report.text.plan import plan_view
     from fairrec.report.text.terminal import rich_table
-    from fairrec.workflows.plan import plan
+    from fairrec.workflows.plan import plan_for
     from fairrec.workflows.plan_file import check_plan_file
     from fairrec.workflows.planned import read_plan
 
@@ -55,12 +55,14 @@ def plan_command(
     with shown_progress(quiet, log) as progress:
         progress("planning", 0, 0)
         told = {} if audit is None else planned_from(audit)
+        # of another table it is not known who will be audited
+        audited = None if {"users", "values"} & {*tables} else told.get("pilot")
         if assumed:
             told = {
                 name: value for name, value in told.items() if name not in declared(PlanOptions)
             }
         given = {**told, **tables, **options, **assumed}
-        made = plan(settings=file, **given).with_loaded(loaded)
+        made = plan_for(given, file, audited).with_loaded(loaded)
     if file is not None:
         say_settings(settings, file, made.from_settings, quiet=quiet)
     view, console = plan_view(made.facts, made.options["given"]), stdout()

@@ -116,7 +116,9 @@ def print_result(
         output_format,
         json=result.to_json,
         markdown=lambda: to_markdown(build_view(result.summary)),
-        text=lambda console: print_text(build_view(result.summary, folder), console),
+        text=lambda console: print_text(
+            build_view(result.summary, folder, is_saved=out is not None), console
+        ),
     )
 
 

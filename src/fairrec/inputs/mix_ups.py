@@ -15,6 +15,8 @@ from fairrec.inputs.tables import Table
 def refuse_swapped(tables: Mapping[str, Table]) -> None:
     """An error where one table looks like what another one was given as."""
     predictions, users, test = (tables.get(name) for name in ("predictions", "users", "test"))
+    if predictions:
+        refuse_counts(predictions)
     if predictions and not _has(predictions, "item_id") and _has(predictions, "user_id"):
         columns = f"Its columns: {listed(predictions.columns)}."
         if users and _has(users, "item_id"):
@@ -42,6 +44,19 @@ def refuse_swapped(tables: Mapping[str, Table]) -> None:
         raise InputError(
             f"{test.where} has scores or ranks and {predictions.where} has none: they look "
             f"swapped. Give the held-out interactions as {spelled('test')}."
+        )
+
+
+_OF_COUNTS = {"family", "level", "users"}
+"""Columns of each table of counts."""
+
+
+def refuse_counts(predictions: Table) -> None:
+    """An error where a table of counts is given as predictions."""
+    if {*predictions.columns} >= _OF_COUNTS and not _has(predictions, "item_id"):
+        raise InputError(
+            f"{predictions.where} holds counts of users, as fairrec count writes them, and no "
+            f"predictions. Give it alone: {spelled('counts', Blank('FILE'))}"
         )
 
 

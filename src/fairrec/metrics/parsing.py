@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from fairrec.core.arrays import FloatArray
-from fairrec.core.errors import InputError, MetricError, plain, unknown_name
+from fairrec.core.errors import InputError, MetricError, UnknownNameError, plain, unknown_name
 from fairrec.core.options import spelled
 from fairrec.core.registry import Registry
 from fairrec.core.units import Side
@@ -193,4 +193,10 @@ def _in_any_case(name: str, side: Side) -> Metric:
             )
         if alike:
             return metrics[alike[0] if len(alike) == 1 else name]
+    glued = re.fullmatch(r"(\D+?)[-_ ]?(\d+)", name)
+    has_cutoff = {known.lower(): OF_SIDE[side][known].has_cutoff for known in OF_SIDE[side]}
+    if glued and has_cutoff.get(glued[1].lower()):
+        raise UnknownNameError(
+            f"No metric '{plain(name)}'. Did you mean '{plain(glued[1])}@{glued[2]}'?"
+        )
     return OF_SIDE[side][name]

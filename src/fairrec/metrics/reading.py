@@ -88,6 +88,11 @@ def read_inputs(
         inputs = _with_left_out_named(inputs, left_out)
     if given.metrics is None and "values" not in opened:
         wanted = _fitting(wanted, inputs)
+    if "test" in opened:
+        longest = int(np.diff(inputs.candidates.offsets).max(initial=0))
+        cuts = tuple((metric.name, metric.k) for metric in wanted if metric.k)
+        note = ShortListsNote(opened["predictions"].where, cuts, longest)
+        inputs = replace(inputs, notes=(*inputs.notes, note))
     if inputs.candidates.held_out is not None and has_scores:
         inputs = _with_hits_checked(inputs, wanted)
     inputs = replace(inputs, circumstances=given_circumstances(inputs, wanted))
@@ -234,6 +239,30 @@ def _fitting(wanted: tuple[MetricAtK, ...], inputs: AuditInputs) -> tuple[Metric
     return tuple(
         replace(metric, k=k) if metric.metric.name in deep else metric for metric in wanted
     )
+
+
+@dataclass(frozen=True)
+class ShortListsNote(Note):
+    """Recommendations end before the cut-off of a metric.
+
+    Parameters
+    ----------
+    cuts : metrics with their cut-offs
+    """
+
+    where: str
+    cuts: tuple[tuple[str, int], ...]
+    longest: int = over_parts(max)
+
+    def __str__(self) -> str:
+        deeper = [plain(name) for name, k in self.cuts if k > self.longest]
+        if not deeper or not self.longest:
+            return ""
+        looks = "looks" if len(deeper) == 1 else "look"
+        return (
+            f"no list in {self.where} has more than {self.longest:,} items, so {', '.join(deeper)} "
+            f"{looks} at the first {self.longest:,} alone"
+        )
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ from fairrec.core.options import spelled
 from fairrec.groups.membership import group_of_users
 from fairrec.inputs.audit_inputs import AuditInputs
 from fairrec.inputs.flat_lists import gather_lists
-from fairrec.inputs.history import read_history
+from fairrec.inputs.history import find_leak, read_history
 from fairrec.inputs.side import Categories, read_categories
 from fairrec.inputs.ties import rows_in_order
 from fairrec.mitigation.lists import RerankLists
@@ -70,6 +70,13 @@ class Remedy:
                 rows = _rows_of(inputs, users)
                 parts.append((rows, lists, self._reranker.orders(lists)))
         return Rescored(inputs.candidates.scores, parts)
+
+    def find_leak(self, inputs: AuditInputs) -> str:
+        """What to check where the history holds what is relevant; empty where it does not."""
+        if self._history is None:
+            return ""
+        where = inputs.tables["history"].where
+        return find_leak(self._history, inputs.candidates, inputs.ids_of_lists, where)
 
     def _learn(self, inputs: AuditInputs, needs: frozenset[str]) -> Reranker:
         record, history = self._record, self._history

@@ -38,12 +38,14 @@ def summary_of(
     trade_off: tuple[TradeOffPoint, ...],
     exposure: tuple[ExposureChange, ...],
     command: str | None,
+    leak: str = "",
 ) -> MitigationSummary:
     """All that is said about a mitigation.
 
     Parameters
     ----------
     audits : results by metric, before and after
+    leak : what to check where the history holds what is relevant
     was_level : whether the groups were level with the others at strength 0, where it was tuned
     """
     kind = RERANKERS[record.reranker]
@@ -78,7 +80,7 @@ def summary_of(
         n_shared_targets=n_shared_targets(split.choosing, split.reported),
         n_group_tests=changes.n_tests,
         harmed=harmed_groups(changes),
-        notes=_notes(plan, split, seen, record.strength, was_level),
+        notes=(*filter(None, (leak,)), *_notes(plan, split, seen, record.strength, was_level)),
         exposure=exposure,
     )
 

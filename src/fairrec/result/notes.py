@@ -7,12 +7,14 @@ from collections.abc import Collection, Mapping
 
 from fairrec.core.options import Blank, spelled
 from fairrec.inputs.described import Described
+from fairrec.inputs.notes import CHECK_FIRST
 from fairrec.inputs.spellings import describe_alike_values
 from fairrec.result.metric_schema import MetricResult
+from fairrec.statistics.adjust import least_permutations
 from fairrec.statistics.analysis import Analysis
 
-_ROUNDING = 1e-9
-"""1 / 0.07 may be a hair above what it is."""
+_MUCH_BELOW = 0.1
+"""An auc so far below that of a random order is worse than a weak model has."""
 
 
 def reader_notes(
@@ -32,6 +34,7 @@ def reader_notes(
     attributes = described.attributes
     said += _about_ties(described)
     said += described.warnings
+    said += _about_reversed_scores(described, results)
     # one table may be both values and users
     said += dict.fromkeys(note for table in described.tables.values() for note in table.notes)
     for attribute in (*attributes, *described.circumstances):
@@ -58,7 +61,7 @@ def reader_notes(
     elif analysis.test is not None and 1 / (options.permutations + 1) > options.alpha:
         said.append(
             f"{options.permutations:,} permutations cannot give a p-value of {options.alpha:g}; "
-            f"use at least {math.ceil(1 / options.alpha - _ROUNDING) - 1:,}"
+            f"use at least {least_permutations(options.alpha):,}"
         )
     said += [
         f"{name}: the {len(result.findings):,} strongest findings are listed; "
@@ -67,6 +70,21 @@ def reader_notes(
         if result.n_not_listed
     ]
     return tuple(said)
+
+
+def _about_reversed_scores(described: Described, results: Mapping[str, MetricResult]) -> list[str]:
+    """Scores that put what is relevant last."""
+    auc = results.get("auc")
+    if auc is None or auc.sd is None or described.measured_by != "candidates":
+        return []
+    n = max(1, described.n_users - auc.n_undefined)
+    if auc.mean >= 0.5 - max(_MUCH_BELOW, 3 * auc.sd / math.sqrt(n)):
+        return []
+    return [
+        f"{CHECK_FIRST}the mean auc is {auc.mean:.2f}, and 0.5 in random order, so the candidates "
+        "that are not relevant have the higher scores. Higher scores must mean better: if these "
+        "are distances, or ranks with 1 for the first, give them with the opposite sign"
+    ]
 
 
 def _about_ties(described: Described) -> list[str]:

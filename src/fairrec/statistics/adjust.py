@@ -2,9 +2,23 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 from fairrec.core.arrays import FloatArray
+
+_ROUNDING = 1e-9
+"""1 / 0.07 may be a hair above what it is."""
+
+
+def least_permutations(alpha: float) -> int:
+    """The fewest permutations that can give a p-value of alpha.
+
+    >>> least_permutations(0.05), least_permutations(0.01)
+    (19, 99)
+    """
+    return math.ceil(1 / alpha - _ROUNDING) - 1
 
 
 def holm(p_values: FloatArray) -> FloatArray:

@@ -65,7 +65,7 @@ class Missing:
         the other.
         """
         analysis = self.analysis
-        groups = np.flatnonzero(analysis.is_significant[0])
+        groups = np.flatnonzero(analysis.is_beyond_chance[0])
         share = analysis.estimates.value[0, groups]
         of_others = share - analysis.estimates.difference[0, groups]
         if self.is_no_fault:

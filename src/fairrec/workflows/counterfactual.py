@@ -155,7 +155,12 @@ def counterfactual(
     asked_for = TableOptions.of(**named)
     model, predictions, named = _model_and_tables(predictions, run, scorer, features, named)
     if plan.attribute:
-        refuse_unseen(model, plan.attribute)
+        users_table = named.get("users")
+        refuse_unseen(
+            model,
+            plan.attribute,
+            None if users_table is None else Table(users_table, "users", asked_for.columns or {}),
+        )
     inputs, wanted = read_inputs(
         predictions,
         **named,

@@ -79,6 +79,7 @@ def gate(
             "folder is in that of both."
         )
     _refuse_no_rule(asked, results)
+    _refuse_unused(asked, baseline, releases)
     found = counterfactual_of(audit)
     affected = None if found is None else found.affected
     measured = [
@@ -164,10 +165,27 @@ def check_baseline(file: str | Path, baseline: str | Path | None) -> None:
     asked = read_policy(file)
     if baseline is not None:
         sides_of("baseline", baseline)
+        _refuse_unused(asked, baseline)
         return
     for number, rule in enumerate(asked.policy.rule, start=1):
         if rule.kind == "baseline":
             raise InputError(f"{asked.where}: rule {number}: {no_baseline()}")
+
+
+def _refuse_unused(
+    asked: PolicyFile, baseline: object | None, releases: str | Path | None = None
+) -> None:
+    """An error where audits are named that no rule would look at."""
+    kinds = {rule.kind for rule in asked.policy.rule}
+    for name, given, kind, limit in (
+        ("baseline", baseline, "baseline", 'baseline = "no_group_worse"'),
+        ("releases", releases, "trend", 'trend = "not_worse"'),
+    ):
+        if given is not None and kind not in kinds:
+            raise InputError(
+                f"{spelled(name)}: no rule of {asked.where} has {kind}, so nothing would be "
+                f"compared with it. Add a rule with {limit}, or leave {spelled(name)} out."
+            )
 
 
 def _called(given: Audited | BothSides) -> str:

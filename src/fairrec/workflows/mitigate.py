@@ -222,6 +222,7 @@ def _mitigate(
                 *(record.k, options.alpha, options.n_threads),
             ),
             command,
+            remedy.find_leak(everyone),
         ),
         record,
         _of_reranked(audits[1]),

@@ -17,9 +17,10 @@ from fairrec.core.version import __version__
 from fairrec.groups.grouping import Grouping, grouping_of
 from fairrec.inputs.columns import check_mapping
 from fairrec.inputs.formats import checksum
+from fairrec.inputs.ids import positions_in
 from fairrec.inputs.table_options import TableOptions
 from fairrec.inputs.tables import Table
-from fairrec.inputs.users import read_users
+from fairrec.inputs.users import read_ids, read_users
 from fairrec.inputs.users_sum import users_sum
 from fairrec.metrics import MetricAtK
 from fairrec.metrics.circumstances import refuse_given
@@ -80,6 +81,20 @@ def plan(
             raise unknown_name("option", name, SETTINGS)
     named = {"users": users, "by": by, "metrics": metrics, "pilot": pilot, "mean": mean, "sd": sd}
     given = {name: value for name, value in {**options, **named}.items() if value is not None}
+    return plan_for(given, settings)
+
+
+@errors_of_libraries()
+def plan_for(
+    given: Mapping[str, Any], settings: str | Path | None = None, audited: Path | None = None
+) -> AuditPlan:
+    """The same, of all users of the users table or of those who were audited.
+
+    Parameters
+    ----------
+    given : options by name
+    audited : values of the users of an earlier audit; None for all of the users table
+    """
     found = _set_in(settings, given)
     given = {**found, **given}
     tables, how = TableOptions.among(given), AuditOptions.among(given)
@@ -104,7 +119,11 @@ def plan(
     how = replace(how, matters=matters_of(how.matters, wanted))
     refuse_given(tables, opened, wanted)
     everyone = read_users(opened["users"], tables.by)
-    attributes = everyone.attributes(np.arange(len(everyone.ids)))
+    rows = np.arange(len(everyone.ids))
+    if audited is not None:
+        _, keys = read_ids(Table(audited, "users"))
+        rows = np.flatnonzero(positions_in(everyone.keys, keys) >= 0)
+    attributes = everyone.attributes(rows)
     grouping = grouping_of(attributes, how)
     tested = [metric for metric in wanted if not metric.metric.pooled]
     spread = spread_of(assumed, of_pilot, tested, how.matters)
@@ -114,7 +133,7 @@ def plan(
     facts = PlanFacts(
         fairrec_version=__version__,
         n_users=grouping.n_users,
-        users_sha256=users_sum(everyone.ids, [each.labels for each in attributes]),
+        users_sha256=users_sum(everyone.ids[rows], [each.labels for each in attributes]),
         min_users=grouping.min_users,
         code=planned_code(own_code(metric.metric for metric in wanted)),
         tables={name: _table(table) for name, table in opened.items()},

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import polars as pl
+
 import fairrec
 from fairrec.core.units import ITEMS
 from fairrec.report.comparison.words import about, headline, how, said_of, status_of, tone_of
@@ -50,8 +52,10 @@ def test_the_answer_says_how_many_gained_where_no_group_lost():
     # a group that gained in two metrics is one group
     one = better.metrics["clicks"]
     twice = better.model_copy(update={"metrics": {"clicks": one, "views": one}})
-    assert headline(twice).startswith("On average all 2 metrics improved (clicks 4.")
+    assert headline(twice).startswith("On average both metrics improved (clicks 4.")
     assert f"lost, up to {n} of {n_groups} gained." in headline(twice)
+    thrice = better.model_copy(update={"metrics": dict.fromkeys(("a", "b", "c"), one)})
+    assert headline(thrice).startswith("On average all 3 metrics improved (a 4.")
     same = compared(fall=0.0).summary
     assert headline(same).startswith("On average clicks did not change significantly (")
     assert headline(same).endswith(" No group is shown to have lost.")
@@ -128,3 +132,21 @@ def test_of_what_is_ruled_out_the_usual_sizes_are_told():
 def test_a_metric_nobody_has_twice_is_told_without_its_mean():
     summary = with_metric(compared().summary, everyone=None)
     assert headline(summary).startswith("plan=free lost")
+
+
+def test_an_audit_compared_with_itself_has_the_same_values_of_all_users():
+    users = users_table()
+    same = fairrec.compare(audited(users, 1), audited(users, 1)).summary
+    n_users = same.pairing.n_shared
+    assert headline(same).startswith(f"All {n_users} users have the same values in both audits. ")
+
+
+def test_values_that_change_places_are_not_the_same():
+    users = users_table()
+    by_place = [pl.Series("clicks", [(i + one) % 2 for i in range(users.height)]) for one in (0, 1)]
+    swapped = [
+        fairrec.audit(values=users.with_columns(one), by="plan", better="clicks=higher")
+        for one in by_place
+    ]
+    said = headline(fairrec.compare(*swapped).summary)
+    assert said.startswith("On average clicks did not change (0.500")

@@ -95,6 +95,16 @@ def test_without_a_test_there_is_no_answer():
     assert (found.tone, found.headline) == ("open", "Nothing was tested against chance")
 
 
+def test_too_few_permutations_are_the_reason_that_nothing_was_tested():
+    least = "permutations=19 or more can (1/alpha - 1)"
+    for n, said in ((0, "0 permutations"), (1, "1 permutation"), (10, "10 permutations")):
+        found = answer_of(audit_of({"a": 0.3}, permutations=n))
+        assert found.headline == "Nothing was tested against chance"
+        assert found.detail == f"{said} cannot give a p-value of 0.05: {least}"
+    enough = answer_of(audit_of({"a": 0.3}, permutations=19))
+    assert enough.headline != "Nothing was tested against chance"
+
+
 def test_the_same_for_everyone_says_so():
     users = pl.DataFrame({"user_id": range(100), "g": [*"ab"] * 50, "m": [1.0] * 100})
     result = fairrec.audit(values=users, by="g", better="m=higher", permutations=99)
@@ -115,7 +125,12 @@ def test_users_without_a_value_withhold_the_answer():
 def test_what_to_do_next_fits_what_was_found():
     assert "look at what these users got" in answer_of(audit_of({"a": 0.2})).next_steps
     planted = answer_of(planted_result())
-    assert "re-rank their lists: fairrec mitigate AUDIT --metric auc" in planted.next_steps
+    command = "re-rank their lists: fairrec mitigate AUDIT --metric auc"
+    assert f"{command} --history FILE" in planted.next_steps
+    with_history = planted_result().summary
+    with_history.inputs["history"] = with_history.inputs["users"]
+    steps = overview(with_history, build_view(with_history).verdicts).next_steps
+    assert command in steps
     counted = answer_of(fairrec.audit(counts=fairrec.count(**tables()), permutations=199))
     assert "look at what these users got" in counted.next_steps
     none = answer_of(audit_of({"a": 0.0})).next_steps
@@ -124,6 +139,15 @@ def test_what_to_do_next_fits_what_was_found():
     assert certain == ("write a policy for the next release: fairrec init AUDIT",)
     said = answer_of(audit_of({"a": 0.2}, matters="0.05")).next_steps
     assert not any("matters" in step for step in said)
+
+
+def test_an_audit_that_is_not_saved_is_saved_before_a_command_reads_it():
+    summary = planted_result().summary
+    steps = build_view(summary, is_saved=False).overview.next_steps
+    assert steps[0] == "save this audit, which the next command reads: out='AUDIT'"
+    assert steps[1:] == build_view(summary).overview.next_steps
+    alone = audit_of({"a": 0.2}).summary
+    assert build_view(alone, is_saved=False).overview == build_view(alone).overview
 
 
 def test_a_list_too_long_for_the_first_screen_is_counted():

@@ -8,7 +8,7 @@ from rich.console import Console
 
 import fairrec
 from fairrec.report.text.trend import print_trend, trend_markdown, trend_view, worse_since_line
-from tests.workflows.trend_builders import release, six_releases
+from tests.workflows.trend_builders import release, six_releases, users_of
 
 
 def test_the_headline_names_group_release_and_metric():
@@ -26,6 +26,16 @@ def test_nothing_shown_is_no_all_clear():
     assert view.headline == "No group is shown to be worse since any of 3 releases"
     assert view.worse == ()
     assert "Nothing shown is no all-clear" in view.lines.note
+
+
+def test_a_group_that_is_worse_by_all_releases_together_is_in_the_headline():
+    audits = [release(seed, 0.6, users_of(first=1000 * seed)) for seed in range(4)]
+    view = trend_view(fairrec.trend(audits, group="gender=F,age=old").summary)
+    assert view.lines.rows[0][-1].startswith("worse by ")
+    assert view.headline == (
+        "gender=F, age=old is worse in score by all releases together; none is shown to have "
+        "become worse since any of 4 releases"
+    )
 
 
 def test_a_group_that_is_no_longer_worse_is_told_apart():

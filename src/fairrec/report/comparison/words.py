@@ -90,12 +90,23 @@ def _means(summary: ComparisonSummary) -> str:
     parts = [(len(means), said, means[0]) for said, means in by_verdict.items()]
     if not parts:
         return ""
+    if _is_same(summary):
+        n_shared = summary.unit.count(summary.pairing.n_shared or 0)
+        return f"All {n_shared} have the same values in both audits"
     if len(parts) > 1:
         named = [f"{n} {said} ({first})" for n, said, first in parts]
         return f"On average, of {len(metrics)} metrics {', '.join(named)}"
     n, said, first = parts[0]
-    which = f"all {n} metrics" if n > 1 else first.split()[0]
+    which = {1: first.split()[0], 2: "both metrics"}.get(n, f"all {n} metrics")
     return f"On average {which} {said} ({first.removeprefix(which).strip()})"
+
+
+def _is_same(summary: ComparisonSummary) -> bool:
+    """Whether no user's value changed: an interval of no width says so of each of them."""
+    changes = [metric.everyone for metric in summary.metrics.values()]
+    return summary.pairing.is_paired and all(
+        change is not None and change.interval == (0.0, 0.0) for change in changes
+    )
 
 
 def _lost(summary: ComparisonSummary) -> str:

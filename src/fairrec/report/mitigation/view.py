@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from fairrec.core.errors import plain
+from fairrec.inputs.notes import CHECK_FIRST
 from fairrec.report.mitigation.facts import Fact, facts
 from fairrec.report.mitigation.slopes import Slope, slopes
 from fairrec.report.mitigation.strips import Strips, strips
@@ -84,9 +85,10 @@ class MitigationView:
 
 def build_mitigation_view(summary: MitigationSummary) -> MitigationView:
     """The view of a mitigation."""
+    notes = [plain(note, LONGEST_LINE) for note in summary.notes]
     return MitigationView(
         headline=headline(summary),
-        stamps=stamps(summary),
+        stamps=(*stamps(summary), *(note for note in notes if note.startswith(CHECK_FIRST))),
         said=sentences(summary),
         effects=_effects(summary),
         gaps=_gaps(summary),
@@ -94,7 +96,7 @@ def build_mitigation_view(summary: MitigationSummary) -> MitigationView:
         harmed=_harmed(summary),
         exposure=_exposure(summary),
         trade_offs=_trade_offs(summary),
-        notes=tuple(plain(note, LONGEST_LINE) for note in summary.notes),
+        notes=tuple(note for note in notes if not note.startswith(CHECK_FIRST)),
         reproduce=(
             f"{plain(summary.command, LONGEST_LINE)}  (FairRec {summary.fairrec_version}, "
             f"seed {summary.seed})"

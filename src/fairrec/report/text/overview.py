@@ -9,6 +9,7 @@ from fairrec.core.errors import plain
 from fairrec.core.options import spelled
 from fairrec.core.units import USERS, Unit
 from fairrec.inputs.users import Value
+from fairrec.metrics.value_columns import metric_named
 from fairrec.report.text.certificate import USUAL_SIZE, ruled_out_in_all
 from fairrec.report.text.circumstances import names_of_given
 from fairrec.report.text.ends import end_words, harm_word, is_worse, of_two_lists
@@ -45,6 +46,7 @@ from fairrec.report.words import (
     signed,
 )
 from fairrec.result.schema import AuditSummary
+from fairrec.statistics.adjust import least_permutations
 from fairrec.statistics.outcome import RULED_OUT, position_of
 
 SHOWN = 10
@@ -109,18 +111,26 @@ class Overview:
 
 
 def overview(
-    summary: AuditSummary, verdicts: tuple[Verdict, ...], folder: str = "AUDIT"
+    summary: AuditSummary,
+    verdicts: tuple[Verdict, ...],
+    folder: str = "AUDIT",
+    *,
+    is_saved: bool = True,
 ) -> Overview:
     """The answer of an audit.
 
     Parameters
     ----------
     folder : where it is written, as a shell takes it
+    is_saved : whether it is written at all; commands that read it come after saving it
     """
     groups = found_groups(summary)
     lines = tuple(_line(group, summary) for group in groups[:SHOWN])
     is_found = bool(groups)
     headline, detail = _of_found(groups, summary) if is_found else _of_none(summary, verdicts)
+    steps = _next_steps(groups, summary, folder)
+    if not is_saved and any(f" {folder}" in step for step in steps):
+        steps = (f"save this audit, which the next command reads: {spelled('out', folder)}", *steps)
     return Overview(
         tone=_tone(verdicts, summary),
         headline=headline,
@@ -129,7 +139,7 @@ def overview(
         who=_who(groups, summary),
         how_much=_how_much(groups, summary) if is_found else (),
         how_sure=_how_sure(summary),
-        next_steps=_next_steps(groups, summary, folder),
+        next_steps=steps,
         ruled_out=ruled_out_in_all(summary, groups[0].first[0] if is_found else ""),
         lines=lines,
         n_more=max(0, len(groups) - SHOWN),
@@ -273,7 +283,7 @@ def _others_known(first: FoundGroup, summary: AuditSummary) -> int:
 def _of_none(summary: AuditSummary, verdicts: tuple[Verdict, ...]) -> tuple[str, str]:
     """Headline and detail where no group stands out."""
     if all(verdict.status == "not tested" for verdict in verdicts):
-        return "Nothing was tested against chance", ""
+        return "Nothing was tested against chance", _why_untested(summary)
     if all(verdict.status in SAME for verdict in verdicts):
         has = "Everyone has" if summary.unit.is_users else f"All {summary.unit.many} have"
         return f"{has} the same value, so groups cannot differ", ""
@@ -297,6 +307,17 @@ def _of_none(summary: AuditSummary, verdicts: tuple[Verdict, ...]) -> tuple[str,
         return undecided
     return f"No group of {n_groups:,} stood out; that is no all-clear", _would_have_been_seen(
         summary
+    )
+
+
+def _why_untested(summary: AuditSummary) -> str:
+    """Where permutations are too few for any group to be found."""
+    least = least_permutations(summary.alpha)
+    if not summary.unit.is_users or summary.permutations >= least:
+        return ""
+    return (
+        f"{plural(summary.permutations, 'permutation')} cannot give a p-value of "
+        f"{summary.alpha:g}: {spelled('permutations', least)} or more can (1/alpha - 1)"
     )
 
 
@@ -402,8 +423,7 @@ def _next_steps(groups: list[FoundGroup], summary: AuditSummary, folder: str) ->
         elif not unit.is_users:
             steps.append(f"look at how these {unit.many} are ranked, and for whom")
         elif has_lists and summary.search.users_scored == summary.n_users:
-            metric = shlex.quote(plain(groups[0].first[0]))
-            steps.append(f"re-rank their lists: fairrec mitigate {folder} --metric {metric}")
+            steps.append(f"re-rank their lists: {_mitigation(groups[0].first[0], summary, folder)}")
         else:
             steps.append("look at what these users got")
     elif is_sampled(summary):
@@ -419,3 +439,16 @@ def _next_steps(groups: list[FoundGroup], summary: AuditSummary, folder: str) ->
     if summary.matters is None:
         steps.append(f"say which harm matters: {spelled('matters', '5%')}")
     return tuple(steps)
+
+
+def _mitigation(name: str, summary: AuditSummary, folder: str) -> str:
+    """The command that re-ranks lists for a metric, with the table that it lacks."""
+    command = f"fairrec mitigate {folder} --metric {shlex.quote(plain(name))}"
+    metric = metric_named(name)
+    # order is learned from what users chose before; a trained run has its own table of it
+    lacks = metric is not None and "labels" in metric.needs
+    return (
+        f"{command} --history FILE"
+        if lacks and not {"history", "run"} & {*summary.inputs}
+        else command
+    )

@@ -88,7 +88,16 @@ def worse_since_line(line: TrendLine) -> str:
 def _headline(summary: TrendSummary) -> str:
     n = len({frozenset(line.group.items()) for line in summary.worse})
     if not n:
-        return f"No group is shown to be worse since any of {len(summary.releases)} releases"
+        since_none = f"since any of {len(summary.releases)} releases"
+        if all_along := [line for line in summary.lines if line.together]:
+            first = all_along[0]
+            groups = {frozenset(line.group.items()) for line in all_along}
+            more = f", as {plural(len(groups) - 1, 'more group')}" if len(groups) > 1 else ""
+            return (
+                f"{group_label(first.group)} is worse in {plain(first.metric)} by all releases "
+                f"together{more}; none is shown to have become worse {since_none}"
+            )
+        return f"No group is shown to be worse {since_none}"
     first = summary.worse[0]
     since = first.worse_since
     assert since is not None

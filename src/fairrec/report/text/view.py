@@ -83,12 +83,15 @@ class ReportView:
     called: str = ""
 
 
-def build_view(summary: AuditSummary, folder: str = "AUDIT") -> ReportView:
+def build_view(
+    summary: AuditSummary, folder: str = "AUDIT", *, is_saved: bool = True
+) -> ReportView:
     """The view of a result.
 
     Parameters
     ----------
     folder : where it is written, as a shell takes it
+    is_saved : whether it is written at all
     """
     settings = settings_line(summary)
     notes = [plain(warning, LONGEST_LINE) for warning in summary.warnings]
@@ -108,7 +111,7 @@ def build_view(summary: AuditSummary, folder: str = "AUDIT") -> ReportView:
                 ),
             )
         ),
-        overview=overview(summary, verdicts, folder),
+        overview=overview(summary, verdicts, folder, is_saved=is_saved),
         plan=plan_lines(summary),
         missing=missing_lines(summary),
         checks=tuple(n.removeprefix(CHECK_FIRST) for n in notes if n.startswith(CHECK_FIRST)),

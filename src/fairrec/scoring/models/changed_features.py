@@ -13,6 +13,7 @@ import numpy as np
 from fairrec.core.arrays import AnyArray, IntArray
 from fairrec.core.errors import InputError, listed, plain, unknown_name
 from fairrec.core.options import Blank, spelled
+from fairrec.inputs.tables import Table
 from fairrec.scoring.models.features import JoinedFeatures
 from fairrec.scoring.models.model import Model
 
@@ -78,12 +79,21 @@ def _same_number(wanted: str, known: Sequence[str]) -> str | None:
     return as_known if as_known in known else None
 
 
-def refuse_unseen(model: Model, names: Sequence[str]) -> None:
-    """An error for an attribute that the model is never given, so that nothing could change."""
+def refuse_unseen(model: Model, names: Sequence[str], users: Table | None = None) -> None:
+    """An error for an attribute that the model is never given, so that nothing could change.
+
+    Parameters
+    ----------
+    users : the table with the attributes; None for the model's own
+    """
     given = [one.column for one in model.features if one.table == "users"]
     for name in names:
         if name in given:
             continue
+        if users is not None and users.attribute_column(name) is None:
+            known = [column for column in users.columns if column != users.find(users.key)]
+            error = unknown_name("column", name, known)
+            raise InputError(f"{spelled('attribute', [name])}: {users.where}: {error}{users.hint}")
         what = f"only {listed(given)} of its users" if given else "the ids of its users alone"
         raise InputError(
             f"{spelled('attribute', [name])}: {model.who[:1].lower()}{model.who[1:]} is given "
