@@ -6,7 +6,7 @@ import polars as pl
 import pytest
 
 from fairrec.core.errors import InputError
-from fairrec.inputs.parts.large import LARGE
+from fairrec.inputs.parts.partition import LARGE
 from fairrec.inputs.room import ALWAYS, most_rows, refuse_large, room_of
 from fairrec.inputs.tables import Table
 

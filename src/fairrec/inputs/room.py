@@ -12,8 +12,7 @@ from fairrec.core.files import file_bytes
 from fairrec.core.memory import most_memory, refuse_larger
 from fairrec.core.options import spelled
 from fairrec.inputs.formats import files_of, scan_parquet
-from fairrec.inputs.parts.large import LARGE
-from fairrec.inputs.parts.stored import Stored, is_stored
+from fairrec.inputs.parts.partition import LARGE, Stored, is_stored
 from fairrec.inputs.tables import Table
 
 # bytes at the highest point of an audit, as `python -m benchmarks memory` measures them

@@ -28,15 +28,24 @@ from fairrec.core.audit_options import (
     Title,
     Top,
 )
-from fairrec.core.engines.options import Address, EngineName, EngineOptions, Scratch, Workers
 from fairrec.core.errors import InputError, errors_of_libraries
 from fairrec.core.kernels import make_ready
 from fairrec.core.options import documented, invalid, spelled
 from fairrec.core.progress import Progress
-from fairrec.counts.options import RESERVED_NAMES, CountsFiles, CountsOptions, Disjoint
+from fairrec.counts.options import (
+    RESERVED_NAMES,
+    Address,
+    CountsFiles,
+    CountsOptions,
+    Disjoint,
+    EngineName,
+    EngineOptions,
+    Scratch,
+    Workers,
+)
 from fairrec.groups.grouping import grouping_of
 from fairrec.inputs.audit_inputs import AuditInputs
-from fairrec.inputs.parts.large import is_large
+from fairrec.inputs.parts.partition import is_large
 from fairrec.inputs.room import most_rows
 from fairrec.inputs.table_options import (
     Gain,

@@ -8,14 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from itertools import pairwise
-from pathlib import Path
 
 import numpy as np
 import polars as pl
 
-from fairrec.core.arrays import AnyArray, BoolArray, CodeArray, IntArray
-from fairrec.inputs.parts.piece import FileRows, Piece, scan_rows
+from fairrec.core.arrays import AnyArray, BoolArray, IntArray
+from fairrec.inputs.parts.row_slice import Piece, scan_rows
 from fairrec.inputs.sources import Rows, Source
 from fairrec.inputs.tables import Table
 from fairrec.inputs.users import (
@@ -29,8 +27,6 @@ from fairrec.inputs.users import (
     read_users,
     refuse_repeated,
 )
-
-_PER_FILE = 1 << 22
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,28 +162,6 @@ def encode_attributes(
                 )
             )
     return columns, tuple(found)
-
-
-def write_users(
-    frame: pl.DataFrame, parts: CodeArray, n_parts: int, folder: Path
-) -> tuple[FileRows, ...]:
-    """Write users part by part; where those of each part are."""
-    # of 16 bits that takes no comparison
-    order = np.argsort(parts.astype(np.int16) if n_parts < 1 << 15 else parts, kind="stable")
-    bounds = np.concatenate([[0], np.cumsum(np.bincount(parts, minlength=n_parts))])
-    rows: list[FileRows] = []
-    first = 0
-    while first < n_parts:
-        stop = int(np.searchsorted(bounds, bounds[first] + _PER_FILE, side="right")) - 1
-        stop = min(max(stop, first + 1), n_parts)
-        file = folder / f"users-{first:05}.parquet"
-        some = frame[order[bounds[first] : bounds[stop]]]
-        n_each = max(len(some) // (stop - first), 1 << 10)
-        some.write_parquet(file, compression="lz4", statistics=False, row_group_size=n_each)
-        starts = bounds[first : stop + 1] - bounds[first]
-        rows += [FileRows(file, int(a), int(b)) for a, b in pairwise(starts)]
-        first = stop
-    return tuple(rows)
 
 
 def _narrow(attribute: Attribute) -> pl.Series:
