@@ -221,7 +221,7 @@ def audit(
         and not has_pooled(tables.metrics)
     )
     if is_cut and is_of_everyone(how, scorer):
-        from fairrec.counts.families import LevelsError
+        from fairrec.counts.levels import LevelsError
         from fairrec.workflows.audit_parts import audit_in_parts
         from fairrec.workflows.scored import as_model
 

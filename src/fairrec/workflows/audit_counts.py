@@ -14,14 +14,13 @@ from fairrec.core.errors import InputError, plain
 from fairrec.core.options import Blank, changed, invalid, spelled
 from fairrec.core.progress import Progress
 from fairrec.core.told import told_path
-from fairrec.counts.checking import refuse_unlike
-from fairrec.counts.choosing import chosen
 from fairrec.counts.executor import open_executor
 from fairrec.counts.foreign import with_info
 from fairrec.counts.merging import merged
 from fairrec.counts.options import EngineOptions
 from fairrec.counts.rows import Counted, counted_users
-from fairrec.counts.table import Counts, read_counts
+from fairrec.counts.selection import chosen
+from fairrec.counts.table import Counts, read_counts, refuse_unlike
 from fairrec.groups.grouping import grouping_of
 from fairrec.inputs.table_options import TableOptions
 from fairrec.inputs.tables import Table

@@ -14,10 +14,10 @@ from fairrec.core.errors import InputError, errors_of_libraries
 from fairrec.core.files import write_text
 from fairrec.core.options import documented, spelled
 from fairrec.core.progress import Progress
-from fairrec.counts.coarseness import ENOUGH
 from fairrec.counts.counting import count_users
 from fairrec.counts.executor import open_executor
 from fairrec.counts.levels import (
+    ENOUGH,
     has_steps,
     kept_on,
     levels_of,
@@ -38,7 +38,7 @@ from fairrec.counts.options import (
     Scratch,
     Workers,
 )
-from fairrec.counts.small_cells import without_small_cells
+from fairrec.counts.selection import without_small_cells
 from fairrec.counts.table import Counts
 from fairrec.inputs.parts.partition import is_large
 from fairrec.inputs.room import most_rows
