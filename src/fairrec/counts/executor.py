@@ -43,11 +43,9 @@ class PartExecutor(Executor):
     def map(
         self,
         fn: Callable[..., R],
-        /,
         *iterables: Iterable[Any],
         timeout: float | None = None,
         chunksize: int = 1,
-        **_: Any,
     ) -> Iterator[R]:
         """The results in the order of the parts, which are drawn when their turn comes."""
         begun: deque[Future[R]] = deque()

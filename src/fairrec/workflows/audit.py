@@ -45,8 +45,7 @@ from fairrec.counts.options import (
 )
 from fairrec.groups.grouping import grouping_of
 from fairrec.inputs.audit_inputs import AuditInputs
-from fairrec.inputs.parts.partition import is_large
-from fairrec.inputs.room import most_rows
+from fairrec.inputs.room import is_large, most_rows
 from fairrec.inputs.table_options import (
     Gain,
     MissingLists,

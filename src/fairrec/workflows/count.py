@@ -40,8 +40,7 @@ from fairrec.counts.options import (
 )
 from fairrec.counts.selection import without_small_cells
 from fairrec.counts.table import Counts
-from fairrec.inputs.parts.partition import is_large
-from fairrec.inputs.room import most_rows
+from fairrec.inputs.room import is_large, most_rows
 from fairrec.inputs.table_options import Gain, MissingLists, Relevant, TableOptions
 from fairrec.metrics.measured import Measured, measure_everyone
 from fairrec.metrics.reading import read_inputs

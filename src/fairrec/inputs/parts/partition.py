@@ -30,8 +30,6 @@ from fairrec.inputs.table_options import TableOptions
 from fairrec.inputs.tables import Table, ids_as_integers_or_text
 from fairrec.inputs.users import MISSING, attribute_specs, read_ids, refuse_users_twice
 
-LARGE = 20_000_000
-"""Rows from which a table is read in parts: whole, so many take about 2 GB."""
 ROWS = 1 << 21
 """Rows of a part, about."""
 _BATCH, _FIRST_LOOK = 1 << 22, 1 << 20
@@ -141,6 +139,12 @@ class Stored:
                 found.append(replace(file, start=int(low - before), stop=int(high - before)))
         return tuple(found) or self.nothing
 
+    def count_nulls(self, column: str) -> int:
+        """The empty rows of a column."""
+        with self.table.read_errors():
+            rows = scan_rows(self.files).select(pl.col(column).null_count())
+            return int(rows.collect().item())
+
     def read(self, start: int, stop: int, column: str) -> pl.Series:
         """Some rows of a column."""
         with self.table.read_errors():
@@ -152,29 +156,6 @@ def is_stored(table: Table) -> bool:
     return table.path is not None and all(
         format_of(file) == "Parquet" for file in files_of(table.path)
     )
-
-
-def is_large(predictions: Any, given: TableOptions, rows: int = LARGE) -> bool:
-    """Whether tables are to be read in parts: they have many rows, and can be.
-
-    Parts need Parquet files, and circumstances in bins that do not depend on all users; other
-    tables are read whole, however large they are.
-
-    Parameters
-    ----------
-    given : of values where there are no predictions
-    """
-    main = predictions if predictions is not None else given.values
-    if given.against_lists is not None:
-        # both lists of a user would have to be in one part
-        return False
-    beside = [one for one in (given.test, given.history) if one is not None]
-    if not all(isinstance(one, str | Path) for one in (main, *beside)):
-        return False
-    if any(":" not in spec or ":q" in spec for spec in given.given):
-        return False
-    tables = [Table(one, "predictions") for one in (main, *beside)]
-    return all(map(is_stored, tables)) and Stored.of(tables[0]).n_rows >= rows
 
 
 @contextmanager
@@ -237,39 +218,32 @@ def find_borders(stored: Stored, column: str, n_rows: int, progress: Progress) -
     for start in range(0, stored.n_rows, _BATCH):
         progress(f"looking for users in {stored.table.where}", start, stored.n_rows)
         ids = stored.read(start, start + _BATCH, column)
-        starts = ids.ne_missing(ids.shift(1)).arg_true()
         if ids.null_count():
-            _refuse_nulls(stored, column, start + int(ids.is_null().arg_true()[0]))
+            n_nulls = stored.count_nulls(column)
+            row = stored.table.place(start + int(ids.is_null().arg_true()[0]))
+            raise InputError(
+                f"{row}: column '{plain(column)}' is empty ({n_nulls:,} such rows). Fill it in or "
+                "drop those rows."
+            )
+        starts = ids.ne_missing(ids.shift(1)).arg_true()
         heads = ids.gather(starts)
         is_text |= ids_as_integers_or_text(heads, stored.table.where).dtype != pl.Int64
         if found is None:
             continue
         codes, places = code_ids(heads).to_numpy(), starts.to_numpy() + start
-        if found and codes[0] == found[-1][-1]:
-            codes, places = codes[1:], places[1:]
-        if not len(codes):
-            continue
-        found.append(codes)
+        is_same = int(bool(found) and codes[0] == found[-1][-1])
+        codes, places = codes[is_same:], places[is_same:]
         while (at := int(np.searchsorted(places, rows[-1] + n_rows))) < len(places):
             rows.append(int(places[at]))
             users.append(n_users + at)
         n_users += len(codes)
+        found += [codes] if len(codes) else []
         if n_users > looked_at or start + _BATCH >= stored.n_rows:
-            found = [np.concatenate(found)]
-            looked_at = 2 * n_users
+            found, looked_at = [np.concatenate(found)], 2 * n_users
             if (np.diff(np.sort(found[0])) == 0).any():
                 found = None
     ends = np.array([*rows, stored.n_rows]), np.array([*users, n_users])
-    return Borders(np.concatenate(found) if found else None, *ends, is_text)
-
-
-def _refuse_nulls(stored: Stored, column: str, row: int) -> None:
-    with stored.table.read_errors():
-        nulls = scan_rows(stored.files).select(pl.col(column).null_count()).collect().item()
-    raise InputError(
-        f"{stored.table.place(row)}: column '{plain(column)}' is empty ({nulls:,} such rows). "
-        "Fill it in or drop those rows."
-    )
+    return Borders(found[0] if found else None, *ends, is_text)
 
 
 def code_ids(ids: pl.Series) -> pl.Series:
