@@ -93,5 +93,5 @@ def audit_in_parts(
 def _notes(parts: Parts, attributes: Sequence[Attribute]) -> list[str]:
     """What the reader should know of columns, beside what their counts tell."""
     told = {note for attribute in attributes for note in attribute.warnings}
-    notes = (note for attribute in parts.attributes for note in attribute.warnings)
+    notes = (note for one in parts.attributes for note in one.audited.warnings)
     return [note for note in notes if note not in told]

@@ -24,13 +24,13 @@ ASKED = ("langs:each", "age:10", "age:q2")
 def test_values_are_those_of_audited_users_and_of_all():
     is_audited = np.array([True, True, False, True])
     columns, found = encode_attributes(Table(USERS, "users"), ASKED, is_audited)
-    by_name = {one.name: one for one in found}
+    by_name = {one.spec.name: one for one in found}
     assert [*by_name] == ["langs[de]", "langs[en]", "langs[fr]", "age"]
-    width, quantiles = (one for one in found if one.name == "age")
+    width, quantiles = (one for one in found if one.spec.name == "age")
     # half a year makes no difference unless somebody who is audited has it
-    assert width.values == ("20-29", "30-39", "60-69")
-    assert width.values_of_all == ("[20, 30)", "[30, 40)", "[50, 60)", "[60, 70)")
-    assert quantiles.values == ("q1 [20, 35]", "q2 [61, 61]")
+    assert width.audited.values == ("20-29", "30-39", "60-69")
+    assert width.everyone.values == ("[20, 30)", "[30, 40)", "[50, 60)", "[60, 70)")
+    assert quantiles.audited.values == ("q1 [20, 35]", "q2 [61, 61]")
     assert columns["audited 3"].to_list() == [0, 1, -1, 2]
     assert columns["all 3"].to_list() == [0, 1, 2, 3]
     assert columns["audited 3"].dtype == pl.Int8

@@ -213,15 +213,17 @@ def test_attributes_have_the_codes_of_all_audited_users_in_every_part(tmp_path: 
     inputs, _ = read_inputs(**tables, by=BY, metrics=["auc"])
     with open_parts(**tables, by=BY, metrics=["auc"], n_rows=3) as parts:
         assert len(parts) > 4
-        assert [one.values for one in parts.attributes] == [a.values for a in inputs.attributes]
-        assert [one.n_missing for one in parts.attributes] == [
+        assert [one.audited.values for one in parts.attributes] == [
+            a.values for a in inputs.attributes
+        ]
+        assert [one.audited.n_missing for one in parts.attributes] == [
             a.n_missing for a in inputs.attributes
         ]
-        counts = [np.zeros(len(one.values), dtype=int) for one in parts.attributes]
+        counts = [np.zeros(len(one.audited.values), dtype=int) for one in parts.attributes]
         for part in parts:
             mine, _ = read_inputs(**part.tables, by=BY, metrics=["auc"])
             for at, attribute in enumerate(mine.attributes):
-                assert attribute.values == parts.attributes[at].values
+                assert attribute.values == parts.attributes[at].audited.values
                 counts[at] += np.bincount(attribute.codes, minlength=len(counts[at]))
     for count, attribute in zip(counts, inputs.attributes, strict=True):
         assert count.tolist() == np.bincount(attribute.codes).tolist()

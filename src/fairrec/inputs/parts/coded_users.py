@@ -6,13 +6,13 @@ users, so it is found once; a part has the codes of its users.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 import polars as pl
 
-from fairrec.core.arrays import AnyArray, BoolArray, IntArray
+from fairrec.core.arrays import BoolArray, IntArray
 from fairrec.inputs.parts.row_slice import Piece, scan_rows
 from fairrec.inputs.sources import Rows, Source
 from fairrec.inputs.tables import Table
@@ -21,7 +21,6 @@ from fairrec.inputs.users import (
     Attribute,
     AttributeSpec,
     Users,
-    Value,
     encode_attribute,
     read_attribute,
     read_users,
@@ -36,30 +35,13 @@ class CodedAttribute:
     Parameters
     ----------
     asked : as it was asked for, with its binning
-    values : of the audited users, in sorted order, `(missing)` last
-    values_of_all : the same of all users of the table, audited or not
-    n_missing : audited users without a value
-    warnings : what the reader should know about the column
+    audited, everyone : as it is of the audited users, and of all of the table; without codes
     """
 
     asked: str
     spec: AttributeSpec
-    values: tuple[Value, ...]
-    values_of_all: tuple[Value, ...]
-    n_missing: int
-    binning: str | None
-    warnings: tuple[str, ...]
-
-    @property
-    def name(self) -> str:
-        """The name of the attribute."""
-        return self.spec.name
-
-    def of(self, codes: AnyArray, values: tuple[Value, ...]) -> Attribute:
-        """The attribute of some users."""
-        is_missing = np.array([value == MISSING for value in values], dtype=bool)
-        n_missing = int(is_missing[codes].sum())
-        return Attribute(self.name, codes.astype(np.int32), values, n_missing, self.binning)
+    audited: Attribute
+    everyone: Attribute
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,25 +63,16 @@ class UsersPiece(Piece):
 
     def users(self, by: Sequence[str]) -> Users:
         """The users with the attributes named in `by`."""
-        places = [at for text in by for at, one in enumerate(self.attributes) if one.asked == text]
-        refuse_repeated([self.attributes[at].name for at in places])
+        of = {at: one for text in by for at, one in enumerate(self.attributes) if one.asked == text}
+        specs = tuple(one.spec for one in of.values())
+        refuse_repeated([spec.name for spec in specs])
         frame = scan_rows(self.rows).collect()
-        frame = frame.sort("key" if "key" in frame.columns else "id")
-        keys = frame["key"] if "key" in frame.columns else frame["id"]
-        return CodedUsers(
-            frame["id"].alias("user_id"),
-            keys.alias("user_id"),
-            frame.select(
-                # text, so that nobody takes codes for numbers to be binned
-                pl.col(f"audited {at}").cast(pl.String).alias(self.attributes[at].name)
-                for at in places
-            ),
-            tuple(self.attributes[at].spec for at in places),
-            self.where,
-            frame,
-            tuple(places),
-            self.attributes,
-        )
+        key = "key" if "key" in frame.columns else "id"
+        frame = frame.sort(key)
+        # text, so that nobody takes codes for numbers to be binned
+        texts = (pl.col(f"audited {at}").cast(pl.String).alias(of[at].spec.name) for at in of)
+        ids, keys = (frame[name].alias("user_id") for name in ("id", key))
+        return CodedUsers(ids, keys, frame.select(texts), specs, self.where, frame, of)
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,20 +80,19 @@ class CodedUsers(Users):
     """Users whose attributes are known by codes; see `Users`."""
 
     frame: pl.DataFrame
-    places: tuple[int, ...]
-    coded: tuple[CodedAttribute, ...]
+    coded: Mapping[int, CodedAttribute]
 
     def attributes(self, rows: IntArray) -> tuple[Attribute, ...]:
         """The attributes of the users in `rows`: as of all audited users where these are such."""
         found = []
-        for at in self.places:
-            one = self.coded[at]
-            codes = self.frame[f"audited {at}"].to_numpy()[rows]
+        for at, one in self.coded.items():
+            shared, codes = one.audited, self.frame[f"audited {at}"].to_numpy()[rows]
             if len(codes) and codes.min() < 0:
-                codes = self.frame[f"all {at}"].to_numpy()[rows]
-                found.append(one.of(codes, one.values_of_all))
-            else:
-                found.append(one.of(codes, one.values))
+                shared, codes = one.everyone, self.frame[f"all {at}"].to_numpy()[rows]
+            is_missing = np.array([value == MISSING for value in shared.values], dtype=bool)
+            n_missing = int(is_missing[codes].sum())
+            codes = codes.astype(np.int32)
+            found.append(replace(shared, codes=codes, n_missing=n_missing, warnings=()))
         return tuple(found)
 
 
@@ -155,12 +127,8 @@ def encode_attributes(
             codes = np.full(len(is_audited), -1, dtype=np.int32)
             codes[is_audited] = mine.codes
             columns[f"audited {len(found)}"] = _narrow(replace(mine, codes=codes))
-            found.append(
-                CodedAttribute(
-                    *(text, spec, mine.values, of_all.values),
-                    *(mine.n_missing, mine.binning, mine.warnings),
-                )
-            )
+            shared = (replace(one, codes=codes[:0]) for one in (mine, of_all))
+            found.append(CodedAttribute(text, spec, *shared))
     return columns, tuple(found)
 
 

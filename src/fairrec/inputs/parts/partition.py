@@ -125,11 +125,6 @@ class Stored:
         """The rows of all files."""
         return int(self.bounds[-1])
 
-    @property
-    def nothing(self) -> tuple[FileRows, ...]:
-        """No rows, with the columns of the table."""
-        return (replace(self.files[0], stop=0),)
-
     def rows(self, start: int, stop: int) -> tuple[FileRows, ...]:
         """The rows from `start` up to `stop`, wherever they are."""
         found = []
@@ -137,7 +132,15 @@ class Stored:
             low, high = max(start, before), min(stop, after)
             if low < high:
                 found.append(replace(file, start=int(low - before), stop=int(high - before)))
-        return tuple(found) or self.nothing
+        return tuple(found)
+
+    def piece(
+        self, rows: tuple[FileRows, ...], is_text: bool, first_row: int | None = None
+    ) -> Piece:
+        """Some rows, or none, as a table of their own."""
+        assert self.table.path is not None
+        nothing = (replace(self.files[0], stop=0),)
+        return Piece(self.table.where, self.table.path, rows or nothing, first_row, is_text)
 
     def count_nulls(self, column: str) -> int:
         """The empty rows of a column."""
@@ -264,10 +267,6 @@ def code_ids(ids: pl.Series) -> pl.Series:
     return whole.fill_null(text.hash().reinterpret(signed=True)) if whole.null_count() else whole
 
 
-def _are_in(known: IntArray, codes: pl.Series) -> pl.Series:
-    return pl.Series(_places(known, codes.to_numpy()) >= 0)
-
-
 def _places(ordered: IntArray, codes: IntArray) -> IntArray:
     """(n_codes,), the place of each code among rising ones, -1 where it is not."""
     found = np.full(len(codes), -1, dtype=np.int64)
@@ -299,13 +298,21 @@ class Places:
             of_user = np.repeat(np.arange(n_cut, dtype=np.int32), np.diff(borders.users))
             self._part_of_cut = of_user[order]
 
-    def parts(self, codes: pl.Series) -> pl.Series:
-        """The part of each code."""
-        spread = (codes.hash() % self.n_parts).cast(pl.Int32)
-        if self.cut is None:
-            return spread
-        at = _places(self.cut, codes.to_numpy())
-        return pl.Series(np.where(at >= 0, self._part_of_cut[at], spread.to_numpy()))
+    def parts(self, ids: pl.Series, known: IntArray | None = None) -> pl.Series:
+        """The part of each id.
+
+        Parameters
+        ----------
+        known : rising codes of users beside whom all are in no part, -1; None for no such limit
+        """
+        codes = code_ids(ids)
+        found = (codes.hash() % self.n_parts).cast(pl.Int32).to_numpy()
+        if self.cut is not None:
+            at = _places(self.cut, codes.to_numpy())
+            found = np.where(at >= 0, self._part_of_cut[at], found)
+        if known is not None:
+            found = np.where(_places(known, codes.to_numpy()) >= 0, found, -1)
+        return pl.Series(found.astype(np.int32))
 
 
 class _Partition:
@@ -358,7 +365,7 @@ class _Partition:
         columns, attributes = encode_attributes(users, self._asked, is_audited)
         _refuse_many_numbers(one for one in attributes if one.asked in {*given.given})
         named = {"id": ids} if ids.dtype == keys.dtype else {"id": ids, "key": keys}
-        columns |= {_PART: self._places.parts(pl.Series(codes))}
+        columns |= {_PART: self._places.parts(keys)}
         of_users = self._sink(pl.DataFrame({**named, **columns}).lazy(), "users")
         nobody = (replace(next(filter(None, of_users))[0], stop=0),)
         pieces["users"] = [
@@ -388,16 +395,17 @@ class _Partition:
             return self._distribute(main, borders.is_text)
         # a row that holds records of items becomes several, so that its number says nothing
         is_numbered = {*main.table.columns} == {*scan_rows(main.files).collect_schema()}
-        found = [
-            _piece(main, main.rows(start, stop), borders.is_text, start if is_numbered else None)
-            for start, stop in pairwise(map(int, borders.rows))
+        bounds = [*borders.rows.tolist()]
+        bounds += bounds[-1:] * (self._places.n_parts + 1 - len(bounds))
+        return [
+            main.piece(main.rows(*ends), borders.is_text, ends[0] if is_numbered else None)
+            for ends in pairwise(bounds)
         ]
-        nothing = _piece(main, main.nothing, borders.is_text)
-        return found + [nothing] * (self._places.n_parts - len(found))
 
     def _codes_in(self, stored: Stored) -> IntArray:
         """The codes of the users who have a row."""
-        code = _code_of(stored)
+        ids = pl.col(stored.table.require("user_id"))
+        code = ids.map_batches(code_ids, return_dtype=pl.Int64(), is_elementwise=True)
         with stored.table.read_errors():
             rows = scan_rows(stored.files).select(code).unique()
             return rows.collect(engine="streaming").to_series().to_numpy()
@@ -408,9 +416,8 @@ class _Partition:
         counts = self._home / "item-counts.parquet"
         self._progress(f"counting items in {stored.table.where}", 0, 0)
         _item_counts(stored).write_parquet(counts)
-        return [
-            replace(piece, item_counts=counts) for piece in self._distribute(stored, None, known)
-        ]
+        pieces = self._distribute(stored, known=known)
+        return [replace(piece, item_counts=counts) for piece in pieces]
 
     def _distribute(
         self, stored: Stored, is_text: bool | None = None, known: IntArray | None = None
@@ -420,24 +427,25 @@ class _Partition:
         Parameters
         ----------
         is_text : None where ids have not been looked at yet
-        known : rising codes of users to whom rows are limited; None for all
+        known : see `Places.parts`
         """
+        table = stored.table
+        column = table.require("user_id")
         if is_text is None:
-            column = stored.table.require("user_id")
             is_text = find_borders(stored, column, stored.n_rows, self._progress).is_text
-        self._progress(f"distributing {stored.table.where}", 0, 0)
-        rows, code = scan_rows(stored.files), _code_of(stored)
-        if known is not None:
-            rows = rows.filter(_by_row(code, partial(_are_in, known), pl.Boolean()))
+        self._progress(f"distributing {table.where}", 0, 0)
+        part = pl.col(column).map_batches(
+            partial(self._places.parts, known=known), return_dtype=pl.Int32(), is_elementwise=True
+        )
+        rows = scan_rows(stored.files).with_columns(part.alias(_PART)).filter(pl.col(_PART) >= 0)
         try:
-            part = _by_row(code, self._places.parts, pl.Int32())
-            found = self._sink(rows.with_columns(part.alias(_PART)), stored.table.name)
+            found = self._sink(rows, table.name)
         except OSError:
             raise  # of the disk that is written to
         except BaseException:
-            with stored.table.read_errors():
+            with table.read_errors():
                 raise
-        return [_piece(stored, some or stored.nothing, is_text) for some in found]
+        return [stored.piece(some, is_text) for some in found]
 
     def _sink(self, rows: pl.LazyFrame, name: str) -> list[tuple[FileRows, ...]]:
         """Write rows in files of their parts, in their order."""
@@ -454,21 +462,6 @@ class _Partition:
             tuple(map(FileRows, sorted((folder / f"{_PART}={at}").glob("*.parquet"))))
             for at in range(n_parts)
         ]
-
-
-def _piece(
-    stored: Stored, rows: tuple[FileRows, ...], is_text: bool, first_row: int | None = None
-) -> Piece:
-    assert stored.table.path is not None
-    return Piece(stored.table.where, stored.table.path, rows, first_row, is_text)
-
-
-def _code_of(stored: Stored) -> pl.Expr:
-    return _by_row(pl.col(stored.table.require("user_id")), code_ids, pl.Int64())
-
-
-def _by_row(column: pl.Expr, function: Any, kind: pl.DataType) -> pl.Expr:
-    return column.map_batches(function, return_dtype=kind, is_elementwise=True)
 
 
 def _n_rows(rows: pl.LazyFrame) -> int:
@@ -490,10 +483,10 @@ def _columns_given(given: TableOptions, users: Table) -> list[str]:
 def _refuse_many_numbers(attributes: Iterable[CodedAttribute]) -> None:
     """Refuse circumstances that would be compared in fifths of the users."""
     for one in attributes:
-        known = [value for value in one.values_of_all if value != MISSING]
+        known = [value for value in one.everyone.values if value != MISSING]
         are_numbers = all(isinstance(value, int | float) for value in known)
-        if one.binning is None and are_numbers and len(known) > _FEW:
-            raise _bins_needed(one.name)
+        if one.spec.binning is None and are_numbers and len(known) > _FEW:
+            raise _bins_needed(one.spec.name)
 
 
 def _bins_needed(name: str) -> InputError:
