@@ -72,8 +72,7 @@ def _as_number(text: str) -> str:
 
 
 def _about(counts: Counts, name: str) -> AttributeInfo:
-    assert counts.info is not None
-    return {**counts.info.attributes, **counts.info.circumstances}[name]
+    return {**counts.about.attributes, **counts.about.circumstances}[name]
 
 
 def _known(counts: Counts, name: str) -> set[str]:
@@ -89,15 +88,14 @@ def _common_kind(kinds: Sequence[ValueKind]) -> ValueKind:
 
 
 def _renamed(counts: Counts, name: str, labels: dict[str, str], kind: ValueKind) -> Counts:
-    assert counts.info is not None
     changed = {old: new for old, new in labels.items() if old != new}
     rows = counts.rows.with_columns(pl.col(name).cast(pl.String).replace(changed))
     update = {}
     for where in ("attributes", "circumstances"):
-        keys = getattr(counts.info, where)
+        keys = getattr(counts.about, where)
         if name in keys:
             update[where] = {**keys, name: keys[name].model_copy(update={"kind": kind})}
-    return replace(counts, rows=rows, info=counts.info.model_copy(update=update))
+    return replace(counts, rows=rows, info=counts.about.model_copy(update=update))
 
 
 def split_families(counts: Counts, edges: Mapping[str, Sequence[float]] | None = None) -> Counts:
@@ -109,8 +107,7 @@ def split_families(counts: Counts, edges: Mapping[str, Sequence[float]] | None =
     ----------
     edges : between the levels of metrics that are counted by their values here, and not elsewhere
     """
-    info = counts.info
-    assert info is not None
+    info = counts.about
     asked = edges or {}
     frames = [counts.rows.filter(pl.col(FAMILY).is_in([*info.missing]))]
     levels: dict[str, tuple[float, ...]] = {}
@@ -146,8 +143,7 @@ def _is_other(
     name: str, cuts: Sequence[float], counts: Counts, asked: Mapping[str, Sequence[float]]
 ) -> bool:
     """Whether levels are asked for that are not those of the counts."""
-    assert counts.info is not None
-    return name in asked and tuple(cuts) != counts.info.levels.get(name)
+    return name in asked and tuple(cuts) != counts.about.levels.get(name)
 
 
 def _alone(
@@ -206,7 +202,7 @@ def merged(
         return counts[0]
     if not disjoint:
         _refuse_overlap(counts)
-    infos = [_info(one) for one in counts]
+    infos = [one.about for one in counts]
     for one, info in zip(counts[1:], infos[1:], strict=True):
         _refuse_others(infos[0], info, counts[0].where, one.where)
         if not is_one_table:
@@ -215,23 +211,18 @@ def merged(
         info.levels.keys() != infos[0].levels.keys() for info in infos
     ):
         counts = [split_families(one) for one in counts]
-        infos = [_info(one) for one in counts]
+        infos = [one.about for one in counts]
     cut = [info.levels.keys() for info in infos]
     if any(names != cut[0] for names in cut):
         # values counted as they are in one part and on levels in another
         edges = {name: row for info in infos for name, row in info.levels.items()}
         counts = [split_families(one, edges) for one in counts]
-        infos = [_info(one) for one in counts]
+        infos = [one.about for one in counts]
     counts = with_same_labels(counts)
-    infos = [_info(one) for one in counts]
+    infos = [one.about for one in counts]
     rows = pl.concat([one.rows for one in counts], how="diagonal_relaxed")
     where = f"{counts[0].where} and {len(counts) - 1:,} more"
     return Counts(rows, _added(infos), where).summed()
-
-
-def _info(counts: Counts) -> CountsInfo:
-    assert counts.info is not None
-    return counts.info
 
 
 def _refuse_overlap(counts: Sequence[Counts]) -> None:
@@ -391,4 +382,4 @@ def named(counts: Counts, part: str) -> Counts:
             f"{spelled('part', part)}: is no part of so many. The third of 16 is "
             f"{spelled('part', '3/16')}"
         )
-    return replace(counts, info=_info(counts).model_copy(update={"parts": (part,)}))
+    return replace(counts, info=counts.about.model_copy(update={"parts": (part,)}))

@@ -60,8 +60,7 @@ class Counted:
 
 def counted_users(counts: Counts) -> Counted:
     """The users of counts that say all of themselves."""
-    info = counts.info
-    assert info is not None
+    info = counts.about
     names = [*info.attributes, *info.circumstances]
     families = [_family(family_name(one), one, names, counts) for one in info.families]
     _refuse_unequal(families, names, counts.where)

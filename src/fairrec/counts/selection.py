@@ -24,8 +24,7 @@ def chosen(
 
     What is not named is added up over.
     """
-    info = counts.info
-    assert info is not None
+    info = counts.about
     keys = {**info.attributes, **info.circumstances}
     said = {**_specs(info.attributes, info.by), **_specs(info.circumstances, info.given)}
     attributes = _named("by", by, [*info.attributes], said, counts.where)
@@ -43,8 +42,7 @@ def chosen(
     families = [one for one in info.families if any(name in wanted for name in one)]
     if any(name not in wanted for one in families for name in one):
         counts = split_families(counts)
-        assert counts.info is not None
-        info = counts.info
+        info = counts.about
         families = [one for one in info.families if one[0] in wanted]
     columns = [FAMILY, *attributes, *circumstances, LEVEL, USERS]
     sums = [n for name in (*wanted, SHARE) for n in (name, squares_of(name))]
@@ -74,8 +72,7 @@ def chosen(
 
 def _refuse_unknown_missing(counts: Counts, attributes: Sequence[str]) -> None:
     """Who is missing is counted by attributes alone: by a circumstance nobody would seem to be."""
-    info = counts.info
-    assert info is not None
+    info = counts.about
     others = [name for name in attributes if name not in info.attributes]
     is_missing = pl.col(FAMILY).is_in([*info.missing]) & (pl.col(SHARE) > 0)
     if others and info.missing and counts.rows.filter(is_missing).height:

@@ -263,6 +263,12 @@ class Counts:
     where: str = "the counts"
 
     @property
+    def about(self) -> CountsInfo:
+        """What the table says of itself, where it does."""
+        assert self.info is not None
+        return self.info
+
+    @property
     def keys(self) -> list[str]:
         """Attributes and circumstances."""
         if self.info is not None:
@@ -307,8 +313,7 @@ def _sum_or_null(name: str) -> pl.Expr:
 
 def write_counts(counts: Counts, file: Path) -> None:
     """Write counts whole or not at all."""
-    assert counts.info is not None
-    said = counts.info.model_dump_json(exclude_defaults=False)
+    said = counts.about.model_dump_json(exclude_defaults=False)
     with whole_file(file) as path, errors_of_polars():
         counts.rows.write_parquet(path, metadata={KEY: said})
 

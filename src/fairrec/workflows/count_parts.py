@@ -143,8 +143,7 @@ def refuse_doubts(doubts: Doubts) -> None:
 
 def _noted(counts: Counts, notes: Sequence[str]) -> Counts:
     """The same with other notes: those of parts add up, and are told of all of them."""
-    assert counts.info is not None
-    return replace(counts, info=counts.info.model_copy(update={"warnings": tuple(notes)}))
+    return replace(counts, info=counts.about.model_copy(update={"warnings": tuple(notes)}))
 
 
 @contextmanager
