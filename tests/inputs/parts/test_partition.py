@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import pickle
+import subprocess
+import sys
 from functools import reduce
 from pathlib import Path
 from typing import Any
@@ -441,6 +443,37 @@ def test_a_place_that_holds_no_scratch_is_said_with_the_option(tmp_path: Path):
             open_parts(folder=place, by="gender", **given),
         ):
             raise AssertionError
+
+
+FULL = """
+import resource, sys
+from pathlib import Path
+from fairrec.core.errors import OutputError
+from fairrec.inputs.parts.partition import open_parts
+
+at = Path(sys.argv[1])
+resource.setrlimit(resource.RLIMIT_FSIZE, (20_000, 20_000))
+try:
+    tables = {name: at / f"{name}.parquet" for name in ("values", "users")}
+    with open_parts(**tables, by="gender", folder=at / "home"):
+        pass
+except OutputError as error:
+    print(error, [*(at / "home").iterdir()])
+"""
+
+
+def test_a_disk_that_is_full_while_rows_are_distributed_is_named(tmp_path: Path):
+    pytest.importorskip("resource", reason="this system has no limit on the size of files")
+    rng = np.random.default_rng(0)
+    users = pl.DataFrame({"user_id": range(100), "gender": ["F", "M"] * 50})
+    users.write_parquet(tmp_path / "users.parquet")
+    rows = pl.DataFrame({"user_id": rng.integers(0, 100, 20_000), "churn": rng.normal(size=20_000)})
+    rows.write_parquet(tmp_path / "values.parquet")
+    (tmp_path / "home").mkdir()
+    command = [sys.executable, "-c", FULL, str(tmp_path)]
+    ran = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert "home: cannot hold the scratch files of parts" in ran.stdout, ran.stdout
+    assert ran.stdout.endswith("[]\n")
 
 
 def test_a_doubt_that_a_part_has_cleared_is_none_whatever_the_order():

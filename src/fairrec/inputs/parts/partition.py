@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import math
 import tempfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -44,6 +45,7 @@ _ENOUGH = 10
 _FEW = 10
 """A circumstance with more numbers than these is compared in fifths, if nothing is said."""
 _PART = "__part__"
+_FULL = (errno.EFBIG, errno.ENOSPC, errno.EDQUOT)
 
 
 @dataclass(frozen=True, slots=True)
@@ -440,9 +442,9 @@ class _Partition:
         rows = scan_rows(stored.files).with_columns(part.alias(_PART)).filter(pl.col(_PART) >= 0)
         try:
             found = self._sink(rows, table.name)
-        except OSError:
-            raise  # of the disk that is written to
-        except BaseException:
+        except BaseException as error:
+            if any(f"os error {number})" in str(error) for number in _FULL):
+                raise  # of the disk that is written to
             with table.read_errors():
                 raise
         return [stored.piece(some, is_text) for some in found]
