@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from fairrec.core.arrays import IntArray
+from fairrec.core.arrays import BoolArray, IntArray
 from fairrec.core.errors import InputError, plain
 from fairrec.core.files import errors_of_scratch
 from fairrec.core.options import spelled
@@ -291,14 +291,22 @@ class Places:
 
     def __init__(self, borders: Borders, n_users: int, n_rows: int) -> None:
         self.n_parts = math.ceil(max(int(borders.rows[-1]), n_users) / n_rows)
-        self.cut: IntArray | None = None
+        self._cut: IntArray | None = None
         if borders.codes is not None:
             n_cut = len(borders.rows) - 1
             self.n_parts = max(n_cut, math.ceil(n_users / n_rows))
             order = np.argsort(borders.codes, kind="stable")
-            self.cut = borders.codes[order]
+            self._cut = borders.codes[order]
             of_user = np.repeat(np.arange(n_cut, dtype=np.int32), np.diff(borders.users))
             self._part_of_cut = of_user[order]
+
+    def locate(self, codes: pl.Series) -> tuple[IntArray, BoolArray]:
+        """The part of each code, and whether rows of it were cut."""
+        parts = (codes.hash() % self.n_parts).cast(pl.Int32).to_numpy()
+        if self._cut is None:
+            return parts, np.zeros(len(codes), dtype=bool)
+        at = _places(self._cut, codes.to_numpy())
+        return np.where(at >= 0, self._part_of_cut[at], parts), at >= 0
 
     def parts(self, ids: pl.Series, known: IntArray | None = None) -> pl.Series:
         """The part of each id.
@@ -308,13 +316,10 @@ class Places:
         known : rising codes of users beside whom all are in no part, -1; None for no such limit
         """
         codes = code_ids(ids)
-        found = (codes.hash() % self.n_parts).cast(pl.Int32).to_numpy()
-        if self.cut is not None:
-            at = _places(self.cut, codes.to_numpy())
-            found = np.where(at >= 0, self._part_of_cut[at], found)
+        parts, _ = self.locate(codes)
         if known is not None:
-            found = np.where(_places(known, codes.to_numpy()) >= 0, found, -1)
-        return pl.Series(found.astype(np.int32))
+            parts = np.where(_places(known, codes.to_numpy()) >= 0, parts, np.int32(-1))
+        return pl.Series(parts)
 
 
 class _Partition:
@@ -343,9 +348,10 @@ class _Partition:
         self._progress(f"reading {users.where}", 0, 0)
         ids, keys = read_ids(users)
         refuse_users_twice(keys, users)
-        codes = code_ids(keys).to_numpy()
+        codes = code_ids(keys)
         self._places = Places(borders, len(codes), self._n_rows)
-        audited = [self._codes_in(main) if borders.codes is None else borders.codes]
+        part_of_user, is_audited = self._places.locate(codes)
+        audited = [main] if borders.codes is None else []
         pieces: dict[str, Sequence[Piece]] = {main.table.name: self._main_pieces(borders)}
         if "test" in opened:
             test = Stored.of(opened["test"])
@@ -355,19 +361,18 @@ class _Partition:
                     replace(piece, longest=longest) for piece in pieces["predictions"]
                 ]
             if given.missing_lists == "zero":
-                audited.append(self._codes_in(test))
+                audited.append(test)
             pieces["test"] = self._distribute(test)
         if "history" in opened:
-            pieces["history"] = self._history(np.sort(codes))
-        is_audited = np.zeros(len(codes), dtype=bool)
-        for some in audited:
-            is_audited |= _places(np.sort(some), codes) >= 0
-        del borders, audited
+            pieces["history"] = self._history(codes.sort().to_numpy())
+        del borders
+        for stored in audited:
+            is_audited |= _places(self._codes_in(stored), codes.to_numpy()) >= 0
         self._progress(f"distributing {users.where}", 0, 0)
         columns, attributes = encode_attributes(users, self._asked, is_audited)
         _refuse_many_numbers(one for one in attributes if one.asked in {*given.given})
         named = {"id": ids} if ids.dtype == keys.dtype else {"id": ids, "key": keys}
-        columns |= {_PART: self._places.parts(keys)}
+        columns |= {_PART: pl.Series(part_of_user)}
         of_users = self._sink(pl.DataFrame({**named, **columns}).lazy(), "users")
         nobody = (replace(next(filter(None, of_users))[0], stop=0),)
         pieces["users"] = [
@@ -405,12 +410,12 @@ class _Partition:
         ]
 
     def _codes_in(self, stored: Stored) -> IntArray:
-        """The codes of the users who have a row."""
+        """The codes of the users who have a row, rising."""
         ids = pl.col(stored.table.require("user_id"))
         code = ids.map_batches(code_ids, return_dtype=pl.Int64(), is_elementwise=True)
         with stored.table.read_errors():
             rows = scan_rows(stored.files).select(code).unique()
-            return rows.collect(engine="streaming").to_series().to_numpy()
+            return rows.collect(engine="streaming").to_series().sort().to_numpy()
 
     def _history(self, known: IntArray) -> list[Piece]:
         """The histories of known users, and how often each item was interacted with by anybody."""
