@@ -79,22 +79,22 @@ def repeats_for(shrink: int) -> int:
 
 def measured(shrink: int, name: str, workers: int, repeats: int) -> dict[str, Any]:
     """Times of all parts on an engine whose workers are warm, and of getting there."""
-    from fairrec.core.engines.engine import open_engine
-    from fairrec.core.engines.options import EngineOptions
+    from fairrec.counts.executor import fold, open_executor
+    from fairrec.counts.options import EngineOptions
 
     begun, used = time.perf_counter(), processor_seconds()
-    with open_engine(EngineOptions.of(engine=name, workers=workers)) as engine:
-        function = partial(work, threads=engine.threads, repeats=repeats)
-        once = partial(work, threads=engine.threads, repeats=1)
+    with open_executor(EngineOptions.of(engine=name, workers=workers)) as executor:
+        function = partial(work, threads=executor.threads, repeats=repeats)
+        once = partial(work, threads=executor.threads, repeats=1)
         all_parts = parts(shrink)
-        engine.fold(once, all_parts[: 2 * workers], added)
+        fold(added, executor.map(once, all_parts[: 2 * workers]))
         start, start_processor = time.perf_counter() - begun, processor_seconds() - used
         begun, used = time.perf_counter(), processor_seconds()
-        total = engine.fold(function, all_parts, added)
+        total = fold(added, executor.map(function, all_parts))
         seconds, processor = time.perf_counter() - begun, processor_seconds() - used
         n_empty = 200
         begun = time.perf_counter()
-        for _ in engine.map(nothing, all_parts[:1] * n_empty):
+        for _ in executor.map(nothing, all_parts[:1] * n_empty):
             pass
         empty = (time.perf_counter() - begun) / n_empty
     return {

@@ -68,9 +68,6 @@ def _rows(what: str, n_users: int, child: Child, told: dict[str, Any]) -> Iterat
     measured = f"{in_seconds(told['seconds'])}, {speed:.2f} million rows a second"
     yield Row("parts", f"{n_rows:,} {what}, {told['n_parts']:,} parts: all", measured)
     yield Row("parts", f"{what}: before the first part", in_seconds(told["opening"]))
-    for one in told["dealt"]:
-        written = f"{in_seconds(one['seconds'])}, {in_gigabytes(one['n_bytes'])} of scratch disk"
-        yield Row("parts", f"{what}: {one['n_rows']:,} rows of {one['table']} dealt out", written)
     is_met = peak <= MAX_BYTES
     yield Row("parts", f"{what}: peak", in_gigabytes(peak), in_gigabytes(int(MAX_BYTES)), is_met)
 
@@ -139,20 +136,16 @@ def in_parts(home: str) -> dict[str, Any]:
     """The table in parts, measured one after the other."""
     import time
 
-    from fairrec.inputs.parts.opening import open_parts
+    from fairrec.inputs.parts.partition import open_parts
 
     started, processor = time.perf_counter(), time.process_time()
     with open_parts(**_tables(home)) as parts:
         opening = time.perf_counter() - started
         for part in parts:
-            _measure({**_tables(home), **part.tables()})
+            _measure({**_tables(home), **part.tables})
         return {
             "opening": opening,
             "n_parts": len(parts),
-            "dealt": [
-                {name: getattr(one, name) for name in ("table", "n_rows", "seconds", "n_bytes")}
-                for one in parts.dealt
-            ],
             "seconds": time.perf_counter() - started,
             "processor": time.process_time() - processor,
         }

@@ -8,9 +8,8 @@ from fairrec.cli.model_options import HOW_ASKED
 from fairrec.cli.parameters import FieldsOf
 from fairrec.cli.search_options import HOW_SEARCHED
 from fairrec.core.audit_options import AboutOptions, AuditOptions, SharingOptions
-from fairrec.core.engines.options import EngineOptions
 from fairrec.core.options import from_command_line, spelled
-from fairrec.counts.options import CountOptions, CountsOptions
+from fairrec.counts.options import CountOptions, CountsOptions, EngineOptions
 from fairrec.datasets.world_options import WorldOptions
 from fairrec.inputs.table_options import TableOptions
 from fairrec.mitigation.options import MitigationOptions

@@ -34,9 +34,9 @@ from benchmarks.statistics.world import (
 )
 from fairrec.core.arrays import AnyArray, FloatArray, IntArray
 from fairrec.core.audit_options import AuditOptions
-from fairrec.counts.choosing import chosen
 from fairrec.counts.levels import level_of, levels_of
 from fairrec.counts.rows import counted_users
+from fairrec.counts.selection import chosen
 from fairrec.groups.grouping import grouping_of
 from fairrec.inputs.candidates import CandidateLists
 from fairrec.statistics import drawing

@@ -10,7 +10,6 @@ import pytest
 
 import fairrec
 from fairrec.core.audit_options import AboutOptions, AuditOptions
-from fairrec.core.engines.options import EngineOptions
 from fairrec.core.errors import InputError
 from fairrec.core.kinds import pairs, whole
 from fairrec.core.options import (
@@ -24,6 +23,7 @@ from fairrec.core.options import (
     from_command_line,
     spelled,
 )
+from fairrec.counts.options import EngineOptions
 from fairrec.inputs.table_options import TableOptions
 from fairrec.mitigation.options import MitigationOptions
 from fairrec.search.options import SearchOptions

@@ -4,9 +4,8 @@ import polars as pl
 import pytest
 
 from fairrec.core.errors import InputError
-from fairrec.counts.checking import checked_rows, refuse_unlike
 from fairrec.counts.foreign import with_info
-from fairrec.counts.table import Counts
+from fairrec.counts.table import Counts, checked_rows, refuse_unlike
 from tests.counts.test_table import SOME
 
 

@@ -6,7 +6,7 @@ import polars as pl
 import pytest
 
 from fairrec.core.errors import InputError
-from fairrec.counts.choosing import chosen
+from fairrec.counts.selection import chosen
 from tests.counts.small_counts import counts_of, tables
 
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from fairrec.core.errors import InputError
-from fairrec.counts.coarseness import notes_on_levels
+from fairrec.counts.levels import notes_on_levels
 from fairrec.metrics.measured import Alike, Measured
 from fairrec.metrics.parsing import parse_metric
 

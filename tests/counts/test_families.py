@@ -5,8 +5,7 @@ import polars as pl
 import pytest
 
 from fairrec.core.errors import InputError
-from fairrec.counts.families import MOST_TOGETHER, exact_label, families_of, values_of
-from fairrec.counts.levels import levels_of
+from fairrec.counts.levels import MOST_TOGETHER, exact_label, families_of, levels_of, values_of
 from fairrec.metrics.measured import Measured
 from fairrec.metrics.parsing import parse_metric
 from fairrec.metrics.value_columns import metric_of_column

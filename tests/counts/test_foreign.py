@@ -4,10 +4,10 @@ import polars as pl
 import pytest
 
 from fairrec.core.errors import FairRecError, InputError
-from fairrec.counts.choosing import chosen
 from fairrec.counts.foreign import with_info
 from fairrec.counts.levels import steps_between
 from fairrec.counts.rows import counted_users
+from fairrec.counts.selection import chosen
 from fairrec.counts.table import Counts
 
 SQL = {

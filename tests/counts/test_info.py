@@ -5,7 +5,7 @@ import json
 import pytest
 from pydantic import ValidationError
 
-from fairrec.counts.info import CountsInfo
+from fairrec.counts.table import CountsInfo
 from tests.counts.small_counts import counts_of, tables
 
 

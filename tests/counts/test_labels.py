@@ -5,8 +5,7 @@ import polars as pl
 import pytest
 
 import fairrec
-from fairrec.counts.labels import with_same_labels
-from fairrec.counts.merging import merged
+from fairrec.counts.merging import merged, with_same_labels
 
 
 def part(column: pl.Series, by: str = "age") -> fairrec.Counts:

@@ -141,7 +141,7 @@ def test_parts_where_metrics_were_counted_together_and_alone_are_brought_to_one_
 
 
 def _alone(counts):
-    from fairrec.counts.splitting import split_families
+    from fairrec.counts.merging import split_families
 
     return split_families(counts)
 

@@ -4,7 +4,7 @@ import polars as pl
 import pytest
 
 import fairrec
-from fairrec.counts.small_cells import OTHER, without_small_cells
+from fairrec.counts.selection import OTHER, without_small_cells
 from tests.counts.small_counts import counts_of, tables
 
 KEYS = ["gender", "age", "country"]

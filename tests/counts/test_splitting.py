@@ -6,8 +6,8 @@ from polars.testing import assert_frame_equal
 
 from fairrec.core.errors import InputError
 from fairrec.counts.foreign import with_info
+from fairrec.counts.merging import split_families
 from fairrec.counts.rows import counted_users
-from fairrec.counts.splitting import split_families
 from fairrec.counts.table import Counts
 from tests.counts.small_counts import counts_of, tables, values
 

@@ -11,7 +11,7 @@ import pytest
 from polars.testing import assert_frame_equal
 
 import fairrec
-from fairrec.counts.splitting import split_families
+from fairrec.counts.merging import split_families
 from fairrec.counts.table import read_counts
 
 duckdb = pytest.importorskip("duckdb")

@@ -9,9 +9,9 @@ import numpy as np
 import polars as pl
 import pytest
 
-from fairrec.core.engines.engine import Engine, open_engine
-from fairrec.core.engines.options import EngineOptions
-from fairrec.inputs.parts.opening import open_parts
+from fairrec.counts.executor import PartExecutor, open_executor
+from fairrec.counts.options import EngineOptions
+from fairrec.inputs.parts.partition import open_parts
 from fairrec.workflows.count_parts import CountPart, count_in_parts
 
 N_USERS, N_CANDIDATES = 40_000, 8
@@ -39,27 +39,27 @@ def tables(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     return files
 
 
-def counted(tables: dict[str, Path], engine: Engine, folder: Path) -> pl.DataFrame:
+def counted(tables: dict[str, Path], executor: PartExecutor, folder: Path) -> pl.DataFrame:
     told: list[int] = []
     by = {"by": SAID["by"]}
     with open_parts(
         tables["predictions"], users=tables["users"], n_rows=80_000, folder=folder, **by
     ) as parts:
         assert len([*parts]) > 3
-        counting = CountPart(SAID, {}, engine.threads)
-        counts = count_in_parts(parts, counting, engine, lambda _, done, total: told.append(done))
+        counting = CountPart(SAID, {}, executor.threads)
+        counts = count_in_parts(parts, counting, executor, lambda _, done, total: told.append(done))
         assert told[-1] == parts.n_rows == N_USERS * N_CANDIDATES
     return counts.rows
 
 
 @pytest.fixture(scope="module")
 def here(tables: dict[str, Path], tmp_path_factory: pytest.TempPathFactory) -> pl.DataFrame:
-    with open_engine(EngineOptions()) as engine:
-        return counted(tables, engine, tmp_path_factory.mktemp("here"))
+    with open_executor(EngineOptions()) as executor:
+        return counted(tables, executor, tmp_path_factory.mktemp("here"))
 
 
 @pytest.fixture(params=["again", "two at once", "ray"])
-def other(request: pytest.FixtureRequest) -> Iterator[Engine]:
+def other(request: pytest.FixtureRequest) -> Iterator[PartExecutor]:
     if request.param == "ray":
         pytest.importorskip("ray", reason="Ray is not installed: it is an extra")
     options = {
@@ -67,8 +67,8 @@ def other(request: pytest.FixtureRequest) -> Iterator[Engine]:
         "two at once": EngineOptions(workers=2),
         "ray": EngineOptions(engine="ray", workers=2),
     }
-    with open_engine(options[request.param]) as engine:
-        yield engine
+    with open_executor(options[request.param]) as executor:
+        yield executor
 
 
 def test_counts_are_the_same_bit_by_bit(tables, here, other, tmp_path):

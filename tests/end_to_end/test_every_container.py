@@ -24,7 +24,7 @@ import pytest
 
 import fairrec
 from fairrec.counts.merging import merged
-from fairrec.inputs.parts.opening import open_parts
+from fairrec.inputs.parts.partition import open_parts
 from fairrec.workflows import audit as audit_workflow
 from fairrec.workflows import count as count_workflow
 from fairrec.workflows import count_parts

@@ -9,7 +9,6 @@ import pyarrow.parquet as pq
 import pytest
 
 from fairrec.core.errors import InputError
-from fairrec.inputs.parts.opening import open_parts
 from fairrec.inputs.tables import Table
 from tests.builders import as_lists, make_tables
 
@@ -56,19 +55,6 @@ def test_records_of_items_are_verified_as_a_whole(tmp_path: Path):
     write_damaged(records, file, item, bytes([*item[:-1], item[-1] ^ 1]))
     with pytest.raises(InputError, match="not as its checksum says in the column 'items'"):
         Table(file, "predictions").read({"item_id": "item_id"})
-
-
-def test_tables_that_are_read_in_parts_are_verified(tmp_path: Path):
-    tables = make_tables(20)
-    # neither the first nor the last, which are in the header of the page
-    user = tables.predictions["user_id"].unique().sort()[7].encode()
-    file = tmp_path / "predictions.parquet"
-    write_damaged(tables.predictions, file, user, bytes([*user[:-1], user[-1] ^ 1]))
-    with (
-        pytest.raises(InputError, match="not as its checksum says"),
-        open_parts(file, users=tables.users, by=["gender"]),
-    ):
-        pass
 
 
 def test_a_damaged_arrow_file_is_refused(tmp_path: Path):

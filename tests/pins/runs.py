@@ -11,7 +11,7 @@ from unittest.mock import patch
 import polars as pl
 
 import fairrec
-from fairrec.inputs.parts.opening import open_parts
+from fairrec.inputs.parts.partition import open_parts
 from tests.counts.small_counts import counts_of, halves, tables, values
 from tests.end_to_end.made_results import mitigated
 from tests.scoring.http.served_world import CANDIDATES, USERS, faulty_server

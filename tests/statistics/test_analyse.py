@@ -1,11 +1,11 @@
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 
 import numpy as np
 import pytest
 
-from fairrec.core.engines.local import LocalEngine
 from fairrec.statistics import analyse as analyse_module
 from fairrec.statistics.analyse import MOST_DRAWS, analyse
 from fairrec.statistics.outcome import RULED_OUT, WORSE, position_of
@@ -60,9 +60,10 @@ def test_close_to_the_level_more_are_drawn_and_they_are_the_ones_of_a_longer_tes
 
 def test_workers_draw_the_same_further_permutations():
     analysis = near_alpha(permutations=300)
-    by_workers = analyse(
-        analysis.measured, analysis.grouping, analysis.options, engine=LocalEngine(2)
-    )
+    with ThreadPoolExecutor(2) as executor:
+        by_workers = analyse(
+            analysis.measured, analysis.grouping, analysis.options, executor=executor
+        )
     assert np.array_equal(analysis.test.largest, by_workers.test.largest)
     assert np.array_equal(analysis.test.n_reached, by_workers.test.n_reached)
 

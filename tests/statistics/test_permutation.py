@@ -1,12 +1,12 @@
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from typing import NamedTuple
 
 import numpy as np
 import pytest
 from pytest import approx
 
-from fairrec.core.engines.local import LocalEngine
 from fairrec.statistics.cell_sums import CellSums
 from fairrec.statistics.draws import PermutedSums
 from fairrec.statistics.moments import group_moments
@@ -291,7 +291,8 @@ def test_draws_of_workers_are_those_of_this_process():
     null = Permuted(world.moments, world.grouping, world.is_tested, [None] * 3)
     told = []
     here = null_distribution(null, 130, seed=3)
-    there = null_distribution(null, 130, 3, engine=LocalEngine(2), advance=told.append)
+    with ThreadPoolExecutor(2) as executor:
+        there = null_distribution(null, 130, 3, executor=executor, advance=told.append)
     for name in ("largest", "largest_own", "gaps", "spans", "n_reached"):
         assert np.array_equal(getattr(here, name), getattr(there, name), equal_nan=True)
     assert told == [50, 50, 30]

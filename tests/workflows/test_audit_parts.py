@@ -8,7 +8,7 @@ import pytest
 
 import fairrec
 from fairrec.core.errors import InputError, OutputError
-from fairrec.inputs.parts.opening import open_parts
+from fairrec.inputs.parts.partition import open_parts
 from fairrec.workflows import audit, count_parts
 from tests.counts.small_counts import BY, tables, values
 from tests.workflows.test_audit_counts import differences

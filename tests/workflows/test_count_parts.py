@@ -8,9 +8,9 @@ import pytest
 from polars.testing import assert_frame_equal
 
 import fairrec
-from fairrec.core.engines.local import LocalEngine
 from fairrec.core.errors import InputError
-from fairrec.inputs.parts.opening import open_parts
+from fairrec.counts.executor import LocalExecutor
+from fairrec.inputs.parts.partition import open_parts
 from fairrec.inputs.table_options import TableOptions
 from fairrec.metrics import METRICS
 from fairrec.workflows import count_parts
@@ -38,7 +38,7 @@ def counted(stored, monkeypatch, n_rows, workers=1, **options):
     with counted_in_parts(
         stored["predictions"],
         TableOptions.of(**given),
-        LocalEngine(workers),
+        LocalExecutor(workers),
         {},
         lambda *told: said.append(told),
         per_user=options.pop("per_user", None),
@@ -94,7 +94,7 @@ def test_values_of_users_are_written_part_by_part(stored, monkeypatch, tmp_path)
     monkeypatch.setattr(count_parts, "open_parts", partial(open_parts, n_rows=700))
     given = TableOptions.of(users=stored["users"], by=BY, metrics="auc")
     with counted_in_parts(
-        stored["predictions"], given, LocalEngine(1), {}, lambda *told: None, per_user=folder
+        stored["predictions"], given, LocalExecutor(1), {}, lambda *told: None, per_user=folder
     ):
         pass
     found = pl.read_parquet(folder / "*.parquet").sort("user_id")

@@ -8,7 +8,7 @@ import pytest
 
 import fairrec
 from fairrec.core.errors import InputError
-from fairrec.inputs.parts.opening import open_parts
+from fairrec.inputs.parts.partition import open_parts
 from fairrec.metrics.reading import read_inputs
 from fairrec.scoring.models.model import FunctionModel
 from fairrec.workflows import audit, count_parts

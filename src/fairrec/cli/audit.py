@@ -44,11 +44,10 @@ from fairrec.cli.shared import (
 )
 from fairrec.core.ahead import do_ahead
 from fairrec.core.audit_options import AboutOptions, AuditOptions, Seed, SharingOptions
-from fairrec.core.engines.options import EngineOptions
 from fairrec.core.errors import InputError, plain
 from fairrec.core.kinds import FOLDER, NAME, SWITCH
 from fairrec.core.options import OUTPUT, Option, declared, spelled
-from fairrec.counts.options import CountsOptions
+from fairrec.counts.options import CountsOptions, EngineOptions
 from fairrec.inputs.table_options import TableOptions
 from fairrec.models.deep.model_names import DEEP_MODELS
 from fairrec.policy.gate_options import GATE, GateOptions

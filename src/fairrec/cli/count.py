@@ -11,11 +11,10 @@ from fairrec.cli.load_metrics import Load, load_metrics
 from fairrec.cli.parameters import FieldsOf, Given, takes_options
 from fairrec.cli.shared import DebugOption, LogOption, QuietOption, need, say, shown_progress
 from fairrec.core.audit_options import AuditOptions, MaxMemory, MinShown, Threads
-from fairrec.core.engines.options import EngineOptions
 from fairrec.core.errors import InputError, OutputError, plain
 from fairrec.core.kinds import FILE
 from fairrec.core.options import OUTPUT, Option
-from fairrec.counts.options import CountOptions
+from fairrec.counts.options import CountOptions, EngineOptions
 from fairrec.inputs.table_options import ITEM_SIDE, OTHER_LISTS, TableOptions
 
 

@@ -10,9 +10,21 @@ import polars as pl
 from fairrec.core.arrays import BoolArray, FloatArray, IntArray
 from fairrec.core.errors import InputError, plain
 from fairrec.core.version import __version__
-from fairrec.counts.families import families_of
-from fairrec.counts.info import AttributeInfo, CountsInfo, MetricInfo, OutcomeInfo, ValueKind
-from fairrec.counts.table import FAMILY, LEVEL, SHARE, USERS, Counts, family_name, squares_of
+from fairrec.counts.levels import families_of
+from fairrec.counts.table import (
+    FAMILY,
+    LEVEL,
+    SHARE,
+    USERS,
+    AttributeInfo,
+    Counts,
+    CountsInfo,
+    MetricInfo,
+    OutcomeInfo,
+    ValueKind,
+    family_name,
+    squares_of,
+)
 from fairrec.inputs.audit_inputs import AuditInputs
 from fairrec.inputs.users import MISSING, Attribute
 from fairrec.metrics import MetricAtK

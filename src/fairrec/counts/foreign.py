@@ -15,9 +15,20 @@ import polars as pl
 from fairrec.core.errors import FairRecError, InputError, plain, unknown_name
 from fairrec.core.options import spelled
 from fairrec.core.version import __version__
-from fairrec.counts.info import AttributeInfo, CountsInfo, MetricInfo, OutcomeInfo, ValueKind
 from fairrec.counts.levels import steps_between
-from fairrec.counts.table import FAMILY, LEVEL, SHARE, USERS, Counts, squares_of
+from fairrec.counts.table import (
+    FAMILY,
+    LEVEL,
+    SHARE,
+    USERS,
+    AttributeInfo,
+    Counts,
+    CountsInfo,
+    MetricInfo,
+    OutcomeInfo,
+    ValueKind,
+    squares_of,
+)
 from fairrec.metrics import MetricAtK
 from fairrec.metrics.parsing import parse_metric
 

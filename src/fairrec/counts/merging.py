@@ -1,29 +1,195 @@
-"""Counts of different users, added up."""
+"""Counts of different users, brought to the same labels and levels, and added."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from functools import reduce
 from hashlib import sha256
 from operator import add
 
+import numpy as np
 import polars as pl
 
+from fairrec.core.arrays import FloatArray
 from fairrec.core.errors import InputError, listed, plain
 from fairrec.core.options import spelled
-from fairrec.counts.checking import USERS
-from fairrec.counts.info import CountsInfo, MetricInfo, OutcomeInfo
-from fairrec.counts.labels import with_same_labels
-from fairrec.counts.splitting import split_families
-from fairrec.counts.table import Counts
+from fairrec.counts.levels import exact_label, level_of, steps_between, values_of
+from fairrec.counts.table import (
+    FAMILY,
+    LEVEL,
+    USERS,
+    AttributeInfo,
+    Counts,
+    CountsInfo,
+    MetricInfo,
+    OutcomeInfo,
+    ValueKind,
+    family_name,
+    squares_of,
+)
+from fairrec.inputs.binning import as_interval
 from fairrec.inputs.described import TiedLists
 from fairrec.inputs.notes import CHECK_FIRST
+from fairrec.inputs.users import MISSING
 
 _ENOUGH_USERS = 100
 """The counts of fewer may be alike by chance."""
+_ROUNDING = 1e-9
+"""A mean of users with one value may be off by so much."""
+
+
+def with_same_labels(counts: Sequence[Counts]) -> list[Counts]:
+    """The same, where a value that is called in two ways has one name.
+
+    A bin is `20-29` where all numbers of a part are whole and `[20, 30)` where one is not; a number
+    is `1` among whole ones and `1.0` among others; `true` is `True` where it is read as text.
+    """
+    found = [*counts]
+    for name in counts[0].keys:
+        texts = [_known(one, name) for one in found]
+        abouts = [_about(one, name) for one in found]
+        kind = _common_kind(
+            [about.kind for about, known in zip(abouts, texts, strict=True) if known]
+        )
+        labels = {text: text for known in texts for text in known}
+        if any(about.binning for about in abouts):
+            intervals = {text: as_interval(text) for text in labels}
+            if len({*intervals.values()}) < len(intervals):
+                labels = intervals
+        elif kind == "number":
+            labels = {text: _as_number(text) for text in labels}
+        elif any(about.kind == "true or false" for about in abouts):
+            labels |= {text: text.capitalize() for text in labels if text in ("true", "false")}
+        found = [_renamed(one, name, labels, kind) for one in found]
+    return found
+
+
+def _as_number(text: str) -> str:
+    """As numbers are written that are not all whole; other texts as they are."""
+    try:
+        return str(float(text))
+    except ValueError:
+        return text
+
+
+def _about(counts: Counts, name: str) -> AttributeInfo:
+    return {**counts.about.attributes, **counts.about.circumstances}[name]
+
+
+def _known(counts: Counts, name: str) -> set[str]:
+    texts = counts.rows[name].cast(pl.String).drop_nulls().unique().to_list()
+    return {text for text in texts if text != MISSING}
+
+
+def _common_kind(kinds: Sequence[ValueKind]) -> ValueKind:
+    """What values are in all parts that have some."""
+    if len({*kinds}) == 1:
+        return kinds[0]
+    return "number" if kinds and {*kinds} == {"whole number", "number"} else "text"
+
+
+def _renamed(counts: Counts, name: str, labels: dict[str, str], kind: ValueKind) -> Counts:
+    changed = {old: new for old, new in labels.items() if old != new}
+    rows = counts.rows.with_columns(pl.col(name).cast(pl.String).replace(changed))
+    update = {}
+    for where in ("attributes", "circumstances"):
+        keys = getattr(counts.about, where)
+        if name in keys:
+            update[where] = {**keys, name: keys[name].model_copy(update={"kind": kind})}
+    return replace(counts, rows=rows, info=counts.about.model_copy(update=update))
+
+
+def split_families(counts: Counts, edges: Mapping[str, Sequence[float]] | None = None) -> Counts:
+    """The same with a family for each metric.
+
+    Users of a level of several metrics have the same values, which tell their levels in each.
+
+    Parameters
+    ----------
+    edges : between the levels of metrics that are counted by their values here, and not elsewhere
+    """
+    info = counts.about
+    asked = edges or {}
+    frames = [counts.rows.filter(pl.col(FAMILY).is_in([*info.missing]))]
+    levels: dict[str, tuple[float, ...]] = {}
+    for family in info.families:
+        rows = counts.rows.filter(pl.col(FAMILY) == family_name(family))
+        for name in family:
+            cuts = asked.get(name, info.levels.get(name))
+            bounds = info.metrics[name].bounds
+            if cuts is None and bounds is not None and np.isfinite(bounds).all():
+                cuts = steps_between(*bounds).tolist()
+            value = None
+            if name not in info.levels:
+                value = _value_of_level(rows, name, family)
+            if value is not None:
+                frames.append(_alone(rows, name, family, value, cuts))
+            elif len(family) > 1 or (cuts is not None and _is_other(name, cuts, counts, asked)):
+                raise InputError(
+                    f"{counts.where}: users of one level differ in '{plain(name)}', so they cannot "
+                    "be put on other levels. Count all parts on the same levels."
+                )
+            else:
+                frames.append(rows)
+                cuts = info.levels.get(name)
+            if cuts is not None:
+                levels[name] = tuple(cuts)
+    parted = pl.concat(frames, how="diagonal_relaxed").select(counts.rows.columns)
+    families = tuple((name,) for family in info.families for name in family)
+    said = info.model_copy(update={"families": families, "levels": levels})
+    return replace(counts, rows=parted, info=said).summed()
+
+
+def _is_other(
+    name: str, cuts: Sequence[float], counts: Counts, asked: Mapping[str, Sequence[float]]
+) -> bool:
+    """Whether levels are asked for that are not those of the counts."""
+    return name in asked and tuple(cuts) != counts.about.levels.get(name)
+
+
+def _alone(
+    rows: pl.DataFrame,
+    name: str,
+    family: tuple[str, ...],
+    value: FloatArray,
+    cuts: Sequence[float] | None,
+) -> pl.DataFrame:
+    """The rows of one metric of a family.
+
+    Parameters
+    ----------
+    value : (n_rows,), of the users of each row
+    """
+    if cuts is None:
+        labels = [exact_label(np.array([one])) for one in value]
+    else:
+        level = level_of(np.nan_to_num(value), np.array(cuts))
+        labels = [None if np.isnan(v) else str(at) for v, at in zip(value, level, strict=True)]
+    others = [n for one in family if one != name for n in (one, squares_of(one))]
+    return rows.with_columns(
+        pl.lit(name).alias(FAMILY),
+        pl.Series(LEVEL, labels, pl.String),
+        *(pl.lit(None, pl.Float64).alias(other) for other in others),
+    )
+
+
+def _value_of_level(rows: pl.DataFrame, name: str, family: tuple[str, ...]) -> FloatArray | None:
+    """(n_rows,), the value of all users on a row's level, NaN where undefined.
+
+    By its label where that says it, and else by the sums: another tool may call levels anything.
+    None where users on one level differ.
+    """
+    names = (USERS, name, squares_of(name))
+    sums = rows.select(pl.col(one).sum().over(LEVEL) for one in names)
+    n, total, squares = (sums[one].to_numpy().astype(np.float64) for one in names)
+    mean = np.where(rows[name].is_not_null().to_numpy(), total / n, np.nan)
+    if (squares - total * mean > _ROUNDING * squares).any():
+        return None
+    said = values_of(rows[LEVEL], family.index(name))
+    return np.where(np.abs(said - mean) <= _ROUNDING * np.abs(mean), said, mean)
 
 
 def merged(
@@ -40,8 +206,12 @@ def merged(
         return counts[0]
     if not disjoint:
         _refuse_overlap(counts)
+<<<<<<< HEAD
     infos = [_info(one) for one in counts]
     copies = [] if is_one_table else _note_copies(counts)
+=======
+    infos = [one.about for one in counts]
+>>>>>>> 3f841ebeb01d6b263a0e359a1c50cef5d9bc2bc2
     for one, info in zip(counts[1:], infos[1:], strict=True):
         _refuse_others(infos[0], info, counts[0].where, one.where)
         if not is_one_table:
@@ -50,25 +220,20 @@ def merged(
         info.levels.keys() != infos[0].levels.keys() for info in infos
     ):
         counts = [split_families(one) for one in counts]
-        infos = [_info(one) for one in counts]
+        infos = [one.about for one in counts]
     cut = [info.levels.keys() for info in infos]
     if any(names != cut[0] for names in cut):
         # values counted as they are in one part and on levels in another
         edges = {name: row for info in infos for name, row in info.levels.items()}
         counts = [split_families(one, edges) for one in counts]
-        infos = [_info(one) for one in counts]
+        infos = [one.about for one in counts]
     counts = with_same_labels(counts)
-    infos = [_info(one) for one in counts]
+    infos = [one.about for one in counts]
     rows = pl.concat([one.rows for one in counts], how="diagonal_relaxed")
     where = f"{counts[0].where} and {len(counts) - 1:,} more"
     added = _added(infos)
     added = added.model_copy(update={"warnings": (*copies, *added.warnings)})
     return Counts(rows, added, where).summed()
-
-
-def _info(counts: Counts) -> CountsInfo:
-    assert counts.info is not None
-    return counts.info
 
 
 def _refuse_overlap(counts: Sequence[Counts]) -> None:
@@ -244,4 +409,4 @@ def named(counts: Counts, part: str) -> Counts:
             f"{spelled('part', part)}: is no part of so many. The third of 16 is "
             f"{spelled('part', '3/16')}"
         )
-    return replace(counts, info=_info(counts).model_copy(update={"parts": (part,)}))
+    return replace(counts, info=counts.about.model_copy(update={"parts": (part,)}))

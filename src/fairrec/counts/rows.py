@@ -11,9 +11,19 @@ import polars as pl
 
 from fairrec.core.arrays import FloatArray, IntArray
 from fairrec.core.errors import InputError, plain
-from fairrec.counts.coarseness import notes_on_levels
-from fairrec.counts.info import AttributeInfo, CountsInfo, MetricInfo
-from fairrec.counts.table import FAMILY, LEVEL, SHARE, USERS, Counts, family_name, squares_of
+from fairrec.counts.levels import notes_on_levels
+from fairrec.counts.table import (
+    FAMILY,
+    LEVEL,
+    SHARE,
+    USERS,
+    AttributeInfo,
+    Counts,
+    CountsInfo,
+    MetricInfo,
+    family_name,
+    squares_of,
+)
 from fairrec.groups.cells import number_combinations
 from fairrec.inputs.described import Described, TiedLists
 from fairrec.inputs.users import MISSING, Attribute, Value, column_of
@@ -50,8 +60,7 @@ class Counted:
 
 def counted_users(counts: Counts) -> Counted:
     """The users of counts that say all of themselves."""
-    info = counts.info
-    assert info is not None
+    info = counts.about
     names = [*info.attributes, *info.circumstances]
     families = [_family(family_name(one), one, names, counts) for one in info.families]
     _refuse_unequal(families, names, counts.where)

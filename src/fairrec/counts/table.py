@@ -1,4 +1,4 @@
-"""A table of counts: its columns, and its file.
+"""A table of counts: its columns, what it says of itself, and its file.
 
 One row is all users of one combination of attributes and circumstances who are on one level of a
 family of metrics: how many they are, and the sums of their values and of the squares of these.
@@ -10,21 +10,237 @@ from __future__ import annotations
 import io
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Literal, Self
 
 import polars as pl
+from pydantic import BaseModel, ConfigDict, Field, model_validator
 
-from fairrec.core.errors import InputError, plain
+from fairrec.core.errors import InputError, is_panic, plain
 from fairrec.core.files import errors_of_polars, errors_of_reading, open_file, whole_file
 from fairrec.core.json_file import checked_json
-from fairrec.core.parquet import damaged
-from fairrec.core.parquet_footer import CheckedParquet
-from fairrec.counts.checking import FAMILY, LEVEL, SHARE, USERS, checked_rows, squares_of
-from fairrec.counts.info import KEY, CountsInfo
-from fairrec.counts.seal import is_as_sealed, sealed
+from fairrec.inputs.described import MeasuredBy, TiedLists
+from fairrec.statistics.missing import Kind
 
-__all__ = ["FAMILY", "LEVEL", "SHARE", "USERS", "squares_of"]
+KEY = "fairrec"
+"""Under which it stands in the metadata of the file."""
+ValueKind = Literal["text", "whole number", "number", "true or false"]
 
-OWN = (FAMILY, LEVEL, USERS, SHARE)
+
+class _Part(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True, ser_json_inf_nan="constants")
+
+
+class AttributeInfo(_Part):
+    """An attribute or a circumstance."""
+
+    kind: ValueKind = "text"
+    binning: str | None = None
+
+
+class MetricInfo(_Part):
+    """A metric, as the audit it was counted for knew it."""
+
+    definition: str = ""
+    called: str = ""
+    higher_is_better: bool | None = None
+    bounds: tuple[float, float] | None = None
+    ratio_scale: bool | None = None
+    n_expected: float = Field(
+        ge=0, allow_inf_nan=False, description="users for whom a value is expected"
+    )
+    n_undefined: float = Field(ge=0, allow_inf_nan=False, description="those of them who have none")
+
+    @model_validator(mode="after")
+    def _is_sound(self) -> Self:
+        if self.bounds is not None and not self.bounds[0] < self.bounds[1]:
+            raise ValueError("bounds that hold nothing")
+        return self
+
+
+class OutcomeInfo(_Part):
+    """A way to be missing, which is a family of its own."""
+
+    kind: Kind
+    metrics: tuple[str, ...]
+    counts_as_zero: bool = False
+    is_no_fault: bool = False
+
+
+class CountsInfo(_Part):
+    """What stands in the file beside its rows.
+
+    Parts are whose counts these are; counts of the same part are of the same users.
+    """
+
+    schema_version: Literal["1"] = "1"
+    fairrec_version: str
+    parts: tuple[str, ...] = ()
+    by: tuple[str, ...]
+    given: tuple[str, ...] = ()
+    attributes: dict[str, AttributeInfo]
+    circumstances: dict[str, AttributeInfo] = Field(default_factory=dict)
+    families: tuple[tuple[str, ...], ...] = Field(description="metrics that were counted together")
+    metrics: dict[str, MetricInfo]
+    levels: dict[str, tuple[float, ...]] = Field(
+        default_factory=dict, description="edges between levels, of metrics counted by themselves"
+    )
+    missing: dict[str, OutcomeInfo] = Field(default_factory=dict)
+    measured_by: MeasuredBy | None = None
+    relevant: str | None = None
+    gain: str | None = None
+    missing_lists: Literal["zero", "drop"] = "zero"
+    columns: dict[str, str] = Field(default_factory=dict)
+    n_candidates: int = Field(default=0, ge=0)
+    ties: TiedLists | None = Field(default=None, description="lists with equal scores")
+    min_shown: int | None = Field(default=None, ge=1)
+    n_merged: int = Field(
+        default=0, ge=0, description="users in cells that were too small to be shown"
+    )
+    warnings: tuple[str, ...] = ()
+
+    @model_validator(mode="after")
+    def _is_sound(self) -> Self:
+        counted = [name for family in self.families for name in family]
+        if not counted or sorted(counted) != sorted(self.metrics):
+            raise ValueError("families that are not of its metrics")
+        if not self.attributes or {*self.attributes} & {*self.circumstances}:
+            raise ValueError("attributes that define no groups")
+        named = {name for one in self.missing.values() for name in one.metrics}
+        if not (named | {*self.levels}) <= {*self.metrics}:
+            raise ValueError("metrics that were not counted")
+        return self
+
+
+FAMILY, LEVEL, USERS = "family", "level", "users"
+SHARE = "missing"
+"""The value that is counted where it is about who is missing."""
+_MOST_USERS = 2**53
+"""Up to here every number of users is exact, however it is added."""
+_ROUNDING = 1e-9
+"""Sums of many values may be off by so much."""
+
+
+def squares_of(name: str) -> str:
+    """The column with the squares of a metric."""
+    return f"{name}^2"
+
+
+def checked_rows(rows: pl.DataFrame, where: str) -> pl.DataFrame:
+    """The rows, if they can be counts."""
+    for name in (FAMILY, LEVEL, USERS):
+        if name not in rows.columns:
+            raise InputError(
+                f"{where}: has no column '{name}', so it is no table of counts. Make it by "
+                "fairrec count, or as docs/scale.md says."
+            )
+    if not rows.schema[USERS].is_integer() or rows[USERS].null_count() or (rows[USERS] < 0).any():
+        raise InputError(
+            f"{where}: '{USERS}' must be whole numbers, 0 or more: how many users a row is about."
+        )
+    if rows[USERS].cast(pl.Float64).sum() > _MOST_USERS:
+        raise InputError(
+            f"{where}: '{USERS}' adds up to more users than anybody has. Check how it was made."
+        )
+    if rows[FAMILY].null_count():
+        raise InputError(
+            f"{where}: {rows[FAMILY].null_count():,} rows have no family. Name the metrics that "
+            "each row is about."
+        )
+    values = [name for name in rows.columns if squares_of(name) in rows.columns]
+    if not values:
+        raise InputError(
+            f"{where}: has no sums of a metric: a column such as 'ndcg@10', and 'ndcg@10^2' with "
+            "the squares."
+        )
+    sums = [n for name in values for n in (name, squares_of(name))]
+    _refuse_types(rows, sums, where)
+    rows = rows.filter(pl.col(USERS) > 0).with_columns(
+        pl.col(FAMILY, LEVEL).cast(pl.String),
+        pl.col(USERS).cast(pl.Int64),
+        pl.col(sums).cast(pl.Float64),
+    )
+    if not rows.height:
+        raise InputError(f"{where}: has no users.")
+    for name in sums:
+        if (rows[name].is_infinite() | rows[name].is_nan()).any():
+            raise InputError(
+                f"{where}: '{plain(name)}' has sums that are no finite numbers. Leave it empty "
+                "where a value is undefined."
+            )
+    _refuse_impossible(rows, values, where)
+    if rows.filter(
+        pl.col(LEVEL).is_null() & pl.any_horizontal(pl.col(values).is_not_null())
+    ).height:
+        raise InputError(
+            f"{where}: has values without a level, so nobody knows which users are alike. "
+            f"'{LEVEL}' is empty only where nothing is defined."
+        )
+    # unknown, as text and as a number
+    keys = [name for name in rows.columns if name not in (FAMILY, LEVEL, USERS, *sums)]
+    return rows.with_columns(
+        pl.col(name).fill_nan(None) if dtype.is_float() else _empty_as_null(name)
+        for name, dtype in rows.select(keys).schema.items()
+        if dtype.is_float() or dtype == pl.String
+    )
+
+
+def _empty_as_null(name: str) -> pl.Expr:
+    return pl.when(pl.col(name) != "").then(pl.col(name)).alias(name)
+
+
+def _refuse_types(rows: pl.DataFrame, sums: list[str], where: str) -> None:
+    for name, dtype in rows.schema.items():
+        if name in sums and not dtype.is_numeric():
+            raise InputError(f"{where}: '{plain(name)}' must be numbers: sums over users.")
+        if dtype.is_nested() or dtype in (pl.Binary, pl.Object):
+            raise InputError(
+                f"{where}: '{plain(name)}' is {plain(dtype)}. Write attributes, families and "
+                "levels as text."
+            )
+    if SHARE in rows.columns and SHARE not in sums:
+        raise InputError(
+            f"{where}: '{SHARE}' is the column of who is missing, and no attribute can be called "
+            "so. Rename it."
+        )
+
+
+def _refuse_impossible(rows: pl.DataFrame, values: list[str], where: str) -> None:
+    """Sums that no users have."""
+    for name in values:
+        total, squares = pl.col(name), pl.col(squares_of(name))
+        if rows.filter(total.is_null() != squares.is_null()).height:
+            raise InputError(
+                f"{where}: '{plain(name)}' and '{plain(squares_of(name))}' must be empty in the "
+                "same rows, those of users without a value."
+            )
+        # a mean of squares is never below the square of the mean
+        less = rows.filter(squares * pl.col(USERS) < total**2 * (1 - _ROUNDING))
+        if less.height:
+            n, sum_, squared = less.select(USERS, total, squares).row(0)
+            raise InputError(
+                f"{where}: no {n:,} users have the sum {sum_:g} in '{plain(name)}' and only "
+                f"{squared:g} in '{plain(squares_of(name))}', the sum of their squares "
+                f"({less.height:,} such rows)."
+            )
+        mixed = (
+            rows.group_by(FAMILY, LEVEL)
+            .agg(total.is_null().any().alias("some"), total.is_null().all().alias("all"))
+            .filter(pl.col("some") & ~pl.col("all"))
+        )
+        if mixed.height:
+            raise InputError(
+                f"{where}: the level '{plain(mixed[LEVEL][0])}' of '{plain(name)}' has users with "
+                f"and without a value ({mixed.height:,} such levels). Leave the level of users "
+                "without a value empty."
+            )
+
+
+def refuse_unlike(rows: pl.DataFrame, info: CountsInfo, where: str) -> None:
+    """An error where rows are not what is said of them."""
+    sums = [n for name in info.metrics for n in (name, squares_of(name))]
+    for name in (*info.attributes, *info.circumstances, *sums):
+        if name not in rows.columns:
+            raise InputError(f"{where}: has no column '{plain(name)}'. Count again.")
 
 
 def family_name(metrics: tuple[str, ...]) -> str:
@@ -47,6 +263,12 @@ class Counts:
     where: str = "the counts"
 
     @property
+    def about(self) -> CountsInfo:
+        """What the table says of itself, where it does."""
+        assert self.info is not None
+        return self.info
+
+    @property
     def keys(self) -> list[str]:
         """Attributes and circumstances."""
         if self.info is not None:
@@ -56,7 +278,9 @@ class Counts:
     def _is_key(self, name: str) -> bool:
         squared = name.removesuffix("^2")
         is_value = squares_of(squared) in self.rows.columns
-        return name not in OWN and squares_of(SHARE) != name and not is_value
+        return (
+            name not in (FAMILY, LEVEL, USERS, SHARE) and squares_of(SHARE) != name and not is_value
+        )
 
     @property
     def values(self) -> list[str]:
@@ -89,12 +313,9 @@ def _sum_or_null(name: str) -> pl.Expr:
 
 def write_counts(counts: Counts, file: Path) -> None:
     """Write counts whole or not at all."""
-    assert counts.info is not None
-    said = counts.info.model_dump_json(exclude_defaults=False)
+    said = counts.about.model_dump_json(exclude_defaults=False)
     with whole_file(file) as path, errors_of_polars():
-        content = io.BytesIO()
-        counts.rows.write_parquet(content, metadata={KEY: said})
-        path.write_bytes(sealed(content.getvalue()))
+        counts.rows.write_parquet(path, metadata={KEY: said})
 
 
 def read_counts(file: Path) -> Counts:
@@ -103,13 +324,15 @@ def read_counts(file: Path) -> Counts:
     fix = "Give a file that fairrec count has written."
     with open_file(file, fix) as stream, errors_of_reading(file, fix):
         content = stream.read()
-        is_whole = is_as_sealed(content)
-        if is_whole is False:
-            raise _changed(where)
-        with damaged(file, fix):
-            CheckedParquet(io.BytesIO(content), where, fix).check_pages(io.BytesIO(content))
-            metadata = pl.read_parquet_metadata(io.BytesIO(content))
-            rows = pl.read_parquet(content)
+    try:
+        metadata = pl.read_parquet_metadata(io.BytesIO(content))
+        rows = pl.read_parquet(content)
+    except BaseException as error:
+        if not (is_panic(error) or isinstance(error, pl.exceptions.PolarsError)):
+            raise
+        raise InputError(
+            f"{where}: cannot be read as Parquet ({plain(error, 200)}). {fix}"
+        ) from error
     info = None
     if KEY in metadata:
         try:
@@ -119,13 +342,4 @@ def read_counts(file: Path) -> Counts:
                 f"{where}: is no table of counts of this version of FairRec "
                 f"({plain(error, 300)}). Count again."
             ) from error
-        if not is_whole:
-            raise _changed(where)
     return Counts(checked_rows(rows, where), info, where)
-
-
-def _changed(where: str) -> InputError:
-    return InputError(
-        f"{where}: is not as fairrec count wrote it: it was damaged or changed. Copy it again, or "
-        "count again."
-    )

@@ -19,7 +19,7 @@ from fairrec.inputs.columns import find_column, named_column, recbole_type
 from fairrec.inputs.formats import files_of, format_of, open_path
 from fairrec.inputs.frames import PandasFrame, open_frame
 from fairrec.inputs.ids import whole_or_text
-from fairrec.inputs.parts.piece import Piece
+from fairrec.inputs.parts.row_slice import Piece
 from fairrec.inputs.sources import Role
 from fairrec.inputs.stored_files import CHECK
 

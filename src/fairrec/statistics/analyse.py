@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import math
+from concurrent.futures import Executor
 from dataclasses import replace
 
 from scipy.special import ndtri
 
 from fairrec.core.audit_options import AuditOptions
-from fairrec.core.engines.engine import Engine
 from fairrec.core.progress import Progress
 from fairrec.groups.grouping import Grouping
 from fairrec.metrics.measured import Measured
@@ -38,7 +38,7 @@ def analyse(
     options: AuditOptions,
     progress: Progress = lambda stage, done, total: None,
     strata: Strata | None = None,
-    engine: Engine | None = None,
+    executor: Executor | None = None,
     blocks: UserBlocks | None = None,
 ) -> Analysis:
     """Moments of all groups and the test against chance; the rest follows from them.
@@ -46,7 +46,7 @@ def analyse(
     Parameters
     ----------
     strata : users in the same circumstances, among whom alone groups are compared
-    engine : whose workers draw permutations; None for the threads of this process
+    executor : whose workers draw permutations; None for the threads of this process
     blocks : of the users who were shown items, where these are compared
     """
     raw = moments_of(measured, grouping, options.n_threads)
@@ -76,13 +76,13 @@ def analyse(
     null = _null_hypothesis(found, strata)
     most = max(n_wanted, MOST_DRAWS)
     errors = _errors_of_seeds(n_wanted, most)
-    found = replace(found, test=null_distribution(null, n_wanted, *how, engine))
+    found = replace(found, test=null_distribution(null, n_wanted, *how, executor))
     while found.test is not None and not is_decided(found, errors):
         n_drawn = found.test.n_permutations
         if n_drawn == most:
             return replace(found, raised=errors)
         n_wanted = min(2 * n_drawn, most)
-        more = null_distribution(null, n_wanted - n_drawn, *how, engine, n_drawn)
+        more = null_distribution(null, n_wanted - n_drawn, *how, executor, n_drawn)
         found = replace(found, test=PermutationTest.joined([found.test, more]))
     return found
 

@@ -10,6 +10,7 @@ the shuffled order, each without the users it is undefined for. With strata, val
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from concurrent.futures import Executor
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import NamedTuple, Protocol
@@ -17,7 +18,6 @@ from typing import NamedTuple, Protocol
 import numpy as np
 
 from fairrec.core.arrays import BoolArray, FloatArray, IntArray
-from fairrec.core.engines.engine import Engine
 from fairrec.core.kernels import kernel
 from fairrec.core.threads import map_in_threads
 from fairrec.groups.grouping import Grouping
@@ -213,7 +213,7 @@ def null_distribution(
     seed: int,
     threads: int = 1,
     advance: Callable[[int], None] = lambda n: None,
-    engine: Engine | None = None,
+    executor: Executor | None = None,
     first: int = 0,
 ) -> PermutationTest:
     """The test made of all draws.
@@ -221,11 +221,11 @@ def null_distribution(
     Parameters
     ----------
     advance : told how many draws more are done
-    engine : whose workers make them; None for the threads of this process
+    executor : whose workers make them, each in one thread; None for the threads of this process
     first : the number of the first draw
     """
-    if engine is not None:
-        return _by_workers(null, n_permutations, seed, advance, engine, first)
+    if executor is not None:
+        return _by_workers(null, n_permutations, seed, advance, executor, first)
     shape = null.tested.of_group.shape
     largest = np.empty((n_permutations, 2, null.tested.n_columns))
     largest_own = np.empty((n_permutations, 2, null.intervals.n_columns))
@@ -255,23 +255,22 @@ def _by_workers(
     n_permutations: int,
     seed: int,
     advance: Callable[[int], None],
-    engine: Engine,
+    executor: Executor,
     first: int,
 ) -> PermutationTest:
     """The same, block by block."""
     end = first + n_permutations
     blocks = [DrawBlock(start, min(start + BLOCK, end)) for start in range(first, end, BLOCK)]
-    draw = partial(_block, null, seed=seed, threads=engine.threads)
+    draw = partial(_block, null, seed=seed)
     found = []
-    for block, part in zip(blocks, engine.map(draw, blocks), strict=True):
+    for block, part in zip(blocks, executor.map(draw, blocks), strict=True):
         advance(block.stop - block.start)
         found.append(part)
     return PermutationTest.joined(found)
 
 
-def _block(null: NullHypothesis, block: DrawBlock, seed: int, threads: int) -> PermutationTest:
-    n_draws = block.stop - block.start
-    return null_distribution(null, n_draws, seed, threads, first=block.start)
+def _block(null: NullHypothesis, block: DrawBlock, seed: int) -> PermutationTest:
+    return null_distribution(null, block.stop - block.start, seed, first=block.start)
 
 
 class Permuted:

@@ -28,16 +28,24 @@ from fairrec.core.audit_options import (
     Title,
     Top,
 )
-from fairrec.core.engines.options import Address, EngineName, EngineOptions, Scratch, Workers
 from fairrec.core.errors import InputError, errors_of_libraries
 from fairrec.core.kernels import make_ready
 from fairrec.core.options import documented, invalid, spelled
 from fairrec.core.progress import Progress
-from fairrec.counts.options import RESERVED_NAMES, CountsFiles, CountsOptions, Disjoint
+from fairrec.counts.options import (
+    RESERVED_NAMES,
+    Address,
+    CountsFiles,
+    CountsOptions,
+    Disjoint,
+    EngineName,
+    EngineOptions,
+    Scratch,
+    Workers,
+)
 from fairrec.groups.grouping import grouping_of
 from fairrec.inputs.audit_inputs import AuditInputs
-from fairrec.inputs.parts.large import is_large
-from fairrec.inputs.room import most_rows
+from fairrec.inputs.room import is_large, most_rows
 from fairrec.inputs.table_options import (
     Gain,
     MissingLists,
@@ -212,7 +220,7 @@ def audit(
         and not has_pooled(tables.metrics)
     )
     if is_cut and is_of_everyone(how, scorer):
-        from fairrec.counts.families import LevelsError
+        from fairrec.counts.levels import LevelsError
         from fairrec.workflows.audit_parts import audit_in_parts
         from fairrec.workflows.scored import as_model
 

@@ -4,23 +4,23 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
+from concurrent.futures import Executor
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from fairrec.core.audit_options import AboutOptions, AuditOptions
-from fairrec.core.engines.engine import Engine, open_engine
-from fairrec.core.engines.options import EngineOptions
 from fairrec.core.errors import InputError, plain
 from fairrec.core.options import Blank, changed, invalid, spelled
 from fairrec.core.progress import Progress
 from fairrec.core.told import told_path
-from fairrec.counts.checking import refuse_unlike
-from fairrec.counts.choosing import chosen
+from fairrec.counts.executor import open_executor
 from fairrec.counts.foreign import with_info
 from fairrec.counts.merging import merged
+from fairrec.counts.options import EngineOptions
 from fairrec.counts.rows import Counted, counted_users
-from fairrec.counts.table import Counts, read_counts
+from fairrec.counts.selection import chosen
+from fairrec.counts.table import Counts, read_counts, refuse_unlike
 from fairrec.groups.grouping import grouping_of
 from fairrec.inputs.table_options import TableOptions
 from fairrec.inputs.tables import Table
@@ -92,7 +92,7 @@ def audit_counts(
     opened = [_table(*pair) for pair in zip(counts, read, strict=True) if isinstance(pair[0], Path)]
     names = ["counts", *(f"counts {at}" for at in range(2, len(opened) + 1))]
     described = replace(counted.described, tables=dict(zip(names, opened, strict=False)))
-    with open_engine(where) as engine:
+    with open_executor(where) as executor:
         return audit_counted(
             replace(counted, described=described),
             options,
@@ -100,7 +100,7 @@ def audit_counts(
             command=command or _as_call(files, counted, asked, disjoint, options, about),
             about=about,
             started=started,
-            engine=None if where.engine == "local" else engine,
+            executor=None if where.engine == "local" else executor,
         )
 
 
@@ -112,7 +112,7 @@ def audit_counted(
     command: str,
     about: AboutOptions,
     started: float,
-    engine: Engine | None = None,
+    executor: Executor | None = None,
 ) -> AuditResult:
     """The audit of users who were counted."""
     measured, wanted = counted.measured, counted.measured.metrics
@@ -120,7 +120,7 @@ def audit_counted(
     _refuse_undefined(measured)
     refuse_unfit_to(options.matters, measured)
     grouping = grouping_of(counted.attributes, options, counted.n_users, len(wanted))
-    analysis = analyse(measured, grouping, options, progress, counted.strata, engine)
+    analysis = analyse(measured, grouping, options, progress, counted.strata, executor)
     warnings = (*counted.described.warnings, NOT_LOOKED_AT)
     return named_result(
         analysis,

@@ -14,14 +14,14 @@ from typing import Any
 import polars as pl
 
 from fairrec.core.audit_options import AboutOptions, AuditOptions
-from fairrec.core.engines.engine import open_engine
-from fairrec.core.engines.options import EngineOptions
 from fairrec.core.files import errors_of_scratch
 from fairrec.core.progress import Progress
 from fairrec.core.scratch import scratch
+from fairrec.counts.executor import open_executor
+from fairrec.counts.options import EngineOptions
 from fairrec.counts.rows import counted_users
 from fairrec.inputs.audit_inputs import open_tables
-from fairrec.inputs.parts.part import Parts
+from fairrec.inputs.parts.partition import Parts
 from fairrec.inputs.table_options import TableOptions
 from fairrec.inputs.users import Attribute
 from fairrec.result.audit_result import AuditResult
@@ -58,11 +58,11 @@ def audit_in_parts(
         with errors_of_scratch(place):
             per_user = ending.enter_context(scratch(place, "fairrec-users", is_folder=True))
         with (
-            open_engine(where) as engine,
+            open_executor(where) as executor,
             counted_in_parts(
                 predictions,
                 given,
-                engine,
+                executor,
                 {},
                 progress,
                 reserved=reserved,
@@ -83,7 +83,7 @@ def audit_in_parts(
                 command=command or audit_call(said, options, about, scored),
                 about=about,
                 started=started,
-                engine=None if where.engine == "local" else engine,
+                executor=None if where.engine == "local" else executor,
             )
         # kept until the program ends: the result is written from it
         atexit.register(ending.pop_all().close)
@@ -93,5 +93,5 @@ def audit_in_parts(
 def _notes(parts: Parts, attributes: Sequence[Attribute]) -> list[str]:
     """What the reader should know of columns, beside what their counts tell."""
     told = {note for attribute in attributes for note in attribute.warnings}
-    notes = (note for attribute in parts.attributes for note in attribute.warnings)
+    notes = (note for one in parts.attributes for note in one.audited.warnings)
     return [note for note in notes if note not in told]

@@ -10,15 +10,14 @@ import numpy as np
 
 from fairrec.core.arrays import FloatArray
 from fairrec.core.audit_options import AuditOptions, MaxMemory, MinShown, SharingOptions, Threads
-from fairrec.core.engines.engine import open_engine
-from fairrec.core.engines.options import Address, EngineName, EngineOptions, Scratch, Workers
 from fairrec.core.errors import InputError, errors_of_libraries
 from fairrec.core.files import write_text
 from fairrec.core.options import documented, spelled
 from fairrec.core.progress import Progress
-from fairrec.counts.coarseness import ENOUGH
 from fairrec.counts.counting import count_users
+from fairrec.counts.executor import open_executor
 from fairrec.counts.levels import (
+    ENOUGH,
     has_steps,
     kept_on,
     levels_of,
@@ -27,11 +26,21 @@ from fairrec.counts.levels import (
     suggested_levels,
 )
 from fairrec.counts.merging import named
-from fairrec.counts.options import RESERVED_NAMES, CountOptions, LevelsFile, MakeLevels, PartName
-from fairrec.counts.small_cells import without_small_cells
+from fairrec.counts.options import (
+    RESERVED_NAMES,
+    Address,
+    CountOptions,
+    EngineName,
+    EngineOptions,
+    LevelsFile,
+    MakeLevels,
+    PartName,
+    Scratch,
+    Workers,
+)
+from fairrec.counts.selection import without_small_cells
 from fairrec.counts.table import Counts
-from fairrec.inputs.parts.large import is_large
-from fairrec.inputs.room import most_rows
+from fairrec.inputs.room import is_large, most_rows
 from fairrec.inputs.table_options import Gain, MissingLists, Relevant, TableOptions
 from fairrec.metrics.measured import Measured, measure_everyone
 from fairrec.metrics.reading import read_inputs
@@ -129,11 +138,11 @@ def count(
                 "parts. Make the levels from one file of it."
             )
         with (
-            open_engine(where) as working,
+            open_executor(where) as executor,
             counted_in_parts(
                 predictions,
                 tables,
-                working,
+                executor,
                 own,
                 progress,
                 reserved=RESERVED_NAMES,

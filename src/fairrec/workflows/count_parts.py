@@ -5,24 +5,23 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from operator import add
 from pathlib import Path
 from typing import Any
 
 from fairrec.core.arrays import FloatArray
-from fairrec.core.engines.engine import Engine, steps
-from fairrec.core.engines.local import LocalEngine
 from fairrec.core.errors import InputError, plain
 from fairrec.core.files import put_table, whole_file
 from fairrec.core.options import changed, spelled
 from fairrec.core.progress import Progress
 from fairrec.counts.counting import count_users
+from fairrec.counts.executor import LocalExecutor, PartExecutor, fold
 from fairrec.counts.levels import levels_of
 from fairrec.counts.merging import merged
 from fairrec.counts.table import Counts
+from fairrec.inputs.audit_inputs import AuditInputs
 from fairrec.inputs.notes import Notes, added, in_words
-from fairrec.inputs.parts.doubts import Doubts
-from fairrec.inputs.parts.opening import open_parts
-from fairrec.inputs.parts.part import Part, Parts
+from fairrec.inputs.parts.partition import Part, Parts, open_parts
 from fairrec.inputs.table_options import TABLE_NAMES, TableOptions
 from fairrec.inputs.tables import Table
 from fairrec.metrics import METRICS, MetricAtK
@@ -32,10 +31,18 @@ from fairrec.result.per_user_table import per_user_table
 from fairrec.scoring.models.model import Model
 from fairrec.workflows.scored import with_scores_of
 
+Doubts = Mapping[tuple[str, str], str | None]
+
 
 @dataclass(frozen=True, slots=True)
 class CountedPart:
-    """What comes of a part, or of several."""
+    """What comes of a part, or of several.
+
+    Parameters
+    ----------
+    doubts : what would be wrong if it were so in every part, by table and kind; None where a part
+        shows that it is not
+    """
 
     counts: Counts
     doubts: Doubts
@@ -45,7 +52,7 @@ class CountedPart:
         """Both together: users are in one part each."""
         return CountedPart(
             merged([self.counts, other.counts], disjoint=True, is_one_table=True),
-            self.doubts + other.doubts,
+            added_doubts(self.doubts, other.doubts),
             added(self.notes, other.notes),
         )
 
@@ -71,10 +78,15 @@ class CountPart:
     model: Model | None = None
     users: Any = None
 
+    @property
+    def n_gpus(self) -> float:
+        """How many GPUs a part is given where there are any."""
+        return 0.0 if self.model is None else 1.0
+
     def __call__(self, part: Part) -> CountedPart:
         """Read, rank, measure and count a part."""
         inputs, wanted = read_inputs(
-            **part.tables(), **self.said, reserved=self.reserved, has_scores=self.model is None
+            **part.tables, **self.said, reserved=self.reserved, has_scores=self.model is None
         )
         refuse_pooled(wanted)
         if self.model is not None:
@@ -89,32 +101,56 @@ class CountPart:
             with whole_file(self.per_user / f"{int(number):08}.parquet") as file:
                 put_table(table, file, compression_level=1)
         notes = (*inputs.notes, *inputs.side.notes)
-        return CountedPart(_noted(replace(counts, where=part.name), ()), Doubts.of(inputs), notes)
+        return CountedPart(_noted(replace(counts, where=part.name), ()), open_doubts(inputs), notes)
 
 
-def count_in_parts(parts: Parts, counting: CountPart, engine: Engine, progress: Progress) -> Counts:
+def count_in_parts(
+    parts: Parts, counting: CountPart, executor: PartExecutor, progress: Progress
+) -> Counts:
     """The counts of all parts, added in an order that they alone determine."""
-    done = steps(progress, "measuring and counting", parts.n_rows, lambda part: part.n_rows)
-    found = engine.fold(counting, parts, _add, done, gpus=0.0 if counting.model is None else 1.0)
-    found.doubts.refuse()
+
+    def counted() -> Iterator[CountedPart]:
+        n_done = 0
+        progress("measuring and counting", n_done, parts.n_rows)
+        for part, one in zip(parts, executor.map(counting, parts), strict=True):
+            n_done += part.n_rows
+            progress("measuring and counting", n_done, parts.n_rows)
+            yield one
+
+    found = fold(add, counted())
+    refuse_doubts(found.doubts)
     return _noted(replace(found.counts, where="the counts"), in_words(found.notes))
+
+
+def open_doubts(inputs: AuditInputs) -> Doubts:
+    """What reading a part left open."""
+    tables = inputs.tables.items()
+    return {(name, kind): said for name, one in tables for kind, said in one.doubts.items()}
+
+
+def added_doubts(one: Doubts, other: Doubts) -> Doubts:
+    """Those of both: one that a part has cleared is none."""
+    cleared = {key for some in (one, other) for key, said in some.items() if said is None}
+    return {**other, **one, **dict.fromkeys(cleared)}
+
+
+def refuse_doubts(doubts: Doubts) -> None:
+    """An error for the first doubt that no part has cleared."""
+    for message in doubts.values():
+        if message is not None:
+            raise InputError(message)
 
 
 def _noted(counts: Counts, notes: Sequence[str]) -> Counts:
     """The same with other notes: those of parts add up, and are told of all of them."""
-    assert counts.info is not None
-    return replace(counts, info=counts.info.model_copy(update={"warnings": tuple(notes)}))
-
-
-def _add(one: CountedPart, other: CountedPart) -> CountedPart:
-    return one + other
+    return replace(counts, info=counts.about.model_copy(update={"warnings": tuple(notes)}))
 
 
 @contextmanager
 def counted_in_parts(
     predictions: Any,
     given: TableOptions,
-    engine: Engine,
+    executor: PartExecutor,
     edges: Mapping[str, FloatArray],
     progress: Progress,
     *,
@@ -135,13 +171,13 @@ def counted_in_parts(
         said = {name: one for name, one in changed(given).items() if name not in TABLE_NAMES}
         if given.metrics is None:
             # what the tables allow must be the same in all parts
-            first = next(iter(parts)).tables()
+            first = next(iter(parts)).tables
             _, wanted = read_inputs(**first, **said, reserved=reserved, has_scores=model is None)
             said["metrics"] = [metric.name for metric in wanted]
-        if not isinstance(engine, LocalEngine):
+        if not isinstance(executor, LocalExecutor):
             _refuse_own(said["metrics"])
-        counting = CountPart(said, edges, engine.threads, reserved, per_user, model, given.users)
-        yield count_in_parts(parts, counting, engine, progress), parts
+        counting = CountPart(said, edges, executor.threads, reserved, per_user, model, given.users)
+        yield count_in_parts(parts, counting, executor, progress), parts
 
 
 def _refuse_own(names: Sequence[str]) -> None:

@@ -52,7 +52,7 @@ FILES = {
         "reranker.json: all that is needed to apply a re-ranker to new lists",
     ),
     "counts": JsonFile(
-        "fairrec.counts.info:CountsInfo",
+        "fairrec.counts.table:CountsInfo",
         "what counts.parquet says of itself, in its metadata under fairrec",
     ),
     "bundle": JsonFile("fairrec.datasets.bundle:Manifest", "manifest.json of a prepared data set"),

@@ -7,13 +7,8 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 
-from fairrec.inputs.parts import coded_users
-from fairrec.inputs.parts.coded_users import (
-    UsersPiece,
-    encode_attributes,
-    users_of,
-    write_users,
-)
+from fairrec.inputs.parts.coded_users import UsersPiece, encode_attributes, users_of
+from fairrec.inputs.parts.row_slice import FileRows
 from fairrec.inputs.tables import Table
 
 USERS = pl.DataFrame(
@@ -29,32 +24,29 @@ ASKED = ("langs:each", "age:10", "age:q2")
 def test_values_are_those_of_audited_users_and_of_all():
     is_audited = np.array([True, True, False, True])
     columns, found = encode_attributes(Table(USERS, "users"), ASKED, is_audited)
-    by_name = {one.name: one for one in found}
+    by_name = {one.spec.name: one for one in found}
     assert [*by_name] == ["langs[de]", "langs[en]", "langs[fr]", "age"]
-    width, quantiles = (one for one in found if one.name == "age")
+    width, quantiles = (one for one in found if one.spec.name == "age")
     # half a year makes no difference unless somebody who is audited has it
-    assert width.values == ("20-29", "30-39", "60-69")
-    assert width.values_of_all == ("[20, 30)", "[30, 40)", "[50, 60)", "[60, 70)")
-    assert quantiles.values == ("q1 [20, 35]", "q2 [61, 61]")
+    assert width.audited.values == ("20-29", "30-39", "60-69")
+    assert width.everyone.values == ("[20, 30)", "[30, 40)", "[50, 60)", "[60, 70)")
+    assert quantiles.audited.values == ("q1 [20, 35]", "q2 [61, 61]")
     assert columns["audited 3"].to_list() == [0, 1, -1, 2]
     assert columns["all 3"].to_list() == [0, 1, 2, 3]
     assert columns["audited 3"].dtype == pl.Int8
 
 
-def test_users_of_a_part_are_sorted_and_have_their_attributes(tmp_path: Path, monkeypatch):
-    monkeypatch.setattr(coded_users, "_PER_FILE", 2)
-    table = Table(USERS, "users")
-    columns, found = encode_attributes(table, ["age:10"], np.ones(4, dtype=bool))
-    frame = pl.DataFrame({"id": USERS["user_id"], **columns})
-    parts = np.array([1, 3, 1, 1], dtype=np.int32)
-    rows = write_users(frame, parts, 5, tmp_path)
-    assert [one.stop - one.start for one in rows] == [0, 3, 0, 1, 0]
-    some = [
-        UsersPiece("users", tmp_path, (one,), columns=("user_id", "age"), attributes=found)
-        for one in rows
-    ]
-    mine = users_of(Table(some[1], "users"), ["age:10"])
-    assert mine.ids.to_list() == [1, 5, 9]
+def test_users_of_a_part_are_sorted_and_have_their_attributes(tmp_path: Path):
+    columns, found = encode_attributes(Table(USERS, "users"), ["age:10"], np.ones(4, dtype=bool))
+    file = tmp_path / "users.parquet"
+    pl.DataFrame({"id": USERS["user_id"], **columns}).write_parquet(file)
+
+    def some(stop: int) -> UsersPiece:
+        rows = (FileRows(file, 0, stop),)
+        return UsersPiece("users", file, rows, columns=("user_id", "age"), attributes=found)
+
+    mine = users_of(Table(some(3), "users"), ["age:10"])
+    assert mine.ids.to_list() == [3, 5, 9]
     (age,) = mine.attributes(np.arange(3))
-    assert age.labels.to_list() == ["[60, 70)", "[20, 30)", "[50, 60)"]
-    assert len(users_of(Table(some[0], "users"), ["age:10"]).ids) == 0
+    assert age.labels.to_list() == ["[30, 40)", "[20, 30)", "[50, 60)"]
+    assert len(users_of(Table(some(0), "users"), ["age:10"]).ids) == 0

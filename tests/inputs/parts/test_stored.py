@@ -8,8 +8,8 @@ import polars as pl
 import pytest
 
 from fairrec.core.errors import InputError
-from fairrec.inputs.parts.piece import scan_rows
-from fairrec.inputs.parts.stored import Stored, is_stored
+from fairrec.inputs.parts.partition import Stored, is_stored
+from fairrec.inputs.parts.row_slice import scan_rows
 from fairrec.inputs.tables import Table
 
 
@@ -28,17 +28,9 @@ def test_any_range_of_rows_is_found_over_borders_of_files(tmp_path: Path):
     assert table.n_rows == 8
     for start in range(9):
         for stop in range(start, 9):
-            rows = scan_rows(table.rows(start, stop)).collect()
+            rows = scan_rows(table.piece(table.rows(start, stop), False).rows).collect()
             assert rows["row"].to_list() == [*range(start, stop)]
             assert rows.schema == {"row": pl.Int64}
-
-
-def test_batches_are_all_rows_once(tmp_path: Path):
-    table = stored(tmp_path, 3, 5)
-    for n_rows in (1, 2, 3, 100):
-        batches = [*table.batches(n_rows, "row")]
-        assert [start for start, _ in batches] == [*range(0, 8, n_rows)]
-        assert pl.concat(frame for _, frame in batches)["row"].to_list() == [*range(8)]
 
 
 def test_tables_that_are_not_in_parquet_files_or_empty_are_refused(tmp_path: Path):

@@ -1,4 +1,4 @@
-"""What of counts is audited: some of their attributes, circumstances and metrics."""
+"""Some attributes and metrics of counts, and counts to be passed on without small cells."""
 
 from __future__ import annotations
 
@@ -9,8 +9,9 @@ import polars as pl
 
 from fairrec.core.errors import InputError, plain, unknown_name
 from fairrec.core.options import Blank, spelled
-from fairrec.counts.splitting import split_families
-from fairrec.counts.table import FAMILY, LEVEL, SHARE, USERS, Counts, squares_of
+from fairrec.counts.merging import split_families
+from fairrec.counts.table import FAMILY, LEVEL, SHARE, USERS, Counts, family_name, squares_of
+from fairrec.inputs.users import OTHER
 
 
 def chosen(
@@ -23,8 +24,7 @@ def chosen(
 
     What is not named is added up over.
     """
-    info = counts.info
-    assert info is not None
+    info = counts.about
     keys = {**info.attributes, **info.circumstances}
     said = {**_specs(info.attributes, info.by), **_specs(info.circumstances, info.given)}
     attributes = _named("by", by, [*info.attributes], said, counts.where)
@@ -42,8 +42,7 @@ def chosen(
     families = [one for one in info.families if any(name in wanted for name in one)]
     if any(name not in wanted for one in families for name in one):
         counts = split_families(counts)
-        assert counts.info is not None
-        info = counts.info
+        info = counts.about
         families = [one for one in info.families if one[0] in wanted]
     columns = [FAMILY, *attributes, *circumstances, LEVEL, USERS]
     sums = [n for name in (*wanted, SHARE) for n in (name, squares_of(name))]
@@ -73,8 +72,7 @@ def chosen(
 
 def _refuse_unknown_missing(counts: Counts, attributes: Sequence[str]) -> None:
     """Who is missing is counted by attributes alone: by a circumstance nobody would seem to be."""
-    info = counts.info
-    assert info is not None
+    info = counts.about
     others = [name for name in attributes if name not in info.attributes]
     is_missing = pl.col(FAMILY).is_in([*info.missing]) & (pl.col(SHARE) > 0)
     if others and info.missing and counts.rows.filter(is_missing).height:
@@ -126,3 +124,74 @@ def _metrics(asked: Iterable[str], known: list[str]) -> list[str]:
     if not found:
         raise InputError(f"No metric is named. Example: {spelled('metrics', Blank(known[0]))}")
     return [*dict.fromkeys(found)]
+
+
+def without_small_cells(counts: Counts, least: int | None) -> Counts:
+    """The same with every combination of fewer users merged into larger ones.
+
+    The attribute with most values is given up first, so that a group of few attributes loses few
+    of its users. A user who is dropped would be missing from every group; one who is merged is
+    missing from those of the attributes that were given up.
+    """
+    info = counts.info
+    if least is None or info is None:
+        return counts
+    families = [family_name(one) for one in info.families]
+    audited = counts.rows.filter(pl.col(FAMILY).is_in(families))
+    everyone = audited.filter(pl.col(FAMILY) == families[0])
+    rows, n_merged = _merged(audited, everyone, counts.keys, least)
+    # who is missing is counted among others than the audited, each time
+    missing = [
+        _merged(mine, mine, [*info.attributes], least)[0]
+        for name in info.missing
+        if (mine := counts.rows.filter(pl.col(FAMILY) == name)).height
+    ]
+    note = (
+        f"combinations of fewer than {least:,} users are merged into '{OTHER}': "
+        f"{n_merged:,} users; a group of one of their values misses those of them who were merged"
+    )
+    said = info.model_copy(
+        update={
+            "min_shown": least,
+            "n_merged": n_merged,
+            "warnings": (*info.warnings, *([note] if n_merged else [])),
+        }
+    )
+    return replace(counts, rows=pl.concat([rows, *missing]), info=said).summed()
+
+
+def _merged(
+    rows: pl.DataFrame, everyone: pl.DataFrame, keys: Sequence[str], least: int
+) -> tuple[pl.DataFrame, int]:
+    """The rows by merged combinations, and how many users were in those that were too small.
+
+    Parameters
+    ----------
+    everyone : rows that hold each user once
+    """
+    shown = {f"{name} shown": name for name in keys}
+    cells = everyone.group_by(keys).agg(pl.col(USERS).sum())
+    cells = cells.with_columns(pl.col(name).alias(new) for new, name in shown.items())
+    n_merged = int(cells.filter(pl.col(USERS) < least)[USERS].sum())
+    finest = sorted(shown, key=lambda name: -cells[name].n_unique())
+    is_small = pl.col(USERS).sum().over([*shown]) < least
+    for name in finest:
+        cells = cells.with_columns(_other_where(is_small, name))
+    # what is left over takes the smallest of the others with it
+    while True:
+        sizes = cells.group_by([*shown]).agg(pl.col(USERS).sum()).sort(USERS, *shown)
+        if sizes.height == 1 or sizes[USERS][0] >= least:
+            break
+        joined = sizes.head(2).select(pl.col([*shown]), pl.lit(True).alias("is_joined"))
+        cells = cells.join(joined, on=[*shown], how="left", nulls_equal=True)
+        is_joined = pl.col("is_joined").fill_null(False)
+        cells = cells.with_columns(_other_where(is_joined, name) for name in shown)
+        cells = cells.drop("is_joined")
+    rows = rows.join(cells.drop(USERS), on=keys, how="left", nulls_equal=True)
+    columns = [column for column in rows.columns if column not in shown]
+    renamed = (pl.col(new).alias(name) for new, name in shown.items())
+    return rows.with_columns(renamed).select(columns), n_merged
+
+
+def _other_where(is_merged: pl.Expr, name: str) -> pl.Expr:
+    return pl.when(is_merged).then(pl.lit(OTHER)).otherwise(pl.col(name)).alias(name)

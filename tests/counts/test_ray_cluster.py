@@ -8,11 +8,11 @@ from types import SimpleNamespace
 
 import pytest
 
-from fairrec.core.engines.engine import open_engine
-from fairrec.core.engines.options import EngineOptions
-from fairrec.core.engines.ray_cluster import Cluster
 from fairrec.core.errors import InputError
 from fairrec.core.options import from_command_line
+from fairrec.counts.executor import open_executor
+from fairrec.counts.options import EngineOptions
+from fairrec.counts.ray_adapter import RayExecutor
 
 
 def run_python(code: str) -> subprocess.CompletedProcess[str]:
@@ -22,7 +22,7 @@ def run_python(code: str) -> subprocess.CompletedProcess[str]:
 
 
 def join(address: str) -> None:
-    with open_engine(EngineOptions(engine="ray", address=address)):
+    with open_executor(EngineOptions(engine="ray", address=address)):
         pass
 
 
@@ -52,16 +52,15 @@ def test_an_address_that_is_none_is_refused():
 
 OTHER_SERVICE = """
 import socket
-from fairrec.core.engines import engine, options, ray_cluster
+from fairrec.counts import executor, options, ray_adapter
 
-ray_cluster.JOINS_WITHIN = 1.0
+ray_adapter.JOINS_WITHIN = 1.0
 with socket.socket() as listening:
     listening.bind(("127.0.0.1", 0))
     listening.listen()
     address = "127.0.0.1:%d" % listening.getsockname()[1]
     try:
-        with engine.open_engine(options.EngineOptions(engine="ray", address=address)):
-            pass
+        executor.open_executor(options.EngineOptions(engine="ray", address=address))
     except ValueError as error:
         print(error)
 """
@@ -76,21 +75,21 @@ def test_what_answers_and_is_no_ray_is_not_waited_for():
 
 STARTED = """
 import os
-from fairrec.core.engines.engine import open_engine
-from fairrec.core.engines.options import EngineOptions
-from tests.core.engines.pieces import pieces, squared
+from fairrec.counts.executor import open_executor
+from fairrec.counts.options import EngineOptions
+from tests.counts.pieces import pieces, squared
 
 os.environ.pop("RAY_ADDRESS", None)
-with open_engine(EngineOptions(engine="ray", workers=1)) as engine:
+with open_executor(EngineOptions(engine="ray", workers=1)) as executor:
     import ray
-    print([*engine.map(squared, pieces(3))], ray.cluster_resources()["CPU"])
+    print([*executor.map(squared, pieces(3))], ray.cluster_resources()["CPU"])
     print(os.environ["RAY_USAGE_STATS_ENABLED"])
     # a program that has joined one keeps it
-    with open_engine(EngineOptions(engine="ray")) as same:
+    with open_executor(EngineOptions(engine="ray")) as same:
         print([*same.map(squared, pieces(2))])
     print(ray.is_initialized())
     try:
-        with open_engine(EngineOptions(engine="ray", address="auto")):
+        with open_executor(EngineOptions(engine="ray", address="auto")):
             pass
     except ValueError as error:
         print(error)
@@ -118,43 +117,30 @@ def test_a_start_that_fails_is_said_in_words(monkeypatch):
     monkeypatch.delenv("RAY_ADDRESS", raising=False)
     with (
         pytest.raises(InputError, match=r"could not be started here .*timed out during startup"),
-        open_engine(EngineOptions(engine="ray")),
+        open_executor(EngineOptions(engine="ray")),
     ):
         pass
 
 
-def cluster_of(resources: dict[str, float], **how: object) -> Cluster:
-    return Cluster(SimpleNamespace(cluster_resources=lambda: resources), **how)
+def room_of(resources: dict[str, float], workers: int | None, is_own: bool) -> int:
+    executor = object.__new__(RayExecutor)
+    executor._ray = SimpleNamespace(cluster_resources=lambda: resources)
+    executor._workers, executor._is_own = workers, is_own
+    return executor.ahead
 
 
 def test_as_many_parts_are_begun_as_there_is_room_for():
-    assert cluster_of({"CPU": 8.0}).room == 16
-    assert cluster_of({}).room == 2
-    assert cluster_of({"CPU": 8.0}, workers=3).room == 3
-    assert cluster_of({"CPU": 3.0}, workers=3, is_ours=True).room == 6
-
-
-def test_a_cluster_that_grows_is_seen_to(monkeypatch):
-    resources = {"CPU": 1.0}
-    growing = cluster_of(resources)
-    assert growing.room == 2
-    resources["CPU"] = 5.0
-    assert growing.room == 2
-    monkeypatch.setattr("fairrec.core.engines.ray_cluster.LOOKS_AGAIN", -1.0)
-    assert growing.room == 10
-
-
-def test_gpus_are_asked_for_where_there_are_some():
-    assert cluster_of({"CPU": 8.0, "GPU": 1.0}).gpus(0.5) == 0.5
-    assert cluster_of({"CPU": 8.0, "GPU": 1.0}).gpus(0.0) == 0.0
-    assert cluster_of({"CPU": 8.0}).gpus(0.5) == 0.0
+    assert room_of({"CPU": 8.0}, None, False) == 16
+    assert room_of({}, None, False) == 2
+    assert room_of({"CPU": 8.0}, 3, False) == 3
+    assert room_of({"CPU": 3.0}, 3, True) == 6
 
 
 ENDED = """
 import os, signal, threading, time
 from types import SimpleNamespace
-from fairrec.core.engines.engine import open_engine
-from fairrec.core.engines.options import EngineOptions
+from fairrec.counts.executor import open_executor
+from fairrec.counts.options import EngineOptions
 
 def end(number, frame):
     raise KeyboardInterrupt
@@ -166,7 +152,7 @@ def slow(part):
 signal.signal(signal.SIGTERM, end)
 parts = [SimpleNamespace(name=name) for name in ("first", "second")]
 try:
-    with open_engine(EngineOptions(engine="ray", workers=1)) as working:
+    with open_executor(EngineOptions(engine="ray", workers=1)) as working:
         for _ in working.map(slow, parts):
             threading.Timer(0.5, os.kill, [os.getpid(), signal.SIGTERM]).start()
 except KeyboardInterrupt:

@@ -16,7 +16,7 @@ from fairrec.inputs.sources import Rows, Source
 
 @dataclass(frozen=True, slots=True)
 class FileRows:
-    """Rows of a Parquet file, from `start` up to `stop`.
+    """Rows of a Parquet file, from `start` up to `stop`, or to the end.
 
     Parameters
     ----------
@@ -24,22 +24,26 @@ class FileRows:
     """
 
     file: Path
-    start: int
-    stop: int
+    start: int = 0
+    stop: int | None = None
     named: tuple[tuple[str, int | str | None, bool], ...] = ()
 
     def scan(self) -> pl.LazyFrame:
         """The rows, not read yet."""
-        rows = scan_parquet(self.file).slice(self.start, self.stop - self.start)
-        return rows.with_columns(
-            pl.lit(value, dtype=pl.Int64 if is_whole else pl.String).alias(name)
-            for name, value, is_whole in self.named
+        length = None if self.stop is None else self.stop - self.start
+        return (
+            scan_parquet(self.file)
+            .slice(self.start, length)
+            .with_columns(
+                pl.lit(value, dtype=pl.Int64 if is_whole else pl.String).alias(name)
+                for name, value, is_whole in self.named
+            )
         )
 
 
 def scan_rows(rows: Sequence[FileRows]) -> pl.LazyFrame:
     """All these rows, one after the other; of none the columns are those of the first file."""
-    some = [one for one in rows if one.stop > one.start] or rows[:1]
+    some = [one for one in rows if one.stop is None or one.stop > one.start] or rows[:1]
     # the first file gives the order of the columns
     names = some[0].scan().collect_schema().names()
     return pl.concat([one.scan().select(names) for one in some])
@@ -67,11 +71,6 @@ class Piece:
     is_text: bool = False
     item_counts: Path | None = None
     longest: int | None = None
-
-    @property
-    def n_rows(self) -> int:
-        """The number of rows."""
-        return sum(one.stop - one.start for one in self.rows)
 
     def open(self) -> Source:
         """The rows as a source of a table."""

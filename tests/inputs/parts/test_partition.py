@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import pickle
+import subprocess
+import sys
+from functools import reduce
 from pathlib import Path
 from typing import Any
 
@@ -12,10 +15,12 @@ import pytest
 
 from fairrec.core.errors import InputError, OutputError
 from fairrec.inputs.audit_inputs import AuditInputs
-from fairrec.inputs.parts.doubts import Doubts
-from fairrec.inputs.parts.opening import open_parts
+from fairrec.inputs.parts import partition
+from fairrec.inputs.parts.partition import Parts, Stored, code_ids, find_borders, open_parts
+from fairrec.inputs.tables import Table
 from fairrec.metrics.measured import measure_everyone
 from fairrec.metrics.reading import read_inputs
+from fairrec.workflows.count_parts import added_doubts, open_doubts, refuse_doubts
 
 BY = ["gender", "age:10", "income:q3"]
 LABELS = ["auc", "mrr@3", "ndcg@3", "urp@3", "urd@3"]
@@ -100,7 +105,7 @@ def in_parts(
     frames, n_others = [], 0
     with open_parts(**tables, n_rows=n_rows, **options) as parts:
         for part in pickle.loads(pickle.dumps(parts.parts)):
-            inputs, wanted = read_inputs(**part.tables(), **options)
+            inputs, wanted = read_inputs(**part.tables, **options)
             frames.append(as_frame(inputs, wanted))
             n_others += len(inputs.absent) + len(inputs.unseen)
     return pl.concat(frames), n_others
@@ -210,32 +215,46 @@ def test_attributes_have_the_codes_of_all_audited_users_in_every_part(tmp_path: 
     inputs, _ = read_inputs(**tables, by=BY, metrics=["auc"])
     with open_parts(**tables, by=BY, metrics=["auc"], n_rows=3) as parts:
         assert len(parts) > 4
-        assert [one.values for one in parts.attributes] == [a.values for a in inputs.attributes]
-        assert [one.n_missing for one in parts.attributes] == [
+        assert [one.audited.values for one in parts.attributes] == [
+            a.values for a in inputs.attributes
+        ]
+        assert [one.audited.n_missing for one in parts.attributes] == [
             a.n_missing for a in inputs.attributes
         ]
-        counts = [np.zeros(len(one.values), dtype=int) for one in parts.attributes]
+        counts = [np.zeros(len(one.audited.values), dtype=int) for one in parts.attributes]
         for part in parts:
-            mine, _ = read_inputs(**part.tables(), by=BY, metrics=["auc"])
+            mine, _ = read_inputs(**part.tables, by=BY, metrics=["auc"])
             for at, attribute in enumerate(mine.attributes):
-                assert attribute.values == parts.attributes[at].values
+                assert attribute.values == parts.attributes[at].audited.values
                 counts[at] += np.bincount(attribute.codes, minlength=len(counts[at]))
     for count, attribute in zip(counts, inputs.attributes, strict=True):
         assert count.tolist() == np.bincount(attribute.codes).tolist()
 
 
-def test_who_is_not_evaluated_is_in_the_last_parts(tmp_path: Path):
+def test_users_who_are_not_evaluated_are_in_one_part_each(tmp_path: Path):
     paths = made(tmp_path, 9, "together")
     tables = {"predictions": paths["candidates"], "users": paths["users"]}
     with open_parts(**tables, by=["gender"], n_rows=10) as parts:
-        n_absent = []
+        n_absent = 0
         for part in parts:
-            inputs, _ = read_inputs(**part.tables(), by=["gender"])
-            n_absent.append(len(inputs.absent))
+            inputs, _ = read_inputs(**part.tables, by=["gender"])
+            n_absent += len(inputs.absent)
             # attributes of everyone are known, audited or not
             everyone, (gender,) = inputs.everyone()
             assert len(everyone) == len(gender.codes) == inputs.n_users + len(inputs.absent)
-    assert n_absent == [0] * (len(n_absent) - 1) + [3]
+    assert n_absent == 3
+
+
+def test_more_users_than_rows_make_parts_of_their_own(tmp_path: Path):
+    values = pl.DataFrame({"user_id": [5, 3], "churn": [0.5, 1.0]})
+    values.write_parquet(tmp_path / "values.parquet")
+    users = pl.DataFrame({"user_id": range(40), "gender": ["F", "M"] * 20})
+    tables = {"values": tmp_path / "values.parquet", "users": users}
+    with open_parts(**tables, by=["gender"], n_rows=10) as parts:
+        found = [read_inputs(**part.tables, by=["gender"])[0] for part in parts]
+    assert len(found) == 4
+    assert sum(len(one.absent) + len(one.unseen) for one in found) == 38
+    assert [len(one.all_users.ids) for one in found] != [40, 0, 0, 0]
 
 
 def test_parts_are_fixed_by_the_tables_and_their_size(tmp_path: Path):
@@ -245,7 +264,7 @@ def test_parts_are_fixed_by_the_tables_and_their_size(tmp_path: Path):
     def told() -> list[Any]:
         with open_parts(**tables, n_rows=7) as parts:
             return [
-                (part.name, part.n_rows, read_inputs(**part.tables(), by=["gender"])[0].user_ids)
+                (part.name, part.n_rows, read_inputs(**part.tables, by=["gender"])[0].user_ids)
                 for part in parts
             ]
 
@@ -263,11 +282,10 @@ def test_scratch_files_are_gone_in_the_end_even_after_an_error(tmp_path: Path, o
     home.mkdir()
     with open_parts(**tables, folder=home) as parts:
         assert [*home.iterdir()]
-        dealt = {one.table: one for one in parts.dealt}
-        assert parts.is_together is (order == "together") is ("predictions" not in dealt)
-        if dealt:
-            assert dealt["predictions"].n_rows == parts.n_rows
-            assert dealt["predictions"].n_bytes > 0
+        read = {rows.file for part in parts for rows in part.tables["predictions"].rows}
+        # rows that stand together are read where they are
+        assert (read == {paths["candidates"]}) is (order == "together")
+        assert sum(part.n_rows for part in parts) == parts.n_rows
     assert not [*home.iterdir()]
     with pytest.raises(ZeroDivisionError), open_parts(**tables, folder=home):
         _ = 1 / 0
@@ -282,16 +300,16 @@ def test_scratch_files_are_gone_in_the_end_even_after_an_error(tmp_path: Path, o
     assert not [*home.iterdir()]
 
 
+def doubts_of(parts: Parts, **options: Any) -> list[Any]:
+    return [open_doubts(read_inputs(**part.tables, **options)[0]) for part in parts]
+
+
 def refusals(tables: dict[str, Any], **options: Any) -> tuple[str, str]:
     """What is said about whole tables, and about parts of them."""
     with pytest.raises(InputError) as whole:
         read_inputs(**tables, **options)
     with pytest.raises(InputError) as by_parts, open_parts(**tables, **options, n_rows=3) as parts:
-        doubts = Doubts()
-        for part in parts:
-            inputs, _ = read_inputs(**part.tables(), **options)
-            doubts += Doubts.of(inputs)
-        doubts.refuse()
+        refuse_doubts(reduce(added_doubts, doubts_of(parts, **options)))
     return str(whole.value), str(by_parts.value)
 
 
@@ -365,9 +383,9 @@ def test_what_all_rows_would_have_to_be_is_refused_once_all_parts_are_seen(tmp_p
     options = {"by": ["gender"], "metrics": ["auc"]}
     with open_parts(**tables, **options, n_rows=40) as parts:
         assert len(parts) > 1
-        found = [Doubts.of(read_inputs(**part.tables(), **options)[0]) for part in parts]
+        found = reduce(added_doubts, doubts_of(parts, **options))
     with pytest.raises(InputError, match="counts up in every user's list"):
-        sum(found, Doubts()).refuse()
+        refuse_doubts(found)
     # the same in some parts only is no more than chance
     some = pl.when(pl.int_range(pl.len()) < 30).then(place.cast(pl.Float64)).otherwise("score")
     agree(changed(tmp_path, paths, score=some), ["auc"], 5)
@@ -394,7 +412,7 @@ def test_circumstances_need_bins_of_their_own(tmp_path: Path):
     found = []
     with open_parts(**{**tables, **options}, n_rows=5) as parts:
         for part in parts:
-            mine, _ = read_inputs(**part.tables(), **options)
+            mine, _ = read_inputs(**part.tables, **options)
             labels = pl.DataFrame([one.labels for one in mine.circumstances])
             found.append(labels.with_columns(user_id=mine.user_ids))
     assert pl.concat(found).sort("user_id").equals(whole)
@@ -425,3 +443,136 @@ def test_a_place_that_holds_no_scratch_is_said_with_the_option(tmp_path: Path):
             open_parts(folder=place, by="gender", **given),
         ):
             raise AssertionError
+
+
+FULL = """
+import resource, sys
+from pathlib import Path
+from fairrec.core.errors import OutputError
+from fairrec.inputs.parts.partition import open_parts
+
+at = Path(sys.argv[1])
+resource.setrlimit(resource.RLIMIT_FSIZE, (20_000, 20_000))
+try:
+    tables = {name: at / f"{name}.parquet" for name in ("values", "users")}
+    with open_parts(**tables, by="gender", folder=at / "home"):
+        pass
+except OutputError as error:
+    print(error, [*(at / "home").iterdir()])
+"""
+
+
+def test_a_disk_that_is_full_while_rows_are_distributed_is_named(tmp_path: Path):
+    pytest.importorskip("resource", reason="this system has no limit on the size of files")
+    rng = np.random.default_rng(0)
+    users = pl.DataFrame({"user_id": range(100), "gender": ["F", "M"] * 50})
+    users.write_parquet(tmp_path / "users.parquet")
+    rows = pl.DataFrame({"user_id": rng.integers(0, 100, 20_000), "churn": rng.normal(size=20_000)})
+    rows.write_parquet(tmp_path / "values.parquet")
+    (tmp_path / "home").mkdir()
+    command = [sys.executable, "-c", FULL, str(tmp_path)]
+    ran = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert "home: cannot hold the scratch files of parts" in ran.stdout, ran.stdout
+    assert ran.stdout.endswith("[]\n")
+
+
+def test_a_doubt_that_a_part_has_cleared_is_none_whatever_the_order():
+    ranks = ("predictions", "ranks")
+    has, cleared, silent = {ranks: "look like ranks"}, {ranks: None}, {("test", "items"): None}
+    for found in ([has, cleared, silent], [cleared, has, has], [silent, has, cleared]):
+        refuse_doubts(reduce(added_doubts, found))
+    for found in ([has, silent], [silent, has, has]):
+        with pytest.raises(InputError, match="look like ranks"):
+            refuse_doubts(reduce(added_doubts, found))
+
+
+def stored_ids(path: Path, ids: list[object]) -> Stored:
+    pl.DataFrame({"user_id": ids}).write_parquet(path)
+    return Stored.of(Table(path, "predictions"))
+
+
+@pytest.fixture
+def small_batches(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Batches that borders of users and of parts do not agree with."""
+    monkeypatch.setattr(partition, "_BATCH", 4)
+    monkeypatch.setattr(partition, "_FIRST_LOOK", 2)
+
+
+def test_parts_are_as_small_as_they_can_be_and_end_where_a_user_does(tmp_path, small_batches):
+    rng = np.random.default_rng(0)
+    for _ in range(20):
+        lengths = rng.integers(1, 9, 7)
+        ids = np.repeat(rng.permutation(50)[:7], lengths)
+        ends = np.cumsum(lengths).tolist()
+        stored = stored_ids(tmp_path / "a.parquet", ids.tolist())
+        for n_rows in (1, 3, 10, 100):
+            borders = find_borders(stored, "user_id", n_rows, lambda *_: None)
+            expected = [0]
+            for end in ends:
+                if end - expected[-1] >= n_rows or end == ends[-1]:
+                    expected.append(end)
+            assert borders.rows.tolist() == expected
+            assert borders.codes is not None
+            assert borders.codes.tolist() == list(dict.fromkeys(ids.tolist()))
+            assert [0, *ends][borders.users[1]] == borders.rows[1]
+
+
+@pytest.mark.parametrize(
+    "ids",
+    [
+        [1, 2, 1],
+        [5, 5, 5, 5, 4, 4, 4, 4, 3, 3, 3, 3, 5],
+        [1, 2, 3, 4, 5, 6, 7, 8, 8, 9, 10, 1],
+        ["b", "a", "b"],
+        # the same id where all are numbers
+        ["1", "2", "1.0"],
+    ],
+)
+def test_a_user_who_comes_back_is_found(tmp_path, small_batches, ids: list[object]):
+    for some, is_together in ((ids, False), (ids[:-1], True)):
+        stored = stored_ids(tmp_path / "a.parquet", some)
+        borders = find_borders(stored, "user_id", 2, lambda *_: None)
+        assert (borders.codes is not None) is is_together
+
+
+def test_ids_are_text_where_one_of_them_is(tmp_path, small_batches):
+    for ids, is_text in ((["1", "2", "3", "4", "5", "x"], True), (["1", "2", "3.0"], False)):
+        stored = stored_ids(tmp_path / "a.parquet", ids)
+        assert find_borders(stored, "user_id", 1, lambda *_: None).is_text is is_text
+
+
+def test_whole_numbers_are_their_own_codes_however_they_are_written():
+    largest = 2**63 - 1
+    numbers = [0, 7, -3, 10, largest, -largest - 1]
+    assert code_ids(pl.Series(numbers)).to_list() == numbers
+    assert code_ids(pl.Series([str(number) for number in numbers])).to_list() == numbers
+    assert code_ids(pl.Series([7.0, -3.0])).to_list() == [7, -3]
+    assert code_ids(pl.Series(["7.0", "7.000", "7,0", "10.0"])).to_list() == [7, 7, 7, 10]
+    wide = pl.Series([largest + 5, 7], dtype=pl.UInt64)
+    assert code_ids(wide).equals(code_ids(pl.Series([str(largest + 5), "7"])))
+    # a code of an id does not depend on those beside it
+    texts = pl.Series(["ab", "c", "a", "7.0", "", "ü", "abc"])
+    alone = [code_ids(pl.Series([text])).item() for text in texts]
+    assert code_ids(texts).to_list() == alone
+    assert len({*alone}) == 7
+
+
+def test_rows_keep_their_order_in_the_files_of_many_parts(tmp_path, monkeypatch):
+    monkeypatch.setattr(partition, "_BUFFERED", 1)
+    monkeypatch.setattr(partition, "_FEWEST", 50)
+    rng = np.random.default_rng(0)
+    # as many as cannot be open at once
+    users, n = np.arange(3000), 200_000
+    pl.DataFrame({"user_id": users, "gender": ["F"] * 3000}).write_parquet(tmp_path / "users.pq")
+    rows = pl.DataFrame({"user_id": rng.integers(0, 3000, n), "churn": np.arange(n)})
+    rows.write_parquet(tmp_path / "rows.parquet", row_group_size=999)
+    tables = {"values": tmp_path / "rows.parquet", "users": tmp_path / "users.pq"}
+    with open_parts(**tables, by=["gender"], n_rows=400) as parts:
+        assert len(parts) == 500
+        pieces = [part.tables["values"] for part in parts]
+        found = [piece.open().frame.collect() for piece in pieces]
+        assert max(len(piece.rows) for piece in pieces) > 1
+    assert all(one["churn"].is_sorted() for one in found)
+    assert pl.concat(found).sort("churn").equals(rows)
+    seen = [{*one["user_id"].to_list()} for one in found]
+    assert sum(map(len, seen)) == len(set.union(*seen))

@@ -1,0 +1,241 @@
+"""The workers of Ray as an `Executor`: of a cluster that is joined, or started on this machine."""
+
+from __future__ import annotations
+
+import logging
+import os
+import platform
+import signal
+import socket
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future
+from contextlib import contextmanager, nullcontext
+from functools import cache, lru_cache
+from importlib.metadata import version
+from threading import Thread, current_thread, main_thread
+from typing import Any, TypeVar
+from urllib.parse import urlsplit
+
+from fairrec.core.errors import FairRecError, InputError, PartError, plain
+from fairrec.core.options import from_command_line, is_command_line, spelled
+from fairrec.core.threads import available_threads
+from fairrec.core.version import __version__
+from fairrec.counts.executor import PartExecutor, failed, in_words, work_on
+
+R = TypeVar("R")
+
+N_ATTEMPTS = 3
+"""How often a part is tried in all, where its worker dies."""
+_ANSWERS_WITHIN, JOINS_WITHIN = 5.0, 60.0
+"""Seconds for a connection, and for all that Ray does about it."""
+_ENVIRONMENT = {
+    # sends nothing to its makers
+    "RAY_USAGE_STATS_ENABLED": "0",
+    # of parts whose results are not taken, because another part has failed
+    "RAY_IGNORE_UNHANDLED_ERRORS": "1",
+    # else a part that needs too much memory is tried for ever
+    "RAY_task_oom_retries": str(N_ATTEMPTS - 1),
+}
+_HOW_TO_START = (
+    "Start one with 'ray start --head' on one machine and 'ray start --address HOST:6379' on "
+    "others, and run this on one of them"
+)
+
+
+class RayExecutor(PartExecutor):
+    """Works on the CPUs and GPUs of a cluster, one task a part.
+
+    Ray decides where, and runs a task again whose worker or node is lost. A function with an
+    attribute `n_gpus` is given so many for each part, or such a share of one, where there are any.
+
+    Parameters
+    ----------
+    address : of the cluster; None for the one that this program has joined, that of the variable
+        RAY_ADDRESS, or a new one here
+    workers : parts worked on at once; None for as many as there are CPUs
+    """
+
+    def __init__(self, address: str | None = None, workers: int | None = None) -> None:
+        self._ray, self._workers = _import_ray(), workers
+        self._sent: tuple[Any, Any] = (None, None)
+        self._is_guest = self._ray.is_initialized()
+        if self._is_guest and address is not None:
+            raise InputError(
+                f"{spelled('address', address)}: this program has joined a Ray cluster already. "
+                f"Leave {spelled('address')} out, or call ray.shutdown() first."
+            )
+        address = address or os.environ.get("RAY_ADDRESS")
+        self._is_own = not self._is_guest and address is None
+        if self._is_guest:
+            return
+        try:
+            with _own_sigterm():
+                if address is None:
+                    _start(self._ray, workers or available_threads())
+                else:
+                    _join(self._ray, address)
+        except BaseException:
+            self._ray.shutdown()
+            raise
+
+    @property
+    def ahead(self) -> int:
+        """One part waits for each CPU, so that none is idle, and a cluster may grow."""
+        if self._workers is not None and not self._is_own:
+            return self._workers
+        n_cpus = self._workers or int(self._ray.cluster_resources().get("CPU", 0))
+        return 2 * max(1, n_cpus)
+
+    def submit(self, fn: Callable[..., R], /, *args: Any, **kwargs: Any) -> Future[R]:
+        """The future result for a part."""
+        if self._sent[0] is not fn:
+            # once for all parts: it may hold a model, or the values of all users
+            self._sent = fn, self._ray.put(self._ray.cloudpickle.dumps(fn))
+        n_gpus = getattr(fn, "n_gpus", 0)
+        task = self._ray.remote(run).options(
+            name=f"fairrec {plain(getattr(args[0], 'name', args[0]), 100)}",
+            max_retries=N_ATTEMPTS - 1,
+            num_gpus=n_gpus if n_gpus and self._ray.cluster_resources().get("GPU", 0) else 0,
+        )
+        given = self._ray.cloudpickle.dumps((args, kwargs))
+        # in a list it is a reference there, too, and read once a worker
+        sent = task.remote(_versions(), is_command_line(), [self._sent[1]], given)
+        return _RayFuture(self._ray, args[0], sent)
+
+    def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
+        """Leave the cluster, or end the one that was started."""
+        if not self._is_guest:
+            self._ray.shutdown()
+
+
+class _RayFuture(Future[R]):
+    """A result of Ray, whose errors are told as ours."""
+
+    def __init__(self, ray: Any, part: Any, reference: Any) -> None:
+        super().__init__()
+        self._ray, self._part, self._reference = ray, part, reference
+
+    def result(self, timeout: float | None = None) -> R:
+        """The result, when it is there."""
+        try:
+            found: R = self._ray.cloudpickle.loads(self._ray.get(self._reference, timeout=timeout))
+            return found
+        except self._ray.exceptions.RayError as error:
+            cause = getattr(error, "cause", None)
+            if isinstance(cause, FairRecError):
+                raise cause from error
+            if isinstance(cause, Exception):
+                # before any line of ours
+                why = plain(str(cause).strip().rpartition("\n")[2], 800)
+                raise InputError(
+                    f"{spelled('engine', 'ray')}: a worker cannot load FairRec ({why}). "
+                    "Install the same versions on all nodes."
+                ) from error
+            raise self._lost(error) from error
+
+    def _lost(self, error: Exception) -> PartError:
+        # the first line says it; others are about the state of Ray
+        said = f"failed {N_ATTEMPTS} times, the last with {in_words(error).partition(chr(10))[0]}"
+        if isinstance(error, self._ray.exceptions.OutOfMemoryError):
+            said += f" Give fewer {spelled('workers')}, or a cluster with more memory."
+        return failed(self._part, said)
+
+
+def run(there: dict[str, str], is_command: bool, function: list[Any], given: bytes) -> bytes:
+    """What runs on a worker: a function is called, and its result pickled.
+
+    Everything crosses as bytes that are pickled here and not by Ray, whose arrays cannot be written
+    to: what works in this process works on a worker too.
+    """
+    from ray import cloudpickle
+
+    # before polars is loaded, which looks once; Ray gives each worker a CPU
+    os.environ.setdefault("POLARS_MAX_THREADS", str(RayExecutor.threads))
+    _refuse_other_versions(there)
+    with from_command_line() if is_command else nullcontext():
+        args, kwargs = cloudpickle.loads(given)
+        return cloudpickle.dumps(work_on(_loaded(function[0]), *args, **kwargs))  # type: ignore[no-any-return]
+
+
+@lru_cache(maxsize=2)
+def _loaded(reference: Any) -> Callable[..., Any]:
+    import ray
+
+    return ray.cloudpickle.loads(ray.get(reference))  # type: ignore[no-any-return]
+
+
+@cache
+def _versions() -> dict[str, str]:
+    """The versions of what numbers depend on."""
+    packages = {name: version(name) for name in ("numba", "numpy", "polars")}
+    return {"Python": platform.python_version(), "fairrec": __version__, **packages}
+
+
+def _refuse_other_versions(there: dict[str, str]) -> None:
+    here = _versions()
+    if differ := [name for name in there if here[name] != there[name]]:
+        which = ", ".join(f"{name} {here[name]} instead of {there[name]}" for name in differ)
+        raise InputError(
+            f"{spelled('engine', 'ray')}: a worker has {which}; the numbers could differ. "
+            "Install the same versions on all nodes."
+        )
+
+
+def _import_ray() -> Any:
+    for name, value in _ENVIRONMENT.items():
+        os.environ.setdefault(name, value)
+    try:
+        import ray
+    except ImportError as error:
+        raise InputError(
+            f"{spelled('engine', 'ray')} needs Ray. Install it with: pip install 'fairrec[ray]'"
+        ) from error
+    return ray
+
+
+def _start(ray: Any, n_cpus: int) -> None:
+    quiet = {"log_to_driver": False, "logging_level": logging.ERROR}
+    try:
+        ray.init("local", num_cpus=n_cpus, include_dashboard=False, **quiet)
+    except Exception as error:
+        raise InputError(
+            f"{spelled('engine', 'ray')}: Ray could not be started here ({plain(error, 300)}). "
+            f"Give {spelled('address')} of a cluster that runs, or {spelled('engine', 'local')}."
+        ) from error
+
+
+def _join(ray: Any, address: str) -> None:
+    """Join a cluster, or say why not; where none answers, Ray itself tries for minutes."""
+    errors: list[Exception] = []
+
+    def join() -> None:
+        try:
+            place = urlsplit(address if "://" in address else f"//{address}")
+            if place.hostname and place.port:
+                socket.create_connection((place.hostname, place.port), _ANSWERS_WITHIN).close()
+            ray.init(address, log_to_driver=False, logging_level=logging.ERROR)
+        except Exception as error:
+            errors.append(error)
+
+    joining = Thread(target=join, daemon=True)
+    joining.start()
+    joining.join(JOINS_WITHIN)
+    if joining.is_alive():
+        errors = [TimeoutError(f"no answer within {JOINS_WITHIN:g} s")]
+    if errors:
+        raise InputError(
+            f"{spelled('address', address)}: no Ray cluster answers there "
+            f"({plain(errors[0], 300)}). {_HOW_TO_START}; without {spelled('address')} workers "
+            "are started on this machine."
+        ) from errors[0]
+
+
+@contextmanager
+def _own_sigterm() -> Iterator[None]:
+    """SIGTERM is handled as before: Ray takes it for itself, and clears away its own alone."""
+    before = signal.getsignal(signal.SIGTERM) if current_thread() is main_thread() else None
+    try:
+        yield
+    finally:
+        if before is not None:
+            signal.signal(signal.SIGTERM, before)

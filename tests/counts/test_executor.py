@@ -1,0 +1,121 @@
+"""Parts are worked on in this process: results in order, sums without a change, errors by name."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import threading
+
+import numpy as np
+import pytest
+
+from fairrec.core.errors import InputError, PartError
+from fairrec.core.options import from_command_line
+from fairrec.core.threads import available_threads
+from fairrec.counts.executor import LocalExecutor, fold, open_executor, work_on
+from fairrec.counts.options import EngineOptions
+from tests.counts.pieces import Piece, added, broken, pieces, refused, sensitive, squared
+
+WORKERS = pytest.mark.parametrize("workers", [1, 2, 3])
+
+
+@WORKERS
+def test_results_come_in_the_order_of_the_parts(workers):
+    with LocalExecutor(workers) as executor:
+        assert [*executor.map(squared, pieces(9))] == [number**2 for number in range(9)]
+        assert executor.submit(squared, Piece(3)).result() == 9
+
+
+@pytest.mark.parametrize("n_parts", [1, 2, 7, 13])
+def test_sums_do_not_depend_on_the_number_of_workers(n_parts):
+    sums = []
+    for workers in (1, 2, 3):
+        with LocalExecutor(workers) as executor:
+            sums.append(fold(added, executor.map(sensitive, pieces(n_parts))))
+    assert sums[0].tobytes() == sums[1].tobytes() == sums[2].tobytes()
+
+
+def test_another_order_would_give_other_bits():
+    parts = pieces(13)
+    there, back = (fold(added, map(sensitive, some)) for some in (parts, parts[::-1]))
+    assert there.tobytes() != back.tobytes()
+    assert np.allclose(there, back)
+
+
+@pytest.mark.parametrize("n_values", range(1, 40))
+def test_every_value_is_added_once_and_in_order(n_values):
+    assert fold(lambda left, right: left + right, ([n] for n in range(n_values))) == [
+        *range(n_values)
+    ]
+
+
+@WORKERS
+def test_parts_are_begun_only_a_little_ahead(workers):
+    drawn = []
+
+    def parts():
+        for piece in pieces(1000):
+            drawn.append(piece)
+            yield piece
+
+    with LocalExecutor(workers) as executor:
+        results = executor.map(squared, parts())
+        for taken in range(20):
+            assert next(results) == taken**2
+            assert len(drawn) <= taken + 1 + workers
+        results.close()
+
+
+def test_parts_are_worked_on_at_once():
+    meeting = threading.Barrier(2, timeout=10)
+    with LocalExecutor(2) as executor:
+        assert [*executor.map(lambda _: meeting.wait() >= 0, pieces(2))] == [True] * 2
+
+
+@WORKERS
+def test_errors_name_the_part_and_those_of_ours_are_left_as_they_are(workers):
+    message = r"^part-003.parquet: failed with KeyError: 'no such thing'$"
+    with LocalExecutor(workers) as executor:
+        with pytest.raises(PartError, match=message) as caught:
+            [*executor.map(broken, pieces(5))]
+        assert isinstance(caught.value.__cause__, KeyError)
+        with pytest.raises(InputError, match="row 41"):
+            [*executor.map(refused, pieces(5))]
+
+
+def test_what_a_part_says_is_shown_on_one_line():
+    def fail(part):
+        raise ValueError("c\nd" * 10_000)
+
+    with pytest.raises(PartError) as caught:
+        work_on(fail, "x\ny" * 10_000)
+    assert "\n" not in str(caught.value)
+    assert len(str(caught.value)) < 1500
+
+
+def test_workers_share_the_threads():
+    assert LocalExecutor().threads == available_threads()
+    assert LocalExecutor(10**6).threads == 1
+
+
+def test_ray_is_loaded_when_it_is_asked_for_only():
+    code = (
+        "import sys; from fairrec.counts.executor import open_executor\n"
+        "from fairrec.counts.options import EngineOptions\n"
+        "with open_executor(EngineOptions()): print('ray' in sys.modules)"
+    )
+    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert ran.stdout.strip() == "False"
+
+
+def test_the_executor_is_chosen_by_the_name_of_the_engine():
+    with open_executor(EngineOptions(workers=2)) as executor:
+        assert isinstance(executor, LocalExecutor)
+    with pytest.raises(InputError, match="'local' or 'ray'"):
+        EngineOptions.of(engine="spark")
+
+
+def test_an_address_needs_ray():
+    assert EngineOptions(engine="ray", address="auto", workers=3).workers == 3
+    with from_command_line(), pytest.raises(InputError, match="Add --engine ray"):
+        EngineOptions(address="auto")
