@@ -310,3 +310,24 @@ def test_rows_come_in_the_order_of_the_file(ending: str, tmp_path: Path):
     getattr(frame, f"write_{write}")(tmp_path / f"t{ending}")
     read = Table(tmp_path / f"t{ending}", "predictions").read({n: n for n in frame.columns})
     assert_frame_equal(read.with_columns(pl.col("user_id").cast(pl.Int64)), frame)
+
+
+@pytest.mark.parametrize("write", [pl.DataFrame.write_parquet, pl.DataFrame.write_ipc])
+def test_a_file_that_is_cut_short_is_refused_by_name(tmp_path, write):
+    ending = "parquet" if write is pl.DataFrame.write_parquet else "arrow"
+    file = tmp_path / f"users.{ending}"
+    write(pl.DataFrame({"user_id": [f"u{row}" for row in range(500)]}), file)
+    whole = file.read_bytes()
+    for length in range(0, len(whole), len(whole) // 6):
+        file.write_bytes(whole[:length])
+        with pytest.raises(InputError, match=rf"users\.{ending}: cannot be read as .*is whole"):
+            Table(file, "users").read({"user_id": "user_id"})
+
+
+def test_the_damaged_one_of_several_files_is_named(tmp_path):
+    for part in range(3):
+        pl.DataFrame({"user_id": [f"u{part}"]}).write_parquet(tmp_path / f"{part}.parquet")
+    file = tmp_path / "1.parquet"
+    file.write_bytes(file.read_bytes()[:-9])
+    with pytest.raises(InputError, match=r"cannot be read as Parquet \(1\.parquet: "):
+        Table(tmp_path, "users")

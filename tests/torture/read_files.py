@@ -21,7 +21,6 @@ from fairrec.core.errors import InputError
 from fairrec.core.settings import CHECKSUM, PLAN, checksum_of, parsed_toml
 from fairrec.core.toml_text import to_toml
 from fairrec.counts.levels import levels_text, read_levels
-from fairrec.counts.seal import sealed
 from fairrec.counts.table import write_counts
 from fairrec.datasets.bundle import TABLES, read_bundle, write_bundle
 from fairrec.inputs.audit_inputs import open_tables, read_tables
@@ -91,12 +90,12 @@ def _as_parquet(table: pl.DataFrame, compression: str = "zstd") -> bytes:
     return out.getvalue()
 
 
-def _as_checked_parquet(table: pl.DataFrame) -> bytes:
-    """By another writer, with checksums of pages."""
+def _as_arrow_parquet(table: pl.DataFrame) -> bytes:
+    """By another writer."""
     import pyarrow.parquet as pq
 
     out = io.BytesIO()
-    pq.write_table(table.to_arrow(), out, write_page_checksum=True, row_group_size=40)
+    pq.write_table(table.to_arrow(), out, row_group_size=40)
     return out.getvalue()
 
 
@@ -118,7 +117,7 @@ FORMS: dict[str, tuple[Callable[[pl.DataFrame], bytes], tuple[Mutation, ...]]] =
     "jsonl": (lambda table: table.write_ndjson().encode(), TEXT),
     "jsonl.gz": (lambda table: gzip.compress(table.write_ndjson().encode(), 1), (compressed,)),
     "parquet": (_as_parquet, PARQUET),
-    "pq": (_as_checked_parquet, PARQUET),
+    "pq": (_as_arrow_parquet, PARQUET),
     "arrow": (_as_arrow, (damaged,)),
 }
 
@@ -220,15 +219,6 @@ def _bare_counts(folder: Path) -> None:
 
 def _read_counts(folder: Path) -> None:
     fairrec.audit(counts=folder / "counts.parquet", permutations=9, min_support=1, threads=1)
-
-
-def _reseal(folder: Path) -> None:
-    file = folder / "counts.parquet"
-    content = file.read_bytes()
-    mark = content.rfind(b"sealed by FairRec")
-    bare = content[:mark] + content[mark + 17 + 32 :] if mark >= 0 else content
-    if len(bare) > 12:
-        file.write_bytes(sealed(bare))
 
 
 def _run(folder: Path) -> None:
@@ -362,10 +352,7 @@ def _own_files() -> list[ReadFile]:
         ReadFile("changes.parquet", _mitigate, "changes.parquet", _read_result, PARQUET),
         ReadFile("reranker.json", _mitigate, "reranker.json", _rerank, JSON),
         ReadFile("comparison.json", _compare, "comparison.json", _read_result, JSON),
-        ReadFile(
-            "counts, resealed", _counts, "counts.parquet", _read_counts, PARQUET, mend=_reseal
-        ),
-        ReadFile("counts", _counts, "counts.parquet", _read_counts, (damaged, other_footer)),
+        ReadFile("counts", _counts, "counts.parquet", _read_counts, PARQUET),
         ReadFile("bare counts", _bare_counts, "counts.parquet", _read_counts, PARQUET),
         ReadFile("run.json", _run, "run.json", _read_run, JSON),
         ReadFile("run.json, audited", _run, "run.json", _audit_run, JSON),

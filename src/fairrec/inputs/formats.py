@@ -16,7 +16,6 @@ from fairrec.core.errors import InputError, as_unicode, plain
 from fairrec.core.files import file_sum
 from fairrec.inputs.ids import whole_or_text
 from fairrec.inputs.sources import Rows, Source
-from fairrec.inputs.stored_files import ParquetFiles, check_arrow_file
 from fairrec.inputs.text_files import TextFile
 
 FORMATS = {
@@ -124,18 +123,15 @@ def open_path(path: Path, where: str) -> Source:
                 "Only Parquet is read in parts: make one file of them, save them as Parquet, or "
                 "move away what is no part."
             )
-    checked = ParquetFiles(files, where)
-    return Rows.of(_scan_parts(files, root_of(path), where), checked)
+    return Rows.of(_scan_parts(files, root_of(path), where))
 
 
 def _open_file(file: Path, where: str) -> Source:
     ending, _ = _ending(file)
     kind = format_of(file)
     if kind == "Parquet":
-        checked = ParquetFiles([file], where)
-        return Rows.of(scan_parquet(file), checked)
+        return Rows.of(scan_parquet(file))
     if kind == "Arrow":
-        check_arrow_file(file, where)
         return Rows.of(pl.scan_ipc(_readable(file), glob=False))
     if kind is None:
         if file.suffix.lower() in _REFUSED:
@@ -198,7 +194,8 @@ def _scan_parts(files: Sequence[Path], root: Path, where: str) -> pl.LazyFrame:
     """
     parts = [scan_parquet(file) for file in files]
     shown = [plain(file.relative_to(root)) for file in files]
-    _refuse_different([part.collect_schema() for part in parts], shown, where)
+    schemas = [_schema(part, name) for part, name in zip(parts, shown, strict=True)]
+    _refuse_different(schemas, shown, where)
     columns = columns_in_names(files, root)
     if not columns:
         sources: Any = [_readable(file) for file in files]
@@ -217,6 +214,13 @@ def _scan_parts(files: Sequence[Path], root: Path, where: str) -> pl.LazyFrame:
         )
         for at, part in enumerate(parts)
     )
+
+
+def _schema(part: pl.LazyFrame, shown: str) -> pl.Schema:
+    try:
+        return part.collect_schema()
+    except pl.exceptions.PolarsError as error:
+        raise pl.exceptions.ComputeError(f"{shown}: {error}") from error
 
 
 def columns_in_names(files: Sequence[Path], root: Path) -> dict[str, pl.Series]:

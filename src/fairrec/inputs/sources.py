@@ -9,8 +9,6 @@ from typing import Protocol
 
 import polars as pl
 
-from fairrec.inputs.stored_files import ParquetFiles
-
 
 class Role(Enum):
     """What a column is read for, which says what text stands for where a file holds only text."""
@@ -51,25 +49,19 @@ class Source(Protocol):
 
 @dataclass(frozen=True)
 class Rows:
-    """Rows whose columns have types of their own: Parquet, Arrow and JSON files, Polars frames.
-
-    Parameters
-    ----------
-    files : where they are from, if these are Parquet files
-    """
+    """Rows whose columns have types of their own: Parquet, Arrow and JSON files, Polars frames."""
 
     frame: pl.LazyFrame
     columns: Sequence[str]
     hint: str = ""
     notes: Sequence[str] = ()
     is_text: bool = False
-    files: ParquetFiles | None = None
 
     @classmethod
-    def of(cls, frame: pl.LazyFrame, files: ParquetFiles | None = None) -> Rows:
+    def of(cls, frame: pl.LazyFrame) -> Rows:
         """The rows of a frame, of which only the names of the columns are looked at yet."""
         frame = _items_in_rows(frame)
-        return cls(frame, frame.collect_schema().names(), files=files)
+        return cls(frame, frame.collect_schema().names())
 
     def kinds(self) -> Mapping[str, pl.DataType]:
         """The type of each column."""
@@ -77,8 +69,6 @@ class Rows:
 
     def read(self, columns: Mapping[str, str], roles: Mapping[str, Role]) -> pl.DataFrame:
         """Some columns, as they are."""
-        if self.files is not None:
-            self.files.check_pages({*columns.values()})
         return self.frame.select(
             pl.col(column).alias(name) for name, column in columns.items()
         ).collect()

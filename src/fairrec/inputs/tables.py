@@ -21,7 +21,6 @@ from fairrec.inputs.frames import PandasFrame, open_frame
 from fairrec.inputs.ids import whole_or_text
 from fairrec.inputs.parts.piece import Piece
 from fairrec.inputs.sources import Role
-from fairrec.inputs.stored_files import CHECK
 
 IDS = ("user_id", "item_id")
 NUMBERS = ("score", "rank", "label", "rating", "gain")
@@ -349,7 +348,7 @@ class Table:
             # advice for callers of Polars helps nobody here
             reason = re.split(r"[\s,;]*\bhint:", reason)[0]
             kind = (format_of(self.path) if self.path else None) or "a table"
-            remedy = CHECK
+            remedy = "Check that the file is whole and its ending tells its format."
             if self.path and len(files_of(self.path)) > 1:
                 remedy = "Check that each part is whole and has the same columns of the same types."
             is_text = kind not in ("Parquet", "Arrow")  # whose own names are damaged then

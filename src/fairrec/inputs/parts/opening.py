@@ -97,7 +97,7 @@ class _Cutting:
         # what is wrong with the names is told before hours of reading
         attribute_specs(opened["users"], given.by)
         self._given = {*given.given}
-        self._main = _stored(opened["values" if "values" in opened else "predictions"])
+        self._main = Stored.of(opened["values" if "values" in opened else "predictions"])
         self._n_rows = max(1, n_rows // _items_a_row(self._main))
         self._dealt: list[Dealt] = []
 
@@ -123,7 +123,7 @@ class _Cutting:
                     replace(piece, longest=longest) for piece in pieces["predictions"]
                 ]
             are_audited = given.missing_lists == "zero"
-            pieces["test"] = self._deal(_stored(self._opened["test"]), everyone, are_audited)
+            pieces["test"] = self._deal(Stored.of(self._opened["test"]), everyone, are_audited)
         if "history" in self._opened:
             pieces["history"] = self._history(everyone)
         pieces["users"], attributes = self._users(everyone)
@@ -167,7 +167,7 @@ class _Cutting:
 
     def _history(self, everyone: Everyone) -> list[Piece]:
         """The histories of users, and how often each item was interacted with by anybody."""
-        stored = _stored(self._opened["history"])
+        stored = Stored.of(self._opened["history"])
         counts = self._home / "item-counts.parquet"
         self._progress(f"counting items in {stored.table.where}", 0, 0)
         _item_counts(stored).write_parquet(counts)
@@ -190,13 +190,6 @@ class _Cutting:
             for one in rows
         ]
         return found, attributes
-
-
-def _stored(table: Table) -> Stored:
-    """A table to be read in parts, whose files are whole."""
-    stored = Stored.of(table)
-    stored.refuse_damaged()
-    return stored
 
 
 def _columns_given(given: TableOptions, users: Table) -> list[str]:

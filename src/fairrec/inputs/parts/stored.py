@@ -18,7 +18,6 @@ from fairrec.inputs.formats import (
     scan_parquet,
 )
 from fairrec.inputs.parts.piece import FileRows, scan_rows
-from fairrec.inputs.stored_files import ParquetFiles
 from fairrec.inputs.tables import Table
 
 
@@ -63,11 +62,6 @@ class Stored:
         if not bounds[-1]:
             raise InputError(f"{table.where}: the table is empty. It needs at least one row.")
         return cls(table, files, bounds)
-
-    def refuse_damaged(self) -> None:
-        """An error where pages of a file contradict its footer or their checksums."""
-        with self.table.read_errors():
-            ParquetFiles([one.file for one in self.files], self.table.where).check_pages()
 
     @property
     def n_rows(self) -> int:
