@@ -12,7 +12,7 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from fairrec.core.errors import InputError, UnknownNameError
-from fairrec.inputs.sources import Role
+from fairrec.inputs.frames import Role
 from fairrec.inputs.tables import Table
 from fairrec.inputs.text_files import SEPARATORS, TextFile
 from fairrec.inputs.users import read_users

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import polars as pl
 
-from fairrec.core.errors import InputError, plain
+from fairrec.core.errors import InputError
 from fairrec.core.options import spelled
 from fairrec.datasets.bundle import TABLES
 from fairrec.datasets.raw_table import RawTable

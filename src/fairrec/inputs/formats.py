@@ -14,8 +14,8 @@ import polars as pl
 
 from fairrec.core.errors import InputError, as_unicode, plain
 from fairrec.core.files import file_sum
+from fairrec.inputs.frames import Rows, Source
 from fairrec.inputs.ids import whole_or_text
-from fairrec.inputs.sources import Rows, Source
 from fairrec.inputs.text_files import TextFile
 
 FORMATS = {

@@ -17,10 +17,9 @@ from fairrec.core.errors import InputError, is_panic, listed, plain, some_of
 from fairrec.core.options import Blank, spelled
 from fairrec.inputs.columns import find_column, named_column, recbole_type
 from fairrec.inputs.formats import files_of, format_of, open_path
-from fairrec.inputs.frames import PandasFrame, open_frame
+from fairrec.inputs.frames import PandasFrame, Role, open_frame
 from fairrec.inputs.ids import whole_or_text
 from fairrec.inputs.parts.piece import Piece
-from fairrec.inputs.sources import Role
 
 IDS = ("user_id", "item_id")
 NUMBERS = ("score", "rank", "label", "rating", "gain")

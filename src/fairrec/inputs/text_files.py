@@ -11,8 +11,8 @@ from pathlib import Path
 import polars as pl
 
 from fairrec.core.errors import InputError, plain
+from fairrec.inputs.frames import Role
 from fairrec.inputs.lines import scan_lines
-from fairrec.inputs.sources import Role
 from fairrec.inputs.text_values import HEAD, are_fine, may_be_in_thousands, meant
 from fairrec.inputs.uneven import refuse_uneven
 

@@ -6,8 +6,8 @@ import numpy as np
 import polars as pl
 
 from fairrec.core.errors import InputError, plain
+from fairrec.inputs.frames import Role
 from fairrec.inputs.ids import whole_or_text
-from fairrec.inputs.sources import Role
 
 HEAD = 100
 """How many lines or values show most of what a file or column is not."""

@@ -15,8 +15,8 @@ import numpy as np
 import polars as pl
 
 from fairrec.core.arrays import AnyArray, BoolArray, CodeArray, IntArray
+from fairrec.inputs.frames import Rows, Source
 from fairrec.inputs.parts.piece import FileRows, Piece, scan_rows
-from fairrec.inputs.sources import Rows, Source
 from fairrec.inputs.tables import Table
 from fairrec.inputs.users import (
     MISSING,
