@@ -8,7 +8,7 @@ import polars as pl
 import pytest
 
 from fairrec.core.errors import InputError
-from fairrec.inputs.spellings import find_spellings
+from fairrec.inputs.mismatched_ids import find_spellings
 from tests.builders import audit, values_of
 
 USERS = pl.DataFrame({"user_id": [*"abcd"], "g": [*"xyxy"]})

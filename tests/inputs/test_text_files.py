@@ -15,8 +15,8 @@ from fairrec.core.errors import InputError, UnknownNameError
 from fairrec.inputs.frames import Role
 from fairrec.inputs.tables import Table
 from fairrec.inputs.text_files import SEPARATORS, TextFile
+from fairrec.inputs.user_lists import value_columns
 from fairrec.inputs.users import read_users
-from fairrec.inputs.values import value_columns
 from tests.builders import audit, make_tables, numbers_of
 
 USUAL = {".csv": ",", ".tsv": "\t", ".txt": "\t", ".inter": "\t"}

@@ -4,29 +4,32 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import polars as pl
 
 from fairrec.core.arrays import BoolArray, FloatArray, IntArray
-from fairrec.core.errors import InputError
+from fairrec.core.errors import InputError, listed
 from fairrec.core.options import Blank, spelled
 from fairrec.core.units import USERS, Unit
 from fairrec.inputs.candidates import CandidateLists
 from fairrec.inputs.columns import check_mapping, refuse_unused
 from fairrec.inputs.described import Described, MeasuredBy
-from fairrec.inputs.flat_lists import gather_lists
-from fairrec.inputs.item_columns import read_item_columns
-from fairrec.inputs.mix_ups import refuse_same_file, refuse_swapped
+from fairrec.inputs.history import read_popularity, read_tastes
+from fairrec.inputs.ids import gather_lists
 from fairrec.inputs.notes import Note, Notes, in_words
-from fairrec.inputs.other_lists import read_other_lists
 from fairrec.inputs.parts.coded_users import users_of
-from fairrec.inputs.side import SideData, read_categories, read_popularity
+from fairrec.inputs.side import SideData, read_categories, read_item_columns
 from fairrec.inputs.table_options import TableOptions
 from fairrec.inputs.tables import Table
-from fairrec.inputs.tastes import read_tastes
-from fairrec.inputs.user_lists import lists_and_held_out, lists_of_values, lists_with_labels
+from fairrec.inputs.user_lists import (
+    lists_and_held_out,
+    lists_of_values,
+    lists_with_labels,
+    read_other_lists,
+)
 from fairrec.inputs.users import Attribute, Users
 
 
@@ -329,3 +332,66 @@ def _side_data(
     if "tastes" in needs:
         tastes = read_tastes(tables["history"], tables["items"], user_ids)
     return SideData(categories, popularity, tuple(notes), per_item=per_item, tastes=tastes)
+
+
+def refuse_swapped(tables: Mapping[str, Table]) -> None:
+    """An error where one table looks like what another one was given as."""
+    predictions, users, test = (tables.get(name) for name in ("predictions", "users", "test"))
+    if predictions and not _has(predictions, "item_id") and _has(predictions, "user_id"):
+        columns = f"Its columns: {listed(predictions.columns)}."
+        if users and _has(users, "item_id"):
+            raise InputError(
+                f"{predictions.where} has no items and {users.where} has: they look swapped. "
+                f"{columns} Give the users as {spelled('users')}."
+            )
+        raise InputError(
+            f"{predictions.where}: no column 'item_id', so it holds no predictions. {columns} "
+            f"If it holds users, give it as {spelled('users')}; if numbers per user, as "
+            f"{spelled('values')}; if the column has another name, map it: "
+            f"{spelled('columns', {'item_id': Blank('NAME')})}"
+        )
+    if users and not tables.get("values") and _has(users, "item_id") and _has_order(users):
+        raise InputError(
+            f"{users.where} has items and scores, so it looks like predictions. Give the table "
+            f"with one row per user and their attributes as {spelled('users')}."
+        )
+    if test and users and _has(users, "item_id") and not _has(test, "item_id"):
+        raise InputError(
+            f"{test.where} has no items and {users.where} has: they look swapped. Give the "
+            f"held-out interactions as {spelled('test')} and the users as {spelled('users')}."
+        )
+    if test and predictions and _has_order(test) and not _has_order(predictions):
+        raise InputError(
+            f"{test.where} has scores or ranks and {predictions.where} has none: they look "
+            f"swapped. Give the held-out interactions as {spelled('test')}."
+        )
+
+
+def refuse_same_file(tables: Mapping[str, Table]) -> None:
+    """An error where the lists are given once more as what they are held against."""
+    lists = tables.get("predictions")
+    for name in ("test", "history"):
+        other = tables.get(name)
+        if lists and other and lists.path and other.path and _is_same(lists.path, other.path):
+            remedy = (
+                f"Give the held-out interactions, or leave out {spelled('test')} where the "
+                "predictions have labels."
+                if name == "test"
+                else f"Give what users had before, or leave out {spelled('history')}."
+            )
+            raise InputError(
+                f"{lists.where} is given as the predictions and as {spelled(name)}: every list "
+                f"would be held against itself. {remedy}"
+            )
+
+
+def _is_same(one: Path, other: Path) -> bool:
+    return one.resolve() == other.resolve()
+
+
+def _has(table: Table, wanted: str) -> bool:
+    return table.find(wanted) is not None
+
+
+def _has_order(table: Table) -> bool:
+    return _has(table, "score") or _has(table, "rank")

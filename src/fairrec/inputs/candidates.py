@@ -10,14 +10,12 @@ import polars as pl
 from fairrec.core.arrays import BoolArray, CodeArray, FloatArray, IntArray
 from fairrec.core.errors import InputError, plain, some_of
 from fairrec.core.kernels import kernel
-from fairrec.inputs.coded_ids import encode_ids
-from fairrec.inputs.flat_lists import bounds_of, gather_lists, runs_of
+from fairrec.inputs.columns import Relevance, compared_column
 from fairrec.inputs.held_out import HeldOut
-from fairrec.inputs.ids import positions_in
+from fairrec.inputs.ids import bounds_of, encode_ids, gather_lists, positions_in, runs_of
+from fairrec.inputs.mismatched_ids import find_spellings
 from fairrec.inputs.notes import CHECK_FIRST
 from fairrec.inputs.order import exact_order, no_order, order_columns, scores_in_order
-from fairrec.inputs.relevance import Relevance, compared_column
-from fairrec.inputs.spellings import find_spellings
 from fairrec.inputs.tables import Table
 
 _PADDING = float(np.finfo(np.float32).min)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import sys
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -16,6 +17,9 @@ import polars as pl
 
 from fairrec.core.arrays import AnyArray
 from fairrec.core.errors import InputError, is_panic, plain
+
+EXACT_BITS: dict[Any, int] = {pl.Float64(): 53, pl.Float32(): 24}
+"""Up to 2 to this power every whole number is a float of its own; of half floats to 11."""
 
 
 class Role(Enum):
@@ -282,3 +286,43 @@ def _by_narwhals(source: Any, name: str) -> pl.LazyFrame:
             f"the {name} table cannot be read: {plain(error, 300)}. "
             "Give each column one kind of value and a name of its own."
         ) from error
+
+
+_SIX_DIGITS = 10**6
+
+
+def widen_floats(values: pl.Series) -> pl.Series:
+    """Narrow floats, also in lists, as float64 of the same shortest decimal.
+
+    So a number is what its file or frame shows, wherever it is compared, grouped or named.
+
+    >>> widen_floats(pl.Series([0.7], dtype=pl.Float32)).to_list()
+    [0.7]
+    """
+    is_list = isinstance(values.dtype, pl.List | pl.Array)
+    kind: Any = values.dtype
+    kind = kind.inner if is_list else kind
+    if not kind.is_float() or kind == pl.Float64:
+        return values
+    if is_list:
+        values = values.cast(pl.List(kind))
+    flat = values.explode() if is_list else values
+    if kind != pl.Float32:
+        # half floats, which Polars writes with the digits of wider ones
+        half = flat.unique().drop_nulls()
+        shown = pl.Series(half.to_numpy().astype(str).astype(np.float64))
+        if not is_list:
+            return values.replace_strict(half, shown, default=None)
+        return values.list.eval(pl.element().replace_strict(half, shown, default=None))
+    wide = pl.List(pl.Float64) if is_list else pl.Float64()
+    ends: Any = (flat.min() or 0.0, flat.max() or 0.0)
+    largest = max(abs(ends[0]), abs(ends[1]))
+    if largest <= 2 ** EXACT_BITS[kind] and (flat == flat.floor()).all():
+        return values.cast(wide)
+    if not is_list and not flat.null_count() and 0 < largest <= _SIX_DIGITS:
+        # a decimal of six digits is the shortest of its float; quicker than through text
+        scale = _SIX_DIGITS / 10 ** max(0, math.ceil(math.log10(largest)))
+        decimals = np.rint(flat.to_numpy().astype(np.float64) * scale) / scale
+        if (decimals.astype(np.float32) == flat.to_numpy()).all():
+            return pl.Series(flat.name, decimals)
+    return values.cast(pl.List(pl.String) if is_list else pl.String).cast(wide)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -12,13 +13,20 @@ from fairrec.core.arrays import BoolArray, CodeArray, FloatArray, IntArray
 from fairrec.core.errors import InputError, listed, plain
 from fairrec.core.kernels import kernel
 from fairrec.core.options import spelled
-from fairrec.inputs.coded_ids import encode_ids
-from fairrec.inputs.flat_lists import bounds_of, gather_lists
-from fairrec.inputs.held_out_notes import SHOWN, GradesNote, UnknownUsersNote, UnusedNumbersNote
-from fairrec.inputs.ids import positions_in
-from fairrec.inputs.notes import Note, Notes, RowsNote, in_words
-from fairrec.inputs.relevance import Relevance, compared_column, number_column
-from fairrec.inputs.spellings import find_spellings
+from fairrec.inputs.columns import Relevance, compared_column, number_column
+from fairrec.inputs.ids import bounds_of, encode_ids, gather_lists, positions_in
+from fairrec.inputs.mismatched_ids import find_spellings
+from fairrec.inputs.notes import (
+    SHOWN,
+    GradesNote,
+    JoinedNote,
+    Note,
+    Notes,
+    RowsNote,
+    UnknownUsersNote,
+    UnusedNumbersNote,
+    in_words,
+)
 from fairrec.inputs.tables import Table
 
 
@@ -309,3 +317,44 @@ def _mark_gains(
         for row in range(offsets[one], offsets[one + 1]):
             if owner[items[row]] == one:
                 labels[row] = gain_of[items[row]]
+
+
+def check_joined(
+    tables: Mapping[str, Table],
+    lengths: IntArray,
+    n_relevant: IntArray,
+    has_rows: BoolArray,
+    n_missed: int,
+    n_items: int,
+    k: float,
+) -> JoinedNote:
+    """An error where nothing held out is missed, for want of all that was; else what was seen.
+
+    Parameters
+    ----------
+    lengths, n_relevant : of each list, and of the held-out items of its user
+    has_rows : whether anything is held out for the user, relevant or not
+    n_items : that could be in a list
+    k : the largest cut-off of a metric that counts them
+    """
+    test, is_list = tables["test"], lengths > 0
+    longest = int(lengths.max(initial=0))
+    # what no list of candidates has may be held out and not relevant; a join may have filled in 0
+    is_without = n_relevant == 0 if longest <= k else ~has_rows
+    n_lists = int(is_list.sum())
+    note = JoinedNote(
+        tables["predictions"].where,
+        test.where,
+        k,
+        n_held_out=int(n_relevant.sum()),
+        n_missed=n_missed,
+        n_lists=n_lists,
+        n_without=int(is_without[is_list].sum()),
+        longest=longest,
+        is_covering=2 * int(lengths.sum()) > n_items * n_lists,
+    )
+    if note.is_refused:
+        test.doubt("hits", f"{test.where}: {note.remedy}")
+    elif n_missed:
+        test.clear("hits")
+    return note

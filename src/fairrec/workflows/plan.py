@@ -19,8 +19,7 @@ from fairrec.inputs.columns import check_mapping
 from fairrec.inputs.formats import checksum
 from fairrec.inputs.table_options import TableOptions
 from fairrec.inputs.tables import Table
-from fairrec.inputs.users import read_users
-from fairrec.inputs.users_sum import users_sum
+from fairrec.inputs.users import read_users, users_sum
 from fairrec.metrics import MetricAtK
 from fairrec.metrics.circumstances import refuse_given
 from fairrec.metrics.matters import matters_of

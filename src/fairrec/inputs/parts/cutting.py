@@ -11,9 +11,9 @@ from fairrec.core.arrays import AnyArray, IntArray
 from fairrec.core.errors import InputError, plain
 from fairrec.core.kernels import kernel
 from fairrec.core.progress import Progress
+from fairrec.inputs.ids import ids_as_integers_or_text
 from fairrec.inputs.parts.codes import id_codes
 from fairrec.inputs.parts.stored import Stored
-from fairrec.inputs.tables import ids_as_integers_or_text
 
 BATCH = 1 << 22
 """Rows of one column that are looked at at a time."""

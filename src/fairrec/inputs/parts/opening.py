@@ -19,6 +19,7 @@ from fairrec.core.progress import Progress
 from fairrec.core.scratch import scratch
 from fairrec.inputs.audit_inputs import open_tables
 from fairrec.inputs.binning import parse_binning
+from fairrec.inputs.ids import ids_as_integers_or_text
 from fairrec.inputs.parts.coded_users import (
     CodedAttribute,
     UsersPiece,
@@ -33,7 +34,7 @@ from fairrec.inputs.parts.piece import FileRows, Piece, scan_rows
 from fairrec.inputs.parts.placing import Everyone, KnownCodes
 from fairrec.inputs.parts.stored import Stored
 from fairrec.inputs.table_options import TableOptions
-from fairrec.inputs.tables import Table, ids_as_integers_or_text
+from fairrec.inputs.tables import Table
 from fairrec.inputs.users import MISSING, attribute_specs, read_ids, refuse_users_twice
 
 ROWS = 1 << 21
