@@ -194,17 +194,14 @@ def _from_pandas(column: Any) -> pl.Series:
     if type(kind).__name__ == "ArrowDtype" or getattr(kind, "storage", None) == "pyarrow":
         # as a frame: older versions of Polars read lists of text wrongly from a single array
         return pl.from_pandas(column.to_frame("x"))["x"]
-    zone = getattr(kind, "tz", None)
-    if kind.kind in _NUMBERS and hasattr(kind, "numpy_dtype"):
-        values = column.to_numpy(dtype=kind.numpy_dtype, na_value=0)
-    elif zone is not None:
-        values = column.dt.tz_convert("UTC").dt.tz_localize(None).to_numpy()
-    else:
-        values = column.to_numpy()
+    if (zone := getattr(kind, "tz", None)) is not None:
+        column = column.dt.tz_convert("UTC").dt.tz_localize(None)
+    is_nullable = kind.kind in _NUMBERS and hasattr(kind, "numpy_dtype")
+    options = {"dtype": kind.numpy_dtype, "na_value": 0} if is_nullable else {}
+    values = column.to_numpy(**options)
     if values.dtype.kind in "mM":
-        unit = np.datetime_data(values.dtype)[0]
-        known = values if unit in ("ns", "us", "ms") else values.astype(f"{values.dtype.kind}8[us]")
-        found = pl.Series(known)
+        is_known = np.datetime_data(values.dtype)[0] in ("ns", "us", "ms")
+        found = pl.Series(values if is_known else values.astype(f"{values.dtype.kind}8[us]"))
     elif values.dtype.kind in _NUMBERS:
         found = _from_numbers(values)
     else:
@@ -227,7 +224,9 @@ def _from_numbers(values: AnyArray) -> pl.Series:
         distinct, places = np.unique(values, return_inverse=True)
         return pl.Series(distinct.astype(str).astype(np.float64)[places])
     is_known = values.dtype.kind != "f" or values.dtype.itemsize <= 8
-    return pl.Series(values.astype(values.dtype.newbyteorder("=") if is_known else np.float64))
+    return pl.Series(
+        values.astype(values.dtype.newbyteorder("=") if is_known else float, copy=False)
+    )
 
 
 def _from_objects(values: Sequence[Any]) -> pl.Series:
@@ -235,33 +234,29 @@ def _from_objects(values: Sequence[Any]) -> pl.Series:
     kinds = {*map(type, values)} - {type(None)}
     if np.ndarray in kinds:
         return _from_arrays(values)
-    if {float, int} == kinds:
-        return pl.Series(values, dtype=pl.Float64)
-    found = pl.Series(values, strict=True)
+    is_mixed = len(kinds) > 1 and all(issubclass(kind, int | float | np.number) for kind in kinds)
+    found = pl.Series(values, dtype=pl.Float64 if is_mixed else None)
     if found.dtype != pl.Object and not isinstance(found.dtype, pl.Struct):
         return found
     # ids such as a UUID, and intervals and periods of pandas, are named by their text
-    shown = next(one for one in values if one is not None)
     if not {kind.__name__ for kind in kinds} <= {"UUID", "ObjectId", "Interval", "Period"}:
-        raise InputError(f"it holds {plain(repr(shown), 40)} ({type(shown).__name__}).")
+        shown = next(one for one in values if one is not None)
+        raise InputError(f"it holds {plain(repr(shown), 40)} ({type(shown).__name__})")
     return pl.Series([None if one is None else str(one) for one in values], dtype=pl.String)
 
 
 def _from_arrays(values: Sequence[Any]) -> pl.Series:
     """Arrays in the cells, through one flat column of all their values."""
     if any(np.ndim(one) != 1 for one in values if one is not None):
-        raise InputError("it holds arrays of other dimensions than one.")
+        raise InputError("it holds arrays of other dimensions than one")
     lengths = np.array([0 if one is None else len(one) for one in values])
-    flat = np.concatenate([one for one in values if one is not None])
-    items = _from_numbers(flat) if flat.dtype.kind in _NUMBERS else _from_objects(flat.tolist())
-    rows = pl.DataFrame({"row": np.repeat(np.arange(len(values)), lengths), "list": items})
-    lists = rows.group_by("row", maintain_order=True).agg("list")
-    found = pl.DataFrame({"row": np.arange(len(values))}).join(
-        lists, on="row", how="left", maintain_order="left"
-    )["list"]
-    empty = pl.Series([[]], dtype=found.dtype)
-    is_empty = [one is not None and not len(one) for one in values]
-    return found.zip_with(~pl.Series(is_empty), empty)
+    cells = np.concatenate([one for one in values if one is not None])
+    items = _from_numbers(cells) if cells.dtype.kind in _NUMBERS else _from_objects(cells.tolist())
+    flat = pl.DataFrame({"row": np.repeat(np.arange(len(values)), lengths), "list": items})
+    lists = flat.group_by("row", maintain_order=True).agg("list")
+    rows = pl.DataFrame({"row": np.arange(len(values)), "is_gap": [one is None for one in values]})
+    found = rows.join(lists, on="row", how="left", maintain_order="left")
+    return found.select(pl.when(~pl.col("is_gap")).then(pl.col("list").fill_null([]))).to_series()
 
 
 def _by_narwhals(source: Any, name: str) -> pl.LazyFrame:
