@@ -11,6 +11,7 @@ import polars as pl
 from fairrec.core.arrays import BoolArray, CodeArray, FloatArray, IntArray
 from fairrec.core.kernels import kernel
 from fairrec.inputs.ids import (
+    bounds_of,
     comparable,
     encode_ids,
     positions_in,
@@ -68,7 +69,7 @@ def read_history(table: Table) -> Interactions:
     items, item_ids = encode_ids(frame["item_id"], table.where)
     pairs = np.unique(users.astype(np.int64) * len(item_ids) + items)
     n_per_user = np.bincount(pairs // len(item_ids), minlength=len(user_ids))
-    offsets = np.concatenate([[0], np.cumsum(n_per_user)]).astype(np.int64)
+    offsets = bounds_of(n_per_user)
     return Interactions(user_ids, item_ids, offsets, (pairs % len(item_ids)).astype(np.int32))
 
 

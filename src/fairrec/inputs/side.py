@@ -12,6 +12,7 @@ import polars as pl
 from fairrec.core.arrays import CodeArray, FloatArray, IntArray
 from fairrec.core.errors import InputError, plain, unknown_name
 from fairrec.inputs.ids import (
+    bounds_of,
     encode,
     ids_as_integers_or_text,
     positions_in,
@@ -98,7 +99,7 @@ def read_categories(table: Table, item_ids: pl.Series) -> tuple[Categories, Note
     order = np.lexsort((codes, pairs["item"].to_numpy()))
     items = pairs["item"].to_numpy()[order]
     counts = np.bincount(items, minlength=len(item_ids))
-    offsets = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
+    offsets = bounds_of(counts)
     words = (
         *("", " of ", " candidate items have no category ("),
         f" are not in {table.where}); pairs with them are left out of URD",
@@ -139,7 +140,10 @@ def read_item_columns(
     notes: list[Note] = []
     for one, column in named.items():
         values = frame[f"column {column}"]
-        of_row = _has_value(values, one, table) if "=" in one else _numbers(values, column, table)
+        if "=" in one:
+            of_row = _has_value(values, one, table)
+        elif (of_row := table.numbers_with_gaps(values, column)) is None:
+            raise InputError(f"{table.where}: column '{plain(column)}' is empty in every row.")
         found[one] = np.where(rows >= 0, of_row[np.maximum(rows, 0)], np.nan)
         words = (
             *("", " of ", f" candidate items have no {plain(column)} ("),
@@ -171,15 +175,3 @@ def _has_value(values: pl.Series, asked: str, table: Table) -> FloatArray:
         raise InputError(f"{table.where}: {told}")
     is_known = (pieces.list.len() > 0).fill_null(False)
     return np.where(is_known.to_numpy(), has.fill_null(False).to_numpy(), np.nan)
-
-
-def _numbers(values: pl.Series, column: str, table: Table) -> FloatArray:
-    """(n_rows,), NaN where there is none."""
-    known = values.drop_nulls()
-    if values.dtype.is_float():
-        known = known.drop_nans()
-    if not len(known):
-        raise InputError(f"{table.where}: column '{plain(column)}' is empty in every row.")
-    numbers = table.numbers(known, column).to_numpy()
-    table.refuse_extreme(numbers, column)
-    return values.cast(pl.Float64).to_numpy().astype(np.float64)

@@ -234,20 +234,27 @@ class Table:
         return pl.DataFrame([self._kept[at, roles[n]].alias(n) for n, at in columns.items()])
 
     def refuse_extreme(self, numbers: FloatArray, column: str) -> None:
-        """Raise where squares of the numbers could overflow, or would all be nothing."""
+        """Raise where squares of the numbers could overflow."""
         largest = float(max(numbers.max(), -numbers.min())) if len(numbers) else 0.0
-        if largest == 0 or SMALLEST <= largest <= LARGEST:
-            return
-        at = int(np.argmax(np.abs(numbers)))
         if largest > LARGEST:
+            at = int(np.argmax(np.abs(numbers)))
             raise InputError(
                 f"{self.place(at)}: column '{plain(column)}' is {numbers[at]:g}, too "
                 "large to reckon with. If it stands for no value, leave it empty."
             )
-        raise InputError(
-            f"{self.place(at)}: column '{plain(column)}' has no number further from 0 than "
-            f"{numbers[at]:g}, too small to reckon with. Give it in smaller units."
-        )
+
+    def numbers_with_gaps(self, values: pl.Series, column: str) -> FloatArray | None:
+        """Float64, NaN for no value, None where there is none; text and infinity are errors."""
+        is_known = values.is_not_null()
+        if values.dtype.is_float():
+            is_known &= values.is_not_nan().fill_null(value=False)
+        if not is_known.any():
+            return None
+        is_text = values.dtype == pl.String
+        known = values if is_text else values.set(~is_known, values.filter(is_known)[0])
+        numbers = self.numbers(known, column).to_numpy()
+        self.refuse_extreme(numbers, column)
+        return np.where(is_known.to_numpy(), numbers, np.nan)
 
     def refuse_duplicates(self, ids: pl.Series, column: str, remedy: str) -> None:
         """Raise where an id stands in more than one row."""

@@ -9,10 +9,10 @@ import numpy as np
 import polars as pl
 
 from fairrec.core.arrays import BoolArray, CodeArray, FloatArray, IntArray
-from fairrec.core.errors import InputError, UnknownNameError, listed, plain, some_of, unknown_name
+from fairrec.core.errors import InputError, UnknownNameError, listed, plain, unknown_name
 from fairrec.core.kernels import kernel
 from fairrec.core.options import Blank, spelled
-from fairrec.inputs.candidates import CandidateLists, read_candidates
+from fairrec.inputs.candidates import CandidateLists, read_candidates, refuse_unknown_users
 from fairrec.inputs.held_out import read_held_out
 from fairrec.inputs.ids import (
     bounds_of,
@@ -83,13 +83,7 @@ def read_values(
     ids = table.user_keys(frame["user_id"])
     table.refuse_duplicates(ids, user_column, "Keep one row per user.")
     positions = positions_in(ids, user_ids)
-    if positions.min(initial=0) < 0:
-        unknown = ids.filter(pl.Series(positions < 0))
-        raise InputError(
-            f"{table.where}: user {some_of(unknown.head(3).to_list(), len(unknown))} not in "
-            f"{users_where}. Every user with a value needs a row of attributes there (leave one "
-            "empty if it is not known)."
-        )
+    refuse_unknown_users(ids, positions, table.where, user_ids, users_where)
     values = {name: _numbers(frame[f"={name}"], name, table) for name in columns}
     return values, positions.astype(np.int64)
 
@@ -101,11 +95,9 @@ def read_columns(table: Table, columns: Sequence[str]) -> dict[str, FloatArray]:
 
 
 def _numbers(values: pl.Series, column: str, table: Table) -> FloatArray:
-    """Float64, NaN for no value; text and infinite values are errors."""
-    is_known = values.is_not_null()
-    if values.dtype.is_float():
-        is_known &= values.is_not_nan().fill_null(value=False)
-    if not is_known.any():
+    """Float64, NaN for no value."""
+    numbers = table.numbers_with_gaps(values, column)
+    if numbers is None:
         table.doubt(
             f"values of {column}",
             f"{table.where}: column '{plain(column)}' has no value at all. Leave it out: "
@@ -113,12 +105,7 @@ def _numbers(values: pl.Series, column: str, table: Table) -> FloatArray:
         )
         return np.full(len(values), np.nan)
     table.clear(f"values of {column}")
-    known = (
-        values if values.dtype == pl.String else values.set(~is_known, values.filter(is_known)[0])
-    )
-    numbers = table.numbers(known, column).to_numpy()
-    table.refuse_extreme(numbers, column)
-    return np.where(is_known.to_numpy(), numbers, np.nan)
+    return numbers
 
 
 @dataclass(frozen=True, slots=True)
