@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -337,9 +336,9 @@ def _side_data(
 def refuse_swapped(tables: Mapping[str, Table]) -> None:
     """An error where one table looks like what another one was given as."""
     predictions, users, test = (tables.get(name) for name in ("predictions", "users", "test"))
-    if predictions and not _has(predictions, "item_id") and _has(predictions, "user_id"):
+    if predictions and not predictions.find("item_id") and predictions.find("user_id"):
         columns = f"Its columns: {listed(predictions.columns)}."
-        if users and _has(users, "item_id"):
+        if users and users.find("item_id"):
             raise InputError(
                 f"{predictions.where} has no items and {users.where} has: they look swapped. "
                 f"{columns} Give the users as {spelled('users')}."
@@ -350,12 +349,12 @@ def refuse_swapped(tables: Mapping[str, Table]) -> None:
             f"{spelled('values')}; if the column has another name, map it: "
             f"{spelled('columns', {'item_id': Blank('NAME')})}"
         )
-    if users and not tables.get("values") and _has(users, "item_id") and _has_order(users):
+    if users and "values" not in tables and users.find("item_id") and _has_order(users):
         raise InputError(
             f"{users.where} has items and scores, so it looks like predictions. Give the table "
             f"with one row per user and their attributes as {spelled('users')}."
         )
-    if test and users and _has(users, "item_id") and not _has(test, "item_id"):
+    if test and users and users.find("item_id") and not test.find("item_id"):
         raise InputError(
             f"{test.where} has no items and {users.where} has: they look swapped. Give the "
             f"held-out interactions as {spelled('test')} and the users as {spelled('users')}."
@@ -370,28 +369,15 @@ def refuse_swapped(tables: Mapping[str, Table]) -> None:
 def refuse_same_file(tables: Mapping[str, Table]) -> None:
     """An error where the lists are given once more as what they are held against."""
     lists = tables.get("predictions")
-    for name in ("test", "history"):
-        other = tables.get(name)
-        if lists and other and lists.path and other.path and _is_same(lists.path, other.path):
-            remedy = (
-                f"Give the held-out interactions, or leave out {spelled('test')} where the "
-                "predictions have labels."
-                if name == "test"
-                else f"Give what users had before, or leave out {spelled('history')}."
-            )
+    instead = {"test": "the held-out interactions", "history": "what users had before"}
+    for name, meant in instead.items():
+        paths = [table.path for table in (lists, tables.get(name)) if table and table.path]
+        if lists and len(paths) == 2 and paths[0].resolve() == paths[1].resolve():
             raise InputError(
                 f"{lists.where} is given as the predictions and as {spelled(name)}: every list "
-                f"would be held against itself. {remedy}"
+                f"would be held against itself. Give {meant}, or leave out {spelled(name)}."
             )
-
-
-def _is_same(one: Path, other: Path) -> bool:
-    return one.resolve() == other.resolve()
-
-
-def _has(table: Table, wanted: str) -> bool:
-    return table.find(wanted) is not None
 
 
 def _has_order(table: Table) -> bool:
-    return _has(table, "score") or _has(table, "rank")
+    return bool(table.find("score") or table.find("rank"))

@@ -95,16 +95,13 @@ class HeldOutItems:
         """An error where none of the items is among those that are recommended."""
         if not len(self.items) or not len(item_ids):
             return
-        if (positions_in(self.item_ids, item_ids)[self.items] >= 0).any():
-            self.table.clear("items")
-        else:
-            self.table.doubt(
-                "items",
-                f"{self.where}: none of its items is ever recommended. Items there: "
-                f"{listed(self.item_ids.head(3).to_list())}; recommended: "
-                f"{listed(item_ids.head(3).to_list())}. Check that both tables use the same "
-                "item ids.",
-            )
+        self.table.expect(
+            "items",
+            bool((positions_in(self.item_ids, item_ids)[self.items] >= 0).any()),
+            f"{self.where}: none of its items is ever recommended. Items there: "
+            f"{listed(self.item_ids.head(3).to_list())}; recommended: "
+            f"{listed(item_ids.head(3).to_list())}. Check that both tables use the same item ids.",
+        )
 
     def of_lists(self, row_of_list: IntArray) -> HeldOut:
         """The gains behind each list, whose user is at that row of the users table."""
@@ -225,14 +222,12 @@ def _about_grades(gains: FloatArray, column: str, is_gain: bool, table: Table) -
             "are no gains. Say which rows are relevant: "
             f"{spelled('relevant', f'{column}>0')}"
         )
-    if high <= 0:
-        table.doubt(
-            "gains",
-            f"{table.where}: column '{plain(column)}' is 0 in every row, so nothing is relevant. "
-            f"Fix it, or say which rows are relevant: {spelled('relevant', f'{column}>=0')}",
-        )
-    else:
-        table.clear("gains")
+    table.expect(
+        "gains",
+        high > 0,
+        f"{table.where}: column '{plain(column)}' is 0 in every row, so nothing is relevant. "
+        f"Fix it, or say which rows are relevant: {spelled('relevant', f'{column}>=0')}",
+    )
     n_zero = int((gains == 0).sum())
     return [GradesNote(table.where, column, is_gain, least, high, n_zero)]
 
@@ -258,14 +253,12 @@ def _about_relevance(is_met: FloatArray, relevant: Relevance, table: Table) -> l
     if not len(is_met):
         return []
     n_met = int(is_met.sum())
-    if n_met:
-        table.clear("relevant")
-    else:
-        table.doubt(
-            "relevant",
-            f"{table.where}: no row meets {spelled('relevant', str(relevant))}. Nothing would be "
-            "relevant; choose another threshold.",
-        )
+    table.expect(
+        "relevant",
+        n_met > 0,
+        f"{table.where}: no row meets {spelled('relevant', str(relevant))}. Nothing would be "
+        "relevant; choose another threshold.",
+    )
     words = (f"{table.where}: ", " of ", f" held-out rows meet {relevant}")
     return [RowsNote(words, (n_met, len(is_met)))]
 
@@ -275,19 +268,16 @@ def _about_unknown_users(
 ) -> list[Note]:
     """Users of the test table without attributes are counted; if all are, that is an error."""
     is_unknown = pl.Series(rows < 0)
-    if not is_unknown.all():
-        table.clear("users")
-    if not is_unknown.any():
-        return []
     unknown = users.filter(is_unknown).unique(maintain_order=True)
-    if is_unknown.all():
-        table.doubt(
-            "users",
-            f"{table.where}: none of its {len(unknown):,} users is in {users_where}, such as "
-            f"{listed(unknown.head(SHOWN).to_list())}. Check that both tables use the same user "
-            "ids.",
-        )
     examples = tuple(unknown.head(SHOWN).to_list())
+    table.expect(
+        "users",
+        not is_unknown.all(),
+        f"{table.where}: none of its {len(unknown):,} users is in {users_where}, such as "
+        f"{listed(examples)}. Check that both tables use the same user ids.",
+    )
+    if not len(unknown):
+        return []
     return [
         UnknownUsersNote(table.where, users_where, len(unknown), examples),
         find_spellings("user", unknown, table.where, user_ids, users_where),

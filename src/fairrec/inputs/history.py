@@ -129,14 +129,12 @@ def read_popularity(
     total = per_user(_sums_of_runs(n_per_item, codes, bounds))
     undefined = np.full(len(user_ids), np.nan)
     history = np.divide(total * percent, n_interactions, out=undefined, where=n_interactions > 0)
-    if (n_interactions > 0).any():
-        table.clear("users")
-    else:
-        table.doubt(
-            "users",
-            f"{table.where}: none of the audited users has a row there. "
-            "Check that its user ids are those of the predictions.",
-        )
+    table.expect(
+        "users",
+        bool((n_interactions > 0).any()),
+        f"{table.where}: none of the audited users has a row there. "
+        "Check that its user ids are those of the predictions.",
+    )
     absent = f" candidate items do not occur in {table.where}; their popularity is 0"
     note = ItemsNote(("", " of ", absent), (int((at < 0).sum()), len(item_ids)))
     is_head = (at >= 0) & most_popular(n_per_item)[np.maximum(at, 0)]

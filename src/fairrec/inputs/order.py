@@ -103,11 +103,10 @@ def scores_in_order(
 def _refuse_constant(scores: FloatArray, column: str, offsets: IntArray, table: Table) -> None:
     """An error where no list has two different scores, so that there is no order to judge."""
     look = _look_for_order(offsets, scores)
-    if look > 0:
-        table.clear("one score")
-    elif look < 0:
-        table.doubt(
+    if look:
+        table.expect(
             "one score",
+            look > 0,
             f"{table.where}: '{plain(column)}' is the same for all items of each user, so their "
             "order is not known. Give the score (higher is better) or the rank (1 is best) of "
             "each item.",

@@ -160,6 +160,13 @@ class Table:
         """Note that not all rows are so."""
         self.doubts[kind] = None
 
+    def expect(self, kind: str, is_met: bool, otherwise: str) -> None:
+        """Note that a table is as expected, or doubt it."""
+        if is_met:
+            self.clear(kind)
+        else:
+            self.doubt(kind, otherwise)
+
     def user_keys(self, ids: pl.Series) -> pl.Series:
         """User ids as they are compared; those of a piece as they are in the whole table."""
         keys = ids_as_integers_or_text(ids, self.where)

@@ -97,15 +97,13 @@ def read_columns(table: Table, columns: Sequence[str]) -> dict[str, FloatArray]:
 def _numbers(values: pl.Series, column: str, table: Table) -> FloatArray:
     """Float64, NaN for no value."""
     numbers = table.numbers_with_gaps(values, column)
-    if numbers is None:
-        table.doubt(
-            f"values of {column}",
-            f"{table.where}: column '{plain(column)}' has no value at all. Leave it out: "
-            f"{spelled('metrics', Blank('COLUMNS'))}",
-        )
-        return np.full(len(values), np.nan)
-    table.clear(f"values of {column}")
-    return numbers
+    table.expect(
+        f"values of {column}",
+        numbers is not None,
+        f"{table.where}: column '{plain(column)}' has no value at all. Leave it out: "
+        f"{spelled('metrics', Blank('COLUMNS'))}",
+    )
+    return np.full(len(values), np.nan) if numbers is None else numbers
 
 
 @dataclass(frozen=True, slots=True)
