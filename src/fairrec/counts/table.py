@@ -89,8 +89,9 @@ def write_counts(counts: Counts, file: Path) -> None:
     """Write counts whole or not at all."""
     assert counts.info is not None
     said = counts.info.model_dump_json(exclude_defaults=False)
-    with whole_file(file) as path, errors_of_polars():
-        counts.rows.write_parquet(path, metadata={KEY: said})
+    # opened here, because Polars takes no path that is not Unicode
+    with whole_file(file) as path, path.open("wb") as stream, errors_of_polars():
+        counts.rows.write_parquet(stream, metadata={KEY: said})
 
 
 def read_counts(file: Path) -> Counts:

@@ -232,8 +232,8 @@ def _from_numbers(values: AnyArray) -> pl.Series:
 def _from_objects(values: Sequence[Any]) -> pl.Series:
     """Python objects of one kind; None is a gap."""
     kinds = {*map(type, values)} - {type(None)}
-    if np.ndarray in kinds:
-        return _from_arrays(values)
+    if kinds and kinds <= {list, tuple, np.ndarray}:
+        return _from_lists(values, has_arrays=np.ndarray in kinds)
     is_mixed = len(kinds) > 1 and all(issubclass(kind, int | float | np.number) for kind in kinds)
     found = pl.Series(values, dtype=pl.Float64 if is_mixed else None)
     if found.dtype != pl.Object and not isinstance(found.dtype, pl.Struct):
@@ -245,18 +245,22 @@ def _from_objects(values: Sequence[Any]) -> pl.Series:
     return pl.Series([None if one is None else str(one) for one in values], dtype=pl.String)
 
 
-def _from_arrays(values: Sequence[Any]) -> pl.Series:
-    """Arrays in the cells, through one flat column of all their values."""
-    if any(np.ndim(one) != 1 for one in values if one is not None):
+def _from_lists(values: Sequence[Any], has_arrays: bool) -> pl.Series:
+    """Lists and arrays in the cells, through one flat column of all their values."""
+    if has_arrays and any(np.ndim(one) != 1 for one in values if one is not None):
         raise InputError("it holds arrays of other dimensions than one")
     lengths = np.array([0 if one is None else len(one) for one in values])
-    cells = np.concatenate([one for one in values if one is not None])
-    items = _from_numbers(cells) if cells.dtype.kind in _NUMBERS else _from_objects(cells.tolist())
-    flat = pl.DataFrame({"row": np.repeat(np.arange(len(values)), lengths), "list": items})
-    lists = flat.group_by("row", maintain_order=True).agg("list")
+    lists = [one for one in values if one is not None]
+    flat = np.concatenate(lists) if has_arrays else None
+    if flat is not None and flat.dtype.kind in _NUMBERS:
+        items = _from_numbers(flat)
+    else:
+        items = _from_objects([*chain.from_iterable(lists)])
+    cells = pl.DataFrame({"row": np.repeat(np.arange(len(values)), lengths), "list": items})
+    found = cells.group_by("row", maintain_order=True).agg("list")
     rows = pl.DataFrame({"row": np.arange(len(values)), "is_gap": [one is None for one in values]})
-    found = rows.join(lists, on="row", how="left", maintain_order="left")
-    return found.select(pl.when(~pl.col("is_gap")).then(pl.col("list").fill_null([]))).to_series()
+    rows = rows.join(found, on="row", how="left", maintain_order="left")
+    return rows.select(pl.when(~pl.col("is_gap")).then(pl.col("list").fill_null([]))).to_series()
 
 
 def _by_narwhals(source: Any, name: str) -> pl.LazyFrame:

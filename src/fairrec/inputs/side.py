@@ -140,9 +140,12 @@ def read_item_columns(
     notes: list[Note] = []
     for one, column in named.items():
         values = frame[f"column {column}"]
-        if "=" in one:
-            of_row = _has_value(values, one, table)
-        elif (of_row := table.numbers_with_gaps(values, column)) is None:
+        of_row = (
+            _has_value(values, one, table)
+            if "=" in one
+            else table.numbers_with_gaps(values, column)
+        )
+        if of_row is None:
             raise InputError(f"{table.where}: column '{plain(column)}' is empty in every row.")
         found[one] = np.where(rows >= 0, of_row[np.maximum(rows, 0)], np.nan)
         words = (
