@@ -6,7 +6,8 @@ from typing import Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
-from fairrec.inputs.described import MeasuredBy, TiedLists
+from fairrec.inputs.audit_inputs import MeasuredBy
+from fairrec.inputs.order import TiedLists
 from fairrec.statistics.missing import Kind
 
 KEY = "fairrec"

@@ -17,7 +17,7 @@ from fairrec.counts.info import CountsInfo, MetricInfo, OutcomeInfo
 from fairrec.counts.labels import with_same_labels
 from fairrec.counts.splitting import split_families
 from fairrec.counts.table import Counts
-from fairrec.inputs.described import TiedLists
+from fairrec.inputs.order import TiedLists
 
 
 def merged(

@@ -15,7 +15,8 @@ from fairrec.counts.coarseness import notes_on_levels
 from fairrec.counts.info import AttributeInfo, CountsInfo, MetricInfo
 from fairrec.counts.table import FAMILY, LEVEL, SHARE, USERS, Counts, family_name, squares_of
 from fairrec.groups.cells import number_combinations
-from fairrec.inputs.described import Described, TiedLists
+from fairrec.inputs.audit_inputs import Described
+from fairrec.inputs.order import TiedLists
 from fairrec.inputs.users import MISSING, Attribute, Value, column_of
 from fairrec.metrics import Metric, MetricAtK
 from fairrec.metrics.measured import Alike, Measured

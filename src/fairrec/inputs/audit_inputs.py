@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import polars as pl
@@ -15,10 +15,10 @@ from fairrec.core.options import Blank, spelled
 from fairrec.core.units import USERS, Unit
 from fairrec.inputs.candidates import CandidateLists
 from fairrec.inputs.columns import check_mapping, refuse_unused
-from fairrec.inputs.described import Described, MeasuredBy
 from fairrec.inputs.history import read_popularity, read_tastes
 from fairrec.inputs.ids import gather_lists
 from fairrec.inputs.notes import Note, Notes, in_words
+from fairrec.inputs.order import TiedLists
 from fairrec.inputs.parts.coded_users import users_of
 from fairrec.inputs.side import SideData, read_categories, read_item_columns
 from fairrec.inputs.table_options import TableOptions
@@ -30,6 +30,48 @@ from fairrec.inputs.user_lists import (
     read_other_lists,
 )
 from fairrec.inputs.users import Attribute, Users
+
+MeasuredBy = Literal["candidates", "recommendations", "values"]
+"""What users were measured by: scored candidates, recommendations and held-out items, or numbers
+that somebody else measured."""
+
+
+@dataclass(frozen=True, slots=True)
+class Described:
+    """Who was audited, and how the tables were read.
+
+    Parameters
+    ----------
+    tables : those that were read, by the parts they play
+    by, given : attributes and circumstances as they were named, with their binning
+    columns : other names of columns
+    attributes, circumstances : of the audited users
+    warnings : what the reader should know
+    measured_by : None where another tool has counted users, and nobody knows
+    gain : the column by which held-out items are weighed
+    is_pandas : whether results go out as frames of pandas
+    unit : what has one value each, and what `n_users` counts
+    unit_column : of the items, that it was made by; empty for users and items themselves
+    ties : None where nothing is ranked, or scores are not at hand
+    """
+
+    tables: Mapping[str, Table]
+    n_users: int
+    n_candidates: int
+    by: tuple[str, ...]
+    given: tuple[str, ...]
+    columns: dict[str, str]
+    relevant: str | None
+    missing_lists: Literal["zero", "drop"]
+    attributes: tuple[Attribute, ...]
+    circumstances: tuple[Attribute, ...]
+    warnings: tuple[str, ...]
+    measured_by: MeasuredBy | None
+    gain: str | None = None
+    is_pandas: bool = False
+    unit: Unit = USERS
+    unit_column: str = ""
+    ties: TiedLists | None = None
 
 
 @dataclass(frozen=True, slots=True)

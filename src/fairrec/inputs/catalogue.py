@@ -26,7 +26,14 @@ from fairrec.inputs.ids import (
     runs_of,
 )
 from fairrec.inputs.mismatched_ids import compare_item_ids
-from fairrec.inputs.notes import HitsNote, ItemsNote, Note, Notes, RowsNote, UnknownUsersNote
+from fairrec.inputs.notes import (
+    HitsNote,
+    ItemsNote,
+    Note,
+    Notes,
+    RowsNote,
+    UnknownUsersNote,
+)
 from fairrec.inputs.table_options import TableOptions
 from fairrec.inputs.tables import Table
 from fairrec.inputs.users import Users, read_users, refuse_repeated

@@ -10,13 +10,7 @@ import polars as pl
 
 from fairrec.core.arrays import BoolArray, CodeArray, FloatArray, IntArray
 from fairrec.core.kernels import kernel
-from fairrec.inputs.ids import (
-    bounds_of,
-    comparable,
-    encode_ids,
-    positions_in,
-    runs_of,
-)
+from fairrec.inputs.ids import bounds_of, comparable, encode_ids, positions_in, runs_of
 from fairrec.inputs.notes import ItemsNote, Note
 from fairrec.inputs.side import Categories, read_categories
 from fairrec.inputs.tables import Table

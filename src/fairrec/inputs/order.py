@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import astuple, dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -350,3 +351,33 @@ def _mixed(key: np.uint64) -> np.uint64:
     key = (key ^ (key >> _30)) * _FIRST
     key = (key ^ (key >> _27)) * _SECOND
     return key ^ (key >> _31)
+
+
+@dataclass(frozen=True, slots=True)
+class TiedLists:
+    """Lists with equal scores, of which chance decides what is in their first places.
+
+    Parameters
+    ----------
+    k : the deepest cut-off of the metrics
+    n_lists : of two or more candidates
+    n_tied : an item in the first k places shares its score with another candidate
+    n_at_cutoff : that in the last of these places does
+    n_constant : all candidates have one score
+    """
+
+    k: int
+    n_lists: int
+    n_tied: int
+    n_at_cutoff: int
+    n_constant: int
+
+    @property
+    def is_without_order(self) -> bool:
+        """Whether no list has two different scores."""
+        return 0 < self.n_lists == self.n_constant
+
+    def __add__(self, other: TiedLists) -> TiedLists:
+        """Those of two parts of the lists."""
+        counts = zip(astuple(self)[1:], astuple(other)[1:], strict=True)
+        return TiedLists(self.k, *(one + two for one, two in counts))

@@ -11,12 +11,7 @@ import polars as pl
 
 from fairrec.core.arrays import CodeArray, FloatArray, IntArray
 from fairrec.core.errors import InputError, plain, unknown_name
-from fairrec.inputs.ids import (
-    bounds_of,
-    encode,
-    ids_as_integers_or_text,
-    positions_in,
-)
+from fairrec.inputs.ids import bounds_of, encode, ids_as_integers_or_text, positions_in
 from fairrec.inputs.notes import ItemsNote, Note, Notes
 from fairrec.inputs.tables import Table
 

@@ -6,7 +6,7 @@ import math
 from collections.abc import Collection, Mapping
 
 from fairrec.core.options import Blank, spelled
-from fairrec.inputs.described import Described
+from fairrec.inputs.audit_inputs import Described
 from fairrec.result.metric_schema import MetricResult
 from fairrec.statistics.analysis import Analysis
 
