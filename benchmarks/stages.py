@@ -24,7 +24,7 @@ STAGES = {
     "read files": "fairrec.inputs.tables:Table.read",
     "check numbers": "fairrec.inputs.tables:Table.numbers",
     "ids to positions": "fairrec.inputs.ids:positions_in fairrec.inputs.ids:encode "
-    "fairrec.inputs.coded_ids:encode_ids",
+    "fairrec.inputs.ids:encode_ids",
     "the rest of reading": "fairrec.metrics.reading:read_inputs",
     "cells and lattice": "fairrec.groups.grouping:grouping_of",
     "ranking and metrics": "fairrec.metrics.measured:measure_everyone",

@@ -65,9 +65,9 @@ def test_a_file_that_was_cut_off_is_refused(tmp_path):
     file = tmp_path / "counts.parquet"
     write_counts(counts_of(tables(), part="europe"), file)
     whole = file.read_bytes()
-    for n_bytes in range(0, len(whole), 97):
-        file.write_bytes(whole[:n_bytes])
-        with pytest.raises(InputError):
+    for length in range(0, len(whole), 97):
+        file.write_bytes(whole[:length])
+        with pytest.raises(InputError, match=r"counts.parquet: cannot be read as Parquet"):
             read_counts(file)
 
 

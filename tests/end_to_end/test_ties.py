@@ -13,7 +13,7 @@ from pytest import approx
 
 import fairrec
 from fairrec.core.errors import InputError
-from fairrec.inputs.described import TiedLists
+from fairrec.inputs.order import TiedLists
 from fairrec.inputs.parts.partition import open_parts
 from fairrec.report.text.circumstances import circumstance_lines
 from fairrec.workflows import count_parts

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fairrec.inputs.coded_ids import encode_ids
+from fairrec.inputs.ids import encode_ids
 
 KINDS = (pl.Categorical, pl.Enum(["c", "b", "1.0", "a", "", "1", "2", "10"]))
 

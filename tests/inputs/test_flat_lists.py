@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fairrec.inputs.flat_lists import bounds_of, gather_lists
+from fairrec.inputs.ids import bounds_of, gather_lists
 
 
 def test_bounds_say_where_each_list_begins_and_ends():

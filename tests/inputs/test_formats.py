@@ -219,6 +219,17 @@ def test_a_pattern_of_several_text_files_is_refused(tmp_path: Path):
         _rows(tmp_path / "*.csv")
 
 
+def test_a_column_that_folders_name_may_stand_in_the_files_too(tmp_path: Path):
+    rows = [(user, item, -item, item == user % 3) for user in range(6) for item in range(3)]
+    recs = pl.DataFrame(rows, ["user_id", "item_id", "score", "label"], orient="row")
+    recs = recs.with_columns(pl.col("label").cast(pl.Int8))
+    # as Polars writes them
+    recs.write_parquet(tmp_path / "recs", partition_by="label", mkdir=True)
+    users = pl.DataFrame({"user_id": range(6), "g": ["a", "b"] * 3})
+    expected = numbers_of(audit(recs, users, "g"))
+    assert numbers_of(audit(tmp_path / "recs", users, "g")) == expected
+
+
 @pytest.mark.parametrize(
     ("second", "says"),
     [
@@ -337,3 +348,24 @@ def test_rows_come_in_the_order_of_the_file(ending: str, tmp_path: Path):
     getattr(frame, f"write_{write}")(tmp_path / f"t{ending}")
     read = Table(tmp_path / f"t{ending}", "predictions").read({n: n for n in frame.columns})
     assert_frame_equal(read.with_columns(pl.col("user_id").cast(pl.Int64)), frame)
+
+
+@pytest.mark.parametrize("write", [pl.DataFrame.write_parquet, pl.DataFrame.write_ipc])
+def test_a_file_that_is_cut_short_is_refused_by_name(tmp_path, write):
+    ending = "parquet" if write is pl.DataFrame.write_parquet else "arrow"
+    file = tmp_path / f"users.{ending}"
+    write(pl.DataFrame({"user_id": [f"u{row}" for row in range(500)]}), file)
+    whole = file.read_bytes()
+    for length in range(0, len(whole), len(whole) // 6):
+        file.write_bytes(whole[:length])
+        with pytest.raises(InputError, match=rf"users\.{ending}: cannot be read as .*is whole"):
+            Table(file, "users").read({"user_id": "user_id"})
+
+
+def test_the_damaged_one_of_several_files_is_named(tmp_path):
+    for part in range(3):
+        pl.DataFrame({"user_id": [f"u{part}"]}).write_parquet(tmp_path / f"{part}.parquet")
+    file = tmp_path / "1.parquet"
+    file.write_bytes(file.read_bytes()[:-9])
+    with pytest.raises(InputError, match=r"cannot be read as Parquet \(1\.parquet: "):
+        Table(tmp_path, "users")

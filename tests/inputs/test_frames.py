@@ -64,26 +64,21 @@ READ: dict[str, tuple[Make, pl.DataType | type[pl.DataType], list[Any]]] = {
         ["a", None, None, None, None],
     ),
     "objects, whole": (lambda: pd.Series([1, None], dtype=object), pl.Int64, [1, None]),
-    "objects, of NumPy": (
-        lambda: pd.Series([np.int8(1), np.uint64(2)], dtype=object),
-        pl.Int64,
-        [1, 2],
-    ),
     "objects, too wide": (
         lambda: pd.Series([2**70, 3], dtype=object),
-        pl.String,
-        ["1180591620717411303424", "3"],
+        pl.Int128,
+        [2**70, 3],
     ),
     "objects, numbers": (lambda: pd.Series([1, 2.5], dtype=object), pl.Float64, [1.0, 2.5]),
+    "objects, of NumPy": (
+        lambda: pd.Series([np.int64(1), np.float64(2.5), 3], dtype=object),
+        pl.Float64,
+        [1.0, 2.5, 3.0],
+    ),
     "objects, decimals": (
         lambda: pd.Series([Decimal("1.5"), Decimal("NaN")], dtype=object),
         pl.Decimal(38, 1),
         [Decimal("1.5"), None],
-    ),
-    "objects, narrow floats": (
-        lambda: pd.Series([np.float32(0.7), np.float16(0.1), 0.2], dtype=object),
-        pl.Float64,
-        [0.7, 0.1, 0.2],
     ),
     "objects, true/false": (
         lambda: pd.Series([True, None], dtype=object),
@@ -143,11 +138,15 @@ READ: dict[str, tuple[Make, pl.DataType | type[pl.DataType], list[Any]]] = {
         [[1, 2], [], None, [3]],
     ),
     "lists of text": (lambda: [["a", "b"], []], pl.List(pl.String), [["a", "b"], []]),
-    "lists of uuids": (lambda: [[ONE]], pl.List(pl.String), [[str(ONE)]]),
     "arrays": (
         lambda: [np.array([1.5, 2], dtype=np.float32), np.array([], dtype=np.float32)],
         pl.List(pl.Float32),
         [[1.5, 2.0], []],
+    ),
+    "arrays of other types": (
+        lambda: [np.array([1, 2]), np.array([]), None],
+        pl.List(pl.Float64),
+        [[1, 2], [], None],
     ),
     "arrays of text": (lambda: [np.array(["a", "b"])], pl.List(pl.String), [["a", "b"]]),
     "lists that are empty": (lambda: [[], []], pl.List(pl.Null), [[], []]),
@@ -157,24 +156,14 @@ READ: dict[str, tuple[Make, pl.DataType | type[pl.DataType], list[Any]]] = {
 REFUSED: dict[str, tuple[Make, str]] = {
     "text and numbers": (
         lambda: pd.Series([1, "b"], dtype=object),
-        r"column 'x' holds both 1 \(int\) and 'b' \(str\).*all text: \.astype\(str\)",
+        r"found value of type String: \"b\"\. .*for example all text: \.astype\(str\)",
     ),
-    "true and one": (
-        lambda: pd.Series([1, True], dtype=object),
-        r"holds both True \(bool\) and 1 \(int\)",
-    ),
-    "a list and text": (
-        lambda: pd.Series([["a"], "b"], dtype=object),
-        r"holds both \['a'\] \(list\) and 'b' \(str\)",
-    ),
-    "a list of both": (lambda: [[1, "b"]], r"holds both 1 \(int\) and 'b' \(str\)"),
-    "arrays of two dimensions": (
-        lambda: [np.eye(2)],
-        r"column 'x' holds an array of 2 dimensions .*one value, or one list of values",
-    ),
-    "mappings": (lambda: [{"a": 1}], r"holds \{'a': 1\} \(dict\). Give text, numbers"),
-    "sets": (lambda: [{1}], r"holds \{1\} \(set\). Give text, numbers"),
-    "complex numbers": (lambda: [1j], r"column 'x' holds .*complex.*Give text, numbers"),
+    "a list and text": (lambda: pd.Series([["a"], "b"], dtype=object), r"List\(String\)"),
+    "a list of both": (lambda: [[1, "b"]], r'found value of type String: "b"'),
+    "arrays of two dimensions": (lambda: [np.eye(2)], "arrays of other dimensions than one"),
+    "mappings": (lambda: [{"a": 1}], r"it holds \{'a': 1\} \(dict\)"),
+    "sets": (lambda: [{1}], r"it holds \{1\} \(set\)"),
+    "complex numbers": (lambda: [1j], r"it holds 1j \(complex\)"),
 }
 
 
@@ -194,7 +183,7 @@ def test_columns_of_pandas_are_read_as_what_they_are(name: str):
 @pytest.mark.parametrize("name", REFUSED)
 def test_columns_that_cannot_be_read_are_refused_with_a_remedy(name: str):
     make, says = REFUSED[name]
-    with pytest.raises(InputError, match=rf"the users table: {says}|the users table: .*{says}"):
+    with pytest.raises(InputError, match=rf"the users table: column 'x' cannot be read: .*{says}"):
         _read(make())
 
 
@@ -276,8 +265,14 @@ def test_two_hours_of_the_autumn_clock_change_are_two_groups():
 
 
 CELLS: dict[str, tuple[dict[str, Any], str]] = {
-    "an array in a cell": ({"item_id": [np.eye(2), np.eye(2)]}, "'item_id' holds an array of 2"),
-    "a number as an array": ({"score": [np.array(1.0)] * 2}, "'score' holds an array of 0"),
+    "an array in a cell": (
+        {"item_id": [np.eye(2), np.eye(2)]},
+        "'item_id' cannot be read",
+    ),
+    "a number as an array": (
+        {"score": [np.array(1.0)] * 2},
+        "'score' cannot be read",
+    ),
     "lists in lists": ({"label": [[[1]], [[0]]]}, r"'label' is of type List\(List\(Int64\)\)"),
     "lists of ids": ({"user_id": [[1], [2]]}, r"'user_id' is of type List\(Int64\)"),
 }
@@ -324,7 +319,7 @@ def test_two_columns_of_one_name_are_refused():
 def test_columns_that_are_not_read_may_hold_anything():
     users = pd.DataFrame({"user_id": ["a", "b"], "group": ["x", "y"], "notes": [1, "b"]})
     assert audit(one_each({"a": 1, "b": 2}), users, "group").summary.n_users == 2
-    with pytest.raises(InputError, match="the users table: column 'notes' holds both 1"):
+    with pytest.raises(InputError, match="the users table: column 'notes' cannot be read"):
         audit(one_each({"a": 1, "b": 2}), users, "notes")
 
 

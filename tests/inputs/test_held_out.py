@@ -9,8 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fairrec.core.errors import InputError
+from fairrec.inputs.columns import Relevance
 from fairrec.inputs.held_out import HeldOutItems, read_held_out
-from fairrec.inputs.relevance import Relevance
 from fairrec.inputs.tables import Table
 
 USER_IDS = pl.Series(["a", "b", "c"])

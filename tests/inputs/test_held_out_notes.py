@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from fairrec.inputs.held_out_notes import (
+from fairrec.inputs.notes import (
     GradesNote,
     HitsNote,
     ItemKindsNote,

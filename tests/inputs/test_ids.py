@@ -14,8 +14,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from fairrec.core.errors import InputError
-from fairrec.inputs.ids import encode, positions_in
-from fairrec.inputs.tables import ids_as_integers_or_text
+from fairrec.inputs.ids import encode, ids_as_integers_or_text, positions_in
 from tests.builders import audit, numbers_of, one_each, values_of
 
 

@@ -10,7 +10,7 @@ import pytest
 
 import fairrec
 from fairrec.core.errors import InputError
-from fairrec.inputs.held_out_notes import JoinedNote
+from fairrec.inputs.notes import JoinedNote
 from fairrec.inputs.parts.partition import open_parts
 from fairrec.workflows import audit as audit_workflow
 from fairrec.workflows import count_parts

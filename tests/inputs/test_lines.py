@@ -8,7 +8,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from fairrec.inputs.lines import scan_lines
+from fairrec.inputs.text_files import scan_lines
 
 
 def lines(source: Path | bytes, **asked) -> list[str]:

@@ -16,7 +16,8 @@ from hypothesis import strategies as st
 import fairrec
 from fairrec.counts.merging import merged
 from fairrec.inputs.candidates import read_candidates
-from fairrec.inputs.tables import Table, widen_floats
+from fairrec.inputs.frames import widen_floats
+from fairrec.inputs.tables import Table
 from tests.builders import audit, numbers_of, one_each, values_of
 
 TENTHS = [tenth / 10 for tenth in range(1, 10)]

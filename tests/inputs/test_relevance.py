@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fairrec.core.errors import InputError
-from fairrec.inputs.relevance import Relevance, advised, compared_column
+from fairrec.inputs.columns import Relevance, advised, compared_column
 from fairrec.inputs.table_options import TableOptions
 from fairrec.inputs.tables import Table
 from tests.builders import audit, make_tables, numbers_of

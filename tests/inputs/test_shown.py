@@ -6,8 +6,7 @@ import polars as pl
 import pytest
 
 from fairrec.core.errors import InputError
-from fairrec.inputs.catalogue import read_catalogue
-from fairrec.inputs.shown import read_shown
+from fairrec.inputs.catalogue import read_catalogue, read_shown
 from fairrec.inputs.table_options import TableOptions
 from fairrec.inputs.tables import Table
 

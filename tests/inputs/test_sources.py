@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import polars as pl
 
-from fairrec.inputs.sources import Role, Rows
+from fairrec.inputs.frames import Role, Rows
 
 
 def test_rows_give_the_columns_asked_for_under_new_names_and_as_they_are():

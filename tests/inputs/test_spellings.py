@@ -9,7 +9,7 @@ import pytest
 
 import fairrec
 from fairrec.core.errors import InputError
-from fairrec.inputs.spellings import describe_alike_values, find_spellings
+from fairrec.inputs.mismatched_ids import describe_alike_values, find_spellings
 from tests.builders import audit, values_of
 
 USERS = pl.DataFrame({"user_id": [*"abcd"], "g": [*"xyxy"]})

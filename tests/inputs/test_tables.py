@@ -532,13 +532,10 @@ def test_an_interrupt_is_not_taken_for_a_broken_file(monkeypatch: pytest.MonkeyP
         table.read({"user_id": "user_id"})
 
 
-@pytest.mark.parametrize(
-    ("numbers", "said"),
-    [([1.0, -2e60, 3.0], "row 2.* too large"), ([0.0, 1e-70, -1e-65], "row 3.* too small")],
-)
-def test_numbers_that_cannot_be_reckoned_with_are_refused_where_they_stand(numbers, said):
+def test_numbers_whose_squares_overflow_are_refused_where_they_stand():
+    numbers = [1.0, -2e60, 3.0]
     table = Table(pl.DataFrame({"x": numbers}), "values")
-    with pytest.raises(InputError, match=said):
+    with pytest.raises(InputError, match=r"row 2.* too large"):
         table.refuse_extreme(np.array(numbers), "x")
     for fit in ([], [0.0, 0.0], [-1.0, 0.5], [1e-70, 1e60]):
         table.refuse_extreme(np.array(fit), "x")

@@ -3,8 +3,8 @@ from __future__ import annotations
 import polars as pl
 from pytest import approx
 
+from fairrec.inputs.history import read_tastes
 from fairrec.inputs.tables import Table
-from fairrec.inputs.tastes import read_tastes
 
 ITEMS = pl.DataFrame({"item_id": [1, 2, 3, 4], "categories": ["a", "a|b", "", "c"]})
 HISTORY = pl.DataFrame({"user_id": [7, 7, 8, 7, 9], "item_id": [1, 2, 3, 2, 5]})

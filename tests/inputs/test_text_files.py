@@ -12,11 +12,11 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from fairrec.core.errors import InputError, UnknownNameError
-from fairrec.inputs.sources import Role
+from fairrec.inputs.frames import Role
 from fairrec.inputs.tables import Table
 from fairrec.inputs.text_files import SEPARATORS, TextFile
+from fairrec.inputs.user_lists import value_columns
 from fairrec.inputs.users import read_users
-from fairrec.inputs.values import value_columns
 from tests.builders import audit, make_tables, numbers_of
 
 USUAL = {".csv": ",", ".tsv": "\t", ".txt": "\t", ".inter": "\t"}
@@ -330,10 +330,3 @@ def test_blank_lines_at_the_end_are_no_rows(end: str, tmp_path: Path):
     path.write_bytes((text.replace(f"{end}2", f"{end}{end}2") + end).encode())
     with pytest.raises(InputError, match="row 2: column 'user_id' is empty"):
         Table(path, "users").read({"user_id": "user_id"})
-
-
-def test_a_file_of_one_line_says_why(tmp_path: Path):
-    path = tmp_path / "users.csv"
-    path.write_bytes(b"user_id,age\r1,30\r2,40\r")
-    with pytest.raises(InputError, match=r"users.csv: its lines end with a carriage return alone"):
-        Table(path, "users")

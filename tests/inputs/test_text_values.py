@@ -10,7 +10,7 @@ import pytest
 
 import fairrec
 from fairrec.core.errors import InputError
-from fairrec.inputs.sources import Role
+from fairrec.inputs.frames import Role
 from fairrec.inputs.tables import Table
 from fairrec.inputs.text_files import TextFile
 from fairrec.inputs.text_values import NO_NAME, NO_NUMBER, may_be_in_thousands, meant

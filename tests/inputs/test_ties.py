@@ -9,7 +9,7 @@ import polars as pl
 from pytest import approx
 
 from fairrec.inputs.candidates import CandidateLists
-from fairrec.inputs.ties import hash_ids, rows_in_order
+from fairrec.inputs.order import hash_ids, rows_in_order
 from tests.metrics.metric_lists import ranked_lists, user
 
 

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fairrec.core.errors import InputError
-from fairrec.inputs.uneven import refuse_uneven
+from fairrec.inputs.text_files import refuse_uneven
 
 
 def refuse(text: str, separator: str = ",", n_fields: int = 3, n_skipped: int = 0) -> None:

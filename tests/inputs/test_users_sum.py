@@ -3,7 +3,7 @@ from __future__ import annotations
 import polars as pl
 import pytest
 
-from fairrec.inputs.users_sum import users_sum
+from fairrec.inputs.users import users_sum
 
 IDS = pl.Series(["u1", "u2"])
 GENDER, AGE = pl.Series("gender", ["F", "M"]), pl.Series("age", ["10", "20"])

@@ -11,13 +11,11 @@ import polars as pl
 
 from fairrec.core.arrays import FloatArray
 from fairrec.inputs.candidates import CandidateLists
-from fairrec.inputs.history import read_history
+from fairrec.inputs.history import read_history, read_popularity, tastes_of
 from fairrec.inputs.ids import encode
-from fairrec.inputs.item_columns import read_item_columns
-from fairrec.inputs.other_lists import OtherLists
-from fairrec.inputs.side import SideData, read_categories, read_popularity
+from fairrec.inputs.side import SideData, read_categories, read_item_columns
 from fairrec.inputs.tables import Table
-from fairrec.inputs.tastes import tastes_of
+from fairrec.inputs.user_lists import OtherLists
 from fairrec.metrics import METRICS, MetricAtK, parse_metric
 from fairrec.metrics.ranked import RankedLists
 

@@ -90,12 +90,12 @@ def _as_parquet(table: pl.DataFrame, compression: str = "zstd") -> bytes:
     return out.getvalue()
 
 
-def _as_checked_parquet(table: pl.DataFrame) -> bytes:
-    """By another writer, with checksums of pages."""
+def _as_arrow_parquet(table: pl.DataFrame) -> bytes:
+    """By another writer."""
     import pyarrow.parquet as pq
 
     out = io.BytesIO()
-    pq.write_table(table.to_arrow(), out, write_page_checksum=True, row_group_size=40)
+    pq.write_table(table.to_arrow(), out, row_group_size=40)
     return out.getvalue()
 
 
@@ -117,7 +117,7 @@ FORMS: dict[str, tuple[Callable[[pl.DataFrame], bytes], tuple[Mutation, ...]]] =
     "jsonl": (lambda table: table.write_ndjson().encode(), TEXT),
     "jsonl.gz": (lambda table: gzip.compress(table.write_ndjson().encode(), 1), (compressed,)),
     "parquet": (_as_parquet, PARQUET),
-    "pq": (_as_checked_parquet, PARQUET),
+    "pq": (_as_arrow_parquet, PARQUET),
     "arrow": (_as_arrow, (damaged,)),
 }
 

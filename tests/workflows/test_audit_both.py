@@ -9,7 +9,7 @@ import pytest
 import fairrec
 from fairrec.core.errors import FairRecError, InputError
 from fairrec.inputs.formats import open_path
-from fairrec.inputs.sources import Rows
+from fairrec.inputs.frames import Rows
 from tests.workflows.two_sides import audit_two_sides, is_same, two_sided
 
 

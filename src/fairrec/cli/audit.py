@@ -275,7 +275,7 @@ def _tables(
     if run is None:
         if predictions is not None and predictions.exists() and "users" not in tables:
             # counts come without users, and are told before these are asked for
-            from fairrec.inputs.mix_ups import refuse_counts
+            from fairrec.inputs.audit_inputs import refuse_counts
             from fairrec.inputs.tables import Table
 
             refuse_counts(Table(predictions, "predictions", tables.get("columns") or {}))

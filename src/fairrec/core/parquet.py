@@ -11,7 +11,6 @@ import polars as pl
 
 from fairrec.core.errors import InputError, is_panic, plain
 from fairrec.core.files import errors_of_reading, open_file
-from fairrec.core.parquet_footer import CheckedParquet
 
 Kind: TypeAlias = Callable[[pl.DataType], bool]
 """Whether a type is the one that a column must have."""
@@ -60,8 +59,6 @@ def read_parquet(
     """
     # opened here, because Polars takes no path that is not Unicode
     with open_file(file, fix) as stream, errors_of_reading(file, fix), damaged(file, fix):
-        CheckedParquet(stream, plain(file, 300), fix).check_pages(stream)
-        stream.seek(0)
         table = pl.read_parquet(stream)
     for name, is_right in (columns or {}).items():
         if name in optional and name not in table.columns:
@@ -86,5 +83,5 @@ def damaged(file: Path, fix: str) -> Iterator[None]:
         if not (is_panic(error) or isinstance(error, pl.exceptions.PolarsError)):
             raise
         raise InputError(
-            f"{plain(file, 300)}: is no Parquet file that can be read ({plain(error, 200)}). {fix}"
+            f"{plain(file, 300)}: cannot be read as Parquet ({plain(error, 200)}). {fix}"
         ) from error

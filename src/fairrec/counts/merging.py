@@ -31,8 +31,8 @@ from fairrec.counts.table import (
     squares_of,
 )
 from fairrec.inputs.binning import as_interval
-from fairrec.inputs.described import TiedLists
 from fairrec.inputs.notes import CHECK_FIRST
+from fairrec.inputs.order import TiedLists
 from fairrec.inputs.users import MISSING
 
 _ENOUGH_USERS = 100
@@ -206,12 +206,8 @@ def merged(
         return counts[0]
     if not disjoint:
         _refuse_overlap(counts)
-<<<<<<< HEAD
-    infos = [_info(one) for one in counts]
-    copies = [] if is_one_table else _note_copies(counts)
-=======
     infos = [one.about for one in counts]
->>>>>>> 3f841ebeb01d6b263a0e359a1c50cef5d9bc2bc2
+    copies = [] if is_one_table else _note_copies(counts)
     for one, info in zip(counts[1:], infos[1:], strict=True):
         _refuse_others(infos[0], info, counts[0].where, one.where)
         if not is_one_table:

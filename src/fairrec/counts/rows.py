@@ -25,7 +25,8 @@ from fairrec.counts.table import (
     squares_of,
 )
 from fairrec.groups.cells import number_combinations
-from fairrec.inputs.described import Described, TiedLists
+from fairrec.inputs.audit_inputs import Described
+from fairrec.inputs.order import TiedLists
 from fairrec.inputs.users import MISSING, Attribute, Value, column_of
 from fairrec.metrics import Metric, MetricAtK
 from fairrec.metrics.measured import Alike, Measured

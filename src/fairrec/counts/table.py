@@ -15,10 +15,12 @@ from typing import Literal, Self
 import polars as pl
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
-from fairrec.core.errors import InputError, is_panic, plain
+from fairrec.core.errors import InputError, plain
 from fairrec.core.files import errors_of_polars, errors_of_reading, open_file, whole_file
 from fairrec.core.json_file import checked_json
-from fairrec.inputs.described import MeasuredBy, TiedLists
+from fairrec.core.parquet import damaged
+from fairrec.inputs.audit_inputs import MeasuredBy
+from fairrec.inputs.order import TiedLists
 from fairrec.statistics.missing import Kind
 
 KEY = "fairrec"
@@ -314,8 +316,9 @@ def _sum_or_null(name: str) -> pl.Expr:
 def write_counts(counts: Counts, file: Path) -> None:
     """Write counts whole or not at all."""
     said = counts.about.model_dump_json(exclude_defaults=False)
-    with whole_file(file) as path, errors_of_polars():
-        counts.rows.write_parquet(path, metadata={KEY: said})
+    # opened here, because Polars takes no path that is not Unicode
+    with whole_file(file) as path, path.open("wb") as stream, errors_of_polars():
+        counts.rows.write_parquet(stream, metadata={KEY: said})
 
 
 def read_counts(file: Path) -> Counts:
@@ -324,15 +327,9 @@ def read_counts(file: Path) -> Counts:
     fix = "Give a file that fairrec count has written."
     with open_file(file, fix) as stream, errors_of_reading(file, fix):
         content = stream.read()
-    try:
-        metadata = pl.read_parquet_metadata(io.BytesIO(content))
-        rows = pl.read_parquet(content)
-    except BaseException as error:
-        if not (is_panic(error) or isinstance(error, pl.exceptions.PolarsError)):
-            raise
-        raise InputError(
-            f"{where}: cannot be read as Parquet ({plain(error, 200)}). {fix}"
-        ) from error
+        with damaged(file, fix):
+            metadata = pl.read_parquet_metadata(io.BytesIO(content))
+            rows = pl.read_parquet(content)
     info = None
     if KEY in metadata:
         try:

@@ -7,9 +7,8 @@ from pathlib import Path
 
 import polars as pl
 
-from fairrec.core.errors import InputError, plain
+from fairrec.core.errors import InputError
 from fairrec.core.options import spelled
-from fairrec.core.parquet_footer import CheckedParquet
 from fairrec.datasets.bundle import TABLES
 from fairrec.datasets.raw_table import RawTable
 from fairrec.datasets.registry import DATASETS
@@ -55,9 +54,6 @@ def read_parquet(
     """
     path = raw / f"{table}.parquet"
     try:
-        with path.open("rb") as stream:
-            checked = CheckedParquet(stream, plain(path.name), "Get the file again.")
-            checked.check_pages(stream, columns)
         frame = pl.read_parquet(path, glob=False)
         missing = [column for column in columns if column not in frame.columns]
         if missing:

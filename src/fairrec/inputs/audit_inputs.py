@@ -4,30 +4,74 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import polars as pl
 
 from fairrec.core.arrays import BoolArray, FloatArray, IntArray
-from fairrec.core.errors import InputError
+from fairrec.core.errors import InputError, listed
 from fairrec.core.options import Blank, spelled
 from fairrec.core.units import USERS, Unit
 from fairrec.inputs.candidates import CandidateLists
 from fairrec.inputs.columns import check_mapping, refuse_unused
-from fairrec.inputs.described import Described, MeasuredBy
-from fairrec.inputs.flat_lists import gather_lists
-from fairrec.inputs.item_columns import read_item_columns
-from fairrec.inputs.mix_ups import refuse_same_file, refuse_swapped
+from fairrec.inputs.history import read_popularity, read_tastes
+from fairrec.inputs.ids import gather_lists
 from fairrec.inputs.notes import Note, Notes, in_words
-from fairrec.inputs.other_lists import read_other_lists
+from fairrec.inputs.order import TiedLists
 from fairrec.inputs.parts.coded_users import users_of
-from fairrec.inputs.side import SideData, read_categories, read_popularity
+from fairrec.inputs.side import SideData, read_categories, read_item_columns
 from fairrec.inputs.table_options import TableOptions
 from fairrec.inputs.tables import Table
-from fairrec.inputs.tastes import read_tastes
-from fairrec.inputs.user_lists import lists_and_held_out, lists_of_values, lists_with_labels
+from fairrec.inputs.user_lists import (
+    lists_and_held_out,
+    lists_of_values,
+    lists_with_labels,
+    read_other_lists,
+)
 from fairrec.inputs.users import Attribute, Users
+
+MeasuredBy = Literal["candidates", "recommendations", "values"]
+"""What users were measured by: scored candidates, recommendations and held-out items, or numbers
+that somebody else measured."""
+
+
+@dataclass(frozen=True, slots=True)
+class Described:
+    """Who was audited, and how the tables were read.
+
+    Parameters
+    ----------
+    tables : those that were read, by the parts they play
+    by, given : attributes and circumstances as they were named, with their binning
+    columns : other names of columns
+    attributes, circumstances : of the audited users
+    warnings : what the reader should know
+    measured_by : None where another tool has counted users, and nobody knows
+    gain : the column by which held-out items are weighed
+    is_pandas : whether results go out as frames of pandas
+    unit : what has one value each, and what `n_users` counts
+    unit_column : of the items, that it was made by; empty for users and items themselves
+    ties : None where nothing is ranked, or scores are not at hand
+    """
+
+    tables: Mapping[str, Table]
+    n_users: int
+    n_candidates: int
+    by: tuple[str, ...]
+    given: tuple[str, ...]
+    columns: dict[str, str]
+    relevant: str | None
+    missing_lists: Literal["zero", "drop"]
+    attributes: tuple[Attribute, ...]
+    circumstances: tuple[Attribute, ...]
+    warnings: tuple[str, ...]
+    measured_by: MeasuredBy | None
+    gain: str | None = None
+    is_pandas: bool = False
+    unit: Unit = USERS
+    unit_column: str = ""
+    ties: TiedLists | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -329,3 +373,68 @@ def _side_data(
     if "tastes" in needs:
         tastes = read_tastes(tables["history"], tables["items"], user_ids)
     return SideData(categories, popularity, tuple(notes), per_item=per_item, tastes=tastes)
+
+
+def refuse_swapped(tables: Mapping[str, Table]) -> None:
+    """An error where one table looks like what another one was given as."""
+    predictions, users, test = (tables.get(name) for name in ("predictions", "users", "test"))
+    if predictions:
+        refuse_counts(predictions)
+    if predictions and not predictions.find("item_id") and predictions.find("user_id"):
+        columns = f"Its columns: {listed(predictions.columns)}."
+        if users and users.find("item_id"):
+            raise InputError(
+                f"{predictions.where} has no items and {users.where} has: they look swapped. "
+                f"{columns} Give the users as {spelled('users')}."
+            )
+        raise InputError(
+            f"{predictions.where}: no column 'item_id', so it holds no predictions. {columns} "
+            f"If it holds users, give it as {spelled('users')}; if numbers per user, as "
+            f"{spelled('values')}; if the column has another name, map it: "
+            f"{spelled('columns', {'item_id': Blank('NAME')})}"
+        )
+    if users and "values" not in tables and users.find("item_id") and _has_order(users):
+        raise InputError(
+            f"{users.where} has items and scores, so it looks like predictions. Give the table "
+            f"with one row per user and their attributes as {spelled('users')}."
+        )
+    if test and users and users.find("item_id") and not test.find("item_id"):
+        raise InputError(
+            f"{test.where} has no items and {users.where} has: they look swapped. Give the "
+            f"held-out interactions as {spelled('test')} and the users as {spelled('users')}."
+        )
+    if test and predictions and _has_order(test) and not _has_order(predictions):
+        raise InputError(
+            f"{test.where} has scores or ranks and {predictions.where} has none: they look "
+            f"swapped. Give the held-out interactions as {spelled('test')}."
+        )
+
+
+_OF_COUNTS = {"family", "level", "users"}
+"""Columns of each table of counts."""
+
+
+def refuse_counts(predictions: Table) -> None:
+    """An error where a table of counts is given as predictions."""
+    if {*predictions.columns} >= _OF_COUNTS and not predictions.find("item_id"):
+        raise InputError(
+            f"{predictions.where} holds counts of users, as fairrec count writes them, and no "
+            f"predictions. Give it alone: {spelled('counts', Blank('FILE'))}"
+        )
+
+
+def refuse_same_file(tables: Mapping[str, Table]) -> None:
+    """An error where the lists are given once more as what they are held against."""
+    lists = tables.get("predictions")
+    instead = {"test": "the held-out interactions", "history": "what users had before"}
+    for name, meant in instead.items():
+        paths = [table.path for table in (lists, tables.get(name)) if table and table.path]
+        if lists and len(paths) == 2 and paths[0].resolve() == paths[1].resolve():
+            raise InputError(
+                f"{lists.where} is given as the predictions and as {spelled(name)}: every list "
+                f"would be held against itself. Give {meant}, or leave out {spelled(name)}."
+            )
+
+
+def _has_order(table: Table) -> bool:
+    return bool(table.find("score") or table.find("rank"))

@@ -10,14 +10,12 @@ import polars as pl
 from fairrec.core.arrays import BoolArray, CodeArray, FloatArray, IntArray
 from fairrec.core.errors import InputError, plain, some_of
 from fairrec.core.kernels import kernel
-from fairrec.inputs.coded_ids import encode_ids
-from fairrec.inputs.flat_lists import bounds_of, gather_lists, runs_of
+from fairrec.inputs.columns import Relevance, compared_column
 from fairrec.inputs.held_out import HeldOut
-from fairrec.inputs.ids import positions_in
+from fairrec.inputs.ids import bounds_of, encode_ids, gather_lists, positions_in, runs_of
+from fairrec.inputs.mismatched_ids import find_spellings
 from fairrec.inputs.notes import CHECK_FIRST
 from fairrec.inputs.order import exact_order, no_order, order_columns, scores_in_order
-from fairrec.inputs.relevance import Relevance, compared_column
-from fairrec.inputs.spellings import find_spellings
 from fairrec.inputs.tables import Table
 
 _PADDING = float(np.finfo(np.float32).min)
@@ -110,7 +108,7 @@ def read_candidates(
     heads, offsets, flat = _from_lists(frame, parts, nested, table) if nested else _from_rows(frame)
     del frame
     positions = positions_in(table.user_keys(heads), user_ids)
-    _refuse_unknown_users(heads, positions, table.where, user_ids, users_where)
+    refuse_unknown_users(heads, positions, table.where, user_ids, users_where)
 
     bounds = offsets if nested else None
     numbers = {
@@ -223,16 +221,17 @@ def _inner(kind: pl.DataType) -> pl.DataType:
     return kind.inner  # type: ignore[return-value]
 
 
-def _refuse_unknown_users(
+def refuse_unknown_users(
     heads: pl.Series, positions: CodeArray, where: str, user_ids: pl.Series, users_where: str
 ) -> None:
+    """An error for users without a row in the users table."""
     if (positions >= 0).all():
         return
     unknown = heads.filter(pl.Series(positions < 0)).unique(maintain_order=True)
     alike = find_spellings("user", unknown, where, user_ids, users_where)
     raise InputError(
         f"{where}: user {some_of(unknown.head(3).to_list(), len(unknown))} not in {users_where}. "
-        "Every user with predictions needs a row of attributes there (leave a value empty if it is "
+        "Every user of this table needs a row of attributes there (leave a value empty if it is "
         f"not known). {str(alike).removeprefix(CHECK_FIRST)}".rstrip()
     )
 

@@ -1,20 +1,41 @@
-"""The items that could be shown, and what has one value each: single items, or their providers."""
+"""The items that could be shown, what has one value each, and what was shown to whom."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Any, NamedTuple
 
 import numpy as np
 import polars as pl
 
-from fairrec.core.arrays import IntArray
+from fairrec.core.arrays import BoolArray, FloatArray, IntArray
 from fairrec.core.errors import InputError, UnknownNameError, listed, plain, unknown_name
+from fairrec.core.kernels import kernel
 from fairrec.core.options import spelled
 from fairrec.core.units import ITEMS, Unit
-from fairrec.inputs.ids import encode
-from fairrec.inputs.notes import ItemsNote, Notes
-from fairrec.inputs.tables import Table, ids_as_integers_or_text
+from fairrec.inputs.candidates import CandidateLists, read_candidates
+from fairrec.inputs.held_out import HeldOutItems, read_held_out
+from fairrec.inputs.history import read_history
+from fairrec.inputs.ids import (
+    bounds_of,
+    encode,
+    gather_lists,
+    ids_as_integers_or_text,
+    positions_in,
+    runs_of,
+)
+from fairrec.inputs.mismatched_ids import compare_item_ids
+from fairrec.inputs.notes import (
+    HitsNote,
+    ItemsNote,
+    Note,
+    Notes,
+    RowsNote,
+    UnknownUsersNote,
+)
+from fairrec.inputs.table_options import TableOptions
+from fairrec.inputs.tables import Table
 from fairrec.inputs.users import Users, read_users, refuse_repeated
 
 
@@ -121,3 +142,188 @@ def _refuse_unlike(
         f"such in all). A group is made of whole units; leave out {spelled('unit')} to compare "
         "items, or name attributes that all items of a unit share."
     )
+
+
+class Rows(NamedTuple):
+    """Items of lists: list `i` has `items[offsets[i]:offsets[i + 1]]`.
+
+    Parameters
+    ----------
+    items : positions in the catalogue; the number of its items for one that is not there
+    """
+
+    offsets: IntArray
+    items: IntArray
+
+
+class Wanted(NamedTuple):
+    """What was held out behind lists, the largest gain first."""
+
+    rows: Rows
+    gains: FloatArray
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """Lists of users, and what could have stood in them.
+
+    Parameters
+    ----------
+    items : (n_item_ids,), the place of each candidate item in the catalogue; the number of its
+        items for one that is not there
+    is_of_all : whether the lists were chosen from the whole catalogue; else from their candidates
+    wanted : None without held-out interactions
+    seen : what users had before and were neither shown nor held out; None without a history
+    threads : that metrics may use
+    made : what metrics have made of it and use again, by name and depth
+    """
+
+    candidates: CandidateLists
+    catalogue: Catalogue
+    items: IntArray
+    is_of_all: bool
+    wanted: Wanted | None
+    seen: Rows | None
+    notes: Notes
+    threads: int = 1
+    n_missed: int = 0
+    made: dict[tuple[str, int], Any] = field(default_factory=dict, repr=False)
+
+    @property
+    def n_lists(self) -> int:
+        """Lists, empty ones too."""
+        return self.candidates.n_users
+
+    @property
+    def has_relevance(self) -> bool:
+        """Whether it is known what users wanted."""
+        return self.wanted is not None or self.candidates.labels is not None
+
+
+def read_shown(
+    tables: Mapping[str, Table], given: TableOptions, catalogue: Catalogue, threads: int = 1
+) -> Shown:
+    """The lists of all users there are, with what was held out and seen where that is given."""
+    table = tables["predictions"]
+    users = _user_keys(table)
+    is_of_all = "test" in tables or not (table.find("label") or given.relevant)
+    candidates, row_of_list, n_padding = read_candidates(
+        table,
+        users,
+        table.where,
+        needs_labels=False,
+        is_recommended=is_of_all,
+        relevant=None if is_of_all else given.relevant,
+    )
+    filling = f" rows of {table.where} fill lists that are too short, and are left out"
+    notes: list[Note | str] = [RowsNote(("", filling), (n_padding,))]
+    items, is_unknown = _placed(candidates.item_ids, catalogue, table, tables["items"])
+    no_row = f" items have no row in {tables['items'].where}; "
+    n_rows = int(np.bincount(candidates.items, minlength=len(items))[is_unknown].sum())
+    keep = (f"{no_row}they keep their places (", " rows) and are in no group")
+    words = (f"{table.where}: ", " of ", *keep)
+    notes.append(ItemsNote(words, (int(is_unknown.sum()), len(items), n_rows)))
+    wanted, seen, n_missed = None, None, 0
+    if "test" in tables:
+        held_out = read_held_out(tables["test"], users, table.where, given.relevant, given.gain)
+        places, is_unknown = _placed(held_out.item_ids, catalogue, tables["test"], tables["items"])
+        due = (f"{held_out.where}: ", " of ", f"{no_row}what is due to them goes to no group")
+        notes += [*held_out.notes, ItemsNote(due, (int(is_unknown.sum()), len(places)))]
+        wanted = _wanted(held_out, places, row_of_list)
+        labels = held_out.labels(
+            candidates.offsets, candidates.items, candidates.item_ids, row_of_list
+        )
+        # held-out items of users without a list are missed too
+        others = (note.n for note in held_out.notes if isinstance(note, UnknownUsersNote))
+        n_missed = len(wanted.gains) - int(np.count_nonzero(labels)) + sum(others)
+        notes.append(HitsNote(held_out.where, bool(labels.any())))
+        notes += compare_item_ids(table, candidates, labels, row_of_list, held_out)
+    shown = Shown(candidates, catalogue, items, is_of_all, wanted, None, (), threads, n_missed)
+    if "history" in tables and is_of_all:
+        seen = _read_seen(tables["history"], tables["items"], users[row_of_list], shown)
+        notes.append(
+            "an item could have been in a list unless the user had it before, as "
+            f"{tables['history'].where} says"
+        )
+    if not is_of_all:
+        notes.append("an item could have been in the lists whose candidate it is, and no other")
+    return replace(shown, seen=seen, notes=(*catalogue.notes, *notes))
+
+
+def _wanted(held_out: HeldOutItems, places: IntArray, row_of_list: IntArray) -> Wanted:
+    """What was held out behind each list, by the places of items in the catalogue."""
+    of_lists = held_out.of_lists(row_of_list)
+    items = gather_lists(places[held_out.items], held_out.offsets, row_of_list)
+    return Wanted(Rows(of_lists.offsets, items), of_lists.gains)
+
+
+def _user_keys(table: Table) -> pl.Series:
+    """The ids of all users with a list, as they are compared."""
+    frame = table.read({"user_id": table.require("user_id")})
+    return encode(table.user_keys(runs_of(frame["user_id"])[0]))[1]
+
+
+def _placed(
+    item_ids: pl.Series, catalogue: Catalogue, table: Table, items: Table
+) -> tuple[IntArray, BoolArray]:
+    """The place of each item in the catalogue, and whether it has no row in the items table.
+
+    The number of its items where it has no place. An error where none has a row: ids of another
+    table would say that nobody wanted what is shown.
+    """
+    at = positions_in(item_ids, catalogue.item_keys).astype(np.int64)
+    places = np.where(at < 0, len(catalogue.item_keys), at)
+    is_unknown = at < 0
+    if len(catalogue.without_unit):
+        # they have a row, and are counted with those that no list shows
+        is_unknown &= positions_in(item_ids, catalogue.without_unit) < 0
+    if len(places) and is_unknown.all():
+        raise InputError(
+            f"{table.where}: none of its {len(places):,} items is in {items.where}. Items "
+            f"there: {listed(catalogue.item_keys.head(3).to_list())}. Check that both tables use "
+            "the same item ids."
+        )
+    return places, is_unknown
+
+
+def _read_seen(table: Table, of_items: Table, users: pl.Series, shown: Shown) -> Rows:
+    """What the user of each list had before, less what was shown or held out all the same."""
+    history = read_history(table)
+    at = history.users_at(users)
+    if (at < 0).all():
+        raise InputError(
+            f"{table.where}: none of the users with a list has a row there. Check that its user "
+            "ids are those of the predictions."
+        )
+    lengths = np.where(at >= 0, np.diff(history.offsets)[np.maximum(at, 0)], 0)
+    items = gather_lists(history.items, history.offsets, at[at >= 0])
+    places = _placed(history.item_ids, shown.catalogue, table, of_items)[0][items]
+    rows = Rows(bounds_of(lengths), places)
+    is_kept = np.ones(len(places), dtype=bool)
+    n_items = len(shown.catalogue.item_keys)
+    candidates = shown.candidates
+    others = [Rows(candidates.offsets, shown.items[candidates.items])]
+    others += [] if shown.wanted is None else [shown.wanted.rows]
+    for other in others:
+        _drop_common(*rows, *other, n_items, is_kept)
+    kept = bounds_of(is_kept.astype(np.int64))[rows.offsets]
+    return Rows(kept, places[is_kept])
+
+
+@kernel
+def _drop_common(
+    offsets: IntArray,
+    items: IntArray,
+    other_offsets: IntArray,
+    other_items: IntArray,
+    n_items: int,
+    is_kept: BoolArray,
+) -> None:
+    """Take out the items that the same list has among other ones, and those of no catalogue."""
+    owner = np.full(n_items + 1, -1, dtype=np.int64)
+    for one in range(len(offsets) - 1):
+        for row in range(other_offsets[one], other_offsets[one + 1]):
+            owner[other_items[row]] = one
+        for row in range(offsets[one], offsets[one + 1]):
+            if owner[items[row]] == one or items[row] == n_items:
+                is_kept[row] = False

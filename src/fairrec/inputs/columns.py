@@ -1,13 +1,21 @@
-"""Which column of a table plays which part: exact name, mapping, or a usual alias."""
+"""Which column of a table plays which part, and which items are relevant by one: `rating>=4`."""
 
 from __future__ import annotations
 
+import math
+import operator
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
 from fairrec.core.errors import InputError, listed, plain, unknown_name
-from fairrec.core.kinds import TEXT, pairs
+from fairrec.core.kinds import TEXT, Kind, pairs, to_number
 from fairrec.core.options import spelled
+
+if TYPE_CHECKING:
+    from fairrec.inputs.tables import Table
+
 
 ALIASES: dict[str, tuple[str, ...]] = {
     "user_id": ("userid", "uid", "user", "user_idx", "customer_id", "customerid"),
@@ -29,7 +37,9 @@ ALIASES: dict[str, tuple[str, ...]] = {
 }
 """Other names by which a column is known, compared without case."""
 
+
 TABLES = ("predictions", "test", "values", "users", "items", "history")
+
 
 _RECBOLE_TYPE = re.compile(r":(token|token_seq|float|float_seq)$")
 
@@ -114,3 +124,93 @@ def refuse_unused(mapping: Mapping[str, str], columns: Mapping[str, Sequence[str
         if named_column(column, known) is None and wanted.partition(".")[0] not in columns:
             error = unknown_name("column", column, {*known})
             raise InputError(f"{spelled('columns', {wanted: column})}: {error}")
+
+
+_COMPARE: dict[str, Callable[[Any, Any], Any]] = {
+    ">=": operator.ge,
+    "<=": operator.le,
+    "==": operator.eq,
+    "!=": operator.ne,
+    ">": operator.gt,
+    "<": operator.lt,
+    "=": operator.eq,
+}
+
+
+_WRITTEN = re.compile(r"\s*([^<>=!]+?)\s*(>=|<=|==|!=|=|>|<)\s*([^<>=!]+?)\s*")
+
+
+@dataclass(frozen=True, slots=True)
+class Relevance:
+    """A condition on a column: items that meet it are relevant, each as much as the others.
+
+    >>> Relevance.of("rating>=4")
+    Relevance(column='rating', comparison='>=', threshold=4.0)
+    >>> str(Relevance.of("rating >= 4"))
+    'rating>=4'
+    """
+
+    column: str
+    comparison: str
+    threshold: float
+
+    @classmethod
+    def of(cls, given: Any) -> Relevance:
+        """The condition a text says; ValueError where it says none."""
+        if isinstance(given, Relevance):
+            return given
+        written = _WRITTEN.fullmatch(given) if isinstance(given, str) else None
+        if written is None:
+            raise ValueError
+        threshold = float(to_number(written[3]))
+        # 4_0 is forty in a program and a slip here, as in bins
+        if "_" in written[3] or not math.isfinite(threshold):
+            raise ValueError
+        return cls(written[1], written[2], threshold)
+
+    def __str__(self) -> str:
+        # to the last digit: a time in seconds has ten of them
+        return f"{self.column}{self.comparison}{repr(self.threshold).removesuffix('.0')}"
+
+    def met_by(self, numbers: Any) -> Any:
+        """Which of the numbers meet it."""
+        return _COMPARE[self.comparison](numbers, self.threshold)
+
+
+RELEVANCE = Kind(
+    Relevance.of, "a column compared with a number, such as rating>=4", "COLUMN>=NUMBER"
+)
+
+
+def compared_column(table: Table, relevant: Relevance) -> str:
+    """The column that a condition is about."""
+    option = spelled("relevant", str(relevant))
+    return number_column(table, relevant.column, f"{option} compares")
+
+
+def number_column(table: Table, asked: str, use: str) -> str:
+    """A column by its name or another one it is known by.
+
+    Parameters
+    ----------
+    use : the option that names it and what for, for the error
+    """
+    column, name = table.attribute_column(asked), asked.lower()
+    if column is None and name in ("rating", "label"):
+        column = table.find(name)
+    if column is None:
+        alike = [known for known in table.columns if known.lower() == name]
+        column = alike[0] if len(alike) == 1 else None
+    if column is None:
+        raise InputError(
+            f"{table.where}: no column {plain(repr(asked))}, which {use}. Columns here: "
+            f"{listed(table.columns)}."
+        )
+    return column
+
+
+def advised(column: str, low: float, high: float) -> str:
+    """How to count the upper part of a scale alone: from 4 on where it runs from 1 to 5."""
+    middle = (low + high) / 2
+    threshold = math.ceil(middle + 0.5) if high - low >= 2 else middle
+    return spelled("relevant", f"{column}>={threshold:g}")

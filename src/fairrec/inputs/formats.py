@@ -14,9 +14,8 @@ import polars as pl
 
 from fairrec.core.errors import InputError, as_unicode, plain
 from fairrec.core.files import file_sum
+from fairrec.inputs.frames import Rows, Source
 from fairrec.inputs.ids import whole_or_text
-from fairrec.inputs.sources import Rows, Source
-from fairrec.inputs.stored_files import ParquetFiles, check_arrow_file
 from fairrec.inputs.text_files import TextFile
 
 FORMATS = {
@@ -133,18 +132,15 @@ def open_path(path: Path, where: str) -> Source:
                 "Only Parquet is read in parts: make one file of them, save them as Parquet, or "
                 "move away what is no part."
             )
-    checked = ParquetFiles(files, where)
-    return Rows.of(_scan_parts(files, root_of(path), where), checked)
+    return Rows.of(_scan_parts(files, root_of(path), where))
 
 
 def _open_file(file: Path, where: str) -> Source:
     ending, _ = _ending(file)
     kind = format_of(file)
     if kind == "Parquet":
-        checked = ParquetFiles([file], where)
-        return Rows.of(scan_parquet(file), checked)
+        return Rows.of(scan_parquet(file))
     if kind == "Arrow":
-        check_arrow_file(file, where)
         return Rows.of(pl.scan_ipc(_readable(file), glob=False))
     if kind is None:
         if file.suffix.lower() in _REFUSED:
@@ -238,25 +234,25 @@ def _scan_parts(files: Sequence[Path], root: Path, where: str) -> pl.LazyFrame:
     """
     parts = [scan_parquet(file) for file in files]
     shown = [plain(file.relative_to(root)) for file in files]
-    _refuse_different([part.collect_schema() for part in parts], shown, where)
+    schemas = [_schema(part, name) for part, name in zip(parts, shown, strict=True)]
+    _refuse_different(schemas, shown, where)
     columns = columns_in_names(files, root)
     if not columns:
         sources: Any = [_readable(file) for file in files]
         return pl.scan_parquet(sources, glob=False, hive_partitioning=False)
-    for name in columns.keys() & parts[0].collect_schema().keys():
-        for part, file, value in zip(parts, shown, columns[name].cast(pl.String), strict=True):
-            is_other = pl.col(name).cast(pl.String).ne_missing(pl.lit(value, dtype=pl.String))
-            if part.select(is_other.any()).collect().item():
-                raise InputError(
-                    f"{where}: {file} has a column {plain(repr(name))} of other values than the "
-                    "folder above it names. Drop the column, or rename the folders."
-                )
     return pl.concat(
-        part.select(parts[0].collect_schema().names()).with_columns(
+        part.select([*schemas[0]]).with_columns(
             pl.lit(values[at], dtype=values.dtype).alias(name) for name, values in columns.items()
         )
         for at, part in enumerate(parts)
     )
+
+
+def _schema(part: pl.LazyFrame, shown: str) -> pl.Schema:
+    try:
+        return part.collect_schema()
+    except pl.exceptions.PolarsError as error:
+        raise pl.exceptions.ComputeError(f"{shown}: {error}") from error
 
 
 def columns_in_names(files: Sequence[Path], root: Path) -> dict[str, pl.Series]:

@@ -1,40 +1,112 @@
-"""Tables that are in memory already: Polars, pandas, Arrow, and what narwhals knows."""
+"""Where the rows of a table come from: files with types, and tables in memory."""
 
 from __future__ import annotations
 
-import datetime
+import math
 import sys
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from decimal import Decimal, InvalidOperation
+from dataclasses import dataclass
+from enum import Enum
 from itertools import chain
-from numbers import Integral, Real
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 import polars as pl
 
-from fairrec.core.arrays import AnyArray, BoolArray
-from fairrec.core.errors import FairRecError, InputError, plain
-from fairrec.inputs.sources import Role, Rows, Source
+from fairrec.core.arrays import AnyArray
+from fairrec.core.errors import InputError, is_panic, plain
 
-_NUMBERS = "biuf"
-_TOO_FINE = (
-    "holds numbers that differ in more digits than 64-bit floats have, so that some would become "
-    "equal. Round them, or give the rank of each item, 1 for the best."
-)
-_WRITTEN = ("UUID", "ObjectId", "Interval", "Period")
-"""Objects that are named by their text."""
+EXACT_BITS: dict[Any, int] = {pl.Float64(): 53, pl.Float32(): 24}
+"""Up to 2 to this power every whole number is a float of its own; of half floats to 11."""
+
+
+class Role(Enum):
+    """What a column is read for, which says what text stands for where a file holds only text."""
+
+    NAME = "an id or a category: the text itself"
+    LABEL = "a value that only names something: whole numbers as such, '007' as text"
+    NUMBER = "a number"
+    ANY = "whatever all its values are"
+
+
+class Source(Protocol):
+    """Where the rows of a table come from."""
+
+    @property
+    def columns(self) -> Sequence[str]:
+        """The names of all columns."""
+
+    @property
+    def hint(self) -> str:
+        """What to try where a column is missing, one sentence or nothing."""
+
+    @property
+    def notes(self) -> Sequence[str]:
+        """What the reader of a result should know about how it was read."""
+
+    @property
+    def is_text(self) -> bool:
+        """Whether it holds text only, so that numbers are told by how they look."""
+
+    def kinds(self) -> Mapping[str, pl.DataType]:
+        """The type of each column, those left out that cannot be read."""
+        ...
+
+    def read(self, columns: Mapping[str, str], roles: Mapping[str, Role]) -> pl.DataFrame:
+        """Some columns: new name -> column of the table, and what each new one is read for."""
+        ...
+
+
+@dataclass(frozen=True)
+class Rows:
+    """Rows whose columns have types of their own: Parquet, Arrow and JSON files, Polars frames."""
+
+    frame: pl.LazyFrame
+    columns: Sequence[str]
+    hint: str = ""
+    notes: Sequence[str] = ()
+    is_text: bool = False
+
+    @classmethod
+    def of(cls, frame: pl.LazyFrame) -> Rows:
+        """The rows of a frame, of which only the names of the columns are looked at yet."""
+        frame = _items_in_rows(frame)
+        return cls(frame, frame.collect_schema().names())
+
+    def kinds(self) -> Mapping[str, pl.DataType]:
+        """The type of each column."""
+        return self.frame.collect_schema()
+
+    def read(self, columns: Mapping[str, str], roles: Mapping[str, Role]) -> pl.DataFrame:
+        """Some columns, as they are."""
+        return self.frame.select(
+            pl.col(column).alias(name) for name, column in columns.items()
+        ).collect()
+
+
+def _items_in_rows(frame: pl.LazyFrame) -> pl.LazyFrame:
+    """One row an item, where a column holds a list of records of items, as LensKit writes them."""
+    kinds = frame.collect_schema()
+    if "item_id" in kinds:
+        return frame
+    for name, kind in kinds.items():
+        inner = kind.inner if isinstance(kind, pl.List) else None
+        if isinstance(inner, pl.Struct) and "item_id" in (field.name for field in inner.fields):
+            fields = {field.name for field in inner.fields}
+            others = [column for column in kinds if column != name and column not in fields]
+            # a user whose list is empty has no row, and so no list
+            some = frame.filter(pl.col(name).list.len() > 0)
+            return some.select(*others, pl.col(name)).explode(name).unnest(name)
+    return frame
 
 
 def open_frame(source: Any, name: str) -> Source:
     """A table in memory; what is none is an error."""
-    if isinstance(source, pl.LazyFrame):
-        return Rows.of(source)
-    if isinstance(source, pl.DataFrame):
+    if isinstance(source, pl.LazyFrame | pl.DataFrame):
         return Rows.of(source.lazy())
-    # who has a frame of pandas has loaded it
+    # a frame of pandas exists only where pandas is loaded
     pandas = sys.modules.get("pandas")
     if pandas is not None and isinstance(source, pandas.DataFrame):
         return PandasFrame(source, f"the {name} table")
@@ -42,10 +114,9 @@ def open_frame(source: Any, name: str) -> Source:
 
 
 class PandasFrame:
-    """A frame of pandas, converted column by column and only where a column is read.
+    """A frame of pandas, converted column by column where it is read, with or without pyarrow.
 
-    It needs no pyarrow, and with pyarrow the columns are the same. Levels of the index that have
-    a name are columns too.
+    Levels of the index that have a name are columns too.
 
     Parameters
     ----------
@@ -57,19 +128,21 @@ class PandasFrame:
     notes: Sequence[str] = ()
 
     def __init__(self, frame: Any, where: str) -> None:
-        self._where = where
-        index = frame.index
+        self._where, index = where, frame.index
         levels = [level for level in index.names if level is not None and level not in frame]
-        self._columns = {str(level): index.get_level_values(level).to_series() for level in levels}
-        names = [str(column) for column in frame.columns]
-        for column, number in Counter([*self._columns, *names]).items():
+        names = [str(name) for name in (*levels, *frame.columns)]
+        for column, number in Counter(names).items():
             if number > 1:
                 raise InputError(
                     f"{where}: {number} columns are named {plain(repr(column))}. Give each a name "
                     "of its own."
                 )
-        self._columns |= {name: frame.iloc[:, at] for at, name in enumerate(names)}
-        self.columns = [*self._columns]
+        columns = chain(
+            (index.get_level_values(level).to_series() for level in levels),
+            (frame.iloc[:, at] for at in range(frame.shape[1])),
+        )
+        self._columns = dict(zip(names, columns, strict=True))
+        self.columns = names
         is_numbered = type(index).__name__ == "RangeIndex" or None not in index.names
         self.hint = (
             ""
@@ -94,201 +167,100 @@ class PandasFrame:
     def _converted(self, column: str) -> pl.Series:
         try:
             return _from_pandas(self._columns[column])
-        except FairRecError as error:
-            raise InputError(f"{self._where}: column {plain(repr(column))} {error}") from error
-        except Exception as error:
+        except BaseException as error:
             # pandas and Polars each have errors of their own for values that do not fit
+            if not (isinstance(error, Exception) or is_panic(error)):
+                raise
+            reason = (str(error).strip() or repr(error)).splitlines()[0].rstrip(".")
             raise InputError(
-                f"{self._where}: column {plain(repr(column))} cannot be read "
-                f"({plain(error, 300)}). Give it one kind of value."
+                f"{self._where}: column {plain(repr(column))} cannot be read: "
+                f"{plain(reason, 300)}. Give it one kind of value, for example all text: "
+                ".astype(str)."
             ) from error
+
+
+_NUMBERS = "biuf"
 
 
 def _from_pandas(column: Any) -> pl.Series:
     """A column of pandas as a series of Polars, gaps as null."""
     kind, is_gap = column.dtype, column.isna().to_numpy()
-    name = type(kind).__name__
-    if name == "CategoricalDtype":
-        return _from_categories(column.cat)
-    if name == "ArrowDtype" or getattr(kind, "storage", None) == "pyarrow":
+    if hasattr(column, "cat"):
+        labels = _from_pandas(column.cat.categories.to_series())
+        if column.cat.ordered and labels.dtype == pl.String:
+            labels = labels.cast(pl.Enum(labels))
+        codes = pl.Series(column.cat.codes.to_numpy(), dtype=pl.Int64)
+        return labels.gather(codes.replace(-1, None))
+    if type(kind).__name__ == "ArrowDtype" or getattr(kind, "storage", None) == "pyarrow":
         # as a frame: older versions of Polars read lists of text wrongly from a single array
         return pl.from_pandas(column.to_frame("x"))["x"]
-    if kind.kind in "mM":
-        zone = getattr(kind, "tz", None)
-        times = column.dt.tz_convert("UTC").dt.tz_localize(None) if zone else column
-        found = _without(pl.Series(_of_known_unit(times.to_numpy())), is_gap)
-        return found if zone is None else _in_zone(found.dt.replace_time_zone("UTC"), str(zone))
-    if kind.kind in _NUMBERS and hasattr(kind, "numpy_dtype"):
-        return _without(pl.Series(column.to_numpy(dtype=kind.numpy_dtype, na_value=0)), is_gap)
-    values = column.to_numpy()
-    if values.dtype.kind in _NUMBERS:
-        return _without(_from_numbers(values), is_gap)
-    values = values.astype(object)  # a copy, into which the gaps are written
-    values[is_gap] = None
-    return _from_objects(values.tolist())
-
-
-def _in_zone(times: pl.Series, zone: str) -> pl.Series:
-    """Times as clocks there show them; in UTC where Polars does not know the zone."""
-    try:
-        return times.dt.convert_time_zone(zone)
-    except pl.exceptions.PolarsError:
-        return times
+    if (zone := getattr(kind, "tz", None)) is not None:
+        column = column.dt.tz_convert("UTC").dt.tz_localize(None)
+    is_nullable = kind.kind in _NUMBERS and hasattr(kind, "numpy_dtype")
+    options = {"dtype": kind.numpy_dtype, "na_value": 0} if is_nullable else {}
+    values = column.to_numpy(**options)
+    if values.dtype.kind in "mM":
+        is_known = np.datetime_data(values.dtype)[0] in ("ns", "us", "ms")
+        found = pl.Series(values if is_known else values.astype(f"{values.dtype.kind}8[us]"))
+    elif values.dtype.kind in _NUMBERS:
+        found = _from_numbers(values)
+    else:
+        values = values.astype(object)  # a copy, into which the gaps are written
+        values[is_gap] = None
+        return _from_objects(values.tolist())
+    if is_gap.any():
+        found = found.set(pl.Series(is_gap), None)
+    if zone is not None:
+        found = found.dt.replace_time_zone("UTC")
+        with suppress(pl.exceptions.PolarsError):  # a zone that Polars does not know
+            found = found.dt.convert_time_zone(str(zone))
+    return found
 
 
 def _from_numbers(values: AnyArray) -> pl.Series:
-    """Numbers of any width and byte order; Polars has not all of them."""
-    kind = values.dtype.newbyteorder("=")
-    if kind == np.float16:
+    """Numbers of any width and byte order, of which Polars has not all."""
+    if values.dtype == np.float16:
         # by their shortest decimals, as in `widen_floats`
         distinct, places = np.unique(values, return_inverse=True)
         return pl.Series(distinct.astype(str).astype(np.float64)[places])
-    is_known = kind.kind != "f" or kind.itemsize in (4, 8)
-    known = values.astype(kind if is_known else np.float64, copy=False)
-    if kind.itemsize > known.itemsize and len(np.unique(known)) < len(np.unique(values)):
-        raise InputError(_TOO_FINE)
-    return pl.Series(known)
-
-
-def _from_categories(accessor: Any) -> pl.Series:
-    """The categories by their codes; where they have an order, text keeps it."""
-    labels = _from_pandas(accessor.categories.to_series())
-    if accessor.ordered and labels.dtype == pl.String:
-        labels = labels.cast(pl.Enum(labels))
-    codes = pl.Series(accessor.codes.to_numpy(), dtype=pl.Int64)
-    return labels.gather(codes.replace(-1, None))
-
-
-def _of_known_unit(times: Any) -> Any:
-    """Dates and durations in one of the units that Polars has."""
-    unit = np.datetime_data(times.dtype)[0]
-    return times if unit in ("ns", "us", "ms") else times.astype(f"{times.dtype.kind}8[us]")
-
-
-def _without(values: pl.Series, is_gap: BoolArray) -> pl.Series:
-    if not is_gap.any():
-        return values
-    return values.zip_with(pl.Series(~is_gap), pl.Series([None], dtype=values.dtype))
+    is_known = values.dtype.kind != "f" or values.dtype.itemsize <= 8
+    return pl.Series(
+        values.astype(values.dtype.newbyteorder("=") if is_known else float, copy=False)
+    )
 
 
 def _from_objects(values: Sequence[Any]) -> pl.Series:
-    """Python objects of one family; None is a gap."""
+    """Python objects of one kind; None is a gap."""
     kinds = {*map(type, values)} - {type(None)}
-    families = {_family(kind): kind for kind in sorted(kinds, key=lambda kind: kind.__name__)}
-    if {*families} == {"whole numbers", "numbers"}:
-        families.pop("whole numbers")
-    if len(families) > 1:
-        first, second = (_example(values, kind) for kind in [*families.values()][:2])
-        raise InputError(
-            f"holds both {first} and {second}. Give it one kind of value, for example all text: "
-            ".astype(str)."
-        )
-    if not families:
-        return pl.Series([None] * len(values), dtype=pl.Null)
-    family, kind = families.popitem()
-    if family not in _CONVERTED:
-        raise InputError(
-            f"holds {_example(values, kind)}. Give text, numbers, true/false, or lists of these."
-        )
-    return _CONVERTED[family](values)
+    if kinds and kinds <= {list, tuple, np.ndarray}:
+        return _from_lists(values, has_arrays=np.ndarray in kinds)
+    is_mixed = len(kinds) > 1 and all(issubclass(kind, int | float | np.number) for kind in kinds)
+    found = pl.Series(values, dtype=pl.Float64 if is_mixed else None)
+    if found.dtype != pl.Object and not isinstance(found.dtype, pl.Struct):
+        return found
+    # ids such as a UUID, and intervals and periods of pandas, are named by their text
+    if not {kind.__name__ for kind in kinds} <= {"UUID", "ObjectId", "Interval", "Period"}:
+        shown = next(one for one in values if one is not None)
+        raise InputError(f"it holds {plain(repr(shown), 40)} ({type(shown).__name__})")
+    return pl.Series([None if one is None else str(one) for one in values], dtype=pl.String)
 
 
-def _example(values: Sequence[Any], kind: type) -> str:
-    first = next(one for one in values if type(one) is kind)
-    return f"{plain(repr(first), 40)} ({kind.__name__})"
-
-
-def _family(kind: type) -> str:
-    for classes, family in _FAMILIES.items():
-        if issubclass(kind, classes):
-            return family
-    is_written = any(base.__name__ in _WRITTEN for base in kind.__mro__)
-    return "named by text" if is_written else kind.__name__
-
-
-def _each(convert: Callable[[Any], Any], kind: Any) -> Callable[[Sequence[Any]], pl.Series]:
-    def converted(values: Sequence[Any]) -> pl.Series:
-        return pl.Series([None if one is None else convert(one) for one in values], dtype=kind)
-
-    return converted
-
-
-def _from_whole_numbers(values: Sequence[Any]) -> pl.Series:
-    try:
-        return _each(int, pl.Int64)(values)
-    except (OverflowError, TypeError):
-        # wider than 64 bits: only ids are, and these are compared as text then
-        return _each(str, pl.String)(values)
-
-
-def _from_mixed_numbers(values: Sequence[Any]) -> pl.Series:
-    """Decimals as such where all are; otherwise floats, narrow ones by their shortest decimal."""
-    if all(one is None or isinstance(one, Decimal) for one in values):
-        with suppress(pl.exceptions.PolarsError, TypeError, ValueError):
-            return pl.Series(values)
-    numbers = _each(
-        lambda one: float(str(one) if isinstance(one, np.floating) else one), pl.Float64
-    )(values)
-    with suppress(InvalidOperation):
-        distinct = {Decimal(str(one)) for one in {*values} - {None}}
-        if numbers.drop_nulls().drop_nans().n_unique() < sum(not one.is_nan() for one in distinct):
-            raise InputError(_TOO_FINE)
-    return numbers
-
-
-def _from_lists(values: Sequence[Any]) -> pl.Series:
-    """Lists, tuples and arrays in the cells, through one flat column of all their values."""
-    present = [one for one in values if one is not None]
-    for one in present:
-        if isinstance(one, np.ndarray) and one.ndim != 1:
-            raise InputError(
-                f"holds an array of {one.ndim} dimensions ({plain(repr(one), 40)}). Give each row "
-                "one value, or one list of values."
-            )
-    if all(isinstance(one, np.ndarray) and one.dtype.kind in _NUMBERS for one in present):
-        flat = _from_numbers(np.concatenate([one.ravel() for one in present]))
+def _from_lists(values: Sequence[Any], has_arrays: bool) -> pl.Series:
+    """Lists and arrays in the cells, through one flat column of all their values."""
+    if has_arrays and any(np.ndim(one) != 1 for one in values if one is not None):
+        raise InputError("it holds arrays of other dimensions than one")
+    lengths = np.array([0 if one is None else len(one) for one in values])
+    lists = [one for one in values if one is not None]
+    flat = np.concatenate(lists) if has_arrays else None
+    if flat is not None and flat.dtype.kind in _NUMBERS:
+        items = _from_numbers(flat)
     else:
-        flat = _from_objects([*chain.from_iterable(present)])
-    lengths = np.array([0 if one is None else len(one) for one in values], dtype=np.int64)
-    rows = np.repeat(np.arange(len(values)), lengths)
-    lists = (
-        pl.DataFrame({"row": np.arange(len(values))})
-        .join(
-            pl.DataFrame({"row": rows, "list": flat})
-            .group_by("row", maintain_order=True)
-            .agg("list"),
-            on="row",
-            how="left",
-            maintain_order="left",
-        )
-        .get_column("list")
-    )
-    empty = pl.Series([[]], dtype=lists.dtype)
-    lists = lists.zip_with(pl.Series(lengths > 0), empty)
-    return _without(lists, np.array([one is None for one in values]))
-
-
-_FAMILIES: dict[Any, str] = {
-    str: "text",
-    (bool, np.bool_): "true/false",
-    Integral: "whole numbers",
-    (Real, Decimal): "numbers",
-    (list, tuple, np.ndarray): "lists",
-    bytes: "bytes",
-    (datetime.date, datetime.time, datetime.timedelta): "times",
-}
-"""Classes of objects that can stand in one column; true/false is a whole number to Python."""
-
-_CONVERTED: dict[str, Callable[[Sequence[Any]], pl.Series]] = {
-    "text": lambda values: pl.Series(values, dtype=pl.String),
-    "true/false": _each(bool, pl.Boolean),
-    "whole numbers": _from_whole_numbers,
-    "numbers": _from_mixed_numbers,
-    "lists": _from_lists,
-    "bytes": pl.Series,
-    "times": pl.Series,
-    "named by text": _each(str, pl.String),
-}
+        items = _from_objects([*chain.from_iterable(lists)])
+    cells = pl.DataFrame({"row": np.repeat(np.arange(len(values)), lengths), "list": items})
+    found = cells.group_by("row", maintain_order=True).agg("list")
+    rows = pl.DataFrame({"row": np.arange(len(values)), "is_gap": [one is None for one in values]})
+    rows = rows.join(found, on="row", how="left", maintain_order="left")
+    return rows.select(pl.when(~pl.col("is_gap")).then(pl.col("list").fill_null([]))).to_series()
 
 
 def _by_narwhals(source: Any, name: str) -> pl.LazyFrame:
@@ -307,27 +279,49 @@ def _by_narwhals(source: Any, name: str) -> pl.LazyFrame:
             f"{name}: {type(source).__name__} is not a table. "
             "Give a path or a Polars, pandas or Arrow table."
         ) from error
-    except FairRecError:
-        raise
     except Exception as error:
         # Arrow and narwhals each have errors of their own for columns of mixed kinds
         raise InputError(
-            f"the {name} table cannot be read: {_culprit(source)}{plain(error, 300)}. "
+            f"the {name} table cannot be read: {plain(error, 300)}. "
             "Give each column one kind of value and a name of its own."
         ) from error
 
 
-def _culprit(source: Any) -> str:
-    """The first column that cannot be read by itself, where one can be told."""
-    import narwhals as nw
+_SIX_DIGITS = 10**6
 
-    try:
-        frame = nw.from_native(source, eager_only=True)
-    except Exception:
-        return ""
-    for column in frame.columns:
-        try:
-            frame.select(column).to_polars()
-        except Exception:
-            return f"column {plain(repr(column))}, "
-    return ""
+
+def widen_floats(values: pl.Series) -> pl.Series:
+    """Narrow floats, also in lists, as float64 of the same shortest decimal.
+
+    So a number is what its file or frame shows, wherever it is compared, grouped or named.
+
+    >>> widen_floats(pl.Series([0.7], dtype=pl.Float32)).to_list()
+    [0.7]
+    """
+    is_list = isinstance(values.dtype, pl.List | pl.Array)
+    kind: Any = values.dtype
+    kind = kind.inner if is_list else kind
+    if not kind.is_float() or kind == pl.Float64:
+        return values
+    if is_list:
+        values = values.cast(pl.List(kind))
+    flat = values.explode() if is_list else values
+    if kind != pl.Float32:
+        # half floats, which Polars writes with the digits of wider ones
+        half = flat.unique().drop_nulls()
+        shown = pl.Series(half.to_numpy().astype(str).astype(np.float64))
+        if not is_list:
+            return values.replace_strict(half, shown, default=None)
+        return values.list.eval(pl.element().replace_strict(half, shown, default=None))
+    wide = pl.List(pl.Float64) if is_list else pl.Float64()
+    ends: Any = (flat.min() or 0.0, flat.max() or 0.0)
+    largest = max(abs(ends[0]), abs(ends[1]))
+    if largest <= 2 ** EXACT_BITS[kind] and (flat == flat.floor()).all():
+        return values.cast(wide)
+    if not is_list and not flat.null_count() and 0 < largest <= _SIX_DIGITS:
+        # a decimal of six digits is the shortest of its float; quicker than through text
+        scale = _SIX_DIGITS / 10 ** max(0, math.ceil(math.log10(largest)))
+        decimals = np.rint(flat.to_numpy().astype(np.float64) * scale) / scale
+        if (decimals.astype(np.float32) == flat.to_numpy()).all():
+            return pl.Series(flat.name, decimals)
+    return values.cast(pl.List(pl.String) if is_list else pl.String).cast(wide)

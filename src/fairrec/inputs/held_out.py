@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -12,13 +13,20 @@ from fairrec.core.arrays import BoolArray, CodeArray, FloatArray, IntArray
 from fairrec.core.errors import InputError, listed, plain
 from fairrec.core.kernels import kernel
 from fairrec.core.options import spelled
-from fairrec.inputs.coded_ids import encode_ids
-from fairrec.inputs.flat_lists import bounds_of, gather_lists
-from fairrec.inputs.held_out_notes import SHOWN, GradesNote, UnknownUsersNote, UnusedNumbersNote
-from fairrec.inputs.ids import positions_in
-from fairrec.inputs.notes import Note, Notes, RowsNote, in_words
-from fairrec.inputs.relevance import Relevance, compared_column, number_column
-from fairrec.inputs.spellings import find_spellings
+from fairrec.inputs.columns import Relevance, compared_column, number_column
+from fairrec.inputs.ids import bounds_of, encode_ids, gather_lists, positions_in
+from fairrec.inputs.mismatched_ids import find_spellings
+from fairrec.inputs.notes import (
+    SHOWN,
+    GradesNote,
+    JoinedNote,
+    Note,
+    Notes,
+    RowsNote,
+    UnknownUsersNote,
+    UnusedNumbersNote,
+    in_words,
+)
 from fairrec.inputs.tables import Table
 
 
@@ -87,16 +95,13 @@ class HeldOutItems:
         """An error where none of the items is among those that are recommended."""
         if not len(self.items) or not len(item_ids):
             return
-        if (positions_in(self.item_ids, item_ids)[self.items] >= 0).any():
-            self.table.clear("items")
-        else:
-            self.table.doubt(
-                "items",
-                f"{self.where}: none of its items is ever recommended. Items there: "
-                f"{listed(self.item_ids.head(3).to_list())}; recommended: "
-                f"{listed(item_ids.head(3).to_list())}. Check that both tables use the same "
-                "item ids.",
-            )
+        self.table.expect(
+            "items",
+            bool((positions_in(self.item_ids, item_ids)[self.items] >= 0).any()),
+            f"{self.where}: none of its items is ever recommended. Items there: "
+            f"{listed(self.item_ids.head(3).to_list())}; recommended: "
+            f"{listed(item_ids.head(3).to_list())}. Check that both tables use the same item ids.",
+        )
 
     def of_lists(self, row_of_list: IntArray) -> HeldOut:
         """The gains behind each list, whose user is at that row of the users table."""
@@ -217,14 +222,12 @@ def _about_grades(gains: FloatArray, column: str, is_gain: bool, table: Table) -
             "are no gains. Say which rows are relevant: "
             f"{spelled('relevant', f'{column}>0')}"
         )
-    if high <= 0:
-        table.doubt(
-            "gains",
-            f"{table.where}: column '{plain(column)}' is 0 in every row, so nothing is relevant. "
-            f"Fix it, or say which rows are relevant: {spelled('relevant', f'{column}>=0')}",
-        )
-    else:
-        table.clear("gains")
+    table.expect(
+        "gains",
+        high > 0,
+        f"{table.where}: column '{plain(column)}' is 0 in every row, so nothing is relevant. "
+        f"Fix it, or say which rows are relevant: {spelled('relevant', f'{column}>=0')}",
+    )
     n_zero = int((gains == 0).sum())
     return [GradesNote(table.where, column, is_gain, least, high, n_zero)]
 
@@ -250,14 +253,12 @@ def _about_relevance(is_met: FloatArray, relevant: Relevance, table: Table) -> l
     if not len(is_met):
         return []
     n_met = int(is_met.sum())
-    if n_met:
-        table.clear("relevant")
-    else:
-        table.doubt(
-            "relevant",
-            f"{table.where}: no row meets {spelled('relevant', str(relevant))}. Nothing would be "
-            "relevant; choose another threshold.",
-        )
+    table.expect(
+        "relevant",
+        n_met > 0,
+        f"{table.where}: no row meets {spelled('relevant', str(relevant))}. Nothing would be "
+        "relevant; choose another threshold.",
+    )
     words = (f"{table.where}: ", " of ", f" held-out rows meet {relevant}")
     return [RowsNote(words, (n_met, len(is_met)))]
 
@@ -267,19 +268,16 @@ def _about_unknown_users(
 ) -> list[Note]:
     """Users of the test table without attributes are counted; if all are, that is an error."""
     is_unknown = pl.Series(rows < 0)
-    if not is_unknown.all():
-        table.clear("users")
-    if not is_unknown.any():
-        return []
     unknown = users.filter(is_unknown).unique(maintain_order=True)
-    if is_unknown.all():
-        table.doubt(
-            "users",
-            f"{table.where}: none of its {len(unknown):,} users is in {users_where}, such as "
-            f"{listed(unknown.head(SHOWN).to_list())}. Check that both tables use the same user "
-            "ids.",
-        )
     examples = tuple(unknown.head(SHOWN).to_list())
+    table.expect(
+        "users",
+        not is_unknown.all(),
+        f"{table.where}: none of its {len(unknown):,} users is in {users_where}, such as "
+        f"{listed(examples)}. Check that both tables use the same user ids.",
+    )
+    if not len(unknown):
+        return []
     return [
         UnknownUsersNote(table.where, users_where, len(unknown), examples),
         find_spellings("user", unknown, table.where, user_ids, users_where),
@@ -309,3 +307,44 @@ def _mark_gains(
         for row in range(offsets[one], offsets[one + 1]):
             if owner[items[row]] == one:
                 labels[row] = gain_of[items[row]]
+
+
+def check_joined(
+    tables: Mapping[str, Table],
+    lengths: IntArray,
+    n_relevant: IntArray,
+    has_rows: BoolArray,
+    n_missed: int,
+    n_items: int,
+    k: float,
+) -> JoinedNote:
+    """An error where nothing held out is missed, for want of all that was; else what was seen.
+
+    Parameters
+    ----------
+    lengths, n_relevant : of each list, and of the held-out items of its user
+    has_rows : whether anything is held out for the user, relevant or not
+    n_items : that could be in a list
+    k : the largest cut-off of a metric that counts them
+    """
+    test, is_list = tables["test"], lengths > 0
+    longest = int(lengths.max(initial=0))
+    # what no list of candidates has may be held out and not relevant; a join may have filled in 0
+    is_without = n_relevant == 0 if longest <= k else ~has_rows
+    n_lists = int(is_list.sum())
+    note = JoinedNote(
+        tables["predictions"].where,
+        test.where,
+        k,
+        n_held_out=int(n_relevant.sum()),
+        n_missed=n_missed,
+        n_lists=n_lists,
+        n_without=int(is_without[is_list].sum()),
+        longest=longest,
+        is_covering=2 * int(lengths.sum()) > n_items * n_lists,
+    )
+    if note.is_refused:
+        test.doubt("hits", f"{test.where}: {note.remedy}")
+    elif n_missed:
+        test.clear("hits")
+    return note

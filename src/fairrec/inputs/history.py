@@ -1,19 +1,23 @@
-"""Who interacted with what in training."""
+"""What users interacted with in training: lengths, popularity, and tastes for categories."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 import polars as pl
 
-from fairrec.core.arrays import BoolArray, CodeArray, IntArray
+from fairrec.core.arrays import BoolArray, CodeArray, FloatArray, IntArray
+from fairrec.core.kernels import kernel
 from fairrec.inputs.candidates import CandidateLists
-from fairrec.inputs.coded_ids import encode_ids
-from fairrec.inputs.flat_lists import runs_of
-from fairrec.inputs.ids import comparable, positions_in
-from fairrec.inputs.notes import CHECK_FIRST
+from fairrec.inputs.ids import bounds_of, comparable, encode_ids, positions_in, runs_of
+from fairrec.inputs.notes import CHECK_FIRST, ItemsNote, Note
+from fairrec.inputs.side import Categories, read_categories
 from fairrec.inputs.tables import Table
+
+if TYPE_CHECKING:
+    pass
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,5 +103,169 @@ def read_history(table: Table) -> Interactions:
     items, item_ids = encode_ids(frame["item_id"], table.where)
     pairs = np.unique(users.astype(np.int64) * len(item_ids) + items)
     n_per_user = np.bincount(pairs // len(item_ids), minlength=len(user_ids))
-    offsets = np.concatenate([[0], np.cumsum(n_per_user)]).astype(np.int64)
+    offsets = bounds_of(n_per_user)
     return Interactions(user_ids, item_ids, offsets, (pairs % len(item_ids)).astype(np.int32))
+
+
+HEAD = 0.2
+"""The share of items that are the popular ones; the others are the long tail."""
+
+
+@dataclass(frozen=True, slots=True)
+class Popularity:
+    """How often items were interacted with in training, in percent of all interactions.
+
+    Parameters
+    ----------
+    per_item : (n_items,), 0 for an item nobody interacted with
+    history_per_user : (n_users,), mean popularity of a user's own history; NaN without one
+    percent : of one interaction
+    is_head : (n_items,), whether an item is among the most popular fifth of those in the history
+    """
+
+    per_item: FloatArray
+    history_per_user: FloatArray
+    percent: float
+    is_head: BoolArray
+
+    def for_lists(self, lists: IntArray) -> Popularity:
+        """The same for the users of some candidate lists, in that order."""
+        return replace(self, history_per_user=self.history_per_user[lists])
+
+
+def read_popularity(
+    table: Table, item_ids: pl.Series, user_ids: pl.Series
+) -> tuple[Popularity, Note]:
+    """Popularity of the candidate items and of the history of the audited users."""
+    frame = table.read({name: table.require(name) for name in ("user_id", "item_id")})
+    codes, keys = encode_ids(frame["item_id"], table.where)
+    if table.piece is None:
+        n_per_item = np.bincount(codes, minlength=len(keys))
+    else:
+        # what is popular is so among all users
+        keys_here, (keys, n_per_item) = keys, table.piece.read_item_counts()
+        codes = positions_in(keys_here, keys)[codes]
+    percent = 100 / int(n_per_item.sum())
+
+    at = positions_in(item_ids, keys)
+    per_item = np.where(at >= 0, n_per_item[np.maximum(at, 0)] * percent, 0.0)
+
+    users, bounds = runs_of(frame["user_id"])
+    owner = positions_in(*comparable(table.user_keys(users), user_ids))
+    mine = owner >= 0
+
+    def per_user(per_run: IntArray) -> FloatArray:
+        # whole numbers until the end, so that the order of the rows changes no digit
+        weights = per_run[mine].astype(np.float64)
+        return np.bincount(owner[mine], weights, minlength=len(user_ids)).astype(np.float64)
+
+    n_interactions = per_user(np.diff(bounds))
+    total = per_user(_sums_of_runs(n_per_item, codes, bounds))
+    undefined = np.full(len(user_ids), np.nan)
+    history = np.divide(total * percent, n_interactions, out=undefined, where=n_interactions > 0)
+    table.expect(
+        "users",
+        bool((n_interactions > 0).any()),
+        f"{table.where}: none of the audited users has a row there. "
+        "Check that its user ids are those of the predictions.",
+    )
+    absent = f" candidate items do not occur in {table.where}; their popularity is 0"
+    note = ItemsNote(("", " of ", absent), (int((at < 0).sum()), len(item_ids)))
+    is_head = (at >= 0) & most_popular(n_per_item)[np.maximum(at, 0)]
+    return Popularity(per_item, history, percent, is_head), note
+
+
+def most_popular(n_per_item: IntArray) -> BoolArray:
+    """(n_items,), whether each is in the fifth with most interactions; ties in their order.
+
+    >>> most_popular(np.array([1, 9, 3, 9, 1])).tolist()
+    [False, True, False, False, False]
+    """
+    is_head = np.zeros(len(n_per_item), dtype=bool)
+    is_head[np.argsort(-n_per_item, kind="stable")[: round(HEAD * len(n_per_item))]] = True
+    return is_head
+
+
+@kernel
+def _sums_of_runs(n_per_item: IntArray, codes: CodeArray, bounds: IntArray) -> IntArray:
+    sums = np.zeros(len(bounds) - 1, dtype=np.int64)
+    for run in range(len(sums)):
+        for row in range(bounds[run], bounds[run + 1]):
+            sums[run] += n_per_item[codes[row]]
+    return sums
+
+
+@dataclass(frozen=True, slots=True)
+class Tastes:
+    """Category codes and shares of histories: `codes[offsets[t]:offsets[t + 1]]` of taste `t`.
+
+    An item counts with an equal share for each of its categories; the shares of a taste sum to 1.
+
+    Parameters
+    ----------
+    of_list : (n_lists,), the taste of each list's user, -1 without history
+    """
+
+    offsets: IntArray
+    codes: CodeArray
+    shares: FloatArray
+    of_list: IntArray
+
+    @property
+    def n_codes(self) -> int:
+        """One more than the highest code."""
+        return int(self.codes.max(initial=-1)) + 1
+
+    def for_lists(self, lists: IntArray) -> Tastes:
+        """The same for some lists, in that order."""
+        return replace(self, of_list=self.of_list[lists])
+
+
+def read_tastes(history: Table, items: Table, user_ids: pl.Series) -> Tastes:
+    """The tastes of some users, in the order of their lists."""
+    interactions = read_history(history)
+    categories, _ = read_categories(items, interactions.item_ids)
+    return tastes_of(interactions, categories, interactions.users_at(user_ids))
+
+
+def tastes_of(history: Interactions, categories: Categories, of_list: IntArray) -> Tastes:
+    """The tastes of all users of a history."""
+    n_codes = int(categories.codes.max(initial=-1)) + 1
+    arrays = (history.offsets, history.items, categories.offsets, categories.codes)
+    return Tastes(*_shares(*arrays, n_codes), of_list)
+
+
+@kernel
+def _shares(
+    offsets: IntArray,
+    items: CodeArray,
+    category_offsets: IntArray,
+    codes: CodeArray,
+    n_codes: int,
+) -> tuple[IntArray, CodeArray, FloatArray]:
+    n_users = len(offsets) - 1
+    bounds = np.zeros(n_users + 1, dtype=np.int64)
+    amount = np.zeros(n_codes)
+    room = 0
+    for user in range(n_users):
+        for at in range(offsets[user], offsets[user + 1]):
+            room += category_offsets[items[at] + 1] - category_offsets[items[at]]
+    found = np.empty(room, dtype=np.int32)
+    shares = np.empty(room)
+    at_free = 0
+    for user in range(n_users):
+        start = at_free
+        total = 0.0
+        for at in range(offsets[user], offsets[user + 1]):
+            part = codes[category_offsets[items[at]] : category_offsets[items[at] + 1]]
+            for code in part:
+                if amount[code] == 0:
+                    found[at_free] = code
+                    at_free += 1
+                amount[code] += 1 / len(part)
+                total += 1 / len(part)
+        for at in range(start, at_free):
+            shares[at] = amount[found[at]] / total
+            amount[found[at]] = 0.0
+        bounds[user + 1] = at_free
+    return bounds, found[:at_free].copy(), shares[:at_free].copy()

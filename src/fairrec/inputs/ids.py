@@ -1,4 +1,4 @@
-"""Ids -> positions, without a Python loop and without collisions."""
+"""Ids -> codes and positions, and lists of them in one flat array, without a Python loop."""
 
 from __future__ import annotations
 
@@ -8,8 +8,11 @@ import polars as pl
 from fairrec.core.arrays import AnyArray, BoolArray, CodeArray, IntArray
 from fairrec.core.errors import InputError, some_of
 from fairrec.core.kernels import kernel
+from fairrec.inputs.frames import EXACT_BITS
 
 _FITS_INT64 = (pl.Int8, pl.Int16, pl.Int32, pl.Int64, pl.UInt8, pl.UInt16, pl.UInt32)
+
+
 _LOOKUP_ROOM = 1 << 26
 """The widest range of integer ids for which a lookup table is laid out (256 MiB of int32)."""
 
@@ -152,3 +155,129 @@ def _first_rows(numbers: AnyArray, n_numbers: int) -> IntArray:
             rows[n_rows] = row
             n_rows += 1
     return rows[:n_rows]
+
+
+def encode_ids(ids: pl.Series, where: str) -> tuple[CodeArray, pl.Series]:
+    """Codes from 0 in the order of the sorted distinct ids, and those ids as they are compared.
+
+    Where the column has numbers for its texts already, only different texts are looked at.
+
+    >>> codes, keys = encode_ids(pl.Series(["b", "a", "b"], dtype=pl.Categorical), "here")
+    >>> codes.tolist(), keys.to_list()
+    ([1, 0, 1], ['a', 'b'])
+    """
+    if not isinstance(ids.dtype, pl.Categorical | pl.Enum) or ids.null_count():
+        return encode(ids_as_integers_or_text(ids, where))
+    numbers, rows = numbered(ids)
+    # two texts may be one id: '1' and '1.0'
+    codes, keys = encode(ids_as_integers_or_text(ids.gather(rows), where))
+    code_of_number = np.zeros(int(numbers.max(initial=0)) + 1, dtype=np.int32)
+    code_of_number[numbers[rows]] = codes
+    return code_of_number[numbers], keys
+
+
+def bounds_of(lengths: IntArray) -> IntArray:
+    """Where each list begins and ends: list `i` is `bounds[i]:bounds[i + 1]`.
+
+    >>> bounds_of(np.array([2, 0, 1])).tolist()
+    [0, 2, 2, 3]
+    """
+    return np.concatenate([[0], np.cumsum(lengths, dtype=np.int64)])
+
+
+def runs_of(values: pl.Series) -> tuple[pl.Series, IntArray]:
+    """The value of each run of equal rows, and the bounds of the runs.
+
+    Most tables are written user by user, so there are far fewer runs of users than rows to look up.
+
+    >>> values, bounds = runs_of(pl.Series(["a", "a", "b", "a"]))
+    >>> values.to_list(), bounds.tolist()
+    (['a', 'b', 'a'], [0, 2, 3, 4])
+    """
+    runs = values.rle().struct
+    return runs.field("value"), bounds_of(runs.field("len").to_numpy())
+
+
+def gather_lists(flat: AnyArray, offsets: IntArray, lists: IntArray) -> AnyArray:
+    """The parts of a flat array that belong to some lists, one after the other.
+
+    For all lists in their order that is the array itself, not to be written to.
+
+    >>> gather_lists(np.array([5, 6, 7, 8]), np.array([0, 1, 3, 4]), np.array([2, 1])).tolist()
+    [8, 6, 7]
+    """
+    if len(lists) == len(offsets) - 1 and np.array_equal(lists, np.arange(len(lists))):
+        whole = flat[:]
+        whole.flags.writeable = False
+        return whole
+    part = np.empty(int((offsets[lists + 1] - offsets[lists]).sum()), dtype=flat.dtype)
+    _copy_lists(flat, offsets, lists, part)
+    return part
+
+
+@kernel
+def _copy_lists(flat: AnyArray, offsets: IntArray, lists: IntArray, part: AnyArray) -> None:
+    at = 0
+    for one in lists:
+        for row in range(offsets[one], offsets[one + 1]):
+            part[at] = flat[row]
+            at += 1
+
+
+_WHOLE = r"^(0|-?[1-9]\d*)(\.0+|,0)?$"
+"""A whole number, perhaps with a fraction of nothing; '1,000' is a thousand."""
+
+
+def ids_as_integers_or_text(ids: pl.Series, where: str) -> pl.Series:
+    """Ids as Int64 where all are whole numbers that fit, as text otherwise.
+
+    So the same ids are the same, and in the same order, whatever table they come from: CSV has
+    text only, and pandas turns whole numbers with a gap into floats. Text such as '007' is
+    no whole number, or it would be mistaken for '7'.
+    """
+    kind = ids.dtype
+    if kind.is_float():
+        return _whole_floats(ids, where)
+    if kind.is_nested():
+        raise InputError(f"{where}: ids are of type {kind}. Ids must be whole numbers or text.")
+    if kind.is_integer():
+        as_int64 = ids.cast(pl.Int64, strict=False)
+        return ids.cast(pl.String) if as_int64.null_count() > ids.null_count() else as_int64
+    try:
+        text = ids.cast(pl.String)
+    except pl.exceptions.PolarsError as error:
+        raise InputError(
+            f"{where}: ids are of type {kind} and not all are text. Ids must be whole numbers or "
+            "text."
+        ) from error
+    return _whole_or_text(text)
+
+
+def _whole_or_text(text: pl.Series) -> pl.Series:
+    """The same for text; '1.0' is 1 where all are whole, as pandas writes ids with a gap."""
+    whole = whole_or_text(text)
+    if whole.dtype == pl.Int64:
+        return whole
+    # most text shows in a few values that it is no number
+    for part in (text.head(100), text):
+        if not part.str.contains(_WHOLE).all():
+            return text
+    whole = whole_or_text(text.str.replace(r"(\.0+|,0)$", ""))
+    return whole if whole.dtype == pl.Int64 else text
+
+
+def _whole_floats(ids: pl.Series, where: str) -> pl.Series:
+    whole = ids.cast(pl.Int64, strict=False)
+    is_whole = (whole.cast(pl.Float64) == ids.cast(pl.Float64)).fill_null(value=False)
+    if not is_whole.all():
+        raise InputError(
+            f"{where}: ids are fractions ({ids.filter(~is_whole)[0]!r}, ...). Ids must be whole "
+            "numbers or text."
+        )
+    power = EXACT_BITS.get(ids.dtype, 11)
+    if (whole.abs() > 2**power).any():
+        raise InputError(
+            f"{where}: ids are floats beyond 2^{power} (such as {ids.max()!r}), where neighbours "
+            "cannot be told apart any more. Store them as whole numbers or text."
+        )
+    return whole

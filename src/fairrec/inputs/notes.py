@@ -4,11 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable
 from dataclasses import MISSING, dataclass, field, fields, replace
-from operator import add
+from operator import add, and_, or_
 from typing import Any, Self
+
+from fairrec.core.errors import plain, some_of
+from fairrec.core.options import spelled
+from fairrec.inputs.columns import advised
 
 CHECK_FIRST = "check: "
 """Begins a note that is read before any figure, because it says that figures may be wrong."""
+
+
 _COMBINE = "combine"
 
 
@@ -117,3 +123,232 @@ def added(one: Iterable[Note | str], other: Iterable[Note | str]) -> Notes:
 def in_words(notes: Iterable[Note | str]) -> tuple[str, ...]:
     """All that is to be told."""
     return tuple(text for note in notes if (text := str(note)))
+
+
+@dataclass(frozen=True)
+class GradesNote(Note):
+    """What the grades of held-out items decide: gains where that was asked for, else relevance.
+
+    Parameters
+    ----------
+    least : of those above 0
+    is_gain : whether items are weighed by them
+    """
+
+    where: str
+    column: str
+    is_gain: bool
+    least: float = over_parts(min)
+    high: float = over_parts(max)
+    n_zero: int = over_parts(add)
+
+    def __str__(self) -> str:
+        zero = f"the {self.n_zero:,} rows with 0 are not relevant" if self.n_zero else ""
+        column, grades = plain(self.column), f"{self.least:g} to {self.high:g}"
+        if self.is_gain:
+            return (
+                f"{self.where}: ndcg and exposure_to_relevance weigh held-out items by '{column}' "
+                f"({grades}), all other metrics count them alike{zero and f'; {zero}'}"
+            )
+        if self.least >= self.high:
+            return zero and f"{self.where}: by '{column}', {zero}"
+        return (
+            f"{CHECK_FIRST}{self.where}: held-out items count alike, whatever their '{column}' "
+            f"({grades}){zero and f'; {zero}'}. To weigh ndcg by it: "
+            f"{spelled('gain', self.column)}; to count some alone: "
+            f"{advised(self.column, self.least, self.high)}"
+        )
+
+
+def _each(combine: Callable[[Any, Any], Any]) -> Callable[..., tuple[Any, ...]]:
+    return lambda one, other: tuple(map(combine, one, other))
+
+
+_MOST_GRADES = 1e8
+"""Larger numbers are times in seconds."""
+
+
+@dataclass(frozen=True)
+class UnusedNumbersNote(Note):
+    """A column of numbers that is not looked at may say what is relevant, or how much.
+
+    Parameters
+    ----------
+    columns : all that are not looked at
+    low, high, are_flags : of each; whether it has 0 and 1 alone
+    """
+
+    where: str
+    columns: tuple[str, ...]
+    low: tuple[float, ...] = over_parts(_each(min))
+    high: tuple[float, ...] = over_parts(_each(max))
+    are_flags: tuple[bool, ...] = over_parts(_each(and_))
+
+    def __str__(self) -> str:
+        # grades and counts begin at 0 or 1, and years, times and prices do not
+        found = [
+            (name, low, high, is_flag)
+            for name, low, high, is_flag in zip(
+                self.columns, self.low, self.high, self.are_flags, strict=True
+            )
+            if 0 <= low <= 1 and low < high < _MOST_GRADES
+        ]
+        if not found:
+            return ""
+        # a flag says what is relevant more often than a number does
+        column, low, high, is_flag = max(found, key=lambda one: one[-1])
+        head = f"{CHECK_FIRST}'{plain(column)}' in {self.where}"
+        if is_flag:
+            return (
+                f"{head} is 0 or 1 and is not looked at: every row counts as relevant. If 0 means "
+                f"that it is not: {spelled('relevant', f'{column}>0')}"
+            )
+        return (
+            f"{head} ({low:g} to {high:g}) is not looked at: every row counts alike. To weigh ndcg "
+            f"by it: {spelled('gain', column)}; to count some rows alone: "
+            f"{advised(column, low, high)}"
+        )
+
+
+SHOWN = 3
+"""Users that are named as examples."""
+
+
+def _first(one: tuple[object, ...], other: tuple[object, ...]) -> tuple[object, ...]:
+    return (*one, *other)[:SHOWN]
+
+
+@dataclass(frozen=True)
+class UnknownUsersNote(Note):
+    """Users of a table without attributes."""
+
+    where: str
+    users_where: str
+    n: int = over_parts(add)
+    examples: tuple[object, ...] = over_parts(_first)
+
+    def __str__(self) -> str:
+        s, are = ("", "is") if self.n == 1 else ("s", "are")
+        return (
+            f"{self.n:,} user{s} of {self.where} ({some_of(self.examples, self.n)}) {are} not in "
+            f"{self.users_where} and {are} left out"
+        )
+
+
+@dataclass(frozen=True)
+class ItemKindsNote(Note):
+    """Items that are numbers here and text there meet only where they are spelt alike."""
+
+    where: str
+    test_where: str
+    are_text: bool = over_parts(or_)
+    are_text_in_test: bool = over_parts(or_)
+
+    def __str__(self) -> str:
+        if self.are_text == self.are_text_in_test:
+            return ""
+        kinds = ["text" if one else "whole numbers" for one in (self.are_text, not self.are_text)]
+        return (
+            f"item ids are {kinds[0]} in {self.where} and {kinds[1]} in {self.test_where}; they "
+            "are compared as text, so that '05' is not 5"
+        )
+
+
+_FEW, _ENOUGH = 20, 100
+"""Lists that find nine in ten of so many held-out items miss one in 88% and 99.997% of cases."""
+
+
+_SHARE_WITHOUT = 0.01
+_SHARE_MISSED = 0.02
+"""A join with lists that differ a little from these leaves so many misses."""
+
+
+@dataclass(frozen=True)
+class JoinedNote(Note):
+    """Lists that miss nothing, as where held-out items are only those that were recommended.
+
+    Parameters
+    ----------
+    k : the largest cut-off of a metric that counts them
+    n_lists, n_without : lists that are not empty, and those of users with nothing held out
+    longest : the length of the longest list
+    is_covering : whether lists hold more than half of all items
+    """
+
+    where: str
+    test_where: str
+    k: float
+    n_held_out: int = over_parts(add)
+    n_missed: int = over_parts(add)
+    n_lists: int = over_parts(add)
+    n_without: int = over_parts(add)
+    longest: int = over_parts(max)
+    is_covering: bool = over_parts(and_)
+
+    @property
+    def _loses_users(self) -> bool:
+        """Whether users without a hit have lost all of their held-out items."""
+        return self._lacks_users and not self.n_missed
+
+    @property
+    def _lacks_users(self) -> bool:
+        return self.n_without > _SHARE_WITHOUT * self.n_lists and not self.is_covering
+
+    @property
+    def _misses_few(self) -> bool:
+        """Whether held-out items are hits but for a few, as no model finds them."""
+        is_few = 0 < self.n_missed <= _SHARE_MISSED * self.n_held_out
+        return is_few and self._lacks_users and self.longest <= self.k
+
+    @property
+    def is_refused(self) -> bool:
+        """Whether there can be no other reason."""
+        # candidates that were drawn to contain what is held out are longer
+        return self._loses_users and self.longest <= self.k and self.n_held_out >= _ENOUGH
+
+    @property
+    def remedy(self) -> str:
+        """What is wrong, and what to do."""
+        return (
+            "every held-out item is in its user's list. A table that was joined with the "
+            "recommendations has lost all that they missed, and recall is 1 whatever they are "
+            "worth: give the whole held-out table. If these are candidates that were drawn to "
+            "contain what is held out, or clicks on the lists as served, give them as labels: a "
+            f"column label in {self.where}, without {spelled('test')}."
+        )
+
+    def __str__(self) -> str:
+        if self._misses_few:
+            return (
+                f"{CHECK_FIRST}{self.test_where}: only {self.n_missed:,} of {self.n_held_out:,} "
+                f"held-out items are missed, and {self.n_without:,} of {self.n_lists:,} users with "
+                "a list have none. A table that was joined with recommendations has lost what they "
+                "missed: give the whole held-out table"
+            )
+        is_whole = self.longest <= self.k and not self.n_missed
+        if self.n_held_out < _FEW or not (is_whole or self._loses_users):
+            return ""
+        if self.is_covering:
+            return (
+                "no held-out item is missed, as lists hold more than half of the items that could "
+                f"be in them. If there are more items, {self.test_where} was joined with the "
+                "recommendations: give the whole held-out table"
+            )
+        return f"{CHECK_FIRST}{self.test_where}: {self.remedy.rstrip('.')}"
+
+
+@dataclass(frozen=True)
+class HitsNote(Note):
+    """Recommendations that no user wanted are mostly those of other users or items."""
+
+    test_where: str
+    is_any: bool = over_parts(or_)
+
+    def __str__(self) -> str:
+        if self.is_any:
+            return ""
+        return (
+            f"{CHECK_FIRST}not one recommended item is held out for its user. Check that "
+            f"{self.test_where} is the test table and no other, and that its ids are those of the "
+            "recommendations"
+        )

@@ -1,17 +1,24 @@
-"""What puts a user's items in order: score (higher is better), rank (1 is best) or place."""
+"""What puts a user's items in order: score (higher is better), rank (1 is best), place or id."""
 
 from __future__ import annotations
+
+from dataclasses import astuple, dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 import polars as pl
 
-from fairrec.core.arrays import BoolArray, FloatArray, IntArray
+from fairrec.core.arrays import AnyArray, BoolArray, CodeArray, FloatArray, IntArray
 from fairrec.core.errors import InputError, listed, plain
 from fairrec.core.kernels import kernel
 from fairrec.core.options import Blank, spelled
 from fairrec.inputs.columns import ALIASES, plain_name
 from fairrec.inputs.notes import Note, RowsNote
 from fairrec.inputs.tables import EXACT, Table
+
+if TYPE_CHECKING:
+    from fairrec.inputs.candidates import CandidateLists
+
 
 _ENOUGH_ROWS = 20
 """Fewer rows may run 1, 2, 3 by chance."""
@@ -125,11 +132,10 @@ def note_skipped_places(
 def _refuse_constant(scores: FloatArray, column: str, offsets: IntArray, table: Table) -> None:
     """An error where no list has two different scores, so that there is no order to judge."""
     look = _look_for_order(offsets, scores)
-    if look > 0:
-        table.clear("one score")
-    elif look < 0:
-        table.doubt(
+    if look:
+        table.expect(
             "one score",
+            look > 0,
             f"{table.where}: '{plain(column)}' is the same for all items of each user, so their "
             "order is not known. Give the score (higher is better) or the rank (1 is best) of "
             "each item.",
@@ -247,3 +253,159 @@ def _mark_out_of_place(
             if not (ranks[row] > ranks[row - 1] and scores[row] < scores[row - 1]):
                 is_apart[one] = True
                 break
+
+
+_BASIS, _PRIME = np.uint64(0xCBF29CE484222325), np.uint64(0x100000001B3)
+_FIRST, _SECOND = np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB)
+_30, _27, _31 = np.uint64(30), np.uint64(27), np.uint64(31)
+
+
+def hash_ids(ids: pl.Series) -> AnyArray:
+    """(n_ids,), 64 bits of the text of each id: the same in every table, process and version.
+
+    >>> (hash_ids(pl.Series([7, 10])) == hash_ids(pl.Series(["7", "10"]))).tolist()
+    [True, True]
+    """
+    text = ids.cast(pl.String)
+    bounds = np.concatenate([[0], np.cumsum(text.str.len_bytes().to_numpy(), dtype=np.int64)])
+    packed = str(text.str.join("")[0] or "").encode() if len(text) else b""
+    hashes: AnyArray = _hash_texts(np.frombuffer(packed, dtype=np.uint8), bounds)
+    return hashes
+
+
+def hashes_of(lists: CandidateLists) -> tuple[AnyArray, AnyArray]:
+    """(n_lists,) and (n_items,), what orders equal scores: of each list's user and each item."""
+    if lists.user_ids is None:
+        return np.zeros(lists.n_users, dtype=np.uint64), hash_ids(lists.item_ids)
+    return hash_ids(lists.user_ids), hash_ids(lists.item_ids)
+
+
+def rows_in_order(lists: CandidateLists) -> IntArray:
+    """(n_candidates,), the rows of each list from the best, equal scores by user and item."""
+    rows: IntArray = _sort_rows(lists.offsets, lists.scores, lists.items, *hashes_of(lists))
+    return rows
+
+
+@kernel
+def tied_rows(scores: FloatArray, best: IntArray, place: int, start: int, stop: int) -> IntArray:
+    """The rows of a list whose score is that in a place.
+
+    Parameters
+    ----------
+    best : the rows in the first places, in falling order
+    start, stop : of the list, which may go on with equal scores below these places
+    """
+    end, n = place + 1, min(len(best), stop - start)
+    while end < n and scores[best[end]] == scores[best[place]]:
+        end += 1
+    if end < len(best):
+        return best[place:end].copy()
+    return start + np.flatnonzero(scores[start:stop] == scores[best[place]])
+
+
+@kernel
+def sort_ties(
+    tied: IntArray,
+    offsets: IntArray,
+    scores: FloatArray,
+    items: CodeArray,
+    user_hashes: AnyArray,
+    item_hashes: AnyArray,
+    best: IntArray,
+) -> None:
+    """Put rows of equal scores into the order of their users and items, where lists have some.
+
+    Parameters
+    ----------
+    tied : positions of lists
+    best : (n_lists, k), the rows in the first places of all lists
+    """
+    for one in tied:
+        start, stop = offsets[one], offsets[one + 1]
+        place, n = 0, min(best.shape[1], stop - start)
+        while place < n:
+            rows = tied_rows(scores, best[one], place, start, stop)
+            inside = min(len(rows), n - place)
+            if len(rows) > 1:
+                order = _by_hash(rows, items, user_hashes[one], item_hashes)
+                best[one, place : place + inside] = order[:inside]
+            place += inside
+
+
+@kernel
+def _sort_rows(
+    offsets: IntArray,
+    scores: FloatArray,
+    items: CodeArray,
+    user_hashes: AnyArray,
+    item_hashes: AnyArray,
+) -> IntArray:
+    found = np.arange(len(items))
+    for one in range(len(offsets) - 1):
+        rows = found[offsets[one] : offsets[one + 1]]
+        order = rows[np.argsort(-scores[rows], kind="mergesort")]
+        if (np.diff(scores[order]) == 0).any():
+            order = _by_hash(rows, items, user_hashes[one], item_hashes)
+            order = order[np.argsort(-scores[order], kind="mergesort")]
+        found[offsets[one] : offsets[one + 1]] = order
+    return found
+
+
+@kernel
+def _by_hash(
+    rows: IntArray, items: CodeArray, user_hash: np.uint64, item_hashes: AnyArray
+) -> IntArray:
+    keys = np.empty(len(rows), dtype=np.uint64)
+    for at in range(len(rows)):
+        keys[at] = _mixed(user_hash * _FIRST + item_hashes[items[rows[at]]])
+    return rows[np.argsort(keys)]
+
+
+@kernel
+def _hash_texts(packed: AnyArray, bounds: IntArray) -> AnyArray:
+    """FNV-1a of each text, mixed so that every bit counts."""
+    hashes = np.empty(len(bounds) - 1, dtype=np.uint64)
+    for at in range(len(hashes)):
+        key = _BASIS
+        for byte in packed[bounds[at] : bounds[at + 1]]:
+            key = (key ^ np.uint64(byte)) * _PRIME
+        hashes[at] = _mixed(key)
+    return hashes
+
+
+@kernel
+def _mixed(key: np.uint64) -> np.uint64:
+    """The finaliser of SplitMix64."""
+    key = (key ^ (key >> _30)) * _FIRST
+    key = (key ^ (key >> _27)) * _SECOND
+    return key ^ (key >> _31)
+
+
+@dataclass(frozen=True, slots=True)
+class TiedLists:
+    """Lists with equal scores, of which chance decides what is in their first places.
+
+    Parameters
+    ----------
+    k : the deepest cut-off of the metrics
+    n_lists : of two or more candidates
+    n_tied : an item in the first k places shares its score with another candidate
+    n_at_cutoff : that in the last of these places does
+    n_constant : all candidates have one score
+    """
+
+    k: int
+    n_lists: int
+    n_tied: int
+    n_at_cutoff: int
+    n_constant: int
+
+    @property
+    def is_without_order(self) -> bool:
+        """Whether no list has two different scores."""
+        return 0 < self.n_lists == self.n_constant
+
+    def __add__(self, other: TiedLists) -> TiedLists:
+        """Those of two parts of the lists."""
+        counts = zip(astuple(self)[1:], astuple(other)[1:], strict=True)
+        return TiedLists(self.k, *(one + two for one, two in counts))

@@ -1,31 +1,27 @@
-"""Side data of some metrics: the categories of items and the popularity in the history."""
+"""Side data of some metrics: categories and other columns of items, popularity, tastes."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 import polars as pl
 
-from fairrec.core.arrays import BoolArray, CodeArray, FloatArray, IntArray
-from fairrec.core.errors import InputError, plain
-from fairrec.core.kernels import kernel
-from fairrec.inputs.coded_ids import encode_ids
-from fairrec.inputs.flat_lists import runs_of
-from fairrec.inputs.ids import comparable, encode, positions_in
+from fairrec.core.arrays import CodeArray, FloatArray, IntArray
+from fairrec.core.errors import InputError, plain, unknown_name
+from fairrec.inputs.ids import bounds_of, encode, ids_as_integers_or_text, positions_in
 from fairrec.inputs.notes import ItemsNote, Note, Notes
-from fairrec.inputs.tables import Table, ids_as_integers_or_text
+from fairrec.inputs.tables import Table
 
 if TYPE_CHECKING:
-    from fairrec.inputs.other_lists import OtherLists
-    from fairrec.inputs.tastes import Tastes
+    from fairrec.inputs.history import Popularity, Tastes
+    from fairrec.inputs.user_lists import OtherLists
+
 
 NO_CATEGORY = ("", "(no genres listed)")
 """What stands for no category; the second in MovieLens."""
-HEAD = 0.2
-"""The share of items that are the popular ones; the others are the long tail."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,28 +33,6 @@ class Categories:
 
     offsets: IntArray
     codes: CodeArray
-
-
-@dataclass(frozen=True, slots=True)
-class Popularity:
-    """How often items were interacted with in training, in percent of all interactions.
-
-    Parameters
-    ----------
-    per_item : (n_items,), 0 for an item nobody interacted with
-    history_per_user : (n_users,), mean popularity of a user's own history; NaN without one
-    percent : of one interaction
-    is_head : (n_items,), whether an item is among the most popular fifth of those in the history
-    """
-
-    per_item: FloatArray
-    history_per_user: FloatArray
-    percent: float
-    is_head: BoolArray
-
-    def for_lists(self, lists: IntArray) -> Popularity:
-        """The same for the users of some candidate lists, in that order."""
-        return replace(self, history_per_user=self.history_per_user[lists])
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,77 +94,13 @@ def read_categories(table: Table, item_ids: pl.Series) -> tuple[Categories, Note
     order = np.lexsort((codes, pairs["item"].to_numpy()))
     items = pairs["item"].to_numpy()[order]
     counts = np.bincount(items, minlength=len(item_ids))
-    offsets = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
+    offsets = bounds_of(counts)
     words = (
         *("", " of ", " candidate items have no category ("),
         f" are not in {table.where}); pairs with them are left out of URD",
     )
     note = ItemsNote(words, (int((counts == 0).sum()), len(item_ids), int((rows < 0).sum())))
     return Categories(offsets, codes[order].astype(np.int32)), note
-
-
-def read_popularity(
-    table: Table, item_ids: pl.Series, user_ids: pl.Series
-) -> tuple[Popularity, Note]:
-    """Popularity of the candidate items and of the history of the audited users."""
-    frame = table.read({name: table.require(name) for name in ("user_id", "item_id")})
-    codes, keys = encode_ids(frame["item_id"], table.where)
-    if table.piece is None:
-        n_per_item = np.bincount(codes, minlength=len(keys))
-    else:
-        # what is popular is so among all users
-        keys_here, (keys, n_per_item) = keys, table.piece.read_item_counts()
-        codes = positions_in(keys_here, keys)[codes]
-    percent = 100 / int(n_per_item.sum())
-
-    at = positions_in(item_ids, keys)
-    per_item = np.where(at >= 0, n_per_item[np.maximum(at, 0)] * percent, 0.0)
-
-    users, bounds = runs_of(frame["user_id"])
-    owner = positions_in(*comparable(table.user_keys(users), user_ids))
-    mine = owner >= 0
-
-    def per_user(per_run: IntArray) -> FloatArray:
-        # whole numbers until the end, so that the order of the rows changes no digit
-        weights = per_run[mine].astype(np.float64)
-        return np.bincount(owner[mine], weights, minlength=len(user_ids)).astype(np.float64)
-
-    n_interactions = per_user(np.diff(bounds))
-    total = per_user(_sums_of_runs(n_per_item, codes, bounds))
-    undefined = np.full(len(user_ids), np.nan)
-    history = np.divide(total * percent, n_interactions, out=undefined, where=n_interactions > 0)
-    if (n_interactions > 0).any():
-        table.clear("users")
-    else:
-        table.doubt(
-            "users",
-            f"{table.where}: none of the audited users has a row there. "
-            "Check that its user ids are those of the predictions.",
-        )
-    absent = f" candidate items do not occur in {table.where}; their popularity is 0"
-    note = ItemsNote(("", " of ", absent), (int((at < 0).sum()), len(item_ids)))
-    is_head = (at >= 0) & most_popular(n_per_item)[np.maximum(at, 0)]
-    return Popularity(per_item, history, percent, is_head), note
-
-
-def most_popular(n_per_item: IntArray) -> BoolArray:
-    """(n_items,), whether each is in the fifth with most interactions; ties in their order.
-
-    >>> most_popular(np.array([1, 9, 3, 9, 1])).tolist()
-    [False, True, False, False, False]
-    """
-    is_head = np.zeros(len(n_per_item), dtype=bool)
-    is_head[np.argsort(-n_per_item, kind="stable")[: round(HEAD * len(n_per_item))]] = True
-    return is_head
-
-
-@kernel
-def _sums_of_runs(n_per_item: IntArray, codes: CodeArray, bounds: IntArray) -> IntArray:
-    sums = np.zeros(len(bounds) - 1, dtype=np.int64)
-    for run in range(len(sums)):
-        for row in range(bounds[run], bounds[run + 1]):
-            sums[run] += n_per_item[codes[row]]
-    return sums
 
 
 def as_lists(categories: pl.Series, where: str, column: str) -> pl.Series:
@@ -208,3 +118,58 @@ def as_lists(categories: pl.Series, where: str, column: str) -> pl.Series:
         f"{where}: column '{plain(column)}' is of type {plain(kind)}. Give a list of text, or text "
         "joined with '|'."
     )
+
+
+def read_item_columns(
+    table: Table, item_ids: pl.Series, asked: Sequence[str]
+) -> tuple[dict[str, FloatArray], list[Note]]:
+    """What each metric asked for, (n_items,) each, NaN where it is not known; and of how many."""
+    parts = {"item_id": table.require("item_id")}
+    named = {one: _column(table, one) for one in asked}
+    parts |= {f"column {column}": column for column in named.values()}
+    frame = table.read(parts, labels=[f"column {named[one]}" for one in asked if "=" in one])
+    keys = ids_as_integers_or_text(frame["item_id"], table.where)
+    table.refuse_duplicates(keys, parts["item_id"], "Keep one row per item.")
+    rows = positions_in(item_ids, keys)
+    found: dict[str, FloatArray] = {}
+    notes: list[Note] = []
+    for one, column in named.items():
+        values = frame[f"column {column}"]
+        of_row = (
+            _has_value(values, one, table)
+            if "=" in one
+            else table.numbers_with_gaps(values, column)
+        )
+        if of_row is None:
+            raise InputError(f"{table.where}: column '{plain(column)}' is empty in every row.")
+        found[one] = np.where(rows >= 0, of_row[np.maximum(rows, 0)], np.nan)
+        words = (
+            *("", " of ", f" candidate items have no {plain(column)} ("),
+            f" are not in {table.where}); their places are left out of [{plain(one)}]",
+        )
+        unknown = int(np.isnan(found[one]).sum())
+        notes.append(ItemsNote(words, (unknown, len(item_ids), int((rows < 0).sum()))))
+    return found, notes
+
+
+def _column(table: Table, asked: str) -> str:
+    """The column that is asked for."""
+    name = asked.partition("=")[0]
+    if name not in table.columns:
+        raise InputError(f"{table.where}: {unknown_name('column', name, table.columns)}")
+    return name
+
+
+def _has_value(values: pl.Series, asked: str, table: Table) -> FloatArray:
+    """(n_rows,), whether a row has the value, among others where it has several."""
+    column, _, value = asked.partition("=")
+    lists = as_lists(values, table.where, column)
+    stripped = pl.element().str.strip_chars()
+    pieces = lists.list.eval(stripped.filter(~stripped.is_in(NO_CATEGORY)))
+    has = pieces.list.contains(value)
+    if not has.any():
+        known = pieces.explode().drop_nulls().unique(maintain_order=True).to_list()
+        told = unknown_name(f"value of column '{plain(column)}'", value, known)
+        raise InputError(f"{table.where}: {told}")
+    is_known = (pieces.list.len() > 0).fill_null(False)
+    return np.where(is_known.to_numpy(), has.fill_null(False).to_numpy(), np.nan)

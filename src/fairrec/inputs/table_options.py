@@ -18,8 +18,7 @@ from fairrec.core.options import (
     declared,
     spelled,
 )
-from fairrec.inputs.columns import COLUMNS
-from fairrec.inputs.relevance import RELEVANCE, Relevance
+from fairrec.inputs.columns import COLUMNS, RELEVANCE, Relevance
 
 HELD_OUT = ("test", "relevant", "gain", "missing_lists")
 """The options about held-out interactions."""

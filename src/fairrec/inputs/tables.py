@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import re
 from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager
@@ -17,11 +16,9 @@ from fairrec.core.errors import InputError, is_panic, listed, plain, some_of
 from fairrec.core.options import Blank, spelled
 from fairrec.inputs.columns import find_column, named_column, recbole_type
 from fairrec.inputs.formats import files_of, format_of, open_path
-from fairrec.inputs.frames import PandasFrame, open_frame
-from fairrec.inputs.ids import whole_or_text
+from fairrec.inputs.frames import PandasFrame, Role, open_frame, widen_floats
+from fairrec.inputs.ids import ids_as_integers_or_text
 from fairrec.inputs.parts.row_slice import Piece
-from fairrec.inputs.sources import Role
-from fairrec.inputs.stored_files import CHECK
 
 IDS = ("user_id", "item_id")
 NUMBERS = ("score", "rank", "label", "rating", "gain")
@@ -30,11 +27,6 @@ SMALLEST, LARGEST = 1e-60, 1e60
 """Numbers whose squares and cubes can still be told from nothing and from infinity."""
 EXACT = 2**53
 """Up to here every whole number is a float of its own."""
-_EXACT: dict[Any, int] = {pl.Float64(): 53, pl.Float32(): 24}
-"""Up to 2 to this power every whole number is a float of its own; of half floats to 11."""
-_SIX_DIGITS = 10**6
-_WHOLE = r"^(0|-?[1-9]\d*)(\.0+|,0)?$"
-"""A whole number, perhaps with a fraction of nothing; '1,000' is a thousand."""
 
 _LIST = r"(?s)^\s*\[.*\]\s*$"
 _SEVERAL = r"^[\[(]\s*['\"\d-][^\[\]()]*[,\s][^\[\]()]*[\])]$"
@@ -168,6 +160,13 @@ class Table:
         """Note that not all rows are so."""
         self.doubts[kind] = None
 
+    def expect(self, kind: str, is_met: bool, otherwise: str) -> None:
+        """Note that a table is as expected, or doubt it."""
+        if is_met:
+            self.clear(kind)
+        else:
+            self.doubt(kind, otherwise)
+
     def user_keys(self, ids: pl.Series) -> pl.Series:
         """User ids as they are compared; those of a piece as they are in the whole table."""
         keys = ids_as_integers_or_text(ids, self.where)
@@ -242,20 +241,27 @@ class Table:
         return pl.DataFrame([self._kept[at, roles[n]].alias(n) for n, at in columns.items()])
 
     def refuse_extreme(self, numbers: FloatArray, column: str) -> None:
-        """Raise where squares of the numbers could overflow, or would all be nothing."""
+        """Raise where squares of the numbers could overflow."""
         largest = float(max(numbers.max(), -numbers.min())) if len(numbers) else 0.0
-        if largest == 0 or SMALLEST <= largest <= LARGEST:
-            return
-        at = int(np.argmax(np.abs(numbers)))
         if largest > LARGEST:
+            at = int(np.argmax(np.abs(numbers)))
             raise InputError(
                 f"{self.place(at)}: column '{plain(column)}' is {numbers[at]:g}, too "
                 "large to reckon with. If it stands for no value, leave it empty."
             )
-        raise InputError(
-            f"{self.place(at)}: column '{plain(column)}' has no number further from 0 than "
-            f"{numbers[at]:g}, too small to reckon with. Give it in smaller units."
-        )
+
+    def numbers_with_gaps(self, values: pl.Series, column: str) -> FloatArray | None:
+        """Float64, NaN for no value, None where there is none; text and infinity are errors."""
+        is_known = values.is_not_null()
+        if values.dtype.is_float():
+            is_known &= values.is_not_nan().fill_null(value=False)
+        if not is_known.any():
+            return None
+        is_text = values.dtype == pl.String
+        known = values if is_text else values.set(~is_known, values.filter(is_known)[0])
+        numbers = self.numbers(known, column).to_numpy()
+        self.refuse_extreme(numbers, column)
+        return np.where(is_known.to_numpy(), numbers, np.nan)
 
     def refuse_duplicates(self, ids: pl.Series, column: str, remedy: str) -> None:
         """Raise where an id stands in more than one row."""
@@ -349,7 +355,7 @@ class Table:
             # advice for callers of Polars helps nobody here
             reason = re.split(r"[\s,;]*\bhint:", reason)[0]
             kind = (format_of(self.path) if self.path else None) or "a table"
-            remedy = CHECK
+            remedy = "Check that the file is whole and its ending tells its format."
             if self.path and len(files_of(self.path)) > 1:
                 remedy = "Check that each part is whole and has the same columns of the same types."
             is_text = kind not in ("Parquet", "Arrow")  # whose own names are damaged then
@@ -360,98 +366,6 @@ class Table:
             raise InputError(
                 f"{self.where}: cannot be read as {kind} ({plain(reason, 300)}). {remedy}"
             ) from error
-
-
-def ids_as_integers_or_text(ids: pl.Series, where: str) -> pl.Series:
-    """Ids as Int64 where all are whole numbers that fit, as text otherwise.
-
-    So the same ids are the same, and in the same order, whatever table they come from: CSV has
-    text only, and pandas turns whole numbers with a gap into floats. Text such as '007' is
-    no whole number, or it would be mistaken for '7'.
-    """
-    kind = ids.dtype
-    if kind.is_float():
-        return _whole_floats(ids, where)
-    if kind.is_nested():
-        raise InputError(f"{where}: ids are of type {kind}. Ids must be whole numbers or text.")
-    if kind.is_integer():
-        as_int64 = ids.cast(pl.Int64, strict=False)
-        return ids.cast(pl.String) if as_int64.null_count() > ids.null_count() else as_int64
-    try:
-        text = ids.cast(pl.String)
-    except pl.exceptions.PolarsError as error:
-        raise InputError(
-            f"{where}: ids are of type {kind} and not all are text. Ids must be whole numbers or "
-            "text."
-        ) from error
-    return _whole_or_text(text)
-
-
-def _whole_or_text(text: pl.Series) -> pl.Series:
-    """The same for text; '1.0' is 1 where all are whole, as pandas writes ids with a gap."""
-    whole = whole_or_text(text)
-    if whole.dtype == pl.Int64:
-        return whole
-    # most text shows in a few values that it is no number
-    for part in (text.head(100), text):
-        if not part.str.contains(_WHOLE).all():
-            return text
-    whole = whole_or_text(text.str.replace(r"(\.0+|,0)$", ""))
-    return whole if whole.dtype == pl.Int64 else text
-
-
-def _whole_floats(ids: pl.Series, where: str) -> pl.Series:
-    whole = ids.cast(pl.Int64, strict=False)
-    is_whole = (whole.cast(pl.Float64) == ids.cast(pl.Float64)).fill_null(value=False)
-    if not is_whole.all():
-        raise InputError(
-            f"{where}: ids are fractions ({ids.filter(~is_whole)[0]!r}, ...). Ids must be whole "
-            "numbers or text."
-        )
-    power = _EXACT.get(ids.dtype, 11)
-    if (whole.abs() > 2**power).any():
-        raise InputError(
-            f"{where}: ids are floats beyond 2^{power} (such as {ids.max()!r}), where neighbours "
-            "cannot be told apart any more. Store them as whole numbers or text."
-        )
-    return whole
-
-
-def widen_floats(values: pl.Series) -> pl.Series:
-    """Narrow floats, also in lists, as float64 of the same shortest decimal.
-
-    So a number is what its file or frame shows, wherever it is compared, grouped or named.
-
-    >>> widen_floats(pl.Series([0.7], dtype=pl.Float32)).to_list()
-    [0.7]
-    """
-    is_list = isinstance(values.dtype, pl.List | pl.Array)
-    kind: Any = values.dtype
-    kind = kind.inner if is_list else kind
-    if not kind.is_float() or kind == pl.Float64:
-        return values
-    if is_list:
-        values = values.cast(pl.List(kind))
-    flat = values.explode() if is_list else values
-    if kind != pl.Float32:
-        # half floats, which Polars writes with the digits of wider ones
-        half = flat.unique().drop_nulls()
-        shown = pl.Series(half.to_numpy().astype(str).astype(np.float64))
-        if not is_list:
-            return values.replace_strict(half, shown, default=None)
-        return values.list.eval(pl.element().replace_strict(half, shown, default=None))
-    wide = pl.List(pl.Float64) if is_list else pl.Float64()
-    ends: Any = (flat.min() or 0.0, flat.max() or 0.0)
-    largest = max(abs(ends[0]), abs(ends[1]))
-    if largest <= 2 ** _EXACT[kind] and (flat == flat.floor()).all():
-        return values.cast(wide)
-    if not is_list and not flat.null_count() and 0 < largest <= _SIX_DIGITS:
-        # a decimal of six digits is the shortest of its float; quicker than through text
-        scale = _SIX_DIGITS / 10 ** max(0, math.ceil(math.log10(largest)))
-        decimals = np.rint(flat.to_numpy().astype(np.float64) * scale) / scale
-        if (decimals.astype(np.float32) == flat.to_numpy()).all():
-            return pl.Series(flat.name, decimals)
-    return values.cast(pl.List(pl.String) if is_list else pl.String).cast(wide)
 
 
 def _role(name: str, column: str, is_label: bool) -> Role:

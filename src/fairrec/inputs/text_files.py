@@ -6,21 +6,24 @@ import csv
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from itertools import chain
 from pathlib import Path
 
 import polars as pl
 
 from fairrec.core.errors import InputError, plain
-from fairrec.inputs.lines import scan_lines
-from fairrec.inputs.sources import Role
-from fairrec.inputs.text_values import HEAD, are_fine, may_be_in_thousands, meant
-from fairrec.inputs.uneven import refuse_uneven
+from fairrec.inputs.frames import Role
+from fairrec.inputs.text_values import HEAD, may_be_in_thousands, meant
 
 SEPARATORS = {",": "a comma", ";": "a semicolon", "\t": "a tab", "|": "'|'", "::": "'::'"}
 """What may stand between two fields, in words."""
 
+
 _NAMED_SEPARATOR = re.compile(r'"?sep=([,;\t|])"?')
 """The first line by which Excel is told the separator."""
+
+
 _NAMED_COLUMNS = "The first line has to name the columns."
 
 
@@ -39,7 +42,7 @@ class TextFile:
     def __init__(self, source: Path | bytes, where: str, usual: Sequence[str]) -> None:
         self._source = source
         self._where = where
-        lines = _first_lines(source, where)
+        lines = _first_lines(source)
         named = _NAMED_SEPARATOR.fullmatch(lines[0])
         self._n_skipped = 1 if named and any(lines[1:]) else 0
         lines = lines[self._n_skipped :]
@@ -115,8 +118,6 @@ class TextFile:
             self._n_blank = refuse_uneven(
                 self._source, self._where, self._separator, len(self._header), self._n_skipped
             )
-        head = self._scan().select(numbers).head(HEAD).collect()
-        numbers = [column for column in numbers if not are_fine(head[column])]
         try:
             # at once, which takes a fifth of the memory of text
             rows = self._scan(numbers).select(picked).collect()
@@ -138,15 +139,10 @@ class TextFile:
         )
 
 
-def _first_lines(source: Path | bytes, where: str) -> list[str]:
+def _first_lines(source: Path | bytes) -> list[str]:
     head = scan_lines(source, n_lines=HEAD).collect()["line"].to_list()
     if not any(head):
         raise pl.exceptions.NoDataError("the file is empty")
-    if len(head) == 1 and "\r" in head[0]:
-        raise InputError(
-            f"{where}: its lines end with a carriage return alone, as nobody writes them today, so "
-            "that the file is one line. Save it with the line ends of Unix or Windows."
-        )
     return head
 
 
@@ -155,13 +151,10 @@ def _fields(lines: Sequence[str], separator: str) -> list[list[str]]:
     if separator == "::":
         return [line.split(separator) for line in lines if line]
     try:
-        return [record for record in csv.reader(_ended(lines), delimiter=separator) if record]
+        ended = (f"{line}\n" for line in lines)
+        return [record for record in csv.reader(ended, delimiter=separator) if record]
     except csv.Error:
         return [line.split(separator) for line in lines if line]
-
-
-def _ended(lines: Sequence[str]) -> list[str]:
-    return [f"{line}\n" for line in lines]
 
 
 def _separator_of(lines: Sequence[str], usual: Sequence[str]) -> str:
@@ -222,4 +215,108 @@ def _split_lines(
         )
     return pl.DataFrame(
         [fields.list.get(place).replace("", None).alias(name) for place, name in enumerate(header)],
+    )
+
+
+def scan_lines(
+    source: Path | bytes, n_skipped: int = 0, n_lines: int | None = None, is_lossy: bool = True
+) -> pl.LazyFrame:
+    """One line a row in the column `line`; it unpacks files, and knows one line end.
+
+    Parameters
+    ----------
+    n_skipped : lines before the first one that is wanted
+    n_lines : at most; None for all
+    is_lossy : whether bytes that are no UTF-8 are replaced, or refused
+    """
+    # no text holds a zero byte, so each line comes whole
+    lines = pl.scan_csv(
+        source,
+        separator="\0",
+        quote_char=None,
+        has_header=False,
+        schema={"line": pl.String},
+        skip_lines=n_skipped,
+        n_rows=n_lines,
+        encoding="utf8-lossy" if is_lossy else "utf8",
+        glob=False,
+    )
+    return lines.select(pl.col("line").str.strip_chars_end("\r").fill_null(""))
+
+
+_QUOTED = r'"(?:[^"]|"")*"'
+
+
+_FIX = (
+    "Fix the line, delete it if it is a comment, or put quotes around a field that holds the "
+    "separator."
+)
+
+
+def refuse_uneven(
+    source: Path | bytes, where: str, separator: str, n_fields: int, n_skipped: int
+) -> int:
+    """How many lines at the end are blank; refuses records of other length than the header.
+
+    Parameters
+    ----------
+    where : its name in messages
+    n_fields : of the header
+    n_skipped : lines before it
+    """
+    lines = scan_lines(source, n_skipped)
+    # to the reader, quotes are such at the start of a field alone
+    quoted = rf"(^|[{separator}]){_QUOTED}"
+    bare = pl.col("line").str.replace_all(quoted, "${1}")
+    fields = bare.str.count_matches(separator, literal=True) + 1
+    is_some = pl.col("line").str.len_bytes() > 0
+    is_uneven = pl.col("is_some") & (pl.col("fields") != n_fields)
+    found = (
+        lines.select(is_some=is_some, bare=bare, fields=fields)
+        .with_row_index("row")
+        .select(
+            is_open=pl.col("bare").str.contains('"', literal=True).any(),
+            n_uneven=is_uneven.sum(),
+            row=pl.col("row").filter(is_uneven).first(),
+            fields=pl.col("fields").filter(is_uneven).first(),
+            n_lines=pl.len(),
+            last=pl.col("row").filter(pl.col("is_some")).last(),
+        )
+        .collect(engine="streaming")
+        .row(0, named=True)
+    )
+    if found["is_open"]:
+        # a quoted field goes on in the next line, or a quote stands within a field
+        _refuse_uneven_records(lines, where, separator, n_fields)
+    elif found["n_uneven"]:
+        _refuse(where, found["row"], found["fields"], n_fields, found["n_uneven"])
+    return int(found["n_lines"] - 1 - (found["last"] or 0))
+
+
+def _refuse_uneven_records(lines: pl.LazyFrame, where: str, separator: str, n_fields: int) -> None:
+    """The same record by record, which takes longer."""
+    # what stands in a field does not matter, only that something does
+    short = pl.col("line").str.replace_all(rf'[^"{separator}]+', "x")
+    texts = lines.select(short).collect(engine="streaming")["line"]
+    # one line more, which is a record of its own unless a quote is still open
+    ended = (f"{text}\n" for text in chain(texts, "x"))
+    lengths: list[int] = []
+    last: list[str] = []
+    with suppress(csv.Error):  # a field of more lines than any has
+        for last in csv.reader(ended, delimiter=separator):
+            lengths.append(len(last))
+    if last != ["x"]:
+        raise InputError(
+            f"{where}: a quote is opened and not closed. Close it, or write a quote within a field "
+            "twice."
+        )
+    uneven = [(row, n) for row, n in enumerate(lengths[:-1]) if n not in (0, n_fields)]
+    if uneven:
+        _refuse(where, *uneven[0], n_fields, len(uneven))
+
+
+def _refuse(where: str, row: int, n_found: int, n_fields: int, n_uneven: int) -> None:
+    many = f" ({n_uneven:,} such rows)" if n_uneven > 1 else ""
+    raise InputError(
+        f"{where}, row {row:,}: {n_found:,} fields, where the header has {n_fields:,}{many}. {_FIX}"
     )

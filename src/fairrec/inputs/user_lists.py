@@ -1,4 +1,4 @@
-"""The lists of the audited users, from whichever tables there are."""
+"""The lists of the audited users, from whichever tables there are, or values instead of lists."""
 
 from __future__ import annotations
 
@@ -8,19 +8,174 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 import polars as pl
 
-from fairrec.core.arrays import BoolArray, FloatArray, IntArray
-from fairrec.inputs.candidates import CandidateLists, read_candidates
-from fairrec.inputs.flat_lists import bounds_of
+from fairrec.core.arrays import BoolArray, CodeArray, FloatArray, IntArray
+from fairrec.core.errors import InputError, UnknownNameError, listed, plain, unknown_name
+from fairrec.core.kernels import kernel
+from fairrec.core.options import Blank, spelled
+from fairrec.inputs.candidates import CandidateLists, read_candidates, refuse_unknown_users
 from fairrec.inputs.held_out import read_held_out
-from fairrec.inputs.held_out_notes import HitsNote, ItemKindsNote
-from fairrec.inputs.mismatched_ids import compare_item_ids
-from fairrec.inputs.notes import Note, Notes, RowsNote
-from fairrec.inputs.order import note_skipped_places, order_columns
-from fairrec.inputs.spellings import find_spellings
+from fairrec.inputs.ids import (
+    bounds_of,
+    comparable,
+    gather_lists,
+    ids_as_integers_or_text,
+    positions_in,
+)
+from fairrec.inputs.mismatched_ids import compare_item_ids, find_spellings
+from fairrec.inputs.notes import HitsNote, ItemKindsNote, Note, Notes, RowsNote
+from fairrec.inputs.order import note_skipped_places, order_columns, rows_in_order
 from fairrec.inputs.table_options import TableOptions
-from fairrec.inputs.tables import Table, ids_as_integers_or_text
+from fairrec.inputs.tables import Table
 from fairrec.inputs.users import Users
-from fairrec.inputs.values import read_values
+
+
+def value_columns(
+    table: Table,
+    wanted: Sequence[str] | None,
+    attributes: Collection[str],
+    with_end: Collection[str] = (),
+) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """The columns named, and those left out because they hold no numbers.
+
+    By default all with numbers are taken that are neither ids nor attributes; of columns that
+    were named, none is left out.
+
+    Parameters
+    ----------
+    with_end : columns of which an end is called better, so that they have to hold numbers
+    """
+    user_column = table.require("user_id")
+    others = [column for column in table.columns if column != user_column]
+    if wanted is not None:
+        for name in wanted:
+            if name not in others:
+                raise UnknownNameError(
+                    f"{table.where}: {unknown_name('column', name, others)}{table.hint}"
+                )
+        return tuple(dict.fromkeys(wanted)), ()
+    others = [column for column in others if column not in attributes]
+    numeric = table.numeric_columns()
+    found = tuple(column for column in others if column in numeric)
+    left_out = tuple(column for column in others if column not in numeric)
+    for name in with_end:
+        if name in left_out:
+            # raises, because it holds something else
+            table.numbers(table.read({f"={name}": name})[f"={name}"], name)
+    if not found:
+        raise InputError(
+            f"{table.where}: no column of numbers beside the ids and attributes. Columns here: "
+            f"{listed(table.columns)}. Name those to audit: {spelled('metrics', Blank('COLUMNS'))}"
+        )
+    return found, left_out
+
+
+def read_values(
+    table: Table, columns: Sequence[str], user_ids: pl.Series, users_where: str
+) -> tuple[dict[str, FloatArray], IntArray]:
+    """The values of each column, NaN where there is none, and the position of each user.
+
+    Parameters
+    ----------
+    user_ids : of the users table, in which the positions are
+    """
+    user_column = table.require("user_id")
+    frame = table.read({"user_id": user_column, **{f"={name}": name for name in columns}})
+    ids = table.user_keys(frame["user_id"])
+    table.refuse_duplicates(ids, user_column, "Keep one row per user.")
+    positions = positions_in(ids, user_ids)
+    refuse_unknown_users(ids, positions, table.where, user_ids, users_where)
+    values = {name: _numbers(frame[f"={name}"], name, table) for name in columns}
+    return values, positions.astype(np.int64)
+
+
+def read_columns(table: Table, columns: Sequence[str]) -> dict[str, FloatArray]:
+    """The values of each column, NaN where there is none, whosever they are."""
+    frame = table.read({f"={name}": name for name in columns})
+    return {name: _numbers(frame[f"={name}"], name, table) for name in columns}
+
+
+def _numbers(values: pl.Series, column: str, table: Table) -> FloatArray:
+    """Float64, NaN for no value."""
+    numbers = table.numbers_with_gaps(values, column)
+    table.expect(
+        f"values of {column}",
+        numbers is not None,
+        f"{table.where}: column '{plain(column)}' has no value at all. Leave it out: "
+        f"{spelled('metrics', Blank('COLUMNS'))}",
+    )
+    return np.full(len(values), np.nan) if numbers is None else numbers
+
+
+@dataclass(frozen=True, slots=True)
+class OtherLists:
+    """Another ranked list of each user: list `u` has `items[offsets[u]:offsets[u + 1]]`.
+
+    Parameters
+    ----------
+    offsets : (n_lists + 1,); a user without another list has an empty one
+    items : best first, positions among the candidate items; further ones are no candidates of
+        anybody
+    n_items : items there are, candidates and others
+    """
+
+    offsets: IntArray
+    items: CodeArray
+    n_items: int
+
+    def first(self, k: int) -> IntArray:
+        """(n_lists, k), the items in the first k places; -1 past the end of a list."""
+        found: IntArray = _first_of_each(self.offsets, self.items, k)
+        return found
+
+    def for_lists(self, lists: IntArray) -> OtherLists:
+        """The same for some lists, in that order."""
+        lengths = self.offsets[lists + 1] - self.offsets[lists]
+        items = gather_lists(self.items, self.offsets, lists)
+        return OtherLists(bounds_of(lengths), items, self.n_items)
+
+
+def in_order(lists: CandidateLists) -> OtherLists:
+    """All candidates in score order, equal scores by user and item."""
+    return OtherLists(lists.offsets, lists.items[rows_in_order(lists)], len(lists.item_ids))
+
+
+def read_other_lists(
+    table: Table, everyone: Users, row_of_list: IntArray, item_ids: pl.Series
+) -> tuple[OtherLists, RowsNote]:
+    """The lists of the audited users in another table, and how many have none there.
+
+    Parameters
+    ----------
+    row_of_list : (n_lists,), the row of the users table of each audited list
+    item_ids : those of the audited lists
+    """
+    read, rows, _ = read_candidates(
+        table, everyone.keys, everyone.where, needs_labels=False, is_recommended=True
+    )
+    other = in_order(read)
+    # items that nobody has as a candidate come behind those that somebody has
+    at = positions_in(*comparable(read.item_ids, item_ids)).astype(np.int64)
+    is_new = at < 0
+    at[is_new] = len(item_ids) + np.arange(is_new.sum())
+    n_items = len(item_ids) + int(is_new.sum())
+    # one empty list behind all others is that of whoever has none
+    list_of_row = np.full(len(everyone.keys), read.n_users, dtype=np.int64)
+    list_of_row[rows] = np.arange(read.n_users)
+    offsets = np.concatenate([other.offsets, other.offsets[-1:]])
+    items = at[other.items].astype(np.int32)
+    found = OtherLists(offsets, items, n_items).for_lists(list_of_row[row_of_list])
+    n_without = int((np.diff(found.offsets) == 0).sum())
+    words = ("", " of ", f" users have no list in {table.where}, so nothing to compare theirs with")
+    return found, RowsNote(words, (n_without, len(row_of_list)))
+
+
+@kernel
+def _first_of_each(offsets: IntArray, items: CodeArray, k: int) -> IntArray:
+    found = np.full((len(offsets) - 1, k), -1, dtype=np.int64)
+    for user in range(len(offsets) - 1):
+        for place in range(min(k, offsets[user + 1] - offsets[user])):
+            found[user, place] = items[offsets[user] + place]
+    return found
 
 
 @dataclass(frozen=True, slots=True)

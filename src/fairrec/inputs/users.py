@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
@@ -14,18 +15,23 @@ from fairrec.core.errors import InputError, UnknownNameError, plain, unknown_nam
 from fairrec.core.options import spelled
 from fairrec.core.units import ITEMS, USERS, Unit
 from fairrec.inputs.binning import Binning, bin_numbers, parse_binning
-from fairrec.inputs.ids import encode
+from fairrec.inputs.ids import encode, ids_as_integers_or_text
 from fairrec.inputs.several import CLOSE, HAS, HOW, LACKS, OPEN, one_value_each
-from fairrec.inputs.tables import Table, ids_as_integers_or_text
+from fairrec.inputs.tables import Table
 from fairrec.inputs.text_values import exact_numbers
 
 Value = bool | int | float | str
+
+
 MISSING = "(missing)"
 """The value of a user whose attribute is not known: a group of its own, never dropped."""
+
+
 OTHER = "(other)"
 """The value of a user whose own is not told, because too few are like this user."""
-
 _MANY_NUMBERS, _MANY_TEXTS, _LEAST_TEXTS = 50, 1000, 20
+
+
 _ENOUGH_EACH = 100
 """With so many users for each value, on average, many values need no advice."""
 
@@ -372,3 +378,20 @@ def _bin_column(present: pl.Series, spec: AttributeSpec, where: str) -> tuple[Co
         return bin_numbers(present.cast(pl.Float64).to_numpy(), spec.binning)
     except InputError as error:
         raise InputError(f"{where}: attribute '{plain(spec.name)}': {error}") from error
+
+
+def users_sum(ids: pl.Series, labels: Iterable[pl.Series]) -> str:
+    """The SHA-256 checksum of ids in their order, and of the named attributes in any.
+
+    >>> a, b = pl.Series("a", ["x", "y"]), pl.Series("b", ["1", "2"])
+    >>> users_sum(pl.Series([1, 2]), [a, b]) == users_sum(pl.Series(["1", "2"]), [b, a])
+    True
+    """
+    digest = hashlib.sha256()
+    for column in (ids.alias(""), *sorted(labels, key=lambda label: label.name)):
+        text = column.cast(pl.String)
+        digest.update(f"{len(column.name)} {column.name}\n".encode())
+        # with the lengths, so that no value can run into the next one
+        digest.update(text.str.len_bytes().to_numpy().astype(np.dtype("<u4")).tobytes())
+        digest.update("".join(text.to_list()).encode())
+    return digest.hexdigest()

@@ -9,8 +9,8 @@ import numpy as np
 
 from fairrec.core.arrays import FloatArray
 from fairrec.inputs.candidates import CandidateLists
-from fairrec.inputs.other_lists import in_order
 from fairrec.inputs.side import SideData
+from fairrec.inputs.user_lists import in_order
 from fairrec.metrics.measured import values_per_list
 from fairrec.metrics.parsing import MetricAtK
 from fairrec.metrics.registry import Metric

@@ -6,7 +6,7 @@ import numpy as np
 
 from fairrec.core.arrays import BoolArray, CodeArray, FloatArray, IntArray
 from fairrec.core.kernels import kernel
-from fairrec.inputs.other_lists import OtherLists, in_order
+from fairrec.inputs.user_lists import OtherLists, in_order
 from fairrec.metrics.ranked import RankedLists
 from fairrec.metrics.registry import metric
 

@@ -15,7 +15,7 @@ from fairrec.core.progress import Progress
 from fairrec.core.units import USERS, Unit
 from fairrec.inputs.audit_inputs import AuditInputs
 from fairrec.inputs.candidates import CandidateLists
-from fairrec.inputs.described import TiedLists
+from fairrec.inputs.order import TiedLists
 from fairrec.inputs.side import SideData
 from fairrec.metrics.parsing import MetricAtK
 from fairrec.metrics.ranked import RankedLists

@@ -8,8 +8,8 @@ import numpy as np
 
 from fairrec.core.arrays import FloatArray, IntArray
 from fairrec.core.kernels import kernel
-from fairrec.inputs.flat_lists import bounds_of
-from fairrec.inputs.shown import Rows, Shown
+from fairrec.inputs.catalogue import Rows, Shown
+from fairrec.inputs.ids import bounds_of
 from fairrec.inputs.side import SideData
 from fairrec.metrics.attention import Amounts, Share, discounts
 from fairrec.metrics.ranked import RankedLists

@@ -13,8 +13,8 @@ from fairrec.core.arrays import AnyArray, BoolArray, FloatArray, IntArray
 from fairrec.core.kernels import kernel
 from fairrec.core.threads import chunks, map_in_threads
 from fairrec.inputs.candidates import CandidateLists
+from fairrec.inputs.order import hashes_of, sort_ties, tied_rows
 from fairrec.inputs.side import SideData
-from fairrec.inputs.ties import hashes_of, sort_ties, tied_rows
 
 FEW_LISTS = 256
 """Lists below which a thread costs more than it saves."""

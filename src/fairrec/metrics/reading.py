@@ -11,13 +11,13 @@ import numpy as np
 from fairrec.core.errors import InputError, listed, plain, unknown_name
 from fairrec.core.options import Blank, spelled
 from fairrec.inputs.audit_inputs import AuditInputs, open_tables, read_tables
-from fairrec.inputs.mix_ups import check_joined
+from fairrec.inputs.columns import advised
+from fairrec.inputs.held_out import check_joined
 from fairrec.inputs.notes import Note, over_parts
-from fairrec.inputs.relevance import advised
 from fairrec.inputs.room import refuse_large
 from fairrec.inputs.table_options import TableOptions
 from fairrec.inputs.tables import Table
-from fairrec.inputs.values import value_columns
+from fairrec.inputs.user_lists import value_columns
 from fairrec.metrics.circumstances import given_circumstances, refuse_given
 from fairrec.metrics.parsing import MetricAtK, parse_metric
 from fairrec.metrics.registry import TABLE_OF_NEED

@@ -11,13 +11,12 @@ import polars as pl
 
 from fairrec.core.errors import InputError, plain
 from fairrec.core.options import Blank, spelled
-from fairrec.inputs.audit_inputs import AuditInputs, refuse_clash
+from fairrec.inputs.audit_inputs import AuditInputs, refuse_clash, refuse_same_file
 from fairrec.inputs.candidates import CandidateLists
-from fairrec.inputs.catalogue import Catalogue, read_catalogue
+from fairrec.inputs.catalogue import Catalogue, Shown, read_catalogue, read_shown
 from fairrec.inputs.columns import check_mapping, refuse_unused
-from fairrec.inputs.mix_ups import check_joined, refuse_same_file
+from fairrec.inputs.held_out import check_joined
 from fairrec.inputs.room import refuse_large
-from fairrec.inputs.shown import Shown, read_shown
 from fairrec.inputs.side import SideData
 from fairrec.inputs.table_options import TableOptions
 from fairrec.inputs.tables import Table

@@ -9,10 +9,10 @@ from fairrec.core.errors import InputError
 from fairrec.core.options import spelled
 from fairrec.groups.membership import group_of_users
 from fairrec.inputs.audit_inputs import AuditInputs
-from fairrec.inputs.flat_lists import gather_lists
 from fairrec.inputs.history import find_leak, read_history
+from fairrec.inputs.ids import gather_lists
+from fairrec.inputs.order import rows_in_order
 from fairrec.inputs.side import Categories, read_categories
-from fairrec.inputs.ties import rows_in_order
 from fairrec.mitigation.lists import RerankLists
 from fairrec.mitigation.record import RerankerRecord
 from fairrec.mitigation.reranker import RERANKERS, Orders, Reranker, TrainingSet

@@ -14,8 +14,7 @@ from fairrec.core.arrays import AnyArray, FloatArray, IntArray
 from fairrec.datasets.bundle import Bundle
 from fairrec.datasets.negatives import NegativeSampler
 from fairrec.inputs.audit_inputs import AuditInputs
-from fairrec.inputs.flat_lists import gather_lists
-from fairrec.inputs.ids import known_positions
+from fairrec.inputs.ids import gather_lists, known_positions
 
 ScorePairs = Callable[[IntArray, AnyArray], FloatArray]
 """Positions of users and of items -> one score for each pair."""

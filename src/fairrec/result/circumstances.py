@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from fairrec.inputs.described import Described
+from fairrec.inputs.audit_inputs import Described
 from fairrec.result.circumstances_schema import (
     DifferingCircumstance,
     Given,

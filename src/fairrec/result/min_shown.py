@@ -15,7 +15,7 @@ from typing import TypeVar
 import polars as pl
 
 from fairrec.core.units import Unit
-from fairrec.inputs.spellings import ALIKE, EXAMPLES
+from fairrec.inputs.mismatched_ids import ALIKE, EXAMPLES
 from fairrec.inputs.users import Value
 from fairrec.result.catalogue_schema import CatalogueExposure, ItemsShown
 from fairrec.result.circumstances_schema import Given

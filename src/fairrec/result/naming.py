@@ -8,7 +8,7 @@ from fairrec.core.audit_options import AboutOptions
 from fairrec.core.errors import as_unicode
 from fairrec.core.told import told_command
 from fairrec.core.version import __version__, installed_versions
-from fairrec.inputs.described import Described
+from fairrec.inputs.audit_inputs import Described
 from fairrec.inputs.formats import checksum
 from fairrec.inputs.tables import Table
 from fairrec.metrics import MetricAtK

@@ -6,9 +6,9 @@ import math
 from collections.abc import Collection, Mapping
 
 from fairrec.core.options import Blank, spelled
-from fairrec.inputs.described import Described
+from fairrec.inputs.audit_inputs import Described
+from fairrec.inputs.mismatched_ids import describe_alike_values
 from fairrec.inputs.notes import CHECK_FIRST
-from fairrec.inputs.spellings import describe_alike_values
 from fairrec.result.metric_schema import MetricResult
 from fairrec.statistics.adjust import least_permutations
 from fairrec.statistics.analysis import Analysis

@@ -5,7 +5,7 @@ from __future__ import annotations
 import polars as pl
 
 from fairrec.inputs.audit_inputs import AuditInputs
-from fairrec.inputs.tables import ids_as_integers_or_text
+from fairrec.inputs.ids import ids_as_integers_or_text
 from fairrec.metrics.measured import Measured
 
 

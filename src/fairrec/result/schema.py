@@ -7,7 +7,8 @@ from typing import Any, Literal
 from pydantic import Field, model_validator
 
 from fairrec.core.units import USERS, Unit
-from fairrec.inputs.described import MeasuredBy, TiedLists
+from fairrec.inputs.audit_inputs import MeasuredBy
+from fairrec.inputs.order import TiedLists
 from fairrec.result.catalogue_schema import CatalogueExposure
 from fairrec.result.circumstances_schema import DifferingCircumstance, Given
 from fairrec.result.metric_schema import MAX_UNDEFINED, Finding, MetricResult

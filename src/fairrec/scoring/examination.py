@@ -12,7 +12,8 @@ import polars as pl
 from fairrec.core.arrays import FloatArray, IntArray
 from fairrec.core.errors import InputError
 from fairrec.inputs.candidates import CandidateLists, read_candidates
-from fairrec.inputs.tables import Table, ids_as_integers_or_text
+from fairrec.inputs.ids import ids_as_integers_or_text
+from fairrec.inputs.tables import Table
 from fairrec.scoring.models.features import join_features
 from fairrec.scoring.models.model import Model, ModelInput
 from fairrec.scoring.scorer import ModelScorer

@@ -11,7 +11,7 @@ import polars as pl
 from fairrec.core.arrays import AnyArray, FloatArray, IntArray
 from fairrec.core.errors import FairRecError, ScoringError, UnavailableError, plain
 from fairrec.inputs.candidates import CandidateLists
-from fairrec.inputs.flat_lists import gather_lists
+from fairrec.inputs.ids import gather_lists
 from fairrec.scoring.answers import Batch, checked
 from fairrec.scoring.models.features import NO_FEATURES, JoinedFeatures
 from fairrec.scoring.models.model import Model, Stopped

@@ -17,7 +17,7 @@ import numpy as np
 from fairrec.core.arrays import FloatArray, IntArray
 from fairrec.core.kernels import kernel
 from fairrec.core.threads import map_in_threads
-from fairrec.inputs.shown import Shown
+from fairrec.inputs.catalogue import Shown
 from fairrec.inputs.users import Attribute
 from fairrec.metrics.attention import discounts
 from fairrec.metrics.of_items import due_to_relevance, ideal_of, knows_relevance, places

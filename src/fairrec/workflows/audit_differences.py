@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from fairrec.core.errors import listed, plain
-from fairrec.inputs.users_sum import users_sum
+from fairrec.inputs.users import users_sum
 from fairrec.report.words import percent
 from fairrec.result.audit_result import AuditResult
 from fairrec.result.comparison_schema import MOST_DIFFERENCES, AuditDifference, Pairing

@@ -13,8 +13,7 @@ import numpy as np
 from fairrec.core.arrays import FloatArray, IntArray
 from fairrec.core.audit_options import AboutOptions
 from fairrec.core.progress import Progress
-from fairrec.inputs.audit_inputs import AuditInputs
-from fairrec.inputs.described import Described
+from fairrec.inputs.audit_inputs import AuditInputs, Described
 from fairrec.metrics import MetricAtK
 from fairrec.metrics.circumstances import OF_LISTS, counted_circumstances
 from fairrec.metrics.measured import Measured, tied_lists, values_in_random_order

@@ -11,7 +11,7 @@ from fairrec.core.errors import listed, plain
 from fairrec.core.options import Option, defaults
 from fairrec.core.version import __version__
 from fairrec.inputs.table_options import TableOptions
-from fairrec.inputs.users_sum import users_sum
+from fairrec.inputs.users import users_sum
 from fairrec.metrics.own_code import OwnCode, own_code
 from fairrec.metrics.parsing import parse_metric
 from fairrec.result.audit_result import AuditResult

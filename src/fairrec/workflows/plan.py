@@ -20,8 +20,7 @@ from fairrec.inputs.formats import checksum
 from fairrec.inputs.ids import positions_in
 from fairrec.inputs.table_options import TableOptions
 from fairrec.inputs.tables import Table
-from fairrec.inputs.users import read_ids, read_users
-from fairrec.inputs.users_sum import users_sum
+from fairrec.inputs.users import read_ids, read_users, users_sum
 from fairrec.metrics import MetricAtK
 from fairrec.metrics.circumstances import refuse_given
 from fairrec.metrics.matters import matters_of

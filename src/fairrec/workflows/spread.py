@@ -11,7 +11,7 @@ from fairrec.core.errors import InputError, plain, unknown_name
 from fairrec.core.matters import Matters
 from fairrec.core.options import spelled
 from fairrec.inputs.tables import Table
-from fairrec.inputs.values import read_columns
+from fairrec.inputs.user_lists import read_columns
 from fairrec.metrics import MetricAtK
 from fairrec.metrics.matters import refuse_unfit
 from fairrec.result.plan_schema import Spread

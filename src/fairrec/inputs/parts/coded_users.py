@@ -13,8 +13,8 @@ import numpy as np
 import polars as pl
 
 from fairrec.core.arrays import BoolArray, IntArray
+from fairrec.inputs.frames import Rows, Source
 from fairrec.inputs.parts.row_slice import Piece, scan_rows
-from fairrec.inputs.sources import Rows, Source
 from fairrec.inputs.tables import Table
 from fairrec.inputs.users import (
     MISSING,

@@ -25,10 +25,11 @@ from fairrec.core.scratch import scratch
 from fairrec.inputs.audit_inputs import open_tables
 from fairrec.inputs.binning import parse_binning
 from fairrec.inputs.formats import columns_in_names, files_of, format_of, root_of, scan_parquet
+from fairrec.inputs.ids import ids_as_integers_or_text
 from fairrec.inputs.parts.coded_users import CodedAttribute, UsersPiece, encode_attributes
 from fairrec.inputs.parts.row_slice import FileRows, Piece, scan_rows
 from fairrec.inputs.table_options import TableOptions
-from fairrec.inputs.tables import Table, ids_as_integers_or_text
+from fairrec.inputs.tables import Table
 from fairrec.inputs.users import MISSING, attribute_specs, read_ids, refuse_users_twice
 
 ROWS = 1 << 21

@@ -11,7 +11,7 @@ import polars as pl
 
 from fairrec.core.arrays import IntArray
 from fairrec.inputs.formats import scan_parquet
-from fairrec.inputs.sources import Rows, Source
+from fairrec.inputs.frames import Rows, Source
 
 
 @dataclass(frozen=True, slots=True)

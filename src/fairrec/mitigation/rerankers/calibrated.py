@@ -6,7 +6,7 @@ import numpy as np
 
 from fairrec.core.arrays import CodeArray, FloatArray, IntArray
 from fairrec.core.kernels import kernel
-from fairrec.inputs.tastes import tastes_of
+from fairrec.inputs.history import tastes_of
 from fairrec.metrics.calibration import BLUR
 from fairrec.mitigation.lists import RerankLists
 from fairrec.mitigation.reranker import Orders, TrainingSet, reranker

@@ -16,7 +16,7 @@ from fairrec.core.errors import ScoringError, UnavailableError
 from fairrec.core.kernels import kernel
 from fairrec.core.options import Blank, spelled
 from fairrec.inputs.candidates import CandidateLists
-from fairrec.inputs.flat_lists import gather_lists
+from fairrec.inputs.ids import gather_lists
 from fairrec.scoring.ledger.ledger_file import LedgerFile, Spent
 from fairrec.scoring.ledger.side_by_side import SideBySide, interrupts_held
 from fairrec.scoring.models.call_options import ROWS_PER_CALL

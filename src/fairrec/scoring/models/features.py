@@ -11,8 +11,8 @@ import polars as pl
 from fairrec.core.arrays import AnyArray
 from fairrec.core.errors import InputError, listed, plain
 from fairrec.core.options import spelled
-from fairrec.inputs.ids import positions_in
-from fairrec.inputs.tables import Table, ids_as_integers_or_text
+from fairrec.inputs.ids import ids_as_integers_or_text, positions_in
+from fairrec.inputs.tables import Table
 from fairrec.scoring.models.feature_names import Feature
 
 

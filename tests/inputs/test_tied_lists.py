@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from fairrec.inputs.described import TiedLists
+from fairrec.inputs.order import TiedLists
 
 
 def test_tied_lists_of_two_parts_add_up():
