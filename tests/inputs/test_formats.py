@@ -219,17 +219,6 @@ def test_a_pattern_of_several_text_files_is_refused(tmp_path: Path):
         _rows(tmp_path / "*.csv")
 
 
-def test_a_column_that_folders_name_may_stand_in_the_files_too(tmp_path: Path):
-    rows = [(user, item, -item, item == user % 3) for user in range(6) for item in range(3)]
-    recs = pl.DataFrame(rows, ["user_id", "item_id", "score", "label"], orient="row")
-    recs = recs.with_columns(pl.col("label").cast(pl.Int8))
-    # as Polars writes them
-    recs.write_parquet(tmp_path / "recs", partition_by="label", mkdir=True)
-    users = pl.DataFrame({"user_id": range(6), "g": ["a", "b"] * 3})
-    expected = numbers_of(audit(recs, users, "g"))
-    assert numbers_of(audit(tmp_path / "recs", users, "g")) == expected
-
-
 @pytest.mark.parametrize(
     ("second", "says"),
     [

@@ -269,6 +269,31 @@ def test_scores_finer_than_floats_are_ordered_to_the_last_digit(called):
     assert result.summary.ties.n_tied == 0
 
 
+@pytest.mark.parametrize("text", ["{}.0", "0.{}000001", "{}e-20", "{}00"])
+def test_text_of_many_digits_is_ordered_to_the_last_one(text, tmp_path):
+    table, users = fine_tables(with_series(lambda _: pl.Series([text.format(i) for i in FINE])))
+    table.write_csv(tmp_path / "scores.csv")
+    result = audit(tmp_path / "scores.csv", users, "group", metrics="mrr@5,auc")
+    assert result.per_user["mrr@5"].to_list() == result.per_user["auc"].to_list() == [1, 1]
+
+
+def test_many_digits_of_ordinary_floats_stay_floats(tmp_path):
+    # as numpy.savetxt writes them
+    table, users = fine_tables(
+        with_series(lambda _: pl.Series([f"{2.5**i:.18e}" for i in range(24)]))
+    )
+    table.write_csv(tmp_path / "scores.csv")
+    result = audit(tmp_path / "scores.csv", users, "group", metrics="mrr@5,auc")
+    assert result.per_user["mrr@5"].to_list() == [1, 1]
+
+
+def test_finer_numbers_that_nothing_holds_are_refused(tmp_path):
+    table, users = fine_tables(with_series(lambda _: pl.Series([f"{one}e30" for one in FINE])))
+    table.write_csv(tmp_path / "scores.csv")
+    with pytest.raises(InputError, match="column 'score' has more digits than a number keeps"):
+        audit(tmp_path / "scores.csv", users, "group")
+
+
 def test_whole_numbers_that_floats_tell_apart_stay_as_they_are():
     wide = pl.Series([2**60, 2**61])
     assert exact_order(wide, "score", table("score"), None).tolist() == [2.0**60, 2.0**61]

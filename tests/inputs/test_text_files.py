@@ -330,3 +330,10 @@ def test_blank_lines_at_the_end_are_no_rows(end: str, tmp_path: Path):
     path.write_bytes((text.replace(f"{end}2", f"{end}{end}2") + end).encode())
     with pytest.raises(InputError, match="row 2: column 'user_id' is empty"):
         Table(path, "users").read({"user_id": "user_id"})
+
+
+def test_a_file_of_one_line_says_why(tmp_path: Path):
+    path = tmp_path / "users.csv"
+    path.write_bytes(b"user_id,age\r1,30\r2,40\r")
+    with pytest.raises(InputError, match=r"users.csv: its lines end with a carriage return alone"):
+        Table(path, "users")

@@ -240,8 +240,16 @@ def _scan_parts(files: Sequence[Path], root: Path, where: str) -> pl.LazyFrame:
     if not columns:
         sources: Any = [_readable(file) for file in files]
         return pl.scan_parquet(sources, glob=False, hive_partitioning=False)
+    for name in columns.keys() & parts[0].collect_schema().keys():
+        for part, file, value in zip(parts, shown, columns[name].cast(pl.String), strict=True):
+            is_other = pl.col(name).cast(pl.String).ne_missing(pl.lit(value, dtype=pl.String))
+            if part.select(is_other.any()).collect().item():
+                raise InputError(
+                    f"{where}: {file} has a column {plain(repr(name))} of other values than the "
+                    "folder above it names. Drop the column, or rename the folders."
+                )
     return pl.concat(
-        part.select([*schemas[0]]).with_columns(
+        part.select(parts[0].collect_schema().names()).with_columns(
             pl.lit(values[at], dtype=values.dtype).alias(name) for name, values in columns.items()
         )
         for at, part in enumerate(parts)

@@ -194,14 +194,17 @@ def _from_pandas(column: Any) -> pl.Series:
     if type(kind).__name__ == "ArrowDtype" or getattr(kind, "storage", None) == "pyarrow":
         # as a frame: older versions of Polars read lists of text wrongly from a single array
         return pl.from_pandas(column.to_frame("x"))["x"]
-    if (zone := getattr(kind, "tz", None)) is not None:
-        column = column.dt.tz_convert("UTC").dt.tz_localize(None)
-    is_nullable = kind.kind in _NUMBERS and hasattr(kind, "numpy_dtype")
-    options = {"dtype": kind.numpy_dtype, "na_value": 0} if is_nullable else {}
-    values = column.to_numpy(**options)
+    zone = getattr(kind, "tz", None)
+    if kind.kind in _NUMBERS and hasattr(kind, "numpy_dtype"):
+        values = column.to_numpy(dtype=kind.numpy_dtype, na_value=0)
+    elif zone is not None:
+        values = column.dt.tz_convert("UTC").dt.tz_localize(None).to_numpy()
+    else:
+        values = column.to_numpy()
     if values.dtype.kind in "mM":
-        is_known = np.datetime_data(values.dtype)[0] in ("ns", "us", "ms")
-        found = pl.Series(values if is_known else values.astype(f"{values.dtype.kind}8[us]"))
+        unit = np.datetime_data(values.dtype)[0]
+        known = values if unit in ("ns", "us", "ms") else values.astype(f"{values.dtype.kind}8[us]")
+        found = pl.Series(known)
     elif values.dtype.kind in _NUMBERS:
         found = _from_numbers(values)
     else:
@@ -224,9 +227,7 @@ def _from_numbers(values: AnyArray) -> pl.Series:
         distinct, places = np.unique(values, return_inverse=True)
         return pl.Series(distinct.astype(str).astype(np.float64)[places])
     is_known = values.dtype.kind != "f" or values.dtype.itemsize <= 8
-    return pl.Series(
-        values.astype(values.dtype.newbyteorder("=") if is_known else float, copy=False)
-    )
+    return pl.Series(values.astype(values.dtype.newbyteorder("=") if is_known else np.float64))
 
 
 def _from_objects(values: Sequence[Any]) -> pl.Series:
@@ -239,9 +240,9 @@ def _from_objects(values: Sequence[Any]) -> pl.Series:
     if found.dtype != pl.Object and not isinstance(found.dtype, pl.Struct):
         return found
     # ids such as a UUID, and intervals and periods of pandas, are named by their text
+    shown = next(one for one in values if one is not None)
     if not {kind.__name__ for kind in kinds} <= {"UUID", "ObjectId", "Interval", "Period"}:
-        shown = next(one for one in values if one is not None)
-        raise InputError(f"it holds {plain(repr(shown), 40)} ({type(shown).__name__})")
+        raise InputError(f"it holds {plain(repr(shown), 40)} ({type(shown).__name__}).")
     return pl.Series([None if one is None else str(one) for one in values], dtype=pl.String)
 
 

@@ -14,7 +14,7 @@ import polars as pl
 
 from fairrec.core.errors import InputError, plain
 from fairrec.inputs.frames import Role
-from fairrec.inputs.text_values import HEAD, may_be_in_thousands, meant
+from fairrec.inputs.text_values import HEAD, are_fine, may_be_in_thousands, meant
 
 SEPARATORS = {",": "a comma", ";": "a semicolon", "\t": "a tab", "|": "'|'", "::": "'::'"}
 """What may stand between two fields, in words."""
@@ -42,7 +42,7 @@ class TextFile:
     def __init__(self, source: Path | bytes, where: str, usual: Sequence[str]) -> None:
         self._source = source
         self._where = where
-        lines = _first_lines(source)
+        lines = _first_lines(source, where)
         named = _NAMED_SEPARATOR.fullmatch(lines[0])
         self._n_skipped = 1 if named and any(lines[1:]) else 0
         lines = lines[self._n_skipped :]
@@ -118,6 +118,8 @@ class TextFile:
             self._n_blank = refuse_uneven(
                 self._source, self._where, self._separator, len(self._header), self._n_skipped
             )
+        head = self._scan().select(numbers).head(HEAD).collect()
+        numbers = [column for column in numbers if not are_fine(head[column])]
         try:
             # at once, which takes a fifth of the memory of text
             rows = self._scan(numbers).select(picked).collect()
@@ -139,10 +141,15 @@ class TextFile:
         )
 
 
-def _first_lines(source: Path | bytes) -> list[str]:
+def _first_lines(source: Path | bytes, where: str) -> list[str]:
     head = scan_lines(source, n_lines=HEAD).collect()["line"].to_list()
     if not any(head):
         raise pl.exceptions.NoDataError("the file is empty")
+    if len(head) == 1 and "\r" in head[0]:
+        raise InputError(
+            f"{where}: its lines end with a carriage return alone, as nobody writes them today, so "
+            "that the file is one line. Save it with the line ends of Unix or Windows."
+        )
     return head
 
 
@@ -151,10 +158,13 @@ def _fields(lines: Sequence[str], separator: str) -> list[list[str]]:
     if separator == "::":
         return [line.split(separator) for line in lines if line]
     try:
-        ended = (f"{line}\n" for line in lines)
-        return [record for record in csv.reader(ended, delimiter=separator) if record]
+        return [record for record in csv.reader(_ended(lines), delimiter=separator) if record]
     except csv.Error:
         return [line.split(separator) for line in lines if line]
+
+
+def _ended(lines: Sequence[str]) -> list[str]:
+    return [f"{line}\n" for line in lines]
 
 
 def _separator_of(lines: Sequence[str], usual: Sequence[str]) -> str:

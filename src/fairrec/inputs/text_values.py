@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 import polars as pl
 
 from fairrec.core.errors import InputError, plain
@@ -22,6 +23,8 @@ NO_NUMBER = (
 _DECIMAL_COMMA = r"^[+-]?\d*(,\d+)?([eE][+-]?\d+)?$"
 _INEXACT = r"^[+-]?(0\d|\d{16})"
 """Text that a float would change: '007', and numbers of more digits than a float keeps."""
+_FINE = r"[1-9](\.?\d){17}"
+"""So many digits that numbers which differ may be one float."""
 _MANY_DIGITS = r"[1-9]\.?(\d\.?){14,}[1-9]"
 """Sixteen digits or more; with fewer, a float has the same shortest decimal."""
 _LAST_ZEROS = r"(\.\d*[1-9])0+$|\.0+$"
@@ -52,6 +55,8 @@ def meant(
         values = _with_decimal_comma(known)
         if values.dtype != pl.String:
             notes.append(f"the comma in column '{plain(column)}' is read as a decimal point")
+    elif values.dtype == pl.Float64 and are_fine(known):
+        values = _exact(known, values, column)
     return (text, []) if values.dtype == pl.String else (values, notes)
 
 
@@ -66,6 +71,30 @@ def may_be_in_thousands(numbers: pl.Series) -> bool:
         if not (~is_fraction | is_like).all():
             return False
     return True
+
+
+def are_fine(text: pl.Series) -> bool:
+    """Whether some numbers have more digits than a float keeps."""
+    return bool(text.str.contains(_FINE).any())
+
+
+def _exact(text: pl.Series, numbers: pl.Series, column: str) -> pl.Series:
+    """The numbers, as decimals where floats make some of them equal; an error where those do too.
+
+    Many digits alone are no more than a way to write floats.
+    """
+    n_different = text.n_unique()
+    if numbers.n_unique() == n_different:
+        return numbers
+    n_before = len(f"{float(np.nanmax(np.abs(numbers.to_numpy()))):.0f}")
+    decimals = text.cast(pl.Decimal(38, max(38 - n_before, 0)), strict=False)
+    if decimals.null_count() > text.null_count() or decimals.n_unique() < n_different:
+        raise InputError(
+            f"column '{plain(column)}' has more digits than a number keeps (such as "
+            f"{plain(repr(text.filter(text.str.contains(_FINE))[0]))}), so that some may become "
+            "equal. Round them, or give the rank of each item, 1 for the best."
+        )
+    return decimals
 
 
 def _without_markers(
