@@ -70,6 +70,11 @@ READ: dict[str, tuple[Make, pl.DataType | type[pl.DataType], list[Any]]] = {
         [2**70, 3],
     ),
     "objects, numbers": (lambda: pd.Series([1, 2.5], dtype=object), pl.Float64, [1.0, 2.5]),
+    "objects, of NumPy": (
+        lambda: pd.Series([np.int64(1), np.float64(2.5), 3], dtype=object),
+        pl.Float64,
+        [1.0, 2.5, 3.0],
+    ),
     "objects, decimals": (
         lambda: pd.Series([Decimal("1.5"), Decimal("NaN")], dtype=object),
         pl.Decimal(38, 1),
