@@ -11,7 +11,7 @@ import pytest
 
 from fairrec.core.arrays import FloatArray
 from fairrec.core.errors import ScoringError
-from fairrec.scoring.answers import Batch, checked
+from fairrec.scoring.scorer import Batch, check_scores
 
 USERS = np.array(["ann", "bob", "cat", "dan"], dtype=object)
 LENGTHS = np.array([2, 0, 1, 3])
@@ -20,7 +20,7 @@ ALL = [0, 1, 2, 3]
 
 def scores_from(answer: Any, lists: list[int] = ALL) -> FloatArray:
     """An answer for the candidates of some users."""
-    return checked(answer, Batch(USERS[lists], LENGTHS[lists]), "The model")
+    return check_scores(answer, Batch(USERS[lists], LENGTHS[lists]), "The model")
 
 
 def error_from(answer: Any) -> str:

@@ -21,8 +21,8 @@ import pytest
 from fairrec.core.arrays import FloatArray
 from fairrec.core.errors import FairRecError, InputError, OutputError, ScoringError
 from fairrec.inputs.candidates import CandidateLists
-from fairrec.scoring.ledger.ledger import Ledger
-from fairrec.scoring.models.model import FunctionModel
+from fairrec.scoring.ledger import Ledger
+from fairrec.scoring.model import FunctionModel
 from fairrec.scoring.scorer import ModelScorer
 from tests.scoring.small_candidates import NotedFunction, candidates_of, many_candidates, score_of
 
@@ -388,8 +388,8 @@ CHILD = textwrap.dedent(
     import sys, time
     from pathlib import Path
     import numpy as np
-    from fairrec.scoring.ledger.ledger import Ledger
-    from fairrec.scoring.models.model import FunctionModel
+    from fairrec.scoring.ledger import Ledger
+    from fairrec.scoring.model import FunctionModel
     from fairrec.scoring.scorer import ModelScorer
     from tests.scoring.small_candidates import NotedFunction, many_candidates
 

@@ -12,9 +12,8 @@ import numpy as np
 import pytest
 
 from fairrec.core.errors import ScoringError
-from fairrec.scoring.ledger.ledger import Ledger
-from fairrec.scoring.ledger.side_by_side import SideBySide, interrupts_held
-from fairrec.scoring.models.model import FunctionModel
+from fairrec.scoring.ledger import Ledger, SideBySide, interrupts_held
+from fairrec.scoring.model import FunctionModel
 from fairrec.scoring.scorer import ModelScorer
 from tests.scoring.small_candidates import NotedFunction, many_candidates
 

@@ -9,7 +9,7 @@ import pytest
 
 from fairrec.core.errors import InputError
 from fairrec.core.options import from_command_line
-from fairrec.scoring.models.load_function import load_function
+from fairrec.scoring.model import load_function
 
 MODULE = """
 import functools

@@ -13,8 +13,7 @@ from onnx import TensorProto, helper, numpy_helper
 from onnx.external_data_helper import set_external_data
 
 from fairrec.core.errors import InputError, plain
-from fairrec.scoring.models.onnx_file import OnnxModel
-from fairrec.scoring.models.onnx_side_files import refuse_outside, side_files
+from fairrec.scoring.onnx_model import OnnxModel, refuse_outside, side_files
 
 
 def outside(name: str, location: str) -> TensorProto:

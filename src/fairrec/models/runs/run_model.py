@@ -16,9 +16,9 @@ from fairrec.inputs.ids import known_positions
 from fairrec.models.deep.base import Fields
 from fairrec.models.deep.score import score_pairs
 from fairrec.models.runs.run import Run
-from fairrec.scoring.models.changed_features import is_missing
-from fairrec.scoring.models.feature_names import Feature
-from fairrec.scoring.models.model import ModelInput
+from fairrec.scoring.features import is_missing
+from fairrec.scoring.model import ModelInput
+from fairrec.scoring.options import Feature
 
 ROWS_PER_CALL = 1 << 18
 

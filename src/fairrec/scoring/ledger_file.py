@@ -22,7 +22,7 @@ import polars as pl
 from fairrec.core.arrays import AnyArray, FloatArray, IntArray
 from fairrec.core.errors import InputError, OutputError, plain, some_of
 from fairrec.inputs.candidates import CandidateLists
-from fairrec.scoring.models.features import NO_FEATURES, JoinedFeatures
+from fairrec.scoring.features import NO_FEATURES, JoinedFeatures
 
 APPLICATION_ID = 0x46524C47  # "FRLG"
 SCHEMA_VERSION = 1

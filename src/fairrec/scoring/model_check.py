@@ -13,8 +13,8 @@ from fairrec.core.arrays import FloatArray, IntArray
 from fairrec.core.errors import InputError
 from fairrec.inputs.candidates import CandidateLists, read_candidates
 from fairrec.inputs.tables import Table, ids_as_integers_or_text
-from fairrec.scoring.models.features import join_features
-from fairrec.scoring.models.model import Model, ModelInput
+from fairrec.scoring.features import join_features
+from fairrec.scoring.model import Model, ModelInput
 from fairrec.scoring.scorer import ModelScorer
 
 MOST_USERS = 32
