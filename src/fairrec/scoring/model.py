@@ -57,9 +57,6 @@ class Model(Protocol):
     rows_per_call: int
     who: str
 
-    def open(self) -> None:
-        """Reach the model; what cannot work is an error now, before anything is paid for."""
-
     def identity(self) -> str:
         """Names the model and its version, so that a ledger is never used for another."""
 
@@ -69,8 +66,12 @@ class Model(Protocol):
     def answer(self, inputs: Mapping[str, AnyArray]) -> Any:
         """One number per pair, from one value per pair for each input."""
 
+    def open(self) -> None:
+        """Reach the model; what cannot work is an error now, before anything is paid for."""
+
     def faults(self) -> dict[str, int]:
         """What went wrong and was tried again, by kind."""
+        return {}
 
     def stop(self) -> None:
         """Try nothing again; calls that wait for another attempt raise `Stopped`."""
@@ -79,7 +80,7 @@ class Model(Protocol):
         """Let go of connections."""
 
 
-class FunctionModel:
+class FunctionModel(Model):
     """A Python function of user ids and item ids, and of features where it is given any.
 
     Parameters
@@ -107,9 +108,6 @@ class FunctionModel:
         self.features: tuple[Feature, ...] = parse_features(calls.features)
         self.concurrency, self.rows_per_call = calls.concurrency, calls.rows_per_call
 
-    def open(self) -> None:
-        """Nothing to reach."""
-
     def identity(self) -> str:
         """The name given, and with what it is called; the empty text where there is no name."""
         given = [f"{one.table}:{one.column}" for one in self.features] if self._name else []
@@ -124,16 +122,6 @@ class FunctionModel:
         """What the function returns."""
         given = {one.column: inputs[one.column] for one in self.features}
         return self._function(inputs["user_id"], inputs["item_id"], **given)
-
-    def faults(self) -> dict[str, int]:
-        """None: a function is never called again."""
-        return {}
-
-    def stop(self) -> None:
-        """Nothing waits."""
-
-    def close(self) -> None:
-        """Nothing to let go of."""
 
 
 def load_function(text: str, features: Sequence[str] = ()) -> tuple[ScoringFunction, str]:
@@ -171,16 +159,10 @@ def _module(name: str, text: str) -> Any:
     try:
         return importlib.import_module(name)
     except ModuleNotFoundError as error:
-        missing = error.name or ""
-        if name == missing or name.startswith(f"{missing}."):
-            raise InputError(
-                f"{spelled('scorer')} {plain(text)}: there is no module {plain(repr(missing))} "
-                f"here ({plain(Path.cwd(), 200)}) or among the installed ones. Start where it can "
-                "be imported, or set PYTHONPATH."
-            ) from error
         raise InputError(
-            f"{spelled('scorer')} {plain(text)}: {plain(name)} needs the module "
-            f"{plain(repr(missing))}, which is not installed."
+            f"{spelled('scorer')} {plain(text)}: there is no module {plain(repr(error.name))} here "
+            f"({plain(Path.cwd(), 200)}) or among the installed ones. Start where it can be "
+            "imported, or set PYTHONPATH."
         ) from error
     except (Exception, SystemExit) as error:
         raise InputError(

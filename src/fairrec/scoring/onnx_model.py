@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import mmap
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -13,7 +13,7 @@ from fairrec.core.arrays import AnyArray
 from fairrec.core.errors import InputError, plain
 from fairrec.core.files import file_sum
 from fairrec.core.options import documented, spelled
-from fairrec.scoring.model import ModelInput
+from fairrec.scoring.model import Model, ModelInput
 from fairrec.scoring.options import Feature, OnnxOptions, parse_features
 from fairrec.scoring.tensors import TensorSpec, chosen_output, inputs_for, without_column_axis
 
@@ -35,7 +35,7 @@ _DATATYPES = {
 
 
 @documented(OnnxOptions)
-class OnnxModel:
+class OnnxModel(Model):
     """A model in an ONNX file.
 
     Parameters
@@ -44,27 +44,12 @@ class OnnxModel:
     features, inputs, output, concurrency, rows_per_call : see OnnxOptions
     """
 
-    def __init__(
-        self,
-        file: str | Path,
-        *,
-        features: str | Sequence[str] | None = None,
-        inputs: Mapping[str, str] | None = None,
-        output: str | None = None,
-        concurrency: int = OnnxOptions.concurrency,
-        rows_per_call: int = OnnxOptions.rows_per_call,
-    ) -> None:
+    def __init__(self, file: str | Path, **options: Any) -> None:
         if find_spec("onnxruntime") is None:
             raise InputError("An ONNX file needs onnxruntime: pip install 'fairrec[onnx]'")
+        given = OnnxOptions(**options)
         self.file = Path(file)
         self.who = f"The ONNX model {plain(self.file.name)}"
-        given = OnnxOptions(
-            features=features,
-            inputs={} if inputs is None else inputs,
-            output=output,
-            concurrency=concurrency,
-            rows_per_call=rows_per_call,
-        )
         self.features: tuple[Feature, ...] = parse_features(given.features)
         self.concurrency, self.rows_per_call = given.concurrency, given.rows_per_call
         self._renamed, self._wanted = given.inputs, given.output
@@ -118,17 +103,12 @@ class OnnxModel:
         """The files with weights that the model names, all of them beside it."""
         try:
             names = side_files(self.file)
-        except ValueError as error:
-            raise InputError(
-                f"{spelled('onnx')} {plain(self.file, 300)}: cannot be searched for the files "
-                f"with its weights ({plain(error, 300)}). Is it a complete ONNX model?"
-            ) from error
-        try:
             refuse_outside(self.file, names)
         except ValueError as error:
             raise InputError(
-                f"{spelled('onnx')} {plain(self.file, 300)}: asks for {plain(error, 300)}. "
-                "Put the files with its weights beside it, and use no model that you do not trust."
+                f"{spelled('onnx')} {plain(self.file, 300)}: {plain(error, 300)}. Give a complete "
+                "ONNX model with the files of its weights beside it, and use no model that you do "
+                "not trust."
             ) from error
         return names
 
@@ -139,7 +119,7 @@ class OnnxModel:
         for name in names:
             beside = self.file.parent / name
             # one that is not there is not loaded either, but once it is, the model is another
-            found = file_sum(beside) if _is_file(beside) else "missing"
+            found = file_sum(beside) if beside.is_file() else "missing"
             sums.update(f"{len(name)} {name} {found} ".encode())
         return [f"weights {sums.hexdigest()}"] if names else []
 
@@ -159,24 +139,9 @@ class OnnxModel:
         (scores,) = self._session.run([self._output], fed)
         return without_column_axis(scores, n_pairs)
 
-    def faults(self) -> dict[str, int]:
-        """None: a file is never asked again."""
-        return {}
-
-    def stop(self) -> None:
-        """Nothing waits."""
-
     def close(self) -> None:
         """Let go of the model."""
         self._session = None
-
-
-def _is_file(path: Path) -> bool:
-    """Whether there is such a file; none can have too long a name."""
-    try:
-        return path.is_file()
-    except OSError:
-        return False
 
 
 def _spec(one: Any) -> TensorSpec:
@@ -203,11 +168,6 @@ _PARTS = {
 """Which fields of a message hold messages with tensors in them, by the numbers of onnx.proto."""
 _KEY, _VALUE = 1, 2
 _VARINT, _EIGHT_BYTES, _WITH_LENGTH, _FOUR_BYTES = 0, 1, 2, 5
-_LONGEST_VARINT = 10
-_END_OF_TAGS = 2**32
-_ORT_ENDING, _ORT_MARK = ".ort", b"ORTM"
-"""Of onnxruntime's own form, which has all weights inside. It is told by the ending: the bytes of
-the mark may stand in any model."""
 
 
 def side_files(file: Path) -> tuple[str, ...]:
@@ -216,12 +176,10 @@ def side_files(file: Path) -> tuple[str, ...]:
     A ValueError where the file is no ONNX model.
     """
     with file.open("rb") as stream, mmap.mmap(stream.fileno(), 0, access=mmap.ACCESS_READ) as data:
-        if file.suffix.lower() == _ORT_ENDING and data[4:8] == _ORT_MARK:
+        if file.suffix.lower() == ".ort":
+            # onnxruntime's own form, which has all weights inside
             return ()
-        try:
-            return tuple(sorted(set(_locations(data, "model", 0, len(data)))))
-        except RecursionError as error:
-            raise ValueError("graphs within graphs without end") from error
+        return tuple(sorted(set(_locations(data, "model", 0, len(data)))))
 
 
 def refuse_outside(file: Path, names: Iterable[str]) -> None:
@@ -247,25 +205,15 @@ def _locations(data: mmap.mmap, kind: str, start: int, stop: int) -> Iterator[st
         if part == "external data":
             said = {one: data[at:until] for one, at, until in _fields(data, first, end)}
             if said.get(_KEY) == b"location":
-                yield _checked(said.get(_VALUE, b"").decode())
+                yield said.get(_VALUE, b"").decode()
         elif part is not None:
             yield from _locations(data, part, first, end)
-
-
-def _checked(location: str) -> str:
-    """The name of a file; a ValueError where another one may be loaded, as up to a null."""
-    if any(character < " " or character == "\x7f" for character in location):
-        raise ValueError(f"control characters in the name '{plain(location)}'")
-    return location
 
 
 def _fields(data: mmap.mmap, at: int, stop: int) -> Iterator[tuple[int, int, int]]:
     """Number, start and end of the fields of a message that are texts, bytes or messages."""
     while at < stop:
         tag, at = _varint(data, at, stop)
-        if tag >= _END_OF_TAGS:
-            # onnxruntime would take the lower 32 bits for another field
-            raise ValueError("a field with too large a number")
         kind = tag & 7
         size = 0
         if kind == _VARINT:
@@ -286,7 +234,7 @@ def _fields(data: mmap.mmap, at: int, stop: int) -> Iterator[tuple[int, int, int
 def _varint(data: mmap.mmap, at: int, stop: int) -> tuple[int, int]:
     """A number of seven bits a byte, and where it ends."""
     number = shift = 0
-    for byte in data[at : min(at + _LONGEST_VARINT, stop)]:
+    for byte in data[at : min(at + 10, stop)]:
         at += 1
         number |= (byte & 0x7F) << shift
         if byte < 0x80:

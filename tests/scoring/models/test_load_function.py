@@ -68,7 +68,7 @@ def test_the_name_changes_with_the_file(folder: Path):
         ("own_rankers.good:", "expected package.module:function, got"),
         ("no_such_module:score", "there is no module 'no_such_module'"),
         ("own_rankers.missing:score", "there is no module 'own_rankers.missing'"),
-        ("own_rankers.needy:score", "needs the module 'no_such_package_anywhere'"),
+        ("own_rankers.needy:score", "there is no module 'no_such_package_anywhere'"),
         ("own_rankers.broken:score", "RuntimeError: no weights here"),
         ("own_rankers.misspelt:score", "SyntaxError"),
         ("own_rankers.good:scoer", "Did you mean 'score'?"),
