@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+import math
 import signal
 import threading
 import time
-from collections import deque
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Iterator
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from contextlib import contextmanager
+from itertools import islice
 from pathlib import Path
-from queue import Empty, SimpleQueue
-from typing import Generic, Self, TypeVar
+from typing import Self
 
 import numpy as np
 import polars as pl
@@ -27,6 +28,8 @@ from fairrec.scoring.model import Stopped
 from fairrec.scoring.options import ROWS_PER_CALL
 from fairrec.scoring.scorer import Scorer
 
+INTERRUPT_SECONDS = 5.0
+"""How long calls under way are waited for after an interrupt."""
 FEWEST_USERS = 16
 """Users in a call at least, before what is asked for is cut for calls to be side by side."""
 
@@ -89,8 +92,9 @@ class Ledger:
         self._n_rows_per_call = n_rows_per_call
         self._scores = np.empty(int(candidates.offsets[-1]))
         self.on_paid: Callable[[], None] = lambda: None
-        self._side_by_side: SideBySide[IntArray, FloatArray] | None = None
         self._concurrency, self._stop = concurrency, stop
+        self._threads: ThreadPoolExecutor | None = None
+        self._under_way: dict[Future[tuple[FloatArray, float]], IntArray] = {}
         self._path = file
         self._file = None
         if file is not None:
@@ -111,12 +115,10 @@ class Ledger:
         batches = [*self._batches(self._unpaid(lists))]
         with self._failures_say_what_is_kept():
             if self._concurrency > 1 and len(batches) > 1:
-                self._calls_at_once().run(batches)
+                self._pay_at_once(iter(batches))
             else:
                 for batch in batches:
-                    started = time.perf_counter()
-                    scores = self._scorer.ask(batch)
-                    self._enter(batch, scores, time.perf_counter() - started)
+                    self._enter(batch, *self._ask(batch))
         return gather_lists(self._scores, self._offsets, lists)
 
     @property
@@ -132,9 +134,10 @@ class Ledger:
 
     def close(self) -> None:
         """Let go of the file and the threads."""
-        if self._side_by_side is not None:
-            self._side_by_side.close()
-            self._side_by_side = None
+        if self._threads is not None:
+            # after an interrupt, a server may be silent for long
+            self._threads.shutdown(wait=not self._under_way)
+            self._threads = None
         if self._file is not None:
             self._file.close()
 
@@ -169,13 +172,57 @@ class Ledger:
             yield lists[start:stop]
             start, before = stop, int(n_rows[stop - 1])
 
-    def _calls_at_once(self) -> SideBySide[IntArray, FloatArray]:
-        """The threads in which the scorer is asked, started when they are first needed."""
-        if self._side_by_side is None:
-            self._side_by_side = SideBySide(
-                self._scorer.ask, self._enter, self._concurrency, self._stop
-            )
-        return self._side_by_side
+    def _ask(self, lists: IntArray) -> tuple[FloatArray, float]:
+        """The scores of one call, and the seconds it took."""
+        started = time.perf_counter()
+        scores = self._scorer.ask(lists)
+        return scores, time.perf_counter() - started
+
+    def _pay_at_once(self, batches: Iterator[IntArray]) -> None:
+        """Keep `concurrency` calls under way until there are no batches left.
+
+        When one fails, or the user interrupts, no more are begun, those under way are waited
+        for and kept, and then the error is raised.
+        """
+        failure: BaseException | None = None
+        deadline = math.inf
+        while True:
+            try:
+                with interrupts_held():
+                    failed = self._take_in()
+                    failure = failure or failed
+                    if failure is None:
+                        self._begin(batches)
+                    else:
+                        self._stop()
+                left = deadline - time.monotonic()
+                if not self._under_way or left < 0:
+                    break
+                wait(self._under_way, None if left == math.inf else left, FIRST_COMPLETED)
+            except KeyboardInterrupt as interrupt:
+                if isinstance(failure, KeyboardInterrupt):
+                    raise
+                failure, deadline = interrupt, time.monotonic() + INTERRUPT_SECONDS
+        if failure is not None:
+            raise failure
+
+    def _begin(self, batches: Iterator[IntArray]) -> None:
+        if self._threads is None:
+            self._threads = ThreadPoolExecutor(self._concurrency)
+        for batch in islice(batches, self._concurrency - len(self._under_way)):
+            self._under_way[self._threads.submit(self._ask, batch)] = batch
+
+    def _take_in(self) -> BaseException | None:
+        """Keep what has come back; the first failure among it."""
+        failure: BaseException | None = None
+        for call in [one for one in self._under_way if one.done()]:
+            lists = self._under_way.pop(call)
+            error = call.exception()
+            if error is None:
+                self._enter(lists, *call.result())
+            elif failure is None and not isinstance(error, Stopped):
+                failure = error
+        return failure
 
     def _enter(self, lists: IntArray, scores: FloatArray, seconds: float) -> None:
         """Keep the scores of one call, in the file first."""
@@ -238,119 +285,6 @@ def _put_lists(part: FloatArray, offsets: IntArray, lists: IntArray, flat: Float
         for row in range(offsets[one], offsets[one + 1]):
             flat[row] = part[at]
             at += 1
-
-
-T = TypeVar("T")
-R = TypeVar("R")
-
-INTERRUPT_SECONDS = 5.0
-"""How long calls under way are waited for after an interrupt."""
-
-
-class SideBySide(Generic[T, R]):
-    """Does tasks in a fixed number of threads.
-
-    The threads do not keep the process alive: after an interrupt it can end while a server is
-    still silent.
-
-    Parameters
-    ----------
-    work : called in those threads
-    keep : called in the thread that asks, with each task, its answer and the seconds it took, in
-        the order in which answers come back; between them, no more than `n_at_once` tasks are
-        begun and not kept
-    stop : called when a task has failed, to end the waiting of others
-    """
-
-    def __init__(
-        self,
-        work: Callable[[T], R],
-        keep: Callable[[T, R, float], None],
-        n_at_once: int,
-        stop: Callable[[], None],
-    ) -> None:
-        self._work, self._keep, self._stop, self._n_at_once = work, keep, stop, n_at_once
-        self._tasks: SimpleQueue[T | None] = SimpleQueue()
-        self._finished: deque[tuple[T, R, float] | BaseException] = deque()
-        self._news: SimpleQueue[None] = SimpleQueue()
-        self._n_open = 0
-        self._threads = [
-            threading.Thread(target=self._serve, daemon=True) for _ in range(n_at_once)
-        ]
-        for thread in self._threads:
-            thread.start()
-
-    def run(self, tasks: Iterable[T]) -> None:
-        """Do all tasks.
-
-        When one fails, or the user interrupts, no more are begun, those under way are waited
-        for and kept, and then the error is raised.
-        """
-        left = iter(tasks)
-        failure: BaseException | None = None
-        deadline: float | None = None
-        while True:
-            try:
-                with interrupts_held():
-                    failed = self._take_in()
-                    failure = failure or failed
-                    if failure is None:
-                        self._begin(left)
-                    else:
-                        self._stop()
-                if not self._n_open or (deadline and time.monotonic() > deadline):
-                    break
-                self._await_news(deadline)
-            except KeyboardInterrupt as interrupt:
-                if isinstance(failure, KeyboardInterrupt):
-                    raise
-                failure, deadline = interrupt, time.monotonic() + INTERRUPT_SECONDS
-        if failure is not None:
-            raise failure
-
-    def close(self) -> None:
-        """Let the threads end, those at once that have nothing to do."""
-        for _ in self._threads:
-            self._tasks.put(None)
-        if not self._n_open:
-            # a thread that ends together with the process can bring it down
-            for thread in self._threads:
-                thread.join()
-
-    def _begin(self, left: Iterator[T]) -> None:
-        while self._n_open < self._n_at_once:
-            task = next(left, None)
-            if task is None:
-                return
-            self._tasks.put(task)
-            self._n_open += 1
-
-    def _take_in(self) -> BaseException | None:
-        """Keep what has come back; the first failure among it."""
-        failure: BaseException | None = None
-        while self._finished:
-            finished = self._finished.popleft()
-            self._n_open -= 1
-            if not isinstance(finished, BaseException):
-                self._keep(*finished)
-            elif failure is None and not isinstance(finished, Stopped):
-                failure = finished
-        return failure
-
-    def _await_news(self, deadline: float | None) -> None:
-        left = None if deadline is None else max(deadline - time.monotonic(), 0)
-        with suppress(Empty):
-            self._news.get(timeout=left)
-
-    def _serve(self) -> None:
-        while (task := self._tasks.get()) is not None:
-            started = time.perf_counter()
-            try:
-                answer = self._work(task)
-                self._finished.append((task, answer, time.perf_counter() - started))
-            except BaseException as error:
-                self._finished.append(error)
-            self._news.put(None)
 
 
 @contextmanager

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from typing import Any, Protocol
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -24,15 +24,8 @@ from fairrec.scoring.tensors import (
     without_column_axis,
 )
 
-
-class Asks(Protocol):
-    """What a protocol may ask a server before the first batch."""
-
-    def get(self, url: str) -> Any:
-        """The JSON at an address; None where there is nothing."""
-
-    def is_there(self, url: str) -> bool:
-        """Whether an address answers, whatever it says."""
+if TYPE_CHECKING:
+    from fairrec.scoring.http_client import JsonClient
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,29 +37,6 @@ class Seen:
     is_ready: bool | None = None
     inputs: tuple[TensorSpec, ...] = ()
     outputs: tuple[TensorSpec, ...] = ()
-
-
-class Wire(Protocol):
-    """One way to ask a server.
-
-    Attributes
-    ----------
-    url : where batches are sent
-    """
-
-    url: str
-
-    def open(self, server: Asks) -> Seen:
-        """Make sure that the model is there and ready."""
-
-    def bind(self, columns: Mapping[str, AnyArray]) -> tuple[ModelInput, ...]:
-        """The inputs it takes."""
-
-    def body(self, inputs: Mapping[str, AnyArray]) -> Any:
-        """What is sent for a batch: one value per pair for each input."""
-
-    def scores_in(self, reply: Any, n_pairs: int) -> Any:
-        """The scores in a reply."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,6 +55,39 @@ class Asked:
     renamed: Mapping[str, str]
     output: str | None
     who: str
+
+
+class Wire:
+    """One way to ask a server. By default nothing is asked before the first batch.
+
+    Attributes
+    ----------
+    url : where batches are sent
+    specs : the inputs that the model says it takes, by name; empty where it does not say
+    """
+
+    def __init__(self, asked: Asked) -> None:
+        self.url, self.asked = asked.url, asked
+        self.specs: dict[str, TensorSpec] = {}
+
+    def open(self, server: JsonClient) -> Seen:
+        """Make sure that the model is there and ready."""
+        return Seen()
+
+    def bind(self, columns: Mapping[str, AnyArray]) -> tuple[ModelInput, ...]:
+        """What the model says it takes; all columns where it says nothing."""
+        asked = self.asked
+        if not self.specs:
+            return all_inputs(columns, asked.renamed)
+        return inputs_for([*self.specs.values()], columns, asked.renamed, asked.who)
+
+    def body(self, inputs: Mapping[str, AnyArray]) -> Any:
+        """What is sent for a batch: one value per pair for each input."""
+        raise NotImplementedError
+
+    def scores_in(self, reply: Any, n_pairs: int) -> Any:
+        """The scores in a reply."""
+        raise NotImplementedError
 
 
 PROTOCOLS = Registry[Callable[[Asked], Wire]]("protocol")
@@ -138,10 +141,11 @@ _OIP_PATH = re.compile(
 )
 
 
-class OpenInference:
+class OpenInference(Wire):
     """Typed tensors by name; the model says which it takes."""
 
     def __init__(self, asked: Asked) -> None:
+        super().__init__(asked)
         found = _OIP_PATH.fullmatch(asked.url)
         if found is None:
             raise InputError(
@@ -155,11 +159,8 @@ class OpenInference:
         if self._version:
             self._model += f"/versions/{self._version}"
         self.url = f"{self._model}/infer"
-        self._asked = asked
-        self._specs: dict[str, TensorSpec] = {}
-        self._output_types: dict[str, str] = {}
 
-    def open(self, server: Asks) -> Seen:
+    def open(self, server: JsonClient) -> Seen:
         """Readiness of server and model, and the model's inputs and outputs."""
         # a gateway may show the model alone: 404 says nothing about it
         health = (f"{self._server}/v2/health/ready", f"{self._model}/ready")
@@ -168,10 +169,9 @@ class OpenInference:
         if said is None:
             raise ScoringError(f"there is no model {plain(repr(self._name))} ({self._model}: 404)")
         inputs, outputs = (_oip_specs(said, name) for name in ("inputs", "outputs"))
-        self._specs = {spec.name: spec for spec in inputs}
-        self._output_types = {spec.name: spec.datatype for spec in outputs}
-        if self._asked.output is not None and outputs:
-            chosen_output([spec.name for spec in outputs], self._asked.output, self._asked.who)
+        self.specs = {spec.name: spec for spec in inputs}
+        if self.asked.output is not None and outputs:
+            chosen_output([spec.name for spec in outputs], self.asked.output, self.asked.who)
         versions = listed_part(said, "versions")
         return Seen(
             model=str(part(said, "name") or self._name),
@@ -182,16 +182,15 @@ class OpenInference:
         )
 
     def bind(self, columns: Mapping[str, AnyArray]) -> tuple[ModelInput, ...]:
-        """What the model says it takes; all columns where it says nothing."""
-        asked = self._asked
-        if self._specs:
-            inputs = inputs_for([*self._specs.values()], columns, asked.renamed, asked.who)
-        else:
+        """What the model says it takes; all columns in their types where it says nothing."""
+        asked = self.asked
+        if not self.specs:
             untyped = all_inputs(columns, asked.renamed)
-            specs = [TensorSpec(o.name, datatype_of(o.values), (-1,)) for o in untyped]
-            self._specs = {spec.name: spec for spec in specs}
-            renamed = {one.name: one.column for one in untyped}
-            inputs = inputs_for(specs, columns, renamed, asked.who)
+            self.specs = {
+                one.name: TensorSpec(one.name, datatype_of(one.values), (-1,)) for one in untyped
+            }
+            asked = replace(asked, renamed={one.name: one.column for one in untyped})
+        inputs = inputs_for([*self.specs.values()], columns, asked.renamed, asked.who)
         for one in inputs:
             if one.values.dtype.kind == "f" and np.isnan(one.values).any():
                 raise InputError(
@@ -205,7 +204,7 @@ class OpenInference:
         """One flat tensor an input."""
         tensors = []
         for name, values in inputs.items():
-            spec = self._specs[name]
+            spec = self.specs[name]
             tensors.append(
                 {
                     "name": name,
@@ -215,8 +214,8 @@ class OpenInference:
                 }
             )
         body: dict[str, Any] = {"inputs": tensors}
-        if self._asked.output is not None:
-            body["outputs"] = [{"name": self._asked.output}]
+        if self.asked.output is not None:
+            body["outputs"] = [{"name": self.asked.output}]
         return body
 
     def scores_in(self, reply: Any, n_pairs: int) -> Any:
@@ -225,7 +224,7 @@ class OpenInference:
         if not isinstance(outputs, list) or not all(isinstance(one, dict) for one in outputs):
             raise ScoringError('the reply has no list of "outputs"')
         by_name = {str(one.get("name")): one for one in outputs}
-        output = by_name[chosen_output([*by_name], self._asked.output, "The model")]
+        output = by_name[chosen_output([*by_name], self.asked.output, "The model")]
         datatype, shape, data = (output.get(name) for name in ("datatype", "shape", "data"))
         if not isinstance(data, list):
             raise ScoringError('the output has no list of "data" (binary data is not read)')
@@ -262,21 +261,8 @@ def _oip_specs(said: Any, name: str) -> tuple[TensorSpec, ...]:
 PROTOCOLS.add("oip", OpenInference)
 
 
-class PlainJson:
+class PlainJson(Wire):
     """`{"user_id": [...], "item_id": [...]}` -> `{"scores": [...]}`."""
-
-    def __init__(self, asked: Asked) -> None:
-        self.url = asked.url
-        self._asked = asked
-        self._output = asked.output or "scores"
-
-    def open(self, server: Asks) -> Seen:
-        """Nothing is asked before the first batch."""
-        return Seen()
-
-    def bind(self, columns: Mapping[str, AnyArray]) -> tuple[ModelInput, ...]:
-        """All columns there are."""
-        return all_inputs(columns, self._asked.renamed)
 
     def body(self, inputs: Mapping[str, AnyArray]) -> Any:
         """One list a column."""
@@ -284,10 +270,10 @@ class PlainJson:
 
     def scores_in(self, reply: Any, n_pairs: int) -> Any:
         """The list called `scores`."""
-        scores = part(reply, self._output)
-        if scores is None:
+        output = self.asked.output or "scores"
+        if (scores := part(reply, output)) is None:
             raise ScoringError(
-                f'the reply has no "{self._output}". Reply with {{"{self._output}": [...]}}, one '
+                f'the reply has no "{output}". Reply with {{"{output}": [...]}}, one '
                 f"number for each pair, or name the part: {spelled('output', Blank('NAME'))}"
             )
         return without_column_axis(scores, n_pairs)
@@ -313,10 +299,11 @@ _TFSERVING_DATATYPES = {
 }
 
 
-class TensorFlowServing:
+class TensorFlowServing(Wire):
     """`{"inputs": {...}}` -> `{"outputs": ...}`, with the default signature."""
 
     def __init__(self, asked: Asked) -> None:
+        super().__init__(asked)
         found = _TFSERVING_PATH.fullmatch(asked.url)
         if found is None:
             raise InputError(
@@ -326,10 +313,8 @@ class TensorFlowServing:
             )
         self._model, self._name = found["model"], found["name"]
         self.url = f"{self._model}:predict"
-        self._asked = asked
-        self._specs: dict[str, TensorSpec] = {}
 
-    def open(self, server: Asks) -> Seen:
+    def open(self, server: JsonClient) -> Seen:
         """Whether a version is available, and its signature where the server shows it."""
         status = server.get(self._model)
         versions = listed_part(status, "model_version_status")
@@ -344,7 +329,7 @@ class TensorFlowServing:
         for name in ("metadata", "signature_def", "signature_def", _SIGNATURE):
             signature = part(signature, name)
         inputs, outputs = (_tfserving_specs(signature, name) for name in ("inputs", "outputs"))
-        self._specs = {spec.name: spec for spec in inputs}
+        self.specs = {spec.name: spec for spec in inputs}
         return Seen(
             model=self._name,
             version=",".join(available),
@@ -353,17 +338,10 @@ class TensorFlowServing:
             outputs=outputs,
         )
 
-    def bind(self, columns: Mapping[str, AnyArray]) -> tuple[ModelInput, ...]:
-        """What the signature takes; all columns where the server does not show it."""
-        if not self._specs:
-            return all_inputs(columns, self._asked.renamed)
-        asked = self._asked
-        return inputs_for([*self._specs.values()], columns, asked.renamed, asked.who)
-
     def body(self, inputs: Mapping[str, AnyArray]) -> Any:
         """One list an input; lists of one where the model wants an axis more."""
         columns = {
-            name: values[:, None] if name in self._specs and self._specs[name].is_column else values
+            name: values[:, None] if name in self.specs and self.specs[name].is_column else values
             for name, values in inputs.items()
         }
         return {"signature_name": _SIGNATURE, "inputs": columns}
@@ -372,7 +350,7 @@ class TensorFlowServing:
         """The only output, or the one that holds the scores."""
         outputs = part(reply, "outputs")
         if isinstance(outputs, dict):
-            outputs = outputs[chosen_output([*outputs], self._asked.output, "The model")]
+            outputs = outputs[chosen_output([*outputs], self.asked.output, "The model")]
         if outputs is None:
             raise ScoringError('the reply has no "outputs"')
         return without_column_axis(outputs, n_pairs)

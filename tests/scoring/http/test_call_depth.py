@@ -45,8 +45,8 @@ def answer_in_place(chains: list[list[str]]) -> Any:
         main = threading.main_thread().ident
         if main is not None and threading.get_ident() != main:
             handing_over = calls_of(sys._current_frames()[main])
-            assert chain.pop(0) == "SideBySide._serve"
-            chain = [*handing_over[: handing_over.index("SideBySide.run") + 1], *chain]
+            assert chain.pop(0) == "Ledger._ask"
+            chain = [*handing_over[: handing_over.index("Ledger._pay_at_once") + 1], *chain]
         chains.append(chain)
         return {"scores": in_process(body["user_id"], body["item_id"])}
 
@@ -73,7 +73,7 @@ def test_from_the_command_to_the_client_it_is_not_far(
         reads_options, command, *calls = chain
         assert (reads_options, command) == ("takes_options.<locals>.run", "audit_command")
         assert calls[-1] == "Endpoint.answer"
-        assert ("SideBySide.run" in calls) == (concurrency > 1)
+        assert ("Ledger._pay_at_once" in calls) == (concurrency > 1)
         assert len(calls) < MOST_CALLS, " -> ".join(chain)
         names = [call.rpartition(".")[2] for call in chain[1:]]
         assert len(set(names)) == len(names), "a name for two levels: " + " -> ".join(chain)
