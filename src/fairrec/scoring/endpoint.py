@@ -211,32 +211,26 @@ def parse_address(text: str) -> Address:
     >>> parse_address("http://localhost:8000/v2/models/ranker/").url
     'http://localhost:8000/v2/models/ranker'
     """
+    wrong = (
+        f"invalid {spelled('endpoint')}: expected an address without blanks, http://HOST/PATH or "
+        "https://HOST/PATH"
+    )
     try:
         parts = urlsplit(text.strip())
         has_credentials = "@" in parts.netloc
         host, _ = parts.hostname or "", parts.port
     except ValueError:
         # the text is not shown: a password may be what makes it odd
-        raise InputError(
-            f"invalid {spelled('endpoint')}: expected an address, http://HOST/PATH or "
-            "https://HOST/PATH"
-        ) from None
+        raise InputError(wrong) from None
     if has_credentials:
         raise InputError(
             f"{spelled('endpoint')}: the address holds a user name or a password, which would "
             "end up in the result. Leave them out and give a token: "
             f"{spelled('token_env', Blank('NAME'))}"
         )
-    if parts.scheme not in ("http", "https") or not host:
-        raise InputError(
-            f"invalid {spelled('endpoint')}: expected an address, http://HOST/PATH or "
-            f"https://HOST/PATH, got {plain(text.partition('?')[0])}"
-        )
-    if not text.isprintable() or " " in text.strip():
-        raise InputError(
-            f"invalid {spelled('endpoint')}: expected an address without blanks and control "
-            "characters"
-        )
+    is_clean = text.isprintable() and " " not in text.strip()
+    if parts.scheme not in ("http", "https") or not host or not is_clean:
+        raise InputError(f"{wrong}, got {plain(text.partition('?')[0])}")
     path = parts.path.rstrip("/")
     return Address(
         f"{parts.scheme}://{parts.netloc}{path}", host, parts.scheme == "https", parts.query

@@ -246,12 +246,16 @@ class JsonClient:
             text += chunk
             if len(text) > most:
                 if response.is_success:
-                    raise self._too_large(f"{len(text):,} bytes and more")
+                    raise ScoringError(
+                        f"the reply is larger than allowed ({most:,} bytes). Raise "
+                        f"{spelled('max_reply_mb')} if that is right, or lower "
+                        f"{spelled('rows_per_call')}"
+                    )
                 break
         return bytes(text)
 
     def _refuse_other_kinds(self, response: httpx.Response) -> None:
-        """Only plain JSON of the size allowed is read."""
+        """Only plain JSON is read."""
         kind = response.headers.get("content-type", "").partition(";")[0].strip()
         if not _JSON.fullmatch(kind.lower()):
             shown = plain(self._secrets.redact(kind)) or "of no type"
@@ -260,15 +264,6 @@ class JsonClient:
         if encoding != "identity":
             shown = plain(self._secrets.redact(encoding))
             raise ScoringError(f"the reply is compressed ({shown}), which was not asked")
-        length = response.headers.get("content-length", "")
-        if length.isdecimal() and int(length) > self._most_bytes:
-            raise self._too_large(f"{int(length):,} bytes")
-
-    def _too_large(self, size: str) -> ScoringError:
-        return ScoringError(
-            f"the reply is larger than allowed ({size}, at most {self._most_bytes:,}). Raise "
-            f"{spelled('max_reply_mb')} if that is right, or lower {spelled('rows_per_call')}"
-        )
 
     def _value(self, response: httpx.Response, text: bytes, is_read: bool) -> Any:
         """The JSON of a reply; None where there is nothing at an address that was looked at."""

@@ -136,8 +136,6 @@ class LedgerFile:
                 )
             if path.is_dir():
                 raise InputError(f"{self._path} is a folder. Name a file for the ledger.")
-            if "\0" in str(path):
-                raise InputError(f"{plain(self._path, 300)}: is no name of a file. Name another.")
             return sqlite3.connect(path, timeout=0, isolation_level=None)
 
     def _lock(self) -> None:

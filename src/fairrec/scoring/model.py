@@ -68,6 +68,7 @@ class Model(Protocol):
 
     def open(self) -> None:
         """Reach the model; what cannot work is an error now, before anything is paid for."""
+        return
 
     def faults(self) -> dict[str, int]:
         """What went wrong and was tried again, by kind."""
@@ -75,9 +76,11 @@ class Model(Protocol):
 
     def stop(self) -> None:
         """Try nothing again; calls that wait for another attempt raise `Stopped`."""
+        return
 
     def close(self) -> None:
         """Let go of connections."""
+        return
 
 
 class FunctionModel(Model):

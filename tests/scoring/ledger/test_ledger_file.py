@@ -253,10 +253,6 @@ def test_a_folder_is_no_ledger(tmp_path: Path):
     assert f"{tmp_path} is a folder" in refusal(lambda: ledger_at(tmp_path))
 
 
-def test_a_name_that_no_file_can_have_is_refused(tmp_path: Path):
-    assert "is no name of a file" in refusal(lambda: ledger_at(tmp_path / "a\0b"))
-
-
 def test_a_name_that_is_too_long_is_refused(tmp_path: Path):
     message = refusal(lambda: ledger_at(tmp_path / ("x" * 300)))
     assert "the ledger cannot be written there" in message
