@@ -12,6 +12,7 @@ import ssl
 import threading
 from collections import Counter
 from collections.abc import Coroutine, Iterable
+from concurrent.futures import wait
 from contextlib import suppress
 from http.cookiejar import CookieJar, DefaultCookiePolicy
 from pathlib import Path
@@ -26,7 +27,13 @@ from fairrec.core.errors import InputError, ScoringError, TimeOverError, Unavail
 from fairrec.core.options import Blank, spelled
 from fairrec.core.version import __version__
 from fairrec.scoring.options import EndpointOptions
-from fairrec.scoring.retries import LONGEST_RETRY_AFTER, Fault, Pace, retry_after
+from fairrec.scoring.retries import (
+    LONGEST_RETRY_AFTER,
+    SIGNAL_SECONDS,
+    Fault,
+    Pace,
+    retry_after,
+)
 from fairrec.scoring.secrets import Secrets, SecretsFilter
 
 T = TypeVar("T")
@@ -161,6 +168,8 @@ class JsonClient:
         """The result of work in the event loop."""
         future = asyncio.run_coroutine_threadsafe(work, self._loop)
         try:
+            while not wait([future], SIGNAL_SECONDS).done:
+                pass
             return future.result()
         except BaseException:
             future.cancel()

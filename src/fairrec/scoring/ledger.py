@@ -26,6 +26,7 @@ from fairrec.scoring.features import NO_FEATURES, JoinedFeatures
 from fairrec.scoring.ledger_file import LedgerFile, Spent
 from fairrec.scoring.model import Stopped
 from fairrec.scoring.options import ROWS_PER_CALL
+from fairrec.scoring.retries import SIGNAL_SECONDS
 from fairrec.scoring.scorer import Scorer
 
 INTERRUPT_SECONDS = 5.0
@@ -198,7 +199,7 @@ class Ledger:
                 left = deadline - time.monotonic()
                 if not self._under_way or left < 0:
                     break
-                wait(self._under_way, None if left == math.inf else left, FIRST_COMPLETED)
+                wait(self._under_way, min(left, SIGNAL_SECONDS), FIRST_COMPLETED)
             except KeyboardInterrupt as interrupt:
                 if isinstance(failure, KeyboardInterrupt):
                     raise

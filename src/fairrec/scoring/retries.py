@@ -14,6 +14,8 @@ from fairrec.scoring.model import Stopped
 
 LONGEST_RETRY_AFTER = 600.0
 """Seconds; a server that asks for more is given up on for now."""
+SIGNAL_SECONDS = 0.5
+"""Waits are cut into such steps: a signal may reach another thread, which wakes none that waits."""
 
 
 class Fault(Exception):  # noqa: N818 - not yet an error
