@@ -249,6 +249,9 @@ class LedgerFile:
                     "the calls before are kept. Make room there and start again."
                 ) from error
             raise InputError(f"{self._damaged} ({plain(error)})") from error
+        except UnicodeDecodeError as error:
+            # what SQLite quotes from a damaged file need not be text
+            raise InputError(self._damaged) from error
         except OSError as error:
             raise InputError(self._not_allowed(error)) from error
 

@@ -244,6 +244,15 @@ def test_a_ledger_cut_short_is_refused(kept: float, tmp_path: Path):
     assert "damaged" in message
 
 
+def test_a_layout_that_is_no_text_is_damage(tmp_path: Path):
+    file = tmp_path / "ledger.db"
+    paid_ledger(file)
+    content = file.read_bytes()
+    for word in (b"CREATE TABLE", b"spent"):
+        file.write_bytes(content.replace(word, word[:-1] + b"\xc1", 1))
+        assert "damaged" in refusal(lambda: ledger_at(file))
+
+
 def test_a_missing_folder_is_named(tmp_path: Path):
     message = refusal(lambda: ledger_at(tmp_path / "no" / "ledger.db"))
     assert f"there is no folder {tmp_path / 'no'}" in message
