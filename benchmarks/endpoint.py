@@ -84,7 +84,7 @@ def speed_in_process(folder: str) -> dict[str, float]:
     import torch
 
     from fairrec.models.runs.run import load_run
-    from fairrec.scoring.models.model import FunctionModel
+    from fairrec.scoring.model import FunctionModel
 
     run = load_run(Path(folder))
     found = []
@@ -97,13 +97,13 @@ def speed_in_process(folder: str) -> dict[str, float]:
 
 def speed_over_http(folder: str, url: str, server: int) -> dict[str, float]:
     """Rows scored a second by the server."""
-    from fairrec.scoring.http.endpoint import Endpoint
+    from fairrec.scoring.endpoint import Endpoint
 
     return _speed(folder, Endpoint(url, concurrency=AT_ONCE), [os.getpid(), server])
 
 
 def _rows_per_call() -> int:
-    from fairrec.scoring.models.call_options import ENDPOINT_ROWS
+    from fairrec.scoring.options import ENDPOINT_ROWS
 
     return ENDPOINT_ROWS
 
@@ -115,7 +115,7 @@ def _speed(folder: str, model: Any, processes: list[int]) -> dict[str, float]:
 
     from fairrec.inputs.candidates import read_candidates
     from fairrec.inputs.tables import Table
-    from fairrec.scoring.ledger.ledger import Ledger
+    from fairrec.scoring.ledger import Ledger
     from fairrec.scoring.scorer import ModelScorer
 
     users = pl.read_parquet(Path(folder) / "users.parquet")["user_id"]

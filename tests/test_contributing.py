@@ -26,7 +26,7 @@ from fairrec.datasets.prepare import prepare
 from fairrec.datasets.registry import DATASETS
 from fairrec.metrics import METRICS
 from fairrec.mitigation.reranker import RERANKERS
-from fairrec.scoring.wire import PROTOCOLS
+from fairrec.scoring.protocols import PROTOCOLS
 from fairrec.search.searcher import SEARCHERS
 from tests.scoring.http import served_world
 from tests.scoring.http.faulty_server import score

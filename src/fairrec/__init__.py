@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     from fairrec.result.comparison import Comparison
     from fairrec.result.counterfactual_result import CounterfactualResult
     from fairrec.result.trend_result import TrendResult
-    from fairrec.scoring.http.endpoint import Endpoint
-    from fairrec.scoring.models.onnx_file import OnnxModel
+    from fairrec.scoring.endpoint import Endpoint
+    from fairrec.scoring.onnx_model import OnnxModel
     from fairrec.search.options import SearchOptions
     from fairrec.stores.card_file import card
     from fairrec.workflows.audit import audit
@@ -78,11 +78,11 @@ __getattr__ = loaded_on_use(
         "BothSides": "fairrec.result.both_sides",
         "Comparison": "fairrec.result.comparison",
         "CounterfactualResult": "fairrec.result.counterfactual_result",
-        "Endpoint": "fairrec.scoring.http.endpoint",
+        "Endpoint": "fairrec.scoring.endpoint",
         "FairRecError": "fairrec.core.errors",
         "Group": "fairrec.groups.group",
         "MitigationResult": "fairrec.mitigation.mitigation_result",
-        "OnnxModel": "fairrec.scoring.models.onnx_file",
+        "OnnxModel": "fairrec.scoring.onnx_model",
         "SearchOptions": "fairrec.search.options",
         "TrendResult": "fairrec.result.trend_result",
         "audit": "fairrec.workflows.audit",

@@ -17,7 +17,7 @@ from fairrec.core.kinds import NAMES, SWITCH, TEXT, number, pairs, whole
 from fairrec.core.options import Option, Options, spelled
 from fairrec.datasets.shapes import SHAPES
 from fairrec.models.deep.registry import MODELS
-from fairrec.scoring.wire import PROTOCOLS
+from fairrec.scoring.protocols import PROTOCOLS
 
 Place = Annotated[str, Option(TEXT, "Where", "Route", default="here")]
 

@@ -11,7 +11,7 @@ import pytest
 
 from fairrec.core.arrays import FloatArray
 from fairrec.core.errors import ScoringError
-from fairrec.scoring.answers import Batch, checked
+from fairrec.scoring.scorer import Batch, check_scores
 
 USERS = np.array(["ann", "bob", "cat", "dan"], dtype=object)
 LENGTHS = np.array([2, 0, 1, 3])
@@ -20,7 +20,7 @@ ALL = [0, 1, 2, 3]
 
 def scores_from(answer: Any, lists: list[int] = ALL) -> FloatArray:
     """An answer for the candidates of some users."""
-    return checked(answer, Batch(USERS[lists], LENGTHS[lists]), "The model")
+    return check_scores(answer, Batch(USERS[lists], LENGTHS[lists]), "The model")
 
 
 def error_from(answer: Any) -> str:
@@ -66,7 +66,6 @@ def test_too_few_scores_are_refused():
         ([1, 2, None, 4, 5, 6], "no number, such as None, for user 'cat' (in a batch of 4 users)"),
         (np.ma.array(range(6), mask=[0, 0, 1, 0, 0, 0]), "no number, such as None, for user 'cat'"),
         ([1, 2, 3, 1j, 5, 6], "no number, such as (1+0j), for user 'ann'"),
-        ([10**400, 2, 3, 4, 5, 6], "no number, such as 1000"),
         ([1, 2, 3, 4, np.nan, 6], "nan for 1 of 6 pairs, of user 'dan' (in a batch of 4 users)"),
         ([1, -np.inf, np.nan, 4, 5, 6], "-inf for 2 of 6 pairs, of user 'ann', 'cat' (in a batch"),
         (np.full(6, 1e4, np.longdouble) ** 1000, "inf for 6 of 6 pairs"),

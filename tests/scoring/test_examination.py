@@ -10,7 +10,8 @@ import pytest
 
 from fairrec.core.errors import InputError
 from fairrec.inputs.tables import Table
-from fairrec.scoring.examination import (
+from fairrec.scoring.model import FunctionModel
+from fairrec.scoring.model_check import (
     FEW_USERS,
     MOST_USERS,
     SAME,
@@ -18,7 +19,6 @@ from fairrec.scoring.examination import (
     examine_lists,
     first_lists,
 )
-from fairrec.scoring.models.model import FunctionModel
 
 SOUND = Examination(
     n_users=2,

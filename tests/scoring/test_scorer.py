@@ -14,7 +14,7 @@ import fairrec
 from fairrec.core.arrays import AnyArray
 from fairrec.core.errors import FairRecError, ScoringError
 from fairrec.inputs.candidates import CandidateLists
-from fairrec.scoring.models.model import FunctionModel
+from fairrec.scoring.model import FunctionModel
 from fairrec.scoring.scorer import ModelScorer, TableScorer
 from fairrec.search.options import SearchOptions
 from tests.scoring.small_candidates import candidates_of

@@ -11,7 +11,7 @@ from fairrec.inputs.side import Categories, SideData
 from fairrec.metrics import METRICS, MetricAtK, parse_metric
 from fairrec.metrics.measured import values_per_list
 from fairrec.metrics.ranked import RankedLists
-from fairrec.scoring.ledger.ledger import Ledger
+from fairrec.scoring.ledger import Ledger
 from fairrec.scoring.scorer import TableScorer
 from fairrec.search.measure import Measure
 from tests.metrics.metric_lists import asked_for, per_user, random_world, ranked_lists, user

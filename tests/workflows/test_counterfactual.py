@@ -10,7 +10,7 @@ import pytest
 import fairrec
 from fairrec.core.errors import InputError
 from fairrec.report.text.counterfactual import counterfactual_markdown
-from fairrec.scoring.models.model import FunctionModel
+from fairrec.scoring.model import FunctionModel
 from tests.models.runs.small_run import small_run
 from tests.workflows.flipped_world import (
     N_ITEMS,

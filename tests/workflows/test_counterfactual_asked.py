@@ -95,7 +95,7 @@ def test_a_ledger_needs_the_name_of_each_model(tmp_path: Path):
 
 
 def test_an_audit_of_the_same_model_takes_its_scores_from_the_ledger(tmp_path: Path):
-    from fairrec.scoring.models.model import FunctionModel
+    from fairrec.scoring.model import FunctionModel
 
     asked, ledger = Counted(direct), tmp_path / "scores.ledger"
     model = FunctionModel(asked, name="direct", features="users:gender,town")

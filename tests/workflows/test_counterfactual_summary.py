@@ -7,7 +7,7 @@ import polars as pl
 import pytest
 
 import fairrec
-from fairrec.scoring.models.model import FunctionModel
+from fairrec.scoring.model import FunctionModel
 from tests.workflows.flipped_world import (
     N_ITEMS,
     N_USERS,

@@ -7,8 +7,8 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from fairrec.scoring.examination import MOST_USERS
-from fairrec.scoring.http.patience import Patience
+from fairrec.scoring.http_client import JsonClient
+from fairrec.scoring.model_check import MOST_USERS
 from tests.end_to_end.command_line import run_here
 from tests.scoring.http.served_world import CANDIDATES, USERS, FaultyServer
 
@@ -79,7 +79,7 @@ def test_what_would_spoil_an_audit_is_a_problem(mode, says, folder, server: Faul
 
 
 def test_faults_are_reported(folder, server: FaultyServer, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(Patience, "back_off", lambda self, attempt: 0.01)
+    monkeypatch.setattr(JsonClient, "_back_off", lambda self, state: 0.01)
     url, _ = server.address("truncated")
     ran = run_here(*DOCTOR, "--endpoint", url, "--protocol", "json", "--timeout", "5")
     assert ran.code == 0

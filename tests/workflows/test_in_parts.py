@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from fairrec.core.errors import InputError
-from fairrec.scoring.http.endpoint import Endpoint
+from fairrec.scoring.endpoint import Endpoint
 from fairrec.search.options import SearchOptions
 from fairrec.workflows.in_parts import has_pooled, is_of_everyone, refuse_engine
 

@@ -10,7 +10,7 @@ import fairrec
 from fairrec.core.errors import InputError
 from fairrec.inputs.parts.partition import open_parts
 from fairrec.metrics.reading import read_inputs
-from fairrec.scoring.models.model import FunctionModel
+from fairrec.scoring.model import FunctionModel
 from fairrec.workflows import audit, count_parts
 from fairrec.workflows.scored import as_model, with_scores_of
 from tests.counts.small_counts import BY, tables

@@ -51,14 +51,14 @@ from fairrec.counts.options import CountsOptions, EngineOptions
 from fairrec.inputs.table_options import TableOptions
 from fairrec.models.deep.model_names import DEEP_MODELS
 from fairrec.policy.gate_options import GATE, GateOptions
-from fairrec.scoring.models.scorer_options import ScorerIdentity
+from fairrec.scoring.options import ScorerIdentity
 
 if TYPE_CHECKING:
     from fairrec.core.progress import Progress
     from fairrec.models.runs.run import Run
     from fairrec.result.audit_result import AuditResult
     from fairrec.result.both_sides import BothSides
-    from fairrec.scoring.models.model import Model
+    from fairrec.scoring.model import Model
 
 
 @takes_options

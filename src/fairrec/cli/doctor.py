@@ -28,8 +28,8 @@ from fairrec.inputs.table_options import (
 )
 
 if TYPE_CHECKING:
-    from fairrec.scoring.examination import Examination
-    from fairrec.scoring.models.model import Model
+    from fairrec.scoring.model import Model
+    from fairrec.scoring.model_check import Examination
 
 HAS_PROBLEMS = 1
 _MOST = 8
@@ -72,8 +72,8 @@ def doctor_command(
 
 def _about(model: Model) -> list[str]:
     """What the model says of itself."""
-    from fairrec.scoring.http.endpoint import Endpoint
-    from fairrec.scoring.models.onnx_file import OnnxModel
+    from fairrec.scoring.endpoint import Endpoint
+    from fairrec.scoring.onnx_model import OnnxModel
 
     if isinstance(model, OnnxModel):
         seen_inputs, seen_outputs = model.inputs(), model.outputs()

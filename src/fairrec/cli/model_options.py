@@ -12,11 +12,10 @@ from fairrec.cli.parameters import FieldsOf, Given
 from fairrec.core.errors import InputError
 from fairrec.core.kinds import FILE, TEXT
 from fairrec.core.options import MODEL, Option, declared, spelled
-from fairrec.scoring.http.endpoint_options import EndpointOptions
-from fairrec.scoring.models.call_options import CallOptions, OnnxOptions
+from fairrec.scoring.options import CallOptions, EndpointOptions, OnnxOptions
 
 if TYPE_CHECKING:
-    from fairrec.scoring.models.model import Model
+    from fairrec.scoring.model import Model
 
 ScorerOption = Annotated[
     str | None,
@@ -62,19 +61,18 @@ def chosen_model(
             wanted = wanted if option in refused else "--scorer, --endpoint or --onnx"
             raise InputError(f"{spelled(option)} is for a model named by {wanted}.")
     if scorer is not None:
-        from fairrec.scoring.models.feature_names import parse_features
-        from fairrec.scoring.models.load_function import load_function
-        from fairrec.scoring.models.model import FunctionModel
+        from fairrec.scoring.model import FunctionModel, load_function
+        from fairrec.scoring.options import parse_features
 
         features = [one.column for one in parse_features(given.get("features"))]
         function, name = load_function(scorer, features)
         return FunctionModel(function, name=name, **given)
     if endpoint is not None:
-        from fairrec.scoring.http.endpoint import Endpoint
+        from fairrec.scoring.endpoint import Endpoint
 
         return Endpoint(endpoint, **given)
     if onnx is not None:
-        from fairrec.scoring.models.onnx_file import OnnxModel
+        from fairrec.scoring.onnx_model import OnnxModel
 
         return OnnxModel(onnx, **given)
     return None
@@ -101,7 +99,7 @@ def other_endpoint(url: str, endpoint: str | None, given: Given) -> Model:
 
 def without_query(arguments: Sequence[str], *addresses: str | None) -> list[str]:
     """Arguments of a command, with the queries of addresses blanked out."""
-    from fairrec.scoring.http.address import parse_address
+    from fairrec.scoring.endpoint import parse_address
 
     for address in sorted(filter(None, addresses), key=len, reverse=True):
         shown = parse_address(address).shown

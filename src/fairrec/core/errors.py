@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import difflib
-import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 
@@ -97,62 +96,19 @@ MOST_NAMES = 30
 def plain(text: object, longest: int = LONGEST_TEXT) -> str:
     r"""Outside text on one line: what a terminal would act on is escaped, long text cut.
 
-    What is read as one character, such as joined emoji, is neither taken apart nor cut in two.
-
     >>> print(plain("a\nb"))
     a\nb
     """
     raw = str(text)
     shown = raw if raw.isprintable() else "".join(map(_shown, raw, f" {raw}", f"{raw[1:]} "))
-    if len(shown) <= longest:
-        return shown
-    least = max(1, longest - _LONGEST_CHARACTER)
-    ends = (end for end in range(longest - 1, least, -1) if not _belongs(shown, end))
-    return shown[: next(ends, longest - 1)] + "…"
-
-
-_LONGEST_CHARACTER = 20
-"""Code points of what is read as one; what is longer is cut all the same."""
-_JOINERS = "\u200c\u200d"
-_VIRAMA = 9
+    return shown if len(shown) <= longest else shown[: longest - 1] + "…"
 
 
 def _shown(character: str, before: str, after: str) -> str:
-    """A character, escaped if it is not seen; a joiner stays where it joins something."""
-    joins = character in _JOINERS and _is_joined(before) and _is_joined(after)
+    """A character, escaped if it is not seen; joiners stay in emoji and other scripts."""
+    joins = character in "\u200c\u200d" and not (before.isascii() or after.isascii())
     is_seen = character.isprintable() or joins
     return character if is_seen else character.encode("unicode_escape").decode()
-
-
-def _is_joined(neighbour: str) -> bool:
-    """Whether a joiner changes how it is written: emoji and their modifiers, Arabic and Indic."""
-    return (
-        unicodedata.category(neighbour) in ("So", "Sk", "Mn")
-        or unicodedata.bidirectional(neighbour) == "AL"
-        or unicodedata.combining(neighbour) == _VIRAMA
-        or "\u0900" <= neighbour <= "\u0dff"
-    )
-
-
-def _belongs(text: str, at: int) -> bool:
-    """Whether the character at a place is part of the one before it."""
-    character, before = text[at], text[at - 1]
-    if _is_regional(character) and _is_regional(before):
-        # flags are pairs
-        start = at
-        while start and _is_regional(text[start - 1]):
-            start -= 1
-        return (at - start) % 2 == 1
-    return (
-        unicodedata.category(character) in ("Mn", "Mc", "Me")
-        or character in _JOINERS
-        or before == _JOINERS[1]
-        or "\U0001f3fb" <= character <= "\U0001f3ff"
-    )
-
-
-def _is_regional(character: str) -> bool:
-    return "\U0001f1e6" <= character <= "\U0001f1ff"
 
 
 def listed(names: Iterable[object]) -> str:

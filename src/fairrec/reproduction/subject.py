@@ -31,7 +31,7 @@ from fairrec.reproduction.recommender import (
 )
 from fairrec.reproduction.space import by_decade, full_combinations
 from fairrec.reproduction.training_plan import TrainingPlan
-from fairrec.scoring.ledger.ledger import Ledger
+from fairrec.scoring.ledger import Ledger
 from fairrec.search.measure import Measure
 
 if TYPE_CHECKING:

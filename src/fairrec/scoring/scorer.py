@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import hashlib
-from typing import Protocol
+from numbers import Real
+from typing import Any, Protocol
 
 import numpy as np
 import polars as pl
 
-from fairrec.core.arrays import AnyArray, FloatArray, IntArray
-from fairrec.core.errors import FairRecError, ScoringError, UnavailableError, plain
+from fairrec.core.arrays import AnyArray, BoolArray, FloatArray, IntArray
+from fairrec.core.errors import FairRecError, ScoringError, UnavailableError, plain, some_of
 from fairrec.inputs.candidates import CandidateLists
 from fairrec.inputs.ids import gather_lists
-from fairrec.scoring.answers import Batch, checked
-from fairrec.scoring.models.features import NO_FEATURES, JoinedFeatures
-from fairrec.scoring.models.model import Model, Stopped
+from fairrec.scoring.features import NO_FEATURES, JoinedFeatures
+from fairrec.scoring.model import Model, Stopped
+from fairrec.scoring.tensors import as_array
 
 
 class Scorer(Protocol):
@@ -55,7 +56,7 @@ class ModelScorer:
 
     Examples
     --------
-    >>> from fairrec.scoring.models.model import FunctionModel
+    >>> from fairrec.scoring.model import FunctionModel
     >>> offsets, items = np.array([0, 2, 3]), np.array([0, 1, 1], dtype=np.int32)
     >>> candidates = CandidateLists(offsets, items, np.empty(0), None, pl.Series([10, 20]))
     >>> model = FunctionModel(lambda users, items: users + items)
@@ -73,9 +74,9 @@ class ModelScorer:
     ) -> None:
         self._model = model
         self._candidates = candidates
-        self._user_ids = _as_array(user_ids)
+        self._user_ids = _ids_as_array(user_ids)
         per_user = {"user_id": self._user_ids, **features.per_user}
-        per_item = {"item_id": _as_array(candidates.item_ids), **features.per_item}
+        per_item = {"item_id": _ids_as_array(candidates.item_ids), **features.per_item}
         self._of_user = frozenset(per_user)
         self.inputs = model.bind({**per_user, **per_item})
 
@@ -101,7 +102,7 @@ class ModelScorer:
         except (Exception, SystemExit) as error:
             kind = type(error) if isinstance(error, UnavailableError) else ScoringError
             raise kind(f"{who} failed on {batch.all_users()}: {_reason(error)}") from error
-        return checked(answer, batch, who)
+        return check_scores(answer, batch, who)
 
 
 def _reason(error: BaseException) -> str:
@@ -111,8 +112,76 @@ def _reason(error: BaseException) -> str:
     return ": ".join(filter(None, (type(error).__name__, plain(error, 300))))
 
 
-def _as_array(ids: pl.Series) -> AnyArray:
+def _ids_as_array(ids: pl.Series) -> AnyArray:
     """Ids as NumPy integers, or as text objects."""
     if ids.dtype.is_integer():
         return ids.to_numpy()
     return np.array(ids.cast(pl.String).to_list(), dtype=object)
+
+
+class Batch:
+    """The users of one call, and how many candidates each has."""
+
+    def __init__(self, users: AnyArray, lengths: IntArray) -> None:
+        self.users = users
+        self.lengths = lengths
+
+    @property
+    def n_pairs(self) -> int:
+        """The number of pairs of user and item."""
+        return int(self.lengths.sum())
+
+    def all_users(self) -> str:
+        """In words."""
+        return f"a batch of {self._size()} ({some_of(self.users.tolist())})"
+
+    def users_of(self, is_concerned: BoolArray) -> str:
+        """The users of some pairs, in words."""
+        of_pair = np.repeat(self.users, self.lengths)
+        users = list(dict.fromkeys(of_pair[is_concerned].tolist()))
+        return f"user {some_of(users)} (in a batch of {self._size()})"
+
+    def _size(self) -> str:
+        return f"{len(self.users):,} user{'s' if len(self.users) != 1 else ''}"
+
+
+def check_scores(answer: Any, batch: Batch, who: str) -> FloatArray:
+    """One finite float per pair, or an error that names the users.
+
+    Parameters
+    ----------
+    who : the model, as the subject of a sentence
+    """
+    n_pairs = batch.n_pairs
+    remedy = "Return one number for each pair of user and item."
+    try:
+        scores = as_array(answer)
+    except Exception as error:
+        raise ScoringError(
+            f"{who} returned a {type(answer).__name__} that is no array of numbers "
+            f"({plain(error, 300)}) for {batch.all_users()}. {remedy}"
+        ) from error
+    if scores.shape != (n_pairs,):
+        shape = f"{len(scores):,} scores" if scores.ndim == 1 else f"shape {scores.shape}"
+        found = shape if scores.ndim else f"a single {type(answer).__name__}"
+        raise ScoringError(
+            f"{who} returned {found} for {n_pairs:,} pairs of {batch.all_users()}. {remedy}"
+        )
+    if scores.dtype.kind not in "biuf":
+        is_wrong = np.array([not isinstance(score, Real) for score in scores.tolist()], dtype=bool)
+        if is_wrong.any():
+            raise ScoringError(
+                f"{who} returned what is no number, such as "
+                f"{plain(repr(scores[is_wrong].tolist()[0]))}, for {batch.users_of(is_wrong)}. "
+                f"{remedy}"
+            )
+    with np.errstate(over="ignore"):
+        numbers = scores.astype(np.float64, copy=False)
+    is_wrong = ~np.isfinite(numbers)
+    if is_wrong.any():
+        raise ScoringError(
+            f"{who} returned {numbers[is_wrong][0]} for {is_wrong.sum():,} of "
+            f"{n_pairs:,} pairs, of {batch.users_of(is_wrong)}. Return finite numbers; an item "
+            "that must not be recommended can have a very low score."
+        )
+    return numbers

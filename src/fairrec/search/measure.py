@@ -9,7 +9,7 @@ from fairrec.inputs.candidates import CandidateLists
 from fairrec.inputs.side import SideData
 from fairrec.metrics import MetricAtK
 from fairrec.metrics.measured import values_per_list
-from fairrec.scoring.ledger.ledger import Ledger
+from fairrec.scoring.ledger import Ledger
 
 
 class Measure:

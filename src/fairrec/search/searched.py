@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass, field
 
 from fairrec.metrics import MetricAtK
-from fairrec.scoring.ledger.ledger import Ledger
+from fairrec.scoring.ledger import Ledger
 from fairrec.search.loop import SearchOutcome
 from fairrec.search.options import SearchOptions
 from fairrec.search.searcher import Bounded

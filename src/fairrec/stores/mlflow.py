@@ -18,7 +18,7 @@ from fairrec.mitigation.mitigation_result import MitigationResult
 from fairrec.policy.rules import Policy
 from fairrec.report.text.view import about_model
 from fairrec.result.audit_result import AuditResult
-from fairrec.scoring.http.secrets import Secrets
+from fairrec.scoring.secrets import Secrets
 from fairrec.stores.logged import (
     LIMITED,
     PREFIX,
@@ -226,5 +226,5 @@ def _without_secrets(said: str, tracking_uri: str) -> str:
         token = os.environ.get(f"MLFLOW_TRACKING_{name}", "")
         # one with a line break, as from a file, is told escaped
         for secret in (token, repr(token)[1:-1], token.strip()):
-            said = Secrets(secret, tracking_uri.partition("?")[2]).blanked(said)
+            said = Secrets(tracking_uri.partition("?")[2], [secret]).redact(said)
     return re.sub(r"//[^/\s]+@", "//***@", said)

@@ -64,7 +64,7 @@ from fairrec.metrics.measured import (
 from fairrec.metrics.reading import read_inputs
 from fairrec.models.runs.loading import LoadingRun, ScoreByRun
 from fairrec.result.group_table import RESERVED
-from fairrec.scoring.models.scorer_options import THE_TABLE, ScorerOptions
+from fairrec.scoring.options import THE_TABLE, ScorerOptions
 from fairrec.search.options import SearchOptions
 from fairrec.search.searcher import SEARCHERS
 from fairrec.workflows.in_parts import has_pooled, is_of_everyone, refuse_engine
@@ -75,7 +75,7 @@ if TYPE_CHECKING:
     from fairrec.counts.table import Counts
     from fairrec.result.audit_result import AuditResult
     from fairrec.result.both_sides import BothSides
-    from fairrec.scoring.models.model import Model, ScoringFunction
+    from fairrec.scoring.model import Model, ScoringFunction
 
 NAMELESS = AboutOptions()
 

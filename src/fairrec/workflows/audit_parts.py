@@ -25,7 +25,7 @@ from fairrec.inputs.parts.partition import Parts
 from fairrec.inputs.table_options import TableOptions
 from fairrec.inputs.users import Attribute
 from fairrec.result.audit_result import AuditResult
-from fairrec.scoring.models.model import Model
+from fairrec.scoring.model import Model
 from fairrec.workflows.audit_counts import audit_counted
 from fairrec.workflows.count_parts import counted_in_parts
 from fairrec.workflows.repeated_call import audit_call, said_of_tables

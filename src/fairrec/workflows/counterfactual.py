@@ -45,9 +45,9 @@ from fairrec.report.words import plural
 from fairrec.result.counterfactual_result import CounterfactualResult
 from fairrec.result.counterfactual_schema import CounterfactualSummary
 from fairrec.result.group_table import RESERVED
-from fairrec.scoring.models.changed_features import refuse_unseen
-from fairrec.scoring.models.model import FunctionModel, Model
-from fairrec.scoring.models.scorer_options import ScorerOptions
+from fairrec.scoring.features import refuse_unseen
+from fairrec.scoring.model import FunctionModel, Model
+from fairrec.scoring.options import ScorerOptions
 from fairrec.search.budget import users_allowed
 from fairrec.workflows.audit import audit_inputs
 from fairrec.workflows.counterfactual_asked import Asked, asked_about
@@ -66,7 +66,7 @@ from fairrec.workflows.repeated_call import audit_call, said_of_tables
 
 if TYPE_CHECKING:
     from fairrec.result.audit_result import AuditResult
-    from fairrec.scoring.models.model import ScoringFunction
+    from fairrec.scoring.model import ScoringFunction
 
 
 @errors_of_libraries()

@@ -17,9 +17,9 @@ from fairrec.core.errors import InputError, ScoringError
 from fairrec.core.options import invalid, spelled
 from fairrec.core.progress import Progress
 from fairrec.inputs.audit_inputs import AuditInputs
-from fairrec.scoring.ledger.ledger import Ledger
-from fairrec.scoring.models.changed_features import AttributeValues, values_of, with_value
-from fairrec.scoring.models.model import FunctionModel, Model
+from fairrec.scoring.features import AttributeValues, values_of, with_value
+from fairrec.scoring.ledger import Ledger
+from fairrec.scoring.model import FunctionModel, Model
 from fairrec.workflows.counterfactual_options import CounterfactualOptions
 from fairrec.workflows.scored import features_of, ledger_of
 
@@ -187,7 +187,7 @@ def _other_model(given: Any) -> Model:
     if not isinstance(given, str | Path):
         raise invalid("other_model", "a folder of a trained run, an address, or a model", given)
     if re.match(r"https?://", str(given)):
-        from fairrec.scoring.http.endpoint import Endpoint
+        from fairrec.scoring.endpoint import Endpoint
 
         return Endpoint(str(given))
     if not Path(given).is_dir():

@@ -8,8 +8,8 @@ from typing import Any
 from fairrec.inputs.columns import check_mapping
 from fairrec.inputs.table_options import TableOptions
 from fairrec.inputs.tables import Table
-from fairrec.scoring.examination import Examination, examine_lists, first_lists
-from fairrec.scoring.models.model import Model
+from fairrec.scoring.model import Model
+from fairrec.scoring.model_check import Examination, examine_lists, first_lists
 
 
 def examine(

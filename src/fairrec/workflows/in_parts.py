@@ -11,7 +11,7 @@ from fairrec.metrics import METRICS
 from fairrec.search.options import SearchOptions
 
 if TYPE_CHECKING:
-    from fairrec.scoring.models.model import Model, ScoringFunction
+    from fairrec.scoring.model import Model, ScoringFunction
 
 
 def is_of_everyone(how: SearchOptions | None, scorer: ScoringFunction | Model | None) -> bool:
@@ -30,7 +30,7 @@ def has_pooled(metrics: Sequence[str] | None) -> bool:
 def _is_endpoint(scorer: ScoringFunction | Model | None) -> bool:
     if scorer is None:
         return False
-    from fairrec.scoring.http.endpoint import Endpoint
+    from fairrec.scoring.endpoint import Endpoint
 
     return isinstance(scorer, Endpoint)
 

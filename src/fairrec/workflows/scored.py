@@ -11,9 +11,9 @@ from fairrec.core.errors import InputError
 from fairrec.core.options import spelled
 from fairrec.inputs.audit_inputs import AuditInputs
 from fairrec.inputs.tables import Table
-from fairrec.scoring.ledger.ledger import Ledger
-from fairrec.scoring.models.features import JoinedFeatures, join_features
-from fairrec.scoring.models.model import FunctionModel, Model, ScoringFunction
+from fairrec.scoring.features import JoinedFeatures, join_features
+from fairrec.scoring.ledger import Ledger
+from fairrec.scoring.model import FunctionModel, Model, ScoringFunction
 from fairrec.scoring.scorer import ModelScorer
 
 

@@ -18,9 +18,9 @@ from fairrec.inputs.audit_inputs import AuditInputs
 from fairrec.metrics import MetricAtK
 from fairrec.metrics.measured import Measured
 from fairrec.report.words import number
-from fairrec.scoring.ledger.ledger import Ledger
-from fairrec.scoring.models.model import Model
-from fairrec.scoring.models.scorer_options import ScorerOptions
+from fairrec.scoring.ledger import Ledger
+from fairrec.scoring.model import Model
+from fairrec.scoring.options import ScorerOptions
 from fairrec.scoring.scorer import TableScorer
 from fairrec.search.budget import Budget
 from fairrec.search.evidence import Evidence
@@ -98,7 +98,7 @@ def measure_by_search(
 
 def _limit_retries(model: Model, budget: Budget) -> None:
     """Let an endpoint try again within the time there is."""
-    from fairrec.scoring.http.endpoint import Endpoint
+    from fairrec.scoring.endpoint import Endpoint
 
     if isinstance(model, Endpoint):
         seconds = math.inf if budget.seconds is None else budget.seconds

@@ -248,13 +248,11 @@ ACTS: dict[str, Act] = {
     "HTTP/2": hang(b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"),
     "SSH": hang(b"SSH-2.0-OpenSSH_9.6\r\n"),
     "FTP": drip(b"220-hello\r\n", for_ever(b"220-hello\r\n")),
-    "a reply before the last": say(replied(200, body=BODY), replied(500), replied(200)),
     # JSON that is large when it is read
     "deep JSON": say(replied(200, body=b"[" * 900_000)),
     "many empty lists": say(replied(200, body=b"[" + b"[]," * 300_000 + b"[]]")),
     "a long number": say(replied(200, body=b'{"scores": [' + b"9" * 900_000 + b"]}")),
     "JSON that is not Unicode": say(replied(200, body=b'{"scores": ["\xff\xfe"]}')),
-    "JSON with half a pair": say(replied(200, body=b'{"scores": ["\\ud800"]}')),
 }
 
 
@@ -294,14 +292,17 @@ def hostile_server(act: Act, reads_first: bool = True) -> Iterator[str]:
                 peer.shutdown(socket.SHUT_RDWR)
 
 
-def read_request(peer: socket.socket) -> None:
-    """Read a request to its end."""
+def read_request(peer: socket.socket) -> bytes:
+    """Read a request to its end, and give its head in lower case."""
+    head = b""
     with peer.makefile("rb") as text:
         length = 0
         while (line := text.readline().lower()) not in (b"", b"\r\n"):
+            head += line
             if line.startswith(b"content-length:"):
                 length = int(line.partition(b":")[2])
         text.read(length)
+    return head
 
 
 def handshakes() -> dict[str, Act]:

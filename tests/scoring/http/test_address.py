@@ -8,7 +8,7 @@ import pytest
 
 import fairrec
 from fairrec.core.errors import InputError
-from fairrec.scoring.http.address import parse_address
+from fairrec.scoring.endpoint import parse_address
 
 TOKEN = "s3cr3t-t0ken-8dd1"
 

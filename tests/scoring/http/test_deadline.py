@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import select
 import shutil
 import socket
 import subprocess
@@ -17,7 +16,6 @@ import pytest
 
 import fairrec
 from fairrec.core.errors import FairRecError
-from fairrec.scoring.http.deadline import StreamWithDeadline
 from tests.scoring.http.hostile_servers import (
     ACTS,
     BODY,
@@ -33,8 +31,6 @@ from tests.scoring.http.hostile_servers import (
 TIMEOUT = 0.4
 PATIENCE = TIMEOUT + 15
 """Seconds that a busy machine may take; what hangs, hangs for much longer."""
-ANSWERED = {"a reply before the last", "JSON with half a pair"}
-"""What they say is an answer; whether its scores are any is seen later."""
 PAIR = {"user_id": np.array([1]), "item_id": np.array([2])}
 
 
@@ -77,12 +73,7 @@ def test_no_hostile_server_holds_a_call_up():
 
     with ThreadPoolExecutor(8) as pool:
         outcomes = dict(zip(ACTS, pool.map(outcome, ACTS.values()), strict=True))
-    unexpected = {
-        name: said
-        for name, said in outcomes.items()
-        if isinstance(said, FairRecError) == (name in ANSWERED)
-    }
-    assert unexpected == {}
+    assert {n: said for n, said in outcomes.items() if not isinstance(said, FairRecError)} == {}
 
 
 @pytest.mark.parametrize("name", handshakes())
@@ -126,8 +117,11 @@ def test_a_server_that_takes_a_request_in_slowly_is_late():
 
 
 def test_a_host_that_is_looked_for_without_end_is_late(monkeypatch):
-    monkeypatch.setattr(socket, "getaddrinfo", lambda *_, **__: time.sleep(LONG))
-    assert "no connection within 0.4 s" in str(asked("http://ranker.example/score").said)
+    # the search itself cannot be ended, and its thread is waited for when Python ends
+    monkeypatch.setattr(socket, "getaddrinfo", lambda *_, **__: time.sleep(5))
+    ended = asked("http://ranker.example/score")
+    assert "no connection within 0.2 s" in str(ended.said)
+    assert ended.seconds < 4
 
 
 def test_a_host_that_is_not_found_is_said(monkeypatch):
@@ -164,17 +158,3 @@ def test_the_doctor_is_not_held_up_either(tmp_path: Path):
             )
         assert ran.code == 2
         assert "is not ready to be asked: given up after 2 attempts" in ran.stderr
-
-
-@pytest.mark.parametrize("has_poll", [True, False])
-def test_it_is_known_whether_something_has_come(monkeypatch, has_poll):
-    if not has_poll:  # as on Windows
-        monkeypatch.delattr(select, "poll", raising=False)
-    ours, theirs = socket.socketpair()
-    with ours, theirs:
-        stream = StreamWithDeadline(ours)
-        assert not stream.get_extra_info("is_readable")
-        theirs.sendall(b"x")
-        assert stream.get_extra_info("is_readable")
-        stream.close()
-        assert stream.get_extra_info("is_readable")

@@ -96,9 +96,9 @@ def test_a_token_goes_unencrypted_to_this_machine_alone(host, is_sent, monkeypat
         fairrec.Endpoint(f"http://{host}:80/x", protocol="json", token_env="RANKER_TOKEN")
 
 
-@pytest.mark.parametrize("missing", ["httpx", "orjson"])
+@pytest.mark.parametrize("missing", ["httpx", "orjson", "tenacity"])
 def test_what_is_not_installed_is_named_with_its_command(monkeypatch, missing: str):
-    from fairrec.scoring.http import endpoint
+    from fairrec.scoring import endpoint
 
     monkeypatch.setattr(endpoint, "find_spec", lambda name: None if name == missing else name)
     with pytest.raises(InputError, match=rf"needs {missing}: pip install 'fairrec\[http\]'"):

@@ -7,9 +7,8 @@ import pytest
 import fairrec
 from fairrec.core.errors import InputError, UnknownNameError
 from fairrec.core.options import declared
-from fairrec.scoring.http.endpoint_options import EndpointOptions
-from fairrec.scoring.http.protocol_names import PROTOCOL_NAMES
-from fairrec.scoring.wire import PROTOCOLS
+from fairrec.scoring.options import PROTOCOL_NAMES, EndpointOptions
+from fairrec.scoring.protocols import PROTOCOLS
 
 
 def test_help_of_an_endpoint_tells_all_options():

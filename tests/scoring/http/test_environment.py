@@ -8,7 +8,7 @@ import pytest
 
 import fairrec
 from fairrec.core.errors import InputError
-from fairrec.scoring.http.environment import query_with
+from fairrec.scoring.endpoint import query_with
 
 KEY = "s3cr3t-key-77"
 

@@ -8,7 +8,7 @@ import math
 import numpy as np
 import pytest
 
-from fairrec.scoring.http.json_text import from_json, to_json
+from fairrec.scoring.http_client import from_json, to_json
 
 
 def test_what_is_missing_is_null_in_json():

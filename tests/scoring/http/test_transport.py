@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import socket
-
 import pytest
 
 import fairrec
 from fairrec.core.errors import FairRecError
 from tests.builders import numbers_of
-from tests.scoring.http.hostile_servers import hostile_server, read_request, replied
 from tests.scoring.http.served_world import N_USERS, FaultyServer, audit
 
 TOKEN = "s3cr3t-t0ken-8dd1"
@@ -37,20 +34,3 @@ def test_a_right_token_opens_and_a_wrong_one_does_not(
     monkeypatch.setenv("RANKER_TOKEN", f" {TOKEN}\n")
     model = fairrec.Endpoint(url, protocol="json", token_env="RANKER_TOKEN")
     assert numbers_of(audit(model))["search"]["users_paid"] == N_USERS
-
-
-def test_a_reply_that_was_not_asked_for_is_no_answer_to_the_next_call():
-    """A server or gateway that replies twice would give some users the scores of others."""
-
-    def reply_twice_at_first(peer: socket.socket) -> None:
-        peer.sendall(replied(200, body=b'{"scores": [1]}') + replied(200, body=b'{"scores": [6]}'))
-        while True:
-            read_request(peer)
-            peer.sendall(replied(200, body=b'{"scores": [2]}'))
-
-    pair = {"user_id": ["a"], "item_id": ["b"]}
-    with hostile_server(reply_twice_at_first) as url:
-        model = fairrec.Endpoint(url, protocol="json", retries=1, first_wait=0.01)
-        assert [model.answer(pair).tolist() for _ in range(3)] == [[1], [1], [1]]
-        assert model.faults() == {"connection": 2}
-        model.close()

@@ -8,7 +8,7 @@ import certifi
 import pytest
 
 from fairrec.core.errors import InputError
-from fairrec.scoring.http.trust import trusted
+from fairrec.scoring.http_client import _trusted
 from tests.end_to_end.command_line import run_here
 from tests.scoring.http.served_world import CANDIDATES
 
@@ -20,17 +20,17 @@ def plain_environment(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_authorities_are_those_of_the_environment_or_the_usual_ones(monkeypatch, tmp_path: Path):
-    usual = len(trusted().get_ca_certs())
+    usual = len(_trusted().get_ca_certs())
     assert usual > 50
     one = tmp_path / "one.pem"
     text = Path(certifi.where()).read_text()
     one.write_text(text[: text.index("-----END CERTIFICATE-----")] + "-----END CERTIFICATE-----\n")
     monkeypatch.setenv("SSL_CERT_FILE", str(one))
-    assert len(trusted().get_ca_certs()) == 1
+    assert len(_trusted().get_ca_certs()) == 1
     monkeypatch.delenv("SSL_CERT_FILE")
     # those of a folder are looked up when they are needed
     monkeypatch.setenv("SSL_CERT_DIR", str(tmp_path))
-    assert trusted().get_ca_certs() == []
+    assert _trusted().get_ca_certs() == []
 
 
 @pytest.mark.parametrize(
@@ -48,11 +48,11 @@ def test_a_file_without_certificates_is_refused_by_name(name, content, monkeypat
         path.write_bytes(content)
     monkeypatch.setenv("SSL_CERT_FILE", str(path))
     with pytest.raises(InputError, match=f"SSL_CERT_FILE={path}: no certificates can be read"):
-        trusted()
+        _trusted()
     monkeypatch.delenv("SSL_CERT_FILE")
     monkeypatch.setenv("SSL_CERT_DIR", str(path))
     with pytest.raises(InputError, match=f"SSL_CERT_DIR={path}: .*no such folder"):
-        trusted()
+        _trusted()
 
 
 @pytest.mark.parametrize("command", ["doctor", "audit"])

@@ -5,9 +5,12 @@ from __future__ import annotations
 import json
 import os
 import signal
+import socket
 import subprocess
 import sys
+import threading
 import time
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
@@ -15,6 +18,7 @@ import polars as pl
 import pytest
 
 from tests.end_to_end.command_line import run_here
+from tests.scoring.http.hostile_servers import LONG, hostile_server
 from tests.scoring.http.served_world import (
     CANDIDATES,
     N_USERS,
@@ -49,8 +53,12 @@ def command(url: str, concurrency: int) -> list[str]:
 
 
 def start(url: str, concurrency: int, folder: Path) -> subprocess.Popen[str]:
+    return start_with(command(url, concurrency), folder)
+
+
+def start_with(arguments: Sequence[str], folder: Path) -> subprocess.Popen[str]:
     return subprocess.Popen(
-        [sys.executable, "-m", "fairrec.cli", *command(url, concurrency)],
+        [sys.executable, "-m", "fairrec.cli", *arguments],
         cwd=folder,
         stdout=subprocess.DEVNULL,
         stderr=subprocess.PIPE,
@@ -142,3 +150,21 @@ def test_an_interrupt_keeps_what_came_back_and_says_how_to_go_on(
         # those under way are waited for
         assert n_kept == len({user for batch in server.batches(tag) for user in batch})
     assert not (folder / "out").exists()
+
+
+@pytest.mark.parametrize("concurrency", [1, 4])
+def test_an_interrupt_ends_an_audit_while_the_server_is_silent(concurrency, folder: Path):
+    came = threading.Event()
+
+    def stay_silent(peer: socket.socket) -> None:
+        came.set()
+        time.sleep(LONG)
+
+    with hostile_server(stay_silent) as url:
+        arguments = (*command(url, concurrency), "--timeout", str(LONG))
+        with start_with(arguments, folder) as child:
+            assert came.wait(60)
+            time.sleep(0.5)
+            child.send_signal(signal.SIGINT)
+            said = child.communicate(timeout=LONG / 2)[1]
+    assert (child.returncode, said.splitlines()[-1]) == (130, "Interrupted.")

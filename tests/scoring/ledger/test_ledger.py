@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from fairrec.core.arrays import FloatArray, IntArray
 from fairrec.core.errors import ScoringError
 from fairrec.inputs.candidates import CandidateLists
-from fairrec.scoring.ledger.ledger import Ledger
-from fairrec.scoring.models.model import FunctionModel
+from fairrec.scoring.ledger import Ledger
+from fairrec.scoring.model import FunctionModel
 from fairrec.scoring.scorer import ModelScorer, TableScorer
 from tests.scoring.small_candidates import NotedFunction, candidates_of, many_candidates, score_of
 

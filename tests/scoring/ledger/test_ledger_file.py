@@ -19,10 +19,10 @@ import polars as pl
 import pytest
 
 from fairrec.core.arrays import FloatArray
-from fairrec.core.errors import FairRecError, InputError, OutputError, ScoringError
+from fairrec.core.errors import InputError, OutputError, ScoringError
 from fairrec.inputs.candidates import CandidateLists
-from fairrec.scoring.ledger.ledger import Ledger
-from fairrec.scoring.models.model import FunctionModel
+from fairrec.scoring.ledger import Ledger
+from fairrec.scoring.model import FunctionModel
 from fairrec.scoring.scorer import ModelScorer
 from tests.scoring.small_candidates import NotedFunction, candidates_of, many_candidates, score_of
 
@@ -199,7 +199,7 @@ def make_short_text(file: Path) -> None:
 
 def make_other_data_base(file: Path) -> None:
     with sqlite3.connect(file) as connection:
-        connection.execute("CREATE TABLE scored (kind, user, items, scores, sum)")
+        connection.execute("CREATE TABLE scored (kind, user, items, scores)")
     connection.close()
 
 
@@ -221,15 +221,6 @@ def test_an_empty_file_is_a_new_ledger(tmp_path: Path):
     file = tmp_path / "ledger.db"
     file.touch()
     paid_ledger(file)
-
-
-def test_a_ledger_of_a_later_version_is_refused(tmp_path: Path):
-    file = tmp_path / "ledger.db"
-    paid_ledger(file)
-    with sqlite3.connect(file) as connection:
-        connection.execute("PRAGMA user_version = 99")
-    connection.close()
-    assert "another version of FairRec (layout 99, here 1)" in refusal(lambda: ledger_at(file))
 
 
 @pytest.mark.parametrize("table", ["scorer", "spent"])
@@ -262,35 +253,6 @@ def test_a_layout_that_is_no_text_is_damage(tmp_path: Path):
         assert "damaged" in refusal(lambda: ledger_at(file))
 
 
-def test_a_damaged_ledger_is_refused_or_its_scores_are_right(tmp_path: Path):
-    file = tmp_path / "ledger.db"
-    scores = paid_ledger(file)
-    content = file.read_bytes()
-    rng = np.random.default_rng(0)
-    n_refused = 0
-    for _ in range(100):
-        damaged = bytearray(content)
-        damaged[rng.integers(len(content))] ^= 1 << int(rng.integers(8))
-        file.write_bytes(damaged)
-        try:
-            with ledger_at(file) as ledger:
-                np.testing.assert_array_equal(ledger.pay_for(ALL), scores)
-        except FairRecError as error:
-            assert str(file) in str(error)
-            n_refused += 1
-    assert n_refused > 10
-
-
-def test_a_changed_score_is_noticed(tmp_path: Path):
-    file = tmp_path / "ledger.db"
-    scores = paid_ledger(file)
-    content = file.read_bytes()
-    mine = scores[3].astype("<f8").tobytes()
-    assert content.count(mine) == 1
-    file.write_bytes(content.replace(mine, (scores[3] + 1).astype("<f8").tobytes()))
-    assert "damaged" in refusal(lambda: ledger_at(file))
-
-
 def test_a_missing_folder_is_named(tmp_path: Path):
     message = refusal(lambda: ledger_at(tmp_path / "no" / "ledger.db"))
     assert f"there is no folder {tmp_path / 'no'}" in message
@@ -298,10 +260,6 @@ def test_a_missing_folder_is_named(tmp_path: Path):
 
 def test_a_folder_is_no_ledger(tmp_path: Path):
     assert f"{tmp_path} is a folder" in refusal(lambda: ledger_at(tmp_path))
-
-
-def test_a_name_that_no_file_can_have_is_refused(tmp_path: Path):
-    assert "is no name of a file" in refusal(lambda: ledger_at(tmp_path / "a\0b"))
 
 
 def test_a_name_that_is_too_long_is_refused(tmp_path: Path):
@@ -388,8 +346,8 @@ CHILD = textwrap.dedent(
     import sys, time
     from pathlib import Path
     import numpy as np
-    from fairrec.scoring.ledger.ledger import Ledger
-    from fairrec.scoring.models.model import FunctionModel
+    from fairrec.scoring.ledger import Ledger
+    from fairrec.scoring.model import FunctionModel
     from fairrec.scoring.scorer import ModelScorer
     from tests.scoring.small_candidates import NotedFunction, many_candidates
 

@@ -12,9 +12,8 @@ import numpy as np
 import pytest
 
 from fairrec.core.errors import ScoringError
-from fairrec.scoring.ledger.ledger import Ledger
-from fairrec.scoring.ledger.side_by_side import SideBySide, interrupts_held
-from fairrec.scoring.models.model import FunctionModel
+from fairrec.scoring.ledger import Ledger, interrupts_held
+from fairrec.scoring.model import FunctionModel
 from fairrec.scoring.scorer import ModelScorer
 from tests.scoring.small_candidates import NotedFunction, many_candidates
 
@@ -43,30 +42,30 @@ def test_the_order_in_which_calls_end_changes_nothing(tmp_path: Path):
 
 
 def test_no_more_are_begun_and_not_kept_than_allowed():
+    candidates, users = many_candidates(60)
     lock = threading.Lock()
+    function = NotedFunction()
     open_now, most = 0, 0
 
-    def work(task: int) -> int:
+    def noted(user_ids, item_ids):
         nonlocal open_now, most
         with lock:
             open_now += 1
             most = max(most, open_now)
         time.sleep(0.001)
-        return task
+        return function(user_ids, item_ids)
 
-    kept = []
-
-    def keep(task: int, answer: int, seconds: float) -> None:
+    def kept() -> None:
         nonlocal open_now
         time.sleep(0.003)
-        kept.append(answer)
         with lock:
             open_now -= 1
 
-    side_by_side = SideBySide(work, keep, 3, lambda: None)
-    side_by_side.run(iter(range(1, 40)))
-    side_by_side.close()
-    assert sorted(kept) == [*range(1, 40)]
+    scorer = ModelScorer(FunctionModel(noted), candidates, users)
+    with Ledger(candidates, scorer, 4, concurrency=3) as ledger:
+        ledger.on_paid = kept
+        ledger.pay_for(np.arange(60))
+    assert len(function.asked) == len(set(function.asked)) == ledger.users
     assert most == 3
 
 
@@ -104,26 +103,29 @@ def test_a_failure_keeps_those_under_way_and_begins_no_more(tmp_path: Path):
 
 
 def test_an_interrupt_waits_for_those_under_way():
-    kept = []
-    begun = threading.Event()
+    candidates, users = many_candidates(60)
+    function = NotedFunction()
+    n_begun = 0
+    three_begun = threading.Event()
 
-    def work(task: int) -> int:
-        if task == 3:
-            begun.set()
-        time.sleep(0.2)
-        return task
+    def slow(user_ids, item_ids):
+        nonlocal n_begun
+        n_begun += 1
+        if n_begun == 3:
+            three_begun.set()
+        time.sleep(0.3)
+        return function(user_ids, item_ids)
 
     def interrupt() -> None:
-        begun.wait()
+        three_begun.wait()
         os.kill(os.getpid(), signal.SIGINT)
 
-    side_by_side = SideBySide(
-        work, lambda task, answer, seconds: kept.append(answer), 3, lambda: None
-    )
-    threading.Thread(target=interrupt).start()
-    with pytest.raises(KeyboardInterrupt):
-        side_by_side.run(range(1, 100))
-    assert sorted(kept) == [1, 2, 3]
+    scorer = ModelScorer(FunctionModel(slow), candidates, users)
+    with Ledger(candidates, scorer, 4, concurrency=3) as ledger:
+        threading.Thread(target=interrupt).start()
+        with pytest.raises(KeyboardInterrupt):
+            ledger.pay_for(np.arange(60))
+        assert (ledger.calls, n_begun) == (3, 3)
 
 
 def test_an_interrupt_takes_effect_after_what_it_may_not_break():

@@ -3,8 +3,8 @@ from __future__ import annotations
 import pytest
 
 from fairrec.core.errors import InputError
-from fairrec.scoring.models.call_options import CallOptions
-from fairrec.scoring.models.model import FunctionModel
+from fairrec.scoring.model import FunctionModel
+from fairrec.scoring.options import CallOptions
 
 
 @pytest.mark.parametrize(

@@ -6,14 +6,14 @@ import numpy as np
 import pytest
 
 from fairrec.core.errors import InputError
-from fairrec.scoring.models.changed_features import (
+from fairrec.scoring.features import (
+    JoinedFeatures,
     is_missing,
     refuse_unseen,
     values_of,
     with_value,
 )
-from fairrec.scoring.models.features import JoinedFeatures
-from fairrec.scoring.models.model import FunctionModel
+from fairrec.scoring.model import FunctionModel
 
 FEATURES = JoinedFeatures(
     {

@@ -5,7 +5,7 @@ import re
 import pytest
 
 from fairrec.core.errors import InputError
-from fairrec.scoring.models.feature_names import Feature, parse_features
+from fairrec.scoring.options import Feature, parse_features
 
 
 def test_features_are_text_or_a_list_or_none():

@@ -10,8 +10,8 @@ import pytest
 
 from fairrec.core.errors import InputError
 from fairrec.inputs.tables import Table
-from fairrec.scoring.models.feature_names import parse_features
-from fairrec.scoring.models.features import join_features
+from fairrec.scoring.features import join_features
+from fairrec.scoring.options import parse_features
 
 USERS = pl.DataFrame(
     {

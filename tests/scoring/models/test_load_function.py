@@ -9,7 +9,7 @@ import pytest
 
 from fairrec.core.errors import InputError
 from fairrec.core.options import from_command_line
-from fairrec.scoring.models.load_function import load_function
+from fairrec.scoring.model import load_function
 
 MODULE = """
 import functools
@@ -68,7 +68,7 @@ def test_the_name_changes_with_the_file(folder: Path):
         ("own_rankers.good:", "expected package.module:function, got"),
         ("no_such_module:score", "there is no module 'no_such_module'"),
         ("own_rankers.missing:score", "there is no module 'own_rankers.missing'"),
-        ("own_rankers.needy:score", "needs the module 'no_such_package_anywhere'"),
+        ("own_rankers.needy:score", "there is no module 'no_such_package_anywhere'"),
         ("own_rankers.broken:score", "RuntimeError: no weights here"),
         ("own_rankers.misspelt:score", "SyntaxError"),
         ("own_rankers.good:scoer", "Did you mean 'score'?"),

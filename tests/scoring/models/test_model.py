@@ -11,7 +11,7 @@ import pytest
 
 import fairrec
 from fairrec.core.errors import InputError
-from fairrec.scoring.models.model import FunctionModel
+from fairrec.scoring.model import FunctionModel
 from tests.scoring.http.served_world import CANDIDATES, N_USERS, USERS, in_process
 
 

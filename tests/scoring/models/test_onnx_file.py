@@ -222,8 +222,8 @@ def test_a_model_says_what_it_takes_and_gives(tmp_path: Path):
 
 
 def test_what_is_not_installed_is_named_with_its_command(tmp_path: Path, monkeypatch):
-    from fairrec.scoring.models import onnx_file
+    from fairrec.scoring import onnx_model
 
-    monkeypatch.setattr(onnx_file, "find_spec", lambda name: None)
+    monkeypatch.setattr(onnx_model, "find_spec", lambda name: None)
     with pytest.raises(InputError, match=r"needs onnxruntime: pip install 'fairrec\[onnx\]'"):
         fairrec.OnnxModel(tmp_path / "model.onnx")

@@ -13,8 +13,7 @@ from onnx import TensorProto, helper, numpy_helper
 from onnx.external_data_helper import set_external_data
 
 from fairrec.core.errors import InputError, plain
-from fairrec.scoring.models.onnx_file import OnnxModel
-from fairrec.scoring.models.onnx_side_files import refuse_outside, side_files
+from fairrec.scoring.onnx_model import OnnxModel, refuse_outside, side_files
 
 
 def outside(name: str, location: str) -> TensorProto:
@@ -125,21 +124,12 @@ def test_only_a_file_in_the_form_of_onnxruntime_has_all_weights_inside(tmp_path:
     assert side_files(tmp_path / "model.ORT") == ()
 
 
-@pytest.mark.parametrize("location", ["w.bin\0x", "w.bin\n", "\x1b[31mw.bin", "w\x7f"])
-def test_a_name_with_control_characters_is_refused(location, tmp_path: Path):
-    # onnxruntime would read w.bin for the first
+def test_a_name_with_a_null_is_refused(tmp_path: Path):
+    # onnxruntime would read w.bin
     file = tmp_path / "model.onnx"
-    file.write_bytes(loadable(location).SerializeToString())
-    with pytest.raises(InputError, match=r"model\.onnx: .*\(control characters [ -~]*$"):
+    file.write_bytes(loadable("w.bin\0x").SerializeToString())
+    with pytest.raises(InputError, match=r"model\.onnx: .*null"):
         OnnxModel(file).identity()
-
-
-def test_a_name_that_no_file_can_have_is_of_a_missing_file(tmp_path: Path):
-    file = tmp_path / "model.onnx"
-    file.write_bytes(loadable("a" * 5000).SerializeToString())
-    identity = OnnxModel(file).identity()
-    file.write_bytes(loadable("a" * 4999).SerializeToString())
-    assert "weights" in identity != OnnxModel(file).identity()
 
 
 def test_a_number_without_end_is_refused_at_once(tmp_path: Path):
@@ -149,20 +139,6 @@ def test_a_number_without_end_is_refused_at_once(tmp_path: Path):
     with pytest.raises(ValueError, match="a number without end"):
         side_files(file)
     assert time.perf_counter() - start < 1
-
-
-def test_a_field_is_not_known_by_another_number(tmp_path: Path):
-    model = loadable("w.bin")
-    graph = model.graph.SerializeToString()
-    model.ClearField("graph")
-    np.arange(6, dtype=np.float32).tofile(tmp_path / "w.bin")
-    file = tmp_path / "model.onnx"
-    # the graph's tag with a bit above the 32 that onnxruntime looks at
-    tag = b"\xba\x80\x80\x80\x10"
-    file.write_bytes(model.SerializeToString() + tag + bytes([len(graph)]) + graph)
-    onnxruntime.InferenceSession(file)
-    with pytest.raises(ValueError, match="too large a number"):
-        side_files(file)
 
 
 @pytest.fixture
@@ -190,7 +166,7 @@ def test_weights_outside_the_folder_of_the_model_are_refused_unread(location, fo
     file = folder / "m.onnx"
     file.write_bytes(loadable(location).SerializeToString())
     for refused in (lambda: OnnxModel(file).open(), lambda: OnnxModel(file).identity()):
-        with pytest.raises(InputError, match=r"model's folder\. Put the files") as error:
+        with pytest.raises(InputError, match=r"model's folder\. Give a complete") as error:
             refused()
         assert plain(location) in str(error.value)
 
@@ -217,10 +193,6 @@ def test_a_file_in_the_format_of_onnxruntime_names_no_others(tmp_path: Path):
     content = b"\0\0\0\0ORTM" + b"\xff" * 9
     (tmp_path / "model.ort").write_bytes(content)
     assert side_files(tmp_path / "model.ort") == ()
-    # by its ending too: anything else is read as ONNX, which it is not
-    (tmp_path / "model.onnx").write_bytes(content)
-    with pytest.raises(ValueError):
-        side_files(tmp_path / "model.onnx")
 
 
 @pytest.mark.parametrize("kind", [1, 5])

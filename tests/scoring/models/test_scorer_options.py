@@ -4,8 +4,8 @@ import pytest
 
 import fairrec
 from fairrec.core.errors import InputError
-from fairrec.scoring.models.model import FunctionModel
-from fairrec.scoring.models.scorer_options import ScorerOptions
+from fairrec.scoring.model import FunctionModel
+from fairrec.scoring.options import ScorerOptions
 
 
 def test_a_function_and_a_model_can_be_asked():

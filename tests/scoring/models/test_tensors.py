@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from fairrec.core.errors import InputError, ScoringError
-from fairrec.scoring.models.tensors import (
+from fairrec.scoring.tensors import (
     TensorSpec,
     as_tensor,
     chosen_output,

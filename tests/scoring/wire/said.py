@@ -6,8 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from fairrec.scoring.wire import PROTOCOLS
-from fairrec.scoring.wire.protocol import Asked
+from fairrec.scoring.protocols import PROTOCOLS, Asked
 
 PATHS = {"json": "", "oip": "/v2/models/m", "tfserving": "/v1/models/m"}
 QUICK = {"first_wait": 0.01, "longest_wait": 0.05, "rows_per_call": 400}

@@ -16,14 +16,14 @@ from fairrec.inputs.ids import known_positions
 from fairrec.models.deep.base import Fields
 from fairrec.models.deep.score import score_pairs
 from fairrec.models.runs.run import Run
-from fairrec.scoring.models.changed_features import is_missing
-from fairrec.scoring.models.feature_names import Feature
-from fairrec.scoring.models.model import ModelInput
+from fairrec.scoring.features import is_missing
+from fairrec.scoring.model import Model, ModelInput
+from fairrec.scoring.options import Feature
 
 ROWS_PER_CALL = 1 << 18
 
 
-class RunModel:
+class RunModel(Model):
     """A run whose users may have other attributes than they had in training.
 
     A user whose attributes are as they were is asked about by the row that the model has; any
@@ -37,9 +37,6 @@ class RunModel:
         self._run = run
         self.features = tuple(Feature("users", name) for name in run.record.attributes)
         self.who = f"The run {plain(run.folder.name)}"
-
-    def open(self) -> None:
-        """The run is loaded."""
 
     def identity(self) -> str:
         """The checksum of its weights, as an audit's ledger has it."""
@@ -69,16 +66,6 @@ class RunModel:
     def answer(self, inputs: Mapping[str, AnyArray]) -> Any:
         """The model's logit for each pair."""
         return score_pairs(self._run.model, inputs["user"], inputs["item"])
-
-    def faults(self) -> dict[str, int]:
-        """None: a run is never asked again."""
-        return {}
-
-    def stop(self) -> None:
-        """Nothing waits."""
-
-    def close(self) -> None:
-        """Nothing to let go of."""
 
     def _rows_of(self, values: AnyArray, name: str, rows: AnyArray) -> AnyArray:
         """The row of the embeddings that each value has, by a user who has it."""

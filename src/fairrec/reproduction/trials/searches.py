@@ -11,7 +11,7 @@ from fairrec.core.progress import Progress
 from fairrec.reproduction.space import MIN_SUPPORT
 from fairrec.reproduction.subject import Subject
 from fairrec.reproduction.trials.trial import Row, Trial
-from fairrec.scoring.ledger.ledger import Ledger
+from fairrec.scoring.ledger import Ledger
 from fairrec.search.budget import Budget, paper_seconds
 from fairrec.search.evidence import Evidence
 from fairrec.search.loop import BATCH_USERS, search

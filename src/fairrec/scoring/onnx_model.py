@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping, Sequence
+import mmap
+from collections.abc import Iterable, Iterator, Mapping
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -12,16 +13,9 @@ from fairrec.core.arrays import AnyArray
 from fairrec.core.errors import InputError, plain
 from fairrec.core.files import file_sum
 from fairrec.core.options import documented, spelled
-from fairrec.scoring.models.call_options import OnnxOptions
-from fairrec.scoring.models.feature_names import Feature, parse_features
-from fairrec.scoring.models.model import ModelInput
-from fairrec.scoring.models.onnx_side_files import refuse_outside, side_files
-from fairrec.scoring.models.tensors import (
-    TensorSpec,
-    chosen_output,
-    inputs_for,
-    without_column_axis,
-)
+from fairrec.scoring.model import Model, ModelInput
+from fairrec.scoring.options import Feature, OnnxOptions, parse_features
+from fairrec.scoring.tensors import TensorSpec, chosen_output, inputs_for, without_column_axis
 
 _DATATYPES = {
     "tensor(bool)": "BOOL",
@@ -41,7 +35,7 @@ _DATATYPES = {
 
 
 @documented(OnnxOptions)
-class OnnxModel:
+class OnnxModel(Model):
     """A model in an ONNX file.
 
     Parameters
@@ -50,27 +44,12 @@ class OnnxModel:
     features, inputs, output, concurrency, rows_per_call : see OnnxOptions
     """
 
-    def __init__(
-        self,
-        file: str | Path,
-        *,
-        features: str | Sequence[str] | None = None,
-        inputs: Mapping[str, str] | None = None,
-        output: str | None = None,
-        concurrency: int = OnnxOptions.concurrency,
-        rows_per_call: int = OnnxOptions.rows_per_call,
-    ) -> None:
+    def __init__(self, file: str | Path, **options: Any) -> None:
         if find_spec("onnxruntime") is None:
             raise InputError("An ONNX file needs onnxruntime: pip install 'fairrec[onnx]'")
+        given = OnnxOptions(**options)
         self.file = Path(file)
         self.who = f"The ONNX model {plain(self.file.name)}"
-        given = OnnxOptions(
-            features=features,
-            inputs={} if inputs is None else inputs,
-            output=output,
-            concurrency=concurrency,
-            rows_per_call=rows_per_call,
-        )
         self.features: tuple[Feature, ...] = parse_features(given.features)
         self.concurrency, self.rows_per_call = given.concurrency, given.rows_per_call
         self._renamed, self._wanted = given.inputs, given.output
@@ -124,17 +103,12 @@ class OnnxModel:
         """The files with weights that the model names, all of them beside it."""
         try:
             names = side_files(self.file)
-        except ValueError as error:
-            raise InputError(
-                f"{spelled('onnx')} {plain(self.file, 300)}: cannot be searched for the files "
-                f"with its weights ({plain(error, 300)}). Is it a complete ONNX model?"
-            ) from error
-        try:
             refuse_outside(self.file, names)
         except ValueError as error:
             raise InputError(
-                f"{spelled('onnx')} {plain(self.file, 300)}: asks for {plain(error, 300)}. "
-                "Put the files with its weights beside it, and use no model that you do not trust."
+                f"{spelled('onnx')} {plain(self.file, 300)}: {plain(error, 300)}. Give a complete "
+                "ONNX model with the files of its weights beside it, and use no model that you do "
+                "not trust."
             ) from error
         return names
 
@@ -145,7 +119,7 @@ class OnnxModel:
         for name in names:
             beside = self.file.parent / name
             # one that is not there is not loaded either, but once it is, the model is another
-            found = file_sum(beside) if _is_file(beside) else "missing"
+            found = file_sum(beside) if beside.is_file() else "missing"
             sums.update(f"{len(name)} {name} {found} ".encode())
         return [f"weights {sums.hexdigest()}"] if names else []
 
@@ -165,26 +139,105 @@ class OnnxModel:
         (scores,) = self._session.run([self._output], fed)
         return without_column_axis(scores, n_pairs)
 
-    def faults(self) -> dict[str, int]:
-        """None: a file is never asked again."""
-        return {}
-
-    def stop(self) -> None:
-        """Nothing waits."""
-
     def close(self) -> None:
         """Let go of the model."""
         self._session = None
 
 
-def _is_file(path: Path) -> bool:
-    """Whether there is such a file; none can have too long a name."""
-    try:
-        return path.is_file()
-    except OSError:
-        return False
-
-
 def _spec(one: Any) -> TensorSpec:
     sizes = tuple(size if isinstance(size, int) else -1 for size in one.shape)
     return TensorSpec(one.name, _DATATYPES.get(one.type, one.type), sizes)
+
+
+_PARTS = {
+    "model": {7: "graph", 25: "function"},
+    "graph": {1: "node", 5: "tensor", 15: "sparse tensor"},
+    "function": {7: "node", 11: "attribute"},
+    "node": {5: "attribute"},
+    "attribute": {
+        5: "tensor",
+        6: "graph",
+        10: "tensor",
+        11: "graph",
+        22: "sparse tensor",
+        23: "sparse tensor",
+    },
+    "sparse tensor": {1: "tensor", 2: "tensor"},
+    "tensor": {13: "external data"},
+}
+"""Which fields of a message hold messages with tensors in them, by the numbers of onnx.proto."""
+_KEY, _VALUE = 1, 2
+_VARINT, _EIGHT_BYTES, _WITH_LENGTH, _FOUR_BYTES = 0, 1, 2, 5
+
+
+def side_files(file: Path) -> tuple[str, ...]:
+    """Where the weights outside a model's file are, as it says: from its folder, each once, sorted.
+
+    A ValueError where the file is no ONNX model.
+    """
+    with file.open("rb") as stream, mmap.mmap(stream.fileno(), 0, access=mmap.ACCESS_READ) as data:
+        if file.suffix.lower() == ".ort":
+            # onnxruntime's own form, which has all weights inside
+            return ()
+        return tuple(sorted(set(_locations(data, "model", 0, len(data)))))
+
+
+def refuse_outside(file: Path, names: Iterable[str]) -> None:
+    """A ValueError where weights are to be taken from elsewhere than the folder of the model.
+
+    A model file is somebody else's, and any file of this machine could be read as numbers by it.
+    Where the model is a link, as in caches, the folder that it leads to is its folder too.
+    """
+    homes = (file.parent.resolve(), file.resolve().parent)
+    for name in names:
+        # what onnxruntime takes for an address in memory stands between stars
+        if Path(name).is_absolute() or ".." in Path(name).parts or "*" in name:
+            raise ValueError(f"weights in '{plain(name)}', which is not in the model's folder")
+        beside = (file.parent / name).resolve()
+        if not any(beside.is_relative_to(home) for home in homes):
+            raise ValueError(f"weights in '{plain(name)}', a link out of the model's folder")
+
+
+def _locations(data: mmap.mmap, kind: str, start: int, stop: int) -> Iterator[str]:
+    """The files that the tensors of one message name."""
+    for number, first, end in _fields(data, start, stop):
+        part = _PARTS[kind].get(number)
+        if part == "external data":
+            said = {one: data[at:until] for one, at, until in _fields(data, first, end)}
+            if said.get(_KEY) == b"location":
+                yield said.get(_VALUE, b"").decode()
+        elif part is not None:
+            yield from _locations(data, part, first, end)
+
+
+def _fields(data: mmap.mmap, at: int, stop: int) -> Iterator[tuple[int, int, int]]:
+    """Number, start and end of the fields of a message that are texts, bytes or messages."""
+    while at < stop:
+        tag, at = _varint(data, at, stop)
+        kind = tag & 7
+        size = 0
+        if kind == _VARINT:
+            _, at = _varint(data, at, stop)
+        elif kind == _WITH_LENGTH:
+            size, at = _varint(data, at, stop)
+        elif kind in (_EIGHT_BYTES, _FOUR_BYTES):
+            size = 8 if kind == _EIGHT_BYTES else 4
+        else:
+            raise ValueError(f"a field of kind {kind}")
+        if at + size > stop:
+            raise ValueError("a field that goes on after its end")
+        if kind == _WITH_LENGTH:
+            yield tag >> 3, at, at + size
+        at += size
+
+
+def _varint(data: mmap.mmap, at: int, stop: int) -> tuple[int, int]:
+    """A number of seven bits a byte, and where it ends."""
+    number = shift = 0
+    for byte in data[at : min(at + 10, stop)]:
+        at += 1
+        number |= (byte & 0x7F) << shift
+        if byte < 0x80:
+            return number, at
+        shift += 7
+    raise ValueError("a number without end")

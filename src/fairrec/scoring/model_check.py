@@ -14,8 +14,8 @@ from fairrec.core.errors import InputError
 from fairrec.inputs.candidates import CandidateLists, read_candidates
 from fairrec.inputs.ids import ids_as_integers_or_text
 from fairrec.inputs.tables import Table
-from fairrec.scoring.models.features import join_features
-from fairrec.scoring.models.model import Model, ModelInput
+from fairrec.scoring.features import join_features
+from fairrec.scoring.model import Model, ModelInput
 from fairrec.scoring.scorer import ModelScorer
 
 MOST_USERS = 32

@@ -1,0 +1,411 @@
+"""JSON over HTTP: retries what may pass, strict about what comes back, silent about secrets."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import logging
+import os
+import random
+import re
+import ssl
+import threading
+from collections import Counter
+from collections.abc import Coroutine, Iterable
+from concurrent.futures import wait
+from contextlib import suppress
+from http.cookiejar import CookieJar, DefaultCookiePolicy
+from pathlib import Path
+from typing import Any, NoReturn, TypeVar
+
+import httpx
+import numpy as np
+import orjson
+from tenacity import RetryCallState, Retrying, retry_if_exception_type, wait_exponential
+
+from fairrec.core.errors import InputError, ScoringError, TimeOverError, UnavailableError, plain
+from fairrec.core.options import Blank, spelled
+from fairrec.core.version import __version__
+from fairrec.scoring.options import EndpointOptions
+from fairrec.scoring.retries import (
+    LONGEST_RETRY_AFTER,
+    SIGNAL_SECONDS,
+    Fault,
+    Pace,
+    retry_after,
+)
+from fairrec.scoring.secrets import Secrets, SecretsFilter
+
+T = TypeVar("T")
+
+CONNECT_SECONDS = 10.0
+"""A host that is not there is not waited for as long as one that is at work."""
+RETRIES_BEFORE_FIRST_ANSWER = 2
+"""A wrong address should not be tried for a minute."""
+_BYTES_OF_ERROR, _LETTERS_OF_ERROR = 4096, 300
+"""As much of an error as is read, and shown."""
+_TOO_MANY = 429
+_TRY_AGAIN = frozenset({408, 425, _TOO_MANY})
+_NEVER = frozenset({501, 505})
+"""Not implemented, and another version of HTTP: no second try will change that."""
+_JSON = re.compile(r"application/(.+\+)?json")
+_LOGS = ("httpx", "httpcore.connection", "httpcore.http11")
+
+
+class JsonClient:
+    """Sends JSON and reads JSON; safe to use from several threads.
+
+    All exchanges run in an event loop in a thread of its own, because only there a deadline holds
+    for a whole call, however slowly a server sends.
+
+    Parameters
+    ----------
+    is_encrypted : whether addresses are of https
+    query : added to every address, and never shown
+    token : sent as a bearer token, and never shown
+    secret_values : of the query, that are secrets however short
+    """
+
+    def __init__(
+        self,
+        options: EndpointOptions,
+        pace: Pace,
+        is_encrypted: bool,
+        query: str = "",
+        token: str = "",
+        secret_values: Iterable[str] = (),
+    ) -> None:
+        self._options, self._pace, self._has_token = options, pace, bool(token)
+        self._most_bytes = int(options.max_reply_mb * 1e6)
+        # one half for the connection and one for the handshake: httpcore leaves a socket open when
+        # a handshake is cancelled from outside
+        self._connect_seconds = min(CONNECT_SECONDS, options.timeout / 2)
+        self._secrets = Secrets(query, [token, *secret_values])
+        self._has_answered = False
+        self._faults: Counter[str] = Counter()
+        self._lock = threading.Lock()
+        self._client = httpx.AsyncClient(
+            transport=_TransportWithSecrets(options.concurrency, is_encrypted, query, token),
+            headers={
+                "Accept": "application/json",
+                "Accept-Encoding": "identity",
+                "User-Agent": f"fairrec/{__version__}",
+            },
+            timeout=httpx.Timeout(None, connect=self._connect_seconds),
+            follow_redirects=False,
+            # no passwords from .netrc, no proxies
+            trust_env=False,
+            # what a server asks to be remembered is a secret of whoever it asks
+            cookies=CookieJar(DefaultCookiePolicy(allowed_domains=())),
+        )
+        self._filter = SecretsFilter(self._secrets)
+        for name in _LOGS:
+            logging.getLogger(name).addFilter(self._filter)
+        self._loop = asyncio.new_event_loop()
+        self._thread = threading.Thread(target=self._loop.run_forever, daemon=True)
+        self._thread.start()
+
+    def get(self, url: str) -> Any:
+        """The JSON at an address; None where there is nothing (404)."""
+        return self.request("GET", url)
+
+    def is_there(self, url: str) -> bool:
+        """Whether an address answers, whatever it says; not where there is nothing."""
+        return self.request("GET", url, is_read=False) is not None
+
+    def request(self, method: str, url: str, body: Any = None, is_read: bool = True) -> Any:
+        """The JSON that comes back; a fault that may pass is waited out and tried again.
+
+        Parameters
+        ----------
+        body : sent as JSON, where there is one
+        is_read : otherwise True comes back for any reply that is no error
+        """
+        content = None if body is None else to_json(body)
+        faults: list[Fault] = []
+
+        def attempt() -> Any:
+            self._pace.take_turn()
+            try:
+                response, text = self._wait_for(self._exchange(method, url, content, is_read))
+                return self._value(response, text, is_read)
+            except Fault as fault:
+                faults.append(fault)
+                with self._lock:
+                    self._faults[fault.kind] += 1
+                raise
+
+        retrying = Retrying(
+            retry=retry_if_exception_type(Fault),
+            stop=lambda state: state.attempt_number > self._allowed_retries(),
+            wait=lambda state: max(self._back_off(state), faults[-1].wait or 0.0),
+            before_sleep=lambda state: self._hold(faults[-1], state),
+            sleep=self._pace.sleep,
+            retry_error_callback=lambda _: _give_up(faults),
+        )
+        try:
+            return retrying(attempt)
+        except TimeOverError as over:
+            if not faults:
+                raise
+            raise TimeOverError(f"{over}. The last: {faults[-1].words}") from over
+
+    def faults(self) -> dict[str, int]:
+        """What went wrong so far and was tried again or given up, by kind."""
+        with self._lock:
+            return dict(sorted(self._faults.items()))
+
+    def close(self) -> None:
+        """Let go of the connections, and end the calls under way."""
+        self._wait_for(self._end_all())
+        self._loop.call_soon_threadsafe(self._loop.stop)
+        self._thread.join()
+        self._loop.close()
+        for name in _LOGS:
+            logging.getLogger(name).removeFilter(self._filter)
+
+    def _wait_for(self, work: Coroutine[Any, Any, T]) -> T:
+        """The result of work in the event loop."""
+        future = asyncio.run_coroutine_threadsafe(work, self._loop)
+        try:
+            while not wait([future], SIGNAL_SECONDS).done:
+                pass
+            return future.result()
+        except BaseException:
+            future.cancel()
+            raise
+
+    async def _end_all(self) -> None:
+        others = asyncio.all_tasks() - {asyncio.current_task()}
+        for task in others:
+            task.cancel()
+        await asyncio.gather(*others, return_exceptions=True)
+        await self._client.aclose()
+
+    def _allowed_retries(self) -> int:
+        retries = self._options.retries
+        return retries if self._has_answered else min(retries, RETRIES_BEFORE_FIRST_ANSWER)
+
+    def _back_off(self, state: RetryCallState) -> float:
+        """Seconds to wait: doubled each time, less a random part.
+
+        The random part, up to a half, keeps calls that failed together from coming back together.
+        """
+        options = self._options
+        longest = wait_exponential(options.first_wait, options.longest_wait)(state)
+        return longest * random.uniform(0.5, 1.0)
+
+    def _hold(self, fault: Fault, state: RetryCallState) -> None:
+        """Let all calls wait for a server that is busy, but none for very long."""
+        if fault.wait is not None and fault.wait > LONGEST_RETRY_AFTER:
+            raise UnavailableError(
+                f"it asks to wait {fault.wait:,.0f} s before the next call, longer than the "
+                f"{LONGEST_RETRY_AFTER:,.0f} s it is waited for ({fault.words}). Go on then"
+            )
+        if fault.is_busy:
+            self._pace.hold(state.upcoming_sleep)
+
+    async def _exchange(
+        self, method: str, url: str, content: bytes | None, is_read: bool
+    ) -> tuple[httpx.Response, bytes]:
+        """A reply and its text, within the time of a call."""
+        headers = {} if content is None else {"Content-Type": "application/json"}
+        try:
+            async with (
+                asyncio.timeout(self._options.timeout),
+                self._client.stream(method, url, content=content, headers=headers) as response,
+            ):
+                self._has_answered = True
+                return response, await self._read(response, is_read)
+        except httpx.ConnectTimeout:
+            raise Fault("connection", f"no connection within {self._connect_seconds:g} s") from None
+        except TimeoutError:
+            raise Fault(
+                "timeout",
+                f"no complete reply within {self._options.timeout:g} s. Raise "
+                f"{spelled('timeout')} or lower {spelled('rows_per_call')}",
+            ) from None
+        except (httpx.TransportError, UnicodeError) as error:
+            # its chain is not shown: errors of a protocol repeat what broke it
+            raise self._connection_error(error) from None
+
+    def _connection_error(self, error: Exception) -> Fault | ScoringError:
+        first: BaseException = error
+        while (before := first.__cause__ or first.__context__) is not None:
+            first = before
+        words = plain(self._secrets.redact(str(first)), 200) or type(first).__name__
+        if isinstance(first, ssl.SSLCertVerificationError):
+            return ScoringError(
+                f"its certificate is not trusted ({words}). Where it is of your own authority, "
+                "name that authority's file in SSL_CERT_FILE"
+            )
+        return Fault("connection", f"no connection, or it broke off ({words})")
+
+    async def _read(self, response: httpx.Response, is_read: bool) -> bytes:
+        """The text of a reply; of an error its first part, and nothing where it is not read."""
+        most = self._most_bytes
+        if not response.is_success:
+            most = _BYTES_OF_ERROR
+        elif not is_read:
+            return b""
+        else:
+            self._refuse_other_kinds(response)
+        text = bytearray()
+        async for chunk in response.aiter_raw():
+            text += chunk
+            if len(text) > most:
+                if response.is_success:
+                    raise ScoringError(
+                        f"the reply is larger than allowed ({most:,} bytes). Raise "
+                        f"{spelled('max_reply_mb')} if that is right, or lower "
+                        f"{spelled('rows_per_call')}"
+                    )
+                break
+        return bytes(text)
+
+    def _refuse_other_kinds(self, response: httpx.Response) -> None:
+        """Only plain JSON is read."""
+        kind = response.headers.get("content-type", "").partition(";")[0].strip()
+        if not _JSON.fullmatch(kind.lower()):
+            shown = plain(self._secrets.redact(kind)) or "of no type"
+            raise ScoringError(f"the reply is {shown}, not application/json. Check the address")
+        encoding = response.headers.get("content-encoding", "identity").lower()
+        if encoding != "identity":
+            shown = plain(self._secrets.redact(encoding))
+            raise ScoringError(f"the reply is compressed ({shown}), which was not asked")
+
+    def _value(self, response: httpx.Response, text: bytes, is_read: bool) -> Any:
+        """The JSON of a reply; None where there is nothing at an address that was looked at."""
+        if not response.is_success:
+            if response.request.method == "GET" and response.status_code == 404:
+                return None
+            raise self._refusal(response, text)
+        if not is_read:
+            return True
+        try:
+            return self._secrets.redact(from_json(text))
+        except ValueError as error:
+            words = f"the reply is no complete JSON ({plain(error, 120)}, {len(text):,} bytes)"
+            raise Fault("broken JSON", words) from None
+
+    def _refusal(self, response: httpx.Response, text: bytes) -> Fault | ScoringError:
+        """A fault that may be gone the next time, or an error that will not."""
+        code = response.status_code
+        words = _words_of_error(code, response.reason_phrase, text, self._secrets)
+        if code in _TRY_AGAIN or (code >= 500 and code not in _NEVER):
+            wait = retry_after(response.headers.get("retry-after"))
+            return Fault(f"HTTP {code}", words, wait, code == _TOO_MANY or wait is not None)
+        if 300 <= code < 400:
+            target: str = self._secrets.redact(response.headers.get("location", "nowhere"))
+            shown = plain(target.partition("?")[0].rpartition("@")[2])
+            return ScoringError(
+                f"HTTP {code}: it redirects to {shown}, which is not followed, or ids and token "
+                "would go to another host. If you trust it, give that address as "
+                f"{spelled('endpoint')}"
+            )
+        return ScoringError(words + self._remedy(code))
+
+    def _remedy(self, code: int) -> str:
+        if code in (401, 403):
+            return (
+                f". The token given by {spelled('token_env')} is not accepted; see what its "
+                "variable holds"
+                if self._has_token
+                else ". If it wants a token, name the variable that holds it: "
+                f"{spelled('token_env', Blank('NAME'))}"
+            )
+        return {
+            404: ". Check the address",
+            413: f". Lower {spelled('rows_per_call')}",
+            501: f". Check the address and {spelled('protocol')}",
+        }.get(code, "")
+
+
+class _TransportWithSecrets(httpx.AsyncHTTPTransport):
+    """Adds query and token on the way out; the client, its log and its errors never hold them."""
+
+    def __init__(self, n_connections: int, is_encrypted: bool, query: str, token: str) -> None:
+        super().__init__(
+            verify=_trusted() if is_encrypted else ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT),
+            limits=httpx.Limits(max_connections=n_connections),
+        )
+        self._query = query.encode()
+        self._headers = [(b"Authorization", b"Bearer " + token.encode())] if token else []
+
+    async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
+        """Send the request with its secrets."""
+        return await super().handle_async_request(
+            httpx.Request(
+                request.method,
+                request.url.copy_with(query=self._query) if self._query else request.url,
+                headers=[*request.headers.raw, *self._headers],
+                stream=request.stream,
+                extensions=request.extensions,
+            )
+        )
+
+
+def _trusted() -> ssl.SSLContext:
+    """Authorities that the environment names, else those that are widely trusted."""
+    file, folder = (os.environ.get(name, "") for name in ("SSL_CERT_FILE", "SSL_CERT_DIR"))
+    if not file and not folder:
+        return httpx.create_ssl_context(trust_env=False)
+    try:
+        if folder and not Path(folder).is_dir():
+            # a folder that is not there would be taken for one without certificates
+            raise NotADirectoryError(0, "no such folder")
+        return ssl.create_default_context(cafile=file or None, capath=folder or None)
+    except (OSError, ValueError) as error:
+        given = [f"SSL_CERT_FILE={plain(file, 200)}"] if file else []
+        given += [f"SSL_CERT_DIR={plain(folder, 200)}"] if folder else []
+        reason = error.strerror if isinstance(error, OSError) else error
+        raise InputError(
+            f"{' '.join(given)}: no certificates can be read there ({plain(reason)}). Name "
+            "certificates in PEM form, or unset it."
+        ) from error
+
+
+def _give_up(faults: list[Fault]) -> NoReturn:
+    attempts = "1 attempt" if len(faults) == 1 else f"{len(faults)} attempts"
+    kinds = ", ".join(f"{n} x {kind}" for kind, n in Counter(one.kind for one in faults).items())
+    raise UnavailableError(f"given up after {attempts} ({kinds}). The last: {faults[-1].words}")
+
+
+def _words_of_error(code: int, reason: str, text: bytes, secrets: Secrets) -> str:
+    """What a server says of an error, on one line."""
+    said = text.decode("utf-8", "replace").strip()
+    with suppress(ValueError):
+        parsed = from_json(said.encode())
+        if isinstance(parsed, dict):
+            said = str(parsed.get("error") or parsed.get("detail") or said)
+    said = plain(secrets.redact(said), _LETTERS_OF_ERROR)
+    words = f"HTTP {code} {plain(secrets.redact(reason))}{said and ': ' + said}"
+    # once more: a part may be in the one, the rest in the other
+    return str(secrets.redact(words))
+
+
+def from_json(text: bytes) -> Any:
+    """What JSON says; a ValueError where it is none.
+
+    NaN is no JSON, but often written. It is read, and refused where the users are known.
+    """
+    try:
+        return orjson.loads(text)
+    except orjson.JSONDecodeError as error:
+        try:
+            return json.loads(text)
+        except (ValueError, RecursionError):
+            # the message of the first one does not repeat the text
+            raise error from None
+
+
+def to_json(body: Any) -> bytes:
+    """JSON of what may hold arrays."""
+    return orjson.dumps(body, default=_plain_array, option=orjson.OPT_SERIALIZE_NUMPY)
+
+
+def _plain_array(value: Any) -> Any:
+    """What orjson does not write by itself: arrays of text, and parts of larger arrays."""
+    if isinstance(value, np.ndarray):
+        return value.tolist() if value.dtype.kind == "O" else np.ascontiguousarray(value)
+    raise TypeError(f"{type(value).__name__} is no JSON")

@@ -1,1 +1,0 @@
-"""No user is paid for twice."""

@@ -1,0 +1,202 @@
+"""What a model must say of itself, and models that are Python functions."""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Protocol, runtime_checkable
+
+from fairrec.core.arrays import AnyArray
+from fairrec.core.errors import InputError, plain, unknown_name
+from fairrec.core.files import file_sum
+from fairrec.core.options import invalid, spelled
+from fairrec.scoring.options import IDS, CallOptions, Feature, parse_features
+
+ScoringFunction = Callable[..., Any]
+"""User ids and item ids, one entry a pair, and features by name -> one finite number per pair."""
+
+
+@dataclass(frozen=True, slots=True)
+class ModelInput:
+    """One input of a model and where its values come from.
+
+    Parameters
+    ----------
+    name : as the model calls it
+    column : `user_id`, `item_id` or the name of a feature
+    values : one for each user or item, of the type the model takes
+    """
+
+    name: str
+    column: str
+    values: AnyArray = field(repr=False)
+
+
+class Stopped(Exception):  # noqa: N818 - an ending, not an error
+    """The model was told to give up waiting."""
+
+
+@runtime_checkable
+class Model(Protocol):
+    """Asked for the scores of pairs. Asking may cost money.
+
+    Attributes
+    ----------
+    features : columns it is given beside the ids
+    concurrency : calls that may be under way at once, each in a thread of its own
+    rows_per_call : the most pairs in one call
+    who : the model as the subject of a sentence
+    """
+
+    features: tuple[Feature, ...]
+    concurrency: int
+    rows_per_call: int
+    who: str
+
+    def identity(self) -> str:
+        """Names the model and its version, so that a ledger is never used for another."""
+
+    def bind(self, columns: Mapping[str, AnyArray]) -> tuple[ModelInput, ...]:
+        """The inputs it takes, from the columns there are: one value for each user or item."""
+
+    def answer(self, inputs: Mapping[str, AnyArray]) -> Any:
+        """One number per pair, from one value per pair for each input."""
+
+    def open(self) -> None:
+        """Reach the model; what cannot work is an error now, before anything is paid for."""
+        return
+
+    def faults(self) -> dict[str, int]:
+        """What went wrong and was tried again, by kind."""
+        return {}
+
+    def stop(self) -> None:
+        """Try nothing again; calls that wait for another attempt raise `Stopped`."""
+        return
+
+    def close(self) -> None:
+        """Let go of connections."""
+        return
+
+
+class FunctionModel(Model):
+    """A Python function of user ids and item ids, and of features where it is given any.
+
+    Parameters
+    ----------
+    function : takes two arrays of one length, whole numbers or text, and returns one finite
+        number per pair
+    concurrency : above 1 it is called in several threads at once
+    name : names the function for a ledger
+    features : columns it is given beside the ids, by their names: `users:age` as `age=`
+    """
+
+    who = "The scoring function"
+
+    def __init__(
+        self,
+        function: ScoringFunction,
+        concurrency: int = CallOptions.concurrency,
+        rows_per_call: int = CallOptions.rows_per_call,
+        name: str = "",
+        features: str | Sequence[str] | None = None,
+    ) -> None:
+        self._function = function
+        self._name = name
+        calls = CallOptions(concurrency, rows_per_call, features)
+        self.features: tuple[Feature, ...] = parse_features(calls.features)
+        self.concurrency, self.rows_per_call = calls.concurrency, calls.rows_per_call
+
+    def identity(self) -> str:
+        """The name given, and with what it is called; the empty text where there is no name."""
+        given = [f"{one.table}:{one.column}" for one in self.features] if self._name else []
+        return " ".join([self._name, *given])
+
+    def bind(self, columns: Mapping[str, AnyArray]) -> tuple[ModelInput, ...]:
+        """The two ids and the features as they are."""
+        names = (*IDS, *(one.column for one in self.features))
+        return tuple(ModelInput(name, name, columns[name]) for name in names)
+
+    def answer(self, inputs: Mapping[str, AnyArray]) -> Any:
+        """What the function returns."""
+        given = {one.column: inputs[one.column] for one in self.features}
+        return self._function(inputs["user_id"], inputs["item_id"], **given)
+
+
+def load_function(text: str, features: Sequence[str] = ()) -> tuple[ScoringFunction, str]:
+    """The function that `package.module:function` names, and a name for its ledger.
+
+    The module is looked for from the current folder first. The name holds the checksum of the
+    function's file, so that a ledger is not used after the file was changed.
+
+    >>> load_function("hypot")
+    Traceback (most recent call last):
+    fairrec.core.errors.InputError: invalid scorer: expected package.module:function, got 'hypot'
+    """
+    module_name, colon, path = text.partition(":")
+    if not (colon and module_name.strip() and path.strip()):
+        raise invalid("scorer", "package.module:function", text)
+    module = _module(module_name.strip(), text)
+    found: Any = module
+    for name in path.strip().split("."):
+        if not hasattr(found, name):
+            known = [one for one in vars(found) if not one.startswith("_")]
+            error = unknown_name(f"name in {plain(module_name)}", name, known)
+            raise InputError(f"{spelled('scorer')} {plain(text)}: {error}")
+        found = getattr(found, name)
+    if not callable(found):
+        raise InputError(
+            f"{spelled('scorer')} {plain(text)} is a {type(found).__name__}, no function. Name a "
+            "function score(user_ids, item_ids) that returns one number for each pair."
+        )
+    _refuse_other_arguments(found, text, features)
+    return found, f"scorer {text.strip()}{_sum_of(found, module)}"
+
+
+def _module(name: str, text: str) -> Any:
+    sys.path.insert(0, "")
+    try:
+        return importlib.import_module(name)
+    except ModuleNotFoundError as error:
+        raise InputError(
+            f"{spelled('scorer')} {plain(text)}: there is no module {plain(repr(error.name))} here "
+            f"({plain(Path.cwd(), 200)}) or among the installed ones. Start where it can be "
+            "imported, or set PYTHONPATH."
+        ) from error
+    except (Exception, SystemExit) as error:
+        raise InputError(
+            f"{spelled('scorer')} {plain(text)}: {plain(name)} cannot be imported: "
+            f"{type(error).__name__}: {plain(error, 300)}. {spelled('debug')} shows where."
+        ) from error
+    finally:
+        sys.path.remove("")
+
+
+def _refuse_other_arguments(function: Any, text: str, features: Sequence[str]) -> None:
+    """Refuse what cannot be called with these arrays, before anything is read."""
+    try:
+        signature = inspect.signature(function)
+    except (TypeError, ValueError):
+        # built-in functions may have none
+        return
+    try:
+        signature.bind("user_ids", "item_ids", **dict.fromkeys(features))
+    except TypeError as error:
+        called = ", ".join(["user_ids", "item_ids", *(f"{plain(name)}=" for name in features)])
+        raise InputError(
+            f"{spelled('scorer')} {plain(text)}: it is called as score({called}), but "
+            f"takes {plain(signature, 120)} ({plain(error)})."
+        ) from error
+
+
+def _sum_of(function: Any, module: Any) -> str:
+    """The checksum of the file that holds the function, where there is one."""
+    home = sys.modules.get(getattr(function, "__module__", "") or "", module)
+    file = getattr(home, "__file__", None)
+    if file is None or not Path(file).is_file():
+        return ""
+    return f" of file {file_sum(Path(file))}"

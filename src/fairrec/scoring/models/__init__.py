@@ -1,1 +1,0 @@
-"""Models that are asked: functions and ONNX files, and what they are given."""
