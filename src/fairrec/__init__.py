@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from fairrec.metrics import metric
     from fairrec.mitigation.mitigation_result import MitigationResult
     from fairrec.result.audit_result import AuditResult
-    from fairrec.result.both_sides import BothSides
     from fairrec.result.comparison import Comparison
     from fairrec.result.counterfactual_result import CounterfactualResult
     from fairrec.result.trend_result import TrendResult
@@ -43,7 +42,6 @@ if TYPE_CHECKING:
 __all__ = [
     "AuditPlan",
     "AuditResult",
-    "BothSides",
     "Comparison",
     "CounterfactualResult",
     "Counts",
@@ -75,7 +73,6 @@ __getattr__ = loaded_on_use(
     {
         "AuditPlan": "fairrec.workflows.plan_file",
         "AuditResult": "fairrec.result.audit_result",
-        "BothSides": "fairrec.result.both_sides",
         "Comparison": "fairrec.result.comparison",
         "CounterfactualResult": "fairrec.result.counterfactual_result",
         "Endpoint": "fairrec.scoring.http.endpoint",

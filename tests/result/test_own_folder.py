@@ -10,7 +10,7 @@ import pytest
 import fairrec
 from fairrec.core.errors import OutputError
 from fairrec.core.options import from_command_line
-from fairrec.result.own_folder import AUDIT, MITIGATION, name_of, names_to_replace
+from fairrec.result.own_folder import AUDIT, MITIGATION, names_to_replace
 from tests.builders import audit, make_tables, two_groups
 from tests.end_to_end.command_line import files_in
 
@@ -114,11 +114,3 @@ def test_a_name_that_is_a_folder_is_refused_before_any_work(tmp_path: Path):
     (tmp_path / "per_user.parquet").mkdir()
     with pytest.raises(OutputError, match=r"per_user\.parquet is a folder there"):
         names_to_replace(AUDIT, tmp_path, force=True)
-
-
-def test_a_side_is_called_by_the_audit_of_both_that_it_belongs_to(tmp_path: Path):
-    side = tmp_path / "v2" / "items"
-    side.mkdir(parents=True)
-    assert name_of(side) == "items"
-    (side.parent / "both.json").write_text("{}")
-    assert name_of(side) == "v2/items"

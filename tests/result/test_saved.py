@@ -9,7 +9,7 @@ import fairrec
 from fairrec.core.errors import InputError
 from fairrec.result.saved import load_per_user, load_summary, refuse_other_groups
 from tests.builders import audit, two_groups
-from tests.workflows.two_sides import audit_two_sides
+from tests.workflows.two_sides import audit_items
 
 METRIC = "mrr@5"
 
@@ -51,7 +51,7 @@ def test_users_that_were_not_saved_are_none(tmp_path):
 
 
 def test_means_over_items_are_compared_and_ratios_of_sums_are_not(tmp_path):
-    result = audit_two_sides(permutations=0).items
+    result = audit_items(permutations=0)
     result.per_user.write_parquet(tmp_path / "per_user.parquet")
     assert load_per_user(tmp_path, result.summary).equals(result.per_user)
     ratio = "exposure_to_relevance@5"

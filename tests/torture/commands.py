@@ -10,10 +10,6 @@ from pathlib import Path
 _USERS = "predictions.parquet --users users.parquet"
 _TABLES = f"{_USERS} --items items.parquet --history history.parquet"
 _AUDIT = f"audit {_TABLES} --permutations 19 --min-support 1 --metrics auc --out"
-_BOTH = (
-    f"audit {_USERS} --items items.parquet --side both --permutations 19 --min-support 1 --metrics "
-    "auc,exposure@3 --by-items categories:first --out out --by-users"
-)
 _MITIGATE = (
     f"mitigate {_TABLES} --by gender,member --permutations 19 --min-support 2 --metric urd@3 "
     "--groups worst:10% --out"
@@ -69,12 +65,6 @@ def _own_folder(out: Path) -> None:
     (out / "plots" / "note.txt").write_text("mine")
 
 
-def _notes_below(out: Path) -> None:
-    """A note of somebody's beside a result, and one in a folder of it."""
-    for folder in (out, out / "items"):
-        _own_note(folder)
-
-
 COMMANDS = (
     Written(
         "audit",
@@ -87,20 +77,6 @@ COMMANDS = (
         "audit, file by file",
         f"{_AUDIT} out --by gender",
         f"{_AUDIT} out --by gender,member --no-report",
-        "out",
-        beside=_own_folder,
-    ),
-    Written(
-        "both sides",
-        f"{_BOTH} gender",
-        f"{_BOTH} gender,member --no-report",
-        "out",
-        beside=_notes_below,
-    ),
-    Written(
-        "both sides, file by file",
-        f"{_BOTH} gender --no-report",
-        f"{_BOTH} gender,member",
         "out",
         beside=_own_folder,
     ),

@@ -11,7 +11,6 @@ import fairrec
 from fairrec.core.errors import InputError
 from tests.builders import audit, two_groups
 from tests.mitigation.planted import mitigate, planted
-from tests.workflows.two_sides import audit_two_sides
 
 
 def test_a_saved_audit_is_the_same_again(tmp_path):
@@ -49,12 +48,6 @@ def test_an_audit_may_come_without_users_and_without_its_run(tmp_path):
     assert sorted(file.name for file in (tmp_path / "copy").iterdir()) == [
         *("groups.parquet", "report.html", "result.json")
     ]
-
-
-def test_where_one_audit_is_meant_both_sides_are_refused_with_their_names():
-    both = audit_two_sides(permutations=0)
-    with pytest.raises(InputError, match=r"base: an audit of both .* its \.users or its \.items$"):
-        fairrec.compare(both, both)
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,6 @@ from __future__ import annotations
 import shlex
 import sys
 from dataclasses import replace
-from functools import partial
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -58,7 +57,6 @@ if TYPE_CHECKING:
     from fairrec.core.progress import Progress
     from fairrec.models.runs.run import Run
     from fairrec.result.audit_result import AuditResult
-    from fairrec.result.both_sides import BothSides
     from fairrec.scoring.models.model import Model
 
 
@@ -102,7 +100,7 @@ def audit_command(
     debug: DebugOption = False,
 ) -> None:
     """Find the groups served best and worst, and tell real gaps from chance."""
-    from fairrec.result.own_folder import AUDIT, BOTH, names_to_replace, refuse_overwriting
+    from fairrec.result.own_folder import AUDIT, names_to_replace, refuse_overwriting
     from fairrec.workflows.planned import Choices
 
     policy = _policy(held, out, gate=gate)
@@ -120,8 +118,7 @@ def audit_command(
     read += [] if chosen.settings is None else [chosen.settings.file]
     read += [] if policy is None else [policy.policy, policy.baseline]
     if out is not None:
-        kind = BOTH if tables.get("side") == "both" else AUDIT
-        names_to_replace(kind, out, force, [path for path in read if isinstance(path, Path)])
+        names_to_replace(AUDIT, out, force, [path for path in read if isinstance(path, Path)])
     # a log is written to from the start
     refuse_overwriting("log", log, read)
     if policy is not None:
@@ -130,7 +127,6 @@ def audit_command(
         if run is not None:
             # it takes longest to load
             do_ahead(lambda: import_module("torch"))
-        from fairrec.result.audit_result import AuditResult
         from fairrec.workflows.audit import audit
 
         if out is not None and not no_report:
@@ -151,8 +147,7 @@ def audit_command(
         )
         if run is not None:
             result = result.of_run(run)
-        record = partial(chosen.recorded, loaded=loaded)
-        result = record(result) if isinstance(result, AuditResult) else result.each(record)
+        result = chosen.recorded(result, loaded=loaded)
         if out is not None:
             progress("writing", 0, 0)
             result.save(out, report=not no_report, force=force, **sharing)
@@ -166,18 +161,12 @@ def audit_command(
         raise typer.Exit(hold_against(judged, policy, format_, is_beside=True))
 
 
-def _say_written(
-    result: AuditResult | BothSides, out: Path, sharing: Given, *, no_report: bool
-) -> None:
+def _say_written(result: AuditResult, out: Path, sharing: Given, *, no_report: bool) -> None:
     """Where the files are, and what is not to be passed on."""
-    from fairrec.result.audit_result import AuditResult
-
-    one = result if isinstance(result, AuditResult) else result.users
-    has_users = one.per_user is not None or one.per_user_parts is not None
+    has_users = result.per_user is not None or result.per_user_parts is not None
     users = ", per_user.parquet" if has_users and "aggregates_only" not in sharing else ""
     page = "" if no_report else ", report.html"
-    both = "" if one is result else f"both.json{page}; in users/ and items/ "
-    say(f"Written to {out}: {both}result.json, run.json, groups.parquet{users}{page}")
+    say(f"Written to {out}: result.json, run.json, groups.parquet{users}{page}")
     if users and "min_shown" in sharing:
         say(
             "per_user.parquet holds every user and is not to be passed on; "
@@ -276,9 +265,6 @@ def _tables(
     if run is None:
         if tables.get("side") == "items":
             need(tables, "items", "by", command="audit")
-            return {"predictions": predictions, **tables}
-        if tables.get("side") == "both":
-            need(tables, "users", "items", "by_users", "by_items", command="audit")
             return {"predictions": predictions, **tables}
         if "items" in tables and "users" not in tables and predictions is not None:
             raise InputError(

@@ -31,7 +31,6 @@ from fairrec.policy.gate_options import GateOptions
 
 if TYPE_CHECKING:
     from fairrec.policy.outcome import GateResult
-    from fairrec.result.both_sides import BothSides
     from fairrec.workflows.load import Audited
 
 
@@ -64,7 +63,7 @@ def refuse_overwriting_inputs(options: GateOptions, others: Iterable[object]) ->
 
 
 def hold_against(
-    audit: Audited | BothSides, options: GateOptions, format_: Format, *, is_beside: bool = False
+    audit: Audited, options: GateOptions, format_: Format, *, is_beside: bool = False
 ) -> int:
     """Judge, write and print; the exit code.
 

@@ -1,4 +1,4 @@
-"""What is mitigated or planned by: an audit, both sides of one, a run or a table; what it says."""
+"""What is mitigated or planned by: an audit, a run or a table; what it says."""
 
 from __future__ import annotations
 
@@ -22,10 +22,6 @@ TO_PLAN = "name the tables: fairrec plan --users USERS --by ... --metrics ..."
 
 def settings_of(source: Path) -> dict[str, Any]:
     """What a run or an audit says about itself, as arguments of `mitigate`."""
-    from fairrec.result.own_folder import BOTH, kind_in
-
-    if kind_in(source) is BOTH:
-        return _of_both(source)
     # an audit has a run.json too, and a trained run may have an older audit beside it
     is_audit = (source / "result.json").is_file()
     if (source / ("model.safetensors" if is_audit else "run.json")).is_file():
@@ -51,30 +47,6 @@ def _of_run(folder: Path, sha256: str | None = None) -> dict[str, Any]:
         "validation": run.predictions("validation"),
         **run.tables(),
     }
-
-
-def _of_both(folder: Path) -> dict[str, Any]:
-    """What the audit of users says, and whose attention is told of by that of items."""
-    from fairrec.result.both_sides import load_both
-    from fairrec.result.saved import load_saved
-
-    load_both(folder)
-    users, (items, sums) = _of_audit(folder / "users"), load_saved(folder / "items")
-    table = {"items": items.inputs["items"]}
-    return {
-        **users,
-        **_tables_of(folder / "items", table, _run_of(folder / "items", sums)),
-        "by_items": items.by,
-        "columns": users["columns"] | items.columns,
-    }
-
-
-def is_side(source: Path) -> bool:
-    """Whether it is one of both sides, so that the other one is left out."""
-    from fairrec.result.own_folder import BOTH, kind_in
-
-    source = source.resolve()
-    return source.name in BOTH.audits and kind_in(source.parent) is BOTH
 
 
 def _of_audit(folder: Path) -> dict[str, Any]:
@@ -126,10 +98,8 @@ def _of_audit(folder: Path) -> dict[str, Any]:
 def planned_from(folder: Path) -> dict[str, Any]:
     """What an audit says of itself, as arguments of `plan`, with its users as a pilot."""
     from fairrec.result.made_with import options_of
-    from fairrec.result.own_folder import BOTH, kind_in
     from fairrec.result.saved import load_saved
 
-    folder = folder / "users" if kind_in(folder) is BOTH else folder
     summary, sums = load_saved(folder)
     tables = _read_by(folder, summary, sums, TO_PLAN)
     names = [name for name, result in summary.metrics.items() if result.sd is not None]

@@ -132,7 +132,7 @@ def _parts(values: object) -> Iterator[object]:
         yield values
 
 
-_NAMES = frozenset({"--by", "--given", "--metrics", "--metric", "--by-users", "--by-items"})
+_NAMES = frozenset({"--by", "--given", "--metrics", "--metric", "--by-items"})
 """Flags with names behind them."""
 
 

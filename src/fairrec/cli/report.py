@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import Annotated, cast
+from typing import Annotated
 
 import typer
 
@@ -30,26 +30,18 @@ def report_command(
     from fairrec.core.files import write_text
     from fairrec.mitigation.mitigation_result import load_mitigation
     from fairrec.report.comparison.page import comparison_page
-    from fairrec.report.page.both import both_page
     from fairrec.report.page.html import write_page
     from fairrec.report.page.trend import trend_page
-    from fairrec.result.both_sides import BothSides
     from fairrec.result.comparison import load_comparison
     from fairrec.result.counterfactual_result import load_counterfactual
-    from fairrec.result.own_folder import BOTH, COMPARISON, SIDES, TREND, kind_in
+    from fairrec.result.own_folder import COMPARISON, TREND, kind_in
     from fairrec.result.run_file import load_audit_run
     from fairrec.result.saved import load_groups, load_saved
     from fairrec.result.trend_result import load_trend
-    from fairrec.workflows.load import load
 
     file = out or folder / "report.html"
     kind = kind_in(folder)
-    if kind is BOTH:
-        both = cast(BothSides, load(folder))
-        has_pages = all((folder / side / "report.html").exists() for side in SIDES)
-        link = f"{Path(os.path.relpath(folder, file.parent)).as_posix()}/" if has_pages else ""
-        write_text(file, both_page(both.users, both.items, both.command, link))
-    elif kind is COMPARISON:
+    if kind is COMPARISON:
         write_text(file, comparison_page(*load_comparison(folder)))
     elif kind is TREND:
         write_text(file, trend_page(load_trend(folder)))

@@ -28,18 +28,11 @@ class ResultKind:
     called : with its article
     known_by : a JSON file of it that no other kind has, or only kinds that come before
     files : all that it may write; the last one vouches for the others
-    audits : folders below that hold an audit each, which are written and replaced with it
     """
 
     called: str
     known_by: str
     files: tuple[str, ...]
-    audits: tuple[str, ...] = ()
-
-    @property
-    def paths(self) -> tuple[str, ...]:
-        """All that it may write, in folders below too."""
-        return (*(f"{below}/{name}" for below in self.audits for name in AUDIT.files), *self.files)
 
 
 AUDIT = ResultKind(
@@ -63,18 +56,14 @@ COMPARISON = ResultKind(
     "comparison.json",
     ("changes.parquet", "report.html", "comparison.json"),
 )
-SIDES = ("users", "items")
-"""The folders of the two audits of both sides, and what each is of."""
-BOTH = ResultKind("an audit of both sides", "both.json", ("report.html", "both.json"), SIDES)
 TREND = ResultKind("a trend", "trend.json", ("report.html", "trend.json"))
-KINDS = (BOTH, TREND, COMPARISON, MITIGATION, COUNTERFACTUAL, AUDIT)
+KINDS = (TREND, COMPARISON, MITIGATION, COUNTERFACTUAL, AUDIT)
 """A mitigation and a counterfactual hold an audit, so they come first."""
 
 
 def name_of(folder: Path) -> str:
-    """What to call the result of a folder; a side of an audit of both has its name too."""
-    is_side = (folder.parent / BOTH.known_by).is_file()
-    return as_unicode(f"{folder.parent.name}/{folder.name}" if is_side else folder.name)
+    """What to call the result of a folder."""
+    return as_unicode(folder.name)
 
 
 def kind_in(folder: Path) -> ResultKind | None:
@@ -90,10 +79,9 @@ def refuse_no_audit(folder: Path) -> None:
     """An error where a folder holds a result without an audit of its own."""
     kind = kind_in(folder)
     if kind is not None and AUDIT.known_by not in kind.files:
-        one = f"{' or '.join(kind.audits)} in it" if kind.audits else "its --out"
         raise InputError(
             f"{plain(folder, 300)}: holds {kind.called} and no audit by itself. Name the folder of "
-            f"an audit: {one}."
+            "an audit: its --out."
         )
 
 
@@ -114,11 +102,6 @@ def names_to_replace(
     settle(folder)
     refuse_other_run(folder)
     inputs = [*inputs]
-    below = [
-        f"{name}/{each}"
-        for name in kind.audits
-        for each in names_to_replace(AUDIT, folder / name, force, inputs)
-    ]
     where = plain(folder, 300)
     held = _own_kind_in(folder)
     if held is not None and held is not kind and not force:
@@ -126,10 +109,8 @@ def names_to_replace(
             f"{where}: holds {held.called}, which {kind.called} would replace as a whole. Choose "
             f"another folder, or insist: {spelled('force', True)}"
         )
-    for name in held.audits if held else ():
-        refuse_other_run(folder / name)
-    older = held.paths if held else ()
-    names = (*sorted({*older, *below} - {*kind.files}), *kind.files)
+    older = held.files if held else ()
+    names = (*sorted({*older} - {*kind.files}), *kind.files)
     with errors_of_disk(folder):
         for name in names:
             if (folder / name).is_dir():
@@ -171,7 +152,7 @@ def refuse_overwriting(name: str, file: Path | None, others: Iterable[object]) -
                 "overwrite. Name another file."
             )
         for path in (path for path in others if isinstance(path, Path)):
-            in_result = (path / each for kind in KINDS for each in kind.paths)
+            in_result = (path / each for kind in KINDS for each in kind.files)
             for other in (path, *files_of(path), *in_result):
                 if _is_one(target, other):
                     raise OutputError(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Protocol
 
@@ -42,7 +42,6 @@ def write_with_page(
     owned: Sequence[str],
     write: Callable[[Path], None],
     make_page: Callable[[], str] | None,
-    of_audits: Mapping[str, Callable[[], str]] | None = None,
 ) -> None:
     """Write the files of a result and its page, all of them or none.
 
@@ -54,19 +53,17 @@ def write_with_page(
     owned : as of `whole_folder`
     write : writes all but the page into a folder
     make_page : None for no page
-    of_audits : makers of the pages of audits in folders below, by their names
     """
-    makers = {} if make_page is None else {"": make_page, **(of_audits or {})}
     failed = None
     with whole_folder(folder, owned) as part:
         write(part)
-        for below, make in makers.items():
-            try:
-                page = make()
-            except Exception as error:
-                failed = error
-            else:
-                (part / below / PAGE).write_text(page, encoding="utf-8", newline="\n")
+        try:
+            page = make_page() if make_page else None
+        except Exception as error:
+            failed = error
+        else:
+            if page is not None:
+                (part / PAGE).write_text(page, encoding="utf-8", newline="\n")
     if failed is not None:
         raise OutputError(
             f"{folder}: the result is written, but its page could not be made "

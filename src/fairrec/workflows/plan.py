@@ -84,11 +84,6 @@ def plan(
     given = {**found, **given}
     tables, how = TableOptions.among(given), AuditOptions.among(given)
     assumed = PlanOptions.among(given)
-    if tables.side == "both":
-        raise InputError(
-            f"A plan is of one side. Leave out {spelled('side', 'both')}, and name its attributes "
-            f"in {spelled('by')}."
-        )
     if tables.side == "items":
         raise InputError(
             f"A plan is about users: how many must be audited. {spelled('side', 'items')} can be "

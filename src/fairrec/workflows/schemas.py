@@ -67,10 +67,6 @@ FILES = {
         "fairrec.result.counterfactual_schema:CounterfactualSummary",
         "counterfactual.json: what changes for the same people with another attribute",
     ),
-    "both": JsonFile(
-        "fairrec.result.both_schema:BothSummary",
-        "both.json of an audit of both sides: which two results belong together",
-    ),
     "trend": JsonFile(
         "fairrec.result.trend_schema:TrendSummary",
         "trend.json: groups over releases, and since which one they are worse",
