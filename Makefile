@@ -56,7 +56,6 @@ coverage: $(VENV)/dev
 
 # every call of the disk fails once, commands are killed at every step, files of every kind are tampered with; two hours
 torture: $(VENV)/dev
-	PYTHONPATH=src $(BIN)/python -m tests.torture
 	PYTHONPATH=src $(BIN)/python -m tests.torture.inputs
 
 # the lowest versions that pyproject.toml allows; torch is left out, as its wheels take gigabytes

@@ -10,7 +10,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from fairrec.result.own_folder import AUDIT as AUDIT_KIND
+from fairrec.result.folder import AUDIT as AUDIT_KIND
 from tests.builders import Tables, make_tables
 from tests.end_to_end.command_line import AUDIT, Ran, files_in, run_here, write_tables
 

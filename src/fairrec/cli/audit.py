@@ -41,12 +41,12 @@ from fairrec.cli.shared import (
     shown_progress,
     stdout,
 )
-from fairrec.core.ahead import do_ahead
 from fairrec.core.audit_options import AboutOptions, AuditOptions, Seed, SharingOptions
 from fairrec.core.engines.options import EngineOptions
 from fairrec.core.errors import InputError, plain
 from fairrec.core.kinds import FOLDER, NAME, SWITCH
 from fairrec.core.options import OUTPUT, Option, declared, spelled
+from fairrec.core.threads import start_in_background
 from fairrec.counts.options import CountsOptions
 from fairrec.inputs.table_options import TableOptions
 from fairrec.models.deep.model_names import DEEP_MODELS
@@ -100,7 +100,7 @@ def audit_command(
     debug: DebugOption = False,
 ) -> None:
     """Find the groups served best and worst, and tell real gaps from chance."""
-    from fairrec.result.own_folder import AUDIT, names_to_replace, refuse_overwriting
+    from fairrec.result.folder import AUDIT, names_to_replace, refuse_overwriting
     from fairrec.workflows.planned import Choices
 
     policy = _policy(held, out, gate=gate)
@@ -126,11 +126,11 @@ def audit_command(
     with shown_progress(quiet, log) as progress:
         if run is not None:
             # it takes longest to load
-            do_ahead(lambda: import_module("torch"))
+            start_in_background(lambda: import_module("torch"))
         from fairrec.workflows.audit import audit
 
         if out is not None and not no_report:
-            do_ahead(_make_page_ready)
+            start_in_background(_make_page_ready)
         loaded = [file for source in load for file in load_metrics(source)]
         model = chosen_model(scorer, endpoint, onnx, how_asked)
         how = search_options(search if model is None else search or "exact", how_searched, theta)

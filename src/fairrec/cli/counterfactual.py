@@ -76,7 +76,7 @@ def counterfactual_command(
     debug: DebugOption = False,
 ) -> None:
     """Score the same people with another attribute: what changes, and for whom most."""
-    from fairrec.result.own_folder import COUNTERFACTUAL, names_to_replace, refuse_overwriting
+    from fairrec.result.folder import COUNTERFACTUAL, names_to_replace, refuse_overwriting
 
     if (predictions is None) == (run is None):
         raise InputError(

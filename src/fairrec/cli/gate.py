@@ -22,8 +22,8 @@ from fairrec.cli.shared import (
     print_as,
     say,
 )
+from fairrec.core.atomic_io import errors_of_disk, write_text
 from fairrec.core.errors import OutputError, plain
-from fairrec.core.files import errors_of_disk, write_text
 from fairrec.core.kinds import FILE
 from fairrec.core.options import OUTPUT, Option
 from fairrec.core.settings import SETTINGS_FILE
@@ -55,7 +55,7 @@ def refuse_overwriting_inputs(options: GateOptions, others: Iterable[object]) ->
     ----------
     others : what is read and written besides
     """
-    from fairrec.result.own_folder import refuse_overwriting
+    from fairrec.result.folder import refuse_overwriting
 
     others = [*others, options.policy, options.baseline, options.releases]
     refuse_overwriting("junit", options.junit, [*others, options.summary])

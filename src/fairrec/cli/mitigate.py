@@ -81,7 +81,7 @@ def mitigate_command(
 ) -> None:
     """Re-rank the lists of badly served groups, and show the effect on held-out targets."""
     with shown_progress(quiet, log) as progress:
-        from fairrec.result.own_folder import MITIGATION, names_to_replace
+        from fairrec.result.folder import MITIGATION, names_to_replace
         from fairrec.workflows.mitigate import mitigate
 
         if out is not None:
@@ -140,7 +140,7 @@ def rerank_command(
 ) -> None:
     """Apply a re-ranker to new candidate lists."""
     with shown_progress(quiet, log) as progress:
-        from fairrec.core.files import write_table
+        from fairrec.core.atomic_io import write_table
         from fairrec.workflows.rerank import rerank
 
         need(tables, "users", command="rerank")

@@ -12,7 +12,6 @@ from fairrec.core.options import declared
 from fairrec.inputs.table_options import TableOptions
 
 if TYPE_CHECKING:
-    from fairrec.result.file_sums import FileSums
     from fairrec.result.run_file import AuditRun, Place
     from fairrec.result.schema import AuditSummary, InputSummary
 
@@ -53,7 +52,7 @@ def _of_audit(folder: Path) -> dict[str, Any]:
     """The tables an audit read, where they are still as they were, and its options."""
     from fairrec.result.saved import load_saved
 
-    summary, sums = load_saved(folder)
+    summary, id = load_saved(folder)
     if not summary.unit.is_users:
         raise InputError(
             f"{folder}: is an audit of {summary.unit.many}, and lists are re-ranked for groups of "
@@ -92,7 +91,7 @@ def _of_audit(folder: Path) -> dict[str, Any]:
     }
     if summary.model is not None:
         options |= {"model_name": summary.model.name, "model_version": summary.model.version}
-    return {**_read_by(folder, summary, sums), **options}
+    return {**_read_by(folder, summary, id), **options}
 
 
 def planned_from(folder: Path) -> dict[str, Any]:
@@ -100,8 +99,8 @@ def planned_from(folder: Path) -> dict[str, Any]:
     from fairrec.result.made_with import options_of
     from fairrec.result.saved import load_saved
 
-    summary, sums = load_saved(folder)
-    tables = _read_by(folder, summary, sums, TO_PLAN)
+    summary, id = load_saved(folder)
+    tables = _read_by(folder, summary, id, TO_PLAN)
     names = [name for name, result in summary.metrics.items() if result.sd is not None]
     found = {
         **options_of(summary),
@@ -127,7 +126,7 @@ def planned_from(folder: Path) -> dict[str, Any]:
 
 
 def _read_by(
-    folder: Path, summary: AuditSummary, sums: FileSums, otherwise: str = BY_TABLES
+    folder: Path, summary: AuditSummary, id: str, otherwise: str = BY_TABLES
 ) -> dict[str, Any]:
     """The tables that an audit read, and what its run scored.
 
@@ -135,7 +134,7 @@ def _read_by(
     ----------
     otherwise : what to do where they cannot be read again
     """
-    run = _run_of(folder, sums, otherwise)
+    run = _run_of(folder, id, otherwise)
     read = dict(summary.inputs)
     scored = {}
     if trained := read.pop("run", None):
@@ -150,16 +149,15 @@ def _read_by(
     return {**scored, **_tables_of(folder, read, run, otherwise)}
 
 
-def _run_of(folder: Path, sums: FileSums, otherwise: str = BY_TABLES) -> AuditRun:
+def _run_of(folder: Path, id: str, otherwise: str = BY_TABLES) -> AuditRun:
     """Where the tables of an audit are."""
     from fairrec.result.run_file import load_audit_run
 
-    run = load_audit_run(folder, sums)
+    run = load_audit_run(folder, id)
     if run is None:
         raise InputError(
             f"{folder}: has no run.json, which says where the tables of this audit are: it is not "
-            "there in results of older versions, and not passed on with a result. Audit again, or "
-            f"{otherwise}"
+            f"passed on with a result. Audit again, or {otherwise}"
         )
     return run
 

@@ -22,11 +22,11 @@ from rich.console import Console
 from rich.text import Text
 
 from fairrec.cli.shown_console import ShownConsole, shown
+from fairrec.core.atomic_io import errors_of_disk
 from fairrec.core.errors import (
     InputError,
     plain,
 )
-from fairrec.core.files import errors_of_disk
 from fairrec.core.kinds import FILE, FOLDER, one_of
 from fairrec.core.options import OUTPUT, TABLES, Option, spelled
 from fairrec.core.progress import Progress, ProgressLines

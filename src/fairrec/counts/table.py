@@ -13,8 +13,9 @@ from pathlib import Path
 
 import polars as pl
 
+from fairrec.core.atomic_io import atomic_file, errors_of_polars
 from fairrec.core.errors import InputError, plain
-from fairrec.core.files import errors_of_polars, errors_of_reading, open_file, whole_file
+from fairrec.core.files import errors_of_reading, open_file
 from fairrec.core.json_file import checked_json
 from fairrec.core.parquet import damaged
 from fairrec.core.parquet_footer import CheckedParquet
@@ -91,7 +92,7 @@ def write_counts(counts: Counts, file: Path) -> None:
     """Write counts whole or not at all."""
     assert counts.info is not None
     said = counts.info.model_dump_json(exclude_defaults=False)
-    with whole_file(file) as path, errors_of_polars():
+    with atomic_file(file) as path, errors_of_polars():
         content = io.BytesIO()
         counts.rows.write_parquet(content, metadata={KEY: said})
         path.write_bytes(sealed(content.getvalue()))

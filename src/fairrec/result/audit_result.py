@@ -9,17 +9,24 @@ from typing import Any
 
 import polars as pl
 
+from fairrec.core.atomic_io import put_table, sink_table
 from fairrec.core.audit_options import AggregatesOnly, MinShown, SharingOptions
 from fairrec.core.errors import InputError, as_unicode, listed, plain, unknown_name
-from fairrec.core.files import file_sum, put_table, sink_table
+from fairrec.core.files import file_sum
 from fairrec.core.options import documented, spelled
 from fairrec.result.audit_verdict import AuditVerdict, audit_verdict
-from fairrec.result.file_sums import RESULT, sums_in
 from fairrec.result.finding_table import as_pandas, finding_table
+from fairrec.result.folder import (
+    AUDIT,
+    RESULT,
+    CardMaker,
+    PageMaker,
+    names_to_replace,
+    write_with_page,
+)
 from fairrec.result.metric_schema import Gap, MetricResult
 from fairrec.result.min_shown import without_small
-from fairrec.result.own_folder import AUDIT, names_to_replace
-from fairrec.result.page import CardMaker, PageMaker, write_with_page
+from fairrec.result.parts import ID, result_id
 from fairrec.result.per_user_table import in_order_of_ids
 from fairrec.result.ratio_table import ratio_table
 from fairrec.result.run_file import AuditRun, place_of, put_run
@@ -198,8 +205,9 @@ class AuditResult:
             SharingOptions.of(min_shown=min_shown, aggregates_only=aggregates_only)
         )
         names = names_to_replace(AUDIT, folder, force, self.paths())
-        write = partial(put_audit, passed_on, folder=folder)
-        write_with_page(folder, names, write, passed_on.drawn if report else None)
+        id = passed_on.id
+        write = partial(put_audit, passed_on, folder=folder, id=id)
+        write_with_page(folder, names, id, write, passed_on.drawn if report else None)
         return folder
 
     def passed_on(self, sharing: SharingOptions) -> AuditResult:
@@ -241,8 +249,13 @@ class AuditResult:
         )
 
     def to_json(self) -> str:
-        """The content of `result.json`, without the checksums of the files beside it."""
-        return self.summary.model_dump_json(indent=2)
+        """The content of `result.json`, without the id that its files share."""
+        return self.summary.model_dump_json(indent=2, exclude={"id"})
+
+    @property
+    def id(self) -> str:
+        """What all of its files carry: made from what it says."""
+        return result_id(self.summary, self.group_table)
 
     def _handed_out(self, table: pl.DataFrame, metric: str | None) -> Any:
         if metric is not None:
@@ -258,22 +271,22 @@ class AuditResult:
         raise unknown_name("metric in this result", name, self.metrics)
 
 
-def put_audit(result: AuditResult, part: Path, folder: Path) -> None:
+def put_audit(result: AuditResult, part: Path, folder: Path, id: str) -> None:
     """Write all but the page of a result that is for a folder into one on its way.
 
-    Files that are there already are of the same result, which vouches for them.
+    Parameters
+    ----------
+    id : of the result that it is a part of
     """
-    put_table(result.group_table, part / GROUPS, compression_level=1)
+    named = {ID: id}
+    put_table(result.group_table, part / GROUPS, compression_level=1, metadata=named)
     if result.summary.is_aggregates_only:
         pass
     elif result.per_user_parts is not None:
-        sink_table(result.per_user_parts, part / PER_USER)
+        sink_table(result.per_user_parts, part / PER_USER, named)
     elif result.per_user is not None:
-        put_table(result.per_user, part / PER_USER, compression_level=1)
-    # parts have the order and the size that memory allowed, so they differ from run to run
-    in_parts = (PER_USER,) if result.per_user_parts is not None else ()
-    written = sorted(file.name for file in part.iterdir() if file.name not in in_parts)
-    summary = result.summary.model_copy(update={"files": sums_in(part, written)})
+        put_table(result.per_user, part / PER_USER, compression_level=1, metadata=named)
+    summary = result.summary.model_copy(update={"id": id})
     (part / RESULT).write_text(summary.model_dump_json(indent=2) + "\n", encoding="utf-8")
     if result.run is not None:
-        put_run(result.run, part, folder, sums_in(part, (RESULT, *in_parts)))
+        put_run(result.run, part, folder, id)

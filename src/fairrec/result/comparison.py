@@ -10,15 +10,14 @@ from typing import Any
 
 import polars as pl
 
-from fairrec.core.errors import InputError, plain, unknown_name
-from fairrec.core.files import put_table
+from fairrec.core.atomic_io import put_table
+from fairrec.core.errors import plain, unknown_name
 from fairrec.core.json_file import load_json
-from fairrec.result.change_table import NUMBERS, RESERVED
 from fairrec.result.comparison_schema import ComparisonSummary, MetricComparison
 from fairrec.result.finding_table import as_pandas
-from fairrec.result.own_folder import COMPARISON, names_to_replace
-from fairrec.result.page import write_with_page
-from fairrec.result.saved import are_numbers, load_table
+from fairrec.result.folder import COMPARISON, names_to_replace, write_with_page
+from fairrec.result.parts import ID, result_id
+from fairrec.result.saved import load_table
 from fairrec.result.show import show_page
 
 NAME = COMPARISON.known_by
@@ -102,7 +101,10 @@ class Comparison:
         folder = Path(folder)
         names = names_to_replace(COMPARISON, folder, force)
         make_page = partial(self.page, self.summary, self.changes)
-        write_with_page(folder, names, self._write_files, make_page if report else None)
+        id = result_id(self.summary, self.changes)
+        write_with_page(
+            folder, names, id, partial(self._write_files, id=id), make_page if report else None
+        )
         return folder
 
     def show(self) -> Path | None:
@@ -111,34 +113,16 @@ class Comparison:
 
     def to_json(self) -> str:
         """The content of `comparison.json`."""
-        return self.summary.model_dump_json(indent=2)
+        return self.summary.model_dump_json(indent=2, exclude={"id"})
 
-    def _write_files(self, part: Path) -> None:
-        put_table(self.changes, part / "changes.parquet", compression_level=1)
-        (part / NAME).write_text(self.to_json() + "\n", encoding="utf-8")
+    def _write_files(self, part: Path, id: str) -> None:
+        put_table(self.changes, part / "changes.parquet", compression_level=1, metadata={ID: id})
+        text = self.summary.model_copy(update={"id": id}).model_dump_json(indent=2)
+        (part / NAME).write_text(text + "\n", encoding="utf-8")
 
 
 def load_comparison(folder: Path) -> tuple[ComparisonSummary, pl.DataFrame]:
     """The comparison saved in a folder."""
     summary = load_json(folder / NAME, ComparisonSummary, "comparison")
-    changes = load_table(folder / "changes.parquet")
-    if not _is_told_by(summary, changes):
-        raise InputError(
-            f"{plain(folder, 300)}: changes.parquet does not belong to this comparison. Compare "
-            "again."
-        )
-    return summary, changes
-
-
-def _is_told_by(summary: ComparisonSummary, changes: pl.DataFrame) -> bool:
-    """Whether a table has the columns and the groups that a summary tells of."""
-    texts, types = ("metric", *summary.attributes, "outcome"), changes.schema
-    return (
-        {*types} == {*summary.attributes, *RESERVED}
-        and all(types[name] == pl.String for name in texts)
-        and all(types[name].is_integer() for name in ("depth", "support"))
-        and are_numbers(changes, *NUMBERS)
-        and all(types[name] == pl.Boolean for name in ("is_beyond_chance", "is_known", "is_behind"))
-        and dict(changes.group_by("metric").len().iter_rows())
-        == {name: about.n_groups for name, about in summary.metrics.items() if about.n_groups}
-    )
+    changes = load_table(folder / "changes.parquet", summary.id)
+    return summary.model_copy(update={"id": ""}), changes

@@ -9,7 +9,7 @@ from pydantic import Field
 from fairrec.core.units import USERS, Unit
 from fairrec.result.change_schema import Change, GapChange
 from fairrec.result.metric_schema import CertifiedSize
-from fairrec.result.parts import Part
+from fairrec.result.parts import Part, ResultFile
 from fairrec.result.schema import AuditedModel
 from fairrec.statistics.compared import Loss
 
@@ -128,7 +128,7 @@ class MetricComparison(Part):
     gained: tuple[GroupComparison, ...] = Field(description="most first; at most 50")
 
 
-class ComparisonSummary(Part):
+class ComparisonSummary(ResultFile):
     """The content of `comparison.json`."""
 
     schema_version: Literal["1"] = "1"

@@ -7,13 +7,10 @@ from functools import partial
 from pathlib import Path
 
 from fairrec.core.errors import plain
-from fairrec.core.folders import settle
-from fairrec.core.json_file import load_json
 from fairrec.result.audit_result import AuditResult, put_audit
 from fairrec.result.counterfactual_schema import CounterfactualSummary
-from fairrec.result.file_sums import FileSums
-from fairrec.result.own_folder import COUNTERFACTUAL, names_to_replace
-from fairrec.result.page import write_with_page
+from fairrec.result.folder import COUNTERFACTUAL, names_to_replace, write_with_page
+from fairrec.result.parts import load_part, result_id
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,8 +60,9 @@ class CounterfactualResult:
         names = names_to_replace(
             COUNTERFACTUAL, folder, force, audit.run.paths() if audit.run else ()
         )
-        write = partial(self._write_files, folder=folder)
-        write_with_page(folder, names, write, make_page if report else None)
+        id = result_id(self.summary, audit.summary, audit.group_table)
+        write = partial(self._write_files, folder=folder, id=id)
+        write_with_page(folder, names, id, write, make_page if report else None)
         return folder
 
     def of_run(self, folder: Path) -> CounterfactualResult:
@@ -73,20 +71,17 @@ class CounterfactualResult:
 
     def to_json(self) -> str:
         """The content of `counterfactual.json`."""
-        return self.summary.model_dump_json(indent=2)
+        return self.summary.model_dump_json(indent=2, exclude={"id"})
 
-    def _write_files(self, part: Path, folder: Path) -> None:
-        # first, so that the audit vouches for it
-        (part / COUNTERFACTUAL.known_by).write_text(self.to_json() + "\n", encoding="utf-8")
-        put_audit(self.audit, part, folder)
+    def _write_files(self, part: Path, folder: Path, id: str) -> None:
+        text = self.summary.model_copy(update={"id": id}).model_dump_json(indent=2)
+        (part / COUNTERFACTUAL.known_by).write_text(text + "\n", encoding="utf-8")
+        put_audit(self.audit, part, folder, id)
 
 
-def load_counterfactual(folder: str | Path, sums: FileSums) -> CounterfactualSummary | None:
+def load_counterfactual(folder: str | Path, id: str) -> CounterfactualSummary | None:
     """The counterfactual saved in a folder; None where there is none."""
-    settle(Path(folder))
     path = Path(folder) / COUNTERFACTUAL.known_by
     if not path.exists():
         return None
-    found = load_json(path, CounterfactualSummary, "counterfactual")
-    sums.refuse_other(path)
-    return found
+    return load_part(path, CounterfactualSummary, "counterfactual", id)

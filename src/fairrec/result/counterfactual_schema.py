@@ -6,7 +6,7 @@ from typing import Literal
 
 from pydantic import Field
 
-from fairrec.result.parts import Part
+from fairrec.result.parts import Part, ResultFile
 from fairrec.statistics.outcome import Outcome
 
 
@@ -69,7 +69,7 @@ class AsTheyAre(Part):
     )
 
 
-class CounterfactualSummary(Part):
+class CounterfactualSummary(ResultFile):
     """The content of `counterfactual.json`."""
 
     schema_version: Literal["1"] = "1"

@@ -15,12 +15,9 @@ from typing import Literal
 
 from pydantic import AwareDatetime, Field
 
-from fairrec.core.errors import InputError, OutputError, as_unicode, plain
-from fairrec.core.folders import settle
-from fairrec.core.json_file import load_json
+from fairrec.core.errors import as_unicode
 from fairrec.inputs.tables import Table
-from fairrec.result.file_sums import NO_SUMS, FileSums
-from fairrec.result.parts import Part
+from fairrec.result.parts import Part, ResultFile, load_part
 from fairrec.search.searched import Searched
 
 NAME = "run.json"
@@ -33,7 +30,7 @@ class Place(Part):
     absolute: str
 
 
-class AuditRun(Part):
+class AuditRun(ResultFile):
     """The content of `run.json`."""
 
     schema_version: Literal["1"] = "1"
@@ -53,10 +50,6 @@ class AuditRun(Part):
         description="tables, the trained run, plan and settings; none in memory"
     )
     output: Place | None = Field(default=None, description="the folder it was written to")
-    files: dict[str, str] = Field(
-        default_factory=dict,
-        description="SHA-256 of result.json, and of a table of users that was written in parts",
-    )
 
     def with_inputs(self, places: Mapping[str, Place]) -> AuditRun:
         """The same with more that was read."""
@@ -106,40 +99,16 @@ def _working_folder() -> str:
     return ""
 
 
-def put_run(run: AuditRun, part: Path, folder: Path, files: Mapping[str, str]) -> None:
-    """Write the run of a result that is for a folder into one on its way.
-
-    Parameters
-    ----------
-    files : the checksums of what lies beside it and `result.json` does not vouch for
-    """
-    here = run.model_copy(update={"output": place_of(folder), "files": {**files}})
+def put_run(run: AuditRun, part: Path, folder: Path, id: str) -> None:
+    """Write the run of a result that is for a folder into one on its way."""
+    here = run.model_copy(update={"output": place_of(folder), "id": id})
     (part / NAME).write_text(here.model_dump_json(indent=2) + "\n", encoding="utf-8")
 
 
-def load_audit_run(folder: str | Path, sums: FileSums = NO_SUMS) -> AuditRun | None:
-    """The run of a result saved in a folder; None where it is from before there was one.
-
-    Parameters
-    ----------
-    sums : of the result it must be the run of
-    """
-    settle(Path(folder))
+def load_audit_run(folder: str | Path, id: str) -> AuditRun | None:
+    """The run of a result saved in a folder; None where it was passed on without."""
     path = Path(folder) / NAME
     if not path.exists():
         return None
     again = "Audit again, or set it aside: a result can be read without it."
-    run = load_json(path, AuditRun, "run of an audit", again=again)
-    sums.refuse_other_run(path, run.files)
-    return run
-
-
-def refuse_other_run(folder: Path) -> None:
-    """An error where a folder holds a trained run, whose `run.json` would be overwritten."""
-    try:
-        load_audit_run(folder)
-    except InputError as error:
-        raise OutputError(
-            f"{plain(folder, 300)}: its run.json is of no audit, as of a trained run, and would be "
-            "overwritten. Choose another folder."
-        ) from error
+    return load_part(path, AuditRun, "run of an audit", id, again)

@@ -8,8 +8,8 @@ from functools import partial
 from pathlib import Path
 
 from fairrec.core.json_file import load_json
-from fairrec.result.own_folder import TREND, names_to_replace
-from fairrec.result.page import write_with_page
+from fairrec.result.folder import TREND, names_to_replace, write_with_page
+from fairrec.result.parts import result_id
 from fairrec.result.show import show_page
 from fairrec.result.trend_schema import TrendLine, TrendSummary
 
@@ -52,7 +52,8 @@ class TrendResult:
         folder = Path(folder)
         make_page = partial(self.page, self.summary) if report else None
         names = names_to_replace(TREND, folder, force)
-        write_with_page(folder, names, self._write_file, make_page)
+        id = result_id(self.summary)
+        write_with_page(folder, names, id, partial(self._write_file, id=id), make_page)
         return folder
 
     def show(self) -> Path | None:
@@ -61,12 +62,13 @@ class TrendResult:
 
     def to_json(self) -> str:
         """The content of `trend.json`."""
-        return self.summary.model_dump_json(indent=2)
+        return self.summary.model_dump_json(indent=2, exclude={"id"})
 
-    def _write_file(self, part: Path) -> None:
-        (part / NAME).write_text(self.to_json() + "\n", encoding="utf-8")
+    def _write_file(self, part: Path, id: str) -> None:
+        text = self.summary.model_copy(update={"id": id}).model_dump_json(indent=2)
+        (part / NAME).write_text(text + "\n", encoding="utf-8")
 
 
 def load_trend(folder: Path) -> TrendSummary:
     """The trend saved in a folder."""
-    return load_json(folder / NAME, TrendSummary, "trend")
+    return load_json(folder / NAME, TrendSummary, "trend").model_copy(update={"id": ""})

@@ -8,7 +8,7 @@ from pydantic import AwareDatetime, Field
 
 from fairrec.core.units import USERS, Unit
 from fairrec.inputs.users import Value
-from fairrec.result.parts import Part
+from fairrec.result.parts import Part, ResultFile
 from fairrec.statistics.outcome import Outcome
 
 Order = Literal["as given", "made_at", "name"]
@@ -91,7 +91,7 @@ class TrendLine(Part):
     )
 
 
-class TrendSummary(Part):
+class TrendSummary(ResultFile):
     """The content of `trend.json`."""
 
     schema_version: Literal["1"] = "1"

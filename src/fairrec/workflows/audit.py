@@ -9,7 +9,6 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from fairrec.core.ahead import do_ahead
 from fairrec.core.audit_options import (
     AboutOptions,
     Alpha,
@@ -33,6 +32,7 @@ from fairrec.core.errors import InputError, errors_of_libraries
 from fairrec.core.kernels import make_ready
 from fairrec.core.options import documented, invalid, spelled
 from fairrec.core.progress import Progress
+from fairrec.core.threads import start_in_background
 from fairrec.counts.options import RESERVED_NAMES, CountsFiles, CountsOptions, Disjoint
 from fairrec.groups.grouping import grouping_of
 from fairrec.inputs.audit_inputs import AuditInputs
@@ -227,7 +227,7 @@ def audit(
             if where.engine != "local":
                 raise
     # all that comes after reading is loaded meanwhile
-    do_ahead(_load_the_rest)
+    start_in_background(_load_the_rest)
     # a run scores its candidates by itself, once they are read
     inputs, wanted = read_inputs(
         predictions if run is None else run.candidates(),

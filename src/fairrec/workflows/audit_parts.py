@@ -13,12 +13,11 @@ from typing import Any
 
 import polars as pl
 
+from fairrec.core.atomic_io import errors_of_scratch, scratch
 from fairrec.core.audit_options import AboutOptions, AuditOptions
 from fairrec.core.engines.engine import open_engine
 from fairrec.core.engines.options import EngineOptions
-from fairrec.core.files import errors_of_scratch
 from fairrec.core.progress import Progress
-from fairrec.core.scratch import scratch
 from fairrec.counts.rows import counted_users
 from fairrec.inputs.audit_inputs import open_tables
 from fairrec.inputs.parts.part import Parts
@@ -56,7 +55,7 @@ def audit_in_parts(
     place = Path(tempfile.gettempdir()) if where.scratch is None else where.scratch
     with ExitStack() as ending:
         with errors_of_scratch(place):
-            per_user = ending.enter_context(scratch(place, "fairrec-users", is_folder=True))
+            per_user = ending.enter_context(scratch(place))
         with (
             open_engine(where) as engine,
             counted_in_parts(

@@ -29,8 +29,8 @@ from fairrec.result.changes import change_between, change_of
 from fairrec.result.comparison import Comparison
 from fairrec.result.comparison_parts import compared_audit, metric_comparison
 from fairrec.result.comparison_schema import ComparisonSummary
+from fairrec.result.folder import name_of
 from fairrec.result.metric_schema import MetricResult
-from fairrec.result.own_folder import name_of
 from fairrec.statistics.compared import ComparedGroups, compare_paired, judged, loss_of_all
 from fairrec.statistics.unpaired import compare_unpaired
 from fairrec.workflows.audit_differences import audit_differences, comparison_notes

@@ -9,10 +9,10 @@ from pathlib import Path
 from typing import Any
 
 from fairrec.core.arrays import FloatArray
+from fairrec.core.atomic_io import atomic_file, put_table
 from fairrec.core.engines.engine import Engine, steps
 from fairrec.core.engines.local import LocalEngine
 from fairrec.core.errors import InputError, plain
-from fairrec.core.files import put_table, whole_file
 from fairrec.core.options import changed, spelled
 from fairrec.core.progress import Progress
 from fairrec.counts.counting import count_users
@@ -86,7 +86,7 @@ class CountPart:
             table = per_user_table(inputs, measured)
             number = part.name.split()[1].replace(",", "")
             # a part that is worked on twice writes the same file
-            with whole_file(self.per_user / f"{int(number):08}.parquet") as file:
+            with atomic_file(self.per_user / f"{int(number):08}.parquet") as file:
                 put_table(table, file, compression_level=1)
         notes = (*inputs.notes, *inputs.side.notes)
         return CountedPart(_noted(replace(counts, where=part.name), ()), Doubts.of(inputs), notes)

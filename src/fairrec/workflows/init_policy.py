@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from fairrec.core.atomic_io import errors_of_disk, write_text
 from fairrec.core.audit_options import AuditOptions
 from fairrec.core.errors import InputError, OutputError, plain
-from fairrec.core.files import errors_of_disk, write_text
 from fairrec.core.matters import Amount, Matters
 from fairrec.core.options import defaults
 from fairrec.core.toml_text import to_toml

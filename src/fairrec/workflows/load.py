@@ -9,7 +9,7 @@ from fairrec.core.errors import InputError, errors_of_libraries, plain
 from fairrec.core.files import errors_of_reading
 from fairrec.core.options import invalid, spelled
 from fairrec.mitigation.mitigation_result import MitigationResult, load_mitigation
-from fairrec.mitigation.record import load_reranker
+from fairrec.mitigation.record import RerankerRecord
 from fairrec.report.comparison.page import comparison_card, comparison_page
 from fairrec.report.page.card import card_html
 from fairrec.report.page.html import page_html
@@ -18,21 +18,20 @@ from fairrec.result.audit_result import AuditResult
 from fairrec.result.comparison import Comparison, load_comparison
 from fairrec.result.counterfactual_result import CounterfactualResult, load_counterfactual
 from fairrec.result.counterfactual_schema import CounterfactualSummary
-from fairrec.result.file_sums import FileSums
-from fairrec.result.own_folder import (
+from fairrec.result.folder import (
     COMPARISON,
     COUNTERFACTUAL,
     TREND,
     kind_in,
     refuse_no_audit,
 )
+from fairrec.result.parts import load_part
 from fairrec.result.run_file import load_audit_run
 from fairrec.result.saved import (
     load_groups,
     load_per_user,
     load_saved,
     load_table,
-    refuse_other_groups,
 )
 from fairrec.result.trend_result import TrendResult, load_trend
 
@@ -67,21 +66,19 @@ def load(
         return Comparison(*load_comparison(folder), comparison_page, comparison_card)
     if kind is TREND:
         return TrendResult(load_trend(folder), trend_page)
-    audit, sums = _load_audit(folder)
-    counterfactual = load_counterfactual(folder, sums)
+    audit, id = _load_audit(folder)
+    counterfactual = load_counterfactual(folder, id)
     if counterfactual is not None:
         return CounterfactualResult(counterfactual, audit)
-    mitigation = load_mitigation(folder, sums)
+    mitigation = load_mitigation(folder, id)
     if mitigation is None:
         return audit
-    reranker = load_reranker(folder / "reranker.json")
-    sums.refuse_other(folder / "reranker.json")
     return MitigationResult(
         summary=mitigation,
-        reranker=reranker,
+        reranker=load_part(folder / "reranker.json", RerankerRecord, "re-ranker", id),
         audit=audit,
-        changes=load_table(folder / "changes.parquet", sums),
-        predictions=load_table(folder / "predictions.parquet", sums),
+        changes=load_table(folder / "changes.parquet", id),
+        predictions=load_table(folder / "predictions.parquet", id),
     )
 
 
@@ -90,20 +87,18 @@ def load_audit(folder: str | Path) -> AuditResult:
     return _load_audit(folder)[0]
 
 
-def _load_audit(folder: str | Path) -> tuple[AuditResult, FileSums]:
-    """The audit in a folder, and what vouches for the other files there."""
+def _load_audit(folder: str | Path) -> tuple[AuditResult, str]:
+    """The audit in a folder, and the id of its files."""
     folder = _folder_of("folder", folder)
     refuse_no_audit(folder)
     if not folder.is_dir():
         raise InputError(
             f"{plain(folder, 300)}: is no folder. Name the one that an audit wrote: its --out."
         )
-    summary, sums = load_saved(folder)
-    groups = load_groups(folder, sums)
-    refuse_other_groups(groups, summary)
-    run = load_audit_run(folder, sums)
-    per_user = load_per_user(folder, summary, sums.with_run(run.files) if run else sums)
-    return AuditResult(summary, groups, per_user, run, page_html, card_html), sums
+    summary, id = load_saved(folder)
+    groups, per_user = load_groups(folder, id), load_per_user(folder, id)
+    run = load_audit_run(folder, id)
+    return AuditResult(summary, groups, per_user, run, page_html, card_html), id
 
 
 def audit_of(name: str, given: Audited) -> tuple[AuditResult, Path | None]:

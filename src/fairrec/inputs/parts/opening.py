@@ -12,11 +12,10 @@ from typing import Any
 
 import polars as pl
 
+from fairrec.core.atomic_io import errors_of_scratch, scratch
 from fairrec.core.errors import InputError
-from fairrec.core.files import errors_of_scratch
 from fairrec.core.options import spelled
 from fairrec.core.progress import Progress
-from fairrec.core.scratch import scratch
 from fairrec.inputs.audit_inputs import open_tables
 from fairrec.inputs.binning import parse_binning
 from fairrec.inputs.parts.coded_users import (
@@ -76,7 +75,7 @@ def open_parts(
     place = Path(tempfile.gettempdir()) if folder is None else folder
     with ExitStack() as until_the_end:
         with errors_of_scratch(place):
-            home = until_the_end.enter_context(scratch(place, "fairrec-parts", is_folder=True))
+            home = until_the_end.enter_context(scratch(place))
             parts = _Cutting(opened, given, n_rows, home, progress).parts(given)
         yield parts
 

@@ -14,7 +14,7 @@ from urllib.parse import quote
 
 import polars as pl
 
-from fairrec.core.files import write_text
+from fairrec.core.atomic_io import write_text
 from fairrec.report.page.build import build_page_view
 from fairrec.report.page.group_charts import marks_in
 from fairrec.report.page.table import table_columns
