@@ -249,8 +249,8 @@ class AuditResult:
         )
 
     def to_json(self) -> str:
-        """The content of `result.json`, without the id that its files share."""
-        return self.summary.model_dump_json(indent=2, exclude={"id"})
+        """The content of `result.json`, its id left empty."""
+        return self.summary.model_dump_json(indent=2)
 
     @property
     def id(self) -> str:

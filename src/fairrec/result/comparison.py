@@ -113,7 +113,7 @@ class Comparison:
 
     def to_json(self) -> str:
         """The content of `comparison.json`."""
-        return self.summary.model_dump_json(indent=2, exclude={"id"})
+        return self.summary.model_dump_json(indent=2)
 
     def _write_files(self, part: Path, id: str) -> None:
         put_table(self.changes, part / "changes.parquet", compression_level=1, metadata={ID: id})

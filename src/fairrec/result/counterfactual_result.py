@@ -71,7 +71,7 @@ class CounterfactualResult:
 
     def to_json(self) -> str:
         """The content of `counterfactual.json`."""
-        return self.summary.model_dump_json(indent=2, exclude={"id"})
+        return self.summary.model_dump_json(indent=2)
 
     def _write_files(self, part: Path, folder: Path, id: str) -> None:
         text = self.summary.model_copy(update={"id": id}).model_dump_json(indent=2)

@@ -28,7 +28,10 @@ class Part(BaseModel):
 class ResultFile(Part):
     """The content of a JSON file of a result."""
 
-    id: str = Field(default="", description="shared by all files of the result; made from it")
+    id: str = Field(
+        default="",
+        description="shared by all files of the result, made from it; empty where it is not saved",
+    )
 
 
 class GroupValue(Part):

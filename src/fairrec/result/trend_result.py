@@ -62,7 +62,7 @@ class TrendResult:
 
     def to_json(self) -> str:
         """The content of `trend.json`."""
-        return self.summary.model_dump_json(indent=2, exclude={"id"})
+        return self.summary.model_dump_json(indent=2)
 
     def _write_file(self, part: Path, id: str) -> None:
         text = self.summary.model_copy(update={"id": id}).model_dump_json(indent=2)
