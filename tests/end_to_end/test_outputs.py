@@ -6,6 +6,7 @@ import json
 import resource
 import shlex
 import shutil
+import signal
 import subprocess
 import sys
 from collections.abc import Callable
@@ -127,3 +128,36 @@ def test_a_result_has_the_same_bytes_for_the_same_command(here: Path, tmp_path_f
     assert differing <= {"run.json", "report.html"}
     assert one.keys() == other.keys()
     assert str(here) not in json.dumps(json.loads(one["result.json"] or b""))
+
+
+SIGNALLED = """
+import os, signal, sys
+from fairrec.result import audit_result
+number, put_run = int(sys.argv.pop()), audit_result.put_run
+def signalled(*given):
+    put_run(*given)
+    os.kill(os.getpid(), number)
+    signal.pause()
+audit_result.put_run = signalled
+from fairrec.cli import main
+main()
+"""
+
+
+@pytest.mark.parametrize(
+    ("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143), (signal.SIGKILL, -9)]
+)
+def test_a_signal_while_files_are_written_leaves_the_old_result(here: Path, number: int, code: int):
+    words = (*AUDIT, "--by", "gender", "--no-report", "--quiet", "--out", "out")
+    assert run_process(*words, folder=here).code == 0
+    before = files_in(here / "out")
+    ran = ended(
+        sys.executable, "-c", SIGNALLED, *words, "--seed", "5", str(int(number)), folder=here
+    )
+    assert ran.returncode == code, ran.stderr
+    left = [path.name for path in (here / "out").iterdir() if path.name not in before]
+    assert len(left) == (number == signal.SIGKILL)
+    assert {name: (here / "out" / name).read_bytes() for name in before} == before
+    assert run_process(*another, folder=here).code == 0
+    after = files_in(here / "out")
+    assert after.keys() == before.keys() and after["result.json"] != before["result.json"]
