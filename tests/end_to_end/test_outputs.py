@@ -151,9 +151,8 @@ def test_a_signal_while_files_are_written_leaves_the_old_result(here: Path, numb
     words = (*AUDIT, "--by", "gender", "--no-report", "--quiet", "--out", "out")
     assert run_process(*words, folder=here).code == 0
     before = files_in(here / "out")
-    ran = ended(
-        sys.executable, "-c", SIGNALLED, *words, "--seed", "5", str(int(number)), folder=here
-    )
+    another = (*words, "--seed", "5")
+    ran = ended(sys.executable, "-c", SIGNALLED, *another, str(int(number)), folder=here)
     assert ran.returncode == code, ran.stderr
     left = [path.name for path in (here / "out").iterdir() if path.name not in before]
     assert len(left) == (number == signal.SIGKILL)
