@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from fairrec.mitigation.mitigation_result import MitigationResult
     from fairrec.result.audit_result import AuditResult
     from fairrec.result.comparison import Comparison
-    from fairrec.result.counterfactual_result import CounterfactualResult
-    from fairrec.result.trend_result import TrendResult
+    from fairrec.result.counterfactual import CounterfactualResult
+    from fairrec.result.trend import TrendResult
     from fairrec.scoring.http.endpoint import Endpoint
     from fairrec.scoring.models.onnx_file import OnnxModel
     from fairrec.search.options import SearchOptions
@@ -74,14 +74,14 @@ __getattr__ = loaded_on_use(
         "AuditPlan": "fairrec.workflows.plan_file",
         "AuditResult": "fairrec.result.audit_result",
         "Comparison": "fairrec.result.comparison",
-        "CounterfactualResult": "fairrec.result.counterfactual_result",
+        "CounterfactualResult": "fairrec.result.counterfactual",
         "Endpoint": "fairrec.scoring.http.endpoint",
         "FairRecError": "fairrec.core.errors",
         "Group": "fairrec.groups.group",
         "MitigationResult": "fairrec.mitigation.mitigation_result",
         "OnnxModel": "fairrec.scoring.models.onnx_file",
         "SearchOptions": "fairrec.search.options",
-        "TrendResult": "fairrec.result.trend_result",
+        "TrendResult": "fairrec.result.trend",
         "audit": "fairrec.workflows.audit",
         "card": "fairrec.stores.card_file",
         "Counts": "fairrec.counts.table",

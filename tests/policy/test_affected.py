@@ -11,7 +11,7 @@ import fairrec
 from fairrec.core.errors import InputError
 from fairrec.policy.affected import judge_affected
 from fairrec.policy.rules import Rule
-from fairrec.result.counterfactual_schema import Affected
+from fairrec.result.counterfactual import Affected
 from tests.end_to_end.command_line import run_here
 from tests.workflows.flipped_world import blind, flipped
 from tests.workflows.two_sides import audit_users

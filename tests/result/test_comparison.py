@@ -6,7 +6,7 @@ import pytest
 
 import fairrec
 from fairrec.core.errors import FairRecError, InputError, OutputError
-from fairrec.result.comparison_schema import ComparisonSummary
+from fairrec.result.comparison import ComparisonSummary
 from tests.compared_audits import audited, users_table
 
 

@@ -13,8 +13,7 @@ import pytest
 import fairrec
 from fairrec.core.errors import InputError
 from fairrec.result.parts import ID
-from fairrec.result.run_file import load_audit_run
-from fairrec.result.saved import load_groups, load_saved
+from fairrec.result.saved import load_audit_run, load_groups, load_saved
 from tests.builders import audit, two_groups
 from tests.mitigation.planted import mitigate, planted
 

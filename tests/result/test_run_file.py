@@ -13,8 +13,7 @@ import pytest
 from fairrec.core.errors import InputError, OutputError
 from fairrec.report.text.markdown import to_markdown
 from fairrec.report.text.view import build_view
-from fairrec.result.run_file import AuditRun, load_audit_run, place_of
-from fairrec.result.saved import load_saved, load_summary
+from fairrec.result.saved import AuditRun, load_audit_run, load_saved, load_summary, place_of
 from fairrec.workflows import audit_named as workflow
 from tests.builders import audit, make_tables, two_groups
 

@@ -45,7 +45,7 @@ from fairrec.scoring.models.scorer_options import ScorerIdentity
 from fairrec.workflows.counterfactual_options import CounterfactualOptions
 
 if TYPE_CHECKING:
-    from fairrec.result.counterfactual_result import CounterfactualResult
+    from fairrec.result.counterfactual import CounterfactualResult
 
 
 @takes_options

@@ -12,7 +12,7 @@ from fairrec.core.options import declared
 from fairrec.inputs.table_options import TableOptions
 
 if TYPE_CHECKING:
-    from fairrec.result.run_file import AuditRun, Place
+    from fairrec.result.saved import AuditRun, Place
     from fairrec.result.schema import AuditSummary, InputSummary
 
 BY_TABLES = "name the tables: fairrec mitigate PREDICTIONS --users USERS --by ..."
@@ -96,8 +96,8 @@ def _of_audit(folder: Path) -> dict[str, Any]:
 
 def planned_from(folder: Path) -> dict[str, Any]:
     """What an audit says of itself, as arguments of `plan`, with its users as a pilot."""
-    from fairrec.result.made_with import options_of
     from fairrec.result.saved import load_saved
+    from fairrec.result.summary import options_of
 
     summary, id = load_saved(folder)
     tables = _read_by(folder, summary, id, TO_PLAN)
@@ -151,7 +151,7 @@ def _read_by(
 
 def _run_of(folder: Path, id: str, otherwise: str = BY_TABLES) -> AuditRun:
     """Where the tables of an audit are."""
-    from fairrec.result.run_file import load_audit_run
+    from fairrec.result.saved import load_audit_run
 
     run = load_audit_run(folder, id)
     if run is None:

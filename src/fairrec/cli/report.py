@@ -33,12 +33,11 @@ def report_command(
     from fairrec.report.page.html import page_html
     from fairrec.report.page.trend import trend_page
     from fairrec.result.comparison import load_comparison
-    from fairrec.result.counterfactual_result import load_counterfactual
+    from fairrec.result.counterfactual import load_counterfactual
     from fairrec.result.folder import COMPARISON, TREND, kind_in
     from fairrec.result.parts import result_id, with_id
-    from fairrec.result.run_file import load_audit_run
-    from fairrec.result.saved import load_groups, load_saved
-    from fairrec.result.trend_result import load_trend
+    from fairrec.result.saved import load_audit_run, load_groups, load_saved
+    from fairrec.result.trend import load_trend
 
     file = out or folder / "report.html"
     kind = kind_in(folder)

@@ -16,7 +16,7 @@ from fairrec.core.options import OUTPUT, Option, spelled
 if TYPE_CHECKING:
     from fairrec.mitigation.mitigation_result import MitigationResult
     from fairrec.result.audit_result import AuditResult
-    from fairrec.result.counterfactual_result import CounterfactualResult
+    from fairrec.result.counterfactual import CounterfactualResult
 
 
 @takes_options
@@ -90,7 +90,7 @@ def card_command(
 
 
 def _loaded(folder: Path) -> AuditResult | MitigationResult:
-    from fairrec.result.counterfactual_result import CounterfactualResult
+    from fairrec.result.counterfactual import CounterfactualResult
     from fairrec.result.folder import refuse_no_audit
     from fairrec.workflows.load import load
 

@@ -14,9 +14,9 @@ from fairrec.core.options import spelled
 from fairrec.inputs.users import Value
 from fairrec.metrics.direction import harm
 from fairrec.report.words import group_label
-from fairrec.result.group_table import BOUNDED, JUDGED, group_in
 from fairrec.result.metric_schema import MetricResult
 from fairrec.result.schema import AuditSummary
+from fairrec.result.tables import BOUNDED, JUDGED, group_in
 from fairrec.statistics.intervals import Interval
 from fairrec.statistics.lacking import lacking
 from fairrec.statistics.verdict import group_outcomes, harm_interval, is_shown_worse

@@ -21,7 +21,7 @@ from fairrec.policy.harms import GroupHarms, difference_harms, ratio_harms
 from fairrec.policy.outcome import JudgedGroup, Passing, RuleOutcome
 from fairrec.policy.over_releases import Trends, judge_over_releases
 from fairrec.policy.rules import Policy, Require, Rule
-from fairrec.result.counterfactual_schema import Affected
+from fairrec.result.counterfactual import Affected
 from fairrec.result.metric_schema import MetricResult
 from fairrec.result.schema import AuditSummary
 from fairrec.statistics.outcome import BY_MORE, RULED_OUT, WORSE

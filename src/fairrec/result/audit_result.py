@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+import html
+import sys
+import tempfile
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -14,8 +19,6 @@ from fairrec.core.audit_options import AggregatesOnly, MinShown, SharingOptions
 from fairrec.core.errors import InputError, as_unicode, listed, plain, unknown_name
 from fairrec.core.files import file_sum
 from fairrec.core.options import documented, spelled
-from fairrec.result.audit_verdict import AuditVerdict, audit_verdict
-from fairrec.result.finding_table import as_pandas, finding_table
 from fairrec.result.folder import (
     AUDIT,
     RESULT,
@@ -24,15 +27,86 @@ from fairrec.result.folder import (
     names_to_replace,
     write_with_page,
 )
-from fairrec.result.metric_schema import Gap, MetricResult
+from fairrec.result.metric_schema import Gap, MetricResult, MetricVerdict
 from fairrec.result.min_shown import without_small
 from fairrec.result.parts import ID, result_id
-from fairrec.result.per_user_table import in_order_of_ids
-from fairrec.result.ratio_table import ratio_table
-from fairrec.result.run_file import AuditRun, place_of, put_run
-from fairrec.result.saved import GROUPS, PER_USER
+from fairrec.result.saved import GROUPS, PER_USER, AuditRun, place_of, put_run
 from fairrec.result.schema import AuditSummary, InputSummary
-from fairrec.result.show import show_page
+from fairrec.result.tables import as_pandas, finding_table, in_order_of_ids, ratio_table
+from fairrec.statistics.outcome import Outcome
+
+HEIGHT = 900
+
+
+def show_page(page: str) -> Path | None:
+    """Display a page in a notebook; elsewhere write it to a temporary file and give its path."""
+    if _in_notebook():
+        notebook: Any = import_module("IPython.display")
+        # a frame of its own keeps the page's styles and scripts from the notebook's; IPython warns
+        # of one that does not stand in something else
+        notebook.display(
+            notebook.HTML(
+                f'<div><iframe srcdoc="{html.escape(page)}" sandbox="allow-scripts" '
+                f'style="width:100%;height:{HEIGHT}px;border:0"></iframe></div>'
+            )
+        )
+        return None
+    folder = tempfile.mkdtemp(prefix="fairrec-")
+    file = Path(folder) / "report.html"
+    file.write_text(page, encoding="utf-8", newline="\n")
+    return file
+
+
+def _in_notebook() -> bool:
+    """Whether a notebook runs this; a terminal, with IPython or without, is none."""
+    ipython: Any = sys.modules.get("IPython")
+    if ipython is None:
+        return False
+    shell = ipython.get_ipython()
+    return shell is not None and hasattr(shell, "kernel")
+
+
+@dataclass(frozen=True, slots=True)
+class AuditVerdict:
+    """The outcome of an audit, and of each metric that was tested.
+
+    Parameters
+    ----------
+    outcome : that of the metrics which matters most: "worse by more" (than matters), "worse",
+        "inconclusive" or "not worse by more". Metrics of which neither end is better decide only
+        where there are no others: "differs by more", "differs", "inconclusive" or "differs by no
+        more". None where nothing was tested
+    metrics : metric -> how many groups are worse, ruled out and open, and the certificate
+    """
+
+    outcome: Outcome | None
+    metrics: Mapping[str, MetricVerdict]
+
+    def __repr__(self) -> str:
+        """The outcome, and a line for each metric."""
+        lines = [
+            f"  {plain(name)}: {one.outcome} (groups by more: {one.n_worse_by_more:,}, extent "
+            f"unclear: {one.n_worse:,}, ruled out: {one.n_ruled_out:,}{_rests(one)}, open: "
+            f"{one.n_open:,})"
+            for name, one in self.metrics.items()
+        ]
+        return "\n".join([self.outcome or "not tested", *lines])
+
+
+def _rests(verdict: MetricVerdict) -> str:
+    """How many groups are ruled out only if unknown attributes make no difference."""
+    n = verdict.n_exceeding_at_worst
+    return f" ({n:,} if those of unknown attributes are like the others)" if n else ""
+
+
+def audit_verdict(summary: AuditSummary) -> AuditVerdict:
+    """The verdict that a result holds."""
+    verdicts = {name: about.verdict for name, about in summary.metrics.items()}
+    return AuditVerdict(
+        outcome=summary.outcome,
+        metrics={name: verdict for name, verdict in verdicts.items() if verdict is not None},
+    )
+
 
 MOST_LINES = 10
 """Metrics that `repr` tells of."""

@@ -13,7 +13,7 @@ import os
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 import polars as pl
 
@@ -22,11 +22,13 @@ from fairrec.core.errors import InputError, OutputError, as_unicode, listed, pla
 from fairrec.core.files import is_json_with
 from fairrec.core.options import spelled
 from fairrec.inputs.formats import files_of
-from fairrec.result.counterfactual_schema import CounterfactualSummary
-from fairrec.result.mitigation_schema import MitigationSummary
 from fairrec.result.parts import with_id
-from fairrec.result.run_file import AuditRun
 from fairrec.result.schema import AuditSummary
+
+if TYPE_CHECKING:
+    from fairrec.result.counterfactual import CounterfactualSummary
+    from fairrec.result.mitigation_schema import MitigationSummary
+    from fairrec.result.saved import AuditRun
 
 
 class PageMaker(Protocol):

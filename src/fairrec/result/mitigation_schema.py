@@ -7,7 +7,7 @@ from typing import Literal
 from pydantic import Field
 
 from fairrec.inputs.users import Value
-from fairrec.result.change_schema import Change, GapChange
+from fairrec.result.metric_schema import Change, GapChange
 from fairrec.result.parts import Part, ResultFile
 from fairrec.statistics.changes import ChangeVerdict
 

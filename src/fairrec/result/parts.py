@@ -15,6 +15,7 @@ from fairrec.inputs.users import Value
 if TYPE_CHECKING:
     import polars as pl
 
+
 ID = "fairrec.result"
 """The name of the id in the metadata of Parquet."""
 

@@ -14,9 +14,9 @@ from fairrec.mitigation.mitigation_result import MitigationResult
 from fairrec.policy.harms import difference_harms
 from fairrec.report.text.view import about_model, build_view
 from fairrec.result.audit_result import AuditResult
-from fairrec.result.group_table import JUDGED
 from fairrec.result.metric_schema import MetricResult, MetricVerdict
 from fairrec.result.schema import AuditSummary
+from fairrec.result.tables import JUDGED
 from fairrec.statistics.verdict import is_shown_worse
 
 PREFIX = "fairrec"

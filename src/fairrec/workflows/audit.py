@@ -55,7 +55,7 @@ from fairrec.metrics.measured import (
 )
 from fairrec.metrics.reading import read_inputs
 from fairrec.models.runs.loading import LoadingRun, ScoreByRun
-from fairrec.result.group_table import RESERVED
+from fairrec.result.tables import RESERVED
 from fairrec.scoring.models.scorer_options import THE_TABLE, ScorerOptions
 from fairrec.search.options import SearchOptions
 from fairrec.search.searcher import SEARCHERS

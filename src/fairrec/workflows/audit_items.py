@@ -19,8 +19,8 @@ from fairrec.metrics.measured import measure_everyone, refuse_undefined
 from fairrec.metrics.reading_items import ItemsRead, read_items
 from fairrec.models.runs.loading import LoadingRun
 from fairrec.result.audit_result import AuditResult
-from fairrec.result.catalogue_schema import catalogue_part
-from fairrec.result.group_table import RESERVED
+from fairrec.result.schema import catalogue_part
+from fairrec.result.tables import RESERVED
 from fairrec.statistics.analyse import analyse
 from fairrec.statistics.analysis import Analysis
 from fairrec.statistics.catalogue import spread_over

@@ -28,7 +28,7 @@ from fairrec.inputs.tables import Table
 from fairrec.metrics import METRICS, MetricAtK
 from fairrec.metrics.measured import measure_everyone
 from fairrec.metrics.reading import read_inputs
-from fairrec.result.per_user_table import per_user_table
+from fairrec.result.tables import per_user_table
 from fairrec.scoring.models.model import Model
 from fairrec.workflows.scored import with_scores_of
 

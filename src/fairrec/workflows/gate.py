@@ -22,7 +22,7 @@ from fairrec.policy.over_releases import Trends
 from fairrec.policy.rules import Policy, Rule, policy_in
 from fairrec.report.text.view import about_model
 from fairrec.result.audit_result import AuditResult
-from fairrec.result.trend_schema import TrendSummary
+from fairrec.result.trend import TrendSummary
 from fairrec.workflows.compare import compare
 from fairrec.workflows.load import Audited, audit_of, counterfactual_of, refuse_hidden
 from fairrec.workflows.policy_file import PolicyFile, read_policy

@@ -17,9 +17,9 @@ from fairrec.metrics.value_columns import metric_named
 from fairrec.policy.judging import Measurements, judge
 from fairrec.policy.rules import Policy
 from fairrec.result.audit_result import AuditResult
-from fairrec.result.made_with import options_of
 from fairrec.result.metric_schema import MetricResult
 from fairrec.result.schema import AuditSummary
+from fairrec.result.summary import options_of
 from fairrec.workflows.load import audit_of, refuse_hidden
 
 USUAL_SHARE, USUAL_SPREAD = 0.05, 0.1

@@ -16,8 +16,11 @@ from fairrec.report.page.html import page_html
 from fairrec.report.page.trend import trend_page
 from fairrec.result.audit_result import AuditResult
 from fairrec.result.comparison import Comparison, load_comparison
-from fairrec.result.counterfactual_result import CounterfactualResult, load_counterfactual
-from fairrec.result.counterfactual_schema import CounterfactualSummary
+from fairrec.result.counterfactual import (
+    CounterfactualResult,
+    CounterfactualSummary,
+    load_counterfactual,
+)
 from fairrec.result.folder import (
     COMPARISON,
     COUNTERFACTUAL,
@@ -26,14 +29,14 @@ from fairrec.result.folder import (
     refuse_no_audit,
 )
 from fairrec.result.parts import load_part
-from fairrec.result.run_file import load_audit_run
 from fairrec.result.saved import (
+    load_audit_run,
     load_groups,
     load_per_user,
     load_saved,
     load_table,
 )
-from fairrec.result.trend_result import TrendResult, load_trend
+from fairrec.result.trend import TrendResult, load_trend
 
 Audited = AuditResult | MitigationResult | CounterfactualResult | str | Path
 """What stands for an audit: of a mitigation it is that of the re-ranked lists, of a counterfactual

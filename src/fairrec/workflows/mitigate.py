@@ -54,7 +54,7 @@ from fairrec.mitigation.split import TargetSplit, metric_names, read_split
 from fairrec.mitigation.summary import summary_of
 from fairrec.mitigation.tuning import Levels, aim_of, is_level, levels_of, tuned_strength
 from fairrec.result.audit_result import AuditResult
-from fairrec.result.run_file import places_of
+from fairrec.result.saved import places_of
 from fairrec.result.schema import InputSummary
 from fairrec.statistics.changes import GroupChanges, group_changes
 from fairrec.workflows.audit import audit_inputs

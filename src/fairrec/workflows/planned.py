@@ -125,7 +125,7 @@ class Choices:
         loaded : files with own metrics
         """
         # what a result is made of is loaded while its tables are read, and not before
-        from fairrec.result.run_file import place_of
+        from fairrec.result.saved import place_of
         from fairrec.result.schema import PlanSummary, SettingsSummary
         from fairrec.workflows.deviations import deviations
 

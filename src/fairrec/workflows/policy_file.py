@@ -12,8 +12,8 @@ from fairrec.core.options import Blank, spelled
 from fairrec.core.settings import SETTINGS_FILE, read_settings
 from fairrec.metrics.matters import by_name
 from fairrec.policy.rules import Policy, policy_in
-from fairrec.result.made_with import options_of
 from fairrec.result.schema import AuditSummary
+from fairrec.result.summary import options_of
 from fairrec.workflows.plan_options import SETTINGS
 
 

@@ -17,7 +17,7 @@ from fairrec.core.errors import InputError, listed, plain
 from fairrec.core.options import spelled
 from fairrec.result.folder import name_of
 from fairrec.result.schema import AuditSummary
-from fairrec.result.trend_schema import Order
+from fairrec.result.trend import Order
 from fairrec.workflows.load import Audited, audit_of
 
 

@@ -14,7 +14,7 @@ from pytest import approx
 from fairrec.mitigation.mitigation_result import load_mitigation
 from fairrec.report.mitigation.view import GROUPS_SHOWN, TradeOffLine, build_mitigation_view
 from fairrec.report.words import MINUS, number, signed
-from fairrec.result.change_schema import GapChange
+from fairrec.result.metric_schema import GapChange
 from fairrec.result.mitigation_schema import HarmedGroup
 from fairrec.result.saved import load_saved
 from tests.mitigation.planted import mitigate, planted

@@ -22,9 +22,9 @@ from fairrec.report.page.view import PageLimits, PageView
 from fairrec.report.text.interaction import neighbour_columns
 from fairrec.report.text.overview import SHOWN
 from fairrec.report.words import isolated
-from fairrec.result.counterfactual_schema import CounterfactualSummary
+from fairrec.result.counterfactual import CounterfactualSummary
 from fairrec.result.mitigation_schema import MitigationSummary
-from fairrec.result.run_file import AuditRun
+from fairrec.result.saved import AuditRun
 from fairrec.result.schema import AuditSummary
 
 if TYPE_CHECKING:
