@@ -279,7 +279,7 @@ class AuditResult:
             SharingOptions.of(min_shown=min_shown, aggregates_only=aggregates_only)
         )
         names = names_to_replace(AUDIT, folder, force, self.paths())
-        id = passed_on.id
+        id = result_id(passed_on.summary, passed_on.group_table)
         write = partial(put_audit, passed_on, folder=folder, id=id)
         write_with_page(folder, names, id, write, passed_on.drawn if report else None)
         return folder
@@ -325,11 +325,6 @@ class AuditResult:
     def to_json(self) -> str:
         """The content of `result.json`, its id left empty."""
         return self.summary.model_dump_json(indent=2)
-
-    @property
-    def id(self) -> str:
-        """What all of its files carry: made from what it says."""
-        return result_id(self.summary, self.group_table)
 
     def _handed_out(self, table: pl.DataFrame, metric: str | None) -> Any:
         if metric is not None:
