@@ -7,7 +7,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
 # the rooms whose branches are counted, by their own tests alone
 COVERED := core inputs scoring
-OUTPUTS := */core/files.py,*/core/folders.py,*/core/file_by_file.py,*/core/scratch.py
+OUTPUTS := */core/files.py,*/core/atomic_io.py
 
 # where the lowest versions are installed, and what is tested with them: readers, metrics, groups, a model that is asked,
 # engines, tracking, the page, and the command line
