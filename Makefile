@@ -7,7 +7,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
 # the rooms whose branches are counted, by their own tests alone
 COVERED := core inputs scoring
-OUTPUTS := */core/files.py,*/core/folders.py,*/core/file_by_file.py,*/core/scratch.py
+OUTPUTS := */core/files.py,*/core/atomic_io.py
 
 # where the lowest versions are installed, and what is tested with them: readers, metrics, groups, a model that is asked,
 # engines, tracking, the page, and the command line
@@ -56,7 +56,6 @@ coverage: $(VENV)/dev
 
 # every call of the disk fails once, commands are killed at every step, files of every kind are tampered with; two hours
 torture: $(VENV)/dev
-	PYTHONPATH=src $(BIN)/python -m tests.torture
 	PYTHONPATH=src $(BIN)/python -m tests.torture.inputs
 
 # the lowest versions that pyproject.toml allows; torch is left out, as its wheels take gigabytes

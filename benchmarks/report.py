@@ -78,10 +78,11 @@ def write(home: str) -> dict[str, float]:
 
     started = time.perf_counter()
     from fairrec.report.page.html import write_page
-    from fairrec.result.saved import load_groups, load_summary
+    from fairrec.result.saved import load_groups, load_saved
 
     file = Path(home) / "report.html"
-    write_page(file, load_summary(home), load_groups(home))
+    summary, id = load_saved(home)
+    write_page(file, summary, load_groups(home, id))
     return {"seconds": time.perf_counter() - started, "bytes": file.stat().st_size}
 
 

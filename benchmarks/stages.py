@@ -37,8 +37,8 @@ STAGES = {
     "inequality": "fairrec.statistics.inequality:analyse_inequality",
     "circumstances": "fairrec.statistics.circumstances:differing_circumstances",
     "checksums of files": "fairrec.core.files:file_sum",
-    "tables of the result": "fairrec.result.group_table:group_table "
-    "fairrec.result.per_user_table:per_user_table",
+    "tables of the result": "fairrec.result.tables:group_table "
+    "fairrec.result.tables:per_user_table",
     "naming": "fairrec.workflows.audit_named:named_result",
     "page": "fairrec.report.page.html:page_html",
     "write files": "fairrec.result.audit_result:AuditResult.save",

@@ -133,12 +133,3 @@ def values_of(result: AuditResult, metric: str, user_ids: list[Any]) -> list[flo
     """Per-user values of the named users, in that order."""
     of_user = dict(result.per_user.select("user_id", metric).iter_rows())
     return [of_user[user] for user in user_ids]
-
-
-def without_sums(folder: Path) -> Path:
-    """As a result was from before there were any."""
-    for name in ("result.json", "run.json"):
-        content = json.loads((folder / name).read_text())
-        del content["files"]
-        (folder / name).write_text(json.dumps(content))
-    return folder

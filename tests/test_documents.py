@@ -11,7 +11,7 @@ import pytest
 import yaml
 
 from fairrec.metrics import METRICS
-from fairrec.result.group_table import RESERVED
+from fairrec.result.tables import RESERVED
 from tests.end_to_end.command_line import run_here
 
 ROOT = Path(__file__).parents[1]

@@ -10,7 +10,7 @@ from benchmarks.statistics.rates import Claim
 from benchmarks.statistics.study import Outcome, Study
 from fairrec.policy.affected import judge_affected
 from fairrec.policy.rules import Rule
-from fairrec.result.counterfactual_schema import Affected
+from fairrec.result.counterfactual import Affected
 from fairrec.statistics.affected import Sampling
 
 N_USERS = 20_000

@@ -26,8 +26,8 @@ from fairrec.mitigation.groups import Choice
 from fairrec.mitigation.measures import Measures
 from fairrec.mitigation.options import MitigationOptions
 from fairrec.mitigation.tuning import Levels, aim_of, levels_of, tuned_strength
-from fairrec.result.change_schema import GapChange
 from fairrec.result.changes import change_of
+from fairrec.result.metric_schema import GapChange
 from fairrec.statistics.changes import GroupChanges, group_changes
 from fairrec.statistics.metric_analysis import analyse_metrics
 

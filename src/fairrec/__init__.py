@@ -19,10 +19,9 @@ if TYPE_CHECKING:
     from fairrec.metrics import metric
     from fairrec.mitigation.mitigation_result import MitigationResult
     from fairrec.result.audit_result import AuditResult
-    from fairrec.result.both_sides import BothSides
     from fairrec.result.comparison import Comparison
-    from fairrec.result.counterfactual_result import CounterfactualResult
-    from fairrec.result.trend_result import TrendResult
+    from fairrec.result.counterfactual import CounterfactualResult
+    from fairrec.result.trend import TrendResult
     from fairrec.scoring.endpoint import Endpoint
     from fairrec.scoring.onnx_model import OnnxModel
     from fairrec.search.options import SearchOptions
@@ -43,7 +42,6 @@ if TYPE_CHECKING:
 __all__ = [
     "AuditPlan",
     "AuditResult",
-    "BothSides",
     "Comparison",
     "CounterfactualResult",
     "Counts",
@@ -75,16 +73,15 @@ __getattr__ = loaded_on_use(
     {
         "AuditPlan": "fairrec.workflows.plan_file",
         "AuditResult": "fairrec.result.audit_result",
-        "BothSides": "fairrec.result.both_sides",
         "Comparison": "fairrec.result.comparison",
-        "CounterfactualResult": "fairrec.result.counterfactual_result",
+        "CounterfactualResult": "fairrec.result.counterfactual",
         "Endpoint": "fairrec.scoring.endpoint",
         "FairRecError": "fairrec.core.errors",
         "Group": "fairrec.groups.group",
         "MitigationResult": "fairrec.mitigation.mitigation_result",
         "OnnxModel": "fairrec.scoring.onnx_model",
         "SearchOptions": "fairrec.search.options",
-        "TrendResult": "fairrec.result.trend_result",
+        "TrendResult": "fairrec.result.trend",
         "audit": "fairrec.workflows.audit",
         "card": "fairrec.stores.card_file",
         "Counts": "fairrec.counts.table",

@@ -2,7 +2,6 @@ from __future__ import annotations
 
 import io
 import signal
-import time
 
 import pytest
 import typer
@@ -124,18 +123,3 @@ def test_sigterm_is_told_from_ctrl_c_whatever_a_library_makes_of_it(capfd):
             raise KeyboardInterrupt from None
     assert ended.value.exit_code == 143
     assert "Terminated." in capfd.readouterr().err
-
-
-def test_a_signal_that_comes_where_nothing_can_be_raised_comes_again(capsys):
-    class Cleared:
-        def __del__(self) -> None:
-            signal.raise_signal(signal.SIGTERM)
-
-    until = time.monotonic() + 20
-    with pytest.raises(typer.Exit) as ended, errors_in_words(debug=False):
-        cleared = Cleared()
-        del cleared
-        while time.monotonic() < until:
-            time.sleep(0.01)
-    assert ended.value.exit_code == TERMINATED
-    assert capsys.readouterr().err == "Terminated.\n"

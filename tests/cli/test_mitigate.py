@@ -10,7 +10,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from fairrec.result.own_folder import AUDIT as AUDIT_KIND
+from fairrec.result.folder import AUDIT as AUDIT_KIND
 from tests.builders import Tables, make_tables
 from tests.end_to_end.command_line import AUDIT, Ran, files_in, run_here, write_tables
 
@@ -88,14 +88,14 @@ def test_a_mitigation_over_an_audit_needs_force_and_spares_what_it_reads(tables:
 
 def test_a_trained_run_is_neither_audited_nor_mitigated_over(tables: Tables):
     Path("run").mkdir()
-    Path("run/run.json").write_text('{"model": "deepfm"}')
+    Path("run/run.json").write_text('{"model": "deepfm", "hyper_parameters": {}}')
     for command in (
         ("audit", "gone.parquet", *TABLES, "--by", "gender"),
         ("mitigate", "gone.parquet", *TABLES, "--by", "gender", "--metric", "mrr"),
     ):
         ran = run_here(*command, "--out", "run")
         assert ran.code == 2
-        assert "run: its run.json is of no audit" in ran.stderr
+        assert "run: its run.json is of a trained run" in ran.stderr
     assert [*files_in(Path("run"))] == ["run.json"]
 
 

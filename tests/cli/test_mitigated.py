@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import json
-import shutil
 from pathlib import Path
 
-import polars as pl
 import pytest
 
 from tests.builders import Tables
-from tests.cli.test_mitigate import AUDITED, BARE, QUICK, TABLES, WORST, done, tables
+from tests.cli.test_mitigate import AUDITED, BARE, TABLES, WORST, done, tables
 from tests.end_to_end.command_line import AUDIT, run_here
 
 __all__ = ["tables"]
@@ -93,16 +91,6 @@ def test_an_audit_of_tables_in_parts_is_mitigated_from_all_of_them(tables: Table
     assert "people has changed since this audit" in changed.stderr
 
 
-def test_an_audit_whose_folder_was_on_its_way_out_is_mitigated(tables: Tables):
-    done(*AUDIT, "--by", "gender", "--min-support", "5", *AUDITED, *TABLES[2:])
-    # between the two renames of an exchange
-    shutil.copytree("audit", ".audit.0123abcd.old")
-    Path("audit").rename(".audit.0123abcd.writing")
-    done("mitigate", "audit", *WORST, "--metric", "urd", "--strength", "0.5", "--quiet")
-    assert Path("audit/result.json").is_file()
-    assert not Path(".audit.0123abcd.writing").exists()
-
-
 def test_what_is_neither_audit_nor_run_nor_table_is_refused(tables: Tables):
     Path("empty").mkdir()
     assert "neither an audit" in run_here("mitigate", "empty", "--metric", "urd").stderr
@@ -116,22 +104,3 @@ def test_what_is_neither_audit_nor_run_nor_table_is_refused(tables: Tables):
         "rerank", "fixed/reranker.json", "predictions.parquet", *TABLES, "--out", "n.txt"
     )
     assert "is no Parquet or CSV file" in odd.stderr
-
-
-def test_an_audit_of_both_sides_is_mitigated_for_users_and_tells_of_its_items(tables: Tables):
-    sides = ("--side", "both", "--by-users", "gender,member", "--by-items", "categories:first")
-    wanted = ("--metrics", "auc,exposure@3", "--columns", "items.item_id=what", *QUICK)
-    wanted += ("--min-support", "2")
-    pl.read_parquet("items.parquet").rename({"item_id": "what"}).write_parquet("items.parquet")
-    done("audit", "predictions.parquet", *TABLES, *sides, *wanted, *AUDITED)
-    fixed = ("--metric", "auc", "--strength", "0.6", "--format", "json", *WORST)
-    told = json.loads(done("mitigate", "audit", *fixed).stdout)
-    assert {one["group"]["categories"] for one in told["exposure"]} == {"c0", "c1", "c2"}
-    # by its name, the audit of users is of users alone
-    ran = done("mitigate", "audit/users", *fixed)
-    alone = json.loads(ran.stdout)
-    assert alone["exposure"] == []
-    assert alone["effects"] == told["effects"]
-    assert "items gain and lose is not told: audit/users is the audit of users alone" in ran.stderr
-    said = run_here("mitigate", "audit/items", *fixed).stderr
-    assert "audit/items: is an audit of items, and lists are re-ranked for groups of users" in said

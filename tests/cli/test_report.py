@@ -52,7 +52,7 @@ def test_what_is_no_audit_is_refused(saved: Path):
     (saved / "groups.parquet").write_text("nothing")
     assert "it does not begin and end as one" in run_here("report", "out").stderr
     pl.DataFrame({"metric": ["auc"]}).write_parquet(saved / "groups.parquet")
-    assert "is not the file that was written with" in run_here("report", "out").stderr
+    assert "is of another result" in run_here("report", "out").stderr
 
 
 def test_a_page_that_cannot_be_written_is_an_error_in_words(saved: Path):

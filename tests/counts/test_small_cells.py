@@ -4,7 +4,8 @@ import polars as pl
 import pytest
 
 import fairrec
-from fairrec.counts.selection import OTHER, without_small_cells
+from fairrec.counts.selection import without_small_cells
+from fairrec.inputs.users import OTHER
 from tests.counts.small_counts import counts_of, tables
 
 KEYS = ["gender", "age", "country"]

@@ -6,6 +6,7 @@ import json
 import resource
 import shlex
 import shutil
+import signal
 import subprocess
 import sys
 from collections.abc import Callable
@@ -21,7 +22,6 @@ from tests.end_to_end.command_line import (
     run_process,
     write_tables,
 )
-from tests.torture.outputs import Parts, Versions, without_times
 
 COMMAND = (sys.executable, "-m", "fairrec.cli")
 
@@ -112,16 +112,6 @@ def test_a_full_disk_is_one_message_and_leaves_nothing(
     assert files_in(here) == before
 
 
-def test_a_link_under_a_name_that_scratch_once_had_is_not_followed(here: Path):
-    (here / "mine.txt").write_text("mine")
-    for name in (".o.parquet.writing", ".o.parquet.00000000.writing"):
-        (here / name).symlink_to("mine.txt")
-    words = ("count", *AUDIT[1:4], "--by", "gender", "--out", "o.parquet")
-    assert run_process(*words, folder=here).code == 0
-    assert (here / "mine.txt").read_text() == "mine"
-    assert (here / "o.parquet").is_file() and not (here / "o.parquet").is_symlink()
-
-
 def test_a_result_has_the_same_bytes_for_the_same_command(here: Path, tmp_path_factory):
     there = tmp_path_factory.mktemp("there")
     for file in here.iterdir():
@@ -140,74 +130,33 @@ def test_a_result_has_the_same_bytes_for_the_same_command(here: Path, tmp_path_f
     assert str(here) not in json.dumps(json.loads(one["result.json"] or b""))
 
 
-@pytest.mark.skipif(
-    shutil.which("cc") is None or not sys.platform.startswith("linux"),
-    reason="failing calls are made by a library in C, for Linux",
-)
-def test_calls_that_fail_and_kills_leave_no_mixture(tmp_path: Path):
-    """A part of `make torture`."""
-    options = (
-        "--races",
-        "2",
-        "--only",
-        "synthetic",
-        "--every",
-        "6",
-        "--signals",
-        "4",
-        "--no-arrays",
-    )
-    ran = ended(sys.executable, "-m", "tests.torture", *options, folder=Path.cwd())
-    assert ran.returncode == 0, ran.stdout + ran.stderr
-    assert "\n0 failures" in ran.stdout
-    assert "'killed'" in ran.stdout and "'signal': 4" in ran.stdout
-
-
-def test_a_mixture_is_told_from_old_and_new():
-    old = {"a": b"1", "b": b"1", "same": b"0"}
-    new = {"a": b"2", "b": b"2", "same": b"0"}
-    versions = Versions(Parts({"": old}), Parts({"": new}))
-    assert versions.of(Parts({"": old})) == "old"
-    assert versions.of(Parts({"": new})) == "new"
-    for mixed in ({**old, "a": b"2"}, {**new, "a": b"1"}, {"a": b"2"}, {}, {**new, "c": b""}):
-        assert versions.of(Parts({"": mixed})) == "mixed"
-    assert versions.odd(Parts({"": {"a": b"1", "b": b"2", "c": b""}})) == ["a", "c", "same"]
-
-
-def test_an_output_of_two_parts_may_be_between():
-    versions = Versions(Parts(a={"x": b"1"}, b={"y": b"1"}), Parts(a={"x": b"2"}, b={"y": b"2"}))
-    assert versions.of(Parts(a={"x": b"2"}, b={"y": b"1"})) == "between"
-    assert versions.of(Parts(a={"x": b"2"}, b={"y": b"3"})) == "mixed"
+SIGNALLED = """
+import os, signal, sys
+from fairrec.result import audit_result
+number, put_run = int(sys.argv.pop()), audit_result.put_run
+def signalled(*given):
+    put_run(*given)
+    os.kill(os.getpid(), number)
+    signal.pause()
+audit_result.put_run = signalled
+from fairrec.cli import main
+main()
+"""
 
 
 @pytest.mark.parametrize(
-    ("name", "one", "again", "other"),
-    [
-        (
-            "run.json",
-            b'{"made_at": "2026-01-02T03:04:05Z", "seconds": 0.7, "seconds_asked": 1e-05, "n": 1}',
-            b'{"made_at": "2026-01-02T03:04:09Z", "seconds": 12.25, "seconds_asked": 0, "n": 1}',
-            b'{"made_at": "2026-01-02T03:04:05Z", "seconds": 0.7, "seconds_asked": 1e-05, "n": 2}',
-        ),
-        (
-            "convergence.csv",
-            b"seed,accuracy,ms_per_ask,asks\n1,1.0,0.0114,6\n",
-            b"seed,accuracy,ms_per_ask,asks\n1,1.0,0.2,6\n",
-            b"seed,accuracy,ms_per_ask,asks\n2,1.0,0.0114,6\n",
-        ),
-        (
-            "accuracy.csv",
-            b"seed,accuracy\n1,1.0\n",
-            b"seed,accuracy\n1,1.0\n",
-            b"seed,accuracy\n1,2.0\n",
-        ),
-    ],
-    ids=lambda value: value if isinstance(value, str) else "",
+    ("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143), (signal.SIGKILL, -9)]
 )
-def test_only_times_are_left_out_of_what_is_compared(
-    name: str, one: bytes, again: bytes, other: bytes
-):
-    kept = without_times(name, one)
-    assert without_times(name, again) == kept != without_times(name, other)
-    # one that was cut short is not whole
-    assert without_times(name, one[:-3]) != kept
+def test_a_signal_while_files_are_written_leaves_the_old_result(here: Path, number: int, code: int):
+    words = (*AUDIT, "--by", "gender", "--no-report", "--quiet", "--out", "out")
+    assert run_process(*words, folder=here).code == 0
+    before = files_in(here / "out")
+    another = (*words, "--seed", "5")
+    ran = ended(sys.executable, "-c", SIGNALLED, *another, str(int(number)), folder=here)
+    assert ran.returncode == code, ran.stderr
+    left = [path.name for path in (here / "out").iterdir() if path.name not in before]
+    assert len(left) == (number == signal.SIGKILL)
+    assert {name: (here / "out" / name).read_bytes() for name in before} == before
+    assert run_process(*another, folder=here).code == 0
+    after = files_in(here / "out")
+    assert after.keys() == before.keys() and after["result.json"] != before["result.json"]

@@ -16,7 +16,7 @@ from polars.testing import assert_frame_equal
 from fairrec.core.errors import InputError
 from fairrec.inputs.formats import checksum, files_of, format_of
 from fairrec.inputs.tables import Table
-from fairrec.result.naming import input_summaries
+from fairrec.result.summary import input_summaries
 from tests.builders import audit, make_tables, numbers_of
 
 TEXT = "user_id,group\n1,x\n2,y\n"

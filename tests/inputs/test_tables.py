@@ -551,22 +551,3 @@ def test_a_damaged_name_in_a_parquet_file_is_no_matter_of_text(tmp_path: Path):
     with pytest.raises(InputError, match="Check that the file is whole") as refused:
         read_users(Table(path, "users"), ["gender"])
     assert "Save the file as UTF-8" not in str(refused.value)
-
-
-def test_a_table_that_is_kept_reads_a_column_once_for_each_use(tmp_path, monkeypatch):
-    file = tmp_path / "users.csv"
-    file.write_text("user_id,zip\n1,007\n2,008\n")
-    table = Table.of(file, "users").kept()
-    assert Table.of(table, "users") is table
-    source, n_read = table._source, []
-    read = source.read
-    monkeypatch.setattr(
-        source, "read", lambda columns, roles: n_read.append([*columns]) or read(columns, roles)
-    )
-    first = table.read({"user_id": "user_id", "zip": "zip"}, labels=["zip"])
-    again = table.read({"zip": "zip", "user_id": "user_id"}, labels=["zip"])
-    assert again.equals(first.select("zip", "user_id"))
-    assert n_read == [["user_id", "zip"]]
-    # text that only names something is read otherwise than numbers are
-    assert table.read({"zip": "zip"})["zip"].to_list() == [7, 8]
-    assert first["zip"].to_list() == ["007", "008"]

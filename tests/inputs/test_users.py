@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 from fairrec.core.errors import InputError, UnknownNameError
 from fairrec.inputs.tables import Table
 from fairrec.inputs.users import MISSING, Attribute, read_users
-from fairrec.result.group_table import RESERVED
+from fairrec.result.tables import RESERVED
 from tests.builders import audit, numbers_of, one_each, two_groups
 
 

@@ -21,7 +21,7 @@ from fairrec.mitigation.effect import (
     ordered_changes,
     outcome_of,
 )
-from fairrec.result.change_schema import GapChange
+from fairrec.result.metric_schema import GapChange
 from fairrec.result.mitigation_schema import GapToOthers
 from fairrec.statistics.changes import group_changes
 from tests.report.mitigation.small_summary import chance, to_others

@@ -11,10 +11,10 @@ import fairrec
 from fairrec.core.errors import InputError
 from fairrec.policy.affected import judge_affected
 from fairrec.policy.rules import Rule
-from fairrec.result.counterfactual_schema import Affected
+from fairrec.result.counterfactual import Affected
 from tests.end_to_end.command_line import run_here
 from tests.workflows.flipped_world import blind, flipped
-from tests.workflows.two_sides import audit_two_sides
+from tests.workflows.two_sides import audit_users
 
 
 def share(low: float, high: float) -> Affected:
@@ -96,9 +96,9 @@ def test_some_users_leave_a_doubt_that_scoring_all_of_them_ends():
 
 
 def test_only_a_counterfactual_and_its_own_metric_are_judged_so():
-    both = audit_two_sides(permutations=0)
+    users = audit_users(permutations=0)
     with pytest.raises(InputError, match="rule 1: has max_affected, which is about a counterf"):
-        fairrec.gate(both.users, {"rule": [{"metric": "mrr@5", "max_affected": 0.1}]})
+        fairrec.gate(users, {"rule": [{"metric": "mrr@5", "max_affected": 0.1}]})
     found = flipped(blind, permutations=0)
     with pytest.raises(InputError, match='Write metric = "affected@3"'):
         fairrec.gate(found, {"rule": [{"metric": "changed@3", "max_affected": 0.1}]})
@@ -116,9 +116,7 @@ def test_only_a_counterfactual_and_its_own_metric_are_judged_so():
 )
 def test_what_such_a_rule_cannot_be_is_said(given, said):
     with pytest.raises(InputError, match=said):
-        fairrec.gate(
-            audit_two_sides(permutations=0).users, {"rule": [{"metric": "mrr@5", **given}]}
-        )
+        fairrec.gate(audit_users(permutations=0), {"rule": [{"metric": "mrr@5", **given}]})
 
 
 def test_a_policy_may_ask_that_nobody_is_affected():

@@ -14,7 +14,7 @@ from tests.policy.judged_world import measured, planted, policy_of
 
 
 def outcome(rule, given=None, **require):
-    found = judge_policy(policy_of(rule, **require), [given or measured()], "fairrec.toml")
+    found = judge_policy(policy_of(rule, **require), given or measured(), "fairrec.toml")
     return found[0]
 
 
@@ -135,7 +135,7 @@ def test_the_largest_share_without_a_value_is_required_of_each_metric_once():
         {"metric": "clicks", "max_worse": 5, "severity": "warn"},
         max_undefined=0.0,
     )
-    found = judge_policy(policy, [measured()], "p.toml")[3:]
+    found = judge_policy(policy, measured(), "p.toml")[3:]
     assert [(one.metric, one.outcome, one.severity) for one in found] == [
         ("hits", "passed", "fail"),
         ("clicks", "passed", "warn"),
@@ -144,7 +144,7 @@ def test_the_largest_share_without_a_value_is_required_of_each_metric_once():
     about = result.summary.metrics["hits"].model_copy(update={"undefined_share": 0.12})
     metrics = {**result.summary.metrics, "hits": about}
     summary = result.summary.model_copy(update={"metrics": metrics})
-    one = judge_policy(policy, [Measurements(summary, result.group_table)], "p.toml")[3]
+    one = judge_policy(policy, Measurements(summary, result.group_table), "p.toml")[3]
     assert (one.outcome, one.measured) == ("failed", "12% of users have none")
 
 

@@ -15,7 +15,7 @@ from tests.policy.judged_world import measured, planted, policy_of
 
 
 def said(rule, **require):
-    found = judge_policy(policy_of(rule, **require), [measured()], "p.toml")[0]
+    found = judge_policy(policy_of(rule, **require), measured(), "p.toml")[0]
     return found.what, found.measured, found.explanation
 
 
@@ -61,7 +61,7 @@ def test_a_group_of_one_audit_only_is_open_and_it_is_said_why():
     )
     given = Measurements(planted().summary, planted().group_table, lambda metric: harms)
     rule = {"metric": "hits", "baseline": "no_group_worse", "tolerance": 0.5}
-    found = judge_policy(policy_of(rule), [given], "p.toml")[0]
+    found = judge_policy(policy_of(rule), given, "p.toml")[0]
     assert (found.outcome, found.decided_by.measured) == ("inconclusive", None)
     assert "age=56+ (" in found.measured
     assert found.measured.endswith(

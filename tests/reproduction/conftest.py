@@ -7,7 +7,8 @@ import pytest
 from fairrec.datasets.shapes import shaped_like
 from fairrec.reproduction.data_catalogue import small, world_source
 from fairrec.reproduction.data_source import DataSource
-from fairrec.reproduction.experiment import ReproduceOptions, Setting
+from fairrec.reproduction.experiment import Setting
+from fairrec.reproduction.options import ReproduceOptions
 from fairrec.reproduction.subject import Subject
 from tests.reproduction.trial_rows import silent
 

@@ -1,7 +1,8 @@
 from __future__ import annotations
 
 from fairrec.datasets.bundle import write_bundle
-from fairrec.datasets.synthetic import WorldOptions, synthetic_bundle
+from fairrec.datasets.synthetic import synthetic_bundle
+from fairrec.datasets.world_options import WorldOptions
 from fairrec.reproduction.data_source import DataSource
 
 

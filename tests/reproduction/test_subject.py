@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 from fairrec.core.errors import InputError
-from fairrec.models.deep.training import TrainingOptions, train
+from fairrec.models.deep.training import train
+from fairrec.models.deep.training_options import TrainingOptions
 from fairrec.reproduction.protocol import paper_protocol
 from fairrec.reproduction.subject import Shelf, Subject
 from fairrec.reproduction.training_plan import TrainingPlan

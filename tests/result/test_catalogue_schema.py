@@ -7,7 +7,7 @@ import math
 import numpy as np
 
 from fairrec.inputs.users import Attribute
-from fairrec.result.catalogue_schema import MOST_VALUES, CatalogueExposure, catalogue_part
+from fairrec.result.schema import MOST_VALUES, CatalogueExposure, catalogue_part
 from fairrec.statistics.catalogue import Represented, SpreadOver
 
 

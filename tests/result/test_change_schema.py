@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 from pydantic import ValidationError
 
-from fairrec.result.change_schema import Change
+from fairrec.result.metric_schema import Change
 
 CHANGE = Change(
     n_users=3, before=0.5, after=0.75, change=0.25, interval=None, p_value=0.2, verdict="improved"

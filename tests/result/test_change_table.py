@@ -7,7 +7,7 @@ import polars as pl
 import pytest
 
 from fairrec.core.errors import InputError
-from fairrec.result.change_table import RESERVED, change_table, refuse_reserved
+from fairrec.result.comparison_parts import RESERVED, change_table, refuse_reserved
 from fairrec.statistics.compared import judged
 from tests.statistics.test_compared import DEPTH, ROWS, groups
 

@@ -76,7 +76,7 @@ def test_a_counterfactual_of_another_result_is_refused(tmp_path: Path):
     flipped(direct, permutations=0).save(tmp_path / "mine", report=False)
     flipped(blind, permutations=0).save(tmp_path / "other", report=False)
     shutil.copy(tmp_path / "other" / "counterfactual.json", tmp_path / "mine")
-    with pytest.raises(InputError, match=r"counterfactual\.json: is not the file that was written"):
+    with pytest.raises(InputError, match=r"counterfactual\.json: is of another result"):
         fairrec.load(tmp_path / "mine")
 
 

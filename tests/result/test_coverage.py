@@ -5,7 +5,7 @@ import numpy as np
 from fairrec.core.audit_options import AuditOptions
 from fairrec.groups.grouping import Grouping
 from fairrec.inputs.users import Attribute
-from fairrec.result.coverage import SMALL_VALUES_SHOWN, VALUES_SHOWN, attribute_summaries, coverage
+from fairrec.result.summary import SMALL_VALUES_SHOWN, VALUES_SHOWN, attribute_summaries, coverage
 
 # a: 4 of x, 2 of y, 1 of z; nobody has z with q
 FIRST = Attribute("a", np.array([0, 0, 0, 0, 1, 1, 2]), ("x", "y", "z"), n_missing=1)

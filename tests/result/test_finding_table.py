@@ -7,7 +7,7 @@ import polars as pl
 import pytest
 from polars.testing import assert_frame_equal
 
-from fairrec.result.finding_table import as_pandas
+from fairrec.result.tables import as_pandas
 from tests.builders import audit, one_each
 
 OPTIONS = MappingProxyType({"metrics": "mrr,ndcg@2", "permutations": 99, "min_support": 2})

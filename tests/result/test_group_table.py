@@ -3,7 +3,7 @@ from __future__ import annotations
 import numpy as np
 from pytest import approx
 
-from fairrec.result.group_table import (
+from fairrec.result.tables import (
     ADJUSTED,
     BOUNDED,
     NUMBERS,

@@ -17,15 +17,21 @@ from fairrec.core.errors import InputError
 from fairrec.report.text.markdown import to_markdown
 from fairrec.report.text.view import build_view
 from fairrec.result.audit_result import AuditResult
-from fairrec.result.catalogue_schema import CatalogueExposure, ItemsShown, Representation
-from fairrec.result.circumstances_schema import DifferingCircumstance, NoLongerFound
-from fairrec.result.group_table import BOUNDED
 from fairrec.result.metric_schema import Detectable, Interaction, Neighbour, UndecidedGroup
 from fairrec.result.min_shown import without_small
 from fairrec.result.parts import GroupValue
-from fairrec.result.saved import load_groups, load_summary
-from fairrec.result.schema import AuditSummary
-from fairrec.result.search_schema import HistoryPoint, SearchedMetric
+from fairrec.result.saved import load_groups, load_saved, load_summary
+from fairrec.result.schema import (
+    AuditSummary,
+    CatalogueExposure,
+    DifferingCircumstance,
+    HistoryPoint,
+    ItemsShown,
+    NoLongerFound,
+    Representation,
+    SearchedMetric,
+)
+from fairrec.result.tables import BOUNDED
 from tests.builders import audit, make_tables
 
 LIMIT = 10
@@ -227,7 +233,7 @@ def test_no_small_count_is_left_in_any_file(way: str, tmp_path: Path):
     folder = result.save(tmp_path / "out", min_shown=LIMIT, aggregates_only=True)
     read = load_summary(folder)
     assert small_counts(read) == []
-    groups = load_groups(folder)
+    groups = load_groups(folder, load_saved(folder)[1])
     assert groups.height > 0
     assert groups["support"].min() >= LIMIT
     if "kept_share" in groups.columns:

@@ -6,8 +6,8 @@ import json
 
 import polars as pl
 
-from fairrec.result.missing_users import SHARES_SHOWN
 from fairrec.result.schema import AuditSummary
+from fairrec.result.summary import SHARES_SHOWN
 from tests.builders import audit, one_each
 
 

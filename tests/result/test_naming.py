@@ -7,7 +7,7 @@ from pathlib import Path
 import polars as pl
 
 from fairrec.inputs.tables import Table
-from fairrec.result.naming import input_summaries
+from fairrec.result.summary import input_summaries
 from tests.builders import audit, make_tables
 
 

@@ -13,8 +13,7 @@ import pytest
 from fairrec.core.errors import InputError, OutputError
 from fairrec.report.text.markdown import to_markdown
 from fairrec.report.text.view import build_view
-from fairrec.result.run_file import AuditRun, load_audit_run, place_of, refuse_other_run
-from fairrec.result.saved import load_summary
+from fairrec.result.saved import AuditRun, load_audit_run, load_saved, load_summary, place_of
 from fairrec.workflows import audit_named as workflow
 from tests.builders import audit, make_tables, two_groups
 
@@ -46,7 +45,7 @@ def test_the_same_audit_elsewhere_and_later_has_the_same_bytes(tmp_path, monkeyp
     monkeypatch.chdir(tmp_path)
     second = write_audit(tmp_path / "two", "another")
     assert (first / "result.json").read_bytes() == (second / "result.json").read_bytes()
-    runs = [load_audit_run(folder) for folder in (first, second)]
+    runs = [load_audit_run(folder, load_saved(folder)[1]) for folder in (first, second)]
     assert runs[1].made_at - runs[0].made_at > timedelta(days=399)
     assert runs[1].output.absolute == str(second)
 
@@ -93,12 +92,12 @@ def test_what_a_run_holds(tmp_path, monkeypatch):
     assert (run.inputs, run.command, run.folder) == ({}, "fairrec audit x", str(tmp_path))
     assert run.output is None and run.seconds_in_ledger is None and run.seconds > 0
     result.save("out", report=False)
-    kept = load_audit_run("out")
+    kept = load_audit_run("out", load_saved("out")[1])
     assert kept.output == place_of("out")
     assert (kept.output.given, kept.output.absolute) == ("out", str(tmp_path / "out"))
     text = Path("out/run.json").read_text()
     assert re.search(r'"made_at": "\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ"', text)
-    assert kept == run.model_copy(update={"output": kept.output, "files": kept.files})
+    assert kept == run.model_copy(update={"output": kept.output})
 
 
 def test_a_working_folder_that_was_removed_stops_no_audit_in_memory(tmp_path, monkeypatch):
@@ -112,36 +111,17 @@ def test_a_working_folder_that_was_removed_stops_no_audit_in_memory(tmp_path, mo
         os.chdir(tmp_path)
 
 
-def test_a_result_from_before_there_were_runs_is_read(tmp_path):
-    result = audit(*make_tables()[:2], by="gender", search="random")
-    folder = result.save(tmp_path / "out", report=False)
-    (folder / "run.json").unlink()
-    old = json.loads((folder / "result.json").read_text())
-    del old["title"], old["model"]
-    old["search"] |= {"seconds": 1.5, "seconds_scoring": 0.5}
-    old["search"]["spent_in_all"] = {"users": 1, "rows": 2, "calls": 3, "seconds": 0.1}
-    for table in old["inputs"].values():
-        table["path"] = "/home/ann/users.parquet"
-    (folder / "result.json").write_text(json.dumps(old))
-    read = load_summary(folder)
-    assert read.metrics == result.summary.metrics
-    assert read.search.spent_in_all.calls == 3
-    assert "ann" not in read.model_dump_json()
-    assert load_audit_run(folder) is None
-
-
-def test_a_trained_run_is_not_overwritten(tmp_path):
-    (tmp_path / "run.json").write_text('{"model": "deepfm"}')
+@pytest.mark.parametrize("force", [False, True])
+def test_a_trained_run_is_not_overwritten(tmp_path, force):
+    (tmp_path / "run.json").write_text('{"model": "deepfm", "hyper_parameters": {}}')
     with pytest.raises(InputError, match="is no run of an audit") as said:
-        load_audit_run(tmp_path)
+        load_audit_run(tmp_path, "")
     # what to do, and not a page of the validator's
     assert str(said.value).endswith("a result can be read without it.")
     assert "\n" not in str(said.value)
-    with pytest.raises(OutputError, match="as of a trained run, and would be overwritten"):
-        audit(*two_groups(), by="group").save(tmp_path)
+    with pytest.raises(OutputError, match="is of a trained run, and would be overwritten"):
+        audit(*two_groups(), by="group").save(tmp_path, force=force)
     assert [path.name for path in tmp_path.iterdir()] == ["run.json"]
-    (tmp_path / "run.json").unlink()
-    refuse_other_run(tmp_path)
 
 
 def test_the_schema_refuses_what_it_does_not_know():

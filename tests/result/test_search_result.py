@@ -3,7 +3,7 @@ from __future__ import annotations
 import numpy as np
 
 from fairrec import SearchOptions
-from fairrec.result.search_result import _points, search_summary
+from fairrec.result.summary import _points, search_summary
 from fairrec.search.gap_history import GapHistory
 from tests.builders import audit, make_tables
 

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 import fairrec
-from fairrec.result.trend_schema import TrendSummary
+from fairrec.result.trend import TrendSummary
 from tests.workflows.trend_builders import six_releases
 
 

@@ -1,1 +1,1 @@
-"""Commands whose disk fails and who are killed at every step; run by `python -m tests.torture`."""
+"""Files of every kind, damaged and tampered with; run by `python -m tests.torture.inputs`."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from math import comb
 
 import numpy as np
@@ -103,10 +102,6 @@ def test_ids_stand_under_the_name_of_what_they_are_of(tmp_path, unit, column):
     assert result.per_user.columns == [column, "kind", metrics]
     result.save(tmp_path / "audit")
     assert fairrec.load(tmp_path / "audit").per_user.equals(result.per_user)
-    # earlier versions called all of them users
-    before = result.per_user.rename({column: "user_id"})
-    replace(result, per_user=before).save(tmp_path / "before")
-    assert fairrec.load(tmp_path / "before").per_user.equals(result.per_user)
 
 
 def test_the_call_that_repeats_it_says_the_side():

@@ -11,7 +11,7 @@ import pytest
 import fairrec
 from fairrec.core.errors import FairRecError, InputError
 from fairrec.metrics.direction import harm
-from fairrec.result.change_table import RESERVED
+from fairrec.result.comparison_parts import RESERVED
 from fairrec.statistics.intervals import Interval
 from fairrec.statistics.verdict import group_outcomes, harm_interval, is_shown_worse
 from tests.compared_audits import audited, users_table

@@ -13,7 +13,6 @@ from fairrec.workflows.policy_file import read_policy
 from tests.mitigation.planted import mitigate
 from tests.mitigation.planted import planted as world
 from tests.policy.judged_world import planted
-from tests.workflows.two_sides import audit_two_sides
 
 BEYOND = {"rule": [{"metric": "hits", "max_worse": 0.03}]}
 
@@ -169,52 +168,3 @@ def test_a_path_that_cannot_be_is_refused_in_words(tmp_path, name):
         fairrec.gate(tmp_path, name)
     with pytest.raises(InputError):
         fairrec.gate(tmp_path, {"rule": [{"metric": "m", "max_worse": 1}]}, baseline=name)
-
-
-def test_of_both_sides_each_rule_is_about_the_one_that_has_its_metric(tmp_path):
-    both = audit_two_sides()
-    rules = [{"metric": "mrr@5", "max_worse": 0.9}, {"metric": "exposure@5", "max_worse": 0.001}]
-    found = fairrec.gate(both, {"rule": rules, "require": {"max_undefined": 0.5}})
-    assert [rule.outcome for rule in found.rules] == ["passed", "failed", "passed", "passed"]
-    assert found.rules[1].decided_by.group == {"kind": "b"}
-    folder = both.save(tmp_path / "audit")
-    saved = fairrec.gate(folder, {"rule": rules, "require": {"max_undefined": 0.5}})
-    assert saved.rules == found.rules
-    assert saved.look.endswith("audit/report.html")
-    with pytest.raises(InputError, match=r"Did you mean 'ndcg@5'.* Known: exposure@5"):
-        fairrec.gate(both, {"rule": [{"metric": "ndgc@5", "max_worse": 0.1}]})
-
-
-@pytest.mark.parametrize(("metric", "other"), [("mrr@5", "items"), ("exposure@5", "users")])
-def test_a_side_without_a_rule_does_not_pass_unseen(metric, other):
-    with pytest.raises(InputError, match=f"no rule is about {other}"):
-        fairrec.gate(audit_two_sides(), {"rule": [{"metric": metric, "max_worse": 0.9}]})
-
-
-def test_both_sides_are_compared_with_both_sides_of_a_baseline(tmp_path):
-    folder = audit_two_sides().save(tmp_path / "base", report=False)
-    rules = [
-        {"metric": name, "baseline": "no_group_worse", "tolerance": 0.3}
-        for name in ("mrr@5", "exposure@5")
-    ]
-    found = fairrec.gate(audit_two_sides(), {"rule": rules}, baseline=folder)
-    assert found.outcome == "passed"
-    assert found.baseline == "base"
-    with pytest.raises(InputError, match="releases are of one side"):
-        fairrec.gate(folder, {"rule": rules}, releases=tmp_path)
-
-
-def test_a_policy_asks_for_both_sides_by_their_attributes(tmp_path):
-    both = audit_two_sides()
-    rule = '[[rule]]\nmetric = "mrr@5"\nmax_worse = 0.9\n'
-    rule += '[[rule]]\nmetric = "exposure@5"\nmax_worse = 0.9\n'
-    file = tmp_path / "fairrec.toml"
-    asked = '[audit]\nside = "both"\nby_users = ["gender"]\nby_items = ["{}"]\n'
-    file.write_text(asked.format("kind") + rule)
-    assert fairrec.gate(both, file).outcome == "passed"
-    file.write_text(asked.format("maker") + rule)
-    with pytest.raises(InputError, match="it is not by maker"):
-        fairrec.gate(both, file)
-    file.write_text('[audit]\nby = ["gender"]\n' + rule)
-    with pytest.raises(InputError, match="side is both, not users"):
-        fairrec.gate(both, file)

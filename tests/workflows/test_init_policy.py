@@ -13,7 +13,6 @@ from fairrec.workflows.init_policy import init_policy, policy_text
 from fairrec.workflows.policy_file import read_policy
 from tests.builders import audit, make_tables
 from tests.policy.judged_world import planted
-from tests.workflows.two_sides import audit_two_sides, two_sided
 
 
 def test_it_can_be_used_as_it_is(tmp_path):
@@ -29,36 +28,6 @@ def test_it_can_be_used_as_it_is(tmp_path):
         assert f"# now {rule.outcome}: {rule.measured}\n" in text
     # every group of a single attribute counts, whatever its size in the next audit
     assert found.policy.require.certify_from is None
-
-
-def test_both_sides_have_their_rules_and_options_in_one(tmp_path):
-    tables = two_sided()
-    both = audit_two_sides(
-        users=tables["users"].rename({"user_id": "who"}),
-        items=tables["items"].rename({"item_id": "what"}),
-        columns={"users.user_id": "who", "items.item_id": "what"},
-        metrics="mrr@5,exposure@5,share@5[kind=b]",
-        matters="5%,mrr@5=0.1,exposure@5=0.01",
-        better="share@5[kind=b]=higher",
-    )
-    file = init_policy(both.save(tmp_path / "audit", report=False), tmp_path / "fairrec.toml")
-    asked = tomllib.loads(file.read_text())
-    assert [rule["metric"] for rule in asked["rule"]] == [*both.users.metrics, *both.items.metrics]
-    assert asked["audit"]["side"] == "both"
-    assert "# the largest share of users or items without a value" in file.read_text()
-    found = fairrec.gate(tmp_path / "audit", file)
-    for rule in found.rules[:3]:
-        assert f"# now {rule.outcome}: {rule.measured}\n" in file.read_text()
-    given = {**tables, "users": tables["users"].rename({"user_id": "who"})}
-    given["items"] = tables["items"].rename({"item_id": "what"})
-    again = fairrec.audit(**given, settings=file, side="both")
-    assert [*again.users.metrics, *again.items.metrics] == [
-        rule["metric"] for rule in asked["rule"]
-    ]
-    for side in ("users", "items"):
-        one, other = getattr(again, side), getattr(both, side)
-        assert one.summary.matters == other.summary.matters
-        assert one.group_table.equals(other.group_table)
 
 
 def test_an_audit_by_its_options_is_the_same(tmp_path):
@@ -122,7 +91,7 @@ def test_every_option_that_a_result_knows_is_kept(tmp_path):
     file.write_text(policy_text(result))
     again = fairrec.audit(tables.predictions, users=tables.users, settings=file)
     assert again.group_table.equals(result.group_table)
-    read_policy(file).refuse_other_audit([again.summary])
+    read_policy(file).refuse_other_audit(again.summary)
 
 
 def test_an_existing_file_stays(tmp_path):

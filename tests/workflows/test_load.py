@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
-import polars as pl
 import pytest
 
 import fairrec
 from fairrec.core.errors import InputError
 from tests.builders import audit, two_groups
 from tests.mitigation.planted import mitigate, planted
-from tests.workflows.two_sides import audit_two_sides
 
 
 def test_a_saved_audit_is_the_same_again(tmp_path):
@@ -51,12 +47,6 @@ def test_an_audit_may_come_without_users_and_without_its_run(tmp_path):
     ]
 
 
-def test_where_one_audit_is_meant_both_sides_are_refused_with_their_names():
-    both = audit_two_sides(permutations=0)
-    with pytest.raises(InputError, match=r"base: an audit of both .* its \.users or its \.items$"):
-        fairrec.compare(both, both)
-
-
 @pytest.mark.parametrize(
     ("spoil", "says"),
     [
@@ -71,18 +61,6 @@ def test_half_an_audit_is_refused(tmp_path, spoil, says):
     folder = audit(*two_groups(), by="group").save(tmp_path / "out", report=False)
     spoil(folder)
     with pytest.raises(InputError, match=says):
-        fairrec.load(folder)
-
-
-def test_files_of_two_audits_are_refused(tmp_path):
-    result = audit(*two_groups(), by="group")
-    few = result.per_user.head(3)
-    folder = replace(result, per_user=few).save(tmp_path / "users", report=False)
-    with pytest.raises(InputError, match="so they are of two audits"):
-        fairrec.load(folder)
-    renamed = result.group_table.with_columns(pl.lit("other@5").alias("metric"))
-    folder = replace(result, group_table=renamed).save(tmp_path / "groups", report=False)
-    with pytest.raises(InputError, match="does not belong to this result"):
         fairrec.load(folder)
 
 

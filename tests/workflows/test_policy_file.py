@@ -40,4 +40,4 @@ def test_another_audit_than_asked_for_is_refused(tmp_path, asked, options, says)
 def test_an_audit_of_more_than_asked_for_is_judged(tmp_path):
     file = tmp_path / "fairrec.toml"
     file.write_text(f'[audit]\nby = ["gender"]\nalpha = 0.05\n{RULE}')
-    read_policy(file).refuse_other_audit([made(by="gender,age:3").summary])
+    read_policy(file).refuse_other_audit(made(by="gender,age:3").summary)

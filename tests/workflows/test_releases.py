@@ -107,7 +107,7 @@ def test_files_of_two_audits_are_refused(tmp_path):
     other = release(1, by="age")
     other.save(tmp_path / "other", report=False)
     (tmp_path / "other" / "groups.parquet").replace(folders[0] / "groups.parquet")
-    with pytest.raises(InputError, match="is not the file that was written"):
+    with pytest.raises(InputError, match="is of another result"):
         read_releases(folders, None)
 
 

@@ -9,7 +9,6 @@ import polars as pl
 
 import fairrec
 from fairrec.result.audit_result import AuditResult
-from fairrec.result.both_sides import BothSides
 
 
 def two_sided(n_users: int = 400, seed: int = 0) -> dict[str, pl.DataFrame]:
@@ -28,12 +27,13 @@ def two_sided(n_users: int = 400, seed: int = 0) -> dict[str, pl.DataFrame]:
     }
 
 
-def is_same(one: AuditResult, other: AuditResult) -> bool:
-    """Whether two results say the same, saved or not."""
-    kept = other.summary.model_copy(update={"is_aggregates_only": one.summary.is_aggregates_only})
-    return one.summary == kept and one.group_table.equals(other.group_table)
+def audit_users(**options: Any) -> AuditResult:
+    given = {"by": "gender", "permutations": 99, **two_sided(), **options}
+    del given["items"]
+    return fairrec.audit(**given)
 
 
-def audit_two_sides(**options: Any) -> BothSides:
-    given = {"by_users": "gender", "by_items": "kind", "permutations": 99, **two_sided(), **options}
-    return fairrec.audit(**given, side="both")
+def audit_items(**options: Any) -> AuditResult:
+    given = {"by": "kind", "permutations": 99, **two_sided(), **options}
+    del given["users"]
+    return fairrec.audit(**given, side="items")

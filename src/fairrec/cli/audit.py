@@ -5,7 +5,6 @@ from __future__ import annotations
 import shlex
 import sys
 from dataclasses import replace
-from functools import partial
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -42,11 +41,11 @@ from fairrec.cli.shared import (
     shown_progress,
     stdout,
 )
-from fairrec.core.ahead import do_ahead
 from fairrec.core.audit_options import AboutOptions, AuditOptions, Seed, SharingOptions
 from fairrec.core.errors import InputError, plain
 from fairrec.core.kinds import FOLDER, NAME, SWITCH
 from fairrec.core.options import OUTPUT, Option, declared, spelled
+from fairrec.core.threads import start_in_background
 from fairrec.counts.options import CountsOptions, EngineOptions
 from fairrec.inputs.table_options import TableOptions
 from fairrec.models.deep.model_names import DEEP_MODELS
@@ -57,7 +56,6 @@ if TYPE_CHECKING:
     from fairrec.core.progress import Progress
     from fairrec.models.runs.run import Run
     from fairrec.result.audit_result import AuditResult
-    from fairrec.result.both_sides import BothSides
     from fairrec.scoring.model import Model
 
 
@@ -101,7 +99,7 @@ def audit_command(
     debug: DebugOption = False,
 ) -> None:
     """Find the groups served best and worst, and tell real gaps from chance."""
-    from fairrec.result.own_folder import AUDIT, BOTH, names_to_replace, refuse_overwriting
+    from fairrec.result.folder import AUDIT, names_to_replace, refuse_overwriting
     from fairrec.workflows.planned import Choices
 
     policy = _policy(held, out, gate=gate)
@@ -119,8 +117,7 @@ def audit_command(
     read += [] if chosen.settings is None else [chosen.settings.file]
     read += [] if policy is None else [policy.policy, policy.baseline]
     if out is not None:
-        kind = BOTH if tables.get("side") == "both" else AUDIT
-        names_to_replace(kind, out, force, [path for path in read if isinstance(path, Path)])
+        names_to_replace(AUDIT, out, force, [path for path in read if isinstance(path, Path)])
     # a log is written to from the start
     refuse_overwriting("log", log, read)
     if policy is not None:
@@ -128,12 +125,11 @@ def audit_command(
     with shown_progress(quiet, log) as progress:
         if run is not None:
             # it takes longest to load
-            do_ahead(lambda: import_module("torch"))
-        from fairrec.result.audit_result import AuditResult
+            start_in_background(lambda: import_module("torch"))
         from fairrec.workflows.audit import audit
 
         if out is not None and not no_report:
-            do_ahead(_make_page_ready)
+            start_in_background(_make_page_ready)
         loaded = [file for source in load for file in load_metrics(source)]
         model = chosen_model(scorer, endpoint, onnx, how_asked)
         how = search_options(search if model is None else search or "exact", how_searched, theta)
@@ -150,8 +146,7 @@ def audit_command(
         )
         if run is not None:
             result = result.of_run(run)
-        record = partial(chosen.recorded, loaded=loaded)
-        result = record(result) if isinstance(result, AuditResult) else result.each(record)
+        result = chosen.recorded(result, loaded=loaded)
         if out is not None:
             progress("writing", 0, 0)
             result.save(out, report=not no_report, force=force, **sharing)
@@ -165,18 +160,12 @@ def audit_command(
         raise typer.Exit(hold_against(judged, policy, format_, is_beside=True))
 
 
-def _say_written(
-    result: AuditResult | BothSides, out: Path, sharing: Given, *, no_report: bool
-) -> None:
+def _say_written(result: AuditResult, out: Path, sharing: Given, *, no_report: bool) -> None:
     """Where the files are, and what is not to be passed on."""
-    from fairrec.result.audit_result import AuditResult
-
-    one = result if isinstance(result, AuditResult) else result.users
-    has_users = one.per_user is not None or one.per_user_parts is not None
+    has_users = result.per_user is not None or result.per_user_parts is not None
     users = ", per_user.parquet" if has_users and "aggregates_only" not in sharing else ""
     page = "" if no_report else ", report.html"
-    both = "" if one is result else f"both.json{page}; in users/ and items/ "
-    say(f"Written to {out}: {both}result.json, run.json, groups.parquet{users}{page}")
+    say(f"Written to {out}: result.json, run.json, groups.parquet{users}{page}")
     if users and "min_shown" in sharing:
         say(
             "per_user.parquet holds every user and is not to be passed on; "
@@ -281,9 +270,6 @@ def _tables(
             refuse_counts(Table(predictions, "predictions", tables.get("columns") or {}))
         if tables.get("side") == "items":
             need(tables, "items", "by", command="audit")
-            return {"predictions": predictions, **tables}
-        if tables.get("side") == "both":
-            need(tables, "users", "items", "by_users", "by_items", command="audit")
             return {"predictions": predictions, **tables}
         if "items" in tables and "users" not in tables and predictions is not None:
             raise InputError(

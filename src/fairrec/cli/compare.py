@@ -44,7 +44,7 @@ def compare_command(
     debug: DebugOption = False,
 ) -> None:
     """Compare two audits: how means changed, which groups lost, which lost more than all others."""
-    from fairrec.result.own_folder import AUDIT, COMPARISON, names_to_replace
+    from fairrec.result.folder import AUDIT, COMPARISON, names_to_replace
     from fairrec.workflows.compare import compare
 
     if out is not None:

@@ -38,7 +38,7 @@ def count_command(
     debug: DebugOption = False,
 ) -> None:
     """Count the users who are alike: all that an audit needs, and no user's row."""
-    from fairrec.result.own_folder import refuse_overwriting
+    from fairrec.result.folder import refuse_overwriting
 
     if (predictions is None) == ("values" not in tables):
         raise InputError(

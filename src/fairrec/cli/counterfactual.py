@@ -45,7 +45,7 @@ from fairrec.scoring.options import ScorerIdentity
 from fairrec.workflows.counterfactual_options import CounterfactualOptions
 
 if TYPE_CHECKING:
-    from fairrec.result.counterfactual_result import CounterfactualResult
+    from fairrec.result.counterfactual import CounterfactualResult
 
 
 @takes_options
@@ -76,7 +76,7 @@ def counterfactual_command(
     debug: DebugOption = False,
 ) -> None:
     """Score the same people with another attribute: what changes, and for whom most."""
-    from fairrec.result.own_folder import COUNTERFACTUAL, names_to_replace, refuse_overwriting
+    from fairrec.result.folder import COUNTERFACTUAL, names_to_replace, refuse_overwriting
 
     if (predictions is None) == (run is None):
         raise InputError(

@@ -8,7 +8,7 @@ import signal
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from threading import Timer, current_thread, main_thread
+from threading import current_thread, main_thread
 
 import typer
 
@@ -31,7 +31,6 @@ _UNHEARD = (
     *(errno.ECONNRESET, errno.ESTALE),
 )
 _LONGEST_MESSAGE = 500
-_AGAIN_AFTER = 0.02
 
 
 @contextmanager
@@ -104,24 +103,12 @@ def _ended_in_order() -> Iterator[None]:
             signal.signal(each, signal.SIG_IGN)
         raise _Ended(number)
 
-    def lost(unraisable: sys.UnraisableHookArgs) -> None:
-        """Once more, where nothing can be raised: a weak reference was just being cleared."""
-        if not isinstance(unraisable.exc_value, _Ended):
-            hook(unraisable)
-            return
-        for each in ours:
-            signal.signal(each, end)
-        again = (main_thread().ident, unraisable.exc_value.number)
-        Timer(_AGAIN_AFTER, signal.pthread_kill, again).start()
-
-    hook = sys.unraisablehook
     is_main = current_thread() is main_thread()
     signals = (number for number in _ENDINGS if isinstance(number, signal.Signals) and is_main)
     # one that is ignored, as by nohup, stays so
     ours = [number for number in signals if signal.getsignal(number) is signal.SIG_DFL]
     for number in ours:
         signal.signal(number, end)
-    sys.unraisablehook = lost if ours else hook
     try:
         yield
     except KeyboardInterrupt as interrupt:
@@ -130,7 +117,6 @@ def _ended_in_order() -> Iterator[None]:
             raise _Ended(ended_by) from interrupt
         raise
     finally:
-        sys.unraisablehook = hook
         for number in ours:
             signal.signal(number, signal.SIG_DFL)
 

@@ -22,8 +22,8 @@ from fairrec.cli.shared import (
     print_as,
     say,
 )
+from fairrec.core.atomic_io import errors_of_disk, write_text
 from fairrec.core.errors import OutputError, plain
-from fairrec.core.files import errors_of_disk, write_text
 from fairrec.core.kinds import FILE
 from fairrec.core.options import OUTPUT, Option
 from fairrec.core.settings import SETTINGS_FILE
@@ -31,7 +31,6 @@ from fairrec.policy.gate_options import GateOptions
 
 if TYPE_CHECKING:
     from fairrec.policy.outcome import GateResult
-    from fairrec.result.both_sides import BothSides
     from fairrec.workflows.load import Audited
 
 
@@ -56,7 +55,7 @@ def refuse_overwriting_inputs(options: GateOptions, others: Iterable[object]) ->
     ----------
     others : what is read and written besides
     """
-    from fairrec.result.own_folder import refuse_overwriting
+    from fairrec.result.folder import refuse_overwriting
 
     others = [*others, options.policy, options.baseline, options.releases]
     refuse_overwriting("junit", options.junit, [*others, options.summary])
@@ -64,7 +63,7 @@ def refuse_overwriting_inputs(options: GateOptions, others: Iterable[object]) ->
 
 
 def hold_against(
-    audit: Audited | BothSides, options: GateOptions, format_: Format, *, is_beside: bool = False
+    audit: Audited, options: GateOptions, format_: Format, *, is_beside: bool = False
 ) -> int:
     """Judge, write and print; the exit code.
 

@@ -10,7 +10,7 @@ from typing import Annotated, Any
 import typer
 from rich.text import Text
 
-from fairrec.cli.mitigated import is_side, settings_of
+from fairrec.cli.mitigated import settings_of
 from fairrec.cli.parameters import FieldsOf, Given, Here, takes_options
 from fairrec.cli.shared import (
     DebugOption,
@@ -27,7 +27,7 @@ from fairrec.cli.shared import (
     stdout,
 )
 from fairrec.core.audit_options import AboutOptions, AuditOptions, Threads
-from fairrec.core.errors import InputError, NothingToMitigateError, plain
+from fairrec.core.errors import InputError, NothingToMitigateError
 from fairrec.core.kinds import FILE, FOLDER
 from fairrec.core.options import OUTPUT, Option
 from fairrec.inputs.table_options import (
@@ -36,7 +36,6 @@ from fairrec.inputs.table_options import (
     ITEM_SIDE,
     OTHER_LISTS,
     VALUES,
-    ByItems,
     TableOptions,
 )
 from fairrec.mitigation.options import MitigationOptions, ReportedMetrics, Validation
@@ -58,7 +57,6 @@ def mitigate_command(
         Given,
         FieldsOf(TableOptions, without=("given", "metrics", *VALUES, *ITEM_SIDE, *OTHER_LISTS)),
     ],
-    by_items: ByItems = (),
     metrics: Annotated[ReportedMetrics, Here(default="the audit's, or, {}")] = None,
     options: Annotated[
         Given,
@@ -83,7 +81,7 @@ def mitigate_command(
 ) -> None:
     """Re-rank the lists of badly served groups, and show the effect on held-out targets."""
     with shown_progress(quiet, log) as progress:
-        from fairrec.result.own_folder import MITIGATION, names_to_replace
+        from fairrec.result.folder import MITIGATION, names_to_replace
         from fairrec.workflows.mitigate import mitigate
 
         if out is not None:
@@ -94,7 +92,7 @@ def mitigate_command(
                 )
             names_to_replace(MITIGATION, out, force)
         progress("reading", 0, 0)
-        single = {"validation": validation, "metrics": metrics, "by_items": by_items or None}
+        single = {"validation": validation, "metrics": metrics}
         named = {name: value for name, value in single.items() if value is not None}
         settings = {**settings_of(source), **tables, **options, **about, **named}
         need(settings, "users", "by", command="mitigate")
@@ -123,11 +121,6 @@ def mitigate_command(
             f"Written to {out}: mitigation.json, reranker.json, predictions.parquet, "
             f"changes.parquet, and the audit of the new lists{page}"
         )
-    if not quiet and not result.summary.exposure and is_side(source):
-        say(
-            f"What items gain and lose is not told: {plain(source, 300)} is the audit of users "
-            "alone. Name the folder around it, which has both sides."
-        )
 
 
 @takes_options
@@ -147,7 +140,7 @@ def rerank_command(
 ) -> None:
     """Apply a re-ranker to new candidate lists."""
     with shown_progress(quiet, log) as progress:
-        from fairrec.core.files import write_table
+        from fairrec.core.atomic_io import write_table
         from fairrec.workflows.rerank import rerank
 
         need(tables, "users", command="rerank")

@@ -1,4 +1,4 @@
-"""What is mitigated or planned by: an audit, both sides of one, a run or a table; what it says."""
+"""What is mitigated or planned by: an audit, a run or a table; what it says."""
 
 from __future__ import annotations
 
@@ -12,8 +12,7 @@ from fairrec.core.options import declared
 from fairrec.inputs.table_options import TableOptions
 
 if TYPE_CHECKING:
-    from fairrec.result.file_sums import FileSums
-    from fairrec.result.run_file import AuditRun, Place
+    from fairrec.result.saved import AuditRun, Place
     from fairrec.result.schema import AuditSummary, InputSummary
 
 BY_TABLES = "name the tables: fairrec mitigate PREDICTIONS --users USERS --by ..."
@@ -22,10 +21,6 @@ TO_PLAN = "name the tables: fairrec plan --users USERS --by ... --metrics ..."
 
 def settings_of(source: Path) -> dict[str, Any]:
     """What a run or an audit says about itself, as arguments of `mitigate`."""
-    from fairrec.result.own_folder import BOTH, kind_in
-
-    if kind_in(source) is BOTH:
-        return _of_both(source)
     # an audit has a run.json too, and a trained run may have an older audit beside it
     is_audit = (source / "result.json").is_file()
     if (source / ("model.safetensors" if is_audit else "run.json")).is_file():
@@ -53,35 +48,11 @@ def _of_run(folder: Path, sha256: str | None = None) -> dict[str, Any]:
     }
 
 
-def _of_both(folder: Path) -> dict[str, Any]:
-    """What the audit of users says, and whose attention is told of by that of items."""
-    from fairrec.result.both_sides import load_both
-    from fairrec.result.saved import load_saved
-
-    load_both(folder)
-    users, (items, sums) = _of_audit(folder / "users"), load_saved(folder / "items")
-    table = {"items": items.inputs["items"]}
-    return {
-        **users,
-        **_tables_of(folder / "items", table, _run_of(folder / "items", sums)),
-        "by_items": items.by,
-        "columns": users["columns"] | items.columns,
-    }
-
-
-def is_side(source: Path) -> bool:
-    """Whether it is one of both sides, so that the other one is left out."""
-    from fairrec.result.own_folder import BOTH, kind_in
-
-    source = source.resolve()
-    return source.name in BOTH.audits and kind_in(source.parent) is BOTH
-
-
 def _of_audit(folder: Path) -> dict[str, Any]:
     """The tables an audit read, where they are still as they were, and its options."""
     from fairrec.result.saved import load_saved
 
-    summary, sums = load_saved(folder)
+    summary, id = load_saved(folder)
     if not summary.unit.is_users:
         raise InputError(
             f"{folder}: is an audit of {summary.unit.many}, and lists are re-ranked for groups of "
@@ -120,18 +91,16 @@ def _of_audit(folder: Path) -> dict[str, Any]:
     }
     if summary.model is not None:
         options |= {"model_name": summary.model.name, "model_version": summary.model.version}
-    return {**_read_by(folder, summary, sums), **options}
+    return {**_read_by(folder, summary, id), **options}
 
 
 def planned_from(folder: Path) -> dict[str, Any]:
     """What an audit says of itself, as arguments of `plan`, with its users as a pilot."""
-    from fairrec.result.made_with import options_of
-    from fairrec.result.own_folder import BOTH, kind_in
     from fairrec.result.saved import load_saved
+    from fairrec.result.summary import options_of
 
-    folder = folder / "users" if kind_in(folder) is BOTH else folder
-    summary, sums = load_saved(folder)
-    tables = _read_by(folder, summary, sums, TO_PLAN)
+    summary, id = load_saved(folder)
+    tables = _read_by(folder, summary, id, TO_PLAN)
     names = [name for name, result in summary.metrics.items() if result.sd is not None]
     found = {
         **options_of(summary),
@@ -157,7 +126,7 @@ def planned_from(folder: Path) -> dict[str, Any]:
 
 
 def _read_by(
-    folder: Path, summary: AuditSummary, sums: FileSums, otherwise: str = BY_TABLES
+    folder: Path, summary: AuditSummary, id: str, otherwise: str = BY_TABLES
 ) -> dict[str, Any]:
     """The tables that an audit read, and what its run scored.
 
@@ -165,7 +134,7 @@ def _read_by(
     ----------
     otherwise : what to do where they cannot be read again
     """
-    run = _run_of(folder, sums, otherwise)
+    run = _run_of(folder, id, otherwise)
     read = dict(summary.inputs)
     scored = {}
     if trained := read.pop("run", None):
@@ -180,16 +149,15 @@ def _read_by(
     return {**scored, **_tables_of(folder, read, run, otherwise)}
 
 
-def _run_of(folder: Path, sums: FileSums, otherwise: str = BY_TABLES) -> AuditRun:
+def _run_of(folder: Path, id: str, otherwise: str = BY_TABLES) -> AuditRun:
     """Where the tables of an audit are."""
-    from fairrec.result.run_file import load_audit_run
+    from fairrec.result.saved import load_audit_run
 
-    run = load_audit_run(folder, sums)
+    run = load_audit_run(folder, id)
     if run is None:
         raise InputError(
             f"{folder}: has no run.json, which says where the tables of this audit are: it is not "
-            "there in results of older versions, and not passed on with a result. Audit again, or "
-            f"{otherwise}"
+            f"passed on with a result. Audit again, or {otherwise}"
         )
     return run
 

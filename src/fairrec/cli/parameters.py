@@ -108,7 +108,7 @@ def takes_options(command: Command) -> Command:
                 wanted = {flag: option for flag, option, _ in mark.flags()}
                 values[name] = _given(wanted, values)
             if values.get("log") is not None:
-                from fairrec.result.own_folder import refuse_overwriting
+                from fairrec.result.folder import refuse_overwriting
 
                 others = [part for name, part in values.items() if name != "log"]
                 refuse_overwriting("log", values["log"], _parts(others))
@@ -132,7 +132,7 @@ def _parts(values: object) -> Iterator[object]:
         yield values
 
 
-_NAMES = frozenset({"--by", "--given", "--metrics", "--metric", "--by-users", "--by-items"})
+_NAMES = frozenset({"--by", "--given", "--metrics", "--metric", "--by-items"})
 """Flags with names behind them."""
 
 

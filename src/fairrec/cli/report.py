@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import Annotated, cast
+from typing import Annotated
 
 import typer
 
@@ -27,38 +27,37 @@ def report_command(
     debug: DebugOption = False,
 ) -> None:
     """Write the page of a saved audit, mitigation, comparison or trend anew."""
-    from fairrec.core.files import write_text
+    from fairrec.core.atomic_io import write_text
     from fairrec.mitigation.mitigation_result import load_mitigation
     from fairrec.report.comparison.page import comparison_page
-    from fairrec.report.page.both import both_page
-    from fairrec.report.page.html import write_page
+    from fairrec.report.page.html import page_html
     from fairrec.report.page.trend import trend_page
-    from fairrec.result.both_sides import BothSides
     from fairrec.result.comparison import load_comparison
-    from fairrec.result.counterfactual_result import load_counterfactual
-    from fairrec.result.own_folder import BOTH, COMPARISON, SIDES, TREND, kind_in
-    from fairrec.result.run_file import load_audit_run
-    from fairrec.result.saved import load_groups, load_saved
-    from fairrec.result.trend_result import load_trend
-    from fairrec.workflows.load import load
+    from fairrec.result.counterfactual import load_counterfactual
+    from fairrec.result.folder import COMPARISON, TREND, kind_in
+    from fairrec.result.parts import result_id, with_id
+    from fairrec.result.saved import load_audit_run, load_groups, load_saved
+    from fairrec.result.trend import load_trend
 
     file = out or folder / "report.html"
     kind = kind_in(folder)
-    if kind is BOTH:
-        both = cast(BothSides, load(folder))
-        has_pages = all((folder / side / "report.html").exists() for side in SIDES)
-        link = f"{Path(os.path.relpath(folder, file.parent)).as_posix()}/" if has_pages else ""
-        write_text(file, both_page(both.users, both.items, both.command, link))
-    elif kind is COMPARISON:
-        write_text(file, comparison_page(*load_comparison(folder)))
+    if kind is COMPARISON:
+        comparison = load_comparison(folder)
+        page, id = comparison_page(*comparison), result_id(*comparison)
     elif kind is TREND:
-        write_text(file, trend_page(load_trend(folder)))
+        trend = load_trend(folder)
+        page, id = trend_page(trend), result_id(trend)
     else:
-        summary, sums = load_saved(folder)
-        groups = load_groups(folder, sums)
-        mitigation, run = load_mitigation(folder, sums), load_audit_run(folder, sums)
-        flipped = load_counterfactual(folder, sums)
+        summary, id = load_saved(folder)
         link = os.path.relpath(folder / "groups.parquet", file.parent)
-        write_page(file, summary, groups, Path(link).as_posix(), mitigation, run, flipped)
+        page = page_html(
+            summary,
+            load_groups(folder, id),
+            Path(link).as_posix(),
+            load_mitigation(folder, id),
+            load_audit_run(folder, id),
+            load_counterfactual(folder, id),
+        )
+    write_text(file, with_id(page, id))
     if not quiet:
         say(f"Written: {file}")

@@ -70,7 +70,7 @@ def search_bench_command(
 ) -> None:
     """Compare searchers: how much of the exact gap each finds after how many users."""
     with shown_progress(quiet, log) as progress:
-        from fairrec.core.files import check_writable
+        from fairrec.core.atomic_io import check_writable
         from fairrec.metrics.reading import read_inputs
         from fairrec.search.searcher import uses_proxy
         from fairrec.workflows.search_bench import bench_searchers
@@ -224,12 +224,11 @@ def _spread(mean: float, sd: float | None) -> str:
 
 def _write(bench: SearchBench, title: str, folder: Path) -> None:
     """Write all files, or none where one cannot be written."""
-    from fairrec.core.files import put_table
-    from fairrec.core.folders import whole_folder
+    from fairrec.core.atomic_io import atomic_folder, put_table
     from fairrec.report.figures.search_curves import search_curves, write_search_curves
 
     chart = search_curves(bench.curve, f"Share of the exact gap found: {title}", _about(bench))
-    with whole_folder(folder, owned=("accuracy.csv",)) as part:
+    with atomic_folder(folder, owned=("accuracy.csv",)) as part:
         for name in ("convergence", "worst", "accuracy"):
             put_table(getattr(bench, name), part / f"{name}.csv", as_csv=True)
         for name in ("search.svg", "search.html"):

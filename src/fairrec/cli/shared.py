@@ -22,11 +22,11 @@ from rich.console import Console
 from rich.text import Text
 
 from fairrec.cli.shown_console import ShownConsole, shown
+from fairrec.core.atomic_io import errors_of_disk
 from fairrec.core.errors import (
     InputError,
     plain,
 )
-from fairrec.core.files import errors_of_disk
 from fairrec.core.kinds import FILE, FOLDER, one_of
 from fairrec.core.options import OUTPUT, TABLES, Option, spelled
 from fairrec.core.progress import Progress, ProgressLines
@@ -34,7 +34,6 @@ from fairrec.core.version import __version__
 
 if TYPE_CHECKING:
     from fairrec.result.audit_result import AuditResult
-    from fairrec.result.both_sides import BothSides
 
 
 class Format(StrEnum):
@@ -88,29 +87,17 @@ def need(given: Mapping[str, Any], *names: str, command: str) -> None:
             raise InputError(f"{spelled(name)} is missing. See fairrec {command} --help")
 
 
-def print_result(
-    result: AuditResult | BothSides, output_format: Format, out: Path | None = None
-) -> None:
+def print_result(result: AuditResult, output_format: Format, out: Path | None = None) -> None:
     """Print a result in the form asked for.
 
     Parameters
     ----------
     out : where it is written
     """
-    from fairrec.report.text.both import both_markdown, print_both
     from fairrec.report.text.markdown import to_markdown
     from fairrec.report.text.terminal import print_text
     from fairrec.report.text.view import build_view
-    from fairrec.result.both_sides import BothSides
 
-    if isinstance(result, BothSides):
-        print_as(
-            output_format,
-            json=result.to_json,
-            markdown=lambda: both_markdown(result),
-            text=lambda console: print_both(result, console),
-        )
-        return
     folder = "AUDIT" if out is None else shlex.quote(str(out))
     print_as(
         output_format,

@@ -16,7 +16,7 @@ from fairrec.core.options import OUTPUT, Option, spelled
 if TYPE_CHECKING:
     from fairrec.mitigation.mitigation_result import MitigationResult
     from fairrec.result.audit_result import AuditResult
-    from fairrec.result.counterfactual_result import CounterfactualResult
+    from fairrec.result.counterfactual import CounterfactualResult
 
 
 @takes_options
@@ -69,8 +69,8 @@ def card_command(
     debug: DebugOption = False,
 ) -> None:
     """Write a section of a model card from a saved audit, in Markdown."""
-    from fairrec.core.files import write_text
-    from fairrec.result.own_folder import refuse_overwriting
+    from fairrec.core.atomic_io import write_text
+    from fairrec.result.folder import refuse_overwriting
     from fairrec.stores.card_file import card, put_card
 
     if out is not None and into is not None:
@@ -90,8 +90,8 @@ def card_command(
 
 
 def _loaded(folder: Path) -> AuditResult | MitigationResult:
-    from fairrec.result.counterfactual_result import CounterfactualResult
-    from fairrec.result.own_folder import refuse_no_audit
+    from fairrec.result.counterfactual import CounterfactualResult
+    from fairrec.result.folder import refuse_no_audit
     from fairrec.workflows.load import load
 
     refuse_no_audit(folder)

@@ -47,7 +47,7 @@ def trend_command(
 ) -> None:
     """Follow groups over releases, and see since when one is served worse."""
     from fairrec.report.text.trend import print_trend, trend_markdown, trend_view
-    from fairrec.result.own_folder import TREND, names_to_replace
+    from fairrec.result.folder import TREND, names_to_replace
     from fairrec.workflows.trend import trend
 
     if out is not None:

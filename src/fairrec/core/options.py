@@ -12,7 +12,6 @@ import re
 import shlex
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from contextvars import ContextVar
 from dataclasses import MISSING, dataclass, fields
 from textwrap import fill
 from threading import Lock
@@ -244,24 +243,6 @@ def from_command_line() -> Iterator[None]:
         _way_in.count(-1)
 
 
-_called: ContextVar[Mapping[str, str]] = ContextVar("_called", default={})  # noqa: B039
-
-
-@contextmanager
-def called(**names: str) -> Iterator[None]:
-    """While this lasts, errors spell options by other names, here and in no other thread.
-
-    >>> with called(by="by_users"):
-    ...     spelled("by", ["gender"])
-    "by_users=['gender']"
-    """
-    token = _called.set({**_called.get(), **names})
-    try:
-        yield
-    finally:
-        _called.reset(token)
-
-
 class Blank(str):
     """A value that the reader fills in: its word on the command line, `...` from Python.
 
@@ -294,7 +275,6 @@ def spelled(name: str, value: object = None) -> str:
     ...     print(spelled("min_support"), spelled("columns", {"label": "y"}), spelled("n_seeds", 3))
     --min-support --columns label=y --seeds 3
     """
-    name = _called.get().get(name, name)
     if not _way_in.is_command_line:
         return name if value is None else f"{name}={plain(repr(value))}"
     flag = f"--{name.removeprefix('n_').rstrip('_').replace('_', '-')}"

@@ -6,7 +6,9 @@ import os
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from itertools import chain, islice, pairwise
+from threading import Thread
 from typing import TypeVar
 
 T = TypeVar("T")
@@ -73,3 +75,16 @@ def chunks(n_rows: int, n_chunks: int, smallest: int = 1) -> list[slice]:
     n_chunks = max(1, min(n_chunks, n_rows // smallest))
     bounds = [n_rows * i // n_chunks for i in range(n_chunks + 1)]
     return [slice(start, stop) for start, stop in pairwise(bounds)]
+
+
+def start_in_background(work: Callable[[], object]) -> None:
+    """Start work whose result is kept and needed later, such as loading modules.
+
+    Errors are swallowed; the caller that needs the result will raise them.
+    """
+
+    def run() -> None:
+        with suppress(Exception):
+            work()
+
+    Thread(target=run, name="background").start()

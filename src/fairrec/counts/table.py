@@ -15,8 +15,9 @@ from typing import Literal, Self
 import polars as pl
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
+from fairrec.core.atomic_io import atomic_file, errors_of_polars
 from fairrec.core.errors import InputError, plain
-from fairrec.core.files import errors_of_polars, errors_of_reading, open_file, whole_file
+from fairrec.core.files import errors_of_reading, open_file
 from fairrec.core.json_file import checked_json
 from fairrec.core.parquet import damaged
 from fairrec.inputs.audit_inputs import MeasuredBy
@@ -316,9 +317,8 @@ def _sum_or_null(name: str) -> pl.Expr:
 def write_counts(counts: Counts, file: Path) -> None:
     """Write counts whole or not at all."""
     said = counts.about.model_dump_json(exclude_defaults=False)
-    # opened here, because Polars takes no path that is not Unicode
-    with whole_file(file) as path, path.open("wb") as stream, errors_of_polars():
-        counts.rows.write_parquet(stream, metadata={KEY: said})
+    with atomic_file(file) as path, errors_of_polars():
+        counts.rows.write_parquet(path, metadata={KEY: said})
 
 
 def read_counts(file: Path) -> Counts:

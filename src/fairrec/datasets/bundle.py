@@ -9,9 +9,9 @@ from typing import Literal
 import polars as pl
 from pydantic import BaseModel, ConfigDict
 
+from fairrec.core.atomic_io import atomic_folder, put_table, refuse_foreign
 from fairrec.core.errors import InputError, plain
-from fairrec.core.files import file_sum, is_json_with, put_table, refuse_foreign
-from fairrec.core.folders import settle, whole_folder
+from fairrec.core.files import file_sum, is_json_with
 from fairrec.core.json_file import load_json
 from fairrec.core.parquet import Kind, is_id, is_time, is_value, lists_of, read_parquet
 
@@ -66,7 +66,6 @@ class Bundle:
 
 def refuse_no_bundle(folder: Path) -> None:
     """Refuse a folder in which a bundle would replace tables that are of none."""
-    settle(folder)
     if not is_json_with(folder / _MANIFEST, "attributes", "positive", "sha256"):
         refuse_foreign(folder, (*(f"{name}.parquet" for name in TABLES), _MANIFEST), "bundle")
 
@@ -74,7 +73,7 @@ def refuse_no_bundle(folder: Path) -> None:
 def write_bundle(bundle: Bundle, folder: Path) -> Manifest:
     """Write the tables and the manifest; they appear only when all are complete."""
     refuse_no_bundle(folder)
-    with whole_folder(folder, owned=(_MANIFEST,)) as part:
+    with atomic_folder(folder, owned=(_MANIFEST,)) as part:
         for name in TABLES:
             put_table(getattr(bundle, name), part / f"{name}.parquet", compression_level=1)
         sums = {name: file_sum(part / f"{name}.parquet") for name in TABLES}
@@ -85,7 +84,6 @@ def write_bundle(bundle: Bundle, folder: Path) -> Manifest:
 
 def read_bundle(folder: Path) -> Bundle:
     """The bundle in a folder; an error where it is none, or not the one that was written."""
-    settle(folder)
     manifest_file = folder / _MANIFEST
     if not manifest_file.exists():
         raise InputError(f"{plain(folder, 300)}: no bundle there. Make one with fairrec prepare")

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from fairrec.core.atomic_io import check_writable
 from fairrec.core.errors import InputError
-from fairrec.core.files import check_writable
 from fairrec.core.options import spelled
 from fairrec.core.progress import Progress
 from fairrec.datasets.bundle import Manifest, refuse_no_bundle, write_bundle

@@ -24,7 +24,7 @@ HELD_OUT = ("test", "relevant", "gain", "missing_lists")
 """The options about held-out interactions."""
 VALUES = ("values", "better")
 """Those about values per user."""
-ITEM_SIDE = ("side", "unit", "by_users", "by_items")
+ITEM_SIDE = ("side", "unit")
 """Those about whose values are compared."""
 OTHER_LISTS = ("against_lists",)
 """That about lists to compare with."""
@@ -102,11 +102,10 @@ Better = Annotated[
 ]
 Users = Annotated[Any, Option(TABLE, "Users and their attributes", TABLES)]
 Side = Annotated[
-    Literal["users", "items", "both"],
+    Literal["users", "items"],
     Option(
-        one_of("users", "items", "both"),
-        "Whose values are compared: what users are shown, how much items are, or one beside the "
-        "other",
+        one_of("users", "items"),
+        "Whose values are compared: what users are shown, or how much items are",
         GROUPS,
     ),
 ]
@@ -125,18 +124,6 @@ By = Annotated[
         NAMES,
         "Attributes that define the groups, numbers in bins on request: gender,age:10,income:q5,"
         "age:18|25|40; of several values per user the first or each: langs:first, langs:each",
-        GROUPS,
-    ),
-]
-ByUsers = Annotated[
-    Any, Option(NAMES, "Attributes of users where both sides are compared, as in by", GROUPS)
-]
-ByItems = Annotated[
-    Any,
-    Option(
-        NAMES,
-        "Attributes of items, as in by: where both sides are compared, or those whose share of "
-        "attention a mitigation tells, else their categories",
         GROUPS,
     ),
 ]
@@ -208,28 +195,19 @@ class TableOptions(Options):
     side: Side = "users"
     unit: UnitColumn = ""
     by: By = ()
-    by_users: ByUsers = ()
-    by_items: ByItems = ()
     given: Given = ()
     metrics: Metrics = None
 
     def check(self) -> None:
-        """Refuse a list of metrics without any, units of no items, and attributes of no side."""
+        """Refuse a list of metrics without any, and units of no items."""
         if self.metrics is not None and not self.metrics:
             example = ["churn"] if self.values is not None else ["auc", "ndcg@5"]
             example = ["exposure@10"] if self.side == "items" else example
             raise InputError(f"No metric is named. Example: {spelled('metrics', example)}")
-        is_both = self.side == "both"
         if self.unit and self.side == "users":
             raise InputError(
                 f"{spelled('unit')} is a column of the items. Add {spelled('side', 'items')}, or "
                 "leave it out."
-            )
-        if is_both and (self.by or not (self.by_users and self.by_items)):
-            raise InputError(
-                f"{spelled('side', 'both')} compares users and items, each by attributes of their "
-                f"own: {spelled('by_users', ['gender'])} and {spelled('by_items', ['category'])}, "
-                f"without {spelled('by')}."
             )
 
     def refuse_gain(self) -> None:
@@ -239,15 +217,6 @@ class TableOptions(Options):
                 f"{spelled('gain', self.gain)} is a column of the held-out interactions. Give "
                 f"them, {spelled('test', Blank('FILE'))}, or leave it out: labels of candidates "
                 "weigh ndcg as they are."
-            )
-
-    def refuse_both(self) -> None:
-        """An error where attributes of both sides are named and one of them is audited."""
-        if (self.by_users or self.by_items) and self.side != "both":
-            name = "by_users" if self.by_users else "by_items"
-            raise InputError(
-                f"{spelled(name)} is for an audit of both sides. Add {spelled('side', 'both')}, or "
-                f"name the attributes in {spelled('by')}."
             )
 
 

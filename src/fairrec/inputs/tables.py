@@ -58,7 +58,6 @@ class Table:
         self.doubts: dict[str, str | None] = {}
         # looked up for each of thousands of attributes
         self._found: dict[str, str | None] = {}
-        self._kept: dict[tuple[str, Role], pl.Series] | None = None
         named = source.path if isinstance(source, Piece) else source
         self.path = Path(named) if isinstance(named, str | Path) else None
         # '.' and '..' name nothing
@@ -79,11 +78,6 @@ class Table:
     def of(cls, source: Any, name: str, mapping: Mapping[str, str] | None = None) -> Table:
         """The table of a source, or the one itself that is opened already."""
         return source if isinstance(source, cls) else cls(source, name, mapping)
-
-    def kept(self) -> Table:
-        """The same, which reads a column once and keeps it, as several will ask for it."""
-        self._kept = {}
-        return self
 
     @property
     def is_csv(self) -> bool:
@@ -182,7 +176,7 @@ class Table:
         self._refuse_two_uses(columns)
         roles = {name: _role(name, column, name in labels) for name, column in columns.items()}
         with self.read_errors():
-            table = self._columns(columns, roles)
+            table = self._source.read(columns, roles)
             table = table.with_columns(
                 self._as_typed(table[name], column, roles[name]) for name, column in columns.items()
             ).with_columns(
@@ -229,16 +223,6 @@ class Table:
                 "those rows or fix the model that wrote them."
             )
         return numbers
-
-    def _columns(self, columns: Mapping[str, str], roles: Mapping[str, Role]) -> pl.DataFrame:
-        """The columns as the source has them, from what is kept where it is there."""
-        if self._kept is None:
-            return self._source.read(columns, roles)
-        new = {name: at for name, at in columns.items() if (at, roles[name]) not in self._kept}
-        if new:
-            found = self._source.read(new, {name: roles[name] for name in new})
-            self._kept |= {(at, roles[name]): found[name] for name, at in new.items()}
-        return pl.DataFrame([self._kept[at, roles[n]].alias(n) for n, at in columns.items()])
 
     def refuse_extreme(self, numbers: FloatArray, column: str) -> None:
         """Raise where squares of the numbers could overflow."""

@@ -11,12 +11,12 @@ from typing import Any
 import numpy as np
 
 from fairrec.core.arrays import FloatArray
-from fairrec.core.errors import InputError, MetricError, UnknownNameError, plain, unknown_name
+from fairrec.core.errors import InputError, MetricError, UnknownNameError, plain
 from fairrec.core.options import spelled
 from fairrec.core.registry import Registry
 from fairrec.core.units import Side
 from fairrec.inputs.tables import LARGEST, SMALLEST
-from fairrec.metrics.registry import ITEM_METRICS, METRICS, OF_SIDE, Metric
+from fairrec.metrics.registry import ITEM_METRICS, OF_SIDE, Metric
 
 DEFAULT_K = 5
 MAX_K = 1000
@@ -134,12 +134,6 @@ def side_of(text: str) -> Side:
     ('items', 'users')
     """
     return "items" if _is_in(ITEM_METRICS, text) else "users"
-
-
-def refuse_unknown(text: str) -> None:
-    """An error where neither users nor items have a metric of this name."""
-    if not (_is_in(METRICS, text) or _is_in(ITEM_METRICS, text)):
-        raise unknown_name("metric", _name_in(text), [*METRICS, *ITEM_METRICS])
 
 
 def _is_in(metrics: Registry[Metric], text: str) -> bool:

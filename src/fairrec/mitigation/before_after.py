@@ -15,8 +15,8 @@ from fairrec.mitigation.effect import change_among, distance_change, gap_to_othe
 from fairrec.mitigation.groups import Choice
 from fairrec.mitigation.measures import Measures
 from fairrec.mitigation.tuning import Aim, Levels, levels_of, mean_or_nan
-from fairrec.result.change_schema import Change
 from fairrec.result.changes import change_of
+from fairrec.result.metric_schema import Change
 from fairrec.result.mitigation_schema import (
     GapToOthers,
     MitigatedGroup,

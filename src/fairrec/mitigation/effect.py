@@ -7,9 +7,8 @@ import polars as pl
 
 from fairrec.core.arrays import BoolArray, FloatArray, IntArray
 from fairrec.metrics.direction import badness
-from fairrec.result.change_schema import Change, GapChange
 from fairrec.result.changes import change_of, change_part
-from fairrec.result.group_table import conditions_of
+from fairrec.result.metric_schema import Change, GapChange
 from fairrec.result.mitigation_schema import (
     GapToOthers,
     GroupCounts,
@@ -17,6 +16,7 @@ from fairrec.result.mitigation_schema import (
     OrderedChanges,
     Outcome,
 )
+from fairrec.result.tables import conditions_of
 from fairrec.statistics.changes import ChangeVerdict, GroupChanges
 from fairrec.statistics.paired import PairedSums, paired_sums
 from fairrec.statistics.unpaired import change_of_means

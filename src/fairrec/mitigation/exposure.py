@@ -24,17 +24,17 @@ from fairrec.statistics.adjust import holm
 from fairrec.statistics.changes import change_verdict
 
 
-def catalogue_of(tables: TableOptions) -> Catalogue | None:
+def catalogue_of(tables: TableOptions, by_items: Sequence[str]) -> Catalogue | None:
     """The items by the attributes named, or by their categories; None where there are none."""
     if tables.items is None:
-        if tables.by_items:
+        if by_items:
             raise InputError(
                 f"{spelled('by_items')} are columns of the items. Give them: "
                 f"{spelled('items', Blank('FILE'))}"
             )
         return None
     table = Table.of(tables.items, "items", tables.columns)
-    by = tables.by_items or _categories(table)
+    by = by_items or _categories(table)
     return read_catalogue(table, by) if by else None
 
 

@@ -9,7 +9,7 @@ from fairrec.core.errors import InputError, UnknownNameError, plain, unknown_nam
 from fairrec.groups.group import Group
 from fairrec.inputs.tables import Table
 from fairrec.inputs.users import Attribute, Value
-from fairrec.result.group_table import RESERVED
+from fairrec.result.tables import RESERVED
 
 
 def read_groups(path: str | Path, attributes: Sequence[Attribute]) -> list[Group]:

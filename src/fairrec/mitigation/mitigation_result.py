@@ -8,15 +8,12 @@ from pathlib import Path
 
 import polars as pl
 
-from fairrec.core.files import put_table
-from fairrec.core.folders import settle
-from fairrec.core.json_file import load_json
+from fairrec.core.atomic_io import put_table
 from fairrec.mitigation.record import RerankerRecord
 from fairrec.result.audit_result import AuditResult, put_audit
-from fairrec.result.file_sums import NO_SUMS, FileSums
+from fairrec.result.folder import MITIGATION, names_to_replace, write_with_page
 from fairrec.result.mitigation_schema import MetricEffect, MitigationSummary
-from fairrec.result.own_folder import MITIGATION, names_to_replace
-from fairrec.result.page import write_with_page
+from fairrec.result.parts import ID, load_part, result_id
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,31 +56,21 @@ class MitigationResult:
         )
         read = audit.run.paths() if audit.run else ()
         names = names_to_replace(MITIGATION, folder, force, read)
-        write = partial(self._write_files, folder=folder)
-        write_with_page(folder, names, write, make_page if report else None)
+        id = result_id(self.summary, self.reranker, audit.summary, audit.group_table)
+        write = partial(self._write_files, folder=folder, id=id)
+        write_with_page(folder, names, id, write, make_page if report else None)
         return folder
 
-    def _write_files(self, part: Path, folder: Path) -> None:
-        put_table(self.predictions, part / "predictions.parquet", compression_level=1)
-        put_table(self.changes, part / "changes.parquet", compression_level=1)
+    def _write_files(self, part: Path, folder: Path, id: str) -> None:
+        for name, table in (("predictions", self.predictions), ("changes", self.changes)):
+            put_table(table, part / f"{name}.parquet", compression_level=1, metadata={ID: id})
         for name, content in (("mitigation", self.summary), ("reranker", self.reranker)):
-            text = content.model_dump_json(indent=2)
+            text = content.model_copy(update={"id": id}).model_dump_json(indent=2)
             (part / f"{name}.json").write_text(text + "\n", encoding="utf-8")
-        # the audit comes last, because it vouches for what is there
-        put_audit(self.audit, part, folder)
+        put_audit(self.audit, part, folder, id)
 
 
-def load_mitigation(folder: str | Path, sums: FileSums = NO_SUMS) -> MitigationSummary | None:
-    """The mitigation saved in a folder; None where there is none.
-
-    Parameters
-    ----------
-    sums : of the audit that it must go with
-    """
-    settle(Path(folder))
-    path = Path(folder) / "mitigation.json"
-    if not path.exists():
-        return None
-    mitigation = load_json(path, MitigationSummary, "mitigation")
-    sums.refuse_other(path)
-    return mitigation
+def load_mitigation(folder: str | Path, id: str) -> MitigationSummary | None:
+    """The mitigation saved in a folder with an audit that has this id; None where there is none."""
+    path = Path(folder) / MITIGATION.known_by
+    return load_part(path, MitigationSummary, "mitigation", id) if path.exists() else None

@@ -69,6 +69,16 @@ ReportedMetrics = Annotated[
     ),
 ]
 
+ByItems = Annotated[
+    Any,
+    Option(
+        NAMES,
+        "Attributes of the items whose share of attention is reported, as in by",
+        MITIGATION,
+        default="their categories",
+    ),
+]
+
 
 @dataclass(frozen=True)
 class MitigationOptions(Options):
@@ -95,6 +105,7 @@ class MitigationOptions(Options):
             MITIGATION,
         ),
     ] = False
+    by_items: ByItems = ()
 
     def check(self) -> None:
         """Refuse a metric that cannot be mitigated so."""

@@ -9,7 +9,6 @@ from typing import Literal
 import numpy as np
 from pydantic import Field
 
-from fairrec.core.folders import settle
 from fairrec.core.json_file import load_json
 from fairrec.core.version import __version__
 from fairrec.groups.group import Group
@@ -19,10 +18,10 @@ from fairrec.mitigation.groups import Choice
 from fairrec.mitigation.options import MitigationOptions
 from fairrec.mitigation.reranker import RERANKERS
 from fairrec.mitigation.tuning import Aim
-from fairrec.result.parts import Part
+from fairrec.result.parts import ResultFile
 
 
-class RerankerRecord(Part):
+class RerankerRecord(ResultFile):
     """The content of `reranker.json`. What a re-ranker learns it learns anew from the history."""
 
     schema_version: Literal["1"] = "1"
@@ -74,6 +73,5 @@ def record_of(
 def load_reranker(file: str | Path) -> RerankerRecord:
     """The re-ranker in a file."""
     path = Path(file)
-    settle(path.parent)
     fix = "Give the reranker.json that fairrec mitigate wrote."
-    return load_json(path, RerankerRecord, "re-ranker", fix)
+    return load_json(path, RerankerRecord, "re-ranker", fix).model_copy(update={"id": ""})

@@ -19,7 +19,7 @@ from fairrec.metrics.reading import read_inputs
 from fairrec.mitigation import effect
 from fairrec.mitigation.options import MitigationOptions
 from fairrec.mitigation.predictions import predictions_table
-from fairrec.result import group_table
+from fairrec.result.tables import RESERVED
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +49,7 @@ def read_split(
     settings: dict[str, Any] = {
         **{name: getattr(tables, name) for name in declared(TableOptions)},
         "wants": ("items", "history"),
-        "reserved": (*group_table.RESERVED, *effect.RESERVED),
+        "reserved": (*RESERVED, *effect.RESERVED),
         "max_memory": max_memory,
     }
     if tables.test is not None and validation is not None:

@@ -11,7 +11,7 @@ from fairrec.core.options import spelled
 from fairrec.policy.outcome import Passing, RuleOutcome
 from fairrec.policy.rules import Rule
 from fairrec.report.words import numbers, plural
-from fairrec.result.counterfactual_schema import Affected
+from fairrec.result.counterfactual import Affected
 
 
 def judge_affected(rule: Rule, affected: Affected | None, place: int) -> RuleOutcome:

@@ -6,7 +6,7 @@ ruled out for every group that has to be. Both rest on intervals that hold for a
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -21,7 +21,7 @@ from fairrec.policy.harms import GroupHarms, difference_harms, ratio_harms
 from fairrec.policy.outcome import JudgedGroup, Passing, RuleOutcome
 from fairrec.policy.over_releases import Trends, judge_over_releases
 from fairrec.policy.rules import Policy, Require, Rule
-from fairrec.result.counterfactual_schema import Affected
+from fairrec.result.counterfactual import Affected
 from fairrec.result.metric_schema import MetricResult
 from fairrec.result.schema import AuditSummary
 from fairrec.statistics.outcome import BY_MORE, RULED_OUT, WORSE
@@ -90,32 +90,20 @@ def no_baseline() -> str:
     return f"has baseline, and none was given. Name one: {spelled('baseline', Blank('AUDIT'))}"
 
 
-def judge_policy(
-    policy: Policy, measured: Sequence[Measurements], where: str
-) -> tuple[RuleOutcome, ...]:
+def judge_policy(policy: Policy, measured: Measurements, where: str) -> tuple[RuleOutcome, ...]:
     """The outcome of every rule, and of what is required.
 
     Parameters
     ----------
-    measured : of one audit or several, whose metrics have different names
     where : the policy, for errors
     """
     found = []
     for number, rule in enumerate(policy.rule, start=1):
         try:
-            found.append(judge(rule, policy.require, _with_metric(measured, rule.metric), number))
+            found.append(judge(rule, policy.require, measured, number))
         except (InputError, ValueError) as error:
             raise InputError(f"{where}: rule {number}: {error}") from error
     return (*found, *_required(policy, measured))
-
-
-def _with_metric(measured: Sequence[Measurements], metric: str) -> Measurements:
-    """The audit that has a metric; an error where none has it."""
-    for one in measured:
-        if metric in one.summary.metrics:
-            return one
-    known = [name for one in measured for name in one.summary.metrics]
-    raise unknown_name("metric in this audit", metric, known)
 
 
 def judge(rule: Rule, require: Require, measured: Measurements, number: int) -> RuleOutcome:
@@ -286,15 +274,14 @@ def _judged_group(harms: GroupHarms, at: int) -> JudgedGroup:
     )
 
 
-def _required(policy: Policy, measured: Sequence[Measurements]) -> list[RuleOutcome]:
+def _required(policy: Policy, measured: Measurements) -> list[RuleOutcome]:
     """What is required of the data behind every metric that a rule is about."""
     most = policy.require.max_undefined
     if most is None:
         return []
     found = []
     for metric in dict.fromkeys(rule.metric for rule in policy.rule):
-        audit = _with_metric(measured, metric)
-        share = audit.about(metric).undefined_share
+        share = measured.about(metric).undefined_share
         is_too_much = share > most
         severities = [rule.severity for rule in policy.rule if rule.metric == metric]
         found.append(
@@ -306,7 +293,7 @@ def _required(policy: Policy, measured: Sequence[Measurements]) -> list[RuleOutc
                 outcome="failed" if is_too_much else "passed",
                 limit=most,
                 **words.undefined_in_words(
-                    metric, share, most, audit.summary.unit, is_too_much=is_too_much
+                    metric, share, most, measured.summary.unit, is_too_much=is_too_much
                 ),
                 decided_by=None,
                 n_failed=0,

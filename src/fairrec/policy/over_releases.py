@@ -15,7 +15,7 @@ from fairrec.policy.outcome import JudgedGroup, Passing, RuleOutcome
 from fairrec.policy.rules import Rule
 from fairrec.policy.words import who_is_asked
 from fairrec.report.words import group_label, number, plural
-from fairrec.result.trend_schema import TrendLine, TrendSummary
+from fairrec.result.trend import TrendLine, TrendSummary
 
 Trends = Callable[[Rule], TrendSummary]
 """A rule -> the releases, in the metrics and groups that share its level."""

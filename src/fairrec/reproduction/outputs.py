@@ -5,8 +5,7 @@ from __future__ import annotations
 import base64
 from pathlib import Path
 
-from fairrec.core.files import put_table
-from fairrec.core.folders import whole_folder
+from fairrec.core.atomic_io import atomic_folder, put_table
 from fairrec.report.figures.still import pdf_of, svg_of
 from fairrec.report.page.html import css_text, page_css, page_template, policy
 from fairrec.report.text.markdown import escape, table_lines
@@ -18,7 +17,7 @@ PAGE = "index.html"
 
 def write_outcome(folder: Path, name: str, title: str, outcome: Outcome, command: str) -> None:
     """Write all files of an experiment, or none where one cannot be written."""
-    with whole_folder(folder, owned=(PAGE,)) as part:
+    with atomic_folder(folder, owned=(PAGE,)) as part:
         for table in outcome.tables:
             put_table(table.data, part / f"{table.name}.csv", as_csv=True)
             put_table(table.data, part / f"{table.name}.parquet")

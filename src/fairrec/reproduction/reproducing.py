@@ -7,8 +7,8 @@ from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 
+from fairrec.core.atomic_io import check_writable
 from fairrec.core.errors import InputError, unknown_name
-from fairrec.core.files import check_writable
 from fairrec.core.options import spelled
 from fairrec.core.progress import Progress
 from fairrec.report.figures.still import need_figures

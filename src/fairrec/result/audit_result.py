@@ -2,30 +2,111 @@
 
 from __future__ import annotations
 
+import html
+import sys
+import tempfile
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 import polars as pl
 
+from fairrec.core.atomic_io import put_table, sink_table
 from fairrec.core.audit_options import AggregatesOnly, MinShown, SharingOptions
 from fairrec.core.errors import InputError, as_unicode, listed, plain, unknown_name
-from fairrec.core.files import file_sum, put_table, sink_table
+from fairrec.core.files import file_sum
 from fairrec.core.options import documented, spelled
-from fairrec.result.audit_verdict import AuditVerdict, audit_verdict
-from fairrec.result.file_sums import RESULT, sums_in
-from fairrec.result.finding_table import as_pandas, finding_table
-from fairrec.result.metric_schema import Gap, MetricResult
+from fairrec.result.folder import (
+    AUDIT,
+    RESULT,
+    CardMaker,
+    PageMaker,
+    names_to_replace,
+    write_with_page,
+)
+from fairrec.result.metric_schema import Gap, MetricResult, MetricVerdict
 from fairrec.result.min_shown import without_small
-from fairrec.result.own_folder import AUDIT, names_to_replace
-from fairrec.result.page import CardMaker, PageMaker, write_with_page
-from fairrec.result.per_user_table import in_order_of_ids
-from fairrec.result.ratio_table import ratio_table
-from fairrec.result.run_file import AuditRun, place_of, put_run
-from fairrec.result.saved import GROUPS, PER_USER
+from fairrec.result.parts import ID, result_id
+from fairrec.result.saved import GROUPS, PER_USER, AuditRun, place_of, put_run
 from fairrec.result.schema import AuditSummary, InputSummary
-from fairrec.result.show import show_page
+from fairrec.result.tables import as_pandas, finding_table, in_order_of_ids, ratio_table
+from fairrec.statistics.outcome import Outcome
+
+HEIGHT = 900
+
+
+def show_page(page: str) -> Path | None:
+    """Display a page in a notebook; elsewhere write it to a temporary file and give its path."""
+    if _in_notebook():
+        notebook: Any = import_module("IPython.display")
+        # a frame of its own keeps the page's styles and scripts from the notebook's; IPython warns
+        # of one that does not stand in something else
+        notebook.display(
+            notebook.HTML(
+                f'<div><iframe srcdoc="{html.escape(page)}" sandbox="allow-scripts" '
+                f'style="width:100%;height:{HEIGHT}px;border:0"></iframe></div>'
+            )
+        )
+        return None
+    folder = tempfile.mkdtemp(prefix="fairrec-")
+    file = Path(folder) / "report.html"
+    file.write_text(page, encoding="utf-8", newline="\n")
+    return file
+
+
+def _in_notebook() -> bool:
+    """Whether a notebook runs this; a terminal, with IPython or without, is none."""
+    ipython: Any = sys.modules.get("IPython")
+    if ipython is None:
+        return False
+    shell = ipython.get_ipython()
+    return shell is not None and hasattr(shell, "kernel")
+
+
+@dataclass(frozen=True, slots=True)
+class AuditVerdict:
+    """The outcome of an audit, and of each metric that was tested.
+
+    Parameters
+    ----------
+    outcome : that of the metrics which matters most: "worse by more" (than matters), "worse",
+        "inconclusive" or "not worse by more". Metrics of which neither end is better decide only
+        where there are no others: "differs by more", "differs", "inconclusive" or "differs by no
+        more". None where nothing was tested
+    metrics : metric -> how many groups are worse, ruled out and open, and the certificate
+    """
+
+    outcome: Outcome | None
+    metrics: Mapping[str, MetricVerdict]
+
+    def __repr__(self) -> str:
+        """The outcome, and a line for each metric."""
+        lines = [
+            f"  {plain(name)}: {one.outcome} (groups by more: {one.n_worse_by_more:,}, extent "
+            f"unclear: {one.n_worse:,}, ruled out: {one.n_ruled_out:,}{_rests(one)}, open: "
+            f"{one.n_open:,})"
+            for name, one in self.metrics.items()
+        ]
+        return "\n".join([self.outcome or "not tested", *lines])
+
+
+def _rests(verdict: MetricVerdict) -> str:
+    """How many groups are ruled out only if unknown attributes make no difference."""
+    n = verdict.n_exceeding_at_worst
+    return f" ({n:,} if those of unknown attributes are like the others)" if n else ""
+
+
+def audit_verdict(summary: AuditSummary) -> AuditVerdict:
+    """The verdict that a result holds."""
+    verdicts = {name: about.verdict for name, about in summary.metrics.items()}
+    return AuditVerdict(
+        outcome=summary.outcome,
+        metrics={name: verdict for name, verdict in verdicts.items() if verdict is not None},
+    )
+
 
 MOST_LINES = 10
 """Metrics that `repr` tells of."""
@@ -198,8 +279,9 @@ class AuditResult:
             SharingOptions.of(min_shown=min_shown, aggregates_only=aggregates_only)
         )
         names = names_to_replace(AUDIT, folder, force, self.paths())
-        write = partial(put_audit, passed_on, folder=folder)
-        write_with_page(folder, names, write, passed_on.drawn if report else None)
+        id = result_id(passed_on.summary, passed_on.group_table)
+        write = partial(put_audit, passed_on, folder=folder, id=id)
+        write_with_page(folder, names, id, write, passed_on.drawn if report else None)
         return folder
 
     def passed_on(self, sharing: SharingOptions) -> AuditResult:
@@ -241,7 +323,7 @@ class AuditResult:
         )
 
     def to_json(self) -> str:
-        """The content of `result.json`, without the checksums of the files beside it."""
+        """The content of `result.json`, its id left empty."""
         return self.summary.model_dump_json(indent=2)
 
     def _handed_out(self, table: pl.DataFrame, metric: str | None) -> Any:
@@ -258,22 +340,22 @@ class AuditResult:
         raise unknown_name("metric in this result", name, self.metrics)
 
 
-def put_audit(result: AuditResult, part: Path, folder: Path) -> None:
+def put_audit(result: AuditResult, part: Path, folder: Path, id: str) -> None:
     """Write all but the page of a result that is for a folder into one on its way.
 
-    Files that are there already are of the same result, which vouches for them.
+    Parameters
+    ----------
+    id : of the result that it is a part of
     """
-    put_table(result.group_table, part / GROUPS, compression_level=1)
+    named = {ID: id}
+    put_table(result.group_table, part / GROUPS, compression_level=1, metadata=named)
     if result.summary.is_aggregates_only:
         pass
     elif result.per_user_parts is not None:
-        sink_table(result.per_user_parts, part / PER_USER)
+        sink_table(result.per_user_parts, part / PER_USER, named)
     elif result.per_user is not None:
-        put_table(result.per_user, part / PER_USER, compression_level=1)
-    # parts have the order and the size that memory allowed, so they differ from run to run
-    in_parts = (PER_USER,) if result.per_user_parts is not None else ()
-    written = sorted(file.name for file in part.iterdir() if file.name not in in_parts)
-    summary = result.summary.model_copy(update={"files": sums_in(part, written)})
+        put_table(result.per_user, part / PER_USER, compression_level=1, metadata=named)
+    summary = result.summary.model_copy(update={"id": id})
     (part / RESULT).write_text(summary.model_dump_json(indent=2) + "\n", encoding="utf-8")
     if result.run is not None:
-        put_run(result.run, part, folder, sums_in(part, (RESULT, *in_parts)))
+        put_run(result.run, part, folder, id)

@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from fairrec.core.arrays import FloatArray
-from fairrec.result.change_schema import Change, GapChange
-from fairrec.result.metric_schema import MetricResult
+from fairrec.result.metric_schema import Change, GapChange, MetricResult
 from fairrec.statistics.changes import change_verdict
 from fairrec.statistics.paired import PairedChanges, paired_change
 from fairrec.statistics.unpaired import change_of_means

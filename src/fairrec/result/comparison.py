@@ -6,20 +6,157 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import polars as pl
+from pydantic import Field
 
-from fairrec.core.errors import InputError, plain, unknown_name
-from fairrec.core.files import put_table
+from fairrec.core.atomic_io import put_table
+from fairrec.core.errors import plain, unknown_name
 from fairrec.core.json_file import load_json
-from fairrec.result.change_table import NUMBERS, RESERVED
-from fairrec.result.comparison_schema import ComparisonSummary, MetricComparison
-from fairrec.result.finding_table import as_pandas
-from fairrec.result.own_folder import COMPARISON, names_to_replace
-from fairrec.result.page import write_with_page
-from fairrec.result.saved import are_numbers, load_table
-from fairrec.result.show import show_page
+from fairrec.core.units import USERS, Unit
+from fairrec.result.audit_result import show_page
+from fairrec.result.folder import COMPARISON, names_to_replace, write_with_page
+from fairrec.result.metric_schema import CertifiedSize, Change, GapChange
+from fairrec.result.parts import ID, Part, ResultFile, result_id
+from fairrec.result.saved import load_table
+from fairrec.result.schema import AuditedModel
+from fairrec.result.tables import as_pandas
+from fairrec.statistics.compared import Loss
+
+MOST_GROUPS = 50
+MOST_DIFFERENCES = 100
+
+
+class ComparedAudit(Part):
+    """One of the two audits."""
+
+    name: str = Field(description="of its folder; empty for a result in memory")
+    title: str
+    model: AuditedModel | None
+    fairrec_version: str
+    n_users: int
+
+
+class AuditDifference(Part):
+    """Something in which the two audits differ, other than what they measured."""
+
+    what: str
+    base: str = Field(description="as the base has it; empty where it has none")
+    candidate: str
+
+
+class Pairing(Part):
+    """Whether the same users are compared, and who could not be."""
+
+    is_paired: bool
+    why: str = Field(description="why users are not paired; empty where they are")
+    n_shared: int | None = Field(description="users in both; null where ids were not kept")
+    n_only_base: int | None
+    n_only_candidate: int | None
+    n_moved: int | None = Field(
+        description="users in both whose attributes differ; where these are few of a group they "
+        "count for the one they are in in the candidate"
+    )
+
+
+class GroupComparison(Part):
+    """A group in both audits."""
+
+    group: dict[str, str]
+    support: int = Field(description="users the change rests on; unpaired, of the candidate")
+    before: float
+    after: float
+    change: float
+    simultaneous: tuple[float, float] = Field(
+        description="confidence interval of the change that holds for all groups and metrics at "
+        "once"
+    )
+    outcome: Loss
+    difference: float | None = Field(
+        description="the change minus that of all others (difference in differences); null where "
+        "there are none or their error is not known"
+    )
+    difference_simultaneous: tuple[float, float] | None = Field(
+        description="confidence interval of the difference, in one family with those of the changes"
+    )
+    is_behind: bool = Field(
+        description="whether it is shown to have lost more, or gained less, than all others; where "
+        "neither end is better, to have changed otherwise"
+    )
+
+
+class MetricComparison(Part):
+    """One metric in both audits; harm is how much worse the candidate serves a group."""
+
+    called: str
+    higher_is_better: bool | None
+    everyone: Change | None = Field(
+        description="how the mean changed, at alpha for all metrics at once; null where nobody has "
+        "a value in both"
+    )
+    gap: GapChange
+    matters: float | None = Field(
+        description="the smallest harm worth acting on, in units of the metric; null where nothing "
+        "was said"
+    )
+    is_conclusive: bool = Field(
+        description="false where users without a value, in either audit, leave everything open "
+        "that is not shown"
+    )
+    outcome: Loss = Field(
+        description="what is known of a loss of any group, the mean of all included; inconclusive "
+        "only where neither a loss nor its absence is known"
+    )
+    n_groups: int = Field(description="groups of both audits, and of one of them")
+    n_unknown: int = Field(
+        description="of these, groups in one audit only or with too few users for any interval"
+    )
+    n_lost: int = Field(description="groups shown to have lost; where no end is better, changed")
+    n_lost_by_more: int = Field(description="of these, by more than matters")
+    n_behind: int = Field(
+        description="groups shown to have lost more, or gained less, than all others"
+    )
+    n_gained: int
+    n_ruled_out: int = Field(
+        description="groups that did not lose, where something matters by more than that"
+    )
+    n_open: int
+    ruled_out_from: int | None = Field(
+        description="of groups with so many users and more none is inconclusive"
+    )
+    certificate: tuple[CertifiedSize, ...] = Field(
+        description="the largest harm that is not ruled out, for groups of at least each size that "
+        "are not shown to have lost; smallest size first"
+    )
+    lost: tuple[GroupComparison, ...] = Field(
+        description="groups shown to have lost, those by more than matters first; where neither "
+        "end is better, those that changed. At most 50"
+    )
+    behind: tuple[GroupComparison, ...] = Field(
+        description="groups shown to have lost more, or gained less, than all others; at most 50"
+    )
+    gained: tuple[GroupComparison, ...] = Field(description="most first; at most 50")
+
+
+class ComparisonSummary(ResultFile):
+    """The content of `comparison.json`."""
+
+    schema_version: Literal["1"] = "1"
+    fairrec_version: str
+    command: str
+    unit: Unit = Field(default=USERS, description="what has one value each, in both audits")
+    base: ComparedAudit
+    candidate: ComparedAudit
+    pairing: Pairing
+    attributes: tuple[str, ...] = Field(description="those that both audits have")
+    alpha: float = Field(description="family-wise error rate over all groups and metrics")
+    matters: str | None = Field(description="the smallest harm worth acting on, as it was given")
+    outcome: Loss = Field(description="the worst of the metrics; which groups lost more is in each")
+    metrics: dict[str, MetricComparison]
+    differences: tuple[AuditDifference, ...] = Field(description="at most 100")
+    notes: tuple[str, ...] = Field(description="what was not compared, and what to know of it")
+
 
 NAME = COMPARISON.known_by
 ComparisonPage = Callable[[ComparisonSummary, pl.DataFrame], str]
@@ -102,7 +239,10 @@ class Comparison:
         folder = Path(folder)
         names = names_to_replace(COMPARISON, folder, force)
         make_page = partial(self.page, self.summary, self.changes)
-        write_with_page(folder, names, self._write_files, make_page if report else None)
+        id = result_id(self.summary, self.changes)
+        write_with_page(
+            folder, names, id, partial(self._write_files, id=id), make_page if report else None
+        )
         return folder
 
     def show(self) -> Path | None:
@@ -113,32 +253,14 @@ class Comparison:
         """The content of `comparison.json`."""
         return self.summary.model_dump_json(indent=2)
 
-    def _write_files(self, part: Path) -> None:
-        put_table(self.changes, part / "changes.parquet", compression_level=1)
-        (part / NAME).write_text(self.to_json() + "\n", encoding="utf-8")
+    def _write_files(self, part: Path, id: str) -> None:
+        put_table(self.changes, part / "changes.parquet", compression_level=1, metadata={ID: id})
+        text = self.summary.model_copy(update={"id": id}).model_dump_json(indent=2)
+        (part / NAME).write_text(text + "\n", encoding="utf-8")
 
 
 def load_comparison(folder: Path) -> tuple[ComparisonSummary, pl.DataFrame]:
     """The comparison saved in a folder."""
     summary = load_json(folder / NAME, ComparisonSummary, "comparison")
-    changes = load_table(folder / "changes.parquet")
-    if not _is_told_by(summary, changes):
-        raise InputError(
-            f"{plain(folder, 300)}: changes.parquet does not belong to this comparison. Compare "
-            "again."
-        )
-    return summary, changes
-
-
-def _is_told_by(summary: ComparisonSummary, changes: pl.DataFrame) -> bool:
-    """Whether a table has the columns and the groups that a summary tells of."""
-    texts, types = ("metric", *summary.attributes, "outcome"), changes.schema
-    return (
-        {*types} == {*summary.attributes, *RESERVED}
-        and all(types[name] == pl.String for name in texts)
-        and all(types[name].is_integer() for name in ("depth", "support"))
-        and are_numbers(changes, *NUMBERS)
-        and all(types[name] == pl.Boolean for name in ("is_beyond_chance", "is_known", "is_behind"))
-        and dict(changes.group_by("metric").len().iter_rows())
-        == {name: about.n_groups for name, about in summary.metrics.items() if about.n_groups}
-    )
+    changes = load_table(folder / "changes.parquet", summary.id)
+    return summary.model_copy(update={"id": ""}), changes

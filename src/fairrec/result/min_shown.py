@@ -17,14 +17,27 @@ import polars as pl
 from fairrec.core.units import Unit
 from fairrec.inputs.mismatched_ids import ALIKE, EXAMPLES
 from fairrec.inputs.users import Value
-from fairrec.result.catalogue_schema import CatalogueExposure, ItemsShown
-from fairrec.result.circumstances_schema import Given
-from fairrec.result.group_table import BOUNDED
-from fairrec.result.metric_schema import Finding, MetricResult, MetricVerdict, Unknown
+from fairrec.result.metric_schema import (
+    CategoryRatios,
+    Finding,
+    GroupRatios,
+    MetricRatios,
+    MetricResult,
+    MetricVerdict,
+    Unknown,
+)
 from fairrec.result.parts import GroupValue
-from fairrec.result.ratios_schema import CategoryRatios, GroupRatios, MetricRatios
-from fairrec.result.schema import AttributeSummary, AuditSummary, Hidden, MissingUsers
-from fairrec.result.search_schema import SearchedMetric
+from fairrec.result.schema import (
+    AttributeSummary,
+    AuditSummary,
+    CatalogueExposure,
+    Given,
+    Hidden,
+    ItemsShown,
+    MissingUsers,
+    SearchedMetric,
+)
+from fairrec.result.tables import BOUNDED
 
 T = TypeVar("T", GroupValue, GroupRatios)
 

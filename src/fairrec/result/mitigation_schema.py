@@ -7,8 +7,8 @@ from typing import Literal
 from pydantic import Field
 
 from fairrec.inputs.users import Value
-from fairrec.result.change_schema import Change, GapChange
-from fairrec.result.parts import Part
+from fairrec.result.metric_schema import Change, GapChange
+from fairrec.result.parts import Part, ResultFile
 from fairrec.statistics.changes import ChangeVerdict
 
 Outcome = Literal[ChangeVerdict, "turned round", "gap grew", "intersections further apart"]
@@ -125,7 +125,7 @@ class ExposureChange(Part):
     )
 
 
-class MitigationSummary(Part):
+class MitigationSummary(ResultFile):
     """The content of `mitigation.json`."""
 
     schema_version: Literal["1"] = "1"

@@ -1,12 +1,23 @@
-"""What the named parts of all results are made of."""
+"""What the named parts of all results are made of, and the id that the files of one share."""
 
 from __future__ import annotations
 
-from typing import Any
+import hashlib
+from pathlib import Path
+from typing import TYPE_CHECKING, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from fairrec.core.errors import InputError, plain
+from fairrec.core.json_file import load_json
 from fairrec.inputs.users import Value
+
+if TYPE_CHECKING:
+    import polars as pl
+
+
+ID = "fairrec.result"
+"""The name of the id in the metadata of Parquet."""
 
 
 class Part(BaseModel):
@@ -15,9 +26,13 @@ class Part(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
 
-def without(data: dict[str, Any], *names: str) -> dict[str, Any]:
-    """What an older file holds, less what is not kept any more."""
-    return {name: part for name, part in data.items() if name not in names}
+class ResultFile(Part):
+    """The content of a JSON file of a result."""
+
+    id: str = Field(
+        default="",
+        description="shared by all files of the result, made from it; empty where it is not saved",
+    )
 
 
 class GroupValue(Part):
@@ -26,3 +41,46 @@ class GroupValue(Part):
     group: dict[str, Value] = Field(description="attribute -> value")
     value: float
     support: int = Field(description="users of the group with a defined value")
+
+
+def result_id(*content: BaseModel | pl.DataFrame) -> str:
+    """The id of a result that says this."""
+    found = hashlib.sha256()
+    for one in content:
+        if isinstance(one, BaseModel):
+            found.update(one.model_dump_json(exclude={"id"}).encode())
+        else:
+            found.update(one.write_csv().encode())
+    return found.hexdigest()[:32]
+
+
+def refuse_other_id(file: Path, found: str | None, id: str) -> None:
+    """An error where a file does not carry the id of the result it is read with."""
+    if (found or "") != id:
+        raise InputError(
+            f"{plain(file, 300)}: is of another result than the files beside it. Read it "
+            "again if a command is writing there; else write the result again, or put back the "
+            "file that was written with it."
+        )
+
+
+def with_id(page: str, id: str) -> str:
+    """A page that carries the id of its result."""
+    return f"{page.rstrip()}\n<!-- {ID} {id} -->\n"
+
+
+Content = TypeVar("Content", bound=ResultFile)
+
+
+def load_part(
+    path: Path, content: type[Content], called: str, id: str, again: str = "Write it again."
+) -> Content:
+    """The content of a JSON file of the result with an id; without it, as where it was made.
+
+    Parameters
+    ----------
+    called, again : as of `load_json`
+    """
+    found = load_json(path, content, called, again=again)
+    refuse_other_id(path, found.id, id)
+    return found.model_copy(update={"id": ""})

@@ -2,20 +2,223 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+import math
+from typing import Literal
 
-from pydantic import Field, model_validator
+import numpy as np
+from pydantic import Field
 
 from fairrec.core.units import USERS, Unit
 from fairrec.inputs.audit_inputs import MeasuredBy
 from fairrec.inputs.order import TiedLists
-from fairrec.result.catalogue_schema import CatalogueExposure
-from fairrec.result.circumstances_schema import DifferingCircumstance, Given
-from fairrec.result.metric_schema import MAX_UNDEFINED, Finding, MetricResult
-from fairrec.result.parts import GroupValue, Part, without
-from fairrec.result.ratios_schema import Ratios
-from fairrec.result.search_schema import SearchSummary
+from fairrec.inputs.users import Value
+from fairrec.result.metric_schema import MAX_UNDEFINED, Finding, MetricResult, Ratios
+from fairrec.result.parts import GroupValue, Part, ResultFile
+from fairrec.statistics.catalogue import Represented, SpreadOver
 from fairrec.statistics.outcome import Outcome
+
+MOST_VALUES = 50
+"""Of an attribute that are told, those of most items."""
+
+
+class ItemsShown(Part):
+    """Items that some list shows."""
+
+    n_items: int
+    n_shown: int = Field(description="in the first k places of any list")
+
+
+class Representation(Part):
+    """How one attribute is represented.
+
+    Attention-weighted rank fairness is 1 where every list meets the target.
+    """
+
+    to_catalogue: float | None = Field(description="target: the share of items with each value")
+    to_relevance: float | None = Field(
+        description="target: the attention due to them; null where nobody knows what users wanted"
+    )
+    shown: dict[str, ItemsShown] = Field(
+        default_factory=dict, description=f"by value, the {MOST_VALUES} of most items"
+    )
+
+
+class CatalogueExposure(Part):
+    """How the first k places of lists are spread over the items of the catalogue."""
+
+    k: int
+    n_lists: int
+    n_items: int
+    n_shown: int = Field(description="items in the first k places of any list")
+    gini: float = Field(description="of the attention that items get; 0 where all get the same")
+    expected_exposure_loss: float | None = Field(
+        description="squared distance from the ideal order, mean over lists; null where nobody "
+        "knows what users wanted"
+    )
+    representation: dict[str, Representation] = Field(description="by attribute")
+
+
+def catalogue_part(found: SpreadOver) -> CatalogueExposure:
+    """The part of `result.json`."""
+    return CatalogueExposure(
+        k=found.k,
+        n_lists=found.n_lists,
+        n_items=found.n_items,
+        n_shown=found.n_shown,
+        gini=found.gini,
+        expected_exposure_loss=found.loss,
+        representation={
+            one.attribute.name: Representation(
+                to_catalogue=_known(one.to_catalogue),
+                to_relevance=_known(one.to_relevance),
+                shown=_shown(one),
+            )
+            for one in found.representation
+        },
+    )
+
+
+def _shown(found: Represented) -> dict[str, ItemsShown]:
+    most = sorted(np.argsort(-found.n_items, kind="stable")[:MOST_VALUES])
+    return {
+        str(found.attribute.values[at]): ItemsShown(
+            n_items=int(found.n_items[at]), n_shown=int(found.n_shown[at])
+        )
+        for at in most
+        if found.n_items[at]
+    }
+
+
+def _known(value: float | None) -> float | None:
+    return None if value is None or math.isnan(value) else value
+
+
+class GivenCircumstance(Part):
+    """A circumstance in which users are alike when groups are compared."""
+
+    n_values: int
+    n_missing: int | None = Field(
+        description="users of whom it is not known, a stratum of their own; null where hidden"
+    )
+    binning: str | None
+
+
+class NoLongerFound(Part):
+    """A group that differs by more than chance, and not among users in the same circumstances."""
+
+    metric: str
+    group: dict[str, Value]
+    n_users: int = Field(description="with a value")
+    raw_difference: float = Field(description="whatever the circumstances")
+    difference: float | None = Field(
+        description="among users in the same circumstances; null where nobody else is in those of "
+        "the group"
+    )
+    kept_share: float = Field(description="users of the group in strata with others")
+
+
+class Given(Part):
+    """The circumstances in which users are alike when groups are compared."""
+
+    named: tuple[str, ...] = Field(description="as they were named, with their binning")
+    circumstances: dict[str, GivenCircumstance]
+    n_strata: int = Field(description="combinations of circumstances that occur")
+    n_users_alone: int | None = Field(
+        description="users who are the only one in their stratum; null where hidden"
+    )
+    n_not_comparable: dict[str, int] = Field(
+        description="for each metric, groups of which less than half are in strata with others: "
+        "inconclusive"
+    )
+    no_longer: tuple[NoLongerFound, ...] = Field(
+        description="findings without these circumstances that are none with them"
+    )
+
+
+class DifferingCircumstance(Part):
+    """A circumstance, not given, that makes a part of the difference of a finding."""
+
+    metric: str
+    group: dict[str, Value]
+    circumstance: str
+    mean: float = Field(description="of the circumstance in the group")
+    mean_of_others: float
+    difference: float = Field(description="that of the finding")
+    explains: float | None = Field(
+        description="the part of the difference that it makes, from how the metric depends on it "
+        "among all others; null where too few others are in the circumstances of the group"
+    )
+    at_random: tuple[float, float] | None = Field(
+        description="then the metric in the group and among all others if their lists were in "
+        "random order; null where that says nothing"
+    )
+
+
+class HistoryPoint(Part):
+    """What a search had found by then."""
+
+    users: int = Field(description="scored so far")
+    gap: float
+
+
+class SearchedMetric(Part):
+    """What a search came to for one metric."""
+
+    may_be_larger_by: float | None = Field(
+        description="the exact gap is not larger by more than this, with the confidence stated; "
+        "null where the searcher gives no bound"
+    )
+    history: tuple[HistoryPoint, ...]
+
+
+class Spent(Part):
+    """What the scores in a ledger have cost; how long the calls took is in `run.json`."""
+
+    users: int
+    rows: int
+    calls: int
+
+
+class SearchSummary(Part):
+    """How users were chosen for scoring."""
+
+    name: str
+    users_scored: int
+    users_total: int
+    ending: Literal["finished", "users spent", "time spent"] = "finished"
+    budget_users: int | None = None
+    budget_seconds: float | None = None
+    hyper_parameters: dict[str, float | None] = Field(default_factory=dict)
+    users_reference: int = Field(
+        default=0, description="scored first, at random; tests against chance rest on them"
+    )
+    confidence: float | None = Field(default=None, description="of may_be_larger_by")
+    n_fully_scored: int = Field(
+        default=0, description="full combinations of which every user is scored"
+    )
+    n_not_fully_scored: int = Field(default=0, description="the other eligible ones")
+    model_identity: str = Field(
+        default="",
+        description="the model that was asked for scores, as its ledger names it; empty for a "
+        "table and for a function without a name",
+    )
+    users_paid: int = Field(default=0, description="scored by the model in this run")
+    users_before: int = Field(default=0, description="users whose scores the ledger had")
+    rows_paid: int = 0
+    calls: int = Field(default=0, description="of the model in this run")
+    faults: dict[str, int] = Field(
+        default_factory=dict, description="of the endpoint in this run, each tried again: kind -> n"
+    )
+    spent_in_all: Spent | None = Field(
+        default=None,
+        description="for the scores in the ledger, by this run and all before it; null where no "
+        "ledger is kept in a file",
+    )
+    has_table: bool = Field(
+        default=False,
+        description="every score was in a table, so that an audit without a search is exact",
+    )
+    metrics: dict[str, SearchedMetric] = Field(default_factory=dict)
 
 
 class MissingUsers(Part):
@@ -99,12 +302,6 @@ class InputSummary(Part):
     name: str
     sha256: str | None
 
-    @model_validator(mode="before")
-    @classmethod
-    def _of_older_results(cls, data: Any) -> Any:
-        """Results from before there was a `run.json` have paths here."""
-        return without(data, "path") if isinstance(data, dict) else data
-
 
 class AuditedModel(Part):
     """What the auditor calls the recommender."""
@@ -139,7 +336,7 @@ class Hidden(Part):
     n_values: int = Field(description="values of attributes that are hidden")
 
 
-class AuditSummary(Part):
+class AuditSummary(ResultFile):
     """The content of `result.json`."""
 
     schema_version: Literal["1"] = "1"
@@ -230,8 +427,7 @@ class AuditSummary(Part):
     metrics: dict[str, MetricResult]
     ratios: Ratios | None = Field(
         default=None,
-        description="ratios between groups and inequality among users; null in "
-        "results from before they were computed",
+        description="ratios between groups and inequality among users",
     )
     catalogue: CatalogueExposure | None = Field(
         default=None,
@@ -245,18 +441,3 @@ class AuditSummary(Part):
     is_aggregates_only: bool = Field(
         default=False, description="no table of users, per_user.parquet, was written beside it"
     )
-    files: dict[str, str] = Field(
-        default_factory=dict,
-        description="SHA-256 of the files beside it that are read again; none in results that are "
-        "not saved, or are from before there were any",
-    )
-
-    @model_validator(mode="before")
-    @classmethod
-    def _measured_by_its_tables(cls, data: Any) -> Any:
-        """A result from before it was recorded tells by its tables."""
-        if not isinstance(data, dict) or data.get("measured_by") is not None:
-            return data
-        told = {"values": "values", "test": "recommendations", "predictions": "candidates"}
-        known = (what for name, what in told.items() if name in data.get("inputs", ()))
-        return {**data, "measured_by": next(known, None)}

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from fairrec.core.atomic_io import write_text
 from fairrec.core.errors import InputError, plain
-from fairrec.core.files import write_text
 from fairrec.mitigation.mitigation_result import MitigationResult
 from fairrec.report.text.model_card import model_card
 from fairrec.result.audit_result import AuditResult

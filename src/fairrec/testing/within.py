@@ -12,15 +12,14 @@ if TYPE_CHECKING:
     from fairrec.policy.gate_options import Inconclusive
     from fairrec.policy.outcome import GateResult
     from fairrec.policy.rules import Policy
-    from fairrec.result.both_sides import BothSides
     from fairrec.workflows.load import Audited
 
 
 def assert_within(
-    result: Audited | BothSides,
+    result: Audited,
     policy: Policy | Mapping[str, Any] | str | Path = SETTINGS_FILE,
     *,
-    baseline: Audited | BothSides | None = None,
+    baseline: Audited | None = None,
     releases: str | Path | None = None,
     inconclusive: Inconclusive = "fail",
 ) -> GateResult:

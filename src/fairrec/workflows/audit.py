@@ -9,7 +9,6 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from fairrec.core.ahead import do_ahead
 from fairrec.core.audit_options import (
     AboutOptions,
     Alpha,
@@ -32,6 +31,7 @@ from fairrec.core.errors import InputError, errors_of_libraries
 from fairrec.core.kernels import make_ready
 from fairrec.core.options import documented, invalid, spelled
 from fairrec.core.progress import Progress
+from fairrec.core.threads import start_in_background
 from fairrec.counts.options import (
     RESERVED_NAMES,
     Address,
@@ -63,7 +63,7 @@ from fairrec.metrics.measured import (
 )
 from fairrec.metrics.reading import read_inputs
 from fairrec.models.runs.loading import LoadingRun, ScoreByRun
-from fairrec.result.group_table import RESERVED
+from fairrec.result.tables import RESERVED
 from fairrec.scoring.options import THE_TABLE, ScorerOptions
 from fairrec.search.options import SearchOptions
 from fairrec.search.searcher import SEARCHERS
@@ -74,7 +74,6 @@ from fairrec.workflows.repeated_call import audit_call, said_of_scores, said_of_
 if TYPE_CHECKING:
     from fairrec.counts.table import Counts
     from fairrec.result.audit_result import AuditResult
-    from fairrec.result.both_sides import BothSides
     from fairrec.scoring.model import Model, ScoringFunction
 
 NAMELESS = AboutOptions()
@@ -92,8 +91,6 @@ def audit(
     side: Side = TableOptions.side,
     unit: UnitColumn = TableOptions.unit,
     by: Sequence[str] | str = (),
-    by_users: Sequence[str] | str = (),
-    by_items: Sequence[str] | str = (),
     given: Sequence[str] | str = (),
     items: Any = None,
     history: Any = None,
@@ -131,7 +128,7 @@ def audit(
     scratch: Scratch = EngineOptions.scratch,
     progress: Progress | None = None,
     command: str | None = None,
-) -> AuditResult | BothSides:
+) -> AuditResult:
     """Which user groups are served best and worst, by how much, and whether it is chance.
 
     Tables are paths (Parquet, CSV, Arrow) or Polars, pandas or Arrow tables.
@@ -143,7 +140,7 @@ def audit(
         also as one row per user with lists
     test, relevant, gain, missing_lists, values, better : see TableOptions
     users, items, history, against_lists, columns, side, unit : see TableOptions
-    by, by_users, by_items, given, metrics : see TableOptions
+    by, given, metrics : see TableOptions
     counts, disjoint : see CountsOptions; also what `fairrec.count` gives
     depth, min_support, permutations, alpha, matters : see AuditOptions
     max_undefined, seed, threads, max_memory, top : see AuditOptions
@@ -180,16 +177,12 @@ def audit(
     how = _search_options(search, scorer)
     progress = progress or (lambda stage, done, total: None)
     progress("reading", 0, 0)
-    tables.refuse_both()
     if tables.side != "users":
-        from fairrec.workflows.audit_both import audit_both
         from fairrec.workflows.audit_items import audit_items, refuse_for_items
 
         beside = {"counts": counts, "scorer": scorer, "search": search, "engine": where.engine}
-        is_both = tables.side == "both"
-        refuse_for_items(predictions, tables.side, **beside, values=values if is_both else None)
-        conduct = audit_both if is_both else audit_items
-        return conduct(predictions, tables, options, progress, command=command, about=about)
+        refuse_for_items(predictions, **beside)
+        return audit_items(predictions, tables, options, progress, command=command, about=about)
     if sources := CountsOptions.of(counts=counts, disjoint=disjoint).counts:
         from fairrec.workflows.audit_counts import audit_counts, refuse_beside
 
@@ -242,7 +235,7 @@ def audit(
             if where.engine != "local":
                 raise
     # all that comes after reading is loaded meanwhile
-    do_ahead(_load_the_rest)
+    start_in_background(_load_the_rest)
     # a run scores its candidates by itself, once they are read
     inputs, wanted = read_inputs(
         predictions if run is None else run.candidates(),

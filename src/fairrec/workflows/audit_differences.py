@@ -8,10 +8,10 @@ from fairrec.core.errors import listed, plain
 from fairrec.inputs.users import users_sum
 from fairrec.report.words import percent
 from fairrec.result.audit_result import AuditResult
-from fairrec.result.comparison_schema import MOST_DIFFERENCES, AuditDifference, Pairing
-from fairrec.result.made_with import options_of
-from fairrec.result.per_user_table import in_order_of_ids
+from fairrec.result.comparison import MOST_DIFFERENCES, AuditDifference, Pairing
 from fairrec.result.schema import AuditSummary
+from fairrec.result.summary import options_of
+from fairrec.result.tables import in_order_of_ids
 from fairrec.workflows.membership import LEAST_OF_GROUP, MOST_MOVED
 from fairrec.workflows.pairing import Common
 from fairrec.workflows.published import PublishedGroups

@@ -19,8 +19,8 @@ from fairrec.metrics.measured import measure_everyone, refuse_undefined
 from fairrec.metrics.reading_items import ItemsRead, read_items
 from fairrec.models.runs.loading import LoadingRun
 from fairrec.result.audit_result import AuditResult
-from fairrec.result.catalogue_schema import catalogue_part
-from fairrec.result.group_table import RESERVED
+from fairrec.result.schema import catalogue_part
+from fairrec.result.tables import RESERVED
 from fairrec.statistics.analyse import analyse
 from fairrec.statistics.analysis import Analysis
 from fairrec.statistics.catalogue import spread_over
@@ -29,12 +29,11 @@ from fairrec.workflows.audit_named import named_result
 from fairrec.workflows.repeated_call import audit_call, said_of_tables
 
 
-def refuse_for_items(predictions: Any, side: str, /, **beside: object) -> None:
+def refuse_for_items(predictions: Any, /, **beside: object) -> None:
     """An error for what cannot be done where items are compared.
 
     Parameters
     ----------
-    side : as it was asked for
     beside : options by their names, and what was given for each
     """
     given = {name: value for name, value in beside.items() if not _is_usual(value)}
@@ -42,7 +41,7 @@ def refuse_for_items(predictions: Any, side: str, /, **beside: object) -> None:
         given["run"] = predictions
     for name in given:
         raise InputError(
-            f"{spelled('side', side)} needs the lists of all users at once, with their scores. "
+            f"{spelled('side', 'items')} needs the lists of all users at once, with their scores. "
             f"Leave out {spelled(name)}, and give the recommendations as a table."
         )
 

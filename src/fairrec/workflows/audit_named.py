@@ -20,12 +20,10 @@ from fairrec.metrics.measured import Measured, tied_lists, values_in_random_orde
 from fairrec.report.page.card import card_html
 from fairrec.report.page.html import page_html
 from fairrec.result.audit_result import AuditResult
-from fairrec.result.circumstances import differing_part, given_part
-from fairrec.result.circumstances_schema import DifferingCircumstance
-from fairrec.result.group_table import group_table
-from fairrec.result.naming import audit_summary
-from fairrec.result.per_user_table import per_user_table
-from fairrec.result.run_file import audit_run
+from fairrec.result.saved import audit_run
+from fairrec.result.schema import DifferingCircumstance
+from fairrec.result.summary import audit_summary, differing_part, given_part
+from fairrec.result.tables import group_table, per_user_table
 from fairrec.search.searched import Searched
 from fairrec.statistics.analyse import analyse
 from fairrec.statistics.analysis import Analysis

@@ -13,10 +13,9 @@ from typing import Any
 
 import polars as pl
 
+from fairrec.core.atomic_io import errors_of_scratch, scratch
 from fairrec.core.audit_options import AboutOptions, AuditOptions
-from fairrec.core.files import errors_of_scratch
 from fairrec.core.progress import Progress
-from fairrec.core.scratch import scratch
 from fairrec.counts.executor import open_executor
 from fairrec.counts.options import EngineOptions
 from fairrec.counts.rows import counted_users
@@ -56,7 +55,7 @@ def audit_in_parts(
     place = Path(tempfile.gettempdir()) if where.scratch is None else where.scratch
     with ExitStack() as ending:
         with errors_of_scratch(place):
-            per_user = ending.enter_context(scratch(place, "fairrec-users", is_folder=True))
+            per_user = ending.enter_context(scratch(place))
         with (
             open_executor(where) as executor,
             counted_in_parts(

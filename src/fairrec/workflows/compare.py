@@ -23,14 +23,16 @@ from fairrec.metrics.matters import by_name
 from fairrec.metrics.value_columns import metric_named
 from fairrec.report.comparison.page import comparison_card, comparison_page
 from fairrec.result.audit_result import AuditResult
-from fairrec.result.change_schema import Change
-from fairrec.result.change_table import change_table, refuse_reserved
 from fairrec.result.changes import change_between, change_of
-from fairrec.result.comparison import Comparison
-from fairrec.result.comparison_parts import compared_audit, metric_comparison
-from fairrec.result.comparison_schema import ComparisonSummary
-from fairrec.result.metric_schema import MetricResult
-from fairrec.result.own_folder import name_of
+from fairrec.result.comparison import Comparison, ComparisonSummary
+from fairrec.result.comparison_parts import (
+    change_table,
+    compared_audit,
+    metric_comparison,
+    refuse_reserved,
+)
+from fairrec.result.folder import name_of
+from fairrec.result.metric_schema import Change, MetricResult
 from fairrec.statistics.compared import ComparedGroups, compare_paired, judged, loss_of_all
 from fairrec.statistics.unpaired import compare_unpaired
 from fairrec.workflows.audit_differences import audit_differences, comparison_notes

@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 
 from fairrec.core.arrays import FloatArray
+from fairrec.core.atomic_io import write_text
 from fairrec.core.audit_options import AuditOptions, MaxMemory, MinShown, SharingOptions, Threads
 from fairrec.core.errors import InputError, errors_of_libraries
-from fairrec.core.files import write_text
 from fairrec.core.options import documented, spelled
 from fairrec.core.progress import Progress
 from fairrec.counts.counting import count_users

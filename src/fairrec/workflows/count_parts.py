@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from fairrec.core.arrays import FloatArray
+from fairrec.core.atomic_io import atomic_file, put_table
 from fairrec.core.errors import InputError, plain
-from fairrec.core.files import put_table, whole_file
 from fairrec.core.options import changed, spelled
 from fairrec.core.progress import Progress
 from fairrec.counts.counting import count_users
@@ -27,7 +27,7 @@ from fairrec.inputs.tables import Table
 from fairrec.metrics import METRICS, MetricAtK
 from fairrec.metrics.measured import measure_everyone
 from fairrec.metrics.reading import read_inputs
-from fairrec.result.per_user_table import per_user_table
+from fairrec.result.tables import per_user_table
 from fairrec.scoring.model import Model
 from fairrec.workflows.scored import with_scores_of
 
@@ -98,7 +98,7 @@ class CountPart:
             table = per_user_table(inputs, measured)
             number = part.name.split()[1].replace(",", "")
             # a part that is worked on twice writes the same file
-            with whole_file(self.per_user / f"{int(number):08}.parquet") as file:
+            with atomic_file(self.per_user / f"{int(number):08}.parquet") as file:
                 put_table(table, file, compression_level=1)
         notes = (*inputs.notes, *inputs.side.notes)
         return CountedPart(_noted(replace(counts, where=part.name), ()), open_doubts(inputs), notes)

@@ -42,9 +42,8 @@ from fairrec.metrics.matters import matters_of
 from fairrec.metrics.reading import read_inputs
 from fairrec.report.text.counterfactual import headline, notes
 from fairrec.report.words import plural
-from fairrec.result.counterfactual_result import CounterfactualResult
-from fairrec.result.counterfactual_schema import CounterfactualSummary
-from fairrec.result.group_table import RESERVED
+from fairrec.result.counterfactual import CounterfactualResult, CounterfactualSummary
+from fairrec.result.tables import RESERVED
 from fairrec.scoring.features import refuse_unseen
 from fairrec.scoring.model import FunctionModel, Model
 from fairrec.scoring.options import ScorerOptions

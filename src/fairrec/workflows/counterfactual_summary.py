@@ -13,7 +13,7 @@ from fairrec.core.version import __version__
 from fairrec.metrics import MetricAtK
 from fairrec.metrics.change import AFFECTED, is_of_both
 from fairrec.result.audit_result import AuditResult
-from fairrec.result.counterfactual_schema import (
+from fairrec.result.counterfactual import (
     Affected,
     AsTheyAre,
     CounterfactualSummary,

@@ -9,9 +9,8 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 
+from fairrec.core.atomic_io import atomic_folder, check_writable, put_table, refuse_foreign
 from fairrec.core.errors import InputError, unknown_name
-from fairrec.core.files import check_writable, put_table, refuse_foreign
-from fairrec.core.folders import settle, whole_folder
 from fairrec.core.options import spelled
 from fairrec.core.progress import Progress
 from fairrec.datasets.bundle import Bundle, write_bundle
@@ -20,7 +19,7 @@ from fairrec.datasets.world_options import WorldOptions
 from fairrec.models.deep.training_data import TrainingData, training_data
 from fairrec.models.shallow.ease import Ease
 from fairrec.result.audit_result import AuditResult
-from fairrec.result.own_folder import AUDIT, names_to_replace
+from fairrec.result.folder import AUDIT, names_to_replace
 from fairrec.workflows.audit import audit
 
 PLANTED = {"gender": "F", "age": "56+"}
@@ -61,7 +60,7 @@ def run_demo(
         "predictions": predictions,
     }
     _refuse_other_tables(folder, tables)
-    with whole_folder(folder, owned=("predictions.parquet",)) as part:
+    with atomic_folder(folder, owned=("predictions.parquet",)) as part:
         for name, table in tables.items():
             put_table(table, part / f"{name}.parquet")
     result = audit(
@@ -81,7 +80,6 @@ def run_demo(
 
 def _refuse_other_tables(folder: Path, tables: Mapping[str, pl.DataFrame]) -> None:
     """Refuse to replace tables of these names that are not those of an earlier demo."""
-    settle(folder)
     names = {f"{name}.parquet": table.schema for name, table in tables.items()}
     refuse_foreign(
         folder,

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import os
 import shlex
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from contextlib import suppress
 from functools import cache
 from pathlib import Path
 from typing import Any
 
-from fairrec.core.errors import InputError, errors_of_libraries, listed, plain, unknown_name
+from fairrec.core.errors import InputError, errors_of_libraries, plain, unknown_name
 from fairrec.core.options import invalid, spelled
 from fairrec.core.settings import SETTINGS_FILE
 from fairrec.core.told import told_path
@@ -22,10 +22,9 @@ from fairrec.policy.over_releases import Trends
 from fairrec.policy.rules import Policy, Rule, policy_in
 from fairrec.report.text.view import about_model
 from fairrec.result.audit_result import AuditResult
-from fairrec.result.both_sides import BothSides
-from fairrec.result.trend_schema import TrendSummary
+from fairrec.result.trend import TrendSummary
 from fairrec.workflows.compare import compare
-from fairrec.workflows.load import Audited, counterfactual_of, refuse_hidden, sides_of
+from fairrec.workflows.load import Audited, audit_of, counterfactual_of, refuse_hidden
 from fairrec.workflows.policy_file import PolicyFile, read_policy
 from fairrec.workflows.trend import trend
 from fairrec.workflows.trend_options import TrendOptions
@@ -33,10 +32,10 @@ from fairrec.workflows.trend_options import TrendOptions
 
 @errors_of_libraries()
 def gate(
-    audit: Audited | BothSides,
+    audit: Audited,
     policy: Policy | Mapping[str, Any] | str | Path = SETTINGS_FILE,
     *,
-    baseline: Audited | BothSides | None = None,
+    baseline: Audited | None = None,
     releases: str | Path | None = None,
     inconclusive: Inconclusive | None = None,
 ) -> GateResult:
@@ -44,8 +43,7 @@ def gate(
 
     Parameters
     ----------
-    audit : a result, or the folder of one; of a mitigation that of the re-ranked lists. Of both
-        sides, each rule is about the one that has its metric
+    audit : a result, or the folder of one; of a mitigation that of the re-ranked lists
     policy : a file with `[[rule]]` and `[require]`, or the same as a mapping
     baseline : a result to be no worse than, where a rule asks for it
     releases : a folder with audits of earlier releases, where a rule asks for their trend
@@ -67,33 +65,22 @@ def gate(
         raise invalid("inconclusive", "'fail' or 'pass'", inconclusive)
     asked = _policy(policy)
     refuse_own_baseline(audit, baseline)
-    results, place = sides_of("audit", audit)
-    asked.refuse_other_audit([result.summary for result in results])
-    bases = [] if baseline is None else sides_of("baseline", baseline)[0]
-    for name, judged_by in (("audit", results), ("baseline", bases)):
-        for result in judged_by:
-            refuse_hidden(name, result)
-    if len(results) > 1 and releases is not None:
-        raise InputError(
-            f"{spelled('releases')} are of one side. Hold each side against them by itself: its "
-            "folder is in that of both."
-        )
-    _refuse_no_rule(asked, results)
+    result, place = audit_of("audit", audit)
+    asked.refuse_other_audit(result.summary)
+    refuse_hidden("audit", result)
+    base = None if baseline is None else audit_of("baseline", baseline)[0]
+    if base is not None:
+        refuse_hidden("baseline", base)
     _refuse_unused(asked, baseline, releases)
     found = counterfactual_of(audit)
-    affected = None if found is None else found.affected
-    measured = [
-        Measurements(
-            result.summary,
-            result.group_table,
-            None if baseline is None else _changes(_base_of(result, bases), result),
-            None if releases is None else _trends(asked.policy, place or result, releases),
-            affected,
-        )
-        for result in results
-    ]
+    measured = Measurements(
+        result.summary,
+        result.group_table,
+        None if base is None else _changes(base, result),
+        None if releases is None else _trends(asked.policy, place or result, releases),
+        None if found is None else found.affected,
+    )
     judged = judge_policy(asked.policy, measured, asked.where)
-    result = results[0]
     outcome, exit_code = outcome_of_rules(judged, inconclusive)
     return GateResult(
         title=plain(result.summary.title),
@@ -106,25 +93,6 @@ def gate(
         policy=asked.policy,
         rules=judged,
     )
-
-
-def _refuse_no_rule(asked: PolicyFile, results: Sequence[AuditResult]) -> None:
-    """An error where no rule is about one of both sides, which would pass unseen."""
-    named = {rule.metric for rule in asked.policy.rule}
-    for result in results if named & {name for one in results for name in one.metrics} else ():
-        if not named & {*result.metrics}:
-            side = result.summary.unit.many
-            raise InputError(
-                f"{asked.where}: no rule is about {side}, whose audit is one of both. Add a rule "
-                f"with one of its metrics ({listed([*result.metrics])}), or name the folder of the "
-                "other side alone."
-            )
-
-
-def _base_of(result: AuditResult, bases: Sequence[AuditResult]) -> AuditResult:
-    """The baseline of the same side; the only one where there is one, which is then compared."""
-    same = [base for base in bases if base.summary.unit == result.summary.unit]
-    return (same or [*bases])[0]
 
 
 def refuse_own_baseline(audit: object, baseline: object) -> None:
@@ -164,7 +132,7 @@ def check_baseline(file: str | Path, baseline: str | Path | None) -> None:
     """Refuse a policy that asks for a baseline where there is none, before any work is done."""
     asked = read_policy(file)
     if baseline is not None:
-        sides_of("baseline", baseline)
+        audit_of("baseline", baseline)
         _refuse_unused(asked, baseline)
         return
     for number, rule in enumerate(asked.policy.rule, start=1):
@@ -188,10 +156,10 @@ def _refuse_unused(
             )
 
 
-def _called(given: Audited | BothSides) -> str:
+def _called(given: Audited) -> str:
     if isinstance(given, str | Path):
         return told_path(given)
-    return plain(sides_of("baseline", given)[0][0].summary.title) or "a result in memory"
+    return plain(audit_of("baseline", given)[0].summary.title) or "a result in memory"
 
 
 def _look(place: Path | None) -> str:

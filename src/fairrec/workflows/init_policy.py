@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from fairrec.core.atomic_io import errors_of_disk, write_text
 from fairrec.core.audit_options import AuditOptions
 from fairrec.core.errors import InputError, OutputError, plain
-from fairrec.core.files import errors_of_disk, write_text
 from fairrec.core.matters import Amount, Matters
 from fairrec.core.options import defaults
 from fairrec.core.toml_text import to_toml
@@ -17,10 +17,10 @@ from fairrec.metrics.value_columns import metric_named
 from fairrec.policy.judging import Measurements, judge
 from fairrec.policy.rules import Policy
 from fairrec.result.audit_result import AuditResult
-from fairrec.result.made_with import options_of
 from fairrec.result.metric_schema import MetricResult
 from fairrec.result.schema import AuditSummary
-from fairrec.workflows.load import refuse_hidden, sides_of
+from fairrec.result.summary import options_of
+from fairrec.workflows.load import audit_of, refuse_hidden
 
 USUAL_SHARE, USUAL_SPREAD = 0.05, 0.1
 """Of the mean, and of the standard deviation among users where a share of the mean says nothing:
@@ -34,7 +34,7 @@ _ABOUT = """\
 
 
 def init_policy(audit: str | Path, out: str | Path) -> Path:
-    """Write a policy for the metrics and groups of a saved audit, or of both sides of one.
+    """Write a policy for the metrics and groups of a saved audit.
 
     An existing file stays.
     """
@@ -44,27 +44,26 @@ def init_policy(audit: str | Path, out: str | Path) -> Path:
             raise OutputError(
                 f"{plain(out, 300)}: exists already. Remove it, or name another file."
             )
-    write_text(out, policy_text(*sides_of("audit", audit)[0]))
+    write_text(out, policy_text(audit_of("audit", audit)[0]))
     return out
 
 
-def policy_text(*sides: AuditResult) -> str:
-    """The content of the file, for an audit or those of both sides."""
-    summaries = [result.summary for result in sides]
-    require = {"max_undefined": summaries[0].max_undefined}
-    of = f' "{plain(summaries[0].title)}"' if summaries[0].title else ""
+def policy_text(result: AuditResult) -> str:
+    """The content of the file."""
+    summary = result.summary
+    require = {"max_undefined": summary.max_undefined}
+    of = f' "{plain(summary.title)}"' if summary.title else ""
     parts = [
         _ABOUT.format(of=of),
-        to_toml({"audit": _options_of(*summaries)}),
-        *_required(require, " or ".join(summary.unit.many for summary in summaries)),
+        to_toml({"audit": _audit_options(summary)}),
+        *_required(require, summary.unit.many),
+        *_rules(result, require),
     ]
-    for result in sides:
-        parts += _rules(result, require)
     return "".join(parts)
 
 
 def _rules(result: AuditResult, require: dict[str, Any]) -> Iterator[str]:
-    """A rule for each metric of one side, with what it says of it now."""
+    """A rule for each metric, with what it says of it now."""
     summary = result.summary
     refuse_hidden("audit", result)
     judged = {name: about for name, about in summary.metrics.items() if _is_judged(about)}
@@ -102,27 +101,6 @@ def _rule(name: str, about: MetricResult, summary: AuditSummary) -> dict[str, An
 def _matters(name: str, summary: AuditSummary) -> Amount | None:
     """As it was given, so that a share stays one."""
     return None if summary.matters is None else Matters.parsed(summary.matters).amount(name)
-
-
-def _options_of(*summaries: AuditSummary) -> dict[str, Any]:
-    """The options of an audit, or those that both sides have together."""
-    of_sides = [_audit_options(summary) for summary in summaries]
-    if len(of_sides) == 1:
-        return of_sides[0]
-    users, items = of_sides
-    told = [Matters.parsed(one["matters"]) for one in of_sides if "matters" in one]
-    by_metric = tuple(named for one in told for named in one.by_metric)
-    options = {
-        **{"side": "both", "by_users": users["by"], "by_items": items["by"]},
-        **items,
-        **users,
-        **{"side": "both", "metrics": [*users["metrics"], *items["metrics"]]},
-        "matters": str(Matters(by_metric, told[0].of_others)) if told else None,
-        "columns": users.get("columns", {}) | items.get("columns", {}),
-        "better": users.get("better", {}) | items.get("better", {}),
-    }
-    del options["by"]
-    return {name: value for name, value in options.items() if value not in (None, {})}
 
 
 def _audit_options(summary: AuditSummary) -> dict[str, Any]:

@@ -9,36 +9,34 @@ from fairrec.core.errors import InputError, errors_of_libraries, plain
 from fairrec.core.files import errors_of_reading
 from fairrec.core.options import invalid, spelled
 from fairrec.mitigation.mitigation_result import MitigationResult, load_mitigation
-from fairrec.mitigation.record import load_reranker
+from fairrec.mitigation.record import RerankerRecord
 from fairrec.report.comparison.page import comparison_card, comparison_page
-from fairrec.report.page.both import both_page
 from fairrec.report.page.card import card_html
 from fairrec.report.page.html import page_html
 from fairrec.report.page.trend import trend_page
 from fairrec.result.audit_result import AuditResult
-from fairrec.result.both_sides import BothSides, load_both, refuse_other_sides
 from fairrec.result.comparison import Comparison, load_comparison
-from fairrec.result.counterfactual_result import CounterfactualResult, load_counterfactual
-from fairrec.result.counterfactual_schema import CounterfactualSummary
-from fairrec.result.file_sums import FileSums
-from fairrec.result.own_folder import (
-    BOTH,
+from fairrec.result.counterfactual import (
+    CounterfactualResult,
+    CounterfactualSummary,
+    load_counterfactual,
+)
+from fairrec.result.folder import (
     COMPARISON,
     COUNTERFACTUAL,
-    SIDES,
     TREND,
     kind_in,
     refuse_no_audit,
 )
-from fairrec.result.run_file import load_audit_run
+from fairrec.result.parts import load_part
 from fairrec.result.saved import (
+    load_audit_run,
     load_groups,
     load_per_user,
     load_saved,
     load_table,
-    refuse_other_groups,
 )
-from fairrec.result.trend_result import TrendResult, load_trend
+from fairrec.result.trend import TrendResult, load_trend
 
 Audited = AuditResult | MitigationResult | CounterfactualResult | str | Path
 """What stands for an audit: of a mitigation it is that of the re-ranked lists, of a counterfactual
@@ -48,7 +46,7 @@ that of what changes."""
 @errors_of_libraries()
 def load(
     folder: str | Path,
-) -> AuditResult | BothSides | MitigationResult | CounterfactualResult | Comparison | TrendResult:
+) -> AuditResult | MitigationResult | CounterfactualResult | Comparison | TrendResult:
     """The result that was saved in a folder, of whatever kind it is.
 
     Parameters
@@ -71,31 +69,20 @@ def load(
         return Comparison(*load_comparison(folder), comparison_page, comparison_card)
     if kind is TREND:
         return TrendResult(load_trend(folder), trend_page)
-    if kind is BOTH:
-        return _load_sides(folder)
-    audit, sums = _load_audit(folder)
-    counterfactual = load_counterfactual(folder, sums)
+    audit, id = _load_audit(folder)
+    counterfactual = load_counterfactual(folder, id)
     if counterfactual is not None:
         return CounterfactualResult(counterfactual, audit)
-    mitigation = load_mitigation(folder, sums)
+    mitigation = load_mitigation(folder, id)
     if mitigation is None:
         return audit
-    reranker = load_reranker(folder / "reranker.json")
-    sums.refuse_other(folder / "reranker.json")
     return MitigationResult(
         summary=mitigation,
-        reranker=reranker,
+        reranker=load_part(folder / "reranker.json", RerankerRecord, "re-ranker", id),
         audit=audit,
-        changes=load_table(folder / "changes.parquet", sums),
-        predictions=load_table(folder / "predictions.parquet", sums),
+        changes=load_table(folder / "changes.parquet", id),
+        predictions=load_table(folder / "predictions.parquet", id),
     )
-
-
-def _load_sides(folder: Path) -> BothSides:
-    command = load_both(folder).command
-    users, items = (load_audit(folder / side) for side in SIDES)
-    refuse_other_sides(folder, users, items)
-    return BothSides(users, items, command, both_page)
 
 
 def load_audit(folder: str | Path) -> AuditResult:
@@ -103,20 +90,18 @@ def load_audit(folder: str | Path) -> AuditResult:
     return _load_audit(folder)[0]
 
 
-def _load_audit(folder: str | Path) -> tuple[AuditResult, FileSums]:
-    """The audit in a folder, and what vouches for the other files there."""
+def _load_audit(folder: str | Path) -> tuple[AuditResult, str]:
+    """The audit in a folder, and the id of its files."""
     folder = _folder_of("folder", folder)
     refuse_no_audit(folder)
     if not folder.is_dir():
         raise InputError(
             f"{plain(folder, 300)}: is no folder. Name the one that an audit wrote: its --out."
         )
-    summary, sums = load_saved(folder)
-    groups = load_groups(folder, sums)
-    refuse_other_groups(groups, summary)
-    run = load_audit_run(folder, sums)
-    per_user = load_per_user(folder, summary, sums.with_run(run.files) if run else sums)
-    return AuditResult(summary, groups, per_user, run, page_html, card_html), sums
+    summary, id = load_saved(folder)
+    groups, per_user = load_groups(folder, id), load_per_user(folder, id)
+    run = load_audit_run(folder, id)
+    return AuditResult(summary, groups, per_user, run, page_html, card_html), id
 
 
 def audit_of(name: str, given: Audited) -> tuple[AuditResult, Path | None]:
@@ -130,33 +115,12 @@ def audit_of(name: str, given: Audited) -> tuple[AuditResult, Path | None]:
         return given.with_users(), None
     if isinstance(given, MitigationResult | CounterfactualResult):
         return given.audit, None
-    if isinstance(given, BothSides):
-        raise InputError(
-            f"{name}: an audit of both sides is no audit by itself. Name one of them: its "
-            f"{' or its '.join(f'.{side}' for side in SIDES)}"
-        )
     if not isinstance(given, str | Path):
         raise invalid(name, "a result, or the folder of one", given)
     return load_audit(given), Path(given)
 
 
-def sides_of(name: str, given: Audited | BothSides) -> tuple[list[AuditResult], Path | None]:
-    """The audit that is meant, or both where it is of both sides, and the folder of a saved one.
-
-    Parameters
-    ----------
-    name : what the caller calls it, for errors
-    """
-    place = _folder_of(name, given) if isinstance(given, str | Path) else None
-    if place is not None and kind_in(place) is BOTH:
-        given = _load_sides(place)
-    if isinstance(given, BothSides):
-        return [given.users.with_users(), given.items.with_users()], place
-    result, place = audit_of(name, given)
-    return [result], place
-
-
-def counterfactual_of(given: Audited | BothSides) -> CounterfactualSummary | None:
+def counterfactual_of(given: Audited) -> CounterfactualSummary | None:
     """What a counterfactual says of all users; None where a result is none."""
     if isinstance(given, CounterfactualResult):
         return given.summary

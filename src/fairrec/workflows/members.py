@@ -9,7 +9,7 @@ import numpy as np
 import polars as pl
 
 from fairrec.core.arrays import BoolArray, FloatArray, IntArray
-from fairrec.result.trend_schema import Users
+from fairrec.result.trend import Users
 from fairrec.statistics.in_common import shared_differences, shared_users
 from fairrec.workflows.releases import Release
 from fairrec.workflows.trend_lines import Lines

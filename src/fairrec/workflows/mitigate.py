@@ -54,7 +54,7 @@ from fairrec.mitigation.split import TargetSplit, metric_names, read_split
 from fairrec.mitigation.summary import summary_of
 from fairrec.mitigation.tuning import Levels, aim_of, is_level, levels_of, tuned_strength
 from fairrec.result.audit_result import AuditResult
-from fairrec.result.run_file import places_of
+from fairrec.result.saved import places_of
 from fairrec.result.schema import InputSummary
 from fairrec.statistics.changes import GroupChanges, group_changes
 from fairrec.workflows.audit import audit_inputs
@@ -75,7 +75,6 @@ def mitigate(
     metric: str,
     users: Any,
     by: Sequence[str] | str,
-    by_items: Sequence[str] | str = (),
     test: Any = None,
     items: Any = None,
     history: Any = None,
@@ -85,6 +84,7 @@ def mitigate(
     strength: Strength = MitigationOptions.strength,
     max_loss: MaxLoss = MitigationOptions.max_loss,
     allow_level_down: bool = MitigationOptions.allow_level_down,
+    by_items: Sequence[str] | str = (),
     metrics: Sequence[str] | str | None = None,
     columns: Mapping[str, str] | str | None = None,
     relevant: Relevant | str = None,
@@ -114,8 +114,8 @@ def mitigate(
     ----------
     predictions : as of an audit
     metric, groups, reranker, strength, max_loss, allow_level_down : see MitigationOptions
+    by_items : see MitigationOptions
     users, items, history, columns, by, test, relevant, gain, missing_lists : see TableOptions
-    by_items : see TableOptions
     validation, metrics : as declared
     depth, min_support, permutations, alpha, seed, threads, max_memory : see AuditOptions
     title, model_name, model_version, author : see AboutOptions
@@ -125,9 +125,9 @@ def mitigate(
     plan, sources = MitigationOptions.among(call), TableOptions.among(call)
     progress = progress or (lambda stage, done, total: None)
     progress("reading", 0, 0)
-    catalogue = catalogue_of(sources)
+    catalogue = catalogue_of(sources, plan.by_items)
     metrics = metric_names(plan, sources, predictions, validation)
-    sources = replace(sources, metrics=metrics, by_items=())
+    sources = replace(sources, metrics=metrics)
     split = read_split(predictions, validation, sources, options.seed, options.max_memory)
     result = _mitigate(plan, split, catalogue, options, about, progress, command)
     return _with_run(result, split, time.perf_counter() - started)

@@ -14,8 +14,8 @@ from fairrec.core.errors import InputError, listed
 from fairrec.groups.grouping import Grouping
 from fairrec.inputs.users import Attribute
 from fairrec.result.audit_result import AuditResult
-from fairrec.result.comparison_schema import Pairing
-from fairrec.result.group_table import conditions_of
+from fairrec.result.comparison import Pairing
+from fairrec.result.tables import conditions_of
 from fairrec.workflows.membership import is_enough, is_steady
 
 LEAST_SHARED = 0.5

@@ -28,13 +28,13 @@ from fairrec.metrics.own_code import own_code
 from fairrec.metrics.parsing import parse_metric
 from fairrec.metrics.reading import with_ends
 from fairrec.metrics.value_columns import metric_named, metric_of_column
-from fairrec.result.coverage import attribute_summaries, coverage
 from fairrec.result.plan_schema import (
     PlanFacts,
     PlannedAttribute,
     PlannedGroups,
     PlannedTable,
 )
+from fairrec.result.summary import attribute_summaries, coverage
 from fairrec.workflows.deviations import values_named
 from fairrec.workflows.expectations import Outlook
 from fairrec.workflows.plan_file import AuditPlan, planned_code
@@ -98,11 +98,6 @@ def plan_for(
     given = {**found, **given}
     tables, how = TableOptions.among(given), AuditOptions.among(given)
     assumed = PlanOptions.among(given)
-    if tables.side == "both":
-        raise InputError(
-            f"A plan is of one side. Leave out {spelled('side', 'both')}, and name its attributes "
-            f"in {spelled('by')}."
-        )
     if tables.side == "items":
         raise InputError(
             f"A plan is about users: how many must be audited. {spelled('side', 'items')} can be "

@@ -11,8 +11,8 @@ from typing import Any
 
 import polars as pl
 
+from fairrec.core.atomic_io import errors_of_disk, write_text
 from fairrec.core.errors import OutputError, as_unicode, plain
-from fairrec.core.files import errors_of_disk, write_text
 from fairrec.core.options import from_command_line, spelled
 from fairrec.core.settings import CHECKSUM, PLAN, checksum_of, parsed_toml, read_settings
 from fairrec.core.toml_text import to_toml

@@ -73,5 +73,5 @@ AUDITED: Mapping[str, Option] = {
 """The options of an audit that a settings file may set."""
 SETTINGS: Mapping[str, Option] = {**AUDITED, **declared(PlanOptions)}
 """All that it may set."""
-NOT_PLANNED = ("threads", "max_memory", "by_users", "by_items", *declared(AboutOptions))
-"""Options of an audit that no number depends on, and those of both sides, as a plan is of one."""
+NOT_PLANNED = ("threads", "max_memory", *declared(AboutOptions))
+"""Options of an audit that no number depends on."""

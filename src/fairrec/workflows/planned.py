@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import wraps
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, ParamSpec, Protocol, cast, overload
+from typing import TYPE_CHECKING, Any, ParamSpec, cast
 
 from fairrec.core.errors import InputError, plain
 from fairrec.core.options import Blank, from_command_line, spelled
@@ -19,7 +19,6 @@ from fairrec.workflows.plan_options import AUDITED, SETTINGS
 
 if TYPE_CHECKING:
     from fairrec.result.audit_result import AuditResult
-    from fairrec.result.both_sides import BothSides
     from fairrec.result.plan_schema import PlanFacts
 
 P = ParamSpec("P")
@@ -97,7 +96,7 @@ class Choices:
         cls, given: Mapping[str, Any], plan: str | Path | None, settings: str | Path | None
     ) -> Choices:
         """What is given, with the files that are named; None is not given."""
-        chosen = cls(
+        return cls(
             {
                 name: AUDITED[name].parsed(name, value)
                 for name, value in given.items()
@@ -106,12 +105,6 @@ class Choices:
             None if plan is None else read_plan(plan),
             None if settings is None else settings_of(settings),
         )
-        if plan is not None and chosen.values.get("side") == "both":
-            raise InputError(
-                f"A plan is of one side. Leave out {spelled('side', 'both')} and audit as planned, "
-                "and the other side by itself."
-            )
-        return chosen
 
     @property
     def values(self) -> dict[str, Any]:
@@ -132,7 +125,7 @@ class Choices:
         loaded : files with own metrics
         """
         # what a result is made of is loaded while its tables are read, and not before
-        from fairrec.result.run_file import place_of
+        from fairrec.result.saved import place_of
         from fairrec.result.schema import PlanSummary, SettingsSummary
         from fairrec.workflows.deviations import deviations
 
@@ -173,34 +166,19 @@ class Choices:
         return {name: value for name, value in settings.values.items() if name in AUDITED}
 
 
-class Audit(Protocol[P]):
-    """An audit of one side, or of both."""
-
-    # what the other one takes has a side of its own, which mypy does not know
-    @overload
-    def __call__(  # type: ignore[overload-overlap]
-        self, predictions: Any = None, *, side: Literal["both"], **given: Any
-    ) -> BothSides: ...
-    @overload
-    def __call__(self, *args: P.args, **given: P.kwargs) -> AuditResult: ...
-
-
-def follows_plan(audit: Callable[P, AuditResult | BothSides]) -> Audit[P]:
+def follows_plan(audit: Callable[P, AuditResult]) -> Callable[P, AuditResult]:
     """An audit that takes its options from the files `plan` and `settings` where none is given.
 
     It stands around the audit, because inside nobody can tell a value that is given from a default.
     """
 
     @wraps(audit)
-    def run(*args: P.args, **given: P.kwargs) -> AuditResult | BothSides:
+    def run(*args: P.args, **given: P.kwargs) -> AuditResult:
         plan, settings = (cast(Any, given.pop(name, None)) for name in ("plan", "settings"))
         if plan is None and settings is None:
             return audit(*args, **given)
         chosen = Choices.of(given, plan, settings)
         given.update(chosen.values)
-        result = audit(*args, **given)
-        if given.get("side") == "both":
-            return cast("BothSides", result).each(chosen.recorded)
-        return chosen.recorded(cast("AuditResult", result))
+        return chosen.recorded(audit(*args, **given))
 
-    return cast("Audit[P]", run)
+    return run

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -11,10 +11,9 @@ from fairrec.core.errors import InputError, listed, plain
 from fairrec.core.options import Blank, spelled
 from fairrec.core.settings import SETTINGS_FILE, read_settings
 from fairrec.metrics.matters import by_name
-from fairrec.metrics.sides import of_side
 from fairrec.policy.rules import Policy, policy_in
-from fairrec.result.made_with import options_of
 from fairrec.result.schema import AuditSummary
+from fairrec.result.summary import options_of
 from fairrec.workflows.plan_options import SETTINGS
 
 
@@ -26,16 +25,12 @@ class PolicyFile:
     options: Mapping[str, Any]
     where: str
 
-    def refuse_other_audit(self, summaries: Sequence[AuditSummary]) -> None:
+    def refuse_other_audit(self, summary: AuditSummary) -> None:
         """An error where an audit was made otherwise than the options ask for.
 
         An audit by fewer attributes would pass without a look at those who are worse off.
-
-        Parameters
-        ----------
-        summaries : of one side, or of both
         """
-        if differing := [*dict.fromkeys(_differing_in(self.options, summaries))]:
+        if differing := [*_differing(self.options, summary)]:
             raise InputError(
                 f"{self.where}: asks for another audit than this one: {'; '.join(differing)}. "
                 "Audit as [audit] says, or change it there."
@@ -53,17 +48,6 @@ def read_policy(file: str | Path) -> PolicyFile:
     settings = read_settings(file, SETTINGS)
     policy = policy_in(settings.content, settings.where)
     return PolicyFile(policy, settings.values, settings.where)
-
-
-def _differing_in(asked: Mapping[str, Any], summaries: Sequence[AuditSummary]) -> Iterator[str]:
-    """What is otherwise in any of them."""
-    if len(summaries) == 1:
-        yield from _differing(asked, summaries[0])
-    elif asked.get("side", "both") != "both" or asked.get("by"):
-        yield f"side is both, not {asked.get('side', 'users')}"
-    else:
-        for summary in summaries:
-            yield from _differing(of_side(asked, summary.unit.side), summary)
 
 
 def _differing(asked: Mapping[str, Any], summary: AuditSummary) -> Iterator[str]:

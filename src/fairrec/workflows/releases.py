@@ -15,9 +15,9 @@ import polars as pl
 from fairrec.core.arrays import FloatArray
 from fairrec.core.errors import InputError, listed, plain
 from fairrec.core.options import spelled
-from fairrec.result.own_folder import name_of
+from fairrec.result.folder import name_of
 from fairrec.result.schema import AuditSummary
-from fairrec.result.trend_schema import Order
+from fairrec.result.trend import Order
 from fairrec.workflows.load import Audited, audit_of
 
 

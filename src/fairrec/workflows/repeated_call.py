@@ -16,8 +16,6 @@ _WRITTEN: dict[str, Callable[[Any], object]] = {
     "side": str,
     "unit": str,
     "by": list,
-    "by_users": list,
-    "by_items": list,
     "given": list,
     "metrics": list,
     "columns": dict,

@@ -40,7 +40,7 @@ FILES = {
         "fairrec.result.schema:AuditSummary", "result.json of an audit: all of its figures"
     ),
     "run": JsonFile(
-        "fairrec.result.run_file:AuditRun",
+        "fairrec.result.saved:AuditRun",
         "run.json of an audit: when it was made, from and to which paths",
     ),
     "mitigation": JsonFile(
@@ -60,19 +60,15 @@ FILES = {
         "fairrec.models.runs.record:RunRecord", "run.json of a model that was trained here"
     ),
     "comparison": JsonFile(
-        "fairrec.result.comparison_schema:ComparisonSummary",
+        "fairrec.result.comparison:ComparisonSummary",
         "comparison.json: what changed from one audit to another",
     ),
     "counterfactual": JsonFile(
-        "fairrec.result.counterfactual_schema:CounterfactualSummary",
+        "fairrec.result.counterfactual:CounterfactualSummary",
         "counterfactual.json: what changes for the same people with another attribute",
     ),
-    "both": JsonFile(
-        "fairrec.result.both_schema:BothSummary",
-        "both.json of an audit of both sides: which two results belong together",
-    ),
     "trend": JsonFile(
-        "fairrec.result.trend_schema:TrendSummary",
+        "fairrec.result.trend:TrendSummary",
         "trend.json: groups over releases, and since which one they are worse",
     ),
     "gate": JsonFile(

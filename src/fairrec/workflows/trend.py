@@ -16,11 +16,11 @@ from fairrec.core.told import told_command
 from fairrec.core.units import Unit
 from fairrec.core.version import __version__
 from fairrec.report.page.trend import trend_page
-from fairrec.result.trend_result import TrendResult
-from fairrec.result.trend_schema import (
+from fairrec.result.trend import (
     TrendLine,
     TrendMetric,
     TrendRelease,
+    TrendResult,
     TrendSummary,
     Users,
     WorseSince,

@@ -14,8 +14,8 @@ from fairrec.core.arrays import BoolArray, FloatArray, IntArray
 from fairrec.core.errors import InputError, listed, plain, unknown_name
 from fairrec.core.options import spelled
 from fairrec.metrics.direction import harm, worse_ends
-from fairrec.result.group_table import group_in
-from fairrec.result.trend_schema import TrendPoint
+from fairrec.result.tables import group_in
+from fairrec.result.trend import TrendPoint
 from fairrec.statistics.anytime import (
     Evidence,
     Said,

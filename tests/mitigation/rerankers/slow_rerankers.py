@@ -8,7 +8,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from fairrec.mitigation.rerankers.calibrated import BLUR
+from fairrec.metrics.calibration import BLUR
 from fairrec.mitigation.rerankers.group_prior import PRIOR
 from fairrec.mitigation.rerankers.second_opinion import PENALTY
 from tests.mitigation.rerank_world import RerankWorld

@@ -9,8 +9,8 @@ import torch
 from safetensors.torch import load_file
 
 import fairrec
+from fairrec.core.atomic_io import sole
 from fairrec.core.errors import InputError, OutputError
-from fairrec.core.scratch import sole
 from fairrec.datasets.bundle import read_bundle, write_bundle
 from fairrec.models.deep import training
 from fairrec.models.deep.evaluation import Quality

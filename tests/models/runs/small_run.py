@@ -5,7 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 from fairrec.datasets.bundle import read_bundle, write_bundle
-from fairrec.models.deep.training import TrainingOptions, train
+from fairrec.models.deep.training import train
+from fairrec.models.deep.training_options import TrainingOptions
 from tests.models.small_bundle import small_bundle
 
 

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import json
 import shutil
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -58,20 +56,6 @@ def test_a_damaged_record_is_a_clear_error(run: Path):
 
 def test_no_pickle_is_written(run: Path):
     assert {file.suffix for file in run.iterdir()} == {".json", ".parquet", ".safetensors"}
-
-
-def test_weights_are_written_into_the_file_that_is_held(tmp_path: Path, monkeypatch):
-    @contextmanager
-    def watched(file: Path) -> Iterator[Path]:
-        file.touch()
-        before = file.stat()
-        yield file
-        # another file under that name would be held by nobody, and have a mode of its own
-        assert (file.stat().st_ino, file.stat().st_mode) == (before.st_ino, before.st_mode)
-
-    monkeypatch.setattr(checkpoint, "whole_file", watched)
-    checkpoint.save_tensors({"a": torch.ones(2)}, tmp_path / "model.safetensors")
-    assert load_file(tmp_path / "model.safetensors")["a"].tolist() == [1, 1]
 
 
 def with_hyper(run: Path, **hyper: object) -> Path:

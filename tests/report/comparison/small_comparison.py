@@ -6,8 +6,7 @@ from functools import cache
 from typing import Any
 
 import fairrec
-from fairrec.result.comparison import Comparison
-from fairrec.result.comparison_schema import ComparisonSummary
+from fairrec.result.comparison import Comparison, ComparisonSummary
 from tests.compared_audits import audited, users_table
 
 

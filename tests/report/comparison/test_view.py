@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 from fairrec.report.comparison.view import GROUPS_SHOWN, build_comparison_view
-from fairrec.result.comparison_schema import AuditDifference
+from fairrec.result.comparison import AuditDifference
 from tests.report.comparison.small_comparison import compared, with_metric
 
 

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from fairrec.result.change_schema import Change, GapChange
-from fairrec.result.metric_schema import Chance
+from fairrec.result.metric_schema import Chance, Change, GapChange
 from fairrec.result.mitigation_schema import (
     GapToOthers,
     GroupCounts,

@@ -14,8 +14,9 @@ from pytest import approx
 from fairrec.mitigation.mitigation_result import load_mitigation
 from fairrec.report.mitigation.view import GROUPS_SHOWN, TradeOffLine, build_mitigation_view
 from fairrec.report.words import MINUS, number, signed
-from fairrec.result.change_schema import GapChange
+from fairrec.result.metric_schema import GapChange
 from fairrec.result.mitigation_schema import HarmedGroup
+from fairrec.result.saved import load_saved
 from tests.mitigation.planted import mitigate, planted
 from tests.report.mitigation.small_summary import (
     MEN,
@@ -183,7 +184,7 @@ def test_every_number_to_look_at_is_in_the_file(tmp_path, worse, metric, options
     result = mitigate(planted(worse), metric, metrics=METRICS, **options)
     result.save(tmp_path, report=False)
     kept = json.loads((tmp_path / "mitigation.json").read_text())
-    saved = load_mitigation(tmp_path)
+    saved = load_mitigation(tmp_path, load_saved(tmp_path)[1])
     assert saved == result.summary
     view = build_mitigation_view(saved)
     shown = [
@@ -206,7 +207,7 @@ def test_every_number_to_look_at_is_in_the_file(tmp_path, worse, metric, options
 def test_each_number_of_a_slope_is_that_of_its_own_metric(tmp_path):
     mitigate(planted(), "ndcg@5", metrics=METRICS).save(tmp_path, report=False)
     kept = json.loads((tmp_path / "mitigation.json").read_text())
-    for slope in build_mitigation_view(load_mitigation(tmp_path)).slopes:
+    for slope in build_mitigation_view(load_mitigation(tmp_path, load_saved(tmp_path)[1])).slopes:
         effect = kept["effects"][slope.metric]
         assert (slope.before, slope.after) == (
             effect["chosen"]["before"],

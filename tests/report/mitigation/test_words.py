@@ -8,7 +8,7 @@ import pytest
 
 from fairrec.report.mitigation.facts import facts
 from fairrec.report.mitigation.words import headline, sentences, stamps, target_name, tone_of
-from fairrec.result.change_schema import GapChange
+from fairrec.result.metric_schema import GapChange
 from fairrec.result.mitigation_schema import MitigationSummary
 from tests.mitigation.planted import mitigate, planted
 from tests.report.mitigation.small_summary import (

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from fairrec.report.text.catalogue import catalogue_lines
-from fairrec.result.catalogue_schema import CatalogueExposure, ItemsShown, Representation
+from fairrec.result.schema import CatalogueExposure, ItemsShown, Representation
 from tests.report.items_audits import items_result
 
 

@@ -20,7 +20,7 @@ from fairrec.report.text.circumstances import (
 from fairrec.report.text.markdown import to_markdown
 from fairrec.report.text.terminal import print_text
 from fairrec.report.text.view import build_view
-from fairrec.result.circumstances_schema import (
+from fairrec.result.schema import (
     DifferingCircumstance,
     Given,
     GivenCircumstance,

@@ -17,11 +17,10 @@ import numpy as np
 import polars as pl
 
 from fairrec.core.arrays import BoolArray, IntArray
+from fairrec.core.atomic_io import errors_of_scratch, scratch
 from fairrec.core.errors import InputError, plain
-from fairrec.core.files import errors_of_scratch
 from fairrec.core.options import spelled
 from fairrec.core.progress import Progress
-from fairrec.core.scratch import scratch
 from fairrec.inputs.audit_inputs import open_tables
 from fairrec.inputs.binning import parse_binning
 from fairrec.inputs.formats import columns_in_names, files_of, format_of, root_of, scan_parquet
@@ -190,7 +189,7 @@ def open_parts(
     place = Path(tempfile.gettempdir()) if folder is None else folder
     with ExitStack() as until_the_end:
         with errors_of_scratch(place):
-            home = until_the_end.enter_context(scratch(place, "fairrec-parts", is_folder=True))
+            home = until_the_end.enter_context(scratch(place))
             parts = _Partition(opened, given, n_rows, home, progress).parts()
         yield parts
 

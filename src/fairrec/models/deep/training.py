@@ -14,18 +14,18 @@ import torch
 from torch import Tensor
 from torch.nn.functional import binary_cross_entropy_with_logits
 
-from fairrec.core.errors import InputError
-from fairrec.core.files import (
+from fairrec.core.atomic_io import (
+    atomic_folder,
     check_writable,
     errors_of_disk,
-    is_json_with,
     put_table,
     refuse_foreign,
+    sole,
 )
-from fairrec.core.folders import settle, whole_folder
+from fairrec.core.errors import InputError
+from fairrec.core.files import is_json_with
 from fairrec.core.options import spelled
 from fairrec.core.progress import Progress
-from fairrec.core.scratch import sole
 from fairrec.core.version import __version__
 from fairrec.datasets.bundle import Bundle
 from fairrec.models.deep.base import CTRModel
@@ -97,7 +97,7 @@ def train(
             model.load_state_dict(state.best)
             record = evaluated(record, model, data, options)
             left = (file.name for file in state_files(folder))
-            with whole_folder(folder, owned=(*left, RUNNING, _LOCK, RUN)) as part:
+            with atomic_folder(folder, owned=(*left, RUNNING, RUN)) as part:
                 write_tables(bundle, data, part)
                 save_tensors(model.state_dict(), part / _WEIGHTS)
                 save_record(record, part / RUN)
@@ -106,7 +106,6 @@ def train(
 
 def _refuse_no_run(folder: Path) -> None:
     """Refuse a folder in which a run would replace files that are of none, such as an audit's."""
-    settle(folder)
     if not any(is_json_with(folder / name, "hyper_parameters") for name in (RUN, RUNNING)):
         refuse_foreign(folder, (*_TABLES, _WEIGHTS, RUN), "trained run")
 

@@ -14,8 +14,8 @@ from safetensors.torch import load, save
 from torch import Tensor
 from torch.overrides import TorchFunctionMode
 
+from fairrec.core.atomic_io import atomic_file, write_text
 from fairrec.core.errors import InputError, is_panic, plain
-from fairrec.core.files import whole_file, write_text
 from fairrec.models.deep.base import CTRModel, HyperParameters
 from fairrec.models.deep.features import FeatureTables
 from fairrec.models.deep.registry import MODELS
@@ -43,7 +43,7 @@ def build_model(name: str, hyper: dict[str, Any], tables: FeatureTables) -> CTRM
 def save_tensors(tensors: dict[str, Tensor], file: Path) -> None:
     """Write tensors so that a kill leaves the old file or the new one, never half."""
     content = save({name: tensor.detach().cpu().contiguous() for name, tensor in tensors.items()})
-    with whole_file(file) as part:
+    with atomic_file(file) as part:
         # not by safetensors, which would put another file under this name
         part.write_bytes(content)
 

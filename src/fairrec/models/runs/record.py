@@ -10,7 +10,6 @@ import polars as pl
 from pydantic import BaseModel, ConfigDict
 
 from fairrec.core.errors import InputError, plain
-from fairrec.core.folders import settle
 from fairrec.core.json_file import load_json
 from fairrec.core.parquet import (
     Kind,
@@ -83,7 +82,6 @@ class RunRecord(BaseModel):
 
 def load_run_record(folder: Path, name: str = RUN) -> RunRecord:
     """The record of a run; a clear error where the folder is none."""
-    settle(folder)
     file = folder / name
     if not file.exists():
         raise InputError(f"{plain(folder, 300)}: no run there. Make one with fairrec train")
@@ -92,7 +90,6 @@ def load_run_record(folder: Path, name: str = RUN) -> RunRecord:
 
 def load_finished_record(folder: Path) -> RunRecord:
     """The record of a run that can be asked; an error where its training has not finished."""
-    settle(folder)
     is_begun = not (folder / RUN).exists() and (folder / RUNNING).exists()
     record = load_run_record(folder, RUNNING if is_begun else RUN)
     if not record.finished:

@@ -9,8 +9,9 @@ from typing import Any, Literal
 import polars as pl
 
 from fairrec.core.arrays import AnyArray, FloatArray
+from fairrec.core.atomic_io import write_table
 from fairrec.core.errors import InputError, OutputError
-from fairrec.core.files import file_sum, write_table
+from fairrec.core.files import file_sum
 from fairrec.core.parquet import damaged
 from fairrec.inputs.ids import known_positions
 from fairrec.models.deep.base import CTRModel, chosen_device

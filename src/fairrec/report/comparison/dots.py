@@ -13,9 +13,9 @@ from fairrec.report.comparison.words import status_of
 from fairrec.report.page.dot_plot import ticks
 from fairrec.report.text.ends import direction
 from fairrec.report.words import group_label, number, numbers, signed_interval, tick, with_sign
-from fairrec.result.change_table import NUMBERS
-from fairrec.result.comparison_schema import ComparisonSummary, MetricComparison
-from fairrec.result.group_table import group_in
+from fairrec.result.comparison import ComparisonSummary, MetricComparison
+from fairrec.result.comparison_parts import NUMBERS
+from fairrec.result.tables import group_in
 from fairrec.statistics.compared import Loss
 
 Moved = Literal["worse", "better", "changed", "within"]

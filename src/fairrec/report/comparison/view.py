@@ -21,7 +21,7 @@ from fairrec.report.words import (
     signed_interval,
     with_sign,
 )
-from fairrec.result.comparison_schema import (
+from fairrec.result.comparison import (
     ComparisonSummary,
     GroupComparison,
     MetricComparison,

@@ -15,7 +15,7 @@ from fairrec.report.words import (
     plural,
     with_sign,
 )
-from fairrec.result.comparison_schema import (
+from fairrec.result.comparison import (
     ComparedAudit,
     ComparisonSummary,
     GroupComparison,

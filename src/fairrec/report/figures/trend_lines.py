@@ -10,7 +10,7 @@ from fairrec.core.errors import plain
 from fairrec.report.figures.palette import GROUP, STILL_INK, WORSE
 from fairrec.report.page.dot_plot import ticks
 from fairrec.report.words import group_label, tick
-from fairrec.result.trend_schema import TrendLine, TrendRelease
+from fairrec.result.trend import TrendLine, TrendRelease
 
 WIDTH, HEIGHT = 300, 130
 MOST_LABELS = 12

@@ -26,7 +26,7 @@ from fairrec.report.words import (
     signed,
     with_and,
 )
-from fairrec.result.change_schema import Change
+from fairrec.result.metric_schema import Change
 from fairrec.result.mitigation_schema import MitigationSummary
 
 GROUPS_NAMED = 2

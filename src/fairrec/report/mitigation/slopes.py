@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from fairrec.core.errors import plain
 from fairrec.report.mitigation.words import Tone, distance_name, is_worse_than, tone_of
 from fairrec.report.words import confidence, number, signed
-from fairrec.result.change_schema import Change
+from fairrec.result.metric_schema import Change
 from fairrec.result.mitigation_schema import MetricEffect, MitigationSummary
 
 

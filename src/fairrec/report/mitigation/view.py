@@ -22,8 +22,7 @@ from fairrec.report.words import (
     signed_interval,
     with_sign,
 )
-from fairrec.result.change_schema import Change
-from fairrec.result.metric_schema import Chance
+from fairrec.result.metric_schema import Chance, Change
 from fairrec.result.mitigation_schema import MitigationSummary
 
 GROUPS_SHOWN = 20

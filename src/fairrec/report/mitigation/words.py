@@ -16,8 +16,7 @@ from fairrec.report.words import (
     percent,
     plural,
 )
-from fairrec.result.change_schema import Change
-from fairrec.result.metric_schema import Chance
+from fairrec.result.metric_schema import Chance, Change
 from fairrec.result.mitigation_schema import (
     MetricEffect,
     MitigationSummary,

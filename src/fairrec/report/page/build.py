@@ -31,10 +31,10 @@ from fairrec.report.text.origin import settings_line
 from fairrec.report.text.ratios import ratios_view
 from fairrec.report.text.view import LONGEST_NAME, about_model, build_view
 from fairrec.report.words import confidence, number
-from fairrec.result.counterfactual_schema import CounterfactualSummary
+from fairrec.result.counterfactual import CounterfactualSummary
 from fairrec.result.metric_schema import MetricResult
 from fairrec.result.mitigation_schema import MitigationSummary
-from fairrec.result.run_file import AuditRun
+from fairrec.result.saved import AuditRun
 from fairrec.result.schema import AuditSummary
 
 LONGEST_COMMAND = 4000

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from fairrec.core.units import USERS, Unit
-from fairrec.result.search_schema import HistoryPoint
+from fairrec.result.schema import HistoryPoint
 
 Role = Literal["finding", "best end", "worst end", "group"]
 Tone = Literal["worse", "better", "neutral"]

@@ -14,7 +14,7 @@ from urllib.parse import quote
 
 import polars as pl
 
-from fairrec.core.files import write_text
+from fairrec.core.atomic_io import write_text
 from fairrec.report.page.build import build_page_view
 from fairrec.report.page.group_charts import marks_in
 from fairrec.report.page.table import table_columns
@@ -22,9 +22,9 @@ from fairrec.report.page.view import PageLimits, PageView
 from fairrec.report.text.interaction import neighbour_columns
 from fairrec.report.text.overview import SHOWN
 from fairrec.report.words import isolated
-from fairrec.result.counterfactual_schema import CounterfactualSummary
+from fairrec.result.counterfactual import CounterfactualSummary
 from fairrec.result.mitigation_schema import MitigationSummary
-from fairrec.result.run_file import AuditRun
+from fairrec.result.saved import AuditRun
 from fairrec.result.schema import AuditSummary
 
 if TYPE_CHECKING:

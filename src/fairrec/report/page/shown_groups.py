@@ -12,7 +12,8 @@ from fairrec.core.arrays import FloatArray
 from fairrec.core.errors import InputError
 from fairrec.inputs.users import Value
 from fairrec.report.words import group_label
-from fairrec.result.group_table import (
+from fairrec.result.schema import AuditSummary
+from fairrec.result.tables import (
     ADJUSTED,
     BOUNDED,
     FACTS,
@@ -21,7 +22,6 @@ from fairrec.result.group_table import (
     OF_ITEMS,
     group_in,
 )
-from fairrec.result.schema import AuditSummary
 
 Key = tuple[str | None, ...]
 """One text an attribute; None where any value counts."""

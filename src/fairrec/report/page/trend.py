@@ -8,7 +8,7 @@ from fairrec.report.figures.trend_lines import reach_of, trend_lines
 from fairrec.report.page.html import css_text, page_css, page_template, policy
 from fairrec.report.text.overview import SHOWN
 from fairrec.report.text.trend import trend_view
-from fairrec.result.trend_schema import TrendSummary
+from fairrec.result.trend import TrendSummary
 
 MOST_CHARTS = 40
 """More lines have a row in the table, and no chart."""

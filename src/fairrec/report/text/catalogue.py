@@ -6,8 +6,7 @@ from fairrec.core.errors import plain
 from fairrec.inputs.several import LACKS
 from fairrec.inputs.users import MISSING, column_of
 from fairrec.report.words import group_label, number, percent, plural
-from fairrec.result.catalogue_schema import CatalogueExposure, ItemsShown
-from fairrec.result.schema import AuditSummary
+from fairrec.result.schema import AuditSummary, CatalogueExposure, ItemsShown
 
 _SHOWN = 5
 

@@ -16,9 +16,8 @@ from fairrec.report.words import (
     with_and,
     with_sign,
 )
-from fairrec.result.circumstances_schema import DifferingCircumstance, NoLongerFound
 from fairrec.result.metric_schema import Finding
-from fairrec.result.schema import AuditSummary
+from fairrec.result.schema import AuditSummary, DifferingCircumstance, NoLongerFound
 
 SHOWN = 10
 """Lines about groups, of each kind."""

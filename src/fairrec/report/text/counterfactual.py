@@ -25,7 +25,7 @@ from fairrec.report.words import (
     signed,
     signed_interval,
 )
-from fairrec.result.counterfactual_schema import (
+from fairrec.result.counterfactual import (
     AsTheyAre,
     CounterfactualSummary,
     MeanChange,

@@ -7,7 +7,7 @@ from typing import Literal
 from fairrec.core.units import CHANGES, DISTANCES, EndWords, Unit
 from fairrec.metrics.direction import harm
 from fairrec.metrics.value_columns import metric_named
-from fairrec.result.comparison_schema import MetricComparison
+from fairrec.result.comparison import MetricComparison
 from fairrec.result.metric_schema import Finding, MetricResult
 
 

@@ -10,7 +10,7 @@ from fairrec.core.errors import plain
 from fairrec.core.units import Unit
 from fairrec.report.text.table_view import TableView
 from fairrec.report.words import confidence, group_label, number, percent, plural
-from fairrec.result.ratios_schema import CategoryRatios, GroupRatios, MetricRatios, Ratios, Split
+from fairrec.result.metric_schema import CategoryRatios, GroupRatios, MetricRatios, Ratios, Split
 from fairrec.result.schema import AuditSummary
 from fairrec.statistics.ratio_scale import WhyNot
 

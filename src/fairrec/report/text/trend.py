@@ -22,7 +22,7 @@ from fairrec.report.words import (
     signed,
     signed_interval,
 )
-from fairrec.result.trend_schema import Order, TrendLine, TrendPoint, TrendSummary
+from fairrec.result.trend import Order, TrendLine, TrendPoint, TrendSummary
 
 LONGEST_NAME = 60
 _ORDER: dict[Order, str] = {

@@ -34,8 +34,7 @@ from fairrec.report.text.table_view import TableView
 from fairrec.report.text.unknown import unknown_lines
 from fairrec.report.text.verdict import Verdict, verdict_of
 from fairrec.report.words import confidence, group_label, number, percent, plural, shown, signed
-from fairrec.result.schema import AuditSummary
-from fairrec.result.search_schema import SearchSummary
+from fairrec.result.schema import AuditSummary, SearchSummary
 
 FINDINGS_SHOWN = 10
 NEIGHBOURS_SHOWN = 3

@@ -11,8 +11,8 @@ from typing import Any
 
 import polars as pl
 
+from fairrec.core.atomic_io import errors_of_disk, write_text
 from fairrec.core.errors import InputError
-from fairrec.core.files import errors_of_disk, write_text
 from fairrec.core.progress import Progress
 from fairrec.reproduction.code_sum import code_sum
 

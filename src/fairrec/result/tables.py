@@ -1,9 +1,9 @@
-"""The table of groups: one row for each metric and eligible group."""
+"""The tables of a result: groups, findings, ratios, and users or items."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import polars as pl
@@ -11,6 +11,10 @@ import polars as pl
 from fairrec.core.arrays import BoolArray, FloatArray, IntArray
 from fairrec.groups.grouping import Grouping
 from fairrec.groups.lattice import ANY
+from fairrec.inputs.audit_inputs import AuditInputs
+from fairrec.inputs.ids import ids_as_integers_or_text
+from fairrec.metrics.measured import Measured
+from fairrec.result.schema import AuditSummary
 from fairrec.statistics.outcome import outcome_names
 
 if TYPE_CHECKING:
@@ -18,6 +22,7 @@ if TYPE_CHECKING:
     from fairrec.statistics.pooled import PooledAnalysis
     from fairrec.statistics.unknown import UnknownBounds
     from fairrec.statistics.verdict import MetricVerdict
+
 
 NUMBERS = (
     "value",
@@ -157,3 +162,89 @@ def conditions_of(grouping: Grouping) -> pl.DataFrame:
         columns.append(labels.gather(at))
     depth = pl.Series("depth", grouping.lattice.depth.astype(np.int64))
     return pl.DataFrame([*columns, depth])
+
+
+def finding_table(summary: AuditSummary, groups: pl.DataFrame) -> pl.DataFrame:
+    """The rows of the table of groups that are findings, by metric and worst first."""
+    keys = ["metric", *summary.attributes]
+    found = [
+        {"metric": name, **{attribute: str(value) for attribute, value in finding.group.items()}}
+        for name, result in summary.metrics.items()
+        for finding in result.findings
+    ]
+    rows = pl.DataFrame(found, schema=dict.fromkeys(keys, pl.String))
+    joined = rows.join(groups, on=keys, how="left", nulls_equal=True, maintain_order="left")
+    return joined.select(groups.columns)
+
+
+def as_pandas(table: pl.DataFrame) -> Any:
+    """The table as a frame of pandas; it needs no pyarrow."""
+    import pandas as pd
+
+    return pd.DataFrame({column.name: column.to_numpy() for column in table})
+
+
+RATIO_NUMBERS = (
+    "value",
+    *("to_best", "to_best_low", "to_best_high"),
+    *("to_rest", "to_rest_low", "to_rest_high"),
+    *("rate", "impact_ratio"),
+)
+
+
+def ratio_table(summary: AuditSummary) -> pl.DataFrame:
+    """One row for each metric and group of one or two attributes, as `result.json` lists them.
+
+    The column `group` is a struct with a text for each attribute, null where it does not matter.
+    """
+    rows = []
+    for name, result in ({} if summary.ratios is None else summary.ratios.metrics).items():
+        for group in (group for one in result.by for group in one.groups):
+            best_low, best_high = group.to_best_interval or (None, None)
+            rest_low, rest_high = group.to_rest_interval or (None, None)
+            rows.append(
+                {
+                    "metric": name,
+                    "group": {key: str(value) for key, value in group.group.items()},
+                    "support": group.support,
+                    "to_best_low": best_low,
+                    "to_best_high": best_high,
+                    "to_rest_low": rest_low,
+                    "to_rest_high": rest_high,
+                    **group.model_dump(
+                        include={
+                            *("value", "to_best", "to_rest", "four_fifths", "rate"),
+                            *("impact_ratio", "left_out"),
+                        }
+                    ),
+                }
+            )
+    schema: dict[str, pl.DataType | type[pl.DataType]] = {
+        "metric": pl.String,
+        "group": pl.Struct(dict.fromkeys(summary.attributes, pl.String)),
+        "support": pl.Int64,
+        **dict.fromkeys(RATIO_NUMBERS, pl.Float64),
+        "four_fifths": pl.String,
+        "left_out": pl.String,
+    }
+    return pl.DataFrame(rows, schema=schema)
+
+
+def per_user_table(inputs: AuditInputs, measured: Measured) -> pl.DataFrame:
+    """One row a user, or an item; a metric is null where it is undefined."""
+    labels = [attribute.labels for attribute in inputs.attributes]
+    numbers = [
+        pl.Series(metric.name, row).fill_nan(None)
+        for metric, row in zip(measured.metrics, measured.values, strict=True)
+    ]
+    ids = inputs.user_ids.alias(inputs.unit.id_column(inputs.given.unit))
+    return pl.DataFrame([ids, *labels, *numbers])
+
+
+def in_order_of_ids(table: pl.DataFrame) -> pl.DataFrame:
+    """The same users in the order of an audit that reads them at once; parts have one of their own.
+
+    >>> in_order_of_ids(pl.DataFrame({"user_id": ["10", "9"]}))["user_id"].to_list()
+    ['9', '10']
+    """
+    return table[ids_as_integers_or_text(table.to_series(0), "").arg_sort()]

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 import fairrec
-from fairrec.core.errors import OutputError
+from fairrec.core.errors import InputError, OutputError
 from fairrec.core.options import from_command_line
-from fairrec.result.own_folder import AUDIT, MITIGATION, name_of, names_to_replace
+from fairrec.result.folder import AUDIT, MITIGATION, names_to_replace
 from tests.builders import audit, make_tables, two_groups
 from tests.end_to_end.command_line import files_in
 
@@ -56,10 +56,15 @@ def test_an_audit_replaces_one_of_any_version_and_one_that_was_interrupted(tmp_p
     (tmp_path / "result.json").write_text(json.dumps(older))
     RESULT.save(tmp_path, report=False)
     assert "report.html" not in files_in(tmp_path)
-    # where files are replaced one by one, this one goes first and comes last
+    # result.json goes first and comes last
     (tmp_path / "result.json").unlink()
+    (tmp_path / ".writing-1").mkdir()
+    (tmp_path / ".writing-1" / "replacing").touch()
+    with pytest.raises(InputError, match="a command was stopped while it replaced the files"):
+        fairrec.load(tmp_path)
     RESULT.save(tmp_path)
     assert files_in(tmp_path).keys() == {*AUDIT.files}
+    assert not (tmp_path / ".writing-1").exists()
 
 
 def test_what_was_read_is_never_replaced(tmp_path: Path):
@@ -114,11 +119,3 @@ def test_a_name_that_is_a_folder_is_refused_before_any_work(tmp_path: Path):
     (tmp_path / "per_user.parquet").mkdir()
     with pytest.raises(OutputError, match=r"per_user\.parquet is a folder there"):
         names_to_replace(AUDIT, tmp_path, force=True)
-
-
-def test_a_side_is_called_by_the_audit_of_both_that_it_belongs_to(tmp_path: Path):
-    side = tmp_path / "v2" / "items"
-    side.mkdir(parents=True)
-    assert name_of(side) == "items"
-    (side.parent / "both.json").write_text("{}")
-    assert name_of(side) == "v2/items"

@@ -1,22 +1,54 @@
-"""Whose files lie in an output folder, and which of them a new result may replace.
+"""The folder of a result: which files are its own, who may replace them, and the id they share.
 
 A result replaces one of its own kind as a whole. Anything else under its names is somebody's work:
 it goes only where that is insisted on, and what is read for the new result does not go at all.
+
+All files of a result carry one id, made from what it says. So a file of another result is refused,
+be it copied there or read while the files of a folder were replaced.
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING, Protocol
 
+import polars as pl
+
+from fairrec.core.atomic_io import atomic_folder, check_writable, errors_of_disk, is_interrupted
 from fairrec.core.errors import InputError, OutputError, as_unicode, listed, plain
-from fairrec.core.files import check_writable, errors_of_disk, is_json_with
-from fairrec.core.folders import settle
+from fairrec.core.files import is_json_with
 from fairrec.core.options import spelled
 from fairrec.inputs.formats import files_of
-from fairrec.result.run_file import load_audit_run, refuse_other_run
+from fairrec.result.parts import with_id
+from fairrec.result.schema import AuditSummary
+
+if TYPE_CHECKING:
+    from fairrec.result.counterfactual import CounterfactualSummary
+    from fairrec.result.mitigation_schema import MitigationSummary
+    from fairrec.result.saved import AuditRun
+
+
+class PageMaker(Protocol):
+    """Draws a result as one HTML file."""
+
+    def __call__(
+        self,
+        summary: AuditSummary,
+        groups: pl.DataFrame,
+        group_file: str = "groups.parquet",
+        mitigation: MitigationSummary | None = None,
+        run: AuditRun | None = None,
+        counterfactual: CounterfactualSummary | None = None,
+    ) -> str:
+        """The page, with links to the table of groups; none where `group_file` is empty."""
+
+
+PAGE, RESULT = "report.html", "result.json"
+CardMaker = Callable[[AuditSummary], str]
+"""Draws what a notebook shows of a result: a part of a page."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,18 +60,11 @@ class ResultKind:
     called : with its article
     known_by : a JSON file of it that no other kind has, or only kinds that come before
     files : all that it may write; the last one vouches for the others
-    audits : folders below that hold an audit each, which are written and replaced with it
     """
 
     called: str
     known_by: str
     files: tuple[str, ...]
-    audits: tuple[str, ...] = ()
-
-    @property
-    def paths(self) -> tuple[str, ...]:
-        """All that it may write, in folders below too."""
-        return (*(f"{below}/{name}" for below in self.audits for name in AUDIT.files), *self.files)
 
 
 AUDIT = ResultKind(
@@ -63,18 +88,14 @@ COMPARISON = ResultKind(
     "comparison.json",
     ("changes.parquet", "report.html", "comparison.json"),
 )
-SIDES = ("users", "items")
-"""The folders of the two audits of both sides, and what each is of."""
-BOTH = ResultKind("an audit of both sides", "both.json", ("report.html", "both.json"), SIDES)
 TREND = ResultKind("a trend", "trend.json", ("report.html", "trend.json"))
-KINDS = (BOTH, TREND, COMPARISON, MITIGATION, COUNTERFACTUAL, AUDIT)
+KINDS = (TREND, COMPARISON, MITIGATION, COUNTERFACTUAL, AUDIT)
 """A mitigation and a counterfactual hold an audit, so they come first."""
 
 
 def name_of(folder: Path) -> str:
-    """What to call the result of a folder; a side of an audit of both has its name too."""
-    is_side = (folder.parent / BOTH.known_by).is_file()
-    return as_unicode(f"{folder.parent.name}/{folder.name}" if is_side else folder.name)
+    """What to call the result of a folder."""
+    return as_unicode(folder.name)
 
 
 def kind_in(folder: Path) -> ResultKind | None:
@@ -82,7 +103,6 @@ def kind_in(folder: Path) -> ResultKind | None:
 
     Whether the file of that name can be read is for the reader to say.
     """
-    settle(folder)
     return _first_kind(folder, Path.exists)
 
 
@@ -90,17 +110,16 @@ def refuse_no_audit(folder: Path) -> None:
     """An error where a folder holds a result without an audit of its own."""
     kind = kind_in(folder)
     if kind is not None and AUDIT.known_by not in kind.files:
-        one = f"{' or '.join(kind.audits)} in it" if kind.audits else "its --out"
         raise InputError(
             f"{plain(folder, 300)}: holds {kind.called} and no audit by itself. Name the folder of "
-            f"an audit: {one}."
+            "an audit: its --out."
         )
 
 
 def names_to_replace(
     kind: ResultKind, folder: Path, force: bool, inputs: Iterable[str | Path] = ()
 ) -> tuple[str, ...]:
-    """The names that are the new result's own in a folder, as `whole_folder` takes them.
+    """The names that are the new result's own in a folder, as `atomic_folder` takes them.
 
     An error where something under them is not to be replaced; asked before any work is done, and
     again when the result is written.
@@ -111,14 +130,12 @@ def names_to_replace(
     inputs : paths of what is read, which is never replaced
     """
     check_writable(folder)
-    settle(folder)
-    refuse_other_run(folder)
+    if is_json_with(folder / "run.json", "hyper_parameters"):
+        raise OutputError(
+            f"{plain(folder, 300)}: its run.json is of a trained run, and would be overwritten. "
+            "Choose another folder."
+        )
     inputs = [*inputs]
-    below = [
-        f"{name}/{each}"
-        for name in kind.audits
-        for each in names_to_replace(AUDIT, folder / name, force, inputs)
-    ]
     where = plain(folder, 300)
     held = _own_kind_in(folder)
     if held is not None and held is not kind and not force:
@@ -126,16 +143,14 @@ def names_to_replace(
             f"{where}: holds {held.called}, which {kind.called} would replace as a whole. Choose "
             f"another folder, or insist: {spelled('force', True)}"
         )
-    for name in held.audits if held else ():
-        refuse_other_run(folder / name)
-    older = held.paths if held else ()
-    names = (*sorted({*older, *below} - {*kind.files}), *kind.files)
+    older = held.files if held else ()
+    names = (*sorted({*older} - {*kind.files}), *kind.files)
     with errors_of_disk(folder):
         for name in names:
             if (folder / name).is_dir():
                 raise IsADirectoryError(f"{name} is a folder there")
     foreign = [name for name in kind.files if name not in older and os.path.lexists(folder / name)]
-    if foreign and not force:
+    if foreign and not force and not is_interrupted(folder):
         raise OutputError(
             f"{where}: {listed(foreign)} there is of no result of FairRec and would be "
             f"overwritten. Choose another folder, or insist: {spelled('force', True)}"
@@ -171,7 +186,7 @@ def refuse_overwriting(name: str, file: Path | None, others: Iterable[object]) -
                 "overwrite. Name another file."
             )
         for path in (path for path in others if isinstance(path, Path)):
-            in_result = (path / each for kind in KINDS for each in kind.paths)
+            in_result = (path / each for kind in KINDS for each in kind.files)
             for other in (path, *files_of(path), *in_result):
                 if _is_one(target, other):
                     raise OutputError(
@@ -192,18 +207,48 @@ def _first_kind(folder: Path, is_it: Callable[[Path], bool]) -> ResultKind | Non
 
 
 def _own_kind_in(folder: Path) -> ResultKind | None:
-    """The result of ours that lies in a folder, of any version, also one that was interrupted.
+    """The result of ours that lies in a folder, of any version.
 
     A file of its name that another tool wrote is none: it is not to be replaced.
     """
-    if kind := _first_kind(folder, _is_ours):
-        return kind
-    # result.json goes first and comes last where files are replaced one by one
-    try:
-        return None if load_audit_run(folder) is None else AUDIT
-    except InputError:
-        return None
+    return _first_kind(folder, _is_ours)
 
 
 def _is_ours(file: Path) -> bool:
     return is_json_with(file, "schema_version", "fairrec_version")
+
+
+def write_with_page(
+    folder: Path,
+    owned: Sequence[str],
+    id: str,
+    write: Callable[[Path], None],
+    make_page: Callable[[], str] | None,
+) -> None:
+    """Write the files of a result and its page, all of them or none.
+
+    A result may have taken hours: where only its page fails, the result is written without it, and
+    the error says so.
+
+    Parameters
+    ----------
+    owned : as of `atomic_folder`
+    id : of the result, which all of its files carry
+    write : writes all but the page into a folder
+    make_page : None for no page
+    """
+    failed = None
+    with atomic_folder(folder, owned) as part:
+        write(part)
+        try:
+            page = make_page() if make_page else None
+        except Exception as error:
+            failed = error
+        else:
+            if page is not None:
+                (part / PAGE).write_text(with_id(page, id), encoding="utf-8", newline="\n")
+    if failed is not None:
+        raise OutputError(
+            f"{folder}: the result is written, but its page could not be made "
+            f"({type(failed).__name__}: {failed}). Leave it out with {spelled('report', False)}."
+        ) from failed

@@ -1,0 +1,349 @@
+"""Files and folders that are written whole or not at all.
+
+New files are made in a scratch folder inside the folder they are for, `.writing-<random>`, which is
+locked while it is in use: what a killed command left has no lock, and the next writer removes it.
+Then they take the places of the old ones, one writer at a time: the file that vouches for the
+others goes first and comes last, so that a folder in which a command was stopped has no such file.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import secrets
+import shutil
+import stat
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from fairrec.core.errors import OutputError, is_panic, listed, plain
+from fairrec.core.options import Blank, spelled
+
+if TYPE_CHECKING:
+    import polars as pl
+    from filelock import BaseFileLock
+
+ROWS_TOGETHER = 1 << 18
+"""Rows of a row group: one number, so that bytes do not tell how a table was put together."""
+PATIENCE = 60.0
+"""Seconds to wait for another writer."""
+SCRATCH = ".writing-"
+LOCK = ".writing.lock"
+_FILES, _IN_USE, _REPLACING = "files", "lock", "replacing"
+_FAILING = (errno.EIO, errno.ENOSPC, errno.EDQUOT)
+
+
+@contextmanager
+def atomic_folder(folder: Path, owned: Sequence[str]) -> Iterator[Path]:
+    """An empty folder to fill, whose files replace those of `folder` once all are written.
+
+    A new file has the rights of the old one of its name.
+
+    Parameters
+    ----------
+    owned : the writer's own names, so that older files go even where no new one is made; all other
+        files stay. The last one vouches for the others: its reader looks at it first
+    """
+    check_writable(folder)
+    with errors_of_disk(folder):
+        is_new = not folder.exists()
+        folder.mkdir(parents=True, exist_ok=True)
+        try:
+            with scratch(folder) as part:
+                yield part
+                names = sorted(path.name for path in part.iterdir())
+                for name in names:
+                    _sync(part / name)
+                with _lock(folder / LOCK, PATIENCE, "is writing"):
+                    _replace(part, folder, names, owned)
+        finally:
+            if is_new:
+                with suppress(OSError):  # it stays where there is something in it
+                    folder.rmdir()
+
+
+def _replace(part: Path, folder: Path, names: Sequence[str], owned: Sequence[str]) -> None:
+    last = owned[-1]
+    for name in {*names, *owned}:
+        if (folder / name).is_dir():
+            raise IsADirectoryError(f"{name} is a folder there")
+    for name in names:
+        with suppress(FileNotFoundError):
+            (part / name).chmod(stat.S_IMODE((folder / name).stat().st_mode))
+    (part.parent / _REPLACING).touch()
+    (folder / last).unlink(missing_ok=True)
+    _sync(folder)
+    for name in names:
+        if name != last:
+            (part / name).replace(folder / name)
+    for name in {*owned} - {*names}:
+        (folder / name).unlink(missing_ok=True)
+    _sync(folder)
+    if last in names:
+        (part / last).replace(folder / last)
+        _sync(folder)
+
+
+def is_interrupted(folder: Path) -> bool:
+    """Whether a command was killed while its files took the places of others, or is at it."""
+    return any(folder.glob(f"{SCRATCH}*/{_REPLACING}"))
+
+
+@contextmanager
+def atomic_file(file: Path) -> Iterator[Path]:
+    """A file to write to, which takes the place of `file` when all is written.
+
+    Whatever happens, there is the old file or the new one, never half of one. A new file has the
+    rights of the old one.
+    """
+    with errors_of_disk(file):
+        # a device or a pipe has no place to take
+        if file.exists() and not file.is_file() and not file.is_dir():
+            yield file
+            return
+        target = Path(os.path.realpath(file))
+        if target.is_dir():
+            raise IsADirectoryError(f"{target.name} is a folder")
+        with scratch(target.parent) as folder:
+            part = folder / "file"
+            yield part
+            _sync(part)
+            with suppress(FileNotFoundError):
+                part.chmod(stat.S_IMODE(target.stat().st_mode))
+            part.replace(target)
+            _sync(target.parent)
+
+
+@contextmanager
+def scratch(place: Path) -> Iterator[Path]:
+    """A new, empty folder in another one, which is removed in the end.
+
+    It is locked meanwhile, so that others can tell it from what a killed command left.
+    """
+    from filelock import Timeout
+
+    sweep(place)
+    while True:
+        home = place / f"{SCRATCH}{secrets.token_hex(8)}"
+        home.mkdir(mode=0o700)
+        lock = _file_lock(home / _IN_USE)
+        try:
+            lock.acquire()
+            break
+        except (Timeout, FileNotFoundError):  # swept by another command before it was locked
+            continue
+    try:
+        (home / _FILES).mkdir()
+        yield home / _FILES
+    finally:
+        _remove(home, lock)
+
+
+def sweep(place: Path) -> None:
+    """Remove scratch folders that commands left which were killed."""
+    from filelock import Timeout
+
+    for home in place.glob(f"{SCRATCH}*"):
+        lock = _file_lock(home / _IN_USE)
+        try:
+            lock.acquire()
+        except (Timeout, OSError):  # in use, or not ours to remove
+            continue
+        _remove(home, lock)
+
+
+@contextmanager
+def sole(file: Path, doing: str) -> Iterator[None]:
+    """Be the only one who does something that takes long; the second one is refused at once.
+
+    Parameters
+    ----------
+    file : is there meanwhile
+    doing : what the first one does, for the second one
+    """
+    with _lock(file, 0, doing):
+        yield
+
+
+@contextmanager
+def _lock(file: Path, timeout: float, doing: str) -> Iterator[None]:
+    from filelock import Timeout
+
+    lock = _file_lock(file, timeout)
+    try:
+        lock.acquire()
+    except Timeout as error:
+        raise OutputError(
+            f"{file.parent}: another command {doing} there. Wait for it, or choose another folder."
+        ) from error
+    try:
+        yield
+    finally:
+        # while it is held: who waits for this file sees that it is gone, and makes another one
+        with suppress(OSError):
+            file.unlink()
+        lock.release()
+
+
+def _file_lock(file: Path, timeout: float = 0) -> BaseFileLock:
+    from filelock import FileLock
+
+    return FileLock(file, timeout=timeout, poll_interval=0.01, thread_local=False)
+
+
+def _remove(home: Path, lock: BaseFileLock) -> None:
+    shutil.rmtree(home, ignore_errors=True)
+    lock.release()
+    # Windows removes no open file
+    shutil.rmtree(home, ignore_errors=True)
+
+
+def _sync(path: Path) -> None:
+    """Have a file or folder on the disk, not only on its way there."""
+    is_folder = path.is_dir()
+    try:
+        # Windows wants to be allowed to write; elsewhere a file may be read-only
+        opened = os.open(path, os.O_RDWR if os.name == "nt" else os.O_RDONLY)
+        try:
+            os.fsync(opened)
+        finally:
+            os.close(opened)
+    except OSError as error:
+        # some systems know no such thing for folders, and not every folder may be read
+        if not is_folder or error.errno in _FAILING:
+            raise
+
+
+def check_writable(folder: Path) -> None:
+    """Refuse an output folder that cannot be made or written, before any work is done."""
+    nearest = folder
+    with errors_of_disk(folder):
+        while not nearest.exists() and nearest != nearest.parent:
+            nearest = nearest.parent
+        for name in folder.relative_to(nearest).parts:
+            (nearest / name).exists()  # an error of the disk where a name is too long
+    if not nearest.is_dir():
+        raise OutputError(f"{folder}: {nearest} is a file, not a folder. Choose another folder.")
+    if not os.access(nearest, os.W_OK | os.X_OK):
+        raise OutputError(f"{folder}: no permission to write in {nearest}. Choose another folder.")
+
+
+def refuse_foreign(folder: Path, names: Iterable[str], called: str) -> None:
+    """Refuse to write over files of a folder in which nothing tells that they are ours.
+
+    Parameters
+    ----------
+    called : what is to be written, without an article
+    """
+    there = [name for name in names if os.path.lexists(folder / name)]
+    if there and not is_interrupted(folder):
+        raise OutputError(
+            f"{plain(folder, 300)}: {listed(there)} there is of no {called} of FairRec's and would "
+            "be overwritten. Choose another folder."
+        )
+
+
+@contextmanager
+def errors_of_disk(where: Path) -> Iterator[None]:
+    """Errors of the disk in words that say where, and what to do."""
+    try:
+        yield
+    except OutputError:
+        raise
+    except OSError as error:
+        raise OutputError(
+            f"{where}: cannot be written ({error.strerror or error}). Choose another place."
+        ) from error
+
+
+@contextmanager
+def errors_of_polars() -> Iterator[None]:
+    """A full disk while Polars writes, as an error of the disk."""
+    import polars as pl
+
+    try:
+        yield
+    except BaseException as error:
+        if isinstance(error, pl.exceptions.PolarsError) or is_panic(error):
+            raise OSError(plain(error, 300)) from error
+        raise
+
+
+@contextmanager
+def errors_of_scratch(folder: Path) -> Iterator[None]:
+    """Errors of the disk where something is needed on it until the end."""
+    try:
+        with errors_of_polars():
+            yield
+    except OutputError:
+        raise
+    except OSError as error:
+        raise OutputError(
+            f"{plain(folder, 300)}: cannot hold the scratch files of parts "
+            f"({plain(error.strerror or error, 200)}). Name a folder with more room: "
+            f"{spelled('scratch', Blank('FOLDER'))}"
+        ) from error
+
+
+def write_text(file: Path, text: str) -> None:
+    """Write a text whole or not at all."""
+    with atomic_file(file) as part:
+        part.write_text(text, encoding="utf-8", newline="\n")
+
+
+def write_table(table: pl.DataFrame, file: Path, rows_together: int = ROWS_TOGETHER) -> None:
+    """Write a table whole or not at all, as Parquet or, by its ending, CSV.
+
+    Parameters
+    ----------
+    rows_together : the size of row groups of Parquet
+    """
+    if file.suffix.lower() not in (".parquet", ".pq", ".csv"):
+        raise OutputError(f"{file}: is no Parquet or CSV file. Name it NAME.parquet or NAME.csv.")
+    with errors_of_disk(file):
+        file.parent.mkdir(parents=True, exist_ok=True)
+    with atomic_file(file) as part:
+        as_csv = file.suffix.lower() == ".csv"
+        put_table(table, part, as_csv=as_csv, rows_together=rows_together)
+
+
+def put_table(
+    table: pl.DataFrame,
+    file: Path,
+    compression_level: int | None = None,
+    as_csv: bool = False,
+    rows_together: int = ROWS_TOGETHER,
+    metadata: Mapping[str, str] | None = None,
+) -> None:
+    """Write a table into a file that is not yet under its own name.
+
+    Parameters
+    ----------
+    metadata : kept in the footer of Parquet
+    """
+    # opened here, because Polars takes no path that is not Unicode
+    with file.open("wb") as stream, errors_of_polars():
+        if as_csv:
+            from fairrec.core.csv_cells import without_formulas
+
+            without_formulas(table).write_csv(stream)
+        else:
+            table.write_parquet(
+                stream,
+                compression_level=compression_level,
+                row_group_size=rows_together,
+                metadata=dict(metadata) if metadata else None,
+            )
+
+
+def sink_table(table: pl.LazyFrame, file: Path, metadata: Mapping[str, str] | None = None) -> None:
+    """Write a table that is too large to be read at once, as `put_table` does."""
+    with file.open("wb") as stream, errors_of_polars():
+        table.sink_parquet(
+            stream,
+            compression_level=1,
+            maintain_order=True,
+            metadata=dict(metadata) if metadata else None,
+        )

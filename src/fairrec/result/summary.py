@@ -1,0 +1,464 @@
+"""The analysis of an audit -> its summary, with all names in place."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import asdict
+from typing import Any
+
+import numpy as np
+
+from fairrec.core.audit_options import AboutOptions
+from fairrec.core.errors import as_unicode
+from fairrec.core.options import Blank, spelled
+from fairrec.core.told import told_command
+from fairrec.core.version import __version__, installed_versions
+from fairrec.groups.grouping import Grouping
+from fairrec.inputs.audit_inputs import Described
+from fairrec.inputs.formats import checksum
+from fairrec.inputs.mismatched_ids import describe_alike_values
+from fairrec.inputs.notes import CHECK_FIRST
+from fairrec.inputs.tables import Table
+from fairrec.metrics import MetricAtK
+from fairrec.result.metric_result import finding_of, metric_results, pooled_results, ratios_part
+from fairrec.result.metric_schema import MetricResult
+from fairrec.result.parts import GroupValue
+from fairrec.result.schema import (
+    AttributeSummary,
+    AuditedModel,
+    AuditSummary,
+    Coverage,
+    DepthCoverage,
+    DifferingCircumstance,
+    Given,
+    GivenCircumstance,
+    HistoryPoint,
+    InputSummary,
+    MissingUsers,
+    NoLongerFound,
+    SearchedMetric,
+    SearchSummary,
+    Spent,
+)
+from fairrec.search.gap_history import GapHistory
+from fairrec.search.searched import Searched
+from fairrec.search.searcher import hyper_parameters
+from fairrec.statistics.adjust import least_permutations
+from fairrec.statistics.analysis import Analysis
+from fairrec.statistics.circumstances import Differing
+from fairrec.statistics.explained import Explained
+from fairrec.statistics.inequality import Inequality
+from fairrec.statistics.metric_analysis import MetricAnalysis
+from fairrec.statistics.missing import Missing
+from fairrec.statistics.outcome import outcome_of_all
+from fairrec.statistics.pooled import PooledAnalysis
+from fairrec.statistics.ratios import RatioAnalysis
+from fairrec.statistics.standing import Standing
+from fairrec.statistics.verdict import MetricVerdict
+
+SMALL_VALUES_SHOWN = 20
+VALUES_SHOWN = 50
+
+
+def coverage(grouping: Grouping, min_support: float | None) -> Coverage:
+    """Which groups and users are large enough to be looked at."""
+    cells, lattice, min_users = grouping.cells, grouping.lattice, grouping.min_users
+    depth = lattice.depth
+    is_small = cells.n_users < min_users
+    return Coverage(
+        min_support=min_support,
+        min_users=min_users,
+        by_depth={
+            str(size): DepthCoverage(n_groups=int((depth == size).sum()), n_groups_below=below)
+            for size, below in sorted(lattice.n_below.items())
+        },
+        n_full_possible=str(grouping.n_combinations),
+        n_full_observed=len(cells),
+        n_full=int((~is_small).sum()),
+        n_users_below=int(cells.n_users[is_small].sum()),
+    )
+
+
+def attribute_summaries(grouping: Grouping) -> dict[str, AttributeSummary]:
+    """What each attribute looks like, with the values that have too few users."""
+    min_users, cells = grouping.min_users, grouping.cells
+    summaries = {}
+    for attribute, codes in zip(grouping.attributes, cells.codes, strict=True):
+        n_users = np.bincount(codes, weights=cells.n_users, minlength=len(attribute.values))
+        from_largest = np.argsort(-n_users, kind="stable")
+        small = from_largest[n_users[from_largest] < min_users]
+        summaries[attribute.name] = AttributeSummary(
+            n_values=len(attribute.values),
+            n_missing=attribute.n_missing,
+            binning=attribute.binning,
+            n_values_below_support=len(small),
+            small_values={
+                str(attribute.values[code]): int(n_users[code])
+                for code in small[:SMALL_VALUES_SHOWN]
+            },
+            values={
+                str(attribute.values[code]): int(n_users[code])
+                for code in from_largest[:VALUES_SHOWN]
+            },
+        )
+    return summaries
+
+
+SHARES_SHOWN = 50
+
+
+def missing_users(missing: Sequence[Missing], max_undefined: float) -> tuple[MissingUsers, ...]:
+    """The part of `result.json` about users who are missing."""
+    return tuple(
+        MissingUsers(
+            kind=one.kind,
+            metrics=one.metrics,
+            counts_as_zero=one.counts_as_zero,
+            n_users=one.n_users,
+            n_missing=one.n_missing,
+            is_tested=one.analysis.test is not None,
+            permutations=one.analysis.n_permutations,
+            is_too_much=one.is_too_much(max_undefined),
+            findings=tuple(finding_of(0, group, one.analysis) for group in one.found.findings),
+            shares=_shares(one),
+        )
+        for one in missing
+    )
+
+
+def _shares(missing: Missing) -> tuple[GroupValue, ...]:
+    analysis = missing.analysis
+    is_single = analysis.grouping.lattice.depth == 1
+    # a share of very few users is noise, and tells what happened to one of them
+    groups = np.flatnonzero(is_single & analysis.is_tested[0])
+    values = analysis.estimates.value[0, groups]
+    first = groups[np.lexsort((groups, -values))][:SHARES_SHOWN]
+    return tuple(
+        GroupValue(
+            group=analysis.grouping.group(int(at)).as_dict(),
+            value=float(analysis.estimates.value[0, at]),
+            support=int(analysis.moments.n[0, at]),
+        )
+        for at in first
+    )
+
+
+_MUCH_BELOW = 0.1
+"""An auc so far below that of a random order is worse than a weak model has."""
+
+
+def reader_notes(
+    described: Described,
+    analysis: Analysis,
+    results: Mapping[str, MetricResult],
+    pooled: Collection[str],
+) -> tuple[str, ...]:
+    """All that is worth a note about the data and the tests.
+
+    Parameters
+    ----------
+    pooled : names of the metrics that are no mean over users
+    """
+    said: list[str] = []
+    many = described.unit.many
+    attributes = described.attributes
+    said += _about_ties(described)
+    said += described.warnings
+    said += _about_reversed_scores(described, results)
+    # one table may be both values and users
+    said += dict.fromkeys(note for table in described.tables.values() for note in table.notes)
+    for attribute in (*attributes, *described.circumstances):
+        said += attribute.warnings
+        alike = "" if attribute.binning else describe_alike_values(attribute.name, attribute.values)
+        said += [alike] if alike else []
+    said += [
+        f"{name} is undefined for groups with {results[name].n_undefined:,} {many} in all, whose "
+        "candidates are all relevant or all not"
+        for name in pooled
+        if results[name].n_undefined
+    ]
+    if not len(analysis.grouping.full):
+        said.append(
+            f"no full combination of the {len(attributes)} attributes has "
+            f"{analysis.grouping.min_users:,} {many}, so there is no gap between full "
+            "combinations; findings are of partial ones"
+        )
+    options = analysis.options
+    if not options.permutations:
+        said.append(
+            "no permutations: the null distribution, p-values and findings were not computed"
+        )
+    elif analysis.test is not None and 1 / (options.permutations + 1) > options.alpha:
+        said.append(
+            f"{options.permutations:,} permutations cannot give a p-value of {options.alpha:g}; "
+            f"use at least {least_permutations(options.alpha):,}"
+        )
+    said += [
+        f"{name}: the {len(result.findings):,} strongest findings are listed; "
+        f"{result.n_not_listed:,} more groups are significant and not folded into them"
+        for name, result in results.items()
+        if result.n_not_listed
+    ]
+    return tuple(said)
+
+
+def _about_reversed_scores(described: Described, results: Mapping[str, MetricResult]) -> list[str]:
+    """Scores that put what is relevant last."""
+    auc = results.get("auc")
+    if auc is None or auc.sd is None or described.measured_by != "candidates":
+        return []
+    n = max(1, described.n_users - auc.n_undefined)
+    if auc.mean >= 0.5 - max(_MUCH_BELOW, 3 * auc.sd / math.sqrt(n)):
+        return []
+    return [
+        f"{CHECK_FIRST}the mean auc is {auc.mean:.2f}, and 0.5 in random order, so the candidates "
+        "that are not relevant have the higher scores. Higher scores must mean better: if these "
+        "are distances, or ranks with 1 for the first, give them with the opposite sign"
+    ]
+
+
+def _about_ties(described: Described) -> list[str]:
+    """Lists of which chance decides what is in their first places."""
+    ties = described.ties
+    if ties is None or not ties.n_tied:
+        return []
+    if described.measured_by == "recommendations":
+        return [
+            f"the lists of {ties.n_tied:,} of {ties.n_lists:,} users have equal scores in their "
+            f"first {ties.k} places, and metrics are means over their orders. If users saw one "
+            "order, give the place of each item, 1 for the first: "
+            f"{spelled('columns', {'rank': Blank('NAME')})}"
+        ]
+    if not ties.n_at_cutoff or ties.is_without_order:
+        return []
+    constant = f" ({ties.n_constant:,} of them one score throughout)" if ties.n_constant else ""
+    return [
+        f"the lists of {ties.n_at_cutoff:,} of {ties.n_lists:,} users have equal scores at place "
+        f"{ties.k}{constant}, so that chance decides what comes first; metrics are means over all "
+        "orders of equal scores"
+    ]
+
+
+def search_summary(searched: Searched | None, n_users: int) -> SearchSummary:
+    """What was scored, what it cost, and what may have been missed.
+
+    Parameters
+    ----------
+    searched : None where all scores were at hand
+    """
+    if searched is None:
+        return SearchSummary(name="exact", users_scored=n_users, users_total=n_users)
+    outcome, options, ledger = searched.outcome, searched.options, searched.ledger
+    evidence = outcome.evidence
+    space = evidence.space
+    budget = options.budget_in(space)
+    bounds, confidence = searched.may_be_larger_by()
+    return SearchSummary(
+        name=options.name,
+        users_scored=evidence.users_scored,
+        users_total=space.n_users,
+        ending=outcome.ending,
+        budget_users=budget.users,
+        budget_seconds=budget.seconds,
+        hyper_parameters=asdict(hyper_parameters(options.name, options.hyper)),
+        users_reference=evidence.n_reference,
+        confidence=confidence,
+        n_fully_scored=searched.n_fully_scored,
+        n_not_fully_scored=searched.n_full - searched.n_fully_scored,
+        model_identity=searched.model_identity,
+        users_paid=ledger.users,
+        users_before=ledger.users_before,
+        rows_paid=ledger.rows,
+        calls=ledger.calls,
+        faults=searched.faults,
+        has_table=searched.has_table,
+        spent_in_all=None
+        if options.ledger is None
+        else Spent(users=ledger.spent.users, rows=ledger.spent.rows, calls=ledger.spent.calls),
+        metrics={
+            metric.name: SearchedMetric(
+                may_be_larger_by=bounds[i], history=_points(outcome.history, i)
+            )
+            for i, metric in enumerate(searched.metrics)
+        },
+    )
+
+
+def _points(history: GapHistory, metric: int) -> tuple[HistoryPoint, ...]:
+    """The points at which the gap grew, and the last one."""
+    points = [
+        HistoryPoint(users=users, gap=gaps[metric])
+        for users, gaps in zip(history.users, history.gaps, strict=True)
+    ]
+    grown = [
+        point
+        for before, point in zip([None, *points], points, strict=False)
+        if before is None or point.gap > before.gap
+    ]
+    return tuple(grown if grown[-1:] == points[-1:] else [*grown, points[-1]])
+
+
+def given_part(
+    described: Described, analysis: Analysis, no_longer: Sequence[Explained]
+) -> Given | None:
+    """What was given and what it changed; None where nothing was."""
+    if not described.circumstances:
+        return None
+    strata = analysis.moments.strata
+    n_per_stratum = strata.sums(analysis.measured.n_scored)
+    is_not = analysis.is_tested & ~analysis.is_comparable
+    metrics = [metric.name for metric in analysis.measured.metrics]
+    return Given(
+        named=described.given,
+        circumstances={
+            circumstance.name: GivenCircumstance(
+                n_values=len(circumstance.values),
+                n_missing=circumstance.n_missing,
+                binning=circumstance.binning,
+            )
+            for circumstance in described.circumstances
+        },
+        n_strata=strata.n_strata,
+        n_users_alone=int((n_per_stratum == 1).sum()),
+        n_not_comparable={name: int(row.sum()) for name, row in zip(metrics, is_not, strict=True)},
+        no_longer=tuple(_no_longer(one, metrics[one.metric], analysis) for one in no_longer),
+    )
+
+
+def _no_longer(one: Explained, metric: str, analysis: Analysis) -> NoLongerFound:
+    at = one.metric, one.group
+    difference = float(analysis.estimates.difference[at])
+    return NoLongerFound(
+        metric=metric,
+        group=analysis.grouping.group(one.group).as_dict(),
+        n_users=int(analysis.moments.n[at]),
+        raw_difference=float(analysis.estimates.raw_difference[at]),
+        difference=difference if math.isfinite(difference) else None,
+        kept_share=float(analysis.kept_share[at]),
+    )
+
+
+def differing_part(
+    found: Sequence[Differing], names: Sequence[str], analysis: Analysis
+) -> tuple[DifferingCircumstance, ...]:
+    """The circumstances that make a part of a finding.
+
+    Parameters
+    ----------
+    names : of the circumstances
+    """
+    return tuple(
+        DifferingCircumstance(
+            metric=analysis.measured.metrics[one.metric].name,
+            group=analysis.grouping.group(one.group).as_dict(),
+            circumstance=names[one.circumstance],
+            mean=one.here,
+            mean_of_others=one.elsewhere,
+            difference=float(analysis.moments.difference[one.metric, one.group]),
+            explains=one.explains,
+            at_random=one.at_random,
+        )
+        for one in found
+    )
+
+
+def options_of(summary: AuditSummary) -> dict[str, Any]:
+    """Those that change what is found, by name; attributes and metrics stand by themselves."""
+    return {
+        "depth": summary.depth,
+        "permutations": summary.permutations,
+        "alpha": summary.alpha,
+        "matters": summary.matters,
+        "max_undefined": summary.max_undefined,
+        "seed": summary.seed,
+        "relevant": summary.relevant,
+        "gain": summary.gain,
+        "missing_lists": summary.missing_lists,
+        "side": summary.unit.side,
+        "unit": summary.unit_column,
+        "min_support": summary.coverage.min_support,
+    }
+
+
+def audit_summary(
+    described: Described,
+    analysis: Analysis,
+    found: Sequence[MetricAnalysis],
+    missing: Sequence[Missing],
+    standing: Sequence[Standing],
+    verdicts: Sequence[MetricVerdict],
+    pooled: Sequence[PooledAnalysis],
+    ratios: RatioAnalysis,
+    inequality: Sequence[Inequality],
+    searched: Searched | None,
+    given: Given | None = None,
+    circumstances: tuple[DifferingCircumstance, ...] = (),
+    *,
+    wanted: Sequence[MetricAtK],
+    command: str,
+    about: AboutOptions,
+) -> AuditSummary:
+    """The content of `result.json`.
+
+    Parameters
+    ----------
+    wanted : all metrics, in the order they were asked for
+    """
+    options = analysis.options
+    of_pooled = pooled_results(analysis, pooled)
+    results = metric_results(analysis, found, standing, verdicts) | of_pooled
+    return AuditSummary(
+        fairrec_version=__version__,
+        versions=installed_versions(),
+        seed=options.seed,
+        title=as_unicode(about.title),
+        author=as_unicode(about.author),
+        model=AuditedModel(
+            name=as_unicode(about.model_name), version=as_unicode(about.model_version)
+        )
+        if about.model_name or about.model_version
+        else None,
+        command=told_command(command),
+        inputs=input_summaries(described.tables),
+        unit=described.unit,
+        unit_column=described.unit_column,
+        n_users=described.n_users,
+        n_candidates=described.n_candidates,
+        measured_by=described.measured_by,
+        by=described.by,
+        columns=described.columns,
+        relevant=described.relevant,
+        gain=described.gain,
+        missing_lists=described.missing_lists,
+        given=given,
+        circumstances=circumstances,
+        ties=described.ties,
+        attributes=attribute_summaries(analysis.grouping),
+        depth=options.depth,
+        alpha=options.alpha,
+        permutations=options.permutations,
+        permutations_drawn=analysis.n_permutations,
+        matters=None if options.matters is None else str(options.matters),
+        outcome=outcome_of_all(
+            (verdict.outcome, one.metric.higher_is_better)
+            for verdict, one in zip(verdicts, analysis.measured.metrics, strict=True)
+        )
+        if verdicts and analysis.tested_by is not None
+        else None,
+        coverage=coverage(analysis.grouping, options.min_support),
+        max_undefined=options.max_undefined,
+        missing=missing_users(missing, options.max_undefined),
+        warnings=reader_notes(described, analysis, results, of_pooled),
+        search=search_summary(searched, described.n_users),
+        metrics={metric.name: results[metric.name] for metric in wanted},
+        ratios=ratios_part(ratios, inequality, analysis.measured.metrics, wanted),
+    )
+
+
+def input_summaries(tables: Mapping[str, Table]) -> dict[str, InputSummary]:
+    """The tables with their checksums."""
+    return {
+        name: InputSummary(name=table.where, sha256=checksum(table.path) if table.path else None)
+        for name, table in tables.items()
+    }

@@ -1,0 +1,394 @@
+"""Files and folders, whole or not at all."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+import polars as pl
+import pytest
+from filelock import FileLock
+
+from fairrec.core import atomic_io
+from fairrec.core.atomic_io import (
+    LOCK,
+    ROWS_TOGETHER,
+    atomic_file,
+    atomic_folder,
+    check_writable,
+    errors_of_scratch,
+    is_interrupted,
+    put_table,
+    refuse_foreign,
+    scratch,
+    sink_table,
+    sole,
+    write_table,
+    write_text,
+)
+from fairrec.core.errors import OutputError
+
+TABLE = pl.DataFrame({"a": [1, 2], "b": ["x", "y"]})
+
+
+def test_a_file_appears_when_all_is_written(tmp_path: Path):
+    file = tmp_path / "page.html"
+    with atomic_file(file) as part:
+        part.write_text("new")
+        assert not file.exists()
+    assert file.read_text() == "new"
+    assert [path.name for path in tmp_path.iterdir()] == ["page.html"]
+
+
+def test_an_old_file_stays_until_the_new_one_is_whole(tmp_path: Path):
+    file = tmp_path / "page.html"
+    file.write_text("old")
+    with pytest.raises(ValueError, match="no page"), atomic_file(file) as part:
+        part.write_text("half")
+        raise ValueError("no page")
+    assert file.read_text() == "old"
+    assert [path.name for path in tmp_path.iterdir()] == ["page.html"]
+
+
+def test_a_file_is_as_open_to_others_as_any(tmp_path: Path):
+    write_text(tmp_path / "ours", "x")
+    (tmp_path / "any").write_text("x")
+    assert (tmp_path / "ours").stat().st_mode == (tmp_path / "any").stat().st_mode
+
+
+def test_a_link_stays_a_link(tmp_path: Path):
+    (tmp_path / "there").mkdir()
+    (tmp_path / "page.html").symlink_to(tmp_path / "there" / "page.html")
+    write_text(tmp_path / "page.html", "new")
+    assert (tmp_path / "page.html").is_symlink()
+    assert (tmp_path / "there" / "page.html").read_text() == "new"
+
+
+def test_a_device_is_written_to():
+    write_text(Path(os.devnull), "x")
+    with pytest.raises(OutputError, match=r"/dev/full: cannot be written \(No space left"):
+        write_text(Path("/dev/full"), "x")
+
+
+@pytest.mark.parametrize("name", ["out", "no/such/folder/page.html"])
+def test_a_place_that_cannot_be_written_is_an_error_in_words(tmp_path: Path, name: str):
+    (tmp_path / "out").mkdir()
+    with pytest.raises(OutputError, match=f"{name}: cannot be written.*Choose another place"):
+        write_text(tmp_path / name, "x")
+    assert [path.name for path in tmp_path.iterdir()] == ["out"]
+
+
+@pytest.mark.parametrize("ending", ["parquet", "pq", "csv", "CSV"])
+def test_a_table_is_written_as_its_ending_says(tmp_path: Path, ending: str):
+    file = tmp_path / "new" / f"table.{ending}"
+    write_table(TABLE, file)
+    read = pl.read_csv if ending.lower() == "csv" else pl.read_parquet
+    assert read(file).equals(TABLE)
+
+
+def test_a_table_has_the_same_bytes_however_it_was_put_together(tmp_path: Path):
+    whole = pl.DataFrame({"a": range(ROWS_TOGETHER * 2)})
+    pieces = pl.concat([whole.head(9), whole.slice(9)], rechunk=False)
+    assert pieces.n_chunks() == 2
+    for table, name in ((whole, "whole"), (pieces, "pieces")):
+        put_table(table, tmp_path / name, compression_level=1)
+    assert (tmp_path / "whole").read_bytes() == (tmp_path / "pieces").read_bytes()
+
+
+def test_a_table_of_another_ending_is_refused(tmp_path: Path):
+    with pytest.raises(OutputError, match=r"Name it NAME\.parquet or NAME\.csv"):
+        write_table(TABLE, tmp_path / "table.xlsx")
+
+
+def test_a_full_disk_is_an_error_of_the_disk():
+    big = pl.DataFrame({"a": range(100_000)})
+    for as_csv in (False, True):
+        with pytest.raises(OSError, match="No space left"):
+            put_table(big, Path("/dev/full"), as_csv=as_csv)
+
+
+@pytest.mark.parametrize("mode", [0o600, 0o640, 0o444])
+def test_a_file_that_others_may_not_read_stays_so(tmp_path: Path, mode: int):
+    file = tmp_path / "per_user.csv"
+    file.write_text("old")
+    file.chmod(mode)
+    with atomic_file(file) as part:
+        part.write_text("new")
+        assert not part.parent.parent.stat().st_mode & 0o077
+    assert file.read_text() == "new"
+    assert file.stat().st_mode & 0o777 == mode
+
+
+@pytest.mark.parametrize("length", [200, 240, 255])
+def test_a_file_may_have_a_long_name(tmp_path: Path, length: int):
+    for text in ("old", "new"):
+        write_text(tmp_path / ("x" * length), text)
+    assert (tmp_path / ("x" * length)).read_text() == "new"
+
+
+@pytest.mark.parametrize("name", ["x" * 300, f"new/{'x' * 300}", f"{'x' * 300}/new"])
+def test_a_name_that_is_too_long_is_refused_before_any_work(tmp_path: Path, name: str):
+    with pytest.raises(OutputError, match=r"cannot be written \(File name too long\)"):
+        check_writable(tmp_path / name)
+
+
+def test_a_parent_that_may_not_be_entered_is_refused_in_words(tmp_path: Path, monkeypatch):
+    def closed(path: Path) -> bool:
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr(Path, "exists", closed)
+    with pytest.raises(OutputError, match=r"closed/x: cannot be written \(Permission denied\)"):
+        check_writable(tmp_path / "closed" / "x")
+
+
+def test_a_folder_below_a_file_is_refused_before_any_work(tmp_path: Path):
+    (tmp_path / "note").write_text("mine")
+    for folder in (tmp_path / "note", tmp_path / "note" / "out"):
+        with pytest.raises(OutputError, match=r"note is a file, not a folder"):
+            check_writable(folder)
+
+
+def test_a_folder_that_may_not_be_written_is_refused_before_any_work(tmp_path: Path, monkeypatch):
+    asked = []
+    monkeypatch.setattr(os, "access", lambda path, mode: asked.append((path, mode)))
+    with pytest.raises(OutputError, match=rf"no permission to write in {tmp_path}\."):
+        check_writable(tmp_path / "new" / "out")
+    assert asked == [(tmp_path, os.W_OK | os.X_OK)]
+
+
+def test_files_of_somebody_else_are_named_and_not_overwritten(tmp_path: Path):
+    refuse_foreign(tmp_path, ["users.parquet"], "bundle")
+    # a link that leads nowhere is somebody's too
+    (tmp_path / "users.parquet").symlink_to(tmp_path / "nowhere")
+    with pytest.raises(OutputError, match=r"users.parquet there is of no bundle of FairRec's"):
+        refuse_foreign(tmp_path, ["items.parquet", "users.parquet"], "bundle")
+
+
+def test_a_full_disk_for_scratch_files_names_the_option(tmp_path: Path):
+    for error in (OSError(28, "No space left on device"), pl.exceptions.ComputeError("disk full")):
+        with (
+            pytest.raises(OutputError, match=r"cannot hold the scratch files .*scratch"),
+            errors_of_scratch(tmp_path),
+        ):
+            raise error
+    # what is in words already stays as it is
+    with pytest.raises(OutputError, match=r"^as it is$"), errors_of_scratch(tmp_path):
+        raise OutputError("as it is")
+
+
+def test_a_table_that_is_too_large_to_be_read_at_once_is_written_in_its_order(tmp_path: Path):
+    sink_table(TABLE.lazy(), tmp_path / "table")
+    assert pl.read_parquet(tmp_path / "table").equals(TABLE)
+    with pytest.raises(OSError, match="No space left"):
+        sink_table(pl.LazyFrame({"a": range(100_000)}), Path("/dev/full"))
+
+
+def test_a_folder_that_cannot_be_listed_is_no_obstacle(tmp_path: Path, monkeypatch):
+    opened = os.open
+
+    def no_folder(path: Path, *rest: int) -> int:
+        if Path(path) == tmp_path:
+            raise PermissionError(13, "Permission denied")
+        return opened(path, *rest)
+
+    monkeypatch.setattr(os, "open", no_folder)
+    write_text(tmp_path / "page.html", "new")
+    assert (tmp_path / "page.html").read_text() == "new"
+
+
+@pytest.mark.parametrize(
+    "error", [pl.exceptions.PanicException, pl.exceptions.InvalidOperationError]
+)
+def test_whatever_fails_while_a_table_is_written_is_an_error_in_words(
+    tmp_path: Path, error: type[BaseException], monkeypatch
+):
+    def fail(*_: object, **__: object) -> None:
+        raise error("odd")
+
+    monkeypatch.setattr(pl.DataFrame, "write_parquet", fail)
+    with pytest.raises(OutputError, match=r"a.parquet: cannot be written \(odd\)"):
+        write_table(pl.DataFrame({"a": [1]}), tmp_path / "a.parquet")
+    assert not [*tmp_path.iterdir()]
+
+
+OWNED = ("groups", "page", "result")
+
+
+def write_result(folder: Path, text: str, names: tuple[str, ...] = OWNED) -> None:
+    with atomic_folder(folder, OWNED) as part:
+        for name in names:
+            (part / name).write_text(text)
+
+
+def contents(folder: Path) -> dict[str, str]:
+    return {path.name: path.read_text() for path in folder.iterdir() if path.is_file()}
+
+
+def test_files_of_a_folder_appear_when_all_are_written(tmp_path: Path):
+    with atomic_folder(tmp_path / "new" / "out", OWNED) as part:
+        (part / "result").write_text("new")
+        assert contents(tmp_path / "new" / "out") == {}
+    assert contents(tmp_path / "new" / "out") == {"result": "new"}
+    assert [*(tmp_path / "new" / "out").iterdir()] == [tmp_path / "new" / "out" / "result"]
+
+
+def test_own_files_are_replaced_as_a_whole_and_those_of_others_stay(tmp_path: Path):
+    write_result(tmp_path, "old")
+    (tmp_path / "note").write_text("mine")
+    (tmp_path / "plots").mkdir()
+    (tmp_path / "groups").chmod(0o600)
+    write_result(tmp_path, "new", ("groups", "result"))
+    assert contents(tmp_path) == {"groups": "new", "result": "new", "note": "mine"}
+    assert (tmp_path / "plots").is_dir()
+    assert (tmp_path / "groups").stat().st_mode & 0o777 == 0o600
+
+
+@pytest.mark.parametrize("error", [ValueError, KeyboardInterrupt, SystemExit])
+def test_whatever_ends_the_writing_leaves_the_old_files(tmp_path: Path, error: type[BaseException]):
+    write_result(tmp_path / "out", "old")
+    for out in ("out", "none"):
+        with pytest.raises(error), atomic_folder(tmp_path / out, OWNED) as part:
+            (part / "groups").write_text("new")
+            raise error
+    assert contents(tmp_path / "out") == dict.fromkeys(OWNED, "old")
+    assert [path.name for path in tmp_path.rglob("*") if path.name not in OWNED] == ["out"]
+
+
+def test_a_name_that_is_a_folder_there_is_refused_with_nothing_changed(tmp_path: Path):
+    (tmp_path / "groups").mkdir()
+    (tmp_path / "result").write_text("old")
+    with pytest.raises(OutputError, match=r"groups is a folder there"):
+        write_result(tmp_path, "new")
+    assert contents(tmp_path) == {"result": "old"}
+
+
+KILLED_AT_EACH_STEP = """
+import json, os, signal, sys
+from pathlib import Path
+import filelock
+from fairrec.core.atomic_io import atomic_folder, is_interrupted
+OWNED = ("groups", "page", "result")
+EVENTS = ("open", "os.mkdir", "os.chmod", "os.rename", "os.remove", "os.rmdir", "shutil.rmtree")
+out, killed, left = Path(sys.argv[1]), True, None
+def write(text):
+    with atomic_folder(out, OWNED) as part:
+        for name in OWNED:
+            (part / name).write_text(text)
+while killed:
+    left = 0 if left is None else left + 1
+    write("old")
+    if not (child := os.fork()):
+        seen = 0
+        def hook(event, args):
+            global seen
+            if event in EVENTS and str(out) in repr(args[0]):
+                seen += 1
+                if seen > left:
+                    os.kill(os.getpid(), signal.SIGKILL)
+        sys.addaudithook(hook)
+        write("new")
+        os._exit(0)
+    killed = os.WIFSIGNALED(os.waitpid(child, 0)[1])
+    state = {name: (out / name).read_text() for name in OWNED if (out / name).exists()}
+    was_interrupted = is_interrupted(out)
+    write("next")
+    after = sorted(path.name for path in out.iterdir())
+    print(json.dumps([killed, state, was_interrupted, after]))
+"""
+
+
+def test_a_kill_at_any_step_leaves_the_old_result_the_new_one_or_none(tmp_path: Path):
+    command = [sys.executable, "-c", KILLED_AT_EACH_STEP, str(tmp_path / "out")]
+    told = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    ends = [json.loads(line) for line in told.splitlines()]
+    assert [is_killed for is_killed, *_ in ends] == [True] * (len(ends) - 1) + [False]
+    states = []
+    for _, state, was_interrupted, after in ends:
+        if "result" in state:
+            assert state in (dict.fromkeys(OWNED, "old"), dict.fromkeys(OWNED, "new"))
+        else:
+            assert was_interrupted
+        states.append(state.get("result", "none"))
+        # the next command leaves nothing of the killed one
+        assert after == [*OWNED]
+    assert [*dict.fromkeys(states)] == ["old", "none", "new"]
+
+
+WRITER = """
+import sys
+from pathlib import Path
+from fairrec.core.atomic_io import atomic_folder
+for n in range(40):
+    with atomic_folder(Path(sys.argv[1]), ("groups", "result")) as part:
+        for name in ("groups", "result"):
+            (part / name).write_text(f"{sys.argv[2]} {n}")
+"""
+
+
+def test_of_two_writers_at_once_one_is_there_as_a_whole(tmp_path: Path):
+    commands = [[sys.executable, "-c", WRITER, str(tmp_path / "out"), name] for name in "ab"]
+    writers = [subprocess.Popen(command) for command in commands]
+    assert [writer.wait(60) for writer in writers] == [0, 0]
+    found = contents(tmp_path / "out")
+    assert [*found] == ["groups", "result"] or [*found] == ["result", "groups"]
+    assert found["groups"] == found["result"]
+    assert len([*(tmp_path / "out").iterdir()]) == 2
+
+
+def test_a_writer_that_holds_the_folder_for_long_is_an_error(tmp_path: Path, monkeypatch):
+    write_result(tmp_path, "old")
+    monkeypatch.setattr(atomic_io, "PATIENCE", 0.05)
+    with (
+        FileLock(tmp_path / LOCK),
+        pytest.raises(OutputError, match=r"another command is writing there\. Wait"),
+    ):
+        write_result(tmp_path, "new")
+    assert contents(tmp_path)["result"] == "old"
+
+
+def test_what_a_running_command_writes_is_not_swept(tmp_path: Path):
+    with scratch(tmp_path) as running:
+        write_text(tmp_path / "page.html", "x")
+        write_result(tmp_path, "new")
+        assert running.is_dir()
+    assert contents(tmp_path).keys() == {"page.html", *OWNED}
+
+
+def test_a_folder_on_another_device_is_written_to(tmp_path: Path):
+    memory = Path("/dev/shm")
+    if not memory.is_dir() or memory.stat().st_dev == tmp_path.stat().st_dev:
+        pytest.skip("no other device")
+    with tempfile.TemporaryDirectory(dir=memory) as there:
+        (tmp_path / "out").symlink_to(there)
+        for text in ("old", "new"):
+            write_result(tmp_path / "out", text)
+            write_text(tmp_path / "out" / "page.html", text)
+        assert contents(Path(there)) == dict.fromkeys((*OWNED, "page.html"), "new")
+        assert (tmp_path / "out").is_symlink()
+
+
+def test_files_of_a_command_that_was_stopped_are_no_foreign_ones(tmp_path: Path):
+    (tmp_path / "users.parquet").write_text("ours")
+    (tmp_path / ".writing-1" / "files").mkdir(parents=True)
+    with pytest.raises(OutputError):
+        refuse_foreign(tmp_path, ["users.parquet"], "bundle")
+    (tmp_path / ".writing-1" / "replacing").touch()
+    assert is_interrupted(tmp_path)
+    refuse_foreign(tmp_path, ["users.parquet"], "bundle")
+
+
+def test_the_second_one_who_does_what_takes_long_is_refused_at_once(tmp_path: Path):
+    with sole(tmp_path / "lock", "is training"):
+        with (
+            pytest.raises(OutputError, match="another command is training there"),
+            sole(tmp_path / "lock", "is training"),
+        ):
+            pass
+        assert (tmp_path / "lock").exists()
+    assert not [*tmp_path.iterdir()]
+    with sole(tmp_path / "lock", "is training"):
+        pass
