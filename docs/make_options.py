@@ -11,15 +11,15 @@ from fairrec.core.audit_options import AboutOptions, AuditOptions, SharingOption
 from fairrec.core.engines.options import EngineOptions
 from fairrec.core.options import from_command_line, spelled
 from fairrec.counts.options import CountOptions, CountsOptions
-from fairrec.datasets.world_options import WorldOptions
+from fairrec.demo.world_options import WorldOptions
 from fairrec.inputs.table_options import TableOptions
 from fairrec.mitigation.options import MitigationOptions
-from fairrec.models.deep.training_options import TrainingOptions
-from fairrec.reproduction.options import ReproduceOptions
-from fairrec.search.bench_options import SearchBenchOptions
 from fairrec.workflows.counterfactual_options import CounterfactualOptions
 from fairrec.workflows.plan_options import PlanOptions
 from fairrec.workflows.trend_options import TrendOptions
+from fairrec_paper.models.deep.training_options import TrainingOptions
+from fairrec_paper.reproduction.options import ReproduceOptions
+from fairrec_paper.search_bench.options import SearchBenchOptions
 
 PAGE = Path(__file__).with_name("options.md")
 SECTIONS = (
@@ -66,10 +66,10 @@ SECTIONS = (
     ("Search", "`fairrec audit --search NAME`, `fairrec.SearchOptions`", HOW_SEARCHED),
     ("Black-box model", "`fairrec audit`, `doctor`, `fairrec.Endpoint`", HOW_ASKED),
     ("Mitigation", "`fairrec mitigate`, `fairrec.mitigate()`", FieldsOf(MitigationOptions)),
-    ("Comparison of searchers", "`fairrec search-bench`", FieldsOf(SearchBenchOptions)),
-    ("Synthetic data", "`fairrec synthetic`", FieldsOf(WorldOptions, without=("name",))),
-    ("Training", "`fairrec train`", FieldsOf(TrainingOptions)),
-    ("Experiments of the paper", "`fairrec reproduce`", FieldsOf(ReproduceOptions)),
+    ("Comparison of searchers", "`fairrec-paper search-bench`", FieldsOf(SearchBenchOptions)),
+    ("Synthetic data", "`fairrec-paper synthetic`", FieldsOf(WorldOptions, without=("name",))),
+    ("Training", "`fairrec-paper train`", FieldsOf(TrainingOptions)),
+    ("Experiments of the paper", "`fairrec-paper reproduce`", FieldsOf(ReproduceOptions)),
 )
 INTRODUCTION = """# Options
 

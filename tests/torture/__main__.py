@@ -27,9 +27,11 @@ from pathlib import Path
 import numba
 
 import fairrec
+import fairrec_paper
 from tests.builders import make_tables
-from tests.datasets.movielens_tables import write_movielens
 from tests.end_to_end.command_line import built_command, write_tables
+from tests.fairrec_paper.command_line import built_command as built_paper
+from tests.fairrec_paper.datasets.movielens_tables import write_movielens
 from tests.torture.commands import COMMANDS, Written, words
 from tests.torture.forked import ANY, KINDS, Ended, Fault, Stop, forked, started, with_faults
 from tests.torture.outputs import Parts, Versions, scratch_below
@@ -40,8 +42,10 @@ GRACEFUL = {signal.SIGINT: 130, signal.SIGTERM: 143, signal.SIGHUP: 129}
 
 def run(arguments: str) -> None:
     """A command, as a fork of this process does it."""
-    sys.argv = ["fairrec", *words(arguments)]
-    built_command().main(prog_name="fairrec")
+    given = words(arguments)
+    command = built_paper() if given[0] in built_paper().commands else built_command()
+    sys.argv = ["fairrec", *given]
+    command.main(prog_name="fairrec")
 
 
 def write_inputs() -> None:
@@ -52,13 +56,18 @@ def write_inputs() -> None:
 
 def load_all() -> None:
     """Import what forks share; nothing of it is used here."""
-    ours = (module.name for module in pkgutil.walk_packages(fairrec.__path__, "fairrec."))
+    ours = (
+        module.name
+        for package in (fairrec, fairrec_paper)
+        for module in pkgutil.walk_packages(package.__path__, f"{package.__name__}.")
+    )
     # what optimizers and charts import when they are first made takes longer than all the rest
     for name in (*ours, "torch._dynamo", "altair"):
         if not re.search(r"__main__|\.testing\.", name):
             with suppress(ImportError):
                 importlib.import_module(name)
     built_command()
+    built_paper()
     numba.njit(lambda: 1)()
 
 

@@ -1,4 +1,4 @@
-"""`oip`: the Open Inference Protocol, version 2 (KServe, Triton, MLServer, fairrec serve-run)."""
+"""`oip`: the Open Inference Protocol, version 2 (KServe, Triton, MLServer, fairrec-paper serve)."""
 
 from __future__ import annotations
 

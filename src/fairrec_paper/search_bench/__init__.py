@@ -1,0 +1,1 @@
+"""Searchers beside the exact answer."""

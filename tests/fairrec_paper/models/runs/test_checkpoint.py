@@ -1,0 +1,138 @@
+"""The files of a run: what is written, and what is said of those that are damaged."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from safetensors.torch import load_file, save
+
+from fairrec.core.errors import InputError
+from fairrec_paper.models.deep.registry import MODELS
+from fairrec_paper.models.runs import checkpoint
+from fairrec_paper.models.runs.run import load_run
+from tests.fairrec_paper.models.deep.small_models import tables
+from tests.fairrec_paper.models.runs.small_run import small_run
+
+
+@pytest.fixture
+def run(tmp_path: Path) -> Path:
+    return small_run(tmp_path)
+
+
+def test_damaged_and_foreign_checkpoints_are_clear_errors(run: Path, tmp_path: Path):
+    weights = run / "model.safetensors"
+    whole = weights.read_bytes()
+    weights.write_bytes(whole[: len(whole) // 2])
+    with pytest.raises(InputError, match=r"model\.safetensors: cannot be read as safetensors"):
+        load_run(run)
+    weights.write_bytes(b"garbage")
+    with pytest.raises(InputError, match="cannot be read as safetensors"):
+        load_run(run)
+    other = small_run(tmp_path / "other", "dcn")
+    shutil.copy(other / "model.safetensors", weights)
+    with pytest.raises(InputError, match="weights of another model"):
+        load_run(run)
+    weights.unlink()
+    with pytest.raises(InputError, match="cannot be read"):
+        load_run(run)
+
+
+def test_a_damaged_record_is_a_clear_error(run: Path):
+    record = json.loads((run / "run.json").read_text())
+    (run / "run.json").write_text(json.dumps({**record, "surprise": 1}))
+    with pytest.raises(InputError, match=r"run\.json: is no trained run of this version"):
+        load_run(run)
+    (run / "run.json").write_text("{")
+    with pytest.raises(InputError, match=r"run\.json: is no trained run of this version"):
+        load_run(run)
+    with pytest.raises(InputError, match="no run there"):
+        load_run(run / "nothing")
+
+
+def test_no_pickle_is_written(run: Path):
+    assert {file.suffix for file in run.iterdir()} == {".json", ".parquet", ".safetensors"}
+
+
+def test_weights_are_written_into_the_file_that_is_held(tmp_path: Path, monkeypatch):
+    @contextmanager
+    def watched(file: Path) -> Iterator[Path]:
+        file.touch()
+        before = file.stat()
+        yield file
+        # another file under that name would be held by nobody, and have a mode of its own
+        assert (file.stat().st_ino, file.stat().st_mode) == (before.st_ino, before.st_mode)
+
+    monkeypatch.setattr(checkpoint, "whole_file", watched)
+    checkpoint.save_tensors({"a": torch.ones(2)}, tmp_path / "model.safetensors")
+    assert load_file(tmp_path / "model.safetensors")["a"].tolist() == [1, 1]
+
+
+def with_hyper(run: Path, **hyper: object) -> Path:
+    record = json.loads((run / "run.json").read_text())
+    record["hyper_parameters"] |= hyper
+    (run / "run.json").write_text(json.dumps(record))
+    return run
+
+
+def test_sizes_of_another_model_take_no_memory(run: Path, monkeypatch: pytest.MonkeyPatch):
+    devices, build = [], checkpoint.build_model
+
+    def noted(*given: Any) -> Any:
+        devices.append(torch.empty(0).device.type)
+        return build(*given)
+
+    monkeypatch.setattr(checkpoint, "build_model", noted)
+    load_run(run)
+    assert devices == ["meta", "cpu"]
+    for size in (1_000_000, 2_000_000_000):
+        with pytest.raises(InputError, match="weights of another model"):
+            load_run(with_hyper(run, embedding=size))
+    assert devices == ["meta", "cpu", "meta", "meta"]
+
+
+@pytest.mark.parametrize(
+    "hyper",
+    [
+        {"dropout": "0.5"},
+        {"dropout": None},
+        {"embedding": True},
+        {"embedding": 2**31},
+        {"layers": [1] * 101},
+        {"layers": ["8"]},
+    ],
+    ids=str,
+)
+def test_hyper_parameters_of_other_types_are_refused(run: Path, hyper: dict[str, Any]):
+    with pytest.raises(InputError, match=f"invalid hyper-parameter {next(iter(hyper))}"):
+        load_run(with_hyper(run, **hyper))
+
+
+def test_codes_in_the_weights_are_those_of_the_tables(run: Path):
+    weights = run / "model.safetensors"
+    tensors = load_file(weights)
+    tensors["fields.user_rows"][0, 0] = 10**6
+    weights.write_bytes(save(tensors))
+    with pytest.raises(InputError, match="weights of another model"):
+        load_run(run)
+
+
+def test_a_record_too_deep_to_read_is_refused(run: Path):
+    (run / "run.json").write_text("[" * 100_000)
+    with pytest.raises(InputError, match=r"run\.json: is no trained run of this version"):
+        load_run(run)
+
+
+@pytest.mark.parametrize("name", sorted(MODELS))
+def test_sizes_alone_are_those_of_the_model(name: str):
+    with torch.device("meta"), checkpoint._Unfilled():
+        sizes = checkpoint.build_model(name, {}, tables(with_categories=True)).state_dict()
+    whole = checkpoint.build_model(name, {}, tables(with_categories=True)).state_dict()
+    assert checkpoint._sizes(sizes) == checkpoint._sizes(whole)
+    assert sizes["fields.table.weight"].device.type == "meta"
