@@ -4,38 +4,40 @@ from __future__ import annotations
 
 from fairrec.core.registry import Registry
 from fairrec_paper.reproduction.experiment import Experiment
-from fairrec_paper.reproduction.experiments import (
-    figure2_initial_positions,
-    figure3_correlation,
-    figure4_vanilla_swarms,
-    figure5_efficiency,
-    figure6_hyper_parameters,
-    next_worst,
-    sensitivity,
-    table1_model_quality,
-    table2_effectiveness,
-    table5_attributes,
-    tables3_7_fixed_time,
-    tables4_6_mitigation,
-    trainings,
+from fairrec_paper.reproduction.figures_2_to_4 import (
+    CORRELATION_EXPERIMENT,
+    INITIAL_POSITIONS_EXPERIMENT,
+    VANILLA_SWARMS_EXPERIMENT,
 )
+from fairrec_paper.reproduction.figures_5_and_6 import (
+    EFFICIENCY_EXPERIMENT,
+    HYPER_PARAMETERS_EXPERIMENT,
+)
+from fairrec_paper.reproduction.fixed_time import APPENDIX, EXPERIMENT
+from fairrec_paper.reproduction.gaps import (
+    ATTRIBUTES_EXPERIMENT,
+    EFFECTIVENESS_EXPERIMENT,
+    SENSITIVITY_EXPERIMENT,
+)
+from fairrec_paper.reproduction.mitigations import MITIGATION_EXPERIMENT, NEXT_WORST_EXPERIMENT
+from fairrec_paper.reproduction.trained_models import MODEL_QUALITY_EXPERIMENT, TRAININGS_EXPERIMENT
 
 EXPERIMENTS: Registry[Experiment] = Registry("experiment")
 
 for _experiment in (
-    table1_model_quality.EXPERIMENT,
-    table2_effectiveness.EXPERIMENT,
-    tables3_7_fixed_time.EXPERIMENT,
-    tables3_7_fixed_time.APPENDIX,
-    tables4_6_mitigation.EXPERIMENT,
-    table5_attributes.EXPERIMENT,
-    figure2_initial_positions.EXPERIMENT,
-    figure3_correlation.EXPERIMENT,
-    figure4_vanilla_swarms.EXPERIMENT,
-    figure5_efficiency.EXPERIMENT,
-    figure6_hyper_parameters.EXPERIMENT,
-    trainings.EXPERIMENT,
-    sensitivity.EXPERIMENT,
-    next_worst.EXPERIMENT,
+    MODEL_QUALITY_EXPERIMENT,
+    EFFECTIVENESS_EXPERIMENT,
+    EXPERIMENT,
+    APPENDIX,
+    MITIGATION_EXPERIMENT,
+    ATTRIBUTES_EXPERIMENT,
+    INITIAL_POSITIONS_EXPERIMENT,
+    CORRELATION_EXPERIMENT,
+    VANILLA_SWARMS_EXPERIMENT,
+    EFFICIENCY_EXPERIMENT,
+    HYPER_PARAMETERS_EXPERIMENT,
+    TRAININGS_EXPERIMENT,
+    SENSITIVITY_EXPERIMENT,
+    NEXT_WORST_EXPERIMENT,
 ):
     EXPERIMENTS.add(_experiment.name, _experiment)

@@ -41,7 +41,7 @@ GROUPS = ((50, 100), (80, 125), (100, 150), (100, 200))
 QUICK_USERS, QUICK_GROUPS = (150, 300), ((4, 5), (6, 8))
 METHODS = (THEMIS, large_groups(0.005), DPSO, EXACT, ADAPTIVE_TENTH)
 MADE_FOR = "Synthetic worlds of the shape of LFM360K"
-PAPER_MODEL = "dcn"
+EFFICIENCY_MODEL = "dcn"
 """Whose times the paper gives."""
 NOTES = (
     "As in the paper, groups go to the right and users upwards; one scale of colours for all "
@@ -65,7 +65,7 @@ def world(n_users: int, n_ages: int, n_countries: int, seed: int = 0) -> WorldOp
 
 def models(setting: Setting) -> list[str]:
     """Popularity and taste, and the paper's model where it is among those to test."""
-    return ["taste", *(model for model in setting.options.models if model == PAPER_MODEL)]
+    return ["taste", *(model for model in setting.options.models if model == EFFICIENCY_MODEL)]
 
 
 def plan(setting: Setting) -> list[Trial]:

@@ -20,7 +20,7 @@ from fairrec_paper.reproduction.trials.chance import chance_trial
 from fairrec_paper.reproduction.trials.searches import Method, search_trial
 from fairrec_paper.reproduction.trials.trial import Trial
 
-PAPER_MODEL = "deepfm"
+HYPER_MODEL = "deepfm"
 """The paper does not say which."""
 GRIDS: dict[bool, dict[str, tuple[float, ...]]] = {
     True: {
@@ -59,7 +59,7 @@ def plan(setting: Setting) -> list[Trial]:
     """Searches over both grids, and the exact gaps."""
     trials = []
     for source in setting.sources:
-        subject, labels = setting.one_subject(source, PAPER_MODEL)
+        subject, labels = setting.one_subject(source, HYPER_MODEL)
         about = {**labels, "min_support": MIN_SUPPORT}
         trials.append(chance_trial(subject, about, setting.options.permutations))
         for name, value, method in _variants(setting, source):

@@ -6,6 +6,7 @@ import polars as pl
 
 from fairrec.core.errors import InputError
 from fairrec.core.options import spelled
+from fairrec_paper.reproduction.comparison import SUBJECT
 from fairrec_paper.reproduction import layout
 from fairrec_paper.reproduction.data_source import TITLES
 from fairrec_paper.reproduction.experiment import Experiment, Frames, Setting
@@ -14,7 +15,6 @@ from fairrec_paper.reproduction.published import published
 from fairrec_paper.reproduction.trials.training import training_trial
 from fairrec_paper.reproduction.trials.trial import Trial
 
-SUBJECT = ["dataset", "model"]
 NOTE = (
     "Loss and AUC on a random fifth of the training rows, each with a negative, which training "
     "never saw; with penalty: the loss that Keras reports and the paper probably printed, L2 "
