@@ -84,7 +84,7 @@ def speed_in_process(folder: str) -> dict[str, float]:
     import torch
 
     from fairrec.scoring.models.model import FunctionModel
-    from fairrec_paper.models.runs.run import load_run
+    from fairrec_paper.models.run import load_run
 
     run = load_run(Path(folder))
     found = []

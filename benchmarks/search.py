@@ -149,9 +149,8 @@ def own_work_where_all_are_eligible() -> dict[str, float]:
     from fairrec.inputs.users import Attribute
     from fairrec.search.budget import Budget
     from fairrec.search.loop import search
-    from fairrec_paper.search_bench.bench import evidence_of
-    from fairrec_paper.search_bench.options import SearchBenchOptions
-    from fairrec_paper.search_bench.own_work import OwnWork
+    from fairrec_paper.bench import OwnWork, evidence_of
+    from fairrec_paper.bench_options import SearchBenchOptions
 
     n_values, n_each = (2, 111, 239), 5
     combinations = np.array(np.unravel_index(np.arange(math.prod(n_values)), n_values))

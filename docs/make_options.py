@@ -17,9 +17,9 @@ from fairrec.mitigation.options import MitigationOptions
 from fairrec.workflows.counterfactual_options import CounterfactualOptions
 from fairrec.workflows.plan_options import PlanOptions
 from fairrec.workflows.trend_options import TrendOptions
-from fairrec_paper.models.deep.training_options import TrainingOptions
+from fairrec_paper.bench_options import SearchBenchOptions
+from fairrec_paper.models.options import TrainingOptions
 from fairrec_paper.reproduction.options import ReproduceOptions
-from fairrec_paper.search_bench.options import SearchBenchOptions
 
 PAGE = Path(__file__).with_name("options.md")
 SECTIONS = (

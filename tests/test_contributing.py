@@ -25,9 +25,7 @@ from fairrec.metrics import METRICS
 from fairrec.mitigation.reranker import RERANKERS
 from fairrec.scoring.wire import PROTOCOLS
 from fairrec.search.searcher import SEARCHERS
-from fairrec_paper.datasets.bundle import read_bundle
-from fairrec_paper.datasets.prepare import prepare
-from fairrec_paper.datasets.registry import DATASETS
+from fairrec_paper.datasets.bundle import DATASETS, prepare, read_bundle
 from tests.scoring.http import served_world
 from tests.scoring.http.faulty_server import score
 from tests.worlds import random_world

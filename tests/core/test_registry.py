@@ -99,7 +99,7 @@ def test_a_name_of_the_home_is_taken_from_the_start(first):
         ("fairrec.mitigation.reranker.RERANKERS", "fairrec.mitigation.rerankers.oracle"),
         ("fairrec.search.searcher.SEARCHERS", "fairrec.search.searchers.themis"),
         (
-            "fairrec_paper.datasets.registry.DATASETS",
+            "fairrec_paper.datasets.bundle.DATASETS",
             "fairrec_paper.datasets.readers.online_retail",
         ),
     ],

@@ -14,7 +14,7 @@ import pytest
 
 import fairrec
 from fairrec_paper.reproduction import layout
-from fairrec_paper.reproduction.outcome import Drawing, Outcome
+from fairrec_paper.reproduction.layout import Drawing, Outcome
 from fairrec_paper.reproduction.outputs import write_outcome
 from tests.builders import one_each
 from tests.end_to_end.made_results import mitigated, searched
@@ -41,7 +41,7 @@ def page_of(audited: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str
 
 def outcome() -> Outcome:
     """Claims with long words, as the paper's, a table of many columns and a picture."""
-    from fairrec_paper.figures.grouped_bars import grouped_bars
+    from fairrec_paper.figures import grouped_bars
 
     data = pl.DataFrame(
         {

@@ -240,14 +240,14 @@ def _run(folder: Path) -> None:
 
 
 def _read_run(folder: Path) -> None:
-    from fairrec_paper.models.runs.run import load_run
+    from fairrec_paper.models.run import load_run
 
     load_run(folder).predictions()
 
 
 def _audit_run(folder: Path) -> None:
-    from fairrec_paper.models.runs.loading import LoadingRun
-    from fairrec_paper.models.runs.run import load_run
+    from fairrec_paper.models.run import load_run
+    from fairrec_paper.models.runs import LoadingRun
 
     run = LoadingRun(folder, load_run)
     fairrec.audit(run, **run.tables(), metrics="auc", permutations=0, min_support=1, threads=1)
@@ -261,7 +261,7 @@ def _bundle(folder: Path) -> None:
 
 def _train(folder: Path) -> None:
     """As far as a training reads its bundle."""
-    from fairrec_paper.models.deep.training_data import training_data
+    from fairrec_paper.models.data import training_data
 
     training_data(read_bundle(folder), n_candidates=5)
 

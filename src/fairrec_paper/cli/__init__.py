@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from fairrec.cli.commands import make_app, run_app
 from fairrec_paper.cli.data import datasets_command, prepare_command, synthetic_command
+from fairrec_paper.cli.models import score_command, serve_command, train_command
 from fairrec_paper.cli.reproduce import reproduce_command
 from fairrec_paper.cli.search_bench import search_bench_command
-from fairrec_paper.cli.serve import serve_command
-from fairrec_paper.cli.train import score_command, train_command
 
 app = make_app(
     "fairrec-paper",

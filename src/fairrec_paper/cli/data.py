@@ -15,7 +15,7 @@ from fairrec.cli.shared import DebugOption, LogOption, QuietOption, say, shown_p
 from fairrec.core.kinds import FOLDER, NAME
 from fairrec.core.options import OUTPUT, Option
 from fairrec.demo.world_options import WORLD, WorldOptions
-from fairrec_paper.datasets.shapes import SHAPES, shaped_like
+from fairrec_paper.datasets.synthetic import SHAPES, shaped_like
 
 if TYPE_CHECKING:
     from fairrec_paper.datasets.bundle import Manifest
@@ -26,7 +26,7 @@ BundleOption = Annotated[Path, Option(FOLDER, "Folder for the bundle", OUTPUT)]
 @takes_options
 def datasets_command(*, debug: DebugOption = False) -> None:
     """List the data sets that can be prepared, and where to get them."""
-    from fairrec_paper.datasets.registry import DATASETS
+    from fairrec_paper.datasets.bundle import DATASETS
 
     console = stdout()
     for name in DATASETS:
@@ -53,7 +53,7 @@ def prepare_command(
 ) -> None:
     """Turn a publisher's files into a bundle to train on."""
     with shown_progress(quiet, log) as progress:
-        from fairrec_paper.datasets.prepare import prepare
+        from fairrec_paper.datasets.bundle import prepare
 
         manifest = prepare(name, raw, out, progress)
     _print_manifest(manifest, out, quiet)

@@ -23,7 +23,7 @@ from fairrec.cli.shared import (
 from fairrec.core.errors import InputError
 from fairrec.core.kinds import FOLDER, NAMES
 from fairrec.core.options import Option
-from fairrec_paper.models.deep.model_names import need_torch
+from fairrec_paper.models.options import need_torch
 from fairrec_paper.reproduction.options import QUICK, ReproduceOptions
 
 if TYPE_CHECKING:
@@ -73,8 +73,7 @@ def reproduce_command(
                 "Name an experiment and a folder: fairrec-paper reproduce table2 --out DIR. "
                 "fairrec-paper reproduce --list names them all."
             )
-        from fairrec_paper.reproduction.registry import EXPERIMENTS
-        from fairrec_paper.reproduction.reproducing import reproduce
+        from fairrec_paper.reproduction.reproducing import EXPERIMENTS, reproduce
 
         names = list(EXPERIMENTS) if experiment == ALL else [experiment]
         options = replace(QUICK if given.get("quick") else ReproduceOptions(), **given)
@@ -94,7 +93,7 @@ def reproduce_command(
 
 
 def _print_list() -> None:
-    from fairrec_paper.reproduction.registry import EXPERIMENTS
+    from fairrec_paper.reproduction.reproducing import EXPERIMENTS
 
     console = stdout()
     for name in EXPERIMENTS:

@@ -26,13 +26,13 @@ from fairrec.core.errors import InputError, plain
 from fairrec.core.kinds import FOLDER, NAME
 from fairrec.core.options import OUTPUT, TABLES, Option, spelled
 from fairrec.inputs.table_options import HELD_OUT, ITEM_SIDE, OTHER_LISTS, VALUES, TableOptions
-from fairrec_paper.datasets.shapes import SHAPES, shaped_like
-from fairrec_paper.models.deep.model_names import need_torch
-from fairrec_paper.search_bench.options import SearchBenchOptions
+from fairrec_paper.bench_options import SearchBenchOptions
+from fairrec_paper.datasets.synthetic import SHAPES, shaped_like
+from fairrec_paper.models.options import need_torch
 
 if TYPE_CHECKING:
     from fairrec.core.progress import Progress
-    from fairrec_paper.search_bench.bench import SearchBench
+    from fairrec_paper.bench import SearchBench
 
 FILES = ("accuracy.csv", "convergence.csv", "worst.csv", "search.svg", "search.html")
 
@@ -73,7 +73,7 @@ def search_bench_command(
         from fairrec.core.files import check_writable
         from fairrec.metrics.reading import read_inputs
         from fairrec.search.searcher import uses_proxy
-        from fairrec_paper.search_bench.benching import bench_searchers
+        from fairrec_paper.bench import bench_searchers
 
         options = SearchBenchOptions(**bench_options)
         if out is not None:
@@ -117,7 +117,7 @@ def _source(
 
 def _of_run(run: Path, tables: Given, progress: Progress) -> BenchTables:
     need_torch()
-    from fairrec_paper.models.runs.run import load_run
+    from fairrec_paper.models.run import load_run
 
     progress("scoring", 0, 0)
     loaded = load_run(run, "auto")
@@ -132,8 +132,7 @@ def _of_shape(shape: str, tables: Given, seed: int, progress: Progress) -> Bench
         if name in tables:
             raise InputError(f"--shape makes its own tables. Leave out {spelled(name)}.")
     from fairrec_paper.datasets.synthetic import synthetic_bundle
-    from fairrec_paper.models.deep.training_data import training_data
-    from fairrec_paper.models.taste import taste_predictions
+    from fairrec_paper.models.data import taste_predictions, training_data
 
     progress("making synthetic data", 0, 0)
     bundle = synthetic_bundle(shaped_like(shape, seed=seed))
@@ -226,7 +225,7 @@ def _write(bench: SearchBench, title: str, folder: Path) -> None:
     """Write all files, or none where one cannot be written."""
     from fairrec.core.files import put_table
     from fairrec.core.folders import whole_folder
-    from fairrec_paper.figures.search_curves import search_curves, write_search_curves
+    from fairrec_paper.figures import search_curves, write_search_curves
 
     chart = search_curves(bench.curve, f"Share of the exact gap found: {title}", _about(bench))
     with whole_folder(folder, owned=("accuracy.csv",)) as part:

@@ -10,14 +10,12 @@ from typing import Any
 import polars as pl
 
 from fairrec.core.progress import Progress
-from fairrec_paper.reproduction.data_catalogue import DataCatalogue
-from fairrec_paper.reproduction.data_source import TITLES, DataSource
+from fairrec_paper.reproduction.data import TITLES, DataCatalogue, DataSource
+from fairrec_paper.reproduction.layout import Outcome
 from fairrec_paper.reproduction.options import PAPER, ReproduceOptions
-from fairrec_paper.reproduction.outcome import Outcome
-from fairrec_paper.reproduction.protocol import paper_protocol, protocol_notes
+from fairrec_paper.reproduction.protocol import TrainingPlan, paper_protocol, protocol_notes
 from fairrec_paper.reproduction.subject import Shelf, Subject
-from fairrec_paper.reproduction.training_plan import TrainingPlan
-from fairrec_paper.reproduction.trials.trial import Trial
+from fairrec_paper.reproduction.trial import Trial
 
 Frames = Mapping[str, pl.DataFrame]
 """The rows of all trials of an experiment, by the kind of trial."""

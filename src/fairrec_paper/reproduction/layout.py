@@ -1,9 +1,10 @@
-"""Tables of numbers as tables of text."""
+"""The outcome of an experiment: tables of figures, how they are laid out, and drawings."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
@@ -11,7 +12,42 @@ from fairrec.report.text.table_view import TableView
 from fairrec.report.words import number
 from fairrec.report.words import p_value as p_words
 from fairrec_paper.reproduction.options import MODEL_TITLES
-from fairrec_paper.reproduction.outcome import OutcomeTable
+
+if TYPE_CHECKING:
+    import altair as alt
+
+
+@dataclass(frozen=True, slots=True)
+class OutcomeTable:
+    """A table of an experiment: numbers for files, and text for people.
+
+    Parameters
+    ----------
+    name : of its files
+    """
+
+    name: str
+    data: pl.DataFrame
+    view: TableView
+
+
+@dataclass(frozen=True, slots=True)
+class Drawing:
+    """A figure of an experiment."""
+
+    name: str
+    title: str
+    chart: alt.TopLevelMixin
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What an experiment came to."""
+
+    tables: tuple[OutcomeTable, ...]
+    drawings: tuple[Drawing, ...] = ()
+    notes: tuple[str, ...] = ()
+
 
 ShownRow = Mapping[str, Any]
 Shown = Callable[[ShownRow], str]

@@ -1,15 +1,19 @@
-"""The methods that the tables compare, and their trials."""
+"""The searches that are compared, and tests between them."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from typing import NamedTuple
 
+import numpy as np
+from scipy.stats import mannwhitneyu
+
+from fairrec.core.arrays import FloatArray
 from fairrec_paper.reproduction.experiment import Setting
-from fairrec_paper.reproduction.space import MIN_SUPPORT
-from fairrec_paper.reproduction.trials.chance import chance_trial
-from fairrec_paper.reproduction.trials.searches import Method, search_trial
-from fairrec_paper.reproduction.trials.trial import Trial
+from fairrec_paper.reproduction.search_trials import Method, chance_trial, search_trial
+from fairrec_paper.reproduction.subject import MIN_SUPPORT
+from fairrec_paper.reproduction.trial import Trial
 
 THETAS = {
     "movielens-1m": (0.01, 0.005),
@@ -82,3 +86,24 @@ def method_trials(setting: Setting, methods: ByDataset) -> list[Trial]:
                 search_trial(subject, labels, method, seed) for seed in setting.options.seeds
             ]
     return trials
+
+
+class RankTest(NamedTuple):
+    """A12 of Vargha and Delaney (2000), and the two-sided p-value of Mann and Whitney."""
+
+    a12: float
+    p_value: float
+
+
+def rank_test(ours: FloatArray, others: FloatArray) -> RankTest:
+    """How often one of ours is larger than one of the others, ties counted half.
+
+    >>> rank_test(np.array([2.0, 3.0]), np.array([1.0, 2.0])).a12
+    0.875
+    """
+    # sums in another order are apart in the last digits, which must stay ties
+    ours, others = np.round(ours, 12), np.round(others, 12)
+    if np.ptp(np.concatenate([ours, others])) == 0:
+        return RankTest(0.5, 1.0)
+    found = mannwhitneyu(ours, others)
+    return RankTest(float(found.statistic) / (len(ours) * len(others)), float(found.pvalue))

@@ -10,7 +10,7 @@ from fairrec.core.errors import InputError, unknown_name
 from fairrec.core.kinds import NAMES, SWITCH, Kind, one_of, whole
 from fairrec.core.names import names_in
 from fairrec.core.options import Option, Options, spelled
-from fairrec_paper.models.deep.model_names import DEEP_MODELS
+from fairrec_paper.models.options import DEEP_MODELS
 
 OURS, PAPER = "ours", "paper"
 PROTOCOLS = (OURS, PAPER)

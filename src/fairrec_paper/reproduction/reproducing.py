@@ -1,4 +1,4 @@
-"""The conductor of the experiments: data, trials, outcome, files."""
+"""Run experiments and write what they found."""
 
 from __future__ import annotations
 
@@ -11,16 +11,52 @@ from fairrec.core.errors import InputError, unknown_name
 from fairrec.core.files import check_writable
 from fairrec.core.options import spelled
 from fairrec.core.progress import Progress
+from fairrec.core.registry import Registry
 from fairrec.report.figures.still import need_figures
-from fairrec_paper.reproduction.data_catalogue import DataCatalogue
-from fairrec_paper.reproduction.data_source import TITLES
+from fairrec_paper.reproduction.data import TITLES, DataCatalogue
 from fairrec_paper.reproduction.experiment import Experiment, Setting
+from fairrec_paper.reproduction.figures_2_to_4 import (
+    CORRELATION_EXPERIMENT,
+    INITIAL_POSITIONS_EXPERIMENT,
+    VANILLA_SWARMS_EXPERIMENT,
+)
+from fairrec_paper.reproduction.figures_5_and_6 import (
+    EFFICIENCY_EXPERIMENT,
+    HYPER_PARAMETERS_EXPERIMENT,
+)
+from fairrec_paper.reproduction.fixed_time import APPENDIX, EXPERIMENT
+from fairrec_paper.reproduction.gaps import (
+    ATTRIBUTES_EXPERIMENT,
+    EFFECTIVENESS_EXPERIMENT,
+    SENSITIVITY_EXPERIMENT,
+)
+from fairrec_paper.reproduction.layout import Outcome
+from fairrec_paper.reproduction.mitigations import MITIGATION_EXPERIMENT, NEXT_WORST_EXPERIMENT
 from fairrec_paper.reproduction.options import ReproduceOptions
-from fairrec_paper.reproduction.outcome import Outcome
 from fairrec_paper.reproduction.outputs import write_outcome
-from fairrec_paper.reproduction.registry import EXPERIMENTS
 from fairrec_paper.reproduction.subject import Shelf
-from fairrec_paper.reproduction.trials.trial import TrialStore, run_trials
+from fairrec_paper.reproduction.trained_models import MODEL_QUALITY_EXPERIMENT, TRAININGS_EXPERIMENT
+from fairrec_paper.reproduction.trial import TrialStore, run_trials
+
+EXPERIMENTS: Registry[Experiment] = Registry("experiment")
+
+for _experiment in (
+    MODEL_QUALITY_EXPERIMENT,
+    EFFECTIVENESS_EXPERIMENT,
+    EXPERIMENT,
+    APPENDIX,
+    MITIGATION_EXPERIMENT,
+    ATTRIBUTES_EXPERIMENT,
+    INITIAL_POSITIONS_EXPERIMENT,
+    CORRELATION_EXPERIMENT,
+    VANILLA_SWARMS_EXPERIMENT,
+    EFFICIENCY_EXPERIMENT,
+    HYPER_PARAMETERS_EXPERIMENT,
+    TRAININGS_EXPERIMENT,
+    SENSITIVITY_EXPERIMENT,
+    NEXT_WORST_EXPERIMENT,
+):
+    EXPERIMENTS.add(_experiment.name, _experiment)
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,7 +151,7 @@ def _for_models(is_small: bool) -> AbstractContextManager[object]:
     """One thread for models that score a few rows at a time."""
     if not is_small:
         return nullcontext()
-    from fairrec_paper.models.deep.one_thread import one_thread
+    from fairrec_paper.models.evaluation import one_thread
 
     return one_thread()
 

@@ -9,7 +9,7 @@ from xml.etree import ElementTree
 import polars as pl
 import pytest
 
-from fairrec_paper.reproduction.registry import EXPERIMENTS
+from fairrec_paper.reproduction.reproducing import EXPERIMENTS
 from tests.fairrec_paper.command_line import run_paper
 
 NAMES = [

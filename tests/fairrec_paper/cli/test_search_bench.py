@@ -9,7 +9,7 @@ import polars as pl
 import pytest
 
 from fairrec.demo.world_options import WorldOptions
-from fairrec_paper.datasets.shapes import SHAPES
+from fairrec_paper.datasets.synthetic import SHAPES
 from tests.builders import make_tables
 from tests.end_to_end.command_line import write_tables
 from tests.fairrec_paper.command_line import run_paper

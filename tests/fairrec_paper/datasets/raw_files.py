@@ -7,8 +7,7 @@ from pathlib import Path
 import pytest
 
 from fairrec.core.errors import InputError
-from fairrec_paper.datasets.bundle import Bundle, read_bundle
-from fairrec_paper.datasets.prepare import prepare
+from fairrec_paper.datasets.bundle import Bundle, prepare, read_bundle
 from tests.conftest import SHARED_DATA
 
 

@@ -4,7 +4,7 @@ import polars as pl
 import pytest
 
 from fairrec.core.errors import InputError
-from fairrec_paper.datasets.assemble import first_of_each_pair, make_bundle, most_frequent
+from fairrec_paper.datasets.bundle import first_of_each_pair, make_bundle, most_frequent
 
 USERS = pl.DataFrame(
     {"user_id": [1, 2, 3], "gender": ["F", None, "M"], "age": ["18"] * 3, "occupation": ["0"] * 3}

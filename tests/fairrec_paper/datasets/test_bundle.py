@@ -9,8 +9,7 @@ import polars as pl
 import pytest
 
 from fairrec.core.errors import InputError, OutputError
-from fairrec_paper.datasets.bundle import read_bundle, write_bundle
-from fairrec_paper.datasets.prepare import prepare
+from fairrec_paper.datasets.bundle import prepare, read_bundle, write_bundle
 from tests.fairrec_paper.datasets.movielens_tables import write_movielens
 from tests.fairrec_paper.datasets.raw_files import prepared
 

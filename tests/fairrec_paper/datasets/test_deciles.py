@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import polars as pl
 
-from fairrec_paper.datasets.deciles import behaviour_deciles, decile
+from fairrec_paper.datasets.bundle import behaviour_deciles, decile
 
 
 def test_equal_values_share_a_decile():

@@ -3,8 +3,8 @@ from __future__ import annotations
 import pytest
 
 from fairrec.core.errors import InputError
-from fairrec_paper.datasets import delimited
-from fairrec_paper.datasets.delimited import (
+from fairrec_paper.datasets import raw_files as delimited
+from fairrec_paper.datasets.raw_files import (
     UTF_8,
     UTF_8_OR_LATIN_1,
     frame_of,

@@ -5,7 +5,7 @@ import gzip
 import pytest
 
 from fairrec.core.errors import InputError
-from fairrec_paper.datasets.json_lines import read_records
+from fairrec_paper.datasets.raw_files import read_records
 from tests.fairrec_paper.datasets.raw_files import write
 
 

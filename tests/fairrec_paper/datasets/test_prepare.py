@@ -8,7 +8,7 @@ import polars as pl
 import pytest
 
 from fairrec.core.errors import InputError, OutputError, UnknownNameError
-from fairrec_paper.datasets.prepare import prepare
+from fairrec_paper.datasets.bundle import prepare
 from tests.fairrec_paper.datasets.movielens_tables import write_movielens
 from tests.fairrec_paper.datasets.raw_files import prepared, real_data, refusal, write
 

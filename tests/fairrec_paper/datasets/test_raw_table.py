@@ -4,7 +4,7 @@ import polars as pl
 import pytest
 
 from fairrec.core.errors import InputError
-from fairrec_paper.datasets.raw_table import SHOWN, RawTable
+from fairrec_paper.datasets.raw_files import SHOWN, RawTable
 
 
 def table(*values: str | None) -> RawTable:

@@ -3,7 +3,7 @@ from __future__ import annotations
 import subprocess
 import sys
 
-from fairrec_paper.datasets.registry import DATASETS
+from fairrec_paper.datasets.bundle import DATASETS
 
 
 def test_all_data_sets_are_registered_with_what_a_user_must_know():
@@ -24,6 +24,6 @@ def test_all_data_sets_are_registered_with_what_a_user_must_know():
 
 
 def test_importing_data_sets_imports_no_torch():
-    code = "import fairrec_paper.datasets.prepare, sys; print('torch' in sys.modules)"
+    code = "import fairrec_paper.datasets.bundle, sys; print('torch' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout == "False\n"

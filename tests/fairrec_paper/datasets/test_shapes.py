@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 
 from fairrec.core.errors import UnknownNameError
-from fairrec_paper.datasets.shapes import SHAPES, shaped_like
-from fairrec_paper.datasets.synthetic import synthetic_bundle
+from fairrec_paper.datasets.synthetic import SHAPES, shaped_like, synthetic_bundle
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ import polars as pl
 import pytest
 
 from fairrec.core.errors import InputError
-from fairrec_paper.figures.efficiency_contour import efficiency_contour, level_edges, side_by_side
+from fairrec_paper.figures import efficiency_contour, level_edges, side_by_side
 from tests.report.figures.drawing import svg
 
 

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import polars as pl
 
-from fairrec_paper.figures.grouped_bars import grouped_bars
+from fairrec_paper.figures import grouped_bars
 from tests.report.figures.drawing import svg
 
 

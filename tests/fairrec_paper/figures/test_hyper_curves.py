@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import polars as pl
 
-from fairrec_paper.figures.hyper_curves import hyper_curves
+from fairrec_paper.figures import hyper_curves
 from tests.report.figures.drawing import svg
 
 

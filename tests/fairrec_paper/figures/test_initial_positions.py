@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import polars as pl
 
-from fairrec_paper.figures.initial_positions import initial_positions
+from fairrec_paper.figures import initial_positions
 from tests.report.figures.drawing import svg
 
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import polars as pl
 
-from fairrec_paper.figures.search_curves import search_curves, write_search_curves
+from fairrec_paper.figures import search_curves, write_search_curves
 
 CURVE = pl.DataFrame(
     {

@@ -8,9 +8,8 @@ import numpy as np
 import polars as pl
 import pytest
 
-from fairrec_paper.models import taste
-from fairrec_paper.models.deep.training_data import training_data
-from fairrec_paper.models.taste import Taste, taste_predictions
+from fairrec_paper.models import data as taste
+from fairrec_paper.models.data import Taste, taste_predictions, training_data
 from tests.fairrec_paper.models.small_bundle import small_bundle
 
 WORLD = SimpleNamespace(

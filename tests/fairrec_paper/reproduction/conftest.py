@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from fairrec_paper.datasets.shapes import shaped_like
-from fairrec_paper.reproduction.data_catalogue import small, world_source
-from fairrec_paper.reproduction.data_source import DataSource
+from fairrec_paper.datasets.synthetic import shaped_like
+from fairrec_paper.reproduction.data import DataSource, small, world_source
 from fairrec_paper.reproduction.experiment import ReproduceOptions, Setting
 from fairrec_paper.reproduction.subject import Subject
 from tests.fairrec_paper.reproduction.trial_rows import silent

@@ -10,10 +10,8 @@ import pytest
 from fairrec.core.errors import InputError
 from fairrec.demo.world_options import WorldOptions
 from fairrec_paper.datasets.bundle import write_bundle
-from fairrec_paper.datasets.shapes import shaped_like
-from fairrec_paper.datasets.synthetic import synthetic_bundle
-from fairrec_paper.reproduction.data_catalogue import DataCatalogue, small, world_source
-from fairrec_paper.reproduction.data_source import TITLES
+from fairrec_paper.datasets.synthetic import shaped_like, synthetic_bundle
+from fairrec_paper.reproduction.data import TITLES, DataCatalogue, small, world_source
 from tests.fairrec_paper.reproduction.trial_rows import silent
 
 

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from fairrec_paper.datasets.bundle import write_bundle
 from fairrec_paper.datasets.synthetic import WorldOptions, synthetic_bundle
-from fairrec_paper.reproduction.data_source import DataSource
+from fairrec_paper.reproduction.data import DataSource
 
 
 def test_the_title_says_what_is_used_and_for_what(tmp_path):

@@ -4,7 +4,7 @@ import polars as pl
 import pytest
 
 from fairrec_paper.reproduction.comparison import compared_gaps, costs
-from fairrec_paper.reproduction.gap_tables import cost_table, gap_table, paper_table
+from fairrec_paper.reproduction.gaps import cost_table, gap_table, paper_table
 from fairrec_paper.reproduction.methods import DPSO, THEMIS
 from tests.fairrec_paper.reproduction.trial_rows import chance, found
 

@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from fairrec_paper.reproduction.latex import as_latex, latex
+from fairrec_paper.reproduction.outputs import as_latex, latex
 from tests.fairrec_paper.reproduction.test_outputs import EVIL, outcome
 
 

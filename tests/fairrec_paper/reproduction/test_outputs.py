@@ -9,9 +9,9 @@ import polars as pl
 import pytest
 
 from fairrec.core.errors import OutputError
-from fairrec_paper.figures.grouped_bars import grouped_bars
+from fairrec_paper.figures import grouped_bars
 from fairrec_paper.reproduction import layout
-from fairrec_paper.reproduction.outcome import Drawing, Outcome
+from fairrec_paper.reproduction.layout import Drawing, Outcome
 from fairrec_paper.reproduction.outputs import as_markdown, write_outcome
 
 EVIL = "<script>alert(1)</script> & 50% of $x_1$ {a} | b"

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from fairrec_paper.reproduction.paper_text import said
-from fairrec_paper.reproduction.published import published_gaps
+from fairrec_paper.reproduction.claims import said
+from fairrec_paper.reproduction.comparison import published_gaps
 
 DOCS = Path(__file__).parents[3] / "docs"
 

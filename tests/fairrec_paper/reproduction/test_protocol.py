@@ -9,10 +9,9 @@ import pytest
 
 from fairrec.core.errors import InputError
 from fairrec_paper.datasets.bundle import Bundle, Manifest
-from fairrec_paper.models.deep.model_names import DEEP_MODELS
-from fairrec_paper.models.deep.registry import MODELS
-from fairrec_paper.models.deep.training_options import TrainingOptions
-from fairrec_paper.reproduction.data_source import TITLES
+from fairrec_paper.models.networks import MODELS
+from fairrec_paper.models.options import DEEP_MODELS, TrainingOptions
+from fairrec_paper.reproduction.data import TITLES
 from fairrec_paper.reproduction.protocol import (
     made_from,
     paper_protocol,

@@ -7,10 +7,10 @@ import math
 import polars as pl
 import pytest
 
-from fairrec_paper.reproduction.data_source import TITLES
+from fairrec_paper.reproduction.comparison import published, published_gaps, published_seconds
+from fairrec_paper.reproduction.data import TITLES
 from fairrec_paper.reproduction.methods import THETAS
 from fairrec_paper.reproduction.options import PAPER_MODELS
-from fairrec_paper.reproduction.published import published, published_gaps, published_seconds
 
 GAIN_OF_FIVE = sum(1 / math.log2(place + 1) for place in (1, 2, 3, 4, 5))
 

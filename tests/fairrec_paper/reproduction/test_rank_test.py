@@ -3,7 +3,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from fairrec_paper.reproduction.rank_test import rank_test
+from fairrec_paper.reproduction.methods import rank_test
 
 
 def test_a12_counts_pairs_and_half_of_the_ties():

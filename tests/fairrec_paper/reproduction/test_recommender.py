@@ -4,7 +4,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from fairrec_paper.reproduction.recommender import (
+from fairrec_paper.reproduction.subject import (
     WHOLE_CATALOGUE,
     PositionScorer,
     recommender_by_taste,

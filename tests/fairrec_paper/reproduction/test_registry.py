@@ -6,8 +6,8 @@ import re
 
 import pytest
 
-from fairrec_paper.reproduction.published import published
-from fairrec_paper.reproduction.registry import EXPERIMENTS
+from fairrec_paper.reproduction.comparison import published
+from fairrec_paper.reproduction.reproducing import EXPERIMENTS
 
 OWN = ("trainings", "sensitivity", "next-worst")
 """Experiments that the paper does not have."""

@@ -11,7 +11,7 @@ import fairrec
 from fairrec.core.errors import InputError, UnknownNameError
 from fairrec_paper.reproduction.options import QUICK
 from fairrec_paper.reproduction.reproducing import reproduce
-from fairrec_paper.reproduction.trials.trial import code_sum
+from fairrec_paper.reproduction.trial import code_sum
 
 FIGURE = "figure-initialise"
 

@@ -5,7 +5,7 @@ import polars as pl
 
 from fairrec.inputs.tables import Table
 from fairrec.inputs.users import read_users
-from fairrec_paper.reproduction.space import by_decade, full_combinations
+from fairrec_paper.reproduction.subject import by_decade, full_combinations
 
 
 def test_groups_are_full_combinations_with_enough_users():

@@ -8,10 +8,9 @@ import numpy as np
 import pytest
 
 from fairrec.core.errors import InputError
-from fairrec_paper.models.deep.training import TrainingOptions, train
-from fairrec_paper.reproduction.protocol import paper_protocol
+from fairrec_paper.models.training import TrainingOptions, train
+from fairrec_paper.reproduction.protocol import TrainingPlan, paper_protocol
 from fairrec_paper.reproduction.subject import Shelf, Subject
-from fairrec_paper.reproduction.training_plan import TrainingPlan
 from tests.fairrec_paper.reproduction.trial_rows import silent
 
 

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from types import SimpleNamespace
 
-from fairrec_paper.models.deep.training_options import TrainingOptions
-from fairrec_paper.reproduction.protocol import paper_protocol
-from fairrec_paper.reproduction.training_plan import TrainingPlan
+from fairrec_paper.models.options import TrainingOptions
+from fairrec_paper.reproduction.protocol import TrainingPlan, paper_protocol
 
 PAPER = paper_protocol("movielens-1m")
 

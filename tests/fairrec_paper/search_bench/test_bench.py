@@ -9,16 +9,16 @@ import polars as pl
 from pytest import approx
 
 from fairrec.search.gap_history import GapHistory
-from fairrec_paper.search_bench.bench import (
+from fairrec_paper.bench import (
     CURVE,
     BenchRows,
+    OwnWork,
     everyone_scored,
     evidence_of,
     exact_gaps,
     over_seeds,
     worst_cells,
 )
-from fairrec_paper.search_bench.own_work import OwnWork
 from tests.search.search_worlds import product_space
 
 SPACE = product_space((4,), users_each=2, min_users=2)

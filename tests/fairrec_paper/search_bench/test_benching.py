@@ -11,11 +11,10 @@ from pytest import approx
 
 from fairrec.core.errors import InputError
 from fairrec.metrics.reading import read_inputs
-from fairrec_paper.figures.search_curves import search_curves, write_search_curves
-from fairrec_paper.search_bench import benching
-from fairrec_paper.search_bench.bench import CURVE
-from fairrec_paper.search_bench.benching import bench_searchers
-from fairrec_paper.search_bench.options import SearchBenchOptions
+from fairrec_paper import bench as benching
+from fairrec_paper.bench import CURVE, bench_searchers
+from fairrec_paper.bench_options import SearchBenchOptions
+from fairrec_paper.figures import search_curves, write_search_curves
 from tests.builders import make_tables, one_each
 from tests.worlds import random_world
 

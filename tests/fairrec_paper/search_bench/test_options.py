@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from fairrec.core.errors import FairRecError
-from fairrec_paper.search_bench.options import SearchBenchOptions
+from fairrec_paper.bench_options import SearchBenchOptions
 
 
 def test_lists_may_be_text():

@@ -5,7 +5,7 @@ import time
 import numpy as np
 
 from fairrec.search.searcher import Request
-from fairrec_paper.search_bench.own_work import OwnWork
+from fairrec_paper.bench import OwnWork
 from tests.search.search_worlds import evidence_of, product_space
 
 

@@ -13,13 +13,25 @@ from typing import Any
 import polars as pl
 
 from fairrec.core.progress import Progress
-from fairrec_paper.datasets.assemble import counted, first_of_each_pair, make_bundle
-from fairrec_paper.datasets.bundle import Bundle
-from fairrec_paper.datasets.deciles import ATTRIBUTES, RULE, behaviour_deciles
-from fairrec_paper.datasets.delimited import frame_of
-from fairrec_paper.datasets.json_lines import LARGEST, Record, clean, read_records
-from fairrec_paper.datasets.raw_folder import find_file
-from fairrec_paper.datasets.registry import DATASETS, Dataset
+from fairrec_paper.datasets.bundle import (
+    ATTRIBUTES,
+    DATASETS,
+    RULE,
+    Bundle,
+    Dataset,
+    behaviour_deciles,
+    counted,
+    first_of_each_pair,
+    make_bundle,
+)
+from fairrec_paper.datasets.raw_files import (
+    LARGEST,
+    Record,
+    clean,
+    find_file,
+    frame_of,
+    read_records,
+)
 
 REVIEWS = tuple(
     f"{prefix}Electronics{core}.json{end}"

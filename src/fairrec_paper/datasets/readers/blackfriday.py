@@ -7,12 +7,22 @@ from pathlib import Path
 import polars as pl
 
 from fairrec.core.progress import Progress
-from fairrec_paper.datasets.assemble import counted, first_of_each_pair, make_bundle
-from fairrec_paper.datasets.bundle import Bundle
-from fairrec_paper.datasets.delimited import UTF_8, read_csv
-from fairrec_paper.datasets.raw_folder import find_file, holds_parquet, read_parquet
-from fairrec_paper.datasets.raw_table import RawTable
-from fairrec_paper.datasets.registry import DATASETS, Dataset
+from fairrec_paper.datasets.bundle import (
+    DATASETS,
+    Bundle,
+    Dataset,
+    counted,
+    first_of_each_pair,
+    make_bundle,
+)
+from fairrec_paper.datasets.raw_files import (
+    UTF_8,
+    RawTable,
+    find_file,
+    holds_parquet,
+    read_csv,
+    read_parquet,
+)
 
 FILES = ("train.csv", "BlackFriday.csv")
 COLUMNS = {

@@ -8,12 +8,24 @@ from pathlib import Path
 import polars as pl
 
 from fairrec.core.progress import Progress
-from fairrec_paper.datasets.assemble import counted, make_bundle, most_frequent
-from fairrec_paper.datasets.bundle import Bundle
-from fairrec_paper.datasets.delimited import UTF_8, read_fields, scan_fields
-from fairrec_paper.datasets.raw_folder import PARQUET_FILES, find_file, holds_parquet, read_parquet
-from fairrec_paper.datasets.raw_table import RawTable
-from fairrec_paper.datasets.registry import DATASETS, Dataset
+from fairrec_paper.datasets.bundle import (
+    DATASETS,
+    Bundle,
+    Dataset,
+    counted,
+    make_bundle,
+    most_frequent,
+)
+from fairrec_paper.datasets.raw_files import (
+    PARQUET_FILES,
+    UTF_8,
+    RawTable,
+    find_file,
+    holds_parquet,
+    read_fields,
+    read_parquet,
+    scan_fields,
+)
 
 PLAYS_FILE = "usersha1-artmbid-artname-plays.tsv"
 PROFILE_FILE = "usersha1-profile.tsv"

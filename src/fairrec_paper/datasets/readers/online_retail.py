@@ -9,18 +9,27 @@ import polars as pl
 
 from fairrec.core.errors import InputError
 from fairrec.core.progress import Progress
-from fairrec_paper.datasets.assemble import counted, first_of_each_pair, make_bundle, most_frequent
-from fairrec_paper.datasets.bundle import Bundle
-from fairrec_paper.datasets.deciles import ATTRIBUTES, RULE, behaviour_deciles
-from fairrec_paper.datasets.delimited import UTF_8_OR_LATIN_1, read_csv
-from fairrec_paper.datasets.raw_folder import (
+from fairrec_paper.datasets.bundle import (
+    ATTRIBUTES,
+    DATASETS,
+    RULE,
+    Bundle,
+    Dataset,
+    behaviour_deciles,
+    counted,
+    first_of_each_pair,
+    make_bundle,
+    most_frequent,
+)
+from fairrec_paper.datasets.raw_files import (
+    UTF_8_OR_LATIN_1,
     ColumnTypes,
+    RawTable,
     find_file,
     holds_parquet,
+    read_csv,
     read_parquet,
 )
-from fairrec_paper.datasets.raw_table import RawTable
-from fairrec_paper.datasets.registry import DATASETS, Dataset
 
 FILES = ("Online Retail.csv", "OnlineRetail.csv", "online_retail.csv")
 WORKBOOK = "Online Retail.xlsx"

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import torch
 
-from fairrec_paper.models.deep.features import feature_tables
-from fairrec_paper.models.runs.checkpoint import build_model
+from fairrec_paper.models.data import feature_tables
+from fairrec_paper.models.run import build_model
 from tests.fairrec_paper.models.small_bundle import small_bundle
 
 SMALL = {"embedding": 4, "layers": (12, 6)}

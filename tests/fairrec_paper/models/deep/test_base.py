@@ -4,7 +4,7 @@ import pytest
 import torch
 
 from fairrec.core.errors import FairRecError
-from fairrec_paper.models.runs.checkpoint import build_model
+from fairrec_paper.models.run import build_model
 from tests.fairrec_paper.models.deep.small_models import model_of, tables
 
 

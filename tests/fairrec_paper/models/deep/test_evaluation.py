@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from fairrec.demo.held_out import Targets
-from fairrec_paper.models.deep import evaluation
-from fairrec_paper.models.deep.evaluation import target_auc, target_scores
+from fairrec_paper.models import evaluation
+from fairrec_paper.models.evaluation import target_auc, target_scores
 
 TARGETS = Targets(
     users=np.array([0, 1]),

@@ -4,7 +4,7 @@ import polars as pl
 import pytest
 
 from fairrec.core.errors import InputError
-from fairrec_paper.models.deep.features import feature_tables
+from fairrec_paper.models.data import feature_tables
 from tests.fairrec_paper.models.small_bundle import small_bundle
 
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from fairrec.core.errors import FairRecError
-from fairrec_paper.models.runs.checkpoint import build_model
+from fairrec_paper.models.run import build_model
 from tests.fairrec_paper.models.deep.slow_models import check_forward_pass
 from tests.fairrec_paper.models.deep.small_models import tables
 

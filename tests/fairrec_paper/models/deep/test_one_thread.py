@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 import torch
 
-from fairrec_paper.models.deep.one_thread import one_thread
+from fairrec_paper.models.evaluation import one_thread
 
 
 def test_the_number_of_threads_is_as_before_whatever_happens(monkeypatch):

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 import torch
 
-from fairrec_paper.models.deep.registry import MODELS
-from fairrec_paper.models.runs.checkpoint import build_model
+from fairrec_paper.models.networks import MODELS
+from fairrec_paper.models.run import build_model
 from tests.fairrec_paper.models.deep.small_models import model_of, random_pairs, tables
 
 

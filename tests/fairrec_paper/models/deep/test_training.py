@@ -12,12 +12,12 @@ import fairrec
 from fairrec.core.errors import InputError, OutputError
 from fairrec.core.scratch import sole
 from fairrec_paper.datasets.bundle import read_bundle, write_bundle
-from fairrec_paper.models.deep import training
-from fairrec_paper.models.deep.evaluation import Quality
-from fairrec_paper.models.deep.registry import MODELS
-from fairrec_paper.models.deep.training import train
-from fairrec_paper.models.deep.training_options import TrainingOptions
-from fairrec_paper.models.runs.run import load_run
+from fairrec_paper.models import training
+from fairrec_paper.models.evaluation import Quality
+from fairrec_paper.models.networks import MODELS
+from fairrec_paper.models.options import TrainingOptions
+from fairrec_paper.models.run import load_run
+from fairrec_paper.models.training import train
 from tests.end_to_end.command_line import files_in
 from tests.fairrec_paper.models.small_bundle import small_bundle
 

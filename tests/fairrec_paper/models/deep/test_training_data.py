@@ -5,7 +5,7 @@ import polars as pl
 import pytest
 
 from fairrec_paper.datasets.bundle import read_bundle, write_bundle
-from fairrec_paper.models.deep.training_data import training_data
+from fairrec_paper.models.data import training_data
 from tests.fairrec_paper.models.small_bundle import small_bundle
 
 

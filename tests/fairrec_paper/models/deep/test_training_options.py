@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from fairrec.core.errors import InputError
-from fairrec_paper.models.deep.training_options import Hyper, TrainingOptions
+from fairrec_paper.models.options import Hyper, TrainingOptions
 
 
 @pytest.mark.parametrize(

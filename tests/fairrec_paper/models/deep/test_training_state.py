@@ -7,7 +7,7 @@ import torch
 from torch import Tensor
 
 from fairrec.core.errors import InputError
-from fairrec_paper.models.deep.training_state import TrainingState, state_files
+from fairrec_paper.models.training import TrainingState, state_files
 from tests.fairrec_paper.models.deep.small_models import model_of
 
 

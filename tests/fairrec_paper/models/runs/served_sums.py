@@ -15,8 +15,8 @@ from typing import Any
 import polars as pl
 
 from fairrec.inputs.ids import known_positions
-from fairrec_paper.models.runs import connections
-from fairrec_paper.models.runs.serving import serving_app
+from fairrec_paper.models import server as connections
+from fairrec_paper.models.server import serving_app
 
 
 def sums(users: list[Any], items: list[Any]) -> Any:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from fairrec_paper.datasets.bundle import read_bundle, write_bundle
-from fairrec_paper.models.deep.training import TrainingOptions, train
+from fairrec_paper.models.training import TrainingOptions, train
 from tests.fairrec_paper.models.small_bundle import small_bundle
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from fairrec_paper.models.runs.asked_pairs import MOST_VALUES, RefusedError, asked_pairs
+from fairrec_paper.models.server import MOST_VALUES, RefusedError, asked_pairs
 
 NUMBERS = {"user_id": "INT64", "item_id": "INT64"}
 TEXTS = {"user_id": "BYTES", "item_id": "BYTES"}

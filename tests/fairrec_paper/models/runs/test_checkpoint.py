@@ -14,9 +14,9 @@ import torch
 from safetensors.torch import load_file, save
 
 from fairrec.core.errors import InputError
-from fairrec_paper.models.deep.registry import MODELS
-from fairrec_paper.models.runs import checkpoint
-from fairrec_paper.models.runs.run import load_run
+from fairrec_paper.models import run as checkpoint
+from fairrec_paper.models.networks import MODELS
+from fairrec_paper.models.run import load_run
 from tests.fairrec_paper.models.deep.small_models import tables
 from tests.fairrec_paper.models.runs.small_run import small_run
 

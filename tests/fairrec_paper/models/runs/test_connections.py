@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 import httpx
 import pytest
 
-from fairrec_paper.models.runs.connections import is_this_host
+from fairrec_paper.models.server import is_this_host
 
 SECONDS, MOST = 1.0, 6
 LONG = 30.0

@@ -18,8 +18,8 @@ import fairrec
 from fairrec.core.errors import InputError
 from fairrec.scoring.runs import ScoreByRun
 from fairrec.workflows import audit
-from fairrec_paper.models.runs.loading import LoadingRun
-from fairrec_paper.models.runs.run import Run, load_run
+from fairrec_paper.models.run import Run, load_run
+from fairrec_paper.models.runs import LoadingRun
 from tests.end_to_end.command_line import run_here
 from tests.fairrec_paper.models.runs.small_run import small_run
 

@@ -12,7 +12,7 @@ import polars as pl
 import pytest
 
 from fairrec.core.errors import InputError
-from fairrec_paper.models.runs.record import (
+from fairrec_paper.models.runs import (
     load_finished_record,
     load_run_record,
     read_candidates,
@@ -47,7 +47,7 @@ def test_a_table_that_is_gone_is_a_clear_error(tmp_path: Path):
 
 
 def test_no_torch_is_loaded_for_it():
-    code = "import sys, fairrec_paper.models.runs.loading; print('torch' in sys.modules)"
+    code = "import sys, fairrec_paper.models.runs; print('torch' in sys.modules)"
     ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert ran.stdout == "False\n"
 

@@ -8,7 +8,7 @@ import polars as pl
 import pytest
 
 from fairrec.core.errors import InputError
-from fairrec_paper.models.runs.run import load_run
+from fairrec_paper.models.run import load_run
 from tests.end_to_end.command_line import run_here
 from tests.fairrec_paper.models.runs.small_run import small_run
 

@@ -8,8 +8,7 @@ import numpy as np
 import pytest
 
 from fairrec.core.errors import InputError
-from fairrec_paper.models.runs.run import Run, load_run
-from fairrec_paper.models.runs.run_model import RunModel
+from fairrec_paper.models.run import Run, RunModel, load_run
 from tests.fairrec_paper.models.runs.small_run import small_run
 
 

@@ -20,9 +20,9 @@ import polars as pl
 import pytest
 
 from fairrec.core.errors import InputError
-from fairrec_paper.models.runs import serving
-from fairrec_paper.models.runs.run import load_run
-from fairrec_paper.models.runs.serving import serving_app
+from fairrec_paper.models import server as serving
+from fairrec_paper.models.run import load_run
+from fairrec_paper.models.server import serving_app
 from tests.end_to_end.command_line import plain_environment, run_here
 from tests.fairrec_paper.command_line import run_paper
 from tests.fairrec_paper.models.runs.served_sums import sums

@@ -3,7 +3,7 @@ from __future__ import annotations
 import numpy as np
 import polars as pl
 
-from fairrec_paper.reproduction.experiments.figure2_initial_positions import _counts, outcome, plan
+from fairrec_paper.reproduction.figures_2_to_4 import _counts, outcome_of_positions, plan_positions
 from tests.fairrec_paper.reproduction.trial_rows import silent
 
 
@@ -14,10 +14,10 @@ def test_particles_are_counted_for_every_two_values():
 
 
 def test_shares_are_means_over_seeds(setting):
-    trials = plan(setting)
+    trials = plan_positions(setting)
     assert len(trials) == 2 * 2
     rows = [{**trial.labels, **row} for trial in trials for row in trial.work(silent)]
-    done = outcome(setting, {"particles": pl.DataFrame(rows)})
+    done = outcome_of_positions(setting, {"particles": pl.DataFrame(rows)})
     (table,) = done.tables
     assert table.data["way"].to_list() == ["uniform", "by distribution"]
     assert table.data["on_groups"][0] == np.mean([row["on_groups"] for row in rows[:2]])

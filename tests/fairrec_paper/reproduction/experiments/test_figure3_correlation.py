@@ -7,7 +7,7 @@ import polars as pl
 import pytest
 
 from fairrec.report.figures.still import svg_of
-from fairrec_paper.reproduction.experiments.figure3_correlation import correlations, outcome
+from fairrec_paper.reproduction.figures_2_to_4 import correlations, outcome_of_correlation
 from tests.fairrec_paper.reproduction.trial_rows import chance
 
 
@@ -34,7 +34,7 @@ def drawn(setting, title: str) -> dict[str, str]:
     named = replace(setting, sources=(Named(source.name, title),))
     return {
         one.name: svg_of(one.chart)
-        for one in outcome(named, {"chance": pl.DataFrame(rows)}).drawings
+        for one in outcome_of_correlation(named, {"chance": pl.DataFrame(rows)}).drawings
     }
 
 

@@ -3,14 +3,14 @@ from __future__ import annotations
 import polars as pl
 import pytest
 
-from fairrec_paper.reproduction.experiments.figure4_vanilla_swarms import (
+from fairrec_paper.reproduction.figures_2_to_4 import (
     OPPONENTS,
     improvements,
-    outcome,
-    plan,
+    outcome_of_vanilla,
+    plan_vanilla,
 )
 from fairrec_paper.reproduction.methods import DPSO, NO_DESIGNS, ONE_DESIGN_OFF, PLAIN_PSO, PSO
-from fairrec_paper.reproduction.trials.trial import TrialStore, run_trials
+from fairrec_paper.reproduction.trial import TrialStore, run_trials
 from tests.fairrec_paper.reproduction.trial_rows import found, silent
 
 
@@ -57,6 +57,6 @@ def test_opponents_are_what_they_are_called():
 
 
 def test_every_opponent_has_a_row(setting, tmp_path):
-    frames = run_trials(plan(setting), TrialStore(tmp_path), silent)
-    made = outcome(setting, frames)
+    frames = run_trials(plan_vanilla(setting), TrialStore(tmp_path), silent)
+    made = outcome_of_vanilla(setting, frames)
     assert made.tables[0].data["opponent"].to_list() == [method.title for method in OPPONENTS]

@@ -5,11 +5,11 @@ from dataclasses import replace
 
 import polars as pl
 
-from fairrec_paper.reproduction.experiments.figure5_efficiency import (
+from fairrec_paper.reproduction.figures_5_and_6 import (
     METHODS,
     models,
-    outcome,
-    plan,
+    outcome_of_efficiency,
+    plan_efficiency,
     world,
 )
 from fairrec_paper.reproduction.methods import THEMIS
@@ -28,7 +28,7 @@ def test_a_world_has_the_users_and_values_asked_for():
 
 
 def test_every_method_is_repeated_in_every_world(setting):
-    trials = plan(setting)
+    trials = plan_efficiency(setting)
     sizes = {(trial.labels["n_world"], trial.labels["groups"]) for trial in trials}
     assert sizes == {(users, groups) for users in (150, 300) for groups in (40, 96)}
     assert {trial.labels["model"] for trial in trials} == {"taste"}
@@ -52,7 +52,7 @@ def test_seconds_are_the_median_of_repetitions_with_their_range(setting):
             search.append({**row, **where, "seconds": seconds * users})
     frames = {name: pl.DataFrame(rows) for name, rows in (("search", search), ("chance", exact))}
     taste = {name: rows.with_columns(model=pl.lit("taste")) for name, rows in frames.items()}
-    result = outcome(setting, taste)
+    result = outcome_of_efficiency(setting, taste)
     rows, ends = result.tables
     assert rows.data["seconds"].to_list() == [200.0, 200.0, 400.0, 400.0]
     assert rows.data["accuracy"].to_list() == [0.5] * 4

@@ -2,11 +2,11 @@ from __future__ import annotations
 
 from collections import Counter
 
-from fairrec_paper.reproduction.experiments.figure6_hyper_parameters import (
+from fairrec_paper.reproduction.figures_5_and_6 import (
     ADVICE,
     GRIDS,
     has_few,
-    plan,
+    plan_hyper,
 )
 
 
@@ -18,7 +18,7 @@ def test_grids_hold_what_the_paper_suggests():
 
 def test_each_value_of_the_grid_is_searched_with_every_seed(setting, source):
     assert has_few(source)
-    trials = plan(setting)
+    trials = plan_hyper(setting)
     searched = Counter(
         (trial.labels["parameter"], trial.labels["value"])
         for trial in trials

@@ -5,12 +5,12 @@ from dataclasses import replace
 import polars as pl
 import pytest
 
-from fairrec_paper.reproduction.experiments.next_worst import (
+from fairrec_paper.reproduction.mitigations import (
     BUDGET,
     METHODS,
-    outcome,
+    outcome_of_next_worst,
     over_models,
-    plan,
+    plan_next_worst,
 )
 
 
@@ -28,7 +28,7 @@ def row(model: str, seed: int, better_by: float, p_change: float) -> dict[str, o
 
 def test_all_methods_have_the_same_budget_and_the_exact_answer_one_seed(setting):
     full = replace(setting, options=replace(setting.options, quick=False))
-    trials = [trial.labels for trial in plan(full) if trial.labels["metric"] == "mrr@5"]
+    trials = [trial.labels for trial in plan_next_worst(full) if trial.labels["metric"] == "mrr@5"]
     exact, *others = METHODS
     assert exact.users is None and {method.users for method in others} == {BUDGET}
     seeds = [one["seed"] for one in trials]
@@ -51,6 +51,6 @@ def test_the_spread_is_over_seeds_of_means_over_models():
 
 def test_a_table_for_each_data_set(setting):
     frames = {"next-worst": pl.DataFrame([row("dcn", seed, 0.25, 0.01) for seed in (0, 1)])}
-    (table,) = outcome(setting, frames).tables
+    (table,) = outcome_of_next_worst(setting, frames).tables
     shown = dict(zip(table.view.columns, table.view.rows[0], strict=True))
     assert (shown["worst"], shown["better by"], shown["p <= 0.05"]) == ("5", "0.250", "2 of 2")

@@ -4,12 +4,12 @@ from dataclasses import replace
 
 import polars as pl
 
-from fairrec_paper.reproduction.experiments.sensitivity import outcome, plan
+from fairrec_paper.reproduction.gaps import outcome_of_sensitivity, plan_sensitivity
 from tests.fairrec_paper.reproduction.trial_rows import silent
 
 
 def test_one_choice_is_changed_at_a_time(setting):
-    trials = plan(replace(setting, options=replace(setting.options, quick=False)))
+    trials = plan_sensitivity(replace(setting, options=replace(setting.options, quick=False)))
     choices = [trial.labels["choice"] for trial in trials]
     assert choices[1] == "groups of at least 0.10% of users"
     assert choices[-3:] == ["candidates: 50", "candidates: 100", "candidates: all"]
@@ -20,7 +20,7 @@ def test_one_choice_is_changed_at_a_time(setting):
 
 def test_every_model_has_every_choice(setting):
     both = replace(setting, options=replace(setting.options, models=("taste", "dcn")))
-    labels = [trial.labels for trial in plan(both)]
+    labels = [trial.labels for trial in plan_sensitivity(both)]
     choices = {
         model: [one["choice"] for one in labels if one["model"] == model]
         for model in ("taste", "dcn")
@@ -31,7 +31,7 @@ def test_every_model_has_every_choice(setting):
 def test_a_target_is_found_less_often_among_more_candidates(setting):
     rows = [
         {**trial.labels, **row}
-        for trial in (plan(setting)[-3], plan(setting)[-1])
+        for trial in (plan_sensitivity(setting)[-3], plan_sensitivity(setting)[-1])
         for row in trial.work(silent)
         if row["metric"] == "mrr@5"
     ]
@@ -39,8 +39,8 @@ def test_a_target_is_found_less_often_among_more_candidates(setting):
 
 
 def test_a_row_for_each_choice_and_metric(setting):
-    trial = plan(setting)[1]
+    trial = plan_sensitivity(setting)[1]
     rows = [{**trial.labels, **row} for row in trial.work(silent)]
-    (table,) = outcome(setting, {"chance": pl.DataFrame(rows)}).tables
+    (table,) = outcome_of_sensitivity(setting, {"chance": pl.DataFrame(rows)}).tables
     assert {row[1] for row in table.view.rows} == {"groups of at least 0.10% of users"}
     assert len(table.view.rows) == len(rows)

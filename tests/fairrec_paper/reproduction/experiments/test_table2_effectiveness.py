@@ -3,13 +3,13 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import replace
 
-from fairrec_paper.reproduction.data_catalogue import DataCatalogue
-from fairrec_paper.reproduction.experiments.table2_effectiveness import plan
+from fairrec_paper.reproduction.data import DataCatalogue
+from fairrec_paper.reproduction.gaps import plan_effectiveness
 from tests.fairrec_paper.reproduction.trial_rows import silent
 
 
 def test_all_methods_of_the_paper_and_ours_are_run_with_every_seed(setting):
-    trials = plan(setting)
+    trials = plan_effectiveness(setting)
     searches = Counter(trial.labels["method"] for trial in trials if trial.kind == "search")
     assert searches == dict.fromkeys(
         [
@@ -26,7 +26,7 @@ def test_all_methods_of_the_paper_and_ours_are_run_with_every_seed(setting):
 def test_fairas_has_ten_rounds_too_where_its_own_results_have_them(setting, tmp_path):
     songs = DataCatalogue([], tmp_path, quick=True).get("lfm360k", silent)
     options = replace(setting.options, quick=False)
-    trials = plan(replace(setting, sources=(songs,), options=options))
+    trials = plan_effectiveness(replace(setting, sources=(songs,), options=options))
     rounds = [
         (trial.labels["method"], trial.about(silent)["hyper"].get("rounds"))
         for trial in trials

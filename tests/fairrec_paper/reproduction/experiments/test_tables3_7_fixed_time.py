@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from fairrec_paper.reproduction.experiments.tables3_7_fixed_time import (
+from fairrec_paper.reproduction.fixed_time import (
     share_of_work,
     within_combinations,
     within_time,

@@ -6,11 +6,11 @@ import polars as pl
 import pytest
 
 from fairrec.core.errors import InputError
-from fairrec_paper.reproduction.data_catalogue import DataCatalogue
-from fairrec_paper.reproduction.experiments.trainings import (
+from fairrec_paper.reproduction.data import DataCatalogue
+from fairrec_paper.reproduction.trained_models import (
     gaps_over_trainings,
-    outcome,
-    plan,
+    outcome_of_trainings,
+    plan_trainings,
     with_spread,
 )
 from tests.fairrec_paper.reproduction.experiments.test_table1_model_quality import ROW
@@ -26,16 +26,16 @@ def both(setting, tmp_path):
 
 
 def test_every_model_is_trained_and_tested_with_every_seed_by_both_protocols(both):
-    labels = [trial.labels for trial in plan(both)]
+    labels = [trial.labels for trial in plan_trainings(both)]
     seen = [(one["protocol"], one["training"]) for one in labels]
     assert seen == [
         *([("ours", 0), ("ours", 4)] * 2),
         *([("paper", 0), ("paper", 4)] * 2),
     ]
-    names = [trial.name for trial in plan(both) if trial.kind == "training"]
+    names = [trial.name for trial in plan_trainings(both) if trial.kind == "training"]
     assert len({*names}) == 4
     with pytest.raises(InputError, match="trainings is about trained models"):
-        plan(replace(both, options=replace(both.options, models=("taste",))))
+        plan_trainings(replace(both, options=replace(both.options, models=("taste",))))
 
 
 def test_the_spread_over_trainings_stands_beside_that_of_chance():
@@ -60,7 +60,7 @@ def test_each_training_has_a_column(both):
         "training": pl.DataFrame([{**ROW, "protocol": "ours"}]),
         "chance": pl.DataFrame(gaps),
     }
-    quality, table = outcome(both, frames).tables
+    quality, table = outcome_of_trainings(both, frames).tables
     assert quality.view.rows[0][:2] == ("ours", "Wide&Deep")
     assert table.view.columns[3:6] == ("seed 0", "seed 4", "mean")
     assert table.view.rows[0][3:6] == ("0.100", "4.10", "2.10")

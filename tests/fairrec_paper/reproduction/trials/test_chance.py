@@ -3,7 +3,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from fairrec_paper.reproduction.trials.chance import chance_trial
+from fairrec_paper.reproduction.search_trials import chance_trial
 from tests.fairrec_paper.reproduction.trial_rows import silent
 
 LABELS = {"dataset": "movielens-1m", "model": "taste"}

@@ -8,8 +8,8 @@ import pytest
 from fairrec.metrics.measured import measure_everyone
 from fairrec.metrics.reading import read_inputs
 from fairrec_paper.reproduction.methods import EXACT, RANDOM
-from fairrec_paper.reproduction.space import full_combinations
-from fairrec_paper.reproduction.trials.next_worst import NUMBERS, next_worst_trial
+from fairrec_paper.reproduction.mitigation_trials import NUMBERS, next_worst_trial
+from fairrec_paper.reproduction.subject import full_combinations
 from tests.fairrec_paper.reproduction.trial_rows import silent
 
 

@@ -3,7 +3,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from fairrec_paper.reproduction.trials.particles import (
+from fairrec_paper.reproduction.search_trials import (
     WAYS,
     first_positions,
     particle_trial,

@@ -5,8 +5,7 @@ from dataclasses import replace
 import pytest
 
 from fairrec_paper.reproduction.methods import ADAPTIVE, DPSO, EXACT, THEMIS
-from fairrec_paper.reproduction.trials.chance import chance_trial
-from fairrec_paper.reproduction.trials.searches import Method, search_trial
+from fairrec_paper.reproduction.search_trials import Method, chance_trial, search_trial
 from tests.fairrec_paper.reproduction.trial_rows import silent
 
 LABELS = {"dataset": "movielens-1m", "model": "taste"}

@@ -5,7 +5,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from fairrec_paper.reproduction.trials.training import training_trial
+from fairrec_paper.reproduction.mitigation_trials import training_trial
 from tests.fairrec_paper.reproduction.trial_rows import silent
 
 

@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 
 from fairrec.core.errors import InputError, OutputError
-from fairrec_paper.reproduction.trials.trial import Trial, TrialStore, run_trials
+from fairrec_paper.reproduction.trial import Trial, TrialStore, run_trials
 from tests.fairrec_paper.reproduction.trial_rows import silent
 
-CODE = "fairrec_paper.reproduction.trials.chance"
+CODE = "fairrec_paper.reproduction.search_trials"
 """A module whose code determines the rows."""
 
 
@@ -50,7 +50,7 @@ def test_other_code_is_another_trial(tmp_path: Path, monkeypatch: pytest.MonkeyP
     work, store = Work(), TrialStore(tmp_path)
     store.rows(work.trial(), silent)
     of_before = {CODE: "sum of other code"}
-    monkeypatch.setattr("fairrec_paper.reproduction.trials.trial.code_sum", of_before.__getitem__)
+    monkeypatch.setattr("fairrec_paper.reproduction.trial.code_sum", of_before.__getitem__)
     store.rows(work.trial(), silent)
     store.rows(work.trial(), silent)
     assert work.times == 2

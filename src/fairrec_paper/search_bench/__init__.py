@@ -1,1 +1,0 @@
-"""Searchers beside the exact answer."""
