@@ -140,8 +140,10 @@ def serve_command(
 ) -> None:
     """Serve a trained run by the Open Inference Protocol until Ctrl-C."""
     need_torch("starlette", "uvicorn")
+    import uvicorn
+
     from fairrec_paper.models.run import load_run
-    from fairrec_paper.models.server import server_of, serving_app
+    from fairrec_paper.models.server import serving_app
 
     token = "" if token_env is None else os.environ.get(token_env, "").strip()
     if token_env is not None and not token:
@@ -157,7 +159,13 @@ def serve_command(
         say(f"Serving {run} at {address} until Ctrl-C. In another terminal:")
         say(f"  {_audit(loaded, address, token_env)}")
         logging.getLogger("uvicorn.error").addHandler(logging.StreamHandler())
-    server_of(app).run(sockets=[listener])
+    config = uvicorn.Config(
+        app, log_config=None, access_log=False, lifespan="off", limit_concurrency=MOST_AT_ONCE
+    )
+    uvicorn.Server(config).run(sockets=[listener])
+
+
+MOST_AT_ONCE = 64
 
 
 def _listener(host: str, port: int) -> socket.socket:

@@ -17,9 +17,8 @@ from typing import IO, Any, cast
 
 import polars as pl
 
-from fairrec.core.errors import InputError, plain
+from fairrec.core.errors import InputError
 from fairrec.core.options import spelled
-from fairrec.core.parquet_footer import CheckedParquet
 from fairrec.core.progress import Progress
 from fairrec_paper.datasets.bundle import DATASETS, TABLES
 
@@ -378,9 +377,6 @@ def read_parquet(
     """
     path = raw / f"{table}.parquet"
     try:
-        with path.open("rb") as stream:
-            checked = CheckedParquet(stream, plain(path.name), "Get the file again.")
-            checked.check_pages(stream, columns)
         frame = pl.read_parquet(path, glob=False)
         missing = [column for column in columns if column not in frame.columns]
         if missing:

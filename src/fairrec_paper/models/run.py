@@ -15,10 +15,9 @@ from pydantic import BaseModel
 from safetensors import SafetensorError
 from safetensors.torch import load, save
 from torch import Tensor
-from torch.overrides import TorchFunctionMode
 
 from fairrec.core.arrays import AnyArray, FloatArray
-from fairrec.core.errors import InputError, OutputError, is_panic, listed, plain
+from fairrec.core.errors import InputError, OutputError, listed, plain
 from fairrec.core.files import file_sum, whole_file, write_table, write_text
 from fairrec.core.parquet import damaged
 from fairrec.inputs.ids import known_positions
@@ -72,17 +71,9 @@ def save_record(record: BaseModel, file: Path) -> None:
 def load_model(name: str, hyper: dict[str, Any], tables: FeatureTables, file: Path) -> CTRModel:
     """A model with saved weights; a foreign or damaged file is a clear error."""
     tensors = _tensors_in(file)
-    try:
-        # sizes alone take no memory, and those of another model may take all of it
-        with torch.device("meta"), _Unfilled():
-            wanted = build_model(name, hyper, tables).state_dict()
-    except (RuntimeError, TypeError, ValueError, OverflowError, MemoryError) as error:
-        if isinstance(error, InputError):
-            raise
-        raise _of_another_model(file) from error
-    if _sizes(wanted) != _sizes(tensors):
-        raise _of_another_model(file)
     model = build_model(name, hyper, tables)
+    if _sizes(model.state_dict()) != _sizes(tensors):
+        raise _of_another_model(file)
     # codes of users and items are those of the tables beside, or they would name others
     if not all(torch.equal(own, tensors[name]) for name, own in model.named_buffers()):
         raise _of_another_model(file)
@@ -92,31 +83,12 @@ def load_model(name: str, hyper: dict[str, Any], tables: FeatureTables, file: Pa
     return model
 
 
-class _Unfilled(TorchFunctionMode):
-    """Leaves new tensors as they are: to fill those without memory, torch loads its compiler."""
-
-    _FILLS = (Tensor.normal_, Tensor.uniform_, Tensor.zero_, Tensor.fill_, Tensor.__setitem__)
-
-    def __torch_function__(
-        self, func: Any, types: Any, args: Any = (), kwargs: dict[str, Any] | None = None
-    ) -> Any:
-        kwargs = kwargs or {}
-        if func in self._FILLS or getattr(func, "__module__", "") == "torch.nn.init":
-            return args[0] if args else kwargs["tensor"]
-        if func is torch.triu_indices:
-            n = args[0]
-            return torch.empty((2, n * (n - 1) // 2), dtype=torch.int64)
-        return func(*args, **kwargs)
-
-
 def _tensors_in(file: Path) -> dict[str, Tensor]:
     try:
         # read here, because safetensors takes no path that is not Unicode
         return load(file.read_bytes())
-    except BaseException as error:
+    except (OSError, SafetensorError, KeyError) as error:
         # types of numbers that torch has not are KeyErrors
-        if not (is_panic(error) or isinstance(error, OSError | SafetensorError | KeyError)):
-            raise
         raise InputError(
             f"{file}: cannot be read as safetensors ({plain(error, 300)}). {AGAIN}"
         ) from error

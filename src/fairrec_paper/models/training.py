@@ -39,7 +39,7 @@ from fairrec_paper.models.evaluation import (
     penalty,
     target_auc,
 )
-from fairrec_paper.models.networks import MODELS, CTRModel
+from fairrec_paper.models.networks import CTRModel
 from fairrec_paper.models.options import TrainingOptions
 from fairrec_paper.models.run import build_model, hyper_as_dict, save_record, save_tensors
 from fairrec_paper.models.runs import RUN, RUNNING, EpochRecord, RunRecord, load_run_record
@@ -265,21 +265,10 @@ def _taken_up(fresh: RunRecord, folder: Path) -> RunRecord:
 def _other_than(fresh: RunRecord, record: RunRecord) -> str:
     """The first thing that was asked of a run and is not asked of the fresh one, in words."""
     asked, there = _what_was_asked(fresh), _what_was_asked(record)
-    # what an earlier version did not know was done as by default
-    unasked = {
-        **hyper_as_dict(MODELS[fresh.model].hyper_parameters()),
-        **dataclasses.asdict(TrainingOptions()),
-    }
     for name, value in asked.items():
-        before = there[name] if name in there else unasked[name]
-        if before not in (value, _alone(value)):
-            return f"{name.replace('_', ' ')} ({before}, now {value})"
+        if there.get(name) != value:
+            return f"{name.replace('_', ' ')} ({there.get(name)}, now {value})"
     return ""
-
-
-def _alone(value: Any) -> Any:
-    """The one value of a list of one, as which earlier versions wrote it."""
-    return value[0] if isinstance(value, list) and len(value) == 1 else value
 
 
 def _what_was_asked(record: RunRecord) -> dict[str, Any]:

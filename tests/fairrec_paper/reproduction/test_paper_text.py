@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import runpy
 from pathlib import Path
 
 import pytest
 
-from fairrec_paper.reproduction.claims import said
 from fairrec_paper.reproduction.comparison import published_gaps
 
 DOCS = Path(__file__).parents[3] / "docs"
+said = runpy.run_path(str(DOCS / "paper_text.py"))["said"]
 
 
 @pytest.fixture(scope="module")

@@ -4,23 +4,8 @@ from __future__ import annotations
 
 import re
 
-import pytest
-
 from fairrec_paper.reproduction.comparison import published
 from fairrec_paper.reproduction.reproducing import EXPERIMENTS
-
-OWN = ("trainings", "sensitivity", "next-worst")
-"""Experiments that the paper does not have."""
-
-
-@pytest.mark.parametrize("name", [name for name in EXPERIMENTS if name not in OWN])
-def test_the_file_is_named_after_the_table_or_figure(name):
-    experiment = EXPERIMENTS[name]
-    assert experiment.name == name
-    file = experiment.plan.__module__.rpartition(".")[2]
-    kind, *numbers = re.match(r"(table|figure)s?(\d)_(\d)?", file).groups()
-    assert {*re.findall(r"\d", experiment.label)} <= {*numbers}
-    assert experiment.label.lower().startswith(kind)
 
 
 def test_labels_are_those_of_the_published_numbers():
