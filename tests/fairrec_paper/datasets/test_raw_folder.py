@@ -64,4 +64,4 @@ def test_broken_parquet_tables_are_refused_by_row(raw, table, change, message):
 
 def test_a_file_that_is_not_parquet_is_refused(raw):
     (raw / "users.parquet").write_text("no table")
-    assert refusal("movielens-1m", raw).startswith("users.parquet: cannot be read as Parquet (")
+    assert refusal("movielens-1m", raw).startswith("users.parquet: cannot be read as user_id, ")

@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import dataclasses
-import json
 
 import numpy as np
 import pytest
@@ -271,21 +270,3 @@ def test_a_model_that_sees_other_features_is_loaded_with_them(bundle, tmp_path):
     record = train(bundle, "deepfm", tmp_path / "run", {"layers": (8,)}, options)
     assert (len(record.user_sizes), record.n_categories) == (2, 0)
     assert load_run(tmp_path / "run").predictions().height == 20 * bundle.users.height
-
-
-def test_a_run_of_a_version_that_knew_fewer_options_is_not_trained_again(
-    bundle, tmp_path, monkeypatch
-):
-    train(bundle, "fgcnn", tmp_path / "run", {"layers": (8,)}, OPTIONS)
-    file = tmp_path / "run" / "run.json"
-    record = json.loads(file.read_text())
-    for name in ("features", "l2", "best_by", "data_seed"):
-        del record["options"][name]
-    del record["hyper_parameters"]["linear"]
-    record["hyper_parameters"]["width"] = 3
-    file.write_text(json.dumps(record))
-    with monkeypatch.context() as patch:
-        patch.setattr(training, "_one_epoch", lambda *args: pytest.fail("trained again"))
-        train(bundle, "fgcnn", tmp_path / "run", {"layers": (8,)}, OPTIONS)
-    with pytest.raises(InputError, match=r"another linear \(False, now 1\)"):
-        train(bundle, "fgcnn", tmp_path / "run", {"layers": (8,), "linear": 1}, OPTIONS)
