@@ -1,4 +1,4 @@
-"""`fairrec mitigate`, `fairrec rerank`, `fairrec list rerankers`, and what they write."""
+"""`fairrec mitigate`, `fairrec rerank`, the list of re-rankers, and what they write."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`fairrec mitigate`, `fairrec rerank` and `fairrec list rerankers`."""
+"""`fairrec mitigate` and `fairrec rerank`."""
 
 from __future__ import annotations
 
