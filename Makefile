@@ -12,7 +12,7 @@ OUTPUTS := */core/files.py,*/core/atomic_io.py
 # where the lowest versions are installed, and what is tested with them: readers, metrics, groups, a model that is asked,
 # engines, tracking, the page, and the command line
 LOWEST := .lowest
-LOWEST_EXTRAS := excel figures http mlflow onnx pandas ray serve
+LOWEST_EXTRAS := excel figures http mlflow onnx pandas paper ray
 LOWEST_TESTS := tests/inputs tests/groups tests/metrics tests/report tests/scoring/http tests/scoring/models \
 	tests/scoring/wire tests/stores/test_mlflow.py tests/counts/test_ray_adapter.py tests/end_to_end/test_command_line.py \
 	tests/end_to_end/test_demo.py --ignore-glob '*_ranx.py' --ignore-glob '*_scikit_learn.py' \

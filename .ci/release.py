@@ -23,10 +23,10 @@ from collections.abc import Iterable
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
-PACKAGE = "src/fairrec/"
-NOTICES = f"{PACKAGE}report/page/templates/vega.LICENSES.txt"
+PACKAGES = ("src/fairrec/", "src/fairrec_paper/")
+NOTICES = f"{PACKAGES[0]}report/page/templates/vega.LICENSES.txt"
 BESIDE = ("CHANGELOG.md", "CITATION.cff", "LICENSE", "MANIFEST.in", "README.md", "pyproject.toml")
-"""What the sdist has besides the package."""
+"""What the sdist has besides the packages."""
 MADE = {
     "sdist": (
         *("PKG-INFO", "setup.cfg"),
@@ -47,7 +47,7 @@ MADE = {
 
 
 def expected(kind: str, tracked: Iterable[str], name: str) -> set[str]:
-    """The files of an archive: all of the package that are in git, and nothing else.
+    """The files of an archive: all of the packages that are in git, and nothing else.
 
     Parameters
     ----------
@@ -55,7 +55,7 @@ def expected(kind: str, tracked: Iterable[str], name: str) -> set[str]:
     tracked : the files in git
     name : `fairrec-VERSION`
     """
-    files = {file for file in tracked if file.startswith(PACKAGE)}
+    files = {file for file in tracked if file.startswith(PACKAGES)}
     if kind == "sdist":
         return {f"{name}/{file}" for file in {*files, *BESIDE, *MADE[kind]}}
     made = {f"{name}.dist-info/{file}" for file in MADE[kind]}

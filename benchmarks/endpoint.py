@@ -12,7 +12,7 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
-from benchmarks.measure import FAIRREC, Row, call_in_child
+from benchmarks.measure import FAIRREC_PAPER, Row, call_in_child
 from benchmarks.search import RAW, trained
 
 AT_ONCE = 8
@@ -23,7 +23,7 @@ MOST_GROWTH_MB = 50
 
 
 def run(shrink: int) -> Iterator[Row]:
-    """DeepFM on MovieLens-1M, served by `fairrec serve-run`; client and server share the cores."""
+    """DeepFM on MovieLens-1M, served by `fairrec-paper serve` on the cores of the client."""
     if not (RAW / "movielens-1m").exists():
         yield Row("endpoint", "movielens-1m", f"no data in {RAW}")
         return
@@ -67,7 +67,7 @@ def run(shrink: int) -> Iterator[Row]:
 
 @contextmanager
 def _served(folder: Path) -> Iterator[tuple[str, subprocess.Popen[str]]]:
-    command = [str(FAIRREC), "serve-run", str(folder), "--port", "0", "--device", "cpu"]
+    command = [str(FAIRREC_PAPER), "serve", str(folder), "--port", "0", "--device", "cpu"]
     process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
     try:
         assert process.stderr is not None
@@ -83,8 +83,8 @@ def speed_in_process(folder: str) -> dict[str, float]:
     """Rows scored a second by the run itself: calls that share the cores, or one for each core."""
     import torch
 
-    from fairrec.models.runs.run import load_run
     from fairrec.scoring.model import FunctionModel
+    from fairrec_paper.models.run import load_run
 
     run = load_run(Path(folder))
     found = []

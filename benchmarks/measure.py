@@ -20,6 +20,7 @@ from statistics import median
 from typing import Any
 
 FAIRREC = Path(sys.executable).with_name("fairrec")
+FAIRREC_PAPER = Path(sys.executable).with_name("fairrec-paper")
 _BYTES_OF_MAXRSS = 1 if sys.platform == "darwin" else 1024
 
 

@@ -41,7 +41,7 @@ def run(shrink: int) -> Iterator[Row]:
 
 def prepare_lfm360k(raw: str, out: str) -> int:
     """What is measured; the number of interactions kept."""
-    from fairrec.datasets.prepare import prepare
+    from fairrec_paper.datasets.bundle import prepare
 
     return prepare("lfm360k", Path(raw), Path(out)).n_interactions
 

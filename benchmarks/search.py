@@ -30,7 +30,7 @@ MIN_SUPPORT = "0.001"
 
 @dataclass(frozen=True, slots=True)
 class World:
-    """What was measured on one model: tables as `fairrec search-bench` writes them."""
+    """What was measured on one model: tables as `fairrec-paper search-bench` writes them."""
 
     accuracy: list[dict[str, str]]
     convergence: list[dict[str, str]]
@@ -147,11 +147,10 @@ def own_work_where_all_are_eligible() -> dict[str, float]:
     from fairrec.core.audit_options import AuditOptions
     from fairrec.groups.grouping import Grouping
     from fairrec.inputs.users import Attribute
-    from fairrec.search.bench import evidence_of
-    from fairrec.search.bench_options import SearchBenchOptions
     from fairrec.search.budget import Budget
     from fairrec.search.loop import search
-    from fairrec.search.own_work import OwnWork
+    from fairrec_paper.bench import OwnWork, evidence_of
+    from fairrec_paper.bench_options import SearchBenchOptions
 
     n_values, n_each = (2, 111, 239), 5
     combinations = np.array(np.unravel_index(np.arange(math.prod(n_values)), n_values))

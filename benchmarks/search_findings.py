@@ -178,7 +178,7 @@ def as_audited(run: str, n_seeds: int) -> dict[str, float]:
 
 
 def _tables(run: str) -> dict[str, Any]:
-    from fairrec.models.runs.run import load_run
+    from fairrec_paper.models.run import load_run
 
     loaded = load_run(Path(run))
     return {

@@ -37,7 +37,7 @@ def _sizes() -> Any:
     """Expected users of the eligible combinations."""
     import numpy as np
 
-    from fairrec.datasets.shapes import SHAPES
+    from fairrec_paper.datasets.synthetic import SHAPES
 
     shape = SHAPES["lfm360k"]
     sizes = np.array([float(shape.n_users)])

@@ -45,12 +45,11 @@ def make_run(shrink: int) -> None:
     import torch
 
     from fairrec.core.version import __version__
-    from fairrec.datasets.shapes import shaped_like
-    from fairrec.datasets.synthetic import synthetic_bundle
-    from fairrec.models.deep.training import write_tables
-    from fairrec.models.deep.training_data import training_data
-    from fairrec.models.runs.checkpoint import build_model, save_record, save_tensors
-    from fairrec.models.runs.record import RunRecord
+    from fairrec_paper.datasets.synthetic import shaped_like, synthetic_bundle
+    from fairrec_paper.models.data import training_data
+    from fairrec_paper.models.run import build_model, save_record, save_tensors
+    from fairrec_paper.models.runs import RunRecord
+    from fairrec_paper.models.training import write_tables
 
     home = data.folder(shrink) / "run"
     home.mkdir(parents=True, exist_ok=True)
@@ -89,8 +88,8 @@ def run_stages(shrink: int) -> dict[str, tuple[float, float]]:
 
     def audit() -> None:
         import fairrec
-        from fairrec.models.runs import run
-        from fairrec.models.runs.loading import LoadingRun
+        from fairrec_paper.models import run
+        from fairrec_paper.models.runs import LoadingRun
 
         home = data.folder(shrink) / "run"
         # as an attribute, which is where it is timed
@@ -100,8 +99,8 @@ def run_stages(shrink: int) -> dict[str, tuple[float, float]]:
         result.save(home.with_name("run-audit"), force=True)
 
     more = {
-        "load the model": "fairrec.models.runs.run:load_run",
-        "scoring": "fairrec.models.runs.loading:LoadingRun.scored",
+        "load the model": "fairrec_paper.models.run:load_run",
+        "scoring": "fairrec_paper.models.runs:LoadingRun.scored",
     }
     return stages_of(audit, more)
 
@@ -110,8 +109,8 @@ def scoring_seconds(shrink: int) -> float:
     """Seconds to score the candidates of the run, of which the first is slow."""
     import numpy as np
 
-    from fairrec.models.deep.score import score_pairs
-    from fairrec.models.runs.run import load_run
+    from fairrec_paper.models.evaluation import score_pairs
+    from fairrec_paper.models.run import load_run
 
     loaded: Any = load_run(Path(data.folder(shrink)) / "run", "auto")
     n_users, n_items = loaded.users.height, loaded.items.height

@@ -10,15 +10,15 @@ from fairrec.cli.search_options import HOW_SEARCHED
 from fairrec.core.audit_options import AboutOptions, AuditOptions, SharingOptions
 from fairrec.core.options import from_command_line, spelled
 from fairrec.counts.options import CountOptions, CountsOptions, EngineOptions
-from fairrec.datasets.world_options import WorldOptions
+from fairrec.demo.world_options import WorldOptions
 from fairrec.inputs.table_options import TableOptions
 from fairrec.mitigation.options import MitigationOptions
-from fairrec.models.deep.training_options import TrainingOptions
-from fairrec.reproduction.options import ReproduceOptions
-from fairrec.search.bench_options import SearchBenchOptions
 from fairrec.workflows.counterfactual_options import CounterfactualOptions
 from fairrec.workflows.plan_options import PlanOptions
 from fairrec.workflows.trend_options import TrendOptions
+from fairrec_paper.bench_options import SearchBenchOptions
+from fairrec_paper.models.options import TrainingOptions
+from fairrec_paper.reproduction.options import ReproduceOptions
 
 PAGE = Path(__file__).with_name("options.md")
 SECTIONS = (
@@ -65,10 +65,10 @@ SECTIONS = (
     ("Search", "`fairrec audit --search NAME`, `fairrec.SearchOptions`", HOW_SEARCHED),
     ("Black-box model", "`fairrec audit`, `doctor`, `fairrec.Endpoint`", HOW_ASKED),
     ("Mitigation", "`fairrec mitigate`, `fairrec.mitigate()`", FieldsOf(MitigationOptions)),
-    ("Comparison of searchers", "`fairrec search-bench`", FieldsOf(SearchBenchOptions)),
-    ("Synthetic data", "`fairrec synthetic`", FieldsOf(WorldOptions, without=("name",))),
-    ("Training", "`fairrec train`", FieldsOf(TrainingOptions)),
-    ("Experiments of the paper", "`fairrec reproduce`", FieldsOf(ReproduceOptions)),
+    ("Comparison of searchers", "`fairrec-paper search-bench`", FieldsOf(SearchBenchOptions)),
+    ("Synthetic data", "`fairrec-paper synthetic`", FieldsOf(WorldOptions, without=("name",))),
+    ("Training", "`fairrec-paper train`", FieldsOf(TrainingOptions)),
+    ("Experiments of the paper", "`fairrec-paper reproduce`", FieldsOf(ReproduceOptions)),
 )
 INTRODUCTION = """# Options
 

@@ -19,7 +19,7 @@ from fairrec.workflows.mitigate import mitigate
 
 IMAGES = Path(__file__).parent / "images"
 RUN = Path(__file__).parents[1] / "bench-data/runs/movielens-1m-deepfm"
-"""Trained by `make bench`, or by `fairrec prepare` and `fairrec train` from MovieLens-1M."""
+"""Trained by `make bench`, or by `fairrec-paper prepare` and `train` from MovieLens-1M."""
 PAPERS_GROUPS = ("--min-support", "0.001")
 
 
@@ -90,7 +90,7 @@ def draw_mitigation() -> None:
 
 
 def draw_search() -> None:
-    """Searchers on MovieLens-1M with DeepFM, ten seeds: what `fairrec search-bench` draws."""
+    """Searchers on MovieLens-1M with DeepFM, ten seeds: what `fairrec-paper search-bench` draws."""
     fairrec = Path(sys.executable).with_name("fairrec")
     with tempfile.TemporaryDirectory() as folder:
         subprocess.run(

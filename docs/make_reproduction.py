@@ -3,7 +3,7 @@
 `python docs/make_reproduction.py` takes the CSV files that are there;
 `python docs/make_reproduction.py OUT` copies those of a new run first. OUT holds
 folders `ours`, `paper`, `trainings`, `shape`, `again` (four models trained once more),
-`decades` (LFM360K by the paper's protocol) and `two-cores`, each as `fairrec reproduce --out`
+`decades` (LFM360K by the paper's protocol) and `two-cores`, each as `fairrec-paper reproduce --out`
 wrote it.
 """
 

@@ -30,33 +30,37 @@ def setup(app: Any) -> dict[str, bool]:
 
 
 def write_commands() -> None:
-    """A page for each command, from its parser: what `--help` says."""
+    """A page for each command of both programs, from its parser: what `--help` says."""
+    import fairrec.cli
+    import fairrec_paper.cli
+
+    for program, app in (("fairrec", fairrec.cli.app), ("fairrec-paper", fairrec_paper.cli.app)):
+        write_commands_of(program, app)
+
+
+def write_commands_of(program: str, app: Any) -> None:
+    """A page for each command of a program."""
     import typer
 
-    from fairrec.cli import app
-
     group: Any = typer.main.get_command(app)
-    context = typer.Context(group, info_name="fairrec", terminal_width=100, max_content_width=100)
-    names = group.list_commands(context)
-    for name in names:
+    wide = {"terminal_width": 100, "max_content_width": 100}
+    context = typer.Context(group, info_name=program, **wide)
+    folder = COMMANDS / program
+    folder.mkdir()
+    for name in group.list_commands(context):
         command = group.get_command(context, name)
-        about = command.get_help(
-            typer.Context(
-                command, info_name=name, parent=context, terminal_width=100, max_content_width=100
-            )
-        )
-        page = f"# fairrec {name}\n\n```text\n{about}\n```\n"
-        (COMMANDS / f"{name}.md").write_text(page, "utf-8")
+        about = command.get_help(typer.Context(command, info_name=name, parent=context, **wide))
+        page = f"# {program} {name}\n\n```text\n{about}\n```\n"
+        (folder / f"{name}.md").write_text(page, "utf-8")
 
 
 def write_schemas() -> None:
-    """A page for each JSON file of ours: what `fairrec schema` says."""
+    """A page for each JSON file of ours: what `fairrec list schema` says."""
     from fairrec.workflows.schemas import FILES, schema
 
     for name, file in FILES.items():
-        page = (
-            f"# {name}\n\n{file.about[0].upper()}{file.about[1:]}. From `fairrec schema {name}`:\n"
-        )
+        about = f"{file.about[0].upper()}{file.about[1:]}"
+        page = f"# {name}\n\n{about}. From `fairrec list schema {name}`:\n"
         page += f"\n```json\n{json.dumps(schema(name), indent=1)}\n```\n"
         (SCHEMAS / f"{name}.md").write_text(page, "utf-8")
 

@@ -21,13 +21,11 @@ from pytest import approx
 
 import fairrec
 from fairrec.core.registry import Registry
-from fairrec.datasets.bundle import read_bundle
-from fairrec.datasets.prepare import prepare
-from fairrec.datasets.registry import DATASETS
 from fairrec.metrics import METRICS
 from fairrec.mitigation.reranker import RERANKERS
 from fairrec.scoring.protocols import PROTOCOLS
 from fairrec.search.searcher import SEARCHERS
+from fairrec_paper.datasets.bundle import DATASETS, prepare, read_bundle
 from tests.scoring.http import served_world
 from tests.scoring.http.faulty_server import score
 from tests.worlds import random_world

@@ -21,24 +21,27 @@ STAGES = [
         "result",
         "report",
     ),
-    *("datasets", "models", "mitigation", "policy", "workflows", "stores", "testing"),
-    *("reproduction", "cli"),
+    *("mitigation", "policy", "demo", "workflows", "stores", "testing", "cli"),
 ]
 
 
-def imported_stages(file: Path) -> set[str]:
-    """The first name after `fairrec.` of everything a file imports, inside functions too."""
+def imported_names(file: Path) -> set[str]:
+    """Everything a file imports, inside functions too."""
     found = set()
     for node in ast.walk(ast.parse(file.read_text())):
-        names: list[str] = []
         if isinstance(node, ast.ImportFrom):
             assert node.level == 0, f"{file}: imports are absolute"
             module = node.module or ""
-            names = [f"{module}.{name.name}" for name in node.names]
+            found |= {f"{module}.{name.name}" for name in node.names}
         elif isinstance(node, ast.Import):
-            names = [name.name for name in node.names]
-        found |= {name.split(".")[1] for name in names if name.startswith("fairrec.")}
+            found |= {name.name for name in node.names}
     return found
+
+
+def imported_stages(file: Path) -> set[str]:
+    """The first name after `fairrec.` of everything a file imports."""
+    names = imported_names(file)
+    return {name.split(".")[1] for name in names if name.startswith("fairrec.")}
 
 
 def test_a_stage_imports_only_stages_before_it():
@@ -57,3 +60,13 @@ def test_every_folder_is_a_stage_and_no_module_lies_beside_them():
     assert folders == set(STAGES)
     # and the door that `python -m fairrec` enters by
     assert {file.name for file in PACKAGE.glob("*.py")} == {"__init__.py", "__main__.py"}
+
+
+def test_the_paper_s_package_is_imported_by_nothing_of_the_core():
+    wrong = {
+        str(file.relative_to(PACKAGE)): name
+        for file in PACKAGE.rglob("*.py")
+        for name in imported_names(file)
+        if name.split(".")[0] == "fairrec_paper"
+    }
+    assert wrong == {}

@@ -39,7 +39,7 @@ def tracked() -> list[str]:
 
 def copied(tracked: list[str], tree: Path) -> Path:
     for file in tracked:
-        if file.startswith(release.PACKAGE) or file in release.BESIDE:
+        if file.startswith(release.PACKAGES) or file in release.BESIDE:
             (tree / file).parent.mkdir(parents=True, exist_ok=True)
             shutil.copyfile(ROOT / file, tree / file)
     return tree

@@ -1,4 +1,4 @@
-"""`fairrec mitigate`, `fairrec rerank`, `fairrec rerankers`, and what they write."""
+"""`fairrec mitigate`, `fairrec rerank`, the list of re-rankers, and what they write."""
 
 from __future__ import annotations
 
@@ -147,7 +147,7 @@ def test_the_page_is_written_anew_with_its_section(tables: Tables):
 
 
 def test_re_rankers_are_listed(tables: Tables):
-    listed = done("rerankers").stdout
+    listed = done("list", "rerankers").stdout
     for name in ("mmr", "popularity_calibrated", "calibrated", "second_opinion", "group_prior"):
         assert re.search(rf"^{name} ", listed, re.MULTILINE)
     assert "oracle" in listed and "swap" in listed

@@ -15,8 +15,6 @@ from fairrec.cli.shared import DebugOption
 from fairrec.core.errors import InputError
 from fairrec.core.kinds import NAMES, SWITCH, TEXT, number, pairs, whole
 from fairrec.core.options import Option, Options, spelled
-from fairrec.datasets.shapes import SHAPES
-from fairrec.models.deep.registry import MODELS
 from fairrec.scoring.protocols import PROTOCOLS
 
 Place = Annotated[str, Option(TEXT, "Where", "Route", default="here")]
@@ -143,16 +141,8 @@ def test_all_options_of_all_commands_have_one_look(command):
 @pytest.mark.parametrize(
     ("command", "heading", "text"),
     [
-        ("train", "Training", "--seed N"),
-        ("synthetic", "World", "--seed N"),
         ("demo", "Options", "--seed N"),
-        ("reproduce", "Options", "--seed N"),
-        ("score", "Options", "--device auto|cpu|cuda"),
-        ("train", "Training", f"--model {'|'.join(MODELS)} "),
-        ("demo", "Options", f"--model ease|{'|'.join(MODELS)} "),
         ("audit", "Model", f"--protocol {'|'.join(PROTOCOLS)} "),
-        ("synthetic", "World", f"--shape {'|'.join(SHAPES)} "),
-        ("search-bench", "Tables", f"--shape {'|'.join(SHAPES)} "),
         ("audit", "Model", "--scorer package.module:function "),
         ("audit", "Model", "--endpoint URL "),
         ("audit", "Search", "--search NAME "),

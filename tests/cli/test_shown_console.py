@@ -54,11 +54,10 @@ FOLDER = ESCAPES.replace("\x9b", "")
         (*AUDIT, f"--{ESCAPES}"),
         (*AUDIT, "--seed", ESCAPES),
         ("report", FOLDER, "--out", FOLDER),
-        ("serve-run", FOLDER),
         ("init", FOLDER),
-        ("datasets", ESCAPES),
+        ("list", ESCAPES),
         (ESCAPES,),
-        ("synthetic", "--out", f"{FOLDER}2", "--users", "50"),
+        ("count", "predictions.parquet", "--users", FOLDER, "--out", f"{FOLDER}2"),
     ],
     ids=lambda words: " ".join(words).replace(ESCAPES, "X").replace(FOLDER, "X")[-30:],
 )

@@ -98,7 +98,10 @@ def test_a_name_of_the_home_is_taken_from_the_start(first):
     [
         ("fairrec.mitigation.reranker.RERANKERS", "fairrec.mitigation.rerankers.oracle"),
         ("fairrec.search.searcher.SEARCHERS", "fairrec.search.searchers.themis"),
-        ("fairrec.datasets.registry.DATASETS", "fairrec.datasets.readers.online_retail"),
+        (
+            "fairrec_paper.datasets.bundle.DATASETS",
+            "fairrec_paper.datasets.readers.online_retail",
+        ),
     ],
 )
 def test_the_order_is_the_same_whichever_module_is_loaded_first(table, module):

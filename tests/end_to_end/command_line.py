@@ -6,10 +6,11 @@ import os
 import re
 import subprocess
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+from typing import Any
 from unittest.mock import patch
 
 import typer
@@ -48,11 +49,16 @@ built_command = cache(lambda: typer.main.get_command(app))
 
 def run_here(*arguments: str) -> Ran:
     """Run the command line in this process; an exception that is no exit is raised."""
+    return run_command(built_command(), "fairrec", arguments)
+
+
+def run_command(command: Any, program: str, arguments: Sequence[str]) -> Ran:
+    """Run the command line of a program in this process."""
     code = 0
-    argv = patch.object(sys, "argv", ["fairrec", *arguments])
+    argv = patch.object(sys, "argv", [program, *arguments])
     with argv, CliRunner().isolation() as (stdout, stderr, *_):
         try:
-            built_command().main(args=arguments, prog_name="fairrec")
+            command.main(args=arguments, prog_name=program)
         except SystemExit as ended:
             code = ended.code
         finally:

@@ -51,7 +51,7 @@ def ended(
 
 @pytest.mark.parametrize("out", [">/dev/full", ">&-", "2>/dev/full >/dev/full"])
 def test_standard_output_that_nobody_gets_is_one_message(here: Path, out: str):
-    ran = ended("bash", "-c", f"{shlex.join((*COMMAND, 'metrics'))} {out}", folder=here)
+    ran = ended("bash", "-c", f"{shlex.join((*COMMAND, 'list', 'metrics'))} {out}", folder=here)
     assert ran.returncode == 2, ran.stderr
     said = ran.stderr.splitlines()
     if "2>" not in out:
@@ -61,7 +61,7 @@ def test_standard_output_that_nobody_gets_is_one_message(here: Path, out: str):
 @pytest.mark.parametrize(
     "words",
     [
-        *(("schema",), ("--help",), ("--version",), ("audit", "--help")),
+        *(("list", "schema"), ("--help",), ("--version",), ("audit", "--help")),
         *((*AUDIT, "--by", "gender"), ("audit", "none")),
     ],
 )
@@ -91,7 +91,7 @@ def test_a_closed_standard_error_is_no_obstacle(here: Path):
     [
         ((*AUDIT, "--by", "gender", "--out", "out"), 2000),
         (("count", *AUDIT[1:4], "--by", "gender", "--out", "out"), 100),
-        (("synthetic", "--users", "50", "--items", "30", "--out", "out"), 1000),
+        (("demo", "--no-report", "--out", "out"), 1000),
         (("init", "audited", "--out", "out"), 10),
     ],
 )

@@ -13,9 +13,9 @@ import polars as pl
 import pytest
 
 import fairrec
-from fairrec.reproduction import layout
-from fairrec.reproduction.outcome import Drawing, Outcome
-from fairrec.reproduction.outputs import write_outcome
+from fairrec_paper.reproduction import layout
+from fairrec_paper.reproduction.layout import Drawing, Outcome
+from fairrec_paper.reproduction.outputs import write_outcome
 from tests.builders import one_each
 from tests.end_to_end.made_results import mitigated, searched
 from tests.end_to_end.opened_page import AXIS_TEXT, PHONE, Opened, draw_everything
@@ -28,7 +28,9 @@ AXE = sorted(Path(__file__).parents[2].glob(".axe/axe-*.min.js"))
 def page_of(audited: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     """A page of each kind."""
     folder = tmp_path_factory.mktemp("pages")
-    write_outcome(folder / "reproduction", "table2", "Table 2", outcome(), "fairrec reproduce")
+    write_outcome(
+        folder / "reproduction", "table2", "Table 2", outcome(), "fairrec-paper reproduce"
+    )
     return {
         "audit": audited,
         "search": searched().save(folder / "search") / "report.html",
@@ -39,7 +41,7 @@ def page_of(audited: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str
 
 def outcome() -> Outcome:
     """Claims with long words, as the paper's, a table of many columns and a picture."""
-    from fairrec.report.figures.grouped_bars import grouped_bars
+    from fairrec_paper.figures import grouped_bars
 
     data = pl.DataFrame(
         {

@@ -13,6 +13,7 @@ import pytest
 import fairrec
 from tests.builders import numbers_of, without_origin
 from tests.end_to_end.command_line import run_here
+from tests.fairrec_paper.command_line import run_paper
 from tests.mitigation.planted import WORSE, planted
 from tests.recommendations import Served, random_served
 
@@ -186,14 +187,14 @@ def test_a_search_of_some_users_counts_those_without_a_list_as_0(served):
 
 
 def test_search_bench_takes_held_out_interactions(served):
-    ran = run_here(
+    ran = run_paper(
         *("search-bench", "recs.parquet", "--test", "test.csv", "--relevant", "rating>=2"),
         *("--missing-lists", "drop", "--users", "users.parquet", "--by", "group", "--seeds", "1"),
         *("--metrics", "recall@3", "--searchers", "testsgd", "--budgets", "100%", "--out", "out"),
     )
     assert ran.code == 0, ran.stderr
     assert pl.read_csv("out/accuracy.csv")["accuracy"].to_list() == [1.0]
-    ran = run_here("search-bench", "--shape", "movielens", "--test", "test.csv")
+    ran = run_paper("search-bench", "--shape", "movielens", "--test", "test.csv")
     assert ran.code == 2
     assert "--shape makes its own tables. Leave out --test." in ran.stderr
 

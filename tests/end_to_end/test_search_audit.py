@@ -25,6 +25,7 @@ from fairrec.search.options import SearchOptions
 from fairrec.search.searcher import SEARCHERS
 from tests.builders import numbers_of, one_each, without_origin
 from tests.end_to_end.command_line import plain_environment, run_here
+from tests.fairrec_paper.command_line import run_paper
 from tests.worlds import random_world
 
 N_USERS, N_ITEMS, MIN_USERS = 400, 100, 5
@@ -553,7 +554,7 @@ def test_the_command_gives_the_result_of_the_library(tables: Path):
 
 
 def test_results_of_searches_validate_against_the_schema(tables: Path):
-    schema = json.loads(run_here("schema", "result").stdout)
+    schema = json.loads(run_here("list", "schema", "result").stdout)
     check = jsonschema.validators.validator_for(schema)(schema)
     for name in ALL:
         check.validate(searched("--search", name, "--budget-users", "30"))
@@ -635,7 +636,7 @@ def test_reports_of_searchers_without_a_bound_say_so(tables: Path):
 
 
 def test_searchers_are_listed_with_their_hyper_parameters():
-    ran = run_here("searchers")
+    ran = run_here("list", "searchers")
     assert (ran.code, ran.stderr) == (0, "")
     words = " ".join(ran.stdout.split())
     for name in ALL:
@@ -644,7 +645,7 @@ def test_searchers_are_listed_with_their_hyper_parameters():
     assert "(theta=0.01)" in words
     assert "tolerance=0.01" in words
     assert "iterations=by size" in words
-    assert run_here("searchers", "--debug").stdout == ran.stdout
+    assert run_here("list", "searchers", "--debug").stdout == ran.stdout
 
 
 @pytest.mark.parametrize(
@@ -698,9 +699,9 @@ def test_bad_options_are_refused_in_one_line_and_nothing_is_written(
 def test_a_run_is_asked_for_the_scores_a_search_needs(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     quiet = ("--seed", "1", "--quiet")
-    made = run_here("synthetic", "--out", "world", "--users", "150", "--items", "80", *quiet)
+    made = run_paper("synthetic", "--out", "world", "--users", "150", "--items", "80", *quiet)
     assert made.code == 0, made.stderr
-    trained = run_here(
+    trained = run_paper(
         *("train", "synthetic", "--data", "world", "--model", "wide_deep", "--out", "run"),
         *("--epochs", "1", "--batch-size", "512", "--hyper", "layers=8,embedding=4", *quiet),
     )
@@ -723,7 +724,7 @@ def test_a_run_is_asked_for_the_scores_a_search_needs(tmp_path, monkeypatch):
     assert others["metrics"] == some["metrics"]
     # the scores of a run are not those of a table
     tables = ("--users", "run/users.parquet", "--by", "gender", "--search", "random")
-    scored = run_here("score", "--run", "run", "--out", "p.parquet", "--quiet")
+    scored = run_paper("score", "--run", "run", "--out", "p.parquet", "--quiet")
     assert scored.code == 0, scored.stderr
     refused = run_here("audit", "p.parquet", *tables, "--ledger", "l.db")
     assert refused.code == 2

@@ -5,18 +5,18 @@ from __future__ import annotations
 import typer
 
 import fairrec
-from fairrec.cli import app
+import fairrec.cli
+import fairrec_paper.cli
 
 
 def public_names() -> dict[str, list[str]]:
-    """What `fairrec` exports, and the flags of each command."""
-    command = typer.main.get_command(app)
+    """What `fairrec` exports, and the flags of each command of both programs."""
+    programs = {"fairrec": fairrec.cli.app, "fairrec-paper": fairrec_paper.cli.app}
     flags = {
-        f"fairrec {name}": sorted(
-            flag
-            for one in command.commands[name].params
-            for flag in (*one.opts, *one.secondary_opts)
+        f"{program} {name}": sorted(
+            flag for one in command.params for flag in (*one.opts, *one.secondary_opts)
         )
-        for name in sorted(command.commands)
+        for program, app in programs.items()
+        for name, command in sorted(typer.main.get_command(app).commands.items())
     }
     return {"fairrec": sorted(fairrec.__all__), **flags}

@@ -22,12 +22,12 @@ from fairrec.core.settings import CHECKSUM, PLAN, checksum_of, parsed_toml
 from fairrec.core.toml_text import to_toml
 from fairrec.counts.levels import levels_text, read_levels
 from fairrec.counts.table import write_counts
-from fairrec.datasets.bundle import TABLES, read_bundle, write_bundle
 from fairrec.inputs.audit_inputs import open_tables, read_tables
 from fairrec.inputs.table_options import TableOptions
 from fairrec.workflows.load import load
 from fairrec.workflows.planned import read_plan, settings_of
 from fairrec.workflows.policy_file import read_policy
+from fairrec_paper.datasets.bundle import TABLES, read_bundle, write_bundle
 from tests.builders import Tables, as_lists, make_tables
 from tests.torture.mutations import (
     Mutation,
@@ -216,7 +216,7 @@ def _read_counts(folder: Path) -> None:
 
 
 def _run(folder: Path) -> None:
-    from tests.models.runs.small_run import small_run
+    from tests.fairrec_paper.models.runs.small_run import small_run
 
     small_run(folder, "fgcnn")
     for file in (folder / "run").iterdir():
@@ -224,28 +224,28 @@ def _run(folder: Path) -> None:
 
 
 def _read_run(folder: Path) -> None:
-    from fairrec.models.runs.run import load_run
+    from fairrec_paper.models.run import load_run
 
     load_run(folder).predictions()
 
 
 def _audit_run(folder: Path) -> None:
-    from fairrec.models.runs.loading import LoadingRun
-    from fairrec.models.runs.run import load_run
+    from fairrec_paper.models.run import load_run
+    from fairrec_paper.models.runs import LoadingRun
 
     run = LoadingRun(folder, load_run)
     fairrec.audit(run, **run.tables(), metrics="auc", permutations=0, min_support=1, threads=1)
 
 
 def _bundle(folder: Path) -> None:
-    from tests.models.small_bundle import small_bundle
+    from tests.fairrec_paper.models.small_bundle import small_bundle
 
     write_bundle(small_bundle(), folder)
 
 
 def _train(folder: Path) -> None:
     """As far as a training reads its bundle."""
-    from fairrec.models.deep.training_data import training_data
+    from fairrec_paper.models.data import training_data
 
     training_data(read_bundle(folder), n_candidates=5)
 

@@ -18,7 +18,6 @@ from fairrec.search.options import SearchOptions
 from fairrec.workflows.schemas import FILES, schema
 from tests.builders import audit, make_tables, two_groups
 from tests.mitigation.planted import mitigate, planted
-from tests.models.runs.small_run import small_run
 from tests.workflows.trend_builders import six_releases
 
 
@@ -108,12 +107,6 @@ def test_what_a_comparison_writes_fits(tmp_path):
 def test_what_a_trend_writes_fits(tmp_path):
     folder = fairrec.trend(six_releases()).save(tmp_path, report=False)
     fits(folder / "trend.json", "trend")
-
-
-def test_a_prepared_data_set_and_a_trained_run_fit(tmp_path):
-    folder = small_run(tmp_path)
-    fits(folder / "run.json", "trained-run")
-    fits(tmp_path / "bundle" / "manifest.json", "bundle")
 
 
 def test_every_model_that_says_its_version_has_a_schema():

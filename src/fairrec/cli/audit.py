@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import shlex
 import sys
-from dataclasses import replace
-from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -35,7 +33,6 @@ from fairrec.cli.shared import (
     QuietOption,
     RunOption,
     need,
-    need_torch,
     print_result,
     say,
     shown_progress,
@@ -43,18 +40,15 @@ from fairrec.cli.shared import (
 )
 from fairrec.core.audit_options import AboutOptions, AuditOptions, Seed, SharingOptions
 from fairrec.core.errors import InputError, plain
-from fairrec.core.kinds import FOLDER, NAME, SWITCH
+from fairrec.core.kinds import FOLDER, SWITCH
 from fairrec.core.options import OUTPUT, Option, declared, spelled
 from fairrec.core.threads import start_in_background
 from fairrec.counts.options import CountsOptions, EngineOptions
 from fairrec.inputs.table_options import TableOptions
-from fairrec.models.deep.model_names import DEEP_MODELS
 from fairrec.policy.gate_options import GATE, GateOptions
 from fairrec.scoring.options import ScorerIdentity
 
 if TYPE_CHECKING:
-    from fairrec.core.progress import Progress
-    from fairrec.models.runs.run import Run
     from fairrec.result.audit_result import AuditResult
     from fairrec.scoring.model import Model
 
@@ -123,18 +117,16 @@ def audit_command(
     if policy is not None:
         refuse_overwriting_inputs(policy, [*read, out, log])
     with shown_progress(quiet, log) as progress:
-        if run is not None:
-            # it takes longest to load
-            start_in_background(lambda: import_module("torch"))
-        from fairrec.workflows.audit import audit
-
         if out is not None and not no_report:
             start_in_background(_make_page_ready)
         loaded = [file for source in load for file in load_metrics(source)]
         model = chosen_model(scorer, endpoint, onnx, how_asked)
         how = search_options(search if model is None else search or "exact", how_searched, theta)
-        given = _tables(predictions, run, tables, counted, how is not None, progress)
+        # a run takes longest to load, so it begins before the modules of an audit
+        given = _tables(predictions, run, tables, counted, is_search=how is not None)
         given |= _asked(model, run, scorer_identity)
+        from fairrec.workflows.audit import audit
+
         result = audit(
             **given,
             **options,
@@ -202,13 +194,6 @@ def demo_command(
     out: Annotated[Path, Option(FOLDER, "Folder for the tables and the audit")] = Path(
         "fairrec-demo"
     ),
-    model: Annotated[
-        str,
-        Option(
-            replace(NAME, metavar="|".join(("ease", *DEEP_MODELS))),
-            "The recommender; all but ease need fairrec[models]",
-        ),
-    ] = "ease",
     seed: Annotated[Seed, Here(panel="")] = 0,
     no_report: NoReportOption = False,
     format_: FormatOption = Format.text,
@@ -220,7 +205,7 @@ def demo_command(
     with shown_progress(quiet, log) as progress:
         from fairrec.workflows.demo import PLANTED, demo_audit_command, run_demo
 
-        result = run_demo(out, seed, model, progress, report=not no_report)
+        result = run_demo(out, seed, progress, report=not no_report)
     print_result(result, format_, out / "audit")
     if format_ is Format.text:
         planted = ", ".join(f"{name}={value}" for name, value in PLANTED.items())
@@ -241,8 +226,8 @@ def _tables(
     run: Path | None,
     tables: Given,
     counted: Given,
+    *,
     is_search: bool,
-    progress: Progress,
 ) -> dict[str, Any]:
     """The tables to audit: those named, or those of a run where none is named instead.
 
@@ -282,30 +267,17 @@ def _tables(
     for name in ("test", "missing_lists"):
         if name in tables:
             raise InputError(f"A run has its own held-out items. Leave out {spelled(name)}.")
+    from fairrec.scoring.runs import load_run
+
+    trained = load_run(run)
     if not is_search:
-        from fairrec.models.runs.loading import LoadingRun
-
-        loading = LoadingRun(run, _loaded)
-        return {"predictions": loading, **loading.tables(), **tables}
-    from fairrec.core.files import file_sum
-
-    progress("scoring", 0, 0)
-    loaded = _loaded(run)
+        return {"predictions": trained, **trained.tables(), **tables}
     return {
-        "predictions": loaded.candidates(),
-        "scorer": loaded.score,
-        "scorer_identity": f"run {file_sum(run / 'model.safetensors')}",
-        **loaded.tables(),
+        "predictions": trained.candidates(),
+        "scorer": trained.model(with_attributes=False),
+        **trained.tables(),
         **tables,
     }
-
-
-def _loaded(run: Path) -> Run:
-    """A run with its model, which needs torch."""
-    need_torch()
-    from fairrec.models.runs.run import load_run
-
-    return load_run(run, "auto")
 
 
 def _asked(model: Model | None, run: Path | None, identity: str) -> dict[str, Any]:

@@ -31,7 +31,6 @@ from fairrec.cli.shared import (
     QuietOption,
     RunOption,
     need,
-    need_torch,
     print_as,
     say,
     shown_progress,
@@ -91,8 +90,6 @@ def counterfactual_command(
         paths = [path for path in read if isinstance(path, Path)]
         names_to_replace(COUNTERFACTUAL, out, force, paths)
     refuse_overwriting("log", log, read)
-    if run is not None or (other_run is not None and other_run.is_dir()):
-        need_torch()
     if run is not None:
         given = {"run": run, **tables}
     else:

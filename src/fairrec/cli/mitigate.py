@@ -1,4 +1,4 @@
-"""`fairrec mitigate`, `fairrec rerank` and `fairrec rerankers`."""
+"""`fairrec mitigate` and `fairrec rerank`."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from rich.text import Text
 
 from fairrec.cli.mitigated import settings_of
 from fairrec.cli.parameters import FieldsOf, Given, Here, takes_options
@@ -24,7 +23,6 @@ from fairrec.cli.shared import (
     print_as,
     say,
     shown_progress,
-    stdout,
 )
 from fairrec.core.audit_options import AboutOptions, AuditOptions, Threads
 from fairrec.core.errors import InputError, NothingToMitigateError
@@ -153,19 +151,6 @@ def rerank_command(
             f"Written: {out} ({table.height:,} candidates; the order changed for {n_changed:,} of "
             f"{table['user_id'].n_unique():,} users)"
         )
-
-
-@takes_options
-def rerankers_command(*, debug: DebugOption = False) -> None:
-    """List the re-rankers."""
-    from fairrec.mitigation.reranker import RERANKERS
-
-    console = stdout()
-    for name in RERANKERS:
-        kind = RERANKERS[name]
-        made_for = f" (made for {', '.join(kind.serves)})" if kind.serves else ""
-        needs = "".join(f" (needs --{table})" for table in sorted(kind.needs - {"labels"}))
-        console.print(Text.assemble((f"{name:<22}", "bold"), kind.about, made_for, needs))
 
 
 def _print(summary: Any, output_format: Format) -> None:

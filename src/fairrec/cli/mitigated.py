@@ -6,7 +6,6 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from fairrec.cli.shared import need_torch
 from fairrec.core.errors import InputError, plain
 from fairrec.core.options import declared
 from fairrec.inputs.table_options import TableOptions
@@ -37,10 +36,15 @@ def settings_of(source: Path) -> dict[str, Any]:
 
 
 def _of_run(folder: Path, sha256: str | None = None) -> dict[str, Any]:
-    need_torch()
-    from fairrec.models.runs.run import load_run
+    from fairrec.core.files import file_sum
+    from fairrec.scoring.runs import load_run
 
-    run = load_run(folder, "auto", sha256)
+    run = load_run(folder)
+    if sha256 is not None and file_sum(weights := folder / "model.safetensors") != sha256:
+        raise InputError(
+            f"{folder}: was trained again since it was audited (the checksum of {weights.name} is "
+            "another). Audit the run again."
+        )
     return {
         "predictions": run.predictions("test"),
         "validation": run.predictions("validation"),

@@ -76,7 +76,7 @@ ForceOption = Annotated[
     ),
 ]
 RunOption = Annotated[
-    Path | None, Option(FOLDER, "A trained run instead of tables; see fairrec train", TABLES)
+    Path | None, Option(FOLDER, "A trained run instead of tables; see fairrec-paper train", TABLES)
 ]
 
 
@@ -179,15 +179,6 @@ def say(message: str) -> None:
     """A line on standard error; nobody listening there is no reason to end otherwise."""
     with suppress(OSError, ValueError):
         _Heard(stderr=True, highlight=False).print(Text(shown(message)), soft_wrap=True)
-
-
-def need_torch() -> None:
-    """Say how to install what deep models need, where it is not there."""
-    try:
-        import safetensors  # noqa: F401
-        import torch  # noqa: F401
-    except ModuleNotFoundError as error:
-        raise InputError(f"Deep models need {error.name}: pip install 'fairrec[models]'") from error
 
 
 @contextmanager

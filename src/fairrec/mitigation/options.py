@@ -90,7 +90,7 @@ class MitigationOptions(Options):
         str | None,
         Option(
             NAME.or_none(),
-            "See fairrec rerankers",
+            "See fairrec list rerankers",
             MITIGATION,
             default="the one made for the metric",
         ),

@@ -26,7 +26,7 @@ Search = Annotated[
     str,
     Option(
         replace(NAME, expected="a searcher's name"),
-        "Score only the users a searcher asks for; see fairrec searchers",
+        "Score only the users a searcher asks for; see fairrec list searchers",
         SEARCH,
     ),
 ]
@@ -56,7 +56,7 @@ class SearchOptions(Options):
         Mapping[str, float],
         Option(
             pairs(number().parse, "name=number, such as alpha=0.09", "NAME=NUMBER"),
-            "Hyper-parameters of the searcher by name; see fairrec searchers",
+            "Hyper-parameters of the searcher by name; see fairrec list searchers",
             SEARCH,
         ),
     ] = field(default_factory=dict)

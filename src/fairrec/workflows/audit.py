@@ -62,9 +62,9 @@ from fairrec.metrics.measured import (
     refuse_undefined,
 )
 from fairrec.metrics.reading import read_inputs
-from fairrec.models.runs.loading import LoadingRun, ScoreByRun
 from fairrec.result.tables import RESERVED
 from fairrec.scoring.options import THE_TABLE, ScorerOptions
+from fairrec.scoring.runs import Run, ScoreByRun
 from fairrec.search.options import SearchOptions
 from fairrec.search.searcher import SEARCHERS
 from fairrec.workflows.in_parts import has_pooled, is_of_everyone, refuse_engine
@@ -202,7 +202,7 @@ def audit(
             f"{spelled('values')} are measured already: nothing is left to score or to search. "
             f"Leave out {spelled('scorer') if scorer is not None else spelled('search')}."
         )
-    run = predictions if isinstance(predictions, LoadingRun) else None
+    run = predictions if isinstance(predictions, Run) else None
     if where.engine != "local":
         refuse_engine(how, scorer, tables.against_lists)
         if run is not None:

@@ -17,10 +17,10 @@ from fairrec.inputs.table_options import TableOptions
 from fairrec.metrics.matters import matters_of, refuse_unfit_to
 from fairrec.metrics.measured import measure_everyone, refuse_undefined
 from fairrec.metrics.reading_items import ItemsRead, read_items
-from fairrec.models.runs.loading import LoadingRun
 from fairrec.result.audit_result import AuditResult
 from fairrec.result.schema import catalogue_part
 from fairrec.result.tables import RESERVED
+from fairrec.scoring.runs import Run
 from fairrec.statistics.analyse import analyse
 from fairrec.statistics.analysis import Analysis
 from fairrec.statistics.catalogue import spread_over
@@ -37,7 +37,7 @@ def refuse_for_items(predictions: Any, /, **beside: object) -> None:
     beside : options by their names, and what was given for each
     """
     given = {name: value for name, value in beside.items() if not _is_usual(value)}
-    if isinstance(predictions, LoadingRun):
+    if isinstance(predictions, Run):
         given["run"] = predictions
     for name in given:
         raise InputError(

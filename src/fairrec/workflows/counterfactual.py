@@ -198,12 +198,11 @@ def _model_and_tables(
     if run is not None:
         if predictions is not None or scorer is not None:
             raise InputError("A run has its own candidates and model. Name it alone, or a table.")
-        from fairrec.models.runs.run import load_run
-        from fairrec.models.runs.run_model import RunModel
+        from fairrec.scoring.runs import load_run
 
-        loaded = load_run(Path(run), "auto")
+        loaded = load_run(Path(run))
         given = {name: one for name, one in named.items() if one is not None and one != ()}
-        return RunModel(loaded), loaded.candidates(), {**named, **loaded.tables(), **given}
+        return loaded.model(), loaded.candidates(), {**named, **loaded.tables(), **given}
     if scorer is None:
         raise InputError(
             "A counterfactual asks a model twice, so there has to be one. Name a run, or "

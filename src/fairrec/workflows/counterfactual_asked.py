@@ -196,10 +196,9 @@ def _other_model(given: Any) -> Model:
             "address. Name one of them; a function goes in Python: "
             "fairrec.counterfactual(..., other_model=function)"
         )
-    from fairrec.models.runs.run import load_run
-    from fairrec.models.runs.run_model import RunModel
+    from fairrec.scoring.runs import load_run
 
-    return RunModel(load_run(Path(given), "auto"))
+    return load_run(Path(given)).model()
 
 
 def _beside(file: Path, words: str) -> Path:

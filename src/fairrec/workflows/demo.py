@@ -10,14 +10,11 @@ import numpy as np
 import polars as pl
 
 from fairrec.core.atomic_io import atomic_folder, check_writable, put_table, refuse_foreign
-from fairrec.core.errors import InputError, unknown_name
-from fairrec.core.options import spelled
 from fairrec.core.progress import Progress
-from fairrec.datasets.bundle import Bundle, write_bundle
-from fairrec.datasets.synthetic import synthetic_bundle
-from fairrec.datasets.world_options import WorldOptions
-from fairrec.models.deep.training_data import TrainingData, training_data
-from fairrec.models.shallow.ease import Ease
+from fairrec.demo.held_out import SplitData, split_data
+from fairrec.demo.world import World, make_world
+from fairrec.demo.world_options import WorldOptions
+from fairrec.mitigation.ease import Ease
 from fairrec.result.audit_result import AuditResult
 from fairrec.result.folder import AUDIT, names_to_replace
 from fairrec.workflows.audit import audit
@@ -29,7 +26,6 @@ BY = ("gender", "age", "occupation")
 def run_demo(
     folder: Path,
     seed: int = 0,
-    model: str = "ease",
     progress: Progress | None = None,
     report: bool = True,
 ) -> AuditResult:
@@ -37,27 +33,20 @@ def run_demo(
 
     Parameters
     ----------
-    model : "ease", or a deep model where torch is installed
     report : whether to write the page
     """
     check_writable(folder)
     names_to_replace(AUDIT, folder / "audit", force=False)
     progress = progress or (lambda stage, done, total: None)
-    if model != "ease":
-        _require_model(model)
     progress("making synthetic data", 0, 0)
-    bundle = synthetic_bundle(WorldOptions(worse_served=PLANTED, strength=0.6, seed=seed))
-    progress(f"training {model}", 0, 0)
-    if model == "ease":
-        data = training_data(bundle, seed=seed)
-        predictions, history = _score_with_ease(bundle, data), data.history
-    else:
-        predictions, history = _score_with_deep_model(bundle, model, folder, seed, progress)
+    world = make_world(WorldOptions(worse_served=PLANTED, strength=0.6, seed=seed))
+    progress("training ease", 0, 0)
+    data = split_data(world.interactions, world.users, world.items, seed=seed)
     tables = {
-        "users": bundle.users,
-        "items": bundle.items,
-        "history": history,
-        "predictions": predictions,
+        "users": world.users,
+        "items": world.items,
+        "history": data.history,
+        "predictions": _score_with_ease(world, data),
     }
     _refuse_other_tables(folder, tables)
     with atomic_folder(folder, owned=("predictions.parquet",)) as part:
@@ -106,44 +95,18 @@ def demo_audit_command(folder: Path, seed: int) -> str:
     )
 
 
-def _score_with_ease(bundle: Bundle, data: TrainingData) -> pl.DataFrame:
+def _score_with_ease(world: World, data: SplitData) -> pl.DataFrame:
     users = np.concatenate([data.users, data.holdout_users])
     items = np.concatenate([data.items, data.holdout_items])
-    model = Ease.fit(users, items, bundle.users.height, bundle.items.height)
+    model = Ease.fit(users, items, world.users.height, world.items.height)
     targets = data.test
     rows = np.repeat(targets.users, targets.items.shape[1])
     columns = targets.items.ravel().astype(np.int64)
     return pl.DataFrame(
         {
-            "user_id": bundle.users["user_id"].gather(rows),
-            "item_id": bundle.items["item_id"].gather(columns),
+            "user_id": world.users["user_id"].gather(rows),
+            "item_id": world.items["item_id"].gather(columns),
             "score": model.score(rows, columns),
             "label": targets.is_target.ravel().astype(np.int8),
         }
     )
-
-
-def _require_model(model: str) -> None:
-    """Refuse a model that is not known, or cannot be trained here, before anything is written."""
-    try:
-        from fairrec.models.deep.registry import MODELS
-    except ModuleNotFoundError as error:
-        raise InputError(
-            f"{spelled('model', model)} needs {error.name}: pip install 'fairrec[models]'"
-        ) from error
-    if model not in MODELS:
-        raise unknown_name("model", model, ("ease", *MODELS))
-
-
-def _score_with_deep_model(
-    bundle: Bundle, model: str, folder: Path, seed: int, progress: Progress | None
-) -> tuple[pl.DataFrame, pl.DataFrame]:
-    from fairrec.models.deep.training import train
-    from fairrec.models.deep.training_options import TrainingOptions
-    from fairrec.models.runs.run import load_run
-
-    write_bundle(bundle, folder / "bundle")
-    run = folder / "run"
-    options = TrainingOptions(seed=seed, batch_size=1024)
-    train(bundle, model, run, options=options, restart=True, progress=progress)
-    return load_run(run).predictions(), pl.read_parquet(run / "history.parquet", glob=False)

@@ -55,10 +55,6 @@ FILES = {
         "fairrec.counts.table:CountsInfo",
         "what counts.parquet says of itself, in its metadata under fairrec",
     ),
-    "bundle": JsonFile("fairrec.datasets.bundle:Manifest", "manifest.json of a prepared data set"),
-    "trained-run": JsonFile(
-        "fairrec.models.runs.record:RunRecord", "run.json of a model that was trained here"
-    ),
     "comparison": JsonFile(
         "fairrec.result.comparison:ComparisonSummary",
         "comparison.json: what changed from one audit to another",
@@ -88,7 +84,7 @@ def schema(name: str) -> dict[str, Any]:
 
     Parameters
     ----------
-    name : one of `fairrec schema`: `result`, `run`, `mitigation`, ...
+    name : one of `fairrec list schema`: `result`, `run`, `mitigation`, ...
 
     Examples
     --------

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from fairrec.models.shallow.ease import Ease
+from fairrec.mitigation.ease import Ease
 from tests.metrics.metric_lists import Candidate, World, random_world
 from tests.mitigation.rerank_world import RerankWorld
 from tests.mitigation.rerankers.levels import metric_mean, world_without_ties

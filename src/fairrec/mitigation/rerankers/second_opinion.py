@@ -6,11 +6,11 @@ import numpy as np
 
 from fairrec.core.arrays import FloatArray
 from fairrec.core.threads import chunks, map_in_threads
+from fairrec.mitigation.ease import Ease
+from fairrec.mitigation.item_knn import ItemKnn
 from fairrec.mitigation.lists import RerankLists
 from fairrec.mitigation.reranker import Orders, TrainingSet, reranker
 from fairrec.mitigation.rerankers.blend import blended_orders
-from fairrec.models.shallow.ease import Ease
-from fairrec.models.shallow.item_knn import ItemKnn
 
 LARGEST_EASE = 5000
 """Items up to which EASE is learned: it inverts a matrix of that size."""

@@ -1,5 +1,0 @@
-"""The readers of publishers' data sets, one file each; each adds itself to the registry."""
-
-from fairrec.datasets.readers import amazon, blackfriday, lfm360k, movielens, online_retail
-
-__all__ = ["amazon", "blackfriday", "lfm360k", "movielens", "online_retail"]

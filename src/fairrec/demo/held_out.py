@@ -1,0 +1,258 @@
+"""A held-out item of each user in a list of sampled others, and the interactions to train on."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import polars as pl
+
+from fairrec.core.arrays import BoolArray, CodeArray, IntArray
+from fairrec.core.errors import InputError
+from fairrec.core.kernels import kernel
+from fairrec.core.options import spelled
+from fairrec.inputs.ids import known_positions
+
+
+@dataclass(frozen=True, slots=True)
+class Split:
+    """Positive interactions in three parts.
+
+    Parameters
+    ----------
+    train, validation, test : `user_id`, `item_id` and what else the interactions have
+    n_too_short : users with one positive interaction, which trains; they have no target
+    """
+
+    train: pl.DataFrame
+    validation: pl.DataFrame
+    test: pl.DataFrame
+    n_too_short: int
+
+
+def split_last(positives: pl.DataFrame, seed: int = 0) -> Split:
+    """The last positive interaction of a user is the test target, the one before it validates.
+
+    A user of whose interactions some have no time gets them in random order: which times are
+    missing may depend on what happened, and so would the targets. Equal times keep the order
+    of the rows. At least one interaction stays for training, so a user with two has no
+    validation target.
+    """
+    rng = np.random.default_rng([seed, 1])
+    has_all_times = pl.col("time").is_not_null().all().over("user_id")
+    draw = pl.Series("_draw", rng.random(positives.height))
+    ordered = (
+        positives.with_columns(
+            pl.when(has_all_times).then(pl.col("time")).alias("_time"),
+            pl.when(has_all_times).then(0.0).otherwise(draw).alias("_draw"),
+        )
+        .sort("user_id", "_time", "_draw", maintain_order=True)
+        .drop("_time", "_draw")
+        .with_columns(
+            pl.int_range(pl.len()).over("user_id").alias("_place"),
+            pl.len().over("user_id").alias("_n"),
+        )
+    )
+    from_end = pl.col("_n") - 1 - pl.col("_place")
+    is_test = (from_end == 0) & (pl.col("_n") >= 2)
+    is_validation = (from_end == 1) & (pl.col("_n") >= 3)
+
+    def part(rows: pl.Expr) -> pl.DataFrame:
+        return ordered.filter(rows).drop("_place", "_n")
+
+    n_too_short = ordered.filter(pl.col("_n") == 1).height
+    return Split(part(~is_test & ~is_validation), part(is_validation), part(is_test), n_too_short)
+
+
+class NegativeSampler:
+    """Draws items that a user never interacted with.
+
+    Parameters
+    ----------
+    users, items : codes of all interactions, positive or not, of training and targets alike
+    """
+
+    def __init__(self, users: IntArray, items: IntArray, n_users: int, n_items: int) -> None:
+        order = np.lexsort((items, users))
+        self.n_items = n_items
+        self.items = items[order].astype(np.int32)
+        self.offsets = np.concatenate([[0], np.cumsum(np.bincount(users, minlength=n_users))])
+
+    def free(self, user: int) -> CodeArray:
+        """All items that a user never interacted with."""
+        mine = self.items[self.offsets[user] : self.offsets[user + 1]]
+        return np.setdiff1d(np.arange(self.n_items, dtype=np.int32), mine)
+
+    def draw(self, users: IntArray, rng: np.random.Generator) -> CodeArray:
+        """One item for each user; a user may appear many times."""
+        return self.draw_lists(users, 1, rng)[:, 0]
+
+    def draw_lists(self, users: IntArray, n: int, rng: np.random.Generator) -> CodeArray:
+        """(n_rows, n), different items in each row, none the row's user interacted with."""
+        n_free = self.n_items - np.diff(self.offsets)[users]
+        if len(users) and n_free.min() < n:
+            raise InputError(
+                f"A user interacted with all but {n_free.min()} of {self.n_items} items, too few "
+                f"for {n} sampled others. Ask for fewer candidates or drop that user."
+            )
+        drawn = np.empty((len(users), n), dtype=np.int32)
+        # drawing again would take long for those who know most items
+        crowded = n_free < max(2 * n, self.n_items // 10)
+        for row in np.flatnonzero(crowded):
+            drawn[row] = rng.choice(self.free(users[row]), n, replace=False)
+        rows = np.flatnonzero(~crowded)
+        drawn[rows] = rng.integers(0, self.n_items, (len(rows), n), dtype=np.int32)
+        while len(rows):
+            is_bad = _is_known_or_again(users[rows], drawn[rows], self.offsets, self.items)
+            where, place = np.nonzero(is_bad)
+            drawn[rows[where], place] = rng.integers(0, self.n_items, len(where), dtype=np.int32)
+            rows = rows[is_bad.any(axis=1)]
+        return drawn
+
+
+@kernel
+def _is_known_or_again(
+    users: IntArray, drawn: CodeArray, offsets: IntArray, items: CodeArray
+) -> BoolArray:
+    """Where a drawn item is one the user knows, or stood earlier in the row."""
+    is_bad = np.zeros(drawn.shape, dtype=np.bool_)
+    for row in range(len(users)):
+        start, stop = offsets[users[row]], offsets[users[row] + 1]
+        for place in range(drawn.shape[1]):
+            item = drawn[row, place]
+            low, high = start, stop
+            while low < high:
+                middle = (low + high) // 2
+                if items[middle] < item:
+                    low = middle + 1
+                else:
+                    high = middle
+            is_bad[row, place] = low < stop and items[low] == item
+            for earlier in range(place):
+                if drawn[row, earlier] == item:
+                    is_bad[row, place] = True
+    return is_bad
+
+
+@dataclass(frozen=True, slots=True)
+class Targets:
+    """Candidate lists for one held-out item a user.
+
+    Parameters
+    ----------
+    users : (n_lists,)
+    items : (n_lists, n_candidates), the target and sampled others, in random order
+    is_target : (n_lists, n_candidates)
+    """
+
+    users: IntArray
+    items: CodeArray
+    is_target: np.ndarray[tuple[int, int], np.dtype[np.bool_]]
+
+    def table(self, users: pl.DataFrame, items: pl.DataFrame) -> pl.DataFrame:
+        """`user_id, item_id, label`, one row a user; each item's text is there once."""
+        item_ids = texts_once(items["item_id"]).gather(self.items.ravel().astype(np.int64))
+        return pl.DataFrame(
+            {
+                "user_id": users["user_id"].gather(self.users),
+                "item_id": item_ids.reshape(self.items.shape).arr.to_list(),
+                "label": pl.Series(self.is_target.astype(np.int8)).arr.to_list(),
+            }
+        )
+
+
+def texts_once(ids: pl.Series) -> pl.Series:
+    """Ids as a table holds them cheaply: text as numbers of texts, of which each is there once."""
+    return ids.cast(pl.Categorical) if ids.dtype == pl.String else ids
+
+
+@dataclass(frozen=True, slots=True)
+class SplitData:
+    """Interactions to train on, and candidate lists for the held-out ones.
+
+    Parameters
+    ----------
+    users, items : positive interactions to train on
+    holdout_users, holdout_items : positive interactions kept out, as in the paper's protocol
+    sampler : draws the negatives
+    history : `user_id`, `item_id` of all training interactions, kept out or not
+    n_too_short : users without a target
+    """
+
+    users: IntArray
+    items: IntArray
+    holdout_users: IntArray
+    holdout_items: IntArray
+    validation: Targets
+    test: Targets
+    sampler: NegativeSampler
+    history: pl.DataFrame
+    n_too_short: int
+
+
+def split_data(
+    interactions: pl.DataFrame,
+    users: pl.DataFrame,
+    items: pl.DataFrame,
+    all_positive: bool = False,
+    holdout: float = 0.2,
+    n_candidates: int = 50,
+    seed: int = 0,
+) -> SplitData:
+    """Split interactions, keep out a share of the training rows, and draw the candidates.
+
+    Parameters
+    ----------
+    interactions : `user_id`, `item_id`, `is_positive`, `time`
+    users, items : tables with all of their ids
+    all_positive : count every interaction as positive, whatever its rating
+    """
+    positives = interactions if all_positive else interactions.filter("is_positive")
+    split = split_last(positives, seed)
+    if split.test.is_empty():
+        raise InputError(
+            "No user has two positive interactions, so there is nothing to test on. "
+            f"Check the data or count all interactions as positive: {spelled('all_positive', True)}"
+        )
+    if split.validation.is_empty():
+        raise InputError(
+            "No user has three positive interactions, so there is no validation target to stop "
+            "training by. Check the data or count all interactions as positive: "
+            f"{spelled('all_positive', True)}"
+        )
+    rng = np.random.default_rng([seed, 2])
+
+    def codes(table: pl.DataFrame) -> tuple[IntArray, IntArray]:
+        return (
+            known_positions(table["user_id"], users["user_id"]),
+            known_positions(table["item_id"], items["item_id"]),
+        )
+
+    # whatever a user touched, rated high or low, is no item they never interacted with
+    sampler = NegativeSampler(*codes(interactions), users.height, items.height)
+    train_users, train_items = codes(split.train)
+    is_held_out = rng.random(len(train_users)) < holdout
+    if is_held_out.all() or not is_held_out.any():
+        raise InputError(
+            f"A share of {holdout:g} of {len(train_users):,} training rows leaves nothing to "
+            f"train on, or nothing to keep out. Choose another {spelled('holdout')}."
+        )
+
+    def targets(part: pl.DataFrame) -> Targets:
+        target_users, target_items = codes(part)
+        others = sampler.draw_lists(target_users, n_candidates - 1, rng)
+        lists = np.concatenate([target_items[:, None].astype(np.int32), others], axis=1)
+        lists = rng.permuted(lists, axis=1)
+        return Targets(target_users, lists, lists == target_items[:, None])
+
+    return SplitData(
+        users=train_users[~is_held_out],
+        items=train_items[~is_held_out],
+        holdout_users=train_users[is_held_out],
+        holdout_items=train_items[is_held_out],
+        validation=targets(split.validation),
+        test=targets(split.test),
+        sampler=sampler,
+        history=split.train.select("user_id", "item_id"),
+        n_too_short=split.n_too_short,
+    )

@@ -1,1 +1,0 @@
-"""Recommenders that come with FairRec."""

@@ -1,1 +1,0 @@
-"""The deep models and their training."""

@@ -1,1 +1,0 @@
-"""Trained runs: in a folder, loaded, served."""

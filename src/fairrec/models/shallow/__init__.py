@@ -1,1 +1,0 @@
-"""Recommenders that need no torch."""

@@ -1,1 +1,0 @@
-"""The paper's experiments, one file for each table or figure, or for two that are one."""

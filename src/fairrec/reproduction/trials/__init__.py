@@ -1,1 +1,0 @@
-"""What experiments are made of: pieces of work that are done once and kept."""

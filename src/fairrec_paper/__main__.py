@@ -1,0 +1,5 @@
+"""`python -m fairrec_paper`."""
+
+from fairrec_paper.cli import main
+
+main()

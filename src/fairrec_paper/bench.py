@@ -1,0 +1,354 @@
+"""Searchers beside the exact answer: how much of the gap each has found after how many users.
+
+All values are computed beforehand, so that a search costs only its own work; the searchers pay
+for each user all the same, and see no value they have not paid for.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import polars as pl
+
+from fairrec.core.arrays import FloatArray, IntArray
+from fairrec.core.audit_options import smallest_group, take_smaller_groups
+from fairrec.core.errors import InputError
+from fairrec.core.options import spelled
+from fairrec.core.progress import Progress
+from fairrec.groups.grouping import Grouping
+from fairrec.inputs.audit_inputs import AuditInputs
+from fairrec.metrics import MetricAtK
+from fairrec.metrics.direction import badness
+from fairrec.metrics.measured import measure_everyone
+from fairrec.search.evidence import Evidence
+from fairrec.search.gap_history import GapHistory, gaps_between
+from fairrec.search.loop import SearchOutcome, search
+from fairrec.search.popularity_proxy import popularity_proxy
+from fairrec.search.searcher import Request, Searcher, uses_proxy
+from fairrec.workflows.search import searchable
+from fairrec_paper.bench_options import SearchBenchOptions
+
+
+class OwnWork:
+    """A stop-watch on searchers: the time they take themselves, and what they propose."""
+
+    def __init__(self) -> None:
+        self.seconds = 0.0
+        self.n_asked = 0
+        self.groups: set[int] = set()
+
+    def watch(self, searcher: Searcher) -> Searcher:
+        """The same searcher, watched."""
+        return _Watched(searcher, self)
+
+
+class _Watched:
+    def __init__(self, searcher: Searcher, work: OwnWork) -> None:
+        self._searcher, self._work = searcher, work
+
+    def ask(self) -> Request:
+        started = time.perf_counter()
+        request = self._searcher.ask()
+        self._work.seconds += time.perf_counter() - started
+        self._work.n_asked += len(request.groups)
+        self._work.groups.update(request.groups.tolist())
+        return request
+
+    def tell(self, request: Request, evidence: Evidence) -> None:
+        started = time.perf_counter()
+        self._searcher.tell(request, evidence)
+        self._work.seconds += time.perf_counter() - started
+
+
+WORST = (5, 10)
+"""So many of the worst served groups are looked for."""
+CURVE = tuple(np.geomspace(0.01, 1.0, 61).tolist())
+"""Shares of the users at which curves are drawn."""
+
+
+@dataclass(frozen=True, slots=True)
+class SearchBench:
+    """How the searchers did.
+
+    An accuracy is the gap found as a share of the exact one.
+
+    Parameters
+    ----------
+    accuracy : `searcher, metric, seed, budget, users, accuracy`, one row for each of the first
+        four; `users` is the budget in users
+    convergence : `searcher, metric, seed, accuracy, users, share, asks, groups, ms_per_ask,
+        ms_per_group`, searches without a budget at their end. `share` of the users of eligible
+        intersections, above 1 where others were scored too. `asks` counts the groups
+        proposed, one that is proposed again too; `groups` counts each once. The searcher's own
+        work, which is all the time in its `ask` and `tell`, is divided by either.
+    curve : `searcher, budget, mean, sd` as in `summary`, for finer budgets
+    worst : `searcher, metric, seed, worst, budget, share`: which share of the so many worst
+        served groups was fully scored within a budget
+    gaps : the exact gap of each metric
+    n_users : users of eligible intersections of all attributes
+    """
+
+    options: SearchBenchOptions
+    accuracy: pl.DataFrame
+    convergence: pl.DataFrame
+    curve: pl.DataFrame
+    worst: pl.DataFrame
+    gaps: dict[str, float]
+    n_users: int
+    n_groups: int
+    n_combinations: int
+    min_users: int
+    notes: tuple[str, ...]
+
+    def summary(self) -> pl.DataFrame:
+        """`searcher, budget, mean, sd`: over the seeds, of the mean accuracy over metrics.
+
+        The standard deviation of a single seed is null.
+        """
+        return over_seeds(self.accuracy, ["searcher", "budget"], "accuracy")
+
+    def summary_of_worst(self) -> pl.DataFrame:
+        """`searcher, worst, budget, mean, sd`, likewise for the share of the worst groups."""
+        return over_seeds(self.worst, ["searcher", "worst", "budget"], "share")
+
+    def ends(self) -> pl.DataFrame:
+        """`searcher, mean, sd, users, share, ms_per_ask, ms_per_group` at convergence."""
+        accuracy = over_seeds(self.convergence, ["searcher"], "accuracy")
+        costs = self.convergence.group_by("searcher", maintain_order=True).agg(
+            pl.col("users", "share", "ms_per_ask", "ms_per_group").mean()
+        )
+        return accuracy.join(costs, on="searcher", maintain_order="left")
+
+
+def evidence_of(
+    space: Grouping, values: FloatArray, seed: int, proxies: FloatArray | None = None
+) -> Evidence:
+    """Evidence that looks values up; a user is paid for when it does.
+
+    Parameters
+    ----------
+    values, proxies : (n_metrics, n_users)
+    """
+    return Evidence(space, lambda users: values[:, users], len(values), seed, proxies)
+
+
+def everyone_scored(space: Grouping, values: FloatArray) -> Evidence:
+    """Evidence that knows the value of every user."""
+    evidence = evidence_of(space, values, seed=0)
+    evidence.score(np.arange(space.n_users))
+    return evidence
+
+
+def worst_cells(evidence: Evidence, higher_is_better: Sequence[bool | None]) -> list[IntArray]:
+    """For each metric the cells of fully scored intersections from the worst served one on.
+
+    Those without a value are not among them; where neither end is better, the lowest is first.
+    """
+    space, found = evidence.space, []
+    for row, higher in zip(evidence.values(space.full), higher_is_better, strict=True):
+        order = np.argsort(-badness(row, higher), kind="stable")
+        found.append(space.cell_of_full[order[~np.isnan(row[order])]])
+    return found
+
+
+def exact_gaps(space: Grouping, values: FloatArray) -> FloatArray:
+    """(n_metrics,), the largest minus the smallest value of eligible intersections.
+
+    0 where fewer than two have a value.
+    """
+    per_group = everyone_scored(space, values).values(space.full)
+    is_known = ~np.isnan(per_group)
+    highest = np.where(is_known, per_group, -np.inf).max(axis=1)
+    lowest = np.where(is_known, per_group, np.inf).min(axis=1)
+    return gaps_between(highest, lowest)
+
+
+class BenchRows:
+    """The rows of the result, as they come in."""
+
+    def __init__(
+        self,
+        names: Sequence[str],
+        gaps: FloatArray,
+        worst: Sequence[IntArray],
+        n_users: int,
+        budgets: Sequence[float],
+    ) -> None:
+        self._names, self._gaps, self._n_users = names, gaps, n_users
+        self._cells_from_worst = worst
+        self._worst: list[dict[str, object]] = []
+        self._budgets = tuple(budgets)
+        self._accuracy: list[dict[str, object]] = []
+        self._curve: list[dict[str, object]] = []
+        self._convergence: list[dict[str, object]] = []
+
+    def add(
+        self, name: str, seed: int, part: IntArray, outcome: SearchOutcome, own: OwnWork
+    ) -> None:
+        """Take in a search for these metrics."""
+        at_budgets, at_curve = (
+            self._at_shares(outcome.history, part, shares) for shares in (self._budgets, CURVE)
+        )
+        users = outcome.evidence.users_scored
+        at_end = self._found(outcome.history, part, np.array([users]))
+        milliseconds = 1000 * own.seconds
+        for i, metric in enumerate(part.tolist()):
+            about = {"searcher": name, "metric": self._names[metric], "seed": seed}
+            for rows, shares, found in (
+                (self._accuracy, self._budgets, at_budgets[i]),
+                (self._curve, CURVE, at_curve[i]),
+            ):
+                rows += [
+                    {
+                        **about,
+                        "budget": share,
+                        "users": self._users(share),
+                        "accuracy": accuracy,
+                    }
+                    for share, accuracy in zip(shares, found.tolist(), strict=True)
+                ]
+            self._worst += [{**about, **row} for row in self._worst_found(metric, outcome.history)]
+            self._convergence.append(
+                {
+                    **about,
+                    "accuracy": float(at_end[i, 0]),
+                    "users": users,
+                    "share": users / self._n_users,
+                    "asks": own.n_asked,
+                    "groups": len(own.groups),
+                    "ms_per_ask": milliseconds / max(own.n_asked, 1),
+                    "ms_per_group": milliseconds / max(len(own.groups), 1),
+                }
+            )
+
+    def frames(self) -> dict[str, pl.DataFrame]:
+        """`accuracy`, `convergence` and `curve` of a `SearchBench`."""
+        curve = over_seeds(pl.DataFrame(self._curve), ["searcher", "budget"], "accuracy")
+        accuracy, convergence = pl.DataFrame(self._accuracy), pl.DataFrame(self._convergence)
+        worst = pl.DataFrame(self._worst, schema_overrides={"worst": pl.Int64})
+        return {
+            "accuracy": accuracy,
+            "convergence": convergence,
+            "curve": curve,
+            "worst": worst,
+        }
+
+    def _worst_found(self, metric: int, history: GapHistory) -> Iterator[dict[str, object]]:
+        """The share of the worst groups within each budget, where there are more groups."""
+        scored_after = dict(zip(history.cells, history.users, strict=True))
+        from_worst = self._cells_from_worst[metric].tolist()
+        for n in WORST:
+            after = np.array([scored_after.get(cell, np.inf) for cell in from_worst[:n]])
+            for budget in self._budgets if n < len(from_worst) else ():
+                share = float((after <= self._users(budget)).mean())
+                yield {"worst": n, "budget": budget, "share": share}
+
+    def _users(self, share: float) -> int:
+        # 0.07 * 100 is a hair above 7 in binary
+        return int(share * self._n_users + 1e-9)
+
+    def _at_shares(
+        self, history: GapHistory, part: IntArray, shares: Sequence[float]
+    ) -> FloatArray:
+        return self._found(history, part, np.array([self._users(share) for share in shares]))
+
+    def _found(self, history: GapHistory, part: IntArray, users: IntArray) -> FloatArray:
+        """(len(part), len(users)), of the exact gap."""
+        found = history.gaps_after(users) / self._gaps[part][:, None]
+        # values added up in another order may be apart in the last digits
+        return np.round(found, 12)
+
+
+def over_seeds(rows: pl.DataFrame, by: list[str], column: str) -> pl.DataFrame:
+    """Mean over metrics for each seed, then mean and standard deviation over the seeds."""
+    return (
+        rows.group_by(*by, "seed", maintain_order=True)
+        .agg(pl.col(column).mean())
+        .group_by(by, maintain_order=True)
+        .agg(pl.col(column).mean().alias("mean"), pl.col(column).std().alias("sd"))
+    )
+
+
+def bench_searchers(
+    inputs: AuditInputs,
+    metrics: Sequence[MetricAtK],
+    options: SearchBenchOptions,
+    progress: Progress | None = None,
+) -> SearchBench:
+    """Run every searcher with every seed, and compare with the exact answer.
+
+    Parameters
+    ----------
+    inputs : with scores in the table
+    """
+    progress = progress or (lambda stage, done, total: None)
+    threads = options.as_audit_options().n_threads
+    space = _space(inputs, options)
+    metrics = searchable(metrics)
+    values = measure_everyone(inputs, metrics, threads, progress).values
+    proxies = popularity_proxy(inputs, metrics, threads) if uses_proxy(options.searchers) else None
+    gaps = exact_gaps(space, values)
+    notes = tuple(
+        f"{metric.name} is left out: no two groups differ in it, so there is no gap to find."
+        for metric, gap in zip(metrics, gaps, strict=True)
+        if gap == 0
+    )
+    kept = np.flatnonzero(gaps > 0)
+    if not len(kept):
+        raise InputError(
+            "No metric has a gap between eligible groups, so there is nothing to search for. "
+            f"Name other metrics or lower {spelled('min_support')}."
+        )
+    parts = [kept] if options.together else [kept[i : i + 1] for i in range(len(kept))]
+    n_users = int(space.sizes.sum())
+    directions = [metric.metric.higher_is_better for metric in metrics]
+    worst = worst_cells(everyone_scored(space, values), directions)
+    rows = BenchRows([metric.name for metric in metrics], gaps, worst, n_users, options.budgets)
+    n_searches = len(options.searchers) * options.n_seeds * len(parts)
+    for done, (name, seed, part) in enumerate(_searches(options, parts)):
+        progress(f"benchmarking {name}", done, n_searches)
+        own = OwnWork()
+        outcome = search(
+            name,
+            evidence_of(space, values[part], seed, None if proxies is None else proxies[part]),
+            options.hyper_of(name),
+            seed=seed,
+            watch=own.watch,
+        )
+        rows.add(name, seed, part, outcome, own)
+    return SearchBench(
+        options=options,
+        **rows.frames(),
+        gaps={metrics[i].name: float(gaps[i]) for i in kept},
+        n_users=n_users,
+        n_groups=len(space.full),
+        n_combinations=space.n_combinations,
+        min_users=space.min_users,
+        notes=notes,
+    )
+
+
+def _searches(
+    options: SearchBenchOptions, parts: Sequence[IntArray]
+) -> Iterator[tuple[str, int, IntArray]]:
+    for name in options.searchers:
+        for seed in range(options.seed, options.seed + options.n_seeds):
+            for part in parts:
+                yield name, seed, part
+
+
+def _space(inputs: AuditInputs, options: SearchBenchOptions) -> Grouping:
+    audit = options.as_audit_options()
+    space = Grouping.of(inputs.attributes, audit)
+    if len(space.full) < 2:
+        which = "Only one" if len(space.full) else "No"
+        raise InputError(
+            f"{which} intersection of all attributes has {space.min_users:,} users (smallest "
+            f"group: {smallest_group(options.min_support)}; {inputs.n_users:,} users in all), "
+            f"and a gap is between two. {take_smaller_groups()}, or name fewer attributes in "
+            f"{spelled('by')}."
+        )
+    return space

@@ -1,0 +1,200 @@
+"""`fairrec-paper train`, `score` and `serve`: deep models, their scores, and a service to try."""
+
+from __future__ import annotations
+
+import logging
+import os
+import shlex
+import socket
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Literal
+
+import typer
+from rich.text import Text
+
+from fairrec.cli.parameters import FieldsOf, Given, Here, takes_options
+from fairrec.cli.shared import DebugOption, LogOption, QuietOption, say, shown_progress, stdout
+from fairrec.core.errors import InputError, plain
+from fairrec.core.kinds import FILE, FOLDER, NAME, TEXT, one_of, whole
+from fairrec.core.options import OUTPUT, Option
+from fairrec_paper.models.options import (
+    DEEP_MODELS,
+    TRAINING,
+    Device,
+    Hyper,
+    TrainingOptions,
+    need_torch,
+)
+
+if TYPE_CHECKING:
+    from fairrec_paper.models.run import Run
+    from fairrec_paper.models.runs import RunRecord
+
+Target = Annotated[
+    Literal["test", "validation"],
+    Option(one_of("test", "validation"), "Which held-out targets' candidates"),
+]
+
+
+@takes_options
+def train_command(
+    *,
+    dataset: Annotated[
+        str | None,
+        typer.Argument(help="The data set the bundle must hold. Default: whatever it holds."),
+    ] = None,
+    data: Annotated[Path, Option(FOLDER, "The bundle; see fairrec-paper prepare", TRAINING)],
+    model: Annotated[
+        str, Option(replace(NAME, metavar="|".join(DEEP_MODELS)), "The kind of model", TRAINING)
+    ],
+    training: Annotated[Given, FieldsOf(TrainingOptions, panels={"seed": TRAINING})],
+    hyper: Hyper = {},  # noqa: B006 - read only
+    out: Annotated[Path, Option(FOLDER, "Folder for the run", OUTPUT)],
+    restart: Annotated[
+        bool,
+        typer.Option(
+            "--restart", help="Begin anew, whatever the folder holds.", rich_help_panel=OUTPUT
+        ),
+    ] = False,
+    quiet: QuietOption = False,
+    log: LogOption = None,
+    debug: DebugOption = False,
+) -> None:
+    """Train a deep recommender; after a kill, the same command goes on where it was."""
+    with shown_progress(quiet, log) as progress:
+        need_torch()
+        from fairrec_paper.datasets.bundle import read_bundle
+        from fairrec_paper.models.networks import MODELS
+        from fairrec_paper.models.training import train
+
+        MODELS[model]
+        bundle = read_bundle(data)
+        if dataset not in (None, bundle.manifest.name):
+            raise InputError(
+                f"{data}: holds the data set '{plain(bundle.manifest.name)}', not "
+                f"'{plain(dataset)}'. Leave its name out, or give another --data."
+            )
+        options = TrainingOptions(**training)
+        record = train(bundle, model, out, dict(hyper), options, restart, progress)
+    _print_record(record)
+    if not quiet:
+        say(f"Written to {out}. Next: fairrec audit --run {out}")
+
+
+@takes_options
+def score_command(
+    *,
+    run: Annotated[Path, Option(FOLDER, "A trained run")],
+    out: Annotated[Path, Option(FILE, "The Parquet file to write")],
+    target: Target = "test",
+    device: Annotated[Device, Here(panel="")] = "auto",
+    quiet: QuietOption = False,
+    log: LogOption = None,
+    debug: DebugOption = False,
+) -> None:
+    """Write the scored candidates of a run: user_id, item_id, score, label."""
+    with shown_progress(quiet, log) as progress:
+        need_torch()
+        from fairrec_paper.models.run import load_run, write_predictions
+
+        progress("scoring", 0, 0)
+        n_rows = write_predictions(load_run(run, device), target, out)
+    stdout().print(Text(f"{n_rows:,} candidates scored: {out}"), soft_wrap=True)
+
+
+def _print_record(record: RunRecord) -> None:
+    console = stdout()
+    best = record.epochs[record.best_epoch - 1]
+    lines = [
+        f"{record.model} on {record.dataset}: {record.n_train:,} positive interactions, "
+        f"{len(record.epochs)} epochs, the best {best.epoch} "
+        f"(validation AUC {best.validation_auc:.4f})",
+        f"rows kept out of training: log loss {record.holdout_loss:.4f}, "
+        f"AUC {record.holdout_auc:.4f}",
+        "test targets: " + ", ".join(f"{name} {value:.4f}" for name, value in record.test.items()),
+    ]
+    if record.n_too_short:
+        lines.append(f"note: {record.n_too_short:,} users are too short for a target")
+    for line in lines:
+        console.print(Text(line), soft_wrap=True)
+
+
+@takes_options
+def serve_command(
+    *,
+    run: Annotated[Path, typer.Argument(help="A trained run; see fairrec-paper train.")],
+    host: Annotated[
+        str, Option(replace(TEXT, metavar="HOST"), "Address to listen at")
+    ] = "127.0.0.1",
+    port: Annotated[int, Option(whole(0, 65_535), "Port to listen at; 0 for any free one")] = 8080,
+    name: Annotated[
+        str | None, Option(NAME, "Name of the model in addresses", default="its kind")
+    ] = None,
+    token_env: Annotated[
+        str | None, Option(NAME, "Environment variable with a bearer token to ask for")
+    ] = None,
+    device: Annotated[Device, Here(panel="")] = "auto",
+    quiet: QuietOption = False,
+    debug: DebugOption = False,
+) -> None:
+    """Serve a trained run by the Open Inference Protocol until Ctrl-C."""
+    need_torch("starlette", "uvicorn")
+    import uvicorn
+
+    from fairrec_paper.models.run import load_run
+    from fairrec_paper.models.server import serving_app
+
+    token = "" if token_env is None else os.environ.get(token_env, "").strip()
+    if token_env is not None and not token:
+        raise InputError("--token-env: the environment variable it names is not set, or is empty.")
+    loaded = load_run(run, device)
+    model = name or loaded.record.model
+    if not all(letter.isalnum() or letter in "-_." for letter in model):
+        raise InputError(f"--name {plain(model)}: give letters, digits, '-', '_' and '.' only.")
+    app = serving_app(loaded, model, token, host)
+    listener = _listener(host, port)
+    if not quiet:
+        address = f"http://{_shown(host)}:{listener.getsockname()[1]}/v2/models/{model}"
+        say(f"Serving {run} at {address} until Ctrl-C. In another terminal:")
+        say(f"  {_audit(loaded, address, token_env)}")
+        logging.getLogger("uvicorn.error").addHandler(logging.StreamHandler())
+    config = uvicorn.Config(
+        app, log_config=None, access_log=False, lifespan="off", limit_concurrency=MOST_AT_ONCE
+    )
+    uvicorn.Server(config).run(sockets=[listener])
+
+
+MOST_AT_ONCE = 64
+
+
+def _listener(host: str, port: int) -> socket.socket:
+    """A socket that listens already when the address is printed."""
+    kind = socket.AF_INET6 if ":" in host else socket.AF_INET
+    # with its protocol named, asyncio sends small parts at once; otherwise each waits some 40 ms
+    listener = socket.socket(kind, socket.SOCK_STREAM, socket.IPPROTO_TCP)
+    listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        listener.bind((host, port))
+        listener.listen(128)
+        return listener
+    except (OSError, OverflowError) as error:
+        listener.close()
+        raise InputError(
+            f"--host {plain(host)} --port {port}: cannot listen there ({error}). Choose another."
+        ) from error
+
+
+def _shown(host: str) -> str:
+    return f"[{host}]" if ":" in host else host
+
+
+def _audit(run: Run, address: str, token_env: str | None) -> str:
+    """The command that audits what is served."""
+    tables = run.tables()
+    command = ["fairrec", "audit", str(run.folder / "test.parquet")]
+    for name in ("users", "items", "history"):
+        if tables[name] is not None:
+            command += [f"--{name}", str(tables[name])]
+    command += ["--by", ",".join(tables["by"]), "--endpoint", address]
+    return shlex.join([*command, *(["--token-env", token_env] if token_env else [])])

@@ -1,0 +1,234 @@
+"""`fairrec-paper search-bench`: searchers beside the exact answer."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
+
+import typer
+from rich import box
+from rich.table import Table
+from rich.text import Text
+
+from fairrec.cli.parameters import FieldsOf, Given, takes_options
+from fairrec.cli.shared import (
+    DebugOption,
+    LogOption,
+    QuietOption,
+    RunOption,
+    need,
+    say,
+    shown_progress,
+    stdout,
+)
+from fairrec.core.errors import InputError, plain
+from fairrec.core.kinds import FOLDER, NAME
+from fairrec.core.options import OUTPUT, TABLES, Option, spelled
+from fairrec.inputs.table_options import HELD_OUT, ITEM_SIDE, OTHER_LISTS, VALUES, TableOptions
+from fairrec_paper.bench_options import SearchBenchOptions
+from fairrec_paper.datasets.synthetic import SHAPES, shaped_like
+from fairrec_paper.models.options import need_torch
+
+if TYPE_CHECKING:
+    from fairrec.core.progress import Progress
+    from fairrec_paper.bench import SearchBench
+
+FILES = ("accuracy.csv", "convergence.csv", "worst.csv", "search.svg", "search.html")
+
+
+class BenchTables(NamedTuple):
+    """The tables to search in, and what to call them."""
+
+    title: str
+    tables: dict[str, Any]
+
+
+@takes_options
+def search_bench_command(
+    *,
+    predictions: Annotated[
+        Path | None, typer.Argument(help="Scored candidates: Parquet, CSV or Arrow.")
+    ] = None,
+    run: RunOption = None,
+    shape: Annotated[
+        str | None,
+        Option(
+            replace(NAME, metavar="|".join(SHAPES)),
+            "Synthetic data like that data set instead",
+            TABLES,
+        ),
+    ] = None,
+    tables: Annotated[
+        Given, FieldsOf(TableOptions, without=("given", *VALUES, *ITEM_SIDE, *OTHER_LISTS))
+    ],
+    bench_options: Annotated[Given, FieldsOf(SearchBenchOptions, without=("threads",))],
+    out: Annotated[Path | None, Option(FOLDER, "Folder for the figures and tables", OUTPUT)] = None,
+    quiet: QuietOption = False,
+    log: LogOption = None,
+    debug: DebugOption = False,
+) -> None:
+    """Compare searchers: how much of the exact gap each finds after how many users."""
+    with shown_progress(quiet, log) as progress:
+        from fairrec.core.atomic_io import check_writable
+        from fairrec.metrics.reading import read_inputs
+        from fairrec.search.searcher import uses_proxy
+        from fairrec_paper.bench import bench_searchers
+
+        options = SearchBenchOptions(**bench_options)
+        if out is not None:
+            check_writable(out)
+        read = {name: tables.pop(name) for name in ("metrics", "columns") if name in tables}
+        source = _source(predictions, run, shape, tables, options.seed, progress)
+        progress("reading", 0, 0)
+        wants = ("history",) if uses_proxy(options.searchers) else ()
+        inputs, wanted = read_inputs(**source.tables, **read, wants=wants)
+        bench = bench_searchers(inputs, wanted, options, progress)
+        if out is not None:
+            progress("drawing", 0, 0)
+            _write(bench, source.title, out)
+    _print(bench, source.title)
+    if out is not None and not quiet:
+        say(f"Written to {out}: {', '.join(FILES)}")
+
+
+def _source(
+    predictions: Path | None,
+    run: Path | None,
+    shape: str | None,
+    tables: Given,
+    seed: int,
+    progress: Progress,
+) -> BenchTables:
+    """The tables named, or those of a run or of a world where none is named instead."""
+    if sum(source is not None for source in (predictions, run, shape)) != 1:
+        raise InputError(
+            "Name a table of predictions, a run or a shape, and one of them only: "
+            "fairrec-paper search-bench PREDICTIONS --users USERS --by ATTRIBUTES, "
+            "fairrec-paper search-bench --run RUN, or fairrec-paper search-bench --shape lfm360k"
+        )
+    if run is not None:
+        return _of_run(run, tables, progress)
+    if shape is not None:
+        return _of_shape(shape, tables, seed, progress)
+    need(tables, "users", "by", command="search-bench")
+    return BenchTables(plain(predictions), {"predictions": predictions, **tables})
+
+
+def _of_run(run: Path, tables: Given, progress: Progress) -> BenchTables:
+    need_torch()
+    from fairrec_paper.models.run import load_run
+
+    progress("scoring", 0, 0)
+    loaded = load_run(run, "auto")
+    return BenchTables(
+        plain(f"{loaded.record.dataset}, {loaded.record.model}"),
+        {"predictions": loaded.predictions(), **loaded.tables(), **tables},
+    )
+
+
+def _of_shape(shape: str, tables: Given, seed: int, progress: Progress) -> BenchTables:
+    for name in ("users", "items", "history", *HELD_OUT):
+        if name in tables:
+            raise InputError(f"--shape makes its own tables. Leave out {spelled(name)}.")
+    from fairrec_paper.datasets.synthetic import synthetic_bundle
+    from fairrec_paper.models.data import taste_predictions, training_data
+
+    progress("making synthetic data", 0, 0)
+    bundle = synthetic_bundle(shaped_like(shape, seed=seed))
+    data = training_data(bundle, seed=seed)
+    return BenchTables(
+        f"synthetic world shaped like {shape}, ranked by popularity and taste",
+        {
+            "predictions": taste_predictions(bundle, data),
+            "users": bundle.users,
+            "items": bundle.items,
+            "history": data.history,
+            "by": tables.get("by") or bundle.manifest.attributes,
+        },
+    )
+
+
+def _about(bench: SearchBench) -> list[str]:
+    """What was compared, in two lines."""
+    options = bench.options
+    how = "one search for all metrics" if options.together else "each metric searched by itself"
+    several = f"mean and spread of {options.n_seeds} seeds" if options.n_seeds > 1 else "one seed"
+    return [
+        f"{bench.n_users:,} users in {bench.n_groups:,} groups of at least {bench.min_users:,}, "
+        f"of {bench.n_combinations:,} combinations; {several}",
+        f"mean over {', '.join(bench.gaps)}; {how}",
+    ]
+
+
+def _print(bench: SearchBench, title: str) -> None:
+    console = stdout()
+    console.print(Text(f"Share of the exact gap found: {title}", style="bold"), soft_wrap=True)
+    for line in _about(bench):
+        console.print(Text(line), soft_wrap=True)
+    table = Table(
+        box=box.SIMPLE_HEAD,
+        pad_edge=False,
+        caption=Text(
+            "After scoring a share of the users of eligible groups; at the end of a search "
+            "without a budget, and the users it took.\n"
+            "ms: the searcher's own time for each group it proposes."
+        ),
+        caption_justify="left",
+    )
+    table.add_column("searcher")
+    for budget in bench.options.budgets:
+        table.add_column(f"{100 * budget:g}%", justify="right")
+    for column in ("at the end", "users", "ms"):
+        table.add_column(column, justify="right")
+    summary = bench.summary()
+    for end in bench.ends().to_dicts():
+        rows = summary.filter(searcher=end["searcher"]).to_dicts()
+        table.add_row(
+            Text(end["searcher"]),
+            *(_spread(row["mean"], row["sd"]) for row in (*rows, end)),
+            f"{100 * end['share']:.0f}%",
+            f"{end['ms_per_ask']:.2g}",
+        )
+    console.print(table)
+    if bench.worst.height:
+        console.print(_worst_table(bench))
+    for note in bench.notes:
+        console.print(Text.assemble(("note: ", "yellow"), note), soft_wrap=True)
+
+
+def _worst_table(bench: SearchBench) -> Table:
+    """The share of the worst groups found, which is FairAS's second aim."""
+    table = Table(
+        title=Text("Share of the worst served groups found"),
+        title_justify="left",
+        box=box.SIMPLE_HEAD,
+        pad_edge=False,
+    )
+    table.add_column("searcher")
+    table.add_column("of the", justify="right")
+    for budget in bench.options.budgets:
+        table.add_column(f"{100 * budget:g}%", justify="right")
+    summary = bench.summary_of_worst()
+    for searcher, worst in summary.select("searcher", "worst").unique(maintain_order=True).rows():
+        rows = summary.filter(searcher=searcher, worst=worst).to_dicts()
+        cells = (_spread(row["mean"], row["sd"]) for row in rows)
+        table.add_row(Text(searcher), f"{worst:,} worst", *cells)
+    return table
+
+
+def _spread(mean: float, sd: float | None) -> str:
+    return f"{mean:.3f}" if sd is None else f"{mean:.3f}±{sd:.3f}".replace("±0.", "±.")
+
+
+def _write(bench: SearchBench, title: str, folder: Path) -> None:
+    """Write all files, or none where one cannot be written."""
+    from fairrec.core.atomic_io import atomic_folder, put_table
+    from fairrec_paper.figures import search_curves, write_search_curves
+
+    chart = search_curves(bench.curve, f"Share of the exact gap found: {title}", _about(bench))
+    with atomic_folder(folder, owned=("accuracy.csv",)) as part:
+        for name in ("convergence", "worst", "accuracy"):
+            put_table(getattr(bench, name), part / f"{name}.csv", as_csv=True)
+        for name in ("search.svg", "search.html"):
+            write_search_curves(chart, part / name)

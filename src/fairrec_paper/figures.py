@@ -1,0 +1,351 @@
+"""Figures of the paper and of `search-bench`, in Altair."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import polars as pl
+
+from fairrec.core.arrays import FloatArray
+from fairrec.core.errors import InputError
+from fairrec.report.figures.palette import CHOSEN, GROUP, SERIES
+from fairrec.report.figures.palette import SERIES as LINES
+from fairrec.report.figures.still import still
+
+if TYPE_CHECKING:
+    import altair as alt
+
+
+def initial_positions(
+    users: pl.DataFrame, particles: pl.DataFrame, names: tuple[str, str], size: int = 260
+) -> alt.FacetChart:
+    """Two maps side by side: the users of two attributes as shades, the particles as circles.
+
+    Parameters
+    ----------
+    users : `first, second, users`, one row for each two values, in the order of the values
+    particles : `way, first, second, particles`; a map for each way, in their order
+    names : the two attributes
+    """
+    import altair as alt
+
+    ways = particles["way"].unique(maintain_order=True)
+    rows = users.join(ways.to_frame(), how="cross").join(
+        particles, on=["way", "first", "second"], how="left", coalesce=True, maintain_order="left"
+    )
+    # values stay in the order of the rows, and labels that would overlap are left out
+    base = alt.Chart(rows).encode(
+        x=alt.X(
+            "first:N",
+            title=names[0],
+            sort=None,
+            axis=alt.Axis(labelAngle=-45, labelLimit=100, labelOverlap=True),
+        ),
+        y=alt.Y(
+            "second:N", title=names[1], sort=None, axis=alt.Axis(labelLimit=100, labelOverlap=True)
+        ),
+    )
+    shades = base.mark_rect().encode(
+        color=alt.Color("users:Q", title="users", scale=alt.Scale(scheme="greys"))
+    )
+    dots = base.mark_circle(opacity=0.9, stroke="white").encode(
+        size=alt.Size("particles:Q", title="particles", scale=alt.Scale(range=[0, 320])),
+        fill=alt.Fill(
+            "way:N", scale=alt.Scale(domain=ways.to_list(), range=list(SERIES[1:])), legend=None
+        ),
+        tooltip=["first:N", "second:N", "users:Q", "particles:Q"],
+    )
+    chart: alt.FacetChart = (
+        alt.layer(shades, dots)
+        .properties(width=size, height=size)
+        .facet(column=alt.Column("way:N", title=None, sort=ways.to_list()))
+    )
+    return chart
+
+
+PANELS = (
+    ("accuracy", "share of the exact gap", SERIES[1], ".0%"),
+    ("seconds", "seconds", SERIES[2], "~g"),
+)
+
+
+def hyper_curves(
+    rows: pl.DataFrame, title: str, advice: Mapping[str, tuple[float, float]]
+) -> alt.TopLevelMixin:
+    """A column of panels for each parameter: accuracy above, time below, bands of one sd.
+
+    Parameters
+    ----------
+    rows : `parameter, value, accuracy, accuracy_sd, seconds, seconds_sd`
+    advice : the range of each parameter that is suggested, drawn as a shade
+    """
+    import altair as alt
+
+    panels = []
+    for column, name, colour, form in PANELS:
+        across = []
+        for parameter, ends in advice.items():
+            part = rows.filter(pl.col("parameter") == parameter).with_columns(
+                low=(pl.col(column) - pl.col(f"{column}_sd").fill_null(0.0)).clip(0.0),
+                high=(pl.col(column) + pl.col(f"{column}_sd").fill_null(0.0)),
+            )
+            x = alt.X("value:Q", title=parameter, scale=alt.Scale(type="log", nice=False))
+            y = alt.Y(f"{column}:Q", title=name, axis=alt.Axis(format=form))
+            base = alt.Chart(part).encode(x=x)
+            shade = (
+                alt.Chart(pl.DataFrame({"value": [ends[0]], "to": [ends[1]]}))
+                .mark_rect(color=CHOSEN, opacity=0.16)
+                .encode(x=x, x2="to:Q")
+            )
+            band = base.mark_area(color=colour, opacity=0.18).encode(y=alt.Y("low:Q"), y2="high:Q")
+            line = base.mark_line(color=colour, point={"color": colour}).encode(
+                y=y,
+                tooltip=[
+                    alt.Tooltip("value:Q", title=parameter),
+                    alt.Tooltip(f"{column}:Q", title=name),
+                ],
+            )
+            across.append(alt.layer(shade, band, line).properties(width=280, height=150))
+        panels.append(alt.hconcat(*across))
+    return still(alt.vconcat(*panels), title)
+
+
+STEPS = 28
+LEVELS = 9
+IN_A_ROW = 3
+TEN_THOUSAND = 10_000
+
+
+def side_by_side(times: pl.DataFrame, title: str, unit: str, size: int = 210) -> alt.TopLevelMixin:
+    """A contour for each method, all in the same colours.
+
+    Parameters
+    ----------
+    times : `method, users, groups, seconds`, a full grid for each method
+    unit : what `seconds` holds, in words
+    """
+    import altair as alt
+
+    edges = level_edges(times["seconds"].to_numpy())
+    charts = [
+        efficiency_contour(part.drop("method"), str(method[0]), edges, size, unit)
+        for method, part in times.group_by("method", maintain_order=True)
+    ]
+    return still(alt.concat(*charts, columns=IN_A_ROW).resolve_scale(color="shared"), title)
+
+
+def level_edges(seconds: FloatArray) -> list[float]:
+    """Where one band ends and the next begins, at equal ratios and in two digits."""
+    known = np.maximum(seconds, 1e-9)
+    edges = np.geomspace(known.min(), known.max(), LEVELS + 1)[1:-1]
+    return list(dict.fromkeys(float(f"{edge:.2g}") for edge in edges))
+
+
+def efficiency_contour(
+    times: pl.DataFrame, title: str, edges: Sequence[float], size: int = 340, unit: str = "seconds"
+) -> alt.LayerChart | alt.FacetChart:
+    """Bands of equal time, between what was measured by interpolation; dots are measured.
+
+    Parameters
+    ----------
+    times : `users, groups, seconds`, one row for each pair of a full grid
+    edges : between bands
+    unit : what `seconds` holds, in words
+    """
+    import altair as alt
+
+    fine = _fine_grid(times)
+    by_level = alt.Color(
+        "seconds:Q",
+        title=unit,
+        # blue for little and red for much, as in the paper
+        scale=alt.Scale(type="threshold", domain=[*edges], scheme="redyellowblue", reverse=True),
+    )
+    # from edge to edge of the grid: 0 is no size
+    scale = alt.Scale(zero=False, nice=False)
+    groups = alt.X("groups:Q", title="groups", scale=scale, axis=alt.Axis(format="~s"))
+    users = alt.Y("users:Q", title="users, in ten thousands", scale=scale)
+    bands = (
+        alt.Chart(fine)
+        .mark_rect(strokeWidth=0, aria=False)
+        .encode(x=groups, x2="groups_to:Q", y=users, y2="users_to:Q", color=by_level)
+    )
+    points = (
+        alt.Chart(times.with_columns(pl.col("users") / TEN_THOUSAND))
+        .mark_point(filled=True, color="white", stroke="black", strokeWidth=0.6, size=28)
+        .encode(x="groups:Q", y="users:Q")
+    )
+    return alt.layer(bands, points).properties(width=size, height=size, title=title)
+
+
+def _fine_grid(times: pl.DataFrame) -> pl.DataFrame:
+    """Small rectangles with the time in their middle, whose logarithm is interpolated."""
+    users, groups = (np.unique(times[name].cast(pl.Float64)) for name in ("users", "groups"))
+    if min(len(users), len(groups)) < 2 or len(users) * len(groups) != times.height:
+        raise InputError("A contour needs the time for every pair of at least 2 x 2 sizes.")
+    known = times.sort("users", "groups")["seconds"].to_numpy().reshape(len(users), len(groups))
+    x, y = (np.linspace(sizes[0], sizes[-1], STEPS + 1) for sizes in (groups, users))
+    at_x, at_y = (x[1:] + x[:-1]) / 2, (y[1:] + y[:-1]) / 2
+    logs = np.log(np.maximum(known, 1e-9))
+    along_y = np.array([np.interp(at_y, users, column) for column in logs.T])
+    both = np.array([np.interp(at_x, groups, row) for row in along_y.T])
+    low, left = np.meshgrid(y[:-1], x[:-1], indexing="ij")
+    # a little over the next one, or the ground would shine through between them
+    high, right = np.meshgrid(_beyond(y), _beyond(x), indexing="ij")
+    return pl.DataFrame(
+        {
+            "users": low.ravel() / TEN_THOUSAND,
+            "users_to": high.ravel() / TEN_THOUSAND,
+            "groups": left.ravel(),
+            "groups_to": right.ravel(),
+            "seconds": np.exp(both).ravel(),
+        }
+    )
+
+
+def _beyond(edges: FloatArray) -> FloatArray:
+    """The far edge of each step, a third of a step further but for the last."""
+    far = edges[1:] + (edges[1:] - edges[:-1]) / 3
+    return np.asarray(np.minimum(far, edges[-1]))
+
+
+PUBLISHED = "published"
+
+
+def grouped_bars(rows: pl.DataFrame, title: str, axis: str) -> alt.TopLevelMixin:
+    """A group of bars for each data set, as shares.
+
+    Parameters
+    ----------
+    rows : `data, series, value`; a null value has no bar, and `PUBLISHED` is the grey series
+    axis : the title of the axis
+    """
+    import altair as alt
+
+    series = rows["series"].unique(maintain_order=True).to_list()
+    measured = iter((*LINES[1:], CHOSEN))
+    colours = [GROUP if name == PUBLISHED else next(measured) for name in series]
+    # numbers stand right of the bar, also of one that goes to the left
+    known = rows.drop_nulls("value").with_columns(at=pl.col("value").clip(lower_bound=0.0))
+    base = alt.Chart(known).encode(
+        y=alt.Y("data:N", title=None, sort=None, axis=alt.Axis(labelLimit=420)),
+        yOffset=alt.YOffset("series:N", sort=series),
+        x=alt.X("value:Q", title=axis, axis=alt.Axis(format="+~%")),
+    )
+    bars = base.mark_bar(height={"band": 0.9}).encode(
+        color=alt.Color(
+            "series:N",
+            title=None,
+            scale=alt.Scale(domain=series, range=colours),
+        )
+    )
+    numbers = base.mark_text(align="left", dx=4).encode(
+        x=alt.X("at:Q"), text=alt.Text("value:Q", format="+.1%")
+    )
+    return still(alt.layer(bars, numbers).properties(width=420, height=alt.Step(24)), title)
+
+
+COLOURS = {
+    "adaptive": "#d55e00",
+    "dpso": "#0072b2",
+    "pso": "#56b4e9",
+    "fairas": "#009e73",
+    "random": "#8c8c8c",
+    "testsgd": "#cc79a7",
+    "themis": "#b8860b",
+    "exact": "#222222",
+}
+"""Apart for colour-blind readers too (Okabe and Ito); any other searcher takes one of OTHERS."""
+OTHERS = ("#7a3e9d", "#5c4033", "#3f7d20", "#a50f3f")
+DASHES = {"pso": [5, 2], "random": [2, 2], "themis": [7, 2, 2, 2]}
+HIGHLIGHTED = "adaptive"
+TICKS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.5, 1.0)
+
+
+def search_curves(curve: pl.DataFrame, title: str, notes: Sequence[str] = ()) -> alt.TopLevelMixin:
+    """Mean accuracy against the share of users scored, one line a searcher.
+
+    A band is one standard deviation over seeds on either side.
+
+    Parameters
+    ----------
+    curve : `searcher, budget, mean, sd`; budgets are shares of users
+    notes : lines below the title
+    """
+    import altair as alt
+
+    names = _from_best(curve)
+    rows = curve.with_columns(
+        low=(pl.col("mean") - pl.col("sd").fill_null(0.0)).clip(0.0, 1.0),
+        high=(pl.col("mean") + pl.col("sd").fill_null(0.0)).clip(0.0, 1.0),
+    )
+    lowest = float(curve["budget"].cast(pl.Float64).min() or TICKS[0])  # type: ignore[arg-type]
+    users = alt.X(
+        "budget:Q",
+        title="users scored, as a share of the users of eligible groups (log scale)",
+        scale=alt.Scale(type="log", domain=[lowest, 1.0], nice=False),
+        axis=alt.Axis(values=[tick for tick in TICKS if tick >= lowest], format="~%"),
+    )
+    colours = alt.Scale(domain=names, range=_colours(names))
+    legend = alt.Legend(title=None, symbolType="stroke", symbolStrokeWidth=3, symbolSize=500)
+    base = alt.Chart(rows)
+    bands = base.mark_area(opacity=0.13).encode(
+        x=users,
+        y=alt.Y("low:Q"),
+        y2="high:Q",
+        fill=alt.Fill("searcher:N", scale=colours, legend=None),
+    )
+    lines = base.mark_line(interpolate="monotone").encode(
+        x=users,
+        y=alt.Y(
+            "mean:Q",
+            title="gap found, as a share of the exact gap",
+            scale=alt.Scale(domain=[0.0, 1.0]),
+            axis=alt.Axis(tickCount=6),
+        ),
+        color=alt.Color("searcher:N", scale=colours, legend=legend),
+        strokeDash=alt.StrokeDash(
+            "searcher:N",
+            scale=alt.Scale(domain=names, range=[DASHES.get(name, [1, 0]) for name in names]),
+            legend=legend,
+        ),
+        strokeWidth=alt.condition(
+            f"datum.searcher == '{HIGHLIGHTED}'", alt.value(3.5), alt.value(2)
+        ),
+        tooltip=[
+            alt.Tooltip("searcher:N"),
+            alt.Tooltip("budget:Q", format=".1%", title="users scored"),
+            alt.Tooltip("mean:Q", format=".3f", title="share of the exact gap"),
+            alt.Tooltip("sd:Q", format=".3f", title="sd over seeds"),
+        ],
+    )
+    chart = (
+        alt.layer(bands, lines)
+        # else the bands, which want no legend, would take away that of the lines
+        .resolve_legend(fill="independent")
+        .properties(width=560, height=330)
+    )
+    return still(chart, title, notes)
+
+
+def write_search_curves(chart: Any, file: Path) -> None:
+    """Write a chart as its name says: .svg, .png, or .html that needs no network."""
+    if file.suffix == ".html":
+        file.write_text(chart.to_html(inline=True), encoding="utf-8")
+    else:
+        chart.save(file, scale_factor=2 if file.suffix == ".png" else 1)
+
+
+def _from_best(curve: pl.DataFrame) -> list[str]:
+    """The searchers, from the one whose line lies highest, so that the legend reads like it."""
+    heights = curve.group_by("searcher", maintain_order=True).agg(pl.col("mean").mean())
+    return heights.sort("mean", descending=True, maintain_order=True)["searcher"].to_list()
+
+
+def _colours(names: Sequence[str]) -> list[str]:
+    others = [name for name in names if name not in COLOURS]
+    spare = {name: OTHERS[i % len(OTHERS)] for i, name in enumerate(others)}
+    return [COLOURS.get(name) or spare[name] for name in names]

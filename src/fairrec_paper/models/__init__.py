@@ -1,0 +1,1 @@
+"""The paper's deep models, their training, and trained runs."""

@@ -1,0 +1,166 @@
+"""Scores of many pairs from a deep model, and how good they are."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from threading import Lock
+
+import numpy as np
+import polars as pl
+import torch
+
+from fairrec.core.arrays import AnyArray, FloatArray
+from fairrec.core.threads import map_in_threads
+from fairrec.demo.held_out import Targets
+from fairrec.inputs.candidates import CandidateLists
+from fairrec.inputs.side import SideData
+from fairrec.metrics import parse_metric
+from fairrec.metrics.accuracy import pooled_auc
+from fairrec.metrics.measured import values_per_list
+from fairrec_paper.models.data import TrainingData
+from fairrec_paper.models.networks import CTRModel
+from fairrec_paper.models.options import TrainingOptions
+from fairrec_paper.models.runs import RunRecord
+
+
+@contextmanager
+def one_thread() -> Iterator[int]:
+    """Torch on one thread; yields how many it had.
+
+    With the few rows of a step or a chunk waiting takes longer than the work, and many times as
+    long where the cores have other work too.
+    """
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)
+    try:
+        yield threads
+    finally:
+        torch.set_num_threads(threads)
+
+
+CPU_ROWS = 1 << 13
+GPU_ROWS = 1 << 22
+_ALONE = Lock()
+
+
+def score_pairs(
+    model: CTRModel,
+    users: AnyArray,
+    items: AnyArray,
+    advance: Callable[[int], None] = lambda done: None,
+) -> FloatArray:
+    """(n_pairs,), the model's logit for each pair of positions.
+
+    Memory stays flat: chunks small enough for the cache on a CPU, large on a GPU.
+
+    Parameters
+    ----------
+    advance : told how many pairs are scored
+    """
+    device = next(model.parameters()).device
+    size = CPU_ROWS if device.type == "cpu" else GPU_ROWS
+    scores = np.empty(len(users), dtype=np.float64)
+
+    def score(start: int) -> int:
+        part = slice(start, start + size)
+        with torch.inference_mode():
+            logits = model(
+                torch.from_numpy(users[part]).to(device, torch.int64, non_blocking=True),
+                torch.from_numpy(items[part]).to(device, torch.int64, non_blocking=True),
+            )
+            scores[part] = logits.float().cpu().numpy()
+        return min(start + size, len(users))
+
+    starts = range(0, len(users), size)
+    was_training = model.training
+    model.eval()
+    with _a_thread_each(len(starts) if device.type == "cpu" else 1) as threads:
+        for done in map_in_threads(score, starts, threads):
+            advance(done)
+    model.train(was_training)
+    return scores
+
+
+@contextmanager
+def _a_thread_each(n_chunks: int) -> Iterator[int]:
+    """How many chunks to score at once, each by one thread."""
+    if n_chunks <= 1 or torch.get_num_threads() == 1:
+        yield 1
+        return
+    # one at a time, or the first to end would set the number for the others
+    with _ALONE, one_thread() as threads:
+        yield threads
+
+
+TOP_METRICS = ("auc", "mrr@5", "ndcg@5", "hit@5")
+
+
+def target_scores(model: CTRModel, targets: Targets) -> FloatArray:
+    """(n_lists, n_candidates), the model's scores of the candidates."""
+    n_lists, n_candidates = targets.items.shape
+    scores = score_pairs(model, np.repeat(targets.users, n_candidates), targets.items.ravel())
+    return scores.reshape(n_lists, n_candidates)
+
+
+def target_auc(model: CTRModel, targets: Targets) -> float:
+    """Mean over users of the share of other candidates below the target, ties half."""
+    scores = target_scores(model, targets)
+    target = scores[targets.is_target][:, None]
+    below = (scores < target).sum(axis=1) + 0.5 * ((scores == target).sum(axis=1) - 1)
+    return float(np.mean(below / (scores.shape[1] - 1)))
+
+
+@dataclass(frozen=True, slots=True)
+class Quality:
+    """Log loss and AUC on the rows kept out, each with a negative."""
+
+    loss: float
+    auc: float
+
+
+def holdout_quality(model: CTRModel, data: TrainingData, seed: int) -> Quality:
+    """How good a model is on the rows kept out; the same seed draws the same negatives."""
+    rng = np.random.default_rng([seed, 4])
+    negatives = data.sampler.draw(data.holdout_users, rng)
+    users = np.concatenate([data.holdout_users, data.holdout_users])
+    items = np.concatenate([data.holdout_items, negatives])
+    labels = np.repeat([1.0, 0.0], len(data.holdout_users))
+    logits = score_pairs(model, users, items)
+    loss = np.where(labels > 0, np.logaddexp(0, -logits), np.logaddexp(0, logits)).mean()
+    return Quality(float(loss), pooled_auc(logits, labels))
+
+
+def penalty(model: CTRModel, l2: float) -> float:
+    """The L2 penalty: so much times the sum of squares of the weights that have one."""
+    return l2 * sum(float(weight.detach().double().square().sum()) for weight in model.penalised())
+
+
+def evaluated(
+    record: RunRecord, model: CTRModel, data: TrainingData, options: TrainingOptions
+) -> RunRecord:
+    """The record with loss and AUC on the rows kept out, and metrics on the test targets."""
+    quality = holdout_quality(model, data, options.seed_of_data)
+    return record.model_copy(
+        update={
+            "finished": True,
+            "holdout_loss": quality.loss,
+            "holdout_auc": quality.auc,
+            "penalty": penalty(model, options.l2),
+            "test": _top_metrics(target_scores(model, data.test), data.test),
+        }
+    )
+
+
+def _top_metrics(scores: FloatArray, targets: Targets) -> dict[str, float]:
+    n_lists, n_candidates = scores.shape
+    lists = CandidateLists(
+        offsets=np.arange(n_lists + 1, dtype=np.int64) * n_candidates,
+        items=targets.items.ravel(),
+        scores=scores.ravel(),
+        labels=targets.is_target.ravel().astype(np.float64),
+        item_ids=pl.Series([], dtype=pl.Int64),
+    )
+    values = values_per_list([parse_metric(name) for name in TOP_METRICS], lists, SideData())
+    return {name: float(row.mean()) for name, row in zip(TOP_METRICS, values, strict=True)}

@@ -1,0 +1,363 @@
+"""The paper's deep models: Wide&Deep, DeepFM, DCN and FGCNN, on the same embedded fields."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, fields
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+from torch.nn.functional import pad
+
+from fairrec.core.arrays import AnyArray
+from fairrec.core.errors import InputError, plain, unknown_name
+from fairrec.core.options import spelled
+from fairrec.core.registry import Registry
+from fairrec_paper.models.data import FeatureTables
+
+MOST_LAYERS = 100
+_LARGEST = 1 << 31
+
+
+def _is_size(value: object) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and 1 <= value < _LARGEST
+
+
+@dataclass(frozen=True, slots=True)
+class HyperParameters:
+    """Sizes that all models have."""
+
+    embedding: int = 8
+    layers: tuple[int, ...] = (256, 128)
+    dropout: float = 0.0
+
+    def __post_init__(self) -> None:
+        for field in fields(self):
+            value = getattr(self, field.name)
+            if isinstance(field.default, bool):
+                fits, allowed = value in (0, 1), "1 or 0"
+            elif field.name == "dropout":
+                is_number = isinstance(value, int | float)
+                fits, allowed = is_number and 0 <= value < 1, "a number from 0 to below 1"
+            elif isinstance(field.default, tuple):
+                is_tuple = isinstance(value, tuple)
+                fits = is_tuple and len(value) <= MOST_LAYERS and all(map(_is_size, value))
+                allowed = "whole numbers from 1, such as 256-128"
+            else:
+                fits, allowed = _is_size(value), "a whole number from 1"
+            if not fits:
+                raise InputError(
+                    f"invalid hyper-parameter {field.name}: expected {allowed}, got "
+                    f"{plain(repr(value))}"
+                )
+
+
+class Fields(nn.Module):
+    """Embeddings of all fields of a user and an item: one table, an offset for each field.
+
+    Categories are one field more: the mean of an item's category embeddings, zero without any.
+    The feature tables are buffers, so a model scores plain positions of users and items.
+    """
+
+    user_rows: Tensor
+    item_rows: Tensor
+    item_categories: Tensor
+    category_weight: Tensor
+
+    def __init__(self, tables: FeatureTables, size: int) -> None:
+        super().__init__()
+        sizes = [*tables.user_sizes, *tables.item_sizes]
+        starts = np.concatenate([[0], np.cumsum(sizes)])
+        n_user_fields = len(tables.user_sizes)
+        self._keep("user_rows", tables.user_codes + starts[:n_user_fields])
+        self._keep("item_rows", tables.item_codes + starts[n_user_fields:-1])
+        self.table = nn.Embedding(int(starts[-1]), size)
+        nn.init.normal_(self.table.weight, std=0.01)
+        self.n_fields = len(sizes) + bool(tables.n_categories)
+        self.categories: nn.Embedding | None = None
+        if tables.n_categories:
+            self._keep("item_categories", tables.item_categories)
+            counts = np.maximum((tables.item_categories > 0).sum(axis=1), 1)
+            self.register_buffer("category_weight", torch.from_numpy(1 / counts.astype(np.float32)))
+            self.categories = nn.Embedding(tables.n_categories + 1, size, padding_idx=0)
+            nn.init.normal_(self.categories.weight, std=0.01)
+            with torch.no_grad():
+                self.categories.weight[0] = 0
+
+    def _keep(self, name: str, codes: AnyArray) -> None:
+        self.register_buffer(name, torch.from_numpy(codes.astype(np.int32)))
+
+    def forward(self, users: Tensor, items: Tensor) -> Tensor:
+        """(n_rows, n_fields, size)."""
+        rows = torch.cat([self.user_rows[users], self.item_rows[items]], dim=1)
+        embedded: Tensor = self.table(rows)
+        if self.categories is None:
+            return embedded
+        mean = self.categories(self.item_categories[items]).sum(dim=1)
+        mean = mean * self.category_weight[items].unsqueeze(1)
+        return torch.cat([embedded, mean.unsqueeze(1)], dim=1)
+
+
+class CTRModel(nn.Module):
+    """A model that gives the logit of a user choosing an item.
+
+    Subclasses set `name` and `hyper_parameters`, build their parts and define `logit`.
+    """
+
+    name: str
+    hyper_parameters: type[HyperParameters] = HyperParameters
+
+    def __init__(self, tables: FeatureTables, hyper: HyperParameters) -> None:
+        super().__init__()
+        self.hyper = hyper
+        self.fields = Fields(tables, hyper.embedding)
+
+    def forward(self, users: Tensor, items: Tensor) -> Tensor:
+        """(n_rows,), a logit for each pair of positions."""
+        embedded: Tensor = self.fields(users, items)
+        return self.logit(users, items, embedded)
+
+    def logit(self, users: Tensor, items: Tensor, embedded: Tensor) -> Tensor:
+        """(n_rows,), the logit from the embedded fields (n_rows, n_fields, size)."""
+        raise NotImplementedError
+
+    def penalised(self) -> list[nn.Parameter]:
+        """The weights that an L2 penalty is on: those of embeddings and of the first order."""
+        tables = (part for part in self.modules() if isinstance(part, nn.Embedding))
+        return [weight for table in tables for weight in table.parameters()]
+
+
+def chosen_device(name: str) -> torch.device:
+    """The device of this name; "auto" is CUDA where there is one."""
+    if name == "auto":
+        return torch.device("cuda" if torch.cuda.is_available() else "cpu")
+    if name == "cuda" and not torch.cuda.is_available():
+        raise InputError(
+            f"{spelled('device', 'cuda')}: no CUDA device is there. Use {spelled('device', 'cpu')}."
+        )
+    if name not in ("cpu", "cuda"):
+        raise unknown_name("device", name, ("auto", "cpu", "cuda"))
+    return torch.device(name)
+
+
+class Linear(nn.Module):
+    """First order: one weight for each value of each field, and a bias."""
+
+    def __init__(self, tables: FeatureTables) -> None:
+        super().__init__()
+        self.fields = Fields(tables, 1)
+        self.bias = nn.Parameter(torch.zeros(1))
+
+    def forward(self, users: Tensor, items: Tensor) -> Tensor:
+        """(n_rows,)."""
+        total: Tensor = self.fields(users, items).sum(dim=(1, 2)) + self.bias
+        return total
+
+
+def perceptron(n_in: int, layers: Sequence[int], dropout: float) -> nn.Sequential:
+    """Fully connected layers with ReLU."""
+    parts: list[nn.Module] = []
+    for n_out in layers:
+        parts += [nn.Linear(n_in, n_out), nn.ReLU()]
+        if dropout:
+            parts.append(nn.Dropout(dropout))
+        n_in = n_out
+    return nn.Sequential(*parts)
+
+
+def tower(n_in: int, hyper: HyperParameters) -> nn.Sequential:
+    """Fully connected layers down to one number."""
+    last = hyper.layers[-1] if hyper.layers else n_in
+    return nn.Sequential(
+        *perceptron(n_in, hyper.layers, hyper.dropout), nn.Linear(last, 1), nn.Flatten(0)
+    )
+
+
+class WideDeep(CTRModel):
+    """Sum of a linear model and a tower over the embedded fields."""
+
+    name = "wide_deep"
+
+    def __init__(self, tables: FeatureTables, hyper: HyperParameters) -> None:
+        super().__init__(tables, hyper)
+        self.wide = Linear(tables)
+        self.deep = tower(self.fields.n_fields * hyper.embedding, hyper)
+
+    def logit(self, users: Tensor, items: Tensor, embedded: Tensor) -> Tensor:
+        """The wide and the deep logit together."""
+        logit: Tensor = self.deep(embedded.flatten(1)) + self.wide(users, items)
+        return logit
+
+
+class DeepFM(CTRModel):
+    """Sum of first order, pairwise inner products of fields, and a tower."""
+
+    name = "deepfm"
+
+    def __init__(self, tables: FeatureTables, hyper: HyperParameters) -> None:
+        super().__init__(tables, hyper)
+        self.linear = Linear(tables)
+        self.deep = tower(self.fields.n_fields * hyper.embedding, hyper)
+
+    def logit(self, users: Tensor, items: Tensor, embedded: Tensor) -> Tensor:
+        """First order, pairs and tower together."""
+        # all pairs at once: half of (square of the sum minus sum of the squares)
+        pairs = 0.5 * (embedded.sum(dim=1).square() - embedded.square().sum(dim=1)).sum(dim=1)
+        logit: Tensor = self.deep(embedded.flatten(1)) + pairs + self.linear(users, items)
+        return logit
+
+
+@dataclass(frozen=True, slots=True)
+class DCNHyperParameters(HyperParameters):
+    """With the number of cross layers.
+
+    Parameters
+    ----------
+    linear : whether a first-order part stands beside both networks, as in DeepCTR
+    """
+
+    cross_layers: int = 3
+    linear: bool = False
+
+    def __post_init__(self) -> None:
+        HyperParameters.__post_init__(self)
+        if self.cross_layers > MOST_LAYERS:
+            raise InputError(
+                f"invalid hyper-parameter cross_layers: expected at most {MOST_LAYERS}, got "
+                f"{self.cross_layers}"
+            )
+
+
+class DCN(CTRModel):
+    """A cross network and a deep network side by side, joined by a linear layer."""
+
+    name = "dcn"
+    hyper_parameters = DCNHyperParameters
+
+    def __init__(self, tables: FeatureTables, hyper: DCNHyperParameters) -> None:
+        super().__init__(tables, hyper)
+        n_in = self.fields.n_fields * hyper.embedding
+        self.weights = nn.Parameter(torch.empty(hyper.cross_layers, n_in))
+        self.biases = nn.Parameter(torch.zeros(hyper.cross_layers, n_in))
+        nn.init.normal_(self.weights, std=n_in**-0.5)
+        self.deep = perceptron(n_in, hyper.layers, hyper.dropout)
+        n_deep = hyper.layers[-1] if hyper.layers else n_in
+        self.join = nn.Linear(n_in + n_deep, 1)
+        self.linear = Linear(tables) if hyper.linear else None
+
+    def logit(self, users: Tensor, items: Tensor, embedded: Tensor) -> Tensor:
+        """Each cross layer: x0 times (w . x), plus b, plus x."""
+        start = embedded.flatten(1)
+        crossed = start
+        for weight, bias in zip(self.weights, self.biases, strict=True):
+            crossed = start * (crossed @ weight).unsqueeze(1) + bias + crossed
+        both = torch.cat([crossed, self.deep(start)], dim=1)
+        logit: Tensor = self.join(both).squeeze(1)
+        return logit if self.linear is None else logit + self.linear(users, items)
+
+    def penalised(self) -> list[nn.Parameter]:
+        """With the weights of the crosses."""
+        return [*super().penalised(), self.weights]
+
+
+@dataclass(frozen=True, slots=True)
+class FGCNNHyperParameters(HyperParameters):
+    """With the layers that generate features.
+
+    Parameters
+    ----------
+    filters : maps of each convolution
+    width : fields a convolution sees at once, for all of them or for each
+    new_maps : feature maps each recombination makes
+    pooling : fields joined after each convolution
+    whole_pools : whether fields that do not fill a pool are left out, as in DeepCTR
+    linear : whether a first-order part stands beside the tower, as in DeepCTR
+    """
+
+    filters: tuple[int, ...] = (8, 10)
+    width: tuple[int, ...] = (3,)
+    new_maps: tuple[int, ...] = (2, 2)
+    pooling: int = 2
+    whole_pools: bool = False
+    linear: bool = False
+
+    def __post_init__(self) -> None:
+        HyperParameters.__post_init__(self)
+        n_layers = len(self.filters)
+        if len(self.new_maps) != n_layers or len(self.width) not in (1, n_layers):
+            raise InputError(
+                "invalid hyper-parameters of fgcnn: expected as many new_maps as filters, and one "
+                f"width or as many, got {n_layers} filters, {len(self.new_maps)} new_maps and "
+                f"{len(self.width)} widths"
+            )
+
+    @property
+    def widths(self) -> tuple[int, ...]:
+        """One for each convolution."""
+        return self.width * len(self.filters) if len(self.width) == 1 else self.width
+
+
+class FGCNN(CTRModel):
+    """New features from convolution and recombination, beside the raw ones, into a tower.
+
+    The tower sees all features and the inner products of all their pairs.
+    """
+
+    name = "fgcnn"
+    hyper_parameters = FGCNNHyperParameters
+    first: Tensor
+    second: Tensor
+
+    def __init__(self, tables: FeatureTables, hyper: FGCNNHyperParameters) -> None:
+        super().__init__(tables, hyper)
+        # generation has embeddings of its own, or both parts would pull at the same ones
+        self.raw = Fields(tables, hyper.embedding)
+        self.widths = hyper.widths
+        self.convolutions = nn.ModuleList()
+        self.recombinations = nn.ModuleList()
+        n_height, n_maps, n_features = self.fields.n_fields, 1, self.fields.n_fields
+        for n_filters, width, n_new in zip(
+            hyper.filters, hyper.widths, hyper.new_maps, strict=True
+        ):
+            self.convolutions.append(nn.Conv2d(n_maps, n_filters, (width, 1)))
+            n_left = 0 if hyper.whole_pools else n_height % hyper.pooling
+            n_height, n_maps = n_height // hyper.pooling + bool(n_left), n_filters
+            if not n_height:
+                raise InputError(
+                    "invalid hyper-parameters of fgcnn: expected a field to be left after each "
+                    f"pooling, got {self.fields.n_fields} fields, pooling={hyper.pooling}"
+                )
+            n_made = n_height * n_new
+            self.recombinations.append(
+                nn.Linear(n_maps * n_height * hyper.embedding, n_made * hyper.embedding)
+            )
+            n_features += n_made
+        self.pool = nn.MaxPool2d((hyper.pooling, 1), ceil_mode=not hyper.whole_pools)
+        first, second = torch.triu_indices(n_features, n_features, offset=1)
+        self.register_buffer("first", first)
+        self.register_buffer("second", second)
+        self.deep = tower(n_features * hyper.embedding + len(first), hyper)
+        self.linear = Linear(tables) if hyper.linear else None
+
+    def logit(self, users: Tensor, items: Tensor, embedded: Tensor) -> Tensor:
+        """The tower over raw and generated features and their inner products."""
+        features = [self.raw(users, items)]
+        maps = embedded.unsqueeze(1)
+        for width, convolve, recombine in zip(
+            self.widths, self.convolutions, self.recombinations, strict=True
+        ):
+            # as many fields as before; an even width looks further ahead than back
+            maps = pad(maps, (0, 0, (width - 1) // 2, width // 2))
+            maps = self.pool(torch.tanh(convolve(maps)))
+            made = torch.tanh(recombine(maps.flatten(1)))
+            features.append(made.view(len(made), -1, self.hyper.embedding))
+        together = torch.cat(features, dim=1)
+        products = (together @ together.transpose(1, 2))[:, self.first, self.second]
+        logit: Tensor = self.deep(torch.cat([together.flatten(1), products], dim=1))
+        return logit if self.linear is None else logit + self.linear(users, items)
+
+
+MODELS: Registry[type[CTRModel]] = Registry("model")
+for model in (WideDeep, DeepFM, DCN, FGCNN):
+    MODELS.add(model.name, model)

@@ -1,0 +1,143 @@
+"""The deep models by name, what they need, and the options of training; read without torch."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from importlib.util import find_spec
+from typing import TYPE_CHECKING, Annotated, Any
+
+from fairrec.core.audit_options import Seed
+from fairrec.core.errors import InputError
+from fairrec.core.kinds import NAMES, SWITCH, number, one_of, pairs, to_number, whole
+from fairrec.core.options import Option, Options
+
+if TYPE_CHECKING:
+    import torch
+
+DEEP_MODELS = ("wide_deep", "deepfm", "dcn", "fgcnn")
+
+
+def need_torch(*more: str) -> None:
+    """Say how to install what deep models need, where it is not there."""
+    for package in ("torch", "safetensors", *more):
+        if find_spec(package) is None:
+            raise InputError(f"Deep models need {package}: pip install 'fairrec[paper]'")
+
+
+TRAINING = "Training"
+BEST_BY = ("validation-auc", "holdout-loss")
+"""What tells the best epoch."""
+
+
+def _hyper(given: Any) -> Any:
+    """A number, or the sizes of layers: 256-128."""
+    if not isinstance(given, str):
+        return given
+    try:
+        number = to_number(given)
+    except ValueError:
+        return tuple(int(size) for size in given.split("-"))
+    if not math.isfinite(number):
+        raise ValueError
+    return number
+
+
+Hyper = Annotated[
+    Mapping[str, Any],
+    Option(
+        pairs(_hyper, "name=number or name=number-number", "NAME=NUMBER"),
+        "Hyper-parameters: embedding=16, layers=256-128",
+        TRAINING,
+    ),
+]
+Device = Annotated[
+    str,
+    Option(
+        one_of("auto", "cpu", "cuda"),
+        "Where to compute: cpu, cuda, or auto for CUDA where there is one",
+        TRAINING,
+    ),
+]
+
+
+@dataclass(frozen=True)
+class TrainingOptions(Options):
+    """How a model is trained."""
+
+    epochs: Annotated[int, Option(whole(1), "Most passes over the data", TRAINING)] = 30
+    patience: Annotated[
+        int,
+        Option(whole(1), "Epochs without a better one before training ends", TRAINING),
+    ] = 2
+    batch_size: Annotated[int, Option(whole(1), "Rows in a step", TRAINING)] = 4096
+    learning_rate: Annotated[float, Option(number(above=0), "Step size of Adam", TRAINING)] = 1e-3
+    holdout: Annotated[
+        float,
+        Option(
+            number(above=0, below=1),
+            "Share of the training rows kept out for the loss and AUC of the paper's protocol",
+            TRAINING,
+        ),
+    ] = 0.2
+    candidates: Annotated[
+        int, Option(whole(2), "Candidates of a target, itself included", TRAINING)
+    ] = 50
+    all_positive: Annotated[
+        bool,
+        Option(SWITCH, "Count every interaction as positive, whatever its rating", TRAINING),
+    ] = False
+    features: Annotated[
+        tuple[str, ...] | None,
+        Option(
+            NAMES.or_none(),
+            "Columns of users and items that the model sees beside the ids",
+            TRAINING,
+            default="attributes and categories",
+        ),
+    ] = None
+    fixed_negatives: Annotated[
+        bool,
+        Option(SWITCH, "Draw the negatives once and not anew in each epoch", TRAINING),
+    ] = False
+    best_by: Annotated[
+        str,
+        Option(
+            one_of(*BEST_BY),
+            "What the kept epoch is best by: the AUC of validation targets, or the loss of the "
+            "rows kept out, as in the paper",
+            TRAINING,
+        ),
+    ] = BEST_BY[0]
+    l2: Annotated[
+        float,
+        Option(
+            number(least=0),
+            "L2 penalty on embeddings and first-order weights: so much times the sum of squares",
+            TRAINING,
+        ),
+    ] = 0.0
+    data_seed: Annotated[
+        int | None,
+        Option(
+            whole(0, 2**32 - 1).or_none(),
+            "Seed of targets, candidates and rows kept out, to train again on the same",
+            TRAINING,
+            default="the seed",
+        ),
+    ] = None
+    seed: Seed = 0
+    device: Device = "auto"
+
+    @property
+    def seed_of_data(self) -> int:
+        """The seed of all that is drawn from the data before training."""
+        return self.seed if self.data_seed is None else self.data_seed
+
+    @property
+    def torch_device(self) -> torch.device:
+        """The device to train on."""
+        from fairrec_paper.models.networks import chosen_device
+
+        return chosen_device(self.device)

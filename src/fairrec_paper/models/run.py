@@ -1,0 +1,259 @@
+"""A trained run: weights as safetensors, scores of its candidates, and a model to ask."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+import polars as pl
+import torch
+from pydantic import BaseModel
+from safetensors import SafetensorError
+from safetensors.torch import load, save
+from torch import Tensor
+
+from fairrec.core.arrays import AnyArray, FloatArray
+from fairrec.core.atomic_io import atomic_file, write_table, write_text
+from fairrec.core.errors import InputError, OutputError, listed, plain
+from fairrec.core.files import file_sum
+from fairrec.core.parquet import damaged
+from fairrec.inputs.ids import known_positions
+from fairrec.scoring.features import is_missing
+from fairrec.scoring.model import ModelInput
+from fairrec.scoring.options import Feature
+from fairrec_paper.models.data import FeatureTables, feature_tables
+from fairrec_paper.models.evaluation import score_pairs
+from fairrec_paper.models.networks import MODELS, CTRModel, Fields, HyperParameters, chosen_device
+from fairrec_paper.models.runs import (
+    AGAIN,
+    RunRecord,
+    load_finished_record,
+    read_candidates,
+    read_items,
+    read_users,
+)
+
+
+def build_model(name: str, hyper: dict[str, Any], tables: FeatureTables) -> CTRModel:
+    """A new model of this name; unknown hyper-parameters are errors."""
+    kind = MODELS[name]
+    fields = dataclasses.fields(kind.hyper_parameters)
+    is_tuple = {field.name: isinstance(field.default, tuple) for field in fields}
+    unknown = sorted(set(hyper) - set(is_tuple))
+    if unknown:
+        raise InputError(
+            f"Model '{name}' has no hyper-parameter '{unknown[0]}'. "
+            f"Known: {', '.join(sorted(is_tuple))}."
+        )
+    values: dict[str, Any] = {}
+    for key, value in hyper.items():
+        several = value if isinstance(value, list | tuple) else (value,)
+        values[key] = tuple(several) if is_tuple[key] else value
+    return kind(tables, kind.hyper_parameters(**values))
+
+
+def save_tensors(tensors: dict[str, Tensor], file: Path) -> None:
+    """Write tensors so that a kill leaves the old file or the new one, never half."""
+    content = save({name: tensor.detach().cpu().contiguous() for name, tensor in tensors.items()})
+    with atomic_file(file) as part:
+        # not by safetensors, which would put another file under this name
+        part.write_bytes(content)
+
+
+def save_record(record: BaseModel, file: Path) -> None:
+    """Write a record in the same way."""
+    write_text(file, record.model_dump_json(indent=2) + "\n")
+
+
+def load_model(name: str, hyper: dict[str, Any], tables: FeatureTables, file: Path) -> CTRModel:
+    """A model with saved weights; a foreign or damaged file is a clear error."""
+    tensors = _tensors_in(file)
+    model = build_model(name, hyper, tables)
+    if _sizes(model.state_dict()) != _sizes(tensors):
+        raise _of_another_model(file)
+    # codes of users and items are those of the tables beside, or they would name others
+    if not all(torch.equal(own, tensors[name]) for name, own in model.named_buffers()):
+        raise _of_another_model(file)
+    model.load_state_dict(tensors)
+    if not all(torch.isfinite(t).all() for t in tensors.values() if t.is_floating_point()):
+        raise InputError(f"{file}: holds weights that are not finite. {AGAIN}")
+    return model
+
+
+def _tensors_in(file: Path) -> dict[str, Tensor]:
+    try:
+        # read here, because safetensors takes no path that is not Unicode
+        return load(file.read_bytes())
+    except (OSError, SafetensorError, KeyError) as error:
+        # types of numbers that torch has not are KeyErrors
+        raise InputError(
+            f"{file}: cannot be read as safetensors ({plain(error, 300)}). {AGAIN}"
+        ) from error
+
+
+def _sizes(tensors: Mapping[str, Tensor]) -> dict[str, tuple[torch.Size, torch.dtype]]:
+    return {name: (tensor.shape, tensor.dtype) for name, tensor in tensors.items()}
+
+
+def _of_another_model(file: Path) -> InputError:
+    return InputError(
+        f"{file}: holds the weights of another model than run.json describes. "
+        "Keep both files of one run together."
+    )
+
+
+def hyper_as_dict(hyper: HyperParameters) -> dict[str, Any]:
+    """Hyper-parameters as plain values."""
+    return dataclasses.asdict(hyper)
+
+
+VERSION_LETTERS = 12
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """A finished run: its record, model and tables."""
+
+    record: RunRecord
+    model: CTRModel
+    users: pl.DataFrame
+    items: pl.DataFrame
+    folder: Path
+
+    def version(self) -> str:
+        """A short checksum of the weights, which are others after another training."""
+        return file_sum(self.folder / "model.safetensors")[:VERSION_LETTERS]
+
+    def score(self, user_ids: AnyArray, item_ids: AnyArray) -> FloatArray:
+        """The model's logit for each pair of user and item."""
+        users = known_positions(pl.Series("user_id", user_ids), self.users["user_id"])
+        items = known_positions(pl.Series("item_id", item_ids), self.items["item_id"])
+        return score_pairs(self.model, users, items)
+
+    def candidates(self, target: Literal["test", "validation"] = "test") -> pl.DataFrame:
+        """`user_id`, `item_id`, `label`, one row a user, to be scored."""
+        return read_candidates(self.folder / f"{target}.parquet")
+
+    def tables(self) -> dict[str, Any]:
+        """What an audit needs beside predictions: users, items, history and attributes."""
+        return self.record.tables(self.folder)
+
+    def predictions(self, target: Literal["test", "validation"] = "test") -> pl.DataFrame:
+        """`user_id`, `item_id`, `score`, `label`, one row a candidate."""
+        rows = self.candidates(target).explode("item_id", "label")
+        users = known_positions(rows["user_id"], self.users["user_id"])
+        items = known_positions(rows["item_id"], self.items["item_id"])
+        # as text, which can be joined with any other table
+        item_ids = rows["item_id"].cast(self.items["item_id"].dtype)
+        return rows.with_columns(
+            item_ids, pl.Series("score", score_pairs(self.model, users, items))
+        )
+
+
+def write_predictions(run: Run, target: Literal["test", "validation"], file: Path) -> int:
+    """Write the scored candidates as Parquet and return their number."""
+    if file.suffix.lower() not in (".parquet", ".pq"):
+        raise OutputError(f"{file}: predictions are written as Parquet. Name it NAME.parquet.")
+    predictions = run.predictions(target)
+    write_table(predictions, file)
+    return predictions.height
+
+
+def load_run(folder: Path, device: str = "cpu") -> Run:
+    """The run in a folder; clear errors where it is unfinished, foreign or damaged."""
+    record = load_finished_record(folder)
+    users, items = read_users(folder, record.attributes), read_items(folder)
+    with damaged(folder, AGAIN):
+        features = record.options.get("features")
+        tables = feature_tables(users, items, record.attributes, features)
+    if (tables.user_sizes, tables.item_sizes) != (record.user_sizes, record.item_sizes):
+        raise InputError(f"{folder}: its tables are not those of its run.json. {AGAIN}")
+    weights = folder / "model.safetensors"
+    model = load_model(record.model, record.hyper_parameters, tables, weights)
+    # for good: threads that score side by side would switch it for each other
+    return Run(record, model.to(chosen_device(device)).eval(), users, items, folder)
+
+
+ROWS_PER_CALL = 1 << 18
+
+
+class RunModel:
+    """A run whose users may have other attributes than they had in training.
+
+    A user whose attributes are as they were is asked about by the row that the model has; any
+    other is a new row of the model's users, with the id's own embedding and the other values.
+    """
+
+    concurrency = 1
+    rows_per_call = ROWS_PER_CALL
+
+    def __init__(self, run: Run, with_attributes: bool = True) -> None:
+        self._run = run
+        names = run.record.attributes if with_attributes else ()
+        self.features = tuple(Feature("users", name) for name in names)
+        self.who = f"The run {plain(run.folder.name)}"
+
+    def open(self) -> None:
+        """The run is loaded."""
+
+    def identity(self) -> str:
+        """The checksum of its weights, as an audit's ledger has it."""
+        return f"run {file_sum(self._run.folder / 'model.safetensors')}"
+
+    def bind(self, columns: Mapping[str, AnyArray]) -> tuple[ModelInput, ...]:
+        """Positions of users, new ones where attributes are others, and of items."""
+        run = self._run
+        users = known_positions(pl.Series(columns["user_id"]), run.users["user_id"])
+        items = known_positions(pl.Series(columns["item_id"]), run.items["item_id"])
+        fields = [one for one in run.model.modules() if isinstance(one, Fields)]
+        known = fields[0].user_rows.cpu().numpy()
+        rows = known[users].copy()
+        for field, feature in enumerate(self.features, 1):
+            rows[:, field] = self._rows_of(columns[feature.column], feature.column, known[:, field])
+        if not np.array_equal(rows, known[users]):
+            # the first columns of users are the same in all of them
+            users = len(known) + np.arange(len(rows))
+            for one in fields:
+                more = torch.from_numpy(rows).to(one.user_rows)
+                one.user_rows = torch.cat([one.user_rows, more])
+        return (
+            ModelInput("user", "user_id", users.astype(np.int32)),
+            ModelInput("item", "item_id", items.astype(np.int32)),
+        )
+
+    def answer(self, inputs: Mapping[str, AnyArray]) -> Any:
+        """The model's logit for each pair."""
+        return score_pairs(self._run.model, inputs["user"], inputs["item"])
+
+    def faults(self) -> dict[str, int]:
+        """None: a run is never asked again."""
+        return {}
+
+    def stop(self) -> None:
+        """Nothing waits."""
+
+    def close(self) -> None:
+        """Nothing to let go of."""
+
+    def _rows_of(self, values: AnyArray, name: str, rows: AnyArray) -> AnyArray:
+        """The row of the embeddings that each value has, by a user who has it."""
+        own = self._run.users[name].to_list()
+        # rows of users that were added have no value of their own in the table
+        row_of = dict(zip(map(_as_text, own), rows[: len(own)].tolist(), strict=True))
+        asked = [_as_text(one) for one in values.tolist()]
+        unseen = sorted({one for one in asked if one not in row_of})
+        if unseen:
+            raise InputError(
+                f"{self.who} has never seen {listed(unseen)} as {plain(name)}. Give the users "
+                f"table that it was trained with; it has {listed(sorted(row_of))}."
+            )
+        return np.array([row_of[one] for one in asked])
+
+
+def _as_text(value: object) -> str:
+    """A value whatever table it came from; nothing where there is none."""
+    return "" if is_missing(value) else str(value)

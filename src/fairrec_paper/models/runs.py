@@ -1,0 +1,197 @@
+"""Trained runs without torch: their records and tables, loaded while an audit reads."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+import polars as pl
+from pydantic import BaseModel, ConfigDict
+
+from fairrec.core.errors import InputError, plain
+from fairrec.core.json_file import load_json
+from fairrec.core.parquet import Kind, is_id, is_number, is_value, lists_of, read_parquet
+from fairrec.core.progress import Progress
+from fairrec.inputs.audit_inputs import AuditInputs
+from fairrec.inputs.ids import known_positions
+from fairrec_paper.models.options import need_torch
+
+if TYPE_CHECKING:
+    from fairrec.scoring.model import Model
+    from fairrec.scoring.runs import Target
+    from fairrec_paper.models.run import Run
+
+RUN, RUNNING = "run.json", "training.json"
+"""The record of a finished run, and of one whose training has begun."""
+AGAIN = "Train again, into another folder."
+"""What to do where a run is damaged: in its own folder, it would be taken for files of others."""
+
+
+class EpochRecord(BaseModel):
+    """What one pass over the training data gave.
+
+    Parameters
+    ----------
+    holdout_loss : with the penalty, as it was trained by; only where epochs are judged by it
+    """
+
+    model_config = ConfigDict(frozen=True)
+
+    epoch: int
+    loss: float
+    validation_auc: float
+    seconds: float
+    holdout_loss: float | None = None
+
+
+class RunRecord(BaseModel):
+    """The content of `run.json`."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    schema_version: Literal["1"] = "1"
+    fairrec_version: str
+    dataset: str
+    model: str
+    hyper_parameters: dict[str, Any]
+    options: dict[str, Any]
+    attributes: tuple[str, ...]
+    has_categories: bool
+    user_sizes: tuple[int, ...]
+    item_sizes: tuple[int, ...]
+    n_categories: int
+    n_train: int
+    n_too_short: int
+    epochs: tuple[EpochRecord, ...]
+    best_epoch: int
+    finished: bool
+    holdout_loss: float | None = None
+    holdout_auc: float | None = None
+    penalty: float = 0.0
+    test: dict[str, float] = {}
+    bundle_sha256: dict[str, str] = {}
+
+    def tables(self, folder: Path) -> dict[str, Any]:
+        """What an audit needs beside predictions: users, items, history and attributes."""
+        return {
+            "users": folder / "users.parquet",
+            "items": folder / "items.parquet" if self.has_categories else None,
+            "history": folder / "history.parquet",
+            "by": self.attributes,
+        }
+
+
+def load_run_record(folder: Path, name: str = RUN) -> RunRecord:
+    """The record of a run; a clear error where the folder is none."""
+    file = folder / name
+    if not file.exists():
+        raise InputError(f"{plain(folder, 300)}: no run there. Make one with fairrec-paper train")
+    return load_json(file, RunRecord, "trained run", AGAIN, AGAIN)
+
+
+def load_finished_record(folder: Path) -> RunRecord:
+    """The record of a run that can be asked; an error where its training has not finished."""
+    is_begun = not (folder / RUN).exists() and (folder / RUNNING).exists()
+    record = load_run_record(folder, RUNNING if is_begun else RUN)
+    if not record.finished:
+        raise InputError(
+            f"{folder}: training has not finished ({len(record.epochs)} epochs done). "
+            "Give the same fairrec-paper train command again to go on."
+        )
+    return record
+
+
+def read_users(folder: Path, attributes: Sequence[str]) -> pl.DataFrame:
+    """The users of a run."""
+    columns: dict[str, Kind] = {"user_id": is_id, **dict.fromkeys(attributes, is_value)}
+    return read_parquet(folder / "users.parquet", AGAIN, columns, "user_id")
+
+
+def read_items(folder: Path) -> pl.DataFrame:
+    """The items of a run."""
+    columns: dict[str, Kind] = {"item_id": is_id, "categories": lists_of(is_id)}
+    file = folder / "items.parquet"
+    return read_parquet(file, AGAIN, columns, "item_id", optional=("categories",))
+
+
+def read_candidates(file: Path) -> pl.DataFrame:
+    """The candidates of a run."""
+    columns = {"user_id": is_id, "item_id": lists_of(is_id), "label": lists_of(is_number)}
+    table = read_parquet(file, AGAIN, columns)
+    lengths = table.select(pl.col("item_id", "label").list.len())
+    if table["item_id"].null_count() or not lengths["item_id"].equals(lengths["label"]):
+        raise InputError(f"{plain(file, 300)}: some items have no label. {AGAIN}")
+    return table
+
+
+class LoadingRun:
+    """A finished run: its candidates and tables now, its scores when the model is there.
+
+    The candidates are read as any table is, each id once, and the model is asked for positions.
+
+    Parameters
+    ----------
+    load : gives the run; called in a thread of its own, whose errors come up in `scored`
+    """
+
+    def __init__(self, folder: Path, load: Callable[[Path], Run]) -> None:
+        self.folder, self._record = folder, load_finished_record(folder)
+        self.file = folder / "test.parquet"
+        pool = ThreadPoolExecutor(1, "loading")
+        self._loading = pool.submit(load, folder)
+        pool.shutdown(wait=False)
+
+    def tables(self) -> dict[str, Any]:
+        """What an audit needs beside predictions: users, items, history and attributes."""
+        return self._record.tables(self.folder)
+
+    def candidates(self, target: Target = "test") -> pl.DataFrame:
+        """`user_id`, `item_id`, `label`, one row a user, to be scored."""
+        return read_candidates(self.folder / f"{target}.parquet")
+
+    def predictions(self, target: Target = "test") -> pl.DataFrame:
+        """The candidates with their scores, one row a candidate."""
+        return self._loading.result().predictions(target)
+
+    def model(self, with_attributes: bool = True) -> Model:
+        """The model to ask, given users' attributes where these may be others than in training."""
+        from fairrec_paper.models.run import RunModel
+
+        return RunModel(self._loading.result(), with_attributes)
+
+    def scored(self, inputs: AuditInputs, progress: Progress) -> AuditInputs:
+        """The same inputs with the scores of their candidates."""
+        from fairrec_paper.models.evaluation import score_pairs
+
+        run, lists = self._loading.result(), inputs.candidates
+        # a user and an item are looked up once, not in every pair
+        users = known_positions(inputs.ids_of_lists, run.users["user_id"]).astype(np.int32)
+        items = known_positions(lists.item_ids, run.items["item_id"]).astype(np.int32)
+        scores = score_pairs(
+            run.model,
+            np.repeat(users, np.diff(lists.offsets)),
+            items[lists.items],
+            lambda done: progress("scoring", done, len(lists.items)),
+        )
+        if not np.isfinite(scores).all():
+            raise InputError(
+                f"{plain(self.folder, 200)}: the model gives scores that are not finite. Train "
+                "again, with a lower learning rate."
+            )
+        return replace(inputs, candidates=replace(lists, scores=scores))
+
+
+def load(folder: Path) -> LoadingRun:
+    """A finished run on the best device there is, which the core asks for with `--run`."""
+    need_torch()
+    return LoadingRun(folder, _load_here)
+
+
+def _load_here(folder: Path) -> Run:
+    from fairrec_paper.models.run import load_run
+
+    return load_run(folder, "auto")

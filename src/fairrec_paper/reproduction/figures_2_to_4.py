@@ -1,0 +1,390 @@
+"""Figures 2, 3 and 4: initial positions, correlation of metrics, vanilla swarms."""
+
+from __future__ import annotations
+
+from itertools import combinations
+from typing import TYPE_CHECKING
+
+import numpy as np
+import polars as pl
+
+from fairrec.core.arrays import AnyArray
+from fairrec.report.figures.metric_correlation import correlation_map
+from fairrec.report.figures.still import still
+from fairrec.report.page.chart_view import Correlation, CorrelationCell
+from fairrec_paper.figures import grouped_bars, initial_positions
+from fairrec_paper.reproduction import layout
+from fairrec_paper.reproduction.comparison import SUBJECT, compared_gaps, published, published_exact
+from fairrec_paper.reproduction.data import TITLES, DataSource
+from fairrec_paper.reproduction.experiment import Experiment, Frames, Setting
+from fairrec_paper.reproduction.gaps import gap_table
+from fairrec_paper.reproduction.layout import Drawing, Outcome, OutcomeTable
+from fairrec_paper.reproduction.methods import (
+    DPSO,
+    NO_DESIGNS,
+    ONE_DESIGN_OFF,
+    PLAIN_PSO,
+    PSO,
+    ByDataset,
+    method_trials,
+    rank_test,
+)
+from fairrec_paper.reproduction.search_trials import (
+    POOLED,
+    WAYS,
+    chance_trial,
+    first_positions,
+    particle_trial,
+    space_of,
+)
+from fairrec_paper.reproduction.subject import MIN_SUPPORT
+from fairrec_paper.reproduction.trial import Trial
+
+if TYPE_CHECKING:
+    import altair as alt
+
+MOST_SQUARES = 1500
+"""A map with more than these cannot be read."""
+
+
+def plan_positions(setting: Setting) -> list[Trial]:
+    """Swarms of both kinds, for every data set and seed."""
+    return [
+        particle_trial(source, way, seed)
+        for source in setting.sources
+        for way in WAYS
+        for seed in setting.options.seeds
+    ]
+
+
+def outcome_of_positions(setting: Setting, frames: Frames) -> Outcome:
+    """Where particles begin, as maps and as shares."""
+    rows = setting.with_titles(
+        frames["particles"]
+        .group_by("dataset", "way", maintain_order=True)
+        .agg(
+            pl.col("n_particles", "n_combinations", "n_groups").first(),
+            pl.col("on_users", "on_groups", "groups_seen").mean(),
+            pl.col("on_groups").std().alias("on_groups_sd"),
+        )
+    )
+    columns: list[layout.Column] = [
+        ("data", layout.text("data")),
+        ("particles begin", layout.text("way")),
+        ("particles", layout.count("n_particles")),
+        ("combinations", layout.count("n_combinations")),
+        ("with any user", layout.percent("on_users")),
+        ("with enough users", layout.percent_spread("on_groups", "on_groups_sd")),
+        ("groups seen at once", layout.count("groups_seen")),
+        ("of", layout.count("n_groups")),
+    ]
+    note = (
+        "Shares of the particles of one swarm that begin at a combination that some user has, and "
+        "at one with at least 0.1% of the users; mean and spread over seeds. No user is scored."
+    )
+    title = f"Where swarms begin: {setting.title}"
+    table = layout.table("particles", title, rows, columns, note, 2)
+    drawings = tuple(_drawing(source) for source in setting.sources)
+    return Outcome((table,), drawings)
+
+
+def _drawing(source: DataSource) -> Drawing:
+    """The two attributes with most squares that can still be read."""
+    space, values = space_of(source)
+    names = source.bundle.manifest.attributes
+    pairs = sorted(
+        combinations(range(len(names)), 2), key=lambda p: len(values[p[0]]) * len(values[p[1]])
+    )
+    small = [p for p in pairs if len(values[p[0]]) * len(values[p[1]]) <= MOST_SQUARES]
+    pair = (small or pairs[:1])[-1]
+    positions = {way: first_positions(space, way, seed=0) for way in WAYS}
+    counts = [_counts(positions[way], pair, values).with_columns(way=pl.lit(way)) for way in WAYS]
+    users = _counts(space.cells.codes[:, space.cells.of_user].T, pair, values).rename(
+        {"particles": "users"}
+    )
+    chart = initial_positions(users, pl.concat(counts), (names[pair[0]], names[pair[1]]))
+    title = f"Where {len(positions['uniform']):,} particles begin: {source.title}"
+    return Drawing(f"particles-{source.name}", title, still(chart, title))
+
+
+def _counts(positions: AnyArray, pair: tuple[int, int], values: list[list[str]]) -> pl.DataFrame:
+    """`first, second, particles`, one row for every two values, also those nobody has."""
+    first, second = (values[at] for at in pair)
+    counted = np.zeros((len(first), len(second)), dtype=np.int64)
+    np.add.at(counted, (positions[:, pair[0]], positions[:, pair[1]]), 1)
+    return pl.DataFrame(
+        {
+            "first": np.repeat(first, len(second)),
+            "second": np.tile(second, len(first)),
+            "particles": counted.ravel(),
+        }
+    )
+
+
+INITIAL_POSITIONS_EXPERIMENT = Experiment(
+    name="figure-initialise",
+    label="Figure 2",
+    title="Uniform against distribution-based particles",
+    datasets=tuple(TITLES),
+    plan=plan_positions,
+    outcome=outcome_of_positions,
+    needs_models=False,
+)
+
+
+FEWEST_MODELS = 3
+"""Two points are always on a line."""
+CELL_WIDTH = 66
+
+
+def plan_correlation(setting: Setting) -> list[Trial]:
+    """The exact gaps of every model on every data set."""
+    return [
+        chance_trial(subject, {**labels, "min_support": MIN_SUPPORT}, setting.options.permutations)
+        for subject, labels in setting.subjects()
+    ]
+
+
+def correlations(gaps: pl.DataFrame) -> pl.DataFrame:
+    """`row, column, correlation` of every two metrics over the models.
+
+    Null where fewer than three models have both, or one does not vary.
+
+    Parameters
+    ----------
+    gaps : `model, metric, gap`
+    """
+    metrics = gaps["metric"].unique(maintain_order=True).to_list()
+    wide = gaps.pivot("metric", index="model", values="gap")
+    rows = []
+    for first in metrics:
+        for second in metrics:
+            both = wide.select(pl.col(first).alias("a"), pl.col(second).alias("b")).drop_nulls()
+            a, b = both["a"].to_numpy(), both["b"].to_numpy()
+            varies = len(a) >= FEWEST_MODELS and min(np.ptp(a), np.ptp(b)) > 0
+            value = float(np.corrcoef(a, b)[0, 1]) if varies else None
+            rows.append({"row": first, "column": second, "correlation": value})
+    return pl.DataFrame(rows, schema_overrides={"correlation": pl.Float64})
+
+
+def _map(rows: pl.DataFrame, title: str, where: str) -> alt.TopLevelMixin:
+    cells = tuple(
+        CorrelationCell(
+            row["row"],
+            row["column"],
+            row["correlation"],
+            "-" if row["correlation"] is None else f"{row['correlation']:.2f}",
+        )
+        for row in rows.to_dicts()
+    )
+    metrics = tuple(rows["row"].unique(maintain_order=True))
+    figure = correlation_map(Correlation(metrics, cells, f"{title}: {where}"))
+    # the picture grows to what its title needs; a fixed width would cut it off
+    chart = figure.chart().properties(width=CELL_WIDTH * len(metrics), autosize="pad")
+    return still(chart, title, [where])
+
+
+def outcome_of_correlation(setting: Setting, frames: Frames) -> Outcome:
+    """A map and a table for each data set, ours and the published one."""
+    drawings, tables = [], []
+    for source in setting.sources:
+        exact = frames["chance"].filter(
+            pl.col("dataset") == source.name, pl.col("metric") != POOLED
+        )
+        ours = correlations(exact.select("model", "metric", "gap"))
+        known = published_exact().filter(
+            pl.col("dataset") == source.name, pl.col("metric") != POOLED
+        )
+        printed = correlations(known.select("model", "metric", gap="published"))
+        n_models = exact["model"].n_unique()
+        where = f"{source.title}, {n_models} models"
+        paper = f"{TITLES[source.name]}, 4 models"
+        for name, rows, title, whose in (
+            (f"correlation-{source.name}", ours, "Correlation of gaps", where),
+            (f"correlation-{source.name}-published", printed, "Published gaps of Themis", paper),
+        ):
+            drawings.append(Drawing(name, f"{title}: {whose}", _map(rows, title, whose)))
+        both = ours.join(
+            printed.rename({"correlation": "published"}), on=["row", "column"], how="left"
+        ).filter(pl.col("row") < pl.col("column"))
+        columns: list[layout.Column] = [
+            ("metric", layout.text("row")),
+            ("against", layout.text("column")),
+            ("correlation", layout.fixed("correlation", 2)),
+            ("published", layout.fixed("published", 2)),
+        ]
+        title = f"Correlation of gaps: {where}"
+        tables += [
+            layout.table(f"correlation-{source.name}", title, both, columns, "", 2),
+            _gaps(f"gaps-{source.name}", f"Exact gaps: {source.title}", exact),
+        ]
+    notes = (
+        "Each correlation is over as many points as there are models. With four, it is significant "
+        "at the 5% level only above 0.95 or below -0.95 (t-test with 2 degrees of freedom).",
+        "Published maps are computed from the Themis rows of the paper's Table 2.",
+    )
+    return Outcome(tuple(tables), tuple(drawings), notes)
+
+
+def _gaps(name: str, title: str, exact: pl.DataFrame) -> OutcomeTable:
+    rows = exact.drop("by_chance")
+    columns: list[layout.Column] = [
+        ("model", layout.model_title),
+        ("metric", layout.text("metric")),
+        ("gap", layout.figure("gap")),
+        ("chance: mean", layout.figure("chance_mean")),
+        ("95%", layout.figure("chance_q95")),
+        ("p", layout.p_value()),
+        ("users scored", layout.count("n_users")),
+    ]
+    return layout.table(name, title, rows, columns, "", 2)
+
+
+CORRELATION_EXPERIMENT = Experiment(
+    name="figure-correlation",
+    label="Figure 3",
+    title="Correlation between the gaps of metrics over models",
+    datasets=tuple(TITLES),
+    plan=plan_correlation,
+    outcome=outcome_of_correlation,
+)
+
+
+OPPONENTS = (NO_DESIGNS, PLAIN_PSO, PSO, *ONE_DESIGN_OFF)
+IN_FIGURE = tuple(method.title for method in (NO_DESIGNS, PLAIN_PSO, PSO))
+"""Any of which may be meant by vanilla; the others have a single design less than dpso."""
+ALPHA = 0.05
+
+
+def _methods(setting: Setting) -> ByDataset:
+    return {source.name: [*OPPONENTS, DPSO] for source in setting.sources}
+
+
+def plan_vanilla(setting: Setting) -> list[Trial]:
+    """All kinds of swarms on every subject, and the null distributions."""
+    return method_trials(setting, _methods(setting))
+
+
+def improvements(search: pl.DataFrame) -> pl.DataFrame:
+    """What dpso gains over each opponent on each data set.
+
+    Returns
+    -------
+    `dataset, opponent, larger_gap, larger_gap_sd, a12, larger, smaller, cases, longer_time,
+    more_users, more_combinations`. The gain of each case (model and metric) is that of the mean
+    gap over seeds, and the spread is over seeds, of the mean gain over cases with a gap in both.
+    `a12` is the mean over cases; `larger` and `smaller` count the cases in which the gaps differ
+    by the test of Mann and Whitney (p <= 0.05, each case by itself)
+    """
+    rows = []
+    for dataset in search["dataset"].unique(maintain_order=True):
+        for opponent in OPPONENTS:
+            both = _both(search.filter(dataset=dataset), opponent.title)
+            if both.height:
+                rows.append({"dataset": dataset, "opponent": opponent.title, **_gain(both)})
+    return pl.DataFrame(rows)
+
+
+def _both(search: pl.DataFrame, opponent: str) -> pl.DataFrame:
+    keys = [*SUBJECT, "metric", "seed"]
+    others = search.filter(method=opponent)
+    return search.filter(method=DPSO.title).join(others, on=keys, suffix="_other")
+
+
+def _gain(both: pl.DataFrame) -> dict[str, float | int | None]:
+    cases = (
+        both.group_by(*SUBJECT, "metric")
+        .agg(pl.col("gap", "gap_other").mean())
+        .filter(pl.col("gap_other") > 0)
+    )
+    gains = (
+        both.filter(pl.col("gap_other") > 0)
+        .group_by("seed")
+        .agg((pl.col("gap") / pl.col("gap_other") - 1).mean())
+    )
+    tests = [
+        rank_test(case["gap"].to_numpy(), case["gap_other"].to_numpy())
+        for case in both.partition_by(*SUBJECT, "metric")
+    ]
+    differs = [test.a12 > 0.5 for test in tests if test.p_value <= ALPHA]
+    return {
+        "larger_gap": _mean(cases["gap"] / cases["gap_other"] - 1),
+        "larger_gap_sd": _sd(gains["gap"]),
+        "a12": sum(test.a12 for test in tests) / len(tests),
+        "larger": sum(differs),
+        "smaller": len(differs) - sum(differs),
+        "cases": len(tests),
+        "longer_time": _mean(both["seconds"] / both["seconds_other"] - 1),
+        "more_users": _mean(both["users"] / both["users_other"] - 1),
+        "more_combinations": _mean(both["combinations"] / both["combinations_other"] - 1),
+    }
+
+
+def _mean(values: pl.Series) -> float | None:
+    finite = values.filter(values.is_finite())
+    return float(finite.to_numpy().mean()) if len(finite) else None
+
+
+def _sd(values: pl.Series) -> float | None:
+    return float(values.to_numpy().std(ddof=1)) if len(values) > 1 else None
+
+
+def outcome_of_vanilla(setting: Setting, frames: Frames) -> Outcome:
+    """The gain in percent, as a chart and a table, and the gaps it comes from."""
+    printed = published().filter(experiment="figure-vanilla")
+    rows = improvements(frames["search"])
+    for metric, name in (("larger gap", "published_gap"), ("longer time", "published_time")):
+        known = printed.filter(metric=metric).select(
+            "dataset", (pl.col("published") / 100).alias(name)
+        )
+        rows = rows.join(known, on="dataset", how="left", maintain_order="left")
+    rows = setting.with_titles(rows)
+    columns: list[layout.Column] = [
+        ("data", layout.text("data")),
+        ("opponent", layout.text("opponent")),
+        ("larger gap", layout.percent_spread("larger_gap", "larger_gap_sd")),
+        ("published", layout.percent("published_gap")),
+        ("A12", layout.figure("a12")),
+        ("cases larger", layout.count("larger")),
+        ("smaller", layout.count("smaller")),
+        ("of", layout.count("cases")),
+        ("longer time", layout.percent("longer_time")),
+        ("published", layout.percent("published_time")),
+        ("more users scored", layout.percent("more_users")),
+        ("more combinations queried", layout.percent("more_combinations")),
+    ]
+    note = (
+        "Mean over cases (models and metrics); spread over seeds. A12: how often a search of dpso "
+        "finds more than one of the opponent, 0.5 for neither. Cases in which it finds a larger or "
+        "a smaller gap by the test of Mann and Whitney, p <= 0.05, each case by itself. "
+        f"{setting.options.n_seeds} seeds. The published gain does not say which swarms it is over."
+    )
+    title = f"FairRec (dpso) over simpler swarms: {setting.title}"
+    tables = [layout.table("improvement", title, rows, columns, note, 2)]
+    for dataset, methods in _methods(setting).items():
+        search = frames["search"].filter(dataset=dataset)
+        chance = frames["chance"].filter(dataset=dataset)
+        gaps = compared_gaps(search, chance, methods, "table2")
+        where = setting.title_of(dataset)
+        tables.append(gap_table(f"gaps-{dataset}", f"Gaps: {where}", gaps, chance, methods))
+    shown = rows.filter(pl.col("opponent").is_in(IN_FIGURE))
+    bars = pl.concat(
+        [
+            shown.select("data", value="larger_gap", series="opponent"),
+            shown.unique("data", keep="first", maintain_order=True).select(
+                "data", value="published_gap", series=pl.lit("published")
+            ),
+        ]
+    )
+    chart = grouped_bars(bars, "Larger gap found by FairRec (dpso) than by", "larger by")
+    return Outcome(tuple(tables), (Drawing("improvement", title, chart),))
+
+
+VANILLA_SWARMS_EXPERIMENT = Experiment(
+    name="figure-vanilla",
+    label="Figure 4",
+    title="FairRec's swarms against simpler ones",
+    datasets=tuple(TITLES),
+    plan=plan_vanilla,
+    outcome=outcome_of_vanilla,
+)

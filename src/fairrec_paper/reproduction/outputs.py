@@ -1,0 +1,185 @@
+"""An outcome as files: Markdown, CSV, LaTeX, pages and pictures."""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Sequence
+from pathlib import Path
+
+from fairrec.core.atomic_io import atomic_folder, put_table
+from fairrec.report.figures.still import pdf_of, svg_of
+from fairrec.report.page.html import css_text, page_css, page_template, policy
+from fairrec.report.text.markdown import escape, table_lines
+from fairrec.report.text.table_view import TableView
+from fairrec_paper.reproduction.layout import Drawing, Outcome
+
+PREAMBLE = r"""\documentclass{article}
+\usepackage[margin=2cm]{geometry}
+\usepackage{booktabs,graphicx}
+% no wider than the text and no higher than a page
+\newsavebox{\fittedbox}
+\newcommand{\fitted}[1]{%
+  \sbox{\fittedbox}{#1}%
+  \ifdim\wd\fittedbox>\linewidth
+    \sbox{\fittedbox}{\resizebox{\linewidth}{!}{\usebox{\fittedbox}}}\fi
+  \ifdim\dimexpr\ht\fittedbox+\dp\fittedbox\relax>0.8\textheight
+    \sbox{\fittedbox}{\resizebox*{!}{0.8\textheight}{\usebox{\fittedbox}}}\fi
+  \usebox{\fittedbox}}"""
+SPECIAL = {
+    "\\": r"\textbackslash{}",
+    "&": r"\&",
+    "%": r"\%",
+    "$": r"\$",
+    "#": r"\#",
+    "_": r"\_",
+    "{": r"\{",
+    "}": r"\}",
+    # after the end of a row it would begin an argument
+    "[": "{[}",
+    "~": r"\textasciitilde{}",
+    "^": r"\textasciicircum{}",
+    "<": r"\textless{}",
+    ">": r"\textgreater{}",
+    "|": r"\textbar{}",
+    "\u00b1": r"$\pm$",
+    "\u2212": r"$-$",
+}
+LAST_LETTER = 0x17F
+"""Of the Latin alphabets; `pdflatex` stops at characters that its fonts do not have."""
+QUOTES_AND_DASHES = "\u2013\u2014\u2018\u2019\u201c\u201d\u2026"
+
+
+def as_latex(title: str, outcome: Outcome) -> str:
+    """All figures, tables and notes; figures are the PDF files beside it."""
+    parts = [
+        f"% {' '.join(title.split())}",
+        "% elsewhere: take the body, and of the preamble the packages and \\fitted",
+        PREAMBLE,
+        r"\begin{document}",
+        rf"\section*{{{latex(title)}}}",
+        _notes(outcome.notes),
+        *map(_figure, outcome.drawings),
+        *(_table(table.view) for table in outcome.tables),
+        r"\end{document}",
+    ]
+    return "\n\n".join(part for part in parts if part) + "\n"
+
+
+def _notes(notes: Sequence[str]) -> str:
+    if not notes:
+        return ""
+    items = (rf"\item {latex(note)}" for note in notes)
+    return "\n".join((r"\begin{itemize}", *items, r"\end{itemize}"))
+
+
+def _figure(drawing: Drawing) -> str:
+    return "\n".join(
+        (
+            r"\begin{figure*}[htbp]",
+            r"\centering",
+            rf"\fitted{{\includegraphics{{{drawing.name}.pdf}}}}",
+            rf"\caption{{{latex(drawing.title)}}}",
+            r"\end{figure*}",
+        )
+    )
+
+
+def _table(view: TableView) -> str:
+    layout = "".join("r" if is_number else "l" for is_number in view.numeric)
+
+    def line(cells: Sequence[str]) -> str:
+        return " & ".join(latex(cell) for cell in cells) + r" \\"
+
+    return "\n".join(
+        (
+            r"\begin{table*}[htbp]",
+            r"\centering",
+            rf"\caption{{{latex(view.title)}}}",
+            r"\fitted{%",
+            rf"\begin{{tabular}}{{{layout}}}",
+            r"\toprule",
+            line(view.columns),
+            r"\midrule",
+            *(line(row) for row in view.rows),
+            r"\bottomrule",
+            r"\end{tabular}}",
+            *([rf"\par\smallskip\footnotesize {latex(view.note)}"] if view.note else []),
+            r"\end{table*}",
+        )
+    )
+
+
+def latex(text: str) -> str:
+    r"""Text in which LaTeX sees nothing special, on one line.
+
+    >>> print(latex("50% of A&B \u00b10.1"))
+    50\% of A\&B $\pm$0.1
+    >>> print(latex("--k \u4e2d"))
+    -{}-k {[}U+4E2D]
+    """
+    shown = (_shown(character) for character in " ".join(text.split()))
+    return "".join(shown).replace("--", "-{}-")
+
+
+def _shown(character: str) -> str:
+    if character in SPECIAL:
+        return SPECIAL[character]
+    is_known = ord(character) <= LAST_LETTER or character in QUOTES_AND_DASHES
+    return character if is_known and character.isprintable() else f"{{[}}U+{ord(character):04X}]"
+
+
+PAGE = "index.html"
+
+
+def write_outcome(folder: Path, name: str, title: str, outcome: Outcome, command: str) -> None:
+    """Write all files of an experiment, or none where one cannot be written."""
+    with atomic_folder(folder, owned=(PAGE,)) as part:
+        for table in outcome.tables:
+            put_table(table.data, part / f"{table.name}.csv", as_csv=True)
+            put_table(table.data, part / f"{table.name}.parquet")
+        pictures = {drawing.name: svg_of(drawing.chart) for drawing in outcome.drawings}
+        texts = {f"{picture}.svg": svg for picture, svg in pictures.items()}
+        texts[f"{name}.md"] = as_markdown(title, outcome, command)
+        texts[f"{name}.tex"] = as_latex(title, outcome)
+        texts[PAGE] = as_page(title, outcome, pictures, command)
+        for picture, svg in pictures.items():
+            (part / f"{picture}.pdf").write_bytes(pdf_of(svg))
+        for file_name, text in texts.items():
+            (part / file_name).write_text(text, encoding="utf-8", newline="\n")
+
+
+def as_markdown(title: str, outcome: Outcome, command: str) -> str:
+    """Title, figures, tables and notes."""
+    lines = [f"# {escape(title)}"]
+    if command:
+        lines += ["", "```console", f"$ {command}", "```"]
+    for drawing in outcome.drawings:
+        lines += ["", f"![{escape(drawing.title)}]({drawing.name}.svg)"]
+    for table in outcome.tables:
+        lines += ["", f"## {escape(table.view.title)}", "", *table_lines(table.view)]
+    if outcome.notes:
+        lines += ["", *(f"- {escape(note)}" for note in outcome.notes)]
+    return "\n".join(lines) + "\n"
+
+
+def as_page(title: str, outcome: Outcome, pictures: dict[str, str], command: str) -> str:
+    """One HTML file that needs nothing else; pictures are images, so nothing in them can run."""
+    from markupsafe import Markup
+
+    figures = [
+        {
+            "title": drawing.title,
+            "file": f"{drawing.name}.svg",
+            "data": base64.b64encode(pictures[drawing.name].encode()).decode(),
+        }
+        for drawing in outcome.drawings
+    ]
+    return page_template("reproduction.html.j2").render(
+        title=title,
+        outcome=outcome,
+        figures=figures,
+        command=command,
+        policy=policy(images=True),
+        css=Markup(page_css()),
+        running_title=Markup(css_text(title[:100])),
+    )

@@ -1,0 +1,198 @@
+"""Settings of the paper by data set, and how models are trained by either protocol."""
+
+from __future__ import annotations
+
+import hashlib
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+from fairrec.core.errors import InputError
+from fairrec.core.kinds import as_data
+from fairrec_paper.datasets.bundle import Bundle
+from fairrec_paper.models.data import CATEGORIES
+from fairrec_paper.models.options import TrainingOptions
+from fairrec_paper.reproduction.options import OURS, PAPER
+
+if TYPE_CHECKING:
+    from fairrec_paper.models.runs import RunRecord
+
+_NOTE = "paper's protocol: "
+_FOLDER = Path(__file__).parent / "protocols"
+
+
+@dataclass(frozen=True)
+class Protocol:
+    """The paper's protocol on one of its data sets, as the settings file says it.
+
+    Parameters
+    ----------
+    category : the column of items that URD compares, where it is not `categories`
+    whole : columns of items that are rounded down
+    features : columns of users and items that the models see beside the ids
+    training : options of `fairrec-paper train`
+    models : hyper-parameters by model
+    by_decade : attributes whose values TestSGD takes by tens
+    sha256 : of the settings file
+    """
+
+    dataset: str
+    category: str | None
+    whole: tuple[str, ...]
+    features: tuple[str, ...]
+    training: Mapping[str, Any] = field(hash=False)
+    models: Mapping[str, Mapping[str, Any]] = field(hash=False)
+    by_decade: tuple[str, ...]
+    sha256: str
+
+    def features_in(self, bundle: Bundle) -> tuple[str, ...]:
+        """Those of the features that the data have."""
+        known = {*bundle.users.columns, *bundle.items.columns}
+        return tuple(name for name in self.features if name in known)
+
+    def missing_in(self, bundle: Bundle) -> tuple[str, ...]:
+        """The others."""
+        return tuple(name for name in self.features if name not in self.features_in(bundle))
+
+
+@cache
+def paper_protocol(dataset: str) -> Protocol:
+    """The settings of the paper on one of its data sets."""
+    content = (_FOLDER / f"{dataset}.toml").read_bytes()
+    said = tomllib.loads(content.decode())
+    data, features = said["data"], said["features"]
+    return Protocol(
+        dataset=dataset,
+        category=data.get("category"),
+        whole=tuple(data.get("whole", ())),
+        features=(*features["users"], *features["items"]),
+        training=said["training"],
+        models=said["models"],
+        by_decade=tuple(said["testsgd"]["by_decade"]),
+        sha256=hashlib.sha256(content).hexdigest(),
+    )
+
+
+def under_protocol(bundle: Bundle, protocol: Protocol) -> Bundle:
+    """The data as the paper's protocol has them.
+
+    Every interaction is positive, items without any are left out and counted, and URD's categories
+    are those of the paper. Features that the paper's own data set lacks are an error; those that a
+    stand-in or a synthetic shape lacks are noted.
+    """
+    manifest = bundle.manifest
+    missing = protocol.missing_in(bundle)
+    if missing and manifest.name == protocol.dataset:
+        raise InputError(
+            f"The bundle of {protocol.dataset} has no {' and no '.join(missing)}, which the "
+            "paper's models see. Prepare the data again with this version."
+        )
+    items = bundle.items.filter(
+        pl.col("item_id").is_in(bundle.interactions["item_id"].unique().implode())
+    )
+    if protocol.category in items.columns:
+        own = pl.concat_list(protocol.category).list.drop_nulls()
+        items = items.with_columns(own.alias(CATEGORIES))
+    rounded = [name for name in protocol.whole if name in items.columns]
+    items = items.with_columns(pl.col(rounded).floor().cast(pl.Int64))
+    n_unchosen = bundle.items.height - items.height
+    notes = [
+        f"{_NOTE}every interaction is positive, and {n_unchosen:,} items without any are left out",
+        *(f"{_NOTE}the paper's models see {name}, which is not known here" for name in missing),
+        made_from(bundle, protocol),
+    ]
+    said = {
+        "positive": "every interaction",
+        "n_positive": bundle.interactions.height,
+        "n_items": items.height,
+        "notes": (*manifest.notes, *notes),
+    }
+    return Bundle(
+        bundle.interactions.with_columns(is_positive=pl.lit(True)),
+        bundle.users,
+        items,
+        manifest.model_copy(update=said),
+    )
+
+
+def protocol_notes(bundle: Bundle) -> tuple[str, ...]:
+    """What is said of data under the paper's protocol."""
+    notes = bundle.manifest.notes
+    return tuple(note.removeprefix(_NOTE) for note in notes if note.startswith(_NOTE))
+
+
+def made_from(bundle: Bundle, protocol: Protocol) -> str:
+    """A note that tells which bundle and which settings another was made from."""
+    sums = f"{sorted(bundle.manifest.sha256.items())} {protocol.sha256}"
+    checksum = hashlib.sha256(sums.encode()).hexdigest()
+    return f"made from a bundle and settings with checksum {checksum}"
+
+
+LARGE_BATCH_FROM = 300_000
+"""Positive interactions from which training takes steps of 4,096 rows, otherwise 1,024."""
+_ANYWHERE = ("device",)
+"""Options that change no number that matters: a run may come from another machine."""
+
+
+@dataclass(frozen=True, slots=True)
+class TrainingPlan:
+    """How models are trained.
+
+    Parameters
+    ----------
+    quick : for a moment only
+    seed : of the training
+    data_seed : of targets, candidates and rows kept out, the same for all trainings
+    protocol : the paper's; None for the defaults of `fairrec-paper train`
+    epochs : at most so many, where only the time to score counts
+    """
+
+    quick: bool = False
+    seed: int = 0
+    data_seed: int = 0
+    protocol: Protocol | None = None
+    epochs: int | None = None
+
+    def options(self, bundle: Bundle) -> TrainingOptions:
+        """The options of `fairrec-paper train`."""
+        seeds: dict[str, Any] = {"seed": self.seed, "data_seed": self.data_seed}
+        if self.protocol is None:
+            large = bundle.manifest.n_positive >= LARGE_BATCH_FROM
+            options = TrainingOptions(batch_size=4096 if large else 1024, **seeds)
+        else:
+            features = self.protocol.features_in(bundle)
+            options = TrainingOptions(**self.protocol.training, features=features, **seeds)
+        if self.quick:
+            return replace(options, epochs=1, batch_size=1024)
+        return options if self.epochs is None else replace(options, epochs=self.epochs)
+
+    def hyper(self, model: str) -> dict[str, Any]:
+        """The hyper-parameters of a model."""
+        hyper = {} if self.protocol is None else dict(self.protocol.models[model])
+        return {**hyper, "embedding": 4, "layers": (16,)} if self.quick else hyper
+
+    def identity(self) -> dict[str, Any]:
+        """What names the plan among trials."""
+        name = OURS if self.protocol is None else PAPER
+        return {"protocol": name, "training_seed": self.seed, "data_seed": self.data_seed}
+
+    def misfit(self, record: RunRecord, bundle: Bundle) -> str:
+        """What of a run is other than planned, in words; "" where nothing is.
+
+        By our protocol, only seeds count: a model of `fairrec-paper train` may be tested.
+        """
+        there = {**record.options, **record.hyper_parameters}
+        seeds = TrainingOptions(seed=there["seed"], data_seed=there.get("data_seed"))
+        there["data_seed"] = seeds.seed_of_data
+        asked: dict[str, Any] = {"seed": self.seed, "data_seed": self.data_seed}
+        if self.protocol is not None:
+            asked |= {**vars(self.options(bundle)), **self.hyper(record.model)}
+        for name, value in asked.items():
+            if name not in _ANYWHERE and as_data(there.get(name)) != as_data(value):
+                return f"{name.replace('_', ' ')} ({there.get(name)}, now {value})"
+        return ""

@@ -1,0 +1,183 @@
+"""Run experiments and write what they found."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass
+from pathlib import Path
+
+from fairrec.core.atomic_io import check_writable
+from fairrec.core.errors import InputError, unknown_name
+from fairrec.core.options import spelled
+from fairrec.core.progress import Progress
+from fairrec.core.registry import Registry
+from fairrec.report.figures.still import need_figures
+from fairrec_paper.reproduction.data import TITLES, DataCatalogue
+from fairrec_paper.reproduction.experiment import Experiment, Setting
+from fairrec_paper.reproduction.figures_2_to_4 import (
+    CORRELATION_EXPERIMENT,
+    INITIAL_POSITIONS_EXPERIMENT,
+    VANILLA_SWARMS_EXPERIMENT,
+)
+from fairrec_paper.reproduction.figures_5_and_6 import (
+    EFFICIENCY_EXPERIMENT,
+    HYPER_PARAMETERS_EXPERIMENT,
+)
+from fairrec_paper.reproduction.fixed_time import APPENDIX, EXPERIMENT
+from fairrec_paper.reproduction.gaps import (
+    ATTRIBUTES_EXPERIMENT,
+    EFFECTIVENESS_EXPERIMENT,
+    SENSITIVITY_EXPERIMENT,
+)
+from fairrec_paper.reproduction.layout import Outcome
+from fairrec_paper.reproduction.mitigations import MITIGATION_EXPERIMENT, NEXT_WORST_EXPERIMENT
+from fairrec_paper.reproduction.options import ReproduceOptions
+from fairrec_paper.reproduction.outputs import write_outcome
+from fairrec_paper.reproduction.subject import Shelf
+from fairrec_paper.reproduction.trained_models import MODEL_QUALITY_EXPERIMENT, TRAININGS_EXPERIMENT
+from fairrec_paper.reproduction.trial import TrialStore, run_trials
+
+EXPERIMENTS: Registry[Experiment] = Registry("experiment")
+
+for _experiment in (
+    MODEL_QUALITY_EXPERIMENT,
+    EFFECTIVENESS_EXPERIMENT,
+    EXPERIMENT,
+    APPENDIX,
+    MITIGATION_EXPERIMENT,
+    ATTRIBUTES_EXPERIMENT,
+    INITIAL_POSITIONS_EXPERIMENT,
+    CORRELATION_EXPERIMENT,
+    VANILLA_SWARMS_EXPERIMENT,
+    EFFICIENCY_EXPERIMENT,
+    HYPER_PARAMETERS_EXPERIMENT,
+    TRAININGS_EXPERIMENT,
+    SENSITIVITY_EXPERIMENT,
+    NEXT_WORST_EXPERIMENT,
+):
+    EXPERIMENTS.add(_experiment.name, _experiment)
+
+
+@dataclass(frozen=True, slots=True)
+class Reproduced:
+    """What was done for an experiment.
+
+    Parameters
+    ----------
+    title : with the data it was run on
+    n_trials, n_worked : trials it is made of, and those that were worked out now
+    """
+
+    experiment: Experiment
+    title: str
+    outcome: Outcome
+    folder: Path
+    n_trials: int
+    n_worked: int
+
+
+def reproduce(
+    names: Sequence[str],
+    out: Path,
+    data: Iterable[str] = (),
+    datasets: Sequence[str] | None = None,
+    runs: Path | None = None,
+    options: ReproduceOptions | None = None,
+    progress: Progress | None = None,
+    command: str = "",
+) -> list[Reproduced]:
+    """Run experiments and write what they come to; what was finished before is taken from disk.
+
+    Parameters
+    ----------
+    names : registered experiments
+    out : each experiment has a folder there; beside them are trials, worlds and trained runs
+    data : bundles or folders with publishers' files, `FOLDER` or `NAME=FOLDER`
+    datasets : of the paper; by default those of the experiment that are given, or all of them, as
+        synthetic shapes, where none is
+    runs : folder of trained runs, `DATASET-MODEL` each; `out/runs` by default
+    command : kept in the outputs
+
+    An experiment that has none of the data sets named is left out.
+    """
+    options = options or ReproduceOptions()
+    progress = progress or (lambda stage, done, total: None)
+    experiments = [EXPERIMENTS[name] for name in names]
+    for name in datasets or ():
+        if name not in TITLES:
+            raise unknown_name("data set of the paper", name, TITLES)
+    need_figures()
+    check_writable(out)
+    sources = DataCatalogue(data, out / "data", options.quick, options.seed)
+    if options.quick and sources.given:
+        raise InputError(
+            f"{spelled('quick', True)} makes small synthetic worlds of its own. Leave out "
+            f"{spelled('data')}."
+        )
+    store = TrialStore(out / "trials")
+    shelf = Shelf()
+    done = []
+    for experiment in _with_data(experiments, sources.given, datasets):
+        used = [
+            sources.get(name, progress, options.protocol)
+            for name in _chosen(experiment, sources.given, datasets)
+        ]
+        setting = Setting(
+            options, tuple(used), runs or out / "runs", out / "data", progress, shelf, sources
+        )
+        trials = experiment.plan(setting)
+        before = store.n_worked
+
+        def stage(words: str, n_done: int, n: int, name: str = experiment.name) -> None:
+            progress(f"{name}: {words}", n_done, n)
+
+        is_small = options.quick and options.has_deep_models and experiment.needs_models
+        with _for_models(is_small):
+            frames = run_trials(trials, store, stage)
+        progress(f"{experiment.name}: writing", 0, 0)
+        outcome = experiment.outcome(setting, frames)
+        title = f"{experiment.label}: {experiment.title}"
+        title = f"{title}. {setting.title}" if used else f"{title}. {experiment.made_for}"
+        folder = out / experiment.name
+        write_outcome(folder, experiment.name, title, outcome, command)
+        done.append(
+            Reproduced(experiment, title, outcome, folder, len(trials), store.n_worked - before)
+        )
+    return done
+
+
+def _for_models(is_small: bool) -> AbstractContextManager[object]:
+    """One thread for models that score a few rows at a time."""
+    if not is_small:
+        return nullcontext()
+    from fairrec_paper.models.evaluation import one_thread
+
+    return one_thread()
+
+
+def _chosen(
+    experiment: Experiment, given: Sequence[str], datasets: Sequence[str] | None
+) -> list[str]:
+    """The data sets to use, in the order of the paper; none where it has none of those named."""
+    wanted = given if datasets is None else datasets
+    chosen = [name for name in experiment.datasets if name in wanted]
+    return chosen if chosen or datasets is not None else list(experiment.datasets)
+
+
+def _with_data(
+    experiments: Sequence[Experiment], given: Sequence[str], datasets: Sequence[str] | None
+) -> list[Experiment]:
+    """Those that have one of the data sets named, or that make their own."""
+    kept = [
+        experiment
+        for experiment in experiments
+        if not experiment.datasets or _chosen(experiment, given, datasets)
+    ]
+    if not kept:
+        known = {name: None for experiment in experiments for name in experiment.datasets}
+        raise InputError(
+            f"{', '.join(one.name for one in experiments)} is of {', '.join(known)}. Name one of "
+            f"them in {spelled('datasets')}, or leave it out."
+        )
+    return kept

@@ -1,0 +1,277 @@
+"""`fairrec-paper reproduce`: every experiment in a quick run, taken up again, and its options."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from xml.etree import ElementTree
+
+import polars as pl
+import pytest
+
+from fairrec_paper.reproduction.reproducing import EXPERIMENTS
+from tests.fairrec_paper.command_line import run_paper
+
+NAMES = [
+    "table1",
+    "table2",
+    "table3",
+    "table3-appendix",
+    "table-mitigation",
+    "table-attributes",
+    "figure-initialise",
+    "figure-correlation",
+    "figure-vanilla",
+    "figure-efficiency",
+    "figure-hyper",
+    "trainings",
+    "sensitivity",
+    "next-worst",
+]
+
+
+SMALL = ("--quick", "--datasets", "movielens-1m,amazon-electronics")
+"""Every experiment has one of these data sets."""
+
+
+@pytest.fixture(scope="module")
+def out(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("reproduced")
+    ran = run_paper("reproduce", "all", *SMALL, "--out", str(folder))
+    assert ran.code == 0, ran.stderr
+    return folder
+
+
+def test_all_experiments_are_listed():
+    ran = run_paper("reproduce", "--list")
+    assert (ran.code, ran.stderr) == (0, "")
+    assert [*EXPERIMENTS] == NAMES
+    for name in NAMES:
+        assert f"{name}: {EXPERIMENTS[name].label}. {EXPERIMENTS[name].title}" in ran.stdout
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_an_experiment_writes_every_form_and_says_that_it_is_synthetic(name: str, out: Path):
+    files = {path.name for path in (out / name).iterdir()}
+    assert {"index.html", f"{name}.md", f"{name}.tex"} <= files
+    tables = {file.removesuffix(".csv") for file in files if file.endswith(".csv")}
+    assert tables
+    assert {f"{table}.parquet" for table in tables} <= files
+    markdown = (out / name / f"{name}.md").read_text()
+    page = (out / name / "index.html").read_text()
+    latex = (out / name / f"{name}.tex").read_text()
+    titles = [line for line in markdown.splitlines() if line.startswith("#")]
+    assert len(titles) == 1 + len(tables)
+    assert all("ynthetic" in title for title in titles)
+    captions = [line for line in latex.splitlines() if line.startswith(r"\caption{")]
+    assert len(captions) == len(tables) + sum(file.endswith(".svg") for file in files)
+    assert all("ynthetic" in caption or "Published" in caption for caption in captions)
+    assert latex.count("\\end{document}") == 1
+    assert "ynthetic" in page[page.index("<h1>") : page.index("</h1>")]
+    drawings = [file for file in files if file.endswith(".svg")]
+    assert bool(drawings) == name.startswith("figure-")
+    for drawing in drawings:
+        ElementTree.parse(out / name / drawing)
+        assert f"({drawing})" in markdown
+        picture = drawing.replace(".svg", ".pdf")
+        assert picture in files
+        assert f"\\includegraphics{{{picture}}}" in latex
+
+
+def test_enumeration_equals_one_pass_in_every_cell(out: Path):
+    gaps: dict[str, dict[tuple[str, str], float]] = {"themis": {}, "exact": {}}
+    for file in (out / "trials").glob("*.json"):
+        cell = json.loads(file.read_text())
+        searcher = cell["about"].pop("searcher", None)
+        if cell["about"]["kind"] == "search" and searcher in gaps:
+            where = json.dumps(cell["about"], sort_keys=True)
+            gaps[searcher] |= {(where, row["metric"]): row["gap"] for row in cell["rows"]}
+    assert gaps["themis"].keys() == gaps["exact"].keys()
+    # data sets, models, seeds and metrics, without and with a limit in time; and four worlds with
+    # two models and seeds
+    assert len(gaps["themis"]) == 2 * 2 * 2 * 2 * 5 + 4 * 2 * 2 * 5
+    for key, gap in gaps["themis"].items():
+        assert gap == pytest.approx(gaps["exact"][key], rel=0, abs=1e-12)
+
+
+def test_every_gap_has_its_cost_its_chance_level_and_the_published_one(out: Path):
+    gaps = pl.read_parquet(out / "table2/gaps-movielens-1m.parquet")
+    assert gaps["method"].n_unique() == 8
+    per_user = gaps.filter(pl.col("metric") != "pooled_auc")
+    # methods, models, metrics
+    assert per_user.height == 8 * 2 * 5
+    for column in ("gap", "users", "share", "chance_mean", "chance_q95", "p_value"):
+        assert per_user[column].null_count() == 0, column
+    # FairAS is younger than the paper
+    of_paper = per_user.filter(model="dcn")
+    paper = of_paper.filter(~pl.col("method").str.contains("^ours|^FairAS"))
+    assert paper["method"].n_unique() == 4
+    assert paper["published"].null_count() == 0
+    assert (per_user.filter(method="Themis")["accuracy"].drop_nulls() == 1).all()
+    tenth = per_user.filter(method="ours: adaptive, 10% of users")
+    assert (tenth["users"] <= 24).all()
+    claims = (out / "table2/table2.md").read_text()
+    assert "mean accuracy of FairRec | 95.0%" in claims
+    assert ",'-" not in (out / "table2/claims.csv").read_text()
+
+
+def test_table_2_is_arranged_as_in_the_paper_too(out: Path):
+    paper = pl.read_csv(out / "table2/paper-movielens-1m.csv")
+    # models and methods
+    assert paper.height == 2 * 8
+    assert {"auc", "mrr@5", "ndcg@5", "urd@5", "urp@5", "seconds"} <= {*paper.columns}
+
+
+def test_the_budget_in_users_of_table_3_is_kept(out: Path):
+    gaps = pl.read_parquet(out / "table3/gaps-movielens-1m.parquet")
+    assert gaps["share"].max() <= 0.24
+    time = pl.read_parquet(out / "table3/time-movielens-1m.parquet")
+    # 240 users and 18 combinations
+    assert time["limit"].unique().to_list() == [pytest.approx(0.005 * (240 + 18))]
+
+
+def test_mitigation_is_reported_beside_the_published_one(out: Path):
+    rows = pl.read_parquet(out / "table-mitigation/groups-movielens-1m.parquet")
+    ways = ["chosen on other targets", "chosen on the same targets", "same targets, labels seen"]
+    assert rows["way"].unique(maintain_order=True).to_list() == ways
+    for column in ("before", "after", "gap_before", "gap_after", "p_before", "reranker"):
+        assert rows[column].null_count() == 0, column
+    # the published URP is no absolute value
+    absolute = rows.filter(pl.col("published_before").is_null())
+    assert absolute["metric"].unique().to_list() == ["urp@5"]
+    assert rows.filter(metric="urp@5, signed").height == 1
+    mrr = rows.filter(metric="mrr@5")
+    assert mrr["published_before"].to_list() == [0.1824] * 3
+    assert mrr["published_gap_after"].to_list() == [0.3825] * 3
+    # who sees the labels puts every target first
+    assert mrr.filter(way=ways[2])["after"].to_list() == [1.0]
+    # chosen where it is reported: both are the same before anything is done
+    same = rows.filter(way=ways[1])
+    assert same["chosen_by"].to_list() == pytest.approx(same["before"].to_list())
+
+
+def test_finished_cells_are_not_worked_out_again(out: Path):
+    before = {path: path.stat().st_mtime_ns for path in (out / "trials").iterdir()}
+    runs = {path: path.stat().st_mtime_ns for path in (out / "runs").rglob("model.safetensors")}
+    table = (out / "table2/gaps-amazon-electronics.csv").read_bytes()
+    ran = run_paper("reproduce", "table2", *SMALL, "--out", str(out))
+    assert ran.code == 0
+    n_trials = 2 * 2 * (3 + 8 * 2)
+    assert f"({n_trials} of {n_trials} trials were there)" in ran.stderr
+    assert {path: path.stat().st_mtime_ns for path in (out / "trials").iterdir()} == before
+    assert {path: path.stat().st_mtime_ns for path in runs} == runs
+    assert (out / "table2/gaps-amazon-electronics.csv").read_bytes() == table
+
+
+def test_a_bundle_trained_runs_and_other_options(tmp_path: Path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    run_paper(
+        "synthetic",
+        "--shape",
+        "movielens-1m",
+        "--users",
+        "150",
+        "--items",
+        "90",
+        "--out",
+        "ml",
+        "--quiet",
+    )
+    trained = run_paper(
+        *("train", "synthetic movielens-1m", "--data", "ml", "--model", "deepfm", "--quiet"),
+        *("--out", "trained/synthetic-movielens-1m-deepfm", "--epochs", "1"),
+        *("--hyper", "layers=8,embedding=2"),
+    )
+    assert trained.code == 0
+    ran = run_paper(
+        *("reproduce", "figure-correlation", "--data", "ml", "--out", "out", "--runs", "trained"),
+        *("--models", "deepfm,taste", "--permutations", "9", "--seed", "0", "--quiet"),
+    )
+    assert (ran.code, ran.stderr) == (0, "")
+    assert "synthetic shape of MovieLens-1M, 150 users" in ran.stdout
+    gaps = pl.read_csv("out/figure-correlation/gaps-movielens-1m.csv")
+    assert gaps["model"].unique(maintain_order=True).to_list() == ["deepfm", "taste"]
+    # in ten permutations with the observed one, p-values are tenths
+    assert (gaps["p_value"] * 10 % 1).round(6).to_list() == [0.0] * gaps.height
+    # what was trained is used, nothing is trained beside it
+    assert [path.name for path in Path("trained").iterdir()] == ["synthetic-movielens-1m-deepfm"]
+    assert not Path("out/runs").exists()
+
+
+def test_a_run_of_other_data_is_refused(tmp_path: Path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for name, users in (("ml", "60"), ("other", "70")):
+        size = ("--users", users, "--items", "90")
+        run_paper("synthetic", "--shape", "movielens-1m", *size, "--out", name, "--quiet")
+    run_paper(
+        *("train", "synthetic movielens-1m", "--data", "ml", "--model", "dcn", "--quiet"),
+        *("--out", "runs/synthetic-movielens-1m-dcn", "--epochs", "1", "--hyper", "layers=8"),
+    )
+    ran = run_paper(
+        *("reproduce", "table1", "--data", "other", "--runs", "runs", "--models", "dcn"),
+        *("--out", "out"),
+    )
+    assert ran.code == 2
+    assert "holds a run of another model or of other data" in ran.stderr
+
+
+def test_data_sets_and_seeds_can_be_chosen(tmp_path: Path):
+    ran = run_paper(
+        *("reproduce", "figure-initialise", "--quick", "--datasets", "blackfriday, lfm360k"),
+        *("--seeds", "1", "--out", str(tmp_path), "--debug"),
+    )
+    assert ran.code == 0
+    rows = pl.read_csv(tmp_path / "figure-initialise/particles.csv")
+    assert rows["dataset"].unique(maintain_order=True).to_list() == ["lfm360k", "blackfriday"]
+    assert rows["on_groups_sd"].to_list() == [None] * 4
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        ((), "Name an experiment and a folder"),
+        (("table2",), "Name an experiment and a folder"),
+        (("tabel2", "--out", "out"), "Did you mean 'table2'"),
+        (("table2", "--out", "out", "--models", "deepmf"), "Did you mean 'deepfm'"),
+        (("table2", "--out", "out", "--models", ","), "No model is named"),
+        (("table2", "--out", "out", "--seeds", "0"), "invalid --seeds: expected"),
+        (("table2", "--out", "out", "--permutations", "0"), "invalid --permutations: expected"),
+        (("table2", "--out", "out", "--datasets", "movielens"), "Did you mean 'movielens-1m'"),
+        (("table3", "--out", "out", "--datasets", "blackfriday"), "table3 is of movielens-1m"),
+        (("table2", "--out", "out", "--data", "nowhere"), "nowhere: is no folder"),
+        (("table2", "--out", "file"), "is a file, not a folder"),
+        (("table1", "--out", "out", "--quick", "--models", "taste"), "about trained models"),
+    ],
+)
+def test_what_cannot_be_done_is_said_in_words(arguments, says, tmp_path: Path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    Path("file").write_text("")
+    ran = run_paper("reproduce", *arguments)
+    assert (ran.code, ran.stdout) == (2, "")
+    assert says in ran.stderr
+
+
+def test_a_quick_run_takes_no_data(tmp_path: Path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    run_paper("synthetic", "--shape", "movielens-1m", "--users", "60", "--out", "ml", "--quiet")
+    ran = run_paper("reproduce", "table2", "--quick", "--data", "ml", "--out", "out")
+    assert ran.code == 2
+    assert "Leave out --data" in ran.stderr
+
+
+def test_both_protocols_and_every_training_are_in_a_quick_run(out: Path):
+    gaps = pl.read_csv(out / "trainings/gaps.csv")
+    found = gaps.select("protocol", "training").unique(maintain_order=True).rows()
+    assert found == [("ours", 0), ("ours", 1), ("paper", 0), ("paper", 1)]
+
+
+def test_the_papers_protocol_and_training_seeds_can_be_asked_for(tmp_path: Path):
+    ran = run_paper(
+        *("reproduce", "table1", "--quick", "--datasets", "movielens-1m", "--models", "dcn"),
+        *("--protocol", "paper", "--training-seeds", "3,1", "--out", str(tmp_path)),
+    )
+    assert ran.code == 0, ran.stderr
+    assert "240 users; the paper's protocol" in ran.stdout
+    assert "models see zip_code, which is not known here" in ran.stdout
+    ends = sorted(path.name.partition("-paper-")[2] for path in (tmp_path / "runs").iterdir())
+    assert ends == ["dcn-seed1", "dcn-seed3"]

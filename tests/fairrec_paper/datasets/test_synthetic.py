@@ -1,0 +1,79 @@
+from __future__ import annotations
+
+import numpy as np
+import polars as pl
+import pytest
+
+from fairrec.demo.world_options import WorldOptions
+from fairrec_paper.datasets.synthetic import synthetic_bundle
+
+
+def small_world(**options):
+    return synthetic_bundle(WorldOptions(n_users=600, n_items=300, **options))
+
+
+def per_gender(bundle, value: pl.Expr) -> dict[str, float]:
+    """Mean over users of a value of their interactions, by gender."""
+    popularity = bundle.interactions.group_by("item_id").len("popularity")
+    categories = bundle.items.select("item_id", first=pl.col("categories").list.first())
+    rows = bundle.interactions.join(popularity, on="item_id").join(categories, on="item_id")
+    means = (
+        rows.group_by("user_id")
+        .agg(value.alias("value"))
+        .join(bundle.users, on="user_id")
+        .group_by("gender")
+        .agg(pl.col("value").mean())
+    )
+    return dict(means.iter_rows())
+
+
+TOP_SHARE = pl.col("first").value_counts(sort=True).struct.field("count").first() / pl.len()
+MEAN_POPULARITY = pl.col("popularity").mean()
+
+
+def test_the_same_seed_makes_the_same_world():
+    one, two = small_world(seed=3), small_world(seed=3)
+    assert one.interactions.equals(two.interactions)
+    assert not one.interactions.equals(small_world(seed=4).interactions)
+
+
+def test_each_pair_of_user_and_item_occurs_once():
+    rows = small_world().interactions
+    assert rows.select("user_id", "item_id").is_unique().all()
+
+
+def test_without_a_planted_group_genders_choose_alike():
+    world = small_world()
+    for value in (TOP_SHARE, MEAN_POPULARITY):
+        means = per_gender(world, value)
+        assert means["F"] == pytest.approx(means["M"], rel=0.06)
+
+
+def test_an_accuracy_gap_makes_choices_random():
+    means = per_gender(small_world(worse_served={"gender": "F"}), TOP_SHARE)
+    assert means["F"] < 0.5 * means["M"]
+
+
+def test_a_diversity_gap_narrows_choices():
+    means = per_gender(small_world(worse_served={"gender": "F"}, gap="diversity"), TOP_SHARE)
+    assert means["F"] > 1.3 * means["M"]
+
+
+def test_a_popularity_gap_turns_to_what_few_choose():
+    means = per_gender(small_world(worse_served={"gender": "F"}, gap="popularity"), MEAN_POPULARITY)
+    # nearly half of all users choose so, which evens out what is popular
+    assert means["F"] < 0.92 * means["M"]
+
+
+def test_strength_zero_is_no_gap():
+    planted = small_world(worse_served={"gender": "F"}, strength=0.0)
+    means = per_gender(planted, TOP_SHARE)
+    assert means["F"] == pytest.approx(means["M"], rel=0.06)
+
+
+def test_skew_makes_popularity_uneven():
+    def top_tenth(skew: float) -> float:
+        counts = np.sort(small_world(skew=skew).interactions["item_id"].value_counts()["count"])
+        return float(counts[-30:].sum() / counts.sum())
+
+    assert top_tenth(0.0) < 0.2 < top_tenth(1.2)

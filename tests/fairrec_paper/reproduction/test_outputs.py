@@ -1,0 +1,86 @@
+"""What is written holds the numbers, and outside text stays text."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+from fairrec.core.errors import OutputError
+from fairrec_paper.figures import grouped_bars
+from fairrec_paper.reproduction import layout
+from fairrec_paper.reproduction.layout import Drawing, Outcome
+from fairrec_paper.reproduction.outputs import as_markdown, write_outcome
+
+EVIL = "<script>alert(1)</script> & 50% of $x_1$ {a} | b"
+
+
+def outcome() -> Outcome:
+    data = pl.DataFrame({"method": ["dpso", EVIL], "gap": [0.123456, None], "sd": [0.01, None]})
+    columns = [("method", layout.text("method")), ("gap", layout.spread("gap", "sd"))]
+    bars = pl.DataFrame(
+        {"data": [EVIL, EVIL], "series": ["here", "published"], "value": [-0.1, 0.3]}
+    )
+    chart = grouped_bars(bars, EVIL, "larger by")
+    table = layout.table("gaps", EVIL, data, columns, EVIL)
+    return Outcome((table,), (Drawing("bars", EVIL, chart),), (EVIL,))
+
+
+def test_every_form_is_written(tmp_path: Path):
+    write_outcome(tmp_path / "out", "table2", EVIL, outcome(), "fairrec-paper reproduce table2")
+    names = sorted(path.name for path in (tmp_path / "out").iterdir())
+    assert names == [
+        "bars.pdf",
+        "bars.svg",
+        "gaps.csv",
+        "gaps.parquet",
+        "index.html",
+        "table2.md",
+        "table2.tex",
+    ]
+    assert (tmp_path / "out/bars.pdf").read_bytes().startswith(b"%PDF-")
+    for name, frame in (
+        ("csv", pl.read_csv(tmp_path / "out/gaps.csv")),
+        ("parquet", pl.read_parquet(tmp_path / "out/gaps.parquet")),
+    ):
+        assert frame["gap"].to_list() == [0.123456, None], name
+
+
+def test_a_later_page_shows_nothing_of_an_earlier_one(tmp_path: Path):
+    write_outcome(tmp_path, "table2", EVIL, outcome(), "")
+    table = layout.table(
+        "others", "other table", pl.DataFrame({"n": [1]}), [("n", layout.text("n"))]
+    )
+    write_outcome(tmp_path, "table2", "second", Outcome((table,)), "")
+    assert (tmp_path / "gaps.csv").exists()
+    for name in ("index.html", "table2.md", "table2.tex"):
+        text = (tmp_path / name).read_text()
+        assert "other table" in text, name
+        assert not re.search(r"dpso|alert|bars\.svg|0\.123", text), name
+
+
+def test_the_page_runs_no_script_and_needs_no_network(tmp_path: Path):
+    write_outcome(tmp_path, "table2", EVIL, outcome(), "")
+    page = (tmp_path / "index.html").read_text()
+    assert "<script" not in page
+    assert "&lt;script&gt;" in page
+    assert "default-src 'none'; script-src 'none'" in page.replace("&#39;", "'")
+    assert re.findall(r'(?:src|href)="(?!data:image/svg|#)([^"]*)"', page) == []
+    assert "0.123 ±0.0100" in page
+    assert "<script" not in (tmp_path / "bars.svg").read_text()
+
+
+def test_markdown_takes_outside_text_as_text():
+    markdown = as_markdown("title", outcome(), "fairrec-paper reproduce table2")
+    assert not re.search(r"(?<!\\)<script", markdown)
+    assert r"\| b |" in markdown
+    assert "$ fairrec-paper reproduce table2" in markdown
+
+
+def test_a_folder_that_cannot_be_written_is_an_error(tmp_path: Path):
+    (tmp_path / "gaps.csv").mkdir()
+    with pytest.raises(OutputError, match=r"gaps\.csv is a folder"):
+        write_outcome(tmp_path, "table2", "title", outcome(), "")
+    assert [path.name for path in tmp_path.iterdir()] == ["gaps.csv"]
