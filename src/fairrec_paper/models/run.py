@@ -23,7 +23,7 @@ from fairrec.core.files import file_sum
 from fairrec.core.parquet import damaged
 from fairrec.inputs.ids import known_positions
 from fairrec.scoring.features import is_missing
-from fairrec.scoring.model import ModelInput
+from fairrec.scoring.model import Model, ModelInput
 from fairrec.scoring.options import Feature
 from fairrec_paper.models.data import FeatureTables, feature_tables
 from fairrec_paper.models.evaluation import score_pairs
@@ -181,7 +181,7 @@ def load_run(folder: Path, device: str = "cpu") -> Run:
 ROWS_PER_CALL = 1 << 18
 
 
-class RunModel:
+class RunModel(Model):
     """A run whose users may have other attributes than they had in training.
 
     A user whose attributes are as they were is asked about by the row that the model has; any
@@ -196,9 +196,6 @@ class RunModel:
         names = run.record.attributes if with_attributes else ()
         self.features = tuple(Feature("users", name) for name in names)
         self.who = f"The run {plain(run.folder.name)}"
-
-    def open(self) -> None:
-        """The run is loaded."""
 
     def identity(self) -> str:
         """The checksum of its weights, as an audit's ledger has it."""
@@ -228,16 +225,6 @@ class RunModel:
     def answer(self, inputs: Mapping[str, AnyArray]) -> Any:
         """The model's logit for each pair."""
         return score_pairs(self._run.model, inputs["user"], inputs["item"])
-
-    def faults(self) -> dict[str, int]:
-        """None: a run is never asked again."""
-        return {}
-
-    def stop(self) -> None:
-        """Nothing waits."""
-
-    def close(self) -> None:
-        """Nothing to let go of."""
 
     def _rows_of(self, values: AnyArray, name: str, rows: AnyArray) -> AnyArray:
         """The row of the embeddings that each value has, by a user who has it."""
