@@ -563,7 +563,8 @@ def test_theta_decides_which_combinations_testsgd_looks_at(tables: Path):
     sizes = USERS.group_by(BY).len()["len"]
     n_users = {}
     for theta in ("0.2", "0.05"):
-        found = searched("--search", "testsgd", "--theta", theta, "--reference", "0.01")["search"]
+        options = ("--hyper", f"theta={theta}", "--reference", "0.01")
+        found = searched("--search", "testsgd", *options)["search"]
         assert found["hyper_parameters"] == {"theta": float(theta)}
         assert found["ending"] == "finished"
         n_large = (sizes >= float(theta) * N_USERS).sum()

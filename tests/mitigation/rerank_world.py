@@ -35,7 +35,6 @@ class RerankWorld:
         group: Sequence[int] | None = None,
         rest: float | None = None,
         threads: int = 1,
-        is_worse: bool = False,
     ) -> None:
         self.world = world
         n_users = len(world.users)
@@ -67,7 +66,6 @@ class RerankWorld:
             history_item=self.history.items_at(candidates.item_ids),
             group=self.group,
             k=k,
-            is_worse=is_worse,
             threads=threads,
         )
 

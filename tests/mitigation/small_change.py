@@ -1,4 +1,4 @@
-"""Six users before and after: two women raised, two men lowered, two others left as they are."""
+"""Four users before and after: two women re-ranked, two others left as they are."""
 
 from __future__ import annotations
 
@@ -31,13 +31,13 @@ def before_after(target: str = "urd@5", **changes: Any) -> BeforeAfter:
     seen = BeforeAfter(
         measures=Measures(metrics, target=0, cost=1, threads=1),
         aim=Aim(not is_distance, rest=0.5, is_distance=is_distance),
-        choice=Choice((WOMEN,), (MEN,), (WOMEN,), np.array([True, False, False, False])),
+        choice=Choice((WOMEN,), (WOMEN,), np.array([True, False, False, False])),
         chosen_by=np.array([[0.1, 0.9, 0.5, NAN], [0.4, 0.8, 0.6, 0.6]]),
-        before=np.array([[0.2, 0.4, 0.6, 0.8, 0.5, 0.7], [0.5, 0.7, 0.9, 0.9, 0.1, 0.3]]),
-        after=np.array([[0.4, 0.6, 0.5, 0.7, 0.5, 0.7], [0.4, 0.5, 0.9, 0.8, 0.1, 0.3]]),
-        position=np.array([0, 0, 1, 1, -1, -1]),
+        before=np.array([[0.2, 0.4, 0.5, 0.7], [0.5, 0.7, 0.1, 0.3]]),
+        after=np.array([[0.4, 0.6, 0.5, 0.7], [0.4, 0.5, 0.1, 0.3]]),
+        position=np.array([0, 0, -1, -1]),
         choosers=genders(0, 1, 2, 2),
-        users=genders(0, 0, 1, 1, 2, 2),
+        users=genders(0, 0, 2, 2),
         alpha=0.05,
     )
     return replace(seen, **changes)

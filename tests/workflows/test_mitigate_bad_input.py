@@ -26,7 +26,6 @@ BARE = WORLD._replace(
     [
         ("ndgc@5", {}, "No metric 'ndgc'. Did you mean 'ndcg'"),
         ("pooled_auc", {}, "'pooled_auc' is no mean over users, so its change cannot be tested"),
-        ("urp@5", {"allow_level_down": True}, "allow_level_down: neither end of 'urp@5' is bet"),
         (
             "ndcg@5",
             {"strength": 1.1},

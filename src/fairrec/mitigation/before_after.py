@@ -33,7 +33,7 @@ class BeforeAfter:
     ----------
     chosen_by : (n_metrics, n_choosers), on the targets that were chosen by
     before, after : (n_metrics, n_users), on the held-out targets, which are reported on
-    position : (n_users,), the group a user was re-ranked with, raised ones first; -1 for others
+    position : (n_users,), the chosen group a user is in; -1 for all others
     choosers, users : attributes of those chosen by and of those reported on
     """
 
@@ -49,16 +49,6 @@ class BeforeAfter:
     alpha: float
 
     @property
-    def chosen(self) -> IntArray:
-        """(n_users,), the chosen group of each user; -1 for all others, lowered ones too."""
-        return np.where(self.position < len(self.choice.groups), self.position, -1)
-
-    @property
-    def lowered(self) -> BoolArray:
-        """(n_users,), users of the groups that are served worse on purpose."""
-        return self.position >= len(self.choice.groups)
-
-    @property
     def reported_aim(self) -> Aim:
         """The aim as the held-out targets have it: the others are those of these targets.
 
@@ -66,11 +56,6 @@ class BeforeAfter:
         """
         rest = mean_or_nan(self.before[self.measures.target][self.position < 0])
         return replace(self.aim, rest=rest, side_of_group=self._sides)
-
-    @property
-    def pool(self) -> IntArray:
-        """(n_users,), who may be taken to change as others do: the raised, and the lowered."""
-        return self.lowered.astype(np.int64)
 
     @property
     def _chooser_groups(self) -> IntArray:
@@ -93,20 +78,19 @@ class BeforeAfter:
 
     def chosen_change(self, metric: int) -> Change:
         """Of the users of the chosen groups; towards the others where no end is better."""
-        chosen = self.chosen
         if not self.is_distance(metric):
-            return self.change(metric, chosen >= 0)
+            return self.change(metric, self.position >= 0)
         aim = self.reported_aim
-        before, after = (aim.values(v[metric], chosen) for v in (self.before, self.after))
+        before, after = (aim.values(v[metric], self.position) for v in (self.before, self.after))
         return distance_change(before, after, self.alpha)
 
     def to_others(self) -> GapToOthers:
         """How far the chosen groups are behind all others in the target metric."""
-        target, chosen, is_other = self.measures.target, self.chosen, self.position < 0
+        target, is_other = self.measures.target, self.position < 0
         worse_end = worse_ends(self.aim.higher_is_better)[0]
         is_distance, n_groups = self.aim.is_distance, len(self.choice.groups)
         of_group = self._sides if is_distance else np.full(n_groups, worse_end)
-        side = np.append(of_group, np.nan)[chosen]
+        side = np.append(of_group, np.nan)[self.position]
         gaps = (
             gap_to_others(values[target], is_other, side, self.alpha)
             for values in (self.before, self.after)
@@ -122,24 +106,22 @@ class BeforeAfter:
         return tuple(
             MitigatedGroup(
                 group=group.as_dict(),
-                is_lowered=at >= len(self.choice.groups),
                 chosen_by=_or_none(mean_or_nan(chosen_by[is_member(group, self.choosers)])),
                 change=change_among(
                     before,
                     after,
-                    self.pool,
                     is_member(group, self.users),
                     higher_is_better,
                     self.alpha,
                 ),
             )
-            for at, group in enumerate((*self.choice.groups, *self.choice.lowered))
+            for group in self.choice.groups
         )
 
     def regression(self) -> Regression:
         """The chosen groups and the others by the targets chosen by, and by held-out ones."""
         chosen_by = self.aim.level(self.chosen_by[self.measures.target], self._chooser_groups)
-        fresh = self.reported_aim.level(self.before[self.measures.target], self.chosen)
+        fresh = self.reported_aim.level(self.before[self.measures.target], self.position)
         return Regression(
             chosen_by=_or_none(chosen_by),
             fresh=_or_none(fresh),
@@ -155,7 +137,7 @@ class BeforeAfter:
         measured : (n_strengths, 2, n_touched), target and cost of the re-ranked users
         """
         touched = self.position >= 0
-        reported = levels_of(measured, tuned.strengths, self.reported_aim, self.chosen[touched])
+        reported = levels_of(measured, tuned.strengths, self.reported_aim, self.position[touched])
         cost = self.measures.cost
         costs = np.full(len(touched), np.nan) if cost is None else self.before[cost].copy()
         points = []

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import polars as pl
 
-from fairrec.core.arrays import BoolArray, FloatArray, IntArray
+from fairrec.core.arrays import BoolArray, FloatArray
 from fairrec.metrics.direction import badness
 from fairrec.result.change_schema import Change, GapChange
 from fairrec.result.changes import change_of, change_part
@@ -50,13 +50,12 @@ def distance_change(before: FloatArray, after: FloatArray, alpha: float) -> Chan
 def change_among(
     before: FloatArray,
     after: FloatArray,
-    pool: IntArray,
     is_in: BoolArray,
     higher_is_better: bool | None,
     alpha: float,
 ) -> Change:
     """The change of some of the users, as `group_changes` has it."""
-    parts = paired_sums(before, after, pool)
+    parts = paired_sums(before, after)
     sums = PairedSums(*(np.array([part[is_in].sum()]) for part in parts))
     return change_part(sums.changes(alpha), 0, higher_is_better, alpha)
 

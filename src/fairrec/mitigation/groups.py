@@ -4,19 +4,18 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 
-from fairrec.core.arrays import BoolArray, FloatArray, IntArray
+from fairrec.core.arrays import BoolArray, FloatArray
 from fairrec.core.audit_options import take_smaller_groups
 from fairrec.core.errors import InputError, plain
 from fairrec.core.options import spelled
 from fairrec.groups.group import Group
 from fairrec.groups.grouping import Grouping
 from fairrec.groups.membership import group_of_users, refuse_empty
-from fairrec.inputs.users import Attribute
 from fairrec.mitigation.group_file import read_groups
 from fairrec.mitigation.options import MitigationOptions
 from fairrec.mitigation.split import TargetSplit
@@ -30,13 +29,11 @@ class Choice:
     Parameters
     ----------
     groups : whose lists are re-ranked
-    lowered : to be served worse on purpose
     tuned_groups : groups of the users to tune on
     is_tuned : (n_users,), users to tune on
     """
 
     groups: tuple[Group, ...]
-    lowered: tuple[Group, ...]
     tuned_groups: tuple[Group, ...]
     is_tuned: BoolArray
 
@@ -45,16 +42,6 @@ class Choice:
         """Those to re-rank, then those that only the tuning needs."""
         extra = tuple(group for group in self.tuned_groups if group not in self.groups)
         return (*self.groups, *extra)
-
-    def positions(self, attributes: Sequence[Attribute]) -> IntArray:
-        """(n_users,), which group users are re-ranked with; -1 for those who are not.
-
-        Groups count as learned: those to re-rank, those that only the tuning needs, those to lower.
-        """
-        n_chosen = len(self.groups)
-        group = group_of_users((*self.groups, *self.lowered), attributes)
-        n_extra = len(self.learned_groups) - n_chosen
-        return np.where(group >= n_chosen, group + n_extra, group)
 
 
 def choose_groups(
@@ -65,7 +52,7 @@ def choose_groups(
     seed: int,
     find_groups: Callable[[], Sequence[Group]],
 ) -> Choice:
-    """Groups by the rule, and those served best where they may be lowered.
+    """Groups by the rule.
 
     Parameters
     ----------
@@ -73,24 +60,13 @@ def choose_groups(
     grouping : of the users to choose by
     find_groups : the groups an audit of the users to choose by finds, for the rule "findings"
     """
-    inputs, higher_is_better = split.choosing, plan.target.metric.higher_is_better
     worst = parse_worst(plan.groups) if isinstance(plan.groups, str) else None
     if worst is not None:
         rng = np.random.default_rng(seed)
-        choice = choose_worst(values, grouping, higher_is_better, worst, rng)
-    else:
-        groups = find_groups() if plan.groups == "findings" else _named_groups(plan, split)
-        is_chosen = group_of_users(groups, inputs.attributes) >= 0
-        choice = Choice(tuple(groups), (), tuple(groups), is_chosen)
-    if not plan.allow_level_down:
-        return choice
-    assert higher_is_better is not None
-    # among those nobody raises; a group of a file may hold several intersections
-    is_raised = group_of_users(choice.groups, inputs.attributes) >= 0
-    others = np.where(is_raised, np.nan, values)
-    n_groups = len(choice.groups)
-    best = best_served(others, grouping, higher_is_better, n_groups)
-    return replace(choice, lowered=best)
+        return choose_worst(values, grouping, plan.target.metric.higher_is_better, worst, rng)
+    groups = find_groups() if plan.groups == "findings" else _named_groups(plan, split)
+    is_chosen = group_of_users(groups, split.choosing.attributes) >= 0
+    return Choice(tuple(groups), tuple(groups), is_chosen)
 
 
 def _named_groups(plan: MitigationOptions, split: TargetSplit) -> list[Group]:
@@ -136,18 +112,7 @@ def choose_worst(
             f"{take_smaller_groups()}, or name fewer attributes in {spelled('by')}."
         )
 
-    return Choice(_named(worst, grouping), (), _named(sorted(set(tuned)), grouping), is_tuned)
-
-
-def best_served(
-    values: FloatArray,
-    grouping: Grouping,
-    higher_is_better: bool,
-    n_groups: int,
-) -> tuple[Group, ...]:
-    """The best served intersections of all attributes, best first."""
-    harm = harm_per_cell(values, grouping.cells, higher_is_better, grouping.min_users)
-    return _named(worst_cells(-harm, WorstRule(number=n_groups)), grouping)
+    return Choice(_named(worst, grouping), _named(sorted(set(tuned)), grouping), is_tuned)
 
 
 def _named(cells: Iterable[int], grouping: Grouping) -> tuple[Group, ...]:

@@ -33,7 +33,6 @@ class RerankLists:
     history_item : (n_items,), position of each item in the history; -1 where nobody had it
     group : (n_lists,), which of the groups to re-rank the user belongs to
     k : how many places are re-ranked; below them the model's order stays
-    is_worse : served worse on purpose, to lower the best served groups
     labels : for the oracle alone; None for every other re-ranker
     """
 
@@ -46,7 +45,6 @@ class RerankLists:
     history_item: IntArray
     group: IntArray
     k: int
-    is_worse: bool = False
     threads: int = 1
     labels: FloatArray | None = None
 

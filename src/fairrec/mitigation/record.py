@@ -33,20 +33,17 @@ class RerankerRecord(Part):
     k: int = Field(ge=1, description="places that are re-ranked")
     by: tuple[str, ...] = Field(description="attributes that define the groups, with their binning")
     groups: tuple[dict[str, Value], ...] = Field(description="whose lists are re-ranked")
-    lowered: tuple[dict[str, Value], ...] = Field(
-        default=(), description="groups served worse on purpose"
-    )
     rest: float | None = Field(
         default=None, description="mean of the metric over all others, where a re-ranker aims at it"
     )
 
     @property
-    def all_groups(self) -> tuple[Group, ...]:
-        """Those to raise, then those to lower."""
-        return tuple(Group.of(group) for group in (*self.groups, *self.lowered))
+    def parsed_groups(self) -> tuple[Group, ...]:
+        """The groups whose lists are re-ranked."""
+        return tuple(Group.of(group) for group in self.groups)
 
     def with_groups(self, groups: Sequence[Group]) -> RerankerRecord:
-        """The same for other groups to raise."""
+        """The same for other groups."""
         return self.model_copy(update={"groups": tuple(group.as_dict() for group in groups)})
 
 
@@ -66,7 +63,6 @@ def record_of(
         k=target.k or DEFAULT_K,
         by=by,
         groups=tuple(group.as_dict() for group in choice.groups),
-        lowered=tuple(group.as_dict() for group in choice.lowered),
         rest=aim.rest if has_rest else None,
     )
 

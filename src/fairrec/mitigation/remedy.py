@@ -44,9 +44,6 @@ class Remedy:
                 f"The re-ranker '{record.reranker}' needs labels. Give a table with a label column."
             )
         self._history = read_history(tables["history"]) if "history" in tables else None
-        groups = record.all_groups
-        # a group may be raised where the strength is tuned and lowered in the end: learned once
-        self._learned_as = np.array([groups.index(group) for group in groups], dtype=np.int64)
         self._reranker = self._learn(inputs, kind.needs)
 
     def scores_of(self, inputs: AuditInputs, group_of_user: IntArray | None = None) -> Rescored:
@@ -58,18 +55,14 @@ class Remedy:
             by default as the record says
         """
         if group_of_user is None:
-            group_of_user = group_of_users(self._record.all_groups, inputs.attributes)
-        n_raised = len(self._record.groups)
-        parts = []
-        for is_worse in (False, True):
-            is_mine = (group_of_user >= 0) & ((group_of_user >= n_raised) == is_worse)
-            users = np.flatnonzero(is_mine)
-            if len(users):
-                groups = self._learned_as[group_of_user[users]]
-                lists = self._lists(inputs, users, groups, is_worse)
-                rows = _rows_of(inputs, users)
-                parts.append((rows, lists, self._reranker.orders(lists)))
-        return Rescored(inputs.candidates.scores, parts)
+            group_of_user = group_of_users(self._record.parsed_groups, inputs.attributes)
+        users = np.flatnonzero(group_of_user >= 0)
+        if not len(users):
+            return Rescored(inputs.candidates.scores, None)
+        lists = self._lists(inputs, users, group_of_user[users])
+        offsets = inputs.candidates.offsets
+        rows = gather_lists(np.arange(offsets[-1]), offsets, inputs.list_of_user[users])
+        return Rescored(inputs.candidates.scores, (rows, lists, self._reranker.orders(lists)))
 
     def _learn(self, inputs: AuditInputs, needs: frozenset[str]) -> Reranker:
         record, history = self._record, self._history
@@ -80,18 +73,14 @@ class Remedy:
             user_ids, attributes = inputs.everyone()
             at = history.users_at(user_ids)
             known = at >= 0
-            groups = group_of_users(record.all_groups, attributes)
+            groups = group_of_users(record.parsed_groups, attributes)
             group_of_user[at[known]] = groups[known]
             if {"items", "history"} <= needs:
                 categories, _ = read_categories(inputs.tables["items"], history.item_ids)
-        training = TrainingSet(
-            history, categories, group_of_user, len(record.all_groups), record.rest
-        )
+        training = TrainingSet(history, categories, group_of_user, len(record.groups), record.rest)
         return RERANKERS[record.reranker].build(training)
 
-    def _lists(
-        self, inputs: AuditInputs, users: IntArray, groups: IntArray, is_worse: bool
-    ) -> RerankLists:
+    def _lists(self, inputs: AuditInputs, users: IntArray, groups: IntArray) -> RerankLists:
         """The lists of some users, as a re-ranker sees them."""
         part = inputs.for_users(users)
         candidates, history = part.candidates, self._history
@@ -109,7 +98,6 @@ class Remedy:
             ),
             group=groups,
             k=self._record.k,
-            is_worse=is_worse,
             threads=self._threads,
             labels=candidates.labels if self._sees_labels else None,
         )
@@ -121,29 +109,23 @@ class Rescored:
     Parameters
     ----------
     model : (n_rows,), the model's scores
-    parts : the rows of some lists, these lists, and their orders
+    part : the rows of the lists to re-rank, these lists, and their orders; None without any
     """
 
     def __init__(
-        self, model: FloatArray, parts: list[tuple[IntArray, RerankLists, Orders]]
+        self, model: FloatArray, part: tuple[IntArray, RerankLists, Orders] | None
     ) -> None:
         self._model = model
-        self._parts = parts
+        self._part = part
 
     def at(self, strength: float) -> FloatArray:
         """(n_rows,), the model's own scores at strength 0 and for everyone else."""
-        if strength == 0:
+        if strength == 0 or self._part is None:
             return self._model
+        rows, lists, orders = self._part
         scores = self._model.copy()
-        for rows, lists, orders in self._parts:
-            scores[rows] = lists.scores_in(orders(strength))
+        scores[rows] = lists.scores_in(orders(strength))
         return scores
-
-
-def _rows_of(inputs: AuditInputs, users: IntArray) -> IntArray:
-    """The rows of the candidates of some users."""
-    offsets = inputs.candidates.offsets
-    return gather_lists(np.arange(offsets[-1]), offsets, inputs.list_of_user[users])
 
 
 def _nowhere(n: int) -> IntArray:

@@ -68,7 +68,6 @@ def summary_of(
         n_users_reported=split.reported.n_users,
         rule=str(plan.groups),
         groups=seen.groups(),
-        allows_level_down=plan.allow_level_down,
         alpha=options.alpha,
         effects=effects,
         to_others=to_others,
@@ -86,14 +85,13 @@ def summary_of(
 def _effects(
     seen: BeforeAfter, changes: GroupChanges, audits: Sequence[Mapping[str, MetricResult]]
 ) -> dict[str, MetricEffect]:
-    """What it did to each metric: for the chosen, those lowered, the others and everyone."""
+    """What it did to each metric: for the chosen, the others and everyone."""
     is_other = seen.position < 0
     return {
         metric.name: MetricEffect(
             higher_is_better=metric.metric.higher_is_better,
             is_distance=seen.is_distance(at),
             chosen=seen.chosen_change(at),
-            lowered=seen.change(at, seen.lowered) if seen.choice.lowered else None,
             others=seen.change(at, is_other),
             everyone=seen.change(at, np.ones(len(is_other), dtype=bool)),
             gap=gap_change(*(results[metric.name] for results in audits)),

@@ -66,7 +66,6 @@ class MetricEffect(Part):
         "the targets it was chosen by, negative beyond the others"
     )
     chosen: Change = Field(description="users of the chosen groups")
-    lowered: Change | None = Field(description="users of groups served worse on purpose")
     others: Change = Field(description="users whose lists are not touched")
     everyone: Change
     gap: GapChange
@@ -80,7 +79,6 @@ class MitigatedGroup(Part):
     """A group whose lists were re-ranked."""
 
     group: dict[str, Value]
-    is_lowered: bool = Field(description="served worse on purpose, to close the gap from above")
     chosen_by: float | None = Field(description="its value on the targets it was chosen by")
     change: Change
 
@@ -147,7 +145,6 @@ class MitigationSummary(Part):
     n_users_reported: int
     rule: str
     groups: tuple[MitigatedGroup, ...]
-    allows_level_down: bool
     alpha: float
     effects: dict[str, MetricEffect]
     to_others: GapToOthers

@@ -56,7 +56,7 @@ from fairrec.mitigation.tuning import Levels, aim_of, is_level, levels_of, tuned
 from fairrec.result.audit_result import AuditResult
 from fairrec.result.run_file import places_of
 from fairrec.result.schema import InputSummary
-from fairrec.statistics.changes import GroupChanges, group_changes
+from fairrec.statistics.changes import group_changes
 from fairrec.workflows.audit import audit_inputs
 
 
@@ -84,7 +84,6 @@ def mitigate(
     reranker: str | None = MitigationOptions.reranker,
     strength: Strength = MitigationOptions.strength,
     max_loss: MaxLoss = MitigationOptions.max_loss,
-    allow_level_down: bool = MitigationOptions.allow_level_down,
     metrics: Sequence[str] | str | None = None,
     columns: Mapping[str, str] | str | None = None,
     relevant: Relevant | str = None,
@@ -113,7 +112,7 @@ def mitigate(
     Parameters
     ----------
     predictions : as of an audit
-    metric, groups, reranker, strength, max_loss, allow_level_down : see MitigationOptions
+    metric, groups, reranker, strength, max_loss : see MitigationOptions
     users, items, history, columns, by, test, relevant, gain, missing_lists : see TableOptions
     by_items : see TableOptions
     validation, metrics : as declared
@@ -181,7 +180,7 @@ def _mitigate(
     strength, levels = tuned_strength(plan, aim, measures.cost_name, levels_at)
 
     progress("re-ranking", 0, 0)
-    position = choice.positions(reported.attributes)
+    position = group_of_users(choice.groups, reported.attributes)
     reranked = reported.with_scores(remedy.scores_of(reported, position).at(strength))
     before, after = measures.values(reported), measures.values(reranked)
 
@@ -199,7 +198,13 @@ def _mitigate(
         reported.attributes,
         options.alpha,
     )
-    changes = _group_changes(seen, options)
+    changes = group_changes(
+        measures.directions,
+        before,
+        after,
+        Grouping.of(reported.attributes, options),
+        options.alpha,
+    )
     touched = reported.for_users(np.flatnonzero(position >= 0))
     again = remedy.scores_of(touched, position[position >= 0])
     curve = measures.at_strengths(again, touched, levels.strengths, progress)
@@ -228,7 +233,9 @@ def _mitigate(
         change_table(changes),
         predictions_table(
             everyone,
-            remedy.scores_of(everyone, choice.positions(everyone.attributes)).at(strength),
+            remedy.scores_of(everyone, group_of_users(choice.groups, everyone.attributes)).at(
+                strength
+            ),
         ),
     )
 
@@ -253,14 +260,6 @@ def _found_groups(
             f"re-rank the worst ones all the same: {spelled('groups', 'worst:10%')}"
         )
     return worse
-
-
-def _group_changes(seen: BeforeAfter, options: AuditOptions) -> GroupChanges:
-    """Every group of the users reported on, before and after."""
-    grouping = Grouping.of(seen.users, options)
-    return group_changes(
-        seen.measures.directions, seen.before, seen.after, seen.pool, grouping, options.alpha
-    )
 
 
 def _of_reranked(result: AuditResult) -> AuditResult:

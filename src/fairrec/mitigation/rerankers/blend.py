@@ -15,9 +15,8 @@ def blended_orders(lists: RerankLists, opinion: FloatArray) -> Orders:
     opinion : (n_rows,), higher is better
     """
     model, other = lists.standardised(lists.scores), lists.standardised(opinion)
-    sign = -1.0 if lists.is_worse else 1.0
 
     def order(strength: float) -> IntArray:
-        return lists.sorted_by((1 - strength) * model + sign * strength * other)
+        return lists.sorted_by((1 - strength) * model + strength * other)
 
     return order

@@ -36,12 +36,11 @@ class Calibrated:
 
         def order(strength: float) -> IntArray:
             new = lists.by_score.copy()
-            weight = -strength if lists.is_worse else strength
             arrays = (lists.items, lists.relevance, categories.offsets, categories.codes)
             tastes = self._tastes
             n_codes = int(max(tastes.n_codes, categories.codes.max(initial=-1) + 1))
             history = (lists.user, tastes.offsets, tastes.codes, tastes.shares, n_codes)
-            lists.in_chunks(_fill, *arrays, *history, lists.k, 1 - strength, weight, new)
+            lists.in_chunks(_fill, *arrays, *history, lists.k, 1 - strength, strength, new)
             return new
 
         return order

@@ -27,9 +27,8 @@ class Mmr:
 
         def order(strength: float) -> IntArray:
             new = lists.by_score.copy()
-            weight = -strength if lists.is_worse else strength
             arrays = (lists.items, lists.relevance, categories.offsets, categories.codes)
-            lists.in_chunks(_fill, *arrays, lists.k, 1 - strength, weight, new)
+            lists.in_chunks(_fill, *arrays, lists.k, 1 - strength, strength, new)
             return new
 
         return order

@@ -29,10 +29,9 @@ class PopularityCalibrated:
 
         def order(strength: float) -> IntArray:
             new = lists.by_score.copy()
-            weight = -strength if lists.is_worse else strength
             arrays = (lists.items, lists.relevance, popularity.per_item)
             own = popularity.history_per_user
-            lists.in_chunks(_fill, *arrays, own, lists.k, 1 - strength, weight, new)
+            lists.in_chunks(_fill, *arrays, own, lists.k, 1 - strength, strength, new)
             return new
 
         return order

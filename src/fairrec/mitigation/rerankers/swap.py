@@ -97,9 +97,8 @@ class _Exchanges:
         rows, bounds = _rows_of(lists.offsets, members)
         # of equals the one that the model has first is taken
         rows = lists.by_score[rows]
-        # gain: how much nearer to the rest an item brings the group, or further where it is lowered
-        toward = np.sign(distance) if lists.is_worse else -np.sign(distance)
-        gain = toward * self._part[rows]
+        # how much nearer to the rest an item brings the group
+        gain = -np.sign(distance) * self._part[rows]
         in_list = self._is_top[rows]
         target = float(gain[in_list].sum()) + needed
         chosen[rows] = choose(lists.relevance[rows], gain, bounds, lists.k, target)
