@@ -85,12 +85,6 @@ def test_a_group_that_was_too_small_is_refused():
         difference_harms(table, result.summary, "hits").position({"gender": "F", "age": "56+"})
 
 
-def test_tables_of_earlier_versions_are_refused():
-    table = planted().group_table.drop("is_known")
-    with pytest.raises(InputError, match="no is_known: it is of an earlier version"):
-        difference_harms(table, planted().summary, "hits")
-
-
 def test_a_ratio_is_that_of_means_and_its_interval_is_a_little_wider_than_one_of_certain_others():
     result = planted()
     found = ratio_harms(result.group_table, result.summary, "hits")

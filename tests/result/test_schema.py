@@ -52,18 +52,3 @@ def test_an_older_result_without_ratios_is_read():
     written = json.loads(RESULT.to_json())
     assert written.pop("ratios") is not None
     assert AuditSummary.model_validate(written).ratios is None
-
-
-def test_an_older_result_says_by_its_tables_what_users_were_measured_by():
-    written = json.loads(RESULT.to_json())
-    told = {written.pop("measured_by")}
-    table = {"name": "a.csv", "sha256": None}
-    for names, what in (
-        (("predictions", "users"), "candidates"),
-        (("predictions", "test", "users"), "recommendations"),
-        (("values", "users"), "values"),
-        (("counts",), None),
-    ):
-        inputs = dict.fromkeys(names, table)
-        assert AuditSummary.model_validate({**written, "inputs": inputs}).measured_by == what
-    assert told == {"candidates"}

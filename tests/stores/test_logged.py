@@ -61,15 +61,6 @@ def test_nobody_worse_is_no_harm_and_nothing_tested_is_no_number():
     untested = audit(*two_groups(), by="group", permutations=0)
     assert not any(name.endswith("shown") for name in numbers_of(untested))
     assert verdict_of(untested.summary)["fairrec.outcome"] == "not tested"
-    # as a table of an earlier version has it
-    older = alike.group_table.drop("is_beyond_chance", "is_known")
-    assert not any(name.endswith("shown") for name in numbers_of(_with_table(alike, older)))
-
-
-def _with_table(result: AuditResult, table: pl.DataFrame) -> AuditResult:
-    from dataclasses import replace
-
-    return replace(result, group_table=table)
 
 
 def test_long_settings_are_cut_and_empty_ones_left_out():

@@ -188,8 +188,7 @@ def _run_of(folder: Path, sums: FileSums, otherwise: str = BY_TABLES) -> AuditRu
     if run is None:
         raise InputError(
             f"{folder}: has no run.json, which says where the tables of this audit are: it is not "
-            "there in results of older versions, and not passed on with a result. Audit again, or "
-            f"{otherwise}"
+            f"passed on with a result. Audit again, or {otherwise}"
         )
     return run
 

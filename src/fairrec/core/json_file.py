@@ -57,7 +57,6 @@ def checked_json(data: str | bytes, content: type[Content], has_infinity: bool =
         found = content.model_validate_json(data)
     except ValidationError as error:
         raise ValueError(_first_of(error)) from error
-    # results of earlier versions are brought to this one before they are checked
     except (TypeError, KeyError, ArithmeticError, AttributeError, RecursionError) as error:
         raise ValueError(plain(error)) from error
     for number in _numbers_in(found.model_dump()):

@@ -162,11 +162,6 @@ def harms_in(
     is_at_worst : whether intervals reach as far as they may where attributes are unknown; chance
         comes on top of the bounds, by as much as on top of the difference
     """
-    if missing := [name for name in JUDGED if name not in table.columns]:
-        raise InputError(
-            f"The table of groups has no {' and no '.join(missing)}: it is of an earlier version "
-            "of FairRec. Audit again."
-        )
     rows = table.filter(pl.col("metric") == metric)
     low, high = (
         rows[f"simultaneous_{end}"].fill_null(limit).to_numpy()

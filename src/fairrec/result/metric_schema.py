@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-from pydantic import Field, model_validator
+from pydantic import Field
 
 from fairrec.inputs.users import Value
-from fairrec.result.parts import GroupValue, Part, without
+from fairrec.result.parts import GroupValue, Part
 from fairrec.statistics.interaction import CarriedBy
 from fairrec.statistics.outcome import Outcome
 
@@ -85,8 +83,8 @@ class Finding(Part):
         default=None,
         description="what is known about its harm: worse by more than matters; worse, by how much "
         "is open or nothing was said to matter; not worse by more than matters; inconclusive. "
-        "Where neither end is better: differs by more, differs, differs by no more. Null in "
-        "results from before there were verdicts",
+        "Where neither end is better: differs by more, differs, differs by no more. Null of "
+        "shares of users who are missing",
     )
     difference: float = Field(
         description="mean of the group minus mean of all other users, among users in the same "
@@ -98,15 +96,13 @@ class Finding(Part):
         description="users of the group whom the difference is about: in circumstances that weigh "
         "as much as they are many, because there are others too; null where none are given",
     )
-    shrunken_difference: float | None = Field(
-        default=None,
-        description="what is left after correcting for this group being picked out",
+    shrunken_difference: float = Field(
+        description="what is left after correcting for this group being picked out"
     )
     interval: tuple[float, float] = Field(
         description="confidence interval of the difference at 1 - alpha, for one group at a time"
     )
-    simultaneous: tuple[float | None, float | None] | None = Field(
-        default=None,
+    simultaneous: tuple[float | None, float | None] = Field(
         description="confidence interval of the difference that holds for all groups and metrics "
         "at once, so also for those picked out; an end is null where it has no limit",
     )
@@ -132,12 +128,6 @@ class Finding(Part):
         default=(), description="users of the group with a value in each of the metric's bins"
     )
     counts_of_others: tuple[int, ...] = Field(default=(), description="the same of all others")
-
-    @model_validator(mode="before")
-    @classmethod
-    def _of_older_results(cls, data: Any) -> Any:
-        """Results from before neighbours were looked at have Shapley contributions instead."""
-        return without(data, "contributions") if isinstance(data, dict) else data
 
 
 class Detectable(Part):
@@ -298,9 +288,7 @@ class MetricResult(Part):
     )
     n_not_listed: int = Field(description="of those, neither listed nor folded")
     detectable: tuple[Detectable, ...]
-    verdict: MetricVerdict | None = Field(
-        default=None, description="null where nothing was tested, and in older results"
-    )
+    verdict: MetricVerdict | None = Field(default=None, description="null where nothing was tested")
     undecided: tuple[UndecidedGroup, ...] = Field(
         default=(),
         description="groups with an adjusted p-value of at most alpha, of which the simultaneous "
@@ -321,12 +309,3 @@ class MetricResult(Part):
         description="edges of the bins in which values of findings are counted: one for each of up "
         "to 12 values, else 20, of which the outer ones hold far tails and may be wider",
     )
-
-    @model_validator(mode="before")
-    @classmethod
-    def _of_older_results(cls, data: Any) -> Any:
-        """Results from before users without a value were judged give no all-clear over them."""
-        if isinstance(data, dict) and "undefined_share" not in data and data.get("n_undefined"):
-            share = data["n_undefined"] / (data["n_defined"] + data["n_undefined"])
-            return {**data, "undefined_share": share, "is_conclusive": share <= MAX_UNDEFINED}
-        return data

@@ -70,9 +70,7 @@ class MetricEffect(Part):
     everyone: Change
     gap: GapChange
     groups: GroupCounts
-    ordered: OrderedChanges | None = Field(
-        default=None, description="null in files of before this was kept"
-    )
+    ordered: OrderedChanges
 
 
 class MitigatedGroup(Part):

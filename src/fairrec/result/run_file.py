@@ -118,7 +118,7 @@ def put_run(run: AuditRun, part: Path, folder: Path, files: Mapping[str, str]) -
 
 
 def load_audit_run(folder: str | Path, sums: FileSums = NO_SUMS) -> AuditRun | None:
-    """The run of a result saved in a folder; None where it is from before there was one.
+    """The run of a result saved in a folder; None where it was not passed on with it.
 
     Parameters
     ----------

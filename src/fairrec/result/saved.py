@@ -173,7 +173,7 @@ def _has_its_types(groups: pl.DataFrame, texts: list[str]) -> bool:
         and all(name in types and types[name].is_integer() for name in _WHOLE)
         and are_numbers(groups, *NUMBERS)
         and not any(groups[name].null_count() for name in ("metric", *_WHOLE))
-        # those of an earlier version, and of other circumstances, have none
+        # some circumstances have none
         and all(types.get(name, pl.Boolean) == pl.Boolean for name in ("is_fully_scored", *JUDGED))
         and are_numbers(
             groups, *(name for name in (*ADJUSTED, *BOUNDED[:2], *OF_ITEMS) if name in types)

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Literal
 
-from pydantic import Field, model_validator
+from pydantic import Field
 
 from fairrec.core.units import USERS, Unit
 from fairrec.inputs.described import MeasuredBy, TiedLists
 from fairrec.result.catalogue_schema import CatalogueExposure
 from fairrec.result.circumstances_schema import DifferingCircumstance, Given
 from fairrec.result.metric_schema import MAX_UNDEFINED, Finding, MetricResult
-from fairrec.result.parts import GroupValue, Part, without
+from fairrec.result.parts import GroupValue, Part
 from fairrec.result.ratios_schema import Ratios
 from fairrec.result.search_schema import SearchSummary
 from fairrec.statistics.outcome import Outcome
@@ -97,12 +97,6 @@ class InputSummary(Part):
 
     name: str
     sha256: str | None
-
-    @model_validator(mode="before")
-    @classmethod
-    def _of_older_results(cls, data: Any) -> Any:
-        """Results from before there was a `run.json` have paths here."""
-        return without(data, "path") if isinstance(data, dict) else data
 
 
 class AuditedModel(Part):
@@ -247,15 +241,5 @@ class AuditSummary(Part):
     files: dict[str, str] = Field(
         default_factory=dict,
         description="SHA-256 of the files beside it that are read again; none in results that are "
-        "not saved, or are from before there were any",
+        "not saved",
     )
-
-    @model_validator(mode="before")
-    @classmethod
-    def _measured_by_its_tables(cls, data: Any) -> Any:
-        """A result from before it was recorded tells by its tables."""
-        if not isinstance(data, dict) or data.get("measured_by") is not None:
-            return data
-        told = {"values": "values", "test": "recommendations", "predictions": "candidates"}
-        known = (what for name, what in told.items() if name in data.get("inputs", ()))
-        return {**data, "measured_by": next(known, None)}

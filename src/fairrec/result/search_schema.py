@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Literal
 
-from pydantic import Field, model_validator
+from pydantic import Field
 
-from fairrec.result.parts import Part, without
+from fairrec.result.parts import Part
 
 
 class HistoryPoint(Part):
@@ -74,14 +74,3 @@ class SearchSummary(Part):
         description="every score was in a table, so that an audit without a search is exact",
     )
     metrics: dict[str, SearchedMetric] = Field(default_factory=dict)
-
-    @model_validator(mode="before")
-    @classmethod
-    def _of_older_results(cls, data: Any) -> Any:
-        """Results from before there was a `run.json` have times here."""
-        if not isinstance(data, dict):
-            return data
-        data = without(data, "seconds", "seconds_scoring")
-        if isinstance(spent := data.get("spent_in_all"), dict):
-            data["spent_in_all"] = without(spent, "seconds")
-        return data

@@ -14,7 +14,6 @@ from fairrec.mitigation.mitigation_result import MitigationResult
 from fairrec.policy.harms import difference_harms
 from fairrec.report.text.view import about_model, build_view
 from fairrec.result.audit_result import AuditResult
-from fairrec.result.group_table import JUDGED
 from fairrec.result.metric_schema import MetricResult, MetricVerdict
 from fairrec.result.schema import AuditSummary
 from fairrec.statistics.verdict import is_shown_worse
@@ -118,8 +117,7 @@ def _shown(metric: str, result: AuditResult, *, either_way: bool) -> float | Non
     ----------
     either_way : whether a difference counts in both directions, whatever is better
     """
-    is_told = {*JUDGED} <= {*result.group_table.columns}
-    if result.metrics[metric].verdict is None or not is_told or result.summary.hidden:
+    if result.metrics[metric].verdict is None or result.summary.hidden:
         return None
     harms = difference_harms(result.group_table, result.summary, metric, either_way=either_way)
     is_worse = is_shown_worse(harms.size, harms.is_beyond_chance, harms.is_known)

@@ -320,7 +320,7 @@ def _could_be_seen(summary: MitigationSummary) -> str:
     """How small a loss would have been shown in the target, where one end is worse."""
     target = summary.effects[summary.metric]
     seen = target.ordered
-    if seen is None or not seen.n_groups or target.higher_is_better is None:
+    if not seen.n_groups or target.higher_is_better is None:
         return ""
     changed = f"Somebody's {plain(summary.metric)} changed in {plural(seen.n_groups, 'group')}"
     return f"{changed}. {could_be_seen(seen)}"

@@ -9,7 +9,7 @@ from fairrec.report.text.ends import is_worse
 from fairrec.report.text.unknown import if_like_others_of
 from fairrec.result.metric_schema import Finding, MetricResult
 from fairrec.result.schema import AuditSummary
-from fairrec.statistics.outcome import WORSE, Outcome, outcome_names
+from fairrec.statistics.outcome import Outcome
 
 Status = Literal[
     "worse by more than matters",
@@ -51,9 +51,6 @@ def status_of(result: MetricResult, unit: Unit = USERS) -> Status:
     has_amount = False
     if result.verdict is not None:
         outcome, has_amount = result.verdict.outcome, result.verdict.matters is not None
-    elif any(is_worse(finding, result) for finding in result.findings):
-        # a result from before there were verdicts
-        outcome = outcome_names(result.higher_is_better)[WORSE]
     return status_words(outcome, has_amount)
 
 
