@@ -20,11 +20,10 @@ from fairrec.groups.grouping import Grouping
 from fairrec.groups.membership import group_of_users
 from fairrec.inputs.users import Attribute
 from fairrec.metrics import parse_metric
-from fairrec.mitigation.before_after import BeforeAfter
-from fairrec.mitigation.effect import outcome_of
+from fairrec.mitigation.effect import BeforeAfter, outcome_of
 from fairrec.mitigation.groups import Choice
-from fairrec.mitigation.measures import Measures
 from fairrec.mitigation.options import MitigationOptions
+from fairrec.mitigation.split import Measures
 from fairrec.mitigation.tuning import Levels, aim_of, levels_of, tuned_strength
 from fairrec.result.change_schema import GapChange
 from fairrec.result.changes import change_of

@@ -16,9 +16,8 @@ from fairrec.core.errors import InputError
 from fairrec.inputs.audit_inputs import AuditInputs
 from fairrec.metrics.ranked import RankedLists
 from fairrec.metrics.reading import read_inputs
-from fairrec.mitigation import lists as rerank_lists
-from fairrec.mitigation.record import RerankerRecord
-from fairrec.mitigation.remedy import Remedy
+from fairrec.mitigation import reranker as rerank_lists
+from fairrec.mitigation.remedy import Remedy, RerankerRecord
 from fairrec.mitigation.reranker import RERANKERS
 from tests.builders import Tables, make_tables
 from tests.metrics.metric_lists import World, random_world, user

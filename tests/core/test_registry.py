@@ -96,7 +96,7 @@ def test_a_name_of_the_home_is_taken_from_the_start(first):
 @pytest.mark.parametrize(
     ("table", "module"),
     [
-        ("fairrec.mitigation.reranker.RERANKERS", "fairrec.mitigation.rerankers.oracle"),
+        ("fairrec.mitigation.reranker.RERANKERS", "fairrec.mitigation.rerankers.blends"),
         ("fairrec.search.searcher.SEARCHERS", "fairrec.search.searchers.themis"),
         ("fairrec.datasets.registry.DATASETS", "fairrec.datasets.readers.online_retail"),
     ],

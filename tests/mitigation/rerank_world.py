@@ -14,8 +14,7 @@ from fairrec.inputs.side import read_categories
 from fairrec.inputs.tables import Table
 from fairrec.inputs.ties import rows_in_order
 from fairrec.metrics.ranked import RankedLists
-from fairrec.mitigation.lists import RerankLists
-from fairrec.mitigation.reranker import RERANKERS, Reranker, TrainingSet
+from fairrec.mitigation.reranker import RERANKERS, Reranker, RerankLists, TrainingSet
 from tests.metrics.metric_lists import World, ranked_lists
 
 

@@ -10,9 +10,9 @@ import numpy as np
 from fairrec.groups.group import Group
 from fairrec.inputs.users import Attribute
 from fairrec.metrics import parse_metric
-from fairrec.mitigation.before_after import BeforeAfter
+from fairrec.mitigation.effect import BeforeAfter
 from fairrec.mitigation.groups import Choice
-from fairrec.mitigation.measures import Measures
+from fairrec.mitigation.split import Measures
 from fairrec.mitigation.tuning import Aim
 
 NAN = np.nan

@@ -12,15 +12,14 @@ from fairrec.core.audit_options import AuditOptions
 from fairrec.groups.grouping import Grouping
 from fairrec.inputs.users import Attribute
 from fairrec.mitigation.effect import (
-    RESERVED,
     change_among,
-    change_table,
     distance_change,
     gap_to_others,
     harmed_groups,
     ordered_changes,
     outcome_of,
 )
+from fairrec.mitigation.tables import RESERVED, change_table
 from fairrec.result.change_schema import GapChange
 from fairrec.result.mitigation_schema import GapToOthers
 from fairrec.statistics.changes import group_changes

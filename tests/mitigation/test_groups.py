@@ -8,8 +8,7 @@ import pytest
 from fairrec.core.errors import InputError
 from fairrec.groups.group import Group
 from fairrec.groups.membership import is_member
-from fairrec.mitigation.groups import choose_worst
-from fairrec.mitigation.worst import WorstRule, parse_worst
+from fairrec.mitigation.groups import WorstRule, choose_worst, parse_worst
 from tests.mitigation.cell_attributes import attributes_of, full_grouping
 
 NAN = np.nan

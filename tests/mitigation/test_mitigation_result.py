@@ -10,7 +10,7 @@ from polars.testing import assert_frame_equal
 
 from fairrec.core.errors import InputError, OutputError
 from fairrec.mitigation.mitigation_result import load_mitigation
-from fairrec.mitigation.record import load_reranker
+from fairrec.mitigation.remedy import load_reranker
 from fairrec.result.mitigation_schema import MitigationSummary
 from fairrec.result.own_folder import AUDIT
 from fairrec.result.saved import load_summary

@@ -9,8 +9,7 @@ import pytest
 from fairrec.core.errors import InputError
 from fairrec.inputs.audit_inputs import AuditInputs
 from fairrec.metrics.reading import read_inputs
-from fairrec.mitigation.record import RerankerRecord
-from fairrec.mitigation.remedy import Remedy, Rescored
+from fairrec.mitigation.remedy import Remedy, RerankerRecord, Rescored
 from tests.metrics.metric_lists import World, user
 from tests.mitigation.rerank_world import RerankWorld
 

@@ -12,10 +12,10 @@ from pytest import approx
 from fairrec.core.audit_options import AuditOptions
 from fairrec.groups.grouping import Grouping
 from fairrec.inputs.table_options import TableOptions
+from fairrec.mitigation.effect import summary_of
 from fairrec.mitigation.options import MitigationOptions
-from fairrec.mitigation.record import record_of
+from fairrec.mitigation.remedy import record_of
 from fairrec.mitigation.split import read_split
-from fairrec.mitigation.summary import summary_of
 from fairrec.result.mitigation_schema import MitigationSummary
 from fairrec.statistics.changes import group_changes
 from tests.mitigation.small_change import before_after

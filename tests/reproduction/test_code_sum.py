@@ -35,7 +35,7 @@ SEARCHES, CHANCE = f"{TRIALS}.searches", f"{TRIALS}.chance"
         ("cli.reproduce", False, False),
         ("reproduction.layout", False, False),
         ("reproduction.experiments.table2_effectiveness", False, False),
-        ("mitigation.rerankers.mmr", False, False),
+        ("mitigation.rerankers.greedy", False, False),
         ("datasets.readers.amazon", False, False),
     ],
 )

@@ -12,7 +12,7 @@ from fairrec.core.errors import (
     UnknownNameError,
 )
 from fairrec.inputs import room
-from fairrec.mitigation.effect import RESERVED
+from fairrec.mitigation.tables import RESERVED
 from tests.mitigation.planted import mitigate, planted
 
 WORLD = planted("accuracy", n_users=60)

@@ -10,7 +10,7 @@ import pytest
 
 import fairrec
 from fairrec.core.errors import FairRecError, InputError
-from fairrec.mitigation.record import RerankerRecord, load_reranker
+from fairrec.mitigation.remedy import RerankerRecord, load_reranker
 from fairrec.mitigation.reranker import RERANKERS
 from fairrec.mitigation.rerankers import swap
 from tests.builders import with_text_ids

@@ -11,7 +11,7 @@ import polars as pl
 from fairrec.core.files import put_table
 from fairrec.core.folders import settle
 from fairrec.core.json_file import load_json
-from fairrec.mitigation.record import RerankerRecord
+from fairrec.mitigation.remedy import RerankerRecord
 from fairrec.result.audit_result import AuditResult, put_audit
 from fairrec.result.file_sums import NO_SUMS, FileSums
 from fairrec.result.mitigation_schema import MetricEffect, MitigationSummary

@@ -1,21 +1,87 @@
-"""Candidate lists of chosen groups -> new scores, for a mitigation and for new lists."""
+"""A re-ranker in a file, and its work: candidate lists of some groups -> new scores."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Literal
+
 import numpy as np
+from pydantic import Field
 
 from fairrec.core.arrays import FloatArray, IntArray
 from fairrec.core.errors import InputError
+from fairrec.core.folders import settle
+from fairrec.core.json_file import load_json
 from fairrec.core.options import spelled
+from fairrec.core.version import __version__
+from fairrec.groups.group import Group
 from fairrec.groups.membership import group_of_users
 from fairrec.inputs.audit_inputs import AuditInputs
 from fairrec.inputs.flat_lists import gather_lists
 from fairrec.inputs.history import read_history
 from fairrec.inputs.side import Categories, read_categories
 from fairrec.inputs.ties import rows_in_order
-from fairrec.mitigation.lists import RerankLists
-from fairrec.mitigation.record import RerankerRecord
-from fairrec.mitigation.reranker import RERANKERS, Orders, Reranker, TrainingSet
+from fairrec.inputs.users import Value
+from fairrec.metrics.parsing import DEFAULT_K
+from fairrec.mitigation.groups import Choice
+from fairrec.mitigation.options import MitigationOptions
+from fairrec.mitigation.reranker import RERANKERS, Orders, Reranker, RerankLists, TrainingSet
+from fairrec.mitigation.tuning import Aim
+from fairrec.result.parts import Part
+
+
+class RerankerRecord(Part):
+    """The content of `reranker.json`. What a re-ranker learns it learns anew from the history."""
+
+    schema_version: Literal["1"] = "1"
+    fairrec_version: str
+    reranker: str
+    strength: float = Field(ge=0, le=1)
+    metric: str = Field(description="what it was tuned for")
+    k: int = Field(ge=1, description="places that are re-ranked")
+    by: tuple[str, ...] = Field(description="attributes that define the groups, with their binning")
+    groups: tuple[dict[str, Value], ...] = Field(description="whose lists are re-ranked")
+    rest: float | None = Field(
+        default=None, description="mean of the metric over all others, where a re-ranker aims at it"
+    )
+
+    @property
+    def parsed_groups(self) -> tuple[Group, ...]:
+        """The groups whose lists are re-ranked."""
+        return tuple(Group.of(group) for group in self.groups)
+
+    def with_groups(self, groups: Sequence[Group]) -> RerankerRecord:
+        """The same for other groups."""
+        return self.model_copy(update={"groups": tuple(group.as_dict() for group in groups)})
+
+
+def record_of(
+    plan: MitigationOptions, by: tuple[str, ...], choice: Choice, aim: Aim
+) -> RerankerRecord:
+    """The re-ranker of a mitigation, of no strength yet."""
+    target = plan.target
+    is_aim = target.metric.name in RERANKERS[plan.reranker_name].serves
+    # a mean that takes labels to know is nothing a re-ranker may aim at
+    has_rest = is_aim and "labels" not in target.metric.needs and not np.isnan(aim.rest)
+    return RerankerRecord(
+        fairrec_version=__version__,
+        reranker=plan.reranker_name,
+        strength=0.0,
+        metric=target.name,
+        k=target.k or DEFAULT_K,
+        by=by,
+        groups=tuple(group.as_dict() for group in choice.groups),
+        rest=aim.rest if has_rest else None,
+    )
+
+
+def load_reranker(file: str | Path) -> RerankerRecord:
+    """The re-ranker in a file."""
+    path = Path(file)
+    settle(path.parent)
+    fix = "Give the reranker.json that fairrec mitigate wrote."
+    return load_json(path, RerankerRecord, "re-ranker", fix)
 
 
 class Remedy:

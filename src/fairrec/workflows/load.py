@@ -9,7 +9,7 @@ from fairrec.core.errors import InputError, errors_of_libraries, plain
 from fairrec.core.files import errors_of_reading
 from fairrec.core.options import invalid, spelled
 from fairrec.mitigation.mitigation_result import MitigationResult, load_mitigation
-from fairrec.mitigation.record import load_reranker
+from fairrec.mitigation.remedy import load_reranker
 from fairrec.report.comparison.page import comparison_card, comparison_page
 from fairrec.report.page.both import both_page
 from fairrec.report.page.card import card_html

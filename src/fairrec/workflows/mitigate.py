@@ -33,11 +33,9 @@ from fairrec.groups.grouping import Grouping
 from fairrec.groups.membership import group_of_users
 from fairrec.inputs.catalogue import Catalogue
 from fairrec.inputs.table_options import Gain, MissingLists, Relevant, TableOptions
-from fairrec.mitigation.before_after import BeforeAfter
-from fairrec.mitigation.effect import change_table
+from fairrec.mitigation.effect import BeforeAfter, summary_of
 from fairrec.mitigation.exposure import catalogue_of, exposure_changes
 from fairrec.mitigation.groups import choose_groups
-from fairrec.mitigation.measures import Measures
 from fairrec.mitigation.mitigation_result import MitigationResult
 from fairrec.mitigation.options import (
     Groups,
@@ -47,11 +45,9 @@ from fairrec.mitigation.options import (
     Strength,
     Validation,
 )
-from fairrec.mitigation.predictions import predictions_table
-from fairrec.mitigation.record import record_of
-from fairrec.mitigation.remedy import Remedy
-from fairrec.mitigation.split import TargetSplit, metric_names, read_split
-from fairrec.mitigation.summary import summary_of
+from fairrec.mitigation.remedy import Remedy, record_of
+from fairrec.mitigation.split import Measures, TargetSplit, metric_names, read_split
+from fairrec.mitigation.tables import change_table, predictions_table
 from fairrec.mitigation.tuning import Levels, aim_of, is_level, levels_of, tuned_strength
 from fairrec.result.audit_result import AuditResult
 from fairrec.result.run_file import places_of

@@ -13,10 +13,9 @@ from fairrec.core.errors import InputError, errors_of_libraries, plain
 from fairrec.groups.membership import group_of_users, refuse_empty
 from fairrec.inputs.audit_inputs import AuditInputs, open_tables, read_tables
 from fairrec.inputs.table_options import TableOptions
-from fairrec.mitigation.predictions import predictions_table
-from fairrec.mitigation.record import RerankerRecord, load_reranker
-from fairrec.mitigation.remedy import Remedy
+from fairrec.mitigation.remedy import Remedy, RerankerRecord, load_reranker
 from fairrec.mitigation.reranker import RERANKERS
+from fairrec.mitigation.tables import predictions_table
 
 
 @errors_of_libraries()

@@ -8,9 +8,8 @@ from collections.abc import Callable
 
 import numpy as np
 
-from fairrec.mitigation.rerankers.calibrated import BLUR
-from fairrec.mitigation.rerankers.group_prior import PRIOR
-from fairrec.mitigation.rerankers.second_opinion import PENALTY
+from fairrec.mitigation.rerankers.blends import PENALTY, PRIOR
+from fairrec.mitigation.rerankers.greedy import BLUR
 from tests.mitigation.rerank_world import RerankWorld
 
 Value = Callable[[list[int], int], float]

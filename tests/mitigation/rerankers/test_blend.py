@@ -7,7 +7,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from fairrec.mitigation.rerankers.blend import blended_orders
+from fairrec.mitigation.rerankers.blends import blended_orders
 from tests.metrics.metric_lists import World, random_world, user
 from tests.mitigation.rerank_world import RerankWorld
 from tests.mitigation.rerankers.slow_rerankers import BLENDS, blend_keys, model_order

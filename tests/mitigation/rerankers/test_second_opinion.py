@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from fairrec.mitigation.rerankers import second_opinion as second_opinion_module
-from fairrec.mitigation.rerankers.second_opinion import SecondOpinion
+from fairrec.mitigation.rerankers import blends as second_opinion_module
+from fairrec.mitigation.rerankers.blends import SecondOpinion
 from fairrec.models.shallow.ease import Ease
 from fairrec.models.shallow.item_knn import ItemKnn
 from tests.metrics.metric_lists import random_world

@@ -9,8 +9,7 @@ from scipy.sparse import coo_array
 from fairrec.core.arrays import BoolArray, FloatArray, IntArray
 from fairrec.core.kernels import kernel
 from fairrec.core.threads import map_in_threads
-from fairrec.mitigation.lists import RerankLists
-from fairrec.mitigation.reranker import Orders, TrainingSet, reranker
+from fairrec.mitigation.reranker import Orders, RerankLists, TrainingSet, reranker
 
 MOST_EXACT = 200
 """Candidates of a group that could be chosen, up to which the optimum is found."""

@@ -15,8 +15,7 @@ from fairrec.core.progress import Progress
 from fairrec.groups.group import Group
 from fairrec.metrics.measured import measure_everyone
 from fairrec.metrics.reading import read_inputs
-from fairrec.mitigation.groups import choose_worst
-from fairrec.mitigation.worst import WorstRule
+from fairrec.mitigation.groups import WorstRule, choose_worst
 from fairrec.reproduction.recommender import Recommender
 from fairrec.reproduction.space import MIN_SUPPORT, full_combinations
 from fairrec.reproduction.subject import Subject
