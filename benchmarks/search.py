@@ -149,8 +149,8 @@ def own_work_where_all_are_eligible() -> dict[str, float]:
     from fairrec.inputs.users import Attribute
     from fairrec.search.bench import evidence_of
     from fairrec.search.bench_options import SearchBenchOptions
-    from fairrec.search.budget import Budget
     from fairrec.search.loop import search
+    from fairrec.search.options import Budget
     from fairrec.search.own_work import OwnWork
 
     n_values, n_each = (2, 111, 239), 5

@@ -15,9 +15,8 @@ from benchmarks.statistics.study import Outcome, Study, happened
 from benchmarks.statistics.world import World, audited, random_codes
 from fairrec.core.arrays import AnyArray, BoolArray, FloatArray
 from fairrec.core.audit_options import AuditOptions
-from fairrec.groups.group import Group
+from fairrec.groups.group import Group, group_of_users
 from fairrec.groups.grouping import Grouping
-from fairrec.groups.membership import group_of_users
 from fairrec.inputs.users import Attribute
 from fairrec.metrics import parse_metric
 from fairrec.mitigation.effect import BeforeAfter, outcome_of

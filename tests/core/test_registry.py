@@ -97,7 +97,7 @@ def test_a_name_of_the_home_is_taken_from_the_start(first):
     ("table", "module"),
     [
         ("fairrec.mitigation.reranker.RERANKERS", "fairrec.mitigation.rerankers.blends"),
-        ("fairrec.search.searcher.SEARCHERS", "fairrec.search.searchers.themis"),
+        ("fairrec.search.searcher.SEARCHERS", "fairrec.search.searchers.listed"),
         ("fairrec.datasets.registry.DATASETS", "fairrec.datasets.readers.online_retail"),
     ],
 )

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 from fairrec.core.matters import Matters
-from fairrec.metrics.sides import of_side
+from fairrec.metrics.parsing import of_side
 
 
 def test_each_side_gets_its_attributes_metrics_and_amounts():

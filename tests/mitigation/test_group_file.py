@@ -9,8 +9,7 @@ import polars as pl
 import pytest
 
 from fairrec.core.errors import InputError, UnknownNameError
-from fairrec.groups.group import Group
-from fairrec.groups.membership import is_member
+from fairrec.groups.group import Group, is_member
 from fairrec.inputs.users import Attribute
 from fairrec.mitigation.groups import read_groups
 

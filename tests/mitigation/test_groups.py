@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 
 from fairrec.core.errors import InputError
-from fairrec.groups.group import Group
-from fairrec.groups.membership import is_member
+from fairrec.groups.group import Group, is_member
 from fairrec.mitigation.groups import WorstRule, choose_worst, parse_worst
 from tests.mitigation.cell_attributes import attributes_of, full_grouping
 

@@ -29,7 +29,7 @@ SEARCHES, CHANCE = f"{TRIALS}.searches", f"{TRIALS}.chance"
         ("groups.lattice", True, True),
         ("models.deep.dcn", True, True),
         ("reproduction.trials.searches", True, False),
-        ("search.searchers.dpso", True, False),
+        ("search.searchers.swarms", True, False),
         ("reproduction.trials.chance", False, True),
         ("report.words", False, False),
         ("cli.reproduce", False, False),
@@ -46,7 +46,7 @@ def test_only_code_that_the_work_rests_on_counts(module, by_search, by_chance):
 
 
 def test_any_change_of_a_source_changes_the_checksum(tmp_path: Path):
-    package = changed_package(tmp_path, "metrics/diversity.py")
+    package = changed_package(tmp_path, "metrics/beyond_accuracy.py")
     assert modules_behind(CHANCE, package) == modules_behind(CHANCE)
     assert code_sum(CHANCE, package) != code_sum(CHANCE)
     particles = f"{TRIALS}.particles"

@@ -32,7 +32,7 @@ def test_trials_are_worked_out_anew_when_code_they_rest_on_has_changed(tmp_path,
     assert n_worked() == 4
     assert n_worked() == 0
     assert n_worked(changed_package(tmp_path, "report/figures/initial_positions.py")) == 0
-    assert n_worked(changed_package(tmp_path, "search/searchers/dpso.py")) == 4
+    assert n_worked(changed_package(tmp_path, "search/searchers/swarms.py")) == 4
     # what was worked out before is still there
     assert n_worked() == 0
 

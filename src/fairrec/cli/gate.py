@@ -72,7 +72,7 @@ def hold_against(
     ----------
     is_beside : whether a result is printed too
     """
-    from fairrec.policy.text import to_text
+    from fairrec.policy.formats import to_text
     from fairrec.workflows.gate import gate
 
     found = gate(
@@ -94,7 +94,7 @@ def hold_against(
 
 def printed_as_text(options: GateOptions | None, format_: Format) -> AbstractContextManager[None]:
     """What is printed for people has no commands for GitHub, which are apart."""
-    from fairrec.policy.github import as_text
+    from fairrec.policy.formats import as_text
 
     is_read = options is not None and options.github and format_ is not Format.json
     return as_text(typer.echo) if is_read else nullcontext()
@@ -102,9 +102,7 @@ def printed_as_text(options: GateOptions | None, format_: Format) -> AbstractCon
 
 def _write(found: GateResult, options: GateOptions) -> None:
     """What build servers read."""
-    from fairrec.policy.github import to_annotations
-    from fairrec.policy.junit import to_junit
-    from fairrec.policy.markdown import to_markdown
+    from fairrec.policy.formats import to_annotations, to_junit, to_markdown
 
     if options.junit is not None:
         write_text(options.junit, to_junit(found))
@@ -129,8 +127,7 @@ def _append(file: Path, text: str) -> None:
 
 
 def _print(found: GateResult, format_: Format, *, explain: bool) -> None:
-    from fairrec.policy.markdown import to_markdown
-    from fairrec.policy.text import to_text
+    from fairrec.policy.formats import to_markdown, to_text
 
     print_as(
         format_,

@@ -11,7 +11,7 @@ from fairrec.core.arrays import BoolArray, FloatArray, IntArray
 from fairrec.core.audit_options import AuditOptions
 from fairrec.core.told import told_command
 from fairrec.core.version import __version__
-from fairrec.groups.membership import group_of_users, is_member
+from fairrec.groups.group import group_of_users, is_member
 from fairrec.inputs.users import Attribute
 from fairrec.metrics.direction import badness, worse_ends
 from fairrec.mitigation.groups import Choice

@@ -15,9 +15,8 @@ from fairrec.core.audit_options import take_smaller_groups
 from fairrec.core.errors import InputError, UnknownNameError, plain, unknown_name
 from fairrec.core.options import spelled
 from fairrec.groups.cells import Cells
-from fairrec.groups.group import Group
+from fairrec.groups.group import Group, group_of_users, refuse_empty
 from fairrec.groups.grouping import Grouping
-from fairrec.groups.membership import group_of_users, refuse_empty
 from fairrec.inputs.formats import format_of
 from fairrec.inputs.tables import Table
 from fairrec.inputs.users import Attribute, Value

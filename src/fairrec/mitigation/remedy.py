@@ -15,8 +15,7 @@ from fairrec.core.folders import settle
 from fairrec.core.json_file import load_json
 from fairrec.core.options import spelled
 from fairrec.core.version import __version__
-from fairrec.groups.group import Group
-from fairrec.groups.membership import group_of_users
+from fairrec.groups.group import Group, group_of_users
 from fairrec.inputs.audit_inputs import AuditInputs
 from fairrec.inputs.flat_lists import gather_lists
 from fairrec.inputs.history import read_history

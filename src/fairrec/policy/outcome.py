@@ -70,7 +70,7 @@ class GateResult(Part):
     rules: tuple[RuleOutcome, ...]
 
     def __str__(self) -> str:
-        from fairrec.policy.text import to_text
+        from fairrec.policy.formats import to_text
 
         return to_text(self)
 

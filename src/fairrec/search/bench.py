@@ -13,8 +13,7 @@ from fairrec.groups.grouping import Grouping
 from fairrec.metrics.direction import badness
 from fairrec.search.bench_options import SearchBenchOptions
 from fairrec.search.evidence import Evidence
-from fairrec.search.gap_history import GapHistory, gaps_between
-from fairrec.search.loop import SearchOutcome
+from fairrec.search.loop import GapHistory, SearchOutcome, gaps_between
 from fairrec.search.own_work import OwnWork
 
 WORST = (5, 10)

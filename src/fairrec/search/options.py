@@ -1,4 +1,4 @@
-"""The options of a search."""
+"""The options of a search, and how much it may cost."""
 
 from __future__ import annotations
 
@@ -6,15 +6,58 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from fairrec.core.errors import InputError
-from fairrec.core.kinds import FILE, NAME, number, one_of, pairs
+from fairrec.core.kinds import FILE, NAME, Kind, number, one_of, pairs, percentage, to_number
 from fairrec.core.options import SEARCH, Option, Options, spelled
-from fairrec.search.budget import BUDGET_USERS, Budget, paper_seconds, users_allowed
 
 if TYPE_CHECKING:
     from fairrec.groups.grouping import Grouping
+
+
+@dataclass(frozen=True, slots=True)
+class Budget:
+    """The most users and the most seconds; None for no limit."""
+
+    users: int | None = None
+    seconds: float | None = None
+
+
+def _budget_users(given: Any) -> int | str:
+    if isinstance(given, str) and given.strip().endswith("%"):
+        percentage(given)
+        return given.strip()
+    number = to_number(given)
+    if number != int(number) or number < 1:
+        raise ValueError
+    return int(number)
+
+
+BUDGET_USERS = Kind(
+    _budget_users, "a number of users from 1, or a percentage above 0% and up to 100%", "N|SHARE%"
+)
+
+
+def users_allowed(budget: int | str | None, n_users: int) -> int | None:
+    """A number of users from a number or a share such as "10%".
+
+    >>> users_allowed("10%", 6040), users_allowed(500, 6040)
+    (604, 500)
+    """
+    if isinstance(budget, str):
+        return max(1, math.floor(percentage(budget) * n_users + 1e-9))
+    return budget
+
+
+def paper_seconds(n_users: int, n_combinations: int) -> float:
+    """The fixed time of the FairRec paper: 0.005 s for each user and each combination.
+
+    >>> paper_seconds(6040, 294)
+    31.67
+    """
+    return round(0.005 * (n_users + n_combinations), 9)
+
 
 REFERENCE_OF_BUDGET = 0.2
 REFERENCE_WITHOUT_BUDGET = 0.1

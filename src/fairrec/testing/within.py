@@ -32,7 +32,7 @@ def assert_within(
     inconclusive : what an inconclusive rule counts as
     """
     __tracebackhide__ = True
-    from fairrec.policy.text import to_text
+    from fairrec.policy.formats import to_text
     from fairrec.policy.words import headline
     from fairrec.workflows.gate import gate
 

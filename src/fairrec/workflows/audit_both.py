@@ -15,10 +15,9 @@ from fairrec.inputs.columns import check_mapping, named_column, refuse_unused
 from fairrec.inputs.table_options import TABLE_NAMES, TableOptions
 from fairrec.inputs.tables import Table
 from fairrec.metrics.matters import matters_of
-from fairrec.metrics.parsing import parse_metric, refuse_unknown
+from fairrec.metrics.parsing import of_side, parse_metric, refuse_unknown
 from fairrec.metrics.reading import read_inputs
 from fairrec.metrics.registry import TABLE_OF_NEED
-from fairrec.metrics.sides import of_side
 from fairrec.report.page.both import both_page
 from fairrec.result.both_sides import BothSides
 from fairrec.result.group_table import RESERVED

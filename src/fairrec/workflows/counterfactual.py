@@ -48,7 +48,7 @@ from fairrec.result.group_table import RESERVED
 from fairrec.scoring.models.changed_features import refuse_unseen
 from fairrec.scoring.models.model import FunctionModel, Model
 from fairrec.scoring.models.scorer_options import ScorerOptions
-from fairrec.search.budget import users_allowed
+from fairrec.search.options import users_allowed
 from fairrec.workflows.audit import audit_inputs
 from fairrec.workflows.counterfactual_asked import Asked, asked_about
 from fairrec.workflows.counterfactual_measured import Changes, measure_changes, with_affected

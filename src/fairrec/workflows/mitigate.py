@@ -28,9 +28,8 @@ from fairrec.core.audit_options import (
 from fairrec.core.errors import InputError, NothingToMitigateError, errors_of_libraries
 from fairrec.core.options import documented, spelled
 from fairrec.core.progress import Progress
-from fairrec.groups.group import Group
+from fairrec.groups.group import Group, group_of_users
 from fairrec.groups.grouping import Grouping
-from fairrec.groups.membership import group_of_users
 from fairrec.inputs.catalogue import Catalogue
 from fairrec.inputs.table_options import Gain, MissingLists, Relevant, TableOptions
 from fairrec.mitigation.effect import BeforeAfter, summary_of

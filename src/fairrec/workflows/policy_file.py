@@ -11,7 +11,7 @@ from fairrec.core.errors import InputError, listed, plain
 from fairrec.core.options import Blank, spelled
 from fairrec.core.settings import SETTINGS_FILE, read_settings
 from fairrec.metrics.matters import by_name
-from fairrec.metrics.sides import of_side
+from fairrec.metrics.parsing import of_side
 from fairrec.policy.rules import Policy, policy_in
 from fairrec.result.made_with import options_of
 from fairrec.result.schema import AuditSummary

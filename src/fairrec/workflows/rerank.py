@@ -10,7 +10,7 @@ import polars as pl
 
 from fairrec.core.audit_options import AuditOptions
 from fairrec.core.errors import InputError, errors_of_libraries, plain
-from fairrec.groups.membership import group_of_users, refuse_empty
+from fairrec.groups.group import group_of_users, refuse_empty
 from fairrec.inputs.audit_inputs import AuditInputs, open_tables, read_tables
 from fairrec.inputs.table_options import TableOptions
 from fairrec.mitigation.remedy import Remedy, RerankerRecord, load_reranker

@@ -29,8 +29,8 @@ from fairrec.search.bench import (
 )
 from fairrec.search.bench_options import SearchBenchOptions
 from fairrec.search.loop import search
+from fairrec.search.measure import popularity_proxy
 from fairrec.search.own_work import OwnWork
-from fairrec.search.popularity_proxy import popularity_proxy
 from fairrec.search.searcher import uses_proxy
 from fairrec.workflows.search import searchable
 

@@ -71,6 +71,7 @@ def effect(chosen: Change, everyone: Change, **changes: Any) -> MetricEffect:
         "others": same(0.4),
         "gap": GapChange(before=0.4, after=0.2, chance_before=None, chance_after=None),
         "groups": counts(),
+        "ordered": ordered(),
         **changes,
     }
     return MetricEffect(chosen=chosen, everyone=everyone, **parts)

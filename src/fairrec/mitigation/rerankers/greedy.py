@@ -7,8 +7,7 @@ import numpy as np
 from fairrec.core.arrays import CodeArray, FloatArray, IntArray
 from fairrec.core.kernels import kernel
 from fairrec.inputs.tastes import tastes_of
-from fairrec.metrics.calibration import BLUR
-from fairrec.metrics.diversity import jaccard
+from fairrec.metrics.beyond_accuracy import BLUR, jaccard
 from fairrec.mitigation.reranker import Orders, RerankLists, TrainingSet, reranker
 
 

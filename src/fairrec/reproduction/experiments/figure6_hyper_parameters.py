@@ -18,7 +18,7 @@ from fairrec.reproduction.space import MIN_SUPPORT
 from fairrec.reproduction.trials.chance import chance_trial
 from fairrec.reproduction.trials.searches import Method, search_trial
 from fairrec.reproduction.trials.trial import Trial
-from fairrec.search.searchers.swarm import FEW_COMBINATIONS
+from fairrec.search.searchers.swarms import FEW_COMBINATIONS
 
 PAPER_MODEL = "deepfm"
 """The paper does not say which."""

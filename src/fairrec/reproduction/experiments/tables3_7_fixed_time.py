@@ -30,7 +30,7 @@ from fairrec.reproduction.published import published_gaps, published_seconds
 from fairrec.reproduction.trials.chance import POOLED
 from fairrec.reproduction.trials.searches import Method
 from fairrec.reproduction.trials.trial import Trial
-from fairrec.search.budget import paper_seconds
+from fairrec.search.options import paper_seconds
 
 PAPER_SIZES = {
     "movielens-1m": (6040, 294),

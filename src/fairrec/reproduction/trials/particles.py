@@ -15,8 +15,7 @@ from fairrec.inputs.users import read_users
 from fairrec.reproduction.data_source import DataSource
 from fairrec.reproduction.space import full_combinations
 from fairrec.reproduction.trials.trial import Row, Trial
-from fairrec.search.searchers.dpso import DPSOParameters, observed_positions
-from fairrec.search.searchers.swarm import uniform_positions
+from fairrec.search.searchers.swarms import DPSOParameters, observed_positions, uniform_positions
 
 WAYS: dict[str, Callable[[Grouping, int, np.random.Generator], IntArray]] = {
     "uniform": uniform_positions,
