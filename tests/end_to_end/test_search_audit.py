@@ -573,13 +573,6 @@ def test_theta_decides_which_combinations_testsgd_looks_at(tables: Path):
     assert n_users["0.2"] < n_users["0.05"]
 
 
-def test_the_budget_of_the_paper_is_a_time(tables: Path):
-    found = searched("--search", "random", "--budget", "paper")["search"]
-    # 400 users, 2 genders and 4 ages
-    assert found["budget_seconds"] == approx(0.005 * (400 + 2 * 4))
-    assert found["ending"] == "finished"
-
-
 def test_a_budget_in_seconds_is_taken(tables: Path):
     found = searched("--search", "themis", "--budget-seconds", "60.5")["search"]
     assert (found["budget_seconds"], found["ending"]) == (60.5, "finished")
@@ -656,10 +649,6 @@ def test_searchers_are_listed_with_their_hyper_parameters():
         (("--search", "adaptive", "--budget-users", "101%"), "invalid --budget-users: expected"),
         (("--search", "adaptive", "--budget-users", "x"), "invalid --budget-users: expected"),
         (("--search", "adaptive", "--budget-seconds", "-1"), "invalid --budget-seconds: expected"),
-        (
-            ("--search", "adaptive", "--budget", "foo"),
-            "invalid --budget: expected 'paper', got foo",
-        ),
         (("--search", "adaptive", "--reference", "0"), "invalid --reference: expected"),
         (("--search", "adaptive", "--hyper", "steps"), "invalid --hyper: expected"),
         (
@@ -678,7 +667,6 @@ def test_searchers_are_listed_with_their_hyper_parameters():
         (("--search", "adaptive", "--ledger", "users.parquet"), "is no ledger of FairRec"),
         (("--budget-users", "10%"), "--budget-users is for a search. Add --search NAME"),
         (("--budget-seconds", "3"), "--budget-seconds is for a search"),
-        (("--budget", "paper"), "--budget is for a search"),
         (("--reference", "0.5"), "--reference is for a search"),
         (("--ledger", "l.db"), "--ledger is for a search"),
         (("--theta", "0.1"), "--theta is for a search"),

@@ -6,11 +6,10 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any
 
-from fairrec.core.errors import InputError
-from fairrec.core.kinds import FILE, NAME, Kind, number, one_of, pairs, percentage, to_number
-from fairrec.core.options import SEARCH, Option, Options, spelled
+from fairrec.core.kinds import FILE, NAME, Kind, number, pairs, percentage, to_number
+from fairrec.core.options import SEARCH, Option, Options
 
 if TYPE_CHECKING:
     from fairrec.groups.grouping import Grouping
@@ -87,14 +86,6 @@ class SearchOptions(Options):
     budget_seconds: Annotated[
         float | None, Option(number(above=0).or_none(), "The longest it may take", SEARCH)
     ] = None
-    budget: Annotated[
-        Literal["paper"] | None,
-        Option(
-            one_of("paper").or_none(),
-            "'paper' for the fixed time of the FairRec paper, 0.005 s x (users + combinations)",
-            SEARCH,
-        ),
-    ] = None
     hyper: Annotated[
         Mapping[str, float],
         Option(
@@ -124,23 +115,15 @@ class SearchOptions(Options):
     ] = None
 
     def check(self) -> None:
-        """Refuse unknown names, and two times at once."""
+        """Refuse unknown names."""
         from fairrec.search.searcher import hyper_parameters
 
         hyper_parameters(self.name, self.hyper)
-        if self.budget is not None and self.budget_seconds is not None:
-            raise InputError(
-                f"{spelled('budget', 'paper')} is a time by itself. Leave out "
-                f"{spelled('budget_seconds')}."
-            )
 
     def budget_in(self, space: Grouping) -> Budget:
         """The budget for so many users and groups."""
-        seconds = self.budget_seconds
-        if self.budget == "paper":
-            seconds = paper_seconds(space.n_users, space.n_combinations)
         users = users_allowed(self.budget_users, space.n_users)
-        return Budget(users if users is None else min(users, space.n_users), seconds)
+        return Budget(users if users is None else min(users, space.n_users), self.budget_seconds)
 
     def n_reference(self, space: Grouping) -> int:
         """Users scored first, at random among all."""
