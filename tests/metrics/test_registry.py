@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import subprocess
-import sys
 from pathlib import Path
 from typing import get_args
 
@@ -225,37 +222,3 @@ def test_a_pooled_metric_must_return_a_number_or_nan(returned):
     metric("mine", pooled=True)(lambda scores, labels: returned)
     with pytest.raises(MetricError, match="Metric 'mine'"):
         audited_values("auc,mine")
-
-
-SCRIPT = """
-import fairrec
-from tests.builders import audit, make_tables
-
-@fairrec.metric("first")
-def first(lists):
-    '''Label of the first item.
-
-    More of it.
-    '''
-    return lists.labels(1)[:, 0]
-
-predictions, users, items, history = make_tables()
-metrics = "ndcg@2,auc,urd,urp,novelty,first"
-print(audit(predictions, users, "gender", items=items, history=history, metrics=metrics).to_json())
-"""
-
-
-def test_results_have_the_same_bytes_without_docstrings(tmp_path: Path):
-    (tmp_path / "own.py").write_text(SCRIPT)
-    with_docs, without = (
-        subprocess.run(
-            [sys.executable, *options, str(tmp_path / "own.py")],
-            env={**os.environ, "PYTHONPATH": os.pathsep.join([str(ROOT), *sys.path])},
-            capture_output=True,
-            timeout=120,
-            check=True,
-        ).stdout
-        for options in ([], ["-OO"])
-    )
-    assert with_docs == without
-    assert b"Label of the first item." in without

@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import ast
 import inspect
-import sys
 from collections.abc import Callable
-from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, Literal, TypeVar, get_args
 
@@ -114,16 +111,6 @@ OF_SIDE: dict[Side, Registry[Metric]] = {"users": METRICS, "items": ITEM_METRICS
 """Those of users and those of items."""
 
 
-def _docstring(function: Callable[..., Any]) -> str:
-    """The docstring; from the source under `python -OO`, so that results keep their bytes."""
-    doc = inspect.getdoc(function)
-    if doc is None and sys.flags.optimize > 1:
-        with suppress(OSError, SyntaxError, TypeError):
-            written: Any = ast.parse(inspect.cleandoc(inspect.getsource(function))).body[0]
-            doc = ast.get_docstring(written)
-    return doc or ""
-
-
 def metric(
     name: str,
     *,
@@ -172,7 +159,7 @@ def metric(
                 compute=function,
                 higher_is_better=higher_is_better,
                 needs=frozenset(wanted),
-                definition=_docstring(function).partition("\n")[0],
+                definition=(inspect.getdoc(function) or "").partition("\n")[0],
                 has_cutoff=has_cutoff,
                 bounds=bounds,
                 pooled=pooled,

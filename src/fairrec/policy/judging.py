@@ -79,10 +79,6 @@ def judge_affected(rule: Rule, affected: Affected | None, place: int) -> RuleOut
         measured=f"{share} of {plural(affected.n, 'user')} are"
         + (", and all were scored" if is_exact else f" ({low} to {high} of all)"),
         explanation="passes" if outcome == "passed" else to_pass,
-        decided_by=None,
-        n_failed=0,
-        n_open=0,
-        n_ruled_out=0,
     )
 
 
@@ -367,10 +363,6 @@ def _required(policy: Policy, measured: Sequence[Measurements]) -> list[RuleOutc
                 **words.undefined_in_words(
                     metric, share, most, audit.summary.unit, is_too_much=is_too_much
                 ),
-                decided_by=None,
-                n_failed=0,
-                n_open=0,
-                n_ruled_out=0,
             )
         )
     return found

@@ -46,10 +46,12 @@ class RuleOutcome(Part):
     what: str = Field(description="what the rule asks for, in words")
     measured: str = Field(description="what was measured, in words")
     explanation: str = Field(description="what would have to be true for it to pass, in words")
-    decided_by: JudgedGroup | None = Field(description="null where it is about no single group")
-    n_failed: int = Field(description="groups shown to be beyond the limit")
-    n_open: int = Field(description="groups that had to be ruled out and are not")
-    n_ruled_out: int = Field(description="groups that had to be ruled out and are")
+    decided_by: JudgedGroup | None = Field(
+        default=None, description="null where it is about no single group"
+    )
+    n_failed: int = Field(default=0, description="groups shown to be beyond the limit")
+    n_open: int = Field(default=0, description="groups that had to be ruled out and are not")
+    n_ruled_out: int = Field(default=0, description="groups that had to be ruled out and are")
 
 
 class GateResult(Part):

@@ -67,8 +67,6 @@ def judge_over_releases(
         else _to_pass(outcome, trend.unit),
         decided_by=_judged(worse[0]) if worse else None,
         n_failed=len(worse),
-        n_open=0,
-        n_ruled_out=0,
     )
 
 

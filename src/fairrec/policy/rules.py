@@ -120,33 +120,19 @@ class Rule(Part):
     )
 
     @model_validator(mode="after")
-    def _one_limit(self) -> Rule:
+    def _refuse_together(self) -> Rule:
         given = [name for name in KINDS if getattr(self, name) is not None]
         if len(given) > 1:
-            raise PydanticCustomError(
-                "together",
-                "{said}",
-                {"said": f"has {' and '.join(given)}, and a rule has one limit. Make it two rules"},
-            )
-        if self.tolerance is not None and self.baseline is None:
-            raise PydanticCustomError(
-                "together",
-                "{said}",
-                {"said": 'has tolerance, which goes with baseline = "no_group_worse"'},
-            )
-        if self.unknown is not None and self.kind not in ("max_worse", "max_difference"):
-            raise PydanticCustomError(
-                "together",
-                "{said}",
-                {"said": "has unknown, which goes with max_worse or max_difference"},
-            )
-        if self.max_affected is not None and self.groups:
-            raise PydanticCustomError(
-                "together",
-                "{said}",
-                {"said": "has max_affected, which is about all users, and names groups"},
-            )
-        return self
+            said = f"has {' and '.join(given)}, and a rule has one limit. Make it two rules"
+        elif self.tolerance is not None and self.baseline is None:
+            said = 'has tolerance, which goes with baseline = "no_group_worse"'
+        elif self.unknown is not None and self.kind not in ("max_worse", "max_difference"):
+            said = "has unknown, which goes with max_worse or max_difference"
+        elif self.max_affected is not None and self.groups:
+            said = "has max_affected, which is about all users, and names groups"
+        else:
+            return self
+        raise PydanticCustomError("together", "{said}", {"said": said})
 
     @property
     def kind(self) -> RuleKind:

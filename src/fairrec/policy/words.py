@@ -92,7 +92,11 @@ class Said:
         if self.outcome == "passed":
             return "passes"
         if self.decided_by is None:
-            return self._no_group
+            return (
+                "certify_from would have to be a size that groups have"
+                if self.certify_from is not None
+                else "at least two groups would have to be audited"
+            )
         if self.outcome == "failed":
             return self._within
         if not self.is_conclusive:
@@ -129,18 +133,6 @@ class Said:
         return "no group has others to be compared with"
 
     @property
-    def _no_group(self) -> str:
-        return (
-            "certify_from would have to be a size that groups have"
-            if self.certify_from is not None
-            else "at least two groups would have to be audited"
-        )
-
-    @property
-    def _is_beside_baseline(self) -> bool:
-        return self.rule.kind == "baseline"
-
-    @property
     def _within(self) -> str:
         assert self.decided_by is not None
         limit = f"{self.rule.min_ratio or self.limit:.3g}"
@@ -155,7 +147,7 @@ class Said:
         if self.summary.permutations == 0:
             return [f"groups would have to be tested: audit with {spelled('permutations', 1000)}"]
         if group.measured is None:
-            beside = "both audits" if self._is_beside_baseline else "circumstances of others"
+            beside = "both audits" if self.rule.kind == "baseline" else "circumstances of others"
             return [f"{group.label} would have to have values in {beside}"]
         high = group.interval[1]
         if high is None:
@@ -205,7 +197,7 @@ class Said:
             nobody = self.summary.unit.nobody
             return (
                 "has values in only one of the two audits, so it is not compared"
-                if self._is_beside_baseline
+                if self.rule.kind == "baseline"
                 else f"has {nobody} to be compared with, as too few others are in its circumstances"
             )
         low, high = group.interval
@@ -262,21 +254,15 @@ def line_of(rule: RuleOutcome) -> str:
 def headline(gate: GateResult) -> str:
     """The outcome of all rules in one sentence."""
     deciding = [rule for rule in gate.rules if rule.severity == "fail"]
-    counts = {
-        word: sum(rule.outcome == word for rule in deciding) for word in ("failed", "inconclusive")
-    }
+    n = sum(rule.outcome == gate.outcome for rule in deciding)
+    checks = plural(len(deciding), "check")
     said = {
-        "failed": f"Failed: {counts['failed']:,} of {plural(len(deciding), 'check')}",
-        "inconclusive": (
-            f"Inconclusive: {counts['inconclusive']:,} of {plural(len(deciding), 'check')}, none "
-            "failed"
-        ),
-        "passed": f"Passed: {plural(len(deciding), 'check')}",
-    }
+        "failed": f"Failed: {n:,} of {checks}",
+        "inconclusive": f"Inconclusive: {n:,} of {checks}, none failed",
+        "passed": f"Passed: {checks}",
+    }[gate.outcome]
     warned = sum(rule.outcome == "failed" for rule in gate.rules if rule.severity == "warn")
-    counted = {"fail": ", which counts as failed", "pass": ", which counts as passed"}
-    extra = ""
     if gate.outcome == "inconclusive" and gate.inconclusive is not None:
-        extra = counted[gate.inconclusive]
+        said += f", which counts as {'failed' if gate.inconclusive == 'fail' else 'passed'}"
     warning = f"; {plural(warned, 'warning')}" if warned else ""
-    return f"{said[gate.outcome]}{extra}{warning}."
+    return f"{said}{warning}."

@@ -110,8 +110,7 @@ def _shown(metric: str, result: AuditResult, *, either_way: bool) -> float | Non
     """The largest harm that some group is shown to have at least; 0 where none is shown worse.
 
     It exceeds a limit where a group is worse by more than the limit, in the sense of the verdict
-    and of the gate. None where nothing was tested, where groups are hidden, and where a table of
-    before does not say.
+    and of the gate. None where nothing was tested, and where groups are hidden.
 
     Parameters
     ----------
