@@ -10,7 +10,7 @@ import pytest
 import fairrec
 from fairrec.core.errors import InputError
 from fairrec.policy.judging import judge_affected
-from fairrec.policy.rules import Rule
+from fairrec.policy.schema import Rule
 from fairrec.result.counterfactual_schema import Affected
 from tests.end_to_end.command_line import run_here
 from tests.workflows.flipped_world import blind, flipped

@@ -30,7 +30,7 @@ from fairrec.core.settings import SETTINGS_FILE
 from fairrec.policy.gate_options import GateOptions
 
 if TYPE_CHECKING:
-    from fairrec.policy.outcome import GateResult
+    from fairrec.policy.schema import GateResult
     from fairrec.result.both_sides import BothSides
     from fairrec.workflows.load import Audited
 

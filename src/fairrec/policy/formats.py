@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from xml.etree import ElementTree
 
-from fairrec.policy.outcome import GateResult, RuleOutcome
+from fairrec.policy.schema import GateResult, RuleOutcome
 from fairrec.policy.words import MARKS, headline, line_of
 from fairrec.report.text.markdown import escape
 

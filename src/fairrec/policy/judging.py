@@ -17,9 +17,8 @@ from fairrec.core.errors import InputError, plain, unknown_name
 from fairrec.core.options import Blank, spelled
 from fairrec.policy import words
 from fairrec.policy.harms import GroupHarms, difference_harms, ratio_harms
-from fairrec.policy.outcome import JudgedGroup, Passing, RuleOutcome
 from fairrec.policy.over_releases import Trends, judge_over_releases
-from fairrec.policy.rules import Policy, Require, Rule
+from fairrec.policy.schema import JudgedGroup, Passing, Policy, Require, Rule, RuleOutcome
 from fairrec.report.words import numbers, plural
 from fairrec.result.counterfactual_schema import Affected
 from fairrec.result.metric_schema import MetricResult

@@ -11,8 +11,7 @@ from collections.abc import Callable
 from fairrec.core.errors import InputError, listed, plain
 from fairrec.core.options import Blank, spelled
 from fairrec.core.units import Unit
-from fairrec.policy.outcome import JudgedGroup, Passing, RuleOutcome
-from fairrec.policy.rules import Rule
+from fairrec.policy.schema import JudgedGroup, Passing, Rule, RuleOutcome
 from fairrec.policy.words import who_is_asked
 from fairrec.report.words import group_label, number, plural
 from fairrec.result.trend_schema import TrendLine, TrendSummary

@@ -8,8 +8,7 @@ from dataclasses import dataclass
 from fairrec.core.errors import plain
 from fairrec.core.options import spelled
 from fairrec.core.units import Unit
-from fairrec.policy.outcome import GateResult, JudgedGroup, Passing, RuleOutcome
-from fairrec.policy.rules import Rule
+from fairrec.policy.schema import GateResult, JudgedGroup, Passing, Rule, RuleOutcome
 from fairrec.report.words import interval, number, percent, plural
 from fairrec.result.metric_schema import MetricResult
 from fairrec.result.schema import AuditSummary

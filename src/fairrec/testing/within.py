@@ -10,8 +10,7 @@ from fairrec.core.settings import SETTINGS_FILE
 
 if TYPE_CHECKING:
     from fairrec.policy.gate_options import Inconclusive
-    from fairrec.policy.outcome import GateResult
-    from fairrec.policy.rules import Policy
+    from fairrec.policy.schema import GateResult, Policy
     from fairrec.result.both_sides import BothSides
     from fairrec.workflows.load import Audited
 

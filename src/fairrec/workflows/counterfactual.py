@@ -37,9 +37,9 @@ from fairrec.inputs.audit_inputs import AuditInputs
 from fairrec.inputs.side import SideData
 from fairrec.inputs.table_options import Gain, MissingLists, Relevant, TableOptions
 from fairrec.inputs.tables import Table
-from fairrec.metrics.change import is_of_both
 from fairrec.metrics.matters import matters_of
 from fairrec.metrics.reading import read_inputs
+from fairrec.metrics.value_columns import is_of_both
 from fairrec.report.text.counterfactual import headline, notes
 from fairrec.report.words import plural
 from fairrec.result.counterfactual_result import CounterfactualResult

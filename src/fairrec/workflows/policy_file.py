@@ -12,7 +12,7 @@ from fairrec.core.options import Blank, spelled
 from fairrec.core.settings import SETTINGS_FILE, read_settings
 from fairrec.metrics.matters import by_name
 from fairrec.metrics.parsing import of_side
-from fairrec.policy.rules import Policy, policy_in
+from fairrec.policy.schema import Policy, policy_in
 from fairrec.result.made_with import options_of
 from fairrec.result.schema import AuditSummary
 from fairrec.workflows.plan_options import SETTINGS

@@ -76,10 +76,10 @@ FILES = {
         "trend.json: groups over releases, and since which one they are worse",
     ),
     "gate": JsonFile(
-        "fairrec.policy.outcome:GateResult", "fairrec gate --format json: the outcome of each rule"
+        "fairrec.policy.schema:GateResult", "fairrec gate --format json: the outcome of each rule"
     ),
     "policy": JsonFile(
-        "fairrec.policy.rules:Policy",
+        "fairrec.policy.schema:Policy",
         "rule and require of a fairrec.toml: what a gate asks for",
         is_written_by_people=True,
     ),
