@@ -120,7 +120,7 @@ def _unlike(users: pl.DataFrame, summary: AuditSummary) -> Iterator[str]:
 
 def _is_ratio_of_sums(metric: str, summary: AuditSummary) -> bool:
     """Whether the value of a group is no mean of those of its users or items."""
-    told = None if summary.ratios is None else summary.ratios.metrics.get(metric)
+    told = summary.ratios.metrics.get(metric)
     return told is not None and told.why_no_inequality == "it is no mean over users"
 
 

@@ -221,11 +221,7 @@ class AuditSummary(Part):
     warnings: tuple[str, ...]
     search: SearchSummary
     metrics: dict[str, MetricResult]
-    ratios: Ratios | None = Field(
-        default=None,
-        description="ratios between groups and inequality among users; null in "
-        "results from before they were computed",
-    )
+    ratios: Ratios = Field(description="ratios between groups and inequality among users")
     catalogue: CatalogueExposure | None = Field(
         default=None,
         description="how places are spread over all items; null where users are compared",

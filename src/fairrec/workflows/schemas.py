@@ -112,7 +112,7 @@ def schema(name: str) -> dict[str, Any]:
         del described["additionalProperties"]
     else:
         version = model.model_fields["schema_version"].default
-        # parts that came later may be missing from older files, what says the version may not
+        # it has a default, and is always written
         described["required"] = ["schema_version", *described["required"]]
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
