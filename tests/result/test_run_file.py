@@ -112,24 +112,6 @@ def test_a_working_folder_that_was_removed_stops_no_audit_in_memory(tmp_path, mo
         os.chdir(tmp_path)
 
 
-def test_a_result_from_before_there_were_runs_is_read(tmp_path):
-    result = audit(*make_tables()[:2], by="gender", search="random")
-    folder = result.save(tmp_path / "out", report=False)
-    (folder / "run.json").unlink()
-    old = json.loads((folder / "result.json").read_text())
-    del old["title"], old["model"]
-    old["search"] |= {"seconds": 1.5, "seconds_scoring": 0.5}
-    old["search"]["spent_in_all"] = {"users": 1, "rows": 2, "calls": 3, "seconds": 0.1}
-    for table in old["inputs"].values():
-        table["path"] = "/home/ann/users.parquet"
-    (folder / "result.json").write_text(json.dumps(old))
-    read = load_summary(folder)
-    assert read.metrics == result.summary.metrics
-    assert read.search.spent_in_all.calls == 3
-    assert "ann" not in read.model_dump_json()
-    assert load_audit_run(folder) is None
-
-
 def test_a_trained_run_is_not_overwritten(tmp_path):
     (tmp_path / "run.json").write_text('{"model": "deepfm"}')
     with pytest.raises(InputError, match="is no run of an audit") as said:

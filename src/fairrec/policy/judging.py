@@ -19,7 +19,7 @@ from fairrec.policy import words
 from fairrec.policy.harms import GroupHarms, difference_harms, ratio_harms
 from fairrec.policy.over_releases import Trends, judge_over_releases
 from fairrec.policy.schema import JudgedGroup, Passing, Policy, Require, Rule, RuleOutcome
-from fairrec.report.words import numbers, plural
+from fairrec.report.words import numbers, percent, plural
 from fairrec.result.counterfactual_schema import Affected
 from fairrec.result.metric_schema import MetricResult
 from fairrec.result.schema import AuditSummary
@@ -349,7 +349,7 @@ def _required(policy: Policy, measured: Sequence[Measurements]) -> list[RuleOutc
     for metric in dict.fromkeys(rule.metric for rule in policy.rule):
         audit = _with_metric(measured, metric)
         share = audit.about(metric).undefined_share
-        is_too_much = share > most
+        is_too_much, many = share > most, audit.summary.unit.many
         severities = [rule.severity for rule in policy.rule if rule.metric == metric]
         found.append(
             RuleOutcome(
@@ -359,9 +359,9 @@ def _required(policy: Policy, measured: Sequence[Measurements]) -> list[RuleOutc
                 severity="fail" if "fail" in severities else "warn",
                 outcome="failed" if is_too_much else "passed",
                 limit=most,
-                **words.undefined_in_words(
-                    metric, share, most, audit.summary.unit, is_too_much=is_too_much
-                ),
+                what=f"{plain(metric)}: at most {percent(most)} of {many} without a value",
+                measured=f"{percent(share)} of {many} have none",
+                explanation=f"{percent(most)} or less" if is_too_much else "passes",
             )
         )
     return found

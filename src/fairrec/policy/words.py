@@ -7,7 +7,6 @@ from dataclasses import dataclass
 
 from fairrec.core.errors import plain
 from fairrec.core.options import spelled
-from fairrec.core.units import Unit
 from fairrec.policy.schema import GateResult, JudgedGroup, Passing, Rule, RuleOutcome
 from fairrec.report.words import interval, number, percent, plural
 from fairrec.result.metric_schema import MetricResult
@@ -231,17 +230,6 @@ def _ends(low: float | None, high: float | None) -> str:
     if low is not None and high is not None:
         return interval(low, high)
     return " to ".join("no limit" if end is None else number(end) for end in (low, high))
-
-
-def undefined_in_words(
-    metric: str, share: float, most: float, unit: Unit, *, is_too_much: bool
-) -> dict[str, str]:
-    """What is required of the users without a value."""
-    return {
-        "what": f"{plain(metric)}: at most {percent(most)} of {unit.many} without a value",
-        "measured": f"{percent(share)} of {unit.many} have none",
-        "explanation": f"{percent(most)} or less" if is_too_much else "passes",
-    }
 
 
 def line_of(rule: RuleOutcome) -> str:

@@ -32,7 +32,7 @@ from fairrec.reproduction.recommender import (
 from fairrec.reproduction.space import by_decade, full_combinations
 from fairrec.reproduction.training_plan import TrainingPlan
 from fairrec.scoring.ledger.ledger import Ledger
-from fairrec.search.evidence import Measure
+from fairrec.search.measure import Measure
 
 if TYPE_CHECKING:
     from fairrec.models.runs.record import RunRecord

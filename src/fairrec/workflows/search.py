@@ -22,8 +22,9 @@ from fairrec.scoring.ledger.ledger import Ledger
 from fairrec.scoring.models.model import Model
 from fairrec.scoring.models.scorer_options import ScorerOptions
 from fairrec.scoring.scorer import TableScorer
-from fairrec.search.evidence import Evidence, Measure, popularity_proxy
+from fairrec.search.evidence import Evidence
 from fairrec.search.loop import BATCH_USERS, Searched, search
+from fairrec.search.measure import Measure, popularity_proxy
 from fairrec.search.options import Budget, SearchOptions
 from fairrec.search.searcher import SEARCHERS, hyper_parameters
 from fairrec.workflows.scored import as_model, ledger_of

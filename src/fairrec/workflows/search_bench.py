@@ -28,8 +28,8 @@ from fairrec.search.bench import (
     worst_cells,
 )
 from fairrec.search.bench_options import SearchBenchOptions
-from fairrec.search.evidence import popularity_proxy
 from fairrec.search.loop import search
+from fairrec.search.measure import popularity_proxy
 from fairrec.search.own_work import OwnWork
 from fairrec.search.searcher import uses_proxy
 from fairrec.workflows.search import searchable

@@ -18,8 +18,9 @@ from fairrec.reproduction.trials.mitigation import TARGETS, group_file, mitigate
 from fairrec.reproduction.trials.searches import Method, share_of
 from fairrec.reproduction.trials.trial import Row, Trial
 from fairrec.search.bench import everyone_scored, evidence_of, worst_cells
-from fairrec.search.evidence import Evidence, popularity_proxy
+from fairrec.search.evidence import Evidence
 from fairrec.search.loop import search
+from fairrec.search.measure import popularity_proxy
 from fairrec.search.options import Budget
 from fairrec.search.searcher import SEARCHERS, hyper_parameters
 

@@ -12,8 +12,9 @@ from fairrec.reproduction.space import MIN_SUPPORT
 from fairrec.reproduction.subject import Subject
 from fairrec.reproduction.trials.trial import Row, Trial
 from fairrec.scoring.ledger.ledger import Ledger
-from fairrec.search.evidence import Evidence, Measure, popularity_proxy
+from fairrec.search.evidence import Evidence
 from fairrec.search.loop import BATCH_USERS, search
+from fairrec.search.measure import Measure, popularity_proxy
 from fairrec.search.options import Budget, paper_seconds
 from fairrec.search.queries import Queries
 from fairrec.search.searcher import SEARCHERS, hyper_parameters
