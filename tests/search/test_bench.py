@@ -17,7 +17,7 @@ from fairrec.search.bench import (
     over_seeds,
     worst_cells,
 )
-from fairrec.search.loop import GapHistory
+from fairrec.search.evidence import GapHistory
 from fairrec.search.own_work import OwnWork
 from tests.search.search_worlds import product_space
 

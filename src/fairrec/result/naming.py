@@ -20,7 +20,7 @@ from fairrec.result.notes import reader_notes
 from fairrec.result.ratios import ratios_part
 from fairrec.result.schema import AuditedModel, AuditSummary, InputSummary
 from fairrec.result.search_result import search_summary
-from fairrec.search.loop import Searched
+from fairrec.search.searched import Searched
 from fairrec.statistics.analysis import Analysis
 from fairrec.statistics.inequality import Inequality
 from fairrec.statistics.metric_analysis import MetricAnalysis

@@ -21,7 +21,7 @@ from fairrec.core.json_file import load_json
 from fairrec.inputs.tables import Table
 from fairrec.result.file_sums import NO_SUMS, FileSums
 from fairrec.result.parts import Part
-from fairrec.search.loop import Searched
+from fairrec.search.searched import Searched
 
 NAME = "run.json"
 

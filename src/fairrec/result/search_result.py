@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import asdict
 
 from fairrec.result.search_schema import HistoryPoint, SearchedMetric, SearchSummary, Spent
-from fairrec.search.loop import GapHistory, Searched
+from fairrec.search.evidence import GapHistory
+from fairrec.search.searched import Searched
 from fairrec.search.searcher import hyper_parameters
 
 

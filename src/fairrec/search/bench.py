@@ -12,8 +12,8 @@ from fairrec.core.arrays import FloatArray, IntArray
 from fairrec.groups.grouping import Grouping
 from fairrec.metrics.direction import badness
 from fairrec.search.bench_options import SearchBenchOptions
-from fairrec.search.evidence import Evidence
-from fairrec.search.loop import GapHistory, SearchOutcome, gaps_between
+from fairrec.search.evidence import Evidence, GapHistory, gaps_between
+from fairrec.search.loop import SearchOutcome
 from fairrec.search.own_work import OwnWork
 
 WORST = (5, 10)

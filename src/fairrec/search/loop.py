@@ -1,11 +1,10 @@
-"""The search loop: it owns the budget, the scores and the history of what was found."""
+"""The loop of a search: it owns the budget, the scoring and the history."""
 
 from __future__ import annotations
 
-import math
 import time
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
@@ -13,51 +12,9 @@ import numpy as np
 from fairrec.core.arrays import FloatArray, IntArray
 from fairrec.core.errors import TimeOverError
 from fairrec.groups.grouping import EVERYONE
-from fairrec.metrics import MetricAtK
-from fairrec.scoring.ledger.ledger import Ledger
-from fairrec.search.evidence import Evidence
-from fairrec.search.options import Budget, SearchOptions
-from fairrec.search.searcher import SEARCHERS, Bounded, Request, Searcher, Task
-
-
-def gaps_between(highest: FloatArray, lowest: FloatArray) -> FloatArray:
-    """(n_metrics,), largest minus smallest value; 0 where there is none yet."""
-    is_known = highest >= lowest
-    gaps: FloatArray = np.zeros(len(is_known))
-    np.subtract(highest, lowest, out=gaps, where=is_known)
-    return gaps
-
-
-@dataclass(slots=True)
-class GapHistory:
-    """One entry each time another full combination is fully scored.
-
-    Parameters
-    ----------
-    users, seconds : scored and passed by then
-    gaps : for each metric the largest minus the smallest value of fully scored ones, 0 below two
-    cells : the combination itself
-    """
-
-    n_metrics: int
-    users: list[int] = field(default_factory=list)
-    seconds: list[float] = field(default_factory=list)
-    gaps: list[tuple[float, ...]] = field(default_factory=list)
-    cells: list[int] = field(default_factory=list)
-
-    def add(self, users: int, seconds: float, gaps: FloatArray, cell: int) -> None:
-        """Note the state of the search."""
-        self.users.append(users)
-        self.seconds.append(seconds)
-        self.gaps.append(tuple(gaps.tolist()))
-        self.cells.append(cell)
-
-    def gaps_after(self, users: IntArray) -> FloatArray:
-        """(n_metrics, len(users)), the gap found by the time so many users were scored."""
-        # nothing is found before the first entry
-        found = np.array([(0.0,) * self.n_metrics, *self.gaps])
-        return np.asarray(found[np.searchsorted(self.users, users, side="right")].T)
-
+from fairrec.search.evidence import Evidence, GapHistory, gaps_between
+from fairrec.search.options import Budget
+from fairrec.search.searcher import SEARCHERS, Request, Searcher, Task
 
 BATCH_USERS = 256
 """Users scored in one call; after each the budget is looked at."""
@@ -272,61 +229,3 @@ class _Ends:
             self.highest = np.fmax(self.highest, values[:, at])
             self.lowest = np.fmin(self.lowest, values[:, at])
             yield int(n_until[at]), int(cells[at])
-
-
-@dataclass(frozen=True, slots=True)
-class Searched:
-    """How users came to be scored.
-
-    Parameters
-    ----------
-    ledger : closed, with what was paid for
-    model_identity : the model as its ledger names it; empty where the scores are in the table
-    faults : what went wrong and was tried again: kind -> number
-    has_table : whether every score was in a table, so that no search was needed
-    """
-
-    metrics: tuple[MetricAtK, ...]
-    options: SearchOptions
-    outcome: SearchOutcome
-    ledger: Ledger
-    model_identity: str = ""
-    faults: dict[str, int] = field(default_factory=dict)
-    has_table: bool = False
-
-    @property
-    def n_full(self) -> int:
-        """Intersections of all attributes with enough users."""
-        return len(self.outcome.evidence.space.full)
-
-    @property
-    def n_fully_scored(self) -> int:
-        """Those of them of which every user is scored."""
-        evidence = self.outcome.evidence
-        return int(evidence.is_complete[evidence.space.cell_of_full].sum())
-
-    def may_be_larger_by(self) -> tuple[list[float | None], float | None]:
-        """How much larger the exact gap of each metric may be, and with which confidence.
-
-        None where nothing bounds it.
-        """
-        n_metrics = len(self.metrics)
-        if not self.n_full:
-            return [None] * n_metrics, None
-        if self.n_fully_scored == self.n_full:
-            return [0.0] * n_metrics, None
-        gaps = self.outcome.history.gaps[-1] if self.outcome.history.gaps else (0.0,) * n_metrics
-        for searcher in self.outcome.searchers:
-            if isinstance(searcher, Bounded):
-                bounds = searcher.may_be_larger_by().tolist()
-                within = map(_within, self.metrics, gaps, bounds)
-                return [*within], searcher.confidence
-        return [None] * n_metrics, None
-
-
-def _within(metric: MetricAtK, gap: float, bound: float) -> float | None:
-    """No gap is larger than the range of the metric; None where there is no bound."""
-    if math.isnan(bound):
-        return None
-    low, high = metric.metric.bounds or (-math.inf, math.inf)
-    return max(min(bound, high - low - gap), 0.0)

@@ -27,7 +27,7 @@ from fairrec.result.group_table import group_table
 from fairrec.result.naming import audit_summary
 from fairrec.result.per_user_table import per_user_table
 from fairrec.result.run_file import audit_run
-from fairrec.search.loop import Searched
+from fairrec.search.searched import Searched
 from fairrec.statistics.analyse import analyse
 from fairrec.statistics.analysis import Analysis
 from fairrec.statistics.circumstances import Counted, differing_circumstances

@@ -23,9 +23,10 @@ from fairrec.scoring.models.model import Model
 from fairrec.scoring.models.scorer_options import ScorerOptions
 from fairrec.scoring.scorer import TableScorer
 from fairrec.search.evidence import Evidence
-from fairrec.search.loop import BATCH_USERS, Searched, search
+from fairrec.search.loop import BATCH_USERS, search
 from fairrec.search.measure import Measure, popularity_proxy
 from fairrec.search.options import Budget, SearchOptions
+from fairrec.search.searched import Searched
 from fairrec.search.searcher import SEARCHERS, hyper_parameters
 from fairrec.workflows.scored import as_model, ledger_of
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from fairrec.core.arrays import FloatArray, IntArray
-from fairrec.search.loop import gaps_between
+from fairrec.search.evidence import gaps_between
 from fairrec.search.searcher import NOTHING, Request, Task
 from fairrec.search.searchers.adaptive.posterior import (
     SWEEPS,
