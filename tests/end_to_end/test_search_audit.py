@@ -616,7 +616,7 @@ def test_reports_say_what_was_scored_why_it_ended_and_what_was_not_looked_at(
 
 
 def test_reports_of_searchers_without_a_bound_say_so(tables: Path):
-    options = ("--search", "testsgd", "--theta", "0.2", "--reference", "0.01")
+    options = ("--search", "testsgd", "--hyper", "theta=0.2", "--reference", "0.01")
     said = " ".join(run_here(*SEARCH, *FEW, *options).stdout.split())
     n_open = searched(*options)["search"]["n_not_fully_scored"]
     assert said.count(f"{n_open} full combinations not fully scored may lie beyond.") == 2
