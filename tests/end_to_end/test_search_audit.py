@@ -656,9 +656,12 @@ def test_searchers_are_listed_with_their_hyper_parameters():
             "invalid --hyper: expected name=number",
         ),
         (("--search", "adaptive", "--hyper", "step=3"), "Did you mean 'steps'"),
-        (("--search", "adaptive", "--theta", "0.1"), "No hyper-parameter of adaptive 'theta'"),
         (
-            ("--search", "testsgd", "--theta", "-0.1"),
+            ("--search", "adaptive", "--hyper", "theta=0.1"),
+            "No hyper-parameter of adaptive 'theta'",
+        ),
+        (
+            ("--search", "testsgd", "--hyper", "theta=-0.1"),
             "invalid hyper-parameter theta: expected a share from 0 to 1, got -0.1",
         ),
         (("--search", "adaptive", "--top", "0"), "invalid --top: expected"),
@@ -669,7 +672,6 @@ def test_searchers_are_listed_with_their_hyper_parameters():
         (("--budget-seconds", "3"), "--budget-seconds is for a search"),
         (("--reference", "0.5"), "--reference is for a search"),
         (("--ledger", "l.db"), "--ledger is for a search"),
-        (("--theta", "0.1"), "--theta is for a search"),
         (("--hyper", "steps=3"), "--hyper is for a search"),
     ],
 )
