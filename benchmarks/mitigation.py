@@ -50,8 +50,7 @@ def times(shrink: int, n_items: int, names: list[str] | None) -> dict[str, tuple
     from fairrec.inputs.history import Interactions, Popularity, most_popular
     from fairrec.inputs.order import rows_in_order
     from fairrec.inputs.side import Categories, SideData
-    from fairrec.mitigation.lists import RerankLists
-    from fairrec.mitigation.reranker import RERANKERS, TrainingSet
+    from fairrec.mitigation.reranker import RERANKERS, RerankLists, TrainingSet
 
     rng = np.random.default_rng(0)
     n_users = N_USERS // shrink

@@ -147,8 +147,8 @@ def own_work_where_all_are_eligible() -> dict[str, float]:
     from fairrec.core.audit_options import AuditOptions
     from fairrec.groups.grouping import Grouping
     from fairrec.inputs.users import Attribute
-    from fairrec.search.budget import Budget
     from fairrec.search.loop import search
+    from fairrec.search.options import Budget
     from fairrec_paper.bench import OwnWork, evidence_of
     from fairrec_paper.bench_options import SearchBenchOptions
 

@@ -51,7 +51,7 @@ def informed(n_worlds: int) -> dict[str, Any]:
     """Share of the gap found by the group of most expected improvement per user left."""
     import numpy as np
 
-    from fairrec.search.searchers.adaptive.normal_tails import improvement
+    from fairrec.search.searchers.adaptive.posterior import improvement
 
     n = _sizes()
     rows = []

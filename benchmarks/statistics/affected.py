@@ -8,8 +8,8 @@ import numpy as np
 
 from benchmarks.statistics.rates import Claim
 from benchmarks.statistics.study import Outcome, Study
-from fairrec.policy.affected import judge_affected
-from fairrec.policy.rules import Rule
+from fairrec.policy.judging import judge_affected
+from fairrec.policy.schema import Rule
 from fairrec.result.counterfactual import Affected
 from fairrec.statistics.affected import Sampling
 

@@ -23,10 +23,9 @@ from fairrec.inputs.audit_inputs import AuditInputs
 from fairrec.metrics import MetricAtK
 from fairrec.metrics.direction import badness
 from fairrec.metrics.measured import measure_everyone
-from fairrec.search.evidence import Evidence
-from fairrec.search.gap_history import GapHistory, gaps_between
+from fairrec.search.evidence import Evidence, GapHistory, gaps_between
 from fairrec.search.loop import SearchOutcome, search
-from fairrec.search.popularity_proxy import popularity_proxy
+from fairrec.search.measure import popularity_proxy
 from fairrec.search.searcher import Request, Searcher, uses_proxy
 from fairrec.workflows.search import searchable
 from fairrec_paper.bench_options import SearchBenchOptions

@@ -149,9 +149,3 @@ def test_other_commands_and_python_find_no_settings(here: Path):
     assert run_here("list", "metrics").code == 0
     found = fairrec.audit("predictions.parquet", users="users.parquet", by="gender", permutations=0)
     assert found.summary.settings is None
-
-
-def test_settings_may_also_be_called_config(here: Path):
-    (here / "other.toml").write_text(SETTINGS)
-    by_one, by_other = (audited(name, "other.toml") for name in ("--settings", "--config"))
-    assert by_one["metrics"] == by_other["metrics"] and [*by_one["metrics"]] == ["auc"]

@@ -13,14 +13,11 @@ import polars as pl
 import pytest
 
 from fairrec.core.errors import InputError
-from fairrec.groups.group import Group
-from fairrec.groups.membership import is_member
 from fairrec.inputs.audit_inputs import AuditInputs
 from fairrec.metrics.ranked import RankedLists
 from fairrec.metrics.reading import read_inputs
-from fairrec.mitigation import lists as rerank_lists
-from fairrec.mitigation.record import RerankerRecord
-from fairrec.mitigation.remedy import Remedy
+from fairrec.mitigation import reranker as rerank_lists
+from fairrec.mitigation.remedy import Remedy, RerankerRecord
 from fairrec.mitigation.reranker import RERANKERS
 from tests.builders import Tables, make_tables
 from tests.metrics.metric_lists import World, random_world, user
@@ -60,15 +57,14 @@ SITUATIONS = {
 
 
 @cache
-def lists_in(situation: str, is_worse: bool = False) -> RerankWorld:
-    return RerankWorld(SITUATIONS[situation], k=3, is_worse=is_worse)
+def lists_in(situation: str) -> RerankWorld:
+    return RerankWorld(SITUATIONS[situation], k=3)
 
 
 @every_reranker
 @pytest.mark.parametrize("situation", SITUATIONS)
-@pytest.mark.parametrize("is_worse", [False, True], ids=["raised", "lowered"])
-def test_order_is_a_permutation_within_each_list(name, situation, is_worse):
-    world = lists_in(situation, is_worse)
+def test_order_is_a_permutation_within_each_list(name, situation):
+    world = lists_in(situation)
     for strength in STRENGTHS:
         order = world.order(name, strength)
         assert order.dtype == np.int64
@@ -105,24 +101,22 @@ def test_list_that_keeps_its_order_keeps_its_scores_to_the_last_digit(name):
 
 
 @every_reranker
-@pytest.mark.parametrize("is_worse", [False, True], ids=["raised", "lowered"])
-def test_candidates_that_differ_in_nothing_keep_their_order(name, is_worse):
+def test_candidates_that_differ_in_nothing_keep_their_order(name):
     alike = [user([1] * 6, [0.5] * 6) for _ in range(3)]
     same_kind = dict.fromkeys(range(20), frozenset("ab"))
     # everyone had every item, and one more that nobody is offered
     history = [(owner, item) for owner in range(3) for item in [*range(6), 9, *[9] * owner]]
-    world = RerankWorld(World(alike, same_kind, history), k=4, is_worse=is_worse)
+    world = RerankWorld(World(alike, same_kind, history), k=4)
     for strength in STRENGTHS:
         np.testing.assert_array_equal(world.order(name, strength), world.lists.by_score)
 
 
 @every_reranker
-@pytest.mark.parametrize("is_worse", [False, True], ids=["raised", "lowered"])
-def test_threads_change_nothing(name, is_worse, monkeypatch):
+def test_threads_change_nothing(name, monkeypatch):
     # so few lists would get no threads of their own
     monkeypatch.setattr(rerank_lists, "FEW_LISTS", 1)
     drawn = random_world(np.random.default_rng(5), n_users=101)
-    one, three = (RerankWorld(drawn, threads=n, is_worse=is_worse) for n in (1, 3))
+    one, three = (RerankWorld(drawn, threads=n) for n in (1, 3))
     for strength in STRENGTHS:
         expected = one.order(name, strength)
         np.testing.assert_array_equal(three.order(name, strength), expected)
@@ -209,7 +203,7 @@ def inputs_of(tables: Tables, by: str = "gender") -> AuditInputs:
     return inputs
 
 
-def record_of(name: str, *groups: dict[str, str], lowered: tuple[dict[str, str], ...] = ()):
+def record_of(name: str, *groups: dict[str, str]):
     return RerankerRecord(
         fairrec_version="0",
         reranker=name,
@@ -218,7 +212,6 @@ def record_of(name: str, *groups: dict[str, str], lowered: tuple[dict[str, str],
         k=3,
         by=("gender",),
         groups=groups,
-        lowered=lowered,
         rest=0.0,
     )
 
@@ -305,18 +298,6 @@ def test_lists_of_a_label_free_reranker_have_no_labels(name, monkeypatch):
     monkeypatch.setitem(RERANKERS._entries, name, replace(kind, build=Spy))
     scores_at(name, 0.5, make_tables())
     assert seen == [None]
-
-
-@every_reranker
-def test_lowered_groups_are_re_ranked_the_other_way(name):
-    """Raised and lowered differ, and each group is treated by itself."""
-    inputs = inputs_of(make_tables(n_users=80))
-    is_woman, is_man = (is_member(Group.of(group), inputs.attributes) for group in (WOMEN, MEN))
-    both = Remedy(record_of(name, WOMEN, lowered=(MEN,)), inputs).scores_of(inputs).at(0.7)
-    raised = Remedy(record_of(name, WOMEN, MEN), inputs).scores_of(inputs).at(0.7)
-    rows_of = np.repeat(np.argsort(inputs.list_of_user), np.diff(inputs.candidates.offsets))
-    np.testing.assert_array_equal(both[is_woman[rows_of]], raised[is_woman[rows_of]])
-    assert (both[is_man[rows_of]] != raised[is_man[rows_of]]).any()
 
 
 @every_reranker

@@ -15,9 +15,9 @@ import pytest
 from pytest import approx
 
 from fairrec.groups.grouping import Grouping
-from fairrec.search.budget import Budget
 from fairrec.search.evidence import Evidence
 from fairrec.search.loop import SearchOutcome, search
+from fairrec.search.options import Budget
 from fairrec.search.searcher import SEARCHERS, hyper_parameters
 from tests.search.search_worlds import (
     exact_gap,

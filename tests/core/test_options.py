@@ -70,9 +70,9 @@ def test_options_are_spelled_as_on_the_way_in():
         with ThreadPoolExecutor(1) as pool:
             assert pool.submit(spelled, "n_days").result() == "--days"
         assert spelled("by", ["a", "b"]) == "--by a,b"
-        assert spelled("allow_level_down", True) == "--allow-level-down"
+        assert spelled("per_user", True) == "--per-user"
     assert spelled("by", ["a", "b"]) == "by=['a', 'b']"
-    assert spelled("allow_level_down", True) == "allow_level_down=True"
+    assert spelled("per_user", True) == "per_user=True"
 
 
 def test_what_a_terminal_would_act_on_is_escaped():

@@ -96,8 +96,8 @@ def test_a_name_of_the_home_is_taken_from_the_start(first):
 @pytest.mark.parametrize(
     ("table", "module"),
     [
-        ("fairrec.mitigation.reranker.RERANKERS", "fairrec.mitigation.rerankers.oracle"),
-        ("fairrec.search.searcher.SEARCHERS", "fairrec.search.searchers.themis"),
+        ("fairrec.mitigation.reranker.RERANKERS", "fairrec.mitigation.rerankers.blends"),
+        ("fairrec.search.searcher.SEARCHERS", "fairrec.search.searchers.listed"),
         (
             "fairrec_paper.datasets.bundle.DATASETS",
             "fairrec_paper.datasets.readers.online_retail",

@@ -564,20 +564,14 @@ def test_theta_decides_which_combinations_testsgd_looks_at(tables: Path):
     sizes = USERS.group_by(BY).len()["len"]
     n_users = {}
     for theta in ("0.2", "0.05"):
-        found = searched("--search", "testsgd", "--theta", theta, "--reference", "0.01")["search"]
+        options = ("--hyper", f"theta={theta}", "--reference", "0.01")
+        found = searched("--search", "testsgd", *options)["search"]
         assert found["hyper_parameters"] == {"theta": float(theta)}
         assert found["ending"] == "finished"
         n_large = (sizes >= float(theta) * N_USERS).sum()
         assert 0 < n_large <= found["n_fully_scored"] < len(sizes)
         n_users[theta] = found["users_scored"]
     assert n_users["0.2"] < n_users["0.05"]
-
-
-def test_the_budget_of_the_paper_is_a_time(tables: Path):
-    found = searched("--search", "random", "--budget", "paper")["search"]
-    # 400 users, 2 genders and 4 ages
-    assert found["budget_seconds"] == approx(0.005 * (400 + 2 * 4))
-    assert found["ending"] == "finished"
 
 
 def test_a_budget_in_seconds_is_taken(tables: Path):
@@ -623,7 +617,7 @@ def test_reports_say_what_was_scored_why_it_ended_and_what_was_not_looked_at(
 
 
 def test_reports_of_searchers_without_a_bound_say_so(tables: Path):
-    options = ("--search", "testsgd", "--theta", "0.2", "--reference", "0.01")
+    options = ("--search", "testsgd", "--hyper", "theta=0.2", "--reference", "0.01")
     said = " ".join(run_here(*SEARCH, *FEW, *options).stdout.split())
     n_open = searched(*options)["search"]["n_not_fully_scored"]
     assert said.count(f"{n_open} full combinations not fully scored may lie beyond.") == 2
@@ -656,10 +650,6 @@ def test_searchers_are_listed_with_their_hyper_parameters():
         (("--search", "adaptive", "--budget-users", "101%"), "invalid --budget-users: expected"),
         (("--search", "adaptive", "--budget-users", "x"), "invalid --budget-users: expected"),
         (("--search", "adaptive", "--budget-seconds", "-1"), "invalid --budget-seconds: expected"),
-        (
-            ("--search", "adaptive", "--budget", "foo"),
-            "invalid --budget: expected 'paper', got foo",
-        ),
         (("--search", "adaptive", "--reference", "0"), "invalid --reference: expected"),
         (("--search", "adaptive", "--hyper", "steps"), "invalid --hyper: expected"),
         (
@@ -667,9 +657,12 @@ def test_searchers_are_listed_with_their_hyper_parameters():
             "invalid --hyper: expected name=number",
         ),
         (("--search", "adaptive", "--hyper", "step=3"), "Did you mean 'steps'"),
-        (("--search", "adaptive", "--theta", "0.1"), "No hyper-parameter of adaptive 'theta'"),
         (
-            ("--search", "testsgd", "--theta", "-0.1"),
+            ("--search", "adaptive", "--hyper", "theta=0.1"),
+            "No hyper-parameter of adaptive 'theta'",
+        ),
+        (
+            ("--search", "testsgd", "--hyper", "theta=-0.1"),
             "invalid hyper-parameter theta: expected a share from 0 to 1, got -0.1",
         ),
         (("--search", "adaptive", "--top", "0"), "invalid --top: expected"),
@@ -678,10 +671,8 @@ def test_searchers_are_listed_with_their_hyper_parameters():
         (("--search", "adaptive", "--ledger", "users.parquet"), "is no ledger of FairRec"),
         (("--budget-users", "10%"), "--budget-users is for a search. Add --search NAME"),
         (("--budget-seconds", "3"), "--budget-seconds is for a search"),
-        (("--budget", "paper"), "--budget is for a search"),
         (("--reference", "0.5"), "--reference is for a search"),
         (("--ledger", "l.db"), "--ledger is for a search"),
-        (("--theta", "0.1"), "--theta is for a search"),
         (("--hyper", "steps=3"), "--hyper is for a search"),
     ],
 )

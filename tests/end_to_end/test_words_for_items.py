@@ -18,10 +18,8 @@ from rich.console import Console
 import fairrec
 from fairrec.core.errors import InputError
 from fairrec.core.units import ITEMS, USERS, Unit
-from fairrec.policy.github import to_annotations
-from fairrec.policy.junit import to_junit
-from fairrec.policy.markdown import to_markdown as gate_markdown
-from fairrec.policy.text import to_text
+from fairrec.policy.formats import to_annotations, to_junit, to_text
+from fairrec.policy.formats import to_markdown as gate_markdown
 from fairrec.report.comparison.view import build_comparison_view
 from fairrec.report.text.markdown import comparison_markdown, to_markdown
 from fairrec.report.text.model_card import model_card

@@ -6,8 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fairrec.core.errors import InputError, UnknownNameError
-from fairrec.groups.group import Group
-from fairrec.groups.membership import group_of_users, is_member, refuse_empty
+from fairrec.groups.group import Group, group_of_users, is_member, refuse_empty
 from fairrec.inputs.users import Attribute
 
 GENDER = Attribute("gender", np.array([0, 1, 1, 0, 2]), ("F", "M", "(missing)"))

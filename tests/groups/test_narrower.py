@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from fairrec.groups.grouping import Sizes, next_depth, sizes_of, sizes_without
 from fairrec.groups.lattice import ANY
-from fairrec.groups.narrower import Sizes, next_depth, sizes_of, sizes_without
 from tests.groups.small_grouping import grouping_of
 
 N_VALUES = (2, 3, 5, 2)

@@ -6,8 +6,7 @@ import numpy as np
 
 from fairrec.core.audit_options import AuditOptions
 from fairrec.groups.group import Group
-from fairrec.groups.grouping import Grouping
-from fairrec.groups.partition import Partition
+from fairrec.groups.grouping import Grouping, Partition
 from fairrec.inputs.users import MISSING, Attribute
 from tests.groups.small_grouping import grouping_of
 

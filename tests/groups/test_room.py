@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 from fairrec.core.errors import InputError
 from fairrec.core.options import from_command_line
 from fairrec.groups.cells import Cells, cells_of
+from fairrec.groups.grouping import groups_by_sampling, most_groups, refuse_too_many
 from fairrec.groups.lattice import build_lattice
-from fairrec.groups.room import groups_by_sampling, most_groups, refuse_too_many
 
 
 def some_cells(n_users: int, n_values: list[int], seed: int = 0) -> Cells:

@@ -10,7 +10,7 @@ from pytest import approx
 from fairrec.inputs.candidates import CandidateLists
 from fairrec.inputs.side import SideData
 from fairrec.metrics import parse_metric
-from fairrec.metrics.change import (
+from fairrec.metrics.value_columns import (
     changes_per_list,
     is_of_both,
     metric_of_change,

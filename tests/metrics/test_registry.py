@@ -58,7 +58,7 @@ def test_what_people_are_shown_has_no_better_end_and_urp_abs_is_better_when_low(
     neither = [name for name in METRICS if METRICS[name].higher_is_better is None]
     assert neither == ["urp", "share", "mean", "novelty", "long_tail"]
     assert [name for name in METRICS if METRICS[name].higher_is_better is False] == [
-        *("miscalibration", "changed", "affected", "urp_abs")
+        *("miscalibration", "urp_abs", "changed", "affected")
     ]
 
 

@@ -14,8 +14,7 @@ from fairrec.inputs.order import rows_in_order
 from fairrec.inputs.side import read_categories
 from fairrec.inputs.tables import Table
 from fairrec.metrics.ranked import RankedLists
-from fairrec.mitigation.lists import RerankLists
-from fairrec.mitigation.reranker import RERANKERS, Reranker, TrainingSet
+from fairrec.mitigation.reranker import RERANKERS, Reranker, RerankLists, TrainingSet
 from tests.metrics.metric_lists import World, ranked_lists
 
 
@@ -35,7 +34,6 @@ class RerankWorld:
         group: Sequence[int] | None = None,
         rest: float | None = None,
         threads: int = 1,
-        is_worse: bool = False,
     ) -> None:
         self.world = world
         n_users = len(world.users)
@@ -67,7 +65,6 @@ class RerankWorld:
             history_item=self.history.items_at(candidates.item_ids),
             group=self.group,
             k=k,
-            is_worse=is_worse,
             threads=threads,
         )
 

@@ -1,4 +1,4 @@
-"""Six users before and after: two women raised, two men lowered, two others left as they are."""
+"""Four users before and after: two women re-ranked, two others left as they are."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ import numpy as np
 from fairrec.groups.group import Group
 from fairrec.inputs.users import Attribute
 from fairrec.metrics import parse_metric
-from fairrec.mitigation.before_after import BeforeAfter
+from fairrec.mitigation.effect import BeforeAfter
 from fairrec.mitigation.groups import Choice
-from fairrec.mitigation.measures import Measures
+from fairrec.mitigation.split import Measures
 from fairrec.mitigation.tuning import Aim
 
 NAN = np.nan
@@ -31,13 +31,13 @@ def before_after(target: str = "urd@5", **changes: Any) -> BeforeAfter:
     seen = BeforeAfter(
         measures=Measures(metrics, target=0, cost=1, threads=1),
         aim=Aim(not is_distance, rest=0.5, is_distance=is_distance),
-        choice=Choice((WOMEN,), (MEN,), (WOMEN,), np.array([True, False, False, False])),
+        choice=Choice((WOMEN,), (WOMEN,), np.array([True, False, False, False])),
         chosen_by=np.array([[0.1, 0.9, 0.5, NAN], [0.4, 0.8, 0.6, 0.6]]),
-        before=np.array([[0.2, 0.4, 0.6, 0.8, 0.5, 0.7], [0.5, 0.7, 0.9, 0.9, 0.1, 0.3]]),
-        after=np.array([[0.4, 0.6, 0.5, 0.7, 0.5, 0.7], [0.4, 0.5, 0.9, 0.8, 0.1, 0.3]]),
-        position=np.array([0, 0, 1, 1, -1, -1]),
+        before=np.array([[0.2, 0.4, 0.5, 0.7], [0.5, 0.7, 0.1, 0.3]]),
+        after=np.array([[0.4, 0.6, 0.5, 0.7], [0.4, 0.5, 0.1, 0.3]]),
+        position=np.array([0, 0, -1, -1]),
         choosers=genders(0, 1, 2, 2),
-        users=genders(0, 0, 1, 1, 2, 2),
+        users=genders(0, 0, 2, 2),
         alpha=0.05,
     )
     return replace(seen, **changes)

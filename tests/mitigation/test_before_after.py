@@ -11,11 +11,8 @@ from fairrec.mitigation.tuning import Levels
 from tests.mitigation.small_change import NAN, before_after
 
 
-def test_users_raised_and_lowered_are_told_apart():
+def test_the_others_are_those_of_the_users_reported_on():
     seen = before_after()
-    assert seen.chosen.tolist() == [0, 0, -1, -1, -1, -1]
-    assert seen.lowered.tolist() == [False, False, True, True, False, False]
-    # the others of the users reported on, not of those chosen by
     assert seen.reported_aim.rest == approx((0.5 + 0.7) / 2)
     assert seen.aim.rest == 0.5
 
@@ -47,17 +44,11 @@ def test_the_side_of_a_distance_is_the_one_it_was_chosen_on():
     assert seen.trade_off(TUNED, MEASURED)[0].reported == approx(0.3 - 0.6)
 
 
-def test_lowered_users_have_a_spread_of_their_own():
-    assert before_after().pool.tolist() == [0, 0, 1, 1, 0, 0]
-
-
 def test_each_group_has_its_value_where_it_was_chosen_and_where_it_is_reported():
-    women, men = before_after().groups()
-    assert (women.group, women.is_lowered, women.chosen_by) == ({"gender": "F"}, False, 0.1)
-    assert (men.group, men.is_lowered, men.chosen_by) == ({"gender": "M"}, True, 0.9)
+    (women,) = before_after().groups()
+    assert (women.group, women.chosen_by) == ({"gender": "F"}, 0.1)
     assert (women.change.before, women.change.after) == (approx(0.3), approx(0.5))
-    assert (men.change.before, men.change.after) == (approx(0.7), approx(0.6))
-    unknown, _ = before_after(chosen_by=np.full((2, 4), NAN)).groups()
+    (unknown,) = before_after(chosen_by=np.full((2, 4), NAN)).groups()
     assert unknown.chosen_by is None
 
 
@@ -70,11 +61,11 @@ def test_regression_compares_both_targets_without_any_re_ranking():
 
 
 TUNED = Levels((0.0, 1.0), np.array([0.1, 0.2]), np.array([0.5, NAN]), np.zeros(2))
-# target and cost of the four re-ranked users at both strengths
+# target and cost of the two re-ranked users at both strengths
 MEASURED = np.array(
     [
-        [[0.2, 0.4, 0.6, 0.8], [0.5, 0.7, 0.9, 0.9]],
-        [[0.4, 0.6, 0.5, 0.7], [0.3, 0.5, 0.9, 0.7]],
+        [[0.2, 0.4], [0.5, 0.7]],
+        [[0.4, 0.6], [0.3, 0.5]],
     ]
 )
 
@@ -87,8 +78,8 @@ def test_the_trade_off_has_the_chosen_groups_and_what_everyone_pays():
     assert (nothing.reported, everything.reported) == (approx(0.3), approx(0.5))
     assert (nothing.reported_cost, everything.reported_cost) == (approx(0.6), approx(0.4))
     # the two others keep their 0.1 and 0.3
-    assert nothing.everyone_cost == approx((0.5 + 0.7 + 0.9 + 0.9 + 0.1 + 0.3) / 6)
-    assert everything.everyone_cost == approx((0.3 + 0.5 + 0.9 + 0.7 + 0.1 + 0.3) / 6)
+    assert nothing.everyone_cost == approx((0.5 + 0.7 + 0.1 + 0.3) / 4)
+    assert everything.everyone_cost == approx((0.3 + 0.5 + 0.1 + 0.3) / 4)
 
 
 def test_without_labels_there_is_no_cost():

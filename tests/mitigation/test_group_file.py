@@ -9,10 +9,9 @@ import polars as pl
 import pytest
 
 from fairrec.core.errors import InputError, UnknownNameError
-from fairrec.groups.group import Group
-from fairrec.groups.membership import is_member
+from fairrec.groups.group import Group, is_member
 from fairrec.inputs.users import Attribute
-from fairrec.mitigation.group_file import read_groups
+from fairrec.mitigation.groups import read_groups
 
 PEOPLE = (
     Attribute("gender", np.array([0, 1]), ("F", "M")),

@@ -6,10 +6,8 @@ import numpy as np
 import pytest
 
 from fairrec.core.errors import InputError
-from fairrec.groups.group import Group
-from fairrec.groups.membership import is_member
-from fairrec.mitigation.groups import Choice, best_served, choose_worst
-from fairrec.mitigation.worst import WorstRule, parse_worst
+from fairrec.groups.group import Group, is_member
+from fairrec.mitigation.groups import WorstRule, choose_worst, parse_worst
 from tests.mitigation.cell_attributes import attributes_of, full_grouping
 
 NAN = np.nan
@@ -61,11 +59,6 @@ def test_too_few_defined_values_make_no_group():
         worst_of(np.full(8, NAN), True, "worst:1")
 
 
-def test_best_served_come_best_first():
-    best = best_served(VALUES, full_grouping(FOUR, 2), True, 2)
-    assert best == (Group.of(a="a1", b="b0"), Group.of(a="a0", b="b1"))
-
-
 @pytest.mark.parametrize("higher_is_better", [True, False, None])
 @pytest.mark.parametrize("seed", range(10))
 def test_users_to_tune_on_took_no_part_in_choosing_their_group(seed, higher_is_better):
@@ -101,12 +94,3 @@ def test_in_noise_the_users_to_tune_on_are_ordinary():
     error = np.std(tuned_on) / 10
     assert abs(np.mean(tuned_on)) < 3 * error
     assert np.mean(chosen_by) < -0.15 < -3 * error
-
-
-def test_groups_to_lower_come_after_those_that_only_the_tuning_needs():
-    raised, tuned, lowered = (Group.of(a="a0", b=b) for b in ("b0", "b1", "b2"))
-    choice = Choice((raised,), (lowered,), (raised, tuned), np.zeros(4, dtype=bool))
-    assert choice.learned_groups == (raised, tuned)
-    users = attributes_of([[0, 0, 0, 1], [0, 1, 2, 0]])
-    # the second user's group was tuned on but is not re-ranked
-    assert choice.positions(users).tolist() == [0, -1, 2, -1]

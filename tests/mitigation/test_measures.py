@@ -6,10 +6,9 @@ import numpy as np
 import pytest
 
 from fairrec.inputs.table_options import TableOptions
-from fairrec.mitigation.measures import Measures
 from fairrec.mitigation.options import MitigationOptions
 from fairrec.mitigation.remedy import Rescored
-from fairrec.mitigation.split import read_split
+from fairrec.mitigation.split import Measures, read_split
 from tests.mitigation.planted import planted
 
 WORLD = planted("accuracy", n_users=24)
@@ -25,7 +24,7 @@ def test_target_and_cost_are_measured_at_every_strength(has_labels):
     measures = Measures.of(split.per_user_metrics, MitigationOptions("urd@5"), threads=1)
     assert measures.cost_name == ("ndcg@5" if has_labels else None)
     steps = []
-    unchanged = Rescored(inputs.candidates.scores, [])
+    unchanged = Rescored(inputs.candidates.scores, None)
     measured = measures.at_strengths(
         unchanged, inputs, (0.0, 1.0), lambda *step: steps.append(step)
     )

@@ -26,7 +26,6 @@ def test_numbers_may_be_text():
         ({"max_loss": 2}, "invalid max_loss: expected a number from 0 to 1, got 2"),
         ({"groups": 3}, "invalid groups: expected .* or a file with one group a row, got 3"),
         ({"groups": "worst:0"}, "invalid groups: expected findings, worst:10%, .*, got 'worst:0'"),
-        ({"allow_level_down": "yes"}, "invalid allow_level_down: expected True or False, got"),
         ({"metric": "pooled_auc"}, "is no mean over users"),
         ({"reranker": ""}, "No re-ranker ''"),
         ({"reranker": "mrm"}, "Did you mean 'mmr'"),

@@ -9,8 +9,7 @@ import pytest
 from fairrec.core.errors import InputError
 from fairrec.inputs.audit_inputs import AuditInputs
 from fairrec.metrics.reading import read_inputs
-from fairrec.mitigation.record import RerankerRecord
-from fairrec.mitigation.remedy import Remedy, Rescored
+from fairrec.mitigation.remedy import Remedy, RerankerRecord, Rescored
 from tests.metrics.metric_lists import World, user
 from tests.mitigation.rerank_world import RerankWorld
 
@@ -32,7 +31,7 @@ def inputs_of(history: list[tuple[int, int]]) -> AuditInputs:
     return inputs
 
 
-def record(*groups, lowered=(), reranker="group_prior") -> RerankerRecord:
+def record(*groups, reranker="group_prior") -> RerankerRecord:
     return RerankerRecord(
         fairrec_version="0",
         reranker=reranker,
@@ -41,7 +40,6 @@ def record(*groups, lowered=(), reranker="group_prior") -> RerankerRecord:
         k=2,
         by=("gender",),
         groups=groups,
-        lowered=lowered,
     )
 
 
@@ -61,27 +59,11 @@ def test_only_lists_of_the_groups_are_re_ranked():
         assert rescored.at(0).tolist() == MODEL
 
 
-def test_groups_to_lower_are_turned_against_what_they_like():
-    inputs = inputs_of(OWN)
-    lowered = Remedy(record(WOMEN, lowered=(MEN,)), inputs).scores_of(inputs).at(1.0)
-    assert lowered.tolist() == [0.1, 0.2] * 3
-
-
 def test_users_can_be_given_by_hand():
     inputs = inputs_of(OWN)
     remedy = Remedy(record(WOMEN), inputs)
     only_last = remedy.scores_of(inputs, np.array([-1, -1, 0])).at(1.0)
     assert only_last.tolist() == [0.2, 0.1, 0.2, 0.1, 0.1, 0.2]
-
-
-def test_a_group_that_is_raised_and_lowered_is_learned_once():
-    # women had item 0, which the model has first
-    inputs = inputs_of([(1, 0), (3, 0), (2, 1), (9, 1)])
-    remedy = Remedy(record(WOMEN, lowered=(WOMEN,)), inputs)
-    raised, lowered = (
-        remedy.scores_of(inputs, np.array([at, -1, -1])).at(1.0)[:2].tolist() for at in (0, 1)
-    )
-    assert (raised, lowered) == ([0.2, 0.1], [0.1, 0.2])
 
 
 def test_users_without_a_list_are_learned_from_too():
@@ -102,7 +84,7 @@ def test_what_a_re_ranker_needs_is_asked_for():
 def test_rows_of_a_part_take_its_order_and_the_others_keep_the_models_scores():
     lists = RerankWorld(World([user([0, 0, 0], [3, 2, 1])], {0: frozenset("a")}, [(0, 0)])).lists
     model = np.array([9.0, 8.0, 3.0, 2.0, 1.0])
-    turned = Rescored(model, [(np.array([2, 3, 4]), lists, lambda strength: np.array([2, 1, 0]))])
+    turned = Rescored(model, (np.array([2, 3, 4]), lists, lambda strength: np.array([2, 1, 0])))
     assert turned.at(0.5).tolist() == [9, 8, 1, 2, 3]
     assert model.tolist() == [9, 8, 3, 2, 1]
     assert turned.at(0) is model

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from fairrec.policy.outcome import GateResult, JudgedGroup, RuleOutcome, outcome_of_rules
+from fairrec.policy.schema import GateResult, JudgedGroup, RuleOutcome, outcome_of_rules
 from tests.policy.judged_world import policy_of
 
 HOSTILE = "a|b <i>&\"'\x0b\n::error::x, 50%"

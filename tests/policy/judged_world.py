@@ -9,7 +9,7 @@ import polars as pl
 
 import fairrec
 from fairrec.policy.judging import Measurements
-from fairrec.policy.rules import Policy, policy_in
+from fairrec.policy.schema import Policy, policy_in
 from fairrec.result.audit_result import AuditResult
 
 

@@ -9,8 +9,8 @@ import pytest
 
 import fairrec
 from fairrec.core.errors import InputError
-from fairrec.policy.affected import judge_affected
-from fairrec.policy.rules import Rule
+from fairrec.policy.judging import judge_affected
+from fairrec.policy.schema import Rule
 from fairrec.result.counterfactual import Affected
 from tests.end_to_end.command_line import run_here
 from tests.workflows.flipped_world import blind, flipped

@@ -6,7 +6,7 @@ from xml.etree import ElementTree
 
 import pytest
 
-from fairrec.policy.junit import to_junit
+from fairrec.policy.formats import to_junit
 from tests.policy.judged_gate import HOSTILE, gate_of, rule_of
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from markdown_it import MarkdownIt
 
-from fairrec.policy.markdown import to_markdown
+from fairrec.policy.formats import to_markdown
 from tests.policy.judged_gate import HOSTILE, gate_of, rule_of
 
 

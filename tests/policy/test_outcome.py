@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from fairrec.policy.outcome import GateResult
+from fairrec.policy.schema import GateResult
 from tests.policy.judged_gate import gate_of, rule_of
 
 

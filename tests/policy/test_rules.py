@@ -6,7 +6,7 @@ import jsonschema
 import pytest
 
 from fairrec.core.errors import FairRecError, InputError, UnknownNameError
-from fairrec.policy.rules import Policy, policy_in
+from fairrec.policy.schema import Policy, policy_in
 
 RULE = {"metric": "ndcg@10", "max_worse": 0.03}
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from fairrec.policy.text import to_text
+from fairrec.policy.formats import to_text
 from tests.policy.judged_gate import gate_of, rule_of
 
 

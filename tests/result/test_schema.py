@@ -46,9 +46,3 @@ def test_no_part_of_a_result_can_be_changed_or_added_to():
         assert part.model_config["extra"] == "forbid"
     with pytest.raises(ValidationError, match="frozen"):
         RESULT.summary.seed = 1
-
-
-def test_an_older_result_without_ratios_is_read():
-    written = json.loads(RESULT.to_json())
-    assert written.pop("ratios") is not None
-    assert AuditSummary.model_validate(written).ratios is None

@@ -4,7 +4,7 @@ import numpy as np
 
 from fairrec import SearchOptions
 from fairrec.result.summary import _points, search_summary
-from fairrec.search.gap_history import GapHistory
+from fairrec.search.evidence import GapHistory
 from tests.builders import audit, make_tables
 
 

@@ -4,8 +4,7 @@ import pytest
 from pytest import approx
 
 from fairrec.core.errors import InputError
-from fairrec.search.budget import BUDGET_USERS, Budget, paper_seconds, users_allowed
-from fairrec.search.options import SearchOptions
+from fairrec.search.options import BUDGET_USERS, Budget, SearchOptions, paper_seconds, users_allowed
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from fairrec.search.gap_history import GapHistory
+from fairrec.search.evidence import GapHistory
 
 
 def history_of_two_metrics():

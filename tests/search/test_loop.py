@@ -7,9 +7,9 @@ import pytest
 from pytest import approx
 
 from fairrec.groups.grouping import EVERYONE, Grouping
-from fairrec.search.budget import Budget
 from fairrec.search.evidence import Evidence
 from fairrec.search.loop import FIRST_USERS, REFERENCE_TIME, SearchOutcome, search
+from fairrec.search.options import Budget
 from fairrec.search.searcher import NOTHING, SEARCHERS, NoHyperParameters, Request, Task, searcher
 from tests.search.search_worlds import (
     evidence_of,

@@ -9,9 +9,8 @@ import pytest
 from pytest import approx
 
 from fairrec.metrics import MetricAtK, parse_metric
-from fairrec.search.budget import Budget
 from fairrec.search.loop import SearchOutcome, search
-from fairrec.search.options import SearchOptions
+from fairrec.search.options import Budget, SearchOptions
 from fairrec.search.searched import Searched
 from fairrec.search.searcher import NoHyperParameters
 from tests.search.search_worlds import evidence_of, product_space

@@ -56,8 +56,7 @@ def test_sums_over_groups_are_those_of_their_users():
         mine = known & (codes == code)
         assert sums.n[code] == mine.sum()
         assert sums.squares[code] == pytest.approx(((after - before)[mine] ** 2).sum())
-    pool = np.zeros(90, dtype=np.int64)
-    found = group_changes({"a": None}, before[None], after[None], pool, grouping, 0.05)
+    found = group_changes({"a": None}, before[None], after[None], grouping, 0.05)
     assert found.changes[0].change == pytest.approx(sums.changes(0.05).change)
     assert found.n_tests == 3
     assert {*found.verdicts(0)} == {"not significant"}

@@ -12,9 +12,9 @@ from pytest import approx
 from scipy.special import stdtrit
 
 from fairrec.groups.grouping import EVERYONE
-from fairrec.search.budget import Budget
 from fairrec.search.evidence import Evidence
 from fairrec.search.loop import search
+from fairrec.search.options import Budget
 from fairrec.search.searcher import hyper_parameters
 from fairrec.statistics.estimates import estimate
 from fairrec.statistics.moments import Moments, sampled_moments

@@ -300,43 +300,6 @@ def test_swap_aims_at_the_others_only_in_its_own_metric(monkeypatch):
     assert mitigate(world, "ndcg@5", strength=0.5).reranker.rest is None
 
 
-# levelling down
-
-
-def test_levelling_down_touches_the_best_served_groups_only_and_says_so():
-    world = planted("accuracy")
-    up = mitigate(world, "ndcg@5", strength=0.6)
-    down = mitigate(world, "ndcg@5", strength=0.6, allow_level_down=True)
-    assert (up.summary.allows_level_down, down.summary.allows_level_down) == (False, True)
-    assert [n.is_lowered for n in up.summary.groups] == [False]
-    raised, lowered = down.summary.groups
-    assert (raised.is_lowered, lowered.is_lowered) == (False, True)
-    assert raised.group == WORSE and lowered.group != WORSE
-    means = mitigate(world, "ndcg@5", predictions=world.validation, strength=0).changes
-    best = means.filter(pl.col("metric") == "ndcg@5").drop_nulls(CHOSEN).sort("before")[-1]
-    assert lowered.group == best.select(CHOSEN).to_dicts()[0]
-    assert lowered.change.verdict == "worse"
-    assert raised.change == up.summary.groups[0].change
-    changed = changed_users(world, down)
-    assert changed <= users_in(world, **WORSE) | users_in(world, **lowered.group)
-    assert changed & users_in(world, **lowered.group)
-    assert down.effect.others.verdict == "unchanged"
-    assert down.reranker.lowered == (lowered.group,)
-    assert [h.group for h in down.summary.harmed] and up.summary.harmed == ()
-
-
-def test_a_group_that_is_raised_is_never_lowered_in_part(tmp_path):
-    world = planted("accuracy")
-    # all women: the young ones among them are served as well as anyone
-    path = tmp_path / "groups.csv"
-    path.write_text("gender\nF\n", encoding="utf-8")
-    for seed in range(3):
-        world = planted("accuracy", seed=seed)
-        result = mitigate(world, "ndcg@5", groups=path, strength=0.5, allow_level_down=True)
-        lowered = [n for n in result.summary.groups if n.is_lowered]
-        assert lowered and all(n.group["gender"] == "M" for n in lowered)
-
-
 # groups by name
 
 

@@ -21,7 +21,7 @@ from fairrec.cli.model_options import (
     without_query,
 )
 from fairrec.cli.parameters import FieldsOf, Given, Here, takes_options
-from fairrec.cli.search_options import HowSearched, SearchOption, Theta, search_options
+from fairrec.cli.search_options import HowSearched, SearchOption, search_options
 from fairrec.cli.settings import PlanOption, SettingsOption, say_settings, settings_file
 from fairrec.cli.shared import (
     DebugOption,
@@ -69,7 +69,6 @@ def audit_command(
     settings: SettingsOption = None,
     search: SearchOption = None,
     how_searched: HowSearched,
-    theta: Theta = None,
     scorer: ScorerOption = None,
     endpoint: EndpointOption = None,
     onnx: OnnxOption = None,
@@ -121,7 +120,7 @@ def audit_command(
             start_in_background(_make_page_ready)
         loaded = [file for source in load for file in load_metrics(source)]
         model = chosen_model(scorer, endpoint, onnx, how_asked)
-        how = search_options(search if model is None else search or "exact", how_searched, theta)
+        how = search_options(search if model is None else search or "exact", how_searched)
         # a run takes longest to load, so it begins before the modules of an audit
         given = _tables(predictions, run, tables, counted, is_search=how is not None)
         given |= _asked(model, run, scorer_identity)

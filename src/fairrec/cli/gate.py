@@ -30,7 +30,7 @@ from fairrec.core.settings import SETTINGS_FILE
 from fairrec.policy.gate_options import GateOptions
 
 if TYPE_CHECKING:
-    from fairrec.policy.outcome import GateResult
+    from fairrec.policy.schema import GateResult
     from fairrec.workflows.load import Audited
 
 
@@ -71,7 +71,7 @@ def hold_against(
     ----------
     is_beside : whether a result is printed too
     """
-    from fairrec.policy.text import to_text
+    from fairrec.policy.formats import to_text
     from fairrec.workflows.gate import gate
 
     found = gate(
@@ -93,7 +93,7 @@ def hold_against(
 
 def printed_as_text(options: GateOptions | None, format_: Format) -> AbstractContextManager[None]:
     """What is printed for people has no commands for GitHub, which are apart."""
-    from fairrec.policy.github import as_text
+    from fairrec.policy.formats import as_text
 
     is_read = options is not None and options.github and format_ is not Format.json
     return as_text(typer.echo) if is_read else nullcontext()
@@ -101,9 +101,7 @@ def printed_as_text(options: GateOptions | None, format_: Format) -> AbstractCon
 
 def _write(found: GateResult, options: GateOptions) -> None:
     """What build servers read."""
-    from fairrec.policy.github import to_annotations
-    from fairrec.policy.junit import to_junit
-    from fairrec.policy.markdown import to_markdown
+    from fairrec.policy.formats import to_annotations, to_junit, to_markdown
 
     if options.junit is not None:
         write_text(options.junit, to_junit(found))
@@ -128,8 +126,7 @@ def _append(file: Path, text: str) -> None:
 
 
 def _print(found: GateResult, format_: Format, *, explain: bool) -> None:
-    from fairrec.policy.markdown import to_markdown
-    from fairrec.policy.text import to_text
+    from fairrec.policy.formats import to_markdown, to_text
 
     print_as(
         format_,

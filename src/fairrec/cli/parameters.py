@@ -223,7 +223,7 @@ def _parameter(name: str, option: Option, default: object) -> Parameter:
     kind = option.kind
     taken: Any = bool if kind.is_switch else list[str] if kind.is_list else str
     info = typer.Option(
-        *filter(None, (flag, option.also)),
+        flag,
         help=about,
         rich_help_panel=option.panel or None,
         metavar=None if kind.is_switch else kind.metavar,

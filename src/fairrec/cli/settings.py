@@ -45,7 +45,6 @@ SettingsOption = Annotated[
         f"Settings in a TOML file; '{NONE}' for none at all",
         PLANNING,
         default=f"{SETTINGS_FILE} in the working folder, where there is one",
-        also="--config",
     ),
 ]
 

@@ -43,14 +43,12 @@ class Option:
     help : what it means
     panel : the heading it stands under where a command has many
     default : the default in words, where it is no fixed value
-    also : another name on the command line
     """
 
     kind: Kind
     help: str
     panel: str = ""
     default: str = ""
-    also: str = ""
 
     def parsed(self, name: str, given: object, file: str = "") -> Any:
         """The value; an error that names the option where it does not fit.

@@ -1,4 +1,4 @@
-"""Grouping: how users are divided, as one value."""
+"""Grouping: how users are divided, as one value, and how they could be divided otherwise."""
 
 from __future__ import annotations
 
@@ -6,20 +6,100 @@ import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from math import comb
+from typing import NamedTuple
 
 import numpy as np
 
-from fairrec.core.arrays import BoolArray, CodeArray, IntArray
+from fairrec.core.arrays import BoolArray, CodeArray, FloatArray, IntArray
 from fairrec.core.audit_options import AuditOptions, smallest_group, take_smaller_groups
 from fairrec.core.errors import InputError, plain
+from fairrec.core.memory import most_memory, refuse_larger
 from fairrec.core.options import spelled
 from fairrec.core.units import USERS, Unit
-from fairrec.groups.cells import Cells, cells_of
+from fairrec.groups.cells import Cells, cells_of, number_combinations
 from fairrec.groups.group import Group
 from fairrec.groups.lattice import ANY, Lattice, build_lattice, members, shortest_depth
-from fairrec.groups.room import refuse_too_many
 from fairrec.inputs.several import HAS, LACKS
-from fairrec.inputs.users import Attribute, column_of
+from fairrec.inputs.users import MISSING, Attribute, column_of
+
+# bytes at the highest point of an audit, as `python -m benchmarks memory` measures them
+ALWAYS = 250_000_000
+PER_SET = 1_500
+PER_GROUP, PER_ATTRIBUTE, PER_METRIC = 150, 35, 1_200
+LOOKED_AT = 4_000_000
+"""Cells looked at to estimate how many groups sets of one size have."""
+
+
+def refuse_too_many(
+    cells: Cells, depth: int | None, min_users: int, n_metrics: int, asked: int | None
+) -> None:
+    """Refuse attributes whose combinations cannot fit into memory.
+
+    Parameters
+    ----------
+    depth : the most attributes combined; None for the full combinations only
+    n_metrics : for which each group is described
+    asked : the memory that may be used; None for half of what there is
+    """
+    n_attributes = len(cells.n_values)
+    depth = min(depth or 0, n_attributes)
+    n_sets = sum(comb(n_attributes, size) for size in range(1, depth + 1))
+    per_group = PER_GROUP + PER_ATTRIBUTE * n_attributes + PER_METRIC * n_metrics
+    needed, counted = float(n_sets * PER_SET), f"{n_sets:,} sets"
+    if needed <= most_memory(asked):
+        n_groups: float = most_groups(cells, depth, min_users)
+        # most sets have far fewer groups than they could: looked into where it decides
+        if needed + n_groups * per_group > most_memory(asked):
+            n_groups = groups_by_sampling(cells, depth, min_users)
+        needed, counted = needed + n_groups * per_group, f"About {n_groups:,.0f} groups"
+    refuse_larger(
+        needed + ALWAYS,
+        asked,
+        f"{counted} of up to {depth} of {n_attributes} attributes",
+        f"Name fewer attributes in {spelled('by')}, combine fewer of them ({spelled('depth', 2)}), "
+        f"take larger groups ({spelled('min_support')})",
+    )
+
+
+def most_groups(cells: Cells, depth: int, min_users: int) -> int:
+    """As many groups as there can be of sets of 1 to `depth` attributes, and of all of them.
+
+    Groups of a set share no user, so that a set has no more of them than fit into the users, and no
+    more than its attributes have values with enough users.
+    """
+    n_eligible = [
+        int((np.bincount(codes, weights=cells.n_users) >= min_users).sum()) for codes in cells.codes
+    ]
+    fit = int(cells.n_users.sum()) // min_users
+    # products of k values each, summed over all sets: elementary symmetric polynomials
+    products = [1] + [0] * depth
+    for n in n_eligible:
+        for size in range(depth, 0, -1):
+            products[size] += n * products[size - 1]
+    of_sizes = (
+        min(products[size], comb(len(n_eligible), size) * fit) for size in range(1, depth + 1)
+    )
+    return sum(of_sizes) + fit
+
+
+def groups_by_sampling(cells: Cells, depth: int, min_users: int) -> float:
+    """About as many groups as there are, from some of the sets of each size."""
+    n_attributes = len(cells.n_values)
+    rng = np.random.default_rng(0)
+    n_looked_at = int(np.clip(LOOKED_AT // max(1, len(cells)), 4, 32))
+    total = float(cells.n_users.sum() // min_users)
+    for size in range(1, depth + 1):
+        found = []
+        for _ in range(min(n_looked_at, comb(n_attributes, size))):
+            chosen = rng.choice(n_attributes, size, replace=False)
+            _, group = number_combinations(
+                [cells.codes[one] for one in chosen], [cells.n_values[one] for one in chosen]
+            )
+            found.append((np.bincount(group, weights=cells.n_users) >= min_users).sum())
+        total += float(np.mean(found)) * comb(n_attributes, size)
+    return total
+
 
 EVERYONE = -1
 """Stands for all users where a group is named by its position."""
@@ -190,3 +270,101 @@ def grouping_of(
             "all). " + (f"The {'. The '.join(advice)}." if advice else remedy)
         )
     return grouping
+
+
+class Sizes(NamedTuple):
+    """Users of each group, and its number of attributes; (n_groups,) each."""
+
+    n_users: IntArray
+    depth: IntArray
+
+
+def sizes_of(grouping: Grouping) -> Sizes:
+    """Those of the groups that are tested."""
+    lattice = grouping.lattice
+    return Sizes(lattice.n_users[lattice.is_tested], lattice.depth[lattice.is_tested])
+
+
+def sizes_without(grouping: Grouping, attribute: int, depth: int | None) -> Sizes:
+    """Those of the groups had the attribute at this position not been named.
+
+    Parameters
+    ----------
+    depth : that of the grouping; None for the intersections of all attributes only
+    """
+    lattice, cells = grouping.lattice, grouping.cells
+    rest = [at for at in range(len(cells.n_values)) if at != attribute]
+    if depth is not None or not rest:
+        is_left = lattice.is_tested & (lattice.codes[:, attribute] == ANY)
+        return Sizes(lattice.n_users[is_left], lattice.depth[is_left])
+    # the intersections of the rest are no groups of the lattice
+    first, of_cell = number_combinations(
+        [cells.codes[at] for at in rest], [cells.n_values[at] for at in rest]
+    )
+    full = np.bincount(of_cell, weights=cells.n_users, minlength=len(first)).astype(np.int64)
+    full = full[full >= grouping.min_users]
+    return Sizes(full, np.full(len(full), len(rest)))
+
+
+def next_depth(grouping: Grouping, depth: int | None) -> tuple[int, Sizes] | None:
+    """The next lower depth with fewer groups, and these; None where there is none."""
+    sizes = sizes_of(grouping)
+    for lower in range(min(depth or 1, len(grouping.attributes)) - 1, 0, -1):
+        is_kept = sizes.depth <= lower
+        if not is_kept.all():
+            return lower, Sizes(sizes.n_users[is_kept], sizes.depth[is_kept])
+    return None
+
+
+@dataclass(frozen=True, slots=True)
+class Partition:
+    """Groups of which every user is in exactly one, whatever their size.
+
+    Parameters
+    ----------
+    attributes : those whose values make the groups
+    codes : (n_groups, n_attributes), positions in the values of each attribute
+    of_cell : (n_cells,), the group each cell is in
+    """
+
+    attributes: tuple[Attribute, ...]
+    codes: CodeArray
+    of_cell: CodeArray
+
+    @classmethod
+    def of(cls, grouping: Grouping, positions: Sequence[int]) -> Partition:
+        """The partition by the attributes at these positions."""
+        cells = grouping.cells
+        columns = [cells.codes[at] for at in positions]
+        first, of_cell = number_combinations(columns, [cells.n_values[at] for at in positions])
+        return cls(
+            tuple(grouping.attributes[at] for at in positions),
+            np.stack([column[first] for column in columns], axis=1),
+            of_cell,
+        )
+
+    def __len__(self) -> int:
+        return len(self.codes)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The attributes by name."""
+        return tuple(attribute.name for attribute in self.attributes)
+
+    @property
+    def is_unknown(self) -> BoolArray:
+        """(n_groups,), groups of users of whom one of the values is not known."""
+        is_unknown = np.zeros(len(self), dtype=bool)
+        for attribute, column in zip(self.attributes, self.codes.T, strict=True):
+            if MISSING in attribute.values:
+                is_unknown |= column == attribute.values.index(MISSING)
+        return is_unknown
+
+    def sums(self, per_cell: FloatArray) -> FloatArray:
+        """(n_groups,), sums over the cells of each group."""
+        totals = np.bincount(self.of_cell, weights=per_cell, minlength=len(self))
+        return totals.astype(np.float64, copy=False)
+
+    def group(self, position: int) -> Group:
+        """A group by the names of its attributes and values."""
+        return Group.of_codes(self.codes[position], self.attributes)

@@ -1,15 +1,6 @@
 """Ranked lists -> one value per user."""
 
-from fairrec.metrics import (
-    accuracy,
-    calibration,
-    coverage,
-    diversity,
-    list_change,
-    of_items,
-    popularity,
-    shown_items,
-)
+from fairrec.metrics import accuracy, beyond_accuracy, list_change, of_items
 from fairrec.metrics.parsing import MetricAtK, parse_metric
 from fairrec.metrics.registry import ITEM_METRICS, METRICS, Metric, metric
 
@@ -19,13 +10,9 @@ __all__ = [
     "Metric",
     "MetricAtK",
     "accuracy",
-    "calibration",
-    "coverage",
-    "diversity",
+    "beyond_accuracy",
     "list_change",
     "metric",
     "of_items",
     "parse_metric",
-    "popularity",
-    "shown_items",
 ]

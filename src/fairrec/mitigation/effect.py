@@ -1,31 +1,46 @@
-"""What a re-ranking did: to the chosen, to the others, to everyone and to every group."""
+"""What a re-ranking did: to the chosen groups, the others, everyone and every group."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
 import numpy as np
-import polars as pl
 
 from fairrec.core.arrays import BoolArray, FloatArray, IntArray
-from fairrec.metrics.direction import badness
-from fairrec.result.changes import change_of, change_part
-from fairrec.result.metric_schema import Change, GapChange
+from fairrec.core.audit_options import AuditOptions
+from fairrec.core.told import told_command
+from fairrec.core.version import __version__
+from fairrec.groups.group import group_of_users, is_member
+from fairrec.inputs.users import Attribute
+from fairrec.metrics.direction import badness, worse_ends
+from fairrec.mitigation.groups import Choice
+from fairrec.mitigation.options import MitigationOptions
+from fairrec.mitigation.remedy import RerankerRecord
+from fairrec.mitigation.reranker import RERANKERS
+from fairrec.mitigation.split import Measures, TargetSplit, n_shared_targets
+from fairrec.mitigation.tuning import Aim, Levels, levels_of, mean_or_nan
+from fairrec.result.changes import change_of, change_part, gap_change
+from fairrec.result.metric_schema import Change, GapChange, MetricResult
 from fairrec.result.mitigation_schema import (
+    ExposureChange,
     GapToOthers,
     GroupCounts,
     HarmedGroup,
+    MetricEffect,
+    MitigatedGroup,
+    MitigationSummary,
     OrderedChanges,
     Outcome,
+    Regression,
+    TradeOffPoint,
 )
-from fairrec.result.tables import conditions_of
 from fairrec.statistics.changes import ChangeVerdict, GroupChanges
 from fairrec.statistics.paired import PairedSums, paired_sums
 from fairrec.statistics.unpaired import change_of_means
 
 HARMED_SHOWN = 20
 MARKS_SHOWN = 150
-NUMBERS = ("before", "after", "change", "change_low", "change_high", "p_value", "p_adjusted")
-RESERVED = ("metric", "depth", "support", *NUMBERS, "verdict")
-"""Names an attribute cannot have beside them in the table of changes."""
 
 
 def distance_change(before: FloatArray, after: FloatArray, alpha: float) -> Change:
@@ -50,13 +65,12 @@ def distance_change(before: FloatArray, after: FloatArray, alpha: float) -> Chan
 def change_among(
     before: FloatArray,
     after: FloatArray,
-    pool: IntArray,
     is_in: BoolArray,
     higher_is_better: bool | None,
     alpha: float,
 ) -> Change:
     """The change of some of the users, as `group_changes` has it."""
-    parts = paired_sums(before, after, pool)
+    parts = paired_sums(before, after)
     sums = PairedSums(*(np.array([part[is_in].sum()]) for part in parts))
     return change_part(sums.changes(alpha), 0, higher_is_better, alpha)
 
@@ -159,20 +173,247 @@ def harmed_groups(changes: GroupChanges) -> tuple[HarmedGroup, ...]:
     )
 
 
-def change_table(changes: GroupChanges) -> pl.DataFrame:
-    """One row for each metric and group."""
-    conditions, tables = conditions_of(changes.grouping), []
-    for m, (metric, part) in enumerate(zip(changes.metrics, changes.changes, strict=True)):
-        change = (part.change, part.low, part.high)
-        tests = (part.p_value, changes.p_adjusted[m])
-        numbers = zip(NUMBERS, (part.before, part.after, *change, *tests), strict=True)
-        tables.append(
-            conditions.select(
-                pl.lit(metric).alias("metric"),
-                pl.all(),
-                pl.Series("support", part.n.astype(np.int64)),
-                *(pl.Series(name, column).fill_nan(None) for name, column in numbers),
-                pl.Series("verdict", changes.verdicts(m).tolist()),
-            ).filter(pl.col("support") > 0)
+@dataclass(frozen=True, slots=True)
+class BeforeAfter:
+    """What was measured on both targets, and who was re-ranked.
+
+    Parameters
+    ----------
+    chosen_by : (n_metrics, n_choosers), on the targets that were chosen by
+    before, after : (n_metrics, n_users), on the held-out targets, which are reported on
+    position : (n_users,), the chosen group a user is in; -1 for all others
+    choosers, users : attributes of those chosen by and of those reported on
+    """
+
+    measures: Measures
+    aim: Aim
+    choice: Choice
+    chosen_by: FloatArray
+    before: FloatArray
+    after: FloatArray
+    position: IntArray
+    choosers: Sequence[Attribute]
+    users: Sequence[Attribute]
+    alpha: float
+
+    @property
+    def reported_aim(self) -> Aim:
+        """The aim as the held-out targets have it: the others are those of these targets.
+
+        Only the side of each group is that of the targets it was chosen by.
+        """
+        rest = mean_or_nan(self.before[self.measures.target][self.position < 0])
+        return replace(self.aim, rest=rest, side_of_group=self._sides)
+
+    @property
+    def _chooser_groups(self) -> IntArray:
+        return group_of_users(self.choice.groups, self.choosers)
+
+    @property
+    def _sides(self) -> FloatArray:
+        chosen_by = self.chosen_by[self.measures.target]
+        return self.aim.sides(chosen_by, self._chooser_groups, len(self.choice.groups))
+
+    def change(self, metric: int, is_in: BoolArray) -> Change:
+        """Of some users."""
+        higher_is_better = self.measures.metrics[metric].metric.higher_is_better
+        before, after = self.before[metric][is_in], self.after[metric][is_in]
+        return change_of(before, after, higher_is_better, self.alpha)
+
+    def is_distance(self, metric: int) -> bool:
+        """Whether the chosen groups are judged by their distance from the others."""
+        return metric == self.measures.target and self.aim.is_distance
+
+    def chosen_change(self, metric: int) -> Change:
+        """Of the users of the chosen groups; towards the others where no end is better."""
+        if not self.is_distance(metric):
+            return self.change(metric, self.position >= 0)
+        aim = self.reported_aim
+        before, after = (aim.values(v[metric], self.position) for v in (self.before, self.after))
+        return distance_change(before, after, self.alpha)
+
+    def to_others(self) -> GapToOthers:
+        """How far the chosen groups are behind all others in the target metric."""
+        target, is_other = self.measures.target, self.position < 0
+        worse_end = worse_ends(self.aim.higher_is_better)[0]
+        is_distance, n_groups = self.aim.is_distance, len(self.choice.groups)
+        of_group = self._sides if is_distance else np.full(n_groups, worse_end)
+        side = np.append(of_group, np.nan)[self.position]
+        gaps = (
+            gap_to_others(values[target], is_other, side, self.alpha)
+            for values in (self.before, self.after)
         )
-    return pl.concat(tables)
+        (before, p_before), (after, p_after) = gaps
+        return GapToOthers(before=before, p_before=p_before, after=after, p_after=p_after)
+
+    def groups(self) -> tuple[MitigatedGroup, ...]:
+        """Each re-ranked group by itself."""
+        target = self.measures.target
+        chosen_by, before, after = (v[target] for v in (self.chosen_by, self.before, self.after))
+        higher_is_better = self.measures.metrics[target].metric.higher_is_better
+        return tuple(
+            MitigatedGroup(
+                group=group.as_dict(),
+                chosen_by=_or_none(mean_or_nan(chosen_by[is_member(group, self.choosers)])),
+                change=change_among(
+                    before,
+                    after,
+                    is_member(group, self.users),
+                    higher_is_better,
+                    self.alpha,
+                ),
+            )
+            for group in self.choice.groups
+        )
+
+    def regression(self) -> Regression:
+        """The chosen groups and the others by the targets chosen by, and by held-out ones."""
+        chosen_by = self.aim.level(self.chosen_by[self.measures.target], self._chooser_groups)
+        fresh = self.reported_aim.level(self.before[self.measures.target], self.position)
+        return Regression(
+            chosen_by=_or_none(chosen_by),
+            fresh=_or_none(fresh),
+            others_chosen_by=_or_none(self.aim.rest),
+            others_fresh=_or_none(self.reported_aim.rest),
+        )
+
+    def trade_off(self, tuned: Levels, measured: FloatArray) -> tuple[TradeOffPoint, ...]:
+        """What each strength does where it was tuned and where it is reported.
+
+        Parameters
+        ----------
+        measured : (n_strengths, 2, n_touched), target and cost of the re-ranked users
+        """
+        touched = self.position >= 0
+        reported = levels_of(measured, tuned.strengths, self.reported_aim, self.position[touched])
+        cost = self.measures.cost
+        costs = np.full(len(touched), np.nan) if cost is None else self.before[cost].copy()
+        points = []
+        for at, strength in enumerate(tuned.strengths):
+            costs[touched] = measured[at, 1]
+            numbers = {
+                "tuned": tuned.target[at],
+                "tuned_cost": tuned.cost[at],
+                "reported": reported.target[at],
+                "reported_cost": reported.cost[at],
+                "everyone_cost": mean_or_nan(costs),
+            }
+            known = {name: _or_none(float(value)) for name, value in numbers.items()}
+            points.append(TradeOffPoint(strength=strength, **known))
+        return tuple(points)
+
+
+def _or_none(value: float) -> float | None:
+    return None if np.isnan(value) else value
+
+
+def summary_of(
+    plan: MitigationOptions,
+    options: AuditOptions,
+    split: TargetSplit,
+    record: RerankerRecord,
+    seen: BeforeAfter,
+    changes: GroupChanges,
+    audits: Sequence[Mapping[str, MetricResult]],
+    was_level: bool,
+    trade_off: tuple[TradeOffPoint, ...],
+    exposure: tuple[ExposureChange, ...],
+    command: str | None,
+    leak: str = "",
+) -> MitigationSummary:
+    """All that is said about a mitigation.
+
+    Parameters
+    ----------
+    audits : results by metric, before and after
+    leak : what to check where the history holds what is relevant
+    was_level : whether the groups were level with the others at strength 0, where it was tuned
+    """
+    kind = RERANKERS[record.reranker]
+    effects, to_others = _effects(seen, changes, audits), seen.to_others()
+    target = effects[plan.target.name]
+    return MitigationSummary(
+        fairrec_version=__version__,
+        command=told_command(command or plan.as_call()),
+        seed=options.seed,
+        metric=plan.target.name,
+        cost_metric=seen.measures.cost_name,
+        reranker=record.reranker,
+        about=kind.about,
+        is_upper_bound=kind.is_upper_bound,
+        strength=record.strength,
+        is_tuned=plan.strength == "auto",
+        max_loss=plan.max_loss,
+        k=record.k,
+        protocol=split.protocol,
+        n_users_choosing=split.choosing.n_users,
+        n_users_tuning=int(seen.choice.is_tuned.sum()),
+        n_users_reported=split.reported.n_users,
+        rule=str(plan.groups),
+        groups=seen.groups(),
+        alpha=options.alpha,
+        effects=effects,
+        to_others=to_others,
+        outcome=outcome_of(target.chosen.verdict, to_others, target.gap, options.alpha),
+        regression=seen.regression(),
+        trade_off=trade_off,
+        n_shared_targets=n_shared_targets(split.choosing, split.reported),
+        n_group_tests=changes.n_tests,
+        harmed=harmed_groups(changes),
+        notes=(*filter(None, (leak,)), *_notes(plan, split, seen, record.strength, was_level)),
+        exposure=exposure,
+    )
+
+
+def _effects(
+    seen: BeforeAfter, changes: GroupChanges, audits: Sequence[Mapping[str, MetricResult]]
+) -> dict[str, MetricEffect]:
+    """What it did to each metric: for the chosen, the others and everyone."""
+    is_other = seen.position < 0
+    return {
+        metric.name: MetricEffect(
+            higher_is_better=metric.metric.higher_is_better,
+            is_distance=seen.is_distance(at),
+            chosen=seen.chosen_change(at),
+            others=seen.change(at, is_other),
+            everyone=seen.change(at, np.ones(len(is_other), dtype=bool)),
+            gap=gap_change(*(results[metric.name] for results in audits)),
+            groups=counts_of(changes, at),
+            ordered=ordered_changes(changes, at),
+        )
+        for at, metric in enumerate(seen.measures.metrics)
+    }
+
+
+def _notes(
+    plan: MitigationOptions,
+    split: TargetSplit,
+    seen: BeforeAfter,
+    strength: float,
+    was_level: bool,
+) -> tuple[str, ...]:
+    """What the reader should know."""
+    notes = []
+    if strength == 0 and plan.strength == "auto":
+        notes.append(
+            "Where the strength was tuned the chosen groups are behind all others by one standard "
+            "error at most, so nothing is changed"
+            if was_level
+            else "No strength improved the metric at the allowed loss of NDCG where it was tuned, "
+            "or each put the chosen groups ahead of all others, so nothing is changed"
+        )
+    n_choosing, n_reported = split.choosing.n_users, split.reported.n_users
+    if split.protocol == "validation targets" and n_choosing != n_reported:
+        notes.append(
+            f"{n_choosing:,} users have validation targets, {n_reported:,} held-out targets"
+        )
+    if not seen.choice.is_tuned.any():
+        notes.append("Nobody was left to tune the strength on")
+    is_without = split.reported.is_without_list
+    if is_without.any():
+        n_chosen = int((is_without & (seen.position >= 0)).sum())
+        notes.append(
+            f"{int(is_without.sum()):,} of {n_reported:,} users reported on have no list "
+            f"({n_chosen:,} of them in the chosen groups): no re-ranking can serve them"
+        )
+    return tuple(notes)

@@ -3,24 +3,119 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 
 from fairrec.core.arrays import BoolArray, FloatArray, IntArray
 from fairrec.core.audit_options import take_smaller_groups
-from fairrec.core.errors import InputError, plain
+from fairrec.core.errors import InputError, UnknownNameError, plain, unknown_name
 from fairrec.core.options import spelled
-from fairrec.groups.group import Group
+from fairrec.groups.cells import Cells
+from fairrec.groups.group import Group, group_of_users, refuse_empty
 from fairrec.groups.grouping import Grouping
-from fairrec.groups.membership import group_of_users, refuse_empty
-from fairrec.inputs.users import Attribute
-from fairrec.mitigation.group_file import read_groups
+from fairrec.inputs.formats import format_of
+from fairrec.inputs.tables import Table
+from fairrec.inputs.users import Attribute, Value
+from fairrec.metrics.direction import badness, harm
 from fairrec.mitigation.options import MitigationOptions
 from fairrec.mitigation.split import TargetSplit
-from fairrec.mitigation.worst import WorstRule, harm_per_cell, parse_worst, worst_cells
+from fairrec.result.tables import RESERVED
+
+
+@dataclass(frozen=True, slots=True)
+class WorstRule:
+    """The worst served full combinations: a share of those with enough users, or a number."""
+
+    share: float | None = None
+    number: int | None = None
+
+    def n_of(self, n_eligible: int) -> int:
+        """How many groups that is, at least one."""
+        if self.number is not None:
+            return min(self.number, n_eligible)
+        assert self.share is not None
+        return max(1, round(self.share * n_eligible))
+
+
+def parse_worst(text: str) -> WorstRule | None:
+    """`worst:10%` or `worst:5`; None for anything else; ValueError for another `worst...`.
+
+    >>> parse_worst("worst:10%"), parse_worst("findings")
+    (WorstRule(share=0.1, number=None), None)
+    """
+    if not text.startswith("worst") or format_of(Path(text)):
+        return None
+    share = re.fullmatch(r"worst:(\d+(?:\.\d+)?)%", text)
+    if share and 0 < float(share[1]) <= 100:
+        return WorstRule(share=float(share[1]) / 100)
+    number = re.fullmatch(r"worst:(\d{1,9})", text)
+    if number and int(number[1]) > 0:
+        return WorstRule(number=int(number[1]))
+    raise ValueError(text)
+
+
+def harm_per_cell(
+    values: FloatArray, cells: Cells, higher_is_better: bool | None, min_users: float
+) -> FloatArray:
+    """(n_cells,), how badly each intersection is served; NaN with too few defined values.
+
+    Where neither end is better, how far its mean is from the mean of everyone else.
+    """
+    is_defined = ~np.isnan(values)
+    known = np.where(is_defined, values, 0.0)
+    n, total = cells.sums(is_defined), cells.sums(known)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        mean = total / n
+        others = (total.sum() - total) / (n.sum() - n)
+    is_distance = higher_is_better is None
+    worse = harm(mean - others, None) if is_distance else badness(mean, higher_is_better)
+    return np.where(n >= max(1, min_users), worse, np.nan)
+
+
+def worst_cells(harms: FloatArray, rule: WorstRule) -> IntArray:
+    """The cells with most harm, worst first."""
+    eligible = np.flatnonzero(~np.isnan(harms))
+    order = np.argsort(-harms[eligible], kind="stable")
+    return eligible[order[: rule.n_of(len(eligible))]]
+
+
+def read_groups(path: str | Path, attributes: Sequence[Attribute]) -> list[Group]:
+    """Groups from a table with a column for each attribute; an empty cell stands for any value."""
+    table = Table(path, "groups")
+    named = {
+        attribute.name: column
+        for attribute in attributes
+        if (column := table.attribute_column(attribute.name)) is not None
+    }
+    if not named:
+        raise InputError(
+            f"{table.where}: no column is an attribute of this audit "
+            f"({', '.join(plain(a.name) for a in attributes)}). Give one row per group with a "
+            "column for each attribute, empty where any value will do."
+        )
+    known = {attribute.name: attribute.values for attribute in attributes}
+    for column in table.columns:
+        # a table of groups that an audit wrote is welcome
+        if column not in named.values() and column not in RESERVED:
+            raise UnknownNameError(f"{table.where}: {unknown_name('attribute', column, known)}")
+    frame = table.read(named, labels=list(named)).fill_nan(None)
+    groups = []
+    for row, values in enumerate(frame.iter_rows(named=True), start=1):
+        given = {name: value for name, value in values.items() if value not in (None, "")}
+        group = Group.of({name: _as_known(value, known[name]) for name, value in given.items()})
+        if not group.conditions:
+            raise InputError(f"{table.where}, row {row}: the group has no condition. Fill in one.")
+        groups.append(group)
+    return list(dict.fromkeys(groups))
+
+
+def _as_known(value: Value, known: Sequence[Value]) -> Value:
+    """A value as the attribute has it: whole numbers with a gap are stored as floats."""
+    return next((own for own in known if own == value), value)
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,13 +125,11 @@ class Choice:
     Parameters
     ----------
     groups : whose lists are re-ranked
-    lowered : to be served worse on purpose
     tuned_groups : groups of the users to tune on
     is_tuned : (n_users,), users to tune on
     """
 
     groups: tuple[Group, ...]
-    lowered: tuple[Group, ...]
     tuned_groups: tuple[Group, ...]
     is_tuned: BoolArray
 
@@ -45,16 +138,6 @@ class Choice:
         """Those to re-rank, then those that only the tuning needs."""
         extra = tuple(group for group in self.tuned_groups if group not in self.groups)
         return (*self.groups, *extra)
-
-    def positions(self, attributes: Sequence[Attribute]) -> IntArray:
-        """(n_users,), which group users are re-ranked with; -1 for those who are not.
-
-        Groups count as learned: those to re-rank, those that only the tuning needs, those to lower.
-        """
-        n_chosen = len(self.groups)
-        group = group_of_users((*self.groups, *self.lowered), attributes)
-        n_extra = len(self.learned_groups) - n_chosen
-        return np.where(group >= n_chosen, group + n_extra, group)
 
 
 def choose_groups(
@@ -65,7 +148,7 @@ def choose_groups(
     seed: int,
     find_groups: Callable[[], Sequence[Group]],
 ) -> Choice:
-    """Groups by the rule, and those served best where they may be lowered.
+    """Groups by the rule.
 
     Parameters
     ----------
@@ -73,24 +156,13 @@ def choose_groups(
     grouping : of the users to choose by
     find_groups : the groups an audit of the users to choose by finds, for the rule "findings"
     """
-    inputs, higher_is_better = split.choosing, plan.target.metric.higher_is_better
     worst = parse_worst(plan.groups) if isinstance(plan.groups, str) else None
     if worst is not None:
         rng = np.random.default_rng(seed)
-        choice = choose_worst(values, grouping, higher_is_better, worst, rng)
-    else:
-        groups = find_groups() if plan.groups == "findings" else _named_groups(plan, split)
-        is_chosen = group_of_users(groups, inputs.attributes) >= 0
-        choice = Choice(tuple(groups), (), tuple(groups), is_chosen)
-    if not plan.allow_level_down:
-        return choice
-    assert higher_is_better is not None
-    # among those nobody raises; a group of a file may hold several intersections
-    is_raised = group_of_users(choice.groups, inputs.attributes) >= 0
-    others = np.where(is_raised, np.nan, values)
-    n_groups = len(choice.groups)
-    best = best_served(others, grouping, higher_is_better, n_groups)
-    return replace(choice, lowered=best)
+        return choose_worst(values, grouping, plan.target.metric.higher_is_better, worst, rng)
+    groups = find_groups() if plan.groups == "findings" else _named_groups(plan, split)
+    is_chosen = group_of_users(groups, split.choosing.attributes) >= 0
+    return Choice(tuple(groups), tuple(groups), is_chosen)
 
 
 def _named_groups(plan: MitigationOptions, split: TargetSplit) -> list[Group]:
@@ -136,18 +208,7 @@ def choose_worst(
             f"{take_smaller_groups()}, or name fewer attributes in {spelled('by')}."
         )
 
-    return Choice(_named(worst, grouping), (), _named(sorted(set(tuned)), grouping), is_tuned)
-
-
-def best_served(
-    values: FloatArray,
-    grouping: Grouping,
-    higher_is_better: bool,
-    n_groups: int,
-) -> tuple[Group, ...]:
-    """The best served intersections of all attributes, best first."""
-    harm = harm_per_cell(values, grouping.cells, higher_is_better, grouping.min_users)
-    return _named(worst_cells(-harm, WorstRule(number=n_groups)), grouping)
+    return Choice(_named(worst, grouping), _named(sorted(set(tuned)), grouping), is_tuned)
 
 
 def _named(cells: Iterable[int], grouping: Grouping) -> tuple[Group, ...]:

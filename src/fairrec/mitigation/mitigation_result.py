@@ -9,7 +9,7 @@ from pathlib import Path
 import polars as pl
 
 from fairrec.core.atomic_io import put_table
-from fairrec.mitigation.record import RerankerRecord
+from fairrec.mitigation.remedy import RerankerRecord
 from fairrec.result.audit_result import AuditResult, put_audit
 from fairrec.result.folder import MITIGATION, names_to_replace, write_with_page
 from fairrec.result.mitigation_schema import MetricEffect, MitigationSummary

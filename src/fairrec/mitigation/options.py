@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from fairrec.core.errors import InputError
-from fairrec.core.kinds import NAME, NAMES, SWITCH, TABLE, Kind, number
+from fairrec.core.kinds import NAME, NAMES, TABLE, Kind, number
 from fairrec.core.options import STATISTICS, TABLES, Option, Options, spelled
 
 if TYPE_CHECKING:
@@ -17,7 +17,7 @@ MITIGATION = "What is mitigated"
 
 
 def _groups(given: Any) -> str | Path:
-    from fairrec.mitigation.worst import parse_worst
+    from fairrec.mitigation.groups import parse_worst
 
     if not isinstance(given, str | Path):
         raise ValueError
@@ -97,14 +97,6 @@ class MitigationOptions(Options):
     ] = None
     strength: Strength = "auto"
     max_loss: MaxLoss = 0.02
-    allow_level_down: Annotated[
-        bool,
-        Option(
-            SWITCH,
-            "Also serve as many of the best served groups worse, to close the gap",
-            MITIGATION,
-        ),
-    ] = False
     by_items: ByItems = ()
 
     def check(self) -> None:
@@ -116,11 +108,6 @@ class MitigationOptions(Options):
             raise InputError(
                 f"Metric '{target.name}' is no mean over users, so its change cannot be tested. "
                 "Name one that is, such as auc."
-            )
-        if self.allow_level_down and target.metric.higher_is_better is None:
-            raise InputError(
-                f"{spelled('allow_level_down')}: neither end of '{target.name}' is better, so "
-                "there is no group to serve worse. Leave it out."
             )
         RERANKERS[self.reranker_name]
 
@@ -152,6 +139,5 @@ class MitigationOptions(Options):
         return (
             f"fairrec.mitigate(predictions, users=users, by=by, metric={self.metric!r}, "
             f"groups={str(self.groups)!r}, reranker={self.reranker_name!r}, "
-            f"strength={self.strength!r}, max_loss={self.max_loss!r}, "
-            f"allow_level_down={self.allow_level_down!r})"
+            f"strength={self.strength!r}, max_loss={self.max_loss!r})"
         )

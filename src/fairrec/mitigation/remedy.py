@@ -1,21 +1,84 @@
-"""Candidate lists of chosen groups -> new scores, for a mitigation and for new lists."""
+"""A re-ranker in a file, and its work: candidate lists of some groups -> new scores."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Literal
+
 import numpy as np
+from pydantic import Field
 
 from fairrec.core.arrays import FloatArray, IntArray
 from fairrec.core.errors import InputError
+from fairrec.core.json_file import load_json
 from fairrec.core.options import spelled
-from fairrec.groups.membership import group_of_users
+from fairrec.core.version import __version__
+from fairrec.groups.group import Group, group_of_users
 from fairrec.inputs.audit_inputs import AuditInputs
 from fairrec.inputs.history import find_leak, read_history
 from fairrec.inputs.ids import gather_lists
 from fairrec.inputs.order import rows_in_order
 from fairrec.inputs.side import Categories, read_categories
-from fairrec.mitigation.lists import RerankLists
-from fairrec.mitigation.record import RerankerRecord
-from fairrec.mitigation.reranker import RERANKERS, Orders, Reranker, TrainingSet
+from fairrec.inputs.users import Value
+from fairrec.metrics.parsing import DEFAULT_K
+from fairrec.mitigation.groups import Choice
+from fairrec.mitigation.options import MitigationOptions
+from fairrec.mitigation.reranker import RERANKERS, Orders, Reranker, RerankLists, TrainingSet
+from fairrec.mitigation.tuning import Aim
+from fairrec.result.parts import ResultFile
+
+
+class RerankerRecord(ResultFile):
+    """The content of `reranker.json`. What a re-ranker learns it learns anew from the history."""
+
+    schema_version: Literal["1"] = "1"
+    fairrec_version: str
+    reranker: str
+    strength: float = Field(ge=0, le=1)
+    metric: str = Field(description="what it was tuned for")
+    k: int = Field(ge=1, description="places that are re-ranked")
+    by: tuple[str, ...] = Field(description="attributes that define the groups, with their binning")
+    groups: tuple[dict[str, Value], ...] = Field(description="whose lists are re-ranked")
+    rest: float | None = Field(
+        default=None, description="mean of the metric over all others, where a re-ranker aims at it"
+    )
+
+    @property
+    def parsed_groups(self) -> tuple[Group, ...]:
+        """The groups whose lists are re-ranked."""
+        return tuple(Group.of(group) for group in self.groups)
+
+    def with_groups(self, groups: Sequence[Group]) -> RerankerRecord:
+        """The same for other groups."""
+        return self.model_copy(update={"groups": tuple(group.as_dict() for group in groups)})
+
+
+def record_of(
+    plan: MitigationOptions, by: tuple[str, ...], choice: Choice, aim: Aim
+) -> RerankerRecord:
+    """The re-ranker of a mitigation, of no strength yet."""
+    target = plan.target
+    is_aim = target.metric.name in RERANKERS[plan.reranker_name].serves
+    # a mean that takes labels to know is nothing a re-ranker may aim at
+    has_rest = is_aim and "labels" not in target.metric.needs and not np.isnan(aim.rest)
+    return RerankerRecord(
+        fairrec_version=__version__,
+        reranker=plan.reranker_name,
+        strength=0.0,
+        metric=target.name,
+        k=target.k or DEFAULT_K,
+        by=by,
+        groups=tuple(group.as_dict() for group in choice.groups),
+        rest=aim.rest if has_rest else None,
+    )
+
+
+def load_reranker(file: str | Path) -> RerankerRecord:
+    """The re-ranker in a file."""
+    path = Path(file)
+    fix = "Give the reranker.json that fairrec mitigate wrote."
+    return load_json(path, RerankerRecord, "re-ranker", fix).model_copy(update={"id": ""})
 
 
 class Remedy:
@@ -44,9 +107,6 @@ class Remedy:
                 f"The re-ranker '{record.reranker}' needs labels. Give a table with a label column."
             )
         self._history = read_history(tables["history"]) if "history" in tables else None
-        groups = record.all_groups
-        # a group may be raised where the strength is tuned and lowered in the end: learned once
-        self._learned_as = np.array([groups.index(group) for group in groups], dtype=np.int64)
         self._reranker = self._learn(inputs, kind.needs)
 
     def scores_of(self, inputs: AuditInputs, group_of_user: IntArray | None = None) -> Rescored:
@@ -58,18 +118,14 @@ class Remedy:
             by default as the record says
         """
         if group_of_user is None:
-            group_of_user = group_of_users(self._record.all_groups, inputs.attributes)
-        n_raised = len(self._record.groups)
-        parts = []
-        for is_worse in (False, True):
-            is_mine = (group_of_user >= 0) & ((group_of_user >= n_raised) == is_worse)
-            users = np.flatnonzero(is_mine)
-            if len(users):
-                groups = self._learned_as[group_of_user[users]]
-                lists = self._lists(inputs, users, groups, is_worse)
-                rows = _rows_of(inputs, users)
-                parts.append((rows, lists, self._reranker.orders(lists)))
-        return Rescored(inputs.candidates.scores, parts)
+            group_of_user = group_of_users(self._record.parsed_groups, inputs.attributes)
+        users = np.flatnonzero(group_of_user >= 0)
+        if not len(users):
+            return Rescored(inputs.candidates.scores, None)
+        lists = self._lists(inputs, users, group_of_user[users])
+        offsets = inputs.candidates.offsets
+        rows = gather_lists(np.arange(offsets[-1]), offsets, inputs.list_of_user[users])
+        return Rescored(inputs.candidates.scores, (rows, lists, self._reranker.orders(lists)))
 
     def find_leak(self, inputs: AuditInputs) -> str:
         """What to check where the history holds what is relevant; empty where it does not."""
@@ -87,18 +143,14 @@ class Remedy:
             user_ids, attributes = inputs.everyone()
             at = history.users_at(user_ids)
             known = at >= 0
-            groups = group_of_users(record.all_groups, attributes)
+            groups = group_of_users(record.parsed_groups, attributes)
             group_of_user[at[known]] = groups[known]
             if {"items", "history"} <= needs:
                 categories, _ = read_categories(inputs.tables["items"], history.item_ids)
-        training = TrainingSet(
-            history, categories, group_of_user, len(record.all_groups), record.rest
-        )
+        training = TrainingSet(history, categories, group_of_user, len(record.groups), record.rest)
         return RERANKERS[record.reranker].build(training)
 
-    def _lists(
-        self, inputs: AuditInputs, users: IntArray, groups: IntArray, is_worse: bool
-    ) -> RerankLists:
+    def _lists(self, inputs: AuditInputs, users: IntArray, groups: IntArray) -> RerankLists:
         """The lists of some users, as a re-ranker sees them."""
         part = inputs.for_users(users)
         candidates, history = part.candidates, self._history
@@ -116,7 +168,6 @@ class Remedy:
             ),
             group=groups,
             k=self._record.k,
-            is_worse=is_worse,
             threads=self._threads,
             labels=candidates.labels if self._sees_labels else None,
         )
@@ -128,29 +179,23 @@ class Rescored:
     Parameters
     ----------
     model : (n_rows,), the model's scores
-    parts : the rows of some lists, these lists, and their orders
+    part : the rows of the lists to re-rank, these lists, and their orders; None without any
     """
 
     def __init__(
-        self, model: FloatArray, parts: list[tuple[IntArray, RerankLists, Orders]]
+        self, model: FloatArray, part: tuple[IntArray, RerankLists, Orders] | None
     ) -> None:
         self._model = model
-        self._parts = parts
+        self._part = part
 
     def at(self, strength: float) -> FloatArray:
         """(n_rows,), the model's own scores at strength 0 and for everyone else."""
-        if strength == 0:
+        if strength == 0 or self._part is None:
             return self._model
+        rows, lists, orders = self._part
         scores = self._model.copy()
-        for rows, lists, orders in self._parts:
-            scores[rows] = lists.scores_in(orders(strength))
+        scores[rows] = lists.scores_in(orders(strength))
         return scores
-
-
-def _rows_of(inputs: AuditInputs, users: IntArray) -> IntArray:
-    """The rows of the candidates of some users."""
-    offsets = inputs.candidates.offsets
-    return gather_lists(np.arange(offsets[-1]), offsets, inputs.list_of_user[users])
 
 
 def _nowhere(n: int) -> IntArray:

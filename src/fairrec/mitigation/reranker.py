@@ -1,17 +1,154 @@
-"""What a re-ranker is, and the table of all re-rankers."""
+"""What a re-ranker sees and is, and the table of all re-rankers."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Protocol, TypeVar
+from functools import cached_property
+from typing import Any, Protocol, TypeVar
 
-from fairrec.core.arrays import IntArray
+import numpy as np
+
+from fairrec.core.arrays import CodeArray, FloatArray, IntArray
+from fairrec.core.kernels import kernel
 from fairrec.core.registry import Registry
+from fairrec.core.threads import chunks, map_in_threads
 from fairrec.inputs.history import Interactions
-from fairrec.inputs.side import Categories
+from fairrec.inputs.side import Categories, SideData
+from fairrec.metrics.ranked import FEW_LISTS
 from fairrec.metrics.registry import Need
-from fairrec.mitigation.lists import RerankLists
+
+
+@dataclass(frozen=True)
+class RerankLists:
+    """The candidates of the users to re-rank, as the model scored them, and never their labels.
+
+    List `u` has the rows `offsets[u]:offsets[u + 1]`.
+
+    Parameters
+    ----------
+    offsets : (n_lists + 1,)
+    items : (n_rows,), positions of items in the side data
+    scores : (n_rows,)
+    by_score : (n_rows,), the rows of each list in the model's order
+    side : categories and popularity, where there are any
+    user : (n_lists,), position in the history; -1 without one
+    history_item : (n_items,), position of each item in the history; -1 where nobody had it
+    group : (n_lists,), which of the groups to re-rank the user belongs to
+    k : how many places are re-ranked; below them the model's order stays
+    labels : for the oracle alone; None for every other re-ranker
+    """
+
+    offsets: IntArray
+    items: CodeArray
+    scores: FloatArray
+    by_score: IntArray
+    side: SideData
+    user: IntArray
+    history_item: IntArray
+    group: IntArray
+    k: int
+    threads: int = 1
+    labels: FloatArray | None = None
+
+    @property
+    def n_lists(self) -> int:
+        """The number of lists."""
+        return len(self.offsets) - 1
+
+    @cached_property
+    def relevance(self) -> FloatArray:
+        """(n_rows,), scores from 0 for the lowest to 1 for the highest of each list."""
+        scaled = np.empty(len(self.scores))
+        self.in_chunks(_to_unit, self.scores, scaled)
+        return scaled
+
+    def standardised(self, values: FloatArray) -> FloatArray:
+        """(n_rows,), values with mean 0 and spread 1 in each list; 0 where all are equal."""
+        scaled = np.empty(len(values))
+        self.in_chunks(_standardise, values, scaled)
+        return scaled
+
+    def sorted_by(self, keys: FloatArray) -> IntArray:
+        """Rows of each list by falling key; equal keys keep the model's order."""
+        order = np.empty(len(keys), dtype=np.int64)
+        self.in_chunks(_sort_rows, keys, self.by_score, order)
+        return order
+
+    def in_chunks(self, kernel: Callable[..., None], *arrays: Any) -> None:
+        """Call `kernel(offsets, first list, *arrays)` for parts of the lists, in threads."""
+
+        def work(part: slice) -> None:
+            kernel(self.offsets[part.start : part.stop + 1], part.start, *arrays)
+
+        parts = chunks(self.n_lists, self.threads, FEW_LISTS)
+        for _ in map_in_threads(work, parts, self.threads):
+            pass
+
+    def scores_in(self, order: IntArray) -> FloatArray:
+        """(n_rows,), scores that put the rows into this order.
+
+        A list keeps its own scores, permuted among its rows; where the model's order stays, they
+        stay to the last digit.
+        """
+        scores = self.scores.copy()
+        self.in_chunks(_permute, self.by_score, order, self.scores, scores)
+        return scores
+
+
+@kernel
+def _to_unit(offsets: IntArray, _first: int, values: FloatArray, scaled: FloatArray) -> None:
+    for one in range(len(offsets) - 1):
+        part = values[offsets[one] : offsets[one + 1]]
+        if not len(part):
+            continue
+        low, width = part.min(), part.max() - part.min()
+        for row in range(offsets[one], offsets[one + 1]):
+            scaled[row] = (values[row] - low) / width if width > 0 else 0.0
+
+
+@kernel
+def _standardise(offsets: IntArray, _first: int, values: FloatArray, scaled: FloatArray) -> None:
+    for one in range(len(offsets) - 1):
+        part = values[offsets[one] : offsets[one + 1]]
+        if not len(part):
+            continue
+        mean, spread = part.mean(), part.std()
+        # a hair of spread among equal numbers is rounding
+        is_flat = spread <= 1e-12 * np.abs(part).max()
+        for row in range(offsets[one], offsets[one + 1]):
+            scaled[row] = 0.0 if is_flat else (values[row] - mean) / spread
+
+
+@kernel
+def _sort_rows(
+    offsets: IntArray, _first: int, keys: FloatArray, before: IntArray, order: IntArray
+) -> None:
+    for one in range(len(offsets) - 1):
+        start, stop = offsets[one], offsets[one + 1]
+        rows = before[start:stop]
+        order[start:stop] = rows[np.argsort(-keys[rows], kind="mergesort")]
+
+
+@kernel
+def _permute(
+    offsets: IntArray,
+    _first: int,
+    by_score: IntArray,
+    order: IntArray,
+    model: FloatArray,
+    scores: FloatArray,
+) -> None:
+    for one in range(len(offsets) - 1):
+        start, stop = offsets[one], offsets[one + 1]
+        if np.array_equal(by_score[start:stop], order[start:stop]):
+            continue
+        last = np.inf
+        for at in range(start, stop):
+            # equal scores would leave the order to chance, so the later one gives way by a hair
+            last = min(model[by_score[at]], np.nextafter(last, -np.inf))
+            scores[order[at]] = last
+
 
 Orders = Callable[[float], IntArray]
 """Strength from 0 to 1 -> the rows of each list in their new order."""

@@ -16,16 +16,70 @@ from fairrec.core.arrays import BoolArray
 from fairrec.core.errors import InputError, plain, unknown_name
 from fairrec.core.options import Blank, spelled
 from fairrec.policy import words
-from fairrec.policy.affected import judge_affected
 from fairrec.policy.harms import GroupHarms, difference_harms, ratio_harms
-from fairrec.policy.outcome import JudgedGroup, Passing, RuleOutcome
 from fairrec.policy.over_releases import Trends, judge_over_releases
-from fairrec.policy.rules import Policy, Require, Rule
+from fairrec.policy.schema import JudgedGroup, Passing, Policy, Require, Rule, RuleOutcome
+from fairrec.report.words import numbers, percent, plural
 from fairrec.result.counterfactual import Affected
 from fairrec.result.metric_schema import MetricResult
 from fairrec.result.schema import AuditSummary
 from fairrec.statistics.outcome import BY_MORE, RULED_OUT, WORSE
 from fairrec.statistics.verdict import ruled_out_from
+
+
+def judge_affected(rule: Rule, affected: Affected | None, place: int) -> RuleOutcome:
+    """The outcome of a rule with max_affected, by the interval of the share among all users.
+
+    Parameters
+    ----------
+    affected : None where the result is no counterfactual
+    place : of the rule in its policy
+    """
+    if affected is None:
+        raise InputError(
+            "has max_affected, which is about a counterfactual: the share of users for whom "
+            "another attribute alone changes the list. Name the folder that fairrec counterfactual "
+            "wrote"
+        )
+    if rule.metric != affected.metric:
+        raise InputError(
+            f"has max_affected for {plain(rule.metric)}, and the share of users affected is that "
+            f'of {plain(affected.metric)}. Write metric = "{plain(affected.metric)}"'
+        )
+    assert rule.max_affected is not None
+    limit = rule.max_affected
+    share, low, high, _ = (
+        f"{text}%"
+        for text in numbers(
+            *(100 * x for x in (affected.share, affected.low, affected.high, limit))
+        )
+    )
+    outcome: Passing = "inconclusive"
+    if affected.low > limit:
+        outcome = "failed"
+    elif affected.high <= limit:
+        outcome = "passed"
+    # without an interval everybody was scored
+    is_exact = affected.low == affected.high
+    to_pass = f"fewer users would have to be affected: at most {100 * limit:g}%"
+    if outcome == "inconclusive":
+        to_pass = (
+            f"the interval would have to end at {100 * limit:g}% or below: score more users, by a "
+            f"smaller {spelled('margin')} or a larger {spelled('budget_users')}"
+        )
+    return RuleOutcome(
+        number=place,
+        kind="max_affected",
+        metric=rule.metric,
+        severity=rule.severity,
+        outcome=outcome,
+        limit=limit,
+        what=f"{plain(rule.metric)}: at most {100 * limit:g}% of users are affected",
+        measured=f"{share} of {plural(affected.n, 'user')} are"
+        + (", and all were scored" if is_exact else f" ({low} to {high} of all)"),
+        explanation="passes" if outcome == "passed" else to_pass,
+    )
+
 
 _MOST_PERCENT = 100
 Changes = Callable[[str], GroupHarms]
@@ -282,7 +336,7 @@ def _required(policy: Policy, measured: Measurements) -> list[RuleOutcome]:
     found = []
     for metric in dict.fromkeys(rule.metric for rule in policy.rule):
         share = measured.about(metric).undefined_share
-        is_too_much = share > most
+        is_too_much, many = share > most, measured.summary.unit.many
         severities = [rule.severity for rule in policy.rule if rule.metric == metric]
         found.append(
             RuleOutcome(
@@ -292,13 +346,9 @@ def _required(policy: Policy, measured: Measurements) -> list[RuleOutcome]:
                 severity="fail" if "fail" in severities else "warn",
                 outcome="failed" if is_too_much else "passed",
                 limit=most,
-                **words.undefined_in_words(
-                    metric, share, most, measured.summary.unit, is_too_much=is_too_much
-                ),
-                decided_by=None,
-                n_failed=0,
-                n_open=0,
-                n_ruled_out=0,
+                what=f"{plain(metric)}: at most {percent(most)} of {many} without a value",
+                measured=f"{percent(share)} of {many} have none",
+                explanation=f"{percent(most)} or less" if is_too_much else "passes",
             )
         )
     return found

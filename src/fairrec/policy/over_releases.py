@@ -11,8 +11,7 @@ from collections.abc import Callable
 from fairrec.core.errors import InputError, listed, plain
 from fairrec.core.options import Blank, spelled
 from fairrec.core.units import Unit
-from fairrec.policy.outcome import JudgedGroup, Passing, RuleOutcome
-from fairrec.policy.rules import Rule
+from fairrec.policy.schema import JudgedGroup, Passing, Rule, RuleOutcome
 from fairrec.policy.words import who_is_asked
 from fairrec.report.words import group_label, number, plural
 from fairrec.result.trend import TrendLine, TrendSummary
@@ -67,8 +66,6 @@ def judge_over_releases(
         else _to_pass(outcome, trend.unit),
         decided_by=_judged(worse[0]) if worse else None,
         n_failed=len(worse),
-        n_open=0,
-        n_ruled_out=0,
     )
 
 

@@ -7,9 +7,7 @@ from dataclasses import dataclass
 
 from fairrec.core.errors import plain
 from fairrec.core.options import spelled
-from fairrec.core.units import Unit
-from fairrec.policy.outcome import GateResult, JudgedGroup, Passing, RuleOutcome
-from fairrec.policy.rules import Rule
+from fairrec.policy.schema import GateResult, JudgedGroup, Passing, Rule, RuleOutcome
 from fairrec.report.words import interval, number, percent, plural
 from fairrec.result.metric_schema import MetricResult
 from fairrec.result.schema import AuditSummary
@@ -92,7 +90,11 @@ class Said:
         if self.outcome == "passed":
             return "passes"
         if self.decided_by is None:
-            return self._no_group
+            return (
+                "certify_from would have to be a size that groups have"
+                if self.certify_from is not None
+                else "at least two groups would have to be audited"
+            )
         if self.outcome == "failed":
             return self._within
         if not self.is_conclusive:
@@ -129,18 +131,6 @@ class Said:
         return "no group has others to be compared with"
 
     @property
-    def _no_group(self) -> str:
-        return (
-            "certify_from would have to be a size that groups have"
-            if self.certify_from is not None
-            else "at least two groups would have to be audited"
-        )
-
-    @property
-    def _is_beside_baseline(self) -> bool:
-        return self.rule.kind == "baseline"
-
-    @property
     def _within(self) -> str:
         assert self.decided_by is not None
         limit = f"{self.rule.min_ratio or self.limit:.3g}"
@@ -155,7 +145,7 @@ class Said:
         if self.summary.permutations == 0:
             return [f"groups would have to be tested: audit with {spelled('permutations', 1000)}"]
         if group.measured is None:
-            beside = "both audits" if self._is_beside_baseline else "circumstances of others"
+            beside = "both audits" if self.rule.kind == "baseline" else "circumstances of others"
             return [f"{group.label} would have to have values in {beside}"]
         high = group.interval[1]
         if high is None:
@@ -205,7 +195,7 @@ class Said:
             nobody = self.summary.unit.nobody
             return (
                 "has values in only one of the two audits, so it is not compared"
-                if self._is_beside_baseline
+                if self.rule.kind == "baseline"
                 else f"has {nobody} to be compared with, as too few others are in its circumstances"
             )
         low, high = group.interval
@@ -242,17 +232,6 @@ def _ends(low: float | None, high: float | None) -> str:
     return " to ".join("no limit" if end is None else number(end) for end in (low, high))
 
 
-def undefined_in_words(
-    metric: str, share: float, most: float, unit: Unit, *, is_too_much: bool
-) -> dict[str, str]:
-    """What is required of the users without a value."""
-    return {
-        "what": f"{plain(metric)}: at most {percent(most)} of {unit.many} without a value",
-        "measured": f"{percent(share)} of {unit.many} have none",
-        "explanation": f"{percent(most)} or less" if is_too_much else "passes",
-    }
-
-
 def line_of(rule: RuleOutcome) -> str:
     """A rule and its outcome on one line."""
     warns = " (warning only)" if rule.severity == "warn" and rule.outcome != "passed" else ""
@@ -262,21 +241,15 @@ def line_of(rule: RuleOutcome) -> str:
 def headline(gate: GateResult) -> str:
     """The outcome of all rules in one sentence."""
     deciding = [rule for rule in gate.rules if rule.severity == "fail"]
-    counts = {
-        word: sum(rule.outcome == word for rule in deciding) for word in ("failed", "inconclusive")
-    }
+    n = sum(rule.outcome == gate.outcome for rule in deciding)
+    checks = plural(len(deciding), "check")
     said = {
-        "failed": f"Failed: {counts['failed']:,} of {plural(len(deciding), 'check')}",
-        "inconclusive": (
-            f"Inconclusive: {counts['inconclusive']:,} of {plural(len(deciding), 'check')}, none "
-            "failed"
-        ),
-        "passed": f"Passed: {plural(len(deciding), 'check')}",
-    }
+        "failed": f"Failed: {n:,} of {checks}",
+        "inconclusive": f"Inconclusive: {n:,} of {checks}, none failed",
+        "passed": f"Passed: {checks}",
+    }[gate.outcome]
     warned = sum(rule.outcome == "failed" for rule in gate.rules if rule.severity == "warn")
-    counted = {"fail": ", which counts as failed", "pass": ", which counts as passed"}
-    extra = ""
     if gate.outcome == "inconclusive" and gate.inconclusive is not None:
-        extra = counted[gate.inconclusive]
+        said += f", which counts as {'failed' if gate.inconclusive == 'fail' else 'passed'}"
     warning = f"; {plural(warned, 'warning')}" if warned else ""
-    return f"{said[gate.outcome]}{extra}{warning}."
+    return f"{said}{warning}."

@@ -86,7 +86,8 @@ class Finding(Part):
         default=None,
         description="what is known about its harm: worse by more than matters; worse, by how much "
         "is open or nothing was said to matter; not worse by more than matters; inconclusive. "
-        "Where neither end is better: differs by more, differs, differs by no more.",
+        "Where neither end is better: differs by more, differs, differs by no more. Null of "
+        "shares of users who are missing",
     )
     difference: float = Field(
         description="mean of the group minus mean of all other users, among users in the same "
@@ -98,15 +99,13 @@ class Finding(Part):
         description="users of the group whom the difference is about: in circumstances that weigh "
         "as much as they are many, because there are others too; null where none are given",
     )
-    shrunken_difference: float | None = Field(
-        default=None,
-        description="what is left after correcting for this group being picked out",
+    shrunken_difference: float = Field(
+        description="what is left after correcting for this group being picked out"
     )
     interval: tuple[float, float] = Field(
         description="confidence interval of the difference at 1 - alpha, for one group at a time"
     )
-    simultaneous: tuple[float | None, float | None] | None = Field(
-        default=None,
+    simultaneous: tuple[float | None, float | None] = Field(
         description="confidence interval of the difference that holds for all groups and metrics "
         "at once, so also for those picked out; an end is null where it has no limit",
     )

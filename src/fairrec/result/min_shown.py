@@ -81,7 +81,6 @@ def without_small(
                 for name in ("n_groups", "n_findings", "n_values")
             }
         )
-    ratios = summary.ratios
     changed = {
         "attributes": {name: rule.attribute(one) for name, one in summary.attributes.items()},
         "coverage": summary.coverage.model_copy(
@@ -101,10 +100,10 @@ def without_small(
                 }
             }
         ),
-        "ratios": None
-        if ratios is None
-        else ratios.model_copy(
-            update={"metrics": {name: rule.ratios(one) for name, one in ratios.metrics.items()}}
+        "ratios": summary.ratios.model_copy(
+            update={
+                "metrics": {name: rule.ratios(one) for name, one in summary.ratios.metrics.items()}
+            }
         ),
         "catalogue": None if summary.catalogue is None else rule.catalogue(summary.catalogue),
         "warnings": (*map(rule.note, notes), _said(about, summary.unit)),

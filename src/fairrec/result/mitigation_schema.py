@@ -66,21 +66,17 @@ class MetricEffect(Part):
         "the targets it was chosen by, negative beyond the others"
     )
     chosen: Change = Field(description="users of the chosen groups")
-    lowered: Change | None = Field(description="users of groups served worse on purpose")
     others: Change = Field(description="users whose lists are not touched")
     everyone: Change
     gap: GapChange
     groups: GroupCounts
-    ordered: OrderedChanges | None = Field(
-        default=None, description="null in files of before this was kept"
-    )
+    ordered: OrderedChanges
 
 
 class MitigatedGroup(Part):
     """A group whose lists were re-ranked."""
 
     group: dict[str, Value]
-    is_lowered: bool = Field(description="served worse on purpose, to close the gap from above")
     chosen_by: float | None = Field(description="its value on the targets it was chosen by")
     change: Change
 
@@ -147,7 +143,6 @@ class MitigationSummary(ResultFile):
     n_users_reported: int
     rule: str
     groups: tuple[MitigatedGroup, ...]
-    allows_level_down: bool
     alpha: float
     effects: dict[str, MetricEffect]
     to_others: GapToOthers

@@ -425,10 +425,7 @@ class AuditSummary(ResultFile):
     warnings: tuple[str, ...]
     search: SearchSummary
     metrics: dict[str, MetricResult]
-    ratios: Ratios | None = Field(
-        default=None,
-        description="ratios between groups and inequality among users",
-    )
+    ratios: Ratios = Field(description="ratios between groups and inequality among users")
     catalogue: CatalogueExposure | None = Field(
         default=None,
         description="how places are spread over all items; null where users are compared",

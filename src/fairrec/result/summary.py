@@ -41,7 +41,7 @@ from fairrec.result.schema import (
     SearchSummary,
     Spent,
 )
-from fairrec.search.gap_history import GapHistory
+from fairrec.search.evidence import GapHistory
 from fairrec.search.searched import Searched
 from fairrec.search.searcher import hyper_parameters
 from fairrec.statistics.adjust import least_permutations

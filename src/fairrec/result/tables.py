@@ -198,7 +198,7 @@ def ratio_table(summary: AuditSummary) -> pl.DataFrame:
     The column `group` is a struct with a text for each attribute, null where it does not matter.
     """
     rows = []
-    for name, result in ({} if summary.ratios is None else summary.ratios.metrics).items():
+    for name, result in summary.ratios.metrics.items():
         for group in (group for one in result.by for group in one.groups):
             best_low, best_high = group.to_best_interval or (None, None)
             rest_low, rest_high = group.to_rest_interval or (None, None)

@@ -12,9 +12,8 @@ import numpy as np
 from fairrec.core.arrays import FloatArray, IntArray
 from fairrec.core.errors import TimeOverError
 from fairrec.groups.grouping import EVERYONE
-from fairrec.search.budget import Budget
-from fairrec.search.evidence import Evidence
-from fairrec.search.gap_history import GapHistory, gaps_between
+from fairrec.search.evidence import Evidence, GapHistory, gaps_between
+from fairrec.search.options import Budget
 from fairrec.search.searcher import SEARCHERS, Request, Searcher, Task
 
 BATCH_USERS = 256

@@ -1,14 +1,15 @@
-"""The values of some users, from scores that are paid for when they are first needed."""
+"""What scoring users costs and shows, and the popularity proxy, which costs nothing."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
 from fairrec.core.arrays import FloatArray, IntArray
+from fairrec.inputs.audit_inputs import AuditInputs
 from fairrec.inputs.candidates import CandidateLists
 from fairrec.inputs.side import SideData
 from fairrec.metrics import MetricAtK
-from fairrec.metrics.measured import values_per_list
+from fairrec.metrics.measured import measure_everyone, values_per_list
 from fairrec.scoring.ledger import Ledger
 
 
@@ -48,3 +49,18 @@ class Measure:
         lists = users if self._list_of_user is None else self._list_of_user[users]
         candidates = self._candidates.take(lists, self.ledger.pay_for(lists))
         return values_per_list(self.metrics, candidates, self._side.for_lists(lists), self._threads)
+
+
+def popularity_proxy(
+    inputs: AuditInputs, metrics: Sequence[MetricAtK], threads: int = 1
+) -> FloatArray | None:
+    """(n_metrics, n_users), what the metrics would be if items were ranked by popularity.
+
+    That costs nothing, and is correlated with what the recommender will do: who likes what is
+    popular is easily served by both. None where there is no history to count in.
+    """
+    popularity = inputs.side.popularity
+    if popularity is None:
+        return None
+    by_popularity = inputs.with_scores(popularity.per_item[inputs.candidates.items])
+    return measure_everyone(by_popularity, metrics, threads).values

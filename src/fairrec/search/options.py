@@ -1,4 +1,4 @@
-"""The options of a search."""
+"""The options of a search, and how much it may cost."""
 
 from __future__ import annotations
 
@@ -6,15 +6,57 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Any
 
-from fairrec.core.errors import InputError
-from fairrec.core.kinds import FILE, NAME, number, one_of, pairs
-from fairrec.core.options import SEARCH, Option, Options, spelled
-from fairrec.search.budget import BUDGET_USERS, Budget, paper_seconds, users_allowed
+from fairrec.core.kinds import FILE, NAME, Kind, number, pairs, percentage, to_number
+from fairrec.core.options import SEARCH, Option, Options
 
 if TYPE_CHECKING:
     from fairrec.groups.grouping import Grouping
+
+
+@dataclass(frozen=True, slots=True)
+class Budget:
+    """The most users and the most seconds; None for no limit."""
+
+    users: int | None = None
+    seconds: float | None = None
+
+
+def _budget_users(given: Any) -> int | str:
+    if isinstance(given, str) and given.strip().endswith("%"):
+        percentage(given)
+        return given.strip()
+    number = to_number(given)
+    if number != int(number) or number < 1:
+        raise ValueError
+    return int(number)
+
+
+BUDGET_USERS = Kind(
+    _budget_users, "a number of users from 1, or a percentage above 0% and up to 100%", "N|SHARE%"
+)
+
+
+def users_allowed(budget: int | str | None, n_users: int) -> int | None:
+    """A number of users from a number or a share such as "10%".
+
+    >>> users_allowed("10%", 6040), users_allowed(500, 6040)
+    (604, 500)
+    """
+    if isinstance(budget, str):
+        return max(1, math.floor(percentage(budget) * n_users + 1e-9))
+    return budget
+
+
+def paper_seconds(n_users: int, n_combinations: int) -> float:
+    """The fixed time of the FairRec paper: 0.005 s for each user and each combination.
+
+    >>> paper_seconds(6040, 294)
+    31.67
+    """
+    return round(0.005 * (n_users + n_combinations), 9)
+
 
 REFERENCE_OF_BUDGET = 0.2
 REFERENCE_WITHOUT_BUDGET = 0.1
@@ -43,14 +85,6 @@ class SearchOptions(Options):
     ] = None
     budget_seconds: Annotated[
         float | None, Option(number(above=0).or_none(), "The longest it may take", SEARCH)
-    ] = None
-    budget: Annotated[
-        Literal["paper"] | None,
-        Option(
-            one_of("paper").or_none(),
-            "'paper' for the fixed time of the FairRec paper, 0.005 s x (users + combinations)",
-            SEARCH,
-        ),
     ] = None
     hyper: Annotated[
         Mapping[str, float],
@@ -81,23 +115,15 @@ class SearchOptions(Options):
     ] = None
 
     def check(self) -> None:
-        """Refuse unknown names, and two times at once."""
+        """Refuse unknown names."""
         from fairrec.search.searcher import hyper_parameters
 
         hyper_parameters(self.name, self.hyper)
-        if self.budget is not None and self.budget_seconds is not None:
-            raise InputError(
-                f"{spelled('budget', 'paper')} is a time by itself. Leave out "
-                f"{spelled('budget_seconds')}."
-            )
 
     def budget_in(self, space: Grouping) -> Budget:
         """The budget for so many users and groups."""
-        seconds = self.budget_seconds
-        if self.budget == "paper":
-            seconds = paper_seconds(space.n_users, space.n_combinations)
         users = users_allowed(self.budget_users, space.n_users)
-        return Budget(users if users is None else min(users, space.n_users), seconds)
+        return Budget(users if users is None else min(users, space.n_users), self.budget_seconds)
 
     def n_reference(self, space: Grouping) -> int:
         """Users scored first, at random among all."""

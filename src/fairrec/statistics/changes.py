@@ -8,7 +8,7 @@ from typing import Literal
 
 import numpy as np
 
-from fairrec.core.arrays import BoolArray, FloatArray, IntArray
+from fairrec.core.arrays import BoolArray, FloatArray
 from fairrec.groups.grouping import Grouping
 from fairrec.metrics.direction import harm
 from fairrec.statistics.adjust import holm
@@ -32,17 +32,14 @@ def change_verdict(
     return "worse" if harm(change, higher_is_better) > 0 else "improved"
 
 
-def group_sums(
-    before: FloatArray, after: FloatArray, grouping: Grouping, pool: IntArray | None = None
-) -> PairedSums:
+def group_sums(before: FloatArray, after: FloatArray, grouping: Grouping) -> PairedSums:
     """Sums over every group of the lattice, for one metric.
 
     Parameters
     ----------
     before, after : (n_users,)
-    pool : as of `paired_sums`
     """
-    parts = paired_sums(before, after, pool)
+    parts = paired_sums(before, after)
     per_cell = np.stack([grouping.cells.sums(part) for part in parts])
     return PairedSums(*grouping.lattice.sums(per_cell))
 
@@ -94,7 +91,6 @@ def group_changes(
     metrics: Mapping[str, bool | None],
     before: FloatArray,
     after: FloatArray,
-    pool: IntArray,
     grouping: Grouping,
     alpha: float,
 ) -> GroupChanges:
@@ -104,10 +100,9 @@ def group_changes(
     ----------
     metrics : name -> whether higher is better
     before, after : (n_metrics, n_users)
-    pool : (n_users,), users of one number have one spread of changes
     """
     changes = tuple(
-        group_sums(first, last, grouping, pool).changes(alpha)
+        group_sums(first, last, grouping).changes(alpha)
         for first, last in zip(before, after, strict=True)
     )
     p_values = np.stack([part.p_value for part in changes])

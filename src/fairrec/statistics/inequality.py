@@ -12,8 +12,7 @@ from scipy.special import xlogy
 from fairrec.core.arrays import FloatArray, IntArray
 from fairrec.core.audit_options import AuditOptions
 from fairrec.core.threads import map_in_threads
-from fairrec.groups.grouping import Grouping
-from fairrec.groups.partition import Partition
+from fairrec.groups.grouping import Grouping, Partition
 from fairrec.metrics.direction import badness
 from fairrec.metrics.measured import Measured
 from fairrec.statistics.ratio_scale import WhyNot, count_and_sum, why_no_ratio

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import stdtr, stdtrit
 
-from fairrec.core.arrays import FloatArray, IntArray
+from fairrec.core.arrays import FloatArray
 
 ROUNDING = 1e-15
 """A variance below this share of the squares is what rounding leaves where all change alike."""
@@ -134,24 +134,13 @@ def _bent(t: FloatArray, skewness: float) -> FloatArray:
     return (np.cbrt(1 + skewness * (t - skewness / 6)) - 1) * 3 / skewness
 
 
-def paired_sums(
-    before: FloatArray, after: FloatArray, pool: IntArray | None = None
-) -> tuple[FloatArray, ...]:
-    """Per user, in the order of `PairedSums`; all 0 where a value is undefined.
-
-    Parameters
-    ----------
-    pool : (n_users,), users of one number have one spread; by default all have
-    """
+def paired_sums(before: FloatArray, after: FloatArray) -> tuple[FloatArray, ...]:
+    """Per user, in the order of `PairedSums`; all 0 where a value is undefined."""
     known = ~(np.isnan(before) | np.isnan(after))
     first, last = np.where(known, before, 0.0), np.where(known, after, 0.0)
     change = last - first
     is_changed = change != 0
-    pool = np.zeros(len(change), dtype=np.int64) if pool is None else pool
-    pooled = np.zeros(len(change))
-    for number in np.unique(pool[is_changed]):
-        mine = is_changed & (pool == number)
-        pooled[mine] = _variance(change[mine])
+    pooled = np.where(is_changed, _variance(change[is_changed]), 0.0)
     parts = (known.astype(np.float64), first, last, change**2, is_changed.astype(np.float64))
     return (*parts, pooled)
 

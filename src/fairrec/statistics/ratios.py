@@ -19,8 +19,7 @@ import numpy as np
 from fairrec.core.arrays import BoolArray, FloatArray, IntArray
 from fairrec.core.audit_options import AuditOptions
 from fairrec.core.threads import map_in_threads
-from fairrec.groups.grouping import Grouping
-from fairrec.groups.partition import Partition
+from fairrec.groups.grouping import Grouping, Partition
 from fairrec.metrics import MetricAtK
 from fairrec.metrics.measured import Column, Measured
 from fairrec.statistics.intervals import Interval

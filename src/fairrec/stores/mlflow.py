@@ -15,7 +15,7 @@ from typing import Any, TypeVar
 from fairrec.core.errors import FairRecError, InputError, OutputError, plain
 from fairrec.core.options import spelled
 from fairrec.mitigation.mitigation_result import MitigationResult
-from fairrec.policy.rules import Policy
+from fairrec.policy.schema import Policy
 from fairrec.report.text.view import about_model
 from fairrec.result.audit_result import AuditResult
 from fairrec.scoring.secrets import Secrets

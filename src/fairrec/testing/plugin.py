@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 if TYPE_CHECKING:
-    from fairrec.policy.outcome import GateResult
+    from fairrec.policy.schema import GateResult
 
 
 @pytest.fixture(scope="session")

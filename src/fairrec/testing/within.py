@@ -10,8 +10,7 @@ from fairrec.core.settings import SETTINGS_FILE
 
 if TYPE_CHECKING:
     from fairrec.policy.gate_options import Inconclusive
-    from fairrec.policy.outcome import GateResult
-    from fairrec.policy.rules import Policy
+    from fairrec.policy.schema import GateResult, Policy
     from fairrec.workflows.load import Audited
 
 
@@ -31,7 +30,7 @@ def assert_within(
     inconclusive : what an inconclusive rule counts as
     """
     __tracebackhide__ = True
-    from fairrec.policy.text import to_text
+    from fairrec.policy.formats import to_text
     from fairrec.policy.words import headline
     from fairrec.workflows.gate import gate
 

@@ -322,7 +322,7 @@ def _measure_everyone(
 
 def _refuse_search(how: SearchOptions) -> None:
     """An error where not everyone would be scored, and circumstances are given."""
-    is_limited = (how.budget_users, how.budget_seconds, how.budget) != (None, None, None)
+    is_limited = (how.budget_users, how.budget_seconds) != (None, None)
     if how.name != "exact" or is_limited:
         raise InputError(
             f"{spelled('given')} compares users in the same circumstances, for which everyone has "

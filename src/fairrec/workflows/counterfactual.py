@@ -37,17 +37,17 @@ from fairrec.inputs.audit_inputs import AuditInputs
 from fairrec.inputs.side import SideData
 from fairrec.inputs.table_options import Gain, MissingLists, Relevant, TableOptions
 from fairrec.inputs.tables import Table
-from fairrec.metrics.change import is_of_both
 from fairrec.metrics.matters import matters_of
 from fairrec.metrics.reading import read_inputs
+from fairrec.metrics.value_columns import is_of_both
 from fairrec.report.text.counterfactual import headline, notes
 from fairrec.report.words import plural
+from fairrec.result.comparison_parts import RESERVED
 from fairrec.result.counterfactual import CounterfactualResult, CounterfactualSummary
-from fairrec.result.tables import RESERVED
 from fairrec.scoring.features import refuse_unseen
 from fairrec.scoring.model import FunctionModel, Model
 from fairrec.scoring.options import ScorerOptions
-from fairrec.search.budget import users_allowed
+from fairrec.search.options import users_allowed
 from fairrec.workflows.audit import audit_inputs
 from fairrec.workflows.counterfactual_asked import Asked, asked_about
 from fairrec.workflows.counterfactual_measured import Changes, measure_changes, with_affected

@@ -12,14 +12,14 @@ from fairrec.core.arrays import FloatArray, IntArray
 from fairrec.core.audit_options import AuditOptions
 from fairrec.core.errors import InputError
 from fairrec.metrics import MetricAtK, parse_metric
-from fairrec.metrics.change import (
+from fairrec.metrics.parsing import DEFAULT_K
+from fairrec.metrics.value_columns import (
     AFFECTED,
     changes_per_list,
     is_of_both,
     metric_of_change,
     over_other_values,
 )
-from fairrec.metrics.parsing import DEFAULT_K
 from fairrec.statistics.affected import AffectedShare, Sampling
 from fairrec.workflows.counterfactual_asked import Asked
 

@@ -11,7 +11,7 @@ from typing import Annotated, Any
 from fairrec.core.errors import InputError, plain
 from fairrec.core.kinds import FILE, NAMES, TEXT, Kind, pairs, share
 from fairrec.core.options import GROUPS, MODEL, SEARCH, Option, Options, spelled
-from fairrec.search.budget import BUDGET_USERS
+from fairrec.search.options import BUDGET_USERS
 
 
 def _value(given: Any) -> str:

@@ -11,7 +11,7 @@ from fairrec.core.audit_options import LEAST_USERS, AuditOptions
 from fairrec.core.told import told_command
 from fairrec.core.version import __version__
 from fairrec.metrics import MetricAtK
-from fairrec.metrics.change import AFFECTED, is_of_both
+from fairrec.metrics.value_columns import AFFECTED, is_of_both
 from fairrec.result.audit_result import AuditResult
 from fairrec.result.counterfactual import (
     Affected,

@@ -12,8 +12,7 @@ import numpy as np
 from fairrec.core.arrays import FloatArray, IntArray
 from fairrec.core.audit_options import AuditOptions
 from fairrec.core.errors import plain
-from fairrec.groups.grouping import Grouping
-from fairrec.groups.narrower import Sizes, next_depth, sizes_of, sizes_without
+from fairrec.groups.grouping import Grouping, Sizes, next_depth, sizes_of, sizes_without
 from fairrec.metrics import MetricAtK
 from fairrec.result.plan_schema import Cost, Expected, Needed, Spread
 from fairrec.statistics.certifiable import certified_harm, expected_cut_offs, growth_needed

@@ -17,9 +17,8 @@ from fairrec.core.told import told_path
 from fairrec.policy.gate_options import Inconclusive
 from fairrec.policy.harms import GroupHarms, harms_in
 from fairrec.policy.judging import Changes, Measurements, judge_policy, no_baseline
-from fairrec.policy.outcome import GateResult, outcome_of_rules
 from fairrec.policy.over_releases import Trends
-from fairrec.policy.rules import Policy, Rule, policy_in
+from fairrec.policy.schema import GateResult, Policy, Rule, outcome_of_rules, policy_in
 from fairrec.report.text.view import about_model
 from fairrec.result.audit_result import AuditResult
 from fairrec.result.trend import TrendSummary

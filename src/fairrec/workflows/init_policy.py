@@ -15,7 +15,7 @@ from fairrec.core.toml_text import to_toml
 from fairrec.inputs.table_options import TableOptions
 from fairrec.metrics.value_columns import metric_named
 from fairrec.policy.judging import Measurements, judge
-from fairrec.policy.rules import Policy
+from fairrec.policy.schema import Policy
 from fairrec.result.audit_result import AuditResult
 from fairrec.result.metric_schema import MetricResult
 from fairrec.result.schema import AuditSummary

@@ -9,7 +9,7 @@ from fairrec.core.errors import InputError, errors_of_libraries, plain
 from fairrec.core.files import errors_of_reading
 from fairrec.core.options import invalid, spelled
 from fairrec.mitigation.mitigation_result import MitigationResult, load_mitigation
-from fairrec.mitigation.record import RerankerRecord
+from fairrec.mitigation.remedy import RerankerRecord
 from fairrec.report.comparison.page import comparison_card, comparison_page
 from fairrec.report.page.card import card_html
 from fairrec.report.page.html import page_html

@@ -28,16 +28,13 @@ from fairrec.core.audit_options import (
 from fairrec.core.errors import InputError, NothingToMitigateError, errors_of_libraries
 from fairrec.core.options import documented, spelled
 from fairrec.core.progress import Progress
-from fairrec.groups.group import Group
+from fairrec.groups.group import Group, group_of_users
 from fairrec.groups.grouping import Grouping
-from fairrec.groups.membership import group_of_users
 from fairrec.inputs.catalogue import Catalogue
 from fairrec.inputs.table_options import Gain, MissingLists, Relevant, TableOptions
-from fairrec.mitigation.before_after import BeforeAfter
-from fairrec.mitigation.effect import change_table
+from fairrec.mitigation.effect import BeforeAfter, summary_of
 from fairrec.mitigation.exposure import catalogue_of, exposure_changes
 from fairrec.mitigation.groups import choose_groups
-from fairrec.mitigation.measures import Measures
 from fairrec.mitigation.mitigation_result import MitigationResult
 from fairrec.mitigation.options import (
     Groups,
@@ -47,16 +44,14 @@ from fairrec.mitigation.options import (
     Strength,
     Validation,
 )
-from fairrec.mitigation.predictions import predictions_table
-from fairrec.mitigation.record import record_of
-from fairrec.mitigation.remedy import Remedy
-from fairrec.mitigation.split import TargetSplit, metric_names, read_split
-from fairrec.mitigation.summary import summary_of
+from fairrec.mitigation.remedy import Remedy, record_of
+from fairrec.mitigation.split import Measures, TargetSplit, metric_names, read_split
+from fairrec.mitigation.tables import change_table, predictions_table
 from fairrec.mitigation.tuning import Levels, aim_of, is_level, levels_of, tuned_strength
 from fairrec.result.audit_result import AuditResult
 from fairrec.result.saved import places_of
 from fairrec.result.schema import InputSummary
-from fairrec.statistics.changes import GroupChanges, group_changes
+from fairrec.statistics.changes import group_changes
 from fairrec.workflows.audit import audit_inputs
 
 
@@ -83,7 +78,6 @@ def mitigate(
     reranker: str | None = MitigationOptions.reranker,
     strength: Strength = MitigationOptions.strength,
     max_loss: MaxLoss = MitigationOptions.max_loss,
-    allow_level_down: bool = MitigationOptions.allow_level_down,
     by_items: Sequence[str] | str = (),
     metrics: Sequence[str] | str | None = None,
     columns: Mapping[str, str] | str | None = None,
@@ -113,7 +107,7 @@ def mitigate(
     Parameters
     ----------
     predictions : as of an audit
-    metric, groups, reranker, strength, max_loss, allow_level_down : see MitigationOptions
+    metric, groups, reranker, strength, max_loss : see MitigationOptions
     by_items : see MitigationOptions
     users, items, history, columns, by, test, relevant, gain, missing_lists : see TableOptions
     validation, metrics : as declared
@@ -181,7 +175,7 @@ def _mitigate(
     strength, levels = tuned_strength(plan, aim, measures.cost_name, levels_at)
 
     progress("re-ranking", 0, 0)
-    position = choice.positions(reported.attributes)
+    position = group_of_users(choice.groups, reported.attributes)
     reranked = reported.with_scores(remedy.scores_of(reported, position).at(strength))
     before, after = measures.values(reported), measures.values(reranked)
 
@@ -199,7 +193,13 @@ def _mitigate(
         reported.attributes,
         options.alpha,
     )
-    changes = _group_changes(seen, options)
+    changes = group_changes(
+        measures.directions,
+        before,
+        after,
+        Grouping.of(reported.attributes, options),
+        options.alpha,
+    )
     touched = reported.for_users(np.flatnonzero(position >= 0))
     again = remedy.scores_of(touched, position[position >= 0])
     curve = measures.at_strengths(again, touched, levels.strengths, progress)
@@ -229,7 +229,9 @@ def _mitigate(
         change_table(changes),
         predictions_table(
             everyone,
-            remedy.scores_of(everyone, choice.positions(everyone.attributes)).at(strength),
+            remedy.scores_of(everyone, group_of_users(choice.groups, everyone.attributes)).at(
+                strength
+            ),
         ),
     )
 
@@ -254,14 +256,6 @@ def _found_groups(
             f"re-rank the worst ones all the same: {spelled('groups', 'worst:10%')}"
         )
     return worse
-
-
-def _group_changes(seen: BeforeAfter, options: AuditOptions) -> GroupChanges:
-    """Every group of the users reported on, before and after."""
-    grouping = Grouping.of(seen.users, options)
-    return group_changes(
-        seen.measures.directions, seen.before, seen.after, seen.pool, grouping, options.alpha
-    )
 
 
 def _of_reranked(result: AuditResult) -> AuditResult:

@@ -11,7 +11,7 @@ from fairrec.core.errors import InputError, listed, plain
 from fairrec.core.options import Blank, spelled
 from fairrec.core.settings import SETTINGS_FILE, read_settings
 from fairrec.metrics.matters import by_name
-from fairrec.policy.rules import Policy, policy_in
+from fairrec.policy.schema import Policy, policy_in
 from fairrec.result.schema import AuditSummary
 from fairrec.result.summary import options_of
 from fairrec.workflows.plan_options import SETTINGS

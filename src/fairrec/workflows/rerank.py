@@ -10,13 +10,12 @@ import polars as pl
 
 from fairrec.core.audit_options import AuditOptions
 from fairrec.core.errors import InputError, errors_of_libraries, plain
-from fairrec.groups.membership import group_of_users, refuse_empty
+from fairrec.groups.group import group_of_users, refuse_empty
 from fairrec.inputs.audit_inputs import AuditInputs, open_tables, read_tables
 from fairrec.inputs.table_options import TableOptions
-from fairrec.mitigation.predictions import predictions_table
-from fairrec.mitigation.record import RerankerRecord, load_reranker
-from fairrec.mitigation.remedy import Remedy
+from fairrec.mitigation.remedy import Remedy, RerankerRecord, load_reranker
 from fairrec.mitigation.reranker import RERANKERS
+from fairrec.mitigation.tables import predictions_table
 
 
 @errors_of_libraries()
@@ -55,8 +54,8 @@ def rerank(
     inputs = read_tables(tables, given, needs=(), wants=("items", "history"))
     _refuse_other_quantiles(record, inputs)
     _, attributes = inputs.everyone()
-    if (group_of_users(record.all_groups, attributes) < 0).all():
-        refuse_empty(record.all_groups, attributes, inputs.tables["users"].where)
+    if (group_of_users(record.parsed_groups, attributes) < 0).all():
+        refuse_empty(record.parsed_groups, attributes, inputs.tables["users"].where)
     remedy = Remedy(record, inputs, AuditOptions(threads=threads).n_threads)
     scores = remedy.scores_of(inputs).at(record.strength)
     return predictions_table(inputs, scores, with_model_score=True)
@@ -68,7 +67,7 @@ def _refuse_other_quantiles(record: RerankerRecord, inputs: AuditInputs) -> None
         if not attribute.binning or "quantiles" not in attribute.binning:
             continue
         known = {str(value) for value in attribute.values}
-        for group in record.all_groups:
+        for group in record.parsed_groups:
             if str(group.as_dict().get(attribute.name, attribute.values[0])) not in known:
                 raise InputError(
                     f"Attribute '{plain(attribute.name)}' falls into other quantiles for these "

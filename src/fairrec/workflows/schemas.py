@@ -48,7 +48,7 @@ FILES = {
         "mitigation.json: what a re-ranking did, before and after",
     ),
     "reranker": JsonFile(
-        "fairrec.mitigation.record:RerankerRecord",
+        "fairrec.mitigation.remedy:RerankerRecord",
         "reranker.json: all that is needed to apply a re-ranker to new lists",
     ),
     "counts": JsonFile(
@@ -68,10 +68,10 @@ FILES = {
         "trend.json: groups over releases, and since which one they are worse",
     ),
     "gate": JsonFile(
-        "fairrec.policy.outcome:GateResult", "fairrec gate --format json: the outcome of each rule"
+        "fairrec.policy.schema:GateResult", "fairrec gate --format json: the outcome of each rule"
     ),
     "policy": JsonFile(
-        "fairrec.policy.rules:Policy",
+        "fairrec.policy.schema:Policy",
         "rule and require of a fairrec.toml: what a gate asks for",
         is_written_by_people=True,
     ),
@@ -104,7 +104,7 @@ def schema(name: str) -> dict[str, Any]:
         del described["additionalProperties"]
     else:
         version = model.model_fields["schema_version"].default
-        # parts that came later may be missing from older files, what says the version may not
+        # it has a default, and is always written
         described["required"] = ["schema_version", *described["required"]]
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",

@@ -22,12 +22,10 @@ from fairrec.scoring.ledger import Ledger
 from fairrec.scoring.model import Model
 from fairrec.scoring.options import ScorerOptions
 from fairrec.scoring.scorer import TableScorer
-from fairrec.search.budget import Budget
 from fairrec.search.evidence import Evidence
 from fairrec.search.loop import BATCH_USERS, search
-from fairrec.search.measure import Measure
-from fairrec.search.options import SearchOptions
-from fairrec.search.popularity_proxy import popularity_proxy
+from fairrec.search.measure import Measure, popularity_proxy
+from fairrec.search.options import Budget, SearchOptions
 from fairrec.search.searched import Searched
 from fairrec.search.searcher import SEARCHERS, hyper_parameters
 from fairrec.workflows.scored import as_model, ledger_of

@@ -11,7 +11,7 @@ import polars as pl
 
 from fairrec.demo.world_options import WorldOptions
 from fairrec.report.words import number
-from fairrec.search.searchers.swarm import FEW_COMBINATIONS
+from fairrec.search.searchers.swarms import FEW_COMBINATIONS
 from fairrec_paper.datasets.synthetic import shaped_like
 from fairrec_paper.figures import hyper_curves, side_by_side
 from fairrec_paper.reproduction import layout

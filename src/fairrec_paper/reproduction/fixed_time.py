@@ -9,7 +9,7 @@ from functools import partial
 import numpy as np
 import polars as pl
 
-from fairrec.search.budget import paper_seconds
+from fairrec.search.options import paper_seconds
 from fairrec_paper.reproduction import layout
 from fairrec_paper.reproduction.comparison import (
     SUBJECT,

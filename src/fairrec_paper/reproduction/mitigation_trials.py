@@ -19,13 +19,12 @@ from fairrec.inputs.audit_inputs import AuditInputs
 from fairrec.metrics import MetricAtK
 from fairrec.metrics.measured import measure_everyone
 from fairrec.metrics.reading import read_inputs
-from fairrec.mitigation.groups import choose_worst
-from fairrec.mitigation.worst import WorstRule
+from fairrec.mitigation.groups import WorstRule, choose_worst
 from fairrec.result.mitigation_schema import MitigatedGroup, MitigationSummary
-from fairrec.search.budget import Budget
 from fairrec.search.evidence import Evidence
 from fairrec.search.loop import search
-from fairrec.search.popularity_proxy import popularity_proxy
+from fairrec.search.measure import popularity_proxy
+from fairrec.search.options import Budget
 from fairrec.search.searcher import SEARCHERS, hyper_parameters
 from fairrec.workflows.mitigate import mitigate
 from fairrec_paper.bench import everyone_scored, evidence_of, worst_cells

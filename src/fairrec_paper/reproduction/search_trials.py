@@ -16,15 +16,13 @@ from fairrec.inputs.tables import Table
 from fairrec.inputs.users import read_users
 from fairrec.metrics.accuracy import pooled_auc
 from fairrec.scoring.ledger import Ledger
-from fairrec.search.budget import Budget, paper_seconds
 from fairrec.search.evidence import Evidence
 from fairrec.search.loop import BATCH_USERS, search
-from fairrec.search.measure import Measure
-from fairrec.search.popularity_proxy import popularity_proxy
+from fairrec.search.measure import Measure, popularity_proxy
+from fairrec.search.options import Budget, paper_seconds
 from fairrec.search.queries import Queries
 from fairrec.search.searcher import SEARCHERS, hyper_parameters
-from fairrec.search.searchers.dpso import DPSOParameters, observed_positions
-from fairrec.search.searchers.swarm import uniform_positions
+from fairrec.search.searchers.swarms import DPSOParameters, observed_positions, uniform_positions
 from fairrec.statistics.moments import group_moments
 from fairrec.statistics.permutation import Extremes, Permuted, gap_p_value, null_distribution
 from fairrec.statistics.pooled import pooled_per_cell

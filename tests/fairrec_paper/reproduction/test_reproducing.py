@@ -35,7 +35,7 @@ def test_trials_are_worked_out_anew_when_the_code_has_changed(tmp_path, monkeypa
     assert n_worked() == 4
     assert n_worked() == 0
     assert n_worked("report/words.py") == 0
-    assert n_worked("search/searchers/dpso.py") == 4
+    assert n_worked("search/searchers/swarms.py") == 4
     # what was worked out before is still there
     assert n_worked() == 0
 

@@ -8,7 +8,7 @@ import numpy as np
 import polars as pl
 from pytest import approx
 
-from fairrec.search.gap_history import GapHistory
+from fairrec.search.evidence import GapHistory
 from fairrec_paper.bench import (
     CURVE,
     BenchRows,

@@ -8,9 +8,8 @@ from collections.abc import Callable
 
 import numpy as np
 
-from fairrec.metrics.calibration import BLUR
-from fairrec.mitigation.rerankers.group_prior import PRIOR
-from fairrec.mitigation.rerankers.second_opinion import PENALTY
+from fairrec.metrics.beyond_accuracy import BLUR
+from fairrec.mitigation.rerankers.blends import PENALTY, PRIOR
 from tests.mitigation.rerank_world import RerankWorld
 
 Value = Callable[[list[int], int], float]

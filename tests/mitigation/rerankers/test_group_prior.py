@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from pytest import approx
 
-from fairrec.mitigation.rerankers.group_prior import PRIOR, GroupPrior
+from fairrec.mitigation.rerankers.blends import PRIOR, GroupPrior
 from tests.metrics.metric_lists import World, user
 from tests.mitigation.rerank_world import RerankWorld
 

@@ -67,10 +67,10 @@ def effect(chosen: Change, everyone: Change, **changes: Any) -> MetricEffect:
     parts = {
         "higher_is_better": True,
         "is_distance": False,
-        "lowered": None,
         "others": same(0.4),
         "gap": GapChange(before=0.4, after=0.2, chance_before=None, chance_after=None),
         "groups": counts(),
+        "ordered": ordered(),
         **changes,
     }
     return MetricEffect(chosen=chosen, everyone=everyone, **parts)
@@ -78,12 +78,8 @@ def effect(chosen: Change, everyone: Change, **changes: Any) -> MetricEffect:
 
 TARGET = effect(change(0.3, 0.5), change(0.36, 0.44))
 COST = effect(change(0.5, 0.45, "worse"), change(0.6, 0.594, "worse"))
-WOMEN = MitigatedGroup(
-    group={"gender": "F"}, is_lowered=False, chosen_by=0.25, change=change(0.3, 0.5)
-)
-MEN = MitigatedGroup(
-    group={"gender": "M"}, is_lowered=True, chosen_by=0.75, change=change(0.7, 0.6, "worse")
-)
+WOMEN = MitigatedGroup(group={"gender": "F"}, chosen_by=0.25, change=change(0.3, 0.5))
+MEN = MitigatedGroup(group={"gender": "M"}, chosen_by=0.75, change=change(0.7, 0.6, "worse"))
 
 
 def point(strength: float, tuned: float, tuned_cost: float | None = 0.5) -> TradeOffPoint:
@@ -123,7 +119,6 @@ def summary_of(target: MetricEffect = TARGET, **changes: Any) -> MitigationSumma
         "n_users_reported": 100,
         "rule": "worst:1",
         "groups": (WOMEN,),
-        "allows_level_down": False,
         "alpha": 0.05,
         "effects": {"urd@5": target, "ndcg@5": COST},
         "to_others": to_others(0.1, -0.1),

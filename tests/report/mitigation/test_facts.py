@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from fairrec.report.mitigation.facts import facts
 from tests.report.mitigation.small_summary import (
-    MEN,
     NOTHING,
     WOMEN,
     change,
@@ -61,12 +60,3 @@ def test_targets_that_were_chosen_by_are_not_called_held_out():
     assert "held-out" in how_sure.details[-1]
     how_sure = facts(summary_of(n_shared_targets=3))[2]
     assert "held-out" not in how_sure.details[-1]
-
-
-def test_who_is_served_worse_on_purpose_is_the_cost():
-    lowered = effect(change(0.3, 0.5), same(0.4), lowered=change(0.7, 0.6, "worse", n_users=7))
-    cost = facts(summary_of(lowered, groups=(WOMEN, MEN), allows_level_down=True))[3]
-    assert cost.answer == "7 users served worse" and cost.tone == "worse"
-    assert cost.details[-1] == "None for 60 other users: lists as they were"
-    # of lowered groups nothing was to be improved
-    assert facts(summary_of(lowered, groups=(WOMEN, MEN)))[0].answer == "1 chosen group"

@@ -9,7 +9,6 @@ import polars as pl
 import pytest
 
 import fairrec
-from fairrec.report.page.build import build_page_view
 from fairrec.report.page.dot_plot import ticks
 from fairrec.report.words import numbers, signed, with_sign
 from tests.report.items_audits import items_result
@@ -112,10 +111,3 @@ def test_ticks_are_few_and_round(size):
     assert 0.0 in found and min(found) >= -size and max(found) <= size / 3
     steps = np.diff(found)
     assert steps == pytest.approx(np.full(len(steps), steps[0]))
-
-
-def test_a_result_from_before_there_were_shrunken_differences_has_its_rows():
-    later = ["outcome", "shrunken_difference", "simultaneous_low", "simultaneous_high"]
-    old = planted().group_table.drop(later)
-    (row, *_), *_ = (plot.rows for plot in build_page_view(planted().summary, old).dots)
-    assert row.at == row.measured and row.span[0] < row.at < row.span[1]

@@ -61,17 +61,6 @@ def test_a_row_has_its_numbers_with_all_their_digits():
         assert kept[name] == pytest.approx(own[column].item(), rel=1e-8), name
 
 
-def test_numbers_that_an_older_result_lacks_are_left_empty():
-    result = planted()
-    older = result.group_table.drop("shrunken_difference", "simultaneous_low", "simultaneous_high")
-    groups = PageGroups(GroupFrame(older, result.summary), result.summary)
-    rows, _ = table_rows(groups, PageLimits())
-    names = number_columns(USERS, "95%", "difference")
-    at = names.index("shrunken difference")
-    assert {row.numbers[at : at + 3] for row in rows} == {(None, None, None)}
-    assert None not in {row.numbers[names.index("difference")] for row in rows}
-
-
 def test_what_was_not_tested_has_no_p_value():
     rows, _ = table_rows(groups_of(small(0)), PageLimits())
     assert {row.p_adjusted for row in rows} == {"-"}

@@ -40,10 +40,9 @@ def test_what_is_left_of_a_difference_needs_no_digits_to_differ_from_it():
     assert difference_of(near) == difference_of(near, near.shrunken_difference) == "−0.200"
 
 
-def test_intervals_say_where_they_have_no_limit_and_older_results_have_one_of_them():
+def test_intervals_say_where_they_have_no_limit():
     assert one_at_a_time(FINDING) == "−0.300 to −0.100"
     assert simultaneous_interval(FINDING) == "−0.400 to no limit"
-    assert simultaneous_interval(FINDING.model_copy(update={"simultaneous": None})) == ""
 
 
 def test_all_others_are_as_they_are_whatever_the_circumstances():

@@ -81,10 +81,3 @@ def test_inequality_is_told_by_attribute_with_its_size_under_chance():
     assert rows[0][7].startswith("gender=F")
     for row in rows:
         assert row[5].endswith("%") and row[6].endswith("%")
-
-
-def test_results_without_ratios_say_nothing():
-    summary = planted_result().summary.model_copy(update={"ratios": None})
-    view = ratios_view(summary)
-    assert (view.below, view.about, view.notes) == ("", (), ())
-    assert view.table.rows == view.inequality.rows == ()

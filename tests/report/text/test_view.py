@@ -93,7 +93,8 @@ def test_a_metric_without_a_better_end_is_never_called_better_or_worse():
     result = values_of(values, ["a"] * 80 + ["b"] * 40 + ["c"] * 120)
     assert len(result.summary.metrics["m"].findings) > 1
     # a note tells that none is called worse, and why there are no ratios to the best
-    told = result.summary.model_copy(update={"warnings": (), "ratios": None})
+    none = result.summary.ratios.model_copy(update={"metrics": {}})
+    told = result.summary.model_copy(update={"warnings": (), "ratios": none})
     text = re.sub(
         "no end is better|role='(best|worst) end'", "", texts_of(replace(result, summary=told))
     )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from fairrec.search.searchers.swarm import Swarm
+from fairrec.search.searchers.swarms import Swarm
 
 
 def small_swarm():

@@ -7,8 +7,13 @@ from pytest import approx
 from fairrec.core.errors import InputError
 from fairrec.search.loop import search
 from fairrec.search.searcher import hyper_parameters
-from fairrec.search.searchers.dpso import DPSOParameters, dpso, next_velocities, observed_positions
-from fairrec.search.searchers.swarm import uniform_positions
+from fairrec.search.searchers.swarms import (
+    DPSOParameters,
+    dpso,
+    observed_positions,
+    thermal_velocities,
+    uniform_positions,
+)
 from tests.search.search_worlds import (
     evidence_of,
     gap_found,
@@ -21,7 +26,7 @@ from tests.search.searchers.small_swarm import small_swarm
 
 def test_equation_8_with_its_numbers_written_out():
     hyper = DPSOParameters(alpha=0.5, c1=1.5, c2=2.5)
-    found = next_velocities(small_swarm(), hyper, np.random.default_rng(3))
+    found = thermal_velocities(small_swarm(), hyper, np.random.default_rng(3))
 
     rng = np.random.default_rng(3)
     phi = rng.standard_normal((2, 2))
@@ -66,8 +71,8 @@ def test_without_thermal_motion_a_particle_at_its_bests_stays():
     swarm.best_positions[:] = swarm.positions
     swarm.leader = None
     rng = np.random.default_rng(0)
-    assert not next_velocities(swarm, DPSOParameters(alpha=0), rng).any()
-    assert next_velocities(swarm, DPSOParameters(), rng).any()
+    assert not thermal_velocities(swarm, DPSOParameters(alpha=0), rng).any()
+    assert thermal_velocities(swarm, DPSOParameters(), rng).any()
 
 
 def test_dpso_starts_with_the_shares_of_the_users():

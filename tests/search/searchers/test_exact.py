@@ -4,7 +4,7 @@ import numpy as np
 
 from fairrec.groups.grouping import EVERYONE
 from fairrec.search.searcher import NoHyperParameters
-from fairrec.search.searchers.exact import exact
+from fairrec.search.searchers.listed import exact
 from tests.search.search_worlds import evidence_of, product_space, task_for
 
 

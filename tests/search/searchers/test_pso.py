@@ -6,15 +6,14 @@ from pytest import approx
 
 from fairrec.core.errors import InputError
 from fairrec.search.searcher import hyper_parameters
-from fairrec.search.searchers.pso import PSOParameters, next_velocities
-from fairrec.search.searchers.swarm import uniform_positions
+from fairrec.search.searchers.swarms import PSOParameters, inertial_velocities, uniform_positions
 from tests.search.search_worlds import space_of
 from tests.search.searchers.small_swarm import small_swarm
 
 
 def test_plain_velocity_with_its_numbers_written_out():
     hyper = PSOParameters(inertia=0.5, c1=1.5, c2=2.5)
-    found = next_velocities(small_swarm(), hyper, np.random.default_rng(3))
+    found = inertial_velocities(small_swarm(), hyper, np.random.default_rng(3))
 
     rng = np.random.default_rng(3)
     r1, r2 = rng.random((2, 2)), rng.random((2, 2))

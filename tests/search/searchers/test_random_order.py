@@ -3,7 +3,7 @@ from __future__ import annotations
 import numpy as np
 
 from fairrec.search.searcher import NoHyperParameters
-from fairrec.search.searchers.random_order import random_order
+from fairrec.search.searchers.listed import random_order
 from tests.search.search_worlds import evidence_of, product_space, task_for
 
 

@@ -6,10 +6,14 @@ import pytest
 from fairrec.core.errors import InputError
 from fairrec.search.loop import search
 from fairrec.search.searcher import SEARCHERS, hyper_parameters
-from fairrec.search.searchers import dpso, pso
-from fairrec.search.searchers.dpso import DPSOParameters
-from fairrec.search.searchers.pso import PSOParameters
-from fairrec.search.searchers.swarm import Swarm, SwarmParameters
+from fairrec.search.searchers.swarms import (
+    DPSOParameters,
+    PSOParameters,
+    Swarm,
+    SwarmParameters,
+    inertial_velocities,
+    thermal_velocities,
+)
 from tests.search.search_worlds import (
     evidence_of,
     exact_gap,
@@ -23,14 +27,17 @@ from tests.search.search_worlds import (
 BOTH = ["dpso", "pso"]
 
 
-@pytest.mark.parametrize(("module", "hyper"), [(dpso, DPSOParameters()), (pso, PSOParameters())])
-def test_a_swarm_without_values_is_pulled_by_no_leader(module, hyper):
+@pytest.mark.parametrize(
+    ("move", "hyper"),
+    [(thermal_velocities, DPSOParameters()), (inertial_velocities, PSOParameters())],
+)
+def test_a_swarm_without_values_is_pulled_by_no_leader(move, hyper):
     swarm = Swarm(np.array([[0], [0]]), np.zeros((2, 1)), 1.0)
     swarm.learn(np.array([np.nan, np.nan]))
     swarm.hear_of(swarm.positions, np.array([np.nan, np.nan]))
     assert swarm.leader is None
     assert np.isnan(swarm.best_fitness).all()
-    assert module.next_velocities(swarm, hyper, np.random.default_rng(0)).tolist() == [[0], [0]]
+    assert move(swarm, hyper, np.random.default_rng(0)).tolist() == [[0], [0]]
 
 
 def test_equation_9_rounds_to_the_nearest_value_within_limits():

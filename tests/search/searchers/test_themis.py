@@ -3,7 +3,7 @@ from __future__ import annotations
 import numpy as np
 
 from fairrec.search.searcher import NoHyperParameters
-from fairrec.search.searchers.themis import themis
+from fairrec.search.searchers.listed import themis
 from tests.search.search_worlds import evidence_of, skewed_space, task_for
 
 

@@ -1,21 +1,5 @@
-"""The re-rankers, one file each."""
+"""The re-rankers."""
 
-from fairrec.mitigation.rerankers import (
-    calibrated,
-    group_prior,
-    mmr,
-    oracle,
-    popularity_calibrated,
-    second_opinion,
-    swap,
-)
+from fairrec.mitigation.rerankers import blends, greedy, swap
 
-__all__ = [
-    "calibrated",
-    "group_prior",
-    "mmr",
-    "oracle",
-    "popularity_calibrated",
-    "second_opinion",
-    "swap",
-]
+__all__ = ["blends", "greedy", "swap"]

@@ -9,8 +9,7 @@ from scipy.sparse import coo_array
 from fairrec.core.arrays import BoolArray, FloatArray, IntArray
 from fairrec.core.kernels import kernel
 from fairrec.core.threads import map_in_threads
-from fairrec.mitigation.lists import RerankLists
-from fairrec.mitigation.reranker import Orders, TrainingSet, reranker
+from fairrec.mitigation.reranker import Orders, RerankLists, TrainingSet, reranker
 
 MOST_EXACT = 200
 """Candidates of a group that could be chosen, up to which the optimum is found."""
@@ -97,9 +96,8 @@ class _Exchanges:
         rows, bounds = _rows_of(lists.offsets, members)
         # of equals the one that the model has first is taken
         rows = lists.by_score[rows]
-        # gain: how much nearer to the rest an item brings the group, or further where it is lowered
-        toward = np.sign(distance) if lists.is_worse else -np.sign(distance)
-        gain = toward * self._part[rows]
+        # how much nearer to the rest an item brings the group
+        gain = -np.sign(distance) * self._part[rows]
         in_list = self._is_top[rows]
         target = float(gain[in_list].sum()) + needed
         chosen[rows] = choose(lists.relevance[rows], gain, bounds, lists.k, target)

@@ -11,7 +11,6 @@ from fairrec.report.mitigation.words import (
     cost_shares,
     in_words,
     metrics_lost,
-    n_raised,
     reported_targets,
     share_words,
     standing,
@@ -48,13 +47,13 @@ def facts(summary: MitigationSummary) -> tuple[Fact, ...]:
 
 
 def _who(summary: MitigationSummary) -> Fact:
-    labels = [group_label(group.group) for group in summary.groups if not group.is_lowered]
+    labels = [group_label(group.group) for group in summary.groups]
     named = " · ".join(labels[:GROUPS_NAMED])
     more = len(labels) - GROUPS_NAMED
     n_users = summary.effects[summary.metric].chosen.n_users
     return Fact(
         "Who",
-        plural(n_raised(summary), "chosen group"),
+        plural(len(summary.groups), "chosen group"),
         (
             f"{n_users:,} of {plural(summary.n_users_reported, 'user')} ({plain(summary.rule)})",
             f"{named} · and {more:,} more" if more > 0 else named,
@@ -116,10 +115,7 @@ def _cost(summary: MitigationSummary) -> Fact:
         for who, share, change in cost_shares(summary)
     ]
     untouched, lost = f"None for {plural(others, 'other user')}", metrics_lost(summary)
-    if target.lowered is not None:
-        answer = f"{plural(target.lowered.n_users, 'user')} served worse"
-    elif lost:
-        answer = f"{chosen_groups(summary).capitalize()} lost in {with_and(lost)}"
-    else:
+    if not lost:
         return Fact("At what cost", untouched, ("Their lists are as they were", *costs))
+    answer = f"{chosen_groups(summary).capitalize()} lost in {with_and(lost)}"
     return Fact("At what cost", answer, (*costs, f"{untouched}: lists as they were"), "worse")

@@ -85,18 +85,14 @@ def strips(summary: MitigationSummary) -> Strips:
         rows=tuple(
             _strip(name, effect, effect.ordered, summary.harmed)
             for name, effect in summary.effects.items()
-            if effect.ordered is not None and effect.ordered.n_groups
+            if effect.ordered.n_groups
         ),
     )
 
 
 def _nobody(summary: MitigationSummary) -> str:
     """That nobody is shown to be harmed is no comfort where nobody could have been."""
-    judged = [
-        effect.ordered
-        for effect in summary.effects.values()
-        if effect.ordered is not None and _has_worse_end(effect)
-    ]
+    judged = [effect.ordered for effect in summary.effects.values() if _has_worse_end(effect)]
     n_blind, n_groups = (sum(getattr(part, n) for part in judged) for n in ("n_blind", "n_groups"))
     unseen = "; in most, too few users changed to tell" if 2 * n_blind > n_groups else ""
     return f"No single group shown to be harmed{unseen}"

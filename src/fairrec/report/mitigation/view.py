@@ -112,8 +112,6 @@ def _effects(summary: MitigationSummary) -> TableView:
     for name, effect in summary.effects.items():
         named = f"{plain(name)} (distance)" if effect.is_distance else plain(name)
         rows.append((named, "chosen groups", *_cells(effect.chosen)))
-        if effect.lowered is not None:
-            rows.append((plain(name), "groups served worse on purpose", *_cells(effect.lowered)))
         rows.append((plain(name), "all others", *_cells(effect.others)))
         rows.append((plain(name), "all users", *_cells(effect.everyone)))
     return TableView(
@@ -185,7 +183,7 @@ def _groups(summary: MitigationSummary) -> TableView:
         numeric=(False, *(True,) * 7, False),
         rows=tuple(
             (
-                group_label(group.group) + (" (served worse on purpose)" * group.is_lowered),
+                group_label(group.group),
                 number(group.chosen_by),
                 *_cells(group.change),
             )

@@ -60,14 +60,9 @@ def distance_name(metric: str) -> str:
     return f"distance in {plain(metric)} from all others"
 
 
-def n_raised(summary: MitigationSummary) -> int:
-    """Groups that were to be served better."""
-    return sum(not group.is_lowered for group in summary.groups)
-
-
 def chosen_groups(summary: MitigationSummary) -> str:
     """Whom it was for: one group, or several."""
-    return "the chosen group" if n_raised(summary) == 1 else "the chosen groups"
+    return "the chosen group" if len(summary.groups) == 1 else "the chosen groups"
 
 
 def headline(summary: MitigationSummary) -> str:
@@ -75,7 +70,7 @@ def headline(summary: MitigationSummary) -> str:
     target = summary.effects[summary.metric]
     change = target.chosen
     name = target_name(summary, target)
-    n_groups = n_raised(summary)
+    n_groups = len(summary.groups)
     who = "chosen group" if n_groups == 1 else f"{n_groups:,} chosen groups"
     if change.before is None or change.after is None or change.change is None:
         return f"The {name} of the {who} is undefined for everyone reported on."
@@ -122,13 +117,6 @@ def stamps(summary: MitigationSummary) -> tuple[str, ...]:
             "those reported on, so groups are judged by what they were chosen by, and part of any "
             "improvement is regression to the mean."
         )
-    if summary.allows_level_down:
-        n_lowered = sum(group.is_lowered for group in summary.groups)
-        found.append(
-            f"LEVEL DOWN: {plural(n_lowered, 'group')} served best "
-            f"{'is' if n_lowered == 1 else 'are'} served worse on purpose, as "
-            "levelling down was allowed."
-        )
     return tuple(found)
 
 
@@ -162,7 +150,7 @@ def standing(summary: MitigationSummary) -> str:
     was, now = (p_is(p_value(p)) for p in (gap.p_before, gap.p_after))
     if target.is_distance:
         return f"That there is no distance has {was} before and {now} after."
-    is_one = n_raised(summary) == 1
+    is_one = len(summary.groups) == 1
     first = f"{'was' if is_one else 'were'} {_place(gap.before)} ({was})"
     last = f"{'is' if is_one else 'are'} {_place(gap.after)} ({now})"
     others = number(target.others.before)
@@ -331,7 +319,7 @@ def _could_be_seen(summary: MitigationSummary) -> str:
     """How small a loss would have been shown in the target, where one end is worse."""
     target = summary.effects[summary.metric]
     seen = target.ordered
-    if seen is None or not seen.n_groups or target.higher_is_better is None:
+    if not seen.n_groups or target.higher_is_better is None:
         return ""
     changed = f"Somebody's {plain(summary.metric)} changed in {plural(seen.n_groups, 'group')}"
     return f"{changed}. {could_be_seen(seen)}"

@@ -56,7 +56,7 @@ def build_page_view(
     groups : the table of groups, as in `groups.parquet`
     group_file : link to that table
     mitigation : of the lists this audit is of, if they are re-ranked
-    run : when it was made; None in results from before that was kept
+    run : when it was made; None where that was not passed on
     counterfactual : of what changes for the users of this audit, if it is one
     """
     limits = limits or PageLimits()

@@ -129,8 +129,6 @@ def _numbers(
     """
     result, frame = groups.summary.metrics[metric], groups.frame.of_metric[metric]
     size, low, high = "shrunken_difference", "simultaneous_low", "simultaneous_high"
-    if size not in frame.columns:  # a result from before there were these
-        size, low, high = "difference", "difference_low", "difference_high"
     if not is_picked_out:
         size = "difference"
     wanted = pl.DataFrame(
@@ -139,7 +137,6 @@ def _numbers(
     part = frame.join(wanted, on=groups.frame.axes, how="semi", nulls_equal=True)
     drawn_of = part.select(
         *(*groups.frame.axes, "support", "is_fully_scored", size),
-        # in an older result the same column
         *(pl.col("difference").alias("raw_difference"), low, high),
     )
     n_axes = len(groups.frame.axes)

@@ -14,7 +14,6 @@ from fairrec.report.text.ends import end_words
 from fairrec.report.text.finding import (
     because_of,
     difference_of,
-    one_at_a_time,
     random_sets_of,
     simultaneous_interval,
     users_known,
@@ -131,15 +130,13 @@ def _finding(
     return FindingCard(
         metric=plain(metric),
         served=served,
-        # a result from before there were verdicts has none
-        verdict=outcome_words(finding, result, words, groups.summary) or _tag(served, words),
+        verdict=outcome_words(finding, result, words, groups.summary),
         value=value,
         others=others,
         difference=difference_of(finding),
         shrunken=difference_of(finding, finding.shrunken_difference),
         sentence=_sentence(metric, result, finding, groups.summary.given is not None),
-        # only results from before there were simultaneous ones have no other
-        interval=simultaneous_interval(finding) or f"{one_at_a_time(finding)} (one at a time)",
+        interval=simultaneous_interval(finding),
         p_adjusted=p_adjusted(finding.p_adjusted, groups.summary),
         carried_by=carried,
         distances=distances,

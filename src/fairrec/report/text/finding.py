@@ -27,7 +27,7 @@ def difference_of(finding: Finding, shrunken: float | None = None) -> str:
 
     Both may be written alike: then next to nothing was taken off.
     """
-    beside = finding.simultaneous or finding.interval
+    beside = finding.simultaneous
     size = finding.difference if shrunken is None else shrunken
     return with_sign(numbers(size, *beside)[0])
 
@@ -41,9 +41,7 @@ def value_of_others(finding: Finding) -> float:
 
 
 def simultaneous_interval(finding: Finding) -> str:
-    """The interval that holds for all groups and metrics at once; empty where there is none."""
-    if finding.simultaneous is None:
-        return ""
+    """The interval that holds for all groups and metrics at once."""
     return signed_interval(*finding.simultaneous, finding.difference)
 
 

@@ -110,7 +110,4 @@ def _urgency(
 
 def effect_in_sd(finding: Finding, result: MetricResult) -> float | None:
     """The size of a difference, shrunken, in standard deviations among users."""
-    if not result.sd:
-        return None
-    size = finding.shrunken_difference
-    return (finding.difference if size is None else size) / result.sd
+    return finding.shrunken_difference / result.sd if result.sd else None

@@ -44,15 +44,14 @@ def ratios_view(summary: AuditSummary, most_rows: int = ROWS_SHOWN) -> RatiosVie
     ----------
     most_rows : of the table of ratios, all metrics together
     """
-    ratios = summary.ratios
-    metrics = {} if ratios is None else ratios.metrics
+    metrics = summary.ratios.metrics
     table = _table(metrics, summary, most_rows)
     return RatiosView(
         below=_below(metrics, summary),
-        about=_about(ratios, summary) if ratios is not None and table.rows else (),
+        about=_about(summary.ratios, summary) if table.rows else (),
         table=table,
         inequality=_inequality(metrics, summary.unit),
-        notes=_notes(ratios, summary.unit) if ratios is not None else (),
+        notes=_notes(summary.ratios, summary.unit),
     )
 
 

@@ -223,8 +223,7 @@ def _of_what_matters(worse: list[Finding], matters: float) -> str:
 def _named(finding: Finding, summary: AuditSummary) -> str:
     """A group, its difference with what holds for all groups at once, and its users."""
     said = difference_of(finding)
-    if finding.simultaneous is not None:
-        said += f", {confidence(summary.alpha)} interval {simultaneous_interval(finding)}"
+    said += f", {confidence(summary.alpha)} interval {simultaneous_interval(finding)}"
     said += f", {users_known(finding)} {summary.unit.noun(finding.n_users)}"
     if random_sets := random_sets_of(finding, summary.unit):
         said += f"; {random_sets}"

@@ -153,7 +153,6 @@ def _findings(summary: AuditSummary) -> TableView:
     for name, result in summary.metrics.items():
         n_more += max(0, len(result.findings) - FINDINGS_SHOWN)
         for finding in result.findings[:FINDINGS_SHOWN]:
-            shrunken = finding.shrunken_difference
             rows.append(
                 (
                     plain(name),
@@ -161,7 +160,7 @@ def _findings(summary: AuditSummary) -> TableView:
                     users_known(finding),
                     number(finding.value, result.mean),
                     difference_of(finding),
-                    "" if shrunken is None else signed(shrunken),
+                    signed(finding.shrunken_difference),
                     simultaneous_interval(finding),
                     one_at_a_time(finding),
                     p_adjusted(finding.p_adjusted, summary),

@@ -1,23 +1,6 @@
-"""The searchers, one file each."""
+"""The searchers."""
 
-from fairrec.search.searchers import (
-    dpso,
-    exact,
-    fairas,
-    pso,
-    random_order,
-    testsgd,
-    themis,
-)
+from fairrec.search.searchers import fairas, listed, swarms
 from fairrec.search.searchers.adaptive import adaptive
 
-__all__ = [
-    "adaptive",
-    "dpso",
-    "exact",
-    "fairas",
-    "pso",
-    "random_order",
-    "testsgd",
-    "themis",
-]
+__all__ = ["adaptive", "fairas", "listed", "swarms"]

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
 
 from fairrec.core.arrays import IntArray
-from fairrec.groups.grouping import Grouping
+from fairrec.groups.grouping import EVERYONE, Grouping
 from fairrec.search.evidence import Evidence
-from fairrec.search.searcher import Request
+from fairrec.search.searcher import NoHyperParameters, Request, Task, require, searcher
 
 
 class ListedGroups:
@@ -57,3 +58,49 @@ def in_random_order(space: Grouping, rng: np.random.Generator) -> ListedGroups:
 def _between(places: Sequence[int], n: int) -> list[int]:
     """How many of `n` in a row are looked at up to each place, and after the last."""
     return [b - a for a, b in pairwise([-1, *places, n - 1])]
+
+
+@searcher("exact", "scores all users", searches_all=True)
+def exact(task: Task, hyper: NoHyperParameters) -> ListedGroups:
+    """Everyone, once."""
+    return ListedGroups(np.array([EVERYONE]))
+
+
+@searcher("random", "combinations in random order", searches_all=True)
+def random_order(task: Task, hyper: NoHyperParameters) -> ListedGroups:
+    """Each eligible combination once."""
+    return in_random_order(task.space, task.rng)
+
+
+@dataclass(frozen=True, slots=True)
+class TestSGDParameters:
+    """theta: combinations with a smaller share of the users are left out."""
+
+    __test__ = False
+    theta: float = 0.01
+
+    def __post_init__(self) -> None:
+        require(0 <= self.theta <= 1, "theta", self.theta, "a share from 0 to 1")
+
+
+@searcher(
+    "testsgd",
+    "every combination with a share of at least theta",
+    hyper_parameters=TestSGDParameters,
+    searches_all=True,
+)
+def testsgd(task: Task, hyper: TestSGDParameters) -> ListedGroups:
+    """The large combinations in the order of their values."""
+    # a share times a count may be a hair above a whole number
+    space = task.space
+    is_large = space.sizes >= hyper.theta * space.n_users - 1e-9
+    return in_order_of_values(space, space.full[is_large])
+
+
+testsgd.__test__ = False
+
+
+@searcher("themis", "every combination in turn", searches_all=True)
+def themis(task: Task, hyper: NoHyperParameters) -> ListedGroups:
+    """The combinations in the order of their values; those without enough users cost nothing."""
+    return in_order_of_values(task.space, task.space.full)

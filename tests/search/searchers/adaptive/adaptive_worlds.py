@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from fairrec.search.budget import Budget
 from fairrec.search.loop import search
+from fairrec.search.options import Budget
 from fairrec.search.searcher import hyper_parameters
 from tests.search.search_worlds import evidence_of, product_space, skewed_space
 

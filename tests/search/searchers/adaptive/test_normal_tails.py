@@ -5,7 +5,7 @@ import pytest
 from pytest import approx
 from scipy import integrate, optimize, stats
 
-from fairrec.search.searchers.adaptive.normal_tails import improvement, may_exceed
+from fairrec.search.searchers.adaptive.posterior import improvement, may_exceed
 
 
 @pytest.mark.parametrize("margin", [-3.0, -0.5, 0.0, 0.2, 4.0])

@@ -5,12 +5,12 @@ import pytest
 from pytest import approx
 
 from fairrec.groups.grouping import EVERYONE
-from fairrec.search.searchers.adaptive.normal_tails import improvement
-from fairrec.search.searchers.adaptive.outlook import (
+from fairrec.search.searchers.adaptive.posterior import (
     Beliefs,
     Ends,
     Groups,
     best_rated,
+    improvement,
     rate_groups,
     share_out,
     values_to_come,

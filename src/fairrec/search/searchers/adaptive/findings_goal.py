@@ -8,7 +8,7 @@ from scipy.special import ndtri
 from fairrec.core.arrays import FloatArray, IntArray
 from fairrec.groups.lattice import ANY, members
 from fairrec.search.searcher import NOTHING, Request, Task
-from fairrec.search.searchers.adaptive.normal_tails import improvement
+from fairrec.search.searchers.adaptive.posterior import improvement
 
 REFIT_GROWTH = 1.05
 """All groups are rated again when the scored users have grown by this factor."""

@@ -5,18 +5,20 @@ from __future__ import annotations
 import numpy as np
 
 from fairrec.core.arrays import FloatArray, IntArray
-from fairrec.search.gap_history import gaps_between
+from fairrec.search.evidence import gaps_between
 from fairrec.search.searcher import NOTHING, Request, Task
-from fairrec.search.searchers.adaptive.normal_tails import may_exceed, risk_beyond
-from fairrec.search.searchers.adaptive.outlook import (
+from fairrec.search.searchers.adaptive.posterior import (
+    SWEEPS,
     Beliefs,
     Ends,
     Groups,
+    Posterior,
     best_rated,
+    may_exceed,
     rate_groups,
+    risk_beyond,
     share_out,
 )
-from fairrec.search.searchers.adaptive.posterior import SWEEPS, Posterior
 
 REFIT_GROWTH = 1.1
 """The posterior is fitted again when the scored users have grown by this factor."""

@@ -1,4 +1,8 @@
-"""Particle swarms: what pso and dpso share."""
+"""Particle swarms: plain ones, and those of the FairRec paper (Guo et al. 2023).
+
+`pso` is particle swarm optimisation with inertia (Shi and Eberhart 1998); with inertia 1 it is that
+of Kennedy and Eberhart (1995).
+"""
 
 from __future__ import annotations
 
@@ -12,7 +16,7 @@ import numpy as np
 from fairrec.core.arrays import BoolArray, FloatArray, IntArray
 from fairrec.groups.grouping import Grouping
 from fairrec.search.evidence import Evidence
-from fairrec.search.searcher import Request, Task, require
+from fairrec.search.searcher import Request, Task, require, searcher
 
 FEW_COMBINATIONS = 1_000
 """Up to here the paper takes a larger share of the combinations and fewer iterations."""
@@ -239,3 +243,81 @@ class TwoSwarms(Generic[P]):
             velocities = self._steer(swarm, self._hyper, self._rng)
             swarm.move(velocities, self._hyper.v_max, self._space.cells.n_values)
         self._full_at, self._is_new = self._locate()
+
+
+@dataclass(frozen=True, slots=True)
+class PSOParameters(SwarmParameters):
+    """inertia: the part of its velocity that a particle keeps; 1 for all of it, as in 1995."""
+
+    inertia: float = 0.7
+
+    def __post_init__(self) -> None:
+        # super() does not find its way through a dataclass with slots
+        SwarmParameters.__post_init__(self)
+        require(0 <= self.inertia < math.inf, "inertia", self.inertia, "a number from 0")
+
+
+@searcher("pso", "two plain particle swarms, one for each end", hyper_parameters=PSOParameters)
+def pso(task: Task, hyper: PSOParameters) -> TwoSwarms[PSOParameters]:
+    """Swarms that start anywhere and know nothing of each other."""
+    return TwoSwarms(task, hyper, uniform_positions, inertial_velocities, shares=False)
+
+
+def inertial_velocities(swarm: Swarm, hyper: PSOParameters, rng: np.random.Generator) -> FloatArray:
+    """Part of the present velocities, and pulls with a random number for each attribute."""
+    return hyper.inertia * swarm.velocities + pulls(swarm, hyper, rng)
+
+
+@dataclass(frozen=True, slots=True)
+class DPSOParameters(SwarmParameters):
+    """The three designs of the paper, each of which can be switched off.
+
+    Parameters
+    ----------
+    alpha : the size of the thermal motion; 0 for none
+    from_users : 1 to start where the users are, 0 to start anywhere
+    shared : 1 for swarms that hear of each other's positions, 0 for each by itself
+    """
+
+    alpha: float = 0.09
+    from_users: int = 1
+    shared: int = 1
+
+    def __post_init__(self) -> None:
+        # super() does not find its way through a dataclass with slots
+        SwarmParameters.__post_init__(self)
+        require(0 <= self.alpha < math.inf, "alpha", self.alpha, "a number from 0")
+        for name, number in (("from_users", self.from_users), ("shared", self.shared)):
+            require(number in (0, 1), name, number, "0 or 1")
+
+
+@searcher("dpso", "the two swarms of the FairRec paper", hyper_parameters=DPSOParameters)
+def dpso(task: Task, hyper: DPSOParameters) -> TwoSwarms[DPSOParameters]:
+    """Swarms that start where the users are and share what they find."""
+    start = observed_positions if hyper.from_users else uniform_positions
+    return TwoSwarms(task, hyper, start, thermal_velocities, shares=bool(hyper.shared))
+
+
+def observed_positions(space: Grouping, n: int, rng: np.random.Generator) -> IntArray:
+    """(n, n_attributes), each value with the chance that is its share of the users.
+
+    The attributes are drawn one by one, so that combinations nobody has come up too.
+    """
+    columns = []
+    for codes, n_values in zip(space.cells.codes, space.cells.n_values, strict=True):
+        n_users = np.bincount(codes, weights=space.cells.n_users, minlength=n_values)
+        columns.append(rng.choice(n_values, n, p=n_users / n_users.sum()))
+    return np.stack(columns, axis=1)
+
+
+def thermal_velocities(swarm: Swarm, hyper: DPSOParameters, rng: np.random.Generator) -> FloatArray:
+    """Equation 8: thermal motion and pulls, with random numbers for each particle and attribute.
+
+    The paper lets particles adjust their velocity in each dimension. With one number for all of
+    them (as in its published code) a particle only moves along a line through its bests, and
+    more often misses the extremes. The present velocities have no part in the equation.
+    """
+    phi = rng.standard_normal(swarm.positions.shape)
+    centre = swarm.best_positions.mean(axis=0)
+    thermal: FloatArray = hyper.alpha * np.abs(centre - swarm.positions) * phi
+    return thermal + pulls(swarm, hyper, rng)

@@ -1,0 +1,247 @@
+"""Places filled one after the other, each by relevance and what the list lacks."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from fairrec.core.arrays import CodeArray, FloatArray, IntArray
+from fairrec.core.kernels import kernel
+from fairrec.inputs.history import tastes_of
+from fairrec.metrics.beyond_accuracy import BLUR, jaccard
+from fairrec.mitigation.reranker import Orders, RerankLists, TrainingSet, reranker
+
+
+@reranker(
+    "calibrated",
+    "relevance against the divergence between the categories of list and history",
+    serves=("miscalibration",),
+    needs=("items", "history"),
+)
+class Calibrated:
+    """Fills each place so that the divergence from the history's categories is small (Steck 2018).
+
+    An item counts with an equal share for each of its categories.
+    """
+
+    def __init__(self, training: TrainingSet) -> None:
+        assert training.history is not None and training.categories is not None
+        n_users = len(training.history.user_ids)
+        self._tastes = tastes_of(training.history, training.categories, np.arange(n_users))
+
+    def orders(self, lists: RerankLists) -> Orders:
+        """The order at each strength; a user without history keeps the model's."""
+        categories = lists.side.categories
+        assert categories is not None
+
+        def order(strength: float) -> IntArray:
+            new = lists.by_score.copy()
+            arrays = (lists.items, lists.relevance, categories.offsets, categories.codes)
+            tastes = self._tastes
+            n_codes = int(max(tastes.n_codes, categories.codes.max(initial=-1) + 1))
+            history = (lists.user, tastes.offsets, tastes.codes, tastes.shares, n_codes)
+            lists.in_chunks(_calibrate, *arrays, *history, lists.k, 1 - strength, strength, new)
+            return new
+
+        return order
+
+
+@kernel
+def _calibrate(
+    offsets: IntArray,
+    first: int,
+    items: CodeArray,
+    relevance: FloatArray,
+    category_offsets: IntArray,
+    codes: CodeArray,
+    user: IntArray,
+    share_offsets: IntArray,
+    share_codes: CodeArray,
+    shares: FloatArray,
+    n_codes: int,
+    k: int,
+    keep: float,
+    weight: float,
+    order: IntArray,
+) -> None:
+    """Move the best of what is left to each place; the rest keeps its order.
+
+    At one place all lists have one length, so the divergence of a list is a constant minus the
+    sum of share * log(amount), and an item changes only the terms of its own categories.
+    """
+    wanted = np.zeros(n_codes)
+    amount = np.zeros(n_codes)
+    for one in range(len(offsets) - 1):
+        owner = user[first + one]
+        if owner < 0:
+            continue
+        mine = slice(share_offsets[owner], share_offsets[owner + 1])
+        wanted[share_codes[mine]] = shares[mine]
+        rows = order[offsets[one] : offsets[one + 1]]
+        for place in range(min(k, len(rows))):
+            best, best_value = place, -np.inf
+            blur = BLUR * (place + 1)
+            for at in range(place, len(rows)):
+                item = items[rows[at]]
+                part = codes[category_offsets[item] : category_offsets[item + 1]]
+                gain = 0.0
+                for code in part:
+                    if wanted[code] > 0:
+                        before = (1 - BLUR) * amount[code] + blur * wanted[code]
+                        gain += wanted[code] * np.log1p((1 - BLUR) / len(part) / before)
+                value = keep * relevance[rows[at]] + weight * gain
+                if value > best_value:
+                    best, best_value = at, value
+            row = rows[best]
+            for at in range(best, place, -1):
+                rows[at] = rows[at - 1]
+            rows[place] = row
+            item = items[row]
+            part = codes[category_offsets[item] : category_offsets[item + 1]]
+            for code in part:
+                amount[code] += 1 / len(part)
+        for place in range(min(k, len(rows))):
+            item = items[rows[place]]
+            amount[codes[category_offsets[item] : category_offsets[item + 1]]] = 0.0
+        wanted[share_codes[mine]] = 0.0
+
+
+@reranker(
+    "mmr", "relevance against similarity to the items chosen", serves=("urd",), needs=("items",)
+)
+class Mmr:
+    """Fills each place by relevance minus mean Jaccard similarity (Carbonell 1998)."""
+
+    def __init__(self, _training: TrainingSet) -> None:
+        pass
+
+    def orders(self, lists: RerankLists) -> Orders:
+        """The order at each strength."""
+        categories = lists.side.categories
+        assert categories is not None
+
+        def order(strength: float) -> IntArray:
+            new = lists.by_score.copy()
+            arrays = (lists.items, lists.relevance, categories.offsets, categories.codes)
+            lists.in_chunks(_diversify, *arrays, lists.k, 1 - strength, strength, new)
+            return new
+
+        return order
+
+
+@kernel
+def _diversify(
+    offsets: IntArray,
+    _first: int,
+    items: CodeArray,
+    relevance: FloatArray,
+    category_offsets: IntArray,
+    codes: CodeArray,
+    k: int,
+    keep: float,
+    weight: float,
+    order: IntArray,
+) -> None:
+    """Move the best of what is left to each place; the rest keeps its order.
+
+    An item without categories is taken to be as similar as the others are on average: taken for
+    unlike everything, it would fill the lists.
+    """
+    for one in range(len(offsets) - 1):
+        rows = order[offsets[one] : offsets[one + 1]]
+        similarity = np.zeros(len(rows))
+        n_chosen = 0
+        typical = 0.0
+        for place in range(min(k, len(rows))):
+            best, best_value = place, -np.inf
+            for at in range(place, len(rows)):
+                item = items[rows[at]]
+                is_known = category_offsets[item] < category_offsets[item + 1]
+                mean = similarity[at] / n_chosen if is_known and n_chosen else typical
+                value = keep * relevance[rows[at]] - weight * mean
+                if value > best_value:
+                    best, best_value = at, value
+            row = rows[best]
+            # the rest moves down by one place
+            for at in range(best, place, -1):
+                rows[at] = rows[at - 1]
+                similarity[at] = similarity[at - 1]
+            rows[place] = row
+            item = items[row]
+            chosen = codes[category_offsets[item] : category_offsets[item + 1]]
+            if not len(chosen):
+                continue
+            n_chosen += 1
+            total, n_known = 0.0, 0
+            for at in range(place + 1, len(rows)):
+                other = items[rows[at]]
+                theirs = codes[category_offsets[other] : category_offsets[other + 1]]
+                if len(theirs):
+                    similarity[at] += jaccard(chosen, theirs)
+                    total += similarity[at]
+                    n_known += 1
+            typical = total / n_known / n_chosen if n_known else 0.0
+
+
+@reranker(
+    "popularity_calibrated",
+    "relevance against the distance between the popularity of list and history",
+    serves=("urp_abs",),
+    needs=("history",),
+)
+class PopularityCalibrated:
+    """Fills each place so that the list's mean popularity comes close to the history's."""
+
+    def __init__(self, _training: TrainingSet) -> None:
+        pass
+
+    def orders(self, lists: RerankLists) -> Orders:
+        """The order at each strength; a user without history keeps the model's."""
+        popularity = lists.side.popularity
+        assert popularity is not None
+
+        def order(strength: float) -> IntArray:
+            new = lists.by_score.copy()
+            arrays = (lists.items, lists.relevance, popularity.per_item)
+            own = popularity.history_per_user
+            lists.in_chunks(_match_popularity, *arrays, own, lists.k, 1 - strength, strength, new)
+            return new
+
+        return order
+
+
+@kernel
+def _match_popularity(
+    offsets: IntArray,
+    first: int,
+    items: CodeArray,
+    relevance: FloatArray,
+    popularity: FloatArray,
+    own_popularity: FloatArray,
+    k: int,
+    keep: float,
+    weight: float,
+    order: IntArray,
+) -> None:
+    """Move the best of what is left to each place; the rest keeps its order."""
+    for one in range(len(offsets) - 1):
+        own = own_popularity[first + one]
+        rows = order[offsets[one] : offsets[one + 1]]
+        if np.isnan(own) or not len(rows):
+            continue
+        # distances as shares of the largest, so that they weigh alike for every user
+        largest = np.abs(popularity[items[rows]] - own).max()
+        if largest == 0:
+            continue
+        total = 0.0
+        for place in range(min(k, len(rows))):
+            best, best_value = place, -np.inf
+            for at in range(place, len(rows)):
+                mean = (total + popularity[items[rows[at]]]) / (place + 1)
+                value = keep * relevance[rows[at]] - weight * abs(mean - own) / largest
+                if value > best_value:
+                    best, best_value = at, value
+            row = rows[best]
+            for at in range(best, place, -1):
+                rows[at] = rows[at - 1]
+            rows[place] = row
+            total += popularity[items[row]]
