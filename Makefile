@@ -3,7 +3,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: demo test check docs bench coverage torture lowest lock release clean
+.PHONY: demo test test-slow check docs bench coverage torture lowest lock release clean
 
 # the rooms whose branches are counted, by their own tests alone
 COVERED := core inputs scoring
@@ -27,10 +27,14 @@ TOOLS := $(RELEASE)/tools/bin
 demo: $(VENV)/core
 	$(BIN)/fairrec demo
 
-# set up what is needed and run all tests
+# set up what is needed and run all tests but the slow ones
 test: $(VENV)/dev
 	# a file in one process, so that what its tests share is made once
-	$(BIN)/python -m pytest -n auto --dist loadfile
+	$(BIN)/python -m pytest -n auto --dist loadfile -m 'not slow'
+
+# what the marker `slow` in pyproject.toml names
+test-slow: $(VENV)/dev
+	$(BIN)/python -m pytest -n auto --dist loadfile -m slow
 
 # what CI runs besides the tests
 check: $(VENV)/dev

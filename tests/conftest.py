@@ -30,6 +30,14 @@ settings.load_profile("fairrec")
 SHARED_DATA = Path(__file__).parents[2] / "shared" / "data"
 
 
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Whatever opens a browser is slow."""
+    for item in items:
+        if "browser" in getattr(item, "fixturenames", ()):
+            item.add_marker("slow")
+
+
 @pytest.fixture(scope="session")
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[FaultyServer]:
     """The faulty server, one process for all tests of a worker."""

@@ -6,12 +6,19 @@ from collections.abc import Mapping
 
 import numpy as np
 import polars as pl
+import pytest
 
 ATTRIBUTES = {
     "gender": {"F": 0.3, "M": 0.7},
     "age": {"18-24": 0.1, "25-34": 0.4, "35-64": 0.4, "65+": 0.1},
     "job": {f"job{i}": 1 / (i + 1) for i in range(20)},
 }
+
+
+def over_worlds(n_worlds: int) -> pytest.MarkDecorator:
+    """Give a test `n_worlds`: a tenth of these in the fast suite, all of them in the slow one."""
+    every = pytest.param(n_worlds, marks=pytest.mark.slow)
+    return pytest.mark.parametrize("n_worlds", [n_worlds // 10, every])
 
 
 def random_users(n_users: int, rng: np.random.Generator) -> pl.DataFrame:

@@ -40,9 +40,12 @@ if __name__ == "__main__":
         print(error, flush=True)
 """
 
-pytestmark = pytest.mark.skipif(
-    "fork" not in multiprocessing.get_all_start_methods(), reason="nothing forks here"
-)
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(
+        "fork" not in multiprocessing.get_all_start_methods(), reason="nothing forks here"
+    ),
+]
 
 
 @pytest.mark.parametrize("how", ["fork", "pool"])

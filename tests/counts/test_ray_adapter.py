@@ -28,6 +28,8 @@ from tests.counts.pieces import (
     squared,
 )
 
+pytestmark = pytest.mark.slow
+
 pytest.importorskip("ray", reason="Ray is not installed: it is an extra")
 
 STORE_BYTES = 80_000_000

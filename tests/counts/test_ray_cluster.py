@@ -14,6 +14,8 @@ from fairrec.counts.executor import open_executor
 from fairrec.counts.options import EngineOptions
 from fairrec.counts.ray_adapter import RayExecutor
 
+pytestmark = pytest.mark.slow
+
 
 def run_python(code: str) -> subprocess.CompletedProcess[str]:
     """What a fresh process prints, which has no other cluster and no threads left over."""

@@ -15,6 +15,8 @@ from tests.torture.inputs import ended, tampered
 from tests.torture.mutations import BYTES, other_footer, other_json, other_words
 from tests.torture.read_files import ReadFile, read_files
 
+pytestmark = pytest.mark.slow
+
 TO_TRAIN = ("run", "model", "candidates of", "bundle")
 """What takes a model or a bundle, and so a second or more."""
 QUICK = [

@@ -52,7 +52,14 @@ def test_after_several_looks_each_end_is_where_the_tail_is_half_of_alpha():
         assert sum(at_least) == pytest.approx(ALPHA / 2, rel=1e-4)
 
 
-@pytest.mark.parametrize(("n_users", "margin"), [(130, 0.08), (400, 0.05), (300, 0.1)])
+@pytest.mark.parametrize(
+    ("n_users", "margin"),
+    [
+        (130, 0.08),
+        pytest.param(400, 0.05, marks=pytest.mark.slow),
+        pytest.param(300, 0.1, marks=pytest.mark.slow),
+    ],
+)
 def test_under_no_share_is_an_end_on_the_wrong_side_more_often_than_half_of_alpha(n_users, margin):
     sampling = Sampling(n_users, ALPHA, margin)
     every = {end: sampling.share(*end) for end in outcomes(sampling, 0.5)}

@@ -109,6 +109,7 @@ DRAWN = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("metric", DRAWN)
 def test_the_harm_ruled_out_is_that_of_audits_without_differences(metric):
     """Over groups of 100 users and more: the median to 10%, and 80% as often as promised."""

@@ -21,9 +21,9 @@ from fairrec.statistics.compared import (
     levels_of,
 )
 from fairrec.statistics.intervals import Interval
+from tests.worlds import over_worlds
 
 NAN = np.nan
-N_WORLDS = 60
 FAST = (
     "a model and itself, hits of 20%, the same users",
     "a model and itself, hits of 3%, the same users",
@@ -39,10 +39,11 @@ FAST = (
 )
 
 
+@over_worlds(60)
 @pytest.mark.parametrize("world", FAST)
-def test_a_claim_about_comparisons_holds_over_many_worlds(world):
+def test_a_claim_about_comparisons_holds_over_many_worlds(world, n_worlds):
     (study,) = (study for study in STUDIES if study.world == world)
-    claimed = [rate for rate in study.rates(N_WORLDS) if rate.claim.bar]
+    claimed = [rate for rate in study.rates(n_worlds) if rate.claim.bar]
     assert claimed
     assert [f"{rate.claim.what}: {rate}" for rate in claimed if rate.is_met is not True] == []
 

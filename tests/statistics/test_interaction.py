@@ -13,6 +13,7 @@ from pytest import approx
 from fairrec.statistics.interaction import MAX_CONDITIONS, PRIOR_USERS, interactions
 from tests.groups.small_grouping import grouping_of
 from tests.statistics.small_analysis import measured_as
+from tests.worlds import over_worlds
 
 
 def interaction_of(codes, values, group, *, min_users=1, not_scored=()):
@@ -174,6 +175,7 @@ def together(is_met):
     return 0.5 * is_met.all(axis=0)
 
 
+@over_worlds(200)
 @pytest.mark.parametrize(
     ("effect", "truth"),
     [
@@ -182,9 +184,9 @@ def together(is_met):
         (one_of_two, "each condition by itself"),
     ],
 )
-def test_over_many_worlds_the_right_word_is_said_and_hardly_ever_the_other(effect, truth):
+def test_over_many_worlds_the_right_word_is_said_and_hardly_ever_the_other(effect, truth, n_worlds):
     words = [
-        interaction_of(*world(1000, effect, 2, seed), (0, 0)).carried_by for seed in range(200)
+        interaction_of(*world(1000, effect, 2, seed), (0, 0)).carried_by for seed in range(n_worlds)
     ]
-    assert words.count(truth) >= 0.9 * 200
-    assert 200 - words.count(truth) - words.count("not certain which") <= 0.05 * 200
+    assert words.count(truth) >= 0.9 * n_worlds
+    assert n_worlds - words.count(truth) - words.count("not certain which") <= 0.05 * n_worlds

@@ -21,8 +21,8 @@ import fairrec
 from fairrec.metrics import METRICS
 from fairrec.search.options import SearchOptions
 from fairrec.statistics.metric_analysis import analyse_metrics
+from tests.worlds import over_worlds
 
-N_WORLDS = 40
 FAST = {
     "a group of 100 of 1,000 that is less active, values grow with activity",
     "a group of 30 of 1,000, twice the spread",
@@ -45,11 +45,12 @@ FAST = {
 }
 
 
+@over_worlds(40)
 @pytest.mark.parametrize(
     "study", [pytest.param(one, id=one.world) for one in STUDIES if one.world in FAST]
 )
-def test_a_claim_holds_over_many_worlds(study):
-    rates = study.rates(N_WORLDS)
+def test_a_claim_holds_over_many_worlds(study, n_worlds):
+    rates = study.rates(n_worlds)
     assert [f"{rate.claim.what}: {rate}" for rate in rates if rate.is_met is False] == []
 
 

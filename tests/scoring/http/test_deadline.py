@@ -28,6 +28,8 @@ from tests.scoring.http.hostile_servers import (
     secure,
 )
 
+pytestmark = pytest.mark.slow
+
 TIMEOUT = 0.4
 PATIENCE = TIMEOUT + 15
 """Seconds that a busy machine may take; what hangs, hangs for much longer."""

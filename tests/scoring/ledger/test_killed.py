@@ -30,6 +30,8 @@ from tests.scoring.http.served_world import (
     in_process,
 )
 
+pytestmark = pytest.mark.slow
+
 N_KILLS = int(os.environ.get("FAIRREC_KILLS", "2"))
 """Moments at which an audit is killed; `FAIRREC_KILLS=20` takes a minute or two."""
 
