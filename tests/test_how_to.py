@@ -17,6 +17,8 @@ import pytest
 from fairrec.workflows.demo import run_demo
 from tests.end_to_end.command_line import run_here
 
+pytestmark = pytest.mark.slow
+
 HOW_TO = Path(__file__).parents[1] / "docs" / "how-to"
 PAGES = sorted(page for page in HOW_TO.glob("*.md") if page.stem != "index")
 BLOCK = re.compile(

@@ -91,56 +91,58 @@ def complete_means(outcome: SearchOutcome, values: np.ndarray) -> dict[tuple[int
 
 
 @every_searcher
-@pytest.mark.parametrize(("n_reference", "batch_users"), [(0, 1), (40, 1), (40, 7), (0, 256)])
-def test_budget_in_users_is_used_up_and_never_exceeded(name, n_reference, batch_users):
-    space = world(depth=2)
-    values = two_metrics(space)
-    settings = {"n_reference": n_reference, "batch_users": batch_users}
-    without = run(name, space, values, **settings)
-    assert without.ending == "finished"
-    for users in (1, 33, 199):
-        recorder = Recorder(values)
-        outcome = run(name, space, recorder, budget=Budget(users=users), **settings)
-        needed = without.evidence.users_scored
-        assert len(recorder.users) == outcome.evidence.users_scored == min(users, needed)
-        assert outcome.ending == ("finished" if needed <= users else "users spent")
-        assert max(map(len, recorder.batches)) <= batch_users
+def test_budget_in_users_is_used_up_and_never_exceeded(name):
+    for n_reference, batch_users in [(0, 1), (40, 1), (40, 7), (0, 256)]:
+        space = world(depth=2)
+        values = two_metrics(space)
+        settings = {"n_reference": n_reference, "batch_users": batch_users}
+        without = run(name, space, values, **settings)
+        assert without.ending == "finished"
+        for users in (1, 33, 199):
+            recorder = Recorder(values)
+            outcome = run(name, space, recorder, budget=Budget(users=users), **settings)
+            needed = without.evidence.users_scored
+            assert len(recorder.users) == outcome.evidence.users_scored == min(users, needed)
+            assert outcome.ending == ("finished" if needed <= users else "users spent")
+            assert max(map(len, recorder.batches)) <= batch_users
 
 
 @every_searcher
-@pytest.mark.parametrize("batch_users", [1, 16])
-@pytest.mark.parametrize("seconds", [3.05, 10.0])
-def test_budget_in_seconds_is_honoured_to_within_a_batch(name, batch_users, seconds):
-    space = world()
-    recorder = Recorder(two_metrics(space), seconds_each=0.1)
-    outcome = run(name, space, recorder, budget=Budget(seconds=seconds), batch_users=batch_users)
-    assert outcome.ending == "time spent"
-    assert seconds <= outcome.seconds == approx(0.1 * len(recorder.users))
-    assert outcome.seconds < seconds + 0.1 * batch_users + 1e-9
+def test_budget_in_seconds_is_honoured_to_within_a_batch(name):
+    for seconds in [3.05, 10.0]:
+        for batch_users in [1, 16]:
+            space = world()
+            recorder = Recorder(two_metrics(space), seconds_each=0.1)
+            outcome = run(
+                name, space, recorder, budget=Budget(seconds=seconds), batch_users=batch_users
+            )
+            assert outcome.ending == "time spent"
+            assert seconds <= outcome.seconds == approx(0.1 * len(recorder.users))
+            assert outcome.seconds < seconds + 0.1 * batch_users + 1e-9
 
 
 @every_searcher
-@pytest.mark.parametrize("n_reference", [0, 50])
-@pytest.mark.parametrize("depth", [None, 2])
-def test_nobody_is_scored_who_is_in_no_eligible_group(name, n_reference, depth):
-    base = world(depth=depth)
-    codes = base.cells.codes[:, base.cells.of_user]
-    # three more with values of their own in every attribute: too few for a group of any kind
-    codes = np.concatenate([codes, [[2] * 3, [3] * 3, [4] * 3]], axis=1)
-    space = space_of(codes, (3, 4, 5), FEW, depth)
-    values = two_metrics(space)
-    outcome = run(name, space, values, n_reference=n_reference)
-    groups = range(len(space.lattice)) if name == "adaptive" else space.full
-    eligible = {user for group in groups for user in users_of(space, int(group))}
-    assert len(eligible) < space.n_users
-    scored = set(np.flatnonzero(outcome.evidence.is_scored).tolist())
-    reference = set(np.flatnonzero(outcome.evidence.is_reference).tolist())
-    assert len(reference) == n_reference
-    assert reference <= scored
-    if name == "exact":
-        assert scored == set(range(space.n_users))
-    else:
-        assert scored - reference <= eligible
+def test_nobody_is_scored_who_is_in_no_eligible_group(name):
+    for depth in [None, 2]:
+        for n_reference in [0, 50]:
+            base = world(depth=depth)
+            codes = base.cells.codes[:, base.cells.of_user]
+            # three more with values of their own in every attribute: too few for any group
+            codes = np.concatenate([codes, [[2] * 3, [3] * 3, [4] * 3]], axis=1)
+            space = space_of(codes, (3, 4, 5), FEW, depth)
+            values = two_metrics(space)
+            outcome = run(name, space, values, n_reference=n_reference)
+            groups = range(len(space.lattice)) if name == "adaptive" else space.full
+            eligible = {user for group in groups for user in users_of(space, int(group))}
+            assert len(eligible) < space.n_users
+            scored = set(np.flatnonzero(outcome.evidence.is_scored).tolist())
+            reference = set(np.flatnonzero(outcome.evidence.is_reference).tolist())
+            assert len(reference) == n_reference
+            assert reference <= scored
+            if name == "exact":
+                assert scored == set(range(space.n_users))
+            else:
+                assert scored - reference <= eligible
 
 
 def digest() -> dict[str, list]:
@@ -207,13 +209,13 @@ def test_one_attribute_is_enough(name):
 
 
 @every_searcher
-@pytest.mark.parametrize("others", [0, FEW - 1], ids=["nobody else", "too few others"])
-def test_one_group_has_no_gap(name, others):
-    space = space_of([[1] * MANY + [0] * others, [0] * MANY + [2] * others], (2, 3), FEW)
-    assert len(space.full) == 1
-    outcome = run(name, space, np.arange(float(MANY + others)))
-    assert outcome.ending == "finished"
-    assert set(outcome.history.gaps) == {(0.0,)}
+def test_one_group_has_no_gap(name):
+    for others in [0, FEW - 1]:
+        space = space_of([[1] * MANY + [0] * others, [0] * MANY + [2] * others], (2, 3), FEW)
+        assert len(space.full) == 1
+        outcome = run(name, space, np.arange(float(MANY + others)))
+        assert outcome.ending == "finished"
+        assert set(outcome.history.gaps) == {(0.0,)}
 
 
 @every_searcher
@@ -236,14 +238,14 @@ def test_two_groups_are_both_found(name):
 
 
 @every_searcher
-@pytest.mark.parametrize("value", [0.0, 0.1, 1e6])
-@pytest.mark.parametrize("depth", [None, 2])
-def test_equal_values_have_no_gap(name, value, depth):
-    space = world(depth=depth)
-    outcome = run(name, space, np.full((2, space.n_users), value), n_reference=20)
-    assert outcome.ending == "finished"
-    assert np.array(outcome.history.gaps) == approx(0.0, abs=1e-9 * max(value, 1))
-    assert len(outcome.history.gaps)
+def test_equal_values_have_no_gap(name):
+    for depth in [None, 2]:
+        for value in [0.0, 0.1, 1e6]:
+            space = world(depth=depth)
+            outcome = run(name, space, np.full((2, space.n_users), value), n_reference=20)
+            assert outcome.ending == "finished"
+            assert np.array(outcome.history.gaps) == approx(0.0, abs=1e-9 * max(value, 1))
+            assert len(outcome.history.gaps)
 
 
 @every_searcher
@@ -269,16 +271,16 @@ def test_group_without_a_defined_user_never_counts(name):
 
 
 @every_searcher
-@pytest.mark.parametrize("depth", [None, 2])
-def test_metric_undefined_for_everyone_has_no_gap(name, depth):
-    space = world(depth=depth)
-    values = two_metrics(space)
-    values[0] = np.nan
-    outcome = run(name, space, values, n_reference=20)
-    assert outcome.ending == "finished"
-    gaps = np.array(outcome.history.gaps)
-    assert (gaps[:, 0] == 0).all()
-    assert gaps[-1, 1] > 0
+def test_metric_undefined_for_everyone_has_no_gap(name):
+    for depth in [None, 2]:
+        space = world(depth=depth)
+        values = two_metrics(space)
+        values[0] = np.nan
+        outcome = run(name, space, values, n_reference=20)
+        assert outcome.ending == "finished"
+        gaps = np.array(outcome.history.gaps)
+        assert (gaps[:, 0] == 0).all()
+        assert gaps[-1, 1] > 0
 
 
 @every_searcher
@@ -296,56 +298,56 @@ def test_group_with_too_few_defined_users_never_counts(name):
 
 
 @every_searcher
-@pytest.mark.parametrize("n_reference", [0, 30])
-def test_what_was_measured_before_a_failure_is_kept(name, n_reference):
-    space = world(depth=2)
-    values = two_metrics(space)
-    recorder = Recorder(values, fails_after=90)
-    evidence = Evidence(space, recorder, 2, 0)
-    with pytest.raises(RuntimeError, match="the model is out of order"):
-        search(
-            name,
-            evidence,
-            hyper_parameters(name, {}),
-            n_reference=n_reference,
-            batch_users=16,
-        )
-    measured = sorted(recorder.users)
-    assert 90 - 16 < len(measured) <= 90
-    assert np.flatnonzero(evidence.is_scored).tolist() == measured
-    assert evidence.users_scored == len(measured)
-    assert evidence.values_per_user[:, measured] == approx(values[:, measured], nan_ok=True)
-    assert evidence.totals.sum(axis=1) == approx(np.nansum(values[:, measured], axis=1))
-    # and the same evidence serves another attempt, which pays for nobody twice
-    recorder._fails_after = None
-    again = search(name, evidence, hyper_parameters(name, {}), n_reference=n_reference)
-    assert again.ending == "finished"
+def test_what_was_measured_before_a_failure_is_kept(name):
+    for n_reference in [0, 30]:
+        space = world(depth=2)
+        values = two_metrics(space)
+        recorder = Recorder(values, fails_after=90)
+        evidence = Evidence(space, recorder, 2, 0)
+        with pytest.raises(RuntimeError, match="the model is out of order"):
+            search(
+                name,
+                evidence,
+                hyper_parameters(name, {}),
+                n_reference=n_reference,
+                batch_users=16,
+            )
+        measured = sorted(recorder.users)
+        assert 90 - 16 < len(measured) <= 90
+        assert np.flatnonzero(evidence.is_scored).tolist() == measured
+        assert evidence.users_scored == len(measured)
+        assert evidence.values_per_user[:, measured] == approx(values[:, measured], nan_ok=True)
+        assert evidence.totals.sum(axis=1) == approx(np.nansum(values[:, measured], axis=1))
+        # and the same evidence serves another attempt, which pays for nobody twice
+        recorder._fails_after = None
+        again = search(name, evidence, hyper_parameters(name, {}), n_reference=n_reference)
+        assert again.ending == "finished"
 
 
 @every_searcher
-@pytest.mark.parametrize("seed", range(3))
-def test_history_rises_to_the_gap_of_the_complete_groups(name, seed):
-    space = world(seed, depth=2 if seed % 2 else None)
-    values = two_metrics(space, seed)
-    exact = np.array([exact_gap(space, own) for own in values])
-    for users in (80, None):
-        outcome = run(
-            name, space, values, seed=seed, budget=Budget(users=users), n_reference=20 * seed
-        )
-        history = outcome.history
-        gaps = np.array(history.gaps).reshape(-1, 2)
-        assert (np.diff(history.users) > 0).all()
-        assert (np.diff(history.seconds) >= 0).all()
-        assert (np.diff(gaps, axis=0) >= 0).all()
-        assert (gaps <= exact + 1e-12).all()
-        assert (np.array(history.users) <= outcome.evidence.users_scored).all()
-        for metric, own in enumerate(values):
-            means = complete_means(outcome, own)
-            found = max(means.values()) - min(means.values()) if means else 0.0
-            assert gap_found(outcome, metric) == approx(found, abs=1e-12)
-            fully_scored = outcome.evidence.values(space.full)[metric]
-            for codes, value in zip(space.codes.tolist(), fully_scored, strict=True):
-                assert value == approx(means.get(tuple(codes), np.nan), abs=1e-12, nan_ok=True)
+def test_history_rises_to_the_gap_of_the_complete_groups(name):
+    for seed in range(3):
+        space = world(seed, depth=2 if seed % 2 else None)
+        values = two_metrics(space, seed)
+        exact = np.array([exact_gap(space, own) for own in values])
+        for users in (80, None):
+            outcome = run(
+                name, space, values, seed=seed, budget=Budget(users=users), n_reference=20 * seed
+            )
+            history = outcome.history
+            gaps = np.array(history.gaps).reshape(-1, 2)
+            assert (np.diff(history.users) > 0).all()
+            assert (np.diff(history.seconds) >= 0).all()
+            assert (np.diff(gaps, axis=0) >= 0).all()
+            assert (gaps <= exact + 1e-12).all()
+            assert (np.array(history.users) <= outcome.evidence.users_scored).all()
+            for metric, own in enumerate(values):
+                means = complete_means(outcome, own)
+                found = max(means.values()) - min(means.values()) if means else 0.0
+                assert gap_found(outcome, metric) == approx(found, abs=1e-12)
+                fully_scored = outcome.evidence.values(space.full)[metric]
+                for codes, value in zip(space.codes.tolist(), fully_scored, strict=True):
+                    assert value == approx(means.get(tuple(codes), np.nan), abs=1e-12, nan_ok=True)
 
 
 @every_searcher
@@ -364,26 +366,26 @@ def test_history_holds_what_is_found_on_the_way(name):
 
 
 @every_searcher
-@pytest.mark.parametrize("seed", range(3))
-def test_values_of_an_attribute_may_be_in_any_order(name, seed):
-    space = world(seed)
-    values = two_metrics(space, seed)
-    rng = np.random.default_rng(seed)
-    codes = space.cells.codes[:, space.cells.of_user]
-    # with values in between that nobody has
-    labels = [rng.permutation(2 * n)[:n] for n in space.cells.n_values]
-    renamed = space_of(
-        [names[column] for names, column in zip(labels, codes, strict=True)],
-        [2 * n for n in space.cells.n_values],
-        FEW,
-    )
-    outcome = run(name, renamed, values, seed=seed)
-    assert outcome.ending == "finished"
-    for metric, own in enumerate(values):
-        exact = exact_gap(space, own)
-        assert 0 < gap_found(outcome, metric) <= exact + 1e-12
-        if name in [*LOOKS_EVERYWHERE, "adaptive"]:
-            assert gap_found(outcome, metric) == approx(exact, abs=0.01 * exact)
+def test_values_of_an_attribute_may_be_in_any_order(name):
+    for seed in range(3):
+        space = world(seed)
+        values = two_metrics(space, seed)
+        rng = np.random.default_rng(seed)
+        codes = space.cells.codes[:, space.cells.of_user]
+        # with values in between that nobody has
+        labels = [rng.permutation(2 * n)[:n] for n in space.cells.n_values]
+        renamed = space_of(
+            [names[column] for names, column in zip(labels, codes, strict=True)],
+            [2 * n for n in space.cells.n_values],
+            FEW,
+        )
+        outcome = run(name, renamed, values, seed=seed)
+        assert outcome.ending == "finished"
+        for metric, own in enumerate(values):
+            exact = exact_gap(space, own)
+            assert 0 < gap_found(outcome, metric) <= exact + 1e-12
+            if name in [*LOOKS_EVERYWHERE, "adaptive"]:
+                assert gap_found(outcome, metric) == approx(exact, abs=0.01 * exact)
 
 
 @every_searcher
@@ -421,12 +423,12 @@ def test_progress_is_told_after_each_batch(name):
 
 
 @pytest.mark.parametrize("name", LOOKS_EVERYWHERE)
-@pytest.mark.parametrize("seed", range(4))
-def test_whoever_looks_everywhere_finds_the_exact_gap(name, seed):
-    space = world(seed)
-    values = two_metrics(space, seed)
-    outcome = run(name, space, values, seed=seed)
-    for metric, own in enumerate(values):
-        assert gap_found(outcome, metric) == approx(exact_gap(space, own), abs=1e-12)
-    everyone = space.n_users if name == "exact" else space.sizes.sum()
-    assert outcome.evidence.users_scored == everyone
+def test_whoever_looks_everywhere_finds_the_exact_gap(name):
+    for seed in range(4):
+        space = world(seed)
+        values = two_metrics(space, seed)
+        outcome = run(name, space, values, seed=seed)
+        for metric, own in enumerate(values):
+            assert gap_found(outcome, metric) == approx(exact_gap(space, own), abs=1e-12)
+        everyone = space.n_users if name == "exact" else space.sizes.sum()
+        assert outcome.evidence.users_scored == everyone

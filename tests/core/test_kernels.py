@@ -61,6 +61,7 @@ def installed(tmp_path: Path):
         folder.chmod(0o755)
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="how to make root obey is known for Linux")
 def test_kernels_run_where_neither_the_installation_nor_the_home_can_be_written(
     installed: Path, tmp_path: Path

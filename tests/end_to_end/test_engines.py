@@ -58,7 +58,7 @@ def here(tables: dict[str, Path], tmp_path_factory: pytest.TempPathFactory) -> p
         return counted(tables, executor, tmp_path_factory.mktemp("here"))
 
 
-@pytest.fixture(params=["again", "two at once", "ray"])
+@pytest.fixture(params=["again", "two at once", pytest.param("ray", marks=pytest.mark.slow)])
 def other(request: pytest.FixtureRequest) -> Iterator[PartExecutor]:
     if request.param == "ray":
         pytest.importorskip("ray", reason="Ray is not installed: it is an extra")

@@ -381,7 +381,9 @@ def results(
         yield "in parts, groups", whole["groups"], found["groups"]
 
 
-@pytest.mark.parametrize("block", range(N_BLOCKS))
+@pytest.mark.parametrize(
+    "block", [0, *(pytest.param(n, marks=pytest.mark.slow) for n in range(1, N_BLOCKS))]
+)
 def test_a_table_has_the_same_result_in_every_container(
     block: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):

@@ -23,6 +23,8 @@ from tests.end_to_end.command_line import (
     write_tables,
 )
 
+pytestmark = pytest.mark.slow
+
 COMMAND = (sys.executable, "-m", "fairrec.cli")
 
 

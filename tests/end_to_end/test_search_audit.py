@@ -742,6 +742,7 @@ t.audit(t.KILLED, predictions=t.PREDICTIONS.drop("score"), scorer=slow)
 KILLED = SearchOptions("adaptive", budget_users="50%", ledger=Path("ledger.db"))
 
 
+@pytest.mark.slow
 def test_killed_at_any_moment_a_search_goes_on_to_the_same_result(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     log = tmp_path / "log"

@@ -16,6 +16,8 @@ import yaml
 
 from tests.end_to_end.command_line import Ran, run_here
 
+pytestmark = pytest.mark.slow
+
 DOCS = Path(__file__).parents[2] / "docs"
 BLOCK = re.compile(r"```(\w+)\n(.*?)```", re.S)
 SAVED = re.compile(r"[Ss]ave\w* (?:it )?as `(\S+)`:\s*$")

@@ -39,6 +39,7 @@ def test_counts_in_parts_are_those_of_the_whole(files: dict[str, Any]):
     assert_frame_equal(whole, parts, rel_tol=1e-12)
 
 
+@pytest.mark.slow
 def test_counts_on_ray_are_the_same_bits(files: dict[str, Any]):
     pytest.importorskip("ray", reason="Ray is not installed: it is an extra")
     here, there = (count_in_parts(files, engine).rows for engine in ("local", "ray"))

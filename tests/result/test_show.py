@@ -54,6 +54,7 @@ result.findings()
 """
 
 
+@pytest.mark.slow
 def test_a_real_kernel_shows_a_result_without_warnings(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setenv("JUPYTER_PLATFORM_DIRS", "1")
     monkeypatch.setenv("PYTHONPATH", os.pathsep.join([str(Path(__file__).parents[2]), *sys.path]))

@@ -12,6 +12,8 @@ import pytest
 from fairrec_paper.reproduction.reproducing import EXPERIMENTS
 from tests.fairrec_paper.command_line import run_paper
 
+pytestmark = pytest.mark.slow
+
 NAMES = [
     "table1",
     "table2",

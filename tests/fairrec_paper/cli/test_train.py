@@ -140,6 +140,7 @@ def test_another_data_set_than_the_bundle_holds_is_refused(world):
     assert "holds the data set 'synthetic', not 'movielens-1m'" in ran.stderr
 
 
+@pytest.mark.slow
 def test_a_training_killed_at_once_goes_on_to_the_same_weights(world):
     command = ["train", "synthetic", "--data", "world", "--model", "deepfm", "--epochs", "6"]
     command += ["--patience", "6", "--batch-size", "64", *QUICK[-3:], "--out"]

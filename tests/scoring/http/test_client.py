@@ -197,6 +197,7 @@ def test_a_compressed_reply_is_refused(server: FaultyServer):
         audit(endpoint(url))
 
 
+@pytest.mark.slow
 def test_the_server_is_killed_and_started_again_in_the_middle(tmp_path, expected):
     server = FaultyServer(tmp_path)
     url, tag = server.address("latency")

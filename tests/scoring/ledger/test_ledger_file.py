@@ -409,6 +409,7 @@ def test_a_ledger_open_in_another_process_is_in_use_until_it_ends(tmp_path: Path
         assert ledger.is_scored.all()
 
 
+@pytest.mark.slow
 def test_killed_at_any_moment_nothing_kept_is_paid_again(tmp_path: Path):
     file, log = tmp_path / "ledger.db", tmp_path / "log"
     # on a machine of any speed, a start keeps a call and does not come to the end
