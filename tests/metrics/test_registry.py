@@ -245,6 +245,7 @@ print(audit(predictions, users, "gender", items=items, history=history, metrics=
 """
 
 
+@pytest.mark.slow
 def test_results_have_the_same_bytes_without_docstrings(tmp_path: Path):
     (tmp_path / "own.py").write_text(SCRIPT)
     with_docs, without = (

@@ -6,7 +6,8 @@ import pytest
 from benchmarks.statistics import changes
 from benchmarks.statistics.studies import STUDIES
 
-N_WORLDS = 60
+from tests.worlds import over_worlds
+
 FAST = {
     "changes of 0 on average, 95% gain, 5% lose, all users changed",
     "changes of 0 on average, lognormal, 20% in whole intersections changed",
@@ -22,10 +23,11 @@ FAST = {
 }
 
 
+@over_worlds(60)
 @pytest.mark.parametrize("world", sorted(FAST))
-def test_a_claim_about_changes_holds_over_many_worlds(world):
+def test_a_claim_about_changes_holds_over_many_worlds(world, n_worlds):
     (study,) = (study for study in STUDIES if study.world == world)
-    rates = study.rates(N_WORLDS)
+    rates = study.rates(n_worlds)
     assert [f"{rate.claim.what}: {rate}" for rate in rates if rate.is_met is not True] == []
 
 

@@ -118,6 +118,7 @@ def test_scores_that_are_not_finite_are_refused(run: Path):
         fairrec.audit(loading, **loading.tables(), **SMALL)
 
 
+@pytest.mark.slow
 def test_no_compiler_is_loaded_to_score(run: Path):
     code = (
         "import sys\n"
