@@ -267,7 +267,7 @@ def history_table() -> pl.DataFrame:
     return pl.DataFrame({"user_id": np.repeat(np.arange(N_USERS), 2), "item_id": items})
 
 
-@pytest.mark.parametrize("top", [1, 2, 5, 50])
+@pytest.mark.parametrize("top", [1, 50, *(pytest.param(n, marks=pytest.mark.slow) for n in (2, 5))])
 @pytest.mark.parametrize("search", [None, SearchOptions("random", budget_users="80%")])
 def test_top_names_so_many_groups_at_each_end_in_order(top, search):
     metrics = {"auc": -1, "urp_abs@5": 1, "urp@5": -1}
@@ -475,7 +475,7 @@ def test_users_without_a_value_are_told_from_those_not_scored(name):
 @every_searcher
 def test_without_an_eligible_full_combination_there_is_a_result_all_the_same(name):
     rng = np.random.default_rng(0)
-    more = {f"a{i}": rng.integers(0, 3, N_USERS) for i in range(6)}
+    more = {f"a{i}": rng.integers(0, 3, N_USERS) for i in range(3)}
     users = USERS.with_columns(**more)
     options = SearchOptions(name, budget_users="40%", reference=0.5)
     result = audit(options, users=users, by=[*BY, *more], depth=2, min_support=20)
