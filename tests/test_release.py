@@ -55,6 +55,7 @@ def built_in(tree: Path, kind: str, out: Path) -> Path:
     return made
 
 
+@pytest.mark.slow
 def test_the_archives_hold_the_package_the_licences_and_nothing_else(tracked, tmp_path):
     tree = copied(tracked, tmp_path / "tree")
     # what may lie about in a tree, and is not to be shipped

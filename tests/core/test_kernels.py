@@ -114,6 +114,7 @@ def test_what_cannot_be_compiled_at_all_is_still_an_error(monkeypatch):
         kernel(doubled.py_func)
 
 
+@pytest.mark.slow
 def test_being_made_ready_loads_what_the_first_call_of_a_kernel_loads():
     code = (
         "import sys\n"

@@ -69,6 +69,7 @@ def in_a_new_process(code: str, *arguments: str) -> str:
     return ran.stdout
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "first",
     ["", "import fairrec.mitigation.rerankers\n", "import fairrec.mitigation.rerankers.swap\n"],
@@ -79,6 +80,7 @@ def test_an_entry_of_ones_own_comes_after_those_of_the_home(first):
     assert (default, names[-1]) == ("mmr", "mine")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("first", ["", "import fairrec.mitigation.rerankers\n"])
 def test_a_name_of_the_home_is_taken_from_the_start(first):
     code = (
@@ -93,6 +95,7 @@ def test_a_name_of_the_home_is_taken_from_the_start(first):
     assert said.startswith("The re-ranker 'mmr' is registered already.")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("table", "module"),
     [

@@ -317,6 +317,7 @@ def test_a_path_that_is_no_unicode_is_read(tmp_path: Path, monkeypatch: pytest.M
         assert "does not exist" in missing.stderr
 
 
+@pytest.mark.slow
 def test_a_path_that_is_no_unicode_is_read_and_written_to_by_a_process(tmp_path: Path):
     home = tmp_path / os.fsdecode(b"caf\xe9")
     written = tmp_path / "cafe"

@@ -210,6 +210,7 @@ print("read", len(all.READ), len(all.REFUSED), len(all.OF_AUDITS))
 """
 
 
+@pytest.mark.slow
 def test_pandas_needs_no_pyarrow():
     done = subprocess.run(
         [sys.executable, "-c", WITHOUT_PYARROW],

@@ -60,6 +60,7 @@ def test_a_model_is_trained_as_the_reference_trains_it(world):
     assert record["best_epoch"] == 1 + losses.index(min(losses))
 
 
+@pytest.mark.slow
 def test_a_run_on_a_path_that_is_no_unicode_is_audited(world):
     home = world.parent
     assert train(*QUICK).code == 0

@@ -64,6 +64,7 @@ def refuse_secrets(folder: Path, *texts: str) -> None:
                 assert secret.encode() not in path.read_bytes(), path.name
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("mode", "code", "debug"),
     [

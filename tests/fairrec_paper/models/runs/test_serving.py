@@ -72,6 +72,7 @@ def served(tmp_path: Path) -> Iterator[Served]:
     assert TOKEN not in said + rest
 
 
+@pytest.mark.slow
 def test_a_run_is_served_and_audited_over_http(served: Served, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.chdir(served.home)
     monkeypatch.setenv("RUN_TOKEN", TOKEN)
