@@ -212,10 +212,10 @@ def test_an_empty_file_sets_nothing(tmp_path):
 )
 def test_a_hostile_file_is_refused_and_soon(tmp_path, text):
     file = Path(text) if text == "/dev/zero" else written(tmp_path, text)
-    started = time.perf_counter()
+    started = time.process_time()
     with pytest.raises(FairRecError) as caught:
         read_settings(file, KNOWN)
-    assert time.perf_counter() - started < 10
+    assert time.process_time() - started < 10
     assert len(str(caught.value)) < 1000
 
 

@@ -8,6 +8,8 @@ import pytest
 
 import fairrec
 
+pytestmark = pytest.mark.slow
+
 BY = ["gender", "age", "occupation"]
 
 
