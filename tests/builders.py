@@ -125,7 +125,7 @@ def numbers_of(result: AuditResult | Path | str) -> dict[str, Any]:
 
 def without_origin(summary: dict[str, Any]) -> dict[str, Any]:
     """A result without where the tables came from, the command, and what is beside it."""
-    origin = ("inputs", "columns", "command", "files")
+    origin = ("inputs", "columns", "command", "id")
     return {name: part for name, part in summary.items() if name not in origin}
 
 

@@ -281,7 +281,7 @@ def test_atomic_files_of_recbole_are_audited(recbole: Path):
     assert result.summary.attributes["age"].values == {"20-29": 1, "50-59": 1}
     # items 0 and 1 share Drama of Drama and Sci-Fi
     assert result.metrics["urd@2"].mean == 1 / 2
-    alike, popularity = result.warnings
+    popularity, alike = result.warnings
     assert alike.startswith("check: attribute 'zip': 2 values differ from another only in")
     assert popularity == "2 of 4 candidate items do not occur in ml.inter; their popularity is 0"
 
