@@ -25,8 +25,6 @@ NAMES = [
     "figure-efficiency",
     "figure-hyper",
     "trainings",
-    "sensitivity",
-    "next-worst",
 ]
 
 
