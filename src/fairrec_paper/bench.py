@@ -9,6 +9,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import cast
 
 import numpy as np
 import polars as pl
@@ -177,43 +178,36 @@ class BenchRows:
         budgets: Sequence[float],
     ) -> None:
         self._names, self._gaps, self._n_users = names, gaps, n_users
-        self._cells_from_worst = worst
-        self._worst: list[dict[str, object]] = []
-        self._budgets = tuple(budgets)
-        self._accuracy: list[dict[str, object]] = []
-        self._curve: list[dict[str, object]] = []
-        self._convergence: list[dict[str, object]] = []
+        self._cells_from_worst, self._budgets = worst, tuple(budgets)
+        tables = ("accuracy", "convergence", "curve", "worst")
+        self._rows: dict[str, list[dict[str, object]]] = {table: [] for table in tables}
 
     def add(
         self, name: str, seed: int, part: IntArray, outcome: SearchOutcome, own: OwnWork
     ) -> None:
         """Take in a search for these metrics."""
-        at_budgets, at_curve = (
-            self._at_shares(outcome.history, part, shares) for shares in (self._budgets, CURVE)
-        )
-        users = outcome.evidence.users_scored
-        at_end = self._found(outcome.history, part, np.array([users]))
+        history, users = outcome.history, outcome.evidence.users_scored
         milliseconds = 1000 * own.seconds
         for i, metric in enumerate(part.tolist()):
             about = {"searcher": name, "metric": self._names[metric], "seed": seed}
-            for rows, shares, found in (
-                (self._accuracy, self._budgets, at_budgets[i]),
-                (self._curve, CURVE, at_curve[i]),
-            ):
-                rows += [
-                    {
-                        **about,
-                        "budget": share,
-                        "users": self._users(share),
-                        "accuracy": accuracy,
-                    }
-                    for share, accuracy in zip(shares, found.tolist(), strict=True)
+
+            def found(users: list[int], at: int = i) -> list[float]:
+                """The gap after so many users as a share of the exact one."""
+                gaps = history.gaps_after(np.array(users))[at] / self._gaps[part[at]]
+                # values added up in another order may be apart in the last digits
+                return cast("list[float]", np.round(gaps, 12).tolist())
+
+            for table, shares in (("accuracy", self._budgets), ("curve", CURVE)):
+                within = [self._users(share) for share in shares]
+                self._rows[table] += [
+                    {**about, "budget": share, "users": most, "accuracy": accuracy}
+                    for share, most, accuracy in zip(shares, within, found(within), strict=True)
                 ]
-            self._worst += [{**about, **row} for row in self._worst_found(metric, outcome.history)]
-            self._convergence.append(
+            self._rows["worst"] += [{**about, **row} for row in self._worst_found(metric, history)]
+            self._rows["convergence"].append(
                 {
                     **about,
-                    "accuracy": float(at_end[i, 0]),
+                    "accuracy": found([users])[0],
                     "users": users,
                     "share": users / self._n_users,
                     "asks": own.n_asked,
@@ -224,16 +218,13 @@ class BenchRows:
             )
 
     def frames(self) -> dict[str, pl.DataFrame]:
-        """`accuracy`, `convergence` and `curve` of a `SearchBench`."""
-        curve = over_seeds(pl.DataFrame(self._curve), ["searcher", "budget"], "accuracy")
-        accuracy, convergence = pl.DataFrame(self._accuracy), pl.DataFrame(self._convergence)
-        worst = pl.DataFrame(self._worst, schema_overrides={"worst": pl.Int64})
-        return {
-            "accuracy": accuracy,
-            "convergence": convergence,
-            "curve": curve,
-            "worst": worst,
+        """`accuracy`, `convergence`, `curve` and `worst` of a `SearchBench`."""
+        whole = {"worst": pl.Int64}
+        frames = {
+            table: pl.DataFrame(rows, schema_overrides=whole if table == "worst" else None)
+            for table, rows in self._rows.items()
         }
+        return {**frames, "curve": over_seeds(frames["curve"], ["searcher", "budget"], "accuracy")}
 
     def _worst_found(self, metric: int, history: GapHistory) -> Iterator[dict[str, object]]:
         """The share of the worst groups within each budget, where there are more groups."""
@@ -248,17 +239,6 @@ class BenchRows:
     def _users(self, share: float) -> int:
         # 0.07 * 100 is a hair above 7 in binary
         return int(share * self._n_users + 1e-9)
-
-    def _at_shares(
-        self, history: GapHistory, part: IntArray, shares: Sequence[float]
-    ) -> FloatArray:
-        return self._found(history, part, np.array([self._users(share) for share in shares]))
-
-    def _found(self, history: GapHistory, part: IntArray, users: IntArray) -> FloatArray:
-        """(len(part), len(users)), of the exact gap."""
-        found = history.gaps_after(users) / self._gaps[part][:, None]
-        # values added up in another order may be apart in the last digits
-        return np.round(found, 12)
 
 
 def over_seeds(rows: pl.DataFrame, by: list[str], column: str) -> pl.DataFrame:

@@ -166,21 +166,14 @@ def _print(bench: SearchBench, title: str) -> None:
     console.print(Text(f"Share of the exact gap found: {title}", style="bold"), soft_wrap=True)
     for line in _about(bench):
         console.print(Text(line), soft_wrap=True)
-    table = Table(
-        box=box.SIMPLE_HEAD,
-        pad_edge=False,
-        caption=Text(
-            "After scoring a share of the users of eligible groups; at the end of a search "
-            "without a budget, and the users it took.\n"
-            "ms: the searcher's own time for each group it proposes."
-        ),
-        caption_justify="left",
+    budgets = [f"{100 * budget:g}%" for budget in bench.options.budgets]
+    table = _table("searcher", *budgets, "at the end", "users", "ms")
+    table.caption_justify = "left"
+    table.caption = Text(
+        "After scoring a share of the users of eligible groups; at the end of a search "
+        "without a budget, and the users it took.\n"
+        "ms: the searcher's own time for each group it proposes."
     )
-    table.add_column("searcher")
-    for budget in bench.options.budgets:
-        table.add_column(f"{100 * budget:g}%", justify="right")
-    for column in ("at the end", "users", "ms"):
-        table.add_column(column, justify="right")
     summary = bench.summary()
     for end in bench.ends().to_dicts():
         rows = summary.filter(searcher=end["searcher"]).to_dicts()
@@ -192,28 +185,22 @@ def _print(bench: SearchBench, title: str) -> None:
         )
     console.print(table)
     if bench.worst.height:
-        console.print(_worst_table(bench))
+        worst = _table("searcher", "of the", *budgets)
+        worst.title, worst.title_justify = Text("Share of the worst served groups found"), "left"
+        shares = bench.summary_of_worst().partition_by("searcher", "worst", maintain_order=True)
+        for rows in (part.to_dicts() for part in shares):
+            cells = (_spread(row["mean"], row["sd"]) for row in rows)
+            worst.add_row(Text(rows[0]["searcher"]), f"{rows[0]['worst']:,} worst", *cells)
+        console.print(worst)
     for note in bench.notes:
         console.print(Text.assemble(("note: ", "yellow"), note), soft_wrap=True)
 
 
-def _worst_table(bench: SearchBench) -> Table:
-    """The share of the worst groups found, which is FairAS's second aim."""
-    table = Table(
-        title=Text("Share of the worst served groups found"),
-        title_justify="left",
-        box=box.SIMPLE_HEAD,
-        pad_edge=False,
-    )
-    table.add_column("searcher")
-    table.add_column("of the", justify="right")
-    for budget in bench.options.budgets:
-        table.add_column(f"{100 * budget:g}%", justify="right")
-    summary = bench.summary_of_worst()
-    for searcher, worst in summary.select("searcher", "worst").unique(maintain_order=True).rows():
-        rows = summary.filter(searcher=searcher, worst=worst).to_dicts()
-        cells = (_spread(row["mean"], row["sd"]) for row in rows)
-        table.add_row(Text(searcher), f"{worst:,} worst", *cells)
+def _table(first: str, *others: str) -> Table:
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+    table.add_column(first)
+    for heading in others:
+        table.add_column(heading, justify="right")
     return table
 
 

@@ -224,26 +224,18 @@ def _not_text(path: Path, encodings: Sequence[str]) -> InputError:
     """The error for a file that no encoding fits, found line by line."""
     with path.open("rb") as stream:
         for number, line in enumerate(stream, 1):
-            fault = _fault(line, encodings)
+            fault = "a zero byte, so it is not plain text" if b"\0" in line else ""
+            try:
+                # the last one takes the most
+                line.decode(encodings[-1])
+            except UnicodeDecodeError as error:
+                fault = fault or f"the byte 0x{line[error.start]:02x}, which is not UTF-8"
             if fault:
                 return InputError(
                     f"{path.name}, line {number}: holds {fault}. "
                     "Get the publisher's file, or save this one as UTF-8 text."
                 )
     return InputError(f"{path.name}: cannot be read as text. Get the publisher's file again.")
-
-
-def _fault(line: bytes, encodings: Sequence[str]) -> str:
-    if b"\0" in line:
-        return "a zero byte, so it is not plain text"
-    for encoding in encodings:
-        try:
-            line.decode(encoding)
-        except UnicodeDecodeError as error:
-            fault = f"the byte 0x{line[error.start]:02x}, which is not UTF-8"
-        else:
-            return ""
-    return fault
 
 
 TELL_EVERY = 20_000

@@ -3,54 +3,33 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, fields
+from typing import Annotated
 
 import numpy as np
 import torch
+from pydantic import Field
+from pydantic.dataclasses import dataclass
 from torch import Tensor, nn
 from torch.nn.functional import pad
 
 from fairrec.core.arrays import AnyArray
-from fairrec.core.errors import InputError, plain, unknown_name
+from fairrec.core.errors import InputError, unknown_name
 from fairrec.core.options import spelled
 from fairrec.core.registry import Registry
 from fairrec_paper.models.data import FeatureTables
 
 MOST_LAYERS = 100
-_LARGEST = 1 << 31
-
-
-def _is_size(value: object) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool) and 1 <= value < _LARGEST
+Size = Annotated[int, Field(ge=1, lt=1 << 31, strict=True)]
+Sizes = Annotated[tuple[Size, ...], Field(max_length=MOST_LAYERS)]
 
 
 @dataclass(frozen=True, slots=True)
 class HyperParameters:
     """Sizes that all models have."""
 
-    embedding: int = 8
-    layers: tuple[int, ...] = (256, 128)
-    dropout: float = 0.0
-
-    def __post_init__(self) -> None:
-        for field in fields(self):
-            value = getattr(self, field.name)
-            if isinstance(field.default, bool):
-                fits, allowed = value in (0, 1), "1 or 0"
-            elif field.name == "dropout":
-                is_number = isinstance(value, int | float)
-                fits, allowed = is_number and 0 <= value < 1, "a number from 0 to below 1"
-            elif isinstance(field.default, tuple):
-                is_tuple = isinstance(value, tuple)
-                fits = is_tuple and len(value) <= MOST_LAYERS and all(map(_is_size, value))
-                allowed = "whole numbers from 1, such as 256-128"
-            else:
-                fits, allowed = _is_size(value), "a whole number from 1"
-            if not fits:
-                raise InputError(
-                    f"invalid hyper-parameter {field.name}: expected {allowed}, got "
-                    f"{plain(repr(value))}"
-                )
+    embedding: Size = 8
+    layers: Sizes = (256, 128)
+    dropout: Annotated[float, Field(ge=0, lt=1, strict=True)] = 0.0
 
 
 class Fields(nn.Module):
@@ -217,16 +196,8 @@ class DCNHyperParameters(HyperParameters):
     linear : whether a first-order part stands beside both networks, as in DeepCTR
     """
 
-    cross_layers: int = 3
+    cross_layers: Annotated[Size, Field(le=MOST_LAYERS)] = 3
     linear: bool = False
-
-    def __post_init__(self) -> None:
-        HyperParameters.__post_init__(self)
-        if self.cross_layers > MOST_LAYERS:
-            raise InputError(
-                f"invalid hyper-parameter cross_layers: expected at most {MOST_LAYERS}, got "
-                f"{self.cross_layers}"
-            )
 
 
 class DCN(CTRModel):
@@ -275,22 +246,12 @@ class FGCNNHyperParameters(HyperParameters):
     linear : whether a first-order part stands beside the tower, as in DeepCTR
     """
 
-    filters: tuple[int, ...] = (8, 10)
-    width: tuple[int, ...] = (3,)
-    new_maps: tuple[int, ...] = (2, 2)
-    pooling: int = 2
+    filters: Sizes = (8, 10)
+    width: Sizes = (3,)
+    new_maps: Sizes = (2, 2)
+    pooling: Size = 2
     whole_pools: bool = False
     linear: bool = False
-
-    def __post_init__(self) -> None:
-        HyperParameters.__post_init__(self)
-        n_layers = len(self.filters)
-        if len(self.new_maps) != n_layers or len(self.width) not in (1, n_layers):
-            raise InputError(
-                "invalid hyper-parameters of fgcnn: expected as many new_maps as filters, and one "
-                f"width or as many, got {n_layers} filters, {len(self.new_maps)} new_maps and "
-                f"{len(self.width)} widths"
-            )
 
     @property
     def widths(self) -> tuple[int, ...]:
@@ -311,6 +272,13 @@ class FGCNN(CTRModel):
 
     def __init__(self, tables: FeatureTables, hyper: FGCNNHyperParameters) -> None:
         super().__init__(tables, hyper)
+        n_layers = len(hyper.filters)
+        if not len(hyper.new_maps) == len(hyper.widths) == n_layers:
+            raise InputError(
+                "invalid hyper-parameters of fgcnn: expected as many new_maps as filters, and one "
+                f"width or as many, got {n_layers} filters, {len(hyper.new_maps)} new_maps and "
+                f"{len(hyper.width)} widths"
+            )
         # generation has embeddings of its own, or both parts would pull at the same ones
         self.raw = Fields(tables, hyper.embedding)
         self.widths = hyper.widths

@@ -11,7 +11,7 @@ from typing import Any, Literal
 import numpy as np
 import polars as pl
 import torch
-from pydantic import BaseModel
+from pydantic import BaseModel, ValidationError
 from safetensors import SafetensorError
 from safetensors.torch import load, save
 from torch import Tensor
@@ -53,7 +53,14 @@ def build_model(name: str, hyper: dict[str, Any], tables: FeatureTables) -> CTRM
     for key, value in hyper.items():
         several = value if isinstance(value, list | tuple) else (value,)
         values[key] = tuple(several) if is_tuple[key] else value
-    return kind(tables, kind.hyper_parameters(**values))
+    try:
+        return kind(tables, kind.hyper_parameters(**values))
+    except ValidationError as error:
+        fault = error.errors()[0]
+        raise InputError(
+            f"invalid hyper-parameter {fault['loc'][0]}: expected "
+            f"{fault['msg'].removeprefix('Input should be ')}, got {plain(repr(fault['input']))}"
+        ) from None
 
 
 def save_tensors(tensors: dict[str, Tensor], file: Path) -> None:
@@ -73,11 +80,16 @@ def load_model(name: str, hyper: dict[str, Any], tables: FeatureTables, file: Pa
     """A model with saved weights; a foreign or damaged file is a clear error."""
     tensors = _tensors_in(file)
     model = build_model(name, hyper, tables)
-    if _sizes(model.state_dict()) != _sizes(tensors):
-        raise _of_another_model(file)
+    own, buffers = model.state_dict(), dict(model.named_buffers())
     # codes of users and items are those of the tables beside, or they would name others
-    if not all(torch.equal(own, tensors[name]) for name, own in model.named_buffers()):
-        raise _of_another_model(file)
+    is_own = {name: (t.shape, t.dtype) for name, t in own.items()} == {
+        name: (t.shape, t.dtype) for name, t in tensors.items()
+    } and all(torch.equal(codes, tensors[name]) for name, codes in buffers.items())
+    if not is_own:
+        raise InputError(
+            f"{file}: holds the weights of another model than run.json describes. "
+            "Keep both files of one run together."
+        )
     model.load_state_dict(tensors)
     if not all(torch.isfinite(t).all() for t in tensors.values() if t.is_floating_point()):
         raise InputError(f"{file}: holds weights that are not finite. {AGAIN}")
@@ -93,17 +105,6 @@ def _tensors_in(file: Path) -> dict[str, Tensor]:
         raise InputError(
             f"{file}: cannot be read as safetensors ({plain(error, 300)}). {AGAIN}"
         ) from error
-
-
-def _sizes(tensors: Mapping[str, Tensor]) -> dict[str, tuple[torch.Size, torch.dtype]]:
-    return {name: (tensor.shape, tensor.dtype) for name, tensor in tensors.items()}
-
-
-def _of_another_model(file: Path) -> InputError:
-    return InputError(
-        f"{file}: holds the weights of another model than run.json describes. "
-        "Keep both files of one run together."
-    )
 
 
 def hyper_as_dict(hyper: HyperParameters) -> dict[str, Any]:

@@ -12,7 +12,7 @@ import polars as pl
 from fairrec.core.errors import FairRecError
 from fairrec.metrics.attention import discounts
 from fairrec.statistics.permutation import gap_p_value
-from fairrec_paper.reproduction.search_trials import POOLED, Method
+from fairrec_paper.reproduction.methods import POOLED, Method
 from fairrec_paper.reproduction.subject import MIN_SUPPORT
 
 IDEAL_OF_FIVE = float(discounts(5).sum())

@@ -1,21 +1,128 @@
-"""What an experiment is: trials to work out, and tables and figures made from them."""
+"""Experiments: trials to work out and keep, and tables and figures made from them."""
 
 from __future__ import annotations
 
+import hashlib
+import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 import polars as pl
 
+import fairrec
+import fairrec_paper
+from fairrec.core.atomic_io import errors_of_disk, write_text
+from fairrec.core.errors import InputError
 from fairrec.core.progress import Progress
 from fairrec_paper.reproduction.data import TITLES, DataCatalogue, DataSource
 from fairrec_paper.reproduction.layout import Outcome
 from fairrec_paper.reproduction.options import PAPER, ReproduceOptions
 from fairrec_paper.reproduction.protocol import TrainingPlan, paper_protocol, protocol_notes
 from fairrec_paper.reproduction.subject import Shelf, Subject
-from fairrec_paper.reproduction.trial import Trial
+
+Row = dict[str, Any]
+PRESENTATION = ("report", "cli", "figures")
+"""Folders that word and draw what was worked out: no number comes from them."""
+
+
+@cache
+def code_sum() -> str:
+    """The SHA-256 checksum over the sources of both packages, without what only words and draws."""
+    digest = hashlib.sha256()
+    for package in (fairrec, fairrec_paper):
+        folder = Path(package.__path__[0])
+        for file in sorted(folder.rglob("*.py")):
+            place = file.relative_to(folder)
+            if place.parts[0] not in PRESENTATION:
+                content = file.read_bytes()
+                digest.update(f"{package.__name__} {place.as_posix()} {len(content)}\n".encode())
+                digest.update(content)
+    return digest.hexdigest()
+
+
+@dataclass(frozen=True, slots=True)
+class Trial:
+    """One piece of an experiment: it is worked out once and kept.
+
+    Parameters
+    ----------
+    kind : trials of a kind have rows of one form
+    name : for the progress bar
+    about : what determines the rows besides the code and the subject: options and seed
+    work : progress -> rows of plain values
+    labels : added to each row when it is used, not kept
+    subject : asked for its identity only when the trial's turn comes, as it may have to be trained
+    """
+
+    kind: str
+    name: str
+    about: Mapping[str, Any]
+    work: Callable[[Progress], Sequence[Row]]
+    labels: Mapping[str, Any] = field(default_factory=dict)
+    subject: Subject | None = None
+
+    def identity(self, progress: Progress) -> dict[str, Any]:
+        """What determines the rows besides the code."""
+        subject = {} if self.subject is None else self.subject.identity(progress)
+        return {"kind": self.kind, **subject, **self.about}
+
+
+class TrialStore:
+    """A folder with one small JSON file for each finished trial, named by what determines it."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.n_worked = 0
+
+    def rows(self, trial: Trial, progress: Progress) -> list[Row]:
+        """The rows of a trial, worked out now unless they were before."""
+        about = {"code": code_sum(), **trial.identity(progress)}
+        text = json.dumps(about, sort_keys=True)
+        file = self.folder / f"{hashlib.sha256(text.encode()).hexdigest()[:24]}.json"
+        if file.exists():
+            kept = _read(file)
+            # through JSON, so that a tuple and the list it becomes are the same
+            if kept["about"] == json.loads(text):
+                return [{**trial.labels, **row} for row in kept["rows"]]
+        rows = [*trial.work(progress)]
+        self._keep(file, {"name": trial.name, "about": about, "rows": rows})
+        self.n_worked += 1
+        return [{**trial.labels, **row} for row in rows]
+
+    def _keep(self, file: Path, content: Mapping[str, Any]) -> None:
+        with errors_of_disk(file):
+            self.folder.mkdir(parents=True, exist_ok=True)
+        write_text(file, json.dumps(content, allow_nan=False))
+
+
+def _read(file: Path) -> dict[str, Any]:
+    try:
+        kept = json.loads(file.read_text(encoding="utf-8"))
+        return {"about": kept["about"], "rows": [*kept["rows"]]}
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise InputError(
+            f"{file}: is damaged ({error!r}). Remove it, and its trial is worked out again."
+        ) from error
+
+
+def run_trials(
+    trials: Sequence[Trial], store: TrialStore, progress: Progress
+) -> dict[str, pl.DataFrame]:
+    """The rows of all trials, a table for each kind."""
+    rows: dict[str, list[Row]] = {}
+    for done, trial in enumerate(trials):
+
+        def inner(stage: str, part: int, whole: int, at: int = done, of: Trial = trial) -> None:
+            detail = f": {stage}" if stage else ""
+            progress(f"{at + 1} of {len(trials)}, {of.name}{detail}", at, len(trials))
+
+        inner("", 0, 0)
+        rows.setdefault(trial.kind, []).extend(store.rows(trial, inner))
+    return {kind: pl.DataFrame(part, infer_schema_length=None) for kind, part in rows.items()}
+
 
 Frames = Mapping[str, pl.DataFrame]
 """The rows of all trials of an experiment, by the kind of trial."""
@@ -115,16 +222,13 @@ class Setting:
     def title(self) -> str:
         """All data sets, in words, and the protocol where it is the paper's."""
         by_paper = "; the paper's protocol" if self.options.protocol == PAPER else ""
-        return f"{self._data_title}{by_paper}"
-
-    @property
-    def _data_title(self) -> str:
         shapes = [source for source in self.sources if source.is_synthetic]
-        if len(shapes) < 2:
-            return "; ".join(source.title for source in self.sources)
-        real = [source.title for source in self.sources if not source.is_synthetic]
-        names = ", ".join(TITLES[source.name] for source in shapes)
-        return "; ".join([*real, f"synthetic shapes of {names}"])
+        titles = [source.title for source in self.sources]
+        if len(shapes) > 1:
+            titles = [source.title for source in self.sources if not source.is_synthetic]
+            names = ", ".join(TITLES[source.name] for source in shapes)
+            titles.append(f"synthetic shapes of {names}")
+        return f"{'; '.join(titles)}{by_paper}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,7 +16,7 @@ from fairrec_paper.figures import grouped_bars, initial_positions
 from fairrec_paper.reproduction import layout
 from fairrec_paper.reproduction.comparison import SUBJECT, compared_gaps, published, published_exact
 from fairrec_paper.reproduction.data import TITLES, DataSource
-from fairrec_paper.reproduction.experiment import Experiment, Frames, Setting
+from fairrec_paper.reproduction.experiment import Experiment, Frames, Setting, Trial
 from fairrec_paper.reproduction.gaps import gap_table
 from fairrec_paper.reproduction.layout import Drawing, Outcome, OutcomeTable
 from fairrec_paper.reproduction.methods import (
@@ -24,21 +24,18 @@ from fairrec_paper.reproduction.methods import (
     NO_DESIGNS,
     ONE_DESIGN_OFF,
     PLAIN_PSO,
-    PSO,
-    ByDataset,
-    method_trials,
-    rank_test,
-)
-from fairrec_paper.reproduction.search_trials import (
     POOLED,
+    PSO,
     WAYS,
+    ByDataset,
     chance_trial,
     first_positions,
+    method_trials,
     particle_trial,
+    rank_test,
     space_of,
 )
 from fairrec_paper.reproduction.subject import MIN_SUPPORT
-from fairrec_paper.reproduction.trial import Trial
 
 if TYPE_CHECKING:
     import altair as alt
@@ -74,7 +71,7 @@ def outcome_of_positions(setting: Setting, frames: Frames) -> Outcome:
         ("particles", layout.count("n_particles")),
         ("combinations", layout.count("n_combinations")),
         ("with any user", layout.percent("on_users")),
-        ("with enough users", layout.percent_spread("on_groups", "on_groups_sd")),
+        ("with enough users", layout.percent_spread("on_groups")),
         ("groups seen at once", layout.count("groups_seen")),
         ("of", layout.count("n_groups")),
     ]
@@ -232,8 +229,7 @@ def _gaps(name: str, title: str, exact: pl.DataFrame) -> OutcomeTable:
         ("model", layout.model_title),
         ("metric", layout.text("metric")),
         ("gap", layout.figure("gap")),
-        ("chance: mean", layout.figure("chance_mean")),
-        ("95%", layout.figure("chance_q95")),
+        *layout.CHANCE,
         ("p", layout.p_value()),
         ("users scored", layout.count("n_users")),
     ]
@@ -309,7 +305,7 @@ def _gain(both: pl.DataFrame) -> dict[str, float | int | None]:
     differs = [test.a12 > 0.5 for test in tests if test.p_value <= ALPHA]
     return {
         "larger_gap": _mean(cases["gap"] / cases["gap_other"] - 1),
-        "larger_gap_sd": _sd(gains["gap"]),
+        "larger_gap_sd": gains.select(pl.col("gap").std()).item(),
         "a12": sum(test.a12 for test in tests) / len(tests),
         "larger": sum(differs),
         "smaller": len(differs) - sum(differs),
@@ -325,10 +321,6 @@ def _mean(values: pl.Series) -> float | None:
     return float(finite.to_numpy().mean()) if len(finite) else None
 
 
-def _sd(values: pl.Series) -> float | None:
-    return float(values.to_numpy().std(ddof=1)) if len(values) > 1 else None
-
-
 def outcome_of_vanilla(setting: Setting, frames: Frames) -> Outcome:
     """The gain in percent, as a chart and a table, and the gaps it comes from."""
     printed = published().filter(experiment="figure-vanilla")
@@ -342,7 +334,7 @@ def outcome_of_vanilla(setting: Setting, frames: Frames) -> Outcome:
     columns: list[layout.Column] = [
         ("data", layout.text("data")),
         ("opponent", layout.text("opponent")),
-        ("larger gap", layout.percent_spread("larger_gap", "larger_gap_sd")),
+        ("larger gap", layout.percent_spread("larger_gap")),
         ("published", layout.percent("published_gap")),
         ("A12", layout.figure("a12")),
         ("cases larger", layout.count("larger")),

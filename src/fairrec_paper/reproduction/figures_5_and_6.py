@@ -17,20 +17,21 @@ from fairrec_paper.figures import hyper_curves, side_by_side
 from fairrec_paper.reproduction import layout
 from fairrec_paper.reproduction.comparison import SUBJECT, mean_accuracy, published
 from fairrec_paper.reproduction.data import TITLES, DataSource, fewer_values, world_source
-from fairrec_paper.reproduction.experiment import Experiment, Frames, Setting
+from fairrec_paper.reproduction.experiment import Experiment, Frames, Setting, Trial
 from fairrec_paper.reproduction.layout import Drawing, Outcome, OutcomeTable
 from fairrec_paper.reproduction.methods import (
     ADAPTIVE_TENTH,
     DPSO,
     EXACT,
     THEMIS,
+    Method,
+    chance_trial,
     for_setting,
     large_groups,
+    search_trial,
 )
 from fairrec_paper.reproduction.options import MODEL_TITLES
-from fairrec_paper.reproduction.search_trials import Method, chance_trial, search_trial
 from fairrec_paper.reproduction.subject import MIN_SUPPORT, Subject
-from fairrec_paper.reproduction.trial import Trial
 
 SHAPE = "lfm360k"
 USERS = (20_000, 40_000, 70_000, 100_000)
@@ -286,10 +287,10 @@ def outcome_of_hyper(setting: Setting, frames: Frames) -> Outcome:
     columns: list[layout.Column] = [
         ("parameter", layout.text("parameter")),
         ("value", lambda row: f"{row['value']:g}"),
-        ("accuracy", layout.percent_spread("accuracy", "accuracy_sd")),
+        ("accuracy", layout.percent_spread("accuracy")),
         ("users scored", layout.count("users")),
         ("of all", layout.percent("share", 0)),
-        ("seconds", layout.spread("seconds", "seconds_sd")),
+        ("seconds", layout.spread("seconds")),
     ]
     tables, drawings = [], []
     for source in setting.sources:

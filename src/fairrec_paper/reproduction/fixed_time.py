@@ -18,7 +18,7 @@ from fairrec_paper.reproduction.comparison import (
     published_gaps,
     published_seconds,
 )
-from fairrec_paper.reproduction.experiment import Experiment, Frames, Setting
+from fairrec_paper.reproduction.experiment import Experiment, Frames, Setting, Trial
 from fairrec_paper.reproduction.gaps import gap_table
 from fairrec_paper.reproduction.layout import Outcome, OutcomeTable
 from fairrec_paper.reproduction.methods import (
@@ -26,15 +26,15 @@ from fairrec_paper.reproduction.methods import (
     DPSO,
     EXACT,
     FAIRAS,
+    POOLED,
     RANDOM,
     THEMIS,
     THETAS,
     ByDataset,
+    Method,
     large_groups,
     method_trials,
 )
-from fairrec_paper.reproduction.search_trials import POOLED, Method
-from fairrec_paper.reproduction.trial import Trial
 
 PAPER_SIZES = {
     "movielens-1m": (6040, 294),
@@ -216,7 +216,7 @@ def _combinations_table(
     )
     columns: list[layout.Column] = [
         ("method", layout.text("method")),
-        ("accuracy", layout.percent_spread("accuracy", "accuracy_sd")),
+        ("accuracy", layout.percent_spread("accuracy")),
         ("combinations queried", layout.count("combinations")),
         ("users scored", layout.count("users")),
     ]

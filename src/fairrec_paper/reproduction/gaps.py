@@ -1,16 +1,14 @@
-"""Tables 2 and 5: gaps found, gaps by attributes, and how choices change them."""
+"""Tables 2 and 5: gaps found beside what the paper claims, and gaps by attributes."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Any
 
 import polars as pl
 
 from fairrec.report.words import number
 from fairrec_paper.reproduction import layout
-from fairrec_paper.reproduction.claims import claims_table
 from fairrec_paper.reproduction.comparison import (
     SUBJECT,
     check_enumeration,
@@ -21,7 +19,7 @@ from fairrec_paper.reproduction.comparison import (
     with_pooled,
 )
 from fairrec_paper.reproduction.data import TITLES
-from fairrec_paper.reproduction.experiment import Experiment, Frames, Setting
+from fairrec_paper.reproduction.experiment import Experiment, Frames, Setting, Trial
 from fairrec_paper.reproduction.layout import Outcome, OutcomeTable
 from fairrec_paper.reproduction.methods import (
     ADAPTIVE,
@@ -30,15 +28,134 @@ from fairrec_paper.reproduction.methods import (
     EXACT,
     FAIRAS,
     FAIRAS_TEN,
+    POOLED,
     THEMIS,
     THETAS,
     ByDataset,
+    Method,
+    chance_trial,
     large_groups,
     method_trials,
 )
-from fairrec_paper.reproduction.search_trials import POOLED, Method, chance_trial
-from fairrec_paper.reproduction.subject import MIN_SUPPORT, WHOLE_CATALOGUE
-from fairrec_paper.reproduction.trial import Trial
+from fairrec_paper.reproduction.subject import MIN_SUPPORT
+
+ALPHA = 0.05
+
+GapsAndCosts = tuple[str, pl.DataFrame, pl.DataFrame]
+"""A data set, its gaps and its costs."""
+
+
+def claims_table(setting: Setting, parts: Sequence[GapsAndCosts]) -> OutcomeTable:
+    """A row for each data set and claim."""
+    rows = [
+        {
+            "dataset": dataset,
+            "data": setting.title_of(dataset),
+            "claim": claim,
+            "published": published,
+            "here": here,
+        }
+        for dataset, gaps, spent in parts
+        for claim, (published, here) in _claims(gaps, spent).items()
+    ]
+    data = pl.DataFrame(rows)
+    columns = [(name, layout.text(name)) for name in ("data", "claim", "published", "here")]
+    note = (
+        "Published figures are computed from the paper's own table, over the models compared here. "
+        "Times are those of all metrics together; all ratios are means over models."
+    )
+    title = f"The paper's claims: {setting.title}"
+    return layout.table("claims", title, data, columns, note, 4)
+
+
+def _claims(gaps: pl.DataFrame, spent: pl.DataFrame) -> dict[str, tuple[str, str]]:
+    """What is published and what is found here, by claim."""
+    over_models = spent.group_by("method", maintain_order=True).agg(
+        pl.col("accuracy", "published_accuracy", "share").mean()
+    )
+    by_method = {row["method"]: row for row in over_models.to_dicts()}
+    against = _against_themis(spent)
+    fairrec, cost = by_method[DPSO.title], against[DPSO.title]
+    accuracies = (_percent(fairrec["published_accuracy"]), _percent(fairrec["accuracy"]))
+    claims = {
+        "mean accuracy of FairRec": accuracies,
+        "time of FairRec, of Themis'": (_percent(cost["published_time"]), _percent(cost["time"])),
+        "users scored by FairRec for one metric, of Themis'": ("-", _percent(cost["users_of_one"])),
+        "users scored by FairRec for all metrics, of Themis'": ("-", _percent(cost["users"])),
+        "combinations queried by FairRec for one metric, of Themis'": (
+            "-",
+            _percent(cost["combinations"]),
+        ),
+        "FairRec nearer to the exact gap than TestSGD": (
+            _nearest(gaps, "published_accuracy"),
+            _nearest(gaps, "accuracy"),
+        ),
+        "methods from the most accurate": (
+            _ranking(by_method, "published_accuracy"),
+            _ranking(by_method, "accuracy"),
+        ),
+        "significant gaps (p <= 0.05)": ("-", _significant(gaps)),
+    }
+    for method in (EXACT, ADAPTIVE, ADAPTIVE_TENTH):
+        cost = against[method.title]
+        accuracy = _percent(by_method[method.title]["accuracy"])
+        found = f"{accuracy}; {_percent(cost['time'])} and {_percent(cost['users'])}"
+        claims[f"{method.title}: accuracy; time and users, of Themis'"] = ("-", found)
+    return claims
+
+
+def _percent(share: float | None) -> str:
+    return "-" if share is None else f"{100 * share:.1f}%"
+
+
+def _against_themis(spent: pl.DataFrame) -> dict[str, dict[str, float | None]]:
+    """Ratios to Themis in the mean over models."""
+    columns = {
+        "seconds": "time",
+        "users": "users_of_one",
+        "users_together": "users",
+        "combinations": "combinations",
+        "published_seconds": "published_time",
+    }
+    themis = spent.filter(method=THEMIS.title).select("model", *columns)
+    joined = spent.join(themis, on="model", suffix="_themis")
+    ratios = joined.group_by("method").agg(
+        (pl.col(name) / pl.col(f"{name}_themis")).mean().alias(short)
+        for name, short in columns.items()
+    )
+    return {row.pop("method"): row for row in ratios.to_dicts()}
+
+
+def _nearest(gaps: pl.DataFrame, column: str) -> str:
+    """In how many cases FairRec has found at least as much as both forms of TestSGD."""
+    is_testsgd = pl.col("method").str.starts_with("TestSGD")
+    cases = (
+        gaps.filter(pl.col("metric") != POOLED)
+        .group_by(*SUBJECT, "metric")
+        .agg(
+            ours=pl.col(column).filter(pl.col("method") == DPSO.title).max(),
+            other=pl.col(column).filter(is_testsgd).max(),
+        )
+        .drop_nulls()
+    )
+    return f"{(cases['ours'] >= cases['other']).sum()} of {cases.height}" if cases.height else "-"
+
+
+def _ranking(by_method: dict[str, dict[str, float | None]], column: str) -> str:
+    known = [
+        (value, title.removesuffix(" (dpso)"))
+        for title, row in by_method.items()
+        if not title.startswith("ours") and (value := row[column]) is not None
+    ]
+    ordered = sorted(known, key=lambda pair: -pair[0])
+    return ", ".join(f"{title} {100 * value:.0f}%" for value, title in ordered) or "-"
+
+
+def _significant(gaps: pl.DataFrame) -> str:
+    exact = gaps.filter(pl.col("method") == THEMIS.title, pl.col("metric") != POOLED)
+    known = exact["p_value"].drop_nulls()
+    return f"{int((known <= ALPHA).sum())} of {len(known)}"
+
 
 ENUMERATE = ("themis", "exact")
 """Searchers that find the exact gap, which has its own column."""
@@ -71,8 +188,7 @@ def gap_table(
         ("metric", layout.text("metric")),
         ("exact gap", layout.figure("gap")),
         ("published", layout.figure("published")),
-        ("chance: mean", layout.figure("chance_mean")),
-        ("95%", layout.figure("chance_q95")),
+        *layout.CHANCE,
         ("p", layout.p_value()),
     ]
     columns += [
@@ -132,7 +248,7 @@ def about_groups(chance: pl.DataFrame) -> str:
 def _found(row: dict[str, Any] | None) -> str:
     if row is None:
         return "-"
-    return _with_printed(layout.spread("gap", "gap_sd")(row), row["published"])
+    return _with_printed(layout.spread("gap")(row), row["published"])
 
 
 def _with_printed(ours: str, printed: float | None) -> str:
@@ -144,13 +260,13 @@ def cost_table(name: str, title: str, spent: pl.DataFrame) -> OutcomeTable:
     columns: list[layout.Column] = [
         ("model", layout.model_title),
         ("method", layout.text("method")),
-        ("accuracy", layout.percent_spread("accuracy", "accuracy_sd")),
+        ("accuracy", layout.percent_spread("accuracy")),
         ("published", layout.percent("published_accuracy")),
         ("users scored", layout.count("users")),
         ("of all", layout.percent("share", 0)),
         ("combinations queried", layout.count("combinations")),
         ("users, all metrics", layout.count("users_together")),
-        ("seconds", layout.spread("seconds", "seconds_sd")),
+        ("seconds", layout.spread("seconds")),
         ("published s", layout.figure("published_seconds")),
     ]
     note = (
@@ -272,8 +388,7 @@ def outcome_of_attributes(setting: Setting, frames: Frames) -> Outcome:
         ("groups", layout.count("n_groups")),
         ("gap", layout.figure("gap")),
         ("published", layout.figure("published")),
-        ("chance: mean", layout.figure("chance_mean")),
-        ("95%", layout.figure("chance_q95")),
+        *layout.CHANCE,
         ("gap / chance", layout.figure("times_chance")),
         ("p", layout.p_value()),
         ("users scored", layout.count("n_users")),
@@ -303,71 +418,4 @@ ATTRIBUTES_EXPERIMENT = Experiment(
     datasets=tuple(STEPS),
     plan=plan_attributes,
     outcome=outcome_of_attributes,
-)
-
-
-SMALLEST = (0.0005, MIN_SUPPORT, 0.002, 0.005, 0.01)
-"""Shares of users that a group must have; the paper's is among them."""
-CANDIDATES = (50, 100, WHOLE_CATALOGUE)
-"""Candidates of a user, the target included; the paper's are 50."""
-QUICK_CANDIDATES = (50, 60, WHOLE_CATALOGUE)
-
-
-def plan_sensitivity(setting: Setting) -> list[Trial]:
-    """The exact gaps of every model, one choice changed at a time."""
-    trials = []
-    n_permutations = setting.options.permutations
-    for subject, labels in setting.subjects():
-        for min_support in SMALLEST:
-            about = {**labels, "choice": f"groups of at least {min_support:.2%} of users"}
-            trials.append(chance_trial(subject, about, n_permutations, min_support))
-        # small worlds have fewer items than that
-        for n in QUICK_CANDIDATES if setting.options.quick else CANDIDATES:
-            about = {**labels, "choice": f"candidates: {n}"}
-            trials.append(chance_trial(replace(subject, candidates=n), about, n_permutations))
-    return trials
-
-
-def outcome_of_sensitivity(setting: Setting, frames: Frames) -> Outcome:
-    """A row for each model, choice and metric."""
-    rows = frames["chance"].drop("by_chance")
-    rows = rows.with_columns(times_chance=pl.col("gap") / pl.col("chance_mean"))
-    columns: list[layout.Column] = [
-        ("model", layout.model_title),
-        ("choice", layout.text("choice")),
-        ("metric", layout.text("metric")),
-        ("groups", layout.count("n_groups")),
-        ("mean", layout.figure("mean")),
-        ("gap", layout.figure("gap")),
-        ("chance: mean", layout.figure("chance_mean")),
-        ("95%", layout.figure("chance_q95")),
-        ("gap / chance", layout.figure("times_chance")),
-        ("p", layout.p_value()),
-    ]
-    note = (
-        "Exact gaps between intersections of all attributes. Candidates: the target and items the "
-        "user never interacted with, drawn at random or all of them; elsewhere those of the run, "
-        "50, and groups of at least 0.1% of users."
-    )
-    tables = [
-        layout.table(
-            f"sensitivity-{source.name}",
-            f"Gaps by choice: {source.title}",
-            rows.filter(dataset=source.name),
-            columns,
-            note,
-            3,
-        )
-        for source in setting.sources
-    ]
-    return Outcome(tuple(tables), (), setting.notes)
-
-
-SENSITIVITY_EXPERIMENT = Experiment(
-    name="sensitivity",
-    label="Sensitivity",
-    title="Gaps by the smallest group and by the number of candidates",
-    datasets=("movielens-1m",),
-    plan=plan_sensitivity,
-    outcome=outcome_of_sensitivity,
 )

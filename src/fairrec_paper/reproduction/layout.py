@@ -116,47 +116,42 @@ def p_value(name: str = "p_value") -> Shown:
     return lambda row: "-" if row[name] is None else p_words(row[name])
 
 
-def spread(name: str, spread_name: str) -> Shown:
-    """Mean and standard deviation.
+CHANCE: list[Column] = [("chance: mean", figure("chance_mean")), ("95%", figure("chance_q95"))]
+"""The mean and the 95% quantile of gaps between groups of shuffled attributes."""
 
-    >>> spread("a", "b")({"a": 0.5, "b": 0.01}), spread("a", "b")({"a": 0.5, "b": 0.0})
+
+def spread(name: str) -> Shown:
+    """Mean and standard deviation, which is in the column `NAME_sd`.
+
+    >>> spread("a")({"a": 0.5, "a_sd": 0.01}), spread("a")({"a": 0.5, "a_sd": 0.0})
     ('0.500 ±0.0100', '0.500')
     """
-
-    def shown(row: ShownRow) -> str:
-        mean, sd = row[name], row[spread_name]
-        return number(mean) if _is_nothing(sd) else f"{number(mean)} ±{number(sd)}"
-
-    return shown
+    return _spread(name, number, number)
 
 
 def fixed_spread(name: str, decimals: int) -> Shown:
-    """Mean and standard deviation, which is in the column `NAME_sd`, with so many decimals.
+    """The same with so many decimals.
 
     >>> fixed_spread("a", 3)({"a": 0.5, "a_sd": 0.01}), fixed_spread("a", 3)({"a": 1, "a_sd": None})
     ('0.500 ±0.010', '1.000')
     """
+    form = f",.{decimals}f"
+    return _spread(name, lambda mean: format(mean, form), lambda sd: format(sd, form))
 
+
+def percent_spread(name: str) -> Shown:
+    """The same of a share."""
+    return _spread(name, lambda mean: f"{100 * mean:.1f}%", lambda sd: f"{100 * sd:.1f}")
+
+
+def _spread(
+    name: str, mean_in_words: Callable[[Any], str], sd_in_words: Callable[[Any], str]
+) -> Shown:
     def shown(row: ShownRow) -> str:
-        mean, sd = fixed(name, decimals)(row), row[f"{name}_sd"]
-        return mean if _is_nothing(sd) else f"{mean} ±{sd:.{decimals}f}"
-
-    return shown
-
-
-def percent_spread(name: str, spread_name: str) -> Shown:
-    """Mean and standard deviation of a share."""
-
-    def shown(row: ShownRow) -> str:
-        mean, sd = row[name], row[spread_name]
-        if mean is None:
+        if row[name] is None:
             return "-"
-        share = f"{100 * mean:.1f}%"
-        return share if _is_nothing(sd) else f"{share} ±{100 * sd:.1f}"
+        mean, sd = mean_in_words(row[name]), row[f"{name}_sd"]
+        # sums in another order leave a trace of a spread
+        return mean if sd is None or sd < 1e-12 else f"{mean} ±{sd_in_words(sd)}"
 
     return shown
-
-
-def _is_nothing(sd: float | None) -> bool:
-    """Whether there is no spread to speak of; sums in another order leave a trace of one."""
-    return sd is None or sd < 1e-12

@@ -1,19 +1,291 @@
-"""The searches that are compared, and tests between them."""
+"""The searches that are compared, their trials, and tests between them."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import replace
-from typing import NamedTuple
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.stats import mannwhitneyu
 
-from fairrec.core.arrays import FloatArray
-from fairrec_paper.reproduction.experiment import Setting
-from fairrec_paper.reproduction.search_trials import Method, chance_trial, search_trial
-from fairrec_paper.reproduction.subject import MIN_SUPPORT
-from fairrec_paper.reproduction.trial import Trial
+from fairrec.core.arrays import FloatArray, IntArray
+from fairrec.core.progress import Progress
+from fairrec.groups.grouping import Grouping
+from fairrec.inputs.tables import Table
+from fairrec.inputs.users import read_users
+from fairrec.metrics.accuracy import pooled_auc
+from fairrec.scoring.ledger import Ledger
+from fairrec.search.evidence import Evidence
+from fairrec.search.loop import BATCH_USERS, search
+from fairrec.search.measure import Measure, popularity_proxy
+from fairrec.search.options import Budget, paper_seconds
+from fairrec.search.queries import Queries
+from fairrec.search.searcher import SEARCHERS, hyper_parameters
+from fairrec.search.searchers.swarms import DPSOParameters, observed_positions, uniform_positions
+from fairrec.statistics.moments import group_moments
+from fairrec.statistics.permutation import Extremes, Permuted, gap_p_value, null_distribution
+from fairrec.statistics.pooled import pooled_per_cell
+from fairrec_paper.reproduction.data import DataSource
+from fairrec_paper.reproduction.experiment import Row, Setting, Trial
+from fairrec_paper.reproduction.subject import MIN_SUPPORT, Subject, full_combinations
+
+POOLED = "pooled_auc"
+
+
+def chance_trial(
+    subject: Subject,
+    labels: Mapping[str, Any],
+    permutations: int,
+    min_support: float = MIN_SUPPORT,
+    by: Sequence[str] | None = None,
+    testsgd: bool = False,
+) -> Trial:
+    """The exact gap of each metric and its null distribution: a row each.
+
+    The gap is between intersections of all attributes (full combinations), or of some.
+
+    Parameters
+    ----------
+    by : some of the attributes; all by default
+    testsgd : whether the groups are those that TestSGD looks at
+    """
+
+    def work(progress: Progress) -> list[Row]:
+        space = subject.space(min_support, by, testsgd)
+        progress("testing against chance", 0, 0)
+        first, *others = _tested(subject, space, permutations)
+        about = {
+            "n_users": subject.inputs.n_users,
+            "n_groups": len(space.full),
+            "n_combinations": space.n_combinations,
+            "min_users": space.min_users,
+        }
+        # the pooled AUC stands beside the other
+        return [{**about, **row} for row in (first, _pooled(subject, space), *others)]
+
+    about = {
+        "min_support": min_support,
+        "by": None if by is None else [*by],
+        "testsgd": testsgd,
+        "permutations": permutations,
+    }
+
+    name = f"{labels['dataset']}: {subject.model}, chance"
+    return Trial("chance", name, about, work, labels, subject)
+
+
+def _tested(subject: Subject, space: Grouping, permutations: int) -> list[Row]:
+    """A row for each metric that is a mean over users."""
+    moments = group_moments(subject.values, space, subject.threads)
+    is_tested = moments.n >= space.min_users
+    gaps = Extremes(space.lattice, is_tested).range_of(moments.deviation)
+    # gaps alone are used, for which directions make no difference
+    null = Permuted(moments, space, is_tested, [None] * len(is_tested))
+    test = null_distribution(null, permutations, 0, subject.threads)
+    rows = []
+    for i, metric in enumerate(subject.metrics):
+        row: Row = {"metric": metric, "mean": float(moments.mean[i]), **_UNKNOWN}
+        if not np.isnan(gaps[i]):
+            by_chance = np.sort(test.gaps[:, i])
+            row |= {
+                "gap": float(gaps[i]),
+                "chance_mean": float(by_chance.mean()),
+                "chance_q95": float(np.quantile(by_chance, 0.95)),
+                "p_value": gap_p_value(by_chance, float(gaps[i])),
+                "by_chance": [float(f"{gap:.9g}") for gap in by_chance],
+            }
+        rows.append(row)
+    return rows
+
+
+def _pooled(subject: Subject, space: Grouping) -> Row:
+    """The AUC of the pooled rows of a group, as the paper's tables have it; untested."""
+    candidates = subject.scored.candidates
+    assert candidates.labels is not None
+    is_large = space.cells.n_users >= space.min_users
+    per_cell = pooled_per_cell(pooled_auc, subject.scored, space, is_large)
+    known = per_cell[~np.isnan(per_cell)]
+    mean = pooled_auc(candidates.scores, candidates.labels)
+    gap = float(np.ptp(known)) if len(known) else None
+    return {"metric": POOLED, "mean": mean, **_UNKNOWN, "gap": gap}
+
+
+_UNKNOWN: Row = {
+    "gap": None,
+    "chance_mean": None,
+    "chance_q95": None,
+    "p_value": None,
+    "by_chance": [],
+}
+
+
+WAYS: dict[str, Callable[[Grouping, int, np.random.Generator], IntArray]] = {
+    "uniform": uniform_positions,
+    "by distribution": observed_positions,
+}
+"""How particles are drawn: by plain swarms, and by the paper's."""
+
+
+def particle_trial(source: DataSource, way: str, seed: int) -> Trial:
+    """How many particles begin where there are users, or enough of them: one row."""
+
+    def work(progress: Progress) -> list[Row]:
+        space, _ = space_of(source)
+        positions = first_positions(space, way, seed)
+        groups = space.groups_at(positions.tolist())
+        occupied = set(map(tuple, space.cells.codes.T.tolist()))
+        return [
+            {
+                "n_particles": len(positions),
+                "n_combinations": space.n_combinations,
+                "n_groups": len(space.full),
+                "on_users": float(np.mean([tuple(p) in occupied for p in positions.tolist()])),
+                "on_groups": float((groups >= 0).mean()),
+                "groups_seen": len(set(groups[groups >= 0].tolist())),
+            }
+        ]
+
+    about = {"data": source.bundle.manifest.sha256, "way": way, "seed": seed}
+
+    labels = {"dataset": source.name, "way": way, "seed": seed}
+    return Trial("particles", f"{source.name}: particles {way}", about, work, labels)
+
+
+def first_positions(space: Grouping, way: str, seed: int) -> IntArray:
+    """(n_particles, n_attributes), as many particles as the paper's swarms have."""
+    return WAYS[way](space, DPSOParameters().n_particles(space), np.random.default_rng(seed))
+
+
+def space_of(source: DataSource) -> tuple[Grouping, list[list[str]]]:
+    """The combinations of a bundle's users, and the values of each attribute as text."""
+    users = source.bundle.users
+    table = read_users(Table(users, "users", None), list(source.bundle.manifest.attributes))
+    attributes = table.attributes(np.arange(users.height))
+    values = [[str(value) for value in attribute.values] for attribute in attributes]
+    return full_combinations(attributes), values
+
+
+@dataclass(frozen=True, slots=True)
+class Method:
+    """A way of testing.
+
+    Parameters
+    ----------
+    title : in tables
+    published : its name among the published numbers; "" where the paper does not have it
+    users : the most users, as a share of all; None for as many as it likes
+    combinations : the most combinations that each search looks at, empty ones too, as a share of
+        all; None likewise
+    fixed_time : each search has the fixed time of the paper and no more
+    min_support : what its gap is to be compared with under chance: TestSGD leaves smaller
+        groups out, and the gap between large ones is smaller by chance too
+    """
+
+    title: str
+    searcher: str
+    published: str = ""
+    hyper: Mapping[str, float] = field(default_factory=dict)
+    users: float | None = None
+    combinations: float | None = None
+    fixed_time: bool = False
+    min_support: float = MIN_SUPPORT
+
+
+def search_trial(subject: Subject, labels: Mapping[str, Any], method: Method, seed: int) -> Trial:
+    """The gap a method finds in each metric, and what it took: one row for each metric.
+
+    As in the paper each metric is searched by itself; a user whose scores one search paid for
+    costs the next one nothing. Methods that enumerate find the same either way and go once.
+    """
+
+    def work(progress: Progress) -> list[Row]:
+        progress("searching", 0, 0)
+        return _searched(subject, method, seed)
+
+    about = {
+        "searcher": method.searcher,
+        "hyper": dict(method.hyper),
+        "users": method.users,
+        "combinations": method.combinations,
+        "fixed_time": method.fixed_time,
+        "min_support": MIN_SUPPORT,
+        "seed": seed,
+    }
+
+    return Trial(
+        "search",
+        f"{labels['dataset']}: {subject.model}, {method.title}, seed {seed}",
+        about,
+        work,
+        {**labels, "method": method.title, "seed": seed},
+        subject,
+    )
+
+
+def _searched(subject: Subject, method: Method, seed: int) -> list[Row]:
+    inputs = subject.inputs
+    space = subject.space(MIN_SUPPORT, testsgd=method.searcher == "testsgd")
+    metrics, n_users = subject.wanted, inputs.n_users
+    hyper = hyper_parameters(method.searcher, method.hyper)
+    most = share_of(n_users, method.users)
+    most_combinations = share_of(space.n_combinations, method.combinations)
+    enumerates = SEARCHERS[method.searcher].searches_all and method.searcher != "adaptive"
+    limit = paper_seconds(n_users, space.n_combinations) if method.fixed_time else None
+    parts = [metrics] if enumerates else [(metric,) for metric in metrics]
+    started = time.perf_counter()
+    uses_proxy = SEARCHERS[method.searcher].uses_proxy
+    proxies = popularity_proxy(inputs, metrics, subject.threads) if uses_proxy else None
+    ledger = Ledger(inputs.candidates, subject.scorer)
+    rows: list[Row] = []
+    for part in parts:
+        if method.fixed_time:
+            # each search has the whole time, so it gets nothing for free
+            ledger = Ledger(inputs.candidates, subject.scorer)
+        measure = Measure(
+            part, inputs.candidates, inputs.side, ledger, subject.threads, inputs.list_of_user
+        )
+        at = len(rows)
+        own = None if proxies is None else proxies[at : at + len(part)]
+        queries = Queries(most_combinations)
+        outcome = search(
+            method.searcher,
+            Evidence(space, measure, len(part), seed, own),
+            hyper,
+            seed=seed,
+            budget=Budget(most, limit),
+            batch_users=n_users if method.searcher == "exact" else BATCH_USERS,
+            watch=queries.watch,
+        )
+        gaps = outcome.history.gaps[-1] if outcome.history.gaps else (0.0,) * len(part)
+        rows += [
+            {
+                "metric": metric.name,
+                "gap": gap,
+                "users": outcome.evidence.users_scored,
+                "combinations": queries.n,
+                "seconds_of_search": outcome.seconds,
+                "ending": outcome.ending,
+            }
+            for metric, gap in zip(part, gaps, strict=True)
+        ]
+    seconds = time.perf_counter() - started
+    together = {
+        "seconds": seconds,
+        "users_together": None if method.fixed_time else ledger.users,
+        "n_users": n_users,
+        "n_combinations": space.n_combinations,
+        "limit": limit,
+    }
+    return [{**row, **together} for row in rows]
+
+
+def share_of(n: int, share: float | None) -> int | None:
+    """So many of `n`, at least one; None for no limit."""
+    # a share times a count may be a hair below a whole number
+    return None if share is None else max(1, int(share * n + 1e-9))
+
 
 THETAS = {
     "movielens-1m": (0.01, 0.005),

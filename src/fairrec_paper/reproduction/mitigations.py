@@ -1,30 +1,159 @@
-"""Tables 4 and 6, mitigation, and the mitigation of the next-worst groups."""
+"""Tables 4 and 6: mitigation."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import replace
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
+import numpy as np
 import polars as pl
 
+from fairrec.core.progress import Progress
+from fairrec.groups.group import Group
+from fairrec.metrics.measured import measure_everyone
+from fairrec.metrics.reading import read_inputs
+from fairrec.mitigation.groups import WorstRule, choose_worst
 from fairrec.report.words import number
+from fairrec.result.mitigation_schema import MitigatedGroup, MitigationSummary
+from fairrec.workflows.mitigate import mitigate
 from fairrec_paper.reproduction import layout
 from fairrec_paper.reproduction.comparison import published
-from fairrec_paper.reproduction.experiment import Experiment, Frames, Setting
+from fairrec_paper.reproduction.experiment import Experiment, Frames, Row, Setting, Trial
 from fairrec_paper.reproduction.layout import Outcome, OutcomeTable
-from fairrec_paper.reproduction.methods import ADAPTIVE, DPSO, EXACT, FAIRAS, RANDOM, for_setting
-from fairrec_paper.reproduction.mitigation_trials import (
-    FRESH,
-    ORACLE,
-    SAME,
-    SIGNED,
-    URP,
-    WAYS,
-    mitigation_trial,
-    next_worst_trial,
-)
-from fairrec_paper.reproduction.trial import Trial
+from fairrec_paper.reproduction.subject import MIN_SUPPORT, Recommender, Subject, full_combinations
+
+WORST = WorstRule(share=0.1)
+URP, SIGNED = "urp@5", "urp@5, signed"
+TARGETS = {URP: "urp_abs@5", SIGNED: URP}
+"""By the paper's text URP is an absolute value; by its equation, its code and its gaps a signed one
+of which high values are bad, so both are improved."""
+FRESH = "chosen on other targets"
+SAME = "chosen on the same targets"
+ORACLE = "same targets, labels seen"
+WAYS = (FRESH, SAME, ORACLE)
+
+
+def mitigation_trial(subject: Subject, metric: str, way: str, permutations: int) -> Trial:
+    """The chosen groups and the gap, before and after: one row."""
+
+    def work(progress: Progress) -> list[Row]:
+        recommender = subject.recommender
+        chosen_by = recommender.predictions("validation" if way == FRESH else "test")
+        with _groups(metric, chosen_by, recommender.tables, subject.threads) as groups:
+            # an oracle has nothing to lose
+            how = {"reranker": "oracle", "strength": 1.0} if way == ORACLE else {}
+            return [
+                mitigated(
+                    recommender, metric, chosen_by, groups, permutations, progress=progress, **how
+                )
+            ]
+
+    about = {"metric": metric, "way": way, "permutations": permutations}
+    labels = {"dataset": subject.source.name, "model": subject.model, "metric": metric, "way": way}
+    name = f"{subject.source.name}: {subject.model}, {metric} {way}"
+    return Trial("mitigation", name, about, work, labels, subject)
+
+
+def mitigated(
+    recommender: Recommender,
+    metric: str,
+    chosen_by: pl.DataFrame,
+    groups: str | Path,
+    permutations: int,
+    **how: Any,
+) -> Row:
+    """What re-ranking the lists of groups does to them and to the gap on the test targets.
+
+    Parameters
+    ----------
+    chosen_by : scored candidates that groups and strength are chosen by
+    groups : a rule or a file
+    how : other options of `mitigate`
+    """
+    result = mitigate(
+        recommender.predictions(),
+        metric=TARGETS.get(metric, metric),
+        **recommender.tables,
+        validation=chosen_by,
+        groups=groups,
+        depth="full",
+        min_support=MIN_SUPPORT,
+        permutations=permutations,
+        **how,
+    )
+    return _row(result.summary, metric)
+
+
+@contextmanager
+def group_file(groups: Sequence[Group]) -> Iterator[Path]:
+    """These groups in a file, for as long as they are needed."""
+    with TemporaryDirectory() as folder:
+        file = Path(folder, "groups.parquet")
+        pl.DataFrame([group.as_dict() for group in groups]).write_parquet(file)
+        yield file
+
+
+@contextmanager
+def _groups(
+    metric: str, chosen_by: pl.DataFrame, tables: dict[str, Any], threads: int
+) -> Iterator[str | Path]:
+    """The rule for the worst groups; a file with those of the highest signed URP.
+
+    An audit takes neither end of the signed URP for the worse one, and would choose at both.
+    """
+    if metric != SIGNED:
+        yield f"worst:{WORST.share:.0%}"
+        return
+    inputs, wanted = read_inputs(chosen_by, **{**tables, "metrics": [URP]})
+    values = measure_everyone(inputs, wanted, threads).values[0]
+    space = full_combinations(inputs.attributes, MIN_SUPPORT)
+    rng = np.random.default_rng(0)
+    highest = choose_worst(values, space, higher_is_better=False, rule=WORST, rng=rng).groups
+    with group_file(highest) as file:
+        yield file
+
+
+def _row(summary: MitigationSummary, metric: str) -> Row:
+    """What the tables show of a mitigation."""
+    chosen = summary.effects[summary.metric].chosen
+    gap = summary.effects[URP if metric == SIGNED else metric].gap
+    ndcg = summary.effects["ndcg@5"].everyone
+    levels = {"before": gap.chance_before, "after": gap.chance_after}
+    means = {
+        "chosen_by": summary.regression.chosen_by,
+        "before": chosen.before,
+        "after": chosen.after,
+    }
+    return {
+        "reranker": summary.reranker,
+        "strength": summary.strength,
+        "n_groups": len(summary.groups),
+        "n_chosen": chosen.n_users,
+        "n_users": summary.n_users_reported,
+        **(_signed_means(summary.groups) if metric == SIGNED else means),
+        "p_change": chosen.p_value,
+        "gap_before": gap.before,
+        "gap_after": gap.after,
+        **{f"chance_{when}": level and level.mean for when, level in levels.items()},
+        **{f"p_{when}": level and level.p_value for when, level in levels.items()},
+        "ndcg_before": ndcg.before,
+        "ndcg_after": ndcg.after,
+    }
+
+
+def _signed_means(groups: Sequence[MitigatedGroup]) -> dict[str, float]:
+    """Means over the users of all groups, where the summary tells distances from the others."""
+    sizes = [group.change.n_users for group in groups]
+    values = {
+        "chosen_by": [group.chosen_by for group in groups],
+        "before": [group.change.before for group in groups],
+        "after": [group.change.after for group in groups],
+    }
+    return {name: float(np.average(np.array(of), weights=sizes)) for name, of in values.items()}
+
 
 METRICS = ("mrr@5", "ndcg@5", "urd@5", URP, SIGNED)
 LABELLED = ("mrr@5", "ndcg@5")
@@ -159,106 +288,4 @@ MITIGATION_EXPERIMENT = Experiment(
     datasets=("movielens-1m", "amazon-electronics"),
     plan=plan_mitigation,
     outcome=outcome_of_mitigation,
-)
-
-
-BUDGET = 0.2
-"""Of the users, for each search."""
-NEXT_WORST_METRICS = ("mrr@5", "ndcg@5", "urd@5", URP)
-EVERYONE = replace(EXACT, title="everyone scored")
-METHODS = (EVERYONE, *(replace(one, users=BUDGET) for one in (DPSO, FAIRAS, RANDOM, ADAPTIVE)))
-WHAT = ["dataset", "metric", "worst", "method"]
-
-
-def plan_next_worst(setting: Setting) -> list[Trial]:
-    """Every method with every seed; the exact worst groups do not depend on one."""
-    quick = setting.options.quick
-    seeds = [*setting.options.seeds][: 1 if quick else None]
-    return [
-        next_worst_trial(setting.subject(source, model), metric, for_setting(method, setting), seed)
-        for source in setting.sources
-        for model in setting.options.models[: 1 if quick else None]
-        for metric in NEXT_WORST_METRICS[: 1 if quick else None]
-        if metric != "urd@5" or source.bundle.has_categories
-        for method in METHODS
-        for seed in (seeds if method.users else (0,))
-    ]
-
-
-def over_models(rows: pl.DataFrame) -> pl.DataFrame:
-    """A row for each data set, metric, number of groups and method: means over models.
-
-    Returns
-    -------
-    `among_worst` is the share of the so many worst groups that were found, `better_by` the change
-    of the groups in the better direction, `better_by_sd` its standard deviation over seeds, of the
-    mean over models; `shown` counts the searches after which it is significant
-    """
-    per_seed = rows.group_by(*WHAT, "seed").agg(pl.col("better_by").mean())
-    spread = per_seed.group_by(WHAT).agg(pl.col("better_by").std().alias("better_by_sd"))
-    means = rows.group_by(WHAT, maintain_order=True).agg(
-        pl.len().alias("searches"),
-        pl.col("users", "n_groups", "n_chosen", "among_worst").mean(),
-        pl.col("chosen_by", "before", "after", "better_by").mean(),
-        (pl.col("p_change") <= 0.05).sum().alias("shown"),
-        pl.col("gap_before", "gap_after", "ndcg_before", "ndcg_after").mean(),
-    )
-    return means.join(spread, on=WHAT, how="left", maintain_order="left")
-
-
-def outcome_of_next_worst(setting: Setting, frames: Frames) -> Outcome:
-    """The groups that each method found, and the gap, before and after."""
-    rows = over_models(frames["next-worst"])
-    columns: list[layout.Column] = [
-        ("metric", layout.text("metric")),
-        ("worst", layout.count("worst")),
-        ("groups of", layout.text("method")),
-        ("users scored", layout.count("users")),
-        ("among the worst", layout.percent("among_worst", 0)),
-        ("where chosen", layout.figure("chosen_by")),
-        ("before", layout.figure("before")),
-        ("after", layout.figure("after")),
-        ("better by", layout.spread("better_by", "better_by_sd")),
-        ("p <= 0.05", _shown),
-        ("gap before", layout.figure("gap_before")),
-        ("gap after", layout.figure("gap_after")),
-        ("NDCG of all, after", layout.figure("ndcg_after")),
-        ("their users", layout.count("n_chosen")),
-    ]
-    note = (
-        "The lists of the so many worst groups that a method found are re-ranked. Searches, groups "
-        "and strength are by the validation targets, the effect is on the test targets, which are "
-        f"held out. Searches score at most {BUDGET:.0%} of the users. Means over models and seeds; "
-        "the spread is over seeds, of means over models. Among the worst: the share of the so "
-        "many worst groups, with everyone scored, that are among those found."
-    )
-    tables = [
-        layout.table(
-            f"next-worst-{source.name}",
-            f"The worst groups found, mitigated: {source.title}",
-            rows.filter(dataset=source.name),
-            columns,
-            note,
-            3,
-        )
-        for source in setting.sources
-    ]
-    notes = (
-        "The gap is between the two most distant of all groups, which need not be re-ranked ones; "
-        f"for {URP} it is of the signed one, as in Table 6.",
-    )
-    return Outcome(tuple(tables), (), (*notes, *setting.notes))
-
-
-def _shown(row: layout.ShownRow) -> str:
-    return f"{row['shown']} of {row['searches']}"
-
-
-NEXT_WORST_EXPERIMENT = Experiment(
-    name="next-worst",
-    label="Next-worst groups",
-    title="The worst groups that searches find under a budget, mitigated",
-    datasets=("movielens-1m", "blackfriday"),
-    plan=plan_next_worst,
-    outcome=outcome_of_next_worst,
 )

@@ -14,7 +14,7 @@ from fairrec.core.progress import Progress
 from fairrec.core.registry import Registry
 from fairrec.report.figures.still import need_figures
 from fairrec_paper.reproduction.data import TITLES, DataCatalogue
-from fairrec_paper.reproduction.experiment import Experiment, Setting
+from fairrec_paper.reproduction.experiment import Experiment, Setting, TrialStore, run_trials
 from fairrec_paper.reproduction.figures_2_to_4 import (
     CORRELATION_EXPERIMENT,
     INITIAL_POSITIONS_EXPERIMENT,
@@ -28,15 +28,13 @@ from fairrec_paper.reproduction.fixed_time import APPENDIX, EXPERIMENT
 from fairrec_paper.reproduction.gaps import (
     ATTRIBUTES_EXPERIMENT,
     EFFECTIVENESS_EXPERIMENT,
-    SENSITIVITY_EXPERIMENT,
 )
 from fairrec_paper.reproduction.layout import Outcome
-from fairrec_paper.reproduction.mitigations import MITIGATION_EXPERIMENT, NEXT_WORST_EXPERIMENT
+from fairrec_paper.reproduction.mitigations import MITIGATION_EXPERIMENT
 from fairrec_paper.reproduction.options import ReproduceOptions
 from fairrec_paper.reproduction.outputs import write_outcome
 from fairrec_paper.reproduction.subject import Shelf
 from fairrec_paper.reproduction.trained_models import MODEL_QUALITY_EXPERIMENT, TRAININGS_EXPERIMENT
-from fairrec_paper.reproduction.trial import TrialStore, run_trials
 
 EXPERIMENTS: Registry[Experiment] = Registry("experiment")
 
@@ -53,8 +51,6 @@ for _experiment in (
     EFFICIENCY_EXPERIMENT,
     HYPER_PARAMETERS_EXPERIMENT,
     TRAININGS_EXPERIMENT,
-    SENSITIVITY_EXPERIMENT,
-    NEXT_WORST_EXPERIMENT,
 ):
     EXPERIMENTS.add(_experiment.name, _experiment)
 

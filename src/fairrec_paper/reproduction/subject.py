@@ -18,7 +18,6 @@ from fairrec.core.files import file_sum
 from fairrec.core.options import spelled
 from fairrec.core.progress import Progress
 from fairrec.core.threads import available_threads
-from fairrec.demo.held_out import NegativeSampler
 from fairrec.groups.grouping import Grouping
 from fairrec.inputs.audit_inputs import AuditInputs
 from fairrec.inputs.ids import gather_lists, known_positions
@@ -71,10 +70,6 @@ def _decade(value: str) -> str:
 
 ScorePairs = Callable[[IntArray, AnyArray], FloatArray]
 """Positions of users and of items -> one score for each pair."""
-
-
-WHOLE_CATALOGUE = "all"
-"""As a number of candidates: every item the user never interacted with, and the target."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,46 +154,6 @@ def recommender_by_taste(bundle: Bundle, seed: int) -> Recommender:
     )
 
 
-def with_candidates(
-    recommender: Recommender, bundle: Bundle, n: int | str, seed: int
-) -> Recommender:
-    """The recommender with so many candidates for each test target, itself included.
-
-    Parameters
-    ----------
-    n : a number, or `WHOLE_CATALOGUE`
-    """
-    targets = recommender.candidates.explode("item_id", "label").filter(pl.col("label") > 0)
-    user_ids, item_ids = bundle.users["user_id"], bundle.items["item_id"]
-    users = known_positions(targets["user_id"], user_ids)
-    wanted = known_positions(targets["item_id"], item_ids)
-    sampler = NegativeSampler(
-        known_positions(bundle.interactions["user_id"], user_ids),
-        known_positions(bundle.interactions["item_id"], item_ids),
-        len(user_ids),
-        len(item_ids),
-    )
-    rng = np.random.default_rng([seed, 5])
-    if isinstance(n, str):
-        others = [sampler.free(user) for user in users]
-    else:
-        others = [*sampler.draw_lists(users, n - 1, rng)]
-    # in random order, so that no tie is to the target's advantage
-    lists = [
-        rng.permutation(np.append(own, target)) for own, target in zip(others, wanted, strict=True)
-    ]
-    lengths = [len(own) for own in lists]
-    flat = np.concatenate(lists)
-    rows = pl.DataFrame(
-        {
-            "user_id": targets["user_id"].gather(np.repeat(np.arange(len(lists)), lengths)),
-            "item_id": item_ids.gather(flat),
-            "label": (flat == np.repeat(wanted, lengths)).astype(np.int8),
-        }
-    )
-    return replace(recommender, candidates=rows.group_by("user_id", maintain_order=True).all())
-
-
 WARM_UP_LISTS = 64
 
 
@@ -222,7 +177,6 @@ class Subject:
     Parameters
     ----------
     runs : folder of trained runs; a finished one is never trained again
-    candidates : so many candidates of each user; by default those of the run
     """
 
     source: DataSource
@@ -230,7 +184,6 @@ class Subject:
     runs: Path
     training: TrainingPlan = field(default_factory=TrainingPlan)
     shelf: Shelf = field(default_factory=Shelf)
-    candidates: int | str | None = None
 
     def let_go(self) -> None:
         """Forget all that was loaded; it is loaded again when it is needed."""
@@ -245,7 +198,7 @@ class Subject:
 
     def identity(self, progress: Progress) -> dict[str, Any]:
         """What names the recommender and its candidates; it is trained first if it is not yet."""
-        about = {"model": self.model, **self.training.identity(), "candidates": self.candidates}
+        about = {"model": self.model, **self.training.identity()}
         if self.model == "taste":
             return {**about, "data": self.source.bundle.manifest.sha256}
         self.trained(progress)
@@ -283,10 +236,7 @@ class Subject:
         self.shelf.take(self)
         seed, bundle = self.training.data_seed, self.source.bundle
         by_taste = self.model == "taste"
-        loaded = recommender_by_taste(bundle, seed) if by_taste else recommender_of_run(self.folder)
-        if self.candidates is None:
-            return loaded
-        return with_candidates(loaded, bundle, self.candidates, seed)
+        return recommender_by_taste(bundle, seed) if by_taste else recommender_of_run(self.folder)
 
     @cached_property
     def _read(self) -> tuple[AuditInputs, tuple[MetricAtK, ...]]:

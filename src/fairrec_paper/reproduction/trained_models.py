@@ -2,23 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
+from typing import Any
 
 import polars as pl
 
 from fairrec.core.errors import InputError
 from fairrec.core.options import spelled
+from fairrec.core.progress import Progress
 from fairrec.report.words import number
 from fairrec_paper.reproduction import layout
 from fairrec_paper.reproduction.comparison import SUBJECT, published, published_exact
 from fairrec_paper.reproduction.data import TITLES
-from fairrec_paper.reproduction.experiment import Experiment, Frames, Setting
+from fairrec_paper.reproduction.experiment import Experiment, Frames, Row, Setting, Trial
 from fairrec_paper.reproduction.layout import Outcome, OutcomeTable
-from fairrec_paper.reproduction.mitigation_trials import training_trial
+from fairrec_paper.reproduction.methods import chance_trial
 from fairrec_paper.reproduction.options import PROTOCOLS
-from fairrec_paper.reproduction.search_trials import chance_trial
-from fairrec_paper.reproduction.trial import Trial
+from fairrec_paper.reproduction.subject import Subject
 
 NOTE = (
     "Loss and AUC on a random fifth of the training rows, each with a negative, which training "
@@ -27,6 +28,29 @@ NOTE = (
     "candidates. Mean and standard deviation over trainings where there are several."
 )
 MEASURED = ("loss", "auc", "loss_with_penalty", "test_auc", "test_mrr@5", "test_ndcg@5")
+
+
+def training_trial(subject: Subject, labels: Mapping[str, Any]) -> Trial:
+    """Loss and AUC of a trained model: one row."""
+
+    def work(progress: Progress) -> list[Row]:
+        record = subject.trained(progress)
+        assert record.holdout_loss is not None
+        return [
+            {
+                "loss": record.holdout_loss,
+                "loss_with_penalty": record.holdout_loss + record.penalty,
+                "auc": record.holdout_auc,
+                "n_train": record.n_train,
+                "epochs": len(record.epochs),
+                "best_epoch": record.best_epoch,
+                "seconds": sum(epoch.seconds for epoch in record.epochs),
+                **{f"test_{name}": value for name, value in record.test.items()},
+            }
+        ]
+
+    name = f"{labels['dataset']}: training {subject.folder.name}"
+    return Trial("training", name, {}, work, labels, subject)
 
 
 def plan_quality(setting: Setting) -> list[Trial]:

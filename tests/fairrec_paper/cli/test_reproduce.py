@@ -27,8 +27,6 @@ NAMES = [
     "figure-efficiency",
     "figure-hyper",
     "trainings",
-    "sensitivity",
-    "next-worst",
 ]
 
 

@@ -2,8 +2,8 @@ from __future__ import annotations
 
 import polars as pl
 
-from fairrec_paper.reproduction.claims import claims_table
 from fairrec_paper.reproduction.comparison import compared_gaps, costs
+from fairrec_paper.reproduction.gaps import claims_table
 from fairrec_paper.reproduction.methods import (
     ADAPTIVE,
     ADAPTIVE_TENTH,

@@ -26,7 +26,9 @@ def test_a_table_has_the_numbers_and_the_text():
 
 
 def test_a_spread_is_shown_where_there_is_one():
-    shown = layout.percent_spread("mean", "sd")
-    assert shown({"mean": 0.5, "sd": 0.021}) == "50.0% \u00b12.1"
-    assert shown({"mean": 0.5, "sd": 1e-17}) == shown({"mean": 0.5, "sd": None}) == "50.0%"
-    assert shown({"mean": None, "sd": None}) == "-"
+    shown = layout.percent_spread("mean")
+    assert shown({"mean": 0.5, "mean_sd": 0.021}) == "50.0% \u00b12.1"
+    assert (
+        shown({"mean": 0.5, "mean_sd": 1e-17}) == shown({"mean": 0.5, "mean_sd": None}) == "50.0%"
+    )
+    assert shown({"mean": None, "mean_sd": None}) == "-"

@@ -18,8 +18,8 @@ EVIL = "<script>alert(1)</script> & 50% of $x_1$ {a} | b"
 
 
 def outcome() -> Outcome:
-    data = pl.DataFrame({"method": ["dpso", EVIL], "gap": [0.123456, None], "sd": [0.01, None]})
-    columns = [("method", layout.text("method")), ("gap", layout.spread("gap", "sd"))]
+    data = pl.DataFrame({"method": ["dpso", EVIL], "gap": [0.123456, None], "gap_sd": [0.01, None]})
+    columns = [("method", layout.text("method")), ("gap", layout.spread("gap"))]
     bars = pl.DataFrame(
         {"data": [EVIL, EVIL], "series": ["here", "published"], "value": [-0.1, 0.3]}
     )

@@ -1,14 +1,9 @@
 from __future__ import annotations
 
 import numpy as np
-import polars as pl
-import pytest
 
 from fairrec_paper.reproduction.subject import (
-    WHOLE_CATALOGUE,
     PositionScorer,
-    recommender_by_taste,
-    with_candidates,
 )
 
 
@@ -32,24 +27,3 @@ def test_a_scorer_by_position_gives_the_scores_of_the_lists_asked_for(subject):
     user = inputs.user_ids[int(np.flatnonzero(inputs.list_of_user == 5)[0])]
     own = table.filter(table["user_id"] == user)["score"].to_numpy()
     assert sorted(own) == sorted(scores[offsets[5] : offsets[6]])
-
-
-@pytest.mark.parametrize("n", [7, WHOLE_CATALOGUE])
-def test_targets_can_stand_among_more_or_fewer_candidates(source, n):
-    bundle = source.bundle
-    before = recommender_by_taste(bundle, 0)
-    after = with_candidates(before, bundle, n, 0)
-    known = {
-        user: {*items}
-        for user, items in bundle.interactions.group_by("user_id").agg("item_id").iter_rows()
-    }
-
-    def targets(one) -> dict:
-        rows = one.candidates.explode("item_id", "label").filter(pl.col("label") == 1)
-        return dict(rows.select("user_id", pl.col("item_id").cast(pl.String)).iter_rows())
-
-    assert targets(after) == targets(before)
-    for user, items, labels in after.candidates.iter_rows():
-        n_all = bundle.items.height - len(known[user]) + 1
-        assert len(items) == len({*items}) == (n_all if n == WHOLE_CATALOGUE else n)
-        assert len({*items} & known[user]) == sum(labels) == 1

@@ -9,9 +9,9 @@ import pytest
 
 import fairrec
 from fairrec.core.errors import InputError, UnknownNameError
+from fairrec_paper.reproduction.experiment import code_sum
 from fairrec_paper.reproduction.options import QUICK
 from fairrec_paper.reproduction.reproducing import reproduce
-from fairrec_paper.reproduction.trial import code_sum
 
 FIGURE = "figure-initialise"
 

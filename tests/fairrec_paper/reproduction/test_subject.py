@@ -32,7 +32,6 @@ def test_without_training_the_data_name_it(subject, source):
         "protocol": "ours",
         "training_seed": 0,
         "data_seed": 0,
-        "candidates": None,
     }
     assert subject.folder.name == f"{source.key}-taste"
 

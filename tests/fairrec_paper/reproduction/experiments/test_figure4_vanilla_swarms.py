@@ -3,6 +3,7 @@ from __future__ import annotations
 import polars as pl
 import pytest
 
+from fairrec_paper.reproduction.experiment import TrialStore, run_trials
 from fairrec_paper.reproduction.figures_2_to_4 import (
     OPPONENTS,
     improvements,
@@ -10,7 +11,6 @@ from fairrec_paper.reproduction.figures_2_to_4 import (
     plan_vanilla,
 )
 from fairrec_paper.reproduction.methods import DPSO, NO_DESIGNS, ONE_DESIGN_OFF, PLAIN_PSO, PSO
-from fairrec_paper.reproduction.trial import TrialStore, run_trials
 from tests.fairrec_paper.reproduction.trial_rows import found, silent
 
 

@@ -28,7 +28,7 @@ def test_fairas_has_ten_rounds_too_where_its_own_results_have_them(setting, tmp_
     options = replace(setting.options, quick=False)
     trials = plan_effectiveness(replace(setting, sources=(songs,), options=options))
     rounds = [
-        (trial.labels["method"], trial.about(silent)["hyper"].get("rounds"))
+        (trial.labels["method"], trial.about["hyper"].get("rounds"))
         for trial in trials
         if "FairAS" in trial.labels.get("method", "")
     ]

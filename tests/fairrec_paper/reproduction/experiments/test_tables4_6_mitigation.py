@@ -4,8 +4,15 @@ from dataclasses import replace
 
 import polars as pl
 
-from fairrec_paper.reproduction.mitigation_trials import FRESH, ORACLE, SAME, SIGNED
-from fairrec_paper.reproduction.mitigations import METRICS, outcome_of_mitigation, plan_mitigation
+from fairrec_paper.reproduction.mitigations import (
+    FRESH,
+    METRICS,
+    ORACLE,
+    SAME,
+    SIGNED,
+    outcome_of_mitigation,
+    plan_mitigation,
+)
 
 
 def test_an_oracle_is_only_asked_for_what_labels_tell(setting):

@@ -3,7 +3,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from fairrec_paper.reproduction.search_trials import chance_trial
+from fairrec_paper.reproduction.methods import chance_trial
 from tests.fairrec_paper.reproduction.trial_rows import silent
 
 LABELS = {"dataset": "movielens-1m", "model": "taste"}
@@ -40,7 +40,7 @@ def test_chance_is_what_permutations_show_and_the_pooled_auc_is_not_tested(subje
 
 def test_attributes_and_permutations_make_another_trial(subject):
     def about(permutations, by=None):
-        return chance_trial(subject, LABELS, permutations, by=by).about(silent)
+        return chance_trial(subject, LABELS, permutations, by=by).identity(silent)
 
     assert about(19) == about(19)
     assert len({str(one) for one in (about(19), about(20), about(19, ["age"]))}) == 3

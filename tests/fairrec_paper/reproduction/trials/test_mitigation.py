@@ -3,13 +3,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from fairrec_paper.reproduction.mitigation_trials import (
-    FRESH,
-    ORACLE,
-    SAME,
-    SIGNED,
-    mitigation_trial,
-)
+from fairrec_paper.reproduction.mitigations import FRESH, ORACLE, SAME, SIGNED, mitigation_trial
 from fairrec_paper.reproduction.subject import full_combinations
 from tests.fairrec_paper.reproduction.trial_rows import silent
 

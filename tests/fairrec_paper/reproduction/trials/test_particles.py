@@ -3,12 +3,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from fairrec_paper.reproduction.search_trials import (
-    WAYS,
-    first_positions,
-    particle_trial,
-    space_of,
-)
+from fairrec_paper.reproduction.methods import WAYS, first_positions, particle_trial, space_of
 from tests.fairrec_paper.reproduction.trial_rows import silent
 
 

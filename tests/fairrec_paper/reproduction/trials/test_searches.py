@@ -4,8 +4,15 @@ from dataclasses import replace
 
 import pytest
 
-from fairrec_paper.reproduction.methods import ADAPTIVE, DPSO, EXACT, THEMIS
-from fairrec_paper.reproduction.search_trials import Method, chance_trial, search_trial
+from fairrec_paper.reproduction.methods import (
+    ADAPTIVE,
+    DPSO,
+    EXACT,
+    THEMIS,
+    Method,
+    chance_trial,
+    search_trial,
+)
 from tests.fairrec_paper.reproduction.trial_rows import silent
 
 LABELS = {"dataset": "movielens-1m", "model": "taste"}
@@ -56,10 +63,10 @@ def test_what_determines_a_search_is_in_its_name(subject):
         *(DPSO, replace(DPSO, users=0.1), replace(DPSO, hyper={"epsilon": 0.2})),
         replace(DPSO, combinations=0.1),
     )
-    abouts = [search_trial(subject, LABELS, method, 0).about(silent) for method in methods]
-    abouts.append(search_trial(subject, LABELS, DPSO, 1).about(silent))
+    abouts = [search_trial(subject, LABELS, method, 0).identity(silent) for method in methods]
+    abouts.append(search_trial(subject, LABELS, DPSO, 1).identity(silent))
     assert len({str(about) for about in abouts}) == 5
     # a title is only a label
     renamed = search_trial(subject, LABELS, replace(DPSO, title="other"), 0)
-    assert renamed.about(silent) == abouts[0]
+    assert renamed.identity(silent) == abouts[0]
     assert renamed.labels["method"] == "other"

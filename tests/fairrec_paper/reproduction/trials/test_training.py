@@ -5,7 +5,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from fairrec_paper.reproduction.mitigation_trials import training_trial
+from fairrec_paper.reproduction.trained_models import training_trial
 from tests.fairrec_paper.reproduction.trial_rows import silent
 
 
@@ -30,5 +30,5 @@ def test_the_row_is_what_the_run_recorded():
     expected = {"loss": 0.4, "auc": 0.9, "n_train": 100, "epochs": 2, "seconds": 3.5}
     more = {"loss_with_penalty": pytest.approx(0.45), "best_epoch": 1, "test_auc": 0.8}
     assert trial.work(silent) == [{**expected, **more}]
-    assert trial.about(silent) == {"model": "dcn"}
+    assert trial.identity(silent) == {"kind": "training", "model": "dcn"}
     assert trial.name == "lfm360k: training lfm-dcn-seed1"

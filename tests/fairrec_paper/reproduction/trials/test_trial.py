@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from fairrec.core.errors import InputError, OutputError
-from fairrec_paper.reproduction.trial import Trial, TrialStore, run_trials
+from fairrec_paper.reproduction.experiment import Trial, TrialStore, run_trials
 from tests.fairrec_paper.reproduction.trial_rows import silent
 
 
@@ -23,7 +23,7 @@ class Work:
             return [{"metric": "auc", "gap": 0.25 + seed}]
 
         about = {"seed": seed, "by": ("gender", "age")}
-        return Trial(kind, "a trial", lambda progress: about, work, labels)
+        return Trial(kind, "a trial", about, work, labels)
 
 
 def test_a_finished_trial_is_not_worked_out_again(tmp_path: Path):
@@ -45,7 +45,7 @@ def test_another_seed_or_kind_is_another_trial(tmp_path: Path):
 def test_other_code_is_another_trial(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     work, store = Work(), TrialStore(tmp_path)
     store.rows(work.trial(), silent)
-    monkeypatch.setattr("fairrec_paper.reproduction.trial.code_sum", lambda: "another")
+    monkeypatch.setattr("fairrec_paper.reproduction.experiment.code_sum", lambda: "another")
     store.rows(work.trial(), silent)
     store.rows(work.trial(), silent)
     assert work.times == 2
@@ -72,7 +72,7 @@ def test_an_interrupted_trial_leaves_nothing_behind(tmp_path: Path):
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        TrialStore(tmp_path).rows(Trial("search", "", lambda progress: {}, work), silent)
+        TrialStore(tmp_path).rows(Trial("search", "", {}, work), silent)
     assert [*tmp_path.iterdir()] == []
 
 
