@@ -23,8 +23,7 @@ from fairrec.policy.junit import to_junit
 from fairrec.policy.markdown import to_markdown as gate_markdown
 from fairrec.policy.text import to_text
 from fairrec.report.comparison.view import build_comparison_view
-from fairrec.report.text.markdown import comparison_markdown, to_markdown
-from fairrec.report.text.model_card import model_card
+from fairrec.report.text.markdown import comparison_markdown, model_card, to_markdown
 from fairrec.report.text.terminal import print_comparison, print_text
 from fairrec.report.text.trend import print_trend, trend_markdown, trend_view
 from fairrec.report.text.view import build_view

@@ -11,7 +11,7 @@ import polars as pl
 from fairrec.core.errors import plain
 from fairrec.report.comparison.words import status_of
 from fairrec.report.page.dot_plot import ticks
-from fairrec.report.text.ends import direction
+from fairrec.report.text.metric_words import direction
 from fairrec.report.words import group_label, number, numbers, signed_interval, tick, with_sign
 from fairrec.result.comparison import ComparisonSummary, MetricComparison
 from fairrec.result.comparison_parts import NUMBERS

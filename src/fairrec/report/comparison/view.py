@@ -8,11 +8,11 @@ from fairrec.core.errors import plain
 from fairrec.core.units import USERS, Unit
 from fairrec.report.comparison.dots import ChangedGroup, group_cells
 from fairrec.report.comparison.words import about, headline, how, said_of, status_of, tone_of
-from fairrec.report.text.p_values import p_of_gap
-from fairrec.report.text.table_view import TableView
+from fairrec.report.text.metric_words import p_of_gap
 from fairrec.report.text.verdict import Tone
 from fairrec.report.text.view import LONGEST_LINE
 from fairrec.report.words import (
+    TableView,
     confidence,
     group_label,
     is_nothing,

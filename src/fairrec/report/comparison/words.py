@@ -5,7 +5,7 @@ from __future__ import annotations
 from fairrec.core.errors import plain
 from fairrec.core.options import Blank, spelled
 from fairrec.core.units import Unit
-from fairrec.report.text.certificate import USUAL_SIZE
+from fairrec.report.text.metric_words import USUAL_SIZE
 from fairrec.report.text.verdict import Tone
 from fairrec.report.words import (
     confidence,

@@ -10,10 +10,10 @@ from fairrec.report.mitigation.facts import Fact, facts
 from fairrec.report.mitigation.slopes import Slope, slopes
 from fairrec.report.mitigation.strips import Strips, strips
 from fairrec.report.mitigation.words import headline, sentences, stamps, target_name
-from fairrec.report.text.p_values import p_of_gap
-from fairrec.report.text.table_view import TableView
+from fairrec.report.text.metric_words import p_of_gap
 from fairrec.report.text.view import LONGEST_LINE
 from fairrec.report.words import (
+    TableView,
     group_label,
     number,
     numbers,

@@ -6,7 +6,7 @@ from typing import Literal
 
 from fairrec.core.errors import plain
 from fairrec.metrics.direction import harm
-from fairrec.report.text.p_values import p_of_gap
+from fairrec.report.text.metric_words import p_of_gap
 from fairrec.report.words import (
     MINUS,
     group_label,

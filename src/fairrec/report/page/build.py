@@ -26,10 +26,9 @@ from fairrec.report.page.view import Definition, InputFile, PageLimits, PageView
 from fairrec.report.text.circumstances import compared_with, difference_name, no_longer_lines
 from fairrec.report.text.counterfactual import changes_tables, counterfactual_view
 from fairrec.report.text.counterfactual import headline as change_headline
-from fairrec.report.text.ends import direction
-from fairrec.report.text.origin import settings_line
+from fairrec.report.text.metric_words import direction
 from fairrec.report.text.ratios import ratios_view
-from fairrec.report.text.view import LONGEST_NAME, about_model, build_view
+from fairrec.report.text.view import LONGEST_NAME, about_model, build_view, settings_line
 from fairrec.report.words import confidence, number
 from fairrec.result.counterfactual import CounterfactualSummary
 from fairrec.result.metric_schema import MetricResult

@@ -9,9 +9,7 @@ from fairrec.report.page.chart_view import Certificate, CertificateStep
 from fairrec.report.page.drawn_metrics import drawn_metrics
 from fairrec.report.page.groups import PageGroups, short
 from fairrec.report.page.view import PageLimits
-from fairrec.report.text.certificate import curve_in_words
-from fairrec.report.text.ends import harm_word
-from fairrec.report.text.sampled import scored
+from fairrec.report.text.metric_words import curve_in_words, harm_word, scored
 from fairrec.report.words import number
 from fairrec.result.metric_schema import MetricResult, MetricVerdict
 

@@ -15,8 +15,8 @@ from fairrec.report.page.groups import PageGroups
 from fairrec.report.page.shown_groups import Key
 from fairrec.report.page.view import DotPlot, DotRow, PageLimits
 from fairrec.report.text.circumstances import compared_with
-from fairrec.report.text.ends import direction
-from fairrec.report.text.found_groups import Mark, found_groups, marks_of
+from fairrec.report.text.findings import Mark, found_groups, marks_of
+from fairrec.report.text.metric_words import direction
 from fairrec.report.words import numbers, plural, signed_interval, tick, with_sign
 from fairrec.result.metric_schema import MetricResult
 from fairrec.result.schema import AuditSummary

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from fairrec.report.page.view import PageLimits
-from fairrec.report.text.found_groups import found_groups
+from fairrec.report.text.findings import found_groups
 from fairrec.result.schema import AuditSummary
 
 

@@ -10,22 +10,24 @@ from fairrec.core.units import EndWords
 from fairrec.report.page.groups import PageGroups
 from fairrec.report.page.view import FindingCard, GroupCard, HistogramBar, PageLimits
 from fairrec.report.text.circumstances import explained
-from fairrec.report.text.ends import end_words
-from fairrec.report.text.finding import (
+from fairrec.report.text.findings import (
+    FoundGroup,
+    Served,
     because_of,
+    carried_by,
     difference_of,
+    found_groups,
+    neighbour_rows,
     one_at_a_time,
     random_sets_of,
+    served_in,
     simultaneous_interval,
     users_known,
     value_of_others,
 )
-from fairrec.report.text.found_groups import FoundGroup, Served, found_groups, served_in
-from fairrec.report.text.interaction import carried_by, neighbour_rows
-from fairrec.report.text.p_values import p_adjusted
-from fairrec.report.text.status import outcome_words
-from fairrec.report.text.unknown import unknown_of
-from fairrec.report.text.verdict import Verdict
+from fairrec.report.text.metric_words import end_words, p_adjusted
+from fairrec.report.text.missing import unknown_of
+from fairrec.report.text.verdict import Verdict, outcome_words
 from fairrec.report.words import interval, number, numbers, percent, plural
 from fairrec.result.metric_schema import Finding, MetricResult
 from fairrec.statistics.histogram import N_BINS

@@ -28,8 +28,7 @@ from fairrec.report.page.drawn_metrics import drawn_metrics
 from fairrec.report.page.groups import PageGroups, mark, short
 from fairrec.report.page.shown_groups import GroupRow, Key
 from fairrec.report.page.view import PageLimits
-from fairrec.report.text.ends import end_names
-from fairrec.report.text.sampled import mean_over
+from fairrec.report.text.metric_words import end_names, mean_over
 from fairrec.report.words import number, plural
 from fairrec.result.metric_schema import MetricResult
 from fairrec.result.schema import AuditSummary

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 from fairrec.report.page.chart_view import Role
 from fairrec.report.page.shown_groups import GroupFrame, Key
-from fairrec.report.text.ends import end_names
+from fairrec.report.text.metric_words import end_names
 from fairrec.result.metric_schema import MetricResult
 from fairrec.result.schema import AuditSummary
 

@@ -19,7 +19,7 @@ from fairrec.report.page.build import build_page_view
 from fairrec.report.page.group_charts import marks_in
 from fairrec.report.page.table import table_columns
 from fairrec.report.page.view import PageLimits, PageView
-from fairrec.report.text.interaction import neighbour_columns
+from fairrec.report.text.findings import neighbour_columns
 from fairrec.report.text.overview import SHOWN
 from fairrec.report.words import isolated
 from fairrec.result.counterfactual import CounterfactualSummary

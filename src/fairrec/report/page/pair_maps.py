@@ -16,7 +16,7 @@ from fairrec.report.page.drawn_metrics import drawn_metrics
 from fairrec.report.page.groups import PageGroups, short
 from fairrec.report.page.value_order import value_order
 from fairrec.report.page.view import PageLimits
-from fairrec.report.text.found_groups import found_groups
+from fairrec.report.text.findings import found_groups
 from fairrec.report.words import MINUS, plural, shown, signed, with_sign
 
 Pair = tuple[int, int]

@@ -13,7 +13,7 @@ from fairrec.report.page.chart_view import Role
 from fairrec.report.page.groups import PageGroups, mark
 from fairrec.report.page.shown_groups import GroupRow, Key
 from fairrec.report.page.view import PageLimits, SideBySideRow, TableRow
-from fairrec.report.text.p_values import p_adjusted
+from fairrec.report.text.metric_words import p_adjusted
 from fairrec.report.words import numbers, signed, signed_interval, with_sign
 
 SIDE_BY_SIDE = 20

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from fairrec.core.units import Unit
 from fairrec.report.page.view import GapScale, VerdictCard
-from fairrec.report.text.gap import beside_chance, is_beyond_chance
-from fairrec.report.text.sampled import mean_over
-from fairrec.report.text.status import Status
-from fairrec.report.text.verdict import Verdict
+from fairrec.report.text.metric_words import beside_chance, is_beyond_chance, mean_over
+from fairrec.report.text.verdict import Status, Verdict
 from fairrec.report.words import number, with_and
 from fairrec.result.metric_schema import MetricResult
 from fairrec.result.schema import AuditSummary

@@ -10,11 +10,11 @@ from rich.text import Text
 from fairrec.core.audit_options import LEAST_USERS
 from fairrec.core.errors import plain
 from fairrec.report.text.markdown import escape, table_lines, to_markdown
-from fairrec.report.text.status import SAME
-from fairrec.report.text.table_view import TableView
 from fairrec.report.text.terminal import print_text, rich_table
+from fairrec.report.text.verdict import SAME
 from fairrec.report.text.view import ReportView, build_view
 from fairrec.report.words import (
+    TableView,
     confidence,
     interval,
     number,
