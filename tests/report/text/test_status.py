@@ -9,12 +9,6 @@ from fairrec.report.text.verdict import outcome_words, status_of
 from tests.report.text.planted_report import planted_result, standing
 
 
-def test_a_result_without_verdicts_is_read_by_its_findings():
-    found = planted_result().metrics["auc"].model_copy(update={"verdict": None})
-    assert status_of(found) == "worse"
-    assert status_of(found.model_copy(update={"findings": ()})) == "inconclusive"
-
-
 def test_without_permutations_nothing_is_called_a_gap():
     result = planted_result().summary.model_copy(update={"permutations": 0})
     untested = result.metrics["auc"].model_copy(

@@ -9,19 +9,13 @@ import polars as pl
 from fairrec.core.audit_options import smallest_group
 from fairrec.core.errors import plain
 from fairrec.report.mitigation.view import build_mitigation_view
-from fairrec.report.page.certificates import certificates
+from fairrec.report.page.attributes import distributions, pair_maps
 from fairrec.report.page.chart_view import SearchHistory
-from fairrec.report.page.correlation import metric_correlation
-from fairrec.report.page.distributions import distributions
 from fairrec.report.page.dot_plot import about_rows, dot_plots
-from fairrec.report.page.drawn_metrics import about_drawn
-from fairrec.report.page.findings import group_cards, no_findings
+from fairrec.report.page.findings import group_cards, no_findings, side_by_side, table_rows
 from fairrec.report.page.group_charts import group_charts
-from fairrec.report.page.groups import PageGroups
-from fairrec.report.page.pair_maps import pair_maps
-from fairrec.report.page.shown_groups import GroupFrame
-from fairrec.report.page.table import side_by_side, table_rows
-from fairrec.report.page.verdicts import answer, verdict_card
+from fairrec.report.page.groups import GroupFrame, PageGroups, about_drawn
+from fairrec.report.page.metrics import answer, certificates, metric_correlation, verdict_card
 from fairrec.report.page.view import Definition, InputFile, PageLimits, PageView, Reproduce
 from fairrec.report.text.circumstances import compared_with, difference_name, no_longer_lines
 from fairrec.report.text.counterfactual import changes_tables, counterfactual_view

@@ -16,7 +16,7 @@ from fairrec.report.figures.pair_heat_map import pair_heat_map
 from fairrec.report.figures.search_history import search_history
 from fairrec.report.figures.trade_off import trade_off
 from fairrec.report.page.chart_view import PairMap
-from fairrec.report.page.table import number_columns
+from fairrec.report.page.findings import number_columns
 from fairrec.report.page.view import PageView
 from fairrec.report.words import isolated, plural
 
