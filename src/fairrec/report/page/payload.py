@@ -7,14 +7,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from fairrec.report.figures.before_after import before_after
-from fairrec.report.figures.certificate_curve import certificate_curve
+from fairrec.report.figures.curves import before_after, certificate_curve, search_history, trade_off
 from fairrec.report.figures.figure import Figure, Rows, drawable
-from fairrec.report.figures.group_chart import group_chart
-from fairrec.report.figures.metric_correlation import correlation_map
-from fairrec.report.figures.pair_heat_map import pair_heat_map
-from fairrec.report.figures.search_history import search_history
-from fairrec.report.figures.trade_off import trade_off
+from fairrec.report.figures.groups import correlation_map, group_chart, pair_heat_map
 from fairrec.report.page.chart_view import PairMap
 from fairrec.report.page.findings import number_columns
 from fairrec.report.page.view import PageView

@@ -8,7 +8,7 @@ from html import escape
 from itertools import groupby
 
 from fairrec.core.errors import plain
-from fairrec.report.figures.palette import GROUP, STILL_INK, WORSE
+from fairrec.report.figures.figure import GROUP, STILL_INK, WORSE
 from fairrec.report.page.dot_plot import ticks
 from fairrec.report.page.html import css_text, page_css, page_template, policy
 from fairrec.report.text.overview import SHOWN
