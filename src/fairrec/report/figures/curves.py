@@ -19,7 +19,7 @@ from fairrec.report.figures.figure import (
     layer,
     layered,
 )
-from fairrec.report.mitigation.slopes import Slope
+from fairrec.report.mitigation.charts import Slope
 from fairrec.report.mitigation.view import TradeOff
 from fairrec.report.page.chart_view import Certificate, SearchHistory
 from fairrec.report.words import number

@@ -16,7 +16,8 @@ if TYPE_CHECKING:
     import altair as alt
 
 # colours that stand out on light and on dark ground, and apart for colour-blind readers. Each says
-# one thing: orange is worse, blue is better, grey is neither or not known
+# one thing: orange is worse, blue is better, grey is neither or not known; findings have an
+# outline in ink
 WORSE = "#d1603d"
 BETTER = "#3f83c4"
 GROUP = "#7d8a9e"
