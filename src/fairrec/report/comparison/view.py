@@ -28,7 +28,6 @@ from fairrec.report.words import (
 )
 from fairrec.result.comparison import ComparisonSummary, GroupComparison, MetricComparison
 from fairrec.result.comparison_parts import NUMBERS
-from fairrec.result.metric_schema import Chance
 from fairrec.result.tables import group_in
 from fairrec.statistics.compared import LOSSES, Loss
 
@@ -341,7 +340,7 @@ def _everyone(summary: ComparisonSummary) -> TableView:
             n_users = f"{change.n_users:,}"
             means = (n_users, *numbers(change.before, change.after), by, interval)
         gaps = (
-            f"{number(size)}{_chance(chance)}"
+            number(size) if chance is None else f"{number(size)} ({p_of_gap(chance)})"
             for size, chance in (
                 (gap.before, gap.chance_before),
                 (gap.after, gap.chance_after),
@@ -361,7 +360,3 @@ def _everyone(summary: ComparisonSummary) -> TableView:
         note="Intervals hold for all metrics at once.",
         spare=(many, "gap before", "gap after"),
     )
-
-
-def _chance(chance: Chance | None) -> str:
-    return "" if chance is None else f" ({p_of_gap(chance)})"

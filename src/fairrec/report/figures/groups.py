@@ -256,18 +256,13 @@ def pair_heat_map(view: PairMap) -> Figure:
     ]
     spec = layered(
         layers,
-        round(_cell(len(view.rows)) * len(view.rows)),
+        round(min(44.0, max(22.0, 300 / len(view.rows))) * len(view.rows)),
         data="cells",
         params=[{"name": "chosen", "value": NOBODY}],
         autosize={"type": "fit-x", "contains": "padding"},
         config={"scale": {"bandPaddingInner": 0.06}},
     )
     return Figure(spec, {"cells": [fields_of(cell) for cell in view.cells]})
-
-
-def _cell(n_rows: int) -> float:
-    """The height of a cell: more where there are few."""
-    return min(44.0, max(22.0, 300 / n_rows))
 
 
 CELL = 44

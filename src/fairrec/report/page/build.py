@@ -25,7 +25,6 @@ from fairrec.report.text.ratios import ratios_view
 from fairrec.report.text.view import LONGEST_NAME, about_model, build_view, settings_line
 from fairrec.report.words import confidence, number
 from fairrec.result.counterfactual import CounterfactualSummary
-from fairrec.result.metric_schema import MetricResult
 from fairrec.result.mitigation_schema import MitigationSummary
 from fairrec.result.saved import AuditRun
 from fairrec.result.schema import AuditSummary
@@ -105,7 +104,10 @@ def build_page_view(
         histories=_histories(summary),
         coverage=words.coverage,
         notes=words.warnings,
-        definitions=tuple(_definition(name, result) for name, result in summary.metrics.items()),
+        definitions=tuple(
+            Definition(plain(name), plain(result.definition, 500), direction(result))
+            for name, result in summary.metrics.items()
+        ),
         reproduce=_reproduce(summary),
         group_file=group_file,
         mitigation=None if mitigation is None else build_mitigation_view(mitigation),
@@ -139,10 +141,6 @@ def _histories(summary: AuditSummary) -> tuple[SearchHistory, ...]:
             )
         )
     return tuple(histories)
-
-
-def _definition(name: str, result: MetricResult) -> Definition:
-    return Definition(plain(name), plain(result.definition, 500), direction(result))
 
 
 def _permutations(summary: AuditSummary) -> str:

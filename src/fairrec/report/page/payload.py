@@ -33,11 +33,13 @@ def chart_payload(view: PageView) -> str:
         figures["correlation"] = correlation_map(view.correlation)
     charts = {name: packer.chart(figure) for name, figure in figures.items()}
     pairs = _pairs(view, packer)
+    names = number_columns(view.unit, view.confidence, view.difference)
+    columns = [[row.numbers[at] for row in view.table] for at in range(len(names))]
     content = {
         "metrics": [[chart.metric, chart.anchor] for chart in view.charts],
         "charts": charts,
         "pairs": pairs,
-        "table": _table(view),
+        "table": {"names": names, "columns": columns},
         # what a difference beside a value as it is has to be called
         "adjusted": view.difference if view.is_adjusted else "",
         "specs": packer.specs,
@@ -45,13 +47,6 @@ def chart_payload(view: PageView) -> str:
     }
     text = json.dumps(content, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
     return text.replace("<", "\\u003c")
-
-
-def _table(view: PageView) -> dict[str, Any]:
-    """The numbers behind the rows of the table, in columns."""
-    names = number_columns(view.unit, view.confidence, view.difference)
-    columns = [[row.numbers[at] for row in view.table] for at in range(len(names))]
-    return {"names": names, "columns": columns}
 
 
 def pair_names(pairs: Sequence[PairMap]) -> list[str]:

@@ -103,6 +103,8 @@ def mean_over(result: MetricResult, summary: AuditSummary) -> str:
     return f"mean over {f'{many} with a value' if result.n_undefined else f'all {many}'}"
 
 
+# the gap is drawn and told as it is; its p-value counts it in standard errors, where ends of few
+# users weigh less: where both do not agree, it is said what each is
 _SMALL_P = 0.05
 """As unlikely as a gap beyond what chance shows in 95% of cases."""
 
@@ -233,7 +235,10 @@ def ruled_out_in_all(summary: AuditSummary, first: str = "") -> str:
         return ""
     # one size for all metrics: what holds from a smaller one on holds from there on too
     size = max(_nearest(certificate).support for certificate in known.values())
-    points = {name: _from(size, certificate) for name, certificate in known.items()}
+    points = {
+        name: [point for point in certificate if point.support <= size][-1]
+        for name, certificate in known.items()
+    }
     # a harm of 0: all others are shown to be better off
     points = {name: point for name, point in points.items() if point.harm > 0}
     if not points:
@@ -294,10 +299,6 @@ def curve_in_words(result: MetricResult, verdict: MetricVerdict, summary: AuditS
 def _nearest(certificate: tuple[CertifiedSize, ...]) -> CertifiedSize:
     """That of groups as large as something can usually be ruled out for."""
     return min(certificate, key=lambda point: abs(math.log(max(1, point.support) / USUAL_SIZE)))
-
-
-def _from(size: int, certificate: tuple[CertifiedSize, ...]) -> CertifiedSize:
-    return [point for point in certificate if point.support <= size][-1]
 
 
 def _none_of(n_groups: int, which: str, *, is_named: bool) -> str:
