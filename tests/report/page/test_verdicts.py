@@ -9,7 +9,7 @@ from typing import get_args
 import pytest
 
 from fairrec.core.units import USERS
-from fairrec.report.page.metrics import answer, verdict_card
+from fairrec.report.page.build import answer, verdict_card
 from fairrec.report.text.verdict import Status, Verdict
 from fairrec.result.metric_schema import Chance
 
