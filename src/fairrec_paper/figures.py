@@ -11,9 +11,8 @@ import polars as pl
 
 from fairrec.core.arrays import FloatArray
 from fairrec.core.errors import InputError
-from fairrec.report.figures.palette import CHOSEN, GROUP, SERIES
-from fairrec.report.figures.palette import SERIES as LINES
-from fairrec.report.figures.still import still
+from fairrec.report.figures.figure import CHOSEN, GROUP, SERIES, still
+from fairrec.report.figures.figure import SERIES as LINES
 
 if TYPE_CHECKING:
     import altair as alt

@@ -21,8 +21,7 @@ from fairrec.core.units import ITEMS, USERS, Unit
 from fairrec.policy.formats import to_annotations, to_junit, to_text
 from fairrec.policy.formats import to_markdown as gate_markdown
 from fairrec.report.comparison.view import build_comparison_view
-from fairrec.report.text.markdown import comparison_markdown, to_markdown
-from fairrec.report.text.model_card import model_card
+from fairrec.report.text.markdown import comparison_markdown, model_card, to_markdown
 from fairrec.report.text.terminal import print_comparison, print_text
 from fairrec.report.text.trend import print_trend, trend_markdown, trend_view
 from fairrec.report.text.view import build_view

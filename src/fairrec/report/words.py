@@ -1,10 +1,11 @@
-"""Numbers and outside text as people read them."""
+"""Numbers, outside text and tables as people read them."""
 
 from __future__ import annotations
 
 import math
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from itertools import pairwise
 
 from fairrec.core.errors import LONGEST_TEXT, plain
@@ -241,3 +242,30 @@ def plural(n: int, noun: str) -> str:
     ('1 group', '1,200 groups')
     """
     return f"{n:,} {noun}" if n == 1 else f"{n:,} {noun}s"
+
+
+@dataclass(frozen=True, slots=True)
+class TableView:
+    """A table as text: which columns are numbers, and a row of text each.
+
+    Parameters
+    ----------
+    spare : columns that a narrow layout may leave out, the first one first
+    """
+
+    title: str
+    columns: tuple[str, ...]
+    numeric: tuple[bool, ...]
+    rows: tuple[tuple[str, ...], ...]
+    note: str = ""
+    spare: tuple[str, ...] = ()
+
+    def without(self, column: str) -> TableView:
+        """The same without a column."""
+        at = self.columns.index(column)
+        return replace(
+            self,
+            columns=self.columns[:at] + self.columns[at + 1 :],
+            numeric=self.numeric[:at] + self.numeric[at + 1 :],
+            rows=tuple(row[:at] + row[at + 1 :] for row in self.rows),
+        )

@@ -7,7 +7,7 @@ from pathlib import Path
 from fairrec.core.atomic_io import write_text
 from fairrec.core.errors import InputError, plain
 from fairrec.mitigation.mitigation_result import MitigationResult
-from fairrec.report.text.model_card import model_card
+from fairrec.report.text.markdown import model_card
 from fairrec.result.audit_result import AuditResult
 from fairrec.stores.logged import refuse_no_result
 

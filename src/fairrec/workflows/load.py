@@ -11,8 +11,7 @@ from fairrec.core.options import invalid, spelled
 from fairrec.mitigation.mitigation_result import MitigationResult, load_mitigation
 from fairrec.mitigation.remedy import RerankerRecord
 from fairrec.report.comparison.page import comparison_card, comparison_page
-from fairrec.report.page.card import card_html
-from fairrec.report.page.html import page_html
+from fairrec.report.page.html import card_html, page_html
 from fairrec.report.page.trend import trend_page
 from fairrec.result.audit_result import AuditResult
 from fairrec.result.comparison import Comparison, load_comparison

@@ -9,8 +9,8 @@ import numpy as np
 import polars as pl
 
 from fairrec.core.arrays import AnyArray
-from fairrec.report.figures.metric_correlation import correlation_map
-from fairrec.report.figures.still import still
+from fairrec.report.figures.figure import still
+from fairrec.report.figures.groups import correlation_map
 from fairrec.report.page.chart_view import Correlation, CorrelationCell
 from fairrec_paper.figures import grouped_bars, initial_positions
 from fairrec_paper.reproduction import layout

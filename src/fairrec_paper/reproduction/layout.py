@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from fairrec.report.text.table_view import TableView
-from fairrec.report.words import number
+from fairrec.report.words import TableView, number
 from fairrec.report.words import p_value as p_words
 from fairrec_paper.reproduction.options import MODEL_TITLES
 

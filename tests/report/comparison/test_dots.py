@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from fairrec.report.comparison.dots import change_plots, changed_groups, group_cells
+from fairrec.report.comparison.view import change_plots, changed_groups, group_cells
 from tests.report.comparison.small_comparison import compared
 
 

@@ -2,9 +2,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from fairrec.report.figures.before_after import before_after
-from fairrec.report.figures.palette import BETTER, GROUP, WORSE
-from fairrec.report.mitigation.slopes import Level, Slope
+from fairrec.report.figures.curves import before_after
+from fairrec.report.figures.figure import BETTER, GROUP, WORSE
+from fairrec.report.mitigation.charts import Level, Slope
 from tests.report.figures.drawing import svg
 
 SLOPE = Slope(

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from fairrec.report.figures.certificate_curve import certificate_curve
+from fairrec.report.figures.curves import certificate_curve
 from fairrec.report.page.chart_view import Certificate, CertificateStep
 from tests.report.figures.drawing import svg
 

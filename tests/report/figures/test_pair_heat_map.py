@@ -2,8 +2,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from fairrec.report.figures.pair_heat_map import FADED, pair_heat_map
-from fairrec.report.figures.palette import DIVERGING, DIVERGING_NEUTRAL
+from fairrec.report.figures.figure import DIVERGING, DIVERGING_NEUTRAL
+from fairrec.report.figures.groups import FADED, pair_heat_map
 from fairrec.report.page.chart_view import PairMap
 from tests.report.figures.drawing import marks, page_view, svg
 

@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from fairrec.report.figures import palette
+from fairrec.report.figures import figure
 from fairrec.report.page.html import own_file, page_css
 
 MARKS = ("worse", "better", "group", "chosen", "ink", "soft")
@@ -59,33 +59,33 @@ def test_marks_stand_out_from_the_card(is_dark: bool):
     assert (light(colours["card"]) < 0.1) == is_dark
     poor = {name: contrast(colours[name], colours["card"]) for name in MARKS}
     drawn = (
-        *(palette.WORSE, palette.BETTER, palette.GROUP, palette.CHANCE, palette.CHOSEN),
+        *(figure.WORSE, figure.BETTER, figure.GROUP, figure.CHANCE, figure.CHOSEN),
         *(colour for scale in MAPS for colour in scale[::2]),
     )
-    counted = (mixed(colours["ink"], colours["card"], share) for share in palette.COUNTED)
+    counted = (mixed(colours["ink"], colours["card"], share) for share in figure.COUNTED)
     poor |= {colour: contrast(colour, colours["card"]) for colour in (*drawn, *counted)}
     assert {name: ratio for name, ratio in poor.items() if ratio < 3} == {}
 
 
-MAPS = (palette.DIVERGING, palette.DIVERGING_NEUTRAL)
+MAPS = (figure.DIVERGING, figure.DIVERGING_NEUTRAL)
 
 
 @pytest.mark.parametrize("colours", MAPS)
 def test_text_can_be_read_on_every_shade_of_a_map(colours: tuple[str, ...]):
     for colour in colours:
-        assert contrast(colour, palette.TEXT_ON_MAP) >= 4.5
+        assert contrast(colour, figure.TEXT_ON_MAP) >= 4.5
 
 
 def test_page_and_charts_mean_the_same_by_a_colour():
     colours = theme(is_dark=False)
-    assert (colours["worse"], colours["better"]) == (palette.WORSE, palette.BETTER)
-    assert (colours["group"], colours["chosen"]) == (palette.GROUP, palette.CHOSEN)
+    assert (colours["worse"], colours["better"]) == (figure.WORSE, figure.BETTER)
+    assert (colours["group"], colours["chosen"]) == (figure.GROUP, figure.CHOSEN)
     for scale in MAPS:
         assert f"linear-gradient(90deg, {', '.join(scale)})" in own_file("charts.css")
 
 
 def test_no_colour_means_two_things():
-    names = (palette.WORSE, palette.BETTER, palette.GROUP, palette.CHOSEN)
+    names = (figure.WORSE, figure.BETTER, figure.GROUP, figure.CHOSEN)
     assert len({*names}) == len(names)
     for one in names:
         for other in names:
@@ -94,6 +94,6 @@ def test_no_colour_means_two_things():
 
 
 def test_series_are_neither_better_nor_worse_and_stand_out():
-    assert not {*palette.SERIES} & {palette.WORSE, palette.BETTER, palette.CHOSEN}
+    assert not {*figure.SERIES} & {figure.WORSE, figure.BETTER, figure.CHOSEN}
     for card in (theme(is_dark)["card"] for is_dark in (False, True)):
-        assert min(contrast(colour, card) for colour in palette.SERIES) >= 3
+        assert min(contrast(colour, card) for colour in figure.SERIES) >= 3

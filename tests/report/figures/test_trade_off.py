@@ -1,7 +1,7 @@
 from __future__ import annotations
 
-from fairrec.report.figures.palette import BETTER, WORSE
-from fairrec.report.figures.trade_off import trade_off
+from fairrec.report.figures.curves import trade_off
+from fairrec.report.figures.figure import BETTER, WORSE
 from fairrec.report.mitigation.view import TradeOff, TradeOffLine
 from tests.report.figures.drawing import svg
 

@@ -7,8 +7,8 @@ from xml.etree import ElementTree
 import pytest
 
 import fairrec
-from fairrec.report.figures.palette import GROUP, WORSE
-from fairrec.report.figures.trend_lines import HEIGHT, reach_of, trend_lines
+from fairrec.report.figures.figure import GROUP, WORSE
+from fairrec.report.page.trend import HEIGHT, reach_of, trend_lines
 from tests.workflows.trend_builders import release, six_releases, users_of
 
 SVG = "{http://www.w3.org/2000/svg}"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from fairrec.report.mitigation.facts import facts
+from fairrec.report.mitigation.view import facts
 from tests.report.mitigation.small_summary import (
     NOTHING,
     WOMEN,

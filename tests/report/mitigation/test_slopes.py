@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from pytest import approx
 
-from fairrec.report.mitigation.slopes import Level, slopes
+from fairrec.report.mitigation.charts import Level, slopes
 from tests.report.mitigation.small_summary import (
     COST,
     NOTHING,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from fairrec.report.mitigation.strips import HARMED_NAMED, HEIGHT, strips
+from fairrec.report.mitigation.charts import HARMED_NAMED, HEIGHT, strips
 from fairrec.result.mitigation_schema import HarmedGroup
 from tests.report.mitigation.small_summary import (
     COST,

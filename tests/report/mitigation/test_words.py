@@ -6,7 +6,7 @@ from functools import cache
 
 import pytest
 
-from fairrec.report.mitigation.facts import facts
+from fairrec.report.mitigation.view import facts
 from fairrec.report.mitigation.words import headline, sentences, stamps, target_name, tone_of
 from fairrec.result.metric_schema import GapChange
 from fairrec.result.mitigation_schema import MitigationSummary

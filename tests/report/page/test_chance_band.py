@@ -9,7 +9,7 @@ import polars as pl
 import pytest
 
 import fairrec
-from fairrec.report.page.chance_band import chance_band, others_of_fully_scored
+from fairrec.report.page.groups import chance_band, others_of_fully_scored
 from fairrec.report.page.html import lay_out
 from fairrec.result.audit_result import AuditResult
 from fairrec.search.options import SearchOptions

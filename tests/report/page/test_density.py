@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from fairrec.report.page.density import density
+from fairrec.report.page.group_charts import density
 
 AXES = (1.0, 1000.0), (-1.0, 2.0)
 

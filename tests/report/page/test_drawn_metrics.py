@@ -11,7 +11,7 @@ import pytest
 
 from fairrec import audit
 from fairrec.report.page.build import build_page_view
-from fairrec.report.page.drawn_metrics import about_drawn, drawn_metrics
+from fairrec.report.page.groups import about_drawn, drawn_metrics
 from fairrec.report.page.html import MOST_BYTES, page_html
 from fairrec.report.page.view import PageLimits
 from fairrec.result.audit_result import AuditResult

@@ -9,7 +9,7 @@ from markupsafe import escape
 
 import fairrec
 from fairrec.metrics import METRICS
-from fairrec.report.mitigation.facts import facts
+from fairrec.report.mitigation.view import facts
 from fairrec.report.mitigation.words import sentences
 from fairrec.report.page import html
 from fairrec.report.page.build import build_page_view

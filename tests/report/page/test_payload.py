@@ -6,10 +6,9 @@ import json
 from dataclasses import replace
 from typing import Any
 
-from fairrec.report.figures.certificate_curve import certificate_curve
+from fairrec.report.figures.curves import certificate_curve
 from fairrec.report.figures.figure import Rows
-from fairrec.report.figures.group_chart import group_chart
-from fairrec.report.figures.pair_heat_map import pair_heat_map
+from fairrec.report.figures.groups import group_chart, pair_heat_map
 from fairrec.report.mitigation.view import TradeOff, TradeOffLine
 from fairrec.report.page.payload import chart_payload, pair_names
 from fairrec.report.page.view import PageView

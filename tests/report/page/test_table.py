@@ -7,9 +7,8 @@ import pytest
 
 import fairrec
 from fairrec.core.units import USERS
-from fairrec.report.page.groups import PageGroups
-from fairrec.report.page.shown_groups import GroupFrame
-from fairrec.report.page.table import number_columns, side_by_side, table_rows
+from fairrec.report.page.findings import number_columns, side_by_side, table_rows
+from fairrec.report.page.groups import GroupFrame, PageGroups
 from fairrec.report.page.view import PageLimits
 from fairrec.report.words import signed
 from fairrec.result.audit_result import AuditResult

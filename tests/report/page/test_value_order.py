@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from fairrec.report.page.value_order import value_order
+from fairrec.report.page.attributes import value_order
 
 
 @pytest.mark.parametrize(

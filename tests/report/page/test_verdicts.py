@@ -9,9 +9,8 @@ from typing import get_args
 import pytest
 
 from fairrec.core.units import USERS
-from fairrec.report.page.verdicts import answer, verdict_card
-from fairrec.report.text.status import Status
-from fairrec.report.text.verdict import Verdict
+from fairrec.report.page.build import answer, verdict_card
+from fairrec.report.text.verdict import Status, Verdict
 from fairrec.result.metric_schema import Chance
 
 

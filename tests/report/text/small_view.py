@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 from fairrec.report.mitigation.view import MitigationView
-from fairrec.report.text.found_groups import Mark
+from fairrec.report.text.findings import Mark
 from fairrec.report.text.overview import GroupLine, Overview
 from fairrec.report.text.ratios import RatiosView
-from fairrec.report.text.table_view import TableView
 from fairrec.report.text.verdict import Verdict
 from fairrec.report.text.view import ReportView
+from fairrec.report.words import TableView
 
 EMPTY = TableView("nothing there", ("group",), (False,), ())
 TABLE = TableView(

@@ -8,8 +8,7 @@ import polars as pl
 import pytest
 from rich.console import Console
 
-from fairrec.report.text.markdown import to_markdown
-from fairrec.report.text.model_card import model_card
+from fairrec.report.text.markdown import model_card, to_markdown
 from fairrec.report.text.terminal import print_text
 from fairrec.report.text.view import build_view
 from fairrec.result.audit_result import AuditResult

@@ -9,7 +9,7 @@ import polars as pl
 import pytest
 from markdown_it import MarkdownIt
 
-from fairrec.report.text.model_card import model_card
+from fairrec.report.text.markdown import model_card
 from fairrec.result.audit_result import AuditResult
 from tests.builders import audit, make_tables, two_groups
 

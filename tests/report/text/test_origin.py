@@ -8,9 +8,8 @@ import fairrec
 from fairrec.report.page.build import build_page_view
 from fairrec.report.page.html import page_html
 from fairrec.report.text.markdown import to_markdown
-from fairrec.report.text.origin import plan_lines, settings_line
 from fairrec.report.text.terminal import print_text
-from fairrec.report.text.view import build_view
+from fairrec.report.text.view import build_view, plan_lines, settings_line
 from fairrec.result.schema import AuditSummary, PlanSummary, SettingsSummary
 from tests.builders import make_tables
 

@@ -8,7 +8,7 @@ import numpy as np
 import polars as pl
 
 import fairrec
-from fairrec.report.text.interaction import carried_by
+from fairrec.report.text.findings import carried_by
 from fairrec.report.text.overview import overview
 from fairrec.report.text.view import build_view
 from fairrec.report.words import number, signed

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from fairrec.report.text.table_view import TableView
+from fairrec.report.words import TableView
 
 
 def test_a_column_goes_with_its_cells():

@@ -9,11 +9,10 @@ import pytest
 from rich.console import Console
 
 from fairrec.report.text.ratios import RatiosView
-from fairrec.report.text.status import Status
-from fairrec.report.text.table_view import TableView
 from fairrec.report.text.terminal import print_mitigation, print_text, rich_table
-from fairrec.report.text.verdict import Verdict
+from fairrec.report.text.verdict import Status, Verdict
 from fairrec.report.text.view import CarriedView
+from fairrec.report.words import TableView
 from tests.report.text.small_view import EMPTY, TABLE, mitigation_view, report_view
 
 

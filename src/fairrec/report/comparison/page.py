@@ -5,10 +5,16 @@ from __future__ import annotations
 import polars as pl
 
 from fairrec.core.errors import plain
-from fairrec.report.comparison.dots import change_plots, changed_groups, group_cells
-from fairrec.report.comparison.view import GROUP_NUMERIC, build_comparison_view, group_columns
+from fairrec.report.comparison.view import (
+    GROUP_NUMERIC,
+    build_comparison_view,
+    change_plots,
+    changed_groups,
+    group_cells,
+    group_columns,
+)
 from fairrec.report.page.html import TONE, css_text, page_css, page_template, policy
-from fairrec.report.text.table_view import TableView
+from fairrec.report.words import TableView
 from fairrec.result.comparison import ComparisonSummary
 
 ROWS_OF_TABLE = 1000

@@ -5,7 +5,7 @@ from __future__ import annotations
 from fairrec.core.errors import plain
 from fairrec.core.options import Blank, spelled
 from fairrec.core.units import Unit
-from fairrec.report.text.certificate import USUAL_SIZE
+from fairrec.report.text.metric_words import USUAL_SIZE
 from fairrec.report.text.verdict import Tone
 from fairrec.report.words import (
     confidence,
@@ -18,7 +18,6 @@ from fairrec.report.words import (
 from fairrec.result.comparison import (
     ComparedAudit,
     ComparisonSummary,
-    GroupComparison,
     MetricComparison,
 )
 from fairrec.statistics.changes import ChangeVerdict
@@ -119,7 +118,8 @@ def _lost(summary: ComparisonSummary) -> str:
         first = metric.lost[0]
         by = f" by more than {number(metric.matters)}" if first.outcome.endswith("by more") else ""
         n = metric.n_lost_by_more or metric.n_lost
-        said = f"{group_label(first.group)} {lost}{by} ({' → '.join(_ends(first))})"
+        ends = " → ".join(numbers(first.before, first.after))
+        said = f"{group_label(first.group)} {lost}{by} ({ends})"
         if n > 1:
             said += f", as did {n - 1:,} more of {plural(metric.n_groups, 'group')}"
         return f"{which}{said}"
@@ -130,10 +130,6 @@ def _lost(summary: ComparisonSummary) -> str:
         by = f" by more than {number(metric.matters)}" if metric.matters is not None else ""
         return f"No group of a single attribute {lost}{by}{gained}"
     return f"No group is shown to have {lost}{gained}"
-
-
-def _ends(group: GroupComparison) -> tuple[str, ...]:
-    return numbers(group.before, group.after)
 
 
 def _behind(summary: ComparisonSummary) -> str:

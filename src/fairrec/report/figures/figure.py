@@ -10,11 +10,96 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from fairrec.report.figures.palette import STILL_INK, STILL_STYLES
-from fairrec.report.figures.still import need_figures
+from fairrec.core.errors import InputError
 
 if TYPE_CHECKING:
     import altair as alt
+
+# colours that stand out on light and on dark ground, and apart for colour-blind readers. Each says
+# one thing: orange is worse, blue is better, grey is neither or not known; findings have an
+# outline in ink
+WORSE = "#d1603d"
+BETTER = "#3f83c4"
+GROUP = "#7d8a9e"
+"""A group of which nothing is said, and ends of which none is better."""
+CHANCE = GROUP
+CHOSEN = "#b07d00"
+SERIES = (GROUP, "#7d6fc4", "#2f9486")
+"""Lines of which none is better or worse than another."""
+DIVERGING = ("#da6f4b", "#f1ede6", "#4f90cd")
+"""Worst, nothing, best; dark text can be read on all of it."""
+DIVERGING_NEUTRAL = ("#8c8f96", "#f2f0f4", "#9f7fc9")
+"""Lowest, nothing, highest, where no end is better."""
+TEXT_ON_MAP = "#14181f"
+INK_STYLE = "ink"
+"""Name of the style of lines in the colour of text, which the page sets by its theme."""
+HALO_STYLE = "halo"
+"""Name of the style of lines in the colour of the ground."""
+COUNT_STYLE = "count"
+"""Name of the style of areas in the colour of text."""
+COUNTED = (0.5, 1.0)
+"""How much of it an area has: with one group in it, and with as many as anywhere."""
+STILL_INK = "#222222"
+STILL_STYLES = {
+    INK_STYLE: {"color": STILL_INK},
+    HALO_STYLE: {"stroke": "#ffffff"},
+    COUNT_STYLE: {"color": STILL_INK},
+}
+"""These styles on white."""
+NOBODY = -1
+"""The chosen group while none is."""
+
+
+# wide ones first: text is measured here, and cut off where a wider font is taken to show it
+FONT = "Verdana, 'DejaVu Sans', Helvetica, Arial, 'Liberation Sans', sans-serif"
+
+
+def need_figures() -> None:
+    """Say how to install what draws pictures, where it is not there."""
+    try:
+        import altair  # noqa: F401
+        import vl_convert  # noqa: F401
+    except ModuleNotFoundError as error:
+        raise InputError(
+            f"Drawing pictures needs {error.name}: pip install 'fairrec[figures]'"
+        ) from error
+
+
+def still(chart: Any, title: str, notes: Sequence[str] = ()) -> alt.TopLevelMixin:
+    """A chart with its title and the look of all still pictures."""
+    import altair as alt
+
+    heading = alt.TitleParams(title, subtitle=list(notes), anchor="start", offset=12)
+    # every kind of chart has these methods, but no common type says so
+    styled: alt.TopLevelMixin = (
+        chart.properties(title=heading)
+        .configure(font=FONT, background="white", padding=12)
+        .configure_title(fontSize=16, subtitleFontSize=12, subtitleColor="#555555", color=STILL_INK)
+        .configure_axis(
+            labelFontSize=12, titleFontSize=12, titleFontWeight="normal", gridColor="#e6e6e6"
+        )
+        .configure_legend(labelFontSize=13)
+        .configure_header(labelFontSize=13, titleFontSize=13)
+        .configure_view(stroke=None)
+    )
+    return styled
+
+
+def svg_of(chart: alt.TopLevelMixin) -> str:
+    """The chart as SVG; its specification is checked on the way."""
+    import vl_convert
+
+    drawn: str = vl_convert.vegalite_to_svg(chart.to_dict())
+    return drawn
+
+
+def pdf_of(svg: str) -> bytes:
+    """A picture for LaTeX, which takes no SVG."""
+    import vl_convert
+
+    drawn: bytes = vl_convert.svg_to_pdf(svg)
+    return drawn
+
 
 Rows = Sequence[Mapping[str, Any]]
 Spec = dict[str, Any]

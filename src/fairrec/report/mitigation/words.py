@@ -6,7 +6,7 @@ from typing import Literal
 
 from fairrec.core.errors import plain
 from fairrec.metrics.direction import harm
-from fairrec.report.text.p_values import p_of_gap
+from fairrec.report.text.metric_words import p_of_gap
 from fairrec.report.words import (
     MINUS,
     group_label,
@@ -43,7 +43,7 @@ def sentences(summary: MitigationSummary) -> tuple[str, ...]:
         _gap(summary, target),
         _cost(summary),
         _worse(summary),
-        _untouched(summary),
+        f"The lists of {plural(target.others.n_users, 'other user')} are as they were.",
         _harm(summary),
         _exposed(summary),
     )
@@ -266,11 +266,6 @@ def metrics_lost(summary: MitigationSummary) -> list[str]:
 def _worse(summary: MitigationSummary) -> str:
     lost = ", ".join(metrics_lost(summary))
     return f"Significantly worse for {chosen_groups(summary)}: {lost}." if lost else ""
-
-
-def _untouched(summary: MitigationSummary) -> str:
-    n_others = summary.effects[summary.metric].others.n_users
-    return f"The lists of {plural(n_others, 'other user')} are as they were."
 
 
 def in_words(change: Change) -> str:

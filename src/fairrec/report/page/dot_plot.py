@@ -10,13 +10,11 @@ import numpy as np
 import polars as pl
 
 from fairrec.core.errors import plain
-from fairrec.report.page.chance_band import chance_band, others_of_fully_scored
-from fairrec.report.page.groups import PageGroups
-from fairrec.report.page.shown_groups import Key
+from fairrec.report.page.groups import Key, PageGroups, chance_band, others_of_fully_scored
 from fairrec.report.page.view import DotPlot, DotRow, PageLimits
 from fairrec.report.text.circumstances import compared_with
-from fairrec.report.text.ends import direction
-from fairrec.report.text.found_groups import Mark, found_groups, marks_of
+from fairrec.report.text.findings import Mark, found_groups, marks_of
+from fairrec.report.text.metric_words import direction
 from fairrec.report.words import numbers, plural, signed_interval, tick, with_sign
 from fairrec.result.metric_schema import MetricResult
 from fairrec.result.schema import AuditSummary

@@ -13,9 +13,9 @@ import polars as pl
 from fairrec.core.arrays import FloatArray
 from fairrec.core.errors import plain
 from fairrec.metrics.direction import harm
-from fairrec.report.page.chance_band import chance_band, others_of_fully_scored
 from fairrec.report.page.chart_view import (
     Density,
+    DensityCell,
     FunnelPoint,
     GroupChart,
     Point,
@@ -23,13 +23,18 @@ from fairrec.report.page.chart_view import (
     Shape,
     Tone,
 )
-from fairrec.report.page.density import density
-from fairrec.report.page.drawn_metrics import drawn_metrics
-from fairrec.report.page.groups import PageGroups, mark, short
-from fairrec.report.page.shown_groups import GroupRow, Key
+from fairrec.report.page.groups import (
+    GroupRow,
+    Key,
+    PageGroups,
+    chance_band,
+    drawn_metrics,
+    mark,
+    others_of_fully_scored,
+    short,
+)
 from fairrec.report.page.view import PageLimits
-from fairrec.report.text.ends import end_names
-from fairrec.report.text.sampled import mean_over
+from fairrec.report.text.metric_words import end_names, mean_over
 from fairrec.report.words import number, plural
 from fairrec.result.metric_schema import MetricResult
 from fairrec.result.schema import AuditSummary
@@ -252,3 +257,54 @@ def _around(
         FunnelPoint(short(size), short(low), short(high))
         for size, low, high in zip(sizes.tolist(), lows, highs, strict=True)
     )
+
+
+COLUMNS = 34
+ROWS = 21
+"""Hexagons across the chart of a metric; about as wide as they are high on a wide screen."""
+STRIDE = ROWS + 2
+"""More than the number of any row: values on the edge belong to one half outside."""
+
+
+def density(
+    sizes: FloatArray,
+    values: FloatArray,
+    size_range: tuple[float, float],
+    value_range: tuple[float, float],
+) -> Density:
+    """Every group counted in the one hexagon it lies in.
+
+    Rows of hexagons lie half a hexagon apart from each other, so that the centres of the even and
+    of the odd rows are two rectangular lattices; the nearer centre of the two is the one.
+
+    Parameters
+    ----------
+    sizes, values : (n_groups,)
+    size_range, value_range : the axes of the chart; sizes are on a log scale
+    """
+    first, last = np.log10(size_range)
+    low, high = value_range
+    width, row = (last - first) / COLUMNS, (high - low) / ROWS
+    x, y = (np.log10(sizes) - first) / width, (values - low) / row
+    even = np.stack([np.round(x), 2 * np.round(y / 2)])
+    odd = np.stack([np.floor(x) + 0.5, 2 * np.floor(y / 2) + 1])
+    centres = np.where(_apart(even, x, y) <= _apart(odd, x, y), even, odd)
+    # one number a hexagon, as columns lie at halves: numbers are sorted far faster than pairs
+    at_half, at_row = (2 * centres[0]).astype(np.int64), centres[1].astype(np.int64)
+    cells, counts = np.unique(at_half * STRIDE + at_row, return_counts=True)
+    halves, rows = np.divmod(cells, STRIDE)
+    return Density(
+        cells=tuple(
+            DensityCell(short(10 ** (first + width * half / 2)), short(low + row * at), n)
+            for half, at, n in zip(halves.tolist(), rows.tolist(), counts.tolist(), strict=True)
+        ),
+        width=width,
+        height=row * 4 / 3,
+    )
+
+
+def _apart(centres: FloatArray, x: FloatArray, y: FloatArray) -> FloatArray:
+    """Squared distance where a hexagon is one wide, and its rows the root of 3/4 apart."""
+    across, up = centres[0] - x, centres[1] - y
+    squared: FloatArray = across**2 + 0.75 * up**2
+    return squared

@@ -16,11 +16,12 @@ import polars as pl
 
 from fairrec.core.atomic_io import write_text
 from fairrec.report.page.build import build_page_view
+from fairrec.report.page.findings import table_columns
 from fairrec.report.page.group_charts import marks_in
-from fairrec.report.page.table import table_columns
 from fairrec.report.page.view import PageLimits, PageView
-from fairrec.report.text.interaction import neighbour_columns
+from fairrec.report.text.findings import neighbour_columns
 from fairrec.report.text.overview import SHOWN
+from fairrec.report.text.view import build_view
 from fairrec.report.words import isolated
 from fairrec.result.counterfactual import CounterfactualSummary
 from fairrec.result.mitigation_schema import MitigationSummary
@@ -204,3 +205,14 @@ def make_ready() -> None:
         seen.add(name)
         page_template(name)
         waiting += {*re.findall(r'"(\w+\.html\.j2)"', own_file(name))} - seen
+
+
+def card_html(summary: AuditSummary) -> str:
+    """A part of a page that brings what it needs; outside text is escaped."""
+    view = build_view(summary)
+    return page_template("card.html.j2").render(
+        answer=view.overview,
+        about=[*filter(None, (view.called, view.title))],
+        first=(*view.plan, *view.checks, *view.missing, *view.circumstances),
+        findings=view.findings,
+    )

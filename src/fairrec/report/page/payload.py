@@ -7,16 +7,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from fairrec.report.figures.before_after import before_after
-from fairrec.report.figures.certificate_curve import certificate_curve
+from fairrec.report.figures.curves import before_after, certificate_curve, search_history, trade_off
 from fairrec.report.figures.figure import Figure, Rows, drawable
-from fairrec.report.figures.group_chart import group_chart
-from fairrec.report.figures.metric_correlation import correlation_map
-from fairrec.report.figures.pair_heat_map import pair_heat_map
-from fairrec.report.figures.search_history import search_history
-from fairrec.report.figures.trade_off import trade_off
+from fairrec.report.figures.groups import correlation_map, group_chart, pair_heat_map
 from fairrec.report.page.chart_view import PairMap
-from fairrec.report.page.table import number_columns
+from fairrec.report.page.findings import number_columns
 from fairrec.report.page.view import PageView
 from fairrec.report.words import isolated, plural
 
@@ -38,11 +33,13 @@ def chart_payload(view: PageView) -> str:
         figures["correlation"] = correlation_map(view.correlation)
     charts = {name: packer.chart(figure) for name, figure in figures.items()}
     pairs = _pairs(view, packer)
+    names = number_columns(view.unit, view.confidence, view.difference)
+    columns = [[row.numbers[at] for row in view.table] for at in range(len(names))]
     content = {
         "metrics": [[chart.metric, chart.anchor] for chart in view.charts],
         "charts": charts,
         "pairs": pairs,
-        "table": _table(view),
+        "table": {"names": names, "columns": columns},
         # what a difference beside a value as it is has to be called
         "adjusted": view.difference if view.is_adjusted else "",
         "specs": packer.specs,
@@ -50,13 +47,6 @@ def chart_payload(view: PageView) -> str:
     }
     text = json.dumps(content, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
     return text.replace("<", "\\u003c")
-
-
-def _table(view: PageView) -> dict[str, Any]:
-    """The numbers behind the rows of the table, in columns."""
-    names = number_columns(view.unit, view.confidence, view.difference)
-    columns = [[row.numbers[at] for row in view.table] for at in range(len(names))]
-    return {"names": names, "columns": columns}
 
 
 def pair_names(pairs: Sequence[PairMap]) -> list[str]:

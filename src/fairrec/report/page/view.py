@@ -15,11 +15,11 @@ from fairrec.report.page.chart_view import (
     Role,
     SearchHistory,
 )
-from fairrec.report.text.found_groups import Mark, Served
+from fairrec.report.text.findings import Mark, Served
 from fairrec.report.text.overview import Overview
 from fairrec.report.text.ratios import RatiosView
-from fairrec.report.text.table_view import TableView
 from fairrec.report.text.verdict import Verdict
+from fairrec.report.words import TableView
 
 
 @dataclass(frozen=True, slots=True)

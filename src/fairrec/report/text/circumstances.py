@@ -64,8 +64,9 @@ def _given(summary: AuditSummary) -> tuple[str, ...]:
         if about.n_missing
     ]
     if given.n_users_alone:
+        are = "is" if given.n_users_alone == 1 else "are"
         lines.append(
-            f"{unit.count(given.n_users_alone)} {_is(given.n_users_alone)} alone in such "
+            f"{unit.count(given.n_users_alone)} {are} alone in such "
             f"circumstances and can be compared with {unit.nobody}; wider bins would help."
         )
     left_out = {name: n for name, n in given.n_not_comparable.items() if n}
@@ -230,7 +231,3 @@ def _no_longer(one: NoLongerFound, summary: AuditSummary) -> str:
         f"{who}: no longer beyond chance: {both}: {gone}. What is left may be chance or not: among "
         f"{summary.unit.many} {summary.unit.who} are alike there are fewer to tell it by."
     )
-
-
-def _is(n: int) -> str:
-    return "is" if n == 1 else "are"

@@ -10,11 +10,11 @@ from rich.text import Text
 from fairrec.core.audit_options import LEAST_USERS
 from fairrec.core.errors import plain
 from fairrec.report.text.markdown import escape, table_lines, to_markdown
-from fairrec.report.text.status import SAME
-from fairrec.report.text.table_view import TableView
 from fairrec.report.text.terminal import print_text, rich_table
+from fairrec.report.text.verdict import SAME
 from fairrec.report.text.view import ReportView, build_view
 from fairrec.report.words import (
+    TableView,
     confidence,
     interval,
     number,
@@ -29,7 +29,6 @@ from fairrec.result.counterfactual import (
     AsTheyAre,
     CounterfactualSummary,
     MeanChange,
-    ValueChange,
 )
 from fairrec.result.schema import AuditSummary
 
@@ -147,7 +146,11 @@ def changes_table(summary: CounterfactualSummary) -> TableView:
     """Every value for all users, and for the users of each value."""
     rows = [_row("everyone", f"{summary.n_users:,}", summary.changes)]
     rows += [
-        _row(plain(_pair(pair), 300), f"{pair.n:,}", pair.changes)
+        _row(
+            plain(f"{pair.of} → {pair.to}" if pair.of else pair.to, 300),
+            f"{pair.n:,}",
+            pair.changes,
+        )
         for pair in summary.pairs[:MOST_ROWS]
     ]
     n_more = len(summary.pairs) - MOST_ROWS
@@ -165,10 +168,6 @@ def changes_table(summary: CounterfactualSummary) -> TableView:
             "one at a time. A change is that of a metric once changed, minus as it is." + more
         ),
     )
-
-
-def _pair(pair: ValueChange) -> str:
-    return f"{pair.of} → {pair.to}" if pair.of else pair.to
 
 
 def _row(who: str, n: str, changes: dict[str, MeanChange]) -> tuple[str, ...]:

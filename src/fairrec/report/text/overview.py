@@ -10,31 +10,35 @@ from fairrec.core.options import spelled
 from fairrec.core.units import USERS, Unit
 from fairrec.inputs.users import Value
 from fairrec.metrics.value_columns import metric_named
-from fairrec.report.text.certificate import USUAL_SIZE, ruled_out_in_all
 from fairrec.report.text.circumstances import names_of_given
-from fairrec.report.text.ends import end_words, harm_word, is_worse, of_two_lists
-from fairrec.report.text.finding import (
+from fairrec.report.text.findings import (
+    SERVED,
+    FoundGroup,
+    Mark,
+    Served,
     difference_of,
+    effect_in_sd,
+    found_groups,
+    marks_of,
+    other_side,
     random_sets_of,
     simultaneous_interval,
     undecided_headline,
     users_known,
     value_of_others,
 )
-from fairrec.report.text.found_groups import (
-    SERVED,
-    FoundGroup,
-    Mark,
-    Served,
-    effect_in_sd,
-    found_groups,
-    marks_of,
-    other_side,
+from fairrec.report.text.metric_words import (
+    USUAL_SIZE,
+    end_words,
+    exact_instead,
+    harm_word,
+    is_sampled,
+    is_worse,
+    of_two_lists,
+    p_adjusted,
+    ruled_out_in_all,
 )
-from fairrec.report.text.p_values import p_adjusted
-from fairrec.report.text.sampled import exact_instead, is_sampled
-from fairrec.report.text.status import SAME
-from fairrec.report.text.verdict import Tone, Verdict, is_cut
+from fairrec.report.text.verdict import SAME, Tone, Verdict, is_cut
 from fairrec.report.words import (
     confidence,
     group_label,

@@ -8,8 +8,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from fairrec.core.errors import listed, plain
-from fairrec.report.text.table_view import TableView
-from fairrec.report.words import group_label, number, percent, plural
+from fairrec.report.words import TableView, group_label, number, percent, plural
 from fairrec.result.plan_schema import Needed, PlanFacts
 from fairrec.statistics.certifiable import MOST_TIMES
 from fairrec.statistics.simultaneous import EDGES

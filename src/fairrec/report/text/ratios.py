@@ -8,8 +8,7 @@ from dataclasses import dataclass
 
 from fairrec.core.errors import plain
 from fairrec.core.units import Unit
-from fairrec.report.text.table_view import TableView
-from fairrec.report.words import confidence, group_label, number, percent, plural
+from fairrec.report.words import TableView, confidence, group_label, number, percent, plural
 from fairrec.result.metric_schema import CategoryRatios, GroupRatios, MetricRatios, Ratios, Split
 from fairrec.result.schema import AuditSummary
 from fairrec.statistics.ratio_scale import WhyNot

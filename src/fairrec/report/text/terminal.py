@@ -14,12 +14,11 @@ from rich.text import Text
 from fairrec.inputs.notes import CHECK_FIRST
 from fairrec.report.comparison.view import ComparisonView
 from fairrec.report.mitigation.view import MitigationView
-from fairrec.report.text.found_groups import Served
+from fairrec.report.text.findings import Served
 from fairrec.report.text.overview import Overview
-from fairrec.report.text.table_view import TableView
 from fairrec.report.text.verdict import Tone, said_of
 from fairrec.report.text.view import ReportView
-from fairrec.report.words import plural
+from fairrec.report.words import TableView, plural
 
 _SERVED: dict[Served, str] = {"worse": "red", "better": "blue", "differs": ""}
 _STYLE: dict[Tone, str] = {"found": "bold red", "clear": "bold green", "open": "bold yellow"}

@@ -10,9 +10,9 @@ from rich.text import Text
 
 from fairrec.core.errors import listed, plain
 from fairrec.report.text.markdown import escape, table_lines
-from fairrec.report.text.table_view import TableView
 from fairrec.report.text.terminal import rich_table
 from fairrec.report.words import (
+    TableView,
     confidence,
     group_label,
     number,

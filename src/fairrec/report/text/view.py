@@ -5,36 +5,41 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass
 
-from fairrec.core.errors import plain
+from fairrec.core.errors import listed, plain
 from fairrec.inputs.notes import CHECK_FIRST
-from fairrec.inputs.users import column_of
-from fairrec.report.text.catalogue import catalogue_lines
+from fairrec.inputs.several import LACKS
+from fairrec.inputs.users import MISSING, column_of
 from fairrec.report.text.circumstances import (
     circumstance_lines,
     compared_with,
     difference_name,
     explained_lines,
 )
-from fairrec.report.text.ends import end_names, end_words
-from fairrec.report.text.finding import (
+from fairrec.report.text.findings import (
+    carried_by,
     difference_of,
+    neighbour_columns,
+    neighbour_rows,
     one_at_a_time,
     simultaneous_interval,
     users_known,
 )
-from fairrec.report.text.interaction import carried_by, neighbour_columns, neighbour_rows
-from fairrec.report.text.missing import missing_lines
-from fairrec.report.text.origin import plan_lines, settings_line
+from fairrec.report.text.metric_words import end_names, end_words, exact_instead, p_adjusted
+from fairrec.report.text.missing import missing_lines, unknown_lines
 from fairrec.report.text.overview import Overview, overview
-from fairrec.report.text.p_values import p_adjusted
 from fairrec.report.text.ratios import RatiosView, ratios_view
-from fairrec.report.text.sampled import exact_instead
-from fairrec.report.text.status import outcome_words
-from fairrec.report.text.table_view import TableView
-from fairrec.report.text.unknown import unknown_lines
-from fairrec.report.text.verdict import Verdict, verdict_of
-from fairrec.report.words import confidence, group_label, number, percent, plural, shown, signed
-from fairrec.result.schema import AuditSummary, SearchSummary
+from fairrec.report.text.verdict import Verdict, outcome_words, verdict_of
+from fairrec.report.words import (
+    TableView,
+    confidence,
+    group_label,
+    number,
+    percent,
+    plural,
+    shown,
+    signed,
+)
+from fairrec.result.schema import AuditSummary, CatalogueExposure, ItemsShown, SearchSummary
 
 FINDINGS_SHOWN = 10
 NEIGHBOURS_SHOWN = 3
@@ -326,3 +331,86 @@ def _coverage(summary: AuditSummary) -> tuple[str, ...]:
             rest = f" and {n_more:,} more" if n_more else ""
             lines.append(f"{plain(name)}: too few {many} with value {named}{rest}.")
     return (*catalogue_lines(summary), *lines, *unknown_lines(summary))
+
+
+LONGEST_PATH, LONGEST = 300, 2000
+
+
+def plan_lines(summary: AuditSummary) -> tuple[str, ...]:
+    """Whether an audit was done as planned; nothing where there was no plan."""
+    plan = summary.plan
+    if plan is None:
+        return ()
+    which = f"{plain(plan.file, LONGEST_PATH)}, checksum {plan.checksum[:12]}"
+    if not plan.deviations:
+        return (f"As planned ({which}).",)
+    n_deviations = plural(len(plan.deviations), "deviation")
+    lines = (f"Deviates from the plan: {plain(each, LONGEST)}." for each in plan.deviations)
+    return (f"Planned ({which}), with {n_deviations}.", *lines)
+
+
+def settings_line(summary: AuditSummary) -> str:
+    """Which options came from a settings file; nothing where there was none."""
+    settings = summary.settings
+    if settings is None:
+        return ""
+    names = listed(settings.options) or "none"
+    return f"{plain(settings.file, LONGEST_PATH)}, checksum {settings.sha256[:12]}: {names}"
+
+
+_SHOWN = 5
+
+
+def catalogue_lines(summary: AuditSummary) -> tuple[str, ...]:
+    """What is to be said of the whole catalogue; nothing where users are compared."""
+    found = summary.catalogue
+    if found is None:
+        return ()
+    lines = [
+        f"The first {found.k} places of {found.n_lists:,} lists show {found.n_shown:,} of "
+        f"{plural(found.n_items, 'item')} ({percent(found.n_shown / max(1, found.n_items))}); the "
+        f"Gini index of their attention is {number(found.gini)} (0: all get the same)."
+    ]
+    lines += _seldom_shown(found, summary.coverage.min_users)
+    if found.expected_exposure_loss is not None:
+        loss = number(found.expected_exposure_loss)
+        lines.append(f"Expected-exposure loss against the ideal order: {loss} a list.")
+    for target, told in (("to_catalogue", "their share of the catalogue"), ("to_relevance", "due")):
+        values = {
+            name: value
+            for name, one in found.representation.items()
+            if (value := getattr(one, target)) is not None
+        }
+        if values:
+            named = ", ".join(f"{plain(n)} {number(v)}" for n, v in [*values.items()][:_SHOWN])
+            more = f" and {len(values) - _SHOWN:,} more" if len(values) > _SHOWN else ""
+            lines.append(
+                f"Attention-weighted rank fairness against {told} (1: every list meets it): "
+                f"{named}{more}."
+            )
+    return tuple(lines)
+
+
+def _seldom_shown(found: CatalogueExposure, min_users: int) -> list[str]:
+    """The values of which the smallest share of items is in any list; none where all are."""
+    kinds: dict[tuple[str, str], ItemsShown] = {}
+    for name, about in found.representation.items():
+        column = column_of(name, about.shown)
+        for value, one in about.shown.items():
+            # what lacks one of several values is no kind of items, what has none of them is one
+            if one.n_items >= min_users and not (column and value == LACKS):
+                kinds[column if column and value == MISSING else name, value] = one
+    share_of_all = found.n_shown / max(1, found.n_items)
+    shares = {kind: one.n_shown / one.n_items for kind, one in kinds.items()}
+    least = sorted(
+        (share, -kinds[kind].n_items, *kind)
+        for kind, share in shares.items()
+        if share < share_of_all
+    )
+    if not least:
+        return []
+    named = [
+        f"{group_label({name: value})} {kinds[name, value].n_shown:,} of {-n:,} ({percent(share)})"
+        for share, n, name, value in least[:_SHOWN]
+    ]
+    return [f"The smallest shares shown at all: {'; '.join(named)}."]

@@ -1,8 +1,9 @@
-"""Maps of two attributes: every combination of their values."""
+"""Attributes on the page: how many users have each value, and maps of two attributes."""
 
 from __future__ import annotations
 
 import math
+import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Set
 from typing import Any
@@ -10,14 +11,97 @@ from typing import Any
 import polars as pl
 
 from fairrec.core.errors import plain
+from fairrec.inputs.users import MISSING
 from fairrec.metrics.direction import badness
 from fairrec.report.page.chart_view import PairCell, PairMap, Ramp
-from fairrec.report.page.drawn_metrics import drawn_metrics
-from fairrec.report.page.groups import PageGroups, short
-from fairrec.report.page.value_order import value_order
-from fairrec.report.page.view import PageLimits
-from fairrec.report.text.found_groups import found_groups
-from fairrec.report.words import MINUS, plural, shown, signed, with_sign
+from fairrec.report.page.groups import PageGroups, drawn_metrics, short
+from fairrec.report.page.view import Distribution, PageLimits, ValueBar
+from fairrec.report.text.findings import found_groups
+from fairrec.report.words import MINUS, percent, plural, shown, signed, with_sign
+from fairrec.result.schema import AttributeSummary, AuditSummary
+
+_FIRST_NUMBER = re.compile(
+    r"(?P<below>under|below|up to|less than|<=?|≤)?\s*[\[(]?"
+    r"(?P<number>[-\u2212]?\d{1,15}(\.\d{1,15})?)",
+    re.IGNORECASE,
+)
+_NUMBER = re.compile(r"(\d{1,15}(?:\.\d{1,15})?)")
+
+ValueOrder = tuple[int, float, tuple[tuple[int, float, str], ...], str]
+
+
+def value_order(value: str) -> ValueOrder:
+    """Numbers and ranges by their first number, then words and the numbers in them, missing last.
+
+    >>> sorted(["b", "(missing)", "18-24", "9", "under 18", "a"], key=value_order)
+    ['9', 'under 18', '18-24', 'a', 'b', '(missing)']
+    >>> sorted(["City 10", "city 9", "City 2"], key=value_order)
+    ['City 2', 'city 9', 'City 10']
+    """
+    if value == MISSING:
+        return 2, 0.0, (), value
+    found = _FIRST_NUMBER.match(value)
+    if found is None:
+        return 1, 0.0, _parts(value), value
+    below = 1e-9 if found["below"] else 0.0
+    return 0, float(found["number"].replace("\u2212", "-")) - below, _parts(value), value
+
+
+def _parts(value: str) -> tuple[tuple[int, float, str], ...]:
+    """Its numbers and the words between them, whatever their case; numbers come first."""
+    return tuple(
+        (0, float(part), "") if at % 2 else (1, 0.0, part.casefold())
+        for at, part in enumerate(_NUMBER.split(value))
+        if part
+    )
+
+
+def distributions(summary: AuditSummary, limits: PageLimits) -> tuple[Distribution, ...]:
+    """One chart of bars an attribute, as many as there is room for."""
+    drawn, n_left = [], limits.values
+    for name, attribute in summary.attributes.items():
+        if n_left <= 0:
+            break
+        drawn.append(_distribution(name, attribute, summary, n_left))
+        n_left -= len(drawn[-1].bars)
+    return tuple(drawn)
+
+
+def _distribution(
+    name: str, attribute: AttributeSummary, summary: AuditSummary, most: int
+) -> Distribution:
+    largest = max(attribute.values.values(), default=1)
+    kept = dict([*attribute.values.items()][:most])
+    ordered = sorted(kept, key=value_order)
+    n_more = attribute.n_values - len(kept)
+    n_rest = summary.n_users - sum(kept.values())
+    least = 0 if summary.hidden is None else summary.hidden.min_shown
+    users_of_rest = f" with {summary.unit.count(n_rest)}" if n_rest >= least else ""
+    about = [plural(attribute.n_values, "value")]
+    if attribute.binning:
+        about.append(f"bins of {plain(attribute.binning)}")
+    if attribute.n_missing:
+        about.append(f"missing for {summary.unit.count(attribute.n_missing)}")
+    if attribute.n_values_below_support:
+        below = plural(attribute.n_values_below_support, "value")
+        about.append(f"{below} with fewer than {summary.coverage.min_users:,} {summary.unit.many}")
+    return Distribution(
+        attribute=plain(name),
+        about=", ".join(about),
+        bars=tuple(
+            ValueBar(
+                value=shown(value),
+                users=f"{kept[value]:,}",
+                share=percent(kept[value] / summary.n_users),
+                length=round(100 * kept[value] / largest, 1),
+                is_small=kept[value] < summary.coverage.min_users,
+                is_missing=value == MISSING,
+            )
+            for value in ordered
+        ),
+        rest=f"and {plural(n_more, 'smaller value')}{users_of_rest}" if n_more > 0 else "",
+    )
+
 
 Pair = tuple[int, int]
 """Positions of two attributes."""

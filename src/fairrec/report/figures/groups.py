@@ -1,24 +1,33 @@
-"""Value of each group against its size, with the funnel in which chance alone keeps them."""
+"""Charts of groups: by their size, by two attributes, and how alike metrics order them."""
 
 from __future__ import annotations
 
 from typing import Any
 
 from fairrec.core.units import Unit
-from fairrec.report.figures.figure import Figure, Spec, channel, fields_of, layer, layered, where
-from fairrec.report.figures.palette import (
+from fairrec.report.figures.figure import (
     BETTER,
     CHANCE,
     CHOSEN,
     COUNT_STYLE,
     COUNTED,
+    DIVERGING,
+    DIVERGING_NEUTRAL,
     GROUP,
     HALO_STYLE,
     INK_STYLE,
     NOBODY,
+    TEXT_ON_MAP,
     WORSE,
+    Figure,
+    Spec,
+    channel,
+    fields_of,
+    layer,
+    layered,
+    where,
 )
-from fairrec.report.page.chart_view import Density, GroupChart
+from fairrec.report.page.chart_view import Correlation, Density, GroupChart, PairMap
 
 IS_CHOSEN = "datum.group === chosen"
 COLOURS = {"worse": WORSE, "better": BETTER, "neutral": GROUP}
@@ -191,3 +200,102 @@ def _tooltip(unit: Unit) -> list[Spec]:
         channel("p_adjusted:Q", title="p adjusted", format=".3~f"),
         channel("mark:N", title="marked as"),
     ]
+
+
+FADED = 0.3
+"""How much of its colour a square keeps that chance alone explains."""
+PER_CHARACTER = 6.2
+"""Pixels that a character of a number needs."""
+
+
+def pair_heat_map(view: PairMap) -> Figure:
+    """The map of one pair and metric; `chosen` is the number of the group to mark.
+
+    Numbers stand in all squares or in none: the longest must fit.
+    """
+    bare = {"labelLimit": 120, "domain": False, "ticks": False, "grid": False}
+    at = {
+        "x": channel(
+            "column:N",
+            title=view.column_name,
+            sort=[*view.columns],
+            axis={"labelAngle": -45, **bare},
+        ),
+        "y": channel("row:N", title=view.row_name, sort=[*view.rows], axis=bare),
+    }
+    colours = DIVERGING_NEUTRAL if view.ramp.is_neutral else DIVERGING
+    scale = {"domain": [-1, 0, 1], "range": [*colours], "interpolate": "rgb"}
+    squares = {
+        **at,
+        "color": channel("shade:Q", scale=scale, legend=None),
+        "fillOpacity": where("datum.is_faded", FADED, 1),
+        "stroke": {"value": CHOSEN},
+        # a filter by the chosen group would be shorter, but Vega fails where none is left
+        "strokeWidth": where("datum.group === chosen", 4.5, 0),
+        "tooltip": [
+            channel("label:N", title="group"),
+            channel("size:Q", title=view.unit.many, format=","),
+            channel("value:Q", title="value", format=".3~r"),
+            channel("difference:Q", title="difference to others", format="+.3~r"),
+            channel("p_adjusted:Q", title="p adjusted", format=".3~f"),
+        ],
+    }
+    outline: dict[str, Any] = {"filled": False, "style": INK_STYLE, "strokeWidth": 2}
+    longest = max((len(cell.text) for cell in view.cells), default=0)
+    fits = f"bandwidth('x') >= {PER_CHARACTER * longest + 2:.0f}"
+    numbers = {**at, "text": {"condition": {"test": fits, **channel("text:N")}, "value": ""}}
+    # a faded square has the ground of the page, a full one is light on any ground
+    on_colour: dict[str, Any] = {"color": TEXT_ON_MAP, "fontWeight": 600}
+    layers = [
+        layer("rect", squares, cornerRadius=3, cursor="pointer"),
+        layer("rect", at, only="datum.is_finding", cornerRadius=3, tooltip=None, **outline),
+        *(
+            layer("text", numbers, only=which, fontSize=10.5, tooltip=None, **look)
+            for which, look in (("datum.is_faded", {}), ("!datum.is_faded", on_colour))
+        ),
+    ]
+    spec = layered(
+        layers,
+        round(min(44.0, max(22.0, 300 / len(view.rows))) * len(view.rows)),
+        data="cells",
+        params=[{"name": "chosen", "value": NOBODY}],
+        autosize={"type": "fit-x", "contains": "padding"},
+        config={"scale": {"bandPaddingInner": 0.06}},
+    )
+    return Figure(spec, {"cells": [fields_of(cell) for cell in view.cells]})
+
+
+CELL = 44
+
+
+def correlation_map(view: Correlation) -> Figure:
+    """Every two metrics, the number in each square."""
+    order = list(view.metrics)
+    bare = {"labelLimit": 110, "domain": False, "ticks": False, "grid": False}
+    at = {
+        "x": channel("column:N", title=None, sort=order, axis={"labelAngle": -45, **bare}),
+        "y": channel("row:N", title=None, sort=order, axis=bare),
+    }
+    colours = {"domain": [-1, 0, 1], "range": [*DIVERGING_NEUTRAL], "interpolate": "rgb"}
+    squares = {
+        **at,
+        "color": channel("correlation:Q", scale=colours, legend=None),
+        "tooltip": [
+            channel("row:N", title="metric"),
+            channel("column:N", title="against"),
+            channel("text:N", title="correlation"),
+        ],
+    }
+    # the squares are light or mid-toned on any ground, so the ink on them stays dark
+    numbers = {**at, "text": channel("text:N")}
+    spec = layered(
+        [
+            layer("rect", squares, cornerRadius=3),
+            layer("text", numbers, fontSize=12, color=TEXT_ON_MAP, tooltip=None),
+        ],
+        CELL * len(order),
+        data="cells",
+        autosize={"type": "fit-x", "contains": "padding"},
+        config={"scale": {"bandPaddingInner": 0.06}},
+    )
+    return Figure(spec, {"cells": [fields_of(cell) for cell in view.cells]})
