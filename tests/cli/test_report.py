@@ -50,7 +50,7 @@ def test_what_is_no_audit_is_refused(saved: Path):
         assert ran.code == 2
         assert says in ran.stderr
     (saved / "groups.parquet").write_text("nothing")
-    assert "it does not begin and end as one" in run_here("report", "out").stderr
+    assert "groups.parquet: cannot be read" in run_here("report", "out").stderr
     pl.DataFrame({"metric": ["auc"]}).write_parquet(saved / "groups.parquet")
     assert "is of another result" in run_here("report", "out").stderr
 

@@ -113,7 +113,7 @@ def test_a_working_folder_that_was_removed_stops_no_audit_in_memory(tmp_path, mo
 
 @pytest.mark.parametrize("force", [False, True])
 def test_a_trained_run_is_not_overwritten(tmp_path, force):
-    (tmp_path / "run.json").write_text('{"model": "deepfm"}')
+    (tmp_path / "run.json").write_text('{"model": "deepfm", "hyper_parameters": {}}')
     with pytest.raises(InputError, match="is no run of an audit") as said:
         load_audit_run(tmp_path, "")
     # what to do, and not a page of the validator's
