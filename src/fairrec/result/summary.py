@@ -44,7 +44,6 @@ from fairrec.result.schema import (
 from fairrec.search.gap_history import GapHistory
 from fairrec.search.searched import Searched
 from fairrec.search.searcher import hyper_parameters
-from fairrec.statistics.adjust import least_permutations
 from fairrec.statistics.analysis import Analysis
 from fairrec.statistics.circumstances import Differing
 from fairrec.statistics.explained import Explained
@@ -54,6 +53,7 @@ from fairrec.statistics.missing import Missing
 from fairrec.statistics.outcome import outcome_of_all
 from fairrec.statistics.pooled import PooledAnalysis
 from fairrec.statistics.ratios import RatioAnalysis
+from fairrec.statistics.simultaneous import least_permutations
 from fairrec.statistics.standing import Standing
 from fairrec.statistics.verdict import MetricVerdict
 

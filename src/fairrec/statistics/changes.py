@@ -11,8 +11,8 @@ import numpy as np
 from fairrec.core.arrays import BoolArray, FloatArray, IntArray
 from fairrec.groups.grouping import Grouping
 from fairrec.metrics.direction import harm
-from fairrec.statistics.adjust import holm
 from fairrec.statistics.paired import PairedChanges, PairedSums, paired_sums
+from fairrec.statistics.simultaneous import holm
 
 ChangeVerdict = Literal["improved", "worse", "changed", "not significant", "unchanged"]
 """At the significance level alpha; changed: significantly, in a metric of which neither end is

@@ -11,7 +11,7 @@ from fairrec.groups.cells import Cells, number_combinations
 from fairrec.statistics.cell_sums import Draws
 from fairrec.statistics.draws import PermutedSums
 from fairrec.statistics.moments import Moments
-from fairrec.statistics.stratified import distinct_masks
+from fairrec.statistics.strata import distinct_masks
 from fairrec.statistics.table_draws import TableSums
 
 # nanoseconds of one processor, as `python -m benchmarks draws` measures them

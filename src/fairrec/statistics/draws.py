@@ -17,8 +17,7 @@ from fairrec.core.kernels import kernel
 from fairrec.groups.cells import Cells, number_combinations
 from fairrec.statistics.cell_sums import CellSums
 from fairrec.statistics.moments import Moments, Sample
-from fairrec.statistics.strata import Strata
-from fairrec.statistics.stratified import distinct_masks
+from fairrec.statistics.strata import Strata, distinct_masks
 
 
 class Four(NamedTuple):

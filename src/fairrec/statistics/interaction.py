@@ -18,7 +18,7 @@ from fairrec.groups.cells import Cells
 from fairrec.groups.grouping import Grouping
 from fairrec.groups.lattice import ANY
 from fairrec.metrics.measured import Measured
-from fairrec.statistics.moderation import moderated
+from fairrec.statistics.strata import moderated
 
 CarriedBy = Literal["the combination", "each condition by itself", "not certain which"]
 

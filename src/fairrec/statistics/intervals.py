@@ -19,9 +19,9 @@ import numpy as np
 from scipy.special import log_ndtr
 
 from fairrec.core.arrays import BoolArray, FloatArray
-from fairrec.statistics.moderation import PRIOR_USERS
 from fairrec.statistics.moments import Moments
 from fairrec.statistics.scores import Spread, others_spread, own_error, own_spread, student_scale
+from fairrec.statistics.strata import PRIOR_USERS
 
 _LARGEST_CUT_OFF = 40.0
 _HALVINGS = 40
