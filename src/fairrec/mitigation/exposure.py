@@ -20,7 +20,7 @@ from fairrec.metrics.attention import discounts
 from fairrec.metrics.ranked import RankedLists, mean_over_places
 from fairrec.result.changes import change_of
 from fairrec.result.mitigation_schema import ExposureChange
-from fairrec.statistics.changes import change_verdict
+from fairrec.statistics.paired import change_verdict
 from fairrec.statistics.simultaneous import holm
 
 

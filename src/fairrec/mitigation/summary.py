@@ -23,7 +23,7 @@ from fairrec.result.mitigation_schema import (
     MitigationSummary,
     TradeOffPoint,
 )
-from fairrec.statistics.changes import GroupChanges
+from fairrec.statistics.paired import GroupChanges
 
 
 def summary_of(

@@ -24,8 +24,7 @@ from fairrec.policy.rules import Policy, Require, Rule
 from fairrec.result.counterfactual import Affected
 from fairrec.result.metric_schema import MetricResult
 from fairrec.result.schema import AuditSummary
-from fairrec.statistics.outcome import BY_MORE, RULED_OUT, WORSE
-from fairrec.statistics.verdict import ruled_out_from
+from fairrec.statistics.verdict import BY_MORE, RULED_OUT, WORSE, ruled_out_from
 
 _MOST_PERCENT = 100
 Changes = Callable[[str], GroupHarms]

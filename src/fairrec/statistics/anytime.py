@@ -11,10 +11,10 @@ growth, over the release it began with. Without any it is an e-process: the chan
 reaches 1 / level is at most the level, however often and whenever one looks (Ville 1939). Of lines
 that share a level, each must reach the inverse of its own share (`Said`).
 
-Releases are not independent where they are judged by the same users or the same held-out data:
-whom the model does not suit is served badly again. What two releases have in common is known
-(`statistics/in_common`), how much of a value persists is not. So evidence is the least over all
-shares that may persist.
+Releases are not independent where they are judged by the same users or the same held-out data: whom
+the model does not suit is served badly again. What two releases have in common is known
+(`statistics/release_overlap`), how much of a value persists is not. So evidence is the least over
+all shares that may persist.
 """
 
 from __future__ import annotations

@@ -20,7 +20,7 @@ from fairrec.metrics.change import (
     over_other_values,
 )
 from fairrec.metrics.parsing import DEFAULT_K
-from fairrec.statistics.affected import AffectedShare, Sampling
+from fairrec.statistics.paired import AffectedShare, Sampling
 from fairrec.workflows.counterfactual_asked import Asked
 
 

@@ -25,9 +25,9 @@ from fairrec.search.queries import Queries
 from fairrec.search.searcher import SEARCHERS, hyper_parameters
 from fairrec.search.searchers.dpso import DPSOParameters, observed_positions
 from fairrec.search.searchers.swarm import uniform_positions
+from fairrec.statistics.metric_analysis import pooled_per_cell
 from fairrec.statistics.moments import group_moments
 from fairrec.statistics.permutation import Extremes, Permuted, gap_p_value, null_distribution
-from fairrec.statistics.pooled import pooled_per_cell
 from fairrec_paper.reproduction.data import DataSource
 from fairrec_paper.reproduction.subject import MIN_SUPPORT, Subject, full_combinations
 from fairrec_paper.reproduction.trial import Row, Trial

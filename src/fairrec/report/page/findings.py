@@ -28,7 +28,7 @@ from fairrec.report.text.unknown import unknown_of
 from fairrec.report.text.verdict import Verdict
 from fairrec.report.words import interval, number, numbers, percent, plural
 from fairrec.result.metric_schema import Finding, MetricResult
-from fairrec.statistics.histogram import N_BINS
+from fairrec.statistics.distribution import N_BINS
 
 MOST_VALUES = 5
 """Of more values only the outer ones fit below the bars."""

@@ -12,7 +12,7 @@ from fairrec.inputs.users import Value, column_of
 from fairrec.report.text.ends import is_worse
 from fairrec.result.metric_schema import Finding, MetricResult
 from fairrec.result.schema import AuditSummary
-from fairrec.statistics.outcome import WORSE, position_of
+from fairrec.statistics.verdict import WORSE, position_of
 
 Served = Literal["worse", "differs", "better"]
 SERVED: tuple[Served, ...] = ("worse", "differs", "better")

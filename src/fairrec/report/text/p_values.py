@@ -5,8 +5,8 @@ from __future__ import annotations
 from fairrec.report.words import p_is, p_value
 from fairrec.result.metric_schema import Chance
 from fairrec.result.schema import AuditSummary
+from fairrec.statistics.bootstrap import n_draws_at
 from fairrec.statistics.permutation import least_p_value
-from fairrec.statistics.resampled_users import n_draws_at
 
 
 def p_adjusted(adjusted: float, summary: AuditSummary) -> str:

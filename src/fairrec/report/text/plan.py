@@ -11,7 +11,7 @@ from fairrec.core.errors import listed, plain
 from fairrec.report.text.table_view import TableView
 from fairrec.report.words import group_label, number, percent, plural
 from fairrec.result.plan_schema import Needed, PlanFacts
-from fairrec.statistics.certifiable import MOST_TIMES
+from fairrec.statistics.power import MOST_TIMES
 from fairrec.statistics.simultaneous import EDGES
 
 _NOT_THERE = " With a dash: no group of the plan is about as large, so nothing is computed for it."

@@ -12,7 +12,7 @@ from fairrec.report.text.table_view import TableView
 from fairrec.report.words import confidence, group_label, number, percent, plural
 from fairrec.result.metric_schema import CategoryRatios, GroupRatios, MetricRatios, Ratios, Split
 from fairrec.result.schema import AuditSummary
-from fairrec.statistics.ratio_scale import WhyNot
+from fairrec.statistics.ratios import WhyNot
 
 ROWS_SHOWN, LEAST_ROWS = 30, 5
 BELOW_SHOWN = NAMES_SHOWN = 3

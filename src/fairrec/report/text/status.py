@@ -9,7 +9,7 @@ from fairrec.report.text.ends import is_worse
 from fairrec.report.text.unknown import if_like_others_of
 from fairrec.result.metric_schema import Finding, MetricResult
 from fairrec.result.schema import AuditSummary
-from fairrec.statistics.outcome import Outcome
+from fairrec.statistics.verdict import Outcome
 
 Status = Literal[
     "worse by more than matters",

@@ -15,7 +15,7 @@ from fairrec.report.words import (
 )
 from fairrec.result.metric_schema import Finding, MetricResult, Unknown
 from fairrec.result.schema import AuditSummary
-from fairrec.statistics.outcome import RULED_OUT, position_of
+from fairrec.statistics.verdict import RULED_OUT, position_of
 
 METRICS_SHOWN = 3
 
