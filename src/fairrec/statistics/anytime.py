@@ -245,17 +245,14 @@ def _least_of_lines(lines: _Lines, things: FloatArray, up_to: _UpTo) -> Evidence
             for share in PERSISTING:
                 correlation = (1 - share) * alone + share * of_part
                 inverse = np.linalg.inv(np.linalg.cholesky(correlation))
-                found = _lesser(found, up_to(part, inverse))
+                other = up_to(part, inverse)
+                found = _chosen(found.log <= other.log, found, other)
         parts.append(found)
     return Evidence(*(np.concatenate(column) for column in zip(*map(_columns, parts), strict=True)))
 
 
 def _columns(evidence: Evidence) -> tuple[FloatArray, IntArray, FloatArray]:
     return evidence.log, evidence.since, evidence.size
-
-
-def _lesser(one: Evidence, other: Evidence) -> Evidence:
-    return _chosen(one.log <= other.log, one, other)
 
 
 def _chosen(is_one: BoolArray, one: Evidence, other: Evidence) -> Evidence:

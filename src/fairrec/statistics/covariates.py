@@ -105,7 +105,9 @@ def differing_circumstances(
                 drawn = _drawn(i, is_in, circumstance, analysis, at_random)
                 if drawn is not None:
                     part = _beyond(drawn, critical)
-            told = part is None or _is_worth_telling(part, difference)
+            told = part is None or (
+                part * difference > 0 and abs(part) >= LEAST_SHARE * abs(difference)
+            )
             if told and np.isfinite(difference):
                 here, elsewhere = table.means(is_member)
                 means = None if drawn is None else (drawn[0].mean(), drawn[1].mean())
@@ -115,10 +117,6 @@ def differing_circumstances(
                     )
                 )
     return tuple(found)
-
-
-def _is_worth_telling(part: float, difference: float) -> bool:
-    return part * difference > 0 and abs(part) >= LEAST_SHARE * abs(difference)
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,7 +14,6 @@ from fairrec.groups.grouping import Grouping
 from fairrec.inputs.audit_inputs import AuditInputs
 from fairrec.metrics import MetricAtK
 from fairrec.metrics.direction import badness
-from fairrec.metrics.measured import Measured
 from fairrec.statistics.analysis import Analysis
 from fairrec.statistics.distribution import Histogram, bin_edges, histograms
 from fairrec.statistics.findings import Interaction, Selection, interactions, select_findings
@@ -107,7 +106,8 @@ def analyse_metrics(analysis: Analysis) -> tuple[MetricAnalysis, ...]:
             metric, analysis.estimates.value[i, full], moments.n[i, full], analysis.options.top
         )
         selection = _selected(i, analysis.is_beyond_chance[i], analysis)
-        bins = _bins(i, analysis.measured) if selection.groups else np.zeros(0)
+        column = analysis.measured.on_levels.column(i)
+        bins = bin_edges(column.known, column.n_known) if selection.groups else np.zeros(0)
         findings = _findings(i, metric, selection, bins, analysis)
         # of a single fully scored group nothing can be said yet
         has_gap = len(full) > (0 if moments.sample is None else 1)
@@ -129,11 +129,6 @@ def analyse_metrics(analysis: Analysis) -> tuple[MetricAnalysis, ...]:
             )
         )
     return tuple(found)
-
-
-def _bins(i: int, measured: Measured) -> FloatArray:
-    column = measured.on_levels.column(i)
-    return bin_edges(column.known, column.n_known)
 
 
 def best_and_worst(
