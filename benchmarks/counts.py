@@ -78,7 +78,7 @@ def permutations(n_users: int, n_cells: int, n_levels: int) -> dict[str, float]:
     """Seconds a table takes."""
     import numpy as np
 
-    from fairrec.statistics.table_draws import random_table
+    from fairrec.statistics.draws import random_table
 
     rng = np.random.default_rng(0)
     sizes = rng.multinomial(n_users, np.full(n_cells, 1 / n_cells))

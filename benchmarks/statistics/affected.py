@@ -11,7 +11,7 @@ from benchmarks.statistics.study import Outcome, Study
 from fairrec.policy.judging import judge_affected
 from fairrec.policy.schema import Rule
 from fairrec.result.counterfactual import Affected
-from fairrec.statistics.affected import Sampling
+from fairrec.statistics.paired import Sampling
 
 N_USERS = 20_000
 N_TIMES = 20

@@ -15,8 +15,7 @@ from benchmarks.statistics.world import random_codes
 from fairrec.core.arrays import AnyArray, BoolArray, FloatArray
 from fairrec.groups.grouping import Grouping
 from fairrec.statistics.compared import ComparedGroups, ComparedMetric, compare_paired, judged
-from fairrec.statistics.estimates import estimate
-from fairrec.statistics.intervals import Interval
+from fairrec.statistics.intervals import Interval, estimate
 from fairrec.statistics.moments import group_moments
 from fairrec.statistics.unpaired import Published, compare_unpaired
 

@@ -39,7 +39,7 @@ from fairrec.counts.rows import counted_users
 from fairrec.counts.selection import chosen
 from fairrec.groups.grouping import grouping_of
 from fairrec.inputs.candidates import CandidateLists
-from fairrec.statistics import drawing
+from fairrec.statistics import draws
 from fairrec.statistics.analyse import analyse
 from fairrec.statistics.analysis import Analysis
 
@@ -166,14 +166,14 @@ def tables_beside_users(seed: int, n_positives: int, metrics: str) -> dict[str, 
 def both_draws(seed: int, n_strata: int) -> dict[str, Outcome]:
     """The largest score by chance, of both kinds of permutation that an audit of users may take."""
     rng = np.random.default_rng(seed)
-    n_users = drawing.LEAST_USERS
+    n_users = draws.LEAST_USERS
     codes = random_codes(rng, n_users, *N_VALUES, skew=0.8)
     hit = rng.random(n_users) < 0.1
     values = np.array([hit, hit * rng.choice([1.0, 0.5, 0.25], n_users)], dtype=np.float64)
     strata = strata_of(rng.integers(0, n_strata, n_users)) if n_strata > 1 else None
     world = World(codes, values, (VALUE, VALUE))
     tables = audited(world, strata=strata, seed=seed, permutations=_MANY)
-    with patch.object(drawing, "LEAST_USERS", math.inf):
+    with patch.object(draws, "LEAST_USERS", math.inf):
         shuffled = audited(world, strata=strata, seed=seed + 1, permutations=_MANY)
     return _beside(tables, shuffled)
 

@@ -15,9 +15,8 @@ from benchmarks.statistics.study import Outcome, Study, happened
 from benchmarks.statistics.world import HIT, VALUE, World, audited
 from fairrec.core.arrays import AnyArray, BoolArray
 from fairrec.metrics import MetricAtK, parse_metric
-from fairrec.statistics.outcome import RULED_OUT, WORSE, outcome_names
 from fairrec.statistics.simultaneous import DEPTH_SHARES, NullColumns
-from fairrec.statistics.verdict import verdicts_of
+from fairrec.statistics.verdict import RULED_OUT, WORSE, outcome_names, verdicts_of
 
 N_USERS = 5000
 ERRORS = 4.5

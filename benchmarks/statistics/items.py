@@ -23,9 +23,9 @@ from fairrec.core.audit_options import AuditOptions
 from fairrec.inputs.table_options import TableOptions
 from fairrec.metrics.direction import harm
 from fairrec.metrics.reading_items import ItemsRead, read_items
-from fairrec.statistics import outcome
 from fairrec.statistics.analysis import Analysis
 from fairrec.statistics.metric_analysis import analyse_metrics
+from fairrec.statistics.verdict import BY_MORE as WORSE_BY_MORE
 from fairrec.statistics.verdict import verdicts_of
 from fairrec.workflows.audit_items import analyse_items
 
@@ -243,7 +243,7 @@ def held_back(seed: int, market: Market, matters: float = 0.2) -> dict[str, Outc
     codes = analysis.grouping.lattice.codes
     kinds = [str(value) for value in analysis.grouping.attributes[0].values]
     at = np.flatnonzero((codes[:, 0] == kinds.index("2")) & (codes[:, 1] < 0))
-    return {BY_MORE: happened(bool((of_groups[at] == outcome.BY_MORE).all()))}
+    return {BY_MORE: happened(bool((of_groups[at] == WORSE_BY_MORE).all()))}
 
 
 def just_what_matters(seed: int, market: Market) -> dict[str, Outcome]:
@@ -253,9 +253,7 @@ def just_what_matters(seed: int, market: Market) -> dict[str, Outcome]:
     read = looked_at(market.shown(rng, market.n_users, items), RATIO)
     analysis = analysed(read, seed=seed, matters=f"{-true[0].min():.9g}")
     return {
-        FALSE_BY_MORE: happened(
-            (verdicts_of(analysis, [True])[0].of_groups == outcome.BY_MORE).any()
-        )
+        FALSE_BY_MORE: happened((verdicts_of(analysis, [True])[0].of_groups == WORSE_BY_MORE).any())
     }
 
 

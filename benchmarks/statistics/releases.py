@@ -24,9 +24,9 @@ from fairrec.statistics.anytime import (
     shares_of_level,
     standard_errors,
 )
-from fairrec.statistics.in_common import shared_differences
 from fairrec.statistics.intervals import CutOffs, Intervals
 from fairrec.statistics.moments import group_moments
+from fairrec.statistics.release_overlap import shared_differences
 
 ALPHA = 0.05
 GREW = "any group is said to be worse since a release"

@@ -13,8 +13,7 @@ from benchmarks.statistics.study import Outcome, Study, happened
 from benchmarks.statistics.world import HIT, VALUE, World, audited
 from fairrec.core.arrays import AnyArray, BoolArray
 from fairrec.metrics import parse_metric
-from fairrec.statistics.outcome import WORSE
-from fairrec.statistics.verdict import verdicts_of
+from fairrec.statistics.verdict import WORSE, verdicts_of
 
 N_USERS = 3000
 COUNTRIES = (0.01, 0.02, 0.04, 0.06, 0.35, 0.2, 0.12, 0.1, 0.06, 0.04)

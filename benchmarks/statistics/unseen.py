@@ -15,8 +15,7 @@ from fairrec.metrics import MetricAtK, parse_metric
 from fairrec.search.options import SearchOptions
 from fairrec.statistics.analysis import Analysis
 from fairrec.statistics.moments import group_moments
-from fairrec.statistics.outcome import RULED_OUT
-from fairrec.statistics.verdict import verdicts_of
+from fairrec.statistics.verdict import RULED_OUT, verdicts_of
 
 AUC = parse_metric("auc")
 MISSED = "an interval of a group of 30 and more misses"

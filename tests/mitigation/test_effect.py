@@ -22,7 +22,7 @@ from fairrec.mitigation.effect import (
 from fairrec.mitigation.tables import RESERVED, change_table
 from fairrec.result.metric_schema import GapChange
 from fairrec.result.mitigation_schema import GapToOthers
-from fairrec.statistics.changes import group_changes
+from fairrec.statistics.paired import group_changes
 from tests.report.mitigation.small_summary import chance, to_others
 
 NAN = np.nan

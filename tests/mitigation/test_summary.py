@@ -17,7 +17,7 @@ from fairrec.mitigation.options import MitigationOptions
 from fairrec.mitigation.remedy import record_of
 from fairrec.mitigation.split import read_split
 from fairrec.result.mitigation_schema import MitigationSummary
-from fairrec.statistics.changes import group_changes
+from fairrec.statistics.paired import group_changes
 from tests.mitigation.small_change import before_after
 
 OPTIONS = AuditOptions(depth=1, min_support=1, threads=1, seed=7)

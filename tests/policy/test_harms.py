@@ -9,7 +9,7 @@ from pytest import approx
 
 from fairrec.core.errors import InputError, UnknownNameError
 from fairrec.policy.harms import difference_harms, harms_in, ratio_harms
-from fairrec.statistics.outcome import OPEN, outcome_names
+from fairrec.statistics.verdict import OPEN, outcome_names
 from tests.policy.judged_world import planted
 
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from fairrec.inputs.users import Attribute
 from fairrec.result.schema import MOST_VALUES, CatalogueExposure, catalogue_part
-from fairrec.statistics.catalogue import Represented, SpreadOver
+from fairrec.statistics.inequality import Represented, SpreadOver
 
 
 def part_of(n_items: list[int], n_shown: list[int]) -> CatalogueExposure:

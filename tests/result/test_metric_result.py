@@ -5,7 +5,7 @@ from pytest import approx
 
 from fairrec.result.metric_result import metric_results
 from fairrec.statistics.metric_analysis import analyse_metrics
-from fairrec.statistics.standing import Standing
+from fairrec.statistics.missing import Standing
 from fairrec.statistics.verdict import verdicts_of
 from tests.builders import audit, two_groups
 from tests.statistics.small_analysis import random_analysis

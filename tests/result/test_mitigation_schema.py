@@ -3,7 +3,7 @@ from __future__ import annotations
 from typing import get_args
 
 from fairrec.result.mitigation_schema import GroupCounts
-from fairrec.statistics.changes import ChangeVerdict
+from fairrec.statistics.paired import ChangeVerdict
 
 
 def test_groups_are_counted_by_every_verdict():

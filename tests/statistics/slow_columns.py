@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 
-from fairrec.statistics.moderation import PRIOR_USERS
 from fairrec.statistics.scores import normal_scale
+from fairrec.statistics.strata import PRIOR_USERS
 
 
 def score_by_own(difference: float, sides, variance: float) -> float:

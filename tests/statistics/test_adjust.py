@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fairrec.statistics.adjust import holm
+from fairrec.statistics.simultaneous import holm
 
 P_VALUES = st.lists(st.floats(0.0001, 1), min_size=1, max_size=30)
 

@@ -8,8 +8,14 @@ import pytest
 
 from fairrec.statistics import analyse as analyse_module
 from fairrec.statistics.analyse import MOST_DRAWS, analyse
-from fairrec.statistics.outcome import RULED_OUT, WORSE, position_of
-from fairrec.statistics.verdict import MetricVerdict, _undecided, verdicts_of
+from fairrec.statistics.verdict import (
+    RULED_OUT,
+    WORSE,
+    MetricVerdict,
+    _undecided,
+    position_of,
+    verdicts_of,
+)
 from tests.statistics.small_analysis import analysis_of
 
 

@@ -7,7 +7,7 @@ import math
 import numpy as np
 import pytest
 
-from fairrec.statistics.catalogue import spread_over
+from fairrec.statistics.inequality import spread_over
 from tests.metrics.item_world import ItemWorld, random_world
 
 TOP = 3

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from scipy.stats import binom, norm
 
-from fairrec.statistics.certifiable import certified_harm, expected_cut_offs, growth_needed
 from fairrec.statistics.intervals import Interval
+from fairrec.statistics.power import certified_harm, expected_cut_offs, growth_needed
 from fairrec.statistics.scores import Everyone
 from fairrec.statistics.verdict import harm_interval
 from tests.statistics.small_analysis import analysis_of

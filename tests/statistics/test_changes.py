@@ -8,7 +8,7 @@ import pytest
 from fairrec.core.audit_options import AuditOptions
 from fairrec.groups.grouping import Grouping
 from fairrec.inputs.users import Attribute
-from fairrec.statistics.changes import (
+from fairrec.statistics.paired import (
     adjusted_for_all,
     change_verdict,
     group_changes,

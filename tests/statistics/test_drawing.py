@@ -5,14 +5,14 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from fairrec.statistics.drawing import (
+from fairrec.statistics.draws import (
     LEAST_USERS,
+    PermutedSums,
+    TableSums,
     cost_of_shuffle,
     cost_of_tables,
     draws_of,
 )
-from fairrec.statistics.draws import PermutedSums
-from fairrec.statistics.table_draws import TableSums
 from tests.statistics.small_population import population
 
 

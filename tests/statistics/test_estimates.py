@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.stats import ttest_ind
 
-from fairrec.statistics.estimates import estimate
+from fairrec.statistics.intervals import estimate
 from fairrec.statistics.moments import group_moments
 from tests.statistics.small_population import population, random_population
 

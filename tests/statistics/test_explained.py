@@ -4,7 +4,7 @@ import numpy as np
 
 from fairrec.core.audit_options import AuditOptions
 from fairrec.statistics.analyse import analyse
-from fairrec.statistics.explained import no_longer_found
+from fairrec.statistics.covariates import no_longer_found
 from fairrec.statistics.metric_analysis import analyse_metrics
 from fairrec.statistics.strata import Strata
 from tests.groups.small_grouping import grouping_of

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from fairrec.metrics.measured import Measured
-from fairrec.statistics.histogram import N_BINS, bin_edges, histograms
+from fairrec.statistics.distribution import N_BINS, bin_edges, histograms
 from tests.groups.small_grouping import grouping_of
 from tests.statistics.small_analysis import measured_as
 

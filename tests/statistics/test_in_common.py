@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from pytest import approx
 
-from fairrec.statistics import in_common
-from fairrec.statistics.in_common import shared_differences, shared_users
+from fairrec.statistics import release_overlap
+from fairrec.statistics.release_overlap import shared_differences, shared_users
 
 
 def slow(users, groups, group):
@@ -33,7 +33,7 @@ def test_users_in_common_are_counted():
 
 @pytest.mark.parametrize("most_users", [100_000, 7])
 def test_what_differences_share_is_the_correlation_of_their_weights(most_users, monkeypatch):
-    monkeypatch.setattr(in_common, "_MOST_USERS", most_users)
+    monkeypatch.setattr(release_overlap, "_MOST_USERS", most_users)
     rng = np.random.default_rng(0)
     users = [np.sort(rng.choice(60, n, replace=False)) for n in (40, 30, 55)]
     users = [*users, users[1], np.arange(60, 80), np.arange(0)]

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from fairrec.statistics.intervals import Interval
-from fairrec.statistics.lacking import FAR, lacking
+from fairrec.statistics.ratios import FAR, lacking
 
 ERROR = 0.1 / FAR
 

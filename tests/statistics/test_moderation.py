@@ -3,7 +3,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from fairrec.statistics.moderation import moderated
+from fairrec.statistics.strata import moderated
 
 
 def test_few_users_have_the_spread_of_all_and_many_their_own():

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from fairrec.statistics.outcome import (
+from fairrec.statistics.verdict import (
     BY_MORE,
     OPEN,
     RULED_OUT,

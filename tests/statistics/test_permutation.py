@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 from pytest import approx
 
-from fairrec.statistics.cell_sums import CellSums
-from fairrec.statistics.draws import PermutedSums
+from fairrec.statistics.distribution import guard_spread
+from fairrec.statistics.draws import CellSums, PermutedSums
 from fairrec.statistics.moments import group_moments
 from fairrec.statistics.permutation import (
     Extremes,
@@ -18,7 +18,6 @@ from fairrec.statistics.permutation import (
     null_distribution,
 )
 from fairrec.statistics.scores import own_spread
-from fairrec.statistics.shape import guard_spread
 from fairrec.statistics.simultaneous import normal_cut_offs
 from fairrec.statistics.strata import Strata
 from tests.statistics.slow_columns import adjusted_slowly, least_slowly, score_by_own

@@ -9,9 +9,9 @@ import numpy as np
 from pytest import approx
 
 from fairrec.metrics.measured import Measured, Ratio
-from fairrec.statistics.cell_sums import CellSums
+from fairrec.statistics.bootstrap import shares_of_random_sets
+from fairrec.statistics.draws import CellSums
 from fairrec.statistics.moments import moments_of
-from fairrec.statistics.random_sets import shares_of_random_sets
 from tests.groups.small_grouping import grouping_of
 from tests.statistics.small_analysis import measured_as
 
@@ -63,7 +63,7 @@ def test_a_set_is_as_far_off_as_moments_of_permuted_rows_show(monkeypatch):
     moments = moments_of(measured, grouping)
     order = np.random.default_rng(2).permutation(N_ITEMS)
     drawn = Fixed(order, measured, grouping.cells)
-    monkeypatch.setattr("fairrec.statistics.random_sets.draws_of", lambda *_: drawn)
+    monkeypatch.setattr("fairrec.statistics.bootstrap.draws_of", lambda *_: drawn)
     found = shares_of_random_sets(moments, grouping, 1, seed=0)
 
     assert measured.ratio is not None

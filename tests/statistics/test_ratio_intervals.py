@@ -10,7 +10,7 @@ from pytest import approx
 from scipy.stats import binomtest
 from scipy.stats.contingency import relative_risk
 
-from fairrec.statistics.ratio_intervals import Means, ratio_limits
+from fairrec.statistics.ratios import Means, ratio_limits
 
 TAIL = 0.025
 N_WORLDS = 1500

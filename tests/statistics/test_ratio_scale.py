@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from fairrec.metrics.measured import Column
-from fairrec.statistics.ratio_scale import count_and_sum, why_no_ratio
+from fairrec.statistics.ratios import count_and_sum, why_no_ratio
 from tests.groups.small_grouping import grouping_of
 
 

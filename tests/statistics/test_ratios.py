@@ -14,8 +14,7 @@ from fairrec.groups.grouping import Grouping
 from fairrec.inputs.users import MISSING, Attribute
 from fairrec.metrics import MetricAtK, parse_metric
 from fairrec.statistics import ratios
-from fairrec.statistics.ratio_intervals import Means, ratio_limits
-from fairrec.statistics.ratios import analyse_ratios
+from fairrec.statistics.ratios import Means, analyse_ratios, ratio_limits
 from tests.groups.small_grouping import grouping_of
 from tests.statistics.small_analysis import measured_as
 from tests.worlds import over_worlds

@@ -35,10 +35,10 @@ from fairrec.inputs.table_options import TableOptions
 from fairrec.metrics.attention import discounts
 from fairrec.metrics.measured import measure_everyone
 from fairrec.metrics.reading_items import read_items
-from fairrec.statistics.estimates import estimate
+from fairrec.statistics.bootstrap import N_DRAWS, resample_users, user_blocks
+from fairrec.statistics.intervals import estimate
 from fairrec.statistics.metric_analysis import analyse_metrics
 from fairrec.statistics.moments import moments_of
-from fairrec.statistics.resampled_users import N_DRAWS, resample_users, user_blocks
 from fairrec.workflows.audit_items import analyse_items
 from tests.metrics.item_world import ItemWorld, random_world, without
 from tests.workflows.test_audit_items import market

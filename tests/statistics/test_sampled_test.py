@@ -17,10 +17,9 @@ from fairrec.search.evidence import Evidence
 from fairrec.search.loop import search
 from fairrec.search.options import Budget
 from fairrec.search.searcher import hyper_parameters
-from fairrec.statistics.estimates import estimate
+from fairrec.statistics.intervals import estimate
 from fairrec.statistics.moments import Moments, sampled_moments
-from fairrec.statistics.permutation import PermutationTest, null_distribution
-from fairrec.statistics.sampled_test import Resampled
+from fairrec.statistics.permutation import PermutationTest, Resampled, null_distribution
 from tests.statistics.slow_columns import score_by_own
 from tests.statistics.small_population import (
     Population,

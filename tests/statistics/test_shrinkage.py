@@ -3,7 +3,7 @@ from __future__ import annotations
 import numpy as np
 from pytest import approx
 
-from fairrec.statistics.shrinkage import kept_shares
+from fairrec.statistics.intervals import kept_shares
 
 
 def worlds(rng, effects, error):

@@ -9,8 +9,7 @@ from fairrec.core.audit_options import AuditOptions
 from fairrec.groups.grouping import Grouping
 from fairrec.metrics.measured import measure_everyone
 from fairrec.metrics.reading import read_inputs
-from fairrec.statistics.missing import analyse_missing
-from fairrec.statistics.standing import Standing, expected_of, standing_of
+from fairrec.statistics.missing import Standing, analyse_missing, expected_of, standing_of
 from tests.statistics.test_missing import labelled, users_of
 
 

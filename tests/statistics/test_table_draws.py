@@ -8,9 +8,8 @@ import numpy as np
 import pytest
 
 from fairrec.core.errors import InputError
-from fairrec.statistics.draws import PermutedSums
+from fairrec.statistics.draws import MOST_USERS, PermutedSums, TableSums, random_table, rounds_of
 from fairrec.statistics.strata import Strata
-from fairrec.statistics.table_draws import MOST_USERS, TableSums, random_table, rounds_of
 from tests.statistics.small_population import population
 
 

@@ -9,8 +9,7 @@ from fairrec.core.audit_options import AuditOptions
 from fairrec.groups.grouping import Grouping
 from fairrec.inputs.users import Attribute
 from fairrec.statistics.compared import cut_off, levels_of
-from fairrec.statistics.estimates import estimate
-from fairrec.statistics.intervals import score_interval
+from fairrec.statistics.intervals import estimate, score_interval
 from fairrec.statistics.moments import group_moments
 from fairrec.statistics.scores import own_spread
 from fairrec.statistics.unpaired import (

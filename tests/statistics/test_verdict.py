@@ -5,8 +5,15 @@ import pytest
 from pytest import approx
 
 from fairrec.statistics.intervals import Interval
-from fairrec.statistics.outcome import BY_MORE, OPEN, RULED_OUT, WORSE
-from fairrec.statistics.verdict import group_outcomes, harm_interval, verdicts_of
+from fairrec.statistics.verdict import (
+    BY_MORE,
+    OPEN,
+    RULED_OUT,
+    WORSE,
+    group_outcomes,
+    harm_interval,
+    verdicts_of,
+)
 from tests.statistics.small_analysis import analysis_of, random_analysis
 
 

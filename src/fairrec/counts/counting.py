@@ -29,8 +29,7 @@ from fairrec.inputs.audit_inputs import AuditInputs
 from fairrec.inputs.users import MISSING, Attribute
 from fairrec.metrics import MetricAtK
 from fairrec.metrics.measured import Measured, tied_lists
-from fairrec.statistics.missing import UNDEFINED, Outcome, possible_outcomes
-from fairrec.statistics.standing import Expected, expected_of
+from fairrec.statistics.missing import UNDEFINED, Expected, Outcome, expected_of, possible_outcomes
 
 
 def count_users(

@@ -30,8 +30,7 @@ from fairrec.inputs.order import TiedLists
 from fairrec.inputs.users import MISSING, Attribute, Value, column_of
 from fairrec.metrics import Metric, MetricAtK
 from fairrec.metrics.measured import Alike, Measured
-from fairrec.statistics.missing import Outcome, share_of, together
-from fairrec.statistics.standing import Expected
+from fairrec.statistics.missing import Expected, Outcome, share_of, together
 from fairrec.statistics.strata import Strata
 
 _SAME = 1e-11

@@ -35,8 +35,7 @@ from fairrec.result.mitigation_schema import (
     Regression,
     TradeOffPoint,
 )
-from fairrec.statistics.changes import ChangeVerdict, GroupChanges
-from fairrec.statistics.paired import PairedSums, paired_sums
+from fairrec.statistics.paired import ChangeVerdict, GroupChanges, PairedSums, paired_sums
 from fairrec.statistics.unpaired import change_of_means
 
 HARMED_SHOWN = 20

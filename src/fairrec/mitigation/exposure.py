@@ -20,8 +20,8 @@ from fairrec.metrics.attention import discounts
 from fairrec.metrics.ranked import RankedLists, mean_over_places
 from fairrec.result.changes import change_of
 from fairrec.result.mitigation_schema import ExposureChange
-from fairrec.statistics.adjust import holm
-from fairrec.statistics.changes import change_verdict
+from fairrec.statistics.paired import change_verdict
+from fairrec.statistics.simultaneous import holm
 
 
 def catalogue_of(tables: TableOptions, by_items: Sequence[str]) -> Catalogue | None:

@@ -8,7 +8,7 @@ import polars as pl
 from fairrec.core.arrays import FloatArray
 from fairrec.inputs.audit_inputs import AuditInputs
 from fairrec.result.tables import conditions_of
-from fairrec.statistics.changes import GroupChanges
+from fairrec.statistics.paired import GroupChanges
 
 NUMBERS = ("before", "after", "change", "change_low", "change_high", "p_value", "p_adjusted")
 RESERVED = ("metric", "depth", "support", *NUMBERS, "verdict")

@@ -18,7 +18,7 @@ from fairrec.result.metric_schema import MetricResult
 from fairrec.result.schema import AuditSummary
 from fairrec.result.tables import BOUNDED, JUDGED, group_in
 from fairrec.statistics.intervals import Interval
-from fairrec.statistics.lacking import lacking
+from fairrec.statistics.ratios import lacking
 from fairrec.statistics.verdict import group_outcomes, harm_interval, is_shown_worse
 
 

@@ -23,8 +23,7 @@ from fairrec.report.words import numbers, percent, plural
 from fairrec.result.counterfactual import Affected
 from fairrec.result.metric_schema import MetricResult
 from fairrec.result.schema import AuditSummary
-from fairrec.statistics.outcome import BY_MORE, RULED_OUT, WORSE
-from fairrec.statistics.verdict import ruled_out_from
+from fairrec.statistics.verdict import BY_MORE, RULED_OUT, WORSE, ruled_out_from
 
 
 def judge_affected(rule: Rule, affected: Affected | None, place: int) -> RuleOutcome:

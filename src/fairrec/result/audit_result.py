@@ -33,7 +33,7 @@ from fairrec.result.parts import ID, result_id
 from fairrec.result.saved import GROUPS, PER_USER, AuditRun, place_of, put_run
 from fairrec.result.schema import AuditSummary, InputSummary
 from fairrec.result.tables import as_pandas, finding_table, in_order_of_ids, ratio_table
-from fairrec.statistics.outcome import Outcome
+from fairrec.statistics.verdict import Outcome
 
 HEIGHT = 900
 

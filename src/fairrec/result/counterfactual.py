@@ -13,7 +13,7 @@ from fairrec.core.errors import plain
 from fairrec.result.audit_result import AuditResult, put_audit
 from fairrec.result.folder import COUNTERFACTUAL, names_to_replace, write_with_page
 from fairrec.result.parts import Part, ResultFile, load_part, result_id
-from fairrec.statistics.outcome import Outcome
+from fairrec.statistics.verdict import Outcome
 
 
 class MeanChange(Part):

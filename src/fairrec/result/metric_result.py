@@ -31,14 +31,17 @@ from fairrec.result.metric_schema import MetricVerdict as NamedVerdict
 from fairrec.result.parts import GroupValue
 from fairrec.statistics import inequality, ratios
 from fairrec.statistics.analysis import Analysis
-from fairrec.statistics.interaction import Interaction as FoundInteraction
-from fairrec.statistics.metric_analysis import ChanceLevel, FoundGroup, MetricAnalysis
-from fairrec.statistics.outcome import BY_MORE, RULED_OUT, WORSE, outcome_names
-from fairrec.statistics.pooled import PooledAnalysis
-from fairrec.statistics.ratio_scale import WhyNot
-from fairrec.statistics.standing import Standing
+from fairrec.statistics.findings import Interaction as FoundInteraction
+from fairrec.statistics.metric_analysis import (
+    ChanceLevel,
+    FoundGroup,
+    MetricAnalysis,
+    PooledAnalysis,
+)
+from fairrec.statistics.missing import Standing
+from fairrec.statistics.ratios import WhyNot
 from fairrec.statistics.unknown import UnknownBounds, listed_bounds
-from fairrec.statistics.verdict import MetricVerdict
+from fairrec.statistics.verdict import BY_MORE, RULED_OUT, WORSE, MetricVerdict, outcome_names
 
 
 def ratios_part(

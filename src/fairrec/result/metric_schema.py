@@ -6,11 +6,10 @@ from pydantic import Field
 
 from fairrec.inputs.users import Value
 from fairrec.result.parts import GroupValue, Part
-from fairrec.statistics.changes import ChangeVerdict
-from fairrec.statistics.interaction import CarriedBy
-from fairrec.statistics.outcome import Outcome
-from fairrec.statistics.ratio_scale import WhyNot
-from fairrec.statistics.ratios import FourFifths, LeftOut, RateKind
+from fairrec.statistics.findings import CarriedBy
+from fairrec.statistics.paired import ChangeVerdict
+from fairrec.statistics.ratios import FourFifths, LeftOut, RateKind, WhyNot
+from fairrec.statistics.verdict import Outcome
 
 MAX_UNDEFINED = 0.05
 """The share without a value that was let pass before anybody could say another."""

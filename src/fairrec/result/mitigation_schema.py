@@ -9,7 +9,7 @@ from pydantic import Field
 from fairrec.inputs.users import Value
 from fairrec.result.metric_schema import Change, GapChange
 from fairrec.result.parts import Part, ResultFile
-from fairrec.statistics.changes import ChangeVerdict
+from fairrec.statistics.paired import ChangeVerdict
 
 Outcome = Literal[ChangeVerdict, "turned round", "gap grew", "intersections further apart"]
 """What became of the chosen groups: the word for their change, unless it took groups apart."""

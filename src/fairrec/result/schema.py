@@ -14,8 +14,8 @@ from fairrec.inputs.order import TiedLists
 from fairrec.inputs.users import Value
 from fairrec.result.metric_schema import MAX_UNDEFINED, Finding, MetricResult, Ratios
 from fairrec.result.parts import GroupValue, Part, ResultFile
-from fairrec.statistics.catalogue import Represented, SpreadOver
-from fairrec.statistics.outcome import Outcome
+from fairrec.statistics.inequality import Represented, SpreadOver
+from fairrec.statistics.verdict import Outcome
 
 MOST_VALUES = 50
 """Of an attribute that are told, those of most items."""

@@ -44,18 +44,14 @@ from fairrec.result.schema import (
 from fairrec.search.evidence import GapHistory
 from fairrec.search.searched import Searched
 from fairrec.search.searcher import hyper_parameters
-from fairrec.statistics.adjust import least_permutations
 from fairrec.statistics.analysis import Analysis
-from fairrec.statistics.circumstances import Differing
-from fairrec.statistics.explained import Explained
+from fairrec.statistics.covariates import Differing, Explained
 from fairrec.statistics.inequality import Inequality
-from fairrec.statistics.metric_analysis import MetricAnalysis
-from fairrec.statistics.missing import Missing
-from fairrec.statistics.outcome import outcome_of_all
-from fairrec.statistics.pooled import PooledAnalysis
+from fairrec.statistics.metric_analysis import MetricAnalysis, PooledAnalysis
+from fairrec.statistics.missing import Missing, Standing
 from fairrec.statistics.ratios import RatioAnalysis
-from fairrec.statistics.standing import Standing
-from fairrec.statistics.verdict import MetricVerdict
+from fairrec.statistics.simultaneous import least_permutations
+from fairrec.statistics.verdict import MetricVerdict, outcome_of_all
 
 SMALL_VALUES_SHOWN = 20
 VALUES_SHOWN = 50

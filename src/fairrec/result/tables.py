@@ -15,11 +15,11 @@ from fairrec.inputs.audit_inputs import AuditInputs
 from fairrec.inputs.ids import ids_as_integers_or_text
 from fairrec.metrics.measured import Measured
 from fairrec.result.schema import AuditSummary
-from fairrec.statistics.outcome import outcome_names
+from fairrec.statistics.verdict import outcome_names
 
 if TYPE_CHECKING:
     from fairrec.statistics.analysis import Analysis
-    from fairrec.statistics.pooled import PooledAnalysis
+    from fairrec.statistics.metric_analysis import PooledAnalysis
     from fairrec.statistics.unknown import UnknownBounds
     from fairrec.statistics.verdict import MetricVerdict
 

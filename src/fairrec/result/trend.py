@@ -16,7 +16,7 @@ from fairrec.inputs.users import Value
 from fairrec.result.audit_result import show_page
 from fairrec.result.folder import TREND, names_to_replace, write_with_page
 from fairrec.result.parts import Part, ResultFile, result_id
-from fairrec.statistics.outcome import Outcome
+from fairrec.statistics.verdict import Outcome
 
 Order = Literal["as given", "made_at", "name"]
 Users = Literal["the same", "partly the same", "others", "not known"]

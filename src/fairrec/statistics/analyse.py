@@ -13,16 +13,15 @@ from fairrec.core.progress import Progress
 from fairrec.groups.grouping import Grouping
 from fairrec.metrics.measured import Measured
 from fairrec.statistics.analysis import Analysis
+from fairrec.statistics.bootstrap import UserBlocks, resample_users, shares_of_random_sets
 from fairrec.statistics.moments import moments_of
 from fairrec.statistics.permutation import (
     NullHypothesis,
     PermutationTest,
     Permuted,
+    Resampled,
     null_distribution,
 )
-from fairrec.statistics.random_sets import shares_of_random_sets
-from fairrec.statistics.resampled_users import UserBlocks, resample_users
-from fairrec.statistics.sampled_test import Resampled
 from fairrec.statistics.strata import Strata
 from fairrec.statistics.verdict import is_decided
 

@@ -12,14 +12,13 @@ from fairrec.core.audit_options import AuditOptions
 from fairrec.groups.grouping import Grouping
 from fairrec.metrics.direction import worse_ends
 from fairrec.metrics.measured import Measured
-from fairrec.statistics.estimates import Estimates, estimate
-from fairrec.statistics.intervals import CutOffs, Intervals, is_half_bounded
+from fairrec.statistics.bootstrap import ResampledUsers
+from fairrec.statistics.distribution import GuardedSpread, guard_spread
+from fairrec.statistics.intervals import CutOffs, Estimates, Intervals, estimate, is_half_bounded
 from fairrec.statistics.moments import Moments
 from fairrec.statistics.permutation import PermutationTest
 from fairrec.statistics.power import detectable_harm
-from fairrec.statistics.resampled_users import ResampledUsers
 from fairrec.statistics.scores import everyone_of, own_spread
-from fairrec.statistics.shape import GuardedSpread, guard_spread
 
 
 @dataclass(frozen=True)

@@ -11,10 +11,10 @@ growth, over the release it began with. Without any it is an e-process: the chan
 reaches 1 / level is at most the level, however often and whenever one looks (Ville 1939). Of lines
 that share a level, each must reach the inverse of its own share (`Said`).
 
-Releases are not independent where they are judged by the same users or the same held-out data:
-whom the model does not suit is served badly again. What two releases have in common is known
-(`statistics/in_common`), how much of a value persists is not. So evidence is the least over all
-shares that may persist.
+Releases are not independent where they are judged by the same users or the same held-out data: whom
+the model does not suit is served badly again. What two releases have in common is known
+(`statistics/release_overlap`), how much of a value persists is not. So evidence is the least over
+all shares that may persist.
 """
 
 from __future__ import annotations
@@ -245,17 +245,14 @@ def _least_of_lines(lines: _Lines, things: FloatArray, up_to: _UpTo) -> Evidence
             for share in PERSISTING:
                 correlation = (1 - share) * alone + share * of_part
                 inverse = np.linalg.inv(np.linalg.cholesky(correlation))
-                found = _lesser(found, up_to(part, inverse))
+                other = up_to(part, inverse)
+                found = _chosen(found.log <= other.log, found, other)
         parts.append(found)
     return Evidence(*(np.concatenate(column) for column in zip(*map(_columns, parts), strict=True)))
 
 
 def _columns(evidence: Evidence) -> tuple[FloatArray, IntArray, FloatArray]:
     return evidence.log, evidence.since, evidence.size
-
-
-def _lesser(one: Evidence, other: Evidence) -> Evidence:
-    return _chosen(one.log <= other.log, one, other)
 
 
 def _chosen(is_one: BoolArray, one: Evidence, other: Evidence) -> Evidence:

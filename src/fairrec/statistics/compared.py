@@ -21,19 +21,22 @@ from scipy.special import ndtri, stdtrit
 from fairrec.core.arrays import AnyArray, BoolArray, FloatArray, IntArray
 from fairrec.groups.grouping import Grouping
 from fairrec.metrics.direction import harm, worse_ends
-from fairrec.statistics.changes import group_sums
 from fairrec.statistics.intervals import CutOffs, Interval, with_unseen
-from fairrec.statistics.outcome import BY_MORE, OPEN, RULED_OUT, WORSE, position_of
-from fairrec.statistics.paired import ROUNDING, PairedSums
+from fairrec.statistics.paired import ROUNDING, PairedSums, group_sums
 from fairrec.statistics.scores import Spread, own_error
 from fairrec.statistics.simultaneous import DEPTH_SHARES
 from fairrec.statistics.verdict import (
+    BY_MORE,
+    OPEN,
+    RULED_OUT,
+    WORSE,
     CertifiedPoint,
     certificate,
     group_outcomes,
     harm_interval,
     is_shown_worse,
     metric_outcome,
+    position_of,
     ruled_out_from,
 )
 

@@ -9,12 +9,13 @@ import numpy as np
 from fairrec.core.arrays import BoolArray, FloatArray, IntArray
 from fairrec.groups.grouping import Grouping
 from fairrec.metrics.measured import Alike, Measured
-from fairrec.statistics.strata import Strata, one_stratum
-from fairrec.statistics.stratified import (
+from fairrec.statistics.strata import (
     RowSums,
+    Strata,
     Stratified,
     Weights,
     distinct_masks,
+    one_stratum,
     rows_of,
     stratified,
 )

@@ -1,14 +1,24 @@
-"""The power of an audit: the smallest true harm that it would show."""
+"""The power of an audit: the smallest true harm that it would show, and what it can rule out.
+
+A group without any true difference has an interval around 0 all the same. How wide it will be
+follows from the sizes of the groups, and from mean and spread of the metric: the cut-offs that hold
+for all groups at once are those of as many independent scores.
+"""
 
 from __future__ import annotations
 
-import numpy as np
-from scipy.special import bdtr, bdtrc, ndtr
+from bisect import bisect_left
+from collections.abc import Sequence
+from functools import cache, partial
 
-from fairrec.core.arrays import FloatArray
+import numpy as np
+from scipy.special import bdtr, bdtrc, betainc, ndtr, ndtri
+
+from fairrec.core.arrays import FloatArray, IntArray
 from fairrec.metrics.direction import worse_ends
-from fairrec.statistics.scores import Everyone, student_scale
-from fairrec.statistics.simultaneous import DOWN, UP
+from fairrec.statistics.intervals import CutOffs, Side, difference_interval
+from fairrec.statistics.scores import KNOWN, Everyone, Spread, student_scale
+from fairrec.statistics.simultaneous import DOWN, UP, columns_of, normal_cut_offs
 
 POWER = 0.8
 _STEPS = 50
@@ -91,3 +101,171 @@ def _detectable(
         is_enough = power(middle) >= POWER
         least, most = np.where(is_enough, least, middle), np.where(is_enough, middle, most)
     return np.where(is_found & np.isfinite(critical), most, np.nan)
+
+
+MOST_TIMES = 1000
+"""Further than that, nobody is told to find more users."""
+_GROWTH_STEPS = 300
+_SCORE_STEPS = 30
+_LARGEST_SCORE = 40.0
+_SKEWED = 1e6
+"""A rate of more trials has the tails of a normal variable, as far as it matters here."""
+
+
+def expected_cut_offs(
+    everyone: Everyone, n_per_group: FloatArray, depth: IntArray, alpha: float
+) -> FloatArray:
+    """(2, n_groups), the cut-offs up and down of intervals that hold for all groups at once.
+
+    In each column as many scores are expected beyond as it has of alpha, as if groups shared no
+    users and metrics did not go together. Those of an audit have the normal ones as their floor.
+    How skewed scores are is known beforehand of rates alone.
+    """
+    n_metrics = len(everyone.mean)
+    tested = np.ones((1, len(n_per_group)), dtype=bool)
+    columns = columns_of(depth, tested, np.full(1, 0.5), n_per_group[None])
+    n, at, counts = _sizes(n_per_group, columns.of_group[0])
+    cut_offs = np.empty((2, columns.n_columns))
+    for tail, end in ((UP, 1.0), (DOWN, -1.0)):
+        low = np.zeros(columns.n_columns)
+        high = np.full(columns.n_columns, _LARGEST_SCORE)
+        for _ in range(_SCORE_STEPS):
+            middle = (low + high) / 2
+            beyond = [_tail(everyone, i, n, middle[at], end) for i in range(n_metrics)]
+            # metrics have the level in equal parts, and the tails of all are about as long
+            expected = np.bincount(at, counts * np.mean(beyond, axis=0), columns.n_columns)
+            is_too_low = expected * n_metrics > alpha * columns.shares[tail]
+            low, high = np.where(is_too_low, middle, low), np.where(is_too_low, high, middle)
+        cut_offs[tail] = np.maximum(normal_cut_offs(columns, alpha / n_metrics)[tail], high)
+    return columns.spread(cut_offs)[:, 0]
+
+
+def certified_harm(
+    everyone: Everyone,
+    metric: int,
+    n: FloatArray,
+    cut_offs: FloatArray,
+    higher_is_better: bool | None,
+    probability: float,
+) -> FloatArray:
+    """What is ruled out, with this probability, for groups of `n` users without any difference.
+
+    Parameters
+    ----------
+    cut_offs : (2, len(n)), NaN comes back where they are infinite
+    """
+    up, down = cut_offs
+    mean, variance = float(everyone.mean[metric]), float(everyone.variance[metric])
+    low, high = bounds = everyone.bounds[metric]
+    n_all = np.maximum(float(everyone.n[metric]), n + 1)
+    n_others = n_all - n
+    # without a worse end, either may be further off than 0 is
+    chance = probability if higher_is_better is not None else (1 + probability) / 2
+    harm = ndtri(chance) * np.sqrt(variance * (1 / n + 1 / n_others))
+    found = []
+    for end in worse_ends(higher_is_better):
+        value, others_value = mean + end * harm * n_others / n_all, mean - end * harm * n / n_all
+        own = _side(everyone, metric, n, np.clip(value, low, high))
+        others = _side(everyone, metric, n_others, np.clip(others_value, low, high))
+        interval = difference_interval(
+            own, others, own.value - others.value, bounds, CutOffs(up, down)
+        )
+        found.append(interval.high if end > 0 else -interval.low)
+    largest = np.max(found, axis=0)
+    return np.where(np.isfinite(up) & np.isfinite(down), largest, np.nan)
+
+
+def growth_needed(
+    everyone: Everyone,
+    n_per_group: FloatArray,
+    depth: IntArray,
+    groups: IntArray,
+    matters: Sequence[float],
+    higher_is_better: Sequence[bool | None],
+    alpha: float,
+) -> FloatArray:
+    """(n_metrics, len(groups)), how many times as many users it takes to rule out what matters.
+
+    In these groups without any difference, with 80% probability, where all groups grow alike; to
+    2%. NaN where up to 1,000 times as many are not enough.
+
+    Parameters
+    ----------
+    n_per_group, depth : of all groups that are tested
+    groups : positions in these
+    matters, higher_is_better : of each metric; NaN where nothing matters
+    """
+
+    def times(step: int) -> float:
+        return float(MOST_TIMES ** (step / _GROWTH_STEPS))
+
+    @cache
+    def cut_offs(step: int) -> FloatArray:
+        grown = _grown(everyone, times(step))
+        return expected_cut_offs(grown, n_per_group * times(step), depth, alpha)
+
+    def is_ruled_out(metric: int, group: int, step: int) -> bool:
+        grown, n_grown = _grown(everyone, times(step)), n_per_group[[group]] * times(step)
+        at = cut_offs(step)[:, [group]]
+        harm = certified_harm(grown, metric, n_grown, at, higher_is_better[metric], POWER)
+        return bool(harm[0] < matters[metric])
+
+    found = np.full((len(matters), len(groups)), np.nan)
+    for metric, at in np.ndindex(found.shape):
+        # from the first step that is enough on, all are
+        step = bisect_left(
+            range(_GROWTH_STEPS + 1), True, key=partial(is_ruled_out, metric, int(groups[at]))
+        )
+        if step <= _GROWTH_STEPS:
+            found[metric, at] = times(step)
+    return found
+
+
+def _grown(everyone: Everyone, times: float) -> Everyone:
+    """The same with so many times as many users."""
+    return everyone._replace(n=everyone.n * times)
+
+
+def _side(everyone: Everyone, metric: int, n: FloatArray, value: FloatArray) -> Side:
+    """Users as they are on the whole, with another mean."""
+    mean, variance = float(everyone.mean[metric]), float(everyone.variance[metric])
+    low, high = everyone.bounds[metric]
+    is_bounded = np.isfinite(low) and np.isfinite(high) and low < mean < high
+    dispersion = min(1.0, variance / ((mean - low) * (high - mean))) if is_bounded else 0.0
+    freedom = np.full(n.shape, KNOWN) if everyone.is_rate[metric] else n
+    spread = Spread(np.full(n.shape, variance), np.full(n.shape, dispersion), freedom)
+    return Side(n, value, spread, 1 / n)
+
+
+def _tail(
+    everyone: Everyone, metric: int, n: FloatArray, score: FloatArray, end: float
+) -> FloatArray:
+    """How often a group of `n` users without any difference has a score beyond this one.
+
+    A rate is skewed: the share of a small group that has a hit can be far above the mean, hardly
+    below. It is taken for as many trials as have that skew.
+    """
+    if not everyone.is_rate[metric]:
+        return np.asarray(ndtr(-score))
+    low, high = everyone.bounds[metric]
+    share = (float(everyone.mean[metric]) - low) / (high - low)
+    n_others = np.maximum(float(everyone.n[metric]) - n, 1.0)
+    skew = (1 / n - 1 / n_others) / np.sqrt(1 / n + 1 / n_others)
+    n_trials = 1 / np.maximum(skew**2, 1 / _SKEWED)
+    # among most users, what is seen is that the few others have a hit
+    of_tail = np.where((skew > 0) == (end > 0), share, 1 - share)
+    needed = n_trials * of_tail + score * np.sqrt(n_trials * share * (1 - share))
+    beyond = betainc(np.minimum(needed, n_trials), np.maximum(n_trials - needed, 0.0) + 1, of_tail)
+    return np.where(needed > n_trials, 0.0, beyond)
+
+
+def _sizes(n: FloatArray, column: IntArray) -> tuple[FloatArray, IntArray, FloatArray]:
+    """Different sizes in each column, the column, and how many groups have each.
+
+    To two digits, which is near enough; rounded down.
+    """
+    digit = 10.0 ** np.floor(np.log10(n) - 1)
+    pairs, counts = np.unique(
+        np.stack([column, np.floor(n / digit) * digit]), axis=1, return_counts=True
+    )
+    return pairs[1], pairs[0].astype(np.int64), counts.astype(np.float64)

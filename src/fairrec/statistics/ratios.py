@@ -12,20 +12,165 @@ import itertools
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, NamedTuple
 
 import numpy as np
+from scipy.special import ndtri, stdtrit
 
 from fairrec.core.arrays import BoolArray, FloatArray, IntArray
 from fairrec.core.audit_options import AuditOptions
 from fairrec.core.threads import map_in_threads
+from fairrec.groups.cells import Cells
 from fairrec.groups.grouping import Grouping, Partition
 from fairrec.metrics import MetricAtK
 from fairrec.metrics.measured import Column, Measured
-from fairrec.statistics.intervals import Interval
-from fairrec.statistics.ratio_intervals import Means, ratio_limits
-from fairrec.statistics.ratio_scale import WhyNot, count_and_sum, why_no_ratio
-from fairrec.statistics.weighted import quantiles
+from fairrec.statistics.distribution import quantiles
+from fairrec.statistics.intervals import Interval, score_interval
+
+WhyNot = Literal[
+    "not everyone is scored",
+    "nobody has a value",
+    "some values are negative",
+    "everyone has 0",
+    "neither end is better",
+    "lower is better",
+    "it is no mean over users",
+    "items compete for places",
+]
+
+
+def why_no_ratio(known: FloatArray, is_complete: bool) -> WhyNot | None:
+    """Why values have no ratios; None where they have.
+
+    Parameters
+    ----------
+    known : the values of the users who have one
+    is_complete : whether everyone is scored
+    """
+    if not is_complete:
+        return "not everyone is scored"
+    if not len(known):
+        return "nobody has a value"
+    if known.min() < 0:
+        return "some values are negative"
+    return "everyone has 0" if known.max() == 0 else None
+
+
+def count_and_sum(column: Column, cells: Cells) -> tuple[FloatArray, FloatArray]:
+    """(n_cells,) each, users with a value and the sum of their values."""
+    return cells.sums(column.n), cells.sums(column.filled * column.n)
+
+
+PRIOR_USERS = 4
+"""Weight, in users, of the spread of everyone in the spread of one group."""
+
+
+@dataclass(frozen=True, slots=True)
+class Means:
+    """The means of some groups, and what their intervals need.
+
+    Parameters
+    ----------
+    n, mean, squares : (n_groups,), users, mean, and squared deviations from it summed up
+    spread : of everyone: variance over mean * (1 - mean / most); for a rate that is `most`
+    most : the largest value there can be; infinite where there is no such value
+    is_rate : whether all values are 0 or `most`
+    """
+
+    n: FloatArray
+    mean: FloatArray
+    squares: FloatArray
+    spread: float
+    most: float
+    is_rate: bool
+
+    def limits(self, tail: float) -> Interval:
+        """Both ends of each mean's interval, beyond each of which it lies with probability `tail`.
+
+        Wilson's score interval. A mean of other values than 0 and 1 is taken for a rate among as
+        many users as give it the same variance; it has Student's quantile, and its spread is that
+        of the group with a few users of everyone's, but never less than everyone's: in a group
+        that saw none of the rare large values they are missing from its spread as well.
+        """
+        if self.is_rate:
+            return score_interval(self.mean, self.spread * ndtri(1 - tail) ** 2 / self.n, self.most)
+        freedom = np.maximum(self.n - 1, 1)
+        of_mean = self.mean * (1 - self.mean / self.most)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            own = (self.squares / of_mean + PRIOR_USERS * self.spread) / (freedom + PRIOR_USERS)
+            spread = np.fmax(np.where(of_mean > 0, own, self.spread), self.spread)
+            squares = spread * stdtrit(freedom, 1 - tail) ** 2 / self.n
+            return score_interval(self.mean, squares, self.most)
+
+
+def ratio_limits(
+    mean: FloatArray, limits: Interval, other: FloatArray, other_limits: Interval
+) -> Interval:
+    """Both ends of the interval of `mean / other`, from the intervals of the two.
+
+    Donner and Zou's method of variance estimates recovery (2012), which needs no logarithm and so
+    no group without a zero. The upper end is infinite where the other mean may be 0.
+    """
+    product = mean * other
+    (low, high), (other_low, other_high) = limits, other_limits
+    below, above = low * (2 * mean - low), high * (2 * mean - high)
+    other_below = other_low * (2 * other - other_low)
+    other_above = other_high * (2 * other - other_high)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        lower = below / (product + np.sqrt(np.maximum(product**2 - below * other_above, 0)))
+        root = np.sqrt(np.maximum(product**2 - above * other_below, 0))
+        upper = np.where(other_below > 0, (product + root) / other_below, np.inf)
+    return Interval(np.where(below > 0, lower, 0.0), upper)
+
+
+FAR = 6.0
+"""Standard errors by which the mean of all others may be off: the chance that it is further is
+nothing beside any alpha, even for a million groups."""
+
+
+class Lacking(NamedTuple):
+    """What groups lack, with an interval; `is_sure` where that says anything."""
+
+    size: FloatArray
+    interval: Interval
+    is_sure: BoolArray
+
+
+def lacking(
+    harm: FloatArray, interval: Interval, others: FloatArray, error: FloatArray, is_gain: bool
+) -> Lacking:
+    """The share of the others' value that each group lacks: 0.2 where it has 0.8 of it.
+
+    The ends of its interval are those of the harm, over the mean of all others at its most
+    unfavourable, so that they hold for all groups at once where those of the harm do.
+
+    Parameters
+    ----------
+    harm, interval : of each group
+    others, error : the mean of all others, and its standard error at most
+    is_gain : whether more of the value is better; else a group lacks what the others have less of
+    """
+    least, most = others - FAR * error, others + FAR * error
+
+    def share(size: FloatArray, beside: FloatArray) -> FloatArray:
+        return size / (beside if is_gain else beside + size)
+
+    low, high = interval.low, interval.high
+    is_sure = (least > 0) & np.isfinite(low) & np.isfinite(high)
+    if not is_gain:
+        is_sure &= least + low > 0
+    with np.errstate(invalid="ignore", divide="ignore"):
+        # a harm weighs most beside little, and a benefit beside much
+        ends = (
+            share(low, np.where(low > 0, most, least)),
+            share(high, np.where(high > 0, least, most)),
+        )
+        size = share(harm, others)
+    bounds = (
+        np.where(is_sure, end, limit) for end, limit in zip(ends, (-np.inf, np.inf), strict=True)
+    )
+    return Lacking(size, Interval(*bounds), is_sure)
+
 
 FOUR_FIFTHS = 0.8
 SMALL_CATEGORY = 0.02

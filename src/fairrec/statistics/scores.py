@@ -20,10 +20,9 @@ import numpy as np
 
 from fairrec.core.arrays import BoolArray, FloatArray, IntArray
 from fairrec.core.kernels import kernel
-from fairrec.statistics.moderation import PRIOR_USERS
 from fairrec.statistics.moments import Moments
 from fairrec.statistics.simultaneous import Columns
-from fairrec.statistics.stratified import Stratified, StratifiedSide
+from fairrec.statistics.strata import PRIOR_USERS, Stratified, StratifiedSide
 
 KNOWN = 1e9
 """Degrees of freedom of a spread that needs no estimate."""

@@ -14,6 +14,7 @@ observed one included: every draw is treated alike, which keeps the test exact w
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -36,7 +37,7 @@ FITTED = 0.1
 FEWEST_FITTED = 10
 """Draws that a fit needs, where these are no more than half of all."""
 _ROUNDING = 1e-9
-"""A level times the number of draws may be a hair below a whole number."""
+"""A level times the number of draws may be a hair below a whole number, and 1 / 0.07 above one."""
 _DIGITS = 9
 """Decimals of scores by which draws are told apart."""
 _SAME = 1e-7
@@ -260,3 +261,25 @@ def has_enough_draws(n_draws: int, alpha: float) -> bool:
 def n_allowed(n_draws: int, alpha: float) -> int:
     """Draws that may be beyond the cut-offs, less one."""
     return int(np.floor(alpha * (1 + n_draws) + _ROUNDING)) - 1
+
+
+def least_permutations(alpha: float) -> int:
+    """The fewest permutations that can give a p-value of alpha.
+
+    >>> least_permutations(0.05), least_permutations(0.01)
+    (19, 99)
+    """
+    return math.ceil(1 / alpha - _ROUNDING) - 1
+
+
+def holm(p_values: FloatArray) -> FloatArray:
+    """Adjusted p-values that bound the family-wise error rate (Holm 1979).
+
+    >>> holm(np.array([0.01, 0.04, 0.03])).round(3).tolist()
+    [0.03, 0.06, 0.06]
+    """
+    order = np.argsort(p_values)
+    adjusted = np.empty_like(p_values)
+    n_left = np.arange(len(p_values), 0, -1)
+    adjusted[order] = np.minimum(np.maximum.accumulate(p_values[order] * n_left), 1)
+    return adjusted

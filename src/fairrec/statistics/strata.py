@@ -1,14 +1,40 @@
-"""Strata: users in the same circumstances, among whom alone groups are compared."""
+"""Strata: a group is compared with all others among users in the same circumstances.
+
+A group is compared with the others of each stratum, and strata count by how well both sides are
+known there (Mantel and Haenszel). So both sides have a mean over strata with the same weights, and
+how well it is known follows from the spread of each side within each stratum.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, fields
+from typing import NamedTuple
 
 import numpy as np
 
 from fairrec.core.arrays import BoolArray, CodeArray, FloatArray, IntArray
 from fairrec.groups.cells import number_combinations
+from fairrec.groups.grouping import Grouping
+
+PRIOR_USERS = 1.0
+"""Weight, in users, of the spread among all users in the spread of one group.
+
+Six users who all missed have no spread of their own, yet their mean is far from certain.
+"""
+
+
+def moderated(
+    squares: FloatArray, n: FloatArray, variance: FloatArray | float, prior: float = PRIOR_USERS
+) -> FloatArray:
+    """The variance among `n` users.
+
+    Parameters
+    ----------
+    squares : summed up around their mean
+    variance : among all users, which counts like `prior` more of them
+    """
+    return np.asarray((squares + prior * variance) / (np.maximum(n - 1, 0.0) + prior))
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,3 +76,244 @@ class Strata:
 def one_stratum(n_rows: int) -> Strata:
     """Everyone in one stratum: nothing is given."""
     return Strata(np.zeros(n_rows, dtype=np.int32), 1)
+
+
+@dataclass(frozen=True, slots=True)
+class Weights:
+    """How the users of a group and all others enter its difference; (n_metrics, n_groups) each.
+
+    Parameters
+    ----------
+    total : what divides a centred sum to give the difference: n * (N - n) / N, added up over strata
+    null_variance : variance of the centred sum if attributes had no effect, exact for permutations
+    own, others : what multiplies the variance of a value in the group and among all others in the
+        variance of the difference; 1/n and 1/(N - n) in one stratum
+    n_kept : users of the group whom the difference is about: where it is spread over strata
+        otherwise than the weights, only those that both have in common
+    """
+
+    total: FloatArray
+    null_variance: FloatArray
+    own: FloatArray
+    others: FloatArray
+    n_kept: FloatArray
+
+
+@dataclass(slots=True)
+class StratifiedSide:
+    """A group or all others, standardised; (n_metrics, n_groups) each.
+
+    Parameters
+    ----------
+    value : mean over strata
+    error2 : variance of that mean by the spread within this side
+    like_all : the same if within each stratum it had the spread of all users
+    freedom : degrees of freedom of `error2` (Satterthwaite)
+    """
+
+    value: FloatArray
+    error2: FloatArray
+    like_all: FloatArray
+    freedom: FloatArray
+
+    def add(
+        self, i: int, weight: FloatArray, n: FloatArray, total: FloatArray, of_stratum: _OfStratum
+    ) -> None:
+        """Add a stratum to a metric, where it has both sides.
+
+        Parameters
+        ----------
+        total, of_stratum.squares : of values centred on the mean of the stratum
+        """
+        with np.errstate(invalid="ignore", divide="ignore"):
+            part = np.where(weight > 0, weight**2 / n, 0.0)
+            mean = np.where(weight > 0, total / n, 0.0)
+        around_mean = np.maximum(of_stratum.squares - total * mean, 0.0)
+        own = part * moderated(around_mean, n, of_stratum.variance)
+        self.value[i] += weight * (of_stratum.mean + mean)
+        self.error2[i] += own
+        self.like_all[i] += part * of_stratum.variance
+        self.freedom[i] += own**2 / (np.maximum(n - 1, 0.0) + PRIOR_USERS)
+
+    def standardise(self, weight: FloatArray) -> None:
+        """Turn sums over strata into means; `weight` is that of all strata together."""
+        with np.errstate(invalid="ignore", divide="ignore"):
+            self.freedom = np.where(self.freedom > 0, self.error2**2 / self.freedom, 1.0)
+            self.value = self.value / weight
+            self.error2 = self.error2 / weight**2
+            self.like_all = self.like_all / weight**2
+
+    @classmethod
+    def empty(cls, shape: tuple[int, ...]) -> StratifiedSide:
+        """Before any stratum is added."""
+        return cls(*np.zeros((len(fields(cls)), *shape)))
+
+
+class RowSums(NamedTuple):
+    """What each row adds to the sums of its group; (n_metrics, n_rows) each.
+
+    Parameters
+    ----------
+    n : users with a value
+    total, squares : sums of their centred values and of the squares of these
+    """
+
+    n: BoolArray | FloatArray
+    total: FloatArray
+    squares: FloatArray
+
+
+def rows_of(
+    centred: FloatArray, n: BoolArray | FloatArray, inner: FloatArray | None = None
+) -> RowSums:
+    """The sums of rows with these values, 0 where there is none.
+
+    Parameters
+    ----------
+    inner : squares of the users of a row around its value; None where a row is a user
+    """
+    if inner is None:
+        return RowSums(n, centred, centred**2)
+    return RowSums(n, centred * n, centred**2 * n + np.where(n > 0, inner, 0.0))
+
+
+def distinct_masks(
+    n: BoolArray | FloatArray,
+) -> tuple[list[BoolArray | FloatArray], list[int]]:
+    """The different rows, and for each row which of them it is.
+
+    Most metrics are defined for the same users, and what is counted for one serves all.
+    """
+    seen: dict[bytes, int] = {}
+    of_row = [seen.setdefault(row.tobytes(), len(seen)) for row in n]
+    return [n[of_row.index(i)] for i in range(len(seen))], of_row
+
+
+class Stratified(NamedTuple):
+    """Both sides, and the mean of all users with the same weights of strata.
+
+    Parameters
+    ----------
+    bounds, is_rate : of the metrics, as they are without strata
+    """
+
+    own: StratifiedSide
+    others: StratifiedSide
+    mean: FloatArray
+    bounds: FloatArray
+    is_rate: BoolArray
+
+
+class _OfStratum(NamedTuple):
+    """The users of one stratum; squares are those of one side."""
+
+    mean: float
+    variance: float
+    squares: FloatArray
+
+
+@dataclass(frozen=True, slots=True)
+class _GroupsOfStratum:
+    """(n_masks or n_metrics, n_groups), what groups have of one stratum."""
+
+    n: FloatArray
+    total: FloatArray
+    squares: FloatArray
+
+
+def stratified(
+    rows: RowSums,
+    means: FloatArray,
+    grouping: Grouping,
+    strata: Strata,
+    bounds: tuple[FloatArray, BoolArray],
+    threads: int,
+) -> tuple[Weights, Stratified]:
+    """The weights of all strata, and both sides of each group.
+
+    Parameters
+    ----------
+    rows : of values centred on the means of strata
+    means : (n_metrics, n_strata)
+    bounds : of the metrics, and which of them are rates
+    """
+    shape = (len(rows.total), len(grouping.lattice))
+    masks, mask_of_metric = distinct_masks(rows.n)
+    total, null_variance, own_weight, others_weight, mean = np.zeros((5, *shape))
+    own, others = StratifiedSide.empty(shape), StratifiedSide.empty(shape)
+    n_all = np.array([strata.sums(mask) for mask in masks])
+    squares_all = np.array([strata.sums(row) for row in rows.squares])
+    each = _each_stratum(masks, [*rows.total], [*rows.squares], grouping, strata, threads)
+    for stratum, part in enumerate(each):
+        for i, mask in enumerate(mask_of_metric):
+            n, n_here = part.n[mask], n_all[mask, stratum]
+            if n_here < 2:
+                continue
+            weight = n * (n_here - n) / n_here
+            variance = squares_all[i, stratum] / (n_here - 1)
+            total[i] += weight
+            null_variance[i] += variance * weight
+            own_weight[i] += weight * (n_here - n) / n_here
+            others_weight[i] += weight * n / n_here
+            mean[i] += weight * means[i, stratum]
+            here = _OfStratum(means[i, stratum], variance, part.squares[i])
+            own.add(i, weight, n, part.total[i], here)
+            rest = here._replace(squares=squares_all[i, stratum] - part.squares[i])
+            others.add(i, weight, n_here - n, -part.total[i], rest)
+    own.standardise(total)
+    others.standardise(total)
+    n_kept = _kept(total, masks, mask_of_metric, n_all, grouping, strata, threads)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        weights = Weights(
+            total, null_variance, own_weight / total**2, others_weight / total**2, n_kept
+        )
+        return weights, Stratified(own, others, mean / total, *bounds)
+
+
+def _kept(
+    total: FloatArray,
+    masks: list[BoolArray | FloatArray],
+    mask_of_metric: list[int],
+    n_all: FloatArray,
+    grouping: Grouping,
+    strata: Strata,
+    threads: int,
+) -> FloatArray:
+    """(n_metrics, n_groups), users that a group and the weights of strata have in common."""
+    n_kept = np.zeros(total.shape)
+    n_of_group = grouping.lattice.sums(
+        np.array([grouping.cells.sums(mask) for mask in masks]).reshape(
+            len(masks), len(grouping.cells)
+        ),
+        threads,
+    )
+    for stratum, part in enumerate(_each_stratum(masks, [], [], grouping, strata, threads)):
+        for i, mask in enumerate(mask_of_metric):
+            n, n_here = part.n[mask], n_all[mask, stratum]
+            with np.errstate(invalid="ignore", divide="ignore"):
+                share = n * (n_here - n) / max(n_here, 1.0) / total[i]
+            n_kept[i] += np.minimum(n, np.nan_to_num(share) * n_of_group[mask])
+    return n_kept
+
+
+def _each_stratum(
+    masks: list[BoolArray | FloatArray],
+    totals: list[FloatArray],
+    squares: list[FloatArray],
+    grouping: Grouping,
+    strata: Strata,
+    threads: int,
+) -> Iterator[_GroupsOfStratum]:
+    """What every group has of one stratum after the other."""
+    cells, n_masks, n_metrics = grouping.cells, len(masks), len(totals)
+    for rows in strata.rows:
+        of_row = cells.of_user[rows]
+        columns = [
+            np.bincount(of_row, weights=row[rows], minlength=len(cells))
+            for row in (*masks, *totals, *squares)
+        ]
+        per_cell = np.array(columns, dtype=np.float64).reshape(-1, len(cells))
+        sums = grouping.lattice.sums(per_cell, threads)
+        yield _GroupsOfStratum(
+            sums[:n_masks], sums[n_masks : n_masks + n_metrics], sums[n_masks + n_metrics :]
+        )

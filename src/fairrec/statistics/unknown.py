@@ -49,10 +49,6 @@ class UnknownBounds:
     n_unknown: IntArray
     n_all: int
 
-    def largest_harm(self, higher_is_better: bool | None) -> FloatArray:
-        """(n_groups,), how much worse each may be."""
-        return np.maximum(harm(self.low, higher_is_better), harm(self.high, higher_is_better))
-
 
 def unknown_bounds(
     metric: int, findings: Sequence[int], measured: Measured, grouping: Grouping

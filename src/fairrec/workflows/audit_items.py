@@ -23,8 +23,8 @@ from fairrec.result.tables import RESERVED
 from fairrec.scoring.runs import Run
 from fairrec.statistics.analyse import analyse
 from fairrec.statistics.analysis import Analysis
-from fairrec.statistics.catalogue import spread_over
-from fairrec.statistics.resampled_users import user_blocks
+from fairrec.statistics.bootstrap import user_blocks
+from fairrec.statistics.inequality import spread_over
 from fairrec.workflows.audit_named import named_result
 from fairrec.workflows.repeated_call import audit_call, said_of_tables
 

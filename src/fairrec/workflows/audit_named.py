@@ -26,14 +26,16 @@ from fairrec.result.tables import group_table, per_user_table
 from fairrec.search.searched import Searched
 from fairrec.statistics.analyse import analyse
 from fairrec.statistics.analysis import Analysis
-from fairrec.statistics.circumstances import Counted, differing_circumstances
-from fairrec.statistics.explained import Explained, no_longer_found
+from fairrec.statistics.covariates import (
+    Counted,
+    Explained,
+    differing_circumstances,
+    no_longer_found,
+)
 from fairrec.statistics.inequality import analyse_inequality
-from fairrec.statistics.metric_analysis import MetricAnalysis, analyse_metrics
-from fairrec.statistics.missing import analyse_missing, analyse_outcomes
-from fairrec.statistics.pooled import analyse_pooled
+from fairrec.statistics.metric_analysis import MetricAnalysis, analyse_metrics, analyse_pooled
+from fairrec.statistics.missing import analyse_missing, analyse_outcomes, expected_of, standing_of
 from fairrec.statistics.ratios import analyse_ratios
-from fairrec.statistics.standing import expected_of, standing_of
 from fairrec.statistics.strata import Strata
 from fairrec.statistics.verdict import verdicts_of
 

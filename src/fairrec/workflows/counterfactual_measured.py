@@ -20,7 +20,7 @@ from fairrec.metrics.value_columns import (
     metric_of_change,
     over_other_values,
 )
-from fairrec.statistics.affected import AffectedShare, Sampling
+from fairrec.statistics.paired import AffectedShare, Sampling
 from fairrec.workflows.counterfactual_asked import Asked
 
 

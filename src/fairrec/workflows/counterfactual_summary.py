@@ -21,8 +21,7 @@ from fairrec.result.counterfactual import (
     Paid,
     ValueChange,
 )
-from fairrec.statistics.affected import AffectedShare, Sampling
-from fairrec.statistics.paired import paired_change
+from fairrec.statistics.paired import AffectedShare, Sampling, paired_change
 from fairrec.workflows.counterfactual_asked import Asked
 from fairrec.workflows.counterfactual_measured import Changes
 from fairrec.workflows.counterfactual_options import CounterfactualOptions

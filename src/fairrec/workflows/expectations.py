@@ -15,8 +15,13 @@ from fairrec.core.errors import plain
 from fairrec.groups.grouping import Grouping, Sizes, next_depth, sizes_of, sizes_without
 from fairrec.metrics import MetricAtK
 from fairrec.result.plan_schema import Cost, Expected, Needed, Spread
-from fairrec.statistics.certifiable import certified_harm, expected_cut_offs, growth_needed
-from fairrec.statistics.power import POWER, detectable_harm
+from fairrec.statistics.power import (
+    POWER,
+    certified_harm,
+    detectable_harm,
+    expected_cut_offs,
+    growth_needed,
+)
 from fairrec.statistics.scores import Everyone
 from fairrec.statistics.simultaneous import (
     EDGES,

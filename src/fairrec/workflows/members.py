@@ -10,7 +10,7 @@ import polars as pl
 
 from fairrec.core.arrays import BoolArray, FloatArray, IntArray
 from fairrec.result.trend import Users
-from fairrec.statistics.in_common import shared_differences, shared_users
+from fairrec.statistics.release_overlap import shared_differences, shared_users
 from fairrec.workflows.releases import Release
 from fairrec.workflows.trend_lines import Lines
 

@@ -51,7 +51,7 @@ from fairrec.mitigation.tuning import Levels, aim_of, is_level, levels_of, tuned
 from fairrec.result.audit_result import AuditResult
 from fairrec.result.saved import places_of
 from fairrec.result.schema import InputSummary
-from fairrec.statistics.changes import group_changes
+from fairrec.statistics.paired import group_changes
 from fairrec.workflows.audit import audit_inputs
 
 

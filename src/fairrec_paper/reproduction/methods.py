@@ -24,9 +24,9 @@ from fairrec.search.options import Budget, paper_seconds
 from fairrec.search.queries import Queries
 from fairrec.search.searcher import SEARCHERS, hyper_parameters
 from fairrec.search.searchers.swarms import DPSOParameters, observed_positions, uniform_positions
+from fairrec.statistics.metric_analysis import pooled_per_cell
 from fairrec.statistics.moments import group_moments
 from fairrec.statistics.permutation import Extremes, Permuted, gap_p_value, null_distribution
-from fairrec.statistics.pooled import pooled_per_cell
 from fairrec_paper.reproduction.data import DataSource
 from fairrec_paper.reproduction.experiment import Row, Setting, Trial
 from fairrec_paper.reproduction.subject import MIN_SUPPORT, Subject, full_combinations

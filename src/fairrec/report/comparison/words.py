@@ -20,8 +20,8 @@ from fairrec.result.comparison import (
     ComparisonSummary,
     MetricComparison,
 )
-from fairrec.statistics.changes import ChangeVerdict
 from fairrec.statistics.compared import LOSSES, Loss
+from fairrec.statistics.paired import ChangeVerdict
 
 LONGEST_NAME = 120
 _VERDICTS: dict[ChangeVerdict, str] = {

@@ -27,7 +27,7 @@ from fairrec.report.words import (
 )
 from fairrec.result.metric_schema import Finding, Interaction, MetricResult, Neighbour
 from fairrec.result.schema import AuditSummary
-from fairrec.statistics.outcome import WORSE, position_of
+from fairrec.statistics.verdict import WORSE, position_of
 
 BESIDE_SHOWN = 3
 """Groups that are named in a sentence beside the findings."""

@@ -15,8 +15,8 @@ from fairrec.report.words import confidence, number, p_is, p_value, plural, with
 from fairrec.result.comparison import MetricComparison
 from fairrec.result.metric_schema import CertifiedSize, Chance, Finding, MetricResult, MetricVerdict
 from fairrec.result.schema import AuditSummary
+from fairrec.statistics.bootstrap import n_draws_at
 from fairrec.statistics.permutation import least_p_value
-from fairrec.statistics.resampled_users import n_draws_at
 
 
 def end_names(result: MetricResult) -> tuple[str, str]:

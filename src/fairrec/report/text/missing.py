@@ -19,8 +19,8 @@ from fairrec.report.words import (
 )
 from fairrec.result.metric_schema import Finding, MetricResult, Unknown
 from fairrec.result.schema import AuditSummary, MissingUsers
-from fairrec.statistics.outcome import RULED_OUT, position_of
 from fairrec.statistics.permutation import least_p_value
+from fairrec.statistics.verdict import RULED_OUT, position_of
 
 GROUPS_SHOWN = 3
 

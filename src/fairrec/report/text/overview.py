@@ -50,8 +50,8 @@ from fairrec.report.words import (
     signed,
 )
 from fairrec.result.schema import AuditSummary
-from fairrec.statistics.adjust import least_permutations
-from fairrec.statistics.outcome import RULED_OUT, position_of
+from fairrec.statistics.simultaneous import least_permutations
+from fairrec.statistics.verdict import RULED_OUT, position_of
 
 SHOWN = 10
 """Groups in the first screen."""

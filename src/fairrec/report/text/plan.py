@@ -10,7 +10,7 @@ from itertools import pairwise
 from fairrec.core.errors import listed, plain
 from fairrec.report.words import TableView, group_label, number, percent, plural
 from fairrec.result.plan_schema import Needed, PlanFacts
-from fairrec.statistics.certifiable import MOST_TIMES
+from fairrec.statistics.power import MOST_TIMES
 from fairrec.statistics.simultaneous import EDGES
 
 _NOT_THERE = " With a dash: no group of the plan is about as large, so nothing is computed for it."

@@ -11,7 +11,7 @@ from fairrec.core.units import Unit
 from fairrec.report.words import TableView, confidence, group_label, number, percent, plural
 from fairrec.result.metric_schema import CategoryRatios, GroupRatios, MetricRatios, Ratios, Split
 from fairrec.result.schema import AuditSummary
-from fairrec.statistics.ratio_scale import WhyNot
+from fairrec.statistics.ratios import WhyNot
 
 ROWS_SHOWN, LEAST_ROWS = 30, 5
 BELOW_SHOWN = NAMES_SHOWN = 3

@@ -39,7 +39,7 @@ from fairrec.report.words import confidence, group_label, number, percent, plura
 from fairrec.result.metric_schema import Finding, MetricResult, MetricVerdict
 from fairrec.result.schema import AuditSummary
 from fairrec.statistics.findings import MAX_FINDINGS
-from fairrec.statistics.outcome import BY_MORE, RULED_OUT, Outcome, position_of
+from fairrec.statistics.verdict import BY_MORE, RULED_OUT, Outcome, position_of
 
 Status = Literal[
     "worse by more than matters",

@@ -1,4 +1,4 @@
-"""Circumstances that make a part of a difference: a group's lists are longer, and hits harder."""
+"""Covariates: circumstances that make a part of a difference, and findings that they take away."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from scipy.special import ndtri
 from fairrec.core.arrays import AnyArray, BoolArray, CodeArray, FloatArray, IntArray
 from fairrec.groups.lattice import members
 from fairrec.statistics.analysis import Analysis
+from fairrec.statistics.metric_analysis import MetricAnalysis
 
 LOOKED_AT = 10
 """Findings of a metric, worst first."""
@@ -104,7 +105,9 @@ def differing_circumstances(
                 drawn = _drawn(i, is_in, circumstance, analysis, at_random)
                 if drawn is not None:
                     part = _beyond(drawn, critical)
-            told = part is None or _is_worth_telling(part, difference)
+            told = part is None or (
+                part * difference > 0 and abs(part) >= LEAST_SHARE * abs(difference)
+            )
             if told and np.isfinite(difference):
                 here, elsewhere = table.means(is_member)
                 means = None if drawn is None else (drawn[0].mean(), drawn[1].mean())
@@ -114,10 +117,6 @@ def differing_circumstances(
                     )
                 )
     return tuple(found)
-
-
-def _is_worth_telling(part: float, difference: float) -> bool:
-    return part * difference > 0 and abs(part) >= LEAST_SHARE * abs(difference)
 
 
 @dataclass(frozen=True, slots=True)
@@ -212,3 +211,31 @@ def _beyond(drawn: tuple[FloatArray, FloatArray], critical: float) -> float:
     part = float(here.mean() - elsewhere.mean())
     error = np.sqrt(here.var(ddof=1) / len(here) + elsewhere.var(ddof=1) / len(elsewhere))
     return part if abs(part) > critical * error else 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Explained:
+    """A finding that is none any more.
+
+    Parameters
+    ----------
+    metric, group : positions; that of the group in the lattice
+    """
+
+    metric: int
+    group: int
+
+
+def no_longer_found(raw: Sequence[MetricAnalysis], adjusted: Analysis) -> tuple[Explained, ...]:
+    """The findings without circumstances that are not beyond chance with them.
+
+    Parameters
+    ----------
+    raw : what is found whatever the circumstances
+    """
+    return tuple(
+        Explained(i, finding.position)
+        for i, about in enumerate(raw)
+        for finding in about.findings
+        if not adjusted.is_beyond_chance[i, finding.position]
+    )
