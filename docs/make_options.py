@@ -13,9 +13,7 @@ from fairrec.counts.options import CountOptions, CountsOptions, EngineOptions
 from fairrec.demo.world_options import WorldOptions
 from fairrec.inputs.table_options import TableOptions
 from fairrec.mitigation.options import MitigationOptions
-from fairrec.workflows.counterfactual_options import CounterfactualOptions
-from fairrec.workflows.plan_options import PlanOptions
-from fairrec.workflows.trend_options import TrendOptions
+from fairrec.workflows.options import CounterfactualOptions, PlanOptions, TrendOptions
 from fairrec_paper.bench_options import SearchBenchOptions
 from fairrec_paper.models.options import TrainingOptions
 from fairrec_paper.reproduction.options import ReproduceOptions

@@ -32,10 +32,9 @@ if TYPE_CHECKING:
     from fairrec.workflows.counterfactual import counterfactual
     from fairrec.workflows.gate import gate
     from fairrec.workflows.load import load
-    from fairrec.workflows.mitigate import mitigate
+    from fairrec.workflows.mitigate import mitigate, rerank
     from fairrec.workflows.plan import plan
     from fairrec.workflows.plan_file import AuditPlan
-    from fairrec.workflows.rerank import rerank
     from fairrec.workflows.schemas import schema
     from fairrec.workflows.trend import trend
 
@@ -93,7 +92,7 @@ __getattr__ = loaded_on_use(
         "metric": "fairrec.metrics",
         "mitigate": "fairrec.workflows.mitigate",
         "plan": "fairrec.workflows.plan",
-        "rerank": "fairrec.workflows.rerank",
+        "rerank": "fairrec.workflows.mitigate",
         "schema": "fairrec.workflows.schemas",
         "trend": "fairrec.workflows.trend",
     },

@@ -94,7 +94,7 @@ def audit_command(
 ) -> None:
     """Find the groups served best and worst, and tell real gaps from chance."""
     from fairrec.result.folder import AUDIT, names_to_replace, refuse_overwriting
-    from fairrec.workflows.planned import Choices
+    from fairrec.workflows.audit_call import Choices
 
     policy = _policy(held, out, gate=gate)
     if policy is not None and "policy" in held and settings is None:

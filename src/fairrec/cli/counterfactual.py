@@ -41,7 +41,7 @@ from fairrec.core.kinds import FOLDER
 from fairrec.core.options import OUTPUT, Option
 from fairrec.inputs.table_options import ITEM_SIDE, OTHER_LISTS, VALUES, TableOptions
 from fairrec.scoring.options import ScorerIdentity
-from fairrec.workflows.counterfactual_options import CounterfactualOptions
+from fairrec.workflows.options import CounterfactualOptions
 
 if TYPE_CHECKING:
     from fairrec.result.counterfactual import CounterfactualResult

@@ -13,7 +13,7 @@ from fairrec.core.errors import InputError, listed, plain
 from fairrec.core.kinds import FILE, Kind
 from fairrec.core.options import PLANNING, Option
 from fairrec.core.settings import SETTINGS_FILE, read_settings
-from fairrec.workflows.plan_options import SETTINGS
+from fairrec.workflows.options import SETTINGS
 
 NONE = "none"
 

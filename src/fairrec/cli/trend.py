@@ -22,7 +22,7 @@ from fairrec.cli.shared import (
 )
 from fairrec.core.kinds import FOLDER
 from fairrec.core.options import OUTPUT, TABLES, Option
-from fairrec.workflows.trend_options import TrendOptions
+from fairrec.workflows.options import TrendOptions
 
 
 @takes_options

@@ -49,9 +49,15 @@ from fairrec.scoring.model import FunctionModel, Model
 from fairrec.scoring.options import ScorerOptions
 from fairrec.search.budget import users_allowed
 from fairrec.workflows.audit import audit_inputs
+from fairrec.workflows.audit_call import audit_call, said_of_tables
 from fairrec.workflows.counterfactual_asked import Asked, asked_about
-from fairrec.workflows.counterfactual_measured import Changes, measure_changes, with_affected
-from fairrec.workflows.counterfactual_options import (
+from fairrec.workflows.counterfactual_changes import (
+    Changes,
+    counterfactual_summary,
+    measure_changes,
+    with_affected,
+)
+from fairrec.workflows.options import (
     Attribute,
     BudgetUsers,
     CounterfactualOptions,
@@ -60,8 +66,6 @@ from fairrec.workflows.counterfactual_options import (
     OtherModel,
     Reference,
 )
-from fairrec.workflows.counterfactual_summary import counterfactual_summary
-from fairrec.workflows.repeated_call import audit_call, said_of_tables
 
 if TYPE_CHECKING:
     from fairrec.result.audit_result import AuditResult
