@@ -18,8 +18,7 @@ import pyarrow as pa
 
 import fairrec
 from fairrec.core.errors import InputError
-from fairrec.core.settings import CHECKSUM, PLAN, checksum_of, parsed_toml
-from fairrec.core.toml_text import to_toml
+from fairrec.core.settings import CHECKSUM, PLAN, checksum_of, parsed_toml, to_toml
 from fairrec.counts.levels import levels_text, read_levels
 from fairrec.counts.table import write_counts
 from fairrec.inputs.audit_inputs import open_tables, read_tables

@@ -11,8 +11,7 @@ import pytest
 
 import fairrec
 from fairrec.core.files import file_sum
-from fairrec.core.settings import checksum_of
-from fairrec.core.toml_text import to_toml
+from fairrec.core.settings import checksum_of, to_toml
 from fairrec.metrics.registry import METRICS
 from fairrec.result.audit_result import AuditResult
 from fairrec.workflows import plan_file as module

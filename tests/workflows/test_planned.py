@@ -13,8 +13,7 @@ from hypothesis import strategies as st
 import fairrec
 from fairrec.core.errors import InputError, UnknownNameError
 from fairrec.core.options import from_command_line
-from fairrec.core.settings import Settings, checksum_of, read_settings
-from fairrec.core.toml_text import to_toml
+from fairrec.core.settings import Settings, checksum_of, read_settings, to_toml
 from fairrec.result.plan_schema import PlanFacts
 from fairrec.workflows.audit_call import Choices, Plan, read_plan, settings_of
 from fairrec.workflows.options import AUDITED, SETTINGS

@@ -10,7 +10,7 @@ from math import comb
 
 import numpy as np
 
-from fairrec.core.memory import most_memory, refuse_larger
+from fairrec.core.audit_options import most_memory, refuse_larger
 from fairrec.core.options import spelled
 from fairrec.groups.cells import Cells, number_combinations
 

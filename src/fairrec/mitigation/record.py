@@ -9,7 +9,7 @@ from typing import Literal
 import numpy as np
 from pydantic import Field
 
-from fairrec.core.json_file import load_json
+from fairrec.core.saved_files import load_json
 from fairrec.core.version import __version__
 from fairrec.groups.group import Group
 from fairrec.inputs.users import Value

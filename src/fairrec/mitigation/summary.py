@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from fairrec.core.audit_options import AuditOptions
-from fairrec.core.told import told_command
+from fairrec.core.options import told_command
 from fairrec.core.version import __version__
 from fairrec.mitigation.before_after import BeforeAfter
 from fairrec.mitigation.effect import counts_of, harmed_groups, ordered_changes, outcome_of

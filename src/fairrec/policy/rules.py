@@ -16,9 +16,8 @@ from pydantic import (
 from pydantic_core import PydanticCustomError
 
 from fairrec.core.errors import InputError, UnknownNameError, plain, unknown_name
-from fairrec.core.kinds import Kind, number, whole
+from fairrec.core.kinds import Kind, UnfitError, number, pairs_in, whole
 from fairrec.core.matters import Amount, amount_in
-from fairrec.core.names import UnfitError, pairs_in
 from fairrec.result.parts import Part
 
 RuleKind = Literal["max_worse", "max_difference", "min_ratio", "baseline", "trend", "max_affected"]

@@ -13,9 +13,8 @@ from typing import TYPE_CHECKING, Any, ParamSpec, cast
 
 from fairrec.core.audit_options import AboutOptions, AuditOptions
 from fairrec.core.errors import InputError, plain
-from fairrec.core.options import Blank, changed, declared, from_command_line, spelled
+from fairrec.core.options import Blank, changed, declared, from_command_line, spelled, told_path
 from fairrec.core.settings import CHECKSUM, Settings, checksum_of, read_settings
-from fairrec.core.told import told_path
 from fairrec.inputs.table_options import TABLE_NAMES, TableOptions, ends_in_words
 from fairrec.search.options import SearchOptions
 from fairrec.workflows.options import AUDITED, SETTINGS

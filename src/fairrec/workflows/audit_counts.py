@@ -17,9 +17,8 @@ import polars as pl
 from fairrec.core.atomic_io import errors_of_scratch, scratch
 from fairrec.core.audit_options import AboutOptions, AuditOptions
 from fairrec.core.errors import InputError, plain
-from fairrec.core.options import Blank, changed, invalid, spelled
+from fairrec.core.options import Blank, changed, invalid, spelled, told_path
 from fairrec.core.progress import Progress
-from fairrec.core.told import told_path
 from fairrec.counts.executor import open_executor
 from fairrec.counts.foreign import with_info
 from fairrec.counts.merging import merged

@@ -15,8 +15,7 @@ from fairrec.core.arrays import IntArray
 from fairrec.core.audit_options import AuditOptions
 from fairrec.core.errors import InputError, errors_of_libraries, listed, plain
 from fairrec.core.matters import Matters
-from fairrec.core.options import declared, documented
-from fairrec.core.told import told_command
+from fairrec.core.options import declared, documented, told_command
 from fairrec.core.units import Side
 from fairrec.core.version import __version__
 from fairrec.inputs.users import users_sum

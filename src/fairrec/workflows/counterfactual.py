@@ -30,9 +30,8 @@ from fairrec.core.audit_options import (
     Top,
 )
 from fairrec.core.errors import InputError, errors_of_libraries
-from fairrec.core.options import changed, declared, documented, spelled
+from fairrec.core.options import changed, declared, documented, spelled, told_path
 from fairrec.core.progress import Progress
-from fairrec.core.told import told_path
 from fairrec.inputs.audit_inputs import AuditInputs
 from fairrec.inputs.side import SideData
 from fairrec.inputs.table_options import Gain, MissingLists, Relevant, TableOptions

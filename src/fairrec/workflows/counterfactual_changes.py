@@ -11,7 +11,7 @@ import numpy as np
 from fairrec.core.arrays import FloatArray, IntArray
 from fairrec.core.audit_options import LEAST_USERS, AuditOptions
 from fairrec.core.errors import InputError
-from fairrec.core.told import told_command
+from fairrec.core.options import told_command
 from fairrec.core.version import __version__
 from fairrec.metrics import MetricAtK, parse_metric
 from fairrec.metrics.change import (

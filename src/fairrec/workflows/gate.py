@@ -22,10 +22,8 @@ from fairrec.core.errors import (
     unknown_name,
 )
 from fairrec.core.matters import Amount, Matters
-from fairrec.core.options import Blank, defaults, invalid, spelled
-from fairrec.core.settings import SETTINGS_FILE, read_settings
-from fairrec.core.told import told_path
-from fairrec.core.toml_text import to_toml
+from fairrec.core.options import Blank, defaults, invalid, spelled, told_path
+from fairrec.core.settings import SETTINGS_FILE, read_settings, to_toml
 from fairrec.inputs.table_options import TableOptions
 from fairrec.metrics.matters import by_name
 from fairrec.metrics.value_columns import metric_named

@@ -10,8 +10,18 @@ from typing import Annotated, Any
 
 from fairrec.core.audit_options import AboutOptions, Alpha, AuditOptions
 from fairrec.core.errors import InputError, plain
-from fairrec.core.kinds import FILE, NAMES, TABLE, TEXT, Kind, number, pairs, share
-from fairrec.core.names import UnfitError, pairs_in
+from fairrec.core.kinds import (
+    FILE,
+    NAMES,
+    TABLE,
+    TEXT,
+    Kind,
+    UnfitError,
+    number,
+    pairs,
+    pairs_in,
+    share,
+)
 from fairrec.core.options import (
     GROUPS,
     MODEL,

@@ -15,8 +15,7 @@ from fairrec.core.atomic_io import errors_of_disk, write_text
 from fairrec.core.audit_options import AuditOptions
 from fairrec.core.errors import OutputError, as_unicode, listed, plain
 from fairrec.core.options import Option, defaults, from_command_line, spelled
-from fairrec.core.settings import CHECKSUM, PLAN, checksum_of, parsed_toml, read_settings
-from fairrec.core.toml_text import to_toml
+from fairrec.core.settings import CHECKSUM, PLAN, checksum_of, parsed_toml, read_settings, to_toml
 from fairrec.core.version import __version__
 from fairrec.groups.group import Group
 from fairrec.inputs.table_options import TableOptions

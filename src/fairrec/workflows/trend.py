@@ -11,8 +11,7 @@ import numpy as np
 
 from fairrec.core.arrays import FloatArray
 from fairrec.core.errors import InputError, errors_of_libraries, listed, plain, unknown_name
-from fairrec.core.options import documented
-from fairrec.core.told import told_command
+from fairrec.core.options import documented, told_command
 from fairrec.core.units import Unit
 from fairrec.core.version import __version__
 from fairrec.report.page.trend import trend_page
