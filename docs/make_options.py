@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from fairrec.cli.model_options import HOW_ASKED
+from fairrec.cli.model_options import HOW_ASKED, HOW_SEARCHED
 from fairrec.cli.parameters import FieldsOf
-from fairrec.cli.search_options import HOW_SEARCHED
 from fairrec.core.audit_options import AboutOptions, AuditOptions, SharingOptions
 from fairrec.core.options import from_command_line, spelled
 from fairrec.counts.options import CountOptions, CountsOptions, EngineOptions

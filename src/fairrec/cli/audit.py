@@ -11,18 +11,27 @@ import typer
 from rich.text import Text
 
 from fairrec.cli.gate import hold_against, printed_as_text, refuse_overwriting_inputs
-from fairrec.cli.load_metrics import Load, load_metrics
 from fairrec.cli.model_options import (
     EndpointOption,
     HowAsked,
+    HowSearched,
     OnnxOption,
     ScorerOption,
+    SearchOption,
+    Theta,
     chosen_model,
+    search_options,
     without_query,
 )
 from fairrec.cli.parameters import FieldsOf, Given, Here, takes_options
-from fairrec.cli.search_options import HowSearched, SearchOption, Theta, search_options
-from fairrec.cli.settings import PlanOption, SettingsOption, say_settings, settings_file
+from fairrec.cli.settings import (
+    Load,
+    PlanOption,
+    SettingsOption,
+    load_metrics,
+    say_settings,
+    settings_file,
+)
 from fairrec.cli.shared import (
     DebugOption,
     ForceOption,

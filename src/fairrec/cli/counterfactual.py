@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from fairrec.cli.load_metrics import Load, load_metrics
 from fairrec.cli.model_options import (
     EndpointOption,
     HowAsked,
@@ -21,6 +20,7 @@ from fairrec.cli.model_options import (
     without_query,
 )
 from fairrec.cli.parameters import FieldsOf, Given, takes_options
+from fairrec.cli.settings import Load, load_metrics
 from fairrec.cli.shared import (
     DebugOption,
     ForceOption,

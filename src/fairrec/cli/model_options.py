@@ -1,4 +1,4 @@
-"""The model to ask, and how; shared by `fairrec audit` and `fairrec doctor`."""
+"""The model to ask, how, and the search that asks it."""
 
 from __future__ import annotations
 
@@ -10,9 +10,10 @@ from urllib.parse import urlsplit
 
 from fairrec.cli.parameters import FieldsOf, Given
 from fairrec.core.errors import InputError
-from fairrec.core.kinds import FILE, TEXT
-from fairrec.core.options import MODEL, Option, declared, spelled
+from fairrec.core.kinds import FILE, TEXT, number
+from fairrec.core.options import MODEL, SEARCH, Option, declared, spelled
 from fairrec.scoring.options import CallOptions, EndpointOptions, OnnxOptions
+from fairrec.search.options import SearchOptions
 
 if TYPE_CHECKING:
     from fairrec.scoring.model import Model
@@ -105,3 +106,29 @@ def without_query(arguments: Sequence[str], *addresses: str | None) -> list[str]
         shown = parse_address(address).shown
         arguments = [argument.replace(address, shown) for argument in arguments]
     return list(arguments)
+
+
+SearchOption = Annotated[str | None, declared(SearchOptions)["name"]]
+HOW_SEARCHED = FieldsOf(SearchOptions, without=("name",))
+HowSearched = Annotated[Given, HOW_SEARCHED]
+Theta = Annotated[
+    float | None,
+    Option(number(), "Smallest share of a group: --hyper theta=... of testsgd", SEARCH),
+]
+
+
+def search_options(name: str | None, given: Given, theta: float | None) -> SearchOptions | None:
+    """The search asked for; None where none is, and then nothing else about it may be set."""
+    if theta is not None:
+        if "theta" in given.get("hyper", {}):
+            twice = spelled("hyper", {"theta": given["hyper"]["theta"]})
+            raise InputError(f"Give {spelled('theta')} or {twice}, not both.")
+        given = {**given, "hyper": {**given.get("hyper", {}), "theta": theta}}
+    if name is not None:
+        return SearchOptions(name, **given)
+    if given:
+        lone = "theta" if theta is not None and set(given) == {"hyper"} else next(iter(given))
+        raise InputError(
+            f"{spelled(lone)} is for a search. Add --search NAME, such as --search adaptive."
+        )
+    return None

@@ -8,10 +8,9 @@ from typing import Annotated
 import typer
 from rich.text import Text
 
-from fairrec.cli.load_metrics import Load, load_metrics
 from fairrec.cli.mitigated import planned_from
 from fairrec.cli.parameters import FieldsOf, Given, takes_options
-from fairrec.cli.settings import SettingsOption, say_settings, settings_file
+from fairrec.cli.settings import Load, SettingsOption, load_metrics, say_settings, settings_file
 from fairrec.cli.shared import DebugOption, LogOption, QuietOption, say, shown_progress, stdout
 from fairrec.core.audit_options import AuditOptions
 from fairrec.core.errors import plain
