@@ -4,18 +4,15 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from fairrec.cli.model_options import HOW_ASKED
+from fairrec.cli.model_options import HOW_ASKED, HOW_SEARCHED
 from fairrec.cli.parameters import FieldsOf
-from fairrec.cli.search_options import HOW_SEARCHED
 from fairrec.core.audit_options import AboutOptions, AuditOptions, SharingOptions
 from fairrec.core.options import from_command_line, spelled
 from fairrec.counts.options import CountOptions, CountsOptions, EngineOptions
 from fairrec.demo.world_options import WorldOptions
 from fairrec.inputs.table_options import TableOptions
 from fairrec.mitigation.options import MitigationOptions
-from fairrec.workflows.counterfactual_options import CounterfactualOptions
-from fairrec.workflows.plan_options import PlanOptions
-from fairrec.workflows.trend_options import TrendOptions
+from fairrec.workflows.options import CounterfactualOptions, PlanOptions, TrendOptions
 from fairrec_paper.bench_options import SearchBenchOptions
 from fairrec_paper.models.options import TrainingOptions
 from fairrec_paper.reproduction.options import ReproduceOptions

@@ -7,9 +7,9 @@ True
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
 
-from fairrec.core.lazy import loaded_on_use
 from fairrec.core.version import __version__
 
 if TYPE_CHECKING:
@@ -32,10 +32,9 @@ if TYPE_CHECKING:
     from fairrec.workflows.counterfactual import counterfactual
     from fairrec.workflows.gate import gate
     from fairrec.workflows.load import load
-    from fairrec.workflows.mitigate import mitigate
+    from fairrec.workflows.mitigate import mitigate, rerank
     from fairrec.workflows.plan import plan
     from fairrec.workflows.plan_file import AuditPlan
-    from fairrec.workflows.rerank import rerank
     from fairrec.workflows.schemas import schema
     from fairrec.workflows.trend import trend
 
@@ -68,36 +67,42 @@ __all__ = [
     "trend",
 ]
 
-__getattr__ = loaded_on_use(
-    __name__,
-    {
-        "AuditPlan": "fairrec.workflows.plan_file",
-        "AuditResult": "fairrec.result.audit_result",
-        "Comparison": "fairrec.result.comparison",
-        "CounterfactualResult": "fairrec.result.counterfactual",
-        "Endpoint": "fairrec.scoring.endpoint",
-        "FairRecError": "fairrec.core.errors",
-        "Group": "fairrec.groups.group",
-        "MitigationResult": "fairrec.mitigation.mitigation_result",
-        "OnnxModel": "fairrec.scoring.onnx_model",
-        "SearchOptions": "fairrec.search.options",
-        "TrendResult": "fairrec.result.trend",
-        "audit": "fairrec.workflows.audit",
-        "card": "fairrec.stores.card_file",
-        "Counts": "fairrec.counts.table",
-        "compare": "fairrec.workflows.compare",
-        "count": "fairrec.workflows.count",
-        "counterfactual": "fairrec.workflows.counterfactual",
-        "gate": "fairrec.workflows.gate",
-        "load": "fairrec.workflows.load",
-        "metric": "fairrec.metrics",
-        "mitigate": "fairrec.workflows.mitigate",
-        "plan": "fairrec.workflows.plan",
-        "rerank": "fairrec.workflows.rerank",
-        "schema": "fairrec.workflows.schemas",
-        "trend": "fairrec.workflows.trend",
-    },
-)
+_HOMES = {
+    "AuditPlan": "fairrec.workflows.plan_file",
+    "AuditResult": "fairrec.result.audit_result",
+    "Comparison": "fairrec.result.comparison",
+    "CounterfactualResult": "fairrec.result.counterfactual",
+    "Endpoint": "fairrec.scoring.endpoint",
+    "FairRecError": "fairrec.core.errors",
+    "Group": "fairrec.groups.group",
+    "MitigationResult": "fairrec.mitigation.mitigation_result",
+    "OnnxModel": "fairrec.scoring.onnx_model",
+    "SearchOptions": "fairrec.search.options",
+    "TrendResult": "fairrec.result.trend",
+    "audit": "fairrec.workflows.audit",
+    "card": "fairrec.stores.card_file",
+    "Counts": "fairrec.counts.table",
+    "compare": "fairrec.workflows.compare",
+    "count": "fairrec.workflows.count",
+    "counterfactual": "fairrec.workflows.counterfactual",
+    "gate": "fairrec.workflows.gate",
+    "load": "fairrec.workflows.load",
+    "metric": "fairrec.metrics",
+    "mitigate": "fairrec.workflows.mitigate",
+    "plan": "fairrec.workflows.plan",
+    "rerank": "fairrec.workflows.mitigate",
+    "schema": "fairrec.workflows.schemas",
+    "trend": "fairrec.workflows.trend",
+}
+"""Modules that take long to load, by the names that are loaded from them on use."""
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value = getattr(import_module(_HOMES[name]), name)
+    globals()[name] = value
+    return value
 
 
 def __dir__() -> list[str]:

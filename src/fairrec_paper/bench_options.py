@@ -8,8 +8,19 @@ from typing import Annotated, Any
 
 from fairrec.core.audit_options import AuditOptions, MinSupport, Seed, Threads
 from fairrec.core.errors import InputError
-from fairrec.core.kinds import NAMES, SWITCH, Kind, number, pairs, percentage, to_number, whole
-from fairrec.core.names import UnfitError, names_in, pairs_in
+from fairrec.core.kinds import (
+    NAMES,
+    SWITCH,
+    Kind,
+    UnfitError,
+    names_in,
+    number,
+    pairs,
+    pairs_in,
+    percentage,
+    to_number,
+    whole,
+)
 from fairrec.core.options import SEARCH, Option, Options, spelled
 
 _finite = number().parse

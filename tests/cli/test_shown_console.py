@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from rich.text import Text
 
-from fairrec.cli.shown_console import ShownConsole, shown
+from fairrec.cli.shared import ShownConsole, shown
 from tests.builders import make_tables
 from tests.end_to_end.command_line import AUDIT, run_here, write_tables
 

@@ -7,8 +7,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from fairrec.core.atomic_io import write_table
-from fairrec.core.csv_cells import without_formulas
+from fairrec.core.atomic_io import without_formulas, write_table
 
 RUN = [
     "=1+1",

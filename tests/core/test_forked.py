@@ -14,10 +14,10 @@ PROGRAM = """
 import multiprocessing, os, sys, warnings
 import fairrec
 import polars as pl
-from fairrec.core import forked
+from fairrec.core import threads
 
 warnings.simplefilter("ignore")  # of Polars and Python, which warn of any fork
-forked.WAIT = 2.0
+threads.WAIT = 2.0
 
 def audit(number=0):
     values = pl.DataFrame({"user": range(40), "v": [0.0, 1.0] * 20})

@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 from pydantic import BaseModel
 
-from fairrec.core import json_file
+from fairrec.core import saved_files
 from fairrec.core.errors import InputError
-from fairrec.core.json_file import checked_json, load_json
+from fairrec.core.saved_files import checked_json, load_json
 from fairrec.result.metric_schema import Gap
 from fairrec.result.schema import AuditSummary
 
@@ -99,5 +99,5 @@ def test_bounds_may_be_infinite_where_that_is_said():
 def test_a_file_that_is_too_long_is_not_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     file = tmp_path / "gap.json"
     file.write_text(json.dumps(GAP))
-    monkeypatch.setattr(json_file, "MOST_BYTES", 20)
+    monkeypatch.setattr(saved_files, "MOST_BYTES", 20)
     assert "has more than" in refused(file)

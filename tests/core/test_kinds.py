@@ -11,6 +11,7 @@ from fairrec.core.kinds import (
     NAMES,
     SWITCH,
     TEXT,
+    UnfitError,
     as_data,
     memory_size,
     number,
@@ -20,7 +21,6 @@ from fairrec.core.kinds import (
     share_or_users,
     whole,
 )
-from fairrec.core.names import UnfitError
 
 REFUSED = (TypeError, ValueError, OverflowError)
 

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from fairrec.core.names import UnfitError, names_in, pairs_in
+from fairrec.core.kinds import UnfitError, names_in, pairs_in
 
 
 def test_text_is_split_at_commas_and_a_sequence_is_taken_as_it_is():

@@ -27,7 +27,7 @@ from fairrec.counts.options import EngineOptions
 from fairrec.inputs.table_options import TableOptions
 from fairrec.mitigation.options import MitigationOptions
 from fairrec.search.options import SearchOptions
-from fairrec.workflows.counterfactual_options import CounterfactualOptions
+from fairrec.workflows.options import CounterfactualOptions
 
 
 @dataclass(frozen=True)

@@ -7,9 +7,9 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from fairrec.core import parquet
+from fairrec.core import saved_files
 from fairrec.core.errors import InputError
-from fairrec.core.parquet import is_id, is_number, is_time, is_value, lists_of, read_parquet
+from fairrec.core.saved_files import is_id, is_number, is_time, is_value, lists_of, read_parquet
 
 TABLE = pl.DataFrame({"user_id": ["a", "b"], "seen": [[1, 2], [3]], "age": [1.5, None]})
 
@@ -58,12 +58,12 @@ def test_a_panic_is_an_input_error(file: Path, monkeypatch: pytest.MonkeyPatch):
     def panics(source: object) -> pl.DataFrame:
         raise pl.exceptions.PanicException("index out of bounds")
 
-    monkeypatch.setattr(parquet.pl, "read_parquet", panics)
+    monkeypatch.setattr(saved_files.pl, "read_parquet", panics)
     assert "cannot be read as Parquet (index out of bounds)" in refused(file)
 
 
 def test_a_mistake_of_ours_is_none_of_the_file(file: Path):
-    with pytest.raises(ZeroDivisionError), parquet.damaged(file, ""):
+    with pytest.raises(ZeroDivisionError), saved_files.damaged(file, ""):
         raise ZeroDivisionError
 
 

@@ -5,7 +5,7 @@ import shlex
 
 import pytest
 
-from fairrec.core.told import told_command, told_path
+from fairrec.core.options import told_command, told_path
 
 SECRET = "client <b>; $(id)\n,=é"
 """A folder of the auditor whose name must not be told, with all that a shell or a page acts on."""

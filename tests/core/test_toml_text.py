@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fairrec.core.toml_text import to_toml
+from fairrec.core.settings import to_toml
 
 # any text but halves of surrogate pairs, which no file in UTF-8 can hold
 TEXTS = st.text(st.characters(exclude_categories=["Cs"]), max_size=8)

@@ -27,7 +27,6 @@ from fairrec.counts.merging import merged
 from fairrec.inputs.parts.partition import open_parts
 from fairrec.workflows import audit as audit_workflow
 from fairrec.workflows import count as count_workflow
-from fairrec.workflows import count_parts
 from tests.builders import without_origin
 from tests.workflows.test_audit_counts import differences
 
@@ -387,7 +386,7 @@ def results(
 def test_a_table_has_the_same_result_in_every_container(
     block: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
-    monkeypatch.setattr(count_parts, "open_parts", partial(open_parts, n_rows=30))
+    monkeypatch.setattr(count_workflow, "open_parts", partial(open_parts, n_rows=30))
     for seed in range(block, N_TABLES, N_BLOCKS):
         for name, found, expected in results(seed, tmp_path, monkeypatch):
             assert found == expected, f"table {seed} {name}"

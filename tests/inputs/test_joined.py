@@ -13,7 +13,7 @@ from fairrec.core.errors import InputError
 from fairrec.inputs.notes import JoinedNote
 from fairrec.inputs.parts.partition import open_parts
 from fairrec.workflows import audit as audit_workflow
-from fairrec.workflows import count_parts
+from fairrec.workflows import count
 from tests.builders import audit
 
 N_USERS, N_ITEMS = 300, 200
@@ -104,7 +104,7 @@ def test_items_and_counts_are_refused_alike():
 
 
 def test_it_is_refused_in_parts(tmp_path, monkeypatch):
-    monkeypatch.setattr(count_parts, "open_parts", partial(open_parts, n_rows=1500))
+    monkeypatch.setattr(count, "open_parts", partial(open_parts, n_rows=1500))
     monkeypatch.setattr(audit_workflow, "is_large", lambda *_: True)
     given = {"predictions": RECS, "test": joined(RECS), "users": USERS}
     for name, table in given.items():

@@ -78,7 +78,7 @@ def in_parts(folder: Path) -> fairrec.AuditResult:
         given[table].write_parquet(folder / f"{table}.parquet")
         given[table] = folder / f"{table}.parquet"
     with (
-        patch("fairrec.workflows.count_parts.open_parts", partial(open_parts, n_rows=900)),
+        patch("fairrec.workflows.count.open_parts", partial(open_parts, n_rows=900)),
         patch("fairrec.workflows.audit.is_large", lambda *_: True),
     ):
         return fairrec.audit(**given, permutations=PERMUTATIONS)

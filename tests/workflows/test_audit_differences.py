@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import fairrec
-from fairrec.workflows.audit_differences import audit_differences
+from fairrec.workflows.compare import audit_differences
 from tests.builders import make_tables
 from tests.compared_audits import audited, users_table
 from tests.end_to_end.command_line import write_tables

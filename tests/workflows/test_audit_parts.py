@@ -9,7 +9,7 @@ import pytest
 import fairrec
 from fairrec.core.errors import InputError, OutputError
 from fairrec.inputs.parts.partition import open_parts
-from fairrec.workflows import audit, count_parts
+from fairrec.workflows import audit, count
 from tests.counts.small_counts import BY, tables, values
 from tests.workflows.test_audit_counts import differences
 
@@ -20,7 +20,7 @@ def in_parts(tmp_path, monkeypatch):
     given = tables()
     for name in ("predictions", "users"):
         given[name].write_parquet(tmp_path / f"{name}.parquet")
-    monkeypatch.setattr(count_parts, "open_parts", partial(open_parts, n_rows=900))
+    monkeypatch.setattr(count, "open_parts", partial(open_parts, n_rows=900))
     monkeypatch.setattr(audit, "is_large", lambda *_: True)
     return {
         "predictions": tmp_path / "predictions.parquet",
@@ -77,7 +77,7 @@ def test_values_that_nobody_can_cut_are_read_whole(tmp_path, monkeypatch):
     given["values"].write_parquet(tmp_path / "values.parquet")
     given["values"] = tmp_path / "values.parquet"
     whole = fairrec.audit(**given, permutations=100)
-    monkeypatch.setattr(count_parts, "open_parts", partial(open_parts, n_rows=300))
+    monkeypatch.setattr(count, "open_parts", partial(open_parts, n_rows=300))
     monkeypatch.setattr(audit, "is_large", lambda *_: True)
     found = fairrec.audit(**given, permutations=100)
     mine, its = json.loads(whole.to_json()), json.loads(found.to_json())
@@ -117,7 +117,7 @@ def test_notes_are_those_of_the_whole_and_no_part_speaks_for_all(tmp_path, monke
     given = {name: tmp_path / f"{name}.parquet" for name in given}
     given |= {"by": "gender", "permutations": 100, "min_support": 2}
     whole = fairrec.audit(**given)
-    monkeypatch.setattr(count_parts, "open_parts", partial(open_parts, n_rows=20))
+    monkeypatch.setattr(count, "open_parts", partial(open_parts, n_rows=20))
     monkeypatch.setattr(audit, "is_large", lambda *_: True)
     found = fairrec.audit(**given)
     repeat = "test.parquet: 30 of 80 held-out rows repeat a user and item; such a pair counts once"

@@ -13,8 +13,8 @@ from fairrec.counts.executor import LocalExecutor
 from fairrec.inputs.parts.partition import open_parts
 from fairrec.inputs.table_options import TableOptions
 from fairrec.metrics import METRICS
-from fairrec.workflows import count_parts
-from fairrec.workflows.count_parts import counted_in_parts
+from fairrec.workflows import count
+from fairrec.workflows.count import counted_in_parts
 from tests.counts.small_counts import BY, tables
 
 
@@ -32,7 +32,7 @@ def in_files(tmp_path: Path, **about: int) -> dict[str, str]:
 
 
 def counted(stored, monkeypatch, n_rows, workers=1, **options):
-    monkeypatch.setattr(count_parts, "open_parts", partial(open_parts, n_rows=n_rows))
+    monkeypatch.setattr(count, "open_parts", partial(open_parts, n_rows=n_rows))
     said = []
     given = {"users": stored["users"], "by": BY, "metrics": "auc,ndcg@5,mrr@8", **options}
     with counted_in_parts(
@@ -91,7 +91,7 @@ def test_a_bad_row_in_any_part_is_an_error(stored, monkeypatch):
 def test_values_of_users_are_written_part_by_part(stored, monkeypatch, tmp_path):
     folder = tmp_path / "users"
     folder.mkdir()
-    monkeypatch.setattr(count_parts, "open_parts", partial(open_parts, n_rows=700))
+    monkeypatch.setattr(count, "open_parts", partial(open_parts, n_rows=700))
     given = TableOptions.of(users=stored["users"], by=BY, metrics="auc")
     with counted_in_parts(
         stored["predictions"], given, LocalExecutor(1), {}, lambda *told: None, per_user=folder

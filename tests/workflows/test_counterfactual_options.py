@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from fairrec.core.errors import InputError
-from fairrec.workflows.counterfactual_options import CounterfactualOptions
+from fairrec.workflows.options import CounterfactualOptions
 
 
 def test_options_are_read_from_text():

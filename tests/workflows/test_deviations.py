@@ -11,12 +11,11 @@ import pytest
 
 import fairrec
 from fairrec.core.files import file_sum
-from fairrec.core.settings import checksum_of
-from fairrec.core.toml_text import to_toml
+from fairrec.core.settings import checksum_of, to_toml
 from fairrec.metrics.registry import METRICS
 from fairrec.result.audit_result import AuditResult
-from fairrec.workflows import deviations as module
-from fairrec.workflows.planned import read_plan
+from fairrec.workflows import plan_file as module
+from fairrec.workflows.audit_call import read_plan
 from tests.workflows.plan_builders import audit_by, make_plan, write_world
 
 ALL = "all held-out items, or labels above 0"

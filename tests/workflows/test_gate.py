@@ -9,7 +9,7 @@ import pytest
 import fairrec
 from fairrec.core.errors import FairRecError, InputError
 from fairrec.policy.schema import Policy
-from fairrec.workflows.policy_file import read_policy
+from fairrec.workflows.gate import read_policy
 from tests.mitigation.planted import mitigate
 from tests.mitigation.planted import planted as world
 from tests.policy.judged_world import planted

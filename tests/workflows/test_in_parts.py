@@ -5,7 +5,7 @@ import pytest
 from fairrec.core.errors import InputError
 from fairrec.scoring.endpoint import Endpoint
 from fairrec.search.options import SearchOptions
-from fairrec.workflows.in_parts import has_pooled, is_of_everyone, refuse_engine
+from fairrec.workflows.audit import has_pooled, is_of_everyone, refuse_engine
 
 EXACT = SearchOptions("exact")
 ENDPOINT = object.__new__(Endpoint)

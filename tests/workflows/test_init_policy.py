@@ -9,8 +9,7 @@ import pytest
 
 import fairrec
 from fairrec.core.errors import InputError, OutputError
-from fairrec.workflows.init_policy import init_policy, policy_text
-from fairrec.workflows.policy_file import read_policy
+from fairrec.workflows.gate import init_policy, policy_text, read_policy
 from tests.builders import audit, make_tables
 from tests.policy.judged_world import planted
 

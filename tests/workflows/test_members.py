@@ -9,9 +9,8 @@ import polars as pl
 import pytest
 
 import fairrec
-from fairrec.workflows.members import exchanged, members_in_common, users_in_common
 from fairrec.workflows.releases import read_releases
-from fairrec.workflows.trend_lines import lines_of
+from fairrec.workflows.trend_lines import exchanged, lines_of, members_in_common, users_in_common
 from tests.workflows.trend_builders import N_USERS, release, users_of
 
 ALL = np.ones((2, 2))

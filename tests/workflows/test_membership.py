@@ -6,7 +6,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from fairrec.workflows.membership import is_enough, is_steady
+from fairrec.workflows.pairing import is_enough, is_steady
 
 CONDITIONS = pl.DataFrame(
     {"a0": ["x", "y", None, None, "x", "y"], "a1": [None, None, "p", "q", "p", "p"]},

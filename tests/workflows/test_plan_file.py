@@ -13,8 +13,8 @@ import fairrec
 from fairrec.core.errors import FairRecError, InputError, OutputError
 from fairrec.core.files import file_sum
 from fairrec.core.settings import read_settings
-from fairrec.workflows.plan_options import SETTINGS
-from fairrec.workflows.planned import read_plan
+from fairrec.workflows.audit_call import read_plan
+from fairrec.workflows.options import SETTINGS
 from tests.workflows.plan_builders import make_plan, write_world
 
 

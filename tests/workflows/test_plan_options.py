@@ -8,7 +8,7 @@ from fairrec.core.audit_options import AboutOptions, AuditOptions
 from fairrec.core.errors import InputError
 from fairrec.core.options import declared, defaults, from_command_line
 from fairrec.inputs.table_options import TableOptions
-from fairrec.workflows.plan_options import AUDITED, NOT_PLANNED, SETTINGS, PlanOptions
+from fairrec.workflows.options import AUDITED, NOT_PLANNED, SETTINGS, PlanOptions
 
 SAMPLES = {
     "by": (["gender", "age:10"], "member", ["town, county"]),

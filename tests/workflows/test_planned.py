@@ -13,11 +13,10 @@ from hypothesis import strategies as st
 import fairrec
 from fairrec.core.errors import InputError, UnknownNameError
 from fairrec.core.options import from_command_line
-from fairrec.core.settings import Settings, checksum_of, read_settings
-from fairrec.core.toml_text import to_toml
+from fairrec.core.settings import Settings, checksum_of, read_settings, to_toml
 from fairrec.result.plan_schema import PlanFacts
-from fairrec.workflows.plan_options import AUDITED, SETTINGS
-from fairrec.workflows.planned import Choices, Plan, read_plan, settings_of
+from fairrec.workflows.audit_call import Choices, Plan, read_plan, settings_of
+from fairrec.workflows.options import AUDITED, SETTINGS
 from tests.workflows.plan_builders import audit_by, make_plan, write_world
 from tests.workflows.test_plan_options import SAMPLES, value_of
 

@@ -6,7 +6,7 @@ import pytest
 
 import fairrec
 from fairrec.core.errors import InputError
-from fairrec.workflows.policy_file import read_policy
+from fairrec.workflows.gate import read_policy
 from tests.builders import audit, make_tables
 
 RULE = '[[rule]]\nmetric = "mrr@5"\nmax_worse = 0.5\n'

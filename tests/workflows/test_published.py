@@ -9,8 +9,7 @@ import polars as pl
 import pytest
 
 import fairrec
-from fairrec.workflows.pairing import in_common
-from fairrec.workflows.published import published_groups
+from fairrec.workflows.pairing import in_common, published_groups
 from tests.compared_audits import audited, users_table
 
 ODD = "value base"

@@ -3,7 +3,7 @@ from __future__ import annotations
 from fairrec.core.audit_options import AboutOptions, AuditOptions
 from fairrec.inputs.table_options import TableOptions
 from fairrec.search.options import SearchOptions
-from fairrec.workflows.repeated_call import audit_call, said_of_scores, said_of_tables
+from fairrec.workflows.audit_call import audit_call, said_of_scores, said_of_tables
 
 
 def test_everything_that_changes_a_number_is_told():

@@ -11,8 +11,8 @@ from fairrec.core.errors import InputError
 from fairrec.inputs.parts.partition import open_parts
 from fairrec.metrics.reading import read_inputs
 from fairrec.scoring.model import FunctionModel
-from fairrec.workflows import audit, count_parts
-from fairrec.workflows.scored import as_model, with_scores_of
+from fairrec.workflows import audit, count
+from fairrec.workflows.search import as_model, with_scores_of
 from tests.counts.small_counts import BY, tables
 
 
@@ -52,7 +52,7 @@ def test_a_function_is_a_model():
 
 def test_parts_are_scored_as_the_whole(candidates, monkeypatch):
     whole = fairrec.audit(**candidates, scorer=score, permutations=50)
-    monkeypatch.setattr(count_parts, "open_parts", partial(open_parts, n_rows=900))
+    monkeypatch.setattr(count, "open_parts", partial(open_parts, n_rows=900))
     monkeypatch.setattr(audit, "is_large", lambda *_: True)
     found = fairrec.audit(**candidates, scorer=score, permutations=50)
     for name, about in whole.metrics.items():

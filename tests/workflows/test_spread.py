@@ -10,8 +10,8 @@ from fairrec.core.errors import InputError
 from fairrec.metrics.parsing import parse_metric
 from fairrec.metrics.value_columns import metric_of_column
 from fairrec.result.plan_schema import Spread
-from fairrec.workflows.plan_options import PlanOptions
-from fairrec.workflows.spread import spread_of
+from fairrec.workflows.options import PlanOptions
+from fairrec.workflows.plan import spread_of
 from tests.workflows.plan_builders import make_plan, write_world
 
 USERS = pl.DataFrame({"user_id": range(100), "gender": ["F", "M"] * 50})

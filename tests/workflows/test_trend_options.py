@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from fairrec.core.errors import InputError
-from fairrec.workflows.trend_options import TrendOptions
+from fairrec.workflows.options import TrendOptions
 
 
 def test_groups_are_read_as_text_as_mappings_and_several_at_once():

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from fairrec.cli.audit import audit_command, demo_command
 from fairrec.cli.commands import make_app, run_app
-from fairrec.cli.compare import compare_command
+from fairrec.cli.compare import compare_command, trend_command
 from fairrec.cli.count import count_command
 from fairrec.cli.counterfactual import counterfactual_command
 from fairrec.cli.doctor import doctor_command
@@ -12,9 +12,7 @@ from fairrec.cli.gate import gate_command, init_command
 from fairrec.cli.list import list_command
 from fairrec.cli.mitigate import mitigate_command, rerank_command
 from fairrec.cli.plan import plan_command
-from fairrec.cli.report import report_command
-from fairrec.cli.stores import card_command, mlflow_command
-from fairrec.cli.trend import trend_command
+from fairrec.cli.report import card_command, mlflow_command, report_command
 
 app = make_app(
     "fairrec",

@@ -11,18 +11,26 @@ import typer
 from rich.text import Text
 
 from fairrec.cli.gate import hold_against, printed_as_text, refuse_overwriting_inputs
-from fairrec.cli.load_metrics import Load, load_metrics
 from fairrec.cli.model_options import (
     EndpointOption,
     HowAsked,
+    HowSearched,
     OnnxOption,
     ScorerOption,
+    SearchOption,
     chosen_model,
+    search_options,
     without_query,
 )
 from fairrec.cli.parameters import FieldsOf, Given, Here, takes_options
-from fairrec.cli.search_options import HowSearched, SearchOption, search_options
-from fairrec.cli.settings import PlanOption, SettingsOption, say_settings, settings_file
+from fairrec.cli.settings import (
+    Load,
+    PlanOption,
+    SettingsOption,
+    load_metrics,
+    say_settings,
+    settings_file,
+)
 from fairrec.cli.shared import (
     DebugOption,
     ForceOption,
@@ -93,7 +101,7 @@ def audit_command(
 ) -> None:
     """Find the groups served best and worst, and tell real gaps from chance."""
     from fairrec.result.folder import AUDIT, names_to_replace, refuse_overwriting
-    from fairrec.workflows.planned import Choices
+    from fairrec.workflows.audit_call import Choices
 
     policy = _policy(held, out, gate=gate)
     if policy is not None and "policy" in held and settings is None:

@@ -12,7 +12,7 @@ from typing import Annotated, Any
 import typer
 
 from fairrec.cli.parameters import SectionedCommand
-from fairrec.cli.shown_console import ShownGroup, ended_with_reader
+from fairrec.cli.shared import ShownGroup, ended_with_reader
 from fairrec.core.version import __version__
 
 Commands = Mapping[str, Mapping[str, Callable[..., None]]]

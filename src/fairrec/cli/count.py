@@ -7,8 +7,8 @@ from typing import Annotated
 
 import typer
 
-from fairrec.cli.load_metrics import Load, load_metrics
 from fairrec.cli.parameters import FieldsOf, Given, takes_options
+from fairrec.cli.settings import Load, load_metrics
 from fairrec.cli.shared import DebugOption, LogOption, QuietOption, need, say, shown_progress
 from fairrec.core.audit_options import AuditOptions, MaxMemory, MinShown, Threads
 from fairrec.core.errors import InputError, OutputError, plain

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from fairrec.cli.load_metrics import Load, load_metrics
 from fairrec.cli.model_options import (
     EndpointOption,
     HowAsked,
@@ -21,6 +20,7 @@ from fairrec.cli.model_options import (
     without_query,
 )
 from fairrec.cli.parameters import FieldsOf, Given, takes_options
+from fairrec.cli.settings import Load, load_metrics
 from fairrec.cli.shared import (
     DebugOption,
     ForceOption,
@@ -41,7 +41,7 @@ from fairrec.core.kinds import FOLDER
 from fairrec.core.options import OUTPUT, Option
 from fairrec.inputs.table_options import ITEM_SIDE, OTHER_LISTS, VALUES, TableOptions
 from fairrec.scoring.options import ScorerIdentity
-from fairrec.workflows.counterfactual_options import CounterfactualOptions
+from fairrec.workflows.options import CounterfactualOptions
 
 if TYPE_CHECKING:
     from fairrec.result.counterfactual import CounterfactualResult

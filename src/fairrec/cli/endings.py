@@ -12,8 +12,7 @@ from threading import current_thread, main_thread
 
 import typer
 
-from fairrec.cli.shared import say
-from fairrec.cli.shown_console import ended_with_reader
+from fairrec.cli.shared import ended_with_reader, say
 from fairrec.core.errors import (
     FairRecError,
     OutputError,

@@ -145,7 +145,7 @@ def init_command(
     debug: DebugOption = False,
 ) -> None:
     """Write a commented policy from an audit, to be read and changed."""
-    from fairrec.workflows.init_policy import init_policy
+    from fairrec.workflows.gate import init_policy
 
     init_policy(audit, out)
     if not quiet:

@@ -139,7 +139,7 @@ def rerank_command(
     """Apply a re-ranker to new candidate lists."""
     with shown_progress(quiet, log) as progress:
         from fairrec.core.atomic_io import write_table
-        from fairrec.workflows.rerank import rerank
+        from fairrec.workflows.mitigate import rerank
 
         need(tables, "users", command="rerank")
         progress("re-ranking", 0, 0)

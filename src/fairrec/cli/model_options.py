@@ -1,4 +1,4 @@
-"""The model to ask, and how; shared by `fairrec audit` and `fairrec doctor`."""
+"""The model to ask, how, and the search that asks it."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from fairrec.core.errors import InputError
 from fairrec.core.kinds import FILE, TEXT
 from fairrec.core.options import MODEL, Option, declared, spelled
 from fairrec.scoring.options import CallOptions, EndpointOptions, OnnxOptions
+from fairrec.search.options import SearchOptions
 
 if TYPE_CHECKING:
     from fairrec.scoring.model import Model
@@ -105,3 +106,20 @@ def without_query(arguments: Sequence[str], *addresses: str | None) -> list[str]
         shown = parse_address(address).shown
         arguments = [argument.replace(address, shown) for argument in arguments]
     return list(arguments)
+
+
+SearchOption = Annotated[str | None, declared(SearchOptions)["name"]]
+HOW_SEARCHED = FieldsOf(SearchOptions, without=("name",))
+HowSearched = Annotated[Given, HOW_SEARCHED]
+
+
+def search_options(name: str | None, given: Given) -> SearchOptions | None:
+    """The search asked for; None where none is, and then nothing else about it may be set."""
+    if name is not None:
+        return SearchOptions(name, **given)
+    if given:
+        raise InputError(
+            f"{spelled(next(iter(given)))} is for a search. Add --search NAME, such as "
+            "--search adaptive."
+        )
+    return None

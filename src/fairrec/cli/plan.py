@@ -8,17 +8,16 @@ from typing import Annotated
 import typer
 from rich.text import Text
 
-from fairrec.cli.load_metrics import Load, load_metrics
 from fairrec.cli.mitigated import planned_from
 from fairrec.cli.parameters import FieldsOf, Given, takes_options
-from fairrec.cli.settings import SettingsOption, say_settings, settings_file
+from fairrec.cli.settings import Load, SettingsOption, load_metrics, say_settings, settings_file
 from fairrec.cli.shared import DebugOption, LogOption, QuietOption, say, shown_progress, stdout
 from fairrec.core.audit_options import AuditOptions
 from fairrec.core.errors import plain
 from fairrec.core.kinds import FILE
 from fairrec.core.options import OUTPUT, Option, declared, spelled
 from fairrec.inputs.table_options import OTHER_LISTS, TableOptions
-from fairrec.workflows.plan_options import PlanOptions
+from fairrec.workflows.options import PlanOptions
 
 
 @takes_options
@@ -45,9 +44,9 @@ def plan_command(
     """Set what an audit is to test before it is run, and see what it can find and rule out."""
     from fairrec.report.text.plan import plan_view
     from fairrec.report.text.terminal import rich_table
+    from fairrec.workflows.audit_call import read_plan
     from fairrec.workflows.plan import plan_for
     from fairrec.workflows.plan_file import check_plan_file
-    from fairrec.workflows.planned import read_plan
 
     old = None if out is None else check_plan_file(out)
     loaded = [file for source in load for file in load_metrics(source)]

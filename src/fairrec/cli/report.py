@@ -1,17 +1,23 @@
-"""`fairrec report`: the page of a saved result."""
+"""`fairrec report`, `fairrec card` and `fairrec mlflow`: what is made of saved results."""
 
 from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, cast
 
 import typer
 
 from fairrec.cli.parameters import takes_options
-from fairrec.cli.shared import DebugOption, QuietOption, say
-from fairrec.core.kinds import FILE
-from fairrec.core.options import Option
+from fairrec.cli.shared import AuditArgument, DebugOption, QuietOption, print_markdown, say
+from fairrec.core.errors import InputError
+from fairrec.core.kinds import FILE, NAME, SWITCH, TEXT
+from fairrec.core.options import OUTPUT, Option, spelled
+
+if TYPE_CHECKING:
+    from fairrec.mitigation.mitigation_result import MitigationResult
+    from fairrec.result.audit_result import AuditResult
+    from fairrec.result.counterfactual import CounterfactualResult
 
 
 @takes_options
@@ -61,3 +67,83 @@ def report_command(
     write_text(file, with_id(page, id))
     if not quiet:
         say(f"Written: {file}")
+
+
+@takes_options
+def mlflow_command(
+    *,
+    audit: AuditArgument,
+    tracking_uri: Annotated[
+        str | None,
+        Option(TEXT, "The server or store to log to", default="as MLFLOW_TRACKING_URI says"),
+    ] = None,
+    experiment: Annotated[
+        str | None, Option(NAME, "The experiment of the new run, made where there is none")
+    ] = None,
+    run_id: Annotated[
+        str | None, Option(NAME, "A run to log to, such as that of the model", default="a new one")
+    ] = None,
+    per_user: Annotated[
+        bool, Option(SWITCH, "Log files with a row for each user too", OUTPUT)
+    ] = False,
+    quiet: QuietOption = False,
+    debug: DebugOption = False,
+) -> None:
+    """Log a saved audit to a run of MLflow, and print the id of the run."""
+    from fairrec.stores.mlflow import log_audit
+
+    logged = log_audit(
+        _loaded(audit),
+        run_id,
+        tracking_uri=tracking_uri,
+        experiment=experiment,
+        per_user=per_user,
+    )
+    typer.echo(logged)
+    if not quiet:
+        say("Logged: metrics, params and tags under fairrec, and files under fairrec/.")
+
+
+@takes_options
+def card_command(
+    *,
+    audit: AuditArgument,
+    out: Annotated[
+        Path | None, Option(FILE, "A file for the section alone", OUTPUT, default="printed")
+    ] = None,
+    into: Annotated[
+        Path | None,
+        Option(FILE, "A model card, as README.md, to put it into; the rest of it stays", OUTPUT),
+    ] = None,
+    quiet: QuietOption = False,
+    debug: DebugOption = False,
+) -> None:
+    """Write a section of a model card from a saved audit, in Markdown."""
+    from fairrec.core.atomic_io import write_text
+    from fairrec.result.folder import refuse_overwriting
+    from fairrec.stores.card_file import card, put_card
+
+    if out is not None and into is not None:
+        raise InputError(f"{spelled('out')} and {spelled('into')}: give one of the two.")
+    refuse_overwriting("out", out, [audit])
+    refuse_overwriting("into", into, [audit])
+    section = card(_loaded(audit))
+    if into is not None:
+        put_card(into, section)
+    elif out is not None:
+        write_text(out, section)
+    else:
+        print_markdown(section)
+        return
+    if not quiet:
+        say(f"Written: {into or out}")
+
+
+def _loaded(folder: Path) -> AuditResult | MitigationResult:
+    from fairrec.result.counterfactual import CounterfactualResult
+    from fairrec.result.folder import refuse_no_audit
+    from fairrec.workflows.load import load
+
+    refuse_no_audit(folder)
+    result = cast("AuditResult | MitigationResult | CounterfactualResult", load(folder))
+    return result.audit if isinstance(result, CounterfactualResult) else result

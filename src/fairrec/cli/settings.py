@@ -1,19 +1,23 @@
-"""The files that options are read from: a plan, and settings that are named or found."""
+"""The files that a command takes options and metrics from: plans, settings, Python files."""
 
 from __future__ import annotations
 
+import importlib
+import importlib.util
 import os
+import sys
 from collections.abc import Collection, Iterable
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
 
 from fairrec.cli.shared import say
-from fairrec.core.errors import InputError, listed, plain
+from fairrec.core.errors import FairRecError, InputError, listed, plain
 from fairrec.core.kinds import FILE, Kind
-from fairrec.core.options import PLANNING, Option
+from fairrec.core.options import PLANNING, STATISTICS, Option, spelled
 from fairrec.core.settings import SETTINGS_FILE, read_settings
-from fairrec.workflows.plan_options import SETTINGS
+from fairrec.workflows.options import SETTINGS
 
 NONE = "none"
 
@@ -82,3 +86,54 @@ def say_settings(
 def settings_said(file: Path, names: Iterable[str]) -> str:
     """Which options are taken from a settings file."""
     return f"settings from {plain(file, 300)}: {listed(names) or 'none'}"
+
+
+Load = Annotated[
+    tuple[str, ...],
+    Option(
+        Kind(tuple, "files or modules", "FILE|MODULE", is_list=True, is_split=False),
+        "Python file or module that registers own metrics; may be repeated",
+        STATISTICS,
+    ),
+]
+
+
+def load_metrics(source: str) -> tuple[Path, ...]:
+    """Import a file or module for the metrics it registers; the file it is in, where it has one."""
+    path = Path(source)
+    try:
+        if path.suffix == ".py":
+            _run_file(path.resolve())
+        else:
+            sys.path.insert(0, "")
+            try:
+                # a folder of modules has no file
+                path = Path(getattr(importlib.import_module(source), "__file__", None) or "")
+            finally:
+                with suppress(ValueError):  # the module took it out itself
+                    sys.path.remove("")
+    except FairRecError:
+        raise
+    except (Exception, SystemExit) as error:
+        # a program that ends here would look like one that is done
+        said = plain(f"{type(error).__name__}: {error}", 300)
+        raise InputError(
+            f"{spelled('load', source)}: {said}. "
+            "Give a Python file, or a module that can be imported from here."
+        ) from error
+    return (path,) if path.is_file() else ()
+
+
+def _run_file(path: Path) -> None:
+    # named by its path, so that it takes the place of no module; registered, because
+    # dataclasses look their module up
+    name = str(path)
+    spec = importlib.util.spec_from_file_location(name, path)
+    assert spec is not None and spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[name] = module
+    try:
+        spec.loader.exec_module(module)
+    except BaseException:
+        sys.modules.pop(name, None)
+        raise

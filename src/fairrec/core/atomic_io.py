@@ -326,8 +326,6 @@ def put_table(
     # opened here, because Polars takes no path that is not Unicode
     with file.open("wb") as stream, errors_of_polars():
         if as_csv:
-            from fairrec.core.csv_cells import without_formulas
-
             without_formulas(table).write_csv(stream)
         else:
             table.write_parquet(
@@ -347,3 +345,27 @@ def sink_table(table: pl.LazyFrame, file: Path, metadata: Mapping[str, str] | No
             maintain_order=True,
             metadata=dict(metadata) if metadata else None,
         )
+
+
+_FORMULA = r"^[=+\-@\t\r]"
+_NO_FORMULA = r"^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$|^[+-]$"
+"""A number, or a sign alone: what stands for no value in many tables."""
+_AS_TEXT = "'"
+
+
+def without_formulas(table: pl.DataFrame) -> pl.DataFrame:
+    """The table with an apostrophe before each text and name that would be run; numbers stay.
+
+    A spreadsheet shows such a cell as the text after the apostrophe.
+    """
+    import polars as pl
+
+    texts = table.select(pl.col(pl.String, pl.Categorical, pl.Enum)).columns
+    safe = table.with_columns(map(_quoted, (table[name].cast(pl.String) for name in texts)))
+    safe.columns = _quoted(pl.Series(table.columns, dtype=pl.String)).to_list()
+    return safe
+
+
+def _quoted(texts: pl.Series) -> pl.Series:
+    is_run = texts.str.contains(_FORMULA) & ~texts.str.contains(_NO_FORMULA)
+    return (_AS_TEXT + texts).zip_with(is_run.fill_null(False), texts).alias(texts.name)

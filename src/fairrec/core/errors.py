@@ -6,7 +6,7 @@ import difflib
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 
-from fairrec.core.forked import refuse_lost_threads
+from fairrec.core.threads import refuse_lost_threads
 
 
 class FairRecError(Exception):

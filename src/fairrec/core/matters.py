@@ -8,8 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from fairrec.core.kinds import Kind, to_number
-from fairrec.core.names import UnfitError
+from fairrec.core.kinds import Kind, UnfitError, to_number
 
 _DECIMAL_COMMA = re.compile(r"(^|[=,])\s*0,\d")
 """No amount is 0, so what follows are its decimals."""

@@ -2,24 +2,26 @@
 
 An option is a field of a frozen dataclass beside its stage, annotated with its type and an
 `Option`. Whoever needs more than the value reads it there: the dataclass checks what it is given,
-the command line makes its flags of it, `help()` its words, and errors what was expected.
+the command line makes its flags of it, `help()` its words, and errors what was expected. A result
+is passed on and the auditor's folders are not, so it tells paths and commands without them.
 """
 
 from __future__ import annotations
 
 import inspect
+import os
 import re
 import shlex
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import MISSING, dataclass, fields
+from pathlib import Path
 from textwrap import fill
 from threading import Lock
 from typing import Any, ClassVar, Self, TypeVar, get_type_hints
 
-from fairrec.core.errors import FairRecError, InputError, plain
-from fairrec.core.kinds import Kind
-from fairrec.core.names import UnfitError
+from fairrec.core.errors import FairRecError, InputError, as_unicode, plain
+from fairrec.core.kinds import Kind, UnfitError
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -300,3 +302,46 @@ def invalid(name: str, expected: str, given: object, file: str = "", why: str = 
     got = plain(given) if is_typed else plain(repr(given))
     which = f"{file}: invalid '{name}'" if file else f"invalid {spelled(name)}"
     return InputError(f"{which}: expected {expected}, got {got}{why and f' ({why})'}")
+
+
+_WHERE = ("--out", "--log")
+_HOW = ("--force",)
+"""Options that change nothing in a result: with a path, and switches."""
+
+
+def told_path(path: str | Path) -> str:
+    """A path within the working folder as it is; of any other the last name alone.
+
+    >>> told_path("data/recs.csv"), told_path("/home/ann/acme/recs.csv"), told_path("../acme/r.csv")
+    ('data/recs.csv', 'recs.csv', 'r.csv')
+    """
+    straight = Path(os.path.normpath(path))
+    is_outside = straight.is_absolute() or os.pardir in straight.parts
+    return as_unicode(straight.name if is_outside else os.fspath(path))
+
+
+def told_command(command: str) -> str:
+    """A command with its paths as they are told, and without what it writes to.
+
+    Where a result lies changes nothing in it, so it is the same wherever that is.
+
+    >>> told_command("fairrec audit /ann/recs.csv --users=../u.csv --out /tmp/a --force --by age")
+    'fairrec audit recs.csv --users=u.csv --by age'
+    >>> told_command("fairrec.audit(predictions, by=['age'])")
+    "fairrec.audit(predictions, by=['age'])"
+    """
+    try:
+        words = shlex.split(command)
+    except ValueError:  # no command of a shell
+        return as_unicode(command)
+    told = [*_told(words)]
+    return as_unicode(command if told == words else shlex.join(told))
+
+
+def _told(words: list[str]) -> Iterator[str]:
+    is_where = False
+    for word in words:
+        flag, equals, value = word.partition("=") if word.startswith("--") else ("", "", word)
+        if not (is_where or flag in (*_WHERE, *_HOW)):
+            yield f"{flag}{equals}{told_path(value)}" if value else word
+        is_where = word in _WHERE

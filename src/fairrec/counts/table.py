@@ -18,8 +18,7 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 from fairrec.core.atomic_io import atomic_file, errors_of_polars
 from fairrec.core.errors import InputError, plain
 from fairrec.core.files import errors_of_reading, open_file
-from fairrec.core.json_file import checked_json
-from fairrec.core.parquet import damaged
+from fairrec.core.saved_files import checked_json, damaged
 from fairrec.inputs.audit_inputs import MeasuredBy
 from fairrec.inputs.order import TiedLists
 from fairrec.statistics.missing import Kind

@@ -8,8 +8,7 @@ from typing import Annotated, Any, Literal
 
 from fairrec.core.audit_options import Seed
 from fairrec.core.errors import InputError, unknown_name
-from fairrec.core.kinds import TEXT, Kind, number, one_of, pairs, whole
-from fairrec.core.names import pairs_in
+from fairrec.core.kinds import TEXT, Kind, number, one_of, pairs, pairs_in, whole
 from fairrec.core.options import Option, Options
 
 Shares = Mapping[str, float]

@@ -12,9 +12,14 @@ from typing import NamedTuple
 import numpy as np
 
 from fairrec.core.arrays import BoolArray, CodeArray, FloatArray, IntArray
-from fairrec.core.audit_options import AuditOptions, smallest_group, take_smaller_groups
+from fairrec.core.audit_options import (
+    AuditOptions,
+    most_memory,
+    refuse_larger,
+    smallest_group,
+    take_smaller_groups,
+)
 from fairrec.core.errors import InputError, plain
-from fairrec.core.memory import most_memory, refuse_larger
 from fairrec.core.options import spelled
 from fairrec.core.units import USERS, Unit
 from fairrec.groups.cells import Cells, cells_of, number_combinations

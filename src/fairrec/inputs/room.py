@@ -8,9 +8,9 @@ from typing import Any
 
 import polars as pl
 
+from fairrec.core.audit_options import most_memory, refuse_larger
 from fairrec.core.errors import listed
 from fairrec.core.files import file_bytes
-from fairrec.core.memory import most_memory, refuse_larger
 from fairrec.core.options import spelled
 from fairrec.inputs.formats import files_of, scan_parquet
 from fairrec.inputs.parts.partition import Stored, is_stored

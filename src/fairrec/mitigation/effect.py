@@ -9,7 +9,7 @@ import numpy as np
 
 from fairrec.core.arrays import BoolArray, FloatArray, IntArray
 from fairrec.core.audit_options import AuditOptions
-from fairrec.core.told import told_command
+from fairrec.core.options import told_command
 from fairrec.core.version import __version__
 from fairrec.groups.group import group_of_users, is_member
 from fairrec.inputs.users import Attribute

@@ -11,8 +11,8 @@ from pydantic import Field
 
 from fairrec.core.arrays import FloatArray, IntArray
 from fairrec.core.errors import InputError
-from fairrec.core.json_file import load_json
 from fairrec.core.options import spelled
+from fairrec.core.saved_files import load_json
 from fairrec.core.version import __version__
 from fairrec.groups.group import Group, group_of_users
 from fairrec.inputs.audit_inputs import AuditInputs

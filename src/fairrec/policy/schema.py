@@ -16,9 +16,8 @@ from pydantic import (
 from pydantic_core import PydanticCustomError
 
 from fairrec.core.errors import InputError, UnknownNameError, plain, unknown_name
-from fairrec.core.kinds import Kind, number, whole
+from fairrec.core.kinds import Kind, UnfitError, number, pairs_in, whole
 from fairrec.core.matters import Amount, amount_in
-from fairrec.core.names import UnfitError, pairs_in
 from fairrec.core.version import __version__
 from fairrec.inputs.users import Value
 from fairrec.policy.gate_options import Inconclusive

@@ -19,8 +19,7 @@ from pydantic import AwareDatetime, Field
 from fairrec.core.atomic_io import is_interrupted
 from fairrec.core.errors import InputError, as_unicode, plain
 from fairrec.core.files import errors_of_reading, open_file
-from fairrec.core.json_file import load_json
-from fairrec.core.parquet import damaged, read_parquet
+from fairrec.core.saved_files import damaged, load_json, read_parquet
 from fairrec.inputs.tables import Table
 from fairrec.result.folder import RESULT
 from fairrec.result.parts import ID, Part, ResultFile, load_part, refuse_other_id

@@ -11,8 +11,7 @@ import numpy as np
 
 from fairrec.core.audit_options import AboutOptions
 from fairrec.core.errors import as_unicode
-from fairrec.core.options import Blank, spelled
-from fairrec.core.told import told_command
+from fairrec.core.options import Blank, spelled, told_command
 from fairrec.core.version import __version__, installed_versions
 from fairrec.groups.grouping import Grouping
 from fairrec.inputs.audit_inputs import Described

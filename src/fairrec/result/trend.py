@@ -10,7 +10,7 @@ from typing import Literal
 
 from pydantic import AwareDatetime, Field
 
-from fairrec.core.json_file import load_json
+from fairrec.core.saved_files import load_json
 from fairrec.core.units import USERS, Unit
 from fairrec.inputs.users import Value
 from fairrec.result.audit_result import show_page

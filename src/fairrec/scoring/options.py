@@ -7,8 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import Annotated, Any, Literal
 
 from fairrec.core.errors import InputError, plain
-from fairrec.core.kinds import NAME, TEXT, Kind, number, one_of, pairs, whole
-from fairrec.core.names import names_in
+from fairrec.core.kinds import NAME, TEXT, Kind, names_in, number, one_of, pairs, whole
 from fairrec.core.options import MODEL, Option, Options, spelled
 
 IDS = ("user_id", "item_id")

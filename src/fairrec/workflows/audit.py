@@ -54,7 +54,7 @@ from fairrec.inputs.table_options import (
     TableOptions,
     UnitColumn,
 )
-from fairrec.metrics import MetricAtK
+from fairrec.metrics import METRICS, MetricAtK
 from fairrec.metrics.matters import matters_of, refuse_unfit_to
 from fairrec.metrics.measured import (
     Measured,
@@ -67,9 +67,7 @@ from fairrec.scoring.options import THE_TABLE, ScorerOptions
 from fairrec.scoring.runs import Run, ScoreByRun
 from fairrec.search.options import SearchOptions
 from fairrec.search.searcher import SEARCHERS
-from fairrec.workflows.in_parts import has_pooled, is_of_everyone, refuse_engine
-from fairrec.workflows.planned import follows_plan
-from fairrec.workflows.repeated_call import audit_call, said_of_scores, said_of_tables
+from fairrec.workflows.audit_call import audit_call, follows_plan, said_of_scores, said_of_tables
 
 if TYPE_CHECKING:
     from fairrec.counts.table import Counts
@@ -214,8 +212,8 @@ def audit(
     )
     if is_cut and is_of_everyone(how, scorer):
         from fairrec.counts.levels import LevelsError
-        from fairrec.workflows.audit_parts import audit_in_parts
-        from fairrec.workflows.scored import as_model
+        from fairrec.workflows.audit_counts import audit_in_parts
+        from fairrec.workflows.search import as_model
 
         try:
             return audit_in_parts(
@@ -355,3 +353,47 @@ def _as_call(
     """The call that repeats an audit made from Python."""
     said = said_of_tables(inputs.given, [metric.name for metric in wanted])
     return audit_call(said, options, about, said_of_scores(how, asked.scorer))
+
+
+def is_of_everyone(how: SearchOptions | None, scorer: ScoringFunction | Model | None) -> bool:
+    """Whether every user is scored, by nobody who has to be paid."""
+    if how is None:
+        return not _is_endpoint(scorer)
+    return scorer is not None and how == SearchOptions("exact") and not _is_endpoint(scorer)
+
+
+def has_pooled(metrics: Sequence[str] | None) -> bool:
+    """Whether a metric is asked for that is no mean over users, and so not told by counts."""
+    known = [name.lower() for name in metrics or ()]
+    return any(METRICS[name].pooled for name in known if name in METRICS)
+
+
+def _is_endpoint(scorer: ScoringFunction | Model | None) -> bool:
+    if scorer is None:
+        return False
+    from fairrec.scoring.endpoint import Endpoint
+
+    return isinstance(scorer, Endpoint)
+
+
+def refuse_engine(
+    how: SearchOptions | None,
+    scorer: ScoringFunction | Model | None,
+    against_lists: object = None,
+) -> None:
+    """An error where workers would have nothing to do, or would all call one endpoint."""
+    if _is_endpoint(scorer):
+        raise InputError(
+            "An endpoint is asked by one process, which keeps what was paid for. Leave out "
+            f"{spelled('engine')}."
+        )
+    if against_lists is not None:
+        raise InputError(
+            "Two lists of each user are compared in one process. Leave out "
+            f"{spelled('engine')} or {spelled('against_lists')}."
+        )
+    if not is_of_everyone(how, scorer):
+        raise InputError(
+            "A search scores few users, one batch after the other, so workers have nothing to do. "
+            f"Leave out {spelled('engine')} or {spelled('search')}."
+        )

@@ -1,19 +1,24 @@
-"""An audit of users who were counted, here or by somebody else."""
+"""An audit of users who were counted: by somebody else, or here, in parts of large tables."""
 
 from __future__ import annotations
 
+import atexit
+import tempfile
 import time
 from collections.abc import Sequence
 from concurrent.futures import Executor
+from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import polars as pl
+
+from fairrec.core.atomic_io import errors_of_scratch, scratch
 from fairrec.core.audit_options import AboutOptions, AuditOptions
 from fairrec.core.errors import InputError, plain
-from fairrec.core.options import Blank, changed, invalid, spelled
+from fairrec.core.options import Blank, changed, invalid, spelled, told_path
 from fairrec.core.progress import Progress
-from fairrec.core.told import told_path
 from fairrec.counts.executor import open_executor
 from fairrec.counts.foreign import with_info
 from fairrec.counts.merging import merged
@@ -22,14 +27,19 @@ from fairrec.counts.rows import Counted, counted_users
 from fairrec.counts.selection import chosen
 from fairrec.counts.table import Counts, read_counts, refuse_unlike
 from fairrec.groups.grouping import grouping_of
+from fairrec.inputs.audit_inputs import open_tables
+from fairrec.inputs.parts.partition import Parts
 from fairrec.inputs.table_options import TableOptions
 from fairrec.inputs.tables import Table
+from fairrec.inputs.users import Attribute
 from fairrec.metrics.matters import matters_of, refuse_unfit_to
 from fairrec.metrics.measured import Measured
 from fairrec.result.audit_result import AuditResult
+from fairrec.scoring.model import Model
 from fairrec.statistics.analyse import analyse
+from fairrec.workflows.audit_call import audit_call, said_of, said_of_tables
 from fairrec.workflows.audit_named import named_result
-from fairrec.workflows.repeated_call import audit_call, said_of
+from fairrec.workflows.count import counted_in_parts
 
 NOT_LOOKED_AT = (
     "users were counted, so that circumstances in which groups differ, such as the number of "
@@ -178,3 +188,69 @@ def _as_call(
         said.append("disjoint=True")
     said += said_of({**changed(asked), "by": counted.described.by})
     return audit_call(said, options, about)
+
+
+def audit_in_parts(
+    predictions: Any,
+    given: TableOptions,
+    options: AuditOptions,
+    where: EngineOptions,
+    progress: Progress,
+    *,
+    model: Model | None,
+    scored: Sequence[str],
+    reserved: tuple[str, ...],
+    command: str | None,
+    about: AboutOptions,
+) -> AuditResult:
+    """The audit of large tables: users are counted part by part, and the counts audited.
+
+    Parameters
+    ----------
+    where : who works on the parts
+    model : who gives the scores; None where they are in the table
+    scored : how that is said in a call
+    """
+    started = time.perf_counter()
+    place = Path(tempfile.gettempdir()) if where.scratch is None else where.scratch
+    with ExitStack() as ending:
+        with errors_of_scratch(place):
+            per_user = ending.enter_context(scratch(place))
+        with (
+            open_executor(where) as executor,
+            counted_in_parts(
+                predictions,
+                given,
+                executor,
+                {},
+                progress,
+                reserved=reserved,
+                per_user=per_user,
+                model=model,
+                folder=where.scratch,
+            ) as (counts, parts),
+        ):
+            counted = counted_users(counts)
+            tables = open_tables(predictions, given)
+            notes = (*counted.described.warnings, *_notes(parts, counted.attributes))
+            described = replace(counted.described, tables=tables, warnings=notes)
+            said = said_of_tables(given, [one.name for one in counted.measured.metrics])
+            result = audit_counted(
+                replace(counted, described=described),
+                options,
+                progress,
+                command=command or audit_call(said, options, about, scored),
+                about=about,
+                started=started,
+                executor=None if where.engine == "local" else executor,
+            )
+        # kept until the program ends: the result is written from it
+        atexit.register(ending.pop_all().close)
+    return replace(result, per_user_parts=pl.scan_parquet(per_user / "*.parquet"))
+
+
+def _notes(parts: Parts, attributes: Sequence[Attribute]) -> list[str]:
+    """What the reader should know of columns, beside what their counts tell."""
+    told = {note for attribute in attributes for note in attribute.warnings}
+    notes = (note for one in parts.attributes for note in one.audited.warnings)
+    return [note for note in notes if note not in told]

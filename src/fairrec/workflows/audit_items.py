@@ -25,8 +25,8 @@ from fairrec.statistics.analyse import analyse
 from fairrec.statistics.analysis import Analysis
 from fairrec.statistics.bootstrap import user_blocks
 from fairrec.statistics.inequality import spread_over
+from fairrec.workflows.audit_call import audit_call, said_of_tables
 from fairrec.workflows.audit_named import named_result
-from fairrec.workflows.repeated_call import audit_call, said_of_tables
 
 
 def refuse_for_items(predictions: Any, /, **beside: object) -> None:

@@ -30,9 +30,8 @@ from fairrec.core.audit_options import (
     Top,
 )
 from fairrec.core.errors import InputError, errors_of_libraries
-from fairrec.core.options import changed, declared, documented, spelled
+from fairrec.core.options import changed, declared, documented, spelled, told_path
 from fairrec.core.progress import Progress
-from fairrec.core.told import told_path
 from fairrec.inputs.audit_inputs import AuditInputs
 from fairrec.inputs.side import SideData
 from fairrec.inputs.table_options import Gain, MissingLists, Relevant, TableOptions
@@ -49,9 +48,15 @@ from fairrec.scoring.model import FunctionModel, Model
 from fairrec.scoring.options import ScorerOptions
 from fairrec.search.options import users_allowed
 from fairrec.workflows.audit import audit_inputs
+from fairrec.workflows.audit_call import audit_call, said_of_tables
 from fairrec.workflows.counterfactual_asked import Asked, asked_about
-from fairrec.workflows.counterfactual_measured import Changes, measure_changes, with_affected
-from fairrec.workflows.counterfactual_options import (
+from fairrec.workflows.counterfactual_changes import (
+    Changes,
+    counterfactual_summary,
+    measure_changes,
+    with_affected,
+)
+from fairrec.workflows.options import (
     Attribute,
     BudgetUsers,
     CounterfactualOptions,
@@ -60,8 +65,6 @@ from fairrec.workflows.counterfactual_options import (
     OtherModel,
     Reference,
 )
-from fairrec.workflows.counterfactual_summary import counterfactual_summary
-from fairrec.workflows.repeated_call import audit_call, said_of_tables
 
 if TYPE_CHECKING:
     from fairrec.result.audit_result import AuditResult

@@ -20,8 +20,8 @@ from fairrec.inputs.audit_inputs import AuditInputs
 from fairrec.scoring.features import AttributeValues, values_of, with_value
 from fairrec.scoring.ledger import Ledger
 from fairrec.scoring.model import FunctionModel, Model
-from fairrec.workflows.counterfactual_options import CounterfactualOptions
-from fairrec.workflows.scored import features_of, ledger_of
+from fairrec.workflows.options import CounterfactualOptions
+from fairrec.workflows.search import features_of, ledger_of
 
 MOST_VALUES = 24
 """Values that everybody is scored under, before somebody has to say which one is meant."""

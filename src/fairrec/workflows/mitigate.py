@@ -6,9 +6,11 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 import numpy as np
+import polars as pl
 
 from fairrec.core.audit_options import (
     AboutOptions,
@@ -25,11 +27,12 @@ from fairrec.core.audit_options import (
     Threads,
     Title,
 )
-from fairrec.core.errors import InputError, NothingToMitigateError, errors_of_libraries
+from fairrec.core.errors import InputError, NothingToMitigateError, errors_of_libraries, plain
 from fairrec.core.options import documented, spelled
 from fairrec.core.progress import Progress
-from fairrec.groups.group import Group, group_of_users
+from fairrec.groups.group import Group, group_of_users, refuse_empty
 from fairrec.groups.grouping import Grouping
+from fairrec.inputs.audit_inputs import AuditInputs, open_tables, read_tables
 from fairrec.inputs.catalogue import Catalogue
 from fairrec.inputs.table_options import Gain, MissingLists, Relevant, TableOptions
 from fairrec.mitigation.effect import BeforeAfter, summary_of
@@ -44,7 +47,8 @@ from fairrec.mitigation.options import (
     Strength,
     Validation,
 )
-from fairrec.mitigation.remedy import Remedy, record_of
+from fairrec.mitigation.remedy import Remedy, RerankerRecord, load_reranker, record_of
+from fairrec.mitigation.reranker import RERANKERS
 from fairrec.mitigation.split import Measures, TargetSplit, metric_names, read_split
 from fairrec.mitigation.tables import change_table, predictions_table
 from fairrec.mitigation.tuning import Levels, aim_of, is_level, levels_of, tuned_strength
@@ -274,3 +278,61 @@ def _with_run(result: MitigationResult, split: TargetSplit, seconds: float) -> M
         read = {"validation": split.choosing.tables["predictions"]}
         run = run.with_inputs(places_of(read))
     return replace(result, audit=replace(result.audit, run=run))
+
+
+@errors_of_libraries()
+def rerank(
+    record: str | Path | RerankerRecord,
+    predictions: Any,
+    *,
+    users: Any,
+    items: Any = None,
+    history: Any = None,
+    columns: Mapping[str, str] | str | None = None,
+    threads: int | None = None,
+) -> pl.DataFrame:
+    """New candidate lists with the groups of a re-ranker re-ranked.
+
+    Parameters
+    ----------
+    record : `reranker.json`, as a mitigation wrote it
+    predictions : `user_id, item_id, score`; a label is handed through and not looked at
+
+    Returns
+    -------
+    the table with new scores, one row per candidate, and `model_score`, the score as it was
+    """
+    record = record if isinstance(record, RerankerRecord) else load_reranker(record)
+    kind = RERANKERS[record.reranker]
+    if kind.is_upper_bound:
+        raise InputError(
+            f"The re-ranker '{record.reranker}' sees the labels, so it is an upper bound and no "
+            "remedy: it cannot be applied to new lists."
+        )
+    given = TableOptions.of(
+        users=users, items=items, history=history, columns=columns, by=record.by
+    )
+    tables = open_tables(predictions, given)
+    inputs = read_tables(tables, given, needs=(), wants=("items", "history"))
+    _refuse_other_quantiles(record, inputs)
+    _, attributes = inputs.everyone()
+    if (group_of_users(record.parsed_groups, attributes) < 0).all():
+        refuse_empty(record.parsed_groups, attributes, inputs.tables["users"].where)
+    remedy = Remedy(record, inputs, AuditOptions(threads=threads).n_threads)
+    scores = remedy.scores_of(inputs).at(record.strength)
+    return predictions_table(inputs, scores, with_model_score=True)
+
+
+def _refuse_other_quantiles(record: RerankerRecord, inputs: AuditInputs) -> None:
+    """An error where a group's quantile is none of these users, so that nobody could be in it."""
+    for attribute in inputs.attributes:
+        if not attribute.binning or "quantiles" not in attribute.binning:
+            continue
+        known = {str(value) for value in attribute.values}
+        for group in record.parsed_groups:
+            if str(group.as_dict().get(attribute.name, attribute.values[0])) not in known:
+                raise InputError(
+                    f"Attribute '{plain(attribute.name)}' falls into other quantiles for these "
+                    "users than for those of the mitigation. Mitigate with bins of a width "
+                    "(age:10), or give the same users."
+                )

@@ -1,4 +1,8 @@
-"""Who and what two audits have in common: metrics, attributes, groups and users."""
+"""Who and what two audits have in common: metrics, attributes, groups and users.
+
+Who came into a group is in it for what the candidate saw of them, and who left for what it no
+longer saw: compared with themselves, they would show a change though the group has none.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 import polars as pl
 
-from fairrec.core.arrays import BoolArray, FloatArray
+from fairrec.core.arrays import BoolArray, FloatArray, IntArray
 from fairrec.core.audit_options import AuditOptions
 from fairrec.core.errors import InputError, listed
 from fairrec.groups.grouping import Grouping
@@ -16,7 +20,7 @@ from fairrec.inputs.users import Attribute
 from fairrec.result.audit_result import AuditResult
 from fairrec.result.comparison import Pairing
 from fairrec.result.tables import conditions_of
-from fairrec.workflows.membership import is_enough, is_steady
+from fairrec.statistics.unpaired import Published
 
 LEAST_SHARED = 0.5
 """Share of the users of each audit that must be in both for pairing: with fewer, most of what is
@@ -256,3 +260,134 @@ def paired_users(
         enough[at, told] = is_enough(n_paired[told], *sizes)
     n_moved = tuple(int(n) for n in (is_told & ~steady).sum(axis=1))
     return PairedUsers(values[0], values[1], grouping, enough & steady, n_moved)
+
+
+MOST_MOVED = 0.02
+"""Share of a group's users, of those in both audits, who may have moved in or out."""
+LEAST_OF_GROUP = 0.9
+"""Share of a group's users, in the audit that has more of them, who must have both values."""
+
+
+def is_steady(
+    users: pl.DataFrame, conditions: pl.DataFrame, n_users: FloatArray, axes: Sequence[str]
+) -> BoolArray:
+    """(n_groups,), groups that few users moved into or out of.
+
+    Parameters
+    ----------
+    users : of both audits: a column an attribute, and one with the suffix " base"
+    conditions : of the groups, by the same columns; null where any value counts
+    n_users : (n_groups,), users of both audits who are in the group in the candidate
+    """
+    came, left = np.zeros((2, conditions.height))
+    rows = conditions.select(axes).with_row_index("row")
+    movers = users.filter(_differ(axes))
+    if movers.height:
+        for is_given, groups in rows.group_by([pl.col(axis).is_not_null() for axis in axes]):
+            on = [axis for axis, is_mine in zip(axes, is_given, strict=True) if is_mine]
+            mine = movers.filter(_differ(on))
+            for counts, suffix in ((came, ""), (left, " base")):
+                there = mine.select(pl.col(f"{axis}{suffix}").alias(axis) for axis in on)
+                found = groups.join(there.group_by(on).len(), on=on)
+                counts[found["row"].to_numpy()] = found["len"].to_numpy()
+    return np.asarray(came + left <= MOST_MOVED * (n_users + left))
+
+
+def _differ(axes: Sequence[str]) -> pl.Expr:
+    return pl.any_horizontal(pl.col(axis).ne_missing(pl.col(f"{axis} base")) for axis in axes)
+
+
+def is_enough(n_paired: FloatArray, n_before: FloatArray, n_after: FloatArray) -> BoolArray:
+    """(n_groups,), groups of whose users nearly all are in both audits with a value."""
+    n_most = np.maximum(np.maximum(n_before, n_after), 1.0)
+    return np.asarray(n_paired >= LEAST_OF_GROUP * n_most)
+
+
+_ROW = "\0row"
+
+
+@dataclass(frozen=True, slots=True)
+class PublishedGroups:
+    """The groups of one metric in the same order; NaN where an audit does not have one.
+
+    Parameters
+    ----------
+    conditions : a text column an attribute, and the depth
+    """
+
+    conditions: pl.DataFrame
+    before: Published
+    after: Published
+
+    @property
+    def depth(self) -> IntArray:
+        """(n_groups,), how many attributes a group has a condition on."""
+        return self.conditions["depth"].to_numpy()
+
+    @property
+    def is_in_both(self) -> BoolArray:
+        """(n_groups,), those that both audits have."""
+        return np.asarray(np.isfinite(self.before.n) & np.isfinite(self.after.n))
+
+    def left_by(self, compared: pl.DataFrame) -> IntArray:
+        """Positions of the groups that are not among those compared by their users."""
+        rows = self.conditions.with_row_index(_ROW)
+        left = rows.join(compared, on=compared.columns, how="anti", nulls_equal=True)
+        return left[_ROW].sort().to_numpy().astype(np.int64)
+
+
+def published_groups(
+    common: Common, base: AuditResult, candidate: AuditResult
+) -> dict[str, PublishedGroups]:
+    """What both audits tell of their groups, by metric.
+
+    Groups of one audit only are among them: that one has vanished, or has another name now, is no
+    sign that its users are served as well. Those that the other audit did not look for, by their
+    depth or their size, are not.
+    """
+    found = {}
+    on = axes(common.attributes)
+    for name in common.metrics:
+        first, last = (table.filter(pl.col("metric") == name) for table in common.tables)
+        depths = [*{*first["depth"]} & {*last["depth"]}]
+        both = last.join(
+            first,
+            on=on,
+            how="full",
+            coalesce=True,
+            nulls_equal=True,
+            suffix=" base",
+            maintain_order="left_right",
+        )
+        both = both.with_columns(depth=pl.coalesce("depth", "depth base")).filter(
+            pl.col("depth").is_in(depths),
+            _is_looked_for("support", "support base", base),
+            _is_looked_for("support base", "support", candidate),
+        )
+        before, after = (
+            _published(both, which, audit, name)
+            for which, audit in ((" base", base), ("", candidate))
+        )
+        conditions = both.select(*on, "depth")
+        conditions.columns = [*common.attributes, "depth"]
+        found[name] = PublishedGroups(conditions, before, after)
+    return found
+
+
+def _is_looked_for(mine: str, other: str, audit: AuditResult) -> pl.Expr:
+    """Whether a group is in an audit, or has as many users in the other as it asks for."""
+    is_there = pl.col(other).is_not_null()
+    return is_there | (pl.col(mine) >= audit.summary.coverage.min_users)
+
+
+def _published(both: pl.DataFrame, which: str, audit: AuditResult, name: str) -> Published:
+    n, value, low, high = (
+        both[f"{column}{which}"].cast(pl.Float64).fill_null(np.nan).to_numpy()
+        for column in ("support", "value", "value_low", "value_high")
+    )
+    about = audit.metrics[name]
+    # no group varies less than all users do; of items, whose users are drawn again, it may
+    sd = about.sd if audit.summary.unit.is_users else None
+    # where a search scored more than a sample, groups are no parts of it
+    n_all = about.n_compared if about.n_compared == about.n_defined else np.nan
+    return Published(n, value, low, high, audit.summary.alpha, sd or 0.0, n_all, about.mean)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -10,7 +11,8 @@ from typing import Any
 import numpy as np
 
 from fairrec.core.audit_options import AuditOptions
-from fairrec.core.errors import InputError, errors_of_libraries, unknown_name
+from fairrec.core.errors import InputError, errors_of_libraries, plain, unknown_name
+from fairrec.core.matters import Matters
 from fairrec.core.options import declared, documented, spelled
 from fairrec.core.settings import read_settings
 from fairrec.core.version import __version__
@@ -20,10 +22,11 @@ from fairrec.inputs.formats import checksum
 from fairrec.inputs.ids import positions_in
 from fairrec.inputs.table_options import TableOptions
 from fairrec.inputs.tables import Table
+from fairrec.inputs.user_lists import read_columns
 from fairrec.inputs.users import read_ids, read_users, users_sum
 from fairrec.metrics import MetricAtK
 from fairrec.metrics.circumstances import refuse_given
-from fairrec.metrics.matters import matters_of
+from fairrec.metrics.matters import matters_of, refuse_unfit
 from fairrec.metrics.own_code import own_code
 from fairrec.metrics.parsing import parse_metric
 from fairrec.metrics.reading import with_ends
@@ -33,13 +36,12 @@ from fairrec.result.plan_schema import (
     PlannedAttribute,
     PlannedGroups,
     PlannedTable,
+    Spread,
 )
 from fairrec.result.summary import attribute_summaries, coverage
-from fairrec.workflows.deviations import values_named
 from fairrec.workflows.expectations import Outlook
-from fairrec.workflows.plan_file import AuditPlan, planned_code
-from fairrec.workflows.plan_options import NOT_PLANNED, SETTINGS, PlanOptions
-from fairrec.workflows.spread import spread_of
+from fairrec.workflows.options import NOT_PLANNED, SETTINGS, PlanOptions
+from fairrec.workflows.plan_file import AuditPlan, planned_code, values_named
 
 
 @errors_of_libraries()
@@ -219,3 +221,72 @@ def _groups(grouping: Grouping, options: AuditOptions) -> tuple[PlannedGroups, .
             }
         planned.append(PlannedGroups(depth=int(name), **about.model_dump(), **sizes))
     return tuple(planned)
+
+
+_ROUNDING = 1.01
+"""A standard deviation that is given in two digits may be so much too large."""
+
+
+def spread_of(
+    assumed: PlanOptions,
+    pilot: Table | None,
+    metrics: Sequence[MetricAtK],
+    matters: Matters | None = None,
+) -> dict[str, Spread]:
+    """Mean and standard deviation of each metric, as far as they are known.
+
+    Parameters
+    ----------
+    matters : refused where such values make it none
+    """
+    if pilot is None:
+        if assumed.sd is None:
+            return {}
+        for metric in metrics:
+            _refuse_impossible(metric, assumed.mean, assumed.sd)
+            refuse_unfit(matters, metric, assumed.mean or 0.0, math.inf)
+        return {metric.name: Spread(sd=assumed.sd, mean=assumed.mean) for metric in metrics}
+    for metric in metrics:
+        if metric.name not in pilot.columns:
+            unknown = unknown_name("column", metric.name, pilot.columns)
+            raise InputError(f"{pilot.where}: {unknown}{pilot.hint}")
+    values = read_columns(pilot, [metric.name for metric in metrics])
+    found = {}
+    for metric in metrics:
+        name, numbers = metric.name, values[metric.name]
+        known = numbers[~np.isnan(numbers)]
+        sd = float(known.std(ddof=1)) if len(known) > 1 else 0.0
+        if not sd:
+            raise InputError(
+                f"{pilot.where}: '{plain(name)}' is the same for everyone, so it tells nothing "
+                f"about how users differ. Give {spelled('sd')} instead."
+            )
+        refuse_unfit(matters, metric, float(known.min()), float(known.max()))
+        found[name] = Spread(sd=float(f"{sd:.6g}"), mean=float(f"{known.mean():.6g}"))
+    return found
+
+
+def _refuse_impossible(metric: MetricAtK, mean: float | None, sd: float) -> None:
+    """Refuse a mean and a standard deviation that no values between the bounds have."""
+    if metric.metric.bounds is None:
+        return
+    low, high = metric.metric.bounds
+    if mean is None:
+        # whatever the mean: half of all values at each end
+        if sd > (high - low) / 2 * _ROUNDING:
+            raise InputError(
+                f"{spelled('sd', sd)}: {metric.name} runs from {low:g} to {high:g}, so it has at "
+                f"most {(high - low) / 2:.3g}. Give less, or plan the metric by itself."
+            )
+        return
+    if not low <= mean <= high:
+        raise InputError(
+            f"{spelled('mean', mean)}: {metric.name} runs from {low:g} to {high:g}. Give a mean "
+            "between these, or plan the metric by itself."
+        )
+    largest = math.sqrt((mean - low) * (high - mean))
+    if sd > largest * _ROUNDING:
+        raise InputError(
+            f"{spelled('sd', sd)}: with a mean of {mean:g}, {metric.name} has at most "
+            f"{largest:.3g}. Give less, or plan the metric by itself."
+        )

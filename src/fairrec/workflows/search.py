@@ -1,10 +1,10 @@
-"""A search from inputs to values: the scorer, the ledger, the measure and the loop."""
+"""A search from inputs to values: the model, the ledger, the measure and the loop."""
 
 from __future__ import annotations
 
 import math
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -15,20 +15,80 @@ from fairrec.core.options import spelled
 from fairrec.core.progress import Progress
 from fairrec.groups.grouping import Grouping
 from fairrec.inputs.audit_inputs import AuditInputs
+from fairrec.inputs.tables import Table
 from fairrec.metrics import MetricAtK
 from fairrec.metrics.measured import Measured
 from fairrec.report.words import number
+from fairrec.scoring.features import JoinedFeatures, join_features
 from fairrec.scoring.ledger import Ledger
-from fairrec.scoring.model import Model
+from fairrec.scoring.model import FunctionModel, Model, ScoringFunction
 from fairrec.scoring.options import ScorerOptions
-from fairrec.scoring.scorer import TableScorer
+from fairrec.scoring.scorer import ModelScorer, TableScorer
 from fairrec.search.evidence import Evidence
 from fairrec.search.loop import BATCH_USERS, search
 from fairrec.search.measure import Measure, popularity_proxy
 from fairrec.search.options import Budget, SearchOptions
 from fairrec.search.searched import Searched
 from fairrec.search.searcher import SEARCHERS, hyper_parameters
-from fairrec.workflows.scored import as_model, ledger_of
+
+
+def as_model(scorer: ScoringFunction | Model | None) -> Model | None:
+    """A function as a model; None where the scores are in the table."""
+    if scorer is None or isinstance(scorer, Model):
+        return scorer
+    return FunctionModel(scorer)
+
+
+def features_of(
+    inputs: AuditInputs, model: Model, tables: Mapping[str, Table] | None = None
+) -> JoinedFeatures:
+    """What a model is given of these users and items beside their ids."""
+    user_ids, item_ids = inputs.ids_of_lists, inputs.candidates.item_ids
+    return join_features(model.features, tables or inputs.tables, user_ids, item_ids)
+
+
+def ledger_of(
+    inputs: AuditInputs,
+    model: Model,
+    file: Path | None = None,
+    identity: str = "",
+    tables: Mapping[str, Table] | None = None,
+    features: JoinedFeatures | None = None,
+) -> Ledger:
+    """A ledger of the scores of a model, which are paid for as they are needed.
+
+    Parameters
+    ----------
+    tables : where features are read; None for those of the inputs
+    features : what the model is given instead of what the tables hold
+    """
+    candidates, user_ids = inputs.candidates, inputs.ids_of_lists
+    if file is not None and not identity:
+        raise InputError(
+            "A ledger must know whose scores it holds. Name the model, with its version: "
+            f"{spelled('scorer_identity', 'ranker-2024-05-01')}"
+        )
+    features = features or features_of(inputs, model, tables)
+    scorer = ModelScorer(model, candidates, user_ids, features)
+    return Ledger(
+        candidates,
+        scorer,
+        model.rows_per_call,
+        file,
+        identity,
+        user_ids,
+        model.concurrency,
+        model.stop,
+        features.among({one.column for one in scorer.inputs}),
+    )
+
+
+def with_scores_of(model: Model, inputs: AuditInputs, tables: Mapping[str, Table]) -> AuditInputs:
+    """The same with the scores that a model gives to all candidates."""
+    model.open()
+    with ledger_of(inputs, model, tables=tables) as ledger:
+        return inputs.with_scores(ledger.pay_for(np.arange(inputs.candidates.n_users)))
+
 
 CALLS_IN_BATCH = 4
 """With calls side by side, users are scored in batches of so many calls for each of them, so

@@ -11,8 +11,7 @@ import numpy as np
 
 from fairrec.core.arrays import FloatArray
 from fairrec.core.errors import InputError, errors_of_libraries, listed, plain, unknown_name
-from fairrec.core.options import documented
-from fairrec.core.told import told_command
+from fairrec.core.options import documented, told_command
 from fairrec.core.units import Unit
 from fairrec.core.version import __version__
 from fairrec.report.page.trend import trend_page
@@ -27,15 +26,22 @@ from fairrec.result.trend import (
     WorseTogether,
 )
 from fairrec.workflows.load import Audited
-from fairrec.workflows.members import exchanged, members_in_common, users_in_common
+from fairrec.workflows.options import Conditions, TrendOptions
 from fairrec.workflows.releases import (
     Release,
     differing_settings,
     held_out_in_common,
     read_releases,
 )
-from fairrec.workflows.trend_lines import Followed, Lines, follow, lines_of
-from fairrec.workflows.trend_options import Conditions, TrendOptions
+from fairrec.workflows.trend_lines import (
+    Followed,
+    Lines,
+    exchanged,
+    follow,
+    lines_of,
+    members_in_common,
+    users_in_common,
+)
 
 MOST_FINDINGS = 10
 

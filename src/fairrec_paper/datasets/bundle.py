@@ -13,11 +13,18 @@ from pydantic import BaseModel, ConfigDict
 from fairrec.core.atomic_io import atomic_folder, check_writable, put_table, refuse_foreign
 from fairrec.core.errors import InputError, plain
 from fairrec.core.files import file_sum, is_json_with
-from fairrec.core.json_file import load_json
 from fairrec.core.options import spelled
-from fairrec.core.parquet import Kind, is_id, is_time, is_value, lists_of, read_parquet
 from fairrec.core.progress import Progress
 from fairrec.core.registry import Registry
+from fairrec.core.saved_files import (
+    Kind,
+    is_id,
+    is_time,
+    is_value,
+    lists_of,
+    load_json,
+    read_parquet,
+)
 from fairrec.demo.held_out import split_last
 
 TABLES = ("interactions", "users", "items")

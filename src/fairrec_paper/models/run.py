@@ -20,7 +20,7 @@ from fairrec.core.arrays import AnyArray, FloatArray
 from fairrec.core.atomic_io import atomic_file, write_table, write_text
 from fairrec.core.errors import InputError, OutputError, listed, plain
 from fairrec.core.files import file_sum
-from fairrec.core.parquet import damaged
+from fairrec.core.saved_files import damaged
 from fairrec.inputs.ids import known_positions
 from fairrec.scoring.features import is_missing
 from fairrec.scoring.model import Model, ModelInput

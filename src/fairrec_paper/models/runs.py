@@ -13,9 +13,16 @@ import polars as pl
 from pydantic import BaseModel, ConfigDict
 
 from fairrec.core.errors import InputError, plain
-from fairrec.core.json_file import load_json
-from fairrec.core.parquet import Kind, is_id, is_number, is_value, lists_of, read_parquet
 from fairrec.core.progress import Progress
+from fairrec.core.saved_files import (
+    Kind,
+    is_id,
+    is_number,
+    is_value,
+    lists_of,
+    load_json,
+    read_parquet,
+)
 from fairrec.inputs.audit_inputs import AuditInputs
 from fairrec.inputs.ids import known_positions
 from fairrec_paper.models.options import need_torch

@@ -10,7 +10,7 @@ from functools import cached_property
 from pathlib import Path
 
 from fairrec.core.errors import InputError, plain
-from fairrec.core.names import UnfitError, pairs_in
+from fairrec.core.kinds import UnfitError, pairs_in
 from fairrec.core.options import spelled
 from fairrec.core.progress import Progress
 from fairrec.demo.world_options import WorldOptions

@@ -7,8 +7,7 @@ from typing import Annotated, Any
 
 from fairrec.core.audit_options import Seed
 from fairrec.core.errors import InputError, unknown_name
-from fairrec.core.kinds import NAMES, SWITCH, Kind, one_of, whole
-from fairrec.core.names import names_in
+from fairrec.core.kinds import NAMES, SWITCH, Kind, names_in, one_of, whole
 from fairrec.core.options import Option, Options, spelled
 from fairrec_paper.models.options import DEEP_MODELS
 

@@ -20,7 +20,7 @@ from fairrec.inputs.parts.partition import Parts, Stored, code_ids, find_borders
 from fairrec.inputs.tables import Table
 from fairrec.metrics.measured import measure_everyone
 from fairrec.metrics.reading import read_inputs
-from fairrec.workflows.count_parts import added_doubts, open_doubts, refuse_doubts
+from fairrec.workflows.count import added_doubts, open_doubts, refuse_doubts
 
 BY = ["gender", "age:10", "income:q3"]
 LABELS = ["auc", "mrr@3", "ndcg@3", "urp@3", "urd@3"]
