@@ -56,6 +56,7 @@ def outcome() -> Outcome:
             "model": ["popularity and taste (no training)"] * 3,
             "metric": ["pooled_auc"] * 3,
             **{f"chance: mean {i}": [0.123 + i] * 3 for i in range(10)},
+            **{f"chance: mean {i}_sd": [0.123 + i] * 3 for i in range(10)},
         }
     )
     bars = pl.DataFrame(
@@ -67,7 +68,7 @@ def outcome() -> Outcome:
     )
     chart = grouped_bars(bars, "FairRec (dpso) over vanilla pso on MovieLens-1M, DeepFM", "larger")
     wide = [(name, layout.text(name)) for name in numbers.columns[:2]]
-    wide += [(name, layout.spread(name, name)) for name in numbers.columns[2:]]
+    wide += [(name, layout.spread(name)) for name in numbers.columns[2:12]]
     tables = (
         layout.table(
             "claims", "Claims", data, [(name, layout.text(name)) for name in data.columns]
