@@ -255,7 +255,7 @@ def _tables(
         raise InputError(f"{spelled('disjoint')} is about {spelled('counts')}. Leave it out.")
     if run is None:
         if predictions is not None and predictions.exists() and "users" not in tables:
-            # counts come without users, and are told before these are asked for
+            # counts have no users table, so they are recognised before it is required
             from fairrec.inputs.audit_inputs import refuse_counts
             from fairrec.inputs.tables import Table
 

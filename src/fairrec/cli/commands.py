@@ -69,7 +69,7 @@ def make_app(program: str, about: str, commands: Commands) -> typer.Typer:
 def run_app(app: typer.Typer) -> None:
     """Run a command line."""
     if sys.stderr is None:
-        # closed: nobody listens, and no file of ours may get the number of what libraries write to
+        # the descriptor is closed: libraries write to it, so none of our files may reuse its number
         sys.stderr = Path(os.devnull).open("w", encoding="utf-8")  # noqa: SIM115
     # a command makes little garbage, and looking for it takes a tenth of the time of loading
     gc.set_threshold(100_000)

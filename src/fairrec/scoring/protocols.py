@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
@@ -57,7 +58,7 @@ class Asked:
     who: str
 
 
-class Wire:
+class Wire(ABC):
     """One way to ask a server. By default nothing is asked before the first batch.
 
     Attributes
@@ -81,13 +82,13 @@ class Wire:
             return all_inputs(columns, asked.renamed)
         return inputs_for([*self.specs.values()], columns, asked.renamed, asked.who)
 
+    @abstractmethod
     def body(self, inputs: Mapping[str, AnyArray]) -> Any:
         """What is sent for a batch: one value per pair for each input."""
-        raise NotImplementedError
 
+    @abstractmethod
     def scores_in(self, reply: Any, n_pairs: int) -> Any:
         """The scores in a reply."""
-        raise NotImplementedError
 
 
 PROTOCOLS = Registry[Callable[[Asked], Wire]]("protocol")

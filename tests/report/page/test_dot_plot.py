@@ -72,7 +72,7 @@ def test_where_none_stands_out_the_largest_groups_of_one_attribute_are_shown():
     (plot,) = view.dots
     assert {row.label for row in plot.rows} == {"g=a", "g=b", "g=c", "h=x", "h=y"}
     assert all(row.served == "" and row.marks == () for row in plot.rows)
-    assert "No group stands out" in view.dots_note
+    assert "No finding" in view.dots_note
     # nobody was picked out, so nothing is taken off
     by_one = result.group_table.filter(depth=1).rows(named=True)
     wanted = {f"{axis}={row[axis]}": row for row in by_one for axis in "gh" if row[axis]}

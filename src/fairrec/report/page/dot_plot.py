@@ -190,7 +190,7 @@ def about_rows(groups: PageGroups, n_shown: int) -> str:
             f"{unit.many} stay as they are."
         )
     if not found:
-        return f"No group stands out: these are the largest of a single attribute.{beside}"
+        return f"No finding: these are the largest groups of a single attribute.{beside}"
     n_more = len(found) - n_shown
     more = f" {plural(n_more, 'more group')} in result.json." if n_more > 0 else ""
     first = "furthest" if all(group.served == "differs" for group in found) else "worst"

@@ -18,13 +18,11 @@ from fairrec.report.text.metric_words import end_names
 from fairrec.report.words import group_label
 from fairrec.result.metric_schema import MetricResult
 from fairrec.result.schema import AuditSummary
-from fairrec.result.tables import ADJUSTED, BOUNDED, FACTS, JUDGED, NUMBERS, OF_ITEMS, group_in
+from fairrec.result.tables import ADJUSTED, BOUNDED, FACTS, NUMBERS, OF_ITEMS, group_in
 
 Key = tuple[str | None, ...]
 """One text an attribute; None where any value counts."""
 _KNOWN = {*FACTS, *NUMBERS}
-_ADDED_LATER = {"outcome", "shrunken_difference", "simultaneous_low", "simultaneous_high", *JUDGED}
-"""Columns that results of earlier versions do not have."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,8 +53,7 @@ class GroupFrame:
         names = [*summary.attributes]
         first, after = groups.columns[: len(names) + 1], groups.columns[len(names) + 1 :]
         beside = {*ADJUSTED, *BOUNDED, *OF_ITEMS}
-        is_whole = _KNOWN - _ADDED_LATER <= {*after} - beside <= _KNOWN
-        if first != ["metric", *names] or not is_whole:
+        if first != ["metric", *names] or {*after} - beside != _KNOWN:
             raise InputError(
                 "groups.parquet does not belong to this result. Audit again, or put back the "
                 "file that was written beside result.json."
@@ -85,10 +82,7 @@ class GroupFrame:
             *self.axes,
             *("depth", "support", "is_fully_scored", "value", "value_low", "value_high"),
             *("difference", "difference_low", "difference_high"),
-            *(
-                name if name in frame.columns else pl.lit(None).alias(name)
-                for name in ("shrunken_difference", "simultaneous_low", "simultaneous_high")
-            ),
+            *("shrunken_difference", "simultaneous_low", "simultaneous_high"),
             *("p_value", "p_adjusted"),
         )
         return [GroupRow(row[:n_axes], *row[n_axes:]) for row in chosen.iter_rows()]
