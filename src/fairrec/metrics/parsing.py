@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Callable
+from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -194,35 +194,3 @@ def _in_any_case(name: str, side: Side) -> Metric:
             f"No metric '{plain(name)}'. Did you mean '{plain(glued[1])}@{glued[2]}'?"
         )
     return OF_SIDE[side][name]
-
-
-_OF_OTHER = {
-    "users": ("unit",),
-    "items": ("users", "given", "against_lists", "missing_lists"),
-}
-"""Options that say nothing to a side."""
-
-
-def of_side(options: Mapping[str, Any], side: Side) -> dict[str, Any]:
-    """Those of one side, where what is not given may be left out.
-
-    A side of which no metric is named has those that its tables allow.
-
-    >>> of_side({"side": "both", "by_users": ["age"], "metrics": ["exposure@5"]}, "users")
-    {'side': 'users', 'metrics': None, 'by': ['age']}
-    """
-    other = ("by_users", "by_items", *_OF_OTHER[side])
-    mine = {name: value for name, value in options.items() if name not in other}
-    mine |= {"side": side, "by": options.get(f"by_{side}", ())}
-    if mine.get("metrics") is not None:
-        mine["metrics"] = [name for name in mine["metrics"] if side_of(name) == side] or None
-    if mine.get("better") is not None:
-        mine["better"] = {
-            name: end for name, end in mine["better"].items() if side_of(name) == side
-        }
-    if mine.get("matters") is not None:
-        matters = mine["matters"]
-        named = tuple(one for one in matters.by_metric if side_of(one[0]) == side)
-        is_any = named or matters.of_others is not None
-        mine["matters"] = replace(matters, by_metric=named) if is_any else None
-    return mine

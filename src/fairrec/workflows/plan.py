@@ -149,7 +149,7 @@ def plan_for(
 
 
 def _set_in(settings: str | Path | None, given: Mapping[str, Any]) -> dict[str, Any]:
-    """The options that a settings file or an older plan sets and nobody gave."""
+    """The options that a settings file or a plan sets and nobody gave."""
     found = {} if settings is None else read_settings(settings, SETTINGS).values
     beaten = {*given}
     if any(name in given for name in declared(PlanOptions)):
