@@ -392,3 +392,13 @@ def test_the_second_one_who_does_what_takes_long_is_refused_at_once(tmp_path: Pa
     assert not [*tmp_path.iterdir()]
     with sole(tmp_path / "lock", "is training"):
         pass
+
+
+def test_a_folder_of_such_a_name_that_is_not_ours_stays(tmp_path):
+    (tmp_path / "out" / ".writing-mine").mkdir(parents=True)
+    (tmp_path / "out" / ".writing-mine" / "data").write_text("keep")
+    (tmp_path / "elsewhere").mkdir()
+    (tmp_path / "out" / ".writing-link").symlink_to(tmp_path / "elsewhere")
+    atomic_io.sweep(tmp_path / "out")
+    assert (tmp_path / "out" / ".writing-mine" / "data").read_text() == "keep"
+    assert not any((tmp_path / "elsewhere").iterdir())

@@ -148,6 +148,9 @@ def sweep(place: Path) -> None:
     for home in place.glob(f"{SCRATCH}*"):
         lock = _file_lock(home / _IN_USE)
         try:
+            found = {entry.name for entry in home.iterdir()}
+            if home.is_symlink() or not found <= {_FILES, _IN_USE, _REPLACING}:
+                continue  # not a scratch folder
             lock.acquire()
         except (Timeout, OSError):  # in use, or not ours to remove
             continue

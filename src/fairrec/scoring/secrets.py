@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import json
 import logging
 import re
 from collections.abc import Iterable, Iterator
@@ -67,7 +68,7 @@ class SecretsFilter(logging.Filter):
 
 
 def _forms(secret: str) -> Iterator[str]:
-    """Regular expressions of a secret: as it is or percent-encoded, and in base64."""
+    """Regular expressions of a secret: plain, escaped in JSON, percent-encoded, and in base64."""
     yield "".join(_plain_or_percent(letter) for letter in secret)
     raw = secret.encode()
     for n_before in range(3):
@@ -80,4 +81,5 @@ def _forms(secret: str) -> Iterator[str]:
 
 def _plain_or_percent(letter: str) -> str:
     percent = "".join(f"%{byte:02x}" for byte in letter.encode())
-    return f"(?:{re.escape(letter)}|(?i:{percent}))"
+    escaped = json.dumps(letter, ensure_ascii=False)[1:-1]
+    return f"(?:{re.escape(escaped)}|{re.escape(letter)}|(?i:{percent}))"
