@@ -18,6 +18,7 @@ import fairrec
 from benchmarks.statistics.rates import Claim
 from benchmarks.statistics.study import Outcome, Study, Trial, happened
 from benchmarks.statistics.world import PERMUTATIONS
+from fairrec.auditing.items import analyse_items
 from fairrec.core.arrays import AnyArray, FloatArray
 from fairrec.core.audit_options import AuditOptions
 from fairrec.inputs.table_options import TableOptions
@@ -27,7 +28,6 @@ from fairrec.statistics.analysis import Analysis
 from fairrec.statistics.metric_analysis import analyse_metrics
 from fairrec.statistics.verdict import BY_MORE as WORSE_BY_MORE
 from fairrec.statistics.verdict import verdicts_of
-from fairrec.workflows.audit_items import analyse_items
 
 K = 10
 RATIO = f"exposure_to_relevance@{K}"

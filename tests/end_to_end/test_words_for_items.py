@@ -16,16 +16,16 @@ import pytest
 from rich.console import Console
 
 import fairrec
+from fairrec.comparison.view import build_comparison_view
 from fairrec.core.errors import InputError
 from fairrec.core.units import ITEMS, USERS, Unit
-from fairrec.policy.formats import to_annotations, to_junit, to_text
-from fairrec.policy.formats import to_markdown as gate_markdown
-from fairrec.report.comparison.view import build_comparison_view
+from fairrec.gating.formats import to_annotations, to_junit, to_text
+from fairrec.gating.formats import to_markdown as gate_markdown
 from fairrec.report.text.markdown import comparison_markdown, model_card, to_markdown
 from fairrec.report.text.terminal import print_comparison, print_text
-from fairrec.report.text.trend import print_trend, trend_markdown, trend_view
 from fairrec.report.text.view import build_view
 from fairrec.result.audit_result import AuditResult
+from fairrec.trends.words import print_trend, trend_markdown, trend_view
 from tests.report.items_audits import OUTSIDE, items_result
 
 OF_USERS = re.compile(r"\busers?\b|\beveryone\b|\bserved\b|\bwho\b|\bnobody\b", re.IGNORECASE)

@@ -9,11 +9,11 @@ import polars as pl
 import pytest
 
 import fairrec
+from fairrec.auditing import audit as audit_workflow
+from fairrec.auditing import count
 from fairrec.core.errors import InputError
 from fairrec.inputs.notes import JoinedNote
 from fairrec.inputs.parts.partition import open_parts
-from fairrec.workflows import audit as audit_workflow
-from fairrec.workflows import count
 from tests.builders import audit
 
 N_USERS, N_ITEMS = 300, 200

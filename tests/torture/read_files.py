@@ -17,15 +17,15 @@ import polars as pl
 import pyarrow as pa
 
 import fairrec
+from fairrec.auditing.call_repr import read_plan, settings_of
 from fairrec.core.errors import InputError
 from fairrec.core.settings import CHECKSUM, PLAN, checksum_of, parsed_toml, to_toml
 from fairrec.counts.levels import levels_text, read_levels
 from fairrec.counts.table import write_counts
+from fairrec.gating.gate import read_policy
 from fairrec.inputs.audit_inputs import open_tables, read_tables
 from fairrec.inputs.table_options import TableOptions
-from fairrec.workflows.audit_call import read_plan, settings_of
-from fairrec.workflows.gate import read_policy
-from fairrec.workflows.load import load
+from fairrec.loading import load
 from fairrec_paper.datasets.bundle import TABLES, read_bundle, write_bundle
 from tests.builders import Tables, as_lists, make_tables
 from tests.torture.mutations import (

@@ -6,6 +6,8 @@ from itertools import product
 from statistics import median
 from typing import Any
 
+from fairrec.mitigation.charts import Slope
+from fairrec.mitigation.view import TradeOff
 from fairrec.report.figures.figure import (
     BETTER,
     CHOSEN,
@@ -19,8 +21,6 @@ from fairrec.report.figures.figure import (
     layer,
     layered,
 )
-from fairrec.report.mitigation.charts import Slope
-from fairrec.report.mitigation.view import TradeOff
 from fairrec.report.page.chart_view import Certificate, SearchHistory
 from fairrec.report.words import number
 

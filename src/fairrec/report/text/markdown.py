@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 
+from fairrec.comparison.view import ComparisonView
 from fairrec.core.errors import plain
-from fairrec.report.comparison.view import ComparisonView
-from fairrec.report.mitigation.view import MitigationView
+from fairrec.mitigation.view import MitigationView
 from fairrec.report.text.overview import Overview
 from fairrec.report.text.ratios import RatiosView
 from fairrec.report.text.verdict import said_of

@@ -6,13 +6,13 @@ import math
 from collections.abc import Mapping
 from typing import Literal
 
+from fairrec.comparison.result import MetricComparison
 from fairrec.core.errors import plain
 from fairrec.core.options import spelled
 from fairrec.core.units import CHANGES, DISTANCES, EndWords, Unit
 from fairrec.metrics.direction import harm
 from fairrec.metrics.value_columns import metric_named
 from fairrec.report.words import confidence, number, p_is, p_value, plural, with_and
-from fairrec.result.comparison import MetricComparison
 from fairrec.result.metric_schema import CertifiedSize, Chance, Finding, MetricResult, MetricVerdict
 from fairrec.result.schema import AuditSummary
 from fairrec.statistics.bootstrap import n_draws_at
