@@ -78,7 +78,7 @@ def write_demo_page(folder: Path) -> None:
         run_demo(made, seed=0, report=False)
         parts = ("predictions", "users", "items", "history")
         tables = {part: made / f"{part}.parquet" for part in parts}
-        result = audit(**tables, by=BY, title="Demo", model_name="EASE", matters="ndcg@5=0.03")
+        result = audit(**tables, by=BY, title="Demo", model_name="EASE", tolerance="ndcg@5=0.03")
         result.save(made / "page")
         folder.mkdir(exist_ok=True)
         shutil.copy(made / "page" / "report.html", folder)

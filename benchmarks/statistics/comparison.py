@@ -102,8 +102,8 @@ def compared(
     return found
 
 
-def verdict(found: ComparedGroups, grouping: Grouping, matters: float | None) -> ComparedMetric:
-    return judged(found, grouping.lattice.depth, True, matters, is_conclusive=True)
+def verdict(found: ComparedGroups, grouping: Grouping, tolerance: float | None) -> ComparedMetric:
+    return judged(found, grouping.lattice.depth, True, tolerance, is_conclusive=True)
 
 
 def holds(interval: Interval, true: FloatArray | float) -> bool:

@@ -7,10 +7,10 @@ from fairrec.search.options import SearchOptions
 
 
 def test_everything_that_changes_a_number_is_told():
-    options = AuditOptions.of(depth=2, matters="5%", threads=1)
+    options = AuditOptions.of(depth=2, tolerance="5%", threads=1)
     said = audit_call(["predictions"], options, AboutOptions(title="Spring"), ["search='random'"])
     assert said.startswith("fairrec.audit(predictions, depth=2, ")
-    assert "matters='5%', search='random', title='Spring')" in said
+    assert "tolerance='5%', search='random', title='Spring')" in said
     assert "threads" not in said
 
 

@@ -11,12 +11,14 @@ from tests.compared_audits import audited, users_table
 
 
 @cache
-def compared(fall: float = 1.0, better: str = "higher", matters: float | None = 0.3) -> Comparison:
+def compared(
+    fall: float = 1.0, better: str = "higher", tolerance: float | None = 0.3
+) -> Comparison:
     """Free users by so much worse off in the candidate."""
     users, ends = users_table(), {"clicks": better} if better else {}
     base = audited(users, 1, better=ends, model_name="als", model_version="1")
     return fairrec.compare(
-        base, audited(users, 2, {"plan=free": fall}, better=ends), matters=matters
+        base, audited(users, 2, {"plan=free": fall}, better=ends), tolerance=tolerance
     )
 
 

@@ -19,7 +19,7 @@ def differing(base, candidate) -> dict[str, tuple[str, str]]:
 
 
 def test_options_models_and_versions_are_told_where_they_differ():
-    base = audited(USERS, model_name="als", model_version="1", matters=0.1)
+    base = audited(USERS, model_name="als", model_version="1", tolerance=0.1)
     other = audited(
         USERS, by=["city"], depth=1, min_support=20, seed=0, model_name="als", model_version="2"
     )
@@ -31,7 +31,7 @@ def test_options_models_and_versions_are_told_where_they_differ():
     assert found["by"] == ("plan, city", "city")
     assert found["depth"] == ("3", "1")
     assert found["min_support"] == ("not given", "20.0")
-    assert found["matters"] == ("0.1", "not given")
+    assert found["tolerance"] == ("0.1", "not given")
     assert found["FairRec"][1] == "0.0.9"
     assert found["numpy"][1] == "1.0"
     assert "checksum of users and attributes" in found

@@ -17,7 +17,7 @@ def folders(tmp_path_factory):
     place = tmp_path_factory.mktemp("audits")
     users = users_table()
     audited(users, 1).save(place / "v1", report=False)
-    audited(users, 2, {"plan=free": 1.0}, matters=0.3).save(place / "v2", report=False)
+    audited(users, 2, {"plan=free": 1.0}, tolerance=0.3).save(place / "v2", report=False)
     return place
 
 
@@ -46,9 +46,9 @@ def test_markdown_and_json_are_printed_where_asked_for(here):
     ran = run_here("compare", "v1", "v2", "--format", "markdown")
     assert ran.stdout.startswith("# FairRec comparison\n\n**On average clicks became worse ")
     assert "### Groups that changed" in ran.stdout
-    ran = run_here("compare", "v1", "v2", "--format", "json", "--matters", "clicks=2")
+    ran = run_here("compare", "v1", "v2", "--format", "json", "--tolerance", "clicks=2")
     summary = json.loads(ran.stdout)
-    assert summary["metrics"]["clicks"]["matters"] == 2
+    assert summary["metrics"]["clicks"]["tolerance"] == 2
     assert summary["metrics"]["clicks"]["n_lost_by_more"] == 0
 
 
@@ -63,7 +63,7 @@ def test_without_a_page_there_is_none(here, tmp_path):
     ("arguments", "says"),
     [
         (("v1", "nowhere"), "nowhere: is no folder"),
-        (("v1", "v2", "--matters", "likes=1"), "--matters: No audited metric 'likes'"),
+        (("v1", "v2", "--tolerance", "likes=1"), "--tolerance: No audited metric 'likes'"),
         (("v1", "v2", "--out", "v1"), "v1: holds an audit"),
         (("v1", "v2", "--out", "v1", "--force"), "result.json there is read for a comparison"),
         ((".", "v2"), "Is it an audit?"),

@@ -27,7 +27,7 @@ def base():
 
 @pytest.fixture(scope="module")
 def worse():
-    return audited(USERS, seed=2, worse={"plan=paid": 1.0}, matters=0.3)
+    return audited(USERS, seed=2, worse={"plan=paid": 1.0}, tolerance=0.3)
 
 
 def without_users(result):
@@ -46,7 +46,7 @@ def test_a_group_that_is_served_worse_is_found_with_and_without_the_values_of_us
     assert first.difference == pytest.approx(-1.0, abs=0.3)
     assert first.difference_simultaneous[0] < -1.0 < first.difference_simultaneous[1] < 0
     assert first.simultaneous[0] < -1.0 < first.simultaneous[1] < -0.3
-    assert (found.summary.outcome, clicks.matters) == ("lost by more", 0.3)
+    assert (found.summary.outcome, clicks.tolerance) == ("lost by more", 0.3)
     assert found.summary.pairing.is_paired == (way(base).per_user is not None)
     assert clicks.everyone.change == pytest.approx(worse.metrics["clicks"].mean - 5, abs=0.2)
     assert clicks.gap.before == base.metrics["clicks"].gap
@@ -66,7 +66,7 @@ def test_before_and_after_are_the_means_of_both_audits(base, worse):
 
 
 def test_the_table_holds_what_other_limits_are_judged_by(base, worse):
-    found = fairrec.compare(base, worse, matters=0.1)
+    found = fairrec.compare(base, worse, tolerance=0.1)
     table = found.groups("clicks")
     assert {*found.changes.columns} - {"plan", "city"} == {*RESERVED}
     direction = found.metrics["clicks"].higher_is_better
@@ -78,7 +78,7 @@ def test_the_table_holds_what_other_limits_are_judged_by(base, worse):
     is_worse = is_shown_worse(size, table["is_beyond_chance"].to_numpy(), is_known)
     for limit in (0.1, 0.7):
         again = group_outcomes(interval, is_worse, is_known, limit)
-        mine = fairrec.compare(base, worse, matters=limit).groups("clicks")
+        mine = fairrec.compare(base, worse, tolerance=limit).groups("clicks")
         key = ["plan", "city"]
         both = table.select(key).with_columns(again=pl.Series(again))
         both = both.join(mine, on=key, nulls_equal=True).filter(pl.col("outcome") != "gained")
@@ -88,7 +88,7 @@ def test_the_table_holds_what_other_limits_are_judged_by(base, worse):
 
 
 def test_an_audit_and_itself_have_nothing_between_them(base):
-    found = fairrec.compare(base, base, matters=0.01)
+    found = fairrec.compare(base, base, tolerance=0.01)
     assert found.summary.outcome == "no loss"
     assert found.summary.differences == ()
     assert found.summary.notes == ()
@@ -147,13 +147,13 @@ def test_other_users_are_not_paired_and_it_is_said_why(base, other, why):
 
 
 def test_what_matters_is_given_here_or_in_the_audit_of_the_candidate(base, worse):
-    assert fairrec.compare(worse, base).metrics["clicks"].matters is None
-    share = fairrec.compare(worse, base, matters="10%").metrics["clicks"].matters
+    assert fairrec.compare(worse, base).metrics["clicks"].tolerance is None
+    share = fairrec.compare(worse, base, tolerance="10%").metrics["clicks"].tolerance
     assert share == pytest.approx(0.1 * base.metrics["clicks"].mean)
     with pytest.raises(FairRecError, match="No audited metric 'likes'"):
-        fairrec.compare(base, worse, matters={"likes": 0.1})
+        fairrec.compare(base, worse, tolerance={"likes": 0.1})
     with pytest.raises(InputError, match="invalid matters"):
-        fairrec.compare(base, worse, matters=-1)
+        fairrec.compare(base, worse, tolerance=-1)
 
 
 def test_nothing_is_ruled_out_where_too_many_users_have_no_value(base):
@@ -162,7 +162,7 @@ def test_nothing_is_ruled_out_where_too_many_users_have_no_value(base):
     assert not partial.metrics["clicks"].is_conclusive
     rule = {"metric": "clicks", "baseline": "no_group_worse", "tolerance": 100.0}
     for pair in ((base, partial), (partial, base)):
-        found = fairrec.compare(*pair, matters=100.0)
+        found = fairrec.compare(*pair, tolerance=100.0)
         assert not found.metrics["clicks"].is_conclusive
         assert {*found.changes["outcome"]} == {"inconclusive"}
         assert found.metrics["clicks"].certificate == ()
@@ -174,7 +174,7 @@ def test_nothing_is_ruled_out_where_too_many_users_have_no_value(base):
 def test_a_metric_without_a_better_end_changes_either_way(base):
     both = [audited(USERS, at, better={}, worse={"plan=paid": at}) for at in (0, 1)]
     for pair in (both, both[::-1]):
-        clicks = fairrec.compare(*pair, matters=0.2).metrics["clicks"]
+        clicks = fairrec.compare(*pair, tolerance=0.2).metrics["clicks"]
         assert clicks.higher_is_better is None
         assert clicks.lost[0].group == {"plan": "paid"} and not clicks.gained
         assert clicks.lost[0].outcome == "changed by more"
@@ -282,7 +282,7 @@ def test_a_group_of_other_users_is_no_all_clear():
     # all who pay are other people, and get nothing
     others = [*range(500), *range(1000, 1100)]
     base, candidate = grouped(PLANS, CLICKS), grouped(PLANS, FALLEN, others)
-    found = fairrec.compare(base, candidate, matters=0.5)
+    found = fairrec.compare(base, candidate, tolerance=0.5)
     assert found.summary.pairing.is_paired
     assert found.summary.outcome == "lost by more"
     row = found.changes.filter(pl.col("plan") == "paid").row(0, named=True)
@@ -301,7 +301,7 @@ def test_a_group_of_whom_many_are_new_is_compared_by_its_means(n_new, outcome):
     ids = [*range(600 - n_new), *range(1000, 1000 + n_new)]
     clicks = [*CLICKS[: 600 - n_new], *[0.0] * n_new]
     base, candidate = grouped(PLANS, CLICKS), grouped(PLANS, clicks, ids)
-    found = fairrec.compare(base, candidate, matters=0.2)
+    found = fairrec.compare(base, candidate, tolerance=0.2)
     assert found.summary.outcome == outcome
     row = found.changes.filter(pl.col("plan") == "paid").row(0, named=True)
     notes = " ".join(found.summary.notes)
@@ -313,7 +313,7 @@ def test_a_group_of_whom_many_are_new_is_compared_by_its_means(n_new, outcome):
 def test_a_group_under_another_name_and_one_that_has_vanished_are_no_all_clear(way):
     base = way(grouped(PLANS, CLICKS))
     renamed = way(grouped([*PLANS[:500], *["pro"] * 100], FALLEN))
-    found = fairrec.compare(base, renamed, matters=0.5)
+    found = fairrec.compare(base, renamed, tolerance=0.5)
     assert found.summary.outcome == "inconclusive"
     rows = {row["plan"]: row for row in found.changes.iter_rows(named=True)}
     assert {*rows} == {"free", "paid", "pro"}
@@ -331,13 +331,13 @@ def test_a_group_under_another_name_and_one_that_has_vanished_are_no_all_clear(w
     assert "so it is not compared" in gate.rules[0].measured
     # nobody pays any more
     gone = way(grouped(["free"] * 500, CLICKS[:500]))
-    assert fairrec.compare(base, gone, matters=0.5).summary.outcome == "inconclusive"
+    assert fairrec.compare(base, gone, tolerance=0.5).summary.outcome == "inconclusive"
     assert gated(base, gone, 0.5).outcome == "inconclusive"
 
 
 def test_a_page_shows_groups_of_one_audit_only(tmp_path):
     renamed = grouped([*PLANS[:500], *["pro"] * 100], FALLEN)
-    found = fairrec.compare(grouped(PLANS, CLICKS), renamed, matters=0.5)
+    found = fairrec.compare(grouped(PLANS, CLICKS), renamed, tolerance=0.5)
     page = (found.save(tmp_path / "out") / "report.html").read_text("utf-8")
     assert "plan=paid" in page and "plan=pro" in page
     assert fairrec.load(tmp_path / "out").changes.equals(found.changes)
@@ -358,7 +358,7 @@ def test_users_who_moved_are_not_compared_with_themselves(fall):
             return grouped(plans, 3 + 0.5 * activity + noise - fall * (plans == "heavy"))
 
         base, candidate = period(0.0), period(fall)
-        found = fairrec.compare(base, candidate, matters=0.1)
+        found = fairrec.compare(base, candidate, tolerance=0.1)
         assert found.summary.pairing.is_paired
         assert "3 groups are compared by means in both audits: of 3 more" in found.summary.notes[-1]
         row = found.changes.filter(pl.col("plan") == "heavy").row(0, named=True)

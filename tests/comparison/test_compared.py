@@ -210,7 +210,7 @@ def test_those_by_most_standard_errors_come_first_and_without_an_amount_a_gain_r
 
 
 @pytest.mark.parametrize(
-    ("rows", "matters", "everyone", "outcome"),
+    ("rows", "tolerance", "everyone", "outcome"),
     [
         (((0.3, 0.2, 0.4), (0.0, -0.1, 0.1)), None, (-0.1, 0.1), "gained"),
         (((0.3, 0.2, 0.4), (0.2, 0.0, 0.4)), None, (0.1, 0.3), "no loss"),
@@ -224,10 +224,10 @@ def test_those_by_most_standard_errors_come_first_and_without_an_amount_a_gain_r
     ],
 )
 def test_a_metric_is_open_only_where_neither_a_loss_nor_its_absence_is_known(
-    rows, matters, everyone, outcome
+    rows, tolerance, everyone, outcome
 ):
     depth = np.ones(len(rows), dtype=int)
-    found = judged(groups(*rows), depth, True, matters, is_conclusive=True, everyone=everyone)
+    found = judged(groups(*rows), depth, True, tolerance, is_conclusive=True, everyone=everyone)
     assert found.outcome == outcome
 
 

@@ -14,7 +14,7 @@ from tests.compared_audits import audited, users_table
 def found():
     users = users_table()
     return fairrec.compare(
-        audited(users, seed=1), audited(users, seed=2, worse={"plan=paid": 1.0}), matters=0.3
+        audited(users, seed=1), audited(users, seed=2, worse={"plan=paid": 1.0}), tolerance=0.3
     )
 
 

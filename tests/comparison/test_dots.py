@@ -14,7 +14,7 @@ def test_dots_lie_where_the_changes_are_and_worse_ones_are_marked():
     assert first.cells[0] == "plan=free"
     assert first.moved == "worse"
     low, high = first.span
-    assert 0 <= low < first.at < high < plot.matters < plot.zero <= 100
+    assert 0 <= low < first.at < high < plot.tolerance < plot.zero <= 100
     lost = found.changes["outcome"].str.starts_with("lost").sum()
     assert [row.moved for row in plot.rows].count("worse") == lost
 
@@ -23,7 +23,7 @@ def test_where_lower_is_better_the_limit_is_on_the_other_side():
     found = compared(fall=-1.0, better="lower")
     (plot,) = change_plots(found.summary, found.changes)
     assert plot.rows[0].moved == "worse"
-    assert plot.zero < plot.matters
+    assert plot.zero < plot.tolerance
 
 
 def test_without_a_better_end_nothing_is_worse():
@@ -31,7 +31,7 @@ def test_without_a_better_end_nothing_is_worse():
     (plot,) = change_plots(found.summary, found.changes)
     beyond = {row.moved for row in plot.rows if row.cells[-1].startswith("changed")}
     assert beyond == {"changed"}
-    assert plot.matters is None
+    assert plot.tolerance is None
 
 
 def test_of_many_groups_those_that_lost_those_that_gained_and_the_largest_are_shown():

@@ -1,8 +1,7 @@
 from __future__ import annotations
 
-from fairrec.comparison import page as pages
-
 import fairrec
+from fairrec.comparison import page as pages
 from fairrec.comparison.page import comparison_card, comparison_page
 from fairrec.comparison.view import build_comparison_view
 from tests.compared_audits import audited, users_table

@@ -56,7 +56,7 @@ def test_a_group_is_behind_others_that_gained_more():
 
 
 def test_a_change_where_no_end_is_better_is_no_loss():
-    view = build_comparison_view(compared(better="", matters=0.3).summary)
+    view = build_comparison_view(compared(better="", tolerance=0.3).summary)
     assert view.groups.rows[0][-1].startswith("changed by more")
 
 

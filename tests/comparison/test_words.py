@@ -36,8 +36,8 @@ def test_a_loss_that_all_share_is_no_loss_beyond_the_others():
 
 
 def test_without_an_amount_a_group_lost_and_without_a_better_end_it_changed():
-    assert ". plan=free lost (" in headline(compared(matters=None).summary)
-    neutral = compared(better="", matters=None).summary
+    assert ". plan=free lost (" in headline(compared(tolerance=None).summary)
+    neutral = compared(better="", tolerance=None).summary
     assert ". plan=free changed (" in headline(neutral)
     # which is no alarm
     assert tone_of(neutral) == "open"
@@ -60,7 +60,7 @@ def test_the_answer_says_how_many_gained_where_no_group_lost():
     assert headline(same).startswith("On average clicks did not change significantly (")
     assert headline(same).endswith(" No group is shown to have lost.")
     assert tone_of(same) == "open"
-    certain = compared(fall=0.0, matters=5.0).summary
+    certain = compared(fall=0.0, tolerance=5.0).summary
     assert headline(certain).endswith(" No group of a single attribute lost by more than 5.00.")
     assert tone_of(certain) == "clear"
 
@@ -93,12 +93,12 @@ def test_what_is_compared_and_how_is_told():
 
 
 def test_where_no_end_is_better_groups_changed():
-    neutral = compared(better="", matters=None).summary
+    neutral = compared(better="", tolerance=None).summary
     counts, *_ = said_of("clicks", neutral)
     assert " changed unlike all others" in counts and "gained" not in counts
     changed = {"n_groups": 13, "n_lost": 4, "n_lost_by_more": 1, "n_behind": 2, "n_ruled_out": 7}
     changed["n_open"] = 2
-    counts, *_ = said_of("clicks", with_metric(neutral, matters=0.5, **changed))
+    counts, *_ = said_of("clicks", with_metric(neutral, tolerance=0.5, **changed))
     assert counts == (
         "Of 13 groups 4 changed (1 by more than 0.500), 2 changed unlike all others, 7 changed by "
         "no more than 0.500 if at all, 2 are inconclusive."

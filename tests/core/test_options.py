@@ -188,7 +188,7 @@ def test_a_call_names_an_option_once_in_its_signature():
         (
             fairrec.mitigate,
             (AuditOptions, AboutOptions, MitigationOptions),
-            ("matters", "max_undefined", "top"),
+            ("tolerance", "max_undefined", "top"),
         ),
     ],
 )

@@ -17,7 +17,7 @@ from tests.end_to_end.command_line import run_here
 
 
 def test_a_saved_one_is_loaded_gated_and_replaced_by_its_own_kind(tmp_path: Path):
-    found = flipped(direct, matters={"mrr@3_change": 0.05})
+    found = flipped(direct, tolerance={"mrr@3_change": 0.05})
     folder = found.save(tmp_path / "out")
     loaded = fairrec.load(folder)
     assert loaded.summary == found.summary

@@ -34,7 +34,7 @@ ALLOWED_FOR = re.compile(r"had other users come; the \w+ stay as they are\.")
 PROVIDERS = Unit("provider", "providers")
 AUDITS: dict[str, dict[str, Any]] = {
     "as usual": {},
-    "with an amount": {"matters": "5%"},
+    "with an amount": {"tolerance": "5%"},
     "among alike": {"given": ("stock",)},
     "of few": {"min_support": 250},
     "untested": {"permutations": 0},
@@ -204,7 +204,7 @@ def test_small_numbers_of_items_are_hidden_as_those_of_users_are():
 
 
 def test_a_comparison_of_items_never_speaks_of_users():
-    found = fairrec.compare(items_result(), items_result(scale=0.8), matters="1%")
+    found = fairrec.compare(items_result(), items_result(scale=0.8), tolerance="1%")
     view = build_comparison_view(found.summary)
     said = {
         "repr": repr(found),

@@ -41,7 +41,7 @@ def planted() -> AuditResult:
         by="gender,age",
         better="hits=higher,clicks=higher,wait=lower",
         permutations=999,
-        matters="hits=0.03",
+        tolerance="hits=0.03",
         title="spring",
         model_name="ease",
     )

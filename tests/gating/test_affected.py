@@ -62,7 +62,7 @@ def everybody(user_ids, item_ids, gender, town, age=0) -> np.ndarray:
 
 
 def test_all_groups_affected_alike_pass_limits_on_groups_and_fail_this_one(tmp_path: Path):
-    found = flipped(everybody, matters={"affected@3": 0.05})
+    found = flipped(everybody, tolerance={"affected@3": 0.05})
     assert found.summary.affected.share == 1
     alike = {"metric": "affected@3", "max_worse": 0.05}
     many = {"metric": "affected@3", "max_affected": 0.05}

@@ -36,13 +36,13 @@ def test_an_audit_by_its_options_is_the_same(tmp_path):
         tables.users,
         "gender,age:3",
         metrics=["mrr@5", "auc"],
-        matters="auc=0.1",
+        tolerance="auc=0.1",
     )
     file = tmp_path / "fairrec.toml"
     file.write_text(policy_text(result))
     again = fairrec.audit(tables.predictions, users=tables.users, settings=file)
     assert (again.summary.by, [*again.metrics]) == (result.summary.by, [*result.metrics])
-    assert again.summary.matters == result.summary.matters
+    assert again.summary.tolerance == result.summary.tolerance
 
 
 def test_the_better_end_that_was_said_of_a_metric_is_kept(tmp_path):
@@ -66,7 +66,7 @@ def test_the_better_end_that_was_said_of_a_metric_is_kept(tmp_path):
 
 def test_a_share_that_matters_stays_a_share():
     tables = make_tables(80)
-    result = audit(tables.predictions, tables.users, "gender", metrics=["mrr@5"], matters="5%")
+    result = audit(tables.predictions, tables.users, "gender", metrics=["mrr@5"], tolerance="5%")
     assert 'max_worse = "5%"  # what matters in the audit\n' in policy_text(result)
 
 

@@ -38,7 +38,7 @@ def audited(n_hidden: int = 200, **options) -> AuditResult:
         gender=pl.Series(gender.tolist(), dtype=pl.String)
     )
     table = pl.DataFrame({"user_id": range(4000), "hits": values})
-    usual = {"by": "gender,plan", "better": "hits=higher", "matters": f"hits={LIMIT}"}
+    usual = {"by": "gender,plan", "better": "hits=higher", "tolerance": f"hits={LIMIT}"}
     return fairrec.audit(
         values=table, users=users, **{**usual, "permutations": 199, "seed": 1, **options}
     )
@@ -147,7 +147,7 @@ def unknown_at_random() -> AuditResult:
         gender=pl.Series(gender.tolist(), dtype=pl.String)
     )
     table = pl.DataFrame({"user_id": range(4000), "hits": 0.5 + 0.1 * rng.normal(size=4000)})
-    options = {"by": "gender", "better": "hits=higher", "matters": "hits=0.035"}
+    options = {"by": "gender", "better": "hits=higher", "tolerance": "hits=0.035"}
     return fairrec.audit(values=table, users=users, permutations=199, **options)
 
 
@@ -181,7 +181,7 @@ def test_text_page_and_files_name_the_bound_in_the_sentence_that_rules_out(tmp_p
 
 
 def test_where_no_bound_reaches_beyond_what_matters_nothing_is_added():
-    result = audited(8, matters="hits=0.3")
+    result = audited(8, tolerance="hits=0.3")
     verdict = result.verdict.metrics["hits"]
     assert verdict.at_worst is None and verdict.n_exceeding_at_worst == 0
     assert build_view(result.summary).verdicts[0].if_like_others == ""

@@ -44,7 +44,7 @@ def joined(recs: pl.DataFrame) -> pl.DataFrame:
 
 
 def checks(recs: pl.DataFrame, test: pl.DataFrame) -> list[str]:
-    result = audit(recs, USERS, "g", test=test, metrics=None, permutations=0, matters=0.1)
+    result = audit(recs, USERS, "g", test=test, metrics=None, permutations=0, tolerance=0.1)
     return [one for one in result.warnings if "missed" in one]
 
 

@@ -37,9 +37,9 @@ def test_the_harm_shown_exceeds_what_matters_where_the_verdict_says_so(better):
     numbers = numbers_of(skewed(better=better))
     shown = numbers["fairrec/stars/harm_shown"]
     assert shown > 0
-    for matters in (shown * 0.8, shown * 1.2):
-        verdict = skewed(better=better, matters=f"stars={matters}").verdict.metrics["stars"]
-        assert (verdict.n_worse_by_more > 0) is (shown > matters)
+    for tolerance in (shown * 0.8, shown * 1.2):
+        verdict = skewed(better=better, tolerance=f"stars={tolerance}").verdict.metrics["stars"]
+        assert (verdict.n_worse_by_more > 0) is (shown > tolerance)
     either_way = numbers["fairrec/stars/difference_shown"]
     neutral = numbers_of(skewed())
     assert either_way == neutral["fairrec/stars/difference_shown"] >= shown
@@ -67,5 +67,5 @@ def test_long_settings_are_cut_and_empty_ones_left_out():
     columns = {f"attribute_{i:02d}_{'x' * 60}": ["a", "b"] * 4 for i in range(12)}
     settings = settings_of(audit(*two_groups(8, **columns), by=[*columns], depth=1).summary)
     assert len(settings["fairrec.by"]) <= 500
-    assert "fairrec.matters" not in settings and "fairrec.given" not in settings
+    assert "fairrec.tolerance" not in settings and "fairrec.given" not in settings
     assert settings["fairrec.depth"] == "1"

@@ -30,7 +30,7 @@ SECRET = "s3cr3t-pass"
 
 def worse_off(**options: Any) -> AuditResult:
     """Odd users have MRR 1/2, even ones 1."""
-    usual = {"metrics": "mrr@2,urp@2", "matters": "mrr@2=0.1", "permutations": 199, "seed": 3}
+    usual = {"metrics": "mrr@2,urp@2", "tolerance": "mrr@2=0.1", "permutations": 199, "seed": 3}
     predictions, users = two_groups(80)
     history = predictions.select("user_id", "item_id")
     return audit(predictions, users, "group", history=history, **{**usual, **options})
@@ -55,7 +55,7 @@ def test_a_run_has_numbers_settings_verdict_and_files(mlflow, tmp_path):
     params = run.data.params
     assert params["fairrec.by"] == "group"
     assert (params["fairrec.alpha"], params["fairrec.seed"]) == ("0.05", "3")
-    assert params["fairrec.matters"] == "mrr@2=0.1"
+    assert params["fairrec.tolerance"] == "mrr@2=0.1"
     assert params["fairrec.version"] == fairrec.__version__
     tags = run.data.tags
     assert tags["fairrec.outcome"] == tags["fairrec.outcome.mrr_at_2"] == "worse by more"

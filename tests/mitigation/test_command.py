@@ -265,9 +265,9 @@ def test_findings_are_mitigated_unless_others_are_asked_for(tables: Tables):
 
 
 def test_what_matters_is_for_audits_alone(tables: Tables):
-    ran = run_here(*BARE, "--metric", "urd", "--matters", "0.03")
+    ran = run_here(*BARE, "--metric", "urd", "--tolerance", "0.03")
     assert ran.code == 2
-    assert "No such option: --matters" in ran.stderr
+    assert "No such option: --tolerance" in ran.stderr
 
 
 def test_what_a_re_ranking_does_to_groups_of_items_is_told(tables: Tables):

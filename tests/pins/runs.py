@@ -24,7 +24,7 @@ PERMUTATIONS = 199
 
 def exact(folder: Path) -> fairrec.AuditResult:
     """Scored candidates: three metrics, three attributes, a tolerance, users without a list."""
-    return fairrec.audit(**tables(), matters="10%", permutations=PERMUTATIONS)
+    return fairrec.audit(**tables(), tolerance="10%", permutations=PERMUTATIONS)
 
 
 def few() -> dict[str, Any]:
@@ -62,7 +62,9 @@ def of_items(folder: Path) -> fairrec.AuditResult:
     """Exposure of two kinds of items."""
     given = two_sided()
     del given["users"]
-    return fairrec.audit(**given, side="items", by="kind", permutations=PERMUTATIONS, matters="20%")
+    return fairrec.audit(
+        **given, side="items", by="kind", permutations=PERMUTATIONS, tolerance="20%"
+    )
 
 
 def of_counts(folder: Path) -> fairrec.AuditResult:

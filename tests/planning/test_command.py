@@ -247,19 +247,19 @@ def test_what_cannot_be_done_is_told(here: Path, arguments: tuple[str, ...], say
 
 
 def test_what_matters_is_planned_with_the_rest(here: Path):
-    ran = run_here(*PLAN, "--permutations", "99", "--matters", "5%", "--out", "plan.toml")
+    ran = run_here(*PLAN, "--permutations", "99", "--tolerance", "5%", "--out", "plan.toml")
     assert ran.code == 0, ran.stderr
-    assert 'matters = "5%"' in (here / "plan.toml").read_text()
+    assert 'tolerance = "5%"' in (here / "plan.toml").read_text()
     assert ran.stderr.startswith(
         "How many users it takes to rule out what matters is not known without --mean and --sd, "
         "or --pilot.\n"
     )
-    known = run_here(*PLAN, "--matters", "5%", "--mean", "0.5", "--sd", "0.3")
+    known = run_here(*PLAN, "--tolerance", "5%", "--mean", "0.5", "--sd", "0.3")
     assert known.stderr == ""
     assert "Users needed to rule out a harm that matters" in known.stdout
     result = json.loads(run_here(*AUDIT, "--format", "json").stdout)
     assert result["plan"]["deviations"] == []
-    other = run_here(*AUDIT, "--matters", "ndcg@5=0.03", "--format", "json")
+    other = run_here(*AUDIT, "--tolerance", "ndcg@5=0.03", "--format", "json")
     assert json.loads(other.stdout)["plan"]["deviations"] == ["matters ndcg@5=0.03 (planned 5%)"]
 
 
@@ -309,5 +309,5 @@ def test_a_metric_with_commas_in_its_name_is_planned_and_audited(here: Path):
     assert ran.code == 0, ran.stderr
     result = json.loads(ran.stdout)
     assert result["plan"]["deviations"] == []
-    assert result["matters"] == f'"{name}"=0.2'
-    assert result["metrics"][name]["verdict"]["matters"] == 0.2
+    assert result["tolerance"] == f'"{name}"=0.2'
+    assert result["metrics"][name]["verdict"]["tolerance"] == 0.2

@@ -110,7 +110,7 @@ def test_larger_groups_and_fewer_tests_need_a_smaller_difference():
 
 def needed(by: str, spread: Spread | None = None, **options):
     of_metric = {"ndcg@5": spread or Spread(sd=0.35, mean=0.3)}
-    chosen = {"depth": 1, "min_support": 10, "matters": 0.05, **options}
+    chosen = {"depth": 1, "min_support": 10, "tolerance": 0.05, **options}
     return Outlook([NDCG], grouping(by, **chosen), AuditOptions.of(**chosen), of_metric).needed
 
 
@@ -124,16 +124,16 @@ def test_the_users_needed_can_be_reckoned_by_hand():
     for row in rows:
         assert row.times == pytest.approx(times, rel=0.05)
         assert row.users_needed == pytest.approx(1000 * times, rel=0.06)
-        assert (row.users, row.matters) == (500, 0.05)
+        assert (row.users, row.tolerance) == (500, 0.05)
 
 
 def test_users_that_are_enough_are_left_at_that():
-    for row in needed("gender", matters=0.2):
+    for row in needed("gender", tolerance=0.2):
         assert (row.times, row.users_needed) == (1.0, 1000)
 
 
 def test_what_no_number_of_users_rules_out_is_told():
-    for row in needed("gender", matters=1e-5):
+    for row in needed("gender", tolerance=1e-5):
         assert (row.times, row.users_needed) == (None, None)
     for row in needed("gender", permutations=18):
         assert (row.times, row.users_needed) == (None, None)
@@ -149,17 +149,17 @@ def test_smaller_groups_need_more_users():
 
 
 def test_what_matters_is_compared_where_it_is_known_in_units_of_the_metric():
-    assert needed("gender", matters=None) == ()
-    assert needed("gender", matters="5%", spread=Spread(sd=0.35)) == ()
-    assert {row.matters for row in needed("gender", matters="5%")} == {0.015}
-    chosen = AuditOptions(matters=AuditOptions.of(matters="0.05").matters)
+    assert needed("gender", tolerance=None) == ()
+    assert needed("gender", tolerance="5%", spread=Spread(sd=0.35)) == ()
+    assert {row.tolerance for row in needed("gender", tolerance="5%")} == {0.015}
+    chosen = AuditOptions(tolerance=AuditOptions.of(tolerance="0.05").tolerance)
     assert Outlook([NDCG], grouping("gender"), chosen, {}).needed == ()
 
 
 def test_of_many_groups_the_largest_and_the_smallest_are_told():
     users = pl.DataFrame({"user_id": range(1000), "town": [at % 45 for at in range(1000)]})
     attributes = read_users(Table(users, "users"), ["town"]).attributes(np.arange(1000))
-    chosen = AuditOptions.of(matters=0.05)
+    chosen = AuditOptions.of(tolerance=0.05)
     told = Outlook([NDCG], grouping_of(attributes, chosen), chosen, {"ndcg@5": Spread(sd=0.3)})
     sizes = [row.users for row in told.needed]
     assert len(sizes) == MOST_GROUPS

@@ -18,10 +18,10 @@ USERS = pl.DataFrame(
 
 
 def test_what_matters_is_planned_for_metrics_of_the_plan():
-    made = fairrec.plan(users=USERS, by="gender", metrics="ndcg", matters="ndcg@5=0.03,5%")
-    assert str(made.options["matters"]) == "ndcg@5=0.03,5%"
+    made = fairrec.plan(users=USERS, by="gender", metrics="ndcg", tolerance="ndcg@5=0.03,5%")
+    assert str(made.options["tolerance"]) == "ndcg@5=0.03,5%"
     with pytest.raises(InputError, match=r"matters: No audited metric 'auc'\. Known: ndcg@5\."):
-        fairrec.plan(users=USERS, by="gender", metrics="ndcg", matters="auc=0.03")
+        fairrec.plan(users=USERS, by="gender", metrics="ndcg", tolerance="auc=0.03")
 
 
 def test_without_tests_nothing_is_found():
@@ -36,13 +36,13 @@ def test_without_tests_nothing_is_found():
 
 def test_what_is_expected_is_read_from_the_result():
     made = fairrec.plan(
-        users=USERS, by="age,gender", metrics="ndcg", mean=0.3, sd=0.35, matters="20%"
+        users=USERS, by="age,gender", metrics="ndcg", mean=0.3, sd=0.35, tolerance="20%"
     )
     assert made.expectations["certified"].is_sorted(descending=True)
     assert made.needed["group"].to_list() == [
         "age=20", "gender=F", "gender=M", "age=10", "age=10, gender=F",
     ]  # fmt: skip
-    assert made.needed["matters"].unique().to_list() == [0.06]
+    assert made.needed["tolerance"].unique().to_list() == [0.06]
     assert made.costs["attribute"].to_list() == ["age", "gender", None]
     assert made.costs["depth"].to_list() == [None, None, 1]
 

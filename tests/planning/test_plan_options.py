@@ -23,7 +23,7 @@ SAMPLES = {
     "permutations": (0, "1,000"),
     "alpha": (0.05, "0.001"),
     "max_undefined": ("5%", 1, 0),
-    "matters": ("5%", 0.03, "ndcg@5=0.03,5%", {"ndcg@5": 0.03, "auc": "5%"}, ["auc=1%", "2%"]),
+    "tolerance": ("5%", 0.03, "ndcg@5=0.03,5%", {"ndcg@5": 0.03, "auc": "5%"}, ["auc=1%", "2%"]),
     "seed": (0, 2**32 - 1),
     "threads": (1,),
     "top": (1, 1000),
@@ -38,7 +38,7 @@ SAMPLES = {
 
 def value_of(name: str, given: object) -> object:
     """As it is read from a settings file."""
-    is_joined = isinstance(given, list) and name == "matters"
+    is_joined = isinstance(given, list) and name == "tolerance"
     return SETTINGS[name].parsed(name, ",".join(given) if is_joined else given)
 
 

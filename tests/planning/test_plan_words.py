@@ -37,7 +37,7 @@ FACTS = PlanFacts(
             metric="n|dcg",
             group={"gender": "F"},
             users=900,
-            matters=0.05,
+            tolerance=0.05,
             times=2.5,
             users_needed=10_000,
         ),
@@ -45,11 +45,11 @@ FACTS = PlanFacts(
             metric="n|dcg",
             group={"gender": "M"},
             users=3100,
-            matters=0.05,
+            tolerance=0.05,
             times=1.0,
             users_needed=4000,
         ),
-        Needed(metric="n|dcg", group={"gender": "F", "a": "1\n"}, users=12, matters=0.05),
+        Needed(metric="n|dcg", group={"gender": "F", "a": "1\n"}, users=12, tolerance=0.05),
     ),
     costs=(
         Cost(

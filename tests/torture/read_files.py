@@ -160,7 +160,7 @@ def _table_files() -> list[ReadFile]:
 def _audit(folder: Path) -> None:
     given = tables()._asdict()
     predictions = given.pop("predictions")
-    options = {"by": "gender,member", "permutations": 39, "min_support": 2, "matters": "5%"}
+    options = {"by": "gender,member", "permutations": 39, "min_support": 2, "tolerance": "5%"}
     result = fairrec.audit(predictions, **given, **options, metrics="ndcg@5,auc")
     result.save(folder, report=False)
 
@@ -280,7 +280,7 @@ def _plan(folder: Path) -> None:
     users = folder / "users.parquet"
     tables().users.write_parquet(users)
     given = {"users": users, "by": "gender,member", "metrics": "ndcg@5", "min_support": 2}
-    plan = fairrec.plan(**given, mean=0.4, sd=0.3, matters=0.05)
+    plan = fairrec.plan(**given, mean=0.4, sd=0.3, tolerance=0.05)
     plan.save(folder / "plan.toml")
 
 
@@ -317,7 +317,7 @@ metrics = ["ndcg@5", "auc"]
 alpha = 0.05
 min_support = 2
 permutations = 39
-matters = "5%"
+tolerance = "5%"
 
 [[rule]]
 metric = "ndcg@5"

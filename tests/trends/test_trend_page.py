@@ -7,7 +7,7 @@ import re
 import sys
 
 import fairrec
-from fairrec.report.page import trend as module
+from fairrec.trends import page as module
 from fairrec.trends.page import trend_page
 from tests.trends.trend_builders import release, six_releases
 

@@ -16,7 +16,6 @@ from fairrec.core.audit_options import (
     AuditOptions,
     Author,
     Depth,
-    Matters,
     MaxMemory,
     MaxUndefined,
     MinSupport,
@@ -26,6 +25,7 @@ from fairrec.core.audit_options import (
     Seed,
     Threads,
     Title,
+    Tolerance,
     Top,
 )
 from fairrec.core.errors import InputError, errors_of_libraries
@@ -56,13 +56,13 @@ from fairrec.inputs.table_options import (
     UnitColumn,
 )
 from fairrec.metrics import METRICS, MetricAtK
-from fairrec.metrics.matters import matters_of, refuse_unfit_to
 from fairrec.metrics.measured import (
     Measured,
     measure_everyone,
     refuse_undefined,
 )
 from fairrec.metrics.reading import read_inputs
+from fairrec.metrics.tolerance import parse_tolerance, refuse_unfit_to
 from fairrec.result.tables import RESERVED
 from fairrec.scoring.options import THE_TABLE, ScorerOptions
 from fairrec.scoring.runs import Run, ScoreByRun
@@ -105,7 +105,7 @@ def audit(
     min_support: MinSupport | str = AuditOptions.min_support,
     permutations: Permutations = AuditOptions.permutations,
     alpha: Alpha = AuditOptions.alpha,
-    matters: Matters | float | str | Mapping[str, float | str] = AuditOptions.matters,
+    tolerance: Tolerance | float | str | Mapping[str, float | str] = AuditOptions.tolerance,
     max_undefined: MaxUndefined = AuditOptions.max_undefined,
     seed: Seed = AuditOptions.seed,
     threads: Threads = AuditOptions.threads,
@@ -140,7 +140,7 @@ def audit(
     users, items, history, against_lists, columns, side, unit : see TableOptions
     by, given, metrics : see TableOptions
     counts, disjoint : see CountsOptions; also what `fairrec.count` gives
-    depth, min_support, permutations, alpha, matters : see AuditOptions
+    depth, min_support, permutations, alpha, tolerance : see AuditOptions
     max_undefined, seed, threads, max_memory, top : see AuditOptions
     search : score users as a searcher asks for them, such as "adaptive", or with a budget
         `SearchOptions("adaptive", budget_users="10%")`; None takes all scores of the table
@@ -249,7 +249,7 @@ def audit(
 
     if inputs.circumstances and how is not None:
         _refuse_search(how)
-    options = replace(options, matters=matters_of(options.matters, wanted))
+    options = replace(options, tolerance=parse_tolerance(options.tolerance, wanted))
     grouping = grouping_of(inputs.attributes, options, n_metrics=len(wanted))
     if run is not None:
         progress("scoring", 0, 0)
@@ -259,7 +259,7 @@ def audit(
         if how is None
         else measure_by_search(inputs, wanted, grouping, how, asked, options, progress)
     )
-    refuse_unfit_to(options.matters, measured)
+    refuse_unfit_to(options.tolerance, measured)
     analysis = analyse(measured, grouping, options, progress, strata_of(inputs))
     return named_result(
         analysis,
@@ -295,7 +295,7 @@ def audit_inputs(
     started = time.perf_counter()
     grouping = grouping_of(inputs.attributes, options, n_metrics=len(wanted))
     measured = _measure_everyone(inputs, wanted, options, progress)
-    refuse_unfit_to(options.matters, measured)
+    refuse_unfit_to(options.tolerance, measured)
     analysis = analyse(measured, grouping, options, progress, strata_of(inputs))
     return named_result(
         analysis,

@@ -216,10 +216,10 @@ def audit_call(
     parts += [
         f"{name}={getattr(options, name)!r}"
         for name in declared(AuditOptions)
-        if name not in ("threads", "max_memory", "matters")
+        if name not in ("threads", "max_memory", "tolerance")
     ]
-    if options.matters is not None:
-        parts.append(f"matters={str(options.matters)!r}")
+    if options.tolerance is not None:
+        parts.append(f"tolerance={str(options.tolerance)!r}")
     parts += how
     parts += [f"{name}={value!r}" for name, value in vars(about).items() if value]
     return f"fairrec.{function}({', '.join(parts)})"

@@ -35,8 +35,8 @@ from fairrec.inputs.parts.partition import Parts
 from fairrec.inputs.table_options import TableOptions
 from fairrec.inputs.tables import Table
 from fairrec.inputs.users import Attribute
-from fairrec.metrics.matters import matters_of, refuse_unfit_to
 from fairrec.metrics.measured import Measured
+from fairrec.metrics.tolerance import parse_tolerance, refuse_unfit_to
 from fairrec.result.audit_result import AuditResult
 from fairrec.scoring.model import Model
 from fairrec.statistics.analyse import analyse
@@ -126,9 +126,9 @@ def audit_counted(
 ) -> AuditResult:
     """The audit of users who were counted."""
     measured, wanted = counted.measured, counted.measured.metrics
-    options = replace(options, matters=matters_of(options.matters, wanted))
+    options = replace(options, tolerance=parse_tolerance(options.tolerance, wanted))
     _refuse_undefined(measured)
-    refuse_unfit_to(options.matters, measured)
+    refuse_unfit_to(options.tolerance, measured)
     grouping = grouping_of(counted.attributes, options, counted.n_users, len(wanted))
     analysis = analyse(measured, grouping, options, progress, counted.strata, executor)
     warnings = (*counted.described.warnings, NOT_LOOKED_AT)

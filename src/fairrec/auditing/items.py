@@ -16,9 +16,9 @@ from fairrec.core.options import spelled
 from fairrec.core.progress import Progress
 from fairrec.groups.grouping import grouping_of
 from fairrec.inputs.table_options import TableOptions
-from fairrec.metrics.matters import matters_of, refuse_unfit_to
 from fairrec.metrics.measured import measure_everyone, refuse_undefined
 from fairrec.metrics.reading_items import ItemsRead, read_items
+from fairrec.metrics.tolerance import parse_tolerance, refuse_unfit_to
 from fairrec.result.audit_result import AuditResult
 from fairrec.result.schema import catalogue_part
 from fairrec.result.tables import RESERVED
@@ -71,7 +71,7 @@ def audit_items(
         threads=options.n_threads,
     )
     inputs, wanted = read.inputs, read.wanted
-    options = replace(options, matters=matters_of(options.matters, wanted))
+    options = replace(options, tolerance=parse_tolerance(options.tolerance, wanted))
     analysis = analyse_items(read, options, progress)
     said = said_of_tables(tables, [metric.name for metric in wanted])
     result = named_result(
@@ -120,7 +120,7 @@ def analyse_items(
         measure_everyone(inputs, read.wanted, options.n_threads, progress), ratio=read.ratio
     )
     refuse_undefined(measured, inputs.candidates, inputs.unit)
-    refuse_unfit_to(options.matters, measured)
+    refuse_unfit_to(options.tolerance, measured)
     lengths = np.diff(shown.candidates.offsets)
     blocks = user_blocks(
         read.shares, shown.catalogue, grouping, lengths, options.seed, options.n_threads

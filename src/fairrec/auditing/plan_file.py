@@ -40,7 +40,7 @@ NEEDED = {
     "metric": pl.String,
     "group": pl.String,
     "users": pl.Int64,
-    "matters": pl.Float64,
+    "tolerance": pl.Float64,
     "times": pl.Float64,
     "users_needed": pl.Int64,
 }
@@ -204,7 +204,7 @@ def deviations(
     if facts.fairrec_version != __version__:
         yield f"FairRec {__version__} (planned with {plain(facts.fairrec_version)})"
     # a run has attributes of its own, and metrics may be left to the tables or named in any case
-    found = {"by": summary.by, "metrics": tuple(summary.metrics), "matters": summary.matters}
+    found = {"by": summary.by, "metrics": tuple(summary.metrics), "tolerance": summary.tolerance}
     used = {**_DEFAULTS, **values, **found}
     planned = {**_DEFAULTS, **planned}
     for name, option in AUDITED.items():

@@ -20,7 +20,7 @@ from fairrec.cli.shared import (
     print_as,
     say,
 )
-from fairrec.core.audit_options import Matters
+from fairrec.core.audit_options import Tolerance
 from fairrec.core.kinds import FOLDER
 from fairrec.core.options import OUTPUT, Option
 
@@ -33,7 +33,7 @@ def compare_command(
     *,
     base: Annotated[Path, typer.Argument(help="Folder of the audit to compare with: its --out.")],
     candidate: Annotated[Path, typer.Argument(help="Folder of the audit of what is new.")],
-    matters: Annotated[Matters, Here(default="as in the candidate's audit")] = None,
+    tolerance: Annotated[Tolerance, Here(default="as in the candidate's audit")] = None,
     out: Annotated[
         Path | None, Option(FOLDER, "Folder for comparison.json, changes.parquet, page", OUTPUT)
     ] = None,
@@ -51,7 +51,7 @@ def compare_command(
         read = [folder / AUDIT.known_by for folder in (base, candidate)]
         names_to_replace(COMPARISON, out, force, read)
     command = shlex.join(["fairrec", *sys.argv[1:]])
-    found = compare(base, candidate, matters=matters, command=command)
+    found = compare(base, candidate, tolerance=tolerance, command=command)
     if out is not None:
         found.save(out, report=not no_report, force=force)
     _print(found, format_)

@@ -40,13 +40,13 @@ from fairrec.comparison.result import (
 from fairrec.core.arrays import IntArray
 from fairrec.core.audit_options import AuditOptions
 from fairrec.core.errors import InputError, errors_of_libraries, listed, plain
-from fairrec.core.matters import Matters
 from fairrec.core.options import declared, documented, told_command
+from fairrec.core.tolerance import Tolerance
 from fairrec.core.units import Side
 from fairrec.core.version import __version__
 from fairrec.inputs.users import users_sum
 from fairrec.loading import Audited, audit_of, refuse_hidden
-from fairrec.metrics.matters import by_name
+from fairrec.metrics.tolerance import by_name
 from fairrec.metrics.value_columns import metric_named
 from fairrec.report.words import percent
 from fairrec.result.audit_result import AuditResult
@@ -65,7 +65,7 @@ def compare(
     base: Audited,
     candidate: Audited,
     *,
-    matters: Any = None,
+    tolerance: Any = None,
     command: str | None = None,
 ) -> Comparison:
     """What became of every group from one audit to another, such as of a new model.
@@ -78,7 +78,7 @@ def compare(
     ----------
     base, candidate : results, or the folders they were saved in; of a mitigation the re-ranked
         lists
-    matters : see AuditOptions
+    tolerance : see AuditOptions
     command : what was typed, for `comparison.json`
 
     Examples
@@ -90,7 +90,7 @@ def compare(
     ...     values = pl.DataFrame({"user_id": range(400), "clicks": clicks})
     ...     better = {"clicks": "higher"}
     ...     return fairrec.audit(values=values, users=users, by="plan", better=better)
-    >>> found = fairrec.compare(audited(free=3, paid=4), audited(free=1, paid=4), matters=0.5)
+    >>> found = fairrec.compare(audited(free=3, paid=4), audited(free=1, paid=4), tolerance=0.5)
     >>> [(group.group, group.outcome) for group in found.metrics["clicks"].lost]
     [({'plan': 'free'}, 'lost by more')]
     """
@@ -100,7 +100,7 @@ def compare(
     )
     common = in_common(first, last)
     refuse_reserved(common.attributes)
-    amounts = _matters(matters, last, common)
+    amounts = _tolerance(tolerance, last, common)
     told = published_groups(common, first, last)
     pairing, shared = shared_users(first, last, common)
     if shared is not None:
@@ -112,7 +112,7 @@ def compare(
             side.groups,
             side.conditions["depth"].to_numpy(),
             last.metrics[name].higher_is_better,
-            matters=_amount(amounts, last.metrics[name], name),
+            tolerance=_amount(amounts, last.metrics[name], name),
             is_conclusive=first.metrics[name].is_conclusive and last.metrics[name].is_conclusive,
             everyone=None if side.everyone is None else side.everyone.interval,
         )
@@ -128,7 +128,7 @@ def compare(
         pairing=pairing,
         attributes=common.attributes,
         alpha=last.summary.alpha,
-        matters=None if amounts is None else str(amounts),
+        tolerance=None if amounts is None else str(amounts),
         outcome=loss_of_all(
             [
                 part.outcome
@@ -257,18 +257,18 @@ def _bounds(metrics: Iterable[str], side: Side) -> list[tuple[float, float] | No
     return [known.bounds if (known := metric_named(name, side)) else None for name in metrics]
 
 
-def _matters(given: Any, candidate: AuditResult, common: Common) -> Matters | None:
+def _tolerance(given: Any, candidate: AuditResult, common: Common) -> Tolerance | None:
     """What matters: as it is given, else as it was in the candidate's audit."""
     if given is not None:
-        amounts = declared(AuditOptions)["matters"].parsed("matters", given)
+        amounts = declared(AuditOptions)["tolerance"].parsed("tolerance", given)
         return None if amounts is None else by_name(amounts, common.metrics)
-    said = candidate.summary.matters
-    return None if said is None else Matters.parsed(said)
+    said = candidate.summary.tolerance
+    return None if said is None else Tolerance.parsed(said)
 
 
-def _amount(matters: Matters | None, result: MetricResult, name: str) -> float | None:
+def _amount(tolerance: Tolerance | None, result: MetricResult, name: str) -> float | None:
     """In units of a metric; a share is one of the candidate's mean, as in its audit."""
-    return None if matters is None else matters.of(name, result.mean)
+    return None if tolerance is None else tolerance.of(name, result.mean)
 
 
 def _audit(which: str, given: Audited) -> tuple[AuditResult, str]:

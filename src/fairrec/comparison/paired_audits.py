@@ -113,7 +113,7 @@ class ComparedMetric:
 
     Parameters
     ----------
-    matters : in units of the metric; None where nothing was said
+    tolerance : in units of the metric; None where nothing was said
     losses : (n_groups,), a position in LOSSES for each
     is_ruled_out, is_open : (n_groups,), whether a loss is ruled out, by more than matters where
         that is given, and whether neither that nor a loss is known
@@ -128,7 +128,7 @@ class ComparedMetric:
 
     groups: ComparedGroups
     outcome: Loss
-    matters: float | None
+    tolerance: float | None
     is_conclusive: bool
     losses: IntArray
     is_ruled_out: BoolArray
@@ -300,7 +300,7 @@ def judged(
     groups: ComparedGroups,
     depth: IntArray,
     higher_is_better: bool | None,
-    matters: float | None,
+    tolerance: float | None,
     is_conclusive: bool,
     everyone: tuple[float, float] | None = None,
 ) -> ComparedMetric:
@@ -309,7 +309,7 @@ def judged(
     Parameters
     ----------
     depth : (n_groups,), how many attributes a group has a condition on
-    matters : the smallest harm worth acting on, in units of the metric
+    tolerance : the smallest harm worth acting on, in units of the metric
     is_conclusive : whether the users with a value speak for all, in both audits
     everyone : the interval of the change of the mean
     """
@@ -317,8 +317,8 @@ def judged(
     interval = harm_interval(groups.interval, higher_is_better)
     is_lost = is_shown_worse(size, groups.is_beyond_chance, groups.is_known)
     is_certain = groups.is_known & is_conclusive
-    of_groups = group_outcomes(interval, is_lost, is_certain, matters)
-    if matters is None:
+    of_groups = group_outcomes(interval, is_lost, is_certain, tolerance)
+    if tolerance is None:
         of_groups[is_certain & (interval.high <= 0)] = RULED_OUT
     is_gained = groups.is_beyond_chance & groups.is_known & (size < 0)
     has_end = higher_is_better is not None
@@ -335,9 +335,9 @@ def judged(
     return ComparedMetric(
         groups=groups,
         outcome=_outcome(
-            of_groups, is_gained, groups.is_known, depth, higher_is_better, matters, everyone
+            of_groups, is_gained, groups.is_known, depth, higher_is_better, tolerance, everyone
         ),
-        matters=matters,
+        tolerance=tolerance,
         is_conclusive=is_conclusive,
         losses=losses,
         is_ruled_out=of_groups == RULED_OUT,
@@ -364,14 +364,14 @@ def _outcome(
     is_known: BoolArray,
     depth: IntArray,
     higher_is_better: bool | None,
-    matters: float | None,
+    tolerance: float | None,
     everyone: tuple[float, float] | None,
 ) -> Loss:
     """What is known of a loss of any group, the mean of all included."""
     has_end = higher_is_better is not None
     ends = np.array([everyone or (np.nan, np.nan)]).T
     mean = harm_interval(Interval(*ends), higher_is_better)
-    (of_mean,) = group_outcomes(mean, mean.low > 0, np.ones(1, dtype=np.bool_), matters)
+    (of_mean,) = group_outcomes(mean, mean.low > 0, np.ones(1, dtype=np.bool_), tolerance)
     if (of_groups == BY_MORE).any() or of_mean == BY_MORE:
         return "lost by more" if has_end else "changed by more"
     is_lost = bool((of_groups == WORSE).any())

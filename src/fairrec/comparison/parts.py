@@ -112,7 +112,7 @@ def metric_comparison(
         higher_is_better=candidate.higher_is_better,
         everyone=everyone,
         gap=gap_change(base, candidate),
-        matters=found.matters,
+        tolerance=found.tolerance,
         is_conclusive=found.is_conclusive,
         outcome=found.outcome,
         n_groups=len(found.losses),

@@ -96,7 +96,7 @@ class MetricComparison(Part):
         "a value in both"
     )
     gap: GapChange
-    matters: float | None = Field(
+    tolerance: float | None = Field(
         description="the smallest harm worth acting on, in units of the metric; null where nothing "
         "was said"
     )
@@ -151,7 +151,7 @@ class ComparisonSummary(ResultFile):
     pairing: Pairing
     attributes: tuple[str, ...] = Field(description="those that both audits have")
     alpha: float = Field(description="family-wise error rate over all groups and metrics")
-    matters: str | None = Field(description="the smallest harm worth acting on, as it was given")
+    tolerance: str | None = Field(description="the smallest harm worth acting on, as it was given")
     outcome: Loss = Field(description="the worst of the metrics; which groups lost more is in each")
     metrics: dict[str, MetricComparison]
     differences: tuple[AuditDifference, ...] = Field(description="at most 100")

@@ -82,7 +82,7 @@ class ChangePlot:
 
     Parameters
     ----------
-    matters : where the smallest harm worth acting on is; None where it is not on the scale
+    tolerance : where the smallest harm worth acting on is; None where it is not on the scale
     """
 
     metric: str
@@ -91,7 +91,7 @@ class ChangePlot:
     status: str
     ticks: tuple[tuple[float, str], ...]
     zero: float
-    matters: float | None
+    tolerance: float | None
     rows: tuple[ChangeRow, ...]
 
 
@@ -164,8 +164,8 @@ def _plot(name: str, metric: MetricComparison, groups: list[ChangedGroup]) -> Ch
         return round(100 * (value - low) / (high - low), 2)
 
     limit = None
-    if metric.matters is not None and metric.higher_is_better is not None:
-        limit = -metric.matters if metric.higher_is_better else metric.matters
+    if metric.tolerance is not None and metric.higher_is_better is not None:
+        limit = -metric.tolerance if metric.higher_is_better else metric.tolerance
     return ChangePlot(
         metric=plain(name),
         called=plain(metric.called),
@@ -173,7 +173,7 @@ def _plot(name: str, metric: MetricComparison, groups: list[ChangedGroup]) -> Ch
         status=status_of(metric),
         ticks=tuple((place(at), tick(at)) for at in ticks(low, high)),
         zero=place(0.0),
-        matters=place(limit) if limit is not None and low < limit < high else None,
+        tolerance=place(limit) if limit is not None and low < limit < high else None,
         rows=tuple(_row(group, metric, place) for group in groups),
     )
 

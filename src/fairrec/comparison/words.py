@@ -35,22 +35,22 @@ _SIZES = (USUAL_SIZE, 1000)
 """Of groups of which it is said what is ruled out."""
 
 
-def loss_words(loss: Loss, matters: float | None) -> str:
+def loss_words(loss: Loss, tolerance: float | None) -> str:
     """What is known of a loss, in a few words.
 
     >>> loss_words("lost", None), loss_words("lost", 0.03), loss_words("no loss", 0.03)
     ('lost', 'lost, may be by less than 0.0300', 'no loss by more than 0.0300')
     """
-    if matters is None or loss in ("inconclusive", "gained"):
+    if tolerance is None or loss in ("inconclusive", "gained"):
         return loss
     if loss in ("lost", "changed"):
-        return f"{loss}, may be by less than {number(matters)}"
-    return f"{loss.removesuffix(' by more')} by more than {number(matters)}"
+        return f"{loss}, may be by less than {number(tolerance)}"
+    return f"{loss.removesuffix(' by more')} by more than {number(tolerance)}"
 
 
 def status_of(metric: MetricComparison) -> str:
     """What is known about losses in one metric, in a few words."""
-    return loss_words(metric.outcome, metric.matters)
+    return loss_words(metric.outcome, metric.tolerance)
 
 
 def tone_of(summary: ComparisonSummary) -> Tone:
@@ -116,7 +116,9 @@ def _lost(summary: ComparisonSummary) -> str:
     lost = "lost" if metric.higher_is_better is not None else "changed"
     if metric.lost:
         first = metric.lost[0]
-        by = f" by more than {number(metric.matters)}" if first.outcome.endswith("by more") else ""
+        by = (
+            f" by more than {number(metric.tolerance)}" if first.outcome.endswith("by more") else ""
+        )
         n = metric.n_lost_by_more or metric.n_lost
         ends = " → ".join(numbers(first.before, first.after))
         said = f"{group_label(first.group)} {lost}{by} ({ends})"
@@ -127,7 +129,7 @@ def _lost(summary: ComparisonSummary) -> str:
     up_to = "up to " if len(metrics) > 1 else ""
     gained = f", {up_to}{n_gained:,} of {metric.n_groups:,} gained" if n_gained else ""
     if summary.outcome in ("no loss", "no change"):
-        by = f" by more than {number(metric.matters)}" if metric.matters is not None else ""
+        by = f" by more than {number(metric.tolerance)}" if metric.tolerance is not None else ""
         return f"No group of a single attribute {lost}{by}{gained}"
     return f"No group is shown to have {lost}{gained}"
 
@@ -202,7 +204,7 @@ def said_of(name: str, summary: ComparisonSummary) -> tuple[str, ...]:
 def _counts(metric: MetricComparison) -> str:
     has_end = metric.higher_is_better is not None
     verb = "lost" if has_end else "changed"
-    amount = number(metric.matters)
+    amount = number(metric.tolerance)
     by = f" ({metric.n_lost_by_more:,} by more than {amount})" if metric.n_lost_by_more else ""
     parts = [f"{metric.n_lost:,} {verb}{by}"]
     if metric.n_behind:
@@ -210,16 +212,18 @@ def _counts(metric: MetricComparison) -> str:
         parts.append(f"{metric.n_behind:,} {more} all others")
     if has_end:
         parts.append(f"{metric.n_gained:,} gained")
-    if metric.matters is not None:
+    if metric.tolerance is not None:
         parts.append(f"{metric.n_ruled_out:,} {verb} by no more than {amount} if at all")
     parts.append(f"{metric.n_open:,} are inconclusive")
     return f"Of {plural(metric.n_groups, 'group')} {', '.join(parts)}."
 
 
 def _nothing_matters(metric: MetricComparison) -> str:
-    if metric.matters is not None or metric.outcome != "inconclusive":
+    if metric.tolerance is not None or metric.outcome != "inconclusive":
         return ""
-    return f"With {spelled('matters', Blank('AMOUNT'))} a loss by more than that can be ruled out."
+    return (
+        f"With {spelled('tolerance', Blank('AMOUNT'))} a loss by more than that can be ruled out."
+    )
 
 
 def _ruled_out(metric: MetricComparison, many: str) -> str:

@@ -29,7 +29,6 @@ from fairrec.core.audit_options import (
     AuditOptions,
     Author,
     Depth,
-    Matters,
     MaxMemory,
     MaxUndefined,
     MinSupport,
@@ -39,6 +38,7 @@ from fairrec.core.audit_options import (
     Seed,
     Threads,
     Title,
+    Tolerance,
     Top,
 )
 from fairrec.core.errors import InputError, errors_of_libraries
@@ -57,8 +57,8 @@ from fairrec.inputs.audit_inputs import AuditInputs
 from fairrec.inputs.side import SideData
 from fairrec.inputs.table_options import Gain, MissingLists, Relevant, TableOptions
 from fairrec.inputs.tables import Table
-from fairrec.metrics.matters import matters_of
 from fairrec.metrics.reading import read_inputs
+from fairrec.metrics.tolerance import parse_tolerance
 from fairrec.metrics.value_columns import is_of_both
 from fairrec.report.words import plural
 from fairrec.scoring.features import refuse_unseen
@@ -101,7 +101,7 @@ def counterfactual(
     min_support: MinSupport | str = AuditOptions.min_support,
     permutations: Permutations = AuditOptions.permutations,
     alpha: Alpha = AuditOptions.alpha,
-    matters: Matters | float | str | Mapping[str, float | str] = AuditOptions.matters,
+    tolerance: Tolerance | float | str | Mapping[str, float | str] = AuditOptions.tolerance,
     max_undefined: MaxUndefined = AuditOptions.max_undefined,
     seed: Seed = AuditOptions.seed,
     threads: Threads = AuditOptions.threads,
@@ -129,7 +129,7 @@ def counterfactual(
     test, relevant, gain, missing_lists, users, items, history, columns : see TableOptions
     by, given, metrics : see TableOptions; of metrics of two lists (changed, affected, rbo, tau) the
         value is taken, of any other its change
-    depth, min_support, permutations, alpha, matters : see AuditOptions
+    depth, min_support, permutations, alpha, tolerance : see AuditOptions
     max_undefined, seed, threads, max_memory, top : see AuditOptions
     title, model_name, model_version, author : see AboutOptions
     progress : called with stage, steps done and steps in all
@@ -232,7 +232,7 @@ def _audit_as_is(
         # beside some of the users, all who have no candidates would seem more than they are
         inputs = replace(inputs, absent=inputs.absent[:0], unseen=inputs.unseen[:0])
     # how much of a change matters says nothing of the metric itself
-    options = replace(options, matters=None)
+    options = replace(options, tolerance=None)
     return audit_inputs(inputs, metrics, options, progress, about=about)
 
 
@@ -265,7 +265,7 @@ def _audit_changes(
         tables={**inputs.tables, "values": Table(frame, "values")},
         notes=(*notes(summary), *_without_candidates(inputs), *inputs.notes, *inputs.side.notes),
     )
-    options = replace(options, matters=matters_of(options.matters, wanted))
+    options = replace(options, tolerance=parse_tolerance(options.tolerance, wanted))
     # a page that is passed on has to say first that its groups are those of a counterfactual
     about = replace(about, title=about.title or headline(summary))
     return audit_inputs(audited, wanted, options, progress, command=command, about=about)

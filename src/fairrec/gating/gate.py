@@ -23,9 +23,9 @@ from fairrec.core.errors import (
     plain,
     unknown_name,
 )
-from fairrec.core.matters import Amount, Matters
 from fairrec.core.options import Blank, defaults, invalid, spelled, told_path
 from fairrec.core.settings import SETTINGS_FILE, read_settings, to_toml
+from fairrec.core.tolerance import Amount, Tolerance
 from fairrec.gating.harms import GroupHarms, harms_in
 from fairrec.gating.judging import Changes, Measurements, judge, judge_policy, no_baseline
 from fairrec.gating.options import Inconclusive
@@ -33,7 +33,7 @@ from fairrec.gating.policy import GateResult, Policy, Rule, outcome_of_rules, po
 from fairrec.gating.release_rules import Trends
 from fairrec.inputs.table_options import TableOptions
 from fairrec.loading import Audited, audit_of, counterfactual_of, refuse_hidden
-from fairrec.metrics.matters import by_name
+from fairrec.metrics.tolerance import by_name
 from fairrec.metrics.value_columns import metric_named
 from fairrec.report.text.view import about_model
 from fairrec.result.audit_result import AuditResult
@@ -264,12 +264,12 @@ def _differing(asked: Mapping[str, Any], summary: AuditSummary) -> Iterator[str]
     given = summary.given.named if summary.given else ()
     if "given" in asked and {*asked["given"]} != {*given}:
         yield f"given is {listed(given) or 'nothing'}, not {listed(asked['given'])}"
-    if asked.get("matters") is not None:
-        matters = str(by_name(asked["matters"], [*summary.metrics]))
-        if matters != summary.matters:
-            yield f"matters is {plain(summary.matters)}, not {plain(matters)}"
+    if asked.get("tolerance") is not None:
+        tolerance = str(by_name(asked["tolerance"], [*summary.metrics]))
+        if tolerance != summary.tolerance:
+            yield f"tolerance is {plain(summary.tolerance)}, not {plain(tolerance)}"
     for name, found in options_of(summary).items():
-        if name in ("matters", "permutations", "seed"):
+        if name in ("tolerance", "permutations", "seed"):
             continue  # more permutations and another seed ask the same
         wanted = asked.get(name)
         if wanted is not None and str(wanted) != str(found):
@@ -331,7 +331,7 @@ def _rules(result: AuditResult, require: dict[str, Any]) -> Iterator[str]:
     measured = Measurements(summary, result.group_table)
     for number, (rule, given) in enumerate(zip(policy.rule, rules, strict=True), start=1):
         found = judge(rule, policy.require, measured, number)
-        kind = "what matters in the audit" if _matters(rule.metric, summary) else "a start"
+        kind = "what matters in the audit" if _tolerance(rule.metric, summary) else "a start"
         yield (
             "\n[[rule]]\n"
             f"# now {found.outcome}: {found.measured}\n" + to_toml(given).rstrip() + f"  # {kind}\n"
@@ -344,17 +344,17 @@ def _is_judged(about: MetricResult) -> bool:
 
 def _rule(name: str, about: MetricResult, summary: AuditSummary) -> dict[str, Any]:
     limit = "max_difference" if about.higher_is_better is None else "max_worse"
-    if (matters := _matters(name, summary)) is not None:
-        return {"metric": name, limit: str(matters) if matters.is_share else matters.size}
+    if (tolerance := _tolerance(name, summary)) is not None:
+        return {"metric": name, limit: str(tolerance) if tolerance.is_share else tolerance.size}
     if about.is_ratio_scale and about.mean > 0:
         return {"metric": name, limit: f"{100 * USUAL_SHARE:g}%"}
     assert about.sd is not None
     return {"metric": name, limit: float(f"{USUAL_SPREAD * about.sd:.2g}")}
 
 
-def _matters(name: str, summary: AuditSummary) -> Amount | None:
+def _tolerance(name: str, summary: AuditSummary) -> Amount | None:
     """As it was given, so that a share stays one."""
-    return None if summary.matters is None else Matters.parsed(summary.matters).amount(name)
+    return None if summary.tolerance is None else Tolerance.parsed(summary.tolerance).amount(name)
 
 
 def _audit_options(summary: AuditSummary) -> dict[str, Any]:

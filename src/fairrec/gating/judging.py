@@ -249,13 +249,13 @@ def _limit(rule: Rule, about: MetricResult) -> float:
         limit = rule.limit.of(about.mean)
         _refuse_unfit(rule, limit, about)
         return limit
-    if about.verdict is None or about.verdict.matters is None:
+    if about.verdict is None or about.verdict.tolerance is None:
         name = "tolerance" if rule.kind == "baseline" else "max_worse"
         raise InputError(
             f"has no limit, and nothing was said to matter in the audit. Add {name} = 0.03, or "
-            f"audit with {spelled('matters', 0.03)}"
+            f"audit with {spelled('tolerance', 0.03)}"
         )
-    return about.verdict.matters
+    return about.verdict.tolerance
 
 
 def _refuse_unfit(rule: Rule, limit: float, about: MetricResult) -> None:

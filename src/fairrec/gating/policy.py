@@ -17,7 +17,7 @@ from pydantic_core import PydanticCustomError
 
 from fairrec.core.errors import InputError, UnknownNameError, plain, unknown_name
 from fairrec.core.kinds import Kind, UnfitError, number, pairs_in, whole
-from fairrec.core.matters import Amount, amount_in
+from fairrec.core.tolerance import Amount, amount_in
 from fairrec.core.version import __version__
 from fairrec.gating.options import Inconclusive
 from fairrec.inputs.users import Value

@@ -94,7 +94,7 @@ def _of_metric(about: MetricResult) -> dict[str, float | None]:
 
 def _of_verdict(verdict: MetricVerdict) -> dict[str, float | None]:
     counted = (
-        *("matters", "n_worse_by_more", "n_worse", "n_better", "n_ruled_out", "n_open"),
+        *("tolerance", "n_worse_by_more", "n_worse", "n_better", "n_ruled_out", "n_open"),
         *("n_not_compared", "open_share", "ruled_out_from"),
     )
     numbers: dict[str, float | None] = {name: getattr(verdict, name) for name in counted}
@@ -132,7 +132,7 @@ def settings_of(summary: AuditSummary) -> dict[str, str]:
         "min_users": summary.coverage.min_users,
         "alpha": summary.alpha,
         "permutations": summary.permutations,
-        "matters": summary.matters,
+        "tolerance": summary.tolerance,
         "given": None if summary.given is None else ", ".join(summary.given.named),
         "seed": summary.seed,
         "version": summary.fairrec_version,

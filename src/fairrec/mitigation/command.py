@@ -60,7 +60,7 @@ def mitigate_command(
         Given,
         FieldsOf(
             AuditOptions,
-            without=("matters", "top", "threads", "max_undefined"),
+            without=("tolerance", "top", "threads", "max_undefined"),
             default="the audit's, or {}",
         ),
     ],

@@ -70,7 +70,7 @@ def plan_command(
         if table.rows:
             console.print()
             console.print(rich_table(table, console.width))
-    if "matters" in made.options and made.facts.expected and not made.facts.needed and not quiet:
+    if "tolerance" in made.options and made.facts.expected and not made.facts.needed and not quiet:
         say(
             "How many users it takes to rule out what matters is not known without "
             f"{spelled('mean')} and {spelled('sd')}, or {spelled('pilot')}."

@@ -87,19 +87,19 @@ class Outlook:
     @property
     def needed(self) -> tuple[Needed, ...]:
         """How many users it takes to rule out what matters; nothing where that is not known."""
-        matters = [self._matters(metric) for metric in self.metrics]
-        if not self._is_tested or not any(matters):
+        tolerance = [self._tolerance(metric) for metric in self.metrics]
+        if not self._is_tested or not any(tolerance):
             return ()
         lattice, n_users = self.grouping.lattice, self.grouping.n_users
         groups = self._told
-        times = np.full((len(matters), len(groups)), np.nan)
+        times = np.full((len(tolerance), len(groups)), np.nan)
         if self._has_intervals:
             times = growth_needed(
                 self._everyone,
                 self._sizes.n_users.astype(np.float64),
                 self._sizes.depth,
                 np.searchsorted(np.flatnonzero(lattice.is_tested), groups),
-                [amount or math.nan for amount in matters],
+                [amount or math.nan for amount in tolerance],
                 self._better,
                 self.options.alpha,
             )
@@ -111,11 +111,11 @@ class Outlook:
                     for name, value in self.grouping.group(int(group)).conditions
                 },
                 users=int(lattice.n_users[group]),
-                matters=float(f"{amount:.4g}"),
+                tolerance=float(f"{amount:.4g}"),
                 times=_rounded(times[i, at]),
                 users_needed=_users(n_users, times[i, at]),
             )
-            for i, (metric, amount) in enumerate(zip(self.metrics, matters, strict=True))
+            for i, (metric, amount) in enumerate(zip(self.metrics, tolerance, strict=True))
             if amount
             for at, group in enumerate(groups)
         )
@@ -199,12 +199,12 @@ class Outlook:
             :, 0
         ]
 
-    def _matters(self, metric: MetricAtK) -> float | None:
+    def _tolerance(self, metric: MetricAtK) -> float | None:
         """The smallest harm that matters, where it can be compared with what is expected."""
-        spread, matters = self.spread.get(metric.name), self.options.matters
-        if matters is None or spread is None:
+        spread, tolerance = self.spread.get(metric.name), self.options.tolerance
+        if tolerance is None or spread is None:
             return None
-        amount = matters.of(metric.name, math.nan if spread.mean is None else spread.mean)
+        amount = tolerance.of(metric.name, math.nan if spread.mean is None else spread.mean)
         return amount if amount and math.isfinite(amount) else None
 
     @cached_property

@@ -14,9 +14,9 @@ from fairrec.auditing.options import NOT_PLANNED, SETTINGS, PlanOptions
 from fairrec.auditing.plan_file import AuditPlan, planned_code, values_named
 from fairrec.core.audit_options import AuditOptions
 from fairrec.core.errors import InputError, errors_of_libraries, plain, unknown_name
-from fairrec.core.matters import Matters
 from fairrec.core.options import declared, documented, spelled
 from fairrec.core.settings import read_settings
+from fairrec.core.tolerance import Tolerance
 from fairrec.core.version import __version__
 from fairrec.groups.grouping import Grouping, grouping_of
 from fairrec.inputs.columns import check_mapping
@@ -28,10 +28,10 @@ from fairrec.inputs.user_lists import read_columns
 from fairrec.inputs.users import read_ids, read_users, users_sum
 from fairrec.metrics import MetricAtK
 from fairrec.metrics.circumstances import refuse_given
-from fairrec.metrics.matters import matters_of, refuse_unfit
 from fairrec.metrics.own_code import own_code
 from fairrec.metrics.parsing import parse_metric
 from fairrec.metrics.reading import with_ends
+from fairrec.metrics.tolerance import parse_tolerance, refuse_unfit
 from fairrec.metrics.value_columns import metric_named, metric_of_column
 from fairrec.planning.expectations import Outlook
 from fairrec.result.plan_schema import (
@@ -112,7 +112,7 @@ def plan_for(
     opened = _opened(tables)
     of_pilot = None if assumed.pilot is None else Table(assumed.pilot, "pilot")
     wanted = _wanted(tables)
-    how = replace(how, matters=matters_of(how.matters, wanted))
+    how = replace(how, tolerance=parse_tolerance(how.tolerance, wanted))
     refuse_given(tables, opened, wanted)
     everyone = read_users(opened["users"], tables.by)
     rows = np.arange(len(everyone.ids))
@@ -122,7 +122,7 @@ def plan_for(
     attributes = everyone.attributes(rows)
     grouping = grouping_of(attributes, how)
     tested = [metric for metric in wanted if not metric.metric.pooled]
-    spread = spread_of(assumed, of_pilot, tested, how.matters)
+    spread = spread_of(assumed, of_pilot, tested, how.tolerance)
     outlook = Outlook(tested, grouping, how, spread)
     if of_pilot is not None:
         opened["pilot"] = of_pilot
@@ -231,20 +231,20 @@ def spread_of(
     assumed: PlanOptions,
     pilot: Table | None,
     metrics: Sequence[MetricAtK],
-    matters: Matters | None = None,
+    tolerance: Tolerance | None = None,
 ) -> dict[str, Spread]:
     """Mean and standard deviation of each metric, as far as they are known.
 
     Parameters
     ----------
-    matters : refused where such values make it none
+    tolerance : refused where such values make it none
     """
     if pilot is None:
         if assumed.sd is None:
             return {}
         for metric in metrics:
             _refuse_impossible(metric, assumed.mean, assumed.sd)
-            refuse_unfit(matters, metric, assumed.mean or 0.0, math.inf)
+            refuse_unfit(tolerance, metric, assumed.mean or 0.0, math.inf)
         return {metric.name: Spread(sd=assumed.sd, mean=assumed.mean) for metric in metrics}
     for metric in metrics:
         if metric.name not in pilot.columns:
@@ -261,7 +261,7 @@ def spread_of(
                 f"{pilot.where}: '{plain(name)}' is the same for everyone, so it tells nothing "
                 f"about how users differ. Give {spelled('sd')} instead."
             )
-        refuse_unfit(matters, metric, float(known.min()), float(known.max()))
+        refuse_unfit(tolerance, metric, float(known.min()), float(known.max()))
         found[name] = Spread(sd=float(f"{sd:.6g}"), mean=float(f"{known.mean():.6g}"))
     return found
 

@@ -128,14 +128,14 @@ def _without(given: Sequence[str]) -> str:
 def _needed(facts: PlanFacts) -> TableView:
     return TableView(
         title="Users needed to rule out a harm that matters",
-        columns=("metric", "group", "users now", "matters", "times as many", "users in all"),
+        columns=("metric", "group", "users now", "tolerance", "times as many", "users in all"),
         numeric=(False, False, True, True, True, True),
         rows=tuple(
             (
                 plain(needed.metric),
                 group_label(needed.group),
                 f"{needed.users:,}",
-                number(needed.matters),
+                number(needed.tolerance),
                 *_growth(needed),
             )
             for needed in facts.needed

@@ -297,7 +297,7 @@ def _certificate(
             for step in verdict.certificate
         ),
         largest=largest if isinstance(largest, int) else 0,
-        matters=verdict.matters,
+        tolerance=verdict.tolerance,
         unit=summary.unit,
         harm_name=f"largest {harm_word(result)} not ruled out",
         size_name=f"{scored(summary).many} in the group",

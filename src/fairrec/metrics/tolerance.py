@@ -6,46 +6,46 @@ import math
 from collections.abc import Sequence
 
 from fairrec.core.errors import FairRecError, InputError, plain, unknown_name
-from fairrec.core.matters import Amount, Matters
 from fairrec.core.options import Blank, spelled
+from fairrec.core.tolerance import Amount, Tolerance
 from fairrec.metrics.measured import Measured
 from fairrec.metrics.parsing import MetricAtK, parse_metric, side_of
 
 _MOST_PERCENT = 100
 
 
-def matters_of(matters: Matters | None, wanted: Sequence[MetricAtK]) -> Matters | None:
+def parse_tolerance(tolerance: Tolerance | None, wanted: Sequence[MetricAtK]) -> Tolerance | None:
     """The same by the names that the metrics have in the result.
 
     A name of no audited metric is an error, and so is an amount that does not fit its bounds.
     """
-    if matters is None:
+    if tolerance is None:
         return None
-    found = by_name(matters, [metric.name for metric in wanted])
+    found = by_name(tolerance, [metric.name for metric in wanted])
     for metric in wanted:
         refuse_unfit(found, metric, *(metric.metric.bounds or (0.0, math.inf)))
     return found
 
 
-def by_name(matters: Matters, names: Sequence[str]) -> Matters:
+def by_name(tolerance: Tolerance, names: Sequence[str]) -> Tolerance:
     """The same by the names that metrics have in a result; other names are errors."""
     by_metric: dict[str, Amount] = {}
-    for given, amount in matters.by_metric:
+    for given, amount in tolerance.by_metric:
         name = _name_in(names, given)
         if name in by_metric:
-            raise InputError(f"{spelled('matters')}: '{plain(name)}' is named twice.")
+            raise InputError(f"{spelled('tolerance')}: '{plain(name)}' is named twice.")
         by_metric[name] = amount
-    others = matters.of_others
+    others = tolerance.of_others
     # a share fits any metric, an amount has the units of one
     if others is not None and not others.is_share and {*names} == {*by_metric}:
         raise InputError(
-            f"{spelled('matters', str(others))}: every metric that is audited has an amount of its "
-            "own, so this one is for none. Leave it out."
+            f"{spelled('tolerance', str(others))}: every metric that is audited has an amount of "
+            "its own, so this one is for none. Leave it out."
         )
-    return Matters(tuple(by_metric.items()), others)
+    return Tolerance(tuple(by_metric.items()), others)
 
 
-def refuse_unfit(matters: Matters | None, metric: MetricAtK, low: float, high: float) -> None:
+def refuse_unfit(tolerance: Tolerance | None, metric: MetricAtK, low: float, high: float) -> None:
     """An error for an amount that would rule out everything, or a share that says nothing.
 
     No group is worse by as much as values are apart, and a mean is no measure where values have
@@ -55,16 +55,16 @@ def refuse_unfit(matters: Matters | None, metric: MetricAtK, low: float, high: f
     ----------
     low, high : the lowest and the highest value, as far as they are known
     """
-    amount = None if matters is None else matters.amount(metric.name)
+    amount = None if tolerance is None else tolerance.amount(metric.name)
     if amount is None:
         return
-    name, said = plain(metric.name), spelled("matters", str(amount))
+    name, said = plain(metric.name), spelled("tolerance", str(amount))
     if amount.is_share:
         if low < 0:
             raise InputError(
                 f"{said}: {name} has values below 0 (such as {low:.4g}), so its mean may be close "
                 "to 0 and a share of it says nothing. Give an amount: "
-                f"{spelled('matters', {name: Blank('AMOUNT')})}"
+                f"{spelled('tolerance', {name: Blank('AMOUNT')})}"
             )
         return
     low, high = metric.metric.bounds or (low, high)
@@ -76,13 +76,13 @@ def refuse_unfit(matters: Matters | None, metric: MetricAtK, low: float, high: f
         )
 
 
-def refuse_unfit_to(matters: Matters | None, measured: Measured) -> None:
+def refuse_unfit_to(tolerance: Tolerance | None, measured: Measured) -> None:
     """The same for all that was measured; of some users alone only what they cannot hide."""
     for i, metric in enumerate(measured.metrics):
         known = measured.column(i).known
         low = float(known.min(initial=math.inf))
         high = float(known.max(initial=-math.inf)) if measured.is_complete else math.inf
-        refuse_unfit(matters, metric, low, high)
+        refuse_unfit(tolerance, metric, low, high)
 
 
 def _name_in(names: Sequence[str], given: str) -> str:
@@ -94,5 +94,5 @@ def _name_in(names: Sequence[str], given: str) -> str:
     except FairRecError:
         name = given
     if name not in names:
-        raise InputError(f"{spelled('matters')}: {unknown_name('audited metric', given, names)}")
+        raise InputError(f"{spelled('tolerance')}: {unknown_name('audited metric', given, names)}")
     return name

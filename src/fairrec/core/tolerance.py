@@ -38,11 +38,11 @@ class Amount:
 
 
 @dataclass(frozen=True, slots=True)
-class Matters:
+class Tolerance:
     """The smallest harm that matters, by metric and for all others.
 
-    >>> matters = Matters.parsed("ndcg@5=0.03, 5%")
-    >>> str(matters), matters.of("ndcg@5", mean=0.5), matters.of("mrr@5", mean=0.5)
+    >>> tolerance = Matters.parsed("ndcg@5=0.03, 5%")
+    >>> str(tolerance), tolerance.of("ndcg@5", mean=0.5), tolerance.of("mrr@5", mean=0.5)
     ('ndcg@5=0.03,5%', 0.03, 0.025)
     >>> str(Matters.parsed({"clicks, total": 3}))
     '"clicks, total"=3'
@@ -65,9 +65,9 @@ class Matters:
         return None if amount is None else amount.of(mean)
 
     @classmethod
-    def parsed(cls, given: Any) -> Matters:
+    def parsed(cls, given: Any) -> Tolerance:
         """From text, a number or a mapping."""
-        if isinstance(given, Matters):
+        if isinstance(given, Tolerance):
             return given
         if isinstance(given, Mapping):
             if not given:
@@ -139,10 +139,10 @@ def amount_in(given: Any, part: object = None) -> Amount:
     return Amount(size / 100 if is_share else size, is_share)
 
 
-def matters() -> Kind:
+def tolerance() -> Kind:
     """Amounts above 0, by metric or for all of them."""
     return Kind(
-        Matters.parsed,
+        Tolerance.parsed,
         "an amount above 0 (0.03) or a share of the mean (5%), for all metrics or by name "
         "(ndcg@5=0.03)",
         "AMOUNT|METRIC=AMOUNT",

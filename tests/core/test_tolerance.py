@@ -4,7 +4,7 @@ import pytest
 
 from fairrec.core.audit_options import AuditOptions
 from fairrec.core.errors import InputError
-from fairrec.core.matters import Amount, Matters
+from fairrec.core.tolerance import Amount, Tolerance
 
 
 @pytest.mark.parametrize(
@@ -28,10 +28,10 @@ from fairrec.core.matters import Amount, Matters
     ],
 )
 def test_what_matters_is_read_and_written(given, means):
-    read = Matters.parsed(given)
+    read = Tolerance.parsed(given)
     assert str(read) == means
-    assert Matters.parsed(str(read)) == read
-    assert AuditOptions.of(matters=given).matters == read
+    assert Tolerance.parsed(str(read)) == read
+    assert AuditOptions.of(tolerance=given).tolerance == read
 
 
 @pytest.mark.parametrize(
@@ -56,8 +56,8 @@ def test_what_matters_is_read_and_written(given, means):
     ],
 )
 def test_what_does_not_fit_is_refused(given):
-    with pytest.raises(InputError, match="invalid matters: expected an amount above 0"):
-        AuditOptions.of(matters=given)
+    with pytest.raises(InputError, match="invalid tolerance: expected an amount above 0"):
+        AuditOptions.of(tolerance=given)
 
 
 @pytest.mark.parametrize(
@@ -75,10 +75,10 @@ def test_what_does_not_fit_is_refused(given):
 )
 def test_the_reason_is_said(given, why):
     with pytest.raises(InputError, match=why):
-        AuditOptions.of(matters=given)
+        AuditOptions.of(tolerance=given)
 
 
 def test_a_share_is_of_the_mean():
     assert Amount(0.05, is_share=True).of(0.4) == pytest.approx(0.02)
     assert Amount(0.05).of(-0.4) == 0.05
-    assert Matters.parsed("mrr=0.1").of("ndcg", 0.5) is None
+    assert Tolerance.parsed("mrr=0.1").of("ndcg", 0.5) is None
