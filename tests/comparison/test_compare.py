@@ -152,7 +152,7 @@ def test_what_matters_is_given_here_or_in_the_audit_of_the_candidate(base, worse
     assert share == pytest.approx(0.1 * base.metrics["clicks"].mean)
     with pytest.raises(FairRecError, match="No audited metric 'likes'"):
         fairrec.compare(base, worse, tolerance={"likes": 0.1})
-    with pytest.raises(InputError, match="invalid matters"):
+    with pytest.raises(InputError, match="invalid tolerance"):
         fairrec.compare(base, worse, tolerance=-1)
 
 
