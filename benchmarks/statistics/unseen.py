@@ -15,7 +15,7 @@ from fairrec.metrics import MetricAtK, parse_metric
 from fairrec.search.options import SearchOptions
 from fairrec.statistics.analysis import Analysis
 from fairrec.statistics.moments import group_moments
-from fairrec.statistics.verdict import RULED_OUT, verdicts_of
+from fairrec.statistics.verdict import WITHIN, verdicts_of
 
 AUC = parse_metric("auc")
 MISSED = "an interval of a group of 30 and more misses"
@@ -34,7 +34,7 @@ def judged(world: World, analysis: Analysis) -> dict[str, Outcome]:
     for i, verdict in enumerate(verdicts_of(analysis, [True] * len(true))):
         harm = world.metrics[i].metric.harm(np.nan_to_num(true[i]))
         is_there = harm > (verdict.tolerance or 0.0) + 1e-9
-        falsely |= bool((is_known[i] & is_there & (verdict.of_groups == RULED_OUT)).any())
+        falsely |= bool((is_known[i] & is_there & (verdict.of_groups == WITHIN)).any())
     return {
         MISSED: happened(bool((is_missed & (analysis.moments.n >= 30)).any())),
         FALSELY: happened(falsely),

@@ -14,11 +14,11 @@ from fairrec.counterfactuals.result import (
 )
 from fairrec.mitigation.mitigation_result import MitigationResult, load_mitigation
 from fairrec.mitigation.remedy import RerankerRecord
-from fairrec.result.audit_result import AuditResult
+from fairrec.report.audit_result import AuditResult
 from fairrec.result.folder import (
     COMPARISON,
     TREND,
-    kind_in,
+    result_kind,
 )
 from fairrec.result.parts import load_part
 from fairrec.result.saved import (
@@ -49,7 +49,7 @@ def load(
     1.0
     """
     folder = folder_path("folder", folder)
-    kind = kind_in(folder)
+    kind = result_kind(folder)
     if kind is COMPARISON:
         return Comparison(*load_comparison(folder), comparison_page, comparison_card)
     if kind is TREND:

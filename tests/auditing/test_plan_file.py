@@ -18,13 +18,13 @@ import fairrec
 from fairrec.auditing import plan_file as module
 from fairrec.auditing.call_repr import Choices, Plan, read_plan, settings_of
 from fairrec.auditing.options import AUDITED, SETTINGS
+from fairrec.auditing.plan_schema import PlanFacts
 from fairrec.core.errors import FairRecError, InputError, OutputError, UnknownNameError
 from fairrec.core.files import file_sum
 from fairrec.core.options import from_command_line
 from fairrec.core.settings import Settings, checksum_of, read_settings, to_toml
 from fairrec.metrics.registry import METRICS
-from fairrec.result.audit_result import AuditResult
-from fairrec.result.plan_schema import PlanFacts
+from fairrec.report.audit_result import AuditResult
 from tests.auditing.plan_builders import audit_by, make_plan, write_world
 from tests.planning.test_plan_options import SAMPLES, value_of
 

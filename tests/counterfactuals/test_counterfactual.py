@@ -13,7 +13,7 @@ import fairrec
 from fairrec.auditing.options import CounterfactualOptions
 from fairrec.core.errors import InputError, OutputError
 from fairrec.counterfactuals.words import counterfactual_markdown
-from fairrec.report.text.view import build_view
+from fairrec.report.view import build_view
 from fairrec.scoring.model import FunctionModel
 from tests.counterfactuals.flipped_world import (
     N_ITEMS,

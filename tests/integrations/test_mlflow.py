@@ -17,7 +17,7 @@ import fairrec
 from fairrec.core.errors import InputError, OutputError
 from fairrec.integrations.logged import numbers_of
 from fairrec.integrations.mlflow import log_audit, metric_thresholds
-from fairrec.result.audit_result import AuditResult
+from fairrec.report.audit_result import AuditResult
 from tests.builders import audit, two_groups
 from tests.integrations.tracking import mlflow
 from tests.mitigation.planted import mitigate as mitigate_world
@@ -49,7 +49,7 @@ def test_a_run_has_numbers_settings_verdict_and_files(mlflow, tmp_path):
     metrics, found = run.data.metrics, result.metrics["mrr@2"]
     assert metrics == pytest.approx(numbers_of(result))
     assert metrics["fairrec/mrr_at_2/mean"] == 0.75
-    assert metrics["fairrec/mrr_at_2/n_worse_by_more"] == 1
+    assert metrics["fairrec/mrr_at_2/n_worse_beyond_tolerance"] == 1
     assert metrics["fairrec/mrr_at_2/gap"] == found.gap
     assert metrics["fairrec/n_users"] == 80
     params = run.data.params

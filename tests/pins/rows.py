@@ -55,7 +55,7 @@ METRIC_FIGURES: dict[str, Callable[[Any], Figure]] = {
     "gap by chance, 95%": lambda found: found.chance and found.chance.q95,
     "gap, p": lambda found: found.chance and found.chance.p_value,
     "verdict": lambda found: VERDICTS[found.verdict.outcome],
-    "groups worse beyond tolerance": lambda found: found.verdict.n_worse_by_more,
+    "groups worse beyond tolerance": lambda found: found.verdict.n_worse_beyond_tolerance,
     "groups worse": lambda found: found.verdict.n_worse,
     "groups better": lambda found: found.verdict.n_better,
     "groups within tolerance": lambda found: found.verdict.n_ruled_out,

@@ -7,7 +7,7 @@ import polars as pl
 import pytest
 
 import fairrec
-from fairrec.result.audit_result import AuditVerdict
+from fairrec.report.audit_result import AuditVerdict
 from tests.builders import audit, two_groups
 
 
@@ -18,7 +18,7 @@ def test_a_verdict_has_the_outcome_that_matters_most_and_each_metric():
     )
     verdict = result.verdict
     assert verdict.outcome == "worse by more"
-    assert verdict.metrics["mrr@2"].n_worse_by_more == 1
+    assert verdict.metrics["mrr@2"].n_worse_beyond_tolerance == 1
     assert verdict.metrics["mrr@2"].outcome == "worse by more"
     assert verdict.metrics["coverage@2"].outcome != "worse by more"
     assert [*verdict.metrics] == [*result.metrics]

@@ -14,9 +14,9 @@ from pydantic import BaseModel
 
 import fairrec
 from fairrec.core.errors import InputError
+from fairrec.report.audit_result import AuditResult
 from fairrec.report.text.markdown import to_markdown
-from fairrec.report.text.view import build_view
-from fairrec.result.audit_result import AuditResult
+from fairrec.report.view import build_view
 from fairrec.result.metric_schema import Detectable, Interaction, Neighbour, UndecidedGroup
 from fairrec.result.min_shown import without_small
 from fairrec.result.parts import GroupValue
@@ -76,7 +76,14 @@ OF_ALL = {
         *("n_significant", "n_not_listed"),
     },
     "MetricVerdict": {
-        *("n_worse_by_more", "n_worse", "n_better", "n_ruled_out", "n_open", "n_not_compared"),
+        *(
+            "n_worse_beyond_tolerance",
+            "n_worse",
+            "n_better",
+            "n_ruled_out",
+            "n_open",
+            "n_not_compared",
+        ),
         "n_exceeding_at_worst",
     },
     "MissingUsers": {"n_users", "n_missing", "permutations"},
@@ -426,7 +433,14 @@ def test_verdicts_and_numbers_of_groups_stay(way: str):
         now = shown.metrics[name]
         assert now.model_dump(include=same) == result.model_dump(include=same)
         if result.verdict is not None:
-            counts = {"outcome", "n_worse_by_more", "n_worse", "n_better", "n_ruled_out", "n_open"}
+            counts = {
+                "outcome",
+                "n_worse_beyond_tolerance",
+                "n_worse",
+                "n_better",
+                "n_ruled_out",
+                "n_open",
+            }
             assert now.verdict.model_dump(include=counts) == result.verdict.model_dump(
                 include=counts
             )

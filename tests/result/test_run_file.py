@@ -13,8 +13,8 @@ import pytest
 from fairrec.auditing import named_result as workflow
 from fairrec.core.errors import InputError, OutputError
 from fairrec.report.text.markdown import to_markdown
-from fairrec.report.text.view import build_view
-from fairrec.result.saved import AuditRun, load_audit_run, load_saved, load_summary, place_of
+from fairrec.report.view import build_view
+from fairrec.result.saved import AuditRun, as_place, load_audit_run, load_saved, load_summary
 from tests.builders import audit, make_tables, two_groups
 
 HOSTILE = "client <script>alert(1)</script>; 'acme' é"
@@ -93,7 +93,7 @@ def test_what_a_run_holds(tmp_path, monkeypatch):
     assert run.output is None and run.seconds_in_ledger is None and run.seconds > 0
     result.save("out", report=False)
     kept = load_audit_run("out", load_saved("out")[1])
-    assert kept.output == place_of("out")
+    assert kept.output == as_place("out")
     assert (kept.output.given, kept.output.absolute) == ("out", str(tmp_path / "out"))
     text = Path("out/run.json").read_text()
     assert re.search(r'"made_at": "\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ"', text)

@@ -3,9 +3,9 @@ from __future__ import annotations
 import pytest
 
 from fairrec.statistics.verdict import (
-    BY_MORE,
+    BEYOND,
     OPEN,
-    RULED_OUT,
+    WITHIN,
     WORSE,
     outcome_names,
     outcome_of_all,
@@ -35,7 +35,5 @@ def test_a_metric_without_a_better_end_decides_only_where_there_is_no_other(diff
     ],
 )
 def test_positions_name_the_outcomes(higher_is_better, names):
-    assert [
-        outcome_names(higher_is_better)[at] for at in (BY_MORE, WORSE, OPEN, RULED_OUT)
-    ] == names
-    assert [position_of(name) for name in names] == [BY_MORE, WORSE, OPEN, RULED_OUT]
+    assert [outcome_names(higher_is_better)[at] for at in (BEYOND, WORSE, OPEN, WITHIN)] == names
+    assert [position_of(name) for name in names] == [BEYOND, WORSE, OPEN, WITHIN]

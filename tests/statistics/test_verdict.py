@@ -6,9 +6,9 @@ from pytest import approx
 
 from fairrec.statistics.intervals import Interval
 from fairrec.statistics.verdict import (
-    BY_MORE,
+    BEYOND,
     OPEN,
-    RULED_OUT,
+    WITHIN,
     WORSE,
     group_outcomes,
     harm_interval,
@@ -42,12 +42,12 @@ def test_the_interval_of_a_harm(ends, higher_is_better, harm):
     [
         ((0.1, 0.3), True, None, WORSE),
         ((-0.1, 0.3), False, None, OPEN),
-        ((0.1, 0.3), True, 0.05, BY_MORE),
+        ((0.1, 0.3), True, 0.05, BEYOND),
         ((0.1, 0.3), True, 0.1, WORSE),
         ((0.1, 0.3), True, 0.2, WORSE),
         # worse, and by so little that it does not matter
-        ((0.1, 0.3), True, 0.4, RULED_OUT),
-        ((-0.1, 0.3), False, 0.4, RULED_OUT),
+        ((0.1, 0.3), True, 0.4, WITHIN),
+        ((-0.1, 0.3), False, 0.4, WITHIN),
         ((-0.1, 0.3), False, 0.3, OPEN),
         # an interval alone shows nobody worse
         ((0.1, 0.3), False, 0.05, OPEN),
@@ -81,7 +81,7 @@ def test_a_planted_group_is_worse_and_the_others_are_certified():
     assert verdict.outcome == "worse by more"
     lattice = analysis.grouping.lattice
     planted = lattice.codes.tolist().index([0, 0])
-    assert verdict.of_groups[planted] == BY_MORE
+    assert verdict.of_groups[planted] == BEYOND
     assert verdict.harm.low[planted] > 0.05
     # the certificate leaves out who is shown worse, and is the largest upper end of the others
     others = (verdict.of_groups > WORSE) & analysis.is_tested[0]
@@ -112,7 +112,7 @@ def test_a_metric_is_ruled_out_by_its_single_attributes_and_says_what_is_open():
         is_open = verdict.of_groups == OPEN
         scope = verdict.scope
         assert scope.n_open == is_open.sum() > 0
-        assert scope.n_ruled_out == (verdict.of_groups == RULED_OUT).sum() > 0
+        assert scope.n_ruled_out == (verdict.of_groups == WITHIN).sum() > 0
         sizes = analysis.grouping.lattice.n_users
         if scope.ruled_out_from is not None:
             assert sizes[is_open].max() < scope.ruled_out_from

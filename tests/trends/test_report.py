@@ -14,7 +14,7 @@ import pytest
 from rich.console import Console
 
 import fairrec
-from fairrec.report.figures.figure import GROUP, WORSE
+from fairrec.report.page.vega import GROUP, WORSE
 from fairrec.trends import page as module
 from fairrec.trends.page import HEIGHT, reach_of, trend_lines, trend_page
 from fairrec.trends.words import print_trend, trend_markdown, trend_view, worse_since_line

@@ -9,8 +9,8 @@ from typing import Protocol
 from fairrec.core.errors import InputError, plain
 from fairrec.core.files import errors_of_reading
 from fairrec.core.options import invalid, spelled
+from fairrec.report.audit_result import AuditResult
 from fairrec.report.page.html import card_html, page_html
-from fairrec.result.audit_result import AuditResult
 from fairrec.result.folder import refuse_no_audit
 from fairrec.result.saved import load_audit_run, load_groups, load_per_user, load_saved
 

@@ -37,7 +37,7 @@ from fairrec.core.progress import Progress, ProgressLines
 from fairrec.core.version import __version__
 
 if TYPE_CHECKING:
-    from fairrec.result.audit_result import AuditResult
+    from fairrec.report.audit_result import AuditResult
 
 UNREAD = 141
 """The exit code of a command whose pipe nobody reads any more: 128 and the number of SIGPIPE."""
@@ -169,7 +169,7 @@ def print_result(result: AuditResult, output_format: Format, out: Path | None = 
     """
     from fairrec.report.text.markdown import to_markdown
     from fairrec.report.text.terminal import print_text
-    from fairrec.report.text.view import build_view
+    from fairrec.report.view import build_view
 
     folder = "AUDIT" if out is None else shlex.quote(str(out))
     print_as(

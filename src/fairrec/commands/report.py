@@ -17,7 +17,7 @@ from fairrec.core.options import OUTPUT, Option, spelled
 if TYPE_CHECKING:
     from fairrec.counterfactuals.result import CounterfactualResult
     from fairrec.mitigation.mitigation_result import MitigationResult
-    from fairrec.result.audit_result import AuditResult
+    from fairrec.report.audit_result import AuditResult
 
 
 @takes_options
@@ -39,14 +39,14 @@ def report_command(
     from fairrec.counterfactuals.result import load_counterfactual
     from fairrec.mitigation.mitigation_result import load_mitigation
     from fairrec.report.page.html import page_html
-    from fairrec.result.folder import COMPARISON, TREND, kind_in
+    from fairrec.result.folder import COMPARISON, TREND, result_kind
     from fairrec.result.parts import result_id, with_id
     from fairrec.result.saved import load_audit_run, load_groups, load_saved
     from fairrec.trends.page import trend_page
     from fairrec.trends.result import load_trend
 
     file = out or folder / "report.html"
-    kind = kind_in(folder)
+    kind = result_kind(folder)
     if kind is COMPARISON:
         comparison = load_comparison(folder)
         page, id = comparison_page(*comparison), result_id(*comparison)

@@ -16,7 +16,7 @@ from fairrec.core.atomic_io import put_table
 from fairrec.core.errors import plain, unknown_name
 from fairrec.core.saved_files import load_json
 from fairrec.core.units import USERS, Unit
-from fairrec.result.audit_result import show_page
+from fairrec.report.audit_result import show_page
 from fairrec.result.folder import COMPARISON, names_to_replace, write_with_page
 from fairrec.result.metric_schema import CertifiedSize, Change, GapChange
 from fairrec.result.parts import ID, Part, ResultFile, result_id

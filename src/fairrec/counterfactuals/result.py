@@ -10,8 +10,8 @@ from typing import Literal
 from pydantic import Field
 
 from fairrec.core.errors import plain
-from fairrec.result.audit_result import AuditResult, put_audit
-from fairrec.result.folder import COUNTERFACTUAL, kind_in, names_to_replace, write_with_page
+from fairrec.report.audit_result import AuditResult, put_audit
+from fairrec.result.folder import COUNTERFACTUAL, names_to_replace, result_kind, write_with_page
 from fairrec.result.parts import Part, ResultFile, load_part, result_id
 from fairrec.result.saved import load_saved
 from fairrec.statistics.verdict import Outcome
@@ -182,6 +182,6 @@ def counterfactual_of(given: object) -> CounterfactualSummary | None:
     """What a counterfactual says of all users; None where a result is none."""
     if isinstance(given, CounterfactualResult):
         return given.summary
-    if isinstance(given, str | Path) and kind_in(Path(given)) is COUNTERFACTUAL:
+    if isinstance(given, str | Path) and result_kind(Path(given)) is COUNTERFACTUAL:
         return load_counterfactual(given, load_saved(given)[1])
     return None

@@ -36,11 +36,11 @@ from fairrec.gating.release_rules import Trends
 from fairrec.inputs.table_options import TableOptions
 from fairrec.metrics.tolerance import by_name
 from fairrec.metrics.value_columns import metric_named
-from fairrec.report.text.view import about_model
-from fairrec.result.audit_result import AuditResult
+from fairrec.report.audit_result import AuditResult
+from fairrec.report.view import about_model
 from fairrec.result.metric_schema import MetricResult
 from fairrec.result.schema import AuditSummary
-from fairrec.result.summary import options_of
+from fairrec.result.summary import result_options
 from fairrec.trends.result import TrendSummary
 from fairrec.trends.trend import trend
 
@@ -269,7 +269,7 @@ def _differing(asked: Mapping[str, Any], summary: AuditSummary) -> Iterator[str]
         tolerance = str(by_name(asked["tolerance"], [*summary.metrics]))
         if tolerance != summary.tolerance:
             yield f"tolerance is {plain(summary.tolerance)}, not {plain(tolerance)}"
-    for name, found in options_of(summary).items():
+    for name, found in result_options(summary).items():
         if name in ("tolerance", "permutations", "seed"):
             continue  # more permutations and another seed ask the same
         wanted = asked.get(name)
@@ -364,7 +364,7 @@ def _audit_options(summary: AuditSummary) -> dict[str, Any]:
     options: dict[str, Any] = {"by": [*summary.by], "metrics": [*summary.metrics]}
     options |= {
         name: value
-        for name, value in options_of(summary).items()
+        for name, value in result_options(summary).items()
         if value is not None and str(value) != str(usual[name])
     }
     if summary.given is not None:

@@ -12,8 +12,8 @@ from fairrec.core.errors import plain
 from fairrec.core.options import invalid
 from fairrec.gating.harms import difference_harms
 from fairrec.mitigation.mitigation_result import MitigationResult
-from fairrec.report.text.view import about_model, build_view
-from fairrec.result.audit_result import AuditResult
+from fairrec.report.audit_result import AuditResult
+from fairrec.report.view import about_model, build_view
 from fairrec.result.metric_schema import MetricResult, MetricVerdict
 from fairrec.result.schema import AuditSummary
 from fairrec.statistics.verdict import is_shown_worse
@@ -94,7 +94,7 @@ def _of_metric(about: MetricResult) -> dict[str, float | None]:
 
 def _of_verdict(verdict: MetricVerdict) -> dict[str, float | None]:
     counted = (
-        *("tolerance", "n_worse_by_more", "n_worse", "n_better", "n_ruled_out", "n_open"),
+        *("tolerance", "n_worse_beyond_tolerance", "n_worse", "n_better", "n_ruled_out", "n_open"),
         *("n_not_compared", "open_share", "ruled_out_from"),
     )
     numbers: dict[str, float | None] = {name: getattr(verdict, name) for name in counted}

@@ -10,20 +10,20 @@ from fairrec.statistics.paired import PairedChanges, change_verdict, paired_chan
 from fairrec.statistics.unpaired import change_of_means
 
 
-def change_of(
+def estimate_change(
     before: FloatArray, after: FloatArray, higher_is_better: bool | None, alpha: float
 ) -> Change:
     """The change of a set of users that is all there is to know of."""
-    return change_part(paired_change(before, after, alpha), 0, higher_is_better, alpha)
+    return name_change(paired_change(before, after, alpha), 0, higher_is_better, alpha)
 
 
-def change_between(before: MetricResult, after: MetricResult, alpha: float) -> Change | None:
+def estimate_mean_change(before: MetricResult, after: MetricResult, alpha: float) -> Change | None:
     """The change of the mean over other users; None where a metric is no mean over users."""
     if before.sd is None or after.sd is None:
         return None
     first = (before.n_compared, before.mean, before.sd)
     changes = change_of_means(first, (after.n_compared, after.mean, after.sd), alpha)
-    return change_part(changes, 0, after.higher_is_better, alpha)
+    return name_change(changes, 0, after.higher_is_better, alpha)
 
 
 def gap_change(before: MetricResult, after: MetricResult) -> GapChange:
@@ -33,7 +33,7 @@ def gap_change(before: MetricResult, after: MetricResult) -> GapChange:
     )
 
 
-def change_part(
+def name_change(
     changes: PairedChanges, at: int, higher_is_better: bool | None, alpha: float
 ) -> Change:
     """One of several changes."""

@@ -93,12 +93,12 @@ KINDS = (TREND, COMPARISON, MITIGATION, COUNTERFACTUAL, AUDIT)
 """A mitigation and a counterfactual hold an audit, so they come first."""
 
 
-def name_of(folder: Path) -> str:
+def folder_name(folder: Path) -> str:
     """What to call the result of a folder."""
     return as_unicode(folder.name)
 
 
-def kind_in(folder: Path) -> ResultKind | None:
+def result_kind(folder: Path) -> ResultKind | None:
     """The kind of result in a folder, by the name it is known by; None where there is none.
 
     Whether the file of that name can be read is for the reader to say.
@@ -108,7 +108,7 @@ def kind_in(folder: Path) -> ResultKind | None:
 
 def refuse_no_audit(folder: Path) -> None:
     """An error where a folder holds a result without an audit of its own."""
-    kind = kind_in(folder)
+    kind = result_kind(folder)
     if kind is not None and AUDIT.known_by not in kind.files:
         raise InputError(
             f"{plain(folder, 300)}: holds {kind.called} and no audit by itself. Name the folder of "

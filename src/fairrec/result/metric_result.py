@@ -41,7 +41,7 @@ from fairrec.statistics.metric_analysis import (
 from fairrec.statistics.missing import Standing
 from fairrec.statistics.ratios import WhyNot
 from fairrec.statistics.unknown import UnknownBounds, listed_bounds
-from fairrec.statistics.verdict import BY_MORE, RULED_OUT, WORSE, MetricVerdict, outcome_names
+from fairrec.statistics.verdict import BEYOND, WITHIN, WORSE, MetricVerdict, outcome_names
 
 
 def ratios_part(
@@ -180,7 +180,7 @@ def metric_results(
             most_advantaged=best,
             most_disadvantaged=worst,
             chance=None if about.chance is None else _chance(about.chance),
-            findings=tuple(finding_of(i, group, analysis, verdict) for group in about.findings),
+            findings=tuple(name_finding(i, group, analysis, verdict) for group in about.findings),
             n_significant=int(analysis.is_beyond_chance[i].sum()),
             n_not_listed=about.n_not_listed,
             detectable=tuple(
@@ -304,7 +304,7 @@ def _verdict(
         largest = harm(
             _at_worst(i, bounds, analysis), analysis.measured.metrics[i].metric.higher_is_better
         )
-        exceeding = np.flatnonzero((verdict.of_groups == RULED_OUT) & (largest > verdict.tolerance))
+        exceeding = np.flatnonzero((verdict.of_groups == WITHIN) & (largest > verdict.tolerance))
         if len(exceeding):
             worst = int(exceeding[np.argmax(largest[exceeding])])
             (at_worst,) = _unknown(i, [worst], bounds, analysis)
@@ -312,7 +312,7 @@ def _verdict(
         outcome=verdict.outcome,
         alternative=verdict.alternative,
         tolerance=verdict.tolerance,
-        n_worse_by_more=int((verdict.of_groups == BY_MORE).sum()),
+        n_worse_beyond_tolerance=int((verdict.of_groups == BEYOND).sum()),
         n_worse=int((verdict.of_groups == WORSE).sum()),
         n_better=verdict.scope.n_better,
         n_ruled_out=verdict.scope.n_ruled_out,
@@ -333,7 +333,7 @@ def _end(value: float) -> float | None:
     return float(value) if math.isfinite(value) else None
 
 
-def finding_of(
+def name_finding(
     i: int, found: FoundGroup, analysis: Analysis, verdict: MetricVerdict | None = None
 ) -> Finding:
     """A finding, named."""

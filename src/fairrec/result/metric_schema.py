@@ -179,7 +179,7 @@ class MetricVerdict(Part):
         description="the smallest harm worth acting on, in units of the metric; null where nothing "
         "was said"
     )
-    n_worse_by_more: int = Field(
+    n_worse_beyond_tolerance: int = Field(
         description="groups worse, or different where neither end is better, by more than matters"
     )
     n_worse: int = Field(description="groups shown to be worse, or different, by how much is open")

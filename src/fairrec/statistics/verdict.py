@@ -28,7 +28,7 @@ Outcome = Literal[
     "differs by no more",
 ]
 """Than matters; without an amount that matters there is only worse or differs, and inconclusive."""
-BY_MORE, WORSE, OPEN, RULED_OUT = range(4)
+BEYOND, WORSE, OPEN, WITHIN = range(4)
 """What is known of a group, as arrays hold it; what matters most first."""
 _WORSE: tuple[Outcome, ...] = ("worse by more", "worse", "inconclusive", "not worse by more")
 _DIFFERS: tuple[Outcome, ...] = (
@@ -51,7 +51,7 @@ def outcome_names(higher_is_better: bool | None) -> tuple[Outcome, ...]:
 def position_of(outcome: Outcome) -> int:
     """The position of a word, whatever the metric.
 
-    >>> position_of("differs by more") == position_of("worse by more") == BY_MORE
+    >>> position_of("differs by more") == position_of("worse by more") == BEYOND
     True
     """
     return (_WORSE if outcome in _WORSE else _DIFFERS).index(outcome)
@@ -91,7 +91,7 @@ def harm_interval(interval: Interval, higher_is_better: bool | None) -> Interval
 
 
 @dataclass(frozen=True, slots=True)
-class CertifiedPoint:
+class CertifiedSize:
     """Among groups of at least `n_users` users that are not shown worse, the largest harm."""
 
     n_users: int
@@ -142,7 +142,7 @@ class MetricVerdict:
     is_known: BoolArray
     harm: Interval
     scope: Scope
-    certificate: tuple[CertifiedPoint, ...]
+    certificate: tuple[CertifiedSize, ...]
     alternative: Outcome | None = None
 
 
@@ -185,7 +185,7 @@ def _undecided(verdict: MetricVerdict, outcomes: Sequence[Outcome]) -> MetricVer
     if not differing:
         return verdict
     # no all-clear where another seed may show a harm
-    is_clear = position_of(verdict.outcome) == RULED_OUT
+    is_clear = position_of(verdict.outcome) == WITHIN
     outcome: Outcome = "inconclusive" if is_clear else verdict.outcome
     return replace(verdict, outcome=outcome, alternative=differing[0])
 
@@ -203,15 +203,15 @@ def is_decided(analysis: Analysis, errors: float) -> bool:
 
 
 def _is_decided(raised: _Groups, lowered: _Groups) -> bool:
-    if raised.are(BY_MORE).any():
+    if raised.are(BEYOND).any():
         return True
-    if lowered.are(BY_MORE).any():
+    if lowered.are(BEYOND).any():
         return False
     if raised.tolerance is None:
         return bool(raised.is_worse.any() == lowered.is_worse.any())
-    if (raised.is_worse & ~lowered.are(RULED_OUT)).any():
+    if (raised.is_worse & ~lowered.are(WITHIN)).any():
         return True
-    if (lowered.is_worse & ~raised.are(RULED_OUT)).any():
+    if (lowered.is_worse & ~raised.are(WITHIN)).any():
         return False
     return raised.outcome == lowered.outcome
 
@@ -275,8 +275,8 @@ def group_outcomes(
     """
     outcomes = np.where(is_worse, WORSE, OPEN)
     if tolerance is not None:
-        outcomes[is_worse & (harm.low > tolerance)] = BY_MORE
-        outcomes[is_known & (harm.high < tolerance)] = RULED_OUT
+        outcomes[is_worse & (harm.low > tolerance)] = BEYOND
+        outcomes[is_known & (harm.high < tolerance)] = WITHIN
     return outcomes
 
 
@@ -289,12 +289,12 @@ def metric_outcome(
     intersections can hardly ever be ruled out, and those that are open are counted.
     """
     names = outcome_names(higher_is_better)
-    for shown in (BY_MORE, WORSE):
+    for shown in (BEYOND, WORSE):
         if (of_groups == shown).any():
             return names[shown]
     named = depth == depth.min()
-    has_all = is_tested[named].any() and (of_groups[named] == RULED_OUT).all()
-    return names[RULED_OUT if has_all else OPEN]
+    has_all = is_tested[named].any() and (of_groups[named] == WITHIN).all()
+    return names[WITHIN if has_all else OPEN]
 
 
 def _has_spread(i: int, analysis: Analysis) -> bool:
@@ -316,7 +316,7 @@ def _scope(
     is_open = (of_groups == OPEN) & has_others
     return Scope(
         n_better=int(is_better.sum()),
-        n_ruled_out=int((of_groups == RULED_OUT).sum()),
+        n_ruled_out=int((of_groups == WITHIN).sum()),
         ruled_out_from=ruled_out_from(is_open, n),
         n_open=int(is_open.sum()),
         open_share=_share_in(lattice.codes[is_open], analysis.grouping.cells),
@@ -341,7 +341,7 @@ def _share_in(codes: CodeArray, cells: Cells) -> float | None:
 
 def certificate(
     n: FloatArray, highest: FloatArray, is_counted: BoolArray
-) -> tuple[CertifiedPoint, ...]:
+) -> tuple[CertifiedSize, ...]:
     """The largest harm that is not ruled out among groups of at least any size."""
     groups = np.flatnonzero(is_counted & np.isfinite(highest))
     if not len(groups):
@@ -354,7 +354,7 @@ def certificate(
     if len(at) > MAX_POINTS:
         at = at[np.unique(np.linspace(0, len(at) - 1, MAX_POINTS).astype(np.int64))]
     return tuple(
-        CertifiedPoint(int(n[order[place]]), max(0.0, float(largest[place])), int(place) + 1)
+        CertifiedSize(int(n[order[place]]), max(0.0, float(largest[place])), int(place) + 1)
         for place in at
     )
 

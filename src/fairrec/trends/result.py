@@ -13,7 +13,7 @@ from pydantic import AwareDatetime, Field
 from fairrec.core.saved_files import load_json
 from fairrec.core.units import USERS, Unit
 from fairrec.inputs.users import Value
-from fairrec.result.audit_result import show_page
+from fairrec.report.audit_result import show_page
 from fairrec.result.folder import TREND, names_to_replace, write_with_page
 from fairrec.result.parts import Part, ResultFile, result_id
 from fairrec.statistics.verdict import Outcome

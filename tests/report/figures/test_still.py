@@ -7,14 +7,14 @@ import polars as pl
 import pytest
 
 from fairrec.core.errors import InputError
-from fairrec.report.figures.figure import need_figures, still, svg_of
+from fairrec.report.page.vega import need_figures, still, to_svg
 
 ROWS = pl.DataFrame({"a": [1, 2], "b": [3, 4]})
 
 
 def test_title_and_notes_are_drawn():
     chart = alt.Chart(ROWS).mark_point().encode(x="a:Q", y="b:Q")
-    drawn = svg_of(still(chart, "A title", ["first note", "second note"]))
+    drawn = to_svg(still(chart, "A title", ["first note", "second note"]))
     assert all(text in drawn for text in ("A title", "first note", "second note"))
 
 
@@ -22,7 +22,7 @@ def test_a_specification_that_is_not_valid_is_an_error():
     chart = alt.Chart(ROWS).mark_point().encode(x="a:Q")
     chart.mark = "no such mark"
     with pytest.raises(alt.utils.schemapi.SchemaValidationError):
-        svg_of(still(chart, "A title"))
+        to_svg(still(chart, "A title"))
 
 
 @pytest.mark.parametrize("package", ["altair", "vl_convert"])

@@ -8,9 +8,9 @@ from typing import Any
 
 from fairrec.mitigation.view import TradeOff, TradeOffLine
 from fairrec.report.figures.curves import certificate_curve
-from fairrec.report.figures.figure import Rows
 from fairrec.report.figures.groups import group_chart, pair_heat_map
 from fairrec.report.page.payload import chart_payload, pair_names
+from fairrec.report.page.vega import Rows
 from fairrec.report.page.view import PageView
 from tests.report.figures.drawing import page_view
 from tests.report.text.small_view import mitigation_view

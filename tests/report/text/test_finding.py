@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from fairrec.core.units import USERS
-from fairrec.report.text.findings import (
+from fairrec.report.findings import (
     because_of,
-    difference_of,
+    format_difference,
+    mean_outside,
     one_at_a_time,
     simultaneous_interval,
     users_known,
-    value_of_others,
 )
 from tests.report.text.planted_report import planted_result
 
@@ -27,17 +27,17 @@ FINDING = AUC.findings[0].model_copy(
 
 
 def test_a_difference_has_the_digits_of_its_interval_and_its_sign():
-    assert difference_of(FINDING) == "−0.200"
-    assert difference_of(FINDING, FINDING.shrunken_difference) == "−0.150"
+    assert format_difference(FINDING) == "−0.200"
+    assert format_difference(FINDING, FINDING.shrunken_difference) == "−0.150"
     close = FINDING.model_copy(update={"simultaneous": (-0.20004, -0.19996)})
-    assert difference_of(close) == "−0.20000"
+    assert format_difference(close) == "−0.20000"
 
 
 def test_what_is_left_of_a_difference_needs_no_digits_to_differ_from_it():
     near = FINDING.model_copy(
         update={"shrunken_difference": -0.19998, "simultaneous": (-0.4, -0.1)}
     )
-    assert difference_of(near) == difference_of(near, near.shrunken_difference) == "−0.200"
+    assert format_difference(near) == format_difference(near, near.shrunken_difference) == "−0.200"
 
 
 def test_intervals_say_where_they_have_no_limit():
@@ -46,8 +46,8 @@ def test_intervals_say_where_they_have_no_limit():
 
 
 def test_all_others_are_as_they_are_whatever_the_circumstances():
-    assert value_of_others(FINDING) == 0.5
-    assert value_of_others(FINDING.model_copy(update={"raw_difference": 0.1})) == 0.3 - 0.1
+    assert mean_outside(FINDING) == 0.5
+    assert mean_outside(FINDING.model_copy(update={"raw_difference": 0.1})) == 0.3 - 0.1
 
 
 def test_of_a_group_that_is_not_fully_scored_both_counts_are_told():

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from fairrec.report.text.findings import effect_in_sd, found_groups, marks_of, served_in
+from fairrec.report.findings import effect_in_sd, finding_marks, found_groups, service_direction
 from tests.report.text.planted_report import audit_of, planted_result
 
 
@@ -24,7 +24,11 @@ def test_a_group_has_one_finding_a_metric_the_largest_effect_first():
     assert [name for name, _ in group.findings] == ["b", "a", "c"]
     assert group.first == group.findings[0]
     # of c no end is better
-    assert [f"{mark.metric}{mark.sign}" for mark in marks_of(group, summary)] == ["b▼", "a▼", "c◆"]
+    assert [f"{mark.metric}{mark.sign}" for mark in finding_marks(group, summary)] == [
+        "b▼",
+        "a▼",
+        "c◆",
+    ]
 
 
 def test_an_effect_is_the_shrunken_difference_in_standard_deviations():
@@ -40,4 +44,4 @@ def test_an_effect_is_the_shrunken_difference_in_standard_deviations():
 def test_how_a_group_is_served_follows_the_direction(higher_is_better, served):
     auc = planted_result().metrics["auc"]
     turned = auc.model_copy(update={"higher_is_better": higher_is_better})
-    assert served_in(auc.findings[0], turned) == served
+    assert service_direction(auc.findings[0], turned) == served

@@ -8,9 +8,9 @@ import re
 import pytest
 from markdown_it import MarkdownIt
 
+from fairrec.report.ratios import RatiosView
 from fairrec.report.text.markdown import escape, mitigation_markdown, table_lines, to_markdown
-from fairrec.report.text.ratios import RatiosView
-from fairrec.report.text.view import CarriedView
+from fairrec.report.view import CarriedView
 from tests.report.text.small_view import EMPTY, TABLE, mitigation_view, report_view
 
 

@@ -7,7 +7,7 @@ from types import SimpleNamespace
 import pytest
 
 from fairrec.core.units import ITEMS, USERS
-from fairrec.report.text.metric_words import p_adjusted, p_of_gap
+from fairrec.report.metric_words import format_gap_p_value, p_adjusted
 from fairrec.result.metric_schema import Chance
 from fairrec.statistics.bootstrap import N_DRAWS
 
@@ -28,5 +28,5 @@ def test_of_items_users_drawn_again_have_a_least_whatever_was_permuted():
 
 def test_a_gap_beyond_all_permutations_has_a_bound():
     chance = Chance(mean=0.1, q95=0.2, p_value=0.01, permutations=99)
-    assert p_of_gap(chance) == "p ≤ 0.010"
-    assert p_of_gap(chance.model_copy(update={"p_value": 0.02})) == "p = 0.020"
+    assert format_gap_p_value(chance) == "p ≤ 0.010"
+    assert format_gap_p_value(chance.model_copy(update={"p_value": 0.02})) == "p = 0.020"

@@ -8,10 +8,10 @@ from typing import get_args
 import pytest
 from rich.console import Console
 
-from fairrec.report.text.ratios import RatiosView
+from fairrec.report.ratios import RatiosView
 from fairrec.report.text.terminal import print_mitigation, print_text, rich_table
-from fairrec.report.text.verdict import Status, Verdict
-from fairrec.report.text.view import CarriedView
+from fairrec.report.verdict import Status, Verdict
+from fairrec.report.view import CarriedView
 from fairrec.report.words import TableView
 from tests.report.text.small_view import EMPTY, TABLE, mitigation_view, report_view
 

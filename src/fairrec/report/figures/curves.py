@@ -8,7 +8,8 @@ from typing import Any
 
 from fairrec.mitigation.charts import Slope
 from fairrec.mitigation.view import TradeOff
-from fairrec.report.figures.figure import (
+from fairrec.report.page.chart_view import Certificate, SearchHistory
+from fairrec.report.page.vega import (
     BETTER,
     CHOSEN,
     GROUP,
@@ -16,12 +17,11 @@ from fairrec.report.figures.figure import (
     SERIES,
     WORSE,
     Figure,
+    as_row,
     channel,
-    fields_of,
     layer,
     layered,
 )
-from fairrec.report.page.chart_view import Certificate, SearchHistory
 from fairrec.report.words import number
 
 WIDE = 20
@@ -52,7 +52,7 @@ def certificate_curve(view: Certificate, height: int = 220) -> Figure:
         axis={"tickCount": 5, "grid": not is_log},
     )
     # the last step holds for all larger groups
-    steps = [{**fields_of(step), "harm": max(low, step.harm), "low": low} for step in view.steps]
+    steps = [{**as_row(step), "harm": max(low, step.harm), "low": low} for step in view.steps]
     line = [*steps, {**steps[-1], "size": end}]
     data = {
         "steps": line,
@@ -145,7 +145,7 @@ def trade_off(view: TradeOff, height: int = 240) -> Figure:
     return Figure(
         layered(layers, height),
         {
-            "lines": [fields_of(line) for line in view.lines],
+            "lines": [as_row(line) for line in view.lines],
             "taken": [{"strength": view.chosen}],
         },
     )

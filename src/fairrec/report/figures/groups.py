@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from fairrec.core.units import Unit
-from fairrec.report.figures.figure import (
+from fairrec.report.page.chart_view import Correlation, Density, GroupChart, PairMap
+from fairrec.report.page.vega import (
     BETTER,
     CHANCE,
     CHOSEN,
@@ -21,13 +22,12 @@ from fairrec.report.figures.figure import (
     WORSE,
     Figure,
     Spec,
+    as_row,
     channel,
-    fields_of,
     layer,
     layered,
     where,
 )
-from fairrec.report.page.chart_view import Correlation, Density, GroupChart, PairMap
 
 IS_CHOSEN = "datum.group === chosen"
 COLOURS = {"worse": WORSE, "better": BETTER, "neutral": GROUP}
@@ -69,11 +69,11 @@ def group_chart(chart: GroupChart, height: int = 320) -> Figure:
         axis={"tickCount": 6},
     )
     data = {
-        "points": [_row(point) for point in map(fields_of, chart.points)],
-        "funnel": [fields_of(step) for step in chart.funnel],
-        "funnel_fully_scored": [fields_of(step) for step in chart.funnel_fully_scored],
+        "points": [_row(point) for point in map(as_row, chart.points)],
+        "funnel": [as_row(step) for step in chart.funnel],
+        "funnel_fully_scored": [as_row(step) for step in chart.funnel_fully_scored],
         "density": [
-            {"cell": at, **fields_of(cell)}
+            {"cell": at, **as_row(cell)}
             for at, cell in enumerate(chart.density.cells if chart.density else ())
         ],
         "mean": [{"value": chart.mean}],
@@ -262,7 +262,7 @@ def pair_heat_map(view: PairMap) -> Figure:
         autosize={"type": "fit-x", "contains": "padding"},
         config={"scale": {"bandPaddingInner": 0.06}},
     )
-    return Figure(spec, {"cells": [fields_of(cell) for cell in view.cells]})
+    return Figure(spec, {"cells": [as_row(cell) for cell in view.cells]})
 
 
 CELL = 44
@@ -298,4 +298,4 @@ def correlation_map(view: Correlation) -> Figure:
         autosize={"type": "fit-x", "contains": "padding"},
         config={"scale": {"bandPaddingInner": 0.06}},
     )
-    return Figure(spec, {"cells": [fields_of(cell) for cell in view.cells]})
+    return Figure(spec, {"cells": [as_row(cell) for cell in view.cells]})

@@ -17,6 +17,16 @@ from fairrec.counterfactuals.words import changes_tables, counterfactual_view
 from fairrec.counterfactuals.words import headline as change_headline
 from fairrec.mitigation.schema import MitigationSummary
 from fairrec.mitigation.view import build_mitigation_view
+from fairrec.report.circumstances import compared_with, difference_name, no_longer_lines
+from fairrec.report.metric_words import (
+    beside_chance,
+    curve_in_words,
+    direction,
+    harm_word,
+    is_beyond_chance,
+    mean_over,
+    scored,
+)
 from fairrec.report.page.attributes import distributions, pair_maps
 from fairrec.report.page.chart_view import (
     Certificate,
@@ -38,19 +48,9 @@ from fairrec.report.page.view import (
     Reproduce,
     VerdictCard,
 )
-from fairrec.report.text.circumstances import compared_with, difference_name, no_longer_lines
-from fairrec.report.text.metric_words import (
-    beside_chance,
-    curve_in_words,
-    direction,
-    harm_word,
-    is_beyond_chance,
-    mean_over,
-    scored,
-)
-from fairrec.report.text.ratios import ratios_view
-from fairrec.report.text.verdict import Status, Verdict
-from fairrec.report.text.view import LONGEST_NAME, about_model, build_view, settings_line
+from fairrec.report.ratios import ratios_view
+from fairrec.report.verdict import Status, Verdict
+from fairrec.report.view import LONGEST_NAME, about_model, build_view, settings_line
 from fairrec.report.words import MINUS, confidence, number, plural, with_and
 from fairrec.result.metric_schema import MetricResult, MetricVerdict
 from fairrec.result.saved import AuditRun

@@ -10,11 +10,11 @@ import numpy as np
 import polars as pl
 
 from fairrec.core.errors import plain
+from fairrec.report.circumstances import compared_with
+from fairrec.report.findings import Mark, finding_marks, found_groups
+from fairrec.report.metric_words import direction
 from fairrec.report.page.groups import Key, PageGroups, chance_band, others_of_fully_scored
 from fairrec.report.page.view import DotPlot, DotRow, PageLimits
-from fairrec.report.text.circumstances import compared_with
-from fairrec.report.text.findings import Mark, found_groups, marks_of
-from fairrec.report.text.metric_words import direction
 from fairrec.report.words import numbers, plural, signed_interval, tick, with_sign
 from fairrec.result.metric_schema import MetricResult
 from fairrec.result.schema import AuditSummary
@@ -43,7 +43,7 @@ def dot_plots(groups: PageGroups, limits: PageLimits) -> tuple[DotPlot, ...]:
     if found:
         metrics.sort(key=lambda name: name != found[0].first[0])
         keys = [groups.frame.key(group.group) for group in found]
-        marks = [marks_of(group, groups.summary) for group in found]
+        marks = [finding_marks(group, groups.summary) for group in found]
     else:
         keys = _single(groups, metrics[0]) if metrics else []
         marks = [()] * len(keys)

@@ -13,6 +13,7 @@ import polars as pl
 from fairrec.core.arrays import FloatArray
 from fairrec.core.errors import plain
 from fairrec.metrics.direction import harm
+from fairrec.report.metric_words import end_names, mean_over
 from fairrec.report.page.chart_view import (
     Density,
     DensityCell,
@@ -34,7 +35,6 @@ from fairrec.report.page.groups import (
     short,
 )
 from fairrec.report.page.view import PageLimits
-from fairrec.report.text.metric_words import end_names, mean_over
 from fairrec.report.words import number, plural
 from fairrec.result.metric_schema import MetricResult
 from fairrec.result.schema import AuditSummary

@@ -11,14 +11,14 @@ import polars as pl
 from fairrec.core.arrays import FloatArray
 from fairrec.core.errors import InputError
 from fairrec.inputs.users import Value
+from fairrec.report.findings import found_groups
+from fairrec.report.metric_words import end_names
 from fairrec.report.page.chart_view import Role
 from fairrec.report.page.view import PageLimits
-from fairrec.report.text.findings import found_groups
-from fairrec.report.text.metric_words import end_names
 from fairrec.report.words import group_label
 from fairrec.result.metric_schema import MetricResult
 from fairrec.result.schema import AuditSummary
-from fairrec.result.tables import ADJUSTED, BOUNDED, FACTS, NUMBERS, OF_ITEMS, group_in
+from fairrec.result.tables import ADJUSTED, BOUNDED, FACTS, NUMBERS, OF_ITEMS, row_group
 
 Key = tuple[str | None, ...]
 """One text an attribute; None where any value counts."""
@@ -73,7 +73,7 @@ class GroupFrame:
 
     def label(self, key: Key) -> str:
         """The conditions of a group on one line."""
-        return group_label(group_in(dict(zip(self.names, key, strict=True))))
+        return group_label(row_group(dict(zip(self.names, key, strict=True))))
 
     def rows(self, frame: pl.DataFrame) -> list[GroupRow]:
         """The rows of a part of the table."""

@@ -8,10 +8,10 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from fairrec.report.figures.curves import before_after, certificate_curve, search_history, trade_off
-from fairrec.report.figures.figure import Figure, Rows, drawable
 from fairrec.report.figures.groups import correlation_map, group_chart, pair_heat_map
 from fairrec.report.page.chart_view import PairMap
 from fairrec.report.page.findings import number_columns
+from fairrec.report.page.vega import Figure, Rows, drawable
 from fairrec.report.page.view import PageView
 from fairrec.report.words import isolated, plural
 

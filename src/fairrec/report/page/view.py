@@ -7,6 +7,8 @@ from typing import Literal
 
 from fairrec.core.units import USERS, Unit
 from fairrec.mitigation.view import MitigationView
+from fairrec.report.findings import Mark, Served
+from fairrec.report.overview import Overview
 from fairrec.report.page.chart_view import (
     Certificate,
     Correlation,
@@ -15,10 +17,8 @@ from fairrec.report.page.chart_view import (
     Role,
     SearchHistory,
 )
-from fairrec.report.text.findings import Mark, Served
-from fairrec.report.text.overview import Overview
-from fairrec.report.text.ratios import RatiosView
-from fairrec.report.text.verdict import Verdict
+from fairrec.report.ratios import RatiosView
+from fairrec.report.verdict import Verdict
 from fairrec.report.words import TableView
 
 

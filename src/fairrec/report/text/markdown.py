@@ -8,10 +8,10 @@ from dataclasses import replace
 from fairrec.comparison.view import ComparisonView
 from fairrec.core.errors import plain
 from fairrec.mitigation.view import MitigationView
-from fairrec.report.text.overview import Overview
-from fairrec.report.text.ratios import RatiosView
-from fairrec.report.text.verdict import said_of
-from fairrec.report.text.view import ReportView, build_view
+from fairrec.report.overview import Overview
+from fairrec.report.ratios import RatiosView
+from fairrec.report.verdict import said_of
+from fairrec.report.view import ReportView, build_view
 from fairrec.report.words import TableView, percent
 from fairrec.result.schema import AuditSummary
 

@@ -14,10 +14,10 @@ from rich.text import Text
 from fairrec.comparison.view import ComparisonView
 from fairrec.inputs.notes import CHECK_FIRST
 from fairrec.mitigation.view import MitigationView
-from fairrec.report.text.findings import Served
-from fairrec.report.text.overview import Overview
-from fairrec.report.text.verdict import Tone, said_of
-from fairrec.report.text.view import ReportView
+from fairrec.report.findings import Served
+from fairrec.report.overview import Overview
+from fairrec.report.verdict import Tone, said_of
+from fairrec.report.view import ReportView
 from fairrec.report.words import TableView, plural
 
 _SERVED: dict[Served, str] = {"worse": "red", "better": "blue", "differs": ""}

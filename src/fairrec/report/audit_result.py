@@ -30,7 +30,7 @@ from fairrec.result.folder import (
 from fairrec.result.metric_schema import Gap, MetricResult, MetricVerdict
 from fairrec.result.min_shown import without_small
 from fairrec.result.parts import ID, result_id
-from fairrec.result.saved import GROUPS, PER_USER, AuditRun, place_of, put_run
+from fairrec.result.saved import GROUPS, PER_USER, AuditRun, as_place, put_run
 from fairrec.result.schema import AuditSummary, InputSummary
 from fairrec.result.tables import as_pandas, finding_table, in_order_of_ids, ratio_table
 from fairrec.statistics.verdict import Outcome
@@ -85,7 +85,7 @@ class AuditVerdict:
     def __repr__(self) -> str:
         """The outcome, and a line for each metric."""
         lines = [
-            f"  {plain(name)}: {one.outcome} (groups by more: {one.n_worse_by_more:,}, extent "
+            f"  {plain(name)}: {one.outcome} (groups by more: {one.n_worse_beyond_tolerance:,}, extent "
             f"unclear: {one.n_worse:,}, ruled out: {one.n_ruled_out:,}{_rests(one)}, open: "
             f"{one.n_open:,})"
             for name, one in self.metrics.items()
@@ -319,7 +319,7 @@ class AuditResult:
         return replace(
             self,
             summary=self.summary.model_copy(update={"inputs": inputs}),
-            run=self.run and self.run.with_inputs({"run": place_of(folder)}),
+            run=self.run and self.run.with_inputs({"run": as_place(folder)}),
         )
 
     def to_json(self) -> str:

@@ -9,26 +9,26 @@ from fairrec.core.errors import listed, plain
 from fairrec.inputs.notes import CHECK_FIRST
 from fairrec.inputs.several import LACKS
 from fairrec.inputs.users import MISSING, column_of
-from fairrec.report.text.circumstances import (
+from fairrec.report.circumstances import (
     circumstance_lines,
     compared_with,
     difference_name,
     explained_lines,
 )
-from fairrec.report.text.findings import (
+from fairrec.report.findings import (
     carried_by,
-    difference_of,
+    format_difference,
     neighbour_columns,
     neighbour_rows,
     one_at_a_time,
     simultaneous_interval,
     users_known,
 )
-from fairrec.report.text.metric_words import end_names, end_words, exact_instead, p_adjusted
-from fairrec.report.text.missing import missing_lines, unknown_lines
-from fairrec.report.text.overview import Overview, overview
-from fairrec.report.text.ratios import RatiosView, ratios_view
-from fairrec.report.text.verdict import Verdict, outcome_words, verdict_of
+from fairrec.report.metric_words import end_names, end_words, exact_instead, p_adjusted
+from fairrec.report.missing import missing_lines, unknown_lines
+from fairrec.report.overview import Overview, overview
+from fairrec.report.ratios import RatiosView, ratios_view
+from fairrec.report.verdict import Verdict, outcome_words, verdict_of
 from fairrec.report.words import (
     TableView,
     confidence,
@@ -164,7 +164,7 @@ def _findings(summary: AuditSummary) -> TableView:
                     group_label(finding.group),
                     users_known(finding),
                     number(finding.value, result.mean),
-                    difference_of(finding),
+                    format_difference(finding),
                     signed(finding.shrunken_difference),
                     simultaneous_interval(finding),
                     one_at_a_time(finding),

@@ -8,30 +8,30 @@ from typing import Literal
 from fairrec.core.errors import plain
 from fairrec.core.units import USERS, EndWords, Unit
 from fairrec.metrics.value_columns import metric_named
-from fairrec.report.text.findings import (
+from fairrec.report.findings import (
     BESIDE_SHOWN,
     because_of,
-    difference_of,
-    random_sets_of,
+    describe_random_sets,
+    describe_undecided,
+    format_difference,
     simultaneous_interval,
-    undecided_in,
     users_known,
 )
-from fairrec.report.text.metric_words import (
+from fairrec.report.metric_words import (
+    describe_ruled_out,
     end_words,
     gap_words,
     harm_word,
     is_sampled,
     is_worse,
-    ruled_out_in,
     scored,
     worse_word,
 )
-from fairrec.report.text.missing import (
+from fairrec.report.missing import (
     caveat,
+    finding_condition,
     if_joined,
     if_like_others,
-    if_like_others_of,
     remedy,
     why_inconclusive,
 )
@@ -39,7 +39,7 @@ from fairrec.report.words import confidence, group_label, number, percent, plura
 from fairrec.result.metric_schema import Finding, MetricResult, MetricVerdict
 from fairrec.result.schema import AuditSummary
 from fairrec.statistics.findings import MAX_FINDINGS
-from fairrec.statistics.verdict import BY_MORE, RULED_OUT, Outcome, position_of
+from fairrec.statistics.verdict import BEYOND, WITHIN, Outcome, position_of
 
 Status = Literal[
     "worse by more than matters",
@@ -105,7 +105,7 @@ def outcome_words(
     has_amount = result.verdict is not None and result.verdict.tolerance is not None
     said = (
         status_words(finding.outcome, has_amount),
-        if_like_others_of(finding, result, summary),
+        finding_condition(finding, result, summary),
     )
     return ", ".join(filter(None, said))
 
@@ -233,7 +233,7 @@ def _headline(name: str, status: Status, result: MetricResult, summary: AuditSum
         said.append(_of_worse(worse, result, summary, words))
     elif result.undecided:
         shown = "shown to be worse" if is_ended else "shown to differ"
-        said.append(f"{undecided_in(result, summary)} None of {looked_at} is {shown}.")
+        said.append(f"{describe_undecided(result, summary)} None of {looked_at} is {shown}.")
     else:
         shown = "is shown to be worse than" if is_ended else "is shown to differ from"
         said.append(
@@ -245,7 +245,7 @@ def _headline(name: str, status: Status, result: MetricResult, summary: AuditSum
         at_least = "At least " if is_cut(result) else ""
         said.append(f"{at_least}{len(better)} {are} {words.better}: {_named(better[-1], summary)}.")
     if worse and result.undecided:
-        said.append(undecided_in(result, summary))
+        said.append(describe_undecided(result, summary))
     return " ".join(said)
 
 
@@ -270,7 +270,9 @@ def _of_worse(
 def _overlapping(worse: list[Finding], result: MetricResult) -> str:
     """How many groups are as badly off because they overlap those that are listed."""
     verdict = result.verdict
-    n_more = 0 if verdict is None else verdict.n_worse + verdict.n_worse_by_more - len(worse)
+    n_more = (
+        0 if verdict is None else verdict.n_worse + verdict.n_worse_beyond_tolerance - len(worse)
+    )
     if n_more <= 0:
         return ""
     it = "it" if len(worse) == 1 else "them"
@@ -287,7 +289,7 @@ def is_cut(result: MetricResult) -> bool:
 def _of_what_matters(worse: list[Finding], tolerance: float) -> str:
     """How many of them are worse by more than matters, and how many are not."""
     known = [position_of(finding.outcome) for finding in worse if finding.outcome is not None]
-    n_more, n_less = known.count(BY_MORE), known.count(RULED_OUT)
+    n_more, n_less = known.count(BEYOND), known.count(WITHIN)
     by_more = f"by more than {number(tolerance)}, which matters"
     if n_more == len(worse):
         return f", and {by_more}"
@@ -302,10 +304,10 @@ def _of_what_matters(worse: list[Finding], tolerance: float) -> str:
 
 def _named(finding: Finding, summary: AuditSummary) -> str:
     """A group, its difference with what holds for all groups at once, and its users."""
-    said = difference_of(finding)
+    said = format_difference(finding)
     said += f", {confidence(summary.alpha)} interval {simultaneous_interval(finding)}"
     said += f", {users_known(finding)} {summary.unit.noun(finding.n_users)}"
-    if random_sets := random_sets_of(finding, summary.unit):
+    if random_sets := describe_random_sets(finding, summary.unit):
         said += f"; {random_sets}"
     return f"{group_label(finding.group)} ({said})"
 
@@ -337,7 +339,7 @@ def _ruled_out(status: Status, result: MetricResult, summary: AuditSummary) -> s
             f"Further from the others than groups of {whose} spread would be, but varying more "
             f"than others, so not shown to {be}: {shown}{rest}."
         )
-    said = (_scope(verdict, result, summary), ruled_out_in(result, summary), varying)
+    said = (_scope(verdict, result, summary), describe_ruled_out(result, summary), varying)
     return " ".join(filter(None, said))
 
 
@@ -357,7 +359,9 @@ def _scope(verdict: MetricVerdict, result: MetricResult, summary: AuditSummary) 
     rests = f"; this holds {rests}" if rests else ""
     if not verdict.n_open:
         return f"{by}: {plural(verdict.n_ruled_out, 'group')}; none is open{rests}."
-    unless = " that are not shown to be" if verdict.n_worse + verdict.n_worse_by_more else ""
+    unless = (
+        " that are not shown to be" if verdict.n_worse + verdict.n_worse_beyond_tolerance else ""
+    )
     if verdict.ruled_out_from is None:
         n_ruled_out = plural(verdict.n_ruled_out, "group")
         return f"{by}: {n_ruled_out}; open for {verdict.n_open:,} others{share}{rests}."

@@ -85,7 +85,7 @@ def still(chart: Any, title: str, notes: Sequence[str] = ()) -> alt.TopLevelMixi
     return styled
 
 
-def svg_of(chart: alt.TopLevelMixin) -> str:
+def to_svg(chart: alt.TopLevelMixin) -> str:
     """The chart as SVG; its specification is checked on the way."""
     import vl_convert
 
@@ -93,7 +93,7 @@ def svg_of(chart: alt.TopLevelMixin) -> str:
     return drawn
 
 
-def pdf_of(svg: str) -> bytes:
+def to_pdf(svg: str) -> bytes:
     """A picture for LaTeX, which takes no SVG."""
     import vl_convert
 
@@ -115,7 +115,7 @@ _UNSEEN = "\u2060"
 _KINDS = {"Q": "quantitative", "N": "nominal", "O": "ordinal"}
 
 
-def fields_of(part: Any) -> dict[str, Any]:
+def as_row(part: Any) -> dict[str, Any]:
     """A part of a view by the names of its fields; `asdict` would copy every value, and is slow."""
     return {name: getattr(part, name) for name in part.__slots__}
 

@@ -20,7 +20,7 @@ from fairrec.report.words import (
 from fairrec.result.metric_schema import Finding, MetricResult, Unknown
 from fairrec.result.schema import AuditSummary, MissingUsers
 from fairrec.statistics.permutation import least_p_value
-from fairrec.statistics.verdict import RULED_OUT, position_of
+from fairrec.statistics.verdict import WITHIN, position_of
 
 GROUPS_SHOWN = 3
 
@@ -276,7 +276,7 @@ def _listed(metrics: list[str]) -> str:
     return f"{shown} and {plural(n_more, 'more metric')}" if n_more > 0 else shown
 
 
-def unknown_of(finding: Finding, result: MetricResult, summary: AuditSummary) -> str:
+def describe_unknown(finding: Finding, result: MetricResult, summary: AuditSummary) -> str:
     """What they leave open of one finding; nothing where nobody else may belong to it."""
     for one in result.unknown:
         if one.group == finding.group:
@@ -299,10 +299,10 @@ def if_like_others(result: MetricResult, summary: AuditSummary) -> str:
     )
 
 
-def if_like_others_of(finding: Finding, result: MetricResult, summary: AuditSummary) -> str:
+def finding_condition(finding: Finding, result: MetricResult, summary: AuditSummary) -> str:
     """The same of one finding."""
     tolerance = None if result.verdict is None else result.verdict.tolerance
-    if tolerance is None or finding.outcome is None or position_of(finding.outcome) != RULED_OUT:
+    if tolerance is None or finding.outcome is None or position_of(finding.outcome) != WITHIN:
         return ""
     for one in result.unknown:
         is_it = one.group == finding.group and one.at_worst is not None
