@@ -5,7 +5,6 @@ from __future__ import annotations
 from contextlib import suppress
 from pathlib import Path
 
-from fairrec.comparison.page import comparison_card, comparison_page
 from fairrec.comparison.result import Comparison, load_comparison
 from fairrec.core.errors import InputError, errors_of_libraries, plain
 from fairrec.core.files import errors_of_reading
@@ -17,8 +16,7 @@ from fairrec.counterfactuals.result import (
 )
 from fairrec.mitigation.mitigation_result import MitigationResult, load_mitigation
 from fairrec.mitigation.remedy import RerankerRecord
-from fairrec.report.page.html import card_html, page_html
-from fairrec.result.audit_result import AuditResult
+from fairrec.report.audit_result import AuditResult
 from fairrec.result.folder import (
     COMPARISON,
     COUNTERFACTUAL,
@@ -34,7 +32,6 @@ from fairrec.result.saved import (
     load_saved,
     load_table,
 )
-from fairrec.trends.page import trend_page
 from fairrec.trends.result import TrendResult, load_trend
 
 Audited = AuditResult | MitigationResult | CounterfactualResult | str | Path
@@ -65,9 +62,9 @@ def load(
     folder = _folder_of("folder", folder)
     kind = kind_in(folder)
     if kind is COMPARISON:
-        return Comparison(*load_comparison(folder), comparison_page, comparison_card)
+        return Comparison(*load_comparison(folder))
     if kind is TREND:
-        return TrendResult(load_trend(folder), trend_page)
+        return TrendResult(load_trend(folder))
     audit, id = _load_audit(folder)
     counterfactual = load_counterfactual(folder, id)
     if counterfactual is not None:
@@ -100,7 +97,7 @@ def _load_audit(folder: str | Path) -> tuple[AuditResult, str]:
     summary, id = load_saved(folder)
     groups, per_user = load_groups(folder, id), load_per_user(folder, id)
     run = load_audit_run(folder, id)
-    return AuditResult(summary, groups, per_user, run, page_html, card_html), id
+    return AuditResult(summary, groups, per_user, run), id
 
 
 def audit_of(name: str, given: Audited) -> tuple[AuditResult, Path | None]:

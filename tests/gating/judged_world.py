@@ -10,7 +10,7 @@ import polars as pl
 import fairrec
 from fairrec.gating.judging import Measurements
 from fairrec.gating.policy import Policy, policy_in
-from fairrec.result.audit_result import AuditResult
+from fairrec.report.audit_result import AuditResult
 
 
 @cache

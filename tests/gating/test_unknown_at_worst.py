@@ -12,11 +12,11 @@ from pytest import approx
 import fairrec
 from fairrec.core.errors import InputError
 from fairrec.gating.harms import difference_harms
+from fairrec.report.audit_result import AuditResult
 from fairrec.report.page.html import page_html
 from fairrec.report.text.markdown import to_markdown
 from fairrec.report.text.view import build_view
 from fairrec.report.words import percent, signed
-from fairrec.result.audit_result import AuditResult
 from tests.gating.judged_world import policy_of
 
 LIMIT = 0.03

@@ -17,7 +17,7 @@ import fairrec
 from fairrec.core.errors import InputError, OutputError
 from fairrec.integrations.logged import numbers_of
 from fairrec.integrations.mlflow import log_audit, metric_thresholds
-from fairrec.result.audit_result import AuditResult
+from fairrec.report.audit_result import AuditResult
 from tests.builders import audit, two_groups
 from tests.integrations.tracking import mlflow
 from tests.mitigation.planted import mitigate as mitigate_world

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
+from fairrec.mitigation.page import trade_off
 from fairrec.mitigation.view import TradeOff, TradeOffLine
-from fairrec.report.figures.curves import trade_off
 from fairrec.report.figures.figure import BETTER, WORSE
 from tests.report.figures.drawing import svg
 

@@ -7,7 +7,7 @@ import polars as pl
 import pytest
 
 import fairrec
-from fairrec.result.audit_result import AuditVerdict
+from fairrec.report.audit_result import AuditVerdict
 from tests.builders import audit, two_groups
 
 

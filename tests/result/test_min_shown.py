@@ -14,9 +14,10 @@ from pydantic import BaseModel
 
 import fairrec
 from fairrec.core.errors import InputError
+from fairrec.report.audit_result import AuditResult
+from fairrec.report.page.html import page_html
 from fairrec.report.text.markdown import to_markdown
 from fairrec.report.text.view import build_view
-from fairrec.result.audit_result import AuditResult
 from fairrec.result.metric_schema import Detectable, Interaction, Neighbour, UndecidedGroup
 from fairrec.result.min_shown import without_small
 from fairrec.result.parts import GroupValue
@@ -343,7 +344,7 @@ def test_every_kind_of_count_is_hidden():
     # its last step is the gap
     assert metric.is_gap_hidden and shown.search.metrics["quality"].history == ()
     # and is printed
-    text = to_markdown(build_view(shown)) + result.page(shown, groups)
+    text = to_markdown(build_view(shown)) + page_html(shown, groups)
     assert "few of 594 users are in smaller ones" in text
     assert "Zfew" not in text
 

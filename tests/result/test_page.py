@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
 
 from fairrec.core.errors import OutputError
 from tests.builders import audit, two_groups
 
 
-def test_result_is_kept_when_its_page_fails(tmp_path):
+def test_result_is_kept_when_its_page_fails(tmp_path, monkeypatch):
     def fail(*_, **options):
         raise ValueError("no page today")
 
-    result = replace(audit(*two_groups(), by="group", permutations=0), page=fail)
+    monkeypatch.setattr("fairrec.report.audit_result.page_html", fail)
+    result = audit(*two_groups(), by="group", permutations=0)
     with pytest.raises(OutputError, match=r"the result is written.*no page today.*report=False"):
         result.save(tmp_path / "out")
     assert sorted(file.name for file in (tmp_path / "out").iterdir()) == [

@@ -20,7 +20,7 @@ from fairrec.inputs.table_options import TABLE_NAMES, TableOptions, ends_in_word
 from fairrec.search.options import SearchOptions
 
 if TYPE_CHECKING:
-    from fairrec.result.audit_result import AuditResult
+    from fairrec.report.audit_result import AuditResult
     from fairrec.result.plan_schema import PlanFacts
 
 P = ParamSpec("P")

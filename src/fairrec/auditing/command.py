@@ -55,7 +55,7 @@ from fairrec.inputs.table_options import TableOptions
 from fairrec.scoring.options import ScorerIdentity
 
 if TYPE_CHECKING:
-    from fairrec.result.audit_result import AuditResult
+    from fairrec.report.audit_result import AuditResult
     from fairrec.scoring.model import Model
 
 

@@ -23,7 +23,7 @@ from fairrec.inputs.table_options import TableOptions
 from fairrec.inputs.users import users_sum
 from fairrec.metrics.own_code import OwnCode, own_code
 from fairrec.metrics.parsing import parse_metric
-from fairrec.result.audit_result import AuditResult
+from fairrec.report.audit_result import AuditResult
 from fairrec.result.plan_schema import PlanFacts, PlannedCode, PlannedTable
 from fairrec.result.schema import AuditSummary, InputSummary
 

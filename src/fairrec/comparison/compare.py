@@ -11,7 +11,6 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from fairrec.comparison.page import comparison_card, comparison_page
 from fairrec.comparison.paired_audits import ComparedGroups, compare_paired, judged, loss_of_all
 from fairrec.comparison.pairing import (
     LEAST_OF_GROUP,
@@ -48,8 +47,8 @@ from fairrec.inputs.users import users_sum
 from fairrec.loading import Audited, audit_of, refuse_hidden
 from fairrec.metrics.tolerance import by_name
 from fairrec.metrics.value_columns import metric_named
+from fairrec.report.audit_result import AuditResult
 from fairrec.report.words import percent
-from fairrec.result.audit_result import AuditResult
 from fairrec.result.changes import change_between, change_of
 from fairrec.result.folder import name_of
 from fairrec.result.metric_schema import Change, MetricResult
@@ -152,7 +151,7 @@ def compare(
     )
     changes = change_table({name: side.conditions for name, side in sides.items()}, compared)
     is_pandas = first.is_pandas and last.is_pandas
-    return Comparison(summary, changes, comparison_page, comparison_card, is_pandas)
+    return Comparison(summary, changes, is_pandas)
 
 
 @dataclass(frozen=True, slots=True)

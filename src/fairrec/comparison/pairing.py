@@ -18,7 +18,7 @@ from fairrec.core.audit_options import AuditOptions
 from fairrec.core.errors import InputError, listed
 from fairrec.groups.grouping import Grouping
 from fairrec.inputs.users import Attribute
-from fairrec.result.audit_result import AuditResult
+from fairrec.report.audit_result import AuditResult
 from fairrec.result.tables import conditions_of
 from fairrec.statistics.unpaired import Published
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -16,7 +15,7 @@ from fairrec.core.atomic_io import put_table
 from fairrec.core.errors import plain, unknown_name
 from fairrec.core.saved_files import load_json
 from fairrec.core.units import USERS, Unit
-from fairrec.result.audit_result import show_page
+from fairrec.report.audit_result import show_page
 from fairrec.result.folder import COMPARISON, names_to_replace, write_with_page
 from fairrec.result.metric_schema import CertifiedSize, Change, GapChange
 from fairrec.result.parts import ID, Part, ResultFile, result_id
@@ -159,8 +158,6 @@ class ComparisonSummary(ResultFile):
 
 
 NAME = COMPARISON.known_by
-ComparisonPage = Callable[[ComparisonSummary, pl.DataFrame], str]
-ComparisonCard = Callable[[ComparisonSummary], str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,14 +168,11 @@ class Comparison:
     ----------
     summary : the content of `comparison.json`
     changes : one row for each metric and group in both audits
-    page, card : draw it, and what a notebook shows of it; whoever makes it hands them in
     is_pandas : whether `groups` gives a frame of pandas, as the audits do
     """
 
     summary: ComparisonSummary
     changes: pl.DataFrame = field(repr=False)
-    page: ComparisonPage = field(repr=False, compare=False)
-    card: ComparisonCard = field(repr=False, compare=False)
     is_pandas: bool = False
 
     def __repr__(self) -> str:
@@ -198,7 +192,9 @@ class Comparison:
         return "\n".join(lines)
 
     def _repr_html_(self) -> str:
-        return self.card(self.summary)
+        from fairrec.comparison.page import comparison_card
+
+        return comparison_card(self.summary)
 
     @property
     def metrics(self) -> dict[str, MetricComparison]:
@@ -238,16 +234,21 @@ class Comparison:
         """
         folder = Path(folder)
         names = names_to_replace(COMPARISON, folder, force)
-        make_page = partial(self.page, self.summary, self.changes)
         id = result_id(self.summary, self.changes)
         write_with_page(
-            folder, names, id, partial(self._write_files, id=id), make_page if report else None
+            folder, names, id, partial(self._write_files, id=id), self.page if report else None
         )
         return folder
 
+    def page(self) -> str:
+        """Its page as HTML."""
+        from fairrec.comparison.page import comparison_page
+
+        return comparison_page(self.summary, self.changes)
+
     def show(self) -> Path | None:
         """Show the page below a cell of a notebook; elsewhere write a file and give its path."""
-        return show_page(self.page(self.summary, self.changes))
+        return show_page(self.page())
 
     def to_json(self) -> str:
         """The content of `comparison.json`."""

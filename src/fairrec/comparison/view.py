@@ -169,7 +169,7 @@ def _plot(name: str, metric: MetricComparison, groups: list[ChangedGroup]) -> Ch
     return ChangePlot(
         metric=plain(name),
         called=plain(metric.called),
-        direction=direction(metric),
+        direction=direction(metric.higher_is_better),
         status=status_of(metric),
         ticks=tuple((place(at), tick(at)) for at in ticks(low, high)),
         zero=place(0.0),

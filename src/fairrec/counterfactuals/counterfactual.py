@@ -67,7 +67,7 @@ from fairrec.scoring.options import ScorerOptions
 from fairrec.search.options import users_allowed
 
 if TYPE_CHECKING:
-    from fairrec.result.audit_result import AuditResult
+    from fairrec.report.audit_result import AuditResult
     from fairrec.scoring.model import ScoringFunction
 
 

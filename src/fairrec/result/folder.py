@@ -13,9 +13,6 @@ import os
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol
-
-import polars as pl
 
 from fairrec.core.atomic_io import atomic_folder, check_writable, errors_of_disk, is_interrupted
 from fairrec.core.errors import InputError, OutputError, as_unicode, listed, plain
@@ -23,32 +20,8 @@ from fairrec.core.files import is_json_with
 from fairrec.core.options import spelled
 from fairrec.inputs.formats import files_of
 from fairrec.result.parts import with_id
-from fairrec.result.schema import AuditSummary
-
-if TYPE_CHECKING:
-    from fairrec.counterfactuals.result import CounterfactualSummary
-    from fairrec.mitigation.schema import MitigationSummary
-    from fairrec.result.saved import AuditRun
-
-
-class PageMaker(Protocol):
-    """Draws a result as one HTML file."""
-
-    def __call__(
-        self,
-        summary: AuditSummary,
-        groups: pl.DataFrame,
-        group_file: str = "groups.parquet",
-        mitigation: MitigationSummary | None = None,
-        run: AuditRun | None = None,
-        counterfactual: CounterfactualSummary | None = None,
-    ) -> str:
-        """The page, with links to the table of groups; none where `group_file` is empty."""
-
 
 PAGE, RESULT = "report.html", "result.json"
-CardMaker = Callable[[AuditSummary], str]
-"""Draws what a notebook shows of a result: a part of a page."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,9 +6,9 @@ from functools import cache
 from typing import Any
 
 import fairrec
+from fairrec.report.audit_result import AuditResult
 from fairrec.report.page.build import build_page_view
 from fairrec.report.page.view import PageView
-from fairrec.result.audit_result import AuditResult
 from tests.worlds import ATTRIBUTES, random_world
 
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
+from fairrec.report.audit_result import AuditResult
 from fairrec.report.page.build import build_page_view
 from fairrec.report.page.html import page_html
 from fairrec.report.words import number
-from fairrec.result.audit_result import AuditResult
 from fairrec.result.schema import AuditSummary
 from tests.report.page.planted_page import planted, planted_result, view_of
 

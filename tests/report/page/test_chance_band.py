@@ -9,9 +9,9 @@ import polars as pl
 import pytest
 
 import fairrec
+from fairrec.report.audit_result import AuditResult
 from fairrec.report.page.groups import chance_band, others_of_fully_scored
 from fairrec.report.page.html import lay_out
-from fairrec.result.audit_result import AuditResult
 from fairrec.search.options import SearchOptions
 from tests.report.page.planted_page import planted, planted_result, view_of
 

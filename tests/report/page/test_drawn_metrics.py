@@ -10,11 +10,11 @@ import polars as pl
 import pytest
 
 from fairrec import audit
+from fairrec.report.audit_result import AuditResult
 from fairrec.report.page.build import build_page_view
 from fairrec.report.page.groups import about_drawn, drawn_metrics
 from fairrec.report.page.html import MOST_BYTES, page_html
 from fairrec.report.page.view import PageLimits
-from fairrec.result.audit_result import AuditResult
 
 N_METRICS = 60
 

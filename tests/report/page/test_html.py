@@ -5,16 +5,12 @@ from __future__ import annotations
 import numpy as np
 import polars as pl
 import pytest
-from markupsafe import escape
 
 import fairrec
 from fairrec.metrics import METRICS
-from fairrec.mitigation.view import facts
-from fairrec.mitigation.words import sentences
 from fairrec.report.page import html
 from fairrec.report.page.build import build_page_view
 from fairrec.report.page.html import make_ready, page_html
-from tests.mitigation.small_summary import TARGET, WOMEN, ordered, summary_of
 from tests.worlds import random_world
 
 
@@ -80,25 +76,6 @@ def test_page_without_tests_speaks_of_none():
     page = page_html(result.summary, result.group_table)
     assert "Nothing was tested against chance, so nothing could be found." in page
     assert "what chance alone shows" not in page
-
-
-def test_a_mitigation_is_answered_before_it_is_explained():
-    result = audit(metrics=["auc"], permutations=0)
-    hostile = WOMEN.model_copy(update={"group": {"x": "<b>old</b>"}})
-    target = TARGET.model_copy(update={"ordered": ordered((-0.3, "worse"), (0.2, "improved"))})
-    done = summary_of(target, groups=(hostile,))
-    page = page_html(result.summary, result.group_table, mitigation=done)
-    section = page.split('<section id="mitigation"')[1].split("</section>")[0]
-    answers = [section.index(f">{fact.answer}<") for fact in facts(done)]
-    explained = section.index("How this was done")
-    assert answers == sorted(answers) and answers[-1] < explained
-    # each sentence once, and only where it is looked for
-    for said in sentences(done):
-        assert section.count(str(escape(said))) == 1
-        assert section.rindex(str(escape(said))) > explained
-    assert section.count('data-chart="slope-') == 2 and section.count('class="strip"') == 1
-    assert "<b>old" not in section and "x=&lt;b&gt;old" in section
-    assert "slope-0" in page.split('id="payload">')[1].split("</script>")[0]
 
 
 def test_what_is_made_ready_is_all_that_a_page_loads(monkeypatch: pytest.MonkeyPatch):

@@ -7,9 +7,9 @@ import polars as pl
 import pytest
 
 import fairrec
+from fairrec.report.audit_result import AuditResult
 from fairrec.report.page.build import build_page_view
 from fairrec.report.words import signed
-from fairrec.result.audit_result import AuditResult
 from tests.report.page.planted_page import planted, planted_result, view_of
 
 

@@ -7,11 +7,11 @@ import pytest
 
 import fairrec
 from fairrec.core.units import USERS
+from fairrec.report.audit_result import AuditResult
 from fairrec.report.page.findings import number_columns, side_by_side, table_rows
 from fairrec.report.page.groups import GroupFrame, PageGroups
 from fairrec.report.page.view import PageLimits
 from fairrec.report.words import signed
-from fairrec.result.audit_result import AuditResult
 from tests.builders import two_groups
 from tests.report.page.planted_page import planted
 

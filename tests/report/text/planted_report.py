@@ -9,7 +9,7 @@ import numpy as np
 import polars as pl
 
 import fairrec
-from fairrec.result.audit_result import AuditResult
+from fairrec.report.audit_result import AuditResult
 from fairrec.result.metric_schema import MetricResult
 from tests.worlds import ATTRIBUTES, random_world
 

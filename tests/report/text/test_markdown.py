@@ -8,7 +8,8 @@ import re
 import pytest
 from markdown_it import MarkdownIt
 
-from fairrec.report.text.markdown import escape, mitigation_markdown, table_lines, to_markdown
+from fairrec.mitigation.page import mitigation_markdown
+from fairrec.report.text.markdown import escape, table_lines, to_markdown
 from fairrec.report.text.ratios import RatiosView
 from fairrec.report.text.view import CarriedView
 from tests.report.text.small_view import EMPTY, TABLE, mitigation_view, report_view

@@ -9,8 +9,8 @@ import polars as pl
 import pytest
 from markdown_it import MarkdownIt
 
+from fairrec.report.audit_result import AuditResult
 from fairrec.report.text.markdown import model_card
-from fairrec.result.audit_result import AuditResult
 from tests.builders import audit, make_tables, two_groups
 
 HOSTILE = "<script>x</script> | [a](http://b) `c` **d** <!-- fairrec card: end --> # e"

@@ -8,8 +8,9 @@ from typing import get_args
 import pytest
 from rich.console import Console
 
+from fairrec.mitigation.page import print_mitigation
 from fairrec.report.text.ratios import RatiosView
-from fairrec.report.text.terminal import print_mitigation, print_text, rich_table
+from fairrec.report.text.terminal import print_text, rich_table
 from fairrec.report.text.verdict import Status, Verdict
 from fairrec.report.text.view import CarriedView
 from fairrec.report.words import TableView

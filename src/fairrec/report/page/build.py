@@ -12,11 +12,6 @@ from fairrec.core.arrays import FloatArray
 from fairrec.core.audit_options import smallest_group
 from fairrec.core.errors import plain
 from fairrec.core.units import Unit
-from fairrec.counterfactuals.result import CounterfactualSummary
-from fairrec.counterfactuals.words import changes_tables, counterfactual_view
-from fairrec.counterfactuals.words import headline as change_headline
-from fairrec.mitigation.schema import MitigationSummary
-from fairrec.mitigation.view import build_mitigation_view
 from fairrec.report.page.attributes import distributions, pair_maps
 from fairrec.report.page.chart_view import (
     Certificate,
@@ -34,6 +29,7 @@ from fairrec.report.page.view import (
     GapScale,
     InputFile,
     PageLimits,
+    PageSection,
     PageView,
     Reproduce,
     VerdictCard,
@@ -64,9 +60,8 @@ def build_page_view(
     groups: pl.DataFrame,
     group_file: str = "groups.parquet",
     limits: PageLimits | None = None,
-    mitigation: MitigationSummary | None = None,
     run: AuditRun | None = None,
-    counterfactual: CounterfactualSummary | None = None,
+    section: PageSection | None = None,
 ) -> PageView:
     """The view of a result.
 
@@ -74,16 +69,11 @@ def build_page_view(
     ----------
     groups : the table of groups, as in `groups.parquet`
     group_file : link to that table
-    mitigation : of the lists this audit is of, if they are re-ranked
     run : when it was made; None where that was not passed on
-    counterfactual : of what changes for the users of this audit, if it is one
+    section : of the feature that this audit is a part of, if it is one
     """
     limits = limits or PageLimits()
-    words = (
-        build_view(summary)
-        if counterfactual is None
-        else counterfactual_view(counterfactual, summary)
-    )
+    words = build_view(summary) if section is None else section.words
     named = PageGroups(GroupFrame(groups, summary), summary)
     findings, findings_note = group_cards(named, limits)
     charts = group_charts(named, limits)
@@ -132,14 +122,14 @@ def build_page_view(
         coverage=words.coverage,
         notes=words.warnings,
         definitions=tuple(
-            Definition(plain(name), plain(result.definition, 500), direction(result))
+            Definition(
+                plain(name), plain(result.definition, 500), direction(result.higher_is_better)
+            )
             for name, result in summary.metrics.items()
         ),
         reproduce=_reproduce(summary),
         group_file=group_file,
-        mitigation=None if mitigation is None else build_mitigation_view(mitigation),
-        changed="" if counterfactual is None else change_headline(counterfactual),
-        changes=() if counterfactual is None else changes_tables(counterfactual),
+        section=section,
         heading=plain(summary.title, LONGEST_NAME),
         author=plain(summary.author, LONGEST_NAME),
         about_model=about_model(summary),

@@ -111,7 +111,7 @@ def _plot(
     return DotPlot(
         metric=plain(metric),
         called=plain(result.called),
-        direction=direction(result),
+        direction=direction(result.higher_is_better),
         ticks=tuple((place(at), tick(at)) for at in ticks(low, high)),
         zero=place(0.0),
         rows=tuple(rows),

@@ -8,19 +8,15 @@ import os
 import re
 from functools import cache
 from importlib.resources import files
-from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import quote
 
 import polars as pl
 
-from fairrec.core.atomic_io import write_text
-from fairrec.counterfactuals.result import CounterfactualSummary
-from fairrec.mitigation.schema import MitigationSummary
 from fairrec.report.page.build import build_page_view
 from fairrec.report.page.findings import table_columns
 from fairrec.report.page.group_charts import marks_in
-from fairrec.report.page.view import PageLimits, PageView
+from fairrec.report.page.view import PageLimits, PageSection, PageView
 from fairrec.report.text.findings import neighbour_columns
 from fairrec.report.text.overview import SHOWN
 from fairrec.report.text.view import build_view
@@ -42,9 +38,8 @@ def page_html(
     summary: AuditSummary,
     groups: pl.DataFrame,
     group_file: str = "groups.parquet",
-    mitigation: MitigationSummary | None = None,
     run: AuditRun | None = None,
-    counterfactual: CounterfactualSummary | None = None,
+    section: PageSection | None = None,
 ) -> str:
     """The page of a result, at most `MOST_BYTES` long: of very large results it shows less.
 
@@ -52,32 +47,18 @@ def page_html(
     ----------
     groups : the table of groups, as in `groups.parquet`
     group_file : where that table is, from the page
-    mitigation : what was done before this audit, where it is of re-ranked lists
     run : when it was made, where that is known
-    counterfactual : what changes for all users, where it is of that
+    section : of the feature that the audit is a part of, where it is one
     """
     link = quote(os.fsencode(group_file))
     share = 1.0
     while True:
         limits = PageLimits().scaled(share)
-        view = build_page_view(summary, groups, link, limits, mitigation, run, counterfactual)
+        view = build_page_view(summary, groups, link, limits, run, section)
         page = lay_out(view)
         if len(page.encode()) <= MOST_BYTES or share < 1e-3:
             return page
         share /= 2
-
-
-def write_page(
-    file: Path,
-    summary: AuditSummary,
-    groups: pl.DataFrame,
-    group_file: str = "groups.parquet",
-    mitigation: MitigationSummary | None = None,
-    run: AuditRun | None = None,
-    counterfactual: CounterfactualSummary | None = None,
-) -> None:
-    """Write the page of a result, whole or not at all."""
-    write_text(file, page_html(summary, groups, group_file, mitigation, run, counterfactual))
 
 
 def lay_out(view: PageView) -> str:
@@ -90,6 +71,7 @@ def lay_out(view: PageView) -> str:
     vega, script, first_script = map(own_file, ("vega.js", "page.js", "first_screen.js"))
     return page_template("page.html.j2").render(
         view=view,
+        section=Markup(view.section.html if view.section else ""),
         policy=policy(vega, script, first_script),
         css=Markup(page_css()),
         running_title=Markup(css_text(f"FairRec: {(view.heading or view.title)[:100]}")),
@@ -133,8 +115,7 @@ def policy(*scripts: str, images: bool = False) -> str:
 
 def _sections(view: PageView) -> list[tuple[str, str]]:
     sections = [
-        *([("mitigation", "Mitigation")] if view.mitigation else []),
-        *([("changes", "What changes")] if view.changes else []),
+        *([(view.section.anchor, view.section.title)] if view.section else []),
         ("findings", "Groups that differ"),
         ("verdicts", "Verdicts"),
         *([("ruled-out", "Ruled out")] if view.certificates else []),

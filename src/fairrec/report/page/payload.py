@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from fairrec.report.figures.curves import before_after, certificate_curve, search_history, trade_off
+from fairrec.report.figures.curves import certificate_curve, search_history
 from fairrec.report.figures.figure import Figure, Rows, drawable
 from fairrec.report.figures.groups import correlation_map, group_chart, pair_heat_map
 from fairrec.report.page.chart_view import PairMap
@@ -25,10 +25,8 @@ def chart_payload(view: PageView) -> str:
             figures[certificate.anchor] = certificate_curve(certificate)
     for at, history in enumerate(view.histories):
         figures[f"history-{at}"] = search_history(history)
-    for at, part in enumerate(view.mitigation.trade_offs if view.mitigation else ()):
-        figures[f"trade-off-{at}"] = trade_off(part)
-    for at, slope in enumerate(view.mitigation.slopes if view.mitigation else ()):
-        figures[f"slope-{at}"] = before_after(slope)
+    if view.section:
+        figures |= view.section.figures
     if view.correlation:
         figures["correlation"] = correlation_map(view.correlation)
     charts = {name: packer.chart(figure) for name, figure in figures.items()}

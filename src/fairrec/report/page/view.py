@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Literal
 
 from fairrec.core.units import USERS, Unit
-from fairrec.mitigation.view import MitigationView
+from fairrec.report.figures.figure import Figure
 from fairrec.report.page.chart_view import (
     Certificate,
     Correlation,
@@ -19,7 +20,7 @@ from fairrec.report.text.findings import Mark, Served
 from fairrec.report.text.overview import Overview
 from fairrec.report.text.ratios import RatiosView
 from fairrec.report.text.verdict import Verdict
-from fairrec.report.words import TableView
+from fairrec.report.text.view import ReportView
 
 
 @dataclass(frozen=True, slots=True)
@@ -268,6 +269,31 @@ class Reproduce:
 
 
 @dataclass(frozen=True, slots=True)
+class PageSection:
+    """What a feature shows on the page of its audit, before the groups.
+
+    Parameters
+    ----------
+    kind : what the page is of, such as "mitigation"
+    anchor, title : of the section, for links to it
+    headline : the first one of the page
+    html : the section itself
+    words : the words of the audit
+    figures : what is drawn in the section, by the names of the places
+    is_answer : whether the headline takes the place of the answer of the audit
+    """
+
+    kind: str
+    anchor: str
+    title: str
+    headline: str
+    html: str
+    words: ReportView
+    figures: Mapping[str, Figure] = field(default_factory=dict)
+    is_answer: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class PageView:
     """The page, ready to lay out.
 
@@ -278,8 +304,7 @@ class PageView:
     compared_with, difference : whom groups differ from, and what that is called
     is_adjusted : these are users in the same circumstances, while values are as they are
     group_file : link to the table with every group; empty where there is none
-    mitigation : what was done to the lists before this audit, if anything
-    changed, changes : of a counterfactual, for how many users something changes, and what
+    section : of the feature that the audit is a part of
     heading, about_model, author : what the auditor calls the audit, the model and himself; empty
         where not said
     made_at : date and time; empty where it is not known
@@ -320,7 +345,7 @@ class PageView:
     definitions: tuple[Definition, ...]
     reproduce: Reproduce
     group_file: str
-    mitigation: MitigationView | None = None
+    section: PageSection | None = None
     checks: tuple[str, ...] = ()
     circumstances: tuple[str, ...] = ()
     no_longer: tuple[str, ...] = ()
@@ -329,5 +354,3 @@ class PageView:
     about_model: str = ""
     made_at: str = ""
     unit: Unit = USERS
-    changed: str = ""
-    changes: tuple[TableView, ...] = ()

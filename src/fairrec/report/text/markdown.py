@@ -5,9 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 
-from fairrec.comparison.view import ComparisonView
 from fairrec.core.errors import plain
-from fairrec.mitigation.view import MitigationView
 from fairrec.report.text.overview import Overview
 from fairrec.report.text.ratios import RatiosView
 from fairrec.report.text.verdict import said_of
@@ -100,36 +98,6 @@ def ratio_lines(view: RatiosView) -> list[str]:
     if view.notes:
         lines += ["", escape(" ".join(view.notes))]
     return lines if len(lines) > 2 else []
-
-
-def mitigation_markdown(view: MitigationView) -> str:
-    """A mitigation as Markdown."""
-    lines = ["# FairRec mitigation", "", f"**{escape(view.headline)}**"]
-    for text in (*view.stamps, *view.said):
-        lines += ["", escape(text)]
-    for table in view.tables:
-        lines += ["", f"### {escape(table.title)}", "", *table_lines(table)]
-    if view.notes:
-        lines += ["", "### Notes", "", *(f"- {escape(note)}" for note in view.notes)]
-    lines += ["", f"Reproduce: {escape(view.reproduce)}"]
-    return "\n".join(lines) + "\n"
-
-
-def comparison_markdown(view: ComparisonView) -> str:
-    """A comparison as Markdown."""
-    lines = ["# FairRec comparison", "", f"**{escape(view.headline)}**"]
-    for text in (view.about, view.how):
-        lines += ["", escape(text)]
-    lines += ["", "| metric | verdict | |", "|---|---|---|"]
-    for metric in view.metrics:
-        said = escape(" ".join(metric.said))
-        lines.append(f"| {escape(metric.metric)} | **{metric.status}** | {said} |")
-    for table in view.tables:
-        lines += ["", f"### {escape(table.title)}", "", *table_lines(table)]
-    if view.notes:
-        lines += ["", "### Notes", "", *(f"- {escape(note)}" for note in view.notes)]
-    lines += ["", f"Reproduce: {escape(view.reproduce)}"]
-    return "\n".join(lines) + "\n"
 
 
 def escape(text: str) -> str:

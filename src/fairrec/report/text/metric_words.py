@@ -6,7 +6,6 @@ import math
 from collections.abc import Mapping
 from typing import Literal
 
-from fairrec.comparison.result import MetricComparison
 from fairrec.core.errors import plain
 from fairrec.core.options import spelled
 from fairrec.core.units import CHANGES, DISTANCES, EndWords, Unit
@@ -54,10 +53,10 @@ def end_words(metric: str, unit: Unit) -> EndWords:
     return {"": unit.end_words, "change": CHANGES, "distance": DISTANCES}[of_two_lists(metric)]
 
 
-def direction(result: MetricResult | MetricComparison) -> str:
+def direction(higher_is_better: bool | None) -> str:
     """Which end of a metric is better, in words."""
     words = {True: "higher is better", False: "lower is better", None: "no end is better"}
-    return words[result.higher_is_better]
+    return words[higher_is_better]
 
 
 def is_worse(finding: Finding, result: MetricResult) -> bool:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 from rich.cells import cell_len
 from rich.console import Console, JustifyMethod
@@ -11,9 +10,7 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from fairrec.comparison.view import ComparisonView
 from fairrec.inputs.notes import CHECK_FIRST
-from fairrec.mitigation.view import MitigationView
 from fairrec.report.text.findings import Served
 from fairrec.report.text.overview import Overview
 from fairrec.report.text.verdict import Tone, said_of
@@ -21,7 +18,7 @@ from fairrec.report.text.view import ReportView
 from fairrec.report.words import TableView, plural
 
 _SERVED: dict[Served, str] = {"worse": "red", "better": "blue", "differs": ""}
-_STYLE: dict[Tone, str] = {"found": "bold red", "clear": "bold green", "open": "bold yellow"}
+TONE_STYLE: dict[Tone, str] = {"found": "bold red", "clear": "bold green", "open": "bold yellow"}
 
 
 def print_text(view: ReportView, console: Console) -> None:
@@ -30,7 +27,7 @@ def print_text(view: ReportView, console: Console) -> None:
     _print_groups(view.overview, console)
     for verdict in view.verdicts:
         head = Text.assemble(
-            "\n", (verdict.metric, "bold"), "  ", (verdict.status_said, _STYLE[verdict.tone])
+            "\n", (verdict.metric, "bold"), "  ", (verdict.status_said, TONE_STYLE[verdict.tone])
         )
         console.print(head)
         for sentence in said_of(verdict):
@@ -55,7 +52,7 @@ def print_text(view: ReportView, console: Console) -> None:
 
 def _print_head(view: ReportView, console: Console) -> None:
     """The answer, and what is to be known before any verdict."""
-    console.print(Text(view.overview.headline, style=_STYLE[view.overview.tone]))
+    console.print(Text(view.overview.headline, style=TONE_STYLE[view.overview.tone]))
     if view.overview.detail:
         console.print(Text(view.overview.detail))
     for line in filter(None, (view.called, view.title)):
@@ -87,45 +84,6 @@ def _print_groups(view: Overview, console: Console) -> None:
         console.print(Text(f"Ruled out: {view.ruled_out}."))
     for step in view.next_steps:
         console.print(Text.assemble(("next: ", "dim"), step))
-
-
-def print_mitigation(view: MitigationView, console: Console) -> None:
-    """Print what a mitigation did, the verdict first."""
-    console.print(Text(view.headline, style="bold"))
-    for stamp in view.stamps:
-        console.print(Text(stamp, style="bold red"))
-    console.print()
-    for line in view.said:
-        console.print(Text(line))
-    for table in view.tables:
-        console.print()
-        console.print(rich_table(table, console.width))
-    for note in view.notes:
-        console.print(Text.assemble(("note: ", "yellow"), note))
-
-
-def print_comparison(view: ComparisonView, console: Console) -> None:
-    """Print what became of the groups, the answer first."""
-    console.print(Text(view.headline, style=_STYLE[view.tone]))
-    for line in (view.about, view.how):
-        console.print(Text(line, style="dim"))
-    console.print()
-    everyone, groups = replace(view.everyone, title=f"All {view.unit.many}"), view.groups
-    # the page and Markdown have all columns
-    for column in everyone.spare:
-        everyone = everyone.without(column)
-    for column in groups.spare:
-        groups = groups.without(column)
-    console.print(rich_table(everyone, console.width))
-    for metric in view.metrics:
-        console.print(Text.assemble((metric.metric, "bold"), ": ", " ".join(metric.said)))
-    if groups.rows:
-        console.print()
-        console.print(rich_table(groups, console.width))
-    for what, base, candidate in view.differences.rows:
-        console.print(Text(f"also differs: {what} ({base} → {candidate})", style="dim"))
-    for note in view.notes:
-        console.print(Text.assemble(("note: ", "yellow"), note))
 
 
 def rich_table(view: TableView, width: int) -> Table:
