@@ -39,7 +39,7 @@ def test_the_harm_shown_exceeds_what_matters_where_the_verdict_says_so(better):
     assert shown > 0
     for tolerance in (shown * 0.8, shown * 1.2):
         verdict = skewed(better=better, tolerance=f"stars={tolerance}").verdict.metrics["stars"]
-        assert (verdict.n_worse_by_more > 0) is (shown > tolerance)
+        assert (verdict.n_worse_beyond_tolerance > 0) is (shown > tolerance)
     either_way = numbers["fairrec/stars/difference_shown"]
     neutral = numbers_of(skewed())
     assert either_way == neutral["fairrec/stars/difference_shown"] >= shown

@@ -17,21 +17,22 @@ def test_a_verdict_has_the_outcome_that_matters_most_and_each_metric():
         *two_groups(80), by="group", metrics="mrr@2,coverage@2", tolerance="0.1", permutations=199
     )
     verdict = result.verdict
-    assert verdict.outcome == "worse by more"
-    assert verdict.metrics["mrr@2"].n_worse_by_more == 1
-    assert verdict.metrics["mrr@2"].outcome == "worse by more"
-    assert verdict.metrics["coverage@2"].outcome != "worse by more"
+    assert verdict.outcome == "worse beyond tolerance"
+    assert verdict.metrics["mrr@2"].n_worse_beyond_tolerance == 1
+    assert verdict.metrics["mrr@2"].outcome == "worse beyond tolerance"
+    assert verdict.metrics["coverage@2"].outcome != "worse beyond tolerance"
     assert [*verdict.metrics] == [*result.metrics]
-    assert "mrr@2: worse by more (groups by more: 1, extent unclear: 0, " in repr(verdict)
-    assert repr(verdict).startswith("worse by more\n")
+    first, told, _ = repr(verdict).split("\n")
+    assert first == "worse beyond tolerance"
+    assert "mrr@2: worse beyond tolerance (groups beyond tolerance: 1, extent unclear: 0" in told
 
 
 @pytest.mark.parametrize(
     ("columns", "outcome"),
     [
-        (["stars", "hits"], "not worse by more"),
-        (["stars"], "differs by more"),
-        (["hits"], "not worse by more"),
+        (["stars", "hits"], "within tolerance"),
+        (["stars"], "differs beyond tolerance"),
+        (["hits"], "within tolerance"),
     ],
 )
 def test_a_metric_without_a_better_end_differs_and_never_decides_beside_others(columns, outcome):
@@ -50,9 +51,11 @@ def test_a_metric_without_a_better_end_differs_and_never_decides_beside_others(c
     )
     assert result.verdict.outcome == outcome
     if "stars" in columns:
-        assert result.verdict.metrics["stars"].outcome == "differs by more"
-        assert {one.outcome for one in result.metrics["stars"].findings} == {"differs by more"}
-        assert {*result.groups("stars")["outcome"]} == {"differs by more"}
+        assert result.verdict.metrics["stars"].outcome == "differs beyond tolerance"
+        assert {one.outcome for one in result.metrics["stars"].findings} == {
+            "differs beyond tolerance"
+        }
+        assert {*result.groups("stars")["outcome"]} == {"differs beyond tolerance"}
 
 
 def test_the_verdict_of_a_saved_audit_is_the_same(tmp_path):

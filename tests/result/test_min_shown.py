@@ -77,7 +77,14 @@ OF_ALL = {
         *("n_significant", "n_not_listed"),
     },
     "MetricVerdict": {
-        *("n_worse_by_more", "n_worse", "n_better", "n_ruled_out", "n_open", "n_not_compared"),
+        *(
+            "n_worse_beyond_tolerance",
+            "n_worse",
+            "n_better",
+            "n_within_tolerance",
+            "n_inconclusive",
+            "n_not_compared",
+        ),
         "n_exceeding_at_worst",
     },
     "MissingUsers": {"n_users", "n_missing", "permutations"},
@@ -427,7 +434,14 @@ def test_verdicts_and_numbers_of_groups_stay(way: str):
         now = shown.metrics[name]
         assert now.model_dump(include=same) == result.model_dump(include=same)
         if result.verdict is not None:
-            counts = {"outcome", "n_worse_by_more", "n_worse", "n_better", "n_ruled_out", "n_open"}
+            counts = {
+                "outcome",
+                "n_worse_beyond_tolerance",
+                "n_worse",
+                "n_better",
+                "n_within_tolerance",
+                "n_inconclusive",
+            }
             assert now.verdict.model_dump(include=counts) == result.verdict.model_dump(
                 include=counts
             )

@@ -91,7 +91,7 @@ def compare(
     ...     return fairrec.audit(values=values, users=users, by="plan", better=better)
     >>> found = fairrec.compare(audited(free=3, paid=4), audited(free=1, paid=4), tolerance=0.5)
     >>> [(group.group, group.outcome) for group in found.metrics["clicks"].lost]
-    [({'plan': 'free'}, 'lost by more')]
+    [({'plan': 'free'}, 'lost beyond tolerance')]
     """
     (first, base_name), (last, candidate_name) = (
         _audit("base", base),
@@ -257,7 +257,7 @@ def _bounds(metrics: Iterable[str], side: Side) -> list[tuple[float, float] | No
 
 
 def _tolerance(given: Any, candidate: AuditResult, common: Common) -> Tolerance | None:
-    """What matters: as it is given, else as it was in the candidate's audit."""
+    """The tolerance: as it is given, else as it was in the candidate's audit."""
     if given is not None:
         amounts = declared(AuditOptions)["tolerance"].parsed("tolerance", given)
         return None if amounts is None else by_name(amounts, common.metrics)

@@ -112,13 +112,13 @@ class MetricComparison(Part):
         description="of these, groups in one audit only or with too few users for any interval"
     )
     n_lost: int = Field(description="groups shown to have lost; where no end is better, changed")
-    n_lost_by_more: int = Field(description="of these, by more than matters")
+    n_lost_beyond_tolerance: int = Field(description="of these, beyond tolerance")
     n_behind: int = Field(
         description="groups shown to have lost more, or gained less, than all others"
     )
     n_gained: int
     n_ruled_out: int = Field(
-        description="groups that did not lose, where something matters by more than that"
+        description="groups that did not lose, where a tolerance is set by more than that"
     )
     n_open: int
     ruled_out_from: int | None = Field(
@@ -129,7 +129,7 @@ class MetricComparison(Part):
         "are not shown to have lost; smallest size first"
     )
     lost: tuple[GroupComparison, ...] = Field(
-        description="groups shown to have lost, those by more than matters first; where neither "
+        description="groups shown to have lost, those beyond tolerance first; where neither "
         "end is better, those that changed. At most 50"
     )
     behind: tuple[GroupComparison, ...] = Field(
@@ -207,7 +207,7 @@ class Comparison:
         return self.summary.attributes
 
     def groups(self, metric: str | None = None) -> Any:
-        """One row per group; those that lost by more than matters first.
+        """One row per group; those that lost beyond tolerance first.
 
         Parameters
         ----------

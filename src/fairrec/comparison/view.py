@@ -36,7 +36,7 @@ Moved = Literal["worse", "better", "changed", "within"]
 ROWS_SHOWN = 24
 """Groups in the plot of a metric."""
 _PADDING = 0.04
-_LOST = ("lost by more", "changed by more", "lost", "changed")
+_LOST = ("lost beyond tolerance", "changed beyond tolerance", "lost", "changed")
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +59,7 @@ class ChangedGroup:
     @property
     def moved(self) -> Moved:
         """Which way, where that is shown."""
-        if self.outcome in ("changed", "changed by more"):
+        if self.outcome in ("changed", "changed beyond tolerance"):
             return "changed"
         return (
             "worse" if self.outcome in _LOST else "better" if self.outcome == "gained" else "within"

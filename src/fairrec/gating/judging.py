@@ -23,7 +23,7 @@ from fairrec.gating.release_rules import Trends, judge_over_releases
 from fairrec.report.words import numbers, percent, plural
 from fairrec.result.metric_schema import MetricResult
 from fairrec.result.schema import AuditSummary
-from fairrec.statistics.verdict import BY_MORE, RULED_OUT, WORSE, ruled_out_from
+from fairrec.statistics.verdict import BEYOND, WITHIN, WORSE, ruled_out_from
 
 
 def judge_affected(rule: Rule, affected: Affected | None, place: int) -> RuleOutcome:
@@ -174,8 +174,8 @@ def judge(rule: Rule, require: Require, measured: Measurements, number: int) -> 
     harms = measured.harms(rule)
     outcomes = harms.outcomes(limit)
     looked_at, must_pass = _scope(rule, require, harms, measured.summary)
-    is_failed = looked_at & (outcomes == BY_MORE)
-    is_open = must_pass & (outcomes != RULED_OUT)
+    is_failed = looked_at & (outcomes == BEYOND)
+    is_open = must_pass & (outcomes != WITHIN)
     outcome: Passing = "passed"
     if is_failed.any():
         outcome = "failed"
@@ -201,7 +201,7 @@ def judge(rule: Rule, require: Require, measured: Measurements, number: int) -> 
         # of what is open, the limit with which it would not be
         least_limit=float(harms.interval.high[must_pass].max(initial=0.0)),
         # what is shown worse, but may be within the limit, is not ruled out either
-        ruled_out_from=ruled_out_from(outcomes[looked_at] != RULED_OUT, harms.support[looked_at]),
+        ruled_out_from=ruled_out_from(outcomes[looked_at] != WITHIN, harms.support[looked_at]),
         at_worst=_beyond_at_worst(harms, must_pass, limit),
     )
     return RuleOutcome(
@@ -252,7 +252,7 @@ def _limit(rule: Rule, about: MetricResult) -> float:
     if about.verdict is None or about.verdict.tolerance is None:
         name = "tolerance" if rule.kind == "baseline" else "max_worse"
         raise InputError(
-            f"has no limit, and nothing was said to matter in the audit. Add {name} = 0.03, or "
+            f"has no limit, and the audit has no tolerance. Add {name} = 0.03, or "
             f"audit with {spelled('tolerance', 0.03)}"
         )
     return about.verdict.tolerance

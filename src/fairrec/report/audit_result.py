@@ -71,10 +71,10 @@ class AuditVerdict:
 
     Parameters
     ----------
-    outcome : that of the metrics which matters most: "worse by more" (than matters), "worse",
-        "inconclusive" or "not worse by more". Metrics of which neither end is better decide only
-        where there are no others: "differs by more", "differs", "inconclusive" or "differs by no
-        more". None where nothing was tested
+    outcome : the worst of the metrics: "worse beyond tolerance", "worse", "inconclusive" or "within
+        tolerance". Metrics of which neither end is better decide only where there are no others:
+        "differs beyond tolerance", "differs", "inconclusive" or "within tolerance". None where
+        nothing was tested
     metrics : metric -> how many groups are worse, ruled out and open, and the certificate
     """
 
@@ -84,9 +84,9 @@ class AuditVerdict:
     def __repr__(self) -> str:
         """The outcome, and a line for each metric."""
         lines = [
-            f"  {plain(name)}: {one.outcome} (groups by more: {one.n_worse_by_more:,}, extent "
-            f"unclear: {one.n_worse:,}, ruled out: {one.n_ruled_out:,}{_rests(one)}, open: "
-            f"{one.n_open:,})"
+            f"  {plain(name)}: {one.outcome} (groups beyond tolerance: "
+            f"{one.n_worse_beyond_tolerance:,}, extent unclear: {one.n_worse:,}, within tolerance: "
+            f"{one.n_within_tolerance:,}{_rests(one)}, inconclusive: {one.n_inconclusive:,})"
             for name, one in self.metrics.items()
         ]
         return "\n".join([self.outcome or "not tested", *lines])

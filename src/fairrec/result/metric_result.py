@@ -41,7 +41,13 @@ from fairrec.statistics.metric_analysis import (
 from fairrec.statistics.missing import Standing
 from fairrec.statistics.ratios import WhyNot
 from fairrec.statistics.unknown import UnknownBounds, listed_bounds
-from fairrec.statistics.verdict import BY_MORE, RULED_OUT, WORSE, MetricVerdict, outcome_names
+from fairrec.statistics.verdict import (
+    BEYOND,
+    WITHIN,
+    WORSE,
+    MetricVerdict,
+    outcome_names,
+)
 
 
 def ratios_part(
@@ -304,7 +310,7 @@ def _verdict(
         largest = harm(
             _at_worst(i, bounds, analysis), analysis.measured.metrics[i].metric.higher_is_better
         )
-        exceeding = np.flatnonzero((verdict.of_groups == RULED_OUT) & (largest > verdict.tolerance))
+        exceeding = np.flatnonzero((verdict.of_groups == WITHIN) & (largest > verdict.tolerance))
         if len(exceeding):
             worst = int(exceeding[np.argmax(largest[exceeding])])
             (at_worst,) = _unknown(i, [worst], bounds, analysis)
@@ -312,13 +318,13 @@ def _verdict(
         outcome=verdict.outcome,
         alternative=verdict.alternative,
         tolerance=verdict.tolerance,
-        n_worse_by_more=int((verdict.of_groups == BY_MORE).sum()),
+        n_worse_beyond_tolerance=int((verdict.of_groups == BEYOND).sum()),
         n_worse=int((verdict.of_groups == WORSE).sum()),
         n_better=verdict.scope.n_better,
-        n_ruled_out=verdict.scope.n_ruled_out,
+        n_within_tolerance=verdict.scope.n_within_tolerance,
         n_exceeding_at_worst=len(exceeding),
         at_worst=at_worst,
-        n_open=verdict.scope.n_open,
+        n_inconclusive=verdict.scope.n_inconclusive,
         ruled_out_from=verdict.scope.ruled_out_from,
         open_share=verdict.scope.open_share,
         n_not_compared=verdict.scope.n_not_compared,

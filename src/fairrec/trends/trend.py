@@ -295,7 +295,7 @@ def _together(followed: Followed, releases: Sequence[Release]) -> dict[int, Wors
 
 
 def _rank(line: TrendLine) -> tuple[Any, ...]:
-    """What matters most first: worse since, then findings, then by name."""
+    """Worse since first, then findings, then by name."""
     since = line.worse_since
     conditions = sorted((plain(name), str(value)) for name, value in line.group.items())
     return (

@@ -40,12 +40,12 @@ def test_what_matters_is_beside_it():
     for part in view_of(result).certificates:
         assert part.tolerance == 0.2
         below = next(step for step in part.steps if step.harm < 0.2)
-        said = f"More than 0.200, which matters, is ruled out from {below.size:,} users on."
+        said = f"More than the tolerance, 0.200, is ruled out from {below.size:,} users on."
         assert said in part.alternative
     first = result.metrics["auc"].verdict.certificate[:1]
     alone = with_verdict(result, certificate=first, tolerance=0.0001)
     said = build_page_view(alone, result.group_table).certificates[0].alternative
-    assert "More than 0.000100, which matters, is ruled out for no size." in said
+    assert "More than the tolerance, 0.000100, is ruled out for no size." in said
 
 
 def test_its_section_is_after_the_verdicts_and_not_there_without_a_test():

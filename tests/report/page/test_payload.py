@@ -6,14 +6,12 @@ import json
 from dataclasses import replace
 from typing import Any
 
-from fairrec.mitigation.view import TradeOff, TradeOffLine
 from fairrec.report.figures.curves import certificate_curve
 from fairrec.report.figures.figure import Rows
 from fairrec.report.figures.groups import group_chart, pair_heat_map
 from fairrec.report.page.payload import chart_payload, pair_names
 from fairrec.report.page.view import PageView
 from tests.report.figures.drawing import page_view
-from tests.report.text.small_view import mitigation_view
 
 
 def unpacked(columns: dict[str, Any], texts: list[str]) -> Rows:
@@ -82,11 +80,3 @@ def test_nothing_in_it_ends_the_script_it_stands_in():
     text = chart_payload(replace(view, pairs=(pair,)))
     assert "<" not in text
     assert "</script><b> and" in json.loads(text)["pairs"][0]["words"]
-
-
-def test_curves_of_a_mitigation_are_among_the_charts():
-    lines = (TradeOffLine(0.0, 0.2, "some"), TradeOffLine(1.0, 0.3, "some"))
-    curve = TradeOff("urd@5", True, 0.5, lines, "in words")
-    with_curves = replace(pairs_alone(0), mitigation=mitigation_view(trade_offs=(curve, curve)))
-    charts = json.loads(chart_payload(with_curves))["charts"]
-    assert {name for name in charts if name.startswith("trade")} == {"trade-off-0", "trade-off-1"}

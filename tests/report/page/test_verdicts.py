@@ -23,7 +23,7 @@ def test_what_matters_most_comes_first_and_the_untested_last():
     text = said(m1="not tested", m2="worse", m3="inconclusive", m4="worse", m5="worse")
     assert text == "Groups worse off in m2, m4 and m5; inconclusive in m3; not tested: m1."
     assert said(m1="worse").count(" and ") == 0
-    text = said(m1="not worse by more than matters", m2="worse by more than matters", m3="differs")
+    text = said(m1="within tolerance", m2="worse beyond tolerance", m3="differs")
     assert re.findall(r"m\d", text) == ["m2", "m3", "m1"]
 
 
@@ -41,13 +41,12 @@ def test_without_a_test_nothing_is_cleared():
 def test_what_is_inconclusive_is_said_before_what_is_clear():
     text = said(
         m1="same for everyone",
-        m2="not worse by more than matters",
+        m2="within tolerance",
         m3="inconclusive",
         m4="not tested",
     )
     assert text == (
-        "Inconclusive in m3; not worse by more than matters in m2; the same for everyone: m1; "
-        "not tested: m4."
+        "Inconclusive in m3; within tolerance in m2; the same for everyone: m1; not tested: m4."
     )
 
 

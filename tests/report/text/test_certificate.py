@@ -21,7 +21,7 @@ def certified(
     """A summary of metrics of which so much is ruled out: size, harm and number of groups."""
     summary = planted_result().summary
     auc = summary.metrics["auc"]
-    counts = {"n_worse": n_worse, "n_worse_by_more": 0, "n_not_compared": 0}
+    counts = {"n_worse": n_worse, "n_worse_beyond_tolerance": 0, "n_not_compared": 0}
     metrics: dict[str, Any] = {}
     for name, points in steps.items():
         certificate = tuple(

@@ -20,6 +20,6 @@ def test_only_where_an_end_is_better_one_is_best(higher_is_better, ends, words):
     auc = planted_result().metrics["auc"]
     result = auc.model_copy(update={"higher_is_better": higher_is_better})
     assert end_names(result) == ends
-    assert (worse_word(result), harm_word(result), direction(result)) == words
+    assert (worse_word(result), harm_word(result), direction(higher_is_better)) == words
     assert auc.findings[0].difference < 0
     assert is_worse(auc.findings[0], result) == (higher_is_better is not False)

@@ -56,11 +56,11 @@ def test_a_card_has_who_the_verdict_findings_ratios_and_limits():
         assert said in html
     assert f"FairRec {result.summary.fairrec_version}" in html
     (_, verdict) = tables["Verdict"]
-    assert verdict[:2] == ["mrr@2", "worse by more than matters"]
+    assert verdict[:2] == ["mrr@2", "worse beyond tolerance"]
     columns, finding = tables[headings[3]]
     found = dict(zip(columns, finding, strict=True))
     assert (found["group"], found["users"]) == ("group=odd", "40")
-    assert found["verdict"] == "worse by more than matters"
+    assert found["verdict"] == "worse beyond tolerance"
     assert found["shrunken"].startswith("\u2212")
     columns, *rows = tables["Impact ratios"]
     # nobody of the odd users is above the median, and all others are

@@ -67,7 +67,7 @@ def test_a_metric_without_a_better_end_changes_neither_tone_nor_answer_of_the_ot
     )
     alone = answer_of(audit_of({"c": 0.0}, tolerance="c=0.05"))
     assert alone.tone == "clear"
-    assert alone.headline.startswith("No group of a single attribute differs by more than matters")
+    assert alone.headline.startswith("Every group of a single attribute is within tolerance")
 
 
 def test_nothing_found_is_no_all_clear():
@@ -82,7 +82,7 @@ def test_nothing_found_is_no_all_clear():
 def test_what_is_ruled_out_is_the_all_clear():
     found = answer_of(audit_of({"a": 0.0}, tolerance="0.08"))
     assert found.tone == "clear"
-    assert found.headline.startswith("No group of a single attribute is worse by more than matters")
+    assert found.headline.startswith("Every group of a single attribute is within tolerance")
 
 
 def test_one_open_metric_is_enough_to_withhold_it():

@@ -75,9 +75,9 @@ def test_what_carries_a_finding_is_said_below_it_in_a_sentence():
 
 OPEN = {
     *("inconclusive", "same for everyone", "same for all", "not tested", "differs"),
-    *("differs by more than matters", "differs, may be less than matters"),
+    *("differs beyond tolerance", "differs"),
 }
-CLEAR = {"not worse by more than matters", "differs by no more than matters"}
+CLEAR = {"within tolerance"}
 
 
 def test_a_verdict_has_its_colour():

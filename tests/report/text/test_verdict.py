@@ -40,7 +40,7 @@ def test_with_an_amount_that_matters_a_verdict_names_its_scope():
     given = {"users": users, "by": "gender", "metrics": "auc", "permutations": 99}
     large = fairrec.audit(predictions, **given, tolerance="auc=0.5")
     (verdict,) = build_view(large.summary).verdicts
-    assert (verdict.status, verdict.tone) == ("not worse by more than matters", "clear")
+    assert (verdict.status, verdict.tone) == ("within tolerance", "clear")
     assert verdict.ruled_out.startswith("Not worse by more than 0.500: 2 groups; none is open.")
     small = fairrec.audit(predictions, **given, tolerance=0.001)
     (verdict,) = build_view(small.summary).verdicts
@@ -52,8 +52,8 @@ def test_whether_a_harm_matters_is_said_of_the_worst_group():
     found = planted_result().metrics["auc"]
     summary = planted_result().summary
     for amount, outcome, status in (
-        (0.001, "worse by more", "worse by more than matters"),
-        (0.9, "worse", "worse, may be less than matters"),
+        (0.001, "worse beyond tolerance", "worse beyond tolerance"),
+        (0.9, "worse", "worse"),
     ):
         verdict = found.verdict.model_copy(update={"tolerance": amount, "outcome": outcome})
         findings = tuple(
@@ -62,7 +62,7 @@ def test_whether_a_harm_matters_is_said_of_the_worst_group():
         changed = found.model_copy(update={"verdict": verdict, "findings": findings})
         said = verdict_of("auc", changed, summary)
         assert (said.status, said.tone) == (status, "found")
-        assert f"by more than {number(amount)}, which matters" in said.headline
+        assert f"beyond the tolerance of {number(amount)}" in said.headline
         assert ("is not shown" in said.headline) == (outcome == "worse")
 
 

@@ -198,15 +198,12 @@ def _reproduce(summary: AuditSummary) -> Reproduce:
 
 
 _CLAUSES: dict[Status, str] = {
-    "worse by more than matters": "groups worse off by more than matters in",
-    "worse, may be less than matters": "groups worse off, perhaps by less than matters, in",
+    "worse beyond tolerance": "groups worse off beyond tolerance in",
     "worse": "groups worse off in",
-    "differs by more than matters": "groups differ by more than matters in",
-    "differs, may be less than matters": "groups differ, perhaps by less than matters, in",
+    "differs beyond tolerance": "groups differ beyond tolerance in",
     "differs": "groups differ in",
     "inconclusive": "inconclusive in",
-    "not worse by more than matters": "not worse by more than matters in",
-    "differs by no more than matters": "no difference beyond what matters in",
+    "within tolerance": "within tolerance in",
     "same for everyone": "the same for everyone:",
     "same for all": "the same for all:",
     "not tested": "not tested:",
@@ -215,7 +212,7 @@ _CLAUSES: dict[Status, str] = {
 
 
 def answer(verdicts: tuple[Verdict, ...]) -> str:
-    """The answer in one sentence, what matters most first."""
+    """The answer in one sentence, the worst verdict first."""
     if all(verdict.status == "not tested" for verdict in verdicts):
         return "Nothing was tested against chance."
     said = []

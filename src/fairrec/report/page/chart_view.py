@@ -166,7 +166,7 @@ class Certificate:
     Parameters
     ----------
     largest : users of the largest group
-    tolerance : the smallest harm worth acting on, where it was given
+    tolerance : the largest harm that is accepted, where it was set
     harm_name, size_name : of the axes
     rows : size, harm and groups as text
     """

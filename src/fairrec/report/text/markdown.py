@@ -182,7 +182,7 @@ def _who(summary: AuditSummary, view: ReportView, about: str) -> list[str]:
         if one.n_missing
     ]
     said += [f"Not known: {', '.join(unknown)}"] if unknown else []
-    said.append(f"What counts as a harm that matters: {plain(summary.tolerance or 'not said')}")
+    said.append(f"Tolerance: {plain(summary.tolerance or 'not set')}")
     return [f"- {escape(line)}" for line in said]
 
 

@@ -270,7 +270,7 @@ def _by_how_much(points: Mapping[str, CertifiedSize], summary: AuditSummary) -> 
 
 
 def curve_in_words(result: MetricResult, verdict: MetricVerdict, summary: AuditSummary) -> str:
-    """The smallest and the largest groups of the curve, and what matters beside it."""
+    """The smallest and the largest groups of the curve, and the tolerance beside it."""
     steps = verdict.certificate
     word = worse_word(result)
     said = []
@@ -288,7 +288,7 @@ def curve_in_words(result: MetricResult, verdict: MetricVerdict, summary: AuditS
     if verdict.tolerance is not None and steps:
         below = next((step for step in steps if step.harm < verdict.tolerance), None)
         where = "for no size" if below is None else f"from {below.support:,} {summary.unit.many} on"
-        said.append(f"More than {number(verdict.tolerance)}, which matters, is ruled out {where}.")
+        said.append(f"More than the tolerance, {number(verdict.tolerance)}, is ruled out {where}.")
     if verdict.n_not_compared:
         n = plural(verdict.n_not_compared, "group")
         said.append(f"Of {n} that cannot be compared nothing is ruled out.")
@@ -316,4 +316,4 @@ def _scope(smallest: CertifiedSize, summary: AuditSummary) -> str:
 
 
 def _is_named(verdict: MetricVerdict) -> bool:
-    return verdict.n_worse + verdict.n_worse_by_more > 0
+    return verdict.n_worse + verdict.n_worse_beyond_tolerance > 0
