@@ -78,7 +78,7 @@ def write(home: str) -> dict[str, float]:
 
     started = time.perf_counter()
     from fairrec.report.page.html import page_html
-    from fairrec.result.saved import load_groups, load_saved
+    from fairrec.result.folder import load_groups, load_saved
 
     file = Path(home) / "report.html"
     summary, id = load_saved(home)

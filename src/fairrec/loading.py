@@ -22,16 +22,14 @@ from fairrec.result.folder import (
     COUNTERFACTUAL,
     TREND,
     kind_in,
-    refuse_no_audit,
-)
-from fairrec.result.parts import load_part
-from fairrec.result.saved import (
     load_audit_run,
     load_groups,
     load_per_user,
     load_saved,
     load_table,
+    refuse_no_audit,
 )
+from fairrec.result.parts import load_part
 from fairrec.trends.result import TrendResult, load_trend
 
 Audited = AuditResult | MitigationResult | CounterfactualResult | str | Path

@@ -16,7 +16,7 @@ from fairrec.core.errors import InputError
 from fairrec.counts.foreign import with_info
 from fairrec.counts.merging import merged
 from fairrec.counts.table import write_counts
-from fairrec.report.text.view import build_view
+from fairrec.report.view import build_view
 from tests.counts.small_counts import counts_of, halves, tables, values
 
 DRAWN = {

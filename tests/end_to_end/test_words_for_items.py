@@ -23,9 +23,8 @@ from fairrec.core.units import ITEMS, USERS, Unit
 from fairrec.gating.formats import to_annotations, to_junit, to_text
 from fairrec.gating.formats import to_markdown as gate_markdown
 from fairrec.report.audit_result import AuditResult
-from fairrec.report.text.markdown import model_card, to_markdown
-from fairrec.report.text.terminal import print_text
-from fairrec.report.text.view import build_view
+from fairrec.report.text import model_card, print_text, to_markdown
+from fairrec.report.view import build_view
 from fairrec.trends.words import print_trend, trend_markdown, trend_view
 from tests.report.items_audits import OUTSIDE, items_result
 

@@ -14,8 +14,8 @@ from fairrec.core.errors import InputError
 from fairrec.gating.harms import difference_harms
 from fairrec.report.audit_result import AuditResult
 from fairrec.report.page.html import page_html
-from fairrec.report.text.markdown import to_markdown
-from fairrec.report.text.view import build_view
+from fairrec.report.text import to_markdown
+from fairrec.report.view import build_view
 from fairrec.report.words import percent, signed
 from tests.gating.judged_world import policy_of
 

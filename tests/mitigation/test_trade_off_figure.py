@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from fairrec.mitigation.page import trade_off
 from fairrec.mitigation.view import TradeOff, TradeOffLine
-from fairrec.report.figures.figure import BETTER, WORSE
+from fairrec.report.page.vega import BETTER, WORSE
 from tests.report.figures.drawing import svg
 
 

@@ -8,9 +8,9 @@ import polars as pl
 import pytest
 
 import fairrec
+from fairrec.auditing.plan_schema import PlannedGroups
 from fairrec.core.audit_options import AuditOptions
 from fairrec.core.errors import FairRecError, InputError, UnknownNameError
-from fairrec.result.plan_schema import PlannedGroups
 
 USERS = pl.DataFrame(
     {"user_id": range(1000), "gender": ["F", "M"] * 500, "age": [10, 20, 20, 20, 20] * 200}

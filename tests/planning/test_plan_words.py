@@ -1,7 +1,6 @@
 from __future__ import annotations
 
-from fairrec.planning.words import plan_view
-from fairrec.result.plan_schema import (
+from fairrec.auditing.plan_schema import (
     Cost,
     Expected,
     Needed,
@@ -10,6 +9,7 @@ from fairrec.result.plan_schema import (
     PlannedGroups,
     Spread,
 )
+from fairrec.planning.words import plan_view
 
 FACTS = PlanFacts(
     fairrec_version="1",

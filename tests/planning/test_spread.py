@@ -7,11 +7,11 @@ import pytest
 
 import fairrec
 from fairrec.auditing.options import PlanOptions
+from fairrec.auditing.plan_schema import Spread
 from fairrec.core.errors import InputError
 from fairrec.metrics.parsing import parse_metric
 from fairrec.metrics.value_columns import metric_of_column
 from fairrec.planning.plan import spread_of
-from fairrec.result.plan_schema import Spread
 from tests.auditing.plan_builders import make_plan, write_world
 
 USERS = pl.DataFrame({"user_id": range(100), "gender": ["F", "M"] * 50})

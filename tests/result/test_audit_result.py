@@ -7,7 +7,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from fairrec.result.saved import load_groups, load_saved, load_summary
+from fairrec.result.folder import load_groups, load_saved, load_summary
 from tests.builders import audit, make_tables, two_groups
 
 

@@ -7,7 +7,7 @@ import math
 import numpy as np
 import pytest
 
-from fairrec.result.changes import change_between, change_of, gap_change
+from fairrec.result.metric_result import change_between, change_of, gap_change
 from tests.compared_audits import audited, users_table
 
 NAN = np.nan

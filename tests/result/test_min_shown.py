@@ -16,12 +16,12 @@ import fairrec
 from fairrec.core.errors import InputError
 from fairrec.report.audit_result import AuditResult
 from fairrec.report.page.html import page_html
-from fairrec.report.text.markdown import to_markdown
-from fairrec.report.text.view import build_view
+from fairrec.report.text import to_markdown
+from fairrec.report.view import build_view
+from fairrec.result.folder import load_groups, load_saved, load_summary
 from fairrec.result.metric_schema import Detectable, Interaction, Neighbour, UndecidedGroup
 from fairrec.result.min_shown import without_small
 from fairrec.result.parts import GroupValue
-from fairrec.result.saved import load_groups, load_saved, load_summary
 from fairrec.result.schema import (
     AuditSummary,
     CatalogueExposure,

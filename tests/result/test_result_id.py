@@ -12,8 +12,8 @@ import pytest
 
 import fairrec
 from fairrec.core.errors import InputError
+from fairrec.result.folder import load_audit_run, load_groups, load_saved
 from fairrec.result.parts import ID
-from fairrec.result.saved import load_audit_run, load_groups, load_saved
 from tests.builders import audit, two_groups
 from tests.mitigation.planted import mitigate, planted
 

@@ -12,9 +12,9 @@ import pytest
 
 from fairrec.auditing import named_result as workflow
 from fairrec.core.errors import InputError, OutputError
-from fairrec.report.text.markdown import to_markdown
-from fairrec.report.text.view import build_view
-from fairrec.result.saved import AuditRun, load_audit_run, load_saved, load_summary, place_of
+from fairrec.report.text import to_markdown
+from fairrec.report.view import build_view
+from fairrec.result.folder import AuditRun, load_audit_run, load_saved, load_summary, place_of
 from tests.builders import audit, make_tables, two_groups
 
 HOSTILE = "client <script>alert(1)</script>; 'acme' é"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from fairrec.core.errors import InputError
-from fairrec.result.saved import load_per_user, load_summary
+from fairrec.result.folder import load_per_user, load_summary
 from tests.builders import audit, two_groups
 
 

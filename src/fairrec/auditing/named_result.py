@@ -18,7 +18,7 @@ from fairrec.metrics import MetricAtK
 from fairrec.metrics.circumstances import OF_LISTS, counted_circumstances
 from fairrec.metrics.measured import Measured, tied_lists, values_in_random_order
 from fairrec.report.audit_result import AuditResult
-from fairrec.result.saved import audit_run
+from fairrec.result.folder import audit_run
 from fairrec.result.schema import DifferingCircumstance
 from fairrec.result.summary import audit_summary, differing_part, given_part
 from fairrec.result.tables import group_table, per_user_table

@@ -12,6 +12,7 @@ from typing import Any
 import polars as pl
 
 from fairrec.auditing.options import AUDITED, NOT_PLANNED, SETTINGS
+from fairrec.auditing.plan_schema import PlanFacts, PlannedCode, PlannedTable
 from fairrec.core.atomic_io import errors_of_disk, write_text
 from fairrec.core.audit_options import AuditOptions
 from fairrec.core.errors import OutputError, as_unicode, listed, plain
@@ -24,7 +25,6 @@ from fairrec.inputs.users import users_sum
 from fairrec.metrics.own_code import OwnCode, own_code
 from fairrec.metrics.parsing import parse_metric
 from fairrec.report.audit_result import AuditResult
-from fairrec.result.plan_schema import PlanFacts, PlannedCode, PlannedTable
 from fairrec.result.schema import AuditSummary, InputSummary
 
 EXPECTED = {

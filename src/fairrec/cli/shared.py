@@ -167,9 +167,8 @@ def print_result(result: AuditResult, output_format: Format, out: Path | None = 
     ----------
     out : where it is written
     """
-    from fairrec.report.text.markdown import to_markdown
-    from fairrec.report.text.terminal import print_text
-    from fairrec.report.text.view import build_view
+    from fairrec.report.text import print_text, to_markdown
+    from fairrec.report.view import build_view
 
     folder = "AUDIT" if out is None else shlex.quote(str(out))
     print_as(

@@ -41,9 +41,15 @@ def report_command(
     from fairrec.mitigation.mitigation_result import load_mitigation
     from fairrec.mitigation.page import mitigation_page
     from fairrec.report.page.html import page_html
-    from fairrec.result.folder import COMPARISON, TREND, kind_in
+    from fairrec.result.folder import (
+        COMPARISON,
+        TREND,
+        kind_in,
+        load_audit_run,
+        load_groups,
+        load_saved,
+    )
     from fairrec.result.parts import result_id, with_id
-    from fairrec.result.saved import load_audit_run, load_groups, load_saved
     from fairrec.trends.page import trend_page
     from fairrec.trends.result import load_trend
 

@@ -49,8 +49,8 @@ from fairrec.metrics.tolerance import by_name
 from fairrec.metrics.value_columns import metric_named
 from fairrec.report.audit_result import AuditResult
 from fairrec.report.words import percent
-from fairrec.result.changes import change_between, change_of
 from fairrec.result.folder import name_of
+from fairrec.result.metric_result import change_between, change_of
 from fairrec.result.metric_schema import Change, MetricResult
 from fairrec.result.schema import AuditSummary
 from fairrec.result.summary import options_of

@@ -20,8 +20,7 @@ from fairrec.comparison.view import (
 )
 from fairrec.core.errors import plain
 from fairrec.report.page.html import TONE, css_text, page_css, page_template, policy
-from fairrec.report.text.markdown import escape, table_lines
-from fairrec.report.text.terminal import TONE_STYLE, rich_table
+from fairrec.report.text import TONE_STYLE, escape, rich_table, table_lines
 from fairrec.report.words import TableView
 
 ROWS_OF_TABLE = 1000

@@ -16,7 +16,7 @@ from fairrec.comparison.result import (
 )
 from fairrec.core.arrays import IntArray
 from fairrec.core.errors import InputError, plain
-from fairrec.result.changes import gap_change
+from fairrec.result.metric_result import gap_change
 from fairrec.result.metric_schema import CertifiedSize, Change, MetricResult
 from fairrec.result.schema import AuditSummary
 from fairrec.result.tables import group_in

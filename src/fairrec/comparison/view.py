@@ -14,10 +14,10 @@ from fairrec.comparison.result import ComparisonSummary, GroupComparison, Metric
 from fairrec.comparison.words import about, headline, how, said_of, status_of, tone_of
 from fairrec.core.errors import plain
 from fairrec.core.units import USERS, Unit
-from fairrec.report.page.dot_plot import ticks
-from fairrec.report.text.metric_words import direction, p_of_gap
-from fairrec.report.text.verdict import Tone
-from fairrec.report.text.view import LONGEST_LINE
+from fairrec.report.metric_words import direction, p_of_gap
+from fairrec.report.page.groups import ticks
+from fairrec.report.verdict import Tone
+from fairrec.report.view import LONGEST_LINE
 from fairrec.report.words import (
     TableView,
     confidence,

@@ -11,8 +11,8 @@ from fairrec.comparison.result import (
 from fairrec.core.errors import plain
 from fairrec.core.options import Blank, spelled
 from fairrec.core.units import Unit
-from fairrec.report.text.metric_words import USUAL_SIZE
-from fairrec.report.text.verdict import Tone
+from fairrec.report.metric_words import USUAL_SIZE
+from fairrec.report.verdict import Tone
 from fairrec.report.words import (
     confidence,
     group_label,

@@ -8,7 +8,7 @@ from fairrec.counterfactuals.result import CounterfactualSummary
 from fairrec.counterfactuals.words import changes_tables, counterfactual_view, headline
 from fairrec.report.page.html import page_html, page_template
 from fairrec.report.page.view import PageSection
-from fairrec.result.saved import AuditRun
+from fairrec.result.folder import AuditRun
 from fairrec.result.schema import AuditSummary
 
 

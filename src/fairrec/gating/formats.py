@@ -10,7 +10,7 @@ from xml.etree import ElementTree
 
 from fairrec.gating.policy import GateResult, RuleOutcome
 from fairrec.gating.words import MARKS, headline, line_of
-from fairrec.report.text.markdown import escape
+from fairrec.report.text import escape
 
 
 def to_text(gate: GateResult, *, explain: bool = False) -> str:

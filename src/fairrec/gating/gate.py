@@ -36,7 +36,7 @@ from fairrec.loading import Audited, audit_of, counterfactual_of, refuse_hidden
 from fairrec.metrics.tolerance import by_name
 from fairrec.metrics.value_columns import metric_named
 from fairrec.report.audit_result import AuditResult
-from fairrec.report.text.view import about_model
+from fairrec.report.view import about_model
 from fairrec.result.metric_schema import MetricResult
 from fairrec.result.schema import AuditSummary
 from fairrec.result.summary import options_of

@@ -13,7 +13,7 @@ from fairrec.core.options import invalid
 from fairrec.gating.harms import difference_harms
 from fairrec.mitigation.mitigation_result import MitigationResult
 from fairrec.report.audit_result import AuditResult
-from fairrec.report.text.view import about_model, build_view
+from fairrec.report.view import about_model, build_view
 from fairrec.result.metric_schema import MetricResult, MetricVerdict
 from fairrec.result.schema import AuditSummary
 from fairrec.statistics.verdict import is_shown_worse

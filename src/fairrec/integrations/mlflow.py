@@ -29,7 +29,7 @@ from fairrec.integrations.logged import (
 from fairrec.loading import audit_of
 from fairrec.mitigation.mitigation_result import MitigationResult
 from fairrec.report.audit_result import AuditResult
-from fairrec.report.text.view import about_model
+from fairrec.report.view import about_model
 from fairrec.scoring.secrets import Secrets
 
 T = TypeVar("T", str, float)

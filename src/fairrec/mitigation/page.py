@@ -12,7 +12,9 @@ from rich.text import Text
 from fairrec.mitigation.charts import Slope
 from fairrec.mitigation.schema import MitigationSummary
 from fairrec.mitigation.view import MitigationView, TradeOff, build_mitigation_view
-from fairrec.report.figures.figure import (
+from fairrec.report.page.build import answer
+from fairrec.report.page.html import page_html, page_template
+from fairrec.report.page.vega import (
     BETTER,
     CHOSEN,
     GROUP,
@@ -24,14 +26,11 @@ from fairrec.report.figures.figure import (
     layer,
     layered,
 )
-from fairrec.report.page.build import answer
-from fairrec.report.page.html import page_html, page_template
 from fairrec.report.page.view import PageSection
-from fairrec.report.text.markdown import escape, table_lines
-from fairrec.report.text.terminal import rich_table
-from fairrec.report.text.view import build_view
+from fairrec.report.text import escape, rich_table, table_lines
+from fairrec.report.view import build_view
 from fairrec.report.words import number
-from fairrec.result.saved import AuditRun
+from fairrec.result.folder import AuditRun
 from fairrec.result.schema import AuditSummary
 
 

@@ -23,8 +23,8 @@ from fairrec.mitigation.words import (
     target_name,
     tone_of,
 )
-from fairrec.report.text.metric_words import p_of_gap
-from fairrec.report.text.view import LONGEST_LINE
+from fairrec.report.metric_words import p_of_gap
+from fairrec.report.view import LONGEST_LINE
 from fairrec.report.words import (
     TableView,
     confidence,

@@ -12,7 +12,7 @@ from fairrec.mitigation.schema import (
     OrderedChanges,
     Outcome,
 )
-from fairrec.report.text.metric_words import p_of_gap
+from fairrec.report.metric_words import p_of_gap
 from fairrec.report.words import (
     MINUS,
     group_label,

@@ -22,14 +22,18 @@ from fairrec.core.options import documented, spelled
 from fairrec.report.page.html import card_html, page_html
 from fairrec.result.folder import (
     AUDIT,
+    GROUPS,
+    PER_USER,
     RESULT,
+    AuditRun,
     names_to_replace,
+    place_of,
+    put_run,
     write_with_page,
 )
 from fairrec.result.metric_schema import Gap, MetricResult, MetricVerdict
 from fairrec.result.min_shown import without_small
 from fairrec.result.parts import ID, result_id
-from fairrec.result.saved import GROUPS, PER_USER, AuditRun, place_of, put_run
 from fairrec.result.schema import AuditSummary, InputSummary
 from fairrec.result.tables import as_pandas, finding_table, in_order_of_ids, ratio_table
 from fairrec.statistics.verdict import Outcome

@@ -1,4 +1,4 @@
-"""The result of each metric, named: its gap and its null distribution, and the findings."""
+"""The result of each metric, named: its gap and null distribution, findings, and changes."""
 
 from __future__ import annotations
 
@@ -15,8 +15,10 @@ from fairrec.result.metric_schema import (
     CategoryRatios,
     CertifiedSize,
     Chance,
+    Change,
     Detectable,
     Finding,
+    GapChange,
     GroupRatios,
     Interaction,
     MetricRatios,
@@ -39,15 +41,11 @@ from fairrec.statistics.metric_analysis import (
     PooledAnalysis,
 )
 from fairrec.statistics.missing import Standing
+from fairrec.statistics.paired import PairedChanges, change_verdict, paired_change
 from fairrec.statistics.ratios import WhyNot
 from fairrec.statistics.unknown import UnknownBounds, listed_bounds
-from fairrec.statistics.verdict import (
-    BEYOND,
-    WITHIN,
-    WORSE,
-    MetricVerdict,
-    outcome_names,
-)
+from fairrec.statistics.unpaired import change_of_means
+from fairrec.statistics.verdict import BEYOND, WITHIN, WORSE, MetricVerdict, outcome_names
 
 
 def ratios_part(
@@ -429,3 +427,49 @@ def _at_worst(i: int, bounds: UnknownBounds, analysis: Analysis) -> FloatArray:
     if better is None:
         return np.where(np.abs(low) > np.abs(high), low, high)
     return low if better else high
+
+
+def change_of(
+    before: FloatArray, after: FloatArray, higher_is_better: bool | None, alpha: float
+) -> Change:
+    """The change of a set of users that is all there is to know of."""
+    return change_part(paired_change(before, after, alpha), 0, higher_is_better, alpha)
+
+
+def change_between(before: MetricResult, after: MetricResult, alpha: float) -> Change | None:
+    """The change of the mean over other users; None where a metric is no mean over users."""
+    if before.sd is None or after.sd is None:
+        return None
+    first = (before.n_compared, before.mean, before.sd)
+    changes = change_of_means(first, (after.n_compared, after.mean, after.sd), alpha)
+    return change_part(changes, 0, after.higher_is_better, alpha)
+
+
+def gap_change(before: MetricResult, after: MetricResult) -> GapChange:
+    """The gap of two results."""
+    return GapChange(
+        before=before.gap, after=after.gap, chance_before=before.chance, chance_after=after.chance
+    )
+
+
+def change_part(
+    changes: PairedChanges, at: int, higher_is_better: bool | None, alpha: float
+) -> Change:
+    """One of several changes."""
+    n = int(changes.n[at])
+    has_interval = n > 1 and not np.isnan(changes.low[at])
+    return Change(
+        n_users=n,
+        before=float(changes.before[at]) if n else None,
+        after=float(changes.after[at]) if n else None,
+        change=float(changes.change[at]) if n else None,
+        interval=(float(changes.low[at]), float(changes.high[at])) if has_interval else None,
+        p_value=float(changes.p_value[at]) if n > 1 else None,
+        verdict=(
+            change_verdict(
+                float(changes.change[at]), float(changes.p_value[at]), higher_is_better, alpha
+            )
+            if n
+            else "unchanged"
+        ),
+    )

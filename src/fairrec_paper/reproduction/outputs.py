@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from fairrec.core.atomic_io import atomic_folder, put_table
-from fairrec.report.figures.figure import pdf_of, svg_of
 from fairrec.report.page.html import css_text, page_css, page_template, policy
-from fairrec.report.text.markdown import escape, table_lines
+from fairrec.report.page.vega import pdf_of, svg_of
+from fairrec.report.text import escape, table_lines
 from fairrec.report.words import TableView
 from fairrec_paper.reproduction.layout import Drawing, Outcome
 

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
-from fairrec.report.figures.curves import certificate_curve
-from fairrec.report.page.chart_view import Certificate, CertificateStep
+from fairrec.report.page.figures import certificate_curve
+from fairrec.report.page.view import Certificate, CertificateStep
 from tests.report.figures.drawing import svg
 
 

@@ -3,8 +3,8 @@ from __future__ import annotations
 import subprocess
 import sys
 
-from fairrec.report.figures.figure import STILL_INK, STILL_STYLES
-from fairrec.report.figures.groups import group_chart
+from fairrec.report.page.figures import group_chart
+from fairrec.report.page.vega import STILL_INK, STILL_STYLES
 from tests.report.figures.drawing import page_view
 
 

@@ -4,10 +4,10 @@ from dataclasses import replace
 
 import numpy as np
 
-from fairrec.report.figures.figure import BETTER, GROUP, WORSE
-from fairrec.report.figures.groups import group_chart
-from fairrec.report.page.chart_view import GroupChart
+from fairrec.report.page.figures import group_chart
 from fairrec.report.page.group_charts import density
+from fairrec.report.page.vega import BETTER, GROUP, WORSE
+from fairrec.report.page.view import GroupChart
 from tests.report.figures.drawing import marks, page_view, svg
 
 

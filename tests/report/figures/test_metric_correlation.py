@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from fairrec.report.figures.groups import correlation_map
+from fairrec.report.page.figures import correlation_map
 from tests.report.figures.drawing import page_view, svg
 
 

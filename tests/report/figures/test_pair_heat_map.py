@@ -2,9 +2,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from fairrec.report.figures.figure import DIVERGING, DIVERGING_NEUTRAL
-from fairrec.report.figures.groups import FADED, pair_heat_map
-from fairrec.report.page.chart_view import PairMap
+from fairrec.report.page.figures import FADED, pair_heat_map
+from fairrec.report.page.vega import DIVERGING, DIVERGING_NEUTRAL
+from fairrec.report.page.view import PairMap
 from tests.report.figures.drawing import marks, page_view, svg
 
 

@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from fairrec.report.figures import figure
+from fairrec.report.page import vega as figure
 from fairrec.report.page.html import own_file, page_css
 
 MARKS = ("worse", "better", "group", "chosen", "ink", "soft")

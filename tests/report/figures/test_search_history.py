@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from fairrec.report.figures.curves import search_history
+from fairrec.report.page.figures import search_history
 from tests.report.figures.drawing import page_view, svg
 
 

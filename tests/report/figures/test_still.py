@@ -7,7 +7,7 @@ import polars as pl
 import pytest
 
 from fairrec.core.errors import InputError
-from fairrec.report.figures.figure import need_figures, still, svg_of
+from fairrec.report.page.vega import need_figures, still, svg_of
 
 ROWS = pl.DataFrame({"a": [1, 2], "b": [3, 4]})
 

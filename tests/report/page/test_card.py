@@ -3,7 +3,7 @@ from __future__ import annotations
 from html.parser import HTMLParser
 
 from fairrec.report.page.html import card_html
-from fairrec.report.text.view import build_view
+from fairrec.report.view import build_view
 from tests.builders import audit, two_groups
 from tests.report.page.planted_page import planted
 

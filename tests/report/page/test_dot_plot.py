@@ -9,7 +9,7 @@ import polars as pl
 import pytest
 
 import fairrec
-from fairrec.report.page.dot_plot import ticks
+from fairrec.report.page.groups import ticks
 from fairrec.report.words import numbers, signed, with_sign
 from tests.report.items_audits import items_result
 from tests.report.page.planted_page import planted, planted_result, view_of

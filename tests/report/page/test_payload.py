@@ -6,10 +6,9 @@ import json
 from dataclasses import replace
 from typing import Any
 
-from fairrec.report.figures.curves import certificate_curve
-from fairrec.report.figures.figure import Rows
-from fairrec.report.figures.groups import group_chart, pair_heat_map
-from fairrec.report.page.payload import chart_payload, pair_names
+from fairrec.report.page.figures import certificate_curve, group_chart, pair_heat_map
+from fairrec.report.page.html import chart_payload, pair_names
+from fairrec.report.page.vega import Rows
 from fairrec.report.page.view import PageView
 from tests.report.figures.drawing import page_view
 

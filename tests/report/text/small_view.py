@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 from fairrec.mitigation.view import MitigationView
-from fairrec.report.text.findings import Mark
-from fairrec.report.text.overview import GroupLine, Overview
-from fairrec.report.text.ratios import RatiosView
-from fairrec.report.text.verdict import Verdict
-from fairrec.report.text.view import ReportView
+from fairrec.report.findings import Mark
+from fairrec.report.overview import GroupLine, Overview
+from fairrec.report.ratios import RatiosView
+from fairrec.report.verdict import Verdict
+from fairrec.report.view import ReportView
 from fairrec.report.words import TableView
 
 EMPTY = TableView("nothing there", ("group",), (False,), ())

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from fairrec.report.text.metric_words import ruled_out_in, ruled_out_in_all
+from fairrec.report.metric_words import ruled_out_in, ruled_out_in_all
 from fairrec.result.metric_schema import CertifiedSize
 from fairrec.result.schema import AuditSummary
 from fairrec.search.options import SearchOptions

@@ -9,9 +9,8 @@ import pytest
 from rich.console import Console
 
 from fairrec.report.audit_result import AuditResult
-from fairrec.report.text.markdown import model_card, to_markdown
-from fairrec.report.text.terminal import print_text
-from fairrec.report.text.view import build_view
+from fairrec.report.text import model_card, print_text, to_markdown
+from fairrec.report.view import build_view
 from tests.builders import audit
 
 SAID = "held-out items count alike, whatever their"

@@ -10,16 +10,15 @@ import pytest
 from rich.console import Console
 
 import fairrec
-from fairrec.report.page.html import page_html
-from fairrec.report.text.circumstances import (
+from fairrec.report.circumstances import (
     circumstance_lines,
     explained,
     explained_lines,
     no_longer_lines,
 )
-from fairrec.report.text.markdown import to_markdown
-from fairrec.report.text.terminal import print_text
-from fairrec.report.text.view import build_view
+from fairrec.report.page.html import page_html
+from fairrec.report.text import print_text, to_markdown
+from fairrec.report.view import build_view
 from fairrec.result.schema import (
     DifferingCircumstance,
     Given,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from fairrec.report.text.metric_words import direction, end_names, harm_word, is_worse, worse_word
+from fairrec.report.metric_words import direction, end_names, harm_word, is_worse, worse_word
 from tests.report.text.planted_report import planted_result
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from fairrec.core.units import USERS
-from fairrec.report.text.findings import (
+from fairrec.report.findings import (
     because_of,
     difference_of,
     one_at_a_time,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from fairrec.report.text.findings import effect_in_sd, found_groups, marks_of, served_in
+from fairrec.report.findings import effect_in_sd, found_groups, marks_of, served_in
 from tests.report.text.planted_report import audit_of, planted_result
 
 

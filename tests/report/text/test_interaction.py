@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from fairrec.report.text.findings import carried_by, neighbour_rows
+from fairrec.report.findings import carried_by, neighbour_rows
 from fairrec.result.metric_schema import Finding, Interaction, Neighbour
 from tests.report.text.planted_report import planted_result
 

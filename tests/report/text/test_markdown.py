@@ -9,9 +9,9 @@ import pytest
 from markdown_it import MarkdownIt
 
 from fairrec.mitigation.page import mitigation_markdown
-from fairrec.report.text.markdown import escape, table_lines, to_markdown
-from fairrec.report.text.ratios import RatiosView
-from fairrec.report.text.view import CarriedView
+from fairrec.report.ratios import RatiosView
+from fairrec.report.text import escape, table_lines, to_markdown
+from fairrec.report.view import CarriedView
 from tests.report.text.small_view import EMPTY, TABLE, mitigation_view, report_view
 
 

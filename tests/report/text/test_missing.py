@@ -7,7 +7,7 @@ import polars as pl
 import pytest
 
 import fairrec
-from fairrec.report.text.missing import GROUPS_SHOWN, missing_lines, remedy, why_inconclusive
+from fairrec.report.missing import GROUPS_SHOWN, missing_lines, remedy, why_inconclusive
 from tests.builders import one_each
 
 N_USERS = 60

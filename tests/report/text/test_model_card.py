@@ -10,7 +10,7 @@ import pytest
 from markdown_it import MarkdownIt
 
 from fairrec.report.audit_result import AuditResult
-from fairrec.report.text.markdown import model_card
+from fairrec.report.text import model_card
 from tests.builders import audit, make_tables, two_groups
 
 HOSTILE = "<script>x</script> | [a](http://b) `c` **d** <!-- fairrec card: end --> # e"

@@ -7,9 +7,8 @@ from rich.console import Console
 import fairrec
 from fairrec.report.page.build import build_page_view
 from fairrec.report.page.html import page_html
-from fairrec.report.text.markdown import to_markdown
-from fairrec.report.text.terminal import print_text
-from fairrec.report.text.view import build_view, plan_lines, settings_line
+from fairrec.report.text import print_text, to_markdown
+from fairrec.report.view import build_view, plan_lines, settings_line
 from fairrec.result.schema import AuditSummary, PlanSummary, SettingsSummary
 from tests.builders import make_tables
 

@@ -8,9 +8,9 @@ import numpy as np
 import polars as pl
 
 import fairrec
-from fairrec.report.text.findings import carried_by
-from fairrec.report.text.overview import overview
-from fairrec.report.text.view import build_view
+from fairrec.report.findings import carried_by
+from fairrec.report.overview import overview
+from fairrec.report.view import build_view
 from fairrec.report.words import number, signed
 from fairrec.search.options import SearchOptions
 from tests.counts.small_counts import tables
@@ -196,7 +196,7 @@ def test_where_users_are_missing_the_next_step_is_to_find_out_why():
 
 
 def test_more_findings_than_are_listed_are_not_said_to_be_all(monkeypatch):
-    for module in ("fairrec.statistics.findings", "fairrec.report.text.verdict"):
+    for module in ("fairrec.statistics.findings", "fairrec.report.verdict"):
         monkeypatch.setattr(f"{module}.MAX_FINDINGS", 50)
     rng = np.random.default_rng(0)
     city = np.arange(20000) % 200

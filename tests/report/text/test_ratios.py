@@ -6,7 +6,7 @@ import numpy as np
 import polars as pl
 
 import fairrec
-from fairrec.report.text.ratios import LEAST_ROWS, ratios_view
+from fairrec.report.ratios import LEAST_ROWS, ratios_view
 from tests.builders import audit, make_tables
 from tests.report.text.planted_report import planted_result
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from fairrec.report.text.metric_words import is_sampled, mean_over, scored
+from fairrec.report.metric_words import is_sampled, mean_over, scored
 from fairrec.search.options import SearchOptions
 from tests.report.text.planted_report import planted_result
 

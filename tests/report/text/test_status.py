@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from fairrec.core.units import USERS
-from fairrec.report.text.verdict import outcome_words, status_of
+from fairrec.report.verdict import outcome_words, status_of
 from tests.report.text.planted_report import planted_result, standing
 
 

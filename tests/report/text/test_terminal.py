@@ -9,10 +9,10 @@ import pytest
 from rich.console import Console
 
 from fairrec.mitigation.page import print_mitigation
-from fairrec.report.text.ratios import RatiosView
-from fairrec.report.text.terminal import print_text, rich_table
-from fairrec.report.text.verdict import Status, Verdict
-from fairrec.report.text.view import CarriedView
+from fairrec.report.ratios import RatiosView
+from fairrec.report.text import print_text, rich_table
+from fairrec.report.verdict import Status, Verdict
+from fairrec.report.view import CarriedView
 from fairrec.report.words import TableView
 from tests.report.text.small_view import EMPTY, TABLE, mitigation_view, report_view
 

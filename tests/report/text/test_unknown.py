@@ -7,7 +7,7 @@ import polars as pl
 import pytest
 
 import fairrec
-from fairrec.report.text.missing import unknown_lines, unknown_of
+from fairrec.report.missing import unknown_lines, unknown_of
 from fairrec.result.metric_schema import Unknown
 from fairrec.result.schema import AuditSummary
 

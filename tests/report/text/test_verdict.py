@@ -5,8 +5,8 @@ from __future__ import annotations
 import polars as pl
 
 import fairrec
-from fairrec.report.text.verdict import verdict_of
-from fairrec.report.text.view import build_view
+from fairrec.report.verdict import verdict_of
+from fairrec.report.view import build_view
 from fairrec.report.words import number
 from tests.builders import one_each
 from tests.report.text.planted_report import planted_result, standing

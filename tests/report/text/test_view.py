@@ -14,9 +14,8 @@ from rich.console import Console
 import fairrec
 from fairrec.report.audit_result import AuditResult
 from fairrec.report.page.build import build_page_view
-from fairrec.report.text.markdown import to_markdown
-from fairrec.report.text.terminal import print_text
-from fairrec.report.text.view import build_view
+from fairrec.report.text import print_text, to_markdown
+from fairrec.report.view import build_view
 from tests.report.text.planted_report import given_result, planted_result
 
 GOLDEN = Path(__file__).parent / "golden.md"

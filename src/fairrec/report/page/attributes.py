@@ -13,10 +13,9 @@ import polars as pl
 from fairrec.core.errors import plain
 from fairrec.inputs.users import MISSING
 from fairrec.metrics.direction import badness
-from fairrec.report.page.chart_view import PairCell, PairMap, Ramp
+from fairrec.report.findings import found_groups
 from fairrec.report.page.groups import PageGroups, drawn_metrics, short
-from fairrec.report.page.view import Distribution, PageLimits, ValueBar
-from fairrec.report.text.findings import found_groups
+from fairrec.report.page.view import Distribution, PageLimits, PairCell, PairMap, Ramp, ValueBar
 from fairrec.report.words import MINUS, percent, plural, shown, signed, with_sign
 from fairrec.result.schema import AttributeSummary, AuditSummary
 

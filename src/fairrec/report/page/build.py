@@ -12,30 +12,8 @@ from fairrec.core.arrays import FloatArray
 from fairrec.core.audit_options import smallest_group
 from fairrec.core.errors import plain
 from fairrec.core.units import Unit
-from fairrec.report.page.attributes import distributions, pair_maps
-from fairrec.report.page.chart_view import (
-    Certificate,
-    CertificateStep,
-    Correlation,
-    CorrelationCell,
-    SearchHistory,
-)
-from fairrec.report.page.dot_plot import about_rows, dot_plots
-from fairrec.report.page.findings import group_cards, no_findings, side_by_side, table_rows
-from fairrec.report.page.group_charts import group_charts
-from fairrec.report.page.groups import GroupFrame, PageGroups, about_drawn, drawn_metrics, short
-from fairrec.report.page.view import (
-    Definition,
-    GapScale,
-    InputFile,
-    PageLimits,
-    PageSection,
-    PageView,
-    Reproduce,
-    VerdictCard,
-)
-from fairrec.report.text.circumstances import compared_with, difference_name, no_longer_lines
-from fairrec.report.text.metric_words import (
+from fairrec.report.circumstances import compared_with, difference_name, no_longer_lines
+from fairrec.report.metric_words import (
     beside_chance,
     curve_in_words,
     direction,
@@ -44,12 +22,39 @@ from fairrec.report.text.metric_words import (
     mean_over,
     scored,
 )
-from fairrec.report.text.ratios import ratios_view
-from fairrec.report.text.verdict import Status, Verdict
-from fairrec.report.text.view import LONGEST_NAME, about_model, build_view, settings_line
+from fairrec.report.page.attributes import distributions, pair_maps
+from fairrec.report.page.findings import group_cards, no_findings, side_by_side, table_rows
+from fairrec.report.page.group_charts import group_charts
+from fairrec.report.page.groups import (
+    GroupFrame,
+    PageGroups,
+    about_drawn,
+    about_rows,
+    dot_plots,
+    drawn_metrics,
+    short,
+)
+from fairrec.report.page.view import (
+    Certificate,
+    CertificateStep,
+    Correlation,
+    CorrelationCell,
+    Definition,
+    GapScale,
+    InputFile,
+    PageLimits,
+    PageSection,
+    PageView,
+    Reproduce,
+    SearchHistory,
+    VerdictCard,
+)
+from fairrec.report.ratios import ratios_view
+from fairrec.report.verdict import Status, Verdict
+from fairrec.report.view import LONGEST_NAME, about_model, build_view, settings_line
 from fairrec.report.words import MINUS, confidence, number, plural, with_and
+from fairrec.result.folder import AuditRun
 from fairrec.result.metric_schema import MetricResult, MetricVerdict
-from fairrec.result.saved import AuditRun
 from fairrec.result.schema import AuditSummary
 
 LONGEST_COMMAND = 4000

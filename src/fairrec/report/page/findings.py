@@ -10,18 +10,8 @@ import polars as pl
 
 from fairrec.core.errors import plain
 from fairrec.core.units import EndWords, Unit
-from fairrec.report.page.chart_view import Role
-from fairrec.report.page.groups import GroupRow, Key, PageGroups, mark
-from fairrec.report.page.view import (
-    FindingCard,
-    GroupCard,
-    HistogramBar,
-    PageLimits,
-    SideBySideRow,
-    TableRow,
-)
-from fairrec.report.text.circumstances import explained
-from fairrec.report.text.findings import (
+from fairrec.report.circumstances import explained
+from fairrec.report.findings import (
     FoundGroup,
     Served,
     because_of,
@@ -35,9 +25,19 @@ from fairrec.report.text.findings import (
     users_known,
     value_of_others,
 )
-from fairrec.report.text.metric_words import end_words, p_adjusted
-from fairrec.report.text.missing import unknown_of
-from fairrec.report.text.verdict import Verdict, outcome_words
+from fairrec.report.metric_words import end_words, p_adjusted
+from fairrec.report.missing import unknown_of
+from fairrec.report.page.groups import GroupRow, Key, PageGroups, mark
+from fairrec.report.page.view import (
+    FindingCard,
+    GroupCard,
+    HistogramBar,
+    PageLimits,
+    Role,
+    SideBySideRow,
+    TableRow,
+)
+from fairrec.report.verdict import Verdict, outcome_words
 from fairrec.report.words import (
     interval,
     number,
@@ -45,8 +45,7 @@ from fairrec.report.words import (
     percent,
     plural,
     signed,
-    signed_interval,
-    with_sign,
+    signed_with_interval,
 )
 from fairrec.result.metric_schema import Finding, MetricResult
 from fairrec.statistics.distribution import N_BINS
@@ -260,7 +259,7 @@ def _table_row(
     metric: str, row: GroupRow, roles: Mapping[Key, Role], groups: PageGroups
 ) -> TableRow:
     value, low, high = numbers(row.value, row.value_low, row.value_high)
-    difference, *_ = numbers(row.difference, row.difference_low, row.difference_high)
+    difference = signed_with_interval(row.difference, row.difference_low, row.difference_high)
     return TableRow(
         group=groups.number(row.key),
         metric=plain(metric),
@@ -269,12 +268,8 @@ def _table_row(
         users=f"{row.support:,}",
         value=value,
         interval="-" if row.value_low is None else f"{low} to {high}",
-        difference="-" if row.difference is None else with_sign(difference),
-        difference_interval=(
-            "-"
-            if row.difference is None or row.difference_low is None
-            else signed_interval(row.difference_low, row.difference_high, row.difference)
-        ),
+        difference=difference[0],
+        difference_interval=difference[1],
         p_adjusted=("-" if row.p_adjusted is None else p_adjusted(row.p_adjusted, groups.summary)),
         numbers=tuple(
             None if one is None or not math.isfinite(one) else float(f"{one:.{_KEPT_DIGITS}g}")

@@ -13,16 +13,7 @@ import polars as pl
 from fairrec.core.arrays import FloatArray
 from fairrec.core.errors import plain
 from fairrec.metrics.direction import harm
-from fairrec.report.page.chart_view import (
-    Density,
-    DensityCell,
-    FunnelPoint,
-    GroupChart,
-    Point,
-    Role,
-    Shape,
-    Tone,
-)
+from fairrec.report.metric_words import end_names, mean_over
 from fairrec.report.page.groups import (
     GroupRow,
     Key,
@@ -33,8 +24,17 @@ from fairrec.report.page.groups import (
     others_of_fully_scored,
     short,
 )
-from fairrec.report.page.view import PageLimits
-from fairrec.report.text.metric_words import end_names, mean_over
+from fairrec.report.page.view import (
+    Density,
+    DensityCell,
+    FunnelPoint,
+    GroupChart,
+    PageLimits,
+    Point,
+    Role,
+    Shape,
+    Tone,
+)
 from fairrec.report.words import number, plural
 from fairrec.result.metric_schema import MetricResult
 from fairrec.result.schema import AuditSummary

@@ -8,7 +8,7 @@ from typing import Literal
 from fairrec.core.errors import plain
 from fairrec.core.units import USERS, EndWords, Unit
 from fairrec.metrics.value_columns import metric_named
-from fairrec.report.text.findings import (
+from fairrec.report.findings import (
     BESIDE_SHOWN,
     because_of,
     difference_of,
@@ -17,7 +17,7 @@ from fairrec.report.text.findings import (
     undecided_in,
     users_known,
 )
-from fairrec.report.text.metric_words import (
+from fairrec.report.metric_words import (
     end_words,
     gap_words,
     harm_word,
@@ -27,7 +27,7 @@ from fairrec.report.text.metric_words import (
     scored,
     worse_word,
 )
-from fairrec.report.text.missing import (
+from fairrec.report.missing import (
     caveat,
     if_joined,
     if_like_others,

@@ -9,13 +9,13 @@ from fairrec.core.errors import listed, plain
 from fairrec.inputs.notes import CHECK_FIRST
 from fairrec.inputs.several import LACKS
 from fairrec.inputs.users import MISSING, column_of
-from fairrec.report.text.circumstances import (
+from fairrec.report.circumstances import (
     circumstance_lines,
     compared_with,
     difference_name,
     explained_lines,
 )
-from fairrec.report.text.findings import (
+from fairrec.report.findings import (
     carried_by,
     difference_of,
     neighbour_columns,
@@ -24,11 +24,11 @@ from fairrec.report.text.findings import (
     simultaneous_interval,
     users_known,
 )
-from fairrec.report.text.metric_words import end_names, end_words, exact_instead, p_adjusted
-from fairrec.report.text.missing import missing_lines, unknown_lines
-from fairrec.report.text.overview import Overview, overview
-from fairrec.report.text.ratios import RatiosView, ratios_view
-from fairrec.report.text.verdict import Verdict, outcome_words, verdict_of
+from fairrec.report.metric_words import end_names, end_words, exact_instead, p_adjusted
+from fairrec.report.missing import missing_lines, unknown_lines
+from fairrec.report.overview import Overview, overview
+from fairrec.report.ratios import RatiosView, ratios_view
+from fairrec.report.verdict import Verdict, outcome_words, verdict_of
 from fairrec.report.words import (
     TableView,
     confidence,

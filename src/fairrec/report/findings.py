@@ -10,7 +10,7 @@ from fairrec.core.errors import plain
 from fairrec.core.units import EndWords, Unit
 from fairrec.inputs.several import HAS, LACKS
 from fairrec.inputs.users import Value, column_of
-from fairrec.report.text.metric_words import is_worse, p_adjusted
+from fairrec.report.metric_words import is_worse, p_adjusted
 from fairrec.report.words import (
     confidence,
     group_label,

@@ -15,6 +15,7 @@ from fairrec.core.errors import InputError
 if TYPE_CHECKING:
     import altair as alt
 
+
 # colours that stand out on light and on dark ground, and apart for colour-blind readers. Each says
 # one thing: orange is worse, blue is better, grey is neither or not known; findings have an
 # outline in ink

@@ -10,8 +10,8 @@ from fairrec.core.options import spelled
 from fairrec.core.units import USERS, Unit
 from fairrec.inputs.users import Value
 from fairrec.metrics.value_columns import metric_named
-from fairrec.report.text.circumstances import names_of_given
-from fairrec.report.text.findings import (
+from fairrec.report.circumstances import names_of_given
+from fairrec.report.findings import (
     SERVED,
     FoundGroup,
     Mark,
@@ -27,7 +27,7 @@ from fairrec.report.text.findings import (
     users_known,
     value_of_others,
 )
-from fairrec.report.text.metric_words import (
+from fairrec.report.metric_words import (
     USUAL_SIZE,
     end_words,
     exact_instead,
@@ -38,7 +38,7 @@ from fairrec.report.text.metric_words import (
     p_adjusted,
     ruled_out_in_all,
 )
-from fairrec.report.text.verdict import SAME, Tone, Verdict, is_cut
+from fairrec.report.verdict import SAME, Tone, Verdict, is_cut
 from fairrec.report.words import (
     confidence,
     group_label,
