@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+from io import StringIO
+from typing import Any
+
 from markupsafe import escape
+from rich.console import Console
 
 import fairrec
-from fairrec.mitigation.page import mitigation_page
-from fairrec.mitigation.view import facts
+from fairrec.mitigation.page import mitigation_markdown, mitigation_page, print_mitigation
+from fairrec.mitigation.view import MitigationView, facts
 from fairrec.mitigation.words import sentences
 from tests.mitigation.small_summary import TARGET, WOMEN, ordered, summary_of
+from tests.report.small_view import EMPTY, TABLE
 from tests.worlds import random_world
 
 
@@ -30,3 +35,34 @@ def test_a_mitigation_is_answered_before_it_is_explained():
     assert section.count('data-chart="slope-') == 2 and section.count('class="strip"') == 1
     assert "<b>old" not in section and "x=&lt;b&gt;old" in section
     assert "slope-0" in page.split('id="payload">')[1].split("</script>")[0]
+
+
+def mitigation_view(**changes: Any) -> MitigationView:
+    """One table, a stamp and two sentences."""
+    parts = {
+        "headline": "the headline",
+        "stamps": ("a STAMP",),
+        "said": ("first said", "then [b]said[/b]"),
+        "effects": TABLE,
+        "gaps": EMPTY,
+        "groups": EMPTY,
+        "harmed": EMPTY,
+        "exposure": EMPTY,
+        "trade_offs": (),
+        "notes": (),
+        "reproduce": "fairrec mitigate audit",
+        **changes,
+    }
+    return MitigationView(**parts)
+
+
+def test_a_mitigation_begins_with_its_headline_and_its_stamps():
+    view = mitigation_view(notes=("odd_one",))
+    console = Console(file=StringIO(), width=100)
+    print_mitigation(view, console)
+    markdown = mitigation_markdown(view).replace("\\", "")
+    for text in (console.file.getvalue(), markdown):
+        parts = ("the headline", "a STAMP", "first said", "then [b]said[/b]", "who=a|b", "odd_one")
+        places = [text.index(part) for part in parts]
+        assert places == sorted(places)
+        assert "nothing there" not in text

@@ -356,31 +356,6 @@ def test_every_kind_of_count_is_hidden():
     assert "Zfew" not in text
 
 
-def test_a_group_of_which_few_are_compared_is_hidden():
-    result = result_of("given")
-    is_it = (pl.col("support") == pl.col("support").max()) & (pl.col("metric") == "quality")
-    kept = pl.when(is_it).then(0.02).otherwise("kept_share").alias("kept_share")
-    groups = result.group_table.with_columns(kept)
-    _, shown = without_small(result.summary, groups, LIMIT)
-    assert shown["support"].max() > LIMIT
-    assert shown.filter(is_it & (pl.col("kept_share") == 0.02)).is_empty()
-    # nobody is compared, so nothing is told of anybody
-    nobody = groups.with_columns(pl.when(is_it).then(0.0).otherwise(1.0).alias("kept_share"))
-    _, shown = without_small(result.summary, nobody, LIMIT)
-    assert shown.filter(pl.col("kept_share") == 0).height == 1
-
-
-def test_a_zero_is_shown_and_a_number_at_the_limit_too():
-    result = result_of("given")
-    finding = next(one for one in result.metric("quality").findings if one.support >= LIMIT)
-    counts = (0, LIMIT, finding.support - LIMIT)
-    finding = finding.model_copy(update={"counts": counts, "counts_of_others": counts})
-    metric = result.metric("quality").model_copy(update={"findings": (finding,)})
-    summary = result.summary.model_copy(update={"metrics": {"quality": metric}})
-    shown, _ = without_small(summary, result.group_table, LIMIT)
-    assert shown.metrics["quality"].findings[0].counts == counts
-
-
 @pytest.mark.parametrize("way", ["values", "given"])
 def test_no_small_value_is_named_anywhere(way: str, tmp_path: Path):
     result = result_of(way)

@@ -26,7 +26,6 @@ from fairrec.report.page.attributes import distributions, pair_maps
 from fairrec.report.page.findings import group_cards, no_findings, side_by_side, table_rows
 from fairrec.report.page.group_charts import group_charts
 from fairrec.report.page.groups import (
-    GroupFrame,
     PageGroups,
     about_drawn,
     about_rows,
@@ -79,7 +78,7 @@ def build_page_view(
     """
     limits = limits or PageLimits()
     words = build_view(summary) if section is None else section.words
-    named = PageGroups(GroupFrame(groups, summary), summary)
+    named = PageGroups(groups, summary)
     findings, findings_note = group_cards(named, limits)
     charts = group_charts(named, limits)
     pairs, pairs_note = pair_maps(named, limits)
@@ -280,7 +279,7 @@ def _certificate(
     at: int, metric: str, result: MetricResult, verdict: MetricVerdict, groups: PageGroups
 ) -> Certificate:
     summary = groups.summary
-    largest = groups.frame.of_metric[metric]["support"].max()
+    largest = groups.of_metric[metric]["support"].max()
     return Certificate(
         metric=plain(metric),
         anchor=f"ruled-out-{at}",
@@ -306,7 +305,7 @@ def metric_correlation(groups: PageGroups, limits: PageLimits) -> Correlation | 
     names = [*drawn_metrics(groups.summary, limits)]
     if len(names) < 2:
         return None
-    values = groups.frame.full_values(names)
+    values = groups.full_values(names)
     is_known = ~np.isnan(values)
     if is_known.sum(axis=1).min() < 3:
         return None

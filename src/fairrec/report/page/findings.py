@@ -67,7 +67,7 @@ def group_cards(groups: PageGroups, limits: PageLimits) -> tuple[tuple[GroupCard
 
 
 def _group_card(found: FoundGroup, groups: PageGroups) -> GroupCard:
-    key = groups.frame.key(found.group)
+    key = groups.key(found.group)
     name, first = found.first
     edges = groups.summary.metrics[name].bins
     bars = _bars(first, edges)
@@ -240,9 +240,9 @@ def table_rows(groups: PageGroups, limits: PageLimits) -> tuple[tuple[TableRow, 
     n_all = 0
     for metric in metrics:
         roles = groups.roles(metric)
-        shown = groups.frame.shown(metric, roles, most)
-        n_all += groups.frame.of_metric[metric].height
-        for place, row in enumerate(groups.frame.rows(shown)):
+        shown = groups.shown(metric, roles, most)
+        n_all += groups.of_metric[metric].height
+        for place, row in enumerate(groups.rows(shown)):
             p = math.inf if row.p_adjusted is None else row.p_adjusted
             rows.append(((p, place), _table_row(metric, row, roles, groups)))
     rows.sort(key=lambda row: row[0])
@@ -289,23 +289,19 @@ def side_by_side(groups: PageGroups) -> tuple[SideBySideRow, ...]:
     """The findings with their difference in every metric."""
     metrics = groups.summary.metrics
     findings = {
-        name: {groups.frame.key(finding.group) for finding in result.findings}
+        name: {groups.key(finding.group) for finding in result.findings}
         for name, result in metrics.items()
     }
     keys = [
         *dict.fromkeys(
-            groups.frame.key(finding.group)
-            for result in metrics.values()
-            for finding in result.findings
+            groups.key(finding.group) for result in metrics.values() for finding in result.findings
         )
     ][:SIDE_BY_SIDE]
     differences: dict[str, dict[Key, float | None]] = {}
-    wanted = pl.DataFrame(keys, schema=dict.fromkeys(groups.frame.axes, pl.String), orient="row")
+    wanted = pl.DataFrame(keys, schema=dict.fromkeys(groups.axes, pl.String), orient="row")
     for name in metrics:
-        part = groups.frame.of_metric[name].join(
-            wanted, on=groups.frame.axes, how="semi", nulls_equal=True
-        )
-        differences[name] = {row.key: row.difference for row in groups.frame.rows(part)}
+        part = groups.of_metric[name].join(wanted, on=groups.axes, how="semi", nulls_equal=True)
+        differences[name] = {row.key: row.difference for row in groups.rows(part)}
     return tuple(
         SideBySideRow(
             group=groups.number(key),

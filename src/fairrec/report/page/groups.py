@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
@@ -48,34 +48,56 @@ class GroupRow:
     p_adjusted: float | None
 
 
-class GroupFrame:
-    """The table of groups with columns named by position: outside names could be anything."""
+class PageGroups:
+    """The groups of a result: their rows, what they are called, and a number for each on the page.
+
+    A group has the same number in every metric, so that choosing it in one chart marks it in all.
+    Columns are named by position, as outside names could be anything.
+    """
 
     def __init__(self, groups: pl.DataFrame, summary: AuditSummary) -> None:
-        names = [*summary.attributes]
-        first, after = groups.columns[: len(names) + 1], groups.columns[len(names) + 1 :]
+        self.summary = summary
+        self.names = [*summary.attributes]
+        n = len(self.names) + 1
+        first, after = groups.columns[:n], groups.columns[n:]
         beside = {*ADJUSTED, *BOUNDED, *OF_ITEMS}
-        if first != ["metric", *names] or {*after} - beside != _KNOWN:
+        if first != ["metric", *self.names] or {*after} - beside != _KNOWN:
             raise InputError(
                 "groups.parquet does not belong to this result. Audit again, or put back the "
                 "file that was written beside result.json."
             )
-        self.names = names
-        self.axes = [f"a{i}" for i in range(len(names))]
+        self.axes = [f"a{i}" for i in range(len(self.names))]
         renamed = groups.clone()
         renamed.columns = ["metric", *self.axes, *after]
         self.of_metric = {
             name: renamed.filter(pl.col("metric") == name).with_row_index("at")
             for name in summary.metrics
         }
+        self._numbers: dict[Key, int] = {}
+        self._labels: dict[Key, str] = {}
 
     def key(self, group: Mapping[str, Value]) -> Key:
         """The key of a group as the result names it."""
         return tuple(str(group[name]) if name in group else None for name in self.names)
 
+    def number(self, key: Key) -> int:
+        """The number of a group on the page."""
+        return self._numbers.setdefault(key, len(self._numbers))
+
     def label(self, key: Key) -> str:
         """The conditions of a group on one line."""
-        return group_label(group_in(dict(zip(self.names, key, strict=True))))
+        if key not in self._labels:
+            self._labels[key] = group_label(group_in(dict(zip(self.names, key, strict=True))))
+        return self._labels[key]
+
+    def roles(self, metric: str) -> dict[Key, Role]:
+        """The groups of a metric that are more than one among many."""
+        result = self.summary.metrics[metric]
+        return {
+            **{self.key(end.group): "best end" for end in result.most_advantaged},
+            **{self.key(end.group): "worst end" for end in result.most_disadvantaged},
+            **{self.key(finding.group): "finding" for finding in result.findings},
+        }
 
     def rows(self, frame: pl.DataFrame) -> list[GroupRow]:
         """The rows of a part of the table."""
@@ -141,41 +163,6 @@ class GroupFrame:
 
 
 ROUNDED = 6
-
-
-@dataclass(slots=True)
-class PageGroups:
-    """The groups of a result: their rows, what they are called, and a number for each on the page.
-
-    A group has the same number in every metric, so that choosing it in one chart marks it in all.
-    """
-
-    frame: GroupFrame
-    summary: AuditSummary
-    _numbers: dict[Key, int] = field(default_factory=dict)
-    _labels: dict[Key, str] = field(default_factory=dict)
-
-    def number(self, key: Key) -> int:
-        """The number of a group on the page."""
-        return self._numbers.setdefault(key, len(self._numbers))
-
-    def label(self, key: Key) -> str:
-        """What a group is called."""
-        if key not in self._labels:
-            self._labels[key] = self.frame.label(key)
-        return self._labels[key]
-
-    def roles(self, metric: str) -> dict[Key, Role]:
-        """The groups of a metric that are more than one among many."""
-        result = self.summary.metrics[metric]
-        roles: dict[Key, Role] = {}
-        for end in result.most_advantaged:
-            roles[self.frame.key(end.group)] = "best end"
-        for end in result.most_disadvantaged:
-            roles[self.frame.key(end.group)] = "worst end"
-        for finding in result.findings:
-            roles[self.frame.key(finding.group)] = "finding"
-        return roles
 
 
 def mark(role: Role, result: MetricResult) -> str:
@@ -263,7 +250,7 @@ def dot_plots(groups: PageGroups, limits: PageLimits) -> tuple[DotPlot, ...]:
     metrics = [name for name, result in groups.summary.metrics.items() if result.is_tested]
     if found:
         metrics.sort(key=lambda name: name != found[0].first[0])
-        keys = [groups.frame.key(group.group) for group in found]
+        keys = [groups.key(group.group) for group in found]
         marks = [marks_of(group, groups.summary) for group in found]
     else:
         keys = _single(groups, metrics[0]) if metrics else []
@@ -277,8 +264,8 @@ def dot_plots(groups: PageGroups, limits: PageLimits) -> tuple[DotPlot, ...]:
 
 def _single(groups: PageGroups, metric: str, most: int = 10) -> list[Key]:
     """The largest groups of a single attribute, where none stands out."""
-    frame = groups.frame.of_metric[metric].filter(pl.col("depth") == pl.col("depth").min())
-    return [row.key for row in groups.frame.rows(frame.top_k(most, by="support"))]
+    frame = groups.of_metric[metric].filter(pl.col("depth") == pl.col("depth").min())
+    return [row.key for row in groups.rows(frame.top_k(most, by="support"))]
 
 
 def _plot(
@@ -345,19 +332,17 @@ def _numbers_of_rows(
 
     A group that was picked out has its shrunken difference.
     """
-    result, frame = groups.summary.metrics[metric], groups.frame.of_metric[metric]
+    result, frame = groups.summary.metrics[metric], groups.of_metric[metric]
     size, low, high = "shrunken_difference", "simultaneous_low", "simultaneous_high"
     if not is_picked_out:
         size = "difference"
-    wanted = pl.DataFrame(
-        keys, schema=dict.fromkeys(groups.frame.axes, pl.String), orient="row"
-    ).unique()
-    part = frame.join(wanted, on=groups.frame.axes, how="semi", nulls_equal=True)
+    wanted = pl.DataFrame(keys, schema=dict.fromkeys(groups.axes, pl.String), orient="row").unique()
+    part = frame.join(wanted, on=groups.axes, how="semi", nulls_equal=True)
     drawn_of = part.select(
-        *(*groups.frame.axes, "support", "is_fully_scored", size),
+        *(*groups.axes, "support", "is_fully_scored", size),
         *(pl.col("difference").alias("raw_difference"), low, high),
     )
-    n_axes = len(groups.frame.axes)
+    n_axes = len(groups.axes)
     drawn = {}
     for row in drawn_of.iter_rows():
         support, is_fully_scored, *ends = row[n_axes:]
