@@ -29,12 +29,13 @@ from fairrec.report.page.vega import (
     WORSE,
     need_figures,
 )
-from fairrec.report.page.view import Certificate, CertificateStep, GroupChart, PairMap
+from fairrec.report.page.view import Certificate, GroupChart, PairMap
+from fairrec.statistics.verdict import CertifiedSize
 from tests.report.drawing import marks, page_view, svg
 
 
 def certificate(*steps: tuple[int, float], tolerance: float | None = None) -> Certificate:
-    parts = tuple(CertificateStep(size, harm, 3) for size, harm in steps)
+    parts = tuple(CertifiedSize(size, harm, 3) for size, harm in steps)
     return Certificate("auc", "ruled-out-0", parts, 5000, tolerance, "harm", "users", "words", ())
 
 

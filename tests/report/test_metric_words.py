@@ -25,10 +25,11 @@ from fairrec.report.metric_words import (
     scored,
     worse_word,
 )
-from fairrec.result.metric_schema import CertifiedSize, Chance
+from fairrec.result.metric_schema import Chance
 from fairrec.result.schema import AuditSummary
 from fairrec.search.options import SearchOptions
 from fairrec.statistics.bootstrap import N_DRAWS
+from fairrec.statistics.verdict import CertifiedSize
 from tests.report.planted import given_result, planted, planted_result
 
 

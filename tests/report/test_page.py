@@ -51,6 +51,10 @@ def as_text(name: str, part: Any, indent: str = "") -> Iterator[str]:
     if part == USERS:
         # it is in the words
         return
+    if name == "words":
+        # the rest of them is compared as Markdown
+        yield from as_text("overview", part.overview, indent)
+        return
     if is_dataclass(part):
         yield f"{indent}{name}:"
         for one in fields(part):

@@ -241,7 +241,7 @@ def test_the_curve_is_the_certificate_of_the_result():
     for part, result in zip(parts, planted().metrics.values(), strict=True):
         steps = result.verdict.certificate
         assert len(steps) > 5
-        assert [(step.size, step.n_groups) for step in part.steps] == [
+        assert [(step.support, step.n_groups) for step in part.steps] == [
             (step.support, step.n_groups) for step in steps
         ]
         assert [row[1] for row in part.rows] == [number(step.harm) for step in steps]

@@ -246,7 +246,7 @@ def test_groups_that_are_tested_by_their_own_errors_have_no_band_by_size():
 
 def test_the_plot_of_the_answer_comes_first_and_all_have_the_same_groups():
     view = view_of(planted())
-    assert view.dots[0].metric == view.overview.lines[0].metric
+    assert view.dots[0].metric == view.words.overview.lines[0].metric
     assert {plot.metric for plot in view.dots} == {"auc", "mrr@5"}
     assert {plot.direction for plot in view.dots} == {"higher is better"}
     rows = [[row.group for row in plot.rows] for plot in view.dots]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from dataclasses import is_dataclass
 from functools import cache
 from pathlib import Path
 
@@ -168,12 +169,14 @@ def result_of(way: str) -> AuditResult:
     return audited(way)
 
 
-def parts(value: object) -> Iterator[BaseModel]:
+def parts(value: object) -> Iterator[object]:
     """All parts of a result."""
     if isinstance(value, BaseModel):
         yield value
         for name in type(value).model_fields:
             yield from parts(getattr(value, name))
+    elif is_dataclass(value):
+        yield value
     elif isinstance(value, dict):
         for one in value.values():
             yield from parts(one)

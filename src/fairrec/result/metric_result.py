@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import asdict
 
 import numpy as np
 
@@ -13,7 +14,6 @@ from fairrec.metrics import MetricAtK
 from fairrec.metrics.direction import harm
 from fairrec.result.metric_schema import (
     CategoryRatios,
-    CertifiedSize,
     Chance,
     Change,
     Detectable,
@@ -217,12 +217,8 @@ def pooled_results(analysis: Analysis, found: Sequence[PooledAnalysis]) -> dict[
     for about in found:
         best, worst = (
             tuple(
-                GroupValue(
-                    group=analysis.grouping.group(int(about.groups[at])).as_dict(),
-                    value=float(about.values[at]),
-                    support=int(lattice.n_users[about.groups[at]]),
-                )
-                for at in end
+                group_value(analysis.grouping, group, value, lattice.n_users[group])
+                for group, value in zip(about.groups[end], about.values[end], strict=True)
             )
             for end in (about.best, about.worst)
         )
@@ -265,15 +261,15 @@ def _is_ratio_scale(i: int, analysis: Analysis) -> bool:
     return bool(len(known)) and metric.is_ratio_scale(float(known.min()))
 
 
+def group_value(grouping: Grouping, group: int, value: float, support: float) -> GroupValue:
+    """A group by its position, named, with its value."""
+    named = grouping.group(int(group)).as_dict()
+    return GroupValue(group=named, value=float(value), support=int(support))
+
+
 def _group_values(i: int, groups: IntArray, analysis: Analysis) -> tuple[GroupValue, ...]:
-    return tuple(
-        GroupValue(
-            group=analysis.grouping.group(int(at)).as_dict(),
-            value=float(analysis.estimates.value[i, at]),
-            support=int(analysis.moments.n[i, at]),
-        )
-        for at in groups
-    )
+    values, support = analysis.estimates.value[i], analysis.moments.n[i]
+    return tuple(group_value(analysis.grouping, at, values[at], support[at]) for at in groups)
 
 
 def _undecided(i: int, groups: tuple[int, ...], analysis: Analysis) -> tuple[UndecidedGroup, ...]:
@@ -318,18 +314,10 @@ def _verdict(
         tolerance=verdict.tolerance,
         n_worse_beyond_tolerance=int((verdict.of_groups == BEYOND).sum()),
         n_worse=int((verdict.of_groups == WORSE).sum()),
-        n_better=verdict.scope.n_better,
-        n_within_tolerance=verdict.scope.n_within_tolerance,
+        **asdict(verdict.scope),
         n_exceeding_at_worst=len(exceeding),
         at_worst=at_worst,
-        n_inconclusive=verdict.scope.n_inconclusive,
-        ruled_out_from=verdict.scope.ruled_out_from,
-        open_share=verdict.scope.open_share,
-        n_not_compared=verdict.scope.n_not_compared,
-        certificate=tuple(
-            CertifiedSize(support=point.n_users, harm=point.harm, n_groups=point.n_groups)
-            for point in verdict.certificate
-        ),
+        certificate=verdict.certificate,
     )
 
 

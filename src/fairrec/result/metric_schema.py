@@ -9,7 +9,7 @@ from fairrec.result.parts import GroupValue, Part
 from fairrec.statistics.findings import CarriedBy
 from fairrec.statistics.paired import ChangeVerdict
 from fairrec.statistics.ratios import FourFifths, LeftOut, RateKind, WhyNot
-from fairrec.statistics.verdict import Outcome
+from fairrec.statistics.verdict import CertifiedSize, Outcome
 
 MAX_UNDEFINED = 0.05
 """The share without a value that was let pass before anybody could say another."""
@@ -137,14 +137,6 @@ class Detectable(Part):
 
     support: int
     difference: float = Field(description="smallest true harm shown with 80% probability")
-
-
-class CertifiedSize(Part):
-    """What is ruled out for groups of at least one size that are not shown to be worse."""
-
-    support: int = Field(description="users, at least")
-    harm: float = Field(description="none of them is worse by more, all at once at 1 - alpha")
-    n_groups: int
 
 
 class Unknown(Part):

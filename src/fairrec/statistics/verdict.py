@@ -8,9 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import Literal, get_args
+from typing import Annotated, Literal, get_args
 
 import numpy as np
+from pydantic import Field
 
 from fairrec.core.arrays import BoolArray, CodeArray, FloatArray, IntArray
 from fairrec.core.kernels import kernel
@@ -95,11 +96,13 @@ def harm_interval(interval: Interval, higher_is_better: bool | None) -> Interval
 
 
 @dataclass(frozen=True, slots=True)
-class CertifiedPoint:
-    """Among groups of at least `n_users` users that are not shown worse, the largest harm."""
+class CertifiedSize:
+    """What is ruled out for groups of at least one size that are not shown to be worse."""
 
-    n_users: int
-    harm: float
+    support: Annotated[int, Field(description="users, at least")]
+    harm: Annotated[
+        float, Field(description="none of them is worse by more, all at once at 1 - alpha")
+    ]
     n_groups: int
 
 
@@ -146,7 +149,7 @@ class MetricVerdict:
     is_known: BoolArray
     harm: Interval
     scope: Scope
-    certificate: tuple[CertifiedPoint, ...]
+    certificate: tuple[CertifiedSize, ...]
     alternative: Outcome | None = None
 
 
@@ -345,7 +348,7 @@ def _share_in(codes: CodeArray, cells: Cells) -> float | None:
 
 def certificate(
     n: FloatArray, highest: FloatArray, is_counted: BoolArray
-) -> tuple[CertifiedPoint, ...]:
+) -> tuple[CertifiedSize, ...]:
     """The largest harm that is not ruled out among groups of at least any size."""
     groups = np.flatnonzero(is_counted & np.isfinite(highest))
     if not len(groups):
@@ -358,7 +361,7 @@ def certificate(
     if len(at) > MAX_POINTS:
         at = at[np.unique(np.linspace(0, len(at) - 1, MAX_POINTS).astype(np.int64))]
     return tuple(
-        CertifiedPoint(int(n[order[place]]), max(0.0, float(largest[place])), int(place) + 1)
+        CertifiedSize(int(n[order[place]]), max(0.0, float(largest[place])), int(place) + 1)
         for place in at
     )
 

@@ -31,11 +31,9 @@ from fairrec.report.page.groups import (
     about_rows,
     dot_plots,
     drawn_metrics,
-    short,
 )
 from fairrec.report.page.view import (
     Certificate,
-    CertificateStep,
     Correlation,
     CorrelationCell,
     Definition,
@@ -84,16 +82,11 @@ def build_page_view(
     pairs, pairs_note = pair_maps(named, limits)
     table, table_note = table_rows(named, limits)
     return PageView(
-        title=words.title,
+        words=words,
         unit=summary.unit,
         summary=answer(words.verdicts),
-        overview=words.overview,
         dots=dot_plots(named, limits),
         dots_note=about_rows(named, limits.findings),
-        plan=words.plan,
-        missing=words.missing,
-        checks=words.checks,
-        circumstances=words.circumstances,
         verdicts=tuple(
             verdict_card(at, verdict, result, summary)
             for at, (verdict, result) in enumerate(
@@ -121,10 +114,7 @@ def build_page_view(
         ratios=ratios_view(summary, limits.ratios),
         side_by_side=side_by_side(named),
         correlation=metric_correlation(named, limits),
-        search=words.search,
         histories=_histories(summary),
-        coverage=words.coverage,
-        notes=words.warnings,
         definitions=tuple(
             Definition(
                 plain(name), plain(result.definition, 500), direction(result.higher_is_better)
@@ -283,10 +273,7 @@ def _certificate(
     return Certificate(
         metric=plain(metric),
         anchor=f"ruled-out-{at}",
-        steps=tuple(
-            CertificateStep(step.support, short(step.harm), step.n_groups)
-            for step in verdict.certificate
-        ),
+        steps=verdict.certificate,
         largest=largest if isinstance(largest, int) else 0,
         tolerance=verdict.tolerance,
         unit=summary.unit,

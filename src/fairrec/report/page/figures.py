@@ -6,6 +6,7 @@ from statistics import median
 from typing import Any
 
 from fairrec.core.units import Unit
+from fairrec.report.page.groups import short
 from fairrec.report.page.vega import (
     BETTER,
     CHANCE,
@@ -44,7 +45,7 @@ WIDE = 20
 
 def certificate_curve(view: Certificate, height: int = 220) -> Figure:
     """Everything above the line is ruled out, at once for all groups that are not shown worse."""
-    first = view.steps[0].size
+    first = view.steps[0].support
     end = max(view.largest, first + 1)
     harms = [step.harm for step in view.steps]
     # what is ruled out for few users may be a thousand times what is for many
@@ -66,8 +67,11 @@ def certificate_curve(view: Certificate, height: int = 220) -> Figure:
         axis={"tickCount": 5, "grid": not is_log},
     )
     # the last step holds for all larger groups
-    steps = [{**fields_of(step), "harm": max(low, step.harm), "low": low} for step in view.steps]
-    line = [*steps, {**steps[-1], "size": end}]
+    steps = [
+        {"size": one.support, "harm": max(low, short(one.harm)), "n_groups": one.n_groups}
+        for one in view.steps
+    ]
+    line = [{**step, "low": low} for step in (*steps, {**steps[-1], "size": end})]
     data = {
         "steps": line,
         "tolerance": []

@@ -84,7 +84,7 @@ def lay_out(view: PageView) -> str:
         section=Markup(view.section.html if view.section else ""),
         policy=policy(vega, script, first_script),
         css=Markup(page_css()),
-        running_title=Markup(css_text(f"FairRec: {(view.heading or view.title)[:100]}")),
+        running_title=Markup(css_text(f"FairRec: {(view.heading or view.words.title)[:100]}")),
         vega=Markup(vega),
         script=Markup(script),
         first_script=Markup(first_script),
@@ -138,7 +138,7 @@ def _sections(view: PageView) -> list[tuple[str, str]]:
         sections.append(("ratios", "Ratios"))
     if len(view.metrics) > 1 and (view.correlation or view.side_by_side):
         sections.append(("metrics", "Metrics"))
-    if view.search:
+    if view.words.search:
         sections.append(("search", "Search"))
     return [*sections, ("data", "Data"), ("definitions", "Definitions"), ("reproduce", "Reproduce")]
 

@@ -8,12 +8,12 @@ from typing import Literal
 
 from fairrec.core.units import USERS, Unit
 from fairrec.report.findings import Mark, Served
-from fairrec.report.overview import Overview
 from fairrec.report.page.vega import Figure
 from fairrec.report.ratios import RatiosView
 from fairrec.report.verdict import Verdict
 from fairrec.report.view import ReportView
 from fairrec.result.schema import HistoryPoint
+from fairrec.statistics.verdict import CertifiedSize
 
 Role = Literal["finding", "best end", "worst end", "group"]
 Tone = Literal["worse", "better", "neutral"]
@@ -158,15 +158,6 @@ class PairMap:
 
 
 @dataclass(frozen=True, slots=True)
-class CertificateStep:
-    """From this size on, no group that is not shown to be worse is worse by more than `harm`."""
-
-    size: int
-    harm: float
-    n_groups: int
-
-
-@dataclass(frozen=True, slots=True)
 class Certificate:
     """What is ruled out for one metric; nothing is where there are no steps.
 
@@ -180,7 +171,7 @@ class Certificate:
 
     metric: str
     anchor: str
-    steps: tuple[CertificateStep, ...]
+    steps: tuple[CertifiedSize, ...]
     largest: int
     tolerance: float | None
     harm_name: str
@@ -496,6 +487,7 @@ class PageView:
 
     Parameters
     ----------
+    words : those that every layout has
     confidence : of the intervals, such as 95%
     unit : what was audited
     compared_with, difference : whom groups differ from, and what that is called
@@ -507,13 +499,10 @@ class PageView:
     made_at : date and time; empty where it is not known
     """
 
-    title: str
+    words: ReportView
     summary: str
-    overview: Overview
     dots: tuple[DotPlot, ...]
     dots_note: str
-    plan: tuple[str, ...]
-    missing: tuple[str, ...]
     verdicts: tuple[VerdictCard, ...]
     findings: tuple[GroupCard, ...]
     findings_note: str
@@ -535,16 +524,11 @@ class PageView:
     ratios: RatiosView
     side_by_side: tuple[SideBySideRow, ...]
     correlation: Correlation | None
-    search: tuple[str, ...]
     histories: tuple[SearchHistory, ...]
-    coverage: tuple[str, ...]
-    notes: tuple[str, ...]
     definitions: tuple[Definition, ...]
     reproduce: Reproduce
     group_file: str
     section: PageSection | None = None
-    checks: tuple[str, ...] = ()
-    circumstances: tuple[str, ...] = ()
     no_longer: tuple[str, ...] = ()
     heading: str = ""
     author: str = ""
