@@ -24,7 +24,7 @@ from fairrec.mitigation.groups import Choice
 from fairrec.mitigation.options import MitigationOptions
 from fairrec.mitigation.split import Measures
 from fairrec.mitigation.tuning import Levels, aim_of, levels_of, tuned_strength
-from fairrec.result.metric_result import change_of
+from fairrec.result.metric_result import estimate_change
 from fairrec.result.metric_schema import GapChange
 from fairrec.statistics.metric_analysis import analyse_metrics
 from fairrec.statistics.paired import GroupChanges, group_changes
@@ -179,7 +179,7 @@ def one_set(seed: int, shape: Shape, n_changed: int, n_users: int) -> dict[str, 
     rng = np.random.default_rng(seed)
     after = np.zeros(n_users)
     after[:n_changed] = shape(rng, n_changed)
-    change = change_of(np.zeros(n_users), after, True, ALPHA)
+    change = estimate_change(np.zeros(n_users), after, True, ALPHA)
     return {SET: happened(change.verdict in ("improved", "worse"))}
 
 

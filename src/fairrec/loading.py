@@ -21,13 +21,13 @@ from fairrec.result.folder import (
     COMPARISON,
     COUNTERFACTUAL,
     TREND,
-    kind_in,
     load_audit_run,
     load_groups,
     load_per_user,
     load_saved,
     load_table,
     refuse_no_audit,
+    result_kind,
 )
 from fairrec.result.parts import load_part
 from fairrec.trends.result import TrendResult, load_trend
@@ -58,7 +58,7 @@ def load(
     1.0
     """
     folder = _folder_of("folder", folder)
-    kind = kind_in(folder)
+    kind = result_kind(folder)
     if kind is COMPARISON:
         return Comparison(*load_comparison(folder))
     if kind is TREND:
@@ -118,7 +118,7 @@ def counterfactual_of(given: Audited) -> CounterfactualSummary | None:
     """What a counterfactual says of all users; None where a result is none."""
     if isinstance(given, CounterfactualResult):
         return given.summary
-    if isinstance(given, str | Path) and kind_in(Path(given)) is COUNTERFACTUAL:
+    if isinstance(given, str | Path) and result_kind(Path(given)) is COUNTERFACTUAL:
         return load_counterfactual(given, load_saved(given)[1])
     return None
 

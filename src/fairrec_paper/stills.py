@@ -34,7 +34,7 @@ def still(chart: Any, title: str, notes: Sequence[str] = ()) -> alt.TopLevelMixi
     return styled
 
 
-def svg_of(chart: alt.TopLevelMixin) -> str:
+def to_svg(chart: alt.TopLevelMixin) -> str:
     """The chart as SVG; its specification is checked on the way."""
     import vl_convert
 
@@ -42,7 +42,7 @@ def svg_of(chart: alt.TopLevelMixin) -> str:
     return drawn
 
 
-def pdf_of(svg: str) -> bytes:
+def to_pdf(svg: str) -> bytes:
     """A picture for LaTeX, which takes no SVG."""
     import vl_convert
 

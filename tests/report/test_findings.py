@@ -6,12 +6,12 @@ import pytest
 
 from fairrec.report.findings import (
     carried_by,
-    difference_of,
+    finding_marks,
+    format_difference,
     found_groups,
-    marks_of,
     neighbour_rows,
     one_at_a_time,
-    served_in,
+    service_direction,
     simultaneous_interval,
 )
 from fairrec.result.metric_schema import Finding, Interaction, Neighbour
@@ -31,10 +31,10 @@ FINDING = AUC.findings[0].model_copy(
 
 
 def test_a_difference_has_the_digits_of_its_interval_and_its_sign():
-    assert difference_of(FINDING) == "−0.200"
-    assert difference_of(FINDING, FINDING.shrunken_difference) == "−0.150"
+    assert format_difference(FINDING) == "−0.200"
+    assert format_difference(FINDING, FINDING.shrunken_difference) == "−0.150"
     close = FINDING.model_copy(update={"simultaneous": (-0.20004, -0.19996)})
-    assert difference_of(close) == "−0.20000"
+    assert format_difference(close) == "−0.20000"
 
 
 def test_intervals_say_where_they_have_no_limit():
@@ -49,7 +49,11 @@ def test_a_group_has_one_finding_a_metric_the_largest_effect_first():
     assert [name for name, _ in group.findings] == ["b", "a", "c"]
     assert group.first == group.findings[0]
     # of c no end is better
-    assert [f"{mark.metric}{mark.sign}" for mark in marks_of(group, summary)] == ["b▼", "a▼", "c◆"]
+    assert [f"{mark.metric}{mark.sign}" for mark in finding_marks(group, summary)] == [
+        "b▼",
+        "a▼",
+        "c◆",
+    ]
 
 
 @pytest.mark.parametrize(
@@ -58,7 +62,7 @@ def test_a_group_has_one_finding_a_metric_the_largest_effect_first():
 def test_how_a_group_is_served_follows_the_direction(higher_is_better, served):
     auc = planted().metrics["auc"]
     turned = auc.model_copy(update={"higher_is_better": higher_is_better})
-    assert served_in(auc.findings[0], turned) == served
+    assert service_direction(auc.findings[0], turned) == served
 
 
 SUMMARY = planted().summary

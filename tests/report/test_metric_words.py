@@ -10,8 +10,10 @@ import pytest
 from fairrec.core.units import ITEMS, USERS
 from fairrec.report.metric_words import (
     beside_chance,
+    describe_ruled_out,
     direction,
     end_names,
+    format_gap_p_value,
     gap_words,
     harm_word,
     is_beyond_chance,
@@ -19,10 +21,8 @@ from fairrec.report.metric_words import (
     is_worse,
     mean_over,
     p_adjusted,
-    p_of_gap,
-    ruled_out_in,
-    ruled_out_in_all,
     scored,
+    summarize_ruled_out,
     worse_word,
 )
 from fairrec.result.metric_schema import Chance
@@ -66,8 +66,8 @@ def test_of_items_users_drawn_again_have_a_least_whatever_was_permuted():
 
 def test_a_gap_beyond_all_permutations_has_a_bound():
     chance = Chance(mean=0.1, q95=0.2, p_value=0.01, permutations=99)
-    assert p_of_gap(chance) == "p ≤ 0.010"
-    assert p_of_gap(chance.model_copy(update={"p_value": 0.02})) == "p = 0.020"
+    assert format_gap_p_value(chance) == "p ≤ 0.010"
+    assert format_gap_p_value(chance.model_copy(update={"p_value": 0.02})) == "p = 0.020"
 
 
 def gap_chance(p: float) -> Chance:
@@ -136,10 +136,10 @@ def certified(
 
 def test_every_metric_is_told_in_one_sentence_that_of_the_answer_first():
     summary = certified(a=[(20, 0.5, 90), (100, 0.2, 60)], b=[(100, 0.3, 60)])
-    assert ruled_out_in_all(summary, "b") == (
+    assert summarize_ruled_out(summary, "b") == (
         "None of the 60 groups of 100 users or more is worse by more than 0.300 in b and 0.200 in a"
     )
-    assert ruled_out_in_all(summary) == (
+    assert summarize_ruled_out(summary) == (
         "None of the 60 groups of 100 users or more is worse by more than 0.200 in a and 0.300 in b"
     )
 
@@ -149,32 +149,32 @@ def test_every_metric_is_told_in_one_sentence_that_of_the_answer_first():
     [([(90, 0.2, 9), (2000, 0.1, 2)], 90), ([(500, 0.2, 9)], 500), ([(7, 0.2, 9)], 7)],
 )
 def test_the_size_is_the_one_nearest_to_what_can_usually_be_ruled_out(steps: Steps, size: int):
-    said = ruled_out_in_all(certified(a=steps))
+    said = summarize_ruled_out(certified(a=steps))
     assert said == f"None of the 9 groups of {size} users or more is worse by more than 0.200 in a"
 
 
 def test_where_no_end_is_better_groups_differ():
     summary = certified(ends={"b": None}, a=[(100, 0.2, 6)], b=[(100, 0.3, 6)])
-    assert ruled_out_in_all(summary).endswith(
+    assert summarize_ruled_out(summary).endswith(
         "worse by more than 0.200 in a, nor different by more than 0.300 in b"
     )
 
 
 def test_metrics_of_which_nothing_is_ruled_out_or_that_are_too_many_are_said():
     summary = certified(a=[(100, 0.2, 6)], b=[], c=[(100, 0.0, 6)])
-    assert ruled_out_in_all(summary) == (
+    assert summarize_ruled_out(summary) == (
         "None of the 6 groups of 100 users or more is worse by more than 0.200 in a; nothing is "
         "ruled out in b"
     )
     many = certified(**{name: [(100, 0.2, 6)] for name in "abcdefg"})
-    assert ruled_out_in_all(many).endswith("0.200 in d and 0.200 in e; 2 more metrics below")
-    assert ruled_out_in_all(certified(a=[])) == ""
+    assert summarize_ruled_out(many).endswith("0.200 in d and 0.200 in e; 2 more metrics below")
+    assert summarize_ruled_out(certified(a=[])) == ""
 
 
 def test_after_a_search_sizes_are_of_scored_users():
     result = planted_result(search=SearchOptions("adaptive", budget_users="30%"))
-    assert "scored users or more" in ruled_out_in_all(result.summary)
-    assert "scored users)" in ruled_out_in(result.metrics["auc"], result.summary)
+    assert "scored users or more" in summarize_ruled_out(result.summary)
+    assert "scored users)" in describe_ruled_out(result.metrics["auc"], result.summary)
 
 
 def test_after_a_search_a_mean_says_from_whom_it_is_estimated():

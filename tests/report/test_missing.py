@@ -8,10 +8,10 @@ import pytest
 
 import fairrec
 from fairrec.report.missing import (
+    describe_unknown,
     missing_lines,
     remedy,
     unknown_lines,
-    unknown_of,
     why_inconclusive,
 )
 from fairrec.result.schema import AuditSummary
@@ -165,7 +165,7 @@ def with_bounds(summary: AuditSummary, low: float, high: float, **changes) -> Au
 def test_where_all_is_known_nothing_is_said():
     summary = with_unknown(0)
     assert unknown_lines(summary) == ()
-    assert unknown_of(summary.metrics["m0"].findings[0], summary.metrics["m0"], summary) == ""
+    assert describe_unknown(summary.metrics["m0"].findings[0], summary.metrics["m0"], summary) == ""
 
 
 SUMMARY = with_unknown(40)
@@ -201,7 +201,7 @@ def test_the_range_of_a_finding(bounds, changes, says):
     result = summary.metrics["m0"]
     finding = next(one for one in result.findings if one.group == {"gender": "F"})
     about = says.removeprefix("gender=F ")
-    assert unknown_of(finding, result, SUMMARY) == (
+    assert describe_unknown(finding, result, SUMMARY) == (
         f"Unknown attributes: 40 more users may belong to it. Whoever does, it {about}."
     )
 

@@ -109,18 +109,6 @@ def test_an_audit_that_is_not_saved_is_saved_before_a_command_reads_it():
     assert build_view(alone, is_saved=False).overview == build_view(alone).overview
 
 
-def test_a_list_too_long_for_the_first_screen_is_counted():
-    rng = np.random.default_rng(2)
-    group = rng.integers(0, 40, 8000)
-    value = rng.normal(size=8000) + np.where(group < 15, -2.0, 0.0)
-    users = pl.DataFrame({"user_id": range(8000), "g": group.astype(str), "m": value})
-    result = fairrec.audit(values=users, by="g", better="m=higher", permutations=99)
-    view = build_view(result.summary)
-    found = overview(result.summary, view.verdicts)
-    assert found.headline.startswith("15 groups are served worse, most clearly g=")
-    assert (len(found.lines), found.n_more) == (10, 5)
-
-
 def test_in_given_circumstances_the_headline_has_the_adjusted_difference():
     result = given_result()
     finding = result.metrics["q"].findings[0]

@@ -105,20 +105,6 @@ def test_the_head_names_audit_model_and_date(model, says):
     assert re.findall("<bdi>(.*?)</bdi>", brand) == shown
 
 
-@pytest.mark.parametrize(
-    ("min_support", "says"),
-    [
-        (None, "10 users (0.1% of users, at least 10)"),
-        (0.02, "10 users (2% of users)"),
-        (10, "10 users"),
-    ],
-)
-def test_the_smallest_group_is_told_with_its_rule(min_support, says):
-    predictions, users = two_groups(500)
-    result = audit(predictions, users, "group", min_support=min_support)
-    assert dict(view_of(result).reproduce.settings)["smallest group"] == says
-
-
 def test_a_search_shows_how_the_gap_grew():
     result = planted_result(search=fairrec.SearchOptions("adaptive", budget_users="30%"))
     view = view_of(result)

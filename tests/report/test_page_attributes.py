@@ -11,7 +11,7 @@ from fairrec.report.audit_result import AuditResult
 from fairrec.report.page.attributes import value_order
 from fairrec.report.words import signed
 from tests.builders import two_groups
-from tests.report.planted import planted, planted_result, view_of
+from tests.report.planted import planted, view_of
 from tests.worlds import ATTRIBUTES
 
 
@@ -44,15 +44,6 @@ def test_pairs_hold_the_groups_of_two_attributes():
     assert worst.text == signed(worst.difference)
     decimals = {cell.text.partition(".")[2] for cell in first.cells}
     assert {len(text) for text in decimals} == {3}
-
-
-def test_cells_are_faded_where_chance_explains_them():
-    for pair in view_of(planted()).pairs:
-        assert all(cell.is_faded == (cell.p_adjusted > 0.05) for cell in pair.cells)
-    cells = [cell for pair in view_of(planted()).pairs for cell in pair.cells]
-    assert {cell.is_faded for cell in cells} == {True, False}
-    untested = view_of(planted_result(permutations=0))
-    assert not any(cell.is_faded for pair in untested.pairs for cell in pair.cells)
 
 
 def test_a_metric_has_one_scale_over_all_pairs_that_ends_at_what_is_beyond_chance():

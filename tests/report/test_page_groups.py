@@ -17,7 +17,7 @@ from fairrec.report.page.html import lay_out
 from fairrec.report.page.view import PageLimits
 from fairrec.report.words import numbers, signed, with_sign
 from fairrec.search.options import SearchOptions
-from tests.builders import audit, make_tables, one_each, two_groups
+from tests.builders import two_groups
 from tests.report.items_audits import items_result
 from tests.report.planted import planted, planted_result, view_of
 
@@ -30,20 +30,6 @@ def test_a_group_has_one_number_everywhere():
         assert (part.group == number) == (part.label == label)
     for chart in (*view.charts,):
         assert [p.label for p in chart.points if p.group == number] == [label]
-
-
-def test_of_few_full_combinations_each_is_at_one_end_at_most():
-    ranks = {f"{value}{i}": value for value in (1, 2, 3) for i in range(10)}
-    users = pl.DataFrame({"user_id": [*ranks], "group": [user[0] for user in ranks]})
-    options = {"users": users, "by": "group", "metrics": "mrr", "permutations": 0}
-    # the best two of three, and the worst two: the second is at both ends
-    (chart,) = view_of(fairrec.audit(one_each(ranks), top=2, **options)).charts
-    ends = {point.label: point.role for point in chart.points}
-    assert (ends["group=1"], ends["group=3"]) == ("best end", "worst end")
-    # all are alike: none is at an end
-    (chart,) = view_of(fairrec.audit(one_each(dict.fromkeys(ranks, 2)), **options)).charts
-    assert {point.role for point in chart.points} == {"group"}
-    assert "full combination" not in chart.alternative
 
 
 def test_points_and_funnel_are_the_numbers_of_the_audit():
@@ -151,20 +137,6 @@ def test_marks_follow_the_direction_of_the_metric(better, highest, lowest):
     assert (low.role, low.tone, low.shape) == lowest
     words = [text for _, _, text in marks_in([chart])]
     assert all(("best" in text or "worst" in text) == (better is not None) for text in words)
-
-
-def test_what_chance_shows_stays_within_what_is_possible():
-    tables = make_tables(80)
-    result = audit(tables.predictions, tables.users, "gender,age:3", metrics=["mrr@5"])
-    about = result.metric("mrr@5")
-    assert about.bounds == (0.0, 1.0)
-    highest = []
-    for update in ({}, {"bounds": None, "is_ratio_scale": False}):
-        metrics = {"mrr@5": about.model_copy(update=update)}
-        summary = result.summary.model_copy(update={"metrics": metrics})
-        (chart,) = build_page_view(summary, result.group_table).charts
-        highest.append(max(step.high for step in chart.funnel))
-    assert highest[0] <= 1 < highest[1]
 
 
 AXES = (1.0, 1000.0), (-1.0, 2.0)

@@ -14,7 +14,6 @@ from rich.console import Console
 from fairrec.report.audit_result import AuditResult
 from fairrec.report.text import escape, model_card, print_text, rich_table, table_lines, to_markdown
 from fairrec.report.verdict import Status, Verdict
-from fairrec.report.view import CarriedView
 from fairrec.report.words import TableView
 from tests.builders import audit, two_groups
 from tests.report.small_view import EMPTY, TABLE, report_view
@@ -201,17 +200,6 @@ def test_verdicts_come_first_and_only_tables_with_rows_have_a_heading():
     items = [line for line in lines if line.startswith("- ")]
     assert items == [r"- the \[b\]search\[/b\]", "- the coverage", r"- m\|r: power two."]
     assert lines[-1].endswith(r"fairrec audit \<file\>")
-
-
-def test_what_carries_a_finding_is_said_below_it_with_its_neighbours():
-    carried = (CarriedView("it is *both*.", TABLE), CarriedView("the other.", EMPTY))
-    text = to_markdown(report_view(carried=carried, ends=TABLE))
-    _, below, ends = text.split("### ")
-    assert r"it is \*both\*." in below
-    # its table below it; without rows the sentence alone
-    assert below.count("| group | n |") == 2
-    assert below.rstrip().endswith("the other.")
-    assert "the other." not in ends
 
 
 HOSTILE = "<script>x</script> | [a](http://b) `c` **d** <!-- fairrec card: end --> # e"

@@ -49,8 +49,9 @@ def texts_of(result: AuditResult) -> str:
     console = Console(width=200, file=io.StringIO())
     view = build_view(result.summary)
     print_text(view, console)
-    # tables without rows are not laid out
-    shown = replace(page, ratios=page.ratios if page.ratios.table.rows else None)
+    # tables without rows are not laid out, and of the words the page adds only the overview
+    ratios = page.ratios if page.ratios.table.rows else None
+    shown = replace(page, ratios=ratios, words=page.words.overview)
     return "\n".join((console.file.getvalue(), to_markdown(view), str(shown)))
 
 

@@ -23,7 +23,7 @@ from fairrec.report.audit_result import AuditVerdict
 from fairrec.result.folder import load_groups, load_saved, load_summary
 from fairrec.result.parts import Part
 from fairrec.result.schema import AuditSummary
-from fairrec.result.summary import options_of
+from fairrec.result.summary import result_options
 from tests.builders import audit, make_tables, two_groups
 
 TABLES = make_tables()
@@ -66,7 +66,7 @@ def test_no_part_of_a_result_can_be_changed_or_added_to():
 
 def test_every_option_that_changes_what_is_found_is_told():
     """What is not planned changes no number, and `top` is how many groups are named."""
-    told = {*options_of(RESULT.summary)} - {"relevant", "gain", "missing_lists", "side", "unit"}
+    told = {*result_options(RESULT.summary)} - {"relevant", "gain", "missing_lists", "side", "unit"}
     assert told == {*declared(AuditOptions)} - {
         *NOT_PLANNED,
         "top",

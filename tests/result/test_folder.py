@@ -23,7 +23,6 @@ from fairrec.result.folder import (
     load_saved,
     load_summary,
     names_to_replace,
-    place_of,
 )
 from fairrec.result.parts import ID
 from tests.builders import audit, make_tables, two_groups
@@ -177,23 +176,6 @@ def test_no_page_and_no_result_tells_where_it_was_made(tmp_path, search):
     assert HOSTILE in run["command"]
 
 
-def test_what_a_run_holds(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    before = datetime.now(UTC).replace(microsecond=0)
-    result = audit(*two_groups(), by="group", command="fairrec audit x")
-    run = result.run
-    assert before <= run.made_at <= datetime.now(UTC)
-    assert (run.inputs, run.command, run.folder) == ({}, "fairrec audit x", str(tmp_path))
-    assert run.output is None and run.seconds_in_ledger is None and run.seconds > 0
-    result.save("out", report=False)
-    kept = load_audit_run("out", load_saved("out")[1])
-    assert kept.output == place_of("out")
-    assert (kept.output.given, kept.output.absolute) == ("out", str(tmp_path / "out"))
-    text = Path("out/run.json").read_text()
-    assert re.search(r'"made_at": "\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ"', text)
-    assert kept == run.model_copy(update={"output": kept.output})
-
-
 @pytest.mark.parametrize("force", [False, True])
 def test_a_trained_run_is_not_overwritten(tmp_path, force):
     (tmp_path / "run.json").write_text('{"model": "deepfm", "hyper_parameters": {}}')
@@ -266,17 +248,6 @@ def test_a_file_of_another_mitigation_is_refused(tmp_path, name):
     shutil.copy(other / name, one)
     with pytest.raises(InputError, match=OTHER):
         fairrec.load(one)
-
-
-def test_a_table_of_another_comparison_is_refused(two, tmp_path):
-    made = [
-        fairrec.compare(*pair).save(tmp_path / f"{at}-{at}")
-        for at, pair in enumerate((two, two[::-1]))
-    ]
-    assert len({*ids_in(made[0]).values()}) == 1
-    shutil.copy(made[1] / "changes.parquet", made[0])
-    with pytest.raises(InputError, match=OTHER):
-        fairrec.load(made[0])
 
 
 def test_result_is_kept_when_its_page_fails(tmp_path, monkeypatch):

@@ -128,7 +128,7 @@ class Choices:
         """
         # what a result is made of is loaded while its tables are read, and not before
         from fairrec.auditing.plan_file import deviations
-        from fairrec.result.folder import place_of
+        from fairrec.result.folder import as_place
         from fairrec.result.schema import PlanSummary, SettingsSummary
 
         parts: dict[str, Any] = {}
@@ -149,7 +149,7 @@ class Choices:
             )
         plan = None if self.plan is None else self.plan.settings
         read = {"plan": plan, "settings": self.settings}
-        places = {name: place_of(each.file) for name, each in read.items() if each is not None}
+        places = {name: as_place(each.file) for name, each in read.items() if each is not None}
         return replace(
             result,
             summary=result.summary.model_copy(update=parts),

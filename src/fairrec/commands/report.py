@@ -44,17 +44,17 @@ def report_command(
     from fairrec.result.folder import (
         COMPARISON,
         TREND,
-        kind_in,
         load_audit_run,
         load_groups,
         load_saved,
+        result_kind,
     )
     from fairrec.result.parts import result_id, with_id
     from fairrec.trends.page import trend_page
     from fairrec.trends.result import load_trend
 
     file = out or folder / "report.html"
-    kind = kind_in(folder)
+    kind = result_kind(folder)
     if kind is COMPARISON:
         comparison = load_comparison(folder)
         page, id = comparison_page(*comparison), result_id(*comparison)

@@ -49,11 +49,11 @@ from fairrec.metrics.tolerance import by_name
 from fairrec.metrics.value_columns import metric_named
 from fairrec.report.audit_result import AuditResult
 from fairrec.report.words import percent
-from fairrec.result.folder import name_of
-from fairrec.result.metric_result import change_between, change_of
+from fairrec.result.folder import folder_name
+from fairrec.result.metric_result import estimate_change, estimate_mean_change
 from fairrec.result.metric_schema import Change, MetricResult
 from fairrec.result.schema import AuditSummary
-from fairrec.result.summary import options_of
+from fairrec.result.summary import result_options
 from fairrec.result.tables import in_order_of_ids
 from fairrec.statistics.unpaired import compare_unpaired
 
@@ -196,7 +196,7 @@ def _paired(
         sides[name] = _Sides(
             pl.concat([conditions, part.conditions[left]]),
             found[at].with_others(by_means[at], left),
-            change_of(users.before[at], users.after[at], directions[at], alpha / len(told)),
+            estimate_change(users.before[at], users.after[at], directions[at], alpha / len(told)),
             conditions.height,
             users.n_moved[at],
         )
@@ -228,7 +228,7 @@ def _unpaired(
 def _everyone(base: AuditResult, candidate: AuditResult, name: str, alpha: float) -> Change | None:
     """The change of all; of items without an error, as how far they are apart is none."""
     unit = candidate.summary.unit
-    change = change_between(base.metrics[name], candidate.metrics[name], alpha)
+    change = estimate_mean_change(base.metrics[name], candidate.metrics[name], alpha)
     if change is None or unit.is_users:
         return change
     without = {"interval": None, "p_value": None, "verdict": "not significant"}
@@ -274,7 +274,7 @@ def _audit(which: str, given: Audited) -> tuple[AuditResult, str]:
     """One of the two, and the name of its folder."""
     result, folder = audit_of(which, given)
     refuse_hidden(which, result)
-    return result, "" if folder is None else name_of(Path(os.path.normpath(folder)))
+    return result, "" if folder is None else folder_name(Path(os.path.normpath(folder)))
 
 
 _SUM_SHOWN = 12
@@ -309,7 +309,7 @@ def _facts(audit: AuditResult) -> Iterator[tuple[str, str]]:
         yield f"values of {plain(name)}", f"{about.n_values:,}"
         if about.binning is not None:
             yield f"binning of {plain(name)}", plain(about.binning)
-    for name, value in {"by": summary.by, **options_of(summary)}.items():
+    for name, value in {"by": summary.by, **result_options(summary)}.items():
         yield name, _in_words(value)
     yield "given", listed(summary.given.named) if summary.given else "none"
     yield "search", f"{summary.search.name}, {summary.search.users_scored:,} {many} scored"

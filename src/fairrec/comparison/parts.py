@@ -19,7 +19,7 @@ from fairrec.core.errors import InputError, plain
 from fairrec.result.metric_result import gap_change
 from fairrec.result.metric_schema import Change, MetricResult
 from fairrec.result.schema import AuditSummary
-from fairrec.result.tables import group_in
+from fairrec.result.tables import row_group
 
 NUMBERS = (
     *("before", "after", "change", "simultaneous_low", "simultaneous_high"),
@@ -144,7 +144,7 @@ def _groups(
         difference = float(groups.difference[at])
         parts.append(
             GroupComparison(
-                group=group_in(named.row(at, named=True)),
+                group=row_group(named.row(at, named=True)),
                 support=int(groups.n[at]),
                 before=float(groups.before[at]),
                 after=float(groups.after[at]),

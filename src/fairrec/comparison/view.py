@@ -14,7 +14,7 @@ from fairrec.comparison.result import ComparisonSummary, GroupComparison, Metric
 from fairrec.comparison.words import about, headline, how, said_of, status_of, tone_of
 from fairrec.core.errors import plain
 from fairrec.core.units import USERS, Unit
-from fairrec.report.metric_words import direction, p_of_gap
+from fairrec.report.metric_words import direction, format_gap_p_value
 from fairrec.report.page.groups import ticks
 from fairrec.report.verdict import Tone
 from fairrec.report.view import LONGEST_LINE
@@ -29,7 +29,7 @@ from fairrec.report.words import (
     tick,
     with_sign,
 )
-from fairrec.result.tables import group_in
+from fairrec.result.tables import row_group
 
 Moved = Literal["worse", "better", "changed", "within"]
 """What a mark says; changed where no end is better, within where nothing is shown."""
@@ -127,7 +127,7 @@ def changed_groups(
     columns = ("support", *NUMBERS, "outcome", "is_behind")
     return [
         ChangedGroup(
-            group_label(group_in(dict(zip(axes, row, strict=False)))),
+            group_label(row_group(dict(zip(axes, row, strict=False)))),
             *row[len(axes) :],
         )
         for row in rows.select(*axes, *columns).iter_rows()
@@ -340,7 +340,7 @@ def _everyone(summary: ComparisonSummary) -> TableView:
             n_users = f"{change.n_users:,}"
             means = (n_users, *numbers(change.before, change.after), by, interval)
         gaps = (
-            number(size) if chance is None else f"{number(size)} ({p_of_gap(chance)})"
+            number(size) if chance is None else f"{number(size)} ({format_gap_p_value(chance)})"
             for size, chance in (
                 (gap.before, gap.chance_before),
                 (gap.after, gap.chance_after),

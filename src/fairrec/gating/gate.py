@@ -39,7 +39,7 @@ from fairrec.report.audit_result import AuditResult
 from fairrec.report.view import about_model
 from fairrec.result.metric_schema import MetricResult
 from fairrec.result.schema import AuditSummary
-from fairrec.result.summary import options_of
+from fairrec.result.summary import result_options
 from fairrec.trends.result import TrendSummary
 from fairrec.trends.trend import trend
 
@@ -268,7 +268,7 @@ def _differing(asked: Mapping[str, Any], summary: AuditSummary) -> Iterator[str]
         tolerance = str(by_name(asked["tolerance"], [*summary.metrics]))
         if tolerance != summary.tolerance:
             yield f"tolerance is {plain(summary.tolerance)}, not {plain(tolerance)}"
-    for name, found in options_of(summary).items():
+    for name, found in result_options(summary).items():
         if name in ("tolerance", "permutations", "seed"):
             continue  # more permutations and another seed ask the same
         wanted = asked.get(name)
@@ -363,7 +363,7 @@ def _audit_options(summary: AuditSummary) -> dict[str, Any]:
     options: dict[str, Any] = {"by": [*summary.by], "metrics": [*summary.metrics]}
     options |= {
         name: value
-        for name, value in options_of(summary).items()
+        for name, value in result_options(summary).items()
         if value is not None and str(value) != str(usual[name])
     }
     if summary.given is not None:

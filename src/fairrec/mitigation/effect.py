@@ -33,7 +33,7 @@ from fairrec.mitigation.schema import (
 )
 from fairrec.mitigation.split import Measures, TargetSplit, n_shared_targets
 from fairrec.mitigation.tuning import Aim, Levels, levels_of, mean_or_nan
-from fairrec.result.metric_result import change_of, change_part, gap_change
+from fairrec.result.metric_result import estimate_change, gap_change, name_change
 from fairrec.result.metric_schema import Change, GapChange, MetricResult
 from fairrec.statistics.paired import ChangeVerdict, GroupChanges, PairedSums, paired_sums
 from fairrec.statistics.unpaired import change_of_means
@@ -49,8 +49,8 @@ def distance_change(before: FloatArray, after: FloatArray, alpha: float) -> Chan
     A distance became smaller if users moved one way and are the other way on average of before
     and after, and each must be shown.
     """
-    moved = change_of(before, after, None, alpha)
-    stood = change_of(-before, after, None, alpha)
+    moved = estimate_change(before, after, None, alpha)
+    stood = estimate_change(-before, after, None, alpha)
     if moved.verdict != "changed" or stood.verdict != "changed":
         return moved
     assert moved.change is not None and stood.change is not None
@@ -71,7 +71,7 @@ def change_among(
     """The change of some of the users, as `group_changes` has it."""
     parts = paired_sums(before, after)
     sums = PairedSums(*(np.array([part[is_in].sum()]) for part in parts))
-    return change_part(sums.changes(alpha), 0, higher_is_better, alpha)
+    return name_change(sums.changes(alpha), 0, higher_is_better, alpha)
 
 
 def gap_to_others(
@@ -166,7 +166,7 @@ def harmed_groups(changes: GroupChanges) -> tuple[HarmedGroup, ...]:
         HarmedGroup(
             metric=metrics[m][0],
             group=changes.grouping.group(g).as_dict(),
-            change=change_part(changes.changes[m], g, metrics[m][1], changes.alpha),
+            change=name_change(changes.changes[m], g, metrics[m][1], changes.alpha),
         )
         for _, m, g in sorted(found)[:HARMED_SHOWN]
     )
@@ -217,7 +217,7 @@ class BeforeAfter:
         """Of some users."""
         higher_is_better = self.measures.metrics[metric].metric.higher_is_better
         before, after = self.before[metric][is_in], self.after[metric][is_in]
-        return change_of(before, after, higher_is_better, self.alpha)
+        return estimate_change(before, after, higher_is_better, self.alpha)
 
     def is_distance(self, metric: int) -> bool:
         """Whether the chosen groups are judged by their distance from the others."""

@@ -19,7 +19,7 @@ from fairrec.inputs.users import MISSING
 from fairrec.metrics.attention import discounts
 from fairrec.metrics.ranked import RankedLists, mean_over_places
 from fairrec.mitigation.schema import ExposureChange
-from fairrec.result.metric_result import change_of
+from fairrec.result.metric_result import estimate_change
 from fairrec.statistics.paired import change_verdict
 from fairrec.statistics.simultaneous import holm
 
@@ -79,7 +79,7 @@ def exposure_changes(
                     group={attribute.name: value},
                     n_items=int(is_in.sum()),
                     share_of_items=float(is_in.sum() / catalogue.n_units),
-                    change=change_of(shares[0], shares[1], None, alpha),
+                    change=estimate_change(shares[0], shares[1], None, alpha),
                 )
             )
     return tuple(sorted(_adjusted(found, alpha), key=_size, reverse=True))

@@ -54,7 +54,7 @@ from fairrec.mitigation.split import Measures, TargetSplit, metric_names, read_s
 from fairrec.mitigation.tables import change_table, predictions_table
 from fairrec.mitigation.tuning import Levels, aim_of, is_level, levels_of, tuned_strength
 from fairrec.report.audit_result import AuditResult
-from fairrec.result.folder import places_of
+from fairrec.result.folder import table_places
 from fairrec.result.schema import InputSummary
 from fairrec.statistics.paired import group_changes
 
@@ -276,7 +276,7 @@ def _with_run(result: MitigationResult, split: TargetSplit, seconds: float) -> M
     run = run.model_copy(update={"seconds": round(seconds, 3)})
     if split.protocol == "validation targets":
         read = {"validation": split.choosing.tables["predictions"]}
-        run = run.with_inputs(places_of(read))
+        run = run.with_inputs(table_places(read))
     return replace(result, audit=replace(result.audit, run=run))
 
 

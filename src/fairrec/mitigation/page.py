@@ -21,8 +21,8 @@ from fairrec.report.page.vega import (
     SERIES,
     WORSE,
     Figure,
+    as_row,
     channel,
-    fields_of,
     layer,
     layered,
 )
@@ -130,7 +130,7 @@ def trade_off(view: TradeOff, height: int = 240) -> Figure:
     return Figure(
         layered(layers, height),
         {
-            "lines": [fields_of(line) for line in view.lines],
+            "lines": [as_row(line) for line in view.lines],
             "taken": [{"strength": view.chosen}],
         },
     )

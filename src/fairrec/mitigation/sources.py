@@ -101,13 +101,13 @@ def _of_audit(folder: Path) -> dict[str, Any]:
 def planned_from(folder: Path) -> dict[str, Any]:
     """What an audit says of itself, as arguments of `plan`, with its users as a pilot."""
     from fairrec.result.folder import load_saved
-    from fairrec.result.summary import options_of
+    from fairrec.result.summary import result_options
 
     summary, id = load_saved(folder)
     tables = _read_by(folder, summary, id, TO_PLAN)
     names = [name for name, result in summary.metrics.items() if result.sd is not None]
     found = {
-        **options_of(summary),
+        **result_options(summary),
         **{name: tables[name] for name in declared(TableOptions) if name in tables},
         # attributes may stand beside the values
         "users": tables.get("users", tables.get("values")),

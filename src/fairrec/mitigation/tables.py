@@ -7,7 +7,7 @@ import polars as pl
 
 from fairrec.core.arrays import FloatArray
 from fairrec.inputs.audit_inputs import AuditInputs
-from fairrec.result.tables import conditions_of
+from fairrec.result.tables import group_conditions
 from fairrec.statistics.paired import GroupChanges
 
 NUMBERS = ("before", "after", "change", "change_low", "change_high", "p_value", "p_adjusted")
@@ -35,7 +35,7 @@ def predictions_table(
 
 def change_table(changes: GroupChanges) -> pl.DataFrame:
     """One row for each metric and group."""
-    conditions, tables = conditions_of(changes.grouping), []
+    conditions, tables = group_conditions(changes.grouping), []
     for m, (metric, part) in enumerate(zip(changes.metrics, changes.changes, strict=True)):
         change = (part.change, part.low, part.high)
         tests = (part.p_value, changes.p_adjusted[m])

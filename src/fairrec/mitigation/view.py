@@ -23,7 +23,7 @@ from fairrec.mitigation.words import (
     target_name,
     tone_of,
 )
-from fairrec.report.metric_words import p_of_gap
+from fairrec.report.metric_words import format_gap_p_value
 from fairrec.report.view import LONGEST_LINE
 from fairrec.report.words import (
     TableView,
@@ -281,7 +281,7 @@ def _gaps(summary: MitigationSummary) -> TableView:
 def _chance(chance: Chance | None) -> str:
     if chance is None:
         return "not tested"
-    return f"{number(chance.mean)}, {p_of_gap(chance)}"
+    return f"{number(chance.mean)}, {format_gap_p_value(chance)}"
 
 
 def _groups(summary: MitigationSummary) -> TableView:

@@ -26,8 +26,8 @@ from fairrec.result.folder import (
     PER_USER,
     RESULT,
     AuditRun,
+    as_place,
     names_to_replace,
-    place_of,
     put_run,
     write_with_page,
 )
@@ -319,7 +319,7 @@ class AuditResult:
         return replace(
             self,
             summary=self.summary.model_copy(update={"inputs": inputs}),
-            run=self.run and self.run.with_inputs({"run": place_of(folder)}),
+            run=self.run and self.run.with_inputs({"run": as_place(folder)}),
         )
 
     def to_json(self) -> str:

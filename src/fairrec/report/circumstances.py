@@ -183,7 +183,7 @@ def _kept(finding: Finding, unit: Unit) -> str:
 
 def _both(raw: float, adjusted: float, summary: AuditSummary) -> str:
     as_is, alike = map(with_sign, numbers(raw, adjusted))
-    among = f"{summary.unit.many} with the same {names_of_given(summary)}"
+    among = f"{summary.unit.many} with the same {covariate_names(summary)}"
     return f"{as_is} as it is, {alike} among {among}"
 
 
@@ -191,7 +191,7 @@ def compared_with(summary: AuditSummary) -> str:
     """Whom groups are compared with: all others, or those in the same circumstances."""
     if summary.given is None:
         return f"all other {summary.unit.many}"
-    return f"other {summary.unit.many} with the same {names_of_given(summary)}"
+    return f"other {summary.unit.many} with the same {covariate_names(summary)}"
 
 
 def difference_name(summary: AuditSummary) -> str:
@@ -199,7 +199,7 @@ def difference_name(summary: AuditSummary) -> str:
     return "difference" if summary.given is None else "adjusted difference"
 
 
-def names_of_given(summary: AuditSummary) -> str:
+def covariate_names(summary: AuditSummary) -> str:
     """What users are alike in when groups are compared."""
     assert summary.given is not None
     return with_and([plain(name) for name in summary.given.circumstances])

@@ -33,7 +33,7 @@ BESIDE_SHOWN = 3
 """Groups that are named in a sentence beside the findings."""
 
 
-def difference_of(finding: Finding, shrunken: float | None = None) -> str:
+def format_difference(finding: Finding, shrunken: float | None = None) -> str:
     """Its difference, or what is left of it, with the digits of the interval beside it.
 
     Both may be written alike: then next to nothing was taken off.
@@ -43,7 +43,7 @@ def difference_of(finding: Finding, shrunken: float | None = None) -> str:
     return with_sign(numbers(size, *beside)[0])
 
 
-def value_of_others(finding: Finding) -> float:
+def mean_outside(finding: Finding) -> float:
     """The mean of all other users, whatever their circumstances, as that of the group is."""
     raw = finding.raw_difference
     others = finding.value - (finding.difference if raw is None else raw)
@@ -68,7 +68,7 @@ def users_known(finding: Finding) -> str:
     return f"{finding.support:,} of {finding.n_users:,}"
 
 
-def random_sets_of(finding: Finding, unit: Unit) -> str:
+def describe_random_sets(finding: Finding, unit: Unit) -> str:
     """How special a group of items is; nothing for users."""
     if finding.random_sets is None:
         return ""
@@ -86,7 +86,7 @@ def because_of(finding: Finding, result: MetricResult, words: EndWords) -> str:
     return f"Without {group_label(finding.because_of)}, {which}, they would not stand out."
 
 
-def undecided_in(result: MetricResult, summary: AuditSummary) -> str:
+def describe_undecided(result: MetricResult, summary: AuditSummary) -> str:
     """The groups that differ significantly, although nothing is shown; empty without any."""
     groups = result.undecided
     if not groups:
@@ -160,7 +160,7 @@ class FoundGroup:
         return self.findings[0]
 
 
-def served_in(finding: Finding, result: MetricResult) -> Served:
+def service_direction(finding: Finding, result: MetricResult) -> Served:
     """How a group is served in one metric."""
     if result.higher_is_better is None:
         return "differs"
@@ -177,15 +177,15 @@ def found_groups(summary: AuditSummary) -> list[FoundGroup]:
     for findings in together.values():
         findings.sort(key=lambda one: _urgency(one[0], one[1], summary))
         name, first = findings[0]
-        served = served_in(first, summary.metrics[name])
+        served = service_direction(first, summary.metrics[name])
         groups.append(FoundGroup(first.group, served, tuple(findings)))
     return sorted(groups, key=lambda group: _urgency(group.first[0], group.first[1], summary))
 
 
-def marks_of(group: FoundGroup, summary: AuditSummary) -> tuple[Mark, ...]:
+def finding_marks(group: FoundGroup, summary: AuditSummary) -> tuple[Mark, ...]:
     """All metrics in which a group differs, the one that says most first."""
     return tuple(
-        Mark(plain(name), served_in(finding, summary.metrics[name]))
+        Mark(plain(name), service_direction(finding, summary.metrics[name]))
         for name, finding in group.findings
     )
 
@@ -214,7 +214,7 @@ def _urgency(
     and all who lack one of several values after those who have one.
     """
     result = summary.metrics[name]
-    served = SERVED.index(served_in(finding, result))
+    served = SERVED.index(service_direction(finding, result))
     outcome = WORSE if finding.outcome is None else position_of(finding.outcome)
     size = -abs(effect_in_sd(finding, result) or 0.0)
     lacks = other_side(finding.group, summary) is not None

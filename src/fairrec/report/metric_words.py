@@ -71,7 +71,7 @@ def p_adjusted(adjusted: float, summary: AuditSummary) -> str:
     return p_value(adjusted, least_p_value(n_draws))
 
 
-def p_of_gap(chance: Chance) -> str:
+def format_gap_p_value(chance: Chance) -> str:
     """The p-value of a gap, for a sentence."""
     return p_is(p_value(chance.p_value, least_p_value(chance.permutations)))
 
@@ -118,7 +118,7 @@ def beside_chance(gap: float, chance: Chance, unit: Unit) -> str:
     """What chance shows of such a gap: as it is, and in standard errors."""
     shows = f"{number(chance.mean)} on average and up to {number(chance.q95)} in 95% of cases"
     # no verdict in these words: findings are adjusted for all metrics, this p-value is not
-    p = f"{p_of_gap(chance)} for this metric by itself"
+    p = f"{format_gap_p_value(chance)} for this metric by itself"
     is_larger, is_unlikely = gap > chance.q95, chance.p_value <= _SMALL_P
     if is_larger == is_unlikely:
         return f"chance alone shows {shows} ({p}, where a gap counts in standard errors)"
@@ -146,7 +146,7 @@ def _gap(result: MetricResult, summary: AuditSummary) -> str:
         # the gap is as it is, and what chance shows is within circumstances
         return (
             f"{ends}, whatever the circumstances; among {summary.unit.many} in the same ones "
-            f"{p_of_gap(result.chance)} for this metric by itself."
+            f"{format_gap_p_value(result.chance)} for this metric by itself."
         )
     return f"{ends}; {beside_chance(result.gap, result.chance, summary.unit)}."
 
@@ -188,7 +188,7 @@ _LATER_SIZES = (USUAL_SIZE, 1000)
 _METRICS_SHOWN = 5
 
 
-def ruled_out_in(result: MetricResult, summary: AuditSummary) -> str:
+def describe_ruled_out(result: MetricResult, summary: AuditSummary) -> str:
     """The largest harm that is not ruled out in one metric, by size of group."""
     verdict = result.verdict
     if verdict is None or not verdict.certificate or not verdict.certificate[0].harm:
@@ -218,7 +218,7 @@ def ruled_out_in(result: MetricResult, summary: AuditSummary) -> str:
     return f"{'; '.join([said, *parts])}."
 
 
-def ruled_out_in_all(summary: AuditSummary, first: str = "") -> str:
+def summarize_ruled_out(summary: AuditSummary, first: str = "") -> str:
     """What no group of some size is, in every metric; of those shown to be so, findings tell.
 
     Parameters

@@ -276,7 +276,7 @@ def _listed(metrics: list[str]) -> str:
     return f"{shown} and {plural(n_more, 'more metric')}" if n_more > 0 else shown
 
 
-def unknown_of(finding: Finding, result: MetricResult, summary: AuditSummary) -> str:
+def describe_unknown(finding: Finding, result: MetricResult, summary: AuditSummary) -> str:
     """What they leave open of one finding; nothing where nobody else may belong to it."""
     for one in result.unknown:
         if one.group == finding.group:
@@ -299,7 +299,7 @@ def if_like_others(result: MetricResult, summary: AuditSummary) -> str:
     )
 
 
-def if_like_others_of(finding: Finding, result: MetricResult, summary: AuditSummary) -> str:
+def finding_condition(finding: Finding, result: MetricResult, summary: AuditSummary) -> str:
     """The same of one finding."""
     tolerance = None if result.verdict is None else result.verdict.tolerance
     if tolerance is None or finding.outcome is None or position_of(finding.outcome) != WITHIN:

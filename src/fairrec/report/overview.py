@@ -10,22 +10,22 @@ from fairrec.core.options import spelled
 from fairrec.core.units import USERS, Unit
 from fairrec.inputs.users import Value
 from fairrec.metrics.value_columns import metric_named
-from fairrec.report.circumstances import names_of_given
+from fairrec.report.circumstances import covariate_names
 from fairrec.report.findings import (
     SERVED,
     FoundGroup,
     Mark,
     Served,
-    difference_of,
+    describe_random_sets,
     effect_in_sd,
+    finding_marks,
+    format_difference,
     found_groups,
-    marks_of,
+    mean_outside,
     other_side,
-    random_sets_of,
     simultaneous_interval,
     undecided_headline,
     users_known,
-    value_of_others,
 )
 from fairrec.report.metric_words import (
     USUAL_SIZE,
@@ -36,7 +36,7 @@ from fairrec.report.metric_words import (
     is_worse,
     of_two_lists,
     p_adjusted,
-    ruled_out_in_all,
+    summarize_ruled_out,
 )
 from fairrec.report.verdict import SAME, Tone, Verdict, is_cut
 from fairrec.report.words import (
@@ -144,7 +144,7 @@ def overview(
         how_much=_how_much(groups, summary) if is_found else (),
         how_sure=_how_sure(summary),
         next_steps=steps,
-        ruled_out=ruled_out_in_all(summary, groups[0].first[0] if is_found else ""),
+        ruled_out=summarize_ruled_out(summary, groups[0].first[0] if is_found else ""),
         lines=lines,
         n_more=max(0, len(groups) - SHOWN),
         unit=summary.unit,
@@ -178,9 +178,9 @@ def _line(group: FoundGroup, summary: AuditSummary) -> GroupLine:
         users=users_known(finding),
         served=group.served,
         metric=plain(name),
-        shrunken=difference_of(finding, finding.shrunken_difference),
+        shrunken=format_difference(finding, finding.shrunken_difference),
         interval=simultaneous_interval(finding),
-        marks=marks_of(group, summary),
+        marks=finding_marks(group, summary),
     )
 
 
@@ -192,7 +192,7 @@ def _of_found(groups: list[FoundGroup], summary: AuditSummary) -> tuple[str, str
     unit = summary.unit
     words = end_words(name, unit)
     verb = {"worse": words.worse, "better": words.better, "differs": "different"}
-    here, there = numbers(finding.value, value_of_others(finding))
+    here, there = numbers(finding.value, mean_outside(finding))
     known, n_known = users_known(finding), finding.support
     if not finding.is_fully_scored:
         n_known = finding.n_users
@@ -226,14 +226,14 @@ def _of_found(groups: list[FoundGroup], summary: AuditSummary) -> tuple[str, str
         lower = "lower" if finding.difference < 0 else "higher"
         headline = (
             f"{who}: {called} {number(abs(finding.difference))} {lower} than that of others with "
-            f"the same {names_of_given(summary)}"
+            f"the same {covariate_names(summary)}"
         )
     p = p_is(p_adjusted(finding.p_adjusted, summary))
     detail = (
         f"{known} of {unit.count(summary.n_users)} ({percent(share)}) · {plain(name)} · "
         f"not chance ({p}, adjusted for all groups and metrics)"
     )
-    if random_sets := random_sets_of(finding, unit):
+    if random_sets := describe_random_sets(finding, unit):
         detail += f" · {random_sets}"
     if summary.given is not None:
         detail += f" · {here} against {there} whatever the circumstances"

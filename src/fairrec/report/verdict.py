@@ -11,27 +11,27 @@ from fairrec.metrics.value_columns import metric_named
 from fairrec.report.findings import (
     BESIDE_SHOWN,
     because_of,
-    difference_of,
-    random_sets_of,
+    describe_random_sets,
+    describe_undecided,
+    format_difference,
     simultaneous_interval,
-    undecided_in,
     users_known,
 )
 from fairrec.report.metric_words import (
+    describe_ruled_out,
     end_words,
     gap_words,
     harm_word,
     is_sampled,
     is_worse,
-    ruled_out_in,
     scored,
     worse_word,
 )
 from fairrec.report.missing import (
     caveat,
+    finding_condition,
     if_joined,
     if_like_others,
-    if_like_others_of,
     remedy,
     why_inconclusive,
 )
@@ -63,7 +63,7 @@ def outcome_words(
         return ""
     if not is_worse(finding, result):
         return words.better
-    return ", ".join(filter(None, (finding.outcome, if_like_others_of(finding, result, summary))))
+    return ", ".join(filter(None, (finding.outcome, finding_condition(finding, result, summary))))
 
 
 Tone = Literal["found", "open", "clear"]
@@ -188,7 +188,7 @@ def _headline(name: str, status: Status, result: MetricResult, summary: AuditSum
         said.append(_of_worse(worse, result, summary, words))
     elif result.undecided:
         shown = "shown to be worse" if is_ended else "shown to differ"
-        said.append(f"{undecided_in(result, summary)} None of {looked_at} is {shown}.")
+        said.append(f"{describe_undecided(result, summary)} None of {looked_at} is {shown}.")
     else:
         shown = "is shown to be worse than" if is_ended else "is shown to differ from"
         said.append(
@@ -200,7 +200,7 @@ def _headline(name: str, status: Status, result: MetricResult, summary: AuditSum
         at_least = "At least " if is_cut(result) else ""
         said.append(f"{at_least}{len(better)} {are} {words.better}: {_named(better[-1], summary)}.")
     if worse and result.undecided:
-        said.append(undecided_in(result, summary))
+        said.append(describe_undecided(result, summary))
     return " ".join(said)
 
 
@@ -259,10 +259,10 @@ def _beside_tolerance(worse: list[Finding], tolerance: float) -> str:
 
 def _named(finding: Finding, summary: AuditSummary) -> str:
     """A group, its difference with what holds for all groups at once, and its users."""
-    said = difference_of(finding)
+    said = format_difference(finding)
     said += f", {confidence(summary.alpha)} interval {simultaneous_interval(finding)}"
     said += f", {users_known(finding)} {summary.unit.noun(finding.n_users)}"
-    if random_sets := random_sets_of(finding, summary.unit):
+    if random_sets := describe_random_sets(finding, summary.unit):
         said += f"; {random_sets}"
     return f"{group_label(finding.group)} ({said})"
 
@@ -294,7 +294,7 @@ def _ruled_out(status: Status, result: MetricResult, summary: AuditSummary) -> s
             f"Further from the others than groups of {whose} spread would be, but varying more "
             f"than others, so not shown to {be}: {shown}{rest}."
         )
-    said = (_scope(verdict, result, summary), ruled_out_in(result, summary), varying)
+    said = (_scope(verdict, result, summary), describe_ruled_out(result, summary), varying)
     return " ".join(filter(None, said))
 
 

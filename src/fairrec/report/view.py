@@ -17,7 +17,7 @@ from fairrec.report.circumstances import (
 )
 from fairrec.report.findings import (
     carried_by,
-    difference_of,
+    format_difference,
     neighbour_columns,
     neighbour_rows,
     one_at_a_time,
@@ -164,7 +164,7 @@ def _findings(summary: AuditSummary) -> TableView:
                     group_label(finding.group),
                     users_known(finding),
                     number(finding.value, result.mean),
-                    difference_of(finding),
+                    format_difference(finding),
                     signed(finding.shrunken_difference),
                     simultaneous_interval(finding),
                     one_at_a_time(finding),

@@ -79,12 +79,12 @@ KINDS = (TREND, COMPARISON, MITIGATION, COUNTERFACTUAL, AUDIT)
 """A mitigation and a counterfactual hold an audit, so they come first."""
 
 
-def name_of(folder: Path) -> str:
+def folder_name(folder: Path) -> str:
     """What to call the result of a folder."""
     return as_unicode(folder.name)
 
 
-def kind_in(folder: Path) -> ResultKind | None:
+def result_kind(folder: Path) -> ResultKind | None:
     """The kind of result in a folder, by the name it is known by; None where there is none.
 
     Whether the file of that name can be read is for the reader to say.
@@ -94,7 +94,7 @@ def kind_in(folder: Path) -> ResultKind | None:
 
 def refuse_no_audit(folder: Path) -> None:
     """An error where a folder holds a result without an audit of its own."""
-    kind = kind_in(folder)
+    kind = result_kind(folder)
     if kind is not None and AUDIT.known_by not in kind.files:
         raise InputError(
             f"{plain(folder, 300)}: holds {kind.called} and no audit by itself. Name the folder of "
@@ -280,15 +280,15 @@ class AuditRun(ResultFile):
         return [place.absolute for place in self.inputs.values()]
 
 
-def place_of(path: str | Path) -> Place:
+def as_place(path: str | Path) -> Place:
     """Where a path leads."""
     given = os.fspath(path)
     return Place(given=as_unicode(given), absolute=as_unicode(os.path.abspath(given)))  # noqa: PTH100
 
 
-def places_of(tables: Mapping[str, Table]) -> dict[str, Place]:
+def table_places(tables: Mapping[str, Table]) -> dict[str, Place]:
     """Where the tables lie that are files."""
-    return {name: place_of(table.path) for name, table in tables.items() if table.path}
+    return {name: as_place(table.path) for name, table in tables.items() if table.path}
 
 
 def audit_run(
@@ -308,7 +308,7 @@ def audit_run(
         seconds_in_ledger=round(searched.ledger.spent.seconds, 3) if searched and kept else None,
         command=as_unicode(command),
         folder=_working_folder(),
-        inputs=places_of(tables),
+        inputs=table_places(tables),
     )
 
 
@@ -321,7 +321,7 @@ def _working_folder() -> str:
 
 def put_run(run: AuditRun, part: Path, folder: Path, id: str) -> None:
     """Write the run of a result that is for a folder into one on its way."""
-    here = run.model_copy(update={"output": place_of(folder), "id": id})
+    here = run.model_copy(update={"output": as_place(folder), "id": id})
     (part / RUN).write_text(here.model_dump_json(indent=2) + "\n", encoding="utf-8")
 
 

@@ -184,7 +184,7 @@ def metric_results(
             most_advantaged=best,
             most_disadvantaged=worst,
             chance=None if about.chance is None else _chance(about.chance),
-            findings=tuple(finding_of(i, group, analysis, verdict) for group in about.findings),
+            findings=tuple(name_finding(i, group, analysis, verdict) for group in about.findings),
             n_significant=int(analysis.is_beyond_chance[i].sum()),
             n_not_listed=about.n_not_listed,
             detectable=tuple(
@@ -325,7 +325,7 @@ def _end(value: float) -> float | None:
     return float(value) if math.isfinite(value) else None
 
 
-def finding_of(
+def name_finding(
     i: int, found: FoundGroup, analysis: Analysis, verdict: MetricVerdict | None = None
 ) -> Finding:
     """A finding, named."""
@@ -417,20 +417,20 @@ def _at_worst(i: int, bounds: UnknownBounds, analysis: Analysis) -> FloatArray:
     return low if better else high
 
 
-def change_of(
+def estimate_change(
     before: FloatArray, after: FloatArray, higher_is_better: bool | None, alpha: float
 ) -> Change:
     """The change of a set of users that is all there is to know of."""
-    return change_part(paired_change(before, after, alpha), 0, higher_is_better, alpha)
+    return name_change(paired_change(before, after, alpha), 0, higher_is_better, alpha)
 
 
-def change_between(before: MetricResult, after: MetricResult, alpha: float) -> Change | None:
+def estimate_mean_change(before: MetricResult, after: MetricResult, alpha: float) -> Change | None:
     """The change of the mean over other users; None where a metric is no mean over users."""
     if before.sd is None or after.sd is None:
         return None
     first = (before.n_compared, before.mean, before.sd)
     changes = change_of_means(first, (after.n_compared, after.mean, after.sd), alpha)
-    return change_part(changes, 0, after.higher_is_better, alpha)
+    return name_change(changes, 0, after.higher_is_better, alpha)
 
 
 def gap_change(before: MetricResult, after: MetricResult) -> GapChange:
@@ -440,7 +440,7 @@ def gap_change(before: MetricResult, after: MetricResult) -> GapChange:
     )
 
 
-def change_part(
+def name_change(
     changes: PairedChanges, at: int, higher_is_better: bool | None, alpha: float
 ) -> Change:
     """One of several changes."""

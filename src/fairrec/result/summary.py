@@ -21,9 +21,9 @@ from fairrec.inputs.notes import CHECK_FIRST
 from fairrec.inputs.tables import Table
 from fairrec.metrics import MetricAtK
 from fairrec.result.metric_result import (
-    finding_of,
     group_value,
     metric_results,
+    name_finding,
     pooled_results,
     ratios_part,
 )
@@ -121,7 +121,7 @@ def missing_users(missing: Sequence[Missing], max_undefined: float) -> tuple[Mis
             is_tested=one.analysis.test is not None,
             permutations=one.analysis.n_permutations,
             is_too_much=one.is_too_much(max_undefined),
-            findings=tuple(finding_of(0, group, one.analysis) for group in one.found.findings),
+            findings=tuple(name_finding(0, group, one.analysis) for group in one.found.findings),
             shares=_shares(one),
         )
         for one in missing
@@ -359,7 +359,7 @@ def differing_part(
     )
 
 
-def options_of(summary: AuditSummary) -> dict[str, Any]:
+def result_options(summary: AuditSummary) -> dict[str, Any]:
     """Those that change what is found, by name; attributes and metrics stand by themselves."""
     return {
         "depth": summary.depth,

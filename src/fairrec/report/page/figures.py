@@ -24,8 +24,8 @@ from fairrec.report.page.vega import (
     WORSE,
     Figure,
     Spec,
+    as_row,
     channel,
-    fields_of,
     layer,
     layered,
     where,
@@ -165,11 +165,11 @@ def group_chart(chart: GroupChart, height: int = 320) -> Figure:
         axis={"tickCount": 6},
     )
     data = {
-        "points": [_row(point) for point in map(fields_of, chart.points)],
-        "funnel": [fields_of(step) for step in chart.funnel],
-        "funnel_fully_scored": [fields_of(step) for step in chart.funnel_fully_scored],
+        "points": [_row(point) for point in map(as_row, chart.points)],
+        "funnel": [as_row(step) for step in chart.funnel],
+        "funnel_fully_scored": [as_row(step) for step in chart.funnel_fully_scored],
         "density": [
-            {"cell": at, **fields_of(cell)}
+            {"cell": at, **as_row(cell)}
             for at, cell in enumerate(chart.density.cells if chart.density else ())
         ],
         "mean": [{"value": chart.mean}],
@@ -358,7 +358,7 @@ def pair_heat_map(view: PairMap) -> Figure:
         autosize={"type": "fit-x", "contains": "padding"},
         config={"scale": {"bandPaddingInner": 0.06}},
     )
-    return Figure(spec, {"cells": [fields_of(cell) for cell in view.cells]})
+    return Figure(spec, {"cells": [as_row(cell) for cell in view.cells]})
 
 
 CELL = 44
@@ -394,4 +394,4 @@ def correlation_map(view: Correlation) -> Figure:
         autosize={"type": "fit-x", "contains": "padding"},
         config={"scale": {"bandPaddingInner": 0.06}},
     )
-    return Figure(spec, {"cells": [fields_of(cell) for cell in view.cells]})
+    return Figure(spec, {"cells": [as_row(cell) for cell in view.cells]})

@@ -16,17 +16,17 @@ from fairrec.report.findings import (
     Served,
     because_of,
     carried_by,
-    difference_of,
+    describe_random_sets,
+    format_difference,
     found_groups,
+    mean_outside,
     neighbour_rows,
-    random_sets_of,
-    served_in,
+    service_direction,
     simultaneous_interval,
     users_known,
-    value_of_others,
 )
 from fairrec.report.metric_words import end_words, p_adjusted
-from fairrec.report.missing import unknown_of
+from fairrec.report.missing import describe_unknown
 from fairrec.report.page.groups import GroupRow, Key, PageGroups, mark
 from fairrec.report.page.view import (
     FindingCard,
@@ -146,16 +146,16 @@ def _finding(
     metric: str, result: MetricResult, finding: Finding, groups: PageGroups
 ) -> FindingCard:
     carried, distances = carried_by(finding, groups.summary)
-    value, others = numbers(finding.value, value_of_others(finding))
-    served, words = served_in(finding, result), end_words(metric, groups.summary.unit)
+    value, others = numbers(finding.value, mean_outside(finding))
+    served, words = service_direction(finding, result), end_words(metric, groups.summary.unit)
     return FindingCard(
         metric=plain(metric),
         served=served,
         verdict=outcome_words(finding, result, words, groups.summary),
         value=value,
         others=others,
-        difference=difference_of(finding),
-        shrunken=difference_of(finding, finding.shrunken_difference),
+        difference=format_difference(finding),
+        shrunken=format_difference(finding, finding.shrunken_difference),
         sentence=_sentence(metric, result, finding, groups.summary.given is not None),
         interval=simultaneous_interval(finding),
         p_adjusted=p_adjusted(finding.p_adjusted, groups.summary),
@@ -163,8 +163,8 @@ def _finding(
         distances=distances,
         neighbours=neighbour_rows(finding, groups.summary),
         explained=explained(finding, groups.summary)
-        or random_sets_of(finding, groups.summary.unit),
-        unknown=unknown_of(finding, result, groups.summary),
+        or describe_random_sets(finding, groups.summary.unit),
+        unknown=describe_unknown(finding, result, groups.summary),
         folded=(
             f"{plural(finding.n_folded, 'overlapping group')} add"
             f"{'s' if finding.n_folded == 1 else ''} nothing to it"
@@ -177,7 +177,7 @@ def _finding(
 
 def _sentence(metric: str, result: MetricResult, finding: Finding, is_adjusted: bool) -> str:
     """How much worse or better, in words."""
-    others = value_of_others(finding)
+    others = mean_outside(finding)
     raw = finding.value - others
     lower = "lower" if raw < 0 else "higher"
     how_much = number(abs(raw))

@@ -14,13 +14,13 @@ from fairrec.core.arrays import FloatArray
 from fairrec.core.errors import InputError, plain
 from fairrec.inputs.users import Value
 from fairrec.report.circumstances import compared_with
-from fairrec.report.findings import Mark, found_groups, marks_of
+from fairrec.report.findings import Mark, finding_marks, found_groups
 from fairrec.report.metric_words import direction, end_names
 from fairrec.report.page.view import DotPlot, DotRow, PageLimits, Role
 from fairrec.report.words import group_label, plural, signed_with_interval, tick
 from fairrec.result.metric_schema import MetricResult
 from fairrec.result.schema import AuditSummary
-from fairrec.result.tables import ADJUSTED, BOUNDED, FACTS, NUMBERS, OF_ITEMS, group_in
+from fairrec.result.tables import ADJUSTED, BOUNDED, FACTS, NUMBERS, OF_ITEMS, row_group
 
 Key = tuple[str | None, ...]
 """One text an attribute; None where any value counts."""
@@ -87,7 +87,7 @@ class PageGroups:
     def label(self, key: Key) -> str:
         """The conditions of a group on one line."""
         if key not in self._labels:
-            self._labels[key] = group_label(group_in(dict(zip(self.names, key, strict=True))))
+            self._labels[key] = group_label(row_group(dict(zip(self.names, key, strict=True))))
         return self._labels[key]
 
     def roles(self, metric: str) -> dict[Key, Role]:
@@ -251,7 +251,7 @@ def dot_plots(groups: PageGroups, limits: PageLimits) -> tuple[DotPlot, ...]:
     if found:
         metrics.sort(key=lambda name: name != found[0].first[0])
         keys = [groups.key(group.group) for group in found]
-        marks = [marks_of(group, groups.summary) for group in found]
+        marks = [finding_marks(group, groups.summary) for group in found]
     else:
         keys = _single(groups, metrics[0]) if metrics else []
         marks = [()] * len(keys)

@@ -76,7 +76,7 @@ _UNSEEN = "\u2060"
 _KINDS = {"Q": "quantitative", "N": "nominal", "O": "ordinal"}
 
 
-def fields_of(part: Any) -> dict[str, Any]:
+def as_row(part: Any) -> dict[str, Any]:
     """A part of a view by the names of its fields; `asdict` would copy every value, and is slow."""
     return {name: getattr(part, name) for name in part.__slots__}
 
