@@ -187,8 +187,8 @@ def planted(
     after = kind.shown(rng, second - of_all - by * is_in, times)
     found = verdict(compared(kind, grouping, before, after, is_paired), grouping, by / 2)
     return {
-        FOUND: happened(bool(found.has("lost", "lost by more")[at])),
-        BY_MORE_FOUND: happened(bool(found.has("lost by more")[at])),
+        FOUND: happened(bool(found.has("lost", "lost beyond tolerance")[at])),
+        BY_MORE_FOUND: happened(bool(found.has("lost beyond tolerance")[at])),
         BEHIND_FOUND: happened(bool(found.is_behind[at])),
     }
 

@@ -36,7 +36,7 @@ ALPHA = 0.05
 LEVEL = "a group of items is found"
 GAP_LEVEL = "a gap is beyond chance"
 GREW = "any group is said to be exposed less since a release"
-BEYOND = "the kind held back is worse by more than matters"
+BEYOND = "the kind held back is worse beyond tolerance"
 FALSE_BY_MORE = "a group that is worse by no more than matters is called so"
 ALL_HELD = "all differences are in their intervals at once"
 ONE_HELD = "a difference is in its own interval"
@@ -234,7 +234,7 @@ def of_unequal_twins(
 
 
 def held_back(seed: int, market: Market, tolerance: float = 0.2) -> dict[str, Outcome]:
-    """How often one kind that lists hold back is shown to be worse by more than matters."""
+    """How often one kind that lists hold back is shown to be worse beyond tolerance."""
     rng = np.random.default_rng(seed)
     tables = market.shown(rng, market.n_users, market.drawn(rng))
     read = looked_at(tables, RATIO)
@@ -306,7 +306,7 @@ def coverage(seed: int, market: Market, metrics: str = METRICS) -> dict[str, Out
         worse = harm(true[i], analysis.measured.metrics[i].metric.higher_is_better)
         is_open = verdict.of_groups > 1
         for point in verdict.certificate:
-            among = is_open & (analysis.moments.n[i] >= point.n_users)
+            among = is_open & (analysis.moments.n[i] >= point.support)
             is_certified &= bool((worse[among] <= point.harm).all())
     return {
         ALL_HELD: happened(bool(is_in.all())),

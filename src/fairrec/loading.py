@@ -5,7 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 
 from fairrec.auditing.saved_audits import folder_path, load_audit_and_id
-from fairrec.comparison.page import comparison_card, comparison_page
 from fairrec.comparison.result import Comparison, load_comparison
 from fairrec.core.errors import errors_of_libraries
 from fairrec.counterfactuals.result import (
@@ -18,13 +17,10 @@ from fairrec.report.audit_result import AuditResult
 from fairrec.result.folder import (
     COMPARISON,
     TREND,
+    load_table,
     result_kind,
 )
 from fairrec.result.parts import load_part
-from fairrec.result.saved import (
-    load_table,
-)
-from fairrec.trends.page import trend_page
 from fairrec.trends.result import TrendResult, load_trend
 
 
@@ -51,9 +47,9 @@ def load(
     folder = folder_path("folder", folder)
     kind = result_kind(folder)
     if kind is COMPARISON:
-        return Comparison(*load_comparison(folder), comparison_page, comparison_card)
+        return Comparison(*load_comparison(folder))
     if kind is TREND:
-        return TrendResult(load_trend(folder), trend_page)
+        return TrendResult(load_trend(folder))
     audit, id = load_audit_and_id(folder)
     counterfactual = load_counterfactual(folder, id)
     if counterfactual is not None:

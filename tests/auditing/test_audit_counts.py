@@ -22,7 +22,14 @@ from tests.counts.small_counts import counts_of, halves, tables, values
 DRAWN = {
     *("critical_tails", "chance", "detectable", "p_value", "p_adjusted"),
     *("simultaneous", "certificate", "share_by_chance", "by_chance", "n_folded", "because_of"),
-    *("n_significant", "outcome", "ruled_out_from", "n_open", "n_ruled_out", "n_worse"),
+    *(
+        "n_significant",
+        "outcome",
+        "ruled_out_from",
+        "n_inconclusive",
+        "n_within_tolerance",
+        "n_worse",
+    ),
     *("n_worse_beyond_tolerance", "open_share", "n_better", "varying", "is_conclusive"),
     *("undecided", "at_worst", "n_exceeding_at_worst"),
 }

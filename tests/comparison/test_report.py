@@ -20,11 +20,11 @@ from fairrec.comparison.view import (
 )
 from fairrec.comparison.words import about, headline, how, said_of, status_of, tone_of
 from fairrec.core.units import ITEMS
-from fairrec.result.metric_schema import CertifiedSize
+from fairrec.statistics.verdict import CertifiedSize
 from tests.compared_audits import audited, users_table
 from tests.comparison.small_comparison import compared, with_metric
 from tests.end_to_end.command_line import run_here
-from tests.report.page.test_card import BAD, Tags
+from tests.report.tags import BAD, Tags
 
 
 def test_tables_hold_the_means_the_gaps_the_groups_and_what_else_differs():
@@ -38,7 +38,7 @@ def test_tables_hold_the_means_the_gaps_the_groups_and_what_else_differs():
     ]
     first = view.groups.rows[0]
     assert first[:3] == ("clicks", "plan=free", f"{metric.lost[0].support:,}")
-    assert first[-1] == "lost by more, behind others"
+    assert first[-1] == "lost beyond tolerance, behind others"
     (row,) = view.everyone.rows
     assert row[1] == "600"
     assert row[-1] == "lost by more than 0.300"
@@ -79,7 +79,7 @@ def test_a_group_is_behind_others_that_gained_more():
 
 def test_a_change_where_no_end_is_better_is_no_loss():
     view = build_comparison_view(compared(better="", tolerance=0.3).summary)
-    assert view.groups.rows[0][-1].startswith("changed by more")
+    assert view.groups.rows[0][-1].startswith("changed beyond tolerance")
 
 
 def test_outside_text_is_on_one_line_and_cut():
@@ -96,7 +96,7 @@ def test_the_answer_has_the_mean_the_group_that_lost_and_whether_it_lost_more():
     summary = compared().summary
     mean, lost, more = headline(summary).removesuffix(".").split(". ", maxsplit=2)
     assert mean.startswith("On average clicks became worse (4.")
-    n_more = summary.metrics["clicks"].n_lost_by_more - 1
+    n_more = summary.metrics["clicks"].n_lost_beyond_tolerance - 1
     assert lost.startswith("plan=free lost by more than 0.300 (")
     assert lost.endswith(f"as did {n_more} more of {summary.metrics['clicks'].n_groups} groups")
     assert more.startswith("plan=free lost more than all others (−")
@@ -178,7 +178,13 @@ def test_where_no_end_is_better_groups_changed():
     neutral = compared(better="", tolerance=None).summary
     counts, *_ = said_of("clicks", neutral)
     assert " changed unlike all others" in counts and "gained" not in counts
-    changed = {"n_groups": 13, "n_lost": 4, "n_lost_by_more": 1, "n_behind": 2, "n_ruled_out": 7}
+    changed = {
+        "n_groups": 13,
+        "n_lost": 4,
+        "n_lost_beyond_tolerance": 1,
+        "n_behind": 2,
+        "n_ruled_out": 7,
+    }
     changed["n_open"] = 2
     counts, *_ = said_of("clicks", with_metric(neutral, tolerance=0.5, **changed))
     assert counts == (
@@ -287,7 +293,7 @@ def test_an_interval_that_is_not_known_is_a_dash():
 
 @pytest.mark.parametrize(
     ("fall", "verdict"),
-    [(-1.0, "inconclusive, behind others"), (1.0, "lost by more, behind others")],
+    [(-1.0, "inconclusive, behind others"), (1.0, "lost beyond tolerance, behind others")],
 )
 def test_a_group_has_its_verdict(fall, verdict):
     found = compared(fall=fall)
@@ -371,7 +377,7 @@ def test_markdown_and_json_are_printed_where_asked_for(here):
     ran = run_here("compare", "v1", "v2", "--format", "json", "--tolerance", "clicks=2")
     summary = json.loads(ran.stdout)
     assert summary["metrics"]["clicks"]["tolerance"] == 2
-    assert summary["metrics"]["clicks"]["n_lost_by_more"] == 0
+    assert summary["metrics"]["clicks"]["n_lost_beyond_tolerance"] == 0
 
 
 def test_without_a_page_there_is_none(here, tmp_path):

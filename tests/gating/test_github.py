@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 
-from fairrec.gating.formats import as_json_text, as_text, to_annotations
+from fairrec.cli.shared import as_json_text
+from fairrec.gating.formats import as_text, to_annotations
 from tests.gating.judged_gate import HOSTILE, gate_of, rule_of
 
 

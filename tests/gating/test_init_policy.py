@@ -67,7 +67,7 @@ def test_the_better_end_that_was_said_of_a_metric_is_kept(tmp_path):
 def test_a_share_that_matters_stays_a_share():
     tables = make_tables(80)
     result = audit(tables.predictions, tables.users, "gender", metrics=["mrr@5"], tolerance="5%")
-    assert 'max_worse = "5%"  # what matters in the audit\n' in policy_text(result)
+    assert 'max_worse = "5%"  # the tolerance of the audit\n' in policy_text(result)
 
 
 def test_every_option_that_a_result_knows_is_kept(tmp_path):

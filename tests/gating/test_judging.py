@@ -28,7 +28,7 @@ def test_a_group_shown_worse_by_more_fails_whatever_its_size():
 
 def test_without_a_limit_what_matters_is_one():
     assert outcome({"metric": "hits"}).limit == 0.03
-    with pytest.raises(InputError, match="rule 1: has no limit, and nothing was said to matter"):
+    with pytest.raises(InputError, match="rule 1: has no limit, and the audit has no tolerance"):
         outcome({"metric": "clicks"})
 
 

@@ -58,7 +58,7 @@ def test_a_run_has_numbers_settings_verdict_and_files(mlflow, tmp_path):
     assert params["fairrec.tolerance"] == "mrr@2=0.1"
     assert params["fairrec.version"] == fairrec.__version__
     tags = run.data.tags
-    assert tags["fairrec.outcome"] == tags["fairrec.outcome.mrr_at_2"] == "worse by more"
+    assert tags["fairrec.outcome"] == tags["fairrec.outcome.mrr_at_2"] == "worse beyond tolerance"
     assert tags["fairrec.headline"].startswith("group=odd is served worse")
     assert tags["fairrec.model"] == "ranker@2"
     assert artifacts(mlflow, run.info.run_id) == {"result.json", "groups.parquet", "report.html"}
@@ -112,7 +112,10 @@ def test_an_audit_goes_to_the_active_run_to_one_named_or_to_an_experiment(mlflow
     elsewhere = (tmp_path / "elsewhere").as_uri()
     run_id = log_audit(result, tracking_uri=elsewhere)
     run = mlflow.MlflowClient(tracking_uri=elsewhere).get_run(run_id)
-    assert run.info.status == "FINISHED" and run.data.tags["fairrec.outcome"] == "worse by more"
+    assert (
+        run.info.status == "FINISHED"
+        and run.data.tags["fairrec.outcome"] == "worse beyond tolerance"
+    )
 
 
 def test_what_cannot_be_logged_is_an_error_in_words(mlflow, monkeypatch):
@@ -170,7 +173,7 @@ def test_of_two_limits_the_tighter_one_is_asked_for_and_warnings_are_not(mlflow)
     assert threshold.greater_is_better is False
     required = metric_thresholds(worse_off(), {**rules(rule), "require": {"max_undefined": 0.2}})
     assert required["fairrec/mrr_at_2/undefined_share"].threshold == 0.2
-    # without a limit it is what matters
+    # without a limit it is the tolerance
     ((_, threshold),) = metric_thresholds(worse_off(), rules({"metric": "mrr@2"})).items()
     assert threshold.threshold == 0.1
 

@@ -3,9 +3,9 @@ from __future__ import annotations
 from dataclasses import replace
 
 from fairrec.mitigation.charts import Level, Slope
-from fairrec.report.figures.curves import before_after
+from fairrec.mitigation.page import before_after
 from fairrec.report.page.vega import BETTER, GROUP, WORSE
-from tests.report.figures.drawing import svg
+from tests.report.drawing import svg
 
 SLOPE = Slope(
     metric="urd@5",

@@ -12,8 +12,7 @@ from fairrec.core.errors import InputError, OutputError
 from fairrec.mitigation.mitigation_result import load_mitigation
 from fairrec.mitigation.remedy import load_reranker
 from fairrec.mitigation.schema import MitigationSummary
-from fairrec.result.folder import AUDIT
-from fairrec.result.saved import load_saved, load_summary
+from fairrec.result.folder import AUDIT, load_saved, load_summary
 from tests.mitigation.planted import mitigate, planted
 
 FILES = (

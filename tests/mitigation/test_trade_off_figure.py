@@ -1,9 +1,9 @@
 from __future__ import annotations
 
+from fairrec.mitigation.page import trade_off
 from fairrec.mitigation.view import TradeOff, TradeOffLine
-from fairrec.report.figures.curves import trade_off
 from fairrec.report.page.vega import BETTER, WORSE
-from tests.report.figures.drawing import svg
+from tests.report.drawing import svg
 
 
 def test_a_line_for_each_set_of_users_and_the_strength_that_was_taken():

@@ -15,8 +15,8 @@ from fairrec.mitigation.mitigation_result import load_mitigation
 from fairrec.mitigation.schema import HarmedGroup
 from fairrec.mitigation.view import GROUPS_SHOWN, TradeOffLine, build_mitigation_view
 from fairrec.report.words import MINUS, number, signed
+from fairrec.result.folder import load_saved
 from fairrec.result.metric_schema import GapChange
-from fairrec.result.saved import load_saved
 from tests.mitigation.planted import mitigate, planted
 from tests.mitigation.small_summary import (
     MEN,

@@ -107,10 +107,10 @@ def test_no_all_clear_where_another_seed_may_show_a_harm():
     analysis = two_halves(0.0, permutations=99, tolerance="0.9")
     (verdict,) = verdicts_of(analysis, [True])
     assert position_of(verdict.outcome) == WITHIN
-    open_ = _undecided(verdict, ["not worse by more", "worse"])
+    open_ = _undecided(verdict, ["within tolerance", "worse"])
     assert isinstance(open_, MetricVerdict)
     assert (open_.outcome, open_.alternative) == ("inconclusive", "worse")
-    assert _undecided(verdict, ["not worse by more"] * 2) is verdict
+    assert _undecided(verdict, ["within tolerance"] * 2) is verdict
     worse = replace(verdict, outcome="worse")
-    kept = _undecided(worse, ["worse", "worse by more"])
-    assert (kept.outcome, kept.alternative) == ("worse", "worse by more")
+    kept = _undecided(worse, ["worse", "worse beyond tolerance"])
+    assert (kept.outcome, kept.alternative) == ("worse", "worse beyond tolerance")

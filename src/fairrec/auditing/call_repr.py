@@ -128,7 +128,7 @@ class Choices:
         """
         # what a result is made of is loaded while its tables are read, and not before
         from fairrec.auditing.plan_file import deviations
-        from fairrec.result.saved import as_place
+        from fairrec.result.folder import as_place
         from fairrec.result.schema import PlanSummary, SettingsSummary
 
         parts: dict[str, Any] = {}

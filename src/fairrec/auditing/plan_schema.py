@@ -72,7 +72,7 @@ class Expected(PlanPart):
 
 
 class Needed(PlanPart):
-    """How many users it takes to rule out what matters, for a group without any difference."""
+    """Users it takes to rule out a harm beyond tolerance, for a group without any difference."""
 
     metric: str
     group: dict[str, str]

@@ -10,9 +10,13 @@ from fairrec.core.errors import InputError, plain
 from fairrec.core.files import errors_of_reading
 from fairrec.core.options import invalid, spelled
 from fairrec.report.audit_result import AuditResult
-from fairrec.report.page.html import card_html, page_html
-from fairrec.result.folder import refuse_no_audit
-from fairrec.result.saved import load_audit_run, load_groups, load_per_user, load_saved
+from fairrec.result.folder import (
+    load_audit_run,
+    load_groups,
+    load_per_user,
+    load_saved,
+    refuse_no_audit,
+)
 
 
 class HasAudit(Protocol):
@@ -43,7 +47,7 @@ def load_audit_and_id(folder: str | Path) -> tuple[AuditResult, str]:
     summary, id = load_saved(folder)
     groups, per_user = load_groups(folder, id), load_per_user(folder, id)
     run = load_audit_run(folder, id)
-    return AuditResult(summary, groups, per_user, run, page_html, card_html), id
+    return AuditResult(summary, groups, per_user, run), id
 
 
 def audit_of(name: str, given: Audited) -> tuple[AuditResult, Path | None]:

@@ -12,7 +12,6 @@ import numpy as np
 import polars as pl
 
 from fairrec.auditing.saved_audits import Audited, audit_of, refuse_hidden
-from fairrec.comparison.page import comparison_card, comparison_page
 from fairrec.comparison.paired_audits import ComparedGroups, compare_paired, judged, loss_of_all
 from fairrec.comparison.pairing import (
     LEAST_OF_GROUP,
@@ -50,8 +49,8 @@ from fairrec.metrics.tolerance import by_name
 from fairrec.metrics.value_columns import metric_named
 from fairrec.report.audit_result import AuditResult
 from fairrec.report.words import percent
-from fairrec.result.changes import estimate_change, estimate_mean_change
 from fairrec.result.folder import folder_name
+from fairrec.result.metric_result import estimate_change, estimate_mean_change
 from fairrec.result.metric_schema import Change, MetricResult
 from fairrec.result.schema import AuditSummary
 from fairrec.result.summary import result_options
@@ -92,7 +91,7 @@ def compare(
     ...     return fairrec.audit(values=values, users=users, by="plan", better=better)
     >>> found = fairrec.compare(audited(free=3, paid=4), audited(free=1, paid=4), tolerance=0.5)
     >>> [(group.group, group.outcome) for group in found.metrics["clicks"].lost]
-    [({'plan': 'free'}, 'lost by more')]
+    [({'plan': 'free'}, 'lost beyond tolerance')]
     """
     (first, base_name), (last, candidate_name) = (
         _audit("base", base),
@@ -152,7 +151,7 @@ def compare(
     )
     changes = change_table({name: side.conditions for name, side in sides.items()}, compared)
     is_pandas = first.is_pandas and last.is_pandas
-    return Comparison(summary, changes, comparison_page, comparison_card, is_pandas)
+    return Comparison(summary, changes, is_pandas)
 
 
 @dataclass(frozen=True, slots=True)
@@ -258,7 +257,7 @@ def _bounds(metrics: Iterable[str], side: Side) -> list[tuple[float, float] | No
 
 
 def _tolerance(given: Any, candidate: AuditResult, common: Common) -> Tolerance | None:
-    """What matters: as it is given, else as it was in the candidate's audit."""
+    """The tolerance: as it is given, else as it was in the candidate's audit."""
     if given is not None:
         amounts = declared(AuditOptions)["tolerance"].parsed("tolerance", given)
         return None if amounts is None else by_name(amounts, common.metrics)

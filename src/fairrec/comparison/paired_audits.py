@@ -41,8 +41,8 @@ from fairrec.statistics.verdict import (
 )
 
 Loss = Literal[
-    "lost by more",
-    "changed by more",
+    "lost beyond tolerance",
+    "changed beyond tolerance",
     "lost",
     "changed",
     "inconclusive",
@@ -52,7 +52,7 @@ Loss = Literal[
 ]
 """What is known of a loss, the worst first; changed and no change where neither end is better.
 
-By more than matters, where that is given. Of a metric or a comparison "gained" means that nothing
+Beyond tolerance, where that is given. Of a metric or a comparison "gained" means that nothing
 lost and something gained, "no loss" that none of the groups of the fewest attributes lost.
 """
 LOSSES: tuple[Loss, ...] = get_args(Loss)
@@ -115,11 +115,11 @@ class ComparedMetric:
     ----------
     tolerance : in units of the metric; None where nothing was said
     losses : (n_groups,), a position in LOSSES for each
-    is_ruled_out, is_open : (n_groups,), whether a loss is ruled out, by more than matters where
+    is_ruled_out, is_open : (n_groups,), whether a loss is ruled out, beyond tolerance where
         that is given, and whether neither that nor a loss is known
     is_behind : (n_groups,), groups that lost more, or gained less, than all others; where neither
         end is better, groups that changed otherwise
-    order : (n_groups,), positions of the groups: those that lost by more than matters, those that
+    order : (n_groups,), positions of the groups: those that lost beyond tolerance, those that
         lost, those behind the others, the rest; among them those first that surely lost most, and
         last that surely gained most
     is_conclusive : whether the users with a value speak for all, in both audits
@@ -354,8 +354,8 @@ def _positions(*losses: Loss) -> IntArray:
     return np.array([LOSSES.index(loss) for loss in losses])
 
 
-_WITH_END = _positions("lost by more", "lost", "inconclusive", "no loss")
-_WITHOUT_END = _positions("changed by more", "changed", "inconclusive", "no change")
+_WITH_END = _positions("lost beyond tolerance", "lost", "inconclusive", "no loss")
+_WITHOUT_END = _positions("changed beyond tolerance", "changed", "inconclusive", "no change")
 
 
 def _outcome(
@@ -373,7 +373,7 @@ def _outcome(
     mean = harm_interval(Interval(*ends), higher_is_better)
     (of_mean,) = group_outcomes(mean, mean.low > 0, np.ones(1, dtype=np.bool_), tolerance)
     if (of_groups == BEYOND).any() or of_mean == BEYOND:
-        return "lost by more" if has_end else "changed by more"
+        return "lost beyond tolerance" if has_end else "changed beyond tolerance"
     is_lost = bool((of_groups == WORSE).any())
     if (
         not is_lost

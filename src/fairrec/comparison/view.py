@@ -15,7 +15,7 @@ from fairrec.comparison.words import about, headline, how, said_of, status_of, t
 from fairrec.core.errors import plain
 from fairrec.core.units import USERS, Unit
 from fairrec.report.metric_words import direction, format_gap_p_value
-from fairrec.report.page.dot_plot import ticks
+from fairrec.report.page.groups import ticks
 from fairrec.report.verdict import Tone
 from fairrec.report.view import LONGEST_LINE
 from fairrec.report.words import (
@@ -36,7 +36,7 @@ Moved = Literal["worse", "better", "changed", "within"]
 ROWS_SHOWN = 24
 """Groups in the plot of a metric."""
 _PADDING = 0.04
-_LOST = ("lost by more", "changed by more", "lost", "changed")
+_LOST = ("lost beyond tolerance", "changed beyond tolerance", "lost", "changed")
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +59,7 @@ class ChangedGroup:
     @property
     def moved(self) -> Moved:
         """Which way, where that is shown."""
-        if self.outcome in ("changed", "changed by more"):
+        if self.outcome in ("changed", "changed beyond tolerance"):
             return "changed"
         return (
             "worse" if self.outcome in _LOST else "better" if self.outcome == "gained" else "within"
@@ -169,7 +169,7 @@ def _plot(name: str, metric: MetricComparison, groups: list[ChangedGroup]) -> Ch
     return ChangePlot(
         metric=plain(name),
         called=plain(metric.called),
-        direction=direction(metric),
+        direction=direction(metric.higher_is_better),
         status=status_of(metric),
         ticks=tuple((place(at), tick(at)) for at in ticks(low, high)),
         zero=place(0.0),

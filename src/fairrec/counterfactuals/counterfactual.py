@@ -231,7 +231,7 @@ def _audit_as_is(
     if len(users) < asked.inputs.n_users:
         # beside some of the users, all who have no candidates would seem more than they are
         inputs = replace(inputs, absent=inputs.absent[:0], unseen=inputs.unseen[:0])
-    # how much of a change matters says nothing of the metric itself
+    # the tolerance of a change says nothing of the metric itself
     options = replace(options, tolerance=None)
     return audit_inputs(inputs, metrics, options, progress, about=about)
 

@@ -11,9 +11,14 @@ from pydantic import Field
 
 from fairrec.core.errors import plain
 from fairrec.report.audit_result import AuditResult, put_audit
-from fairrec.result.folder import COUNTERFACTUAL, names_to_replace, result_kind, write_with_page
+from fairrec.result.folder import (
+    COUNTERFACTUAL,
+    load_saved,
+    names_to_replace,
+    result_kind,
+    write_with_page,
+)
 from fairrec.result.parts import Part, ResultFile, load_part, result_id
-from fairrec.result.saved import load_saved
 from fairrec.statistics.verdict import Outcome
 
 
@@ -140,13 +145,11 @@ class CounterfactualResult:
         force : replace an audit there, and files of these names that are of no result; what was
             read and a trained run stay
         """
+        from fairrec.counterfactuals.page import counterfactual_page
+
         folder, audit = Path(folder), self.audit
         make_page = partial(
-            audit.page,
-            audit.summary,
-            audit.group_table,
-            run=audit.run,
-            counterfactual=self.summary,
+            counterfactual_page, self.summary, audit.summary, audit.group_table, run=audit.run
         )
         names = names_to_replace(
             COUNTERFACTUAL, folder, force, audit.run.paths() if audit.run else ()

@@ -10,7 +10,7 @@ from xml.etree import ElementTree
 
 from fairrec.gating.policy import GateResult, RuleOutcome
 from fairrec.gating.words import MARKS, headline, line_of
-from fairrec.report.text.markdown import escape
+from fairrec.report.text import escape
 
 
 def to_text(gate: GateResult, *, explain: bool = False) -> str:
@@ -128,11 +128,6 @@ def as_text(echo: Callable[[str], None]) -> Iterator[None]:
         yield
     finally:
         echo(f"::{token}::")
-
-
-def as_json_text(document: str) -> str:
-    """A JSON document that says the same, in which GitHub sees no command of the old style."""
-    return document.replace("##[", "#\\u0023[")
 
 
 def _data(text: str) -> str:

@@ -279,11 +279,11 @@ def _differing(asked: Mapping[str, Any], summary: AuditSummary) -> Iterator[str]
 
 USUAL_SHARE, USUAL_SPREAD = 0.05, 0.1
 """Of the mean, and of the standard deviation among users where a share of the mean says nothing:
-a start for those who have not said what matters, not a judgement."""
+a start for those who have set no tolerance, not a judgement."""
 
 _ABOUT = """\
 # A policy, written by fairrec init from an audit{of}. Its limits are a start: change them to
-# what matters where you work. `fairrec audit` takes its options from [audit], `fairrec gate`
+# the limits where you work. `fairrec audit` takes its options from [audit], `fairrec gate`
 # judges an audit by [[rule]] and [require].
 """
 
@@ -332,7 +332,7 @@ def _rules(result: AuditResult, require: dict[str, Any]) -> Iterator[str]:
     measured = Measurements(summary, result.group_table)
     for number, (rule, given) in enumerate(zip(policy.rule, rules, strict=True), start=1):
         found = judge(rule, policy.require, measured, number)
-        kind = "what matters in the audit" if _tolerance(rule.metric, summary) else "a start"
+        kind = "the tolerance of the audit" if _tolerance(rule.metric, summary) else "a start"
         yield (
             "\n[[rule]]\n"
             f"# now {found.outcome}: {found.measured}\n" + to_toml(given).rstrip() + f"  # {kind}\n"

@@ -52,7 +52,7 @@ class GroupHarms:
         return len(self.size)
 
     def outcomes(self, limit: float) -> IntArray:
-        """(n_groups,), positions in `outcome_names`, with this limit as what matters."""
+        """(n_groups,), positions in `outcome_names`, with this limit as tolerance."""
         is_worse = is_shown_worse(self.size, self.is_beyond_chance, self.is_known)
         return group_outcomes(self.interval, is_worse, self.is_known & self.is_conclusive, limit)
 

@@ -252,7 +252,7 @@ def _limit(rule: Rule, about: MetricResult) -> float:
     if about.verdict is None or about.verdict.tolerance is None:
         name = "tolerance" if rule.kind == "baseline" else "max_worse"
         raise InputError(
-            f"has no limit, and nothing was said to matter in the audit. Add {name} = 0.03, or "
+            f"has no limit, and the audit has no tolerance. Add {name} = 0.03, or "
             f"audit with {spelled('tolerance', 0.03)}"
         )
     return about.verdict.tolerance

@@ -182,7 +182,7 @@ class Said:
         """As it was given, and in units of the metric where it is a share."""
         given = self.rule.limit
         if given is None:
-            return f"what matters, {self.limit:.6g}"
+            return f"the tolerance, {self.limit:.6g}"
         return f"{given} of the mean ({number(self.limit)})" if given.is_share else str(given)
 
     @property

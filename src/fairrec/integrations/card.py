@@ -9,7 +9,7 @@ from fairrec.core.errors import InputError, plain
 from fairrec.integrations.logged import refuse_no_result
 from fairrec.mitigation.mitigation_result import MitigationResult
 from fairrec.report.audit_result import AuditResult
-from fairrec.report.text.markdown import model_card
+from fairrec.report.text import model_card
 
 BEGIN = "<!-- fairrec card: begin; what stands up to the end mark is replaced -->"
 END = "<!-- fairrec card: end -->"

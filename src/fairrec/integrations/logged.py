@@ -94,7 +94,14 @@ def _of_metric(about: MetricResult) -> dict[str, float | None]:
 
 def _of_verdict(verdict: MetricVerdict) -> dict[str, float | None]:
     counted = (
-        *("tolerance", "n_worse_beyond_tolerance", "n_worse", "n_better", "n_ruled_out", "n_open"),
+        *(
+            "tolerance",
+            "n_worse_beyond_tolerance",
+            "n_worse",
+            "n_better",
+            "n_within_tolerance",
+            "n_inconclusive",
+        ),
         *("n_not_compared", "open_share", "ruled_out_from"),
     )
     numbers: dict[str, float | None] = {name: getattr(verdict, name) for name in counted}

@@ -33,7 +33,7 @@ from fairrec.mitigation.schema import (
 )
 from fairrec.mitigation.split import Measures, TargetSplit, n_shared_targets
 from fairrec.mitigation.tuning import Aim, Levels, levels_of, mean_or_nan
-from fairrec.result.changes import estimate_change, gap_change, name_change
+from fairrec.result.metric_result import estimate_change, gap_change, name_change
 from fairrec.result.metric_schema import Change, GapChange, MetricResult
 from fairrec.statistics.paired import ChangeVerdict, GroupChanges, PairedSums, paired_sums
 from fairrec.statistics.unpaired import change_of_means

@@ -19,7 +19,7 @@ from fairrec.inputs.users import MISSING
 from fairrec.metrics.attention import discounts
 from fairrec.metrics.ranked import RankedLists, mean_over_places
 from fairrec.mitigation.schema import ExposureChange
-from fairrec.result.changes import estimate_change
+from fairrec.result.metric_result import estimate_change
 from fairrec.statistics.paired import change_verdict
 from fairrec.statistics.simultaneous import holm
 

@@ -54,7 +54,7 @@ from fairrec.mitigation.split import Measures, TargetSplit, metric_names, read_s
 from fairrec.mitigation.tables import change_table, predictions_table
 from fairrec.mitigation.tuning import Levels, aim_of, is_level, levels_of, tuned_strength
 from fairrec.report.audit_result import AuditResult
-from fairrec.result.saved import table_places
+from fairrec.result.folder import table_places
 from fairrec.result.schema import InputSummary
 from fairrec.statistics.paired import group_changes
 

@@ -9,6 +9,7 @@ from pathlib import Path
 import polars as pl
 
 from fairrec.core.atomic_io import put_table
+from fairrec.mitigation.page import mitigation_page
 from fairrec.mitigation.remedy import RerankerRecord
 from fairrec.mitigation.schema import MetricEffect, MitigationSummary
 from fairrec.report.audit_result import AuditResult, put_audit
@@ -52,7 +53,7 @@ class MitigationResult:
         folder = Path(folder)
         audit = self.audit
         make_page = partial(
-            audit.page, audit.summary, audit.group_table, mitigation=self.summary, run=audit.run
+            mitigation_page, self.summary, audit.summary, audit.group_table, run=audit.run
         )
         read = audit.run.paths() if audit.run else ()
         names = names_to_replace(MITIGATION, folder, force, read)

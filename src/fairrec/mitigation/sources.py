@@ -11,7 +11,7 @@ from fairrec.core.options import declared
 from fairrec.inputs.table_options import TableOptions
 
 if TYPE_CHECKING:
-    from fairrec.result.saved import AuditRun, Place
+    from fairrec.result.folder import AuditRun, Place
     from fairrec.result.schema import AuditSummary, InputSummary
 
 BY_TABLES = "name the tables: fairrec mitigate PREDICTIONS --users USERS --by ..."
@@ -54,7 +54,7 @@ def _of_run(folder: Path, sha256: str | None = None) -> dict[str, Any]:
 
 def _of_audit(folder: Path) -> dict[str, Any]:
     """The tables an audit read, where they are still as they were, and its options."""
-    from fairrec.result.saved import load_saved
+    from fairrec.result.folder import load_saved
 
     summary, id = load_saved(folder)
     if not summary.unit.is_users:
@@ -100,7 +100,7 @@ def _of_audit(folder: Path) -> dict[str, Any]:
 
 def planned_from(folder: Path) -> dict[str, Any]:
     """What an audit says of itself, as arguments of `plan`, with its users as a pilot."""
-    from fairrec.result.saved import load_saved
+    from fairrec.result.folder import load_saved
     from fairrec.result.summary import result_options
 
     summary, id = load_saved(folder)
@@ -155,7 +155,7 @@ def _read_by(
 
 def _run_of(folder: Path, id: str, otherwise: str = BY_TABLES) -> AuditRun:
     """Where the tables of an audit are."""
-    from fairrec.result.saved import load_audit_run
+    from fairrec.result.folder import load_audit_run
 
     run = load_audit_run(folder, id)
     if run is None:

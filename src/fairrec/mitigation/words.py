@@ -217,7 +217,8 @@ def _gap(summary: MitigationSummary, target: MetricEffect) -> str:
         f"The gap in {plain(summary.metric)} between the best and the worst intersection of all "
         f"attributes was {number(gap.before)} ({beyond[before <= summary.alpha]}, "
         f"{format_gap_p_value(gap.chance_before)}) and is "
-        f"{number(gap.after)} ({beyond[after <= summary.alpha]}, {format_gap_p_value(gap.chance_after)})."
+        f"{number(gap.after)} ({beyond[after <= summary.alpha]}, "
+        f"{format_gap_p_value(gap.chance_after)})."
     )
 
 

@@ -46,7 +46,7 @@ def plan_command(
     from fairrec.auditing.plan_file import check_plan_file
     from fairrec.planning.plan import plan_for
     from fairrec.planning.words import plan_view
-    from fairrec.report.text.terminal import rich_table
+    from fairrec.report.text import rich_table
 
     old = None if out is None else check_plan_file(out)
     loaded = [file for source in load for file in load_metrics(source)]
@@ -72,7 +72,7 @@ def plan_command(
             console.print(rich_table(table, console.width))
     if "tolerance" in made.options and made.facts.expected and not made.facts.needed and not quiet:
         say(
-            "How many users it takes to rule out what matters is not known without "
+            "How many users it takes to rule out a harm beyond tolerance is not known without "
             f"{spelled('mean')} and {spelled('sd')}, or {spelled('pilot')}."
         )
     if out is not None:

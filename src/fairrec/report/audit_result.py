@@ -19,18 +19,21 @@ from fairrec.core.audit_options import AggregatesOnly, MinShown, SharingOptions
 from fairrec.core.errors import InputError, as_unicode, listed, plain, unknown_name
 from fairrec.core.files import file_sum
 from fairrec.core.options import documented, spelled
+from fairrec.report.page.html import card_html, page_html
 from fairrec.result.folder import (
     AUDIT,
+    GROUPS,
+    PER_USER,
     RESULT,
-    CardMaker,
-    PageMaker,
+    AuditRun,
+    as_place,
     names_to_replace,
+    put_run,
     write_with_page,
 )
 from fairrec.result.metric_schema import Gap, MetricResult, MetricVerdict
 from fairrec.result.min_shown import without_small
 from fairrec.result.parts import ID, result_id
-from fairrec.result.saved import GROUPS, PER_USER, AuditRun, as_place, put_run
 from fairrec.result.schema import AuditSummary, InputSummary
 from fairrec.result.tables import as_pandas, finding_table, in_order_of_ids, ratio_table
 from fairrec.statistics.verdict import Outcome
@@ -72,10 +75,10 @@ class AuditVerdict:
 
     Parameters
     ----------
-    outcome : that of the metrics which matters most: "worse by more" (than matters), "worse",
-        "inconclusive" or "not worse by more". Metrics of which neither end is better decide only
-        where there are no others: "differs by more", "differs", "inconclusive" or "differs by no
-        more". None where nothing was tested
+    outcome : the worst of the metrics: "worse beyond tolerance", "worse", "inconclusive" or "within
+        tolerance". Metrics of which neither end is better decide only where there are no others:
+        "differs beyond tolerance", "differs", "inconclusive" or "within tolerance". None where
+        nothing was tested
     metrics : metric -> how many groups are worse, ruled out and open, and the certificate
     """
 
@@ -85,9 +88,9 @@ class AuditVerdict:
     def __repr__(self) -> str:
         """The outcome, and a line for each metric."""
         lines = [
-            f"  {plain(name)}: {one.outcome} (groups by more: {one.n_worse_beyond_tolerance:,}, extent "
-            f"unclear: {one.n_worse:,}, ruled out: {one.n_ruled_out:,}{_rests(one)}, open: "
-            f"{one.n_open:,})"
+            f"  {plain(name)}: {one.outcome} (groups beyond tolerance: "
+            f"{one.n_worse_beyond_tolerance:,}, extent unclear: {one.n_worse:,}, within tolerance: "
+            f"{one.n_within_tolerance:,}{_rests(one)}, inconclusive: {one.n_inconclusive:,})"
             for name, one in self.metrics.items()
         ]
         return "\n".join([self.outcome or "not tested", *lines])
@@ -124,7 +127,6 @@ class AuditResult:
         without them, of counts, and where users are too many
     run : the content of `run.json`: when, how long, and with which paths; None where a result was
         saved without it
-    page, card : draw a result, and what a notebook shows of it; whoever makes it hands them in
     is_pandas : whether the tables came as frames of pandas, and so go out as such
     per_user_parts : the same as `per_user` where users are too many to be in memory at once
     """
@@ -133,8 +135,6 @@ class AuditResult:
     group_table: pl.DataFrame
     per_user: pl.DataFrame | None
     run: AuditRun | None = field(compare=False)
-    page: PageMaker = field(compare=False)
-    card: CardMaker = field(compare=False)
     is_pandas: bool = False
     per_user_parts: pl.LazyFrame | None = field(default=None, compare=False)
 
@@ -154,7 +154,7 @@ class AuditResult:
         return "\n".join([*lines, *([f"  and {more:,} more metrics"] if more > 0 else [])])
 
     def _repr_html_(self) -> str:
-        return self.card(self.summary)
+        return card_html(self.summary)
 
     @property
     def metrics(self) -> dict[str, MetricResult]:
@@ -281,7 +281,7 @@ class AuditResult:
         names = names_to_replace(AUDIT, folder, force, self.paths())
         id = result_id(passed_on.summary, passed_on.group_table)
         write = partial(put_audit, passed_on, folder=folder, id=id)
-        write_with_page(folder, names, id, write, passed_on.drawn if report else None)
+        write_with_page(folder, names, id, write, passed_on.page if report else None)
         return folder
 
     def passed_on(self, sharing: SharingOptions) -> AuditResult:
@@ -292,9 +292,9 @@ class AuditResult:
         summary = shown.summary.model_copy(update={"is_aggregates_only": is_only})
         return replace(shown, summary=summary)
 
-    def drawn(self) -> str:
-        """Its page, for the folder that it is written to."""
-        return self.page(self.summary, self.group_table, run=self.run)
+    def page(self, group_file: str = "groups.parquet") -> str:
+        """Its page as HTML, with a link to the file of groups; none where that is empty."""
+        return page_html(self.summary, self.group_table, group_file, self.run)
 
     def paths(self) -> list[str]:
         """Where all that was read lies, as far as it is known."""
@@ -302,7 +302,7 @@ class AuditResult:
 
     def show(self) -> Path | None:
         """Show the page below a cell of a notebook; elsewhere write a file and give its path."""
-        return show_page(self.page(self.summary, self.group_table, group_file="", run=self.run))
+        return show_page(self.page(group_file=""))
 
     def with_users(self) -> AuditResult:
         """The same with all users in memory, where they are anywhere."""

@@ -208,7 +208,7 @@ def other_side(group: Mapping[str, Value], summary: AuditSummary) -> dict[str, V
 def _urgency(
     name: str, finding: Finding, summary: AuditSummary
 ) -> tuple[int, bool, int, bool, float]:
-    """What is told first: worse before better, what is sure to matter, then the larger effect.
+    """What is told first: worse before better, what is beyond tolerance, then the larger effect.
 
     Who is worse off only because another group is served better comes after those who are anyway,
     and all who lack one of several values after those who have one.

@@ -6,17 +6,17 @@ import math
 from collections.abc import Mapping
 from typing import Literal
 
-from fairrec.comparison.result import MetricComparison
 from fairrec.core.errors import plain
 from fairrec.core.options import spelled
 from fairrec.core.units import CHANGES, DISTANCES, EndWords, Unit
 from fairrec.metrics.direction import harm
 from fairrec.metrics.value_columns import metric_named
 from fairrec.report.words import confidence, number, p_is, p_value, plural, with_and
-from fairrec.result.metric_schema import CertifiedSize, Chance, Finding, MetricResult, MetricVerdict
+from fairrec.result.metric_schema import Chance, Finding, MetricResult, MetricVerdict
 from fairrec.result.schema import AuditSummary
 from fairrec.statistics.bootstrap import n_draws_at
 from fairrec.statistics.permutation import least_p_value
+from fairrec.statistics.verdict import CertifiedSize
 
 
 def end_names(result: MetricResult) -> tuple[str, str]:
@@ -54,10 +54,10 @@ def end_words(metric: str, unit: Unit) -> EndWords:
     return {"": unit.end_words, "change": CHANGES, "distance": DISTANCES}[of_two_lists(metric)]
 
 
-def direction(result: MetricResult | MetricComparison) -> str:
+def direction(higher_is_better: bool | None) -> str:
     """Which end of a metric is better, in words."""
     words = {True: "higher is better", False: "lower is better", None: "no end is better"}
-    return words[result.higher_is_better]
+    return words[higher_is_better]
 
 
 def is_worse(finding: Finding, result: MetricResult) -> bool:
@@ -271,7 +271,7 @@ def _by_how_much(points: Mapping[str, CertifiedSize], summary: AuditSummary) -> 
 
 
 def curve_in_words(result: MetricResult, verdict: MetricVerdict, summary: AuditSummary) -> str:
-    """The smallest and the largest groups of the curve, and what matters beside it."""
+    """The smallest and the largest groups of the curve, and the tolerance beside it."""
     steps = verdict.certificate
     word = worse_word(result)
     said = []
@@ -289,7 +289,7 @@ def curve_in_words(result: MetricResult, verdict: MetricVerdict, summary: AuditS
     if verdict.tolerance is not None and steps:
         below = next((step for step in steps if step.harm < verdict.tolerance), None)
         where = "for no size" if below is None else f"from {below.support:,} {summary.unit.many} on"
-        said.append(f"More than {number(verdict.tolerance)}, which matters, is ruled out {where}.")
+        said.append(f"More than the tolerance, {number(verdict.tolerance)}, is ruled out {where}.")
     if verdict.n_not_compared:
         n = plural(verdict.n_not_compared, "group")
         said.append(f"Of {n} that cannot be compared nothing is ruled out.")

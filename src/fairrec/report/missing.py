@@ -288,7 +288,7 @@ def describe_unknown(finding: Finding, result: MetricResult, summary: AuditSumma
 
 
 def if_like_others(result: MetricResult, summary: AuditSummary) -> str:
-    """What "not worse by more than matters" rests on; empty where no unknown value can undo it."""
+    """What "within tolerance" rests on; empty where no unknown value can undo it."""
     verdict = result.verdict
     if verdict is None or not verdict.n_exceeding_at_worst:
         return ""

@@ -217,7 +217,7 @@ def _of_found(groups: list[FoundGroup], summary: AuditSummary) -> tuple[str, str
     elif n_alike > 1:
         who = who[0].upper() + who[1:]
     if first.served == "worse" and _is_ruled_out(groups, summary):
-        who += ", but not by more than matters"
+        who += ", but within tolerance"
     called = _called(name, summary)
     about = "about " if is_sampled(summary) else ""
     headline = f"{who}: {called} {here} instead of {about}{there}"
@@ -247,7 +247,7 @@ def _of_found(groups: list[FoundGroup], summary: AuditSummary) -> tuple[str, str
 
 
 def _is_ruled_out(groups: list[FoundGroup], summary: AuditSummary) -> bool:
-    """Whether every group that is worse is so by no more than matters."""
+    """Whether every group that is worse is so within the tolerance."""
     found = [
         finding.outcome
         for group in groups
@@ -293,10 +293,9 @@ def _of_none(summary: AuditSummary, verdicts: tuple[Verdict, ...]) -> tuple[str,
         return f"{has} the same value, so groups cannot differ", ""
     n_groups = max(result.n_groups for result in summary.metrics.values())
     if all(verdict.tone == "clear" for verdict in _deciding(verdicts, summary)):
-        verb = "differs" if summary.outcome == "differs by no more" else "is worse"
         rests = next((f", {one.if_like_others}" for one in verdicts if one.if_like_others), "")
         return (
-            f"No group of a single attribute {verb} by more than matters{rests}; none of "
+            f"Every group of a single attribute is within tolerance{rests}; none of "
             f"{plural(n_groups, 'group')} stood out",
             "",
         )
@@ -389,7 +388,7 @@ def _how_much(groups: list[FoundGroup], summary: AuditSummary) -> tuple[str, ...
         said.append(f"{signed(effect)} standard deviations among {summary.unit.many}")
     tolerance = None if result.verdict is None else result.verdict.tolerance
     if tolerance is not None:
-        said.append(f"what matters: {number(tolerance)}")
+        said.append(f"tolerance: {number(tolerance)}")
     tested = [one for one in summary.metrics.values() if one.is_tested]
     if len(tested) > 1:
         said.append(f"finding in {len(group.findings)} of {len(tested)} metrics")
@@ -436,12 +435,12 @@ def _next_steps(groups: list[FoundGroup], summary: AuditSummary, folder: str) ->
     elif not groups and any(not result.is_conclusive for result in summary.metrics.values()):
         # more users would be missing as these are
         steps.append(f"find out {unit.which} {'is' if unit.is_users else 'are'} missing, and why")
-    elif summary.outcome in ("not worse by more", "differs by no more"):
+    elif summary.outcome == "within tolerance":
         steps.append(f"write a policy for the next release: fairrec init {folder}")
     elif not groups and unit.is_users:
         steps.append(f"see how many users it takes to rule out a harm: fairrec plan {folder}")
     if summary.tolerance is None:
-        steps.append(f"say which harm matters: {spelled('tolerance', '5%')}")
+        steps.append(f"set a tolerance: {spelled('tolerance', '5%')}")
     return tuple(steps)
 
 

@@ -41,34 +41,9 @@ from fairrec.result.schema import AuditSummary
 from fairrec.statistics.findings import MAX_FINDINGS
 from fairrec.statistics.verdict import BEYOND, WITHIN, Outcome, position_of
 
-Status = Literal[
-    "worse by more than matters",
-    "worse, may be less than matters",
-    "worse",
-    "differs by more than matters",
-    "differs, may be less than matters",
-    "differs",
-    "inconclusive",
-    "not worse by more than matters",
-    "differs by no more than matters",
-    "same for everyone",
-    "same for all",
-    "not tested",
-]
-"""What matters most first."""
+Status = Literal[Outcome, "same for everyone", "same for all", "not tested"]
 SAME: tuple[Status, ...] = ("same for everyone", "same for all")
 """Of users, and of all else."""
-_STATUS: dict[tuple[Outcome, bool], Status] = {
-    ("worse by more", True): "worse by more than matters",
-    ("worse", True): "worse, may be less than matters",
-    ("worse", False): "worse",
-    ("differs by more", True): "differs by more than matters",
-    ("differs", True): "differs, may be less than matters",
-    ("differs", False): "differs",
-    ("not worse by more", True): "not worse by more than matters",
-    ("differs by no more", True): "differs by no more than matters",
-}
-"""By outcome and whether an amount matters."""
 
 
 def status_of(result: MetricResult, unit: Unit = USERS) -> Status:
@@ -77,21 +52,7 @@ def status_of(result: MetricResult, unit: Unit = USERS) -> Status:
         return "not tested"
     if result.is_constant and result.is_conclusive:
         return "same for everyone" if unit.is_users else "same for all"
-    outcome: Outcome = "inconclusive"
-    has_amount = False
-    if result.verdict is not None:
-        outcome, has_amount = result.verdict.outcome, result.verdict.tolerance is not None
-    return status_words(outcome, has_amount)
-
-
-def status_words(outcome: Outcome, has_amount: bool) -> Status:
-    """An outcome in a few words.
-
-    Parameters
-    ----------
-    has_amount : whether something was said to matter
-    """
-    return _STATUS.get((outcome, has_amount), "inconclusive")
+    return "inconclusive" if result.verdict is None else result.verdict.outcome
 
 
 def outcome_words(
@@ -102,12 +63,7 @@ def outcome_words(
         return ""
     if not is_worse(finding, result):
         return words.better
-    has_amount = result.verdict is not None and result.verdict.tolerance is not None
-    said = (
-        status_words(finding.outcome, has_amount),
-        finding_condition(finding, result, summary),
-    )
-    return ", ".join(filter(None, said))
+    return ", ".join(filter(None, (finding.outcome, finding_condition(finding, result, summary))))
 
 
 Tone = Literal["found", "open", "clear"]
@@ -150,7 +106,7 @@ class Verdict:
     @property
     def tone(self) -> Tone:
         """How to show it."""
-        if self.status in ("not worse by more than matters", "differs by no more than matters"):
+        if self.status == "within tolerance":
             return "clear"
         # what differs without a better end is no alarm, and no all-clear either
         return "found" if self.status.startswith("worse") else "open"
@@ -192,10 +148,9 @@ def _undecided(result: MetricResult, summary: AuditSummary) -> str:
     verdict = result.verdict
     if verdict is None or verdict.alternative is None:
         return ""
-    other = status_words(verdict.alternative, verdict.tolerance is not None)
     return (
         f"Undecided by permutation: with {summary.permutations_drawn:,} permutations another "
-        f'seed may give "{other}". More permutations would decide it.'
+        f'seed may give "{verdict.alternative}". More permutations would decide it.'
     )
 
 
@@ -261,7 +216,7 @@ def _of_worse(
     what = " worse off than" if is_ended else " from"
     head = f"{len(worse)} {are}{what} the rest by more than chance{_overlapping(worse, result)}"
     if tolerance is not None:
-        head += _of_what_matters(worse, tolerance)
+        head += _beside_tolerance(worse, tolerance)
     which = words.worst.capitalize() if is_ended else "Furthest from the rest"
     said = f"{head}. {which}: {_named(worse[0], summary)}."
     return " ".join(filter(None, (said, because_of(worse[0], result, words))))
@@ -286,19 +241,19 @@ def is_cut(result: MetricResult) -> bool:
     return len(result.findings) >= MAX_FINDINGS
 
 
-def _of_what_matters(worse: list[Finding], tolerance: float) -> str:
-    """How many of them are worse by more than matters, and how many are not."""
+def _beside_tolerance(worse: list[Finding], tolerance: float) -> str:
+    """How many of them are worse beyond the tolerance, and how many are not."""
     known = [position_of(finding.outcome) for finding in worse if finding.outcome is not None]
     n_more, n_less = known.count(BEYOND), known.count(WITHIN)
-    by_more = f"by more than {number(tolerance)}, which matters"
+    beyond = f"beyond the tolerance of {number(tolerance)}"
     if n_more == len(worse):
-        return f", and {by_more}"
+        return f", and {beyond}"
     if n_less == len(worse):
-        return f", but not {by_more}"
+        return f", but not {beyond}"
     if not n_more and not n_less:
-        return f"; whether {by_more}, is not shown"
-    parts = [f"{n_more} of them {by_more}"] if n_more else []
-    parts += [f"{n_less} of them not {by_more}"] if n_less else []
+        return f"; whether {beyond} is not shown"
+    parts = [f"{n_more} of them {beyond}"] if n_more else []
+    parts += [f"{n_less} of them not {beyond}"] if n_less else []
     return f", {', '.join(parts)}"
 
 
@@ -344,7 +299,7 @@ def _ruled_out(status: Status, result: MetricResult, summary: AuditSummary) -> s
 
 
 def _scope(verdict: MetricVerdict, result: MetricResult, summary: AuditSummary) -> str:
-    """For which groups a harm that matters is ruled out, and on what that rests."""
+    """For which groups a harm beyond the tolerance is ruled out, and on what that rests."""
     if verdict.tolerance is None or not result.is_conclusive:
         return ""
     by = f"Not {worse_word(result)} by more than {number(verdict.tolerance)}"
@@ -353,21 +308,23 @@ def _scope(verdict: MetricVerdict, result: MetricResult, summary: AuditSummary) 
         if verdict.open_share is None
         else f" ({percent(verdict.open_share)} of {summary.unit.many})"
     )
-    if not verdict.n_ruled_out:
-        return f"{by}: shown for no group; open for {verdict.n_open:,}{share}."
+    if not verdict.n_within_tolerance:
+        return f"{by}: shown for no group; open for {verdict.n_inconclusive:,}{share}."
     rests = if_like_others(result, summary)
     rests = f"; this holds {rests}" if rests else ""
-    if not verdict.n_open:
-        return f"{by}: {plural(verdict.n_ruled_out, 'group')}; none is open{rests}."
+    if not verdict.n_inconclusive:
+        return f"{by}: {plural(verdict.n_within_tolerance, 'group')}; none is open{rests}."
     unless = (
         " that are not shown to be" if verdict.n_worse + verdict.n_worse_beyond_tolerance else ""
     )
     if verdict.ruled_out_from is None:
-        n_ruled_out = plural(verdict.n_ruled_out, "group")
-        return f"{by}: {n_ruled_out}; open for {verdict.n_open:,} others{share}{rests}."
+        n_within_tolerance = plural(verdict.n_within_tolerance, "group")
+        return (
+            f"{by}: {n_within_tolerance}; open for {verdict.n_inconclusive:,} others{share}{rests}."
+        )
     return (
         f"{by} for groups of {verdict.ruled_out_from:,} {scored(summary).many} or more{unless}; "
-        f"open for {plural(verdict.n_open, 'smaller one')}{share}{rests}."
+        f"open for {plural(verdict.n_inconclusive, 'smaller one')}{share}{rests}."
     )
 
 

@@ -20,7 +20,13 @@ from fairrec.inputs.mismatched_ids import describe_alike_values
 from fairrec.inputs.notes import CHECK_FIRST
 from fairrec.inputs.tables import Table
 from fairrec.metrics import MetricAtK
-from fairrec.result.metric_result import metric_results, name_finding, pooled_results, ratios_part
+from fairrec.result.metric_result import (
+    group_value,
+    metric_results,
+    name_finding,
+    pooled_results,
+    ratios_part,
+)
 from fairrec.result.metric_schema import MetricResult
 from fairrec.result.parts import GroupValue
 from fairrec.result.schema import (
@@ -127,15 +133,10 @@ def _shares(missing: Missing) -> tuple[GroupValue, ...]:
     is_single = analysis.grouping.lattice.depth == 1
     # a share of very few users is noise, and tells what happened to one of them
     groups = np.flatnonzero(is_single & analysis.is_tested[0])
-    values = analysis.estimates.value[0, groups]
-    first = groups[np.lexsort((groups, -values))][:SHARES_SHOWN]
+    values = analysis.estimates.value[0]
+    first = groups[np.lexsort((groups, -values[groups]))][:SHARES_SHOWN]
     return tuple(
-        GroupValue(
-            group=analysis.grouping.group(int(at)).as_dict(),
-            value=float(analysis.estimates.value[0, at]),
-            support=int(analysis.moments.n[0, at]),
-        )
-        for at in first
+        group_value(analysis.grouping, at, values[at], analysis.moments.n[0, at]) for at in first
     )
 
 

@@ -8,10 +8,10 @@ from pathlib import Path
 
 from fairrec.core.atomic_io import atomic_folder, put_table
 from fairrec.report.page.html import css_text, page_css, page_template, policy
-from fairrec.report.page.vega import to_pdf, to_svg
-from fairrec.report.text.markdown import escape, table_lines
+from fairrec.report.text import escape, table_lines
 from fairrec.report.words import TableView
 from fairrec_paper.reproduction.layout import Drawing, Outcome
+from fairrec_paper.stills import to_pdf, to_svg
 
 PREAMBLE = r"""\documentclass{article}
 \usepackage[margin=2cm]{geometry}

@@ -27,13 +27,13 @@ from fairrec.report.findings import (
 )
 from fairrec.report.metric_words import end_words, p_adjusted
 from fairrec.report.missing import describe_unknown
-from fairrec.report.page.chart_view import Role
 from fairrec.report.page.groups import GroupRow, Key, PageGroups, mark
 from fairrec.report.page.view import (
     FindingCard,
     GroupCard,
     HistogramBar,
     PageLimits,
+    Role,
     SideBySideRow,
     TableRow,
 )
@@ -45,8 +45,7 @@ from fairrec.report.words import (
     percent,
     plural,
     signed,
-    signed_interval,
-    with_sign,
+    signed_with_interval,
 )
 from fairrec.result.metric_schema import Finding, MetricResult
 from fairrec.statistics.distribution import N_BINS
@@ -68,7 +67,7 @@ def group_cards(groups: PageGroups, limits: PageLimits) -> tuple[tuple[GroupCard
 
 
 def _group_card(found: FoundGroup, groups: PageGroups) -> GroupCard:
-    key = groups.frame.key(found.group)
+    key = groups.key(found.group)
     name, first = found.first
     edges = groups.summary.metrics[name].bins
     bars = _bars(first, edges)
@@ -241,9 +240,9 @@ def table_rows(groups: PageGroups, limits: PageLimits) -> tuple[tuple[TableRow, 
     n_all = 0
     for metric in metrics:
         roles = groups.roles(metric)
-        shown = groups.frame.shown(metric, roles, most)
-        n_all += groups.frame.of_metric[metric].height
-        for place, row in enumerate(groups.frame.rows(shown)):
+        shown = groups.shown(metric, roles, most)
+        n_all += groups.of_metric[metric].height
+        for place, row in enumerate(groups.rows(shown)):
             p = math.inf if row.p_adjusted is None else row.p_adjusted
             rows.append(((p, place), _table_row(metric, row, roles, groups)))
     rows.sort(key=lambda row: row[0])
@@ -260,7 +259,7 @@ def _table_row(
     metric: str, row: GroupRow, roles: Mapping[Key, Role], groups: PageGroups
 ) -> TableRow:
     value, low, high = numbers(row.value, row.value_low, row.value_high)
-    difference, *_ = numbers(row.difference, row.difference_low, row.difference_high)
+    difference = signed_with_interval(row.difference, row.difference_low, row.difference_high)
     return TableRow(
         group=groups.number(row.key),
         metric=plain(metric),
@@ -269,12 +268,8 @@ def _table_row(
         users=f"{row.support:,}",
         value=value,
         interval="-" if row.value_low is None else f"{low} to {high}",
-        difference="-" if row.difference is None else with_sign(difference),
-        difference_interval=(
-            "-"
-            if row.difference is None or row.difference_low is None
-            else signed_interval(row.difference_low, row.difference_high, row.difference)
-        ),
+        difference=difference[0],
+        difference_interval=difference[1],
         p_adjusted=("-" if row.p_adjusted is None else p_adjusted(row.p_adjusted, groups.summary)),
         numbers=tuple(
             None if one is None or not math.isfinite(one) else float(f"{one:.{_KEPT_DIGITS}g}")
@@ -294,23 +289,19 @@ def side_by_side(groups: PageGroups) -> tuple[SideBySideRow, ...]:
     """The findings with their difference in every metric."""
     metrics = groups.summary.metrics
     findings = {
-        name: {groups.frame.key(finding.group) for finding in result.findings}
+        name: {groups.key(finding.group) for finding in result.findings}
         for name, result in metrics.items()
     }
     keys = [
         *dict.fromkeys(
-            groups.frame.key(finding.group)
-            for result in metrics.values()
-            for finding in result.findings
+            groups.key(finding.group) for result in metrics.values() for finding in result.findings
         )
     ][:SIDE_BY_SIDE]
     differences: dict[str, dict[Key, float | None]] = {}
-    wanted = pl.DataFrame(keys, schema=dict.fromkeys(groups.frame.axes, pl.String), orient="row")
+    wanted = pl.DataFrame(keys, schema=dict.fromkeys(groups.axes, pl.String), orient="row")
     for name in metrics:
-        part = groups.frame.of_metric[name].join(
-            wanted, on=groups.frame.axes, how="semi", nulls_equal=True
-        )
-        differences[name] = {row.key: row.difference for row in groups.frame.rows(part)}
+        part = groups.of_metric[name].join(wanted, on=groups.axes, how="semi", nulls_equal=True)
+        differences[name] = {row.key: row.difference for row in groups.rows(part)}
     return tuple(
         SideBySideRow(
             group=groups.number(key),

@@ -6,8 +6,8 @@ from dataclasses import replace
 import polars as pl
 import pytest
 
-from fairrec.report.page.vega import to_svg
 from fairrec_paper.reproduction.figures_2_to_4 import correlations, outcome_of_correlation
+from fairrec_paper.stills import to_svg
 from tests.fairrec_paper.reproduction.trial_rows import chance
 
 
