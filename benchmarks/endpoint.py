@@ -169,10 +169,10 @@ def memory_over_http(folder: str, url: str, n_rows: int) -> dict[str, float]:
             users=users,
             by=["gender", "age", "occupation"],
             metrics="ndcg@5",
-            permutations=0,
+            statistics=fairrec.Statistics(permutations=0),
             scorer=fairrec.Endpoint(url, concurrency=AT_ONCE),
             search=SearchOptions("exact", ledger=Path(home) / "ledger.db"),
-            progress=watch,
+            engine=fairrec.Engine(progress=watch),
         )
     return seen
 

@@ -112,7 +112,13 @@ def counted_lists(
     )
     users = _frame(codes)
     return analysed(
-        fairrec.count(predictions, users=users, by=users.columns[1:], metrics=metrics, threads=1),
+        fairrec.count(
+            predictions,
+            users=users,
+            by=users.columns[1:],
+            metrics=metrics,
+            engine=fairrec.Engine(threads=1),
+        ),
         **options,
     )
 

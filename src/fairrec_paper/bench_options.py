@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Annotated, Any
 
-from fairrec.core.audit_options import AuditOptions, MinSupport, Seed, Threads
+from fairrec.core.audit_options import AuditOptions, Engine, MinSupport, Seed, Threads
 from fairrec.core.errors import InputError
 from fairrec.core.kinds import (
     NAMES,
@@ -125,7 +125,9 @@ class SearchBenchOptions(Options):
 
     def as_audit_options(self) -> AuditOptions:
         """What an audit has too: support, seed and threads."""
-        return AuditOptions(min_support=self.min_support, seed=self.seed, threads=self.threads)
+        return AuditOptions(
+            min_support=self.min_support, seed=self.seed, engine=Engine(threads=self.threads)
+        )
 
     def hyper_of(self, name: str) -> object:
         """The hyper-parameters of a searcher."""

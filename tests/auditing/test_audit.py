@@ -14,6 +14,7 @@ import polars as pl
 import pytest
 
 import fairrec
+from fairrec import Engine
 from fairrec.auditing import audit as audit_module
 from fairrec.auditing import count
 from fairrec.auditing.call_repr import audit_call, said_of_scores, said_of_tables
@@ -36,6 +37,7 @@ from fairrec.statistics.draws import PermutedSums
 from tests.builders import make_tables
 from tests.counts.small_counts import BY, counts_of, tables
 from tests.end_to_end.command_line import run_here
+from tests.grouped_options import group_options
 from tests.scoring.http.served_world import CANDIDATES, USERS, FaultyServer
 
 PACKAGE = str(Path(fairrec.__file__).parent)
@@ -67,7 +69,7 @@ def audit_tables(**options):
         .otherwise("label")
     )
     settings = {"metrics": "ndcg", "permutations": 3, "threads": 1, "min_support": 1, **options}
-    return fairrec.audit(everyone, users=tables.users, by="gender", **settings)
+    return fairrec.audit(everyone, **group_options(users=tables.users, by="gender", **settings))
 
 
 def test_from_the_audit_to_a_metric_it_is_not_far():
@@ -182,8 +184,10 @@ def test_lists_are_looked_at_where_there_are_some():
     rows = given["predictions"]
     shorter = rows.filter(~(rows["user_id"].is_in(men.to_list()) & (rows["item_id"] >= 4)))
     given = {**given, "predictions": shorter, "metrics": "mrr@8", "by": "gender"}
-    users = fairrec.audit(**given, permutations=200)
-    counted = fairrec.audit(counts=counts_of(given), permutations=200)
+    users = fairrec.audit(**group_options(**given, permutations=200))
+    counted = fairrec.audit(
+        counts=counts_of(given), statistics=fairrec.Statistics(permutations=200)
+    )
     assert users.summary.circumstances
     assert counted.summary.circumstances == ()
     assert users.per_user is not None
@@ -191,7 +195,7 @@ def test_lists_are_looked_at_where_there_are_some():
 
 
 def test_everything_that_changes_a_number_is_told():
-    options = AuditOptions.of(depth=2, tolerance="5%", threads=1)
+    options = AuditOptions.of(depth=2, tolerance="5%", engine=Engine(threads=1))
     said = audit_call(["predictions"], options, AboutOptions(title="Spring"), ["search='random'"])
     assert said.startswith("fairrec.audit(predictions, depth=2, ")
     assert "tolerance='5%', search='random', title='Spring')" in said
@@ -241,7 +245,7 @@ def audit_by(search: str, **options: Any) -> fairrec.AuditResult:
     tables = make_tables()
     given = {"users": tables.users, "by": "gender,member", "metrics": "auc"}
     given |= {"permutations": 19, "min_support": 1}
-    return fairrec.audit(tables.predictions, **{**given, **options}, search=search)
+    return fairrec.audit(tables.predictions, **group_options(**{**given, **options}, search=search))
 
 
 @pytest.mark.parametrize("alpha", [0.05, 0.2])
@@ -303,17 +307,19 @@ def test_a_function_is_a_model():
 
 
 def test_parts_are_scored_as_the_whole(candidates, monkeypatch):
-    whole = fairrec.audit(**candidates, scorer=score, permutations=50)
+    whole = fairrec.audit(**group_options(**candidates, scorer=score, permutations=50))
     monkeypatch.setattr(count, "open_parts", partial(open_parts, n_rows=900))
     monkeypatch.setattr(audit_module, "is_large", lambda *_: True)
-    found = fairrec.audit(**candidates, scorer=score, permutations=50)
+    found = fairrec.audit(**group_options(**candidates, scorer=score, permutations=50))
     for name, about in whole.metrics.items():
         assert found.metrics[name].mean == pytest.approx(about.mean, rel=1e-12)
         assert found.metrics[name].gap == pytest.approx(about.gap)
     assert found.per_user_parts.collect().height == whole.per_user.height
     # a search is not of everyone, and stays as it is
     some = fairrec.audit(
-        **candidates, scorer=score, search=fairrec.SearchOptions("adaptive", budget_users=300)
+        **group_options(
+            **candidates, scorer=score, search=fairrec.SearchOptions("adaptive", budget_users=300)
+        )
     )
     assert some.summary.search.users_scored == 300
     assert isinstance(found.per_user_parts, pl.LazyFrame)
@@ -321,13 +327,13 @@ def test_parts_are_scored_as_the_whole(candidates, monkeypatch):
 
 def test_workers_have_nothing_to_do_in_a_search(candidates):
     with pytest.raises(InputError, match="A search scores few users"):
-        fairrec.audit(**candidates, scorer=score, search="adaptive", engine="ray")
+        fairrec.audit(**group_options(**candidates, scorer=score, search="adaptive", engine="ray"))
 
 
 def test_an_endpoint_is_not_asked_by_workers(candidates):
     endpoint = fairrec.Endpoint("http://127.0.0.1:9/v2/models/ranker")
     with pytest.raises(InputError, match="asked by one process"):
-        fairrec.audit(**candidates, scorer=endpoint, engine="ray")
+        fairrec.audit(**group_options(**candidates, scorer=endpoint, engine="ray"))
 
 
 MODULE = """

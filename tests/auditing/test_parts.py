@@ -23,6 +23,7 @@ from fairrec.scoring.endpoint import Endpoint
 from fairrec.search.options import SearchOptions
 from tests.auditing.test_audit_counts import differences
 from tests.counts.small_counts import BY, tables, values
+from tests.grouped_options import group_options
 
 
 @pytest.fixture
@@ -43,9 +44,9 @@ def in_parts(tmp_path, monkeypatch):
 
 
 def test_an_audit_in_parts_is_that_of_the_whole(in_parts, tmp_path, monkeypatch):
-    found = fairrec.audit(**in_parts)
+    found = fairrec.audit(**group_options(**in_parts))
     monkeypatch.undo()
-    whole = fairrec.audit(**in_parts)
+    whole = fairrec.audit(**group_options(**in_parts))
     mine, its = json.loads(whole.to_json()), json.loads(found.to_json())
     (note,) = [one for one in its["warnings"] if "were not looked at unasked" in one]
     its["warnings"].remove(note)
@@ -55,7 +56,7 @@ def test_an_audit_in_parts_is_that_of_the_whole(in_parts, tmp_path, monkeypatch)
 
 
 def test_its_users_are_saved_and_loaded(in_parts, tmp_path):
-    result = fairrec.audit(**in_parts)
+    result = fairrec.audit(**group_options(**in_parts))
     assert result.per_user is None
     result.save(tmp_path / "audit")
     loaded = fairrec.load(tmp_path / "audit")
@@ -68,16 +69,16 @@ def test_its_users_are_saved_and_loaded(in_parts, tmp_path):
 
 def test_metrics_are_those_that_the_tables_allow(in_parts, monkeypatch):
     del in_parts["metrics"]
-    result = fairrec.audit(**in_parts)
+    result = fairrec.audit(**group_options(**in_parts))
     monkeypatch.undo()
-    assert [*result.metrics] == [*fairrec.audit(**in_parts).metrics]
+    assert [*result.metrics] == [*fairrec.audit(**group_options(**in_parts)).metrics]
 
 
 def test_bins_by_quantiles_are_those_of_the_whole(in_parts, monkeypatch):
     in_parts["by"] = "gender,age:q4"
-    found = fairrec.audit(**in_parts)
+    found = fairrec.audit(**group_options(**in_parts))
     monkeypatch.undo()
-    whole = fairrec.audit(**in_parts)
+    whole = fairrec.audit(**group_options(**in_parts))
     mine, its = json.loads(whole.to_json()), json.loads(found.to_json())
     assert differences(mine["attributes"], its["attributes"]) == []
     assert differences(mine["metrics"], its["metrics"]) == []
@@ -87,10 +88,10 @@ def test_values_that_nobody_can_cut_are_read_whole(tmp_path, monkeypatch):
     given = values()
     given["values"].write_parquet(tmp_path / "values.parquet")
     given["values"] = tmp_path / "values.parquet"
-    whole = fairrec.audit(**given, permutations=100)
+    whole = fairrec.audit(**group_options(**given, permutations=100))
     monkeypatch.setattr(count, "open_parts", partial(open_parts, n_rows=300))
     monkeypatch.setattr(audit, "is_large", lambda *_: True)
-    found = fairrec.audit(**given, permutations=100)
+    found = fairrec.audit(**group_options(**given, permutations=100))
     mine, its = json.loads(whole.to_json()), json.loads(found.to_json())
     assert differences(mine, its) == []
 
@@ -99,17 +100,21 @@ def test_nothing_is_left_on_the_disk_after_an_error(in_parts, tmp_path):
     (tmp_path / "scratch").mkdir()
     pl.read_parquet(in_parts["users"])[50:].write_parquet(in_parts["users"])
     with pytest.raises(InputError, match="not in"):
-        fairrec.audit(**in_parts, scratch=tmp_path / "scratch")
+        fairrec.audit(**group_options(**in_parts, scratch=tmp_path / "scratch"))
     assert [*(tmp_path / "scratch").iterdir()] == []
     with pytest.raises(OutputError, match="cannot hold the scratch files"):
-        fairrec.audit(**in_parts, scratch=tmp_path / "none")
+        fairrec.audit(**group_options(**in_parts, scratch=tmp_path / "none"))
 
 
 def test_the_call_that_repeats_it_is_that_of_the_whole(in_parts, monkeypatch):
     of_scorer = {**in_parts, "scorer": lambda users, items: items}
-    said = [fairrec.audit(**given).summary.command for given in (in_parts, of_scorer)]
+    said = [
+        fairrec.audit(**group_options(**given)).summary.command for given in (in_parts, of_scorer)
+    ]
     monkeypatch.undo()
-    assert said == [fairrec.audit(**given).summary.command for given in (in_parts, of_scorer)]
+    assert said == [
+        fairrec.audit(**group_options(**given)).summary.command for given in (in_parts, of_scorer)
+    ]
     assert "by=['gender', 'age:20', 'country'], metrics=['auc', 'mrr@8']" in said[0]
     assert "scorer=scorer" in said[1]
 
@@ -127,10 +132,10 @@ def test_notes_are_those_of_the_whole_and_no_part_speaks_for_all(tmp_path, monke
         table.write_parquet(tmp_path / f"{name}.parquet")
     given = {name: tmp_path / f"{name}.parquet" for name in given}
     given |= {"by": "gender", "permutations": 100, "min_support": 2}
-    whole = fairrec.audit(**given)
+    whole = fairrec.audit(**group_options(**given))
     monkeypatch.setattr(count, "open_parts", partial(open_parts, n_rows=20))
     monkeypatch.setattr(audit, "is_large", lambda *_: True)
-    found = fairrec.audit(**given)
+    found = fairrec.audit(**group_options(**given))
     repeat = "test.parquet: 30 of 80 held-out rows repeat a user and item; such a pair counts once"
     unknown, *others = found.warnings[:2]
     assert unknown.startswith("40 users of test.parquet (")
@@ -145,9 +150,11 @@ def test_it_follows_a_plan_made_with_users_in_memory(in_parts, tmp_path):
     users = users.filter(pl.col("user_id").cast(int) < 580)
     asked = {**in_parts, "users": users}
     planned = {name: asked[name] for name in ("users", "by", "metrics", "permutations")}
-    fairrec.plan(**planned).save(tmp_path / "plan.toml")
+    fairrec.plan(**group_options(**planned)).save(tmp_path / "plan.toml")
     for given, n_deviations in ((users, 0), (users.with_columns(gender=pl.lit("F")), 1)):
-        found = fairrec.audit(**{**asked, "users": given}, plan=tmp_path / "plan.toml").summary
+        found = fairrec.audit(
+            **group_options(**{**asked, "users": given}, plan=tmp_path / "plan.toml")
+        ).summary
         said = [one for one in found.plan.deviations if "users in memory" in one]
         assert len(said) == n_deviations
 
@@ -155,10 +162,10 @@ def test_it_follows_a_plan_made_with_users_in_memory(in_parts, tmp_path):
 def test_it_is_compared_by_its_users_saved_or_not(in_parts, tmp_path, monkeypatch):
     scattered = pl.read_parquet(in_parts["predictions"]).sample(fraction=1, shuffle=True, seed=1)
     scattered.write_parquet(in_parts["predictions"])
-    found = fairrec.audit(**in_parts)
+    found = fairrec.audit(**group_options(**in_parts))
     found.save(tmp_path / "parts")
     monkeypatch.undo()
-    whole = fairrec.audit(**in_parts)
+    whole = fairrec.audit(**group_options(**in_parts))
     for its in (found, tmp_path / "parts"):
         summary = fairrec.compare(whole, its).summary
         assert summary.pairing.is_paired
@@ -198,7 +205,7 @@ def test_workers_are_refused_where_they_have_nothing_to_do():
 
 def test_metrics_that_are_no_mean_over_users_are_refused():
     with pytest.raises(InputError, match="pooled_auc is no mean over users"):
-        fairrec.count(**{**tables(), "metrics": "auc,pooled_auc"})
+        fairrec.count(**group_options(**{**tables(), "metrics": "auc,pooled_auc"}))
 
 
 @pytest.mark.parametrize("name", ["family", "level", "users", "missing"])
@@ -206,26 +213,26 @@ def test_an_attribute_cannot_have_the_name_of_a_column_of_counts(name):
     given = tables()
     given["users"] = given["users"].rename({"gender": name})
     with pytest.raises(InputError, match=f"Attribute '{name}' has the name"):
-        fairrec.count(**{**given, "by": name})
+        fairrec.count(**group_options(**{**given, "by": name}))
 
 
 def test_levels_are_made_only_where_they_are_needed(tmp_path):
     with pytest.raises(InputError, match="Every metric has bounds"):
-        fairrec.count(**tables(), make_levels=tmp_path / "levels.toml")
+        fairrec.count(**group_options(**tables(), make_levels=tmp_path / "levels.toml"))
     assert not (tmp_path / "levels.toml").exists()
-    fairrec.count(**values(), make_levels=tmp_path / "levels.toml")
+    fairrec.count(**group_options(**values(), make_levels=tmp_path / "levels.toml"))
     assert "revenue" in (tmp_path / "levels.toml").read_text()
 
 
 def test_it_says_whose_counts_they_are():
-    assert fairrec.count(**tables(), part="asia").info.parts == ("asia",)
-    assert fairrec.count(**tables()).info.parts == ()
+    assert fairrec.count(**group_options(**tables(), part="asia")).info.parts == ("asia",)
+    assert fairrec.count(**group_options(**tables())).info.parts == ()
 
 
 def test_counts_are_the_same_whatever_the_order_of_rows():
     given = tables()
     mixed = {**given, "predictions": given["predictions"].sample(fraction=1, shuffle=True, seed=1)}
-    first, second = fairrec.count(**given), fairrec.count(**mixed)
+    first, second = fairrec.count(**group_options(**given)), fairrec.count(**group_options(**mixed))
     assert first.rows.select(pl.col("users", "level", "family")).equals(
         second.rows.select(pl.col("users", "level", "family"))
     )
@@ -238,12 +245,15 @@ def test_values_in_files_of_other_names_add_up(tmp_path):
     for at, how in ((0, "make_levels"), (1, "levels")):
         table.filter(pl.col("user_id") % 2 == at).write_parquet(tmp_path / f"{at}.parquet")
         source = {"values": tmp_path / f"{at}.parquet", how: tmp_path / "levels.toml"}
-        counts.append(fairrec.count(**given, **source, part=f"{at + 1}/2"))
-    assert fairrec.audit(counts=counts, permutations=20).summary.n_users == 800
+        counts.append(fairrec.count(**group_options(**given, **source, part=f"{at + 1}/2")))
+    assert (
+        fairrec.audit(counts=counts, statistics=fairrec.Statistics(permutations=20)).summary.n_users
+        == 800
+    )
 
 
 def test_a_blank_part_is_none():
-    assert fairrec.count(**tables(), part="  ").info.parts == ()
+    assert fairrec.count(**group_options(**tables(), part="  ")).info.parts == ()
 
 
 def test_tables_that_would_not_fit_are_refused_before_they_are_read(tmp_path, monkeypatch):
@@ -253,9 +263,9 @@ def test_tables_that_would_not_fit_are_refused_before_they_are_read(tmp_path, mo
     values.write_text(text)
     monkeypatch.setattr("fairrec.inputs.room.PER_BYTE_OF_TEXT", 3 * 10**8 // len(text))
     asked = {"values": values, "users": users, "by": "gender"}
-    fairrec.count(**asked, max_memory="0.6GB")
+    fairrec.count(**group_options(**asked, max_memory="0.6GB"))
     with pytest.raises(InputError, match=r"values.csv, read at once, need about 0.6 GB of memory"):
-        fairrec.count(**asked, max_memory="0.5GB")
+        fairrec.count(**group_options(**asked, max_memory="0.5GB"))
 
 
 @pytest.fixture
@@ -292,7 +302,7 @@ def test_parts_of_any_size_give_the_counts_of_the_whole(tmp_path, monkeypatch, n
     stored = in_files(tmp_path, n_users=160)
     counts, n_parts, _ = counted(stored, monkeypatch, n_rows)
     assert n_parts >= 140 * 8 / max(n_rows, 8) / 1.5
-    whole = fairrec.count(**stored, by=BY, metrics="auc,ndcg@5,mrr@8")
+    whole = fairrec.count(**group_options(**stored, by=BY, metrics="auc,ndcg@5,mrr@8"))
     assert_frame_equal(counts.rows, whole.rows, rel_tol=1e-12)
     assert counts.info == whole.info
 
@@ -338,7 +348,7 @@ def test_values_of_users_are_written_part_by_part(stored, monkeypatch, tmp_path)
     ):
         pass
     found = pl.read_parquet(folder / "*.parquet").sort("user_id")
-    whole = fairrec.audit(**stored, by=BY, metrics="auc", permutations=0).per_user
+    whole = fairrec.audit(**group_options(**stored, by=BY, metrics="auc", permutations=0)).per_user
     assert len([*folder.iterdir()]) > 2
     assert_frame_equal(found, whole.sort("user_id"))
 

@@ -39,6 +39,7 @@ from tests.builders import make_tables
 from tests.compared_audits import audited, users_table
 from tests.comparison.test_paired_audits import DEPTH, ROWS, groups
 from tests.end_to_end.command_line import write_tables
+from tests.grouped_options import group_options
 from tests.mitigation.planted import mitigate, planted
 
 USERS = users_table()
@@ -221,7 +222,9 @@ def test_nothing_in_common_is_an_error(base):
     with pytest.raises(InputError, match=r"no attribute in common .* base has plan, city"):
         fairrec.compare(base, audited(by_age, by=["age:100"]))
     values = pl.DataFrame({"user_id": USERS["user_id"], "likes": range(600)})
-    likes = fairrec.audit(values=values, users=USERS, by="plan", permutations=0)
+    likes = fairrec.audit(
+        values=values, users=USERS, by="plan", statistics=fairrec.Statistics(permutations=0)
+    )
     with pytest.raises(InputError, match="no metric in common"):
         fairrec.compare(base, likes)
     renamed = USERS.with_columns(plan="my " + pl.col("plan"), city="in " + pl.col("city"))
@@ -288,7 +291,7 @@ def grouped(plans, clicks, ids=None, **options):
     users = pl.DataFrame({"user_id": ids, "plan": plans})
     values = pl.DataFrame({"user_id": ids, "clicks": clicks})
     how = {"by": "plan", "better": "clicks=higher", "permutations": 50}
-    return fairrec.audit(values=values, users=users, **{**how, **options})
+    return fairrec.audit(**group_options(values=values, users=users, **{**how, **options}))
 
 
 def gated(base, candidate, tolerance, **require):
@@ -414,7 +417,13 @@ def shown(seed: int, less: float = 0.0, n_users: int = 2_000):
     lists = np.argsort(-(popularity + rng.gumbel(size=(n_users, 120))), axis=1)[:, :5]
     recommended = pl.DataFrame({"user_id": range(n_users), "item_id": lists.tolist()})
     items = pl.DataFrame({"item_id": range(120), "kind": kind})
-    return fairrec.audit(recommended, items=items, side="items", by="kind", permutations=0)
+    return fairrec.audit(
+        recommended,
+        items=items,
+        tables=fairrec.Tables(side="items"),
+        by="kind",
+        statistics=fairrec.Statistics(permutations=0),
+    )
 
 
 def test_items_are_compared_by_how_far_users_may_put_them_off():
@@ -469,7 +478,9 @@ def test_tables_are_told_by_their_checksums(tmp_path, monkeypatch):
         monkeypatch.chdir(folder)
         write_tables(folder, make_tables(seed=seed)._replace(users=make_tables().users))
         options = {"by": "gender", "metrics": "mrr", "permutations": 9}
-        audits.append(fairrec.audit("predictions.parquet", users="users.parquet", **options))
+        audits.append(
+            fairrec.audit("predictions.parquet", **group_options(users="users.parquet", **options))
+        )
     found = differing(*audits)
     sums = [audit.summary.inputs["predictions"].sha256[:12] for audit in audits]
     assert found["checksum of predictions"] == tuple(sums)
@@ -624,7 +635,13 @@ def test_items_that_vary_hide_no_change_that_other_users_show():
         ranked = np.argsort(-(popularity + rng.gumbel(size=(400, 60))), axis=1)[:, :5]
         lists = pl.DataFrame({"user_id": range(400), "item_id": ranked.tolist()})
         items = pl.DataFrame({"item_id": range(60), "made": ["here", "abroad"] * 30})
-        return fairrec.audit(lists, items=items, side="items", by="made", permutations=20)
+        return fairrec.audit(
+            lists,
+            items=items,
+            tables=fairrec.Tables(side="items"),
+            by="made",
+            statistics=fairrec.Statistics(permutations=20),
+        )
 
     before, same, less = shown(1, 0), shown(2, 0), shown(3, 1.5)
     told = published_groups(in_common(before, less), before, less)["exposure@5"]

@@ -27,6 +27,7 @@ from tests.counterfactuals.flipped_world import (
 )
 from tests.end_to_end.command_line import run_here
 from tests.fairrec_paper.models.runs.small_run import small_run
+from tests.grouped_options import group_options
 
 
 def test_a_model_that_uses_gender_directly_is_found():
@@ -92,14 +93,22 @@ def test_the_call_that_is_told_repeats_it():
 def test_a_run_is_asked_with_attributes_changed_and_all_else_equal(tmp_path: Path):
     folder = small_run(tmp_path)
     found = fairrec.counterfactual(
-        run=folder, attribute="gender", metrics="changed@5,ndcg@5", min_support=1, permutations=0
+        run=folder,
+        attribute="gender",
+        metrics="changed@5,ndcg@5",
+        min_support=1,
+        statistics=fairrec.Statistics(permutations=0),
     )
     assert found.summary.model == "The run run"
     assert found.summary.command.startswith("fairrec.counterfactual(run='run', metrics=")
     assert "run" in found.audit.summary.inputs
     assert found.summary.paid.users == 2 * found.summary.n_users
     same = fairrec.counterfactual(
-        run=folder, other_model=folder, metrics="changed@5", min_support=1, permutations=0
+        run=folder,
+        other_model=folder,
+        metrics="changed@5",
+        min_support=1,
+        statistics=fairrec.Statistics(permutations=0),
     )
     assert same.summary.affected.n_affected == 0
 
@@ -159,7 +168,12 @@ def test_values_equal_two_audits_with_the_attribute_swapped():
             return direct(user_ids, item_ids, gender[user_ids], None)
 
         result = fairrec.audit(
-            world.candidates, users=users, by="age", metrics="mrr@3", scorer=score, permutations=0
+            world.candidates,
+            users=users,
+            by="age",
+            metrics="mrr@3",
+            scorer=score,
+            statistics=fairrec.Statistics(permutations=0),
         )
         return result.per_user.sort("user_id")["mrr@3"]
 
@@ -351,10 +365,10 @@ def test_who_changes_more_is_not_called_served_worse():
         users=users,
         by="age",
         scorer=score,
-        features="users:gender,age",
+        sample=fairrec.Sample(features="users:gender,age"),
         attribute="gender",
         metrics="changed@5",
-        permutations=199,
+        statistics=fairrec.Statistics(permutations=199),
     )
     overview = build_view(found.audit.summary).overview
     assert overview.headline.startswith("age=20 is changed more: share")
@@ -408,10 +422,12 @@ def test_means_before_and_after_are_of_the_same_users():
     found = flipped(direct, **given)
     before = fairrec.audit(
         people().candidates,
-        users=people().users,
-        by="gender",
-        scorer=FunctionModel(direct, features="users:gender,town"),
-        **given,
+        **group_options(
+            users=people().users,
+            by="gender",
+            scorer=FunctionModel(direct, features="users:gender,town"),
+            **given,
+        ),
     ).per_user["mean@1[price]"]
     change = found.audit.per_user["mean@1[price]_change"]
     assert change.null_count() > before.null_count() > 0

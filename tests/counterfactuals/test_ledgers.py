@@ -114,7 +114,7 @@ def test_an_audit_of_the_same_model_takes_its_scores_from_the_ledger(tmp_path: P
         by="gender",
         scorer=model,
         search=fairrec.SearchOptions("exact", ledger=ledger),
-        permutations=0,
+        statistics=fairrec.Statistics(permutations=0),
     )
     assert len(asked.pairs) == n_asked
 
@@ -382,8 +382,8 @@ def test_a_ledger_of_another_onnx_file_is_refused(tmp_path: Path):
             attribute="age",
             reference={"age": int(USERS["age"][0])},
             metrics="auc",
-            permutations=0,
-            ledger=tmp_path / "l",
+            statistics=fairrec.Statistics(permutations=0),
+            sample=fairrec.Sample(ledger=tmp_path / "l"),
         )
 
     tastes = np.ones((USERS.height, 3), dtype=np.float32)

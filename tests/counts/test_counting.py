@@ -32,13 +32,14 @@ from fairrec.metrics.measured import Measured
 from fairrec.metrics.parsing import parse_metric
 from fairrec.metrics.value_columns import metric_of_column
 from tests.counts.small_counts import counts_of, tables
+from tests.grouped_options import group_options
 
 
 def slow_counts(given, metric):
     """Every user by itself, in plain Python."""
     import fairrec
 
-    users = fairrec.audit(**given, permutations=0).per_user
+    users = fairrec.audit(**group_options(**given, permutations=0)).per_user
     found: dict[tuple, list[float]] = {}
     for row in users.iter_rows(named=True):
         key = (row["gender"], row["age"], row["country"], row[metric])
@@ -457,8 +458,8 @@ def test_nothing_is_merged_where_nothing_is_small_or_asked_for():
 
 
 def test_an_audit_says_that_cells_were_merged():
-    counts = fairrec.count(**tables(), min_shown=20)
-    result = fairrec.audit(counts=counts, permutations=0)
+    counts = fairrec.count(**group_options(**tables(), min_shown=20))
+    result = fairrec.audit(counts=counts, statistics=fairrec.Statistics(permutations=0))
     assert any("merged into '(other)'" in note for note in result.summary.warnings)
 
 

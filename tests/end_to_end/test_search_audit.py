@@ -26,6 +26,7 @@ from fairrec.search.searcher import SEARCHERS
 from tests.builders import numbers_of, one_each, without_origin
 from tests.end_to_end.command_line import plain_environment, run_here
 from tests.fairrec_paper.command_line import run_paper
+from tests.grouped_options import group_options
 from tests.worlds import random_world
 
 N_USERS, N_ITEMS, MIN_USERS = 400, 100, 5
@@ -88,7 +89,7 @@ def audit(search: SearchOptions | str | None = None, **more: Any) -> AuditResult
         **({"scorer_identity": "model"} if "scorer" in more else {}),
         **more,
     }
-    return fairrec.audit(settings.pop("predictions"), **settings)
+    return fairrec.audit(settings.pop("predictions"), **group_options(**settings))
 
 
 def answer_of(result: AuditResult | Path, *also_left_out: str) -> dict[str, Any]:

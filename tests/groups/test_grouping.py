@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from fairrec import Engine
 from fairrec.core.audit_options import AuditOptions
 from fairrec.core.errors import InputError, UnknownNameError
 from fairrec.groups.group import Group, group_of_users, is_member, refuse_empty
@@ -78,7 +79,7 @@ def test_the_rest_lack_a_value_that_fewer_have():
         Attribute(name, np.array(codes, dtype=np.int32), ("no", "yes"))
         for name, codes in answers.items()
     ]
-    found = Grouping.of(attributes, AuditOptions(depth=1, min_support=1, threads=1))
+    found = Grouping.of(attributes, AuditOptions(depth=1, min_support=1, engine=Engine(threads=1)))
     rest = [found.group(int(at)).conditions for at in np.flatnonzero(found.is_rest)]
     assert rest == [(("genres[war]", "no"),)]
 

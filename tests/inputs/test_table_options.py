@@ -14,6 +14,7 @@ from fairrec.metrics.reading import read_inputs
 from fairrec.mitigation.remedy import RerankerRecord
 from fairrec.scoring.model import FunctionModel
 from tests.builders import make_tables
+from tests.grouped_options import group_options
 
 
 def test_tables_are_paths_or_tables_and_lists_may_be_text():
@@ -66,8 +67,10 @@ def test_an_array_of_names_is_a_list_of_names():
 def test_every_way_in_reads_the_tables_options(name, given, says):
     tables = make_tables(8)
     ways = {
-        "audit": lambda **given: fairrec.audit(tables.predictions, **given),
-        "mitigate": lambda **given: fairrec.mitigate(tables.predictions, metric="auc", **given),
+        "audit": lambda **given: fairrec.audit(tables.predictions, **group_options(**given)),
+        "mitigate": lambda **given: fairrec.mitigate(
+            tables.predictions, **group_options(metric="auc", **given)
+        ),
         "inputs": lambda **given: read_inputs(tables.predictions, **given),
     }
     for way in ways.values():
@@ -85,7 +88,9 @@ def test_columns_may_be_text_on_every_way_in():
     tables = make_tables(8)
     predictions = tables.predictions.rename({"label": "y"})
     given = {"users": tables.users, "by": "gender", "min_support": 1, "permutations": 0}
-    result = fairrec.audit(predictions, **given, columns="label=y", metrics=np.array(["auc"]))
+    result = fairrec.audit(
+        predictions, **group_options(**given, columns="label=y", metrics=np.array(["auc"]))
+    )
     assert result.summary.columns == {"label": "y"}
     model = FunctionModel(lambda users, items: [float(user) for user in range(len(users))])
     seen = examine(model, predictions.rename({"user_id": "u"}), columns="user_id=u")

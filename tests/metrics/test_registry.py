@@ -29,6 +29,7 @@ from fairrec.metrics.parsing import side_of
 from fairrec.metrics.registry import Need
 from fairrec.metrics.tolerance import parse_tolerance, refuse_unfit_to
 from fairrec.metrics.value_columns import metric_of_column
+from tests.grouped_options import group_options
 from tests.metrics.metric_lists import per_user, ranked_lists, user
 
 ROOT = Path(__file__).parents[2]
@@ -46,7 +47,12 @@ def audited_values(metrics: str) -> dict[str, list[float | None]]:
         }
     )
     result = fairrec.audit(
-        predictions, users=users, by="gender", metrics=metrics, permutations=9, min_support=1
+        predictions,
+        users=users,
+        by="gender",
+        metrics=metrics,
+        statistics=fairrec.Statistics(permutations=9),
+        min_support=1,
     )
     return {name: result.per_user[name].to_list() for name in result.metrics}
 
@@ -553,11 +559,13 @@ def test_audits_and_plans_refuse_it_alike(tmp_path):
     pilot = users.select("user_id", "margin")
     for tolerance in ("5%", "margin=40"):
         with pytest.raises(InputError, match=r"^tolerance="):
-            fairrec.audit(values=users, permutations=0, tolerance=tolerance, **about)
+            fairrec.audit(
+                **group_options(values=users, permutations=0, tolerance=tolerance, **about)
+            )
         with pytest.raises(InputError, match=r"^tolerance="):
-            fairrec.plan(users=users, pilot=pilot, tolerance=tolerance, **about)
+            fairrec.plan(**group_options(users=users, pilot=pilot, tolerance=tolerance, **about))
     with pytest.raises(InputError, match="values below 0"):
-        fairrec.plan(users=users, mean=-0.2, sd=1, tolerance="5%", **about)
+        fairrec.plan(**group_options(users=users, mean=-0.2, sd=1, tolerance="5%", **about))
     with from_command_line(), pytest.raises(InputError, match=r"^--tolerance 5: ndcg@10 runs"):
         fairrec.plan(users=users, by="gender", metrics="ndcg@10", tolerance=5)
     frozen = fairrec.plan(users=users, by="gender", metrics="ndcg@10", tolerance="NDCG@10=0.1")

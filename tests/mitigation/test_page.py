@@ -19,7 +19,13 @@ from tests.worlds import random_world
 
 def test_a_mitigation_is_answered_before_it_is_explained():
     users, predictions = random_world(300)
-    result = fairrec.audit(predictions, users=users, by="gender", metrics="auc", permutations=0)
+    result = fairrec.audit(
+        predictions,
+        users=users,
+        by="gender",
+        metrics="auc",
+        statistics=fairrec.Statistics(permutations=0),
+    )
     hostile = WOMEN.model_copy(update={"group": {"x": "<b>old</b>"}})
     target = TARGET.model_copy(update={"ordered": ordered((-0.3, "worse"), (0.2, "improved"))})
     done = summary_of(target, groups=(hostile,))

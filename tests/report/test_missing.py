@@ -16,6 +16,7 @@ from fairrec.report.missing import (
 )
 from fairrec.result.schema import AuditSummary
 from tests.builders import one_each
+from tests.grouped_options import group_options
 
 N_USERS = 60
 USERS = pl.DataFrame({"user_id": range(N_USERS), "group": [f"g{i % 3}" for i in range(N_USERS)]})
@@ -25,7 +26,7 @@ SPREAD = np.arange(N_USERS) < 6
 
 def summary_of(**options):
     given = {"users": USERS, "by": "group", "permutations": 99, "min_support": 2, **options}
-    return fairrec.audit(**given).summary
+    return fairrec.audit(**group_options(**given)).summary
 
 
 def labelled(is_missing):
@@ -100,13 +101,13 @@ def test_what_helps_items_without_a_value_is_said_and_helps():
         "min_support": 1,
         "permutations": 99,
     }
-    summary = fairrec.audit(scored, **given).summary
+    summary = fairrec.audit(scored, **group_options(**given)).summary
     name = next(name for name in summary.metrics if name.startswith("exposure@"))
     assert not summary.metrics[name].is_conclusive
     advice = remedy(name, summary)
     assert "Leave them out of the items table" in advice
     assert advice.endswith("max_undefined=0.26")
-    helped = fairrec.audit(scored, **given, max_undefined=0.26).summary
+    helped = fairrec.audit(scored, **group_options(**given, max_undefined=0.26)).summary
     assert helped.metrics[name].is_conclusive
     # to what is received and due they add nothing, and a note says so
     ratio = next(name for name in summary.metrics if name.startswith("exposure_to"))
@@ -148,8 +149,8 @@ def with_unknown(n_unknown: int) -> AuditSummary:
         values=pl.DataFrame({"user_id": range(N_UNKNOWN_USERS), "m0": values}),
         users=UNKNOWN_USERS.with_columns(gender=pl.Series(genders, dtype=pl.String)),
         by="gender,age",
-        better="m0=higher",
-        permutations=99,
+        tables=fairrec.Tables(better="m0=higher"),
+        statistics=fairrec.Statistics(permutations=99),
         min_support=5,
     ).summary
 
@@ -216,8 +217,8 @@ def test_users_of_unknown_attributes_are_counted_among_those_with_a_value():
         values=pl.DataFrame({"user_id": range(N_UNKNOWN_USERS), "m0": values}),
         users=UNKNOWN_USERS.with_columns(gender=pl.Series(genders, dtype=pl.String)),
         by="gender,age",
-        better="m0=higher",
-        permutations=99,
+        tables=fairrec.Tables(better="m0=higher"),
+        statistics=fairrec.Statistics(permutations=99),
         min_support=5,
     ).summary
     assert is_known.sum() == summary.metrics["m0"].n_defined == 200

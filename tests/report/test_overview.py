@@ -13,6 +13,7 @@ from fairrec.report.view import build_view
 from fairrec.report.words import number, signed
 from fairrec.search.options import SearchOptions
 from tests.counts.small_counts import tables
+from tests.grouped_options import group_options
 from tests.report.planted import audit_of, given_result, planted, planted_result
 
 
@@ -90,7 +91,12 @@ def test_what_to_do_next_fits_what_was_found():
     with_history = summary.model_copy(update={"inputs": inputs})
     steps = overview(with_history, build_view(with_history).verdicts).next_steps
     assert command in steps
-    counted = answer_of(fairrec.audit(counts=fairrec.count(**tables()), permutations=199))
+    counted = answer_of(
+        fairrec.audit(
+            counts=fairrec.count(**group_options(**tables())),
+            statistics=fairrec.Statistics(permutations=199),
+        )
+    )
     assert "look at what these users got" in counted.next_steps
     none = answer_of(audit_of({"a": 0.0})).next_steps
     assert any("fairrec plan" in step for step in none)
@@ -129,7 +135,12 @@ def test_where_users_are_missing_the_next_step_is_to_find_out_why():
     rng = np.random.default_rng(0)
     table = pl.DataFrame({"user_id": range(500), "gender": rng.choice(["F", "M"], 500)})
     table = table.with_columns(q=pl.Series([None, 1.0, 2.0, 3.0, 4.0] * 100))
-    result = fairrec.audit(values=table, by="gender", better="q=higher", permutations=99)
+    result = fairrec.audit(
+        values=table,
+        by="gender",
+        tables=fairrec.Tables(better="q=higher"),
+        statistics=fairrec.Statistics(permutations=99),
+    )
     found = answer_of(result)
     assert found.headline.startswith("Inconclusive: ")
     assert found.next_steps[0] == "find out who is missing, and why"
@@ -142,7 +153,12 @@ def test_more_findings_than_are_listed_are_not_said_to_be_all(monkeypatch):
     city = np.arange(20000) % 200
     q = rng.normal(0, 0.3, 200)[city] + rng.normal(0, 0.05, 20000)
     table = pl.DataFrame({"user_id": range(20000), "city": [f"C{at}" for at in city], "q": q})
-    result = fairrec.audit(values=table, by="city", better="q=higher", permutations=199)
+    result = fairrec.audit(
+        values=table,
+        by="city",
+        tables=fairrec.Tables(better="q=higher"),
+        statistics=fairrec.Statistics(permutations=199),
+    )
     verdict, findings = result.metrics["q"].verdict, result.metrics["q"].findings
     assert verdict.n_worse + verdict.n_better > len(findings) == 50
     found = answer_of(result)
@@ -175,7 +191,12 @@ def test_who_is_worse_off_only_beside_a_group_served_better_is_told_with_it():
     gender, tier = rng.choice(["F", "M"], 4000), rng.choice(["free", "paid"], 4000)
     q = rng.normal(size=4000) + 0.8 * ((gender == "M") & (tier == "paid"))
     table = pl.DataFrame({"user_id": range(4000), "gender": gender, "tier": tier, "q": q})
-    result = fairrec.audit(values=table, by="gender,tier", better="q=higher", permutations=199)
+    result = fairrec.audit(
+        values=table,
+        by="gender,tier",
+        tables=fairrec.Tables(better="q=higher"),
+        statistics=fairrec.Statistics(permutations=199),
+    )
     found = answer_of(result)
     assert "is served worse" in found.headline
     assert found.detail.endswith(

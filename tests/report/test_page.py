@@ -37,6 +37,7 @@ from fairrec.report.page.view import PageLimits, PageView
 from fairrec.report.view import build_view
 from fairrec.result.schema import AuditedModel
 from tests.builders import audit, two_groups
+from tests.grouped_options import group_options
 from tests.report.drawing import page_view
 from tests.report.planted import given_result, planted, planted_result, view_of
 from tests.report.tags import BAD, Tags
@@ -167,7 +168,7 @@ def rare_metric():
 
 def random_audit(**options):
     users, predictions = random_world(300)
-    return fairrec.audit(predictions, users=users, by=["gender", "age"], **options)
+    return fairrec.audit(predictions, **group_options(users=users, by=["gender", "age"], **options))
 
 
 def test_metric_without_a_group_has_a_place_without_a_chart(rare_metric):
@@ -187,7 +188,12 @@ def test_names_from_right_to_left_do_not_move_numbers_and_a_command_stays_as_it_
     n = 400
     town = np.where(np.arange(n) % 4 == 0, "\u062d\u0644\u0628", "x")
     values = pl.DataFrame({"user_id": np.arange(n), "town": town, "m": 1.0 * (town == "x")})
-    result = fairrec.audit(values=values, by="town", better="m=higher", permutations=99)
+    result = fairrec.audit(
+        values=values,
+        by="town",
+        tables=fairrec.Tables(better="m=higher"),
+        statistics=fairrec.Statistics(permutations=99),
+    )
     told = result.summary.model_copy(update={"command": "fairrec audit \u062d\u0644\u0628"})
     page = page_html(told, result.group_table)
     assert "town=\u2068\u062d\u0644\u0628\u2069 (\u2212" in page
@@ -297,7 +303,13 @@ def many() -> AuditResult:
         "user_id",
         *(pl.Series(name, rng.normal(size=n)) for name in names),
     ).with_columns(pl.col(names[-2]) - 3 * (users["who"] == "w0").cast(pl.Float64))
-    return fairrec.audit(values=values, users=users, by="who,where", metrics=names, permutations=99)
+    return fairrec.audit(
+        values=values,
+        users=users,
+        by="who,where",
+        metrics=names,
+        statistics=fairrec.Statistics(permutations=99),
+    )
 
 
 def test_those_with_findings_go_first_and_keep_their_order(many):
@@ -329,7 +341,13 @@ def test_a_large_result_keeps_findings_and_ends_and_says_what_is_left_out():
 
 def test_a_table_of_another_audit_is_refused():
     predictions, users = two_groups(40)
-    other = fairrec.audit(predictions, users=users, by="group", metrics="mrr", permutations=9)
+    other = fairrec.audit(
+        predictions,
+        users=users,
+        by="group",
+        metrics="mrr",
+        statistics=fairrec.Statistics(permutations=9),
+    )
     with pytest.raises(InputError, match="does not belong to this result"):
         build_page_view(planted().summary, other.group_table)
 

@@ -18,7 +18,13 @@ from tests.worlds import ATTRIBUTES
 def test_small_and_missing_values_are_marked():
     groups = ["even", "odd"] * 48 + ["rare"] + [None] * 3
     predictions, users = two_groups(100, group=groups)
-    result = fairrec.audit(predictions, users=users, by="group", min_support=2, permutations=9)
+    result = fairrec.audit(
+        predictions,
+        users=users,
+        by="group",
+        min_support=2,
+        statistics=fairrec.Statistics(permutations=9),
+    )
     (part,) = view_of(result).distributions
     assert [(bar.value, bar.users, bar.is_small, bar.is_missing) for bar in part.bars] == [
         ("even", "48", False, False),
@@ -100,8 +106,8 @@ def of_values(better: str | None) -> AuditResult:
         values=pl.DataFrame({"user_id": np.arange(n), **values}),
         users=pl.DataFrame({"user_id": np.arange(n), **codes}),
         by=["a", "b", "c"],
-        better=dict.fromkeys(values, better) if better else None,
-        permutations=99,
+        tables=fairrec.Tables(better=dict.fromkeys(values, better) if better else None),
+        statistics=fairrec.Statistics(permutations=99),
     )
 
 

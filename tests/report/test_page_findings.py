@@ -54,7 +54,7 @@ def test_a_finding_says_what_unknown_attributes_leave_open():
         users=users.with_columns(gender=hidden),
         by=["gender", "age"],
         metrics="auc",
-        permutations=99,
+        statistics=fairrec.Statistics(permutations=99),
     )
     (group,) = view_of(result).findings
     assert group.label == "gender=F, age=65+"
@@ -85,7 +85,11 @@ def groups_of(result: AuditResult) -> PageGroups:
 def small(permutations: int) -> AuditResult:
     predictions, users = two_groups(200)
     return fairrec.audit(
-        predictions, users=users, by="group", metrics="mrr", permutations=permutations
+        predictions,
+        users=users,
+        by="group",
+        metrics="mrr",
+        statistics=fairrec.Statistics(permutations=permutations),
     )
 
 

@@ -34,7 +34,13 @@ def test_a_group_has_one_number_everywhere():
 
 def test_points_and_funnel_are_the_numbers_of_the_audit():
     predictions, users = two_groups(200)
-    result = fairrec.audit(predictions, users=users, by="group", metrics="mrr", permutations=99)
+    result = fairrec.audit(
+        predictions,
+        users=users,
+        by="group",
+        metrics="mrr",
+        statistics=fairrec.Statistics(permutations=99),
+    )
     (chart,) = view_of(result).charts
     assert {(point.label, point.size, point.value) for point in chart.points} == {
         ("group=even", 100, 1.0),
@@ -113,8 +119,8 @@ def directed(better: str | None):
         values=values.with_columns(pl.col("m") + noise),
         users=users,
         by="group",
-        better={"m": better} if better else None,
-        permutations=99,
+        tables=fairrec.Tables(better={"m": better} if better else None),
+        statistics=fairrec.Statistics(permutations=99),
     )
 
 
@@ -205,7 +211,13 @@ def test_groups_that_are_tested_by_their_own_errors_have_no_band_by_size():
     lists = [rng.permutation(n_items)[:5].tolist() for _ in range(n_users)]
     recommended = pl.DataFrame({"user_id": range(n_users), "item_id": lists})
     items = pl.DataFrame({"item_id": range(n_items), "kind": ["a", "b", "c"] * 20})
-    of_items = fairrec.audit(recommended, items=items, side="items", by="kind", permutations=99)
+    of_items = fairrec.audit(
+        recommended,
+        items=items,
+        tables=fairrec.Tables(side="items"),
+        by="kind",
+        statistics=fairrec.Statistics(permutations=99),
+    )
     for result, is_drawn in ((planted(), True), (of_items, False)):
         view = view_of(result)
         assert all(metric.is_tested for metric in result.metrics.values())
@@ -253,7 +265,12 @@ def test_where_none_stands_out_the_largest_groups_of_one_attribute_are_shown():
             "m": rng.normal(size=600),
         }
     )
-    result = fairrec.audit(values=users, by="g,h", better="m=higher", permutations=99)
+    result = fairrec.audit(
+        values=users,
+        by="g,h",
+        tables=fairrec.Tables(better="m=higher"),
+        statistics=fairrec.Statistics(permutations=99),
+    )
     view = view_of(result)
     assert view.findings == ()
     (plot,) = view.dots

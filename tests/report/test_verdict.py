@@ -10,13 +10,20 @@ from fairrec.report.verdict import status_of, verdict_of
 from fairrec.report.view import build_view
 from fairrec.report.words import number
 from tests.builders import one_each
+from tests.grouped_options import group_options
 from tests.report.planted import planted, standing
 from tests.worlds import random_world
 
 
 def test_where_nothing_is_found_the_view_says_what_is_not_ruled_out():
     users, predictions = random_world(400, seed=1)
-    result = fairrec.audit(predictions, users=users, by="gender", metrics="auc", permutations=99)
+    result = fairrec.audit(
+        predictions,
+        users=users,
+        by="gender",
+        metrics="auc",
+        statistics=fairrec.Statistics(permutations=99),
+    )
     verdict = build_view(result.summary).verdicts[0]
     assert verdict.status == "inconclusive"
     assert verdict.headline.startswith("None of 2 groups of at least 10 users is shown to be worse")
@@ -32,11 +39,11 @@ def test_where_nothing_is_found_the_view_says_what_is_not_ruled_out():
 def test_with_an_amount_that_matters_a_verdict_names_its_scope():
     users, predictions = random_world(400, seed=1)
     given = {"users": users, "by": "gender", "metrics": "auc", "permutations": 99}
-    large = fairrec.audit(predictions, **given, tolerance="auc=0.5")
+    large = fairrec.audit(predictions, **group_options(**given, tolerance="auc=0.5"))
     (verdict,) = build_view(large.summary).verdicts
     assert (verdict.status, verdict.tone) == ("within tolerance", "clear")
     assert verdict.ruled_out.startswith("Not worse by more than 0.500: 2 groups; none is open.")
-    small = fairrec.audit(predictions, **given, tolerance=0.001)
+    small = fairrec.audit(predictions, **group_options(**given, tolerance=0.001))
     (verdict,) = build_view(small.summary).verdicts
     assert (verdict.status, verdict.tone) == ("inconclusive", "open")
     assert verdict.ruled_out.startswith("Not worse by more than 0.00100: shown for no group; open")
@@ -87,8 +94,7 @@ def test_the_same_for_everyone_says_for_whom():
             users=users,
             by="group",
             metrics="mrr",
-            permutations=39,
-            max_undefined=0.5,
+            statistics=fairrec.Statistics(permutations=39, max_undefined=0.5),
             min_support=1,
         )
         (verdict,) = build_view(result.summary).verdicts
@@ -100,12 +106,12 @@ def test_the_same_for_everyone_says_for_whom():
 def test_perfect_lists_are_asked_whether_they_were_joined():
     users = pl.DataFrame({"user_id": range(40), "gender": [*"FM"] * 20})
     given = {"users": users, "by": "gender", "metrics": "hit@10", "permutations": 99}
-    joined = fairrec.audit(one_each(dict.fromkeys(range(40), 2)), **given)
+    joined = fairrec.audit(one_each(dict.fromkeys(range(40), 2)), **group_options(**given))
     (verdict,) = build_view(joined.summary).verdicts
     assert verdict.status == "same for everyone"
     assert verdict.remedy.startswith("If these are recommendations that were joined")
     recs = pl.DataFrame({"user_id": range(40), "item_id": 1, "rank": 1})
-    both = fairrec.audit(recs, test=recs.drop("rank"), **given)
+    both = fairrec.audit(recs, **group_options(test=recs.drop("rank"), **given))
     (verdict,) = build_view(both.summary).verdicts
     assert (verdict.status, verdict.remedy) == ("same for everyone", "")
 

@@ -26,6 +26,7 @@ from fairrec.result.schema import (
     SettingsSummary,
 )
 from tests.builders import audit, make_tables
+from tests.grouped_options import group_options
 from tests.report.items_audits import items_result
 from tests.report.planted import given_result, planted
 
@@ -57,7 +58,9 @@ def texts_of(result: AuditResult) -> str:
 
 def values_of(values: list[float], group: list[str], **options) -> AuditResult:
     frame = pl.DataFrame({"user_id": range(len(values)), "group": group, "m": values})
-    return fairrec.audit(values=frame, by="group", permutations=99, min_support=2, **options)
+    return fairrec.audit(
+        **group_options(values=frame, by="group", permutations=99, min_support=2, **options)
+    )
 
 
 @pytest.mark.parametrize(
@@ -105,7 +108,11 @@ SETTINGS = SettingsSummary(file="fairrec.toml", sha256="0123456789abcdef", optio
 def small_result():
     tables = make_tables()
     return fairrec.audit(
-        tables.predictions, users=tables.users, by="gender", metrics="auc", permutations=9
+        tables.predictions,
+        users=tables.users,
+        by="gender",
+        metrics="auc",
+        statistics=fairrec.Statistics(permutations=9),
     )
 
 

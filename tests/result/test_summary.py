@@ -11,7 +11,7 @@ import polars as pl
 import pytest
 
 import fairrec
-from fairrec import SearchOptions
+from fairrec import Engine, SearchOptions
 from fairrec.core.audit_options import AuditOptions
 from fairrec.groups.grouping import Grouping
 from fairrec.inputs.tables import Table
@@ -36,7 +36,9 @@ SECOND = Attribute("b", np.array([0, 0, 1, 1, 0, 1, 0]), ("p", "q"), binning="wi
 
 
 def grouping(*attributes: Attribute, min_support: float = 2) -> Grouping:
-    return Grouping.of(attributes, AuditOptions(depth=2, min_support=min_support, threads=1))
+    return Grouping.of(
+        attributes, AuditOptions(depth=2, min_support=min_support, engine=Engine(threads=1))
+    )
 
 
 def test_groups_and_users_below_the_support_are_counted():
@@ -131,7 +133,9 @@ def test_tests_that_cannot_find_anything_are_noted(options, says):
 def test_few_permutations_are_not_said_to_find_nothing_where_they_can():
     users = pl.DataFrame({"user_id": range(60), "group": ["a", "b"] * 30})
     values = pl.DataFrame({"user_id": range(60), "clicks": [i % 2 + i / 100 for i in range(60)]})
-    result = fairrec.audit(values=values, users=users, by="group", permutations=19)
+    result = fairrec.audit(
+        values=values, users=users, by="group", statistics=fairrec.Statistics(permutations=19)
+    )
     assert [one.p_adjusted for one in result.metric("clicks").findings] == [1 / 20]
     assert not any("permutations" in one for one in result.warnings)
 
@@ -140,7 +144,9 @@ def test_what_is_said_of_a_table_that_is_both_values_and_users_is_said_once(tmp_
     path = tmp_path / "v.csv"
     path.write_text("user_id;group;x\na;p;1\nb;q;2\nc;p;3\nd;q;4\n")
     said = "v.csv: fields are separated by a semicolon, not by a comma"
-    result = fairrec.audit(values=path, by="group", permutations=0, min_support=1)
+    result = fairrec.audit(
+        values=path, by="group", statistics=fairrec.Statistics(permutations=0), min_support=1
+    )
     assert result.warnings.count(said) == 1
 
 

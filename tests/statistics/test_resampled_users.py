@@ -29,6 +29,7 @@ from benchmarks.statistics.items import (
 )
 
 import fairrec
+from fairrec import Engine
 from fairrec.auditing.items import analyse_items
 from fairrec.core.audit_options import AuditOptions
 from fairrec.groups.grouping import Grouping
@@ -227,7 +228,7 @@ def test_a_finding_is_what_its_interval_says_of_both_sides_of_a_difference():
         items = pl.DataFrame({"item_id": range(60), "genres": genres})
         given = TableOptions.of(items=items, side="items", by="genres:each", metrics="exposure@5")
         shown = pl.DataFrame({"user_id": range(150), "item_id": lists})
-        options = AuditOptions.of(min_support=5, permutations=19, threads=1)
+        options = AuditOptions.of(min_support=5, permutations=19, engine=Engine(threads=1))
         found = analyse_items(read_items(shown, given), options)
         low, high = (end[found.is_tested] for end in found.estimates.simultaneous)
         is_found = found.is_beyond_chance[found.is_tested]
@@ -298,7 +299,13 @@ def test_no_kind_is_found_by_ratios_where_all_are_shown_as_they_are_wanted():
 def test_differences_shrink_by_what_other_users_would_change():
     """A shrunken difference beyond its own interval would say two things at once."""
     recommended, items = market(less=2.5, n_users=2000)
-    result = fairrec.audit(recommended, items=items, side="items", by="kind", permutations=99)
+    result = fairrec.audit(
+        recommended,
+        items=items,
+        tables=fairrec.Tables(side="items"),
+        by="kind",
+        statistics=fairrec.Statistics(permutations=99),
+    )
     findings = result.metrics["exposure@5"].findings
     assert findings
     for finding in findings:

@@ -28,6 +28,7 @@ from fairrec.inputs.table_options import TableOptions
 from fairrec.loading import load
 from fairrec_paper.datasets.bundle import TABLES, read_bundle, write_bundle
 from tests.builders import Tables, as_lists, make_tables
+from tests.grouped_options import group_options
 from tests.torture.mutations import (
     Mutation,
     compressed,
@@ -161,7 +162,7 @@ def _audit(folder: Path) -> None:
     given = tables()._asdict()
     predictions = given.pop("predictions")
     options = {"by": "gender,member", "permutations": 39, "min_support": 2, "tolerance": "5%"}
-    result = fairrec.audit(predictions, **given, **options, metrics="ndcg@5,auc")
+    result = fairrec.audit(predictions, **group_options(**given, **options, metrics="ndcg@5,auc"))
     result.save(folder, report=False)
 
 
@@ -199,7 +200,7 @@ def _compare(folder: Path) -> None:
 
 def _counts(folder: Path) -> None:
     given = tables()._asdict()
-    counts = fairrec.count(**given, by="gender,member", metrics="ndcg@5,auc")
+    counts = fairrec.count(**group_options(**given, by="gender,member", metrics="ndcg@5,auc"))
     write_counts(counts, folder / "counts.parquet")
 
 
@@ -211,7 +212,12 @@ def _bare_counts(folder: Path) -> None:
 
 
 def _read_counts(folder: Path) -> None:
-    fairrec.audit(counts=folder / "counts.parquet", permutations=9, min_support=1, threads=1)
+    fairrec.audit(
+        counts=folder / "counts.parquet",
+        statistics=fairrec.Statistics(permutations=9),
+        min_support=1,
+        engine=fairrec.Engine(threads=1),
+    )
 
 
 def _run(folder: Path) -> None:
@@ -233,7 +239,10 @@ def _audit_run(folder: Path) -> None:
     from fairrec_paper.models.runs import LoadingRun
 
     run = LoadingRun(folder, load_run)
-    fairrec.audit(run, **run.tables(), metrics="auc", permutations=0, min_support=1, threads=1)
+    fairrec.audit(
+        run,
+        **group_options(**run.tables(), metrics="auc", permutations=0, min_support=1, threads=1),
+    )
 
 
 def _bundle(folder: Path) -> None:
@@ -280,7 +289,7 @@ def _plan(folder: Path) -> None:
     users = folder / "users.parquet"
     tables().users.write_parquet(users)
     given = {"users": users, "by": "gender,member", "metrics": "ndcg@5", "min_support": 2}
-    plan = fairrec.plan(**given, mean=0.4, sd=0.3, tolerance=0.05)
+    plan = fairrec.plan(**group_options(**given, mean=0.4, sd=0.3, tolerance=0.05))
     plan.save(folder / "plan.toml")
 
 

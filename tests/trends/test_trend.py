@@ -25,6 +25,7 @@ from fairrec.trends.lines import (
 from fairrec.trends.releases import differing_settings, held_out_in_common, read_releases
 from fairrec.trends.result import TrendSummary
 from tests.builders import audit, two_groups
+from tests.grouped_options import group_options
 from tests.mitigation.planted import mitigate, planted
 from tests.trends.trend_builders import N_USERS, release, six_releases, users_of
 
@@ -118,7 +119,11 @@ def test_a_group_whose_members_were_exchanged_once_is_not_worse_since():
     def labelled(place):
         users = pl.DataFrame({"user_id": range(N_USERS), "place": place})
         return fairrec.audit(
-            values=values, users=users, by="place", better="score=higher", permutations=9
+            values=values,
+            users=users,
+            by="place",
+            tables=fairrec.Tables(better="score=higher"),
+            statistics=fairrec.Statistics(permutations=9),
         )
 
     found = fairrec.trend([*[labelled(lucky)] * 4, *[labelled(unlucky)] * 16])
@@ -176,7 +181,9 @@ def test_what_no_release_has_is_an_error():
 
 def test_audits_of_other_metrics_make_no_trend():
     values = pl.DataFrame({"user_id": users_of()["user_id"], "other": range(800)})
-    other = fairrec.audit(values=values, users=users_of(), by="gender", permutations=9)
+    other = fairrec.audit(
+        values=values, users=users_of(), by="gender", statistics=fairrec.Statistics(permutations=9)
+    )
     with pytest.raises(InputError, match="No metric is in two of these audits"):
         fairrec.trend([six_releases()[0], other])
     both = fairrec.trend([*six_releases()[:2], other]).summary
@@ -300,7 +307,9 @@ def test_who_has_no_value_of_a_metric_is_no_member_in_it():
     is_every_third = pl.int_range(pl.len()) % 3 == 0
     more = values.with_columns(pl.when(is_every_third).then(pl.col("score")).alias("rare"))
     how = {"by": "gender", "users": users, "permutations": 9}
-    releases = releases_of_members(*(fairrec.audit(values=one, **how) for one in (more, more)))
+    releases = releases_of_members(
+        *(fairrec.audit(**group_options(values=one, **how)) for one in (more, more))
+    )
     few = releases[1].users.with_columns(rare=pl.col("rare") & (pl.col("gender") == "F"))
     releases[1] = replace(releases[1], users=few)
     lines = lines_of(releases, ["score", "rare"], ())

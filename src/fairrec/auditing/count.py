@@ -14,7 +14,14 @@ import numpy as np
 from fairrec.auditing.search import with_scores_of
 from fairrec.core.arrays import FloatArray
 from fairrec.core.atomic_io import atomic_file, put_table, write_text
-from fairrec.core.audit_options import AuditOptions, MaxMemory, MinShown, SharingOptions, Threads
+from fairrec.core.audit_options import (
+    AuditOptions,
+    Engine,
+    MaxMemory,
+    MinShown,
+    SharingOptions,
+    Threads,
+)
 from fairrec.core.errors import InputError, errors_of_libraries, plain
 from fairrec.core.options import changed, documented, spelled
 from fairrec.core.progress import Progress
@@ -111,7 +118,7 @@ def count(
     """
     asked = CountOptions.of(part=part, levels=levels, make_levels=make_levels)
     sharing = SharingOptions.of(min_shown=min_shown)
-    options = AuditOptions.of(threads=threads, max_memory=max_memory)
+    options = AuditOptions.of(engine=Engine(threads=threads, max_memory=max_memory))
     where = EngineOptions.of(engine=engine, address=address, workers=workers, scratch=scratch)
     progress = progress or (lambda stage, done, total: None)
     tables = TableOptions.of(
@@ -123,7 +130,7 @@ def count(
         better=better,
         users=users,
         by=by,
-        given=given,
+        adjust_for=given,
         items=items,
         history=history,
         metrics=metrics,

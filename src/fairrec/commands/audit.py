@@ -43,7 +43,7 @@ from fairrec.cli.shared import (
     say,
     shown_progress,
 )
-from fairrec.core.audit_options import AboutOptions, AuditOptions, SharingOptions
+from fairrec.core.audit_options import About, AboutOptions, AuditOptions, Engine, SharingOptions
 from fairrec.core.errors import InputError, plain
 from fairrec.core.kinds import FOLDER, SWITCH
 from fairrec.core.options import OUTPUT, Option, declared, spelled
@@ -138,8 +138,8 @@ def audit_command(
             **about,
             **where,
             search=how,
-            progress=progress,
-            command=shlex.join(["fairrec", *without_query(sys.argv[1:], endpoint)]),
+            engine=Engine(progress=progress),
+            about=About(command=shlex.join(["fairrec", *without_query(sys.argv[1:], endpoint)])),
         )
         if run is not None:
             result = result.of_run(run)

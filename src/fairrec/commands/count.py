@@ -10,7 +10,7 @@ import typer
 from fairrec.cli.parameters import FieldsOf, Given, takes_options
 from fairrec.cli.settings import Load, load_metrics
 from fairrec.cli.shared import DebugOption, LogOption, QuietOption, need, say, shown_progress
-from fairrec.core.audit_options import AuditOptions, MaxMemory, MinShown, Threads
+from fairrec.core.audit_options import AuditOptions, Engine, MaxMemory, MinShown, Threads
 from fairrec.core.errors import InputError, OutputError, plain
 from fairrec.core.kinds import FILE
 from fairrec.core.options import OUTPUT, Option
@@ -67,10 +67,8 @@ def count_command(
             **tables,
             **counting,
             **where,
-            threads=threads,
-            max_memory=max_memory,
+            engine=Engine(threads=threads, max_memory=max_memory, progress=progress),
             min_shown=min_shown,
-            progress=progress,
         )
         progress("writing", 0, 0)
         write_counts(counts, out)

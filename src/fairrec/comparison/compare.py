@@ -88,7 +88,7 @@ def compare(
     ...     clicks = [of_plan[plan] + i % 5 for i, plan in enumerate(users["plan"])]
     ...     values = pl.DataFrame({"user_id": range(400), "clicks": clicks})
     ...     better = {"clicks": "higher"}
-    ...     return fairrec.audit(values=values, users=users, by="plan", better=better)
+    ...     return fairrec.audit(values=values, users=users, by="plan", tables=fairrec.Tables(better=better))
     >>> found = fairrec.compare(audited(free=3, paid=4), audited(free=1, paid=4), tolerance=0.5)
     >>> [(group.group, group.outcome) for group in found.metrics["clicks"].lost]
     [({'plan': 'free'}, 'lost beyond tolerance')]

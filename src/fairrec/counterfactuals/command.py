@@ -36,10 +36,11 @@ from fairrec.cli.shared import (
     say,
     shown_progress,
 )
-from fairrec.core.audit_options import AboutOptions, AuditOptions
+from fairrec.core.audit_options import About, AboutOptions, AuditOptions, Engine
 from fairrec.core.errors import InputError
 from fairrec.core.kinds import FOLDER
 from fairrec.core.options import OUTPUT, Option
+from fairrec.counterfactual.options import Sample
 from fairrec.inputs.table_options import ITEM_SIDE, OTHER_LISTS, VALUES, TableOptions
 from fairrec.scoring.options import ScorerIdentity
 
@@ -114,9 +115,11 @@ def counterfactual_command(
             **what,
             **options,
             **about,
-            scorer_identity=scorer_identity,
-            progress=progress,
-            command=shlex.join(["fairrec", *without_query(sys.argv[1:], endpoint, address)]),
+            sample=Sample(scorer_identity=scorer_identity),
+            engine=Engine(progress=progress),
+            about=About(
+                command=shlex.join(["fairrec", *without_query(sys.argv[1:], endpoint, address)])
+            ),
         )
         if out is not None:
             progress("writing", 0, 0)

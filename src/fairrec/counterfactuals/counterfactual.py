@@ -143,8 +143,8 @@ def counterfactual(
     >>> def score(user_ids, item_ids, gender):
     ...     return np.where(gender == "F", item_ids, -item_ids)
     >>> found = fairrec.counterfactual(
-    ...     lists, users=users, by="gender", scorer=score, features="users:gender",
-    ...     attribute="gender", metrics="changed@1", permutations=0)
+    ...     lists, users=users, by="gender", scorer=score, sample=fairrec.Sample(features="users:gender"),
+    ...     attribute="gender", metrics="changed@1", statistics=fairrec.Statistics(permutations=0))
     >>> found.summary.affected.share
     1.0
     """

@@ -71,7 +71,7 @@ def gate(
     >>> rng = np.random.default_rng(0)
     >>> values = pl.DataFrame({"user_id": range(400), "rating": rng.normal(3, 1, 400)})
     >>> users = pl.DataFrame({"user_id": range(400), "plan": ["free", "paid"] * 200})
-    >>> result = fairrec.audit(values=values, users=users, by="plan", better="rating=higher")
+    >>> result = fairrec.audit(values=values, users=users, by="plan", tables=fairrec.Tables(better="rating=higher"))
     >>> rule = {"metric": "rating", "max_worse": 0.8}
     >>> print(fairrec.gate(result, {"rule": [rule]}).outcome)
     passed

@@ -23,7 +23,7 @@ from fairrec.cli.shared import (
     say,
     shown_progress,
 )
-from fairrec.core.audit_options import AboutOptions, AuditOptions, Threads
+from fairrec.core.audit_options import About, AboutOptions, AuditOptions, Engine, Threads
 from fairrec.core.errors import InputError, NothingToMitigateError
 from fairrec.core.kinds import FILE, FOLDER
 from fairrec.core.options import OUTPUT, Option
@@ -102,9 +102,8 @@ def mitigate_command(
             result = mitigate(
                 **settings,
                 **plan,
-                threads=threads,
-                progress=progress,
-                command=shlex.join(["fairrec", *sys.argv[1:]]),
+                engine=Engine(threads=threads, progress=progress),
+                about=About(command=shlex.join(["fairrec", *sys.argv[1:]])),
             )
         except NothingToMitigateError as nothing:
             say(str(nothing))

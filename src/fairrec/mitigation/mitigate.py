@@ -19,6 +19,7 @@ from fairrec.core.audit_options import (
     AuditOptions,
     Author,
     Depth,
+    Engine,
     MaxMemory,
     MinSupport,
     ModelName,
@@ -318,7 +319,7 @@ def rerank(
     _, attributes = inputs.everyone()
     if (group_of_users(record.parsed_groups, attributes) < 0).all():
         refuse_empty(record.parsed_groups, attributes, inputs.tables["users"].where)
-    remedy = Remedy(record, inputs, AuditOptions(threads=threads).n_threads)
+    remedy = Remedy(record, inputs, AuditOptions(engine=Engine(threads=threads)).n_threads)
     scores = remedy.scores_of(inputs).at(record.strength)
     return predictions_table(inputs, scores, with_model_score=True)
 

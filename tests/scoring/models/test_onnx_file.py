@@ -16,6 +16,7 @@ import fairrec
 from fairrec.core.errors import FairRecError, InputError
 from fairrec.search.options import SearchOptions
 from tests.builders import numbers_of
+from tests.grouped_options import group_options
 
 N_USERS, N_ITEMS, SIZE = 80, 12, 3
 RNG = np.random.default_rng(1)
@@ -93,12 +94,9 @@ def write_model(
 def audit(scorer: Any, **options: Any) -> Any:
     return fairrec.audit(
         CANDIDATES,
-        users=USERS,
-        by="gender",
-        metrics="auc",
-        permutations=9,
-        scorer=scorer,
-        **options,
+        **group_options(
+            users=USERS, by="gender", metrics="auc", permutations=9, scorer=scorer, **options
+        ),
     )
 
 
