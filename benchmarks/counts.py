@@ -127,7 +127,13 @@ def counts_of_ties(
     assert counts.info is not None
     edges, kept = counts.info.levels.get("ndcg@10"), 1.0
     if edges is not None:
-        result = fairrec.audit(rows, users=people, by="gender", metrics="ndcg@10", permutations=0)
+        result = fairrec.audit(
+            rows,
+            users=people,
+            by="gender",
+            metrics="ndcg@10",
+            statistics=fairrec.Statistics(permutations=0),
+        )
         assert result.per_user is not None
         kept = kept_on(np.array(edges), result.per_user["ndcg@10"].to_numpy())
     n_levels = counts.rows.select("family", "level").n_unique()

@@ -66,7 +66,12 @@ def make(home: str, n_users: int) -> int:
     )
     by = ["country", "occupation", "age"]
     result = fairrec.audit(
-        predictions, users=users, by=by, metrics=METRICS, permutations=19, min_support=3
+        predictions,
+        users=users,
+        by=by,
+        metrics=METRICS,
+        statistics=fairrec.Statistics(permutations=19),
+        min_support=3,
     )
     result.save(home, report=False)
     return int(result.groups("auc").height)

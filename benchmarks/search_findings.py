@@ -97,8 +97,8 @@ def planted(
             users=users,
             by=[*ATTRIBUTES][:n_attributes],
             metrics=["ndcg@5"],
-            search=fairrec.SearchOptions("adaptive", budget_users=budget, reference=reference),
-            permutations=200,
+            search=fairrec.Search("adaptive", budget_users=budget, reference=reference),
+            statistics=fairrec.Statistics(permutations=200),
             seed=seed,
         )
         findings = result.metric("ndcg@5").findings
@@ -107,7 +107,11 @@ def planted(
         found = [dict(finding.group) for finding in findings]
         n_found += group in found
         per_user = fairrec.audit(
-            predictions, users=users, by=["gender"], metrics=["ndcg@5"], permutations=0
+            predictions,
+            users=users,
+            by=["gender"],
+            metrics=["ndcg@5"],
+            statistics=fairrec.Statistics(permutations=0),
         ).per_user
         assert per_user is not None
         values = per_user["ndcg@5"].to_numpy()
@@ -164,11 +168,13 @@ def as_audited(run: str, n_seeds: int) -> dict[str, float]:
     import fairrec
 
     def gaps(**options: Any) -> list[float]:
-        result = fairrec.audit(**_tables(run), permutations=0, **options)
+        result = fairrec.audit(
+            **_tables(run), statistics=fairrec.Statistics(permutations=0), **options
+        )
         return [result.metrics[name].gap or 0.0 for name in METRICS]
 
     exact = gaps()
-    search = fairrec.SearchOptions("adaptive", budget_users="10%")
+    search = fairrec.Search("adaptive", budget_users="10%")
     shares = [
         found / whole
         for seed in range(n_seeds)
@@ -206,8 +212,8 @@ def shuffled(run: str, budget: str, n_shuffles: int) -> dict[str, int]:
         result = fairrec.audit(
             **tables,
             users=users.with_columns(pl.Series("user_id", ids)),
-            search=fairrec.SearchOptions("adaptive", budget_users=budget),
-            permutations=200,
+            search=fairrec.Search("adaptive", budget_users=budget),
+            statistics=fairrec.Statistics(permutations=200),
             seed=seed,
         )
         n_false += any(metric.findings for metric in result.metrics.values())

@@ -68,7 +68,7 @@ def measure(home: str) -> dict[str, tuple[float, float]]:
             by=list(data.ATTRIBUTES),
             metrics=["auc", "mrr@5", "ndcg@5"],
             depth=3,
-            permutations=1000,
+            statistics=fairrec.Statistics(permutations=1000),
         )
         result.save(f"{home}/audit")
 

@@ -9,6 +9,8 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
+from fairrec import About
+
 HERE = Path(__file__).parent
 COMMANDS = HERE / "reference" / "commands"
 SCHEMAS = HERE / "reference" / "schemas"
@@ -78,7 +80,9 @@ def write_demo_page(folder: Path) -> None:
         run_demo(made, seed=0, report=False)
         parts = ("predictions", "users", "items", "history")
         tables = {part: made / f"{part}.parquet" for part in parts}
-        result = audit(**tables, by=BY, title="Demo", model_name="EASE", tolerance="ndcg@5=0.03")
+        result = audit(
+            **tables, by=BY, about=About(title="Demo", model_name="EASE"), tolerance="ndcg@5=0.03"
+        )
         result.save(made / "page")
         folder.mkdir(exist_ok=True)
         shutil.copy(made / "page" / "report.html", folder)

@@ -12,6 +12,7 @@ import polars as pl
 
 import fairrec
 from fairrec.result.audit_result import AuditResult
+from tests.grouped_options import group_options
 
 LISTS = ("item_id", "score", "label")
 
@@ -114,7 +115,7 @@ def as_lists(predictions: pl.DataFrame) -> pl.DataFrame:
 def audit(predictions: Any, users: Any, by: Any, **options: Any) -> AuditResult:
     """An audit with few permutations, by MRR and of groups of any size unless said otherwise."""
     usual = {"metrics": "mrr", "permutations": 39, "min_support": 1}
-    return fairrec.audit(predictions, users=users, by=by, **{**usual, **options})
+    return fairrec.audit(predictions, **group_options(users=users, by=by, **{**usual, **options}))
 
 
 def numbers_of(result: AuditResult | Path | str) -> dict[str, Any]:

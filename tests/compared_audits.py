@@ -10,6 +10,7 @@ import polars as pl
 
 import fairrec
 from fairrec.result.audit_result import AuditResult
+from tests.grouped_options import group_options
 
 HIGHER = {"clicks": "higher"}
 
@@ -42,4 +43,4 @@ def audited(
     table = table.with_columns(**(values or {}))
     usual = {"permutations": 99, "better": HIGHER}
     by = by or [name for name in users.columns if name != "user_id"]
-    return fairrec.audit(values=table, users=users, by=by, **{**usual, **options})
+    return fairrec.audit(**group_options(values=table, users=users, by=by, **{**usual, **options}))

@@ -11,6 +11,7 @@ import polars as pl
 
 import fairrec
 from fairrec.result.audit_result import AuditResult
+from tests.grouped_options import group_options
 
 Form = Literal["score", "rank", "both", "lists", "lists with scores"]
 FORMS: tuple[Form, ...] = ("score", "rank", "both", "lists", "lists with scores")
@@ -71,7 +72,7 @@ class Served:
         if graded and not {"relevant", "test"} & {*options}:
             given["gain"] = "rating"
         given = {**given, "max_undefined": 1, "min_support": 1, **options}
-        return fairrec.audit(self.recommendations(form), **given)
+        return fairrec.audit(self.recommendations(form), **group_options(**given))
 
 
 def random_served(

@@ -26,6 +26,7 @@ from fairrec.mitigation.reranker import RERANKERS
 from fairrec.scoring.protocols import PROTOCOLS
 from fairrec.search.searcher import SEARCHERS
 from fairrec_paper.datasets.bundle import DATASETS, prepare, read_bundle
+from tests.grouped_options import group_options
 from tests.scoring.http import served_world
 from tests.scoring.http.faulty_server import score
 from tests.worlds import random_world
@@ -127,9 +128,11 @@ def test_the_searcher_of_the_template_asks_for_large_groups_first(added):
     users, predictions = random_world(n_users=400)
     sizes = users["age"].value_counts(sort=True)
     # a few more than it has, as some others are in the reference sample
-    search = fairrec.SearchOptions("largest", budget_users=sizes["count"][0] + 4, reference=0.01)
+    search = fairrec.Search("largest", budget_users=sizes["count"][0] + 4, reference=0.01)
     settings = {"metrics": "mrr@5", "min_support": 10, "permutations": 19}
-    result = fairrec.audit(predictions, users=users, by="age", search=search, **settings)
+    result = fairrec.audit(
+        predictions, **group_options(users=users, by="age", search=search, **settings)
+    )
     scored = result.group_table.filter("is_fully_scored")
     assert scored["age"].to_list() == [sizes["age"][0]]
 
@@ -150,7 +153,7 @@ def test_the_reranker_of_the_template_shows_what_fewer_know(added):
         reranker="less_known",
         groups="worst:10%",
         strength=0.9,
-        permutations=19,
+        statistics=fairrec.Statistics(permutations=19),
         metrics=["novelty@5"],
     )
     effect = done.summary.effects["novelty@5"]

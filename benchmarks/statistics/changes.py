@@ -13,6 +13,7 @@ from benchmarks.statistics.rates import Claim
 from benchmarks.statistics.said import is_shown_worse, named_groups
 from benchmarks.statistics.study import Outcome, Study, happened
 from benchmarks.statistics.world import World, audited, random_codes
+from fairrec import Engine
 from fairrec.core.arrays import AnyArray, BoolArray, FloatArray
 from fairrec.core.audit_options import AuditOptions
 from fairrec.groups.group import Group, group_of_users
@@ -104,7 +105,7 @@ def grouping_of(codes: list[AnyArray]) -> Grouping:
         Attribute(chr(ord("a") + at), column.astype(np.int32), tuple(range(int(column.max()) + 1)))
         for at, column in enumerate(codes)
     ]
-    return Grouping.of(attributes, AuditOptions(threads=1))
+    return Grouping.of(attributes, AuditOptions(engine=Engine(threads=1)))
 
 
 def random_grouping(rng: np.random.Generator, n_users: int | None = None) -> Grouping:

@@ -67,7 +67,7 @@ def _frame(codes: list[AnyArray], given: IntArray | None = None) -> pl.DataFrame
 
 def analysed(counts: fairrec.Counts, **options: Any) -> Analysis:
     """The analysis of counts, by the stages of an audit."""
-    how = AuditOptions.of(**{"permutations": PERMUTATIONS, "threads": 1, **options})
+    how = AuditOptions(**{"permutations": PERMUTATIONS, "threads": 1, **options})
     counted = counted_users(chosen(counts, (), (), None))
     grouping = grouping_of(counted.attributes, how, counted.n_users)
     return analyse(counted.measured, grouping, how, strata=counted.strata)
@@ -112,7 +112,13 @@ def counted_lists(
     )
     users = _frame(codes)
     return analysed(
-        fairrec.count(predictions, users=users, by=users.columns[1:], metrics=metrics, threads=1),
+        fairrec.count(
+            predictions,
+            users=users,
+            by=users.columns[1:],
+            metrics=metrics,
+            engine=fairrec.Engine(threads=1),
+        ),
         **options,
     )
 

@@ -55,8 +55,8 @@ def judged(seed: int, kind: str, times: float, limit: str) -> dict[str, Outcome]
         values=pl.DataFrame({"user_id": range(N_USERS), "v": values}),
         users=users,
         by="a,b",
-        better="v=higher",
-        permutations=199,
+        tables=fairrec.Tables(better="v=higher"),
+        statistics=fairrec.Statistics(permutations=199),
         seed=seed % 1000,
     )
     rule: dict[str, Any] = {"metric": "v", "groups": ["a=x,b=1"]}
@@ -86,8 +86,8 @@ def hidden(seed: int, times: float) -> dict[str, Outcome]:
         values=pl.DataFrame({"user_id": range(N_USERS), "v": values}),
         users=pl.DataFrame({"user_id": range(N_USERS), "a": group.tolist()}),
         by="a",
-        better="v=higher",
-        permutations=199,
+        tables=fairrec.Tables(better="v=higher"),
+        statistics=fairrec.Statistics(permutations=199),
         seed=seed % 1000,
     )
     rule = {"metric": "v", "groups": ["a=x"], "max_worse": 0.06}

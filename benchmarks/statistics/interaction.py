@@ -10,6 +10,7 @@ import numpy as np
 
 from benchmarks.statistics.rates import Claim
 from benchmarks.statistics.study import Outcome, Study, happened
+from fairrec import Engine
 from fairrec.core.arrays import CodeArray, FloatArray
 from fairrec.core.audit_options import AuditOptions
 from fairrec.groups.grouping import Grouping
@@ -203,7 +204,9 @@ def _codes(world: World, rng: np.random.Generator) -> list[CodeArray]:
 
 
 def _grouping(codes: list[CodeArray], seed: int) -> tuple[Grouping, AuditOptions]:
-    options = AuditOptions(depth=3, min_support=MIN_USERS, permutations=199, seed=seed, threads=1)
+    options = AuditOptions(
+        depth=3, min_support=MIN_USERS, permutations=199, seed=seed, engine=Engine(threads=1)
+    )
     attributes = [
         Attribute(f"a{at}", column, tuple(range(int(column.max()) + 1)))
         for at, column in enumerate(codes)

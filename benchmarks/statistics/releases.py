@@ -13,6 +13,7 @@ from scipy.special import ndtri
 from benchmarks.statistics.rates import Claim
 from benchmarks.statistics.study import Outcome, Study, happened
 from benchmarks.statistics.world import random_codes
+from fairrec import Engine
 from fairrec.core.arrays import AnyArray, FloatArray, IntArray
 from fairrec.core.audit_options import AuditOptions
 from fairrec.groups.grouping import Grouping
@@ -143,7 +144,7 @@ def look_at(
         Attribute(chr(ord("a") + at), column.astype(np.int32), tuple(range(n)))
         for at, (column, n) in enumerate(zip(codes, VALUES, strict=True))
     ]
-    grouping = Grouping.of(attributes, AuditOptions(threads=1))
+    grouping = Grouping.of(attributes, AuditOptions(engine=Engine(threads=1)))
     moments = group_moments(values[None], grouping, bounds=np.array([bounds]))
     cut_off = np.full((1, 1), ndtri(1 - ALPHA / 2))
     low, high = Intervals(moments).of_differences(CutOffs(cut_off, cut_off))

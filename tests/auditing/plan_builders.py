@@ -10,6 +10,7 @@ from fairrec.auditing.plan_file import AuditPlan
 from fairrec.result.audit_result import AuditResult
 from tests.builders import make_tables
 from tests.end_to_end.command_line import write_tables
+from tests.grouped_options import group_options
 
 N_USERS = 80
 
@@ -23,9 +24,9 @@ def write_world(folder: Path) -> Path:
 def make_plan(folder: Path, **options: Any) -> AuditPlan:
     """A small plan for them."""
     given = {"by": ["gender", "member"], "metrics": "ndcg@5", "permutations": 19, **options}
-    return fairrec.plan(**{"users": folder / "users.parquet", **given})
+    return fairrec.plan(**group_options(**{"users": folder / "users.parquet", **given}))
 
 
 def audit_by(plan: Path | None, folder: Path, **options: Any) -> AuditResult:
     """An audit of their predictions by a plan."""
-    return fairrec.audit(folder / "predictions.parquet", plan=plan, **options)
+    return fairrec.audit(folder / "predictions.parquet", **group_options(plan=plan, **options))

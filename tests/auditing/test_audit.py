@@ -14,6 +14,7 @@ from fairrec.core.errors import InputError
 from fairrec.metrics import METRICS, metric
 from fairrec.statistics.draws import PermutedSums
 from tests.builders import make_tables
+from tests.grouped_options import group_options
 
 PACKAGE = str(Path(fairrec.__file__).parent)
 MOST_CALLS = 4
@@ -42,7 +43,7 @@ def audit_tables(**options):
         .otherwise("label")
     )
     settings = {"metrics": "ndcg", "permutations": 3, "threads": 1, "min_support": 1, **options}
-    return fairrec.audit(everyone, users=tables.users, by="gender", **settings)
+    return fairrec.audit(everyone, **group_options(users=tables.users, by="gender", **settings))
 
 
 def test_from_the_audit_to_a_metric_it_is_not_far():

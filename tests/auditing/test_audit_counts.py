@@ -18,6 +18,7 @@ from fairrec.counts.merging import merged
 from fairrec.counts.table import write_counts
 from fairrec.report.text.view import build_view
 from tests.counts.small_counts import counts_of, halves, tables, values
+from tests.grouped_options import group_options
 
 DRAWN = {
     *("critical_tails", "chance", "detectable", "p_value", "p_adjusted"),
@@ -66,15 +67,19 @@ def as_data(result: fairrec.AuditResult) -> Any:
 
 
 def test_it_is_told_that_circumstances_were_not_looked_at():
-    result = fairrec.audit(counts=counts_of(tables()), permutations=0)
+    result = fairrec.audit(
+        counts=counts_of(tables()), statistics=fairrec.Statistics(permutations=0)
+    )
     assert any("were not looked at unasked" in note for note in result.summary.warnings)
 
 
 @pytest.mark.parametrize("given", [tables(), tables(5, n_users=400)], ids=["600", "400"])
 def test_the_audit_of_counts_is_that_of_the_users(given):
     # both ends of the search for findings rest on the same cut-off where it is far from any group
-    users = fairrec.audit(**given, permutations=200)
-    counted = fairrec.audit(counts=counts_of(given), permutations=200)
+    users = fairrec.audit(**group_options(**given, permutations=200))
+    counted = fairrec.audit(
+        counts=counts_of(given), statistics=fairrec.Statistics(permutations=200)
+    )
     assert differences(as_data(users), as_data(counted)) == []
     names = ["metric", "gender", "age", "country", "support", "value", "difference"]
     names += ["value_low", "value_high", "difference_low", "difference_high"]
@@ -85,8 +90,10 @@ def test_the_audit_of_counts_is_that_of_the_users(given):
 
 def test_permutations_of_counts_and_of_users_find_the_same_chance():
     given = tables(2, n_users=1500)
-    users = fairrec.audit(**given, permutations=600)
-    counted = fairrec.audit(counts=counts_of(given), permutations=600)
+    users = fairrec.audit(**group_options(**given, permutations=600))
+    counted = fairrec.audit(
+        counts=counts_of(given), statistics=fairrec.Statistics(permutations=600)
+    )
     for name, about in users.metrics.items():
         other = counted.metrics[name]
         for depth, tails in about.critical_tails.items():
@@ -98,9 +105,9 @@ def test_permutations_of_counts_and_of_users_find_the_same_chance():
 
 def test_several_positives_are_cut_on_levels_with_exact_means():
     given = tables(4, n_users=1200, n_positive=3)
-    users = fairrec.audit(**given, permutations=200)
+    users = fairrec.audit(**group_options(**given, permutations=200))
     counts = counts_of(given)
-    counted = fairrec.audit(counts=counts, permutations=200)
+    counted = fairrec.audit(counts=counts, statistics=fairrec.Statistics(permutations=200))
     key = ["metric", "gender", "age", "country"]
     both = users.group_table.join(counted.group_table, on=key, suffix="_counted", nulls_equal=True)
     assert both.height == users.group_table.height
@@ -119,8 +126,8 @@ def test_values_without_bounds_need_levels_and_keep_their_means(tmp_path):
     file = tmp_path / "levels.toml"
     counts = counts_of(given, make_levels=file)
     assert_frame_equal(counts.rows, counts_of(given, levels=file).rows)
-    users = fairrec.audit(**given, permutations=200)
-    counted = fairrec.audit(counts=counts, permutations=200)
+    users = fairrec.audit(**group_options(**given, permutations=200))
+    counted = fairrec.audit(counts=counts, statistics=fairrec.Statistics(permutations=200))
     for name, about in users.metrics.items():
         assert counted.metrics[name].mean == pytest.approx(about.mean)
         assert counted.metrics[name].sd == pytest.approx(about.sd)
@@ -146,16 +153,18 @@ def test_parts_of_different_users_add_up_to_all_of_them():
     given = tables(3)
     first, second = halves(given)
     parts = [counts_of(first, part="1/2"), counts_of(second, part="2/2")]
-    whole = fairrec.audit(counts=counts_of(given), permutations=100)
-    together = fairrec.audit(counts=parts, permutations=100)
+    whole = fairrec.audit(counts=counts_of(given), statistics=fairrec.Statistics(permutations=100))
+    together = fairrec.audit(counts=parts, statistics=fairrec.Statistics(permutations=100))
     assert differences(as_data(whole), as_data(together)) == []
     assert together.summary.n_users == whole.summary.n_users
 
 
 def test_circumstances_are_a_part_of_the_counts():
     given = {**tables(6, n_users=900), "by": "gender,country", "given": "age:20"}
-    users = fairrec.audit(**given, permutations=200)
-    counted = fairrec.audit(counts=counts_of(given), permutations=200)
+    users = fairrec.audit(**group_options(**given, permutations=200))
+    counted = fairrec.audit(
+        counts=counts_of(given), statistics=fairrec.Statistics(permutations=200)
+    )
     assert differences(as_data(users), as_data(counted)) == []
     assert counted.summary.given is not None
     assert counted.summary.given.n_strata == users.summary.given.n_strata
@@ -164,8 +173,12 @@ def test_circumstances_are_a_part_of_the_counts():
 def test_attributes_and_metrics_may_be_some_of_those_counted():
     given = tables(1)
     counts = counts_of(given)
-    users = fairrec.audit(**{**given, "by": "gender", "metrics": "auc"}, permutations=100)
-    counted = fairrec.audit(counts=counts, by="gender", metrics="auc", permutations=100)
+    users = fairrec.audit(
+        **group_options(**{**given, "by": "gender", "metrics": "auc"}, permutations=100)
+    )
+    counted = fairrec.audit(
+        counts=counts, by="gender", metrics="auc", statistics=fairrec.Statistics(permutations=100)
+    )
     assert differences(as_data(users), as_data(counted)) == []
     with pytest.raises(
         InputError, match=r"'age' was counted as age:20, and cannot be cut as age:5"
@@ -182,11 +195,11 @@ def test_counts_stand_for_themselves():
     counts = counts_of(given)
     for name in ("predictions", "users"):
         with pytest.raises(InputError, match="stand for themselves"):
-            fairrec.audit(counts=counts, **{name: given[name]})
+            fairrec.audit(**group_options(counts=counts, **{name: given[name]}))
     with pytest.raises(InputError, match="Leave out search"):
         fairrec.audit(counts=counts, search="adaptive")
     with pytest.raises(InputError, match="say which end"):
-        fairrec.audit(counts=counts, better="auc=lower")
+        fairrec.audit(counts=counts, tables=fairrec.Tables(better="auc=lower"))
 
 
 def test_a_world_with_nothing_to_find_is_found_empty():
@@ -200,8 +213,8 @@ def test_a_world_with_nothing_to_find_is_found_empty():
             "hit": (rng.random(n) < 0.3).astype(float),
         }
     )
-    counts = fairrec.count(values=table, by="a,b", better="hit=higher")
-    result = fairrec.audit(counts=counts, permutations=300)
+    counts = fairrec.count(values=table, by="a,b", tables=fairrec.Tables(better="hit=higher"))
+    result = fairrec.audit(counts=counts, statistics=fairrec.Statistics(permutations=300))
     assert result.metrics["hit"].findings == ()
     assert counts.rows.height < 40
 
@@ -212,7 +225,7 @@ def test_a_saved_audit_of_counts_is_loaded_and_gated(tmp_path):
     from fairrec.counts.table import write_counts
 
     write_counts(counts_of(given), file)
-    result = fairrec.audit(counts=file, permutations=200)
+    result = fairrec.audit(counts=file, statistics=fairrec.Statistics(permutations=200))
     result.save(tmp_path / "audit")
     loaded = fairrec.load(tmp_path / "audit")
     assert loaded.summary.is_aggregates_only
@@ -225,11 +238,13 @@ def test_a_saved_audit_of_counts_is_loaded_and_gated(tmp_path):
 def test_counts_are_not_added_to_themselves_whatever_is_said_of_them(tmp_path):
     counts = counts_of(tables())
     with pytest.raises(InputError, match="named twice"):
-        fairrec.audit(counts=[counts, counts], disjoint=True)
+        fairrec.audit(counts=[counts, counts], tables=fairrec.Tables(disjoint=True))
     file = tmp_path / "counts.parquet"
     write_counts(counts, file)
     with pytest.raises(InputError, match=r"counts.parquet: is named twice"):
-        fairrec.audit(counts=[file, tmp_path / "." / "counts.parquet"], disjoint=True)
+        fairrec.audit(
+            counts=[file, tmp_path / "." / "counts.parquet"], tables=fairrec.Tables(disjoint=True)
+        )
 
 
 def test_a_metric_that_nobody_has_is_refused_as_for_users():
@@ -238,13 +253,13 @@ def test_a_metric_that_nobody_has_is_refused_as_for_users():
     counts = counts_of(given)
     for source in ({"counts": counts}, given):
         with pytest.raises(InputError, match="Metric 'auc' is undefined for every user"):
-            fairrec.audit(**source, permutations=0)
+            fairrec.audit(**group_options(**source, permutations=0))
 
 
 def test_the_call_that_repeats_it_names_what_was_chosen():
-    counts = fairrec.count(**{**tables(), "metrics": "auc,mrr@8"})
+    counts = fairrec.count(**group_options(**{**tables(), "metrics": "auc,mrr@8"}))
     chosen = {"by": "gender", "metrics": "mrr@8", "permutations": 20}
-    said = fairrec.audit(counts=counts, disjoint=True, **chosen).summary.command
+    said = fairrec.audit(**group_options(counts=counts, disjoint=True, **chosen)).summary.command
     start = "fairrec.audit(counts=counts, disjoint=True, by=['gender'], metrics=['mrr@8'], "
     assert said.startswith(start)
     again = eval(said, {"fairrec": fairrec, "counts": counts})
@@ -257,8 +272,8 @@ def test_counts_say_what_users_were_measured_by():
     lists = held_out.with_columns(score=pl.lit(1), label=pl.lit(1))
     users = pl.DataFrame({"user_id": [1, 2, 3, 4], "gender": ["F", "F", "M", "M"]})
     asked = {"users": users, "by": "gender", "metrics": "mrr@1"}
-    candidates = fairrec.count(lists, **asked)
-    recommended = fairrec.count(lists, test=held_out, **asked)
+    candidates = fairrec.count(lists, **group_options(**asked))
+    recommended = fairrec.count(lists, **group_options(test=held_out, **asked))
     measured = fairrec.count(values=users.with_columns(v=pl.Series([1, 2, 1, 2])), by="gender")
     rows = candidates.rows.filter(family="mrr@1").drop("missing", "missing^2")
     foreign = with_info(replace(candidates, rows=rows, info=None), {})
@@ -268,7 +283,9 @@ def test_counts_say_what_users_were_measured_by():
         (measured, "4 users, groups by gender"),
         (foreign, "4 users, groups by gender"),
     ):
-        result = fairrec.audit(counts=counts, min_support=1, permutations=0)
+        result = fairrec.audit(
+            counts=counts, min_support=1, statistics=fairrec.Statistics(permutations=0)
+        )
         assert said in build_view(result.summary).title
     with pytest.raises(InputError, match="with different tables: candidates and recommendations"):
         merged([candidates, recommended], disjoint=True)

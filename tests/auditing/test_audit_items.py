@@ -14,6 +14,7 @@ from fairrec.metrics.reading import read_inputs
 from fairrec.report.page.build import build_page_view
 from fairrec.report.text.view import build_view
 from fairrec.report.words import percent
+from tests.grouped_options import group_options
 from tests.metrics.item_world import random_world
 
 
@@ -32,7 +33,7 @@ def market(seed: int = 0, less: float = 0.0, n_users: int = 400, n_items: int = 
 
 def test_a_kind_that_is_shown_less_is_found():
     recommended, items = market(less=2.5)
-    result = fairrec.audit(recommended, items=items, side="items", by="kind")
+    result = fairrec.audit(recommended, items=items, tables=fairrec.Tables(side="items"), by="kind")
     assert result.metrics["exposure@5"].findings[0].group == {"kind": "b"}
     assert result.summary.catalogue.n_items == 120
     assert result.per_user.height == 120
@@ -45,13 +46,15 @@ def test_the_value_of_a_group_is_what_it_received_over_what_it_was_due(history):
     tables = world.tables(history)
     result = fairrec.audit(
         tables.pop("predictions"),
-        **tables,
-        gain="rating",
-        side="items",
-        by="kind",
-        metrics="exposure_to_relevance@1",
-        min_support=1,
-        permutations=0,
+        **group_options(
+            **tables,
+            gain="rating",
+            side="items",
+            by="kind",
+            metrics="exposure_to_relevance@1",
+            min_support=1,
+            permutations=0,
+        ),
     )
     for row in result.group_table.iter_rows(named=True):
         parts = [
@@ -68,7 +71,7 @@ def test_the_value_of_a_group_is_what_it_received_over_what_it_was_due(history):
 def test_the_seed_alone_decides_whatever_the_threads():
     recommended, items = market(1, less=1.0)
     given = {"items": items, "side": "items", "by": "kind", "permutations": 99}
-    one, two = (fairrec.audit(recommended, threads=n, **given) for n in (1, 2))
+    one, two = (fairrec.audit(recommended, **group_options(threads=n, **given)) for n in (1, 2))
     assert one.group_table.equals(two.group_table)
 
 
@@ -78,12 +81,25 @@ def test_no_more_threads_are_begun_than_were_asked_for(monkeypatch):
 
     monkeypatch.setattr("fairrec.core.threads.ThreadPoolExecutor", alone)
     recommended, items = market(n_users=1000)
-    fairrec.audit(recommended, items=items, side="items", by="kind", permutations=9, threads=1)
+    fairrec.audit(
+        recommended,
+        items=items,
+        tables=fairrec.Tables(side="items"),
+        by="kind",
+        statistics=fairrec.Statistics(permutations=9),
+        engine=fairrec.Engine(threads=1),
+    )
 
 
 def test_a_saved_result_is_the_same_again(tmp_path):
     recommended, items = market(2, less=2.0)
-    result = fairrec.audit(recommended, items=items, side="items", by="kind", permutations=99)
+    result = fairrec.audit(
+        recommended,
+        items=items,
+        tables=fairrec.Tables(side="items"),
+        by="kind",
+        statistics=fairrec.Statistics(permutations=99),
+    )
     result.save(tmp_path / "audit")
     again = fairrec.load(tmp_path / "audit")
     assert again.summary == result.summary
@@ -97,7 +113,8 @@ def test_ids_stand_under_the_name_of_what_they_are_of(tmp_path, unit, column):
     given = {"items": items, "test": tables["test"], "side": "items", "by": "kind", "unit": unit}
     metrics = "exposure_to_relevance@1"
     result = fairrec.audit(
-        tables["predictions"], **given, metrics=metrics, min_support=1, permutations=0
+        tables["predictions"],
+        **group_options(**given, metrics=metrics, min_support=1, permutations=0),
     )
     assert result.per_user.columns == [column, "kind", metrics]
     result.save(tmp_path / "audit")
@@ -110,10 +127,10 @@ def test_the_call_that_repeats_it_says_the_side():
         world["predictions"],
         test=world["test"],
         items=world["items"],
-        side="items",
+        tables=fairrec.Tables(side="items"),
         by="kind",
         min_support=1,
-        permutations=0,
+        statistics=fairrec.Statistics(permutations=0),
     )
     assert "side='items'" in result.summary.command
 
@@ -130,12 +147,12 @@ def test_the_call_that_repeats_it_says_the_side():
 def test_what_does_not_have_all_lists_is_refused(beside):
     recommended, items = market()
     with pytest.raises(InputError, match=f"Leave out {next(iter(beside))}"):
-        fairrec.audit(recommended, items=items, side="items", by="kind", **beside)
+        fairrec.audit(recommended, **group_options(items=items, side="items", by="kind", **beside))
 
 
 def test_a_plan_is_about_users():
     with pytest.raises(InputError, match="A plan is about users"):
-        fairrec.plan(items=market()[1], side="items", by="kind")
+        fairrec.plan(items=market()[1], tables=fairrec.Tables(side="items"), by="kind")
 
 
 def test_what_reads_users_has_no_side_of_items():
@@ -154,7 +171,12 @@ def test_few_items_that_differ_are_a_finding_and_it_says_how_special_they_are():
     kinds = ["a"] * 20 + ["b"] * 20
     items = pl.DataFrame({"item_id": range(n_items), "kind": kinds})
     result = fairrec.audit(
-        recommended, items=items, side="items", by="kind", metrics="exposure@3", min_support=5
+        recommended,
+        items=items,
+        tables=fairrec.Tables(side="items"),
+        by="kind",
+        metrics="exposure@3",
+        min_support=5,
     )
     (finding,) = result.metrics["exposure@3"].findings
     assert (finding.group, finding.outcome) == ({"kind": "b"}, "worse")

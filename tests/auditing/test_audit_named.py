@@ -6,6 +6,7 @@ import fairrec
 from fairrec.auditing.named_result import strata_of
 from fairrec.metrics.reading import read_inputs
 from tests.counts.small_counts import counts_of, tables
+from tests.grouped_options import group_options
 
 
 def test_users_in_the_same_circumstances_are_one_stratum():
@@ -27,8 +28,10 @@ def test_lists_are_looked_at_where_there_are_some():
     rows = given["predictions"]
     shorter = rows.filter(~(rows["user_id"].is_in(men.to_list()) & (rows["item_id"] >= 4)))
     given = {**given, "predictions": shorter, "metrics": "mrr@8", "by": "gender"}
-    users = fairrec.audit(**given, permutations=200)
-    counted = fairrec.audit(counts=counts_of(given), permutations=200)
+    users = fairrec.audit(**group_options(**given, permutations=200))
+    counted = fairrec.audit(
+        counts=counts_of(given), statistics=fairrec.Statistics(permutations=200)
+    )
     assert users.summary.circumstances
     assert counted.summary.circumstances == ()
     assert users.per_user is not None

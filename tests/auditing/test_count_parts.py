@@ -16,6 +16,7 @@ from fairrec.inputs.parts.partition import open_parts
 from fairrec.inputs.table_options import TableOptions
 from fairrec.metrics import METRICS
 from tests.counts.small_counts import BY, tables
+from tests.grouped_options import group_options
 
 
 @pytest.fixture
@@ -37,7 +38,7 @@ def counted(stored, monkeypatch, n_rows, workers=1, **options):
     given = {"users": stored["users"], "by": BY, "metrics": "auc,ndcg@5,mrr@8", **options}
     with counted_in_parts(
         stored["predictions"],
-        TableOptions.of(**given),
+        TableOptions(**given),
         LocalExecutor(workers),
         {},
         lambda *told: said.append(told),
@@ -52,7 +53,7 @@ def test_parts_of_any_size_give_the_counts_of_the_whole(tmp_path, monkeypatch, n
     stored = in_files(tmp_path, n_users=160)
     counts, n_parts, _ = counted(stored, monkeypatch, n_rows)
     assert n_parts >= 140 * 8 / max(n_rows, 8) / 1.5
-    whole = fairrec.count(**stored, by=BY, metrics="auc,ndcg@5,mrr@8")
+    whole = fairrec.count(**group_options(**stored, by=BY, metrics="auc,ndcg@5,mrr@8"))
     assert_frame_equal(counts.rows, whole.rows, rel_tol=1e-12)
     assert counts.info == whole.info
 
@@ -92,13 +93,13 @@ def test_values_of_users_are_written_part_by_part(stored, monkeypatch, tmp_path)
     folder = tmp_path / "users"
     folder.mkdir()
     monkeypatch.setattr(count, "open_parts", partial(open_parts, n_rows=700))
-    given = TableOptions.of(users=stored["users"], by=BY, metrics="auc")
+    given = TableOptions(users=stored["users"], by=BY, metrics="auc")
     with counted_in_parts(
         stored["predictions"], given, LocalExecutor(1), {}, lambda *told: None, per_user=folder
     ):
         pass
     found = pl.read_parquet(folder / "*.parquet").sort("user_id")
-    whole = fairrec.audit(**stored, by=BY, metrics="auc", permutations=0).per_user
+    whole = fairrec.audit(**group_options(**stored, by=BY, metrics="auc", permutations=0)).per_user
     assert len([*folder.iterdir()]) > 2
     assert_frame_equal(found, whole.sort("user_id"))
 
@@ -112,7 +113,7 @@ def test_own_metrics_are_not_known_to_workers_elsewhere(stored):
     class Elsewhere:
         threads = 1
 
-    given = TableOptions.of(users=stored["users"], by=BY, metrics="first_label")
+    given = TableOptions(users=stored["users"], by=BY, metrics="first_label")
     try:
         with (
             pytest.raises(InputError, match="'first_label' is your own"),

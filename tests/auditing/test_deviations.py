@@ -8,12 +8,13 @@ from pathlib import Path
 
 import polars as pl
 import pytest
+import tomli_w
 
 import fairrec
 from fairrec.auditing import plan_file as module
 from fairrec.auditing.call_repr import read_plan
 from fairrec.core.files import file_sum
-from fairrec.core.settings import checksum_of, to_toml
+from fairrec.core.settings import compute_checksum
 from fairrec.metrics.registry import METRICS
 from fairrec.result.audit_result import AuditResult
 from tests.auditing.plan_builders import audit_by, make_plan, write_world
@@ -143,8 +144,8 @@ def test_a_planned_table_that_is_left_out_is_a_line(world):
     content = {**read_plan(plan).settings.content}
     del content["items"]
     content["plan"] = {**content["plan"]}
-    content["plan"]["checksum"] = checksum_of(content)
-    plan.write_text(to_toml(content))
+    content["plan"]["checksum"] = compute_checksum(content)
+    plan.write_text(tomli_w.dumps(content))
     (line,) = deviations_of(audit_by(plan, world))
     assert line.startswith("no items table (planned items.parquet, checksum ")
 
@@ -158,7 +159,7 @@ def test_a_pilot_is_no_table_of_the_audit(world):
 
 def test_a_search_that_leaves_users_unscored_is_a_line(world):
     plan = make_plan(world).save(world / "plan.toml")
-    how = fairrec.SearchOptions("random", budget_users=40)
+    how = fairrec.Search("random", budget_users=40)
     (line,) = deviations_of(audit_by(plan, world, search=how))
     assert line == "the searcher random scored 40 of 80 users (planned all)"
     assert deviations_of(audit_by(plan, world, search="exact")) == ()

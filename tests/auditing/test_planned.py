@@ -7,6 +7,7 @@ from pathlib import Path
 
 import polars as pl
 import pytest
+import tomli_w
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -15,7 +16,7 @@ from fairrec.auditing.call_repr import Choices, Plan, read_plan, settings_of
 from fairrec.auditing.options import AUDITED, SETTINGS
 from fairrec.core.errors import InputError, UnknownNameError
 from fairrec.core.options import from_command_line
-from fairrec.core.settings import Settings, checksum_of, read_settings, to_toml
+from fairrec.core.settings import Settings, compute_checksum, read_settings
 from fairrec.result.plan_schema import PlanFacts
 from tests.auditing.plan_builders import audit_by, make_plan, write_world
 from tests.planning.test_plan_options import SAMPLES, value_of
@@ -50,7 +51,7 @@ def test_what_is_given_beats_the_plan_and_the_plan_beats_the_settings(given, pla
 def test_what_a_file_sets_is_what_was_given_to_it(tmp_path_factory, layer):
     file = tmp_path_factory.getbasetemp() / "fairrec.toml"
     written = {name: SAMPLES[name][at % len(SAMPLES[name])] for name, at in layer.items()}
-    file.write_text(to_toml(written), encoding="utf-8")
+    file.write_text(tomli_w.dumps(written), encoding="utf-8")
     assert read_settings(file, SETTINGS).values == of_layer(layer)
 
 
@@ -143,12 +144,12 @@ def test_settings_are_no_plan_and_a_plan_is_no_settings(world):
 @pytest.mark.parametrize("frozen", [{}, {"checksum": 7}, {"n_users": "many"}])
 def test_a_table_that_no_version_has_written_is_no_plan(tmp_path, frozen):
     file = tmp_path / "plan.toml"
-    file.write_text(to_toml({"alpha": 0.1, "plan": frozen}))
+    file.write_text(tomli_w.dumps({"alpha": 0.1, "plan": frozen}))
     with pytest.raises(InputError, match="was changed after it was frozen"):
         read_plan(file)
     content = {"alpha": 0.1, "plan": frozen}
-    content["plan"] = {**frozen, "checksum": checksum_of(content)}
-    file.write_text(to_toml(content))
+    content["plan"] = {**frozen, "checksum": compute_checksum(content)}
+    file.write_text(tomli_w.dumps(content))
     with pytest.raises(InputError, match="is no plan of this version of FairRec"):
         read_plan(file)
 
@@ -157,13 +158,15 @@ def test_what_a_later_version_adds_is_let_pass(world):
     file = make_plan(world).save(world / "plan.toml")
     content = {**read_plan(file).settings.content}
     content["plan"] = {**content["plan"], "more": {"n": 1}}
-    content["plan"]["checksum"] = checksum_of(content)
-    file.write_text(to_toml(content))
+    content["plan"]["checksum"] = compute_checksum(content)
+    file.write_text(tomli_w.dumps(content))
     assert read_plan(file).facts.n_users == 80
     # an option is none of that: it says what is tested
     content["newer"] = 1
-    content["plan"]["checksum"] = checksum_of(content)
-    file.write_text(to_toml(dict(sorted(content.items(), key=lambda part: part[0] == "plan"))))
+    content["plan"]["checksum"] = compute_checksum(content)
+    file.write_text(
+        tomli_w.dumps(dict(sorted(content.items(), key=lambda part: part[0] == "plan")))
+    )
     with pytest.raises(UnknownNameError, match="No setting 'newer'"):
         read_plan(file)
 

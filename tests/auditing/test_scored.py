@@ -14,6 +14,7 @@ from fairrec.inputs.parts.partition import open_parts
 from fairrec.metrics.reading import read_inputs
 from fairrec.scoring.model import FunctionModel
 from tests.counts.small_counts import BY, tables
+from tests.grouped_options import group_options
 
 
 def score(users, items):
@@ -51,17 +52,19 @@ def test_a_function_is_a_model():
 
 
 def test_parts_are_scored_as_the_whole(candidates, monkeypatch):
-    whole = fairrec.audit(**candidates, scorer=score, permutations=50)
+    whole = fairrec.audit(**group_options(**candidates, scorer=score, permutations=50))
     monkeypatch.setattr(count, "open_parts", partial(open_parts, n_rows=900))
     monkeypatch.setattr(audit, "is_large", lambda *_: True)
-    found = fairrec.audit(**candidates, scorer=score, permutations=50)
+    found = fairrec.audit(**group_options(**candidates, scorer=score, permutations=50))
     for name, about in whole.metrics.items():
         assert found.metrics[name].mean == pytest.approx(about.mean, rel=1e-12)
         assert found.metrics[name].gap == pytest.approx(about.gap)
     assert found.per_user_parts.collect().height == whole.per_user.height
     # a search is not of everyone, and stays as it is
     some = fairrec.audit(
-        **candidates, scorer=score, search=fairrec.SearchOptions("adaptive", budget_users=300)
+        **group_options(
+            **candidates, scorer=score, search=fairrec.Search("adaptive", budget_users=300)
+        )
     )
     assert some.summary.search.users_scored == 300
     assert isinstance(found.per_user_parts, pl.LazyFrame)
@@ -69,10 +72,10 @@ def test_parts_are_scored_as_the_whole(candidates, monkeypatch):
 
 def test_workers_have_nothing_to_do_in_a_search(candidates):
     with pytest.raises(InputError, match="A search scores few users"):
-        fairrec.audit(**candidates, scorer=score, search="adaptive", engine="ray")
+        fairrec.audit(**group_options(**candidates, scorer=score, search="adaptive", engine="ray"))
 
 
 def test_an_endpoint_is_not_asked_by_workers(candidates):
     endpoint = fairrec.Endpoint("http://127.0.0.1:9/v2/models/ranker")
     with pytest.raises(InputError, match="asked by one process"):
-        fairrec.audit(**candidates, scorer=endpoint, engine="ray")
+        fairrec.audit(**group_options(**candidates, scorer=endpoint, engine="ray"))

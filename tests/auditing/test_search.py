@@ -13,6 +13,7 @@ from fairrec.groups.grouping import EVERYONE
 from fairrec.search.searcher import SEARCHERS, Task, searcher
 from fairrec.search.searchers.listed import ListedGroups
 from tests.builders import make_tables
+from tests.grouped_options import group_options
 
 
 @pytest.fixture
@@ -35,7 +36,7 @@ def audit(search: str, **options: Any) -> fairrec.AuditResult:
     tables = make_tables()
     given = {"users": tables.users, "by": "gender,member", "metrics": "auc"}
     given |= {"permutations": 19, "min_support": 1}
-    return fairrec.audit(tables.predictions, **{**given, **options}, search=search)
+    return fairrec.audit(tables.predictions, **group_options(**{**given, **options}, search=search))
 
 
 @pytest.mark.parametrize("alpha", [0.05, 0.2])

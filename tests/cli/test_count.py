@@ -105,7 +105,9 @@ def test_what_does_not_go_together_is_refused(files, words, message):
 
 def test_small_cells_are_merged_on_request(files):
     assert counting(files, "--min-shown", "30").exit_code == 0
-    result = fairrec.audit(counts=files / "counts.parquet", permutations=0)
+    result = fairrec.audit(
+        counts=files / "counts.parquet", statistics=fairrec.Statistics(permutations=0)
+    )
     assert any("(other)" in note for note in result.summary.warnings)
 
 

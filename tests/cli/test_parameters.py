@@ -9,12 +9,14 @@ import typer
 from typer.testing import CliRunner
 
 import fairrec
-from fairrec.cli.parameters import FieldsOf, Given, Here, SectionedCommand, takes_options
+from fairrec.cli.parameters import Flags, Given, Here, typer_command
+from fairrec.cli.sections import SectionedCommand
 from fairrec.cli.shared import DebugOption
 from fairrec.commands import app as fairrec_app
 from fairrec.core.errors import InputError
-from fairrec.core.kinds import NAMES, SWITCH, TEXT, number, pairs, whole
-from fairrec.core.options import Option, Options, spelled
+from fairrec.core.option_types import NAMES, SWITCH, TEXT, pairs, whole
+from fairrec.core.options import Option, Options, spell
+from fairrec.report.words import number
 from fairrec.scoring.protocols import PROTOCOLS
 
 Place = Annotated[str, Option(TEXT, "Where", "Route", default="here")]
@@ -38,18 +40,18 @@ class Journey(Options):
 SEEN: list[dict[str, Any]] = []
 
 
-@takes_options
+@typer_command
 def travel(
     *,
     who: Annotated[str, typer.Argument(help="Traveller.")],
-    journey: Annotated[Given, FieldsOf(Journey, without=("speed",))],
+    journey: Annotated[Given, Flags(Journey, without=("speed",))],
     pace: Annotated[float | None, Option(number(above=0), "Steps a second")] = 1.5,
     debug: DebugOption = False,
 ) -> None:
     """Travel."""
     SEEN.append({"who": who, "journey": Journey(**journey), "pace": pace})
     if who == "nobody":
-        raise InputError(f"Nobody cannot travel. Leave out {spelled('n_days')}.")
+        raise InputError(f"Nobody cannot travel. Leave out {spell('n_days')}.")
 
 
 app = typer.Typer(rich_markup_mode=None, add_completion=False)
@@ -99,7 +101,7 @@ def test_errors_of_the_command_itself_are_said_in_words_too():
     assert ran.exit_code == 2
     assert ran.stderr == "InputError: Nobody cannot travel. Leave out --days.\n"
     # and only while a command runs
-    assert spelled("n_days") == "n_days"
+    assert spell("n_days") == "n_days"
 
 
 def test_help_says_what_is_declared_under_its_headings():
@@ -161,10 +163,10 @@ def test_an_option_stands_under_a_fitting_heading_with_what_is_registered(comman
 
 
 def test_the_heading_and_the_default_of_an_option_may_be_others_in_a_command():
-    @takes_options
+    @typer_command
     def rest(
         *,
-        journey: Annotated[Given, FieldsOf(Journey, panels={"n_days": "Rest"})],
+        journey: Annotated[Given, Flags(Journey, panels={"n_days": "Rest"})],
         place: Annotated[Place, Here("Rest", default="home, or {}")] = "",
         debug: DebugOption = False,
     ) -> None:

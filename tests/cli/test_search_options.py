@@ -5,7 +5,7 @@ import pytest
 from fairrec.auditing.model_options import search_options
 from fairrec.core.errors import InputError
 from fairrec.core.options import from_command_line
-from fairrec.search.options import SearchOptions
+from fairrec.search.options import Search
 
 
 def test_without_a_search_there_is_none():
@@ -14,7 +14,7 @@ def test_without_a_search_there_is_none():
 
 def test_what_is_given_about_a_search_is_taken():
     found = search_options("testsgd", {"budget_users": 9, "hyper": {"theta": 0.02}})
-    assert found == SearchOptions("testsgd", budget_users=9, hyper={"theta": 0.02})
+    assert found == Search("testsgd", budget_users=9, hyper={"theta": 0.02})
 
 
 @pytest.mark.parametrize(

@@ -147,5 +147,10 @@ def test_a_folder_or_a_dead_link_by_the_name_of_settings_is_told(here: Path):
 def test_other_commands_and_python_find_no_settings(here: Path):
     (here / "fairrec.toml").write_text("not = a = setting")
     assert run_here("list", "metrics").code == 0
-    found = fairrec.audit("predictions.parquet", users="users.parquet", by="gender", permutations=0)
+    found = fairrec.audit(
+        "predictions.parquet",
+        users="users.parquet",
+        by="gender",
+        statistics=fairrec.Statistics(permutations=0),
+    )
     assert found.summary.settings is None

@@ -9,6 +9,7 @@ from fairrec.comparison.compare import audit_differences
 from tests.builders import make_tables
 from tests.compared_audits import audited, users_table
 from tests.end_to_end.command_line import write_tables
+from tests.grouped_options import group_options
 
 USERS = users_table()
 
@@ -54,7 +55,9 @@ def test_tables_are_told_by_their_checksums(tmp_path, monkeypatch):
         monkeypatch.chdir(folder)
         write_tables(folder, make_tables(seed=seed)._replace(users=make_tables().users))
         options = {"by": "gender", "metrics": "mrr", "permutations": 9}
-        audits.append(fairrec.audit("predictions.parquet", users="users.parquet", **options))
+        audits.append(
+            fairrec.audit("predictions.parquet", **group_options(users="users.parquet", **options))
+        )
     found = differing(*audits)
     sums = [audit.summary.inputs["predictions"].sha256[:12] for audit in audits]
     assert found["checksum of predictions"] == tuple(sums)

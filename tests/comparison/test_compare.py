@@ -15,6 +15,7 @@ from fairrec.metrics.direction import harm
 from fairrec.statistics.intervals import Interval
 from fairrec.statistics.verdict import group_outcomes, harm_interval, is_shown_worse
 from tests.compared_audits import audited, users_table
+from tests.grouped_options import group_options
 from tests.mitigation.planted import mitigate, planted
 
 USERS = users_table()
@@ -197,7 +198,9 @@ def test_nothing_in_common_is_an_error(base):
     with pytest.raises(InputError, match=r"no attribute in common .* base has plan, city"):
         fairrec.compare(base, audited(by_age, by=["age:100"]))
     values = pl.DataFrame({"user_id": USERS["user_id"], "likes": range(600)})
-    likes = fairrec.audit(values=values, users=USERS, by="plan", permutations=0)
+    likes = fairrec.audit(
+        values=values, users=USERS, by="plan", statistics=fairrec.Statistics(permutations=0)
+    )
     with pytest.raises(InputError, match="no metric in common"):
         fairrec.compare(base, likes)
     renamed = USERS.with_columns(plan="my " + pl.col("plan"), city="in " + pl.col("city"))
@@ -264,7 +267,7 @@ def grouped(plans, clicks, ids=None, **options):
     users = pl.DataFrame({"user_id": ids, "plan": plans})
     values = pl.DataFrame({"user_id": ids, "clicks": clicks})
     how = {"by": "plan", "better": "clicks=higher", "permutations": 50}
-    return fairrec.audit(values=values, users=users, **{**how, **options})
+    return fairrec.audit(**group_options(values=values, users=users, **{**how, **options}))
 
 
 def gated(base, candidate, tolerance, **require):
@@ -386,7 +389,13 @@ def shown(seed: int, less: float = 0.0, n_users: int = 2_000):
     lists = np.argsort(-(popularity + rng.gumbel(size=(n_users, 120))), axis=1)[:, :5]
     recommended = pl.DataFrame({"user_id": range(n_users), "item_id": lists.tolist()})
     items = pl.DataFrame({"item_id": range(120), "kind": kind})
-    return fairrec.audit(recommended, items=items, side="items", by="kind", permutations=0)
+    return fairrec.audit(
+        recommended,
+        items=items,
+        tables=fairrec.Tables(side="items"),
+        by="kind",
+        statistics=fairrec.Statistics(permutations=0),
+    )
 
 
 def test_items_are_compared_by_how_far_users_may_put_them_off():

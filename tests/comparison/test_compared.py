@@ -9,6 +9,7 @@ import pytest
 from benchmarks.statistics.comparison import STUDIES
 from scipy.special import stdtrit
 
+from fairrec import Engine
 from fairrec.comparison.paired_audits import (
     LOSSES,
     ComparedGroups,
@@ -51,7 +52,7 @@ def test_a_claim_about_comparisons_holds_over_many_worlds(world, n_worlds):
 def grouping_of(*sizes: int) -> Grouping:
     codes = np.repeat(np.arange(len(sizes)), sizes).astype(np.int32)
     attribute = Attribute("who", codes, tuple("abcdef"[: len(sizes)]))
-    return Grouping.of((attribute,), AuditOptions(depth=1, min_support=1, threads=1))
+    return Grouping.of((attribute,), AuditOptions(depth=1, min_support=1, engine=Engine(threads=1)))
 
 
 def compared(change, *sizes, higher_is_better=True, bounds=None, alpha=0.05) -> ComparedGroups:

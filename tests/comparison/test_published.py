@@ -64,7 +64,13 @@ def test_items_that_vary_hide_no_change_that_other_users_show():
         ranked = np.argsort(-(popularity + rng.gumbel(size=(400, 60))), axis=1)[:, :5]
         lists = pl.DataFrame({"user_id": range(400), "item_id": ranked.tolist()})
         items = pl.DataFrame({"item_id": range(60), "made": ["here", "abroad"] * 30})
-        return fairrec.audit(lists, items=items, side="items", by="made", permutations=20)
+        return fairrec.audit(
+            lists,
+            items=items,
+            tables=fairrec.Tables(side="items"),
+            by="made",
+            statistics=fairrec.Statistics(permutations=20),
+        )
 
     before, same, less = shown(1, 0), shown(2, 0), shown(3, 1.5)
     told = published_groups(in_common(before, less), before, less)["exposure@5"]

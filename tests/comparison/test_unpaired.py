@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from fairrec import Engine
 from fairrec.comparison.paired_audits import cut_off, levels_of
 from fairrec.core.audit_options import AuditOptions
 from fairrec.groups.grouping import Grouping
@@ -24,7 +25,8 @@ from fairrec.statistics.unpaired import (
 ALPHA = 0.1
 CODES = np.repeat(np.arange(5), [12, 40, 40, 200, 200]).astype(np.int32)
 GROUPING = Grouping.of(
-    (Attribute("who", CODES, (*"abcde",)),), AuditOptions(depth=1, min_support=1, threads=1)
+    (Attribute("who", CODES, (*"abcde",)),),
+    AuditOptions(depth=1, min_support=1, engine=Engine(threads=1)),
 )
 N, DEPTH = len(CODES), GROUPING.lattice.depth
 KINDS = {

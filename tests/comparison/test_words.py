@@ -145,7 +145,9 @@ def test_values_that_change_places_are_not_the_same():
     users = users_table()
     by_place = [pl.Series("clicks", [(i + one) % 2 for i in range(users.height)]) for one in (0, 1)]
     swapped = [
-        fairrec.audit(values=users.with_columns(one), by="plan", better="clicks=higher")
+        fairrec.audit(
+            values=users.with_columns(one), by="plan", tables=fairrec.Tables(better="clicks=higher")
+        )
         for one in by_place
     ]
     said = headline(fairrec.compare(*swapped).summary)

@@ -9,6 +9,7 @@ import polars as pl
 
 import fairrec
 from fairrec.result.audit_result import AuditResult
+from tests.grouped_options import group_options
 
 
 def two_sided(n_users: int = 400, seed: int = 0) -> dict[str, pl.DataFrame]:
@@ -30,10 +31,10 @@ def two_sided(n_users: int = 400, seed: int = 0) -> dict[str, pl.DataFrame]:
 def audit_users(**options: Any) -> AuditResult:
     given = {"by": "gender", "permutations": 99, **two_sided(), **options}
     del given["items"]
-    return fairrec.audit(**given)
+    return fairrec.audit(**group_options(**given))
 
 
 def audit_items(**options: Any) -> AuditResult:
     given = {"by": "kind", "permutations": 99, **two_sided(), **options}
     del given["users"]
-    return fairrec.audit(**given, side="items")
+    return fairrec.audit(**group_options(**given, side="items"))

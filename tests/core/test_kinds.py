@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from fairrec.core.kinds import (
+from fairrec.core.option_types import (
     FILE,
     NAMES,
     SWITCH,
@@ -14,13 +14,13 @@ from fairrec.core.kinds import (
     UnfitError,
     as_data,
     memory_size,
-    number,
     one_of,
     pairs,
-    percentage,
+    parse_percentage,
     share_or_users,
     whole,
 )
+from fairrec.report.words import number
 
 REFUSED = (TypeError, ValueError, OverflowError)
 
@@ -85,7 +85,7 @@ def test_neither_a_share_nor_a_number_of_users(given):
 @pytest.mark.parametrize("text", ["0%", "100.1%", "1,5%", "5", "%", "-1%", "1e1%"])
 def test_what_is_no_percentage_is_refused(text: str):
     with pytest.raises(ValueError, match=r"^$"):
-        percentage(text)
+        parse_percentage(text)
 
 
 def test_a_word_or_nothing_may_be_taken_too():

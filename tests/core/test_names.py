@@ -2,30 +2,30 @@ from __future__ import annotations
 
 import pytest
 
-from fairrec.core.kinds import UnfitError, names_in, pairs_in
+from fairrec.core.option_types import UnfitError, split_names, split_pairs
 
 
 def test_text_is_split_at_commas_and_a_sequence_is_taken_as_it_is():
-    assert names_in("a, b,,c ,") == ["a", "b", "c"]
-    assert names_in(["a, b", " c", ""]) == ["a, b", "c"]
+    assert split_names("a, b,,c ,") == ["a", "b", "c"]
+    assert split_names(["a, b", " c", ""]) == ["a, b", "c"]
 
 
 def test_a_comma_in_brackets_belongs_to_the_name():
     text = "share@5[pay=a, b],ndcg@5, mean@3[x]"
-    assert names_in(text) == ["share@5[pay=a, b]", "ndcg@5", "mean@3[x]"]
-    assert pairs_in("share@5[pay=a, b]=higher,c=d") == {"share@5[pay=a, b]": "higher", "c": "d"}
+    assert split_names(text) == ["share@5[pay=a, b]", "ndcg@5", "mean@3[x]"]
+    assert split_pairs("share@5[pay=a, b]=higher,c=d") == {"share@5[pay=a, b]": "higher", "c": "d"}
     # only where they are closed
-    assert names_in("a[b, c, d]e]") == ["a[b, c, d]e]"] and names_in("a[b,c") == ["a[b", "c"]
+    assert split_names("a[b, c, d]e]") == ["a[b, c, d]e]"] and split_names("a[b,c") == ["a[b", "c"]
 
 
 def test_a_value_may_have_the_mark_that_ends_its_name():
-    assert pairs_in("user_id=a=b") == {"user_id": "a=b"}
+    assert split_pairs("user_id=a=b") == {"user_id": "a=b"}
 
 
 def test_a_mapping_is_copied():
     given = {"a": "b"}
-    assert pairs_in(given) == given
-    assert pairs_in(given) is not given
+    assert split_pairs(given) == given
+    assert split_pairs(given) is not given
 
 
 @pytest.mark.parametrize(
@@ -33,5 +33,5 @@ def test_a_mapping_is_copied():
 )
 def test_what_is_no_pair_or_names_a_thing_twice_is_told(text: str, part: str):
     with pytest.raises(UnfitError) as caught:
-        pairs_in(text)
+        split_pairs(text)
     assert caught.value.part == part

@@ -9,25 +9,24 @@ import polars as pl
 import pytest
 
 import fairrec
-from fairrec.auditing.options import CounterfactualOptions
-from fairrec.core.audit_options import AboutOptions, AuditOptions
+from fairrec.core.audit_options import About, AuditOptions, Engine
 from fairrec.core.errors import InputError
-from fairrec.core.kinds import pairs, whole
+from fairrec.core.option_types import pairs, whole
 from fairrec.core.options import (
     Blank,
     Option,
     Options,
-    changed,
-    declared,
-    defaults,
     documented,
     from_command_line,
-    spelled,
+    list_changed,
+    list_defaults,
+    list_options,
+    spell,
 )
-from fairrec.counts.options import EngineOptions
+from fairrec.counterfactuals.options import CounterfactualOptions
 from fairrec.inputs.table_options import TableOptions
 from fairrec.mitigation.options import MitigationOptions
-from fairrec.search.options import SearchOptions
+from fairrec.search.options import Search
 
 
 @dataclass(frozen=True)
@@ -40,7 +39,7 @@ class Trip(Options):
 
     def check(self) -> None:
         if self.n_days > 9 and not self.packed:
-            raise InputError(f"{spelled('n_days', self.n_days)} needs {spelled('packed')}.")
+            raise InputError(f"{spell('n_days', self.n_days)} needs {spell('packed')}.")
 
 
 def test_values_are_read_when_the_options_are_made_and_when_they_are_replaced():
@@ -68,11 +67,11 @@ def test_options_are_spelled_as_on_the_way_in():
             Trip.of(n_days="many")
         # errors are worded in worker threads too
         with ThreadPoolExecutor(1) as pool:
-            assert pool.submit(spelled, "n_days").result() == "--days"
-        assert spelled("by", ["a", "b"]) == "--by a,b"
-        assert spelled("per_user", True) == "--per-user"
-    assert spelled("by", ["a", "b"]) == "by=['a', 'b']"
-    assert spelled("per_user", True) == "per_user=True"
+            assert pool.submit(spell, "n_days").result() == "--days"
+        assert spell("by", ["a", "b"]) == "--by a,b"
+        assert spell("per_user", True) == "--per-user"
+    assert spell("by", ["a", "b"]) == "by=['a', 'b']"
+    assert spell("per_user", True) == "per_user=True"
 
 
 def test_what_a_terminal_would_act_on_is_escaped():
@@ -82,8 +81,8 @@ def test_what_a_terminal_would_act_on_is_escaped():
 
 
 def test_options_are_known_by_what_is_declared():
-    assert [*declared(Trip)] == ["n_days", "packed"]
-    assert defaults(Trip) == {"n_days": 3, "packed": None, "note": ""}
+    assert [*list_options(Trip)] == ["n_days", "packed"]
+    assert list_defaults(Trip) == {"n_days": 3, "packed": None, "note": ""}
     assert [field.name for field in fields(Trip)] == ["n_days", "packed", "note"]
     assert "    n_days : How long (a whole number from 1)" in Trip.__doc__.splitlines()
 
@@ -96,7 +95,7 @@ def test_a_docstring_is_filled_with_what_is_declared():
         Parameters
         ----------
         n_days, packed : see Trip
-        pace : as declared
+        pace : as list_options
         """
 
     lines = [line.strip() for line in travel.__doc__.splitlines()]
@@ -109,7 +108,7 @@ def test_a_signature_shows_plain_types():
     assert str(inspect.signature(Trip)) == (
         "(n_days: int = 3, packed: dict[str, int] | None = None, note: str = '') -> None"
     )
-    assert "Annotated" not in str(inspect.signature(SearchOptions))
+    assert "Annotated" not in str(inspect.signature(Search))
 
 
 def test_the_options_of_a_base_are_options_too():
@@ -119,7 +118,7 @@ def test_the_options_of_a_base_are_options_too():
 
         seat: Annotated[int, Option(whole(1), "Row")] = 1
 
-    assert [*declared(Flight)] == ["n_days", "packed", "seat"]
+    assert [*list_options(Flight)] == ["n_days", "packed", "seat"]
     with pytest.raises(InputError, match="invalid n_days"):
         Flight(n_days=0)
 
@@ -138,17 +137,17 @@ def test_a_docstring_says_a_default_that_is_no_value():
 
 def test_what_the_reader_fills_in_is_a_word_on_the_command_line_and_dots_from_python():
     blanks = {"items": Blank("FILE"), "columns": {"label": Blank("NAME")}}
-    written = [spelled(name, value) for name, value in blanks.items()]
+    written = [spell(name, value) for name, value in blanks.items()]
     assert written == ["items=...", "columns={'label': ...}"]
     with from_command_line():
-        written = [spelled(name, value) for name, value in blanks.items()]
+        written = [spell(name, value) for name, value in blanks.items()]
     assert written == ["--items FILE", "--columns label=NAME"]
 
 
 def test_a_switch_that_is_off_is_spelled_as_such():
-    assert spelled("report", False) == "report=False"
+    assert spell("report", False) == "report=False"
     with from_command_line():
-        assert spelled("report", False) == "--no-report"
+        assert spell("report", False) == "--no-report"
 
 
 def test_commands_that_overlap_in_threads_leave_no_trace():
@@ -156,15 +155,15 @@ def test_commands_that_overlap_in_threads_leave_no_trace():
     first.__enter__()
     second.__enter__()
     first.__exit__(None, None, None)
-    assert spelled("n_days") == "--days"
+    assert spell("n_days") == "--days"
     second.__exit__(None, None, None)
-    assert spelled("n_days") == "n_days"
+    assert spell("n_days") == "n_days"
 
 
 def test_options_that_were_changed_are_told_from_those_that_say_the_same():
     table = pl.DataFrame({"user_id": [1]})
-    said = TableOptions.of(users=table, by="age", missing_lists="zero", metrics="auc")
-    assert [*changed(said)] == ["users", "by", "metrics"]
+    said = TableOptions(users=table, by="age", missing_lists="zero", metrics="auc")
+    assert [*list_changed(said)] == ["users", "by", "metrics"]
 
 
 def test_a_call_names_an_option_once_in_its_signature():
@@ -179,20 +178,20 @@ def test_a_call_names_an_option_once_in_its_signature():
 @pytest.mark.parametrize(
     ("function", "options", "without"),
     [
-        (fairrec.audit, (AuditOptions, AboutOptions, TableOptions, EngineOptions), ()),
+        (fairrec.audit, (AuditOptions, About, TableOptions, Engine), ()),
         (
             fairrec.counterfactual,
-            (AuditOptions, AboutOptions, CounterfactualOptions),
+            (AuditOptions, About, CounterfactualOptions),
             (),
         ),
         (
             fairrec.mitigate,
-            (AuditOptions, AboutOptions, MitigationOptions),
+            (AuditOptions, About, MitigationOptions),
             ("tolerance", "max_undefined", "top"),
         ),
     ],
 )
 def test_a_conductor_takes_every_option_that_it_reads_from_its_call(function, options, without):
     taken = inspect.signature(function).parameters
-    declared_ = [name for one in options for name in declared(one)]
+    declared_ = [name for one in options for name in list_options(one)]
     assert [name for name in declared_ if name not in taken] == [*without]

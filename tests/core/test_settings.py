@@ -14,13 +14,14 @@ from hypothesis import strategies as st
 
 from fairrec.core.audit_options import AuditOptions
 from fairrec.core.errors import FairRecError, InputError, UnknownNameError
-from fairrec.core.kinds import FILE, NAMES, TABLE, Kind, pairs, percentage, whole
-from fairrec.core.options import Option, Options, declared, from_command_line
-from fairrec.core.settings import MOST_BYTES, checksum_of, read_settings
+from fairrec.core.option_types import FILE, NAMES, TABLE, pairs, parse_percentage, whole
+from fairrec.core.options import Option, Options, from_command_line, list_options
+from fairrec.core.saved_files import Kind
+from fairrec.core.settings import MOST_BYTES, compute_checksum, read_settings
 
 
 def _own_share(given: Any) -> float:
-    return percentage(given) if isinstance(given, str) else float(given)
+    return parse_percentage(given) if isinstance(given, str) else float(given)
 
 
 def _never(given: Any) -> Any:
@@ -38,7 +39,7 @@ class Trip(Options):
     people: Annotated[Any, Option(TABLE, "Who")] = None
 
 
-KNOWN = declared(Trip)
+KNOWN = list_options(Trip)
 
 
 def written(folder: Path, text: str | bytes, name: str = "fairrec.toml") -> Path:
@@ -154,7 +155,7 @@ def test_a_whole_number_of_any_size_is_a_number_and_not_of_every_size_is_read(tm
     assert said.startswith("is no TOML (Exceeds the limit")
     huge = written(tmp_path, f"alpha = {10**400}")
     with pytest.raises(InputError, match=r"invalid 'alpha': expected a number from 0\.0001 to 0.5"):
-        read_settings(huge, declared(AuditOptions))
+        read_settings(huge, list_options(AuditOptions))
 
 
 def test_an_error_of_the_option_itself_names_the_file_too(tmp_path):
@@ -241,7 +242,7 @@ def test_the_table_of_a_plan_is_no_setting(tmp_path):
 
 def test_the_checksum_is_of_what_is_said_and_not_of_how(tmp_path):
     def of(text: str) -> str:
-        return checksum_of(read_settings(written(tmp_path, text), KNOWN).content)
+        return compute_checksum(read_settings(written(tmp_path, text), KNOWN).content)
 
     first = of('n_days = 2\nthrough = ["a"]\n[plan]\nn = 1\nchecksum = "x"')
     assert len(first) == 64
@@ -270,7 +271,7 @@ def test_any_bytes_are_read_or_refused_in_words(tmp_path_factory, data):
 def test_options_may_stand_under_audit_beside_a_policy(tmp_path: Path):
     file = tmp_path / "fairrec.toml"
     file.write_text('n_days = 2\n[audit]\nthrough = "Rome"\n[[rule]]\nmetric = "x"\n[require]\n')
-    assert read_settings(file, declared(Trip)).values == {"n_days": 2, "through": ("Rome",)}
+    assert read_settings(file, list_options(Trip)).values == {"n_days": 2, "through": ("Rome",)}
 
 
 @pytest.mark.parametrize(
@@ -285,4 +286,4 @@ def test_options_under_audit_that_are_none_are_refused(tmp_path: Path, text, say
     file = tmp_path / "fairrec.toml"
     file.write_text(text)
     with pytest.raises(FairRecError, match=says):
-        read_settings(file, declared(Trip))
+        read_settings(file, list_options(Trip))

@@ -9,6 +9,7 @@ import numpy as np
 import polars as pl
 
 import fairrec
+from tests.grouped_options import group_options
 
 N_USERS = 600
 N_ITEMS = 12
@@ -98,4 +99,6 @@ def flipped(scorer: Any = direct, **given: Any) -> fairrec.CounterfactualResult:
         "permutations": 199,
     }
     candidates = given.pop("candidates", world.candidates)
-    return fairrec.counterfactual(candidates, scorer=scorer, **{**defaults, **given})
+    return fairrec.counterfactual(
+        candidates, **group_options(scorer=scorer, **{**defaults, **given})
+    )

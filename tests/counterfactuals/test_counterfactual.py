@@ -85,14 +85,22 @@ def test_the_call_that_is_told_repeats_it():
 def test_a_run_is_asked_with_attributes_changed_and_all_else_equal(tmp_path: Path):
     folder = small_run(tmp_path)
     found = fairrec.counterfactual(
-        run=folder, attribute="gender", metrics="changed@5,ndcg@5", min_support=1, permutations=0
+        run=folder,
+        attribute="gender",
+        metrics="changed@5,ndcg@5",
+        min_support=1,
+        statistics=fairrec.Statistics(permutations=0),
     )
     assert found.summary.model == "The run run"
     assert found.summary.command.startswith("fairrec.counterfactual(run='run', metrics=")
     assert "run" in found.audit.summary.inputs
     assert found.summary.paid.users == 2 * found.summary.n_users
     same = fairrec.counterfactual(
-        run=folder, other_model=folder, metrics="changed@5", min_support=1, permutations=0
+        run=folder,
+        other_model=folder,
+        metrics="changed@5",
+        min_support=1,
+        statistics=fairrec.Statistics(permutations=0),
     )
     assert same.summary.affected.n_affected == 0
 

@@ -29,7 +29,12 @@ def test_values_equal_two_audits_with_the_attribute_swapped():
             return direct(user_ids, item_ids, gender[user_ids], None)
 
         result = fairrec.audit(
-            world.candidates, users=users, by="age", metrics="mrr@3", scorer=score, permutations=0
+            world.candidates,
+            users=users,
+            by="age",
+            metrics="mrr@3",
+            scorer=score,
+            statistics=fairrec.Statistics(permutations=0),
         )
         return result.per_user.sort("user_id")["mrr@3"]
 

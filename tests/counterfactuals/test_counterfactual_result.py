@@ -96,10 +96,10 @@ def test_who_changes_more_is_not_called_served_worse():
         users=users,
         by="age",
         scorer=score,
-        features="users:gender,age",
+        sample=fairrec.Sample(features="users:gender,age"),
         attribute="gender",
         metrics="changed@5",
-        permutations=199,
+        statistics=fairrec.Statistics(permutations=199),
     )
     overview = build_view(found.audit.summary).overview
     assert overview.headline.startswith("age=20 is changed more: share")

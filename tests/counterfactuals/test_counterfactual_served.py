@@ -188,8 +188,8 @@ def test_a_ledger_of_another_onnx_file_is_refused(tmp_path: Path):
             attribute="age",
             reference={"age": int(USERS["age"][0])},
             metrics="auc",
-            permutations=0,
-            ledger=tmp_path / "l",
+            statistics=fairrec.Statistics(permutations=0),
+            sample=fairrec.Sample(ledger=tmp_path / "l"),
         )
 
     tastes = np.ones((USERS.height, 3), dtype=np.float32)

@@ -18,6 +18,7 @@ from tests.counterfactuals.flipped_world import (
     flipped,
     people,
 )
+from tests.grouped_options import group_options
 
 
 def test_a_proxy_is_not_seen_and_the_page_says_so_beside_the_audit():
@@ -66,10 +67,12 @@ def test_means_before_and_after_are_of_the_same_users():
     found = flipped(direct, **given)
     before = fairrec.audit(
         people().candidates,
-        users=people().users,
-        by="gender",
-        scorer=FunctionModel(direct, features="users:gender,town"),
-        **given,
+        **group_options(
+            users=people().users,
+            by="gender",
+            scorer=FunctionModel(direct, features="users:gender,town"),
+            **given,
+        ),
     ).per_user["mean@1[price]"]
     change = found.audit.per_user["mean@1[price]_change"]
     assert change.null_count() > before.null_count() > 0

@@ -8,6 +8,7 @@ import numpy as np
 import polars as pl
 
 import fairrec
+from tests.grouped_options import group_options
 
 BY = "gender,age:20,country"
 
@@ -69,4 +70,4 @@ def halves(given: dict[str, Any]) -> list[dict[str, Any]]:
 
 
 def counts_of(given: dict[str, Any], **options: Any) -> fairrec.Counts:
-    return fairrec.count(**given, **options)
+    return fairrec.count(**group_options(**given, **options))

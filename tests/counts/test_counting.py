@@ -7,13 +7,14 @@ import pytest
 from fairrec.core.errors import InputError
 from fairrec.core.version import __version__
 from tests.counts.small_counts import counts_of, tables
+from tests.grouped_options import group_options
 
 
 def slow_counts(given, metric):
     """Every user by itself, in plain Python."""
     import fairrec
 
-    users = fairrec.audit(**given, permutations=0).per_user
+    users = fairrec.audit(**group_options(**given, permutations=0)).per_user
     found: dict[tuple, list[float]] = {}
     for row in users.iter_rows(named=True):
         key = (row["gender"], row["age"], row["country"], row[metric])

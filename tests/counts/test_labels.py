@@ -13,7 +13,7 @@ def part(column: pl.Series, by: str = "age") -> fairrec.Counts:
     table = pl.DataFrame(
         {"user_id": np.arange(len(column)), "age": column, "clicked": np.arange(len(column)) % 2}
     )
-    return fairrec.count(values=table, by=by, better="clicked=higher")
+    return fairrec.count(values=table, by=by, tables=fairrec.Tables(better="clicked=higher"))
 
 
 def labels(counts: fairrec.Counts) -> list[str]:

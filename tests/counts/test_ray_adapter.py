@@ -11,11 +11,11 @@ from typing import Any
 import numpy as np
 import pytest
 
+from fairrec.core.audit_options import Engine
 from fairrec.core.errors import InputError, PartError
 from fairrec.core.options import from_command_line
 from fairrec.counts import ray_adapter
 from fairrec.counts.executor import LocalExecutor, fold, open_executor
-from fairrec.counts.options import EngineOptions
 from fairrec.counts.ray_adapter import N_ATTEMPTS, RayExecutor
 from tests.counts.pieces import (
     Noted,
@@ -58,7 +58,7 @@ def nodes() -> Iterator[Any]:
 
 @pytest.fixture(scope="module")
 def executor(nodes: Any) -> Iterator[RayExecutor]:
-    with open_executor(EngineOptions(engine="ray", address=nodes.address)) as joined:
+    with open_executor(Engine(engine="ray", address=nodes.address)) as joined:
         yield joined
 
 

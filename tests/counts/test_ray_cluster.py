@@ -8,10 +8,10 @@ from types import SimpleNamespace
 
 import pytest
 
+from fairrec.core.audit_options import Engine
 from fairrec.core.errors import InputError
 from fairrec.core.options import from_command_line
 from fairrec.counts.executor import open_executor
-from fairrec.counts.options import EngineOptions
 from fairrec.counts.ray_adapter import RayExecutor
 
 pytestmark = pytest.mark.slow
@@ -24,7 +24,7 @@ def run_python(code: str) -> subprocess.CompletedProcess[str]:
 
 
 def join(address: str) -> None:
-    with open_executor(EngineOptions(engine="ray", address=address)):
+    with open_executor(Engine(engine="ray", address=address)):
         pass
 
 
@@ -62,7 +62,7 @@ with socket.socket() as listening:
     listening.listen()
     address = "127.0.0.1:%d" % listening.getsockname()[1]
     try:
-        executor.open_executor(options.EngineOptions(engine="ray", address=address))
+        executor.open_executor(options.Engine(engine="ray", address=address))
     except ValueError as error:
         print(error)
 """
@@ -78,20 +78,20 @@ def test_what_answers_and_is_no_ray_is_not_waited_for():
 STARTED = """
 import os
 from fairrec.counts.executor import open_executor
-from fairrec.counts.options import EngineOptions
+from fairrec.counts.options import Engine
 from tests.counts.pieces import pieces, squared
 
 os.environ.pop("RAY_ADDRESS", None)
-with open_executor(EngineOptions(engine="ray", workers=1)) as executor:
+with open_executor(Engine(engine="ray", workers=1)) as executor:
     import ray
     print([*executor.map(squared, pieces(3))], ray.cluster_resources()["CPU"])
     print(os.environ["RAY_USAGE_STATS_ENABLED"])
     # a program that has joined one keeps it
-    with open_executor(EngineOptions(engine="ray")) as same:
+    with open_executor(Engine(engine="ray")) as same:
         print([*same.map(squared, pieces(2))])
     print(ray.is_initialized())
     try:
-        with open_executor(EngineOptions(engine="ray", address="auto")):
+        with open_executor(Engine(engine="ray", address="auto")):
             pass
     except ValueError as error:
         print(error)
@@ -119,7 +119,7 @@ def test_a_start_that_fails_is_said_in_words(monkeypatch):
     monkeypatch.delenv("RAY_ADDRESS", raising=False)
     with (
         pytest.raises(InputError, match=r"could not be started here .*timed out during startup"),
-        open_executor(EngineOptions(engine="ray")),
+        open_executor(Engine(engine="ray")),
     ):
         pass
 
@@ -142,7 +142,7 @@ ENDED = """
 import os, signal, threading, time
 from types import SimpleNamespace
 from fairrec.counts.executor import open_executor
-from fairrec.counts.options import EngineOptions
+from fairrec.counts.options import Engine
 
 def end(number, frame):
     raise KeyboardInterrupt
@@ -154,7 +154,7 @@ def slow(part):
 signal.signal(signal.SIGTERM, end)
 parts = [SimpleNamespace(name=name) for name in ("first", "second")]
 try:
-    with open_executor(EngineOptions(engine="ray", workers=1)) as working:
+    with open_executor(Engine(engine="ray", workers=1)) as working:
         for _ in working.map(slow, parts):
             threading.Timer(0.5, os.kill, [os.getpid(), signal.SIGTERM]).start()
 except KeyboardInterrupt:

@@ -7,6 +7,7 @@ import fairrec
 from fairrec.counts.selection import without_small_cells
 from fairrec.inputs.users import OTHER
 from tests.counts.small_counts import counts_of, tables
+from tests.grouped_options import group_options
 
 KEYS = ["gender", "age", "country"]
 
@@ -46,8 +47,8 @@ def test_nothing_is_merged_where_nothing_is_small_or_asked_for():
 
 
 def test_an_audit_says_that_cells_were_merged():
-    counts = fairrec.count(**tables(), min_shown=20)
-    result = fairrec.audit(counts=counts, permutations=0)
+    counts = fairrec.count(**group_options(**tables(), min_shown=20))
+    result = fairrec.audit(counts=counts, statistics=fairrec.Statistics(permutations=0))
     assert any("merged into '(other)'" in note for note in result.summary.warnings)
 
 

@@ -36,7 +36,7 @@ def audited(tmp_path_factory: pytest.TempPathFactory) -> Path:
         users=users,
         by=list(ATTRIBUTES),
         metrics=["auc", "mrr@5"],
-        permutations=199,
+        statistics=fairrec.Statistics(permutations=199),
         min_support=10,
     )
     return result.save(tmp_path_factory.mktemp("audited")) / "report.html"

@@ -19,8 +19,8 @@ def searched() -> AuditResult:
         users=users,
         by=["gender", "age"],
         metrics="mrr@5",
-        permutations=49,
-        search=fairrec.SearchOptions("adaptive", budget_users="20%"),
+        statistics=fairrec.Statistics(permutations=49),
+        search=fairrec.Search("adaptive", budget_users="20%"),
     )
 
 
@@ -37,5 +37,5 @@ def mitigated(woman: str = "F") -> MitigationResult:
         groups="worst:3",
         strength=0.5,
         min_support=5,
-        permutations=19,
+        statistics=fairrec.Statistics(permutations=19),
     )

@@ -29,6 +29,7 @@ from fairrec.counts.merging import merged
 from fairrec.inputs.parts.partition import open_parts
 from tests.auditing.test_audit_counts import differences
 from tests.builders import without_origin
+from tests.grouped_options import group_options
 
 N_TABLES, N_BLOCKS = 200, 10
 FLOATS = (pl.Float64, pl.Float32, pl.Float16)
@@ -292,7 +293,7 @@ def numbers(result: fairrec.AuditResult) -> dict[str, Any]:
 def audited(given: dict[str, Any]) -> dict[str, Any] | str:
     """The result, or why there is none."""
     try:
-        return numbers(fairrec.audit(**given))
+        return numbers(fairrec.audit(**group_options(**given)))
     except fairrec.FairRecError as error:
         return refusal(error)
 
@@ -301,7 +302,9 @@ def counted(given: dict[str, Any]) -> fairrec.Counts | str:
     """The counts behind the result, or why there are none."""
     beside = ("permutations", "min_support")
     try:
-        return fairrec.count(**{name: given[name] for name in given if name not in beside})
+        return fairrec.count(
+            **group_options(**{name: given[name] for name in given if name not in beside})
+        )
     except fairrec.FairRecError as error:
         return refusal(error)
 
@@ -369,7 +372,7 @@ def results(
         yield "as counts", rows_of(merged(counts, disjoint=True)), rows_of(in_parts)
     if seed % 4 == 0:
         options = {name: made.options[name] for name in ("permutations", "min_support", "threads")}
-        found = numbers(fairrec.audit(counts=in_parts, **options))
+        found = numbers(fairrec.audit(**group_options(counts=in_parts, **options)))
         yield "as counts, figures", differences(figures(expected), figures(found)), []
     if seed % 8 == 0:
         with monkeypatch.context() as cut:

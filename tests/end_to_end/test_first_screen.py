@@ -133,7 +133,12 @@ def many(tmp_path_factory):
     group = rng.integers(0, 40, 8000)
     value = rng.normal(size=8000) + np.where(group < 15, -2.0, 0.0)
     users = pl.DataFrame({"user_id": range(8000), "g": group.astype(str), "m": value})
-    result = fairrec.audit(values=users, by="g", better="m=higher", permutations=99)
+    result = fairrec.audit(
+        values=users,
+        by="g",
+        tables=fairrec.Tables(better="m=higher"),
+        statistics=fairrec.Statistics(permutations=99),
+    )
     assert len(result.metrics["m"].findings) == 15
     return result.save(tmp_path_factory.mktemp("many")) / "report.html"
 

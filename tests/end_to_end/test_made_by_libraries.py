@@ -59,11 +59,11 @@ def values(recommendations: object, test: object) -> dict[str, dict[int, float]]
     result = fairrec.audit(
         recommendations,
         test=test,
-        gain="rating",
+        tables=fairrec.Tables(gain="rating"),
         users=USERS,
         by="gender",
         metrics=METRICS,
-        permutations=0,
+        statistics=fairrec.Statistics(permutations=0),
     )
     users = [int(user) for user in result.per_user["user_id"]]
     return {

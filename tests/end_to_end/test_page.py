@@ -71,7 +71,11 @@ def test_names_that_every_object_of_the_browser_has_are_drawn(browser: Any, tmp_
         }
     )
     result = fairrec.audit(
-        values=values, users=users, by=MEMBERS[:3], metrics=MEMBERS[3:], permutations=99
+        values=values,
+        users=users,
+        by=MEMBERS[:3],
+        metrics=MEMBERS[3:],
+        statistics=fairrec.Statistics(permutations=99),
     )
     opened = Opened(browser, result.save(tmp_path / "members") / "report.html")
     opened.draw_everything()
@@ -94,7 +98,9 @@ def test_tiny_numbers_are_sorted_and_shown_in_scripts_as_everywhere(browser: Any
             "m": np.repeat(means, 100) + noise,
         }
     )
-    result = fairrec.audit(values=values, by="city", permutations=199)
+    result = fairrec.audit(
+        values=values, by="city", statistics=fairrec.Statistics(permutations=199)
+    )
     opened = Opened(browser, result.save(tmp_path / "tiny") / "report.html")
     opened.sort("value")
     cities = [re.search(r"City \d", row)[0] for row in opened.rows(1)]
@@ -389,7 +395,7 @@ def test_very_many_groups_stay_under_the_limit_and_open(browser: Any, tmp_path: 
         users=users,
         by=list(columns),
         metrics="mrr,hit@1",
-        permutations=19,
+        statistics=fairrec.Statistics(permutations=19),
         min_support=1,
     )
     assert result.groups("mrr").height > 40_000

@@ -341,7 +341,7 @@ def test_spreadsheets_run_nothing_of_it_and_lose_nothing(browser: Any, tmp_path:
         users=users,
         by=["=a"],
         metrics="mrr",
-        permutations=19,
+        statistics=fairrec.Statistics(permutations=19),
         min_support=2,
     )
     opened = Opened(browser, result.save(tmp_path) / "report.html", accept_downloads=True)

@@ -7,6 +7,7 @@ import polars as pl
 import pytest
 
 import fairrec
+from tests.grouped_options import group_options
 
 pytestmark = pytest.mark.slow
 
@@ -48,7 +49,7 @@ def test_movielens_has_the_groups_the_paper_counts(popular_first):
         history=history,
         by=BY,
         min_support=0.001,
-        permutations=99,
+        statistics=fairrec.Statistics(permutations=99),
     )
     coverage = result.summary.coverage
     assert coverage.n_full_possible == str(2 * 7 * 21)
@@ -68,7 +69,7 @@ def test_group_values_on_movielens_equal_a_plain_group_by(popular_first):
         by=BY,
         depth="full",
         min_support=0.001,
-        permutations=0,
+        statistics=fairrec.Statistics(permutations=0),
     )
     per_user = result.per_user
     for metric in result.metrics:
@@ -113,7 +114,7 @@ def most_popular(movielens):
 @pytest.mark.parametrize("beside", ["recall@10", "urd@5", "recall@10,mrr@10,urd@5,novelty@10"])
 def test_a_metric_beside_another_costs_it_no_more_than_its_part_of_the_level(most_popular, beside):
     def p_of_the_oldest(metrics: str) -> float:
-        found = fairrec.audit(**most_popular, metrics=metrics).groups("ndcg@10")
+        found = fairrec.audit(**group_options(**most_popular, metrics=metrics)).groups("ndcg@10")
         alone = pl.all_horizontal(pl.col(name).is_null() for name in ("gender", "occupation"))
         (p,) = found.filter((pl.col("age") == "56") & alone)["p_adjusted"]
         return p

@@ -14,6 +14,7 @@ import fairrec
 from tests.builders import numbers_of, without_origin
 from tests.end_to_end.command_line import run_here
 from tests.fairrec_paper.command_line import run_paper
+from tests.grouped_options import group_options
 from tests.mitigation.planted import WORSE, planted
 from tests.recommendations import Served, random_served
 
@@ -48,12 +49,10 @@ def test_the_command_and_the_library_agree_and_every_option_reaches_the_result(s
     library = fairrec.audit(
         served.recommendations("rank"),
         test=served.test(),
-        relevant="rating>=2",
-        missing_lists="drop",
+        tables=fairrec.Tables(relevant="rating>=2", missing_lists="drop"),
         users=users_of(served),
         by="group",
-        max_undefined=0.25,
-        permutations=19,
+        statistics=fairrec.Statistics(max_undefined=0.25, permutations=19),
     )
     mine, theirs = without_origin(result), numbers_of(library)
     # notes name the tables
@@ -74,9 +73,16 @@ def test_the_command_in_a_result_repeats_it(served):
 def test_the_call_in_a_result_repeats_it(served):
     tables = {"predictions": served.recommendations(), "test": served.test()}
     first = fairrec.audit(
-        **tables,
-        **{"users": users_of(served), "by": "group", "relevant": "rating>=2"},
-        **{"missing_lists": "drop", "max_undefined": 0.3, "permutations": 19, "metrics": "recall"},
+        **group_options(
+            **tables,
+            **{"users": users_of(served), "by": "group", "relevant": "rating>=2"},
+            **{
+                "missing_lists": "drop",
+                "max_undefined": 0.3,
+                "permutations": 19,
+                "metrics": "recall",
+            },
+        ),
     )
     known = {"fairrec": fairrec, **tables, "users": users_of(served)}
     again = eval(first.summary.command, known)
@@ -122,8 +128,8 @@ def test_ids_that_do_not_meet_are_refused_with_both_files_named(served):
 def test_ids_as_text_in_one_table_and_numbers_in_the_other_are_the_same(served):
     text = served.test().with_columns(pl.col("user_id", "item_id").cast(pl.String))
     options = {"users": users_of(served), "by": "group", "permutations": 19}
-    one = fairrec.audit(served.recommendations(), test=served.test(), **options)
-    other = fairrec.audit(served.recommendations(), test=text, **options)
+    one = fairrec.audit(served.recommendations(), **group_options(test=served.test(), **options))
+    other = fairrec.audit(served.recommendations(), **group_options(test=text, **options))
     assert numbers_of(one) == numbers_of(other)
 
 
@@ -142,13 +148,12 @@ def test_a_model_that_is_asked_gives_the_numbers_of_its_scores(served, search):
     lists = world.recommendations()
     options = {"test": world.test(), "users": users_of(served), "by": "group", "permutations": 19}
     metrics = {"metrics": "recall@3,ndcg@3,mrr@3,coverage@3"}
-    expected = fairrec.audit(lists, **options, **metrics)
+    expected = fairrec.audit(lists, **group_options(**options, **metrics))
     asked = fairrec.audit(
         lists.drop("score"),
-        **options,
-        **metrics,
-        scorer=score,
-        **({"search": search} if search else {}),
+        **group_options(
+            **options, **metrics, scorer=score, **({"search": search} if search else {})
+        ),
     )
     assert asked.per_user.equals(expected.per_user)
     assert asked.summary.missing == expected.summary.missing
@@ -166,8 +171,8 @@ def test_a_search_of_some_users_counts_those_without_a_list_as_0(served):
         by="group",
         metrics="recall@3",
         scorer=score,
-        search=fairrec.SearchOptions("adaptive", budget_users="60%"),
-        permutations=19,
+        search=fairrec.Search("adaptive", budget_users="60%"),
+        statistics=fairrec.Statistics(permutations=19),
     )
     assert 0 < result.summary.search.users_scored < 60
     exact = fairrec.audit(
@@ -176,7 +181,7 @@ def test_a_search_of_some_users_counts_those_without_a_list_as_0(served):
         users=users_of(served),
         by="group",
         metrics="recall@3",
-        permutations=0,
+        statistics=fairrec.Statistics(permutations=0),
     )
     truth = dict(exact.per_user.select("user_id", "recall@3").iter_rows())
     scored = result.per_user.filter(pl.col("recall@3").is_not_null())
@@ -217,9 +222,11 @@ def test_mitigate_takes_held_out_interactions_and_agrees_with_labels(tmp_path, m
         **{"users": world.users, "by": "gender,age", "history": world.history, "metric": "ndcg@5"},
         **{"metrics": "ndcg@5,recall@5", "permutations": 19, "groups": "worst:1"},
     }
-    labelled = fairrec.mitigate(world.predictions, **options)
+    labelled = fairrec.mitigate(world.predictions, **group_options(**options))
     bare = world.predictions.drop("label")
-    held_out = fairrec.mitigate(bare, test=pl.read_parquet("test.parquet"), **options)
+    held_out = fairrec.mitigate(
+        bare, **group_options(test=pl.read_parquet("test.parquet"), **options)
+    )
     assert held_out.effect.chosen.before == pytest.approx(labelled.effect.chosen.before)
     assert held_out.effect.chosen.after == pytest.approx(labelled.effect.chosen.after)
     ran = run_here(

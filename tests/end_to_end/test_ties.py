@@ -17,6 +17,7 @@ from fairrec.core.errors import InputError
 from fairrec.inputs.order import TiedLists
 from fairrec.inputs.parts.partition import open_parts
 from fairrec.report.text.circumstances import circumstance_lines
+from tests.grouped_options import group_options
 from tests.recommendations import Served
 
 N, LENGTH = 600, 30
@@ -55,7 +56,7 @@ def tables() -> dict[str, pl.DataFrame]:
 
 def audit(**changes: Any) -> fairrec.AuditResult:
     given = {**tables(), "by": "kind,plan", "metrics": METRICS, "permutations": 200, **changes}
-    return fairrec.audit(**given)
+    return fairrec.audit(**group_options(**given))
 
 
 def content(result: fairrec.AuditResult) -> dict[str, Any]:
@@ -107,8 +108,8 @@ def test_rows_counts_and_parts_agree(tmp_path, monkeypatch):
         table.write_parquet(tmp_path / f"{name}.parquet", row_group_size=500)
     files = {name: tmp_path / f"{name}.parquet" for name in tables()}
     by_rows, asked = audit(), {"by": "kind,plan", "metrics": METRICS}
-    counts = fairrec.count(**files, **asked)
-    of_counts = fairrec.audit(counts=counts, permutations=200)
+    counts = fairrec.count(**group_options(**files, **asked))
+    of_counts = fairrec.audit(counts=counts, statistics=fairrec.Statistics(permutations=200))
     monkeypatch.setattr(count, "open_parts", partial(open_parts, n_rows=2000))
     monkeypatch.setattr("fairrec.auditing.audit.is_large", lambda *_: True)
     in_parts = audit(**files)
@@ -154,14 +155,14 @@ def test_lists_as_served_are_to_have_their_ranks():
     ranked = served.recommendations("both")
     tied = ranked.with_columns(score=pl.when(pl.col("user_id") < 12).then(1.0).otherwise("score"))
     asked = {"users": users, "test": served.test(), "by": "group", "metrics": "mrr@2"}
-    by_score = fairrec.audit(tied.drop("rank"), **asked)
+    by_score = fairrec.audit(tied.drop("rank"), **group_options(**asked))
     assert by_score.summary.warnings[0] == (
         "the lists of 12 of 30 users have equal scores in their first 2 places, and metrics are "
         "means over their orders. If users saw one order, give the place of each item, 1 for the "
         "first: columns={'rank': ...}"
     )
     assert by_score.per_user["mrr@2"][0] == approx((1 + 1 / 2 + 0) / 3)
-    by_rank = fairrec.audit(tied, **asked)
+    by_rank = fairrec.audit(tied, **group_options(**asked))
     assert by_rank.per_user["mrr@2"].to_list() == [1] * 30
     assert by_rank.summary.ties.n_tied == 0
 

@@ -149,7 +149,12 @@ def test_an_audit_of_lists_by_their_items_says_so_too(unit: str):
     users = [f"u{at}" for at in range(n_users)]
     test = pl.concat([hits, pl.DataFrame({"user_id": users, "item_id": missed})])
     result = fairrec.audit(
-        lists, test=test, items=items, side="items", unit=unit, by="kind,land", permutations=199
+        lists,
+        test=test,
+        items=items,
+        tables=fairrec.Tables(side="items", unit=unit),
+        by="kind,land",
+        statistics=fairrec.Statistics(permutations=199),
     )
     assert result.summary.unit == (Unit("maker", "makers") if unit else ITEMS)
     assert result.metrics["exposure@10"].findings
@@ -161,7 +166,12 @@ def test_an_audit_of_lists_by_their_items_says_so_too(unit: str):
         assert words_of_users(wanted.sub("", text)) == [], where
     with pytest.raises(InputError, match=f"No group has 1,000 {result.summary.unit.many}"):
         fairrec.audit(
-            lists, test=test, items=items, side="items", unit=unit, by="kind", min_support=1000
+            lists,
+            test=test,
+            items=items,
+            tables=fairrec.Tables(side="items", unit=unit),
+            by="kind",
+            min_support=1000,
         )
 
 

@@ -39,11 +39,10 @@ def planted() -> AuditResult:
         values=values,
         users=users,
         by="gender,age",
-        better="hits=higher,clicks=higher,wait=lower",
-        permutations=999,
+        tables=fairrec.Tables(better="hits=higher,clicks=higher,wait=lower"),
+        statistics=fairrec.Statistics(permutations=999),
         tolerance="hits=0.03",
-        title="spring",
-        model_name="ease",
+        about=fairrec.About(title="spring", model_name="ease"),
     )
 
 

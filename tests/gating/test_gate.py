@@ -102,7 +102,9 @@ def test_an_audit_takes_its_options_from_the_same_file(tmp_path):
         '[audit]\nby = ["gender"]\nmetrics = ["mrr@5"]\npermutations = 39\nmax_undefined = 0.2\n'
         '[[rule]]\nmetric = "mrr@5"\nmax_worse = 0.9\n'
     )
-    result = fairrec.audit(tables.predictions, users=tables.users, settings=file)
+    result = fairrec.audit(
+        tables.predictions, users=tables.users, about=fairrec.About(settings=file)
+    )
     assert [*result.metrics] == ["mrr@5"] and result.summary.by == ("gender",)
     assert fairrec.gate(result, file).outcome == "passed"
 
@@ -121,8 +123,8 @@ def drawn(seed: int, drop: float = 0.0) -> fairrec.AuditResult:
         values=pl.DataFrame({"user_id": range(n), "hits": values}),
         users=users,
         by="age",
-        better="hits=higher",
-        permutations=199,
+        tables=fairrec.Tables(better="hits=higher"),
+        statistics=fairrec.Statistics(permutations=199),
     )
 
 
@@ -145,7 +147,11 @@ def test_a_baseline_without_the_metric_is_refused():
     values = pl.DataFrame({"user_id": range(4000), "other": np.arange(4000) % 7})
     users = base.per_user.select("user_id", "age")
     candidate = fairrec.audit(
-        values=values, users=users, by="age", better="other=higher", permutations=39
+        values=values,
+        users=users,
+        by="age",
+        tables=fairrec.Tables(better="other=higher"),
+        statistics=fairrec.Statistics(permutations=39),
     )
     rule = {"metric": "other", "baseline": "no_group_worse", "tolerance": 0.1}
     with pytest.raises(FairRecError):

@@ -12,6 +12,7 @@ from fairrec.core.errors import InputError, OutputError
 from fairrec.gating.gate import init_policy, policy_text, read_policy
 from tests.builders import audit, make_tables
 from tests.gating.judged_world import planted
+from tests.grouped_options import group_options
 
 
 def test_it_can_be_used_as_it_is(tmp_path):
@@ -40,7 +41,9 @@ def test_an_audit_by_its_options_is_the_same(tmp_path):
     )
     file = tmp_path / "fairrec.toml"
     file.write_text(policy_text(result))
-    again = fairrec.audit(tables.predictions, users=tables.users, settings=file)
+    again = fairrec.audit(
+        tables.predictions, users=tables.users, about=fairrec.About(settings=file)
+    )
     assert (again.summary.by, [*again.metrics]) == (result.summary.by, [*result.metrics])
     assert again.summary.tolerance == result.summary.tolerance
 
@@ -59,7 +62,7 @@ def test_the_better_end_that_was_said_of_a_metric_is_kept(tmp_path):
     )
     folder, file = result.save(tmp_path / "audit", report=False), tmp_path / "fairrec.toml"
     init_policy(folder, file)
-    again = fairrec.audit(tables.predictions, **given, settings=file)
+    again = fairrec.audit(tables.predictions, **group_options(**given, settings=file))
     assert [about.higher_is_better for about in again.summary.metrics.values()] == [True, False]
     assert len(fairrec.gate(again, file).rules) == len(fairrec.gate(result, file).rules)
 
@@ -88,7 +91,9 @@ def test_every_option_that_a_result_knows_is_kept(tmp_path):
     )
     file = tmp_path / "fairrec.toml"
     file.write_text(policy_text(result))
-    again = fairrec.audit(tables.predictions, users=tables.users, settings=file)
+    again = fairrec.audit(
+        tables.predictions, users=tables.users, about=fairrec.About(settings=file)
+    )
     assert again.group_table.equals(result.group_table)
     read_policy(file).refuse_other_audit(again.summary)
 
@@ -109,7 +114,11 @@ def test_hostile_names_stay_within_their_comments():
     values = pl.DataFrame({"user_id": range(60), 'a"\n]]': rng.random(60)})
     users = pl.DataFrame({"user_id": range(60), "g\n[x]": ['u\n"', "v"] * 30})
     result = fairrec.audit(
-        values=values, users=users, by=["g\n[x]"], title="t\n[[rule]]", permutations=39
+        values=values,
+        users=users,
+        by=["g\n[x]"],
+        about=fairrec.About(title="t\n[[rule]]"),
+        statistics=fairrec.Statistics(permutations=39),
     )
     import tomllib
 
@@ -136,7 +145,9 @@ def test_a_policy_of_items_asks_for_items(unit):
         "permutations": 99,
     }
     lists = [[(7 * u + r) % 40 for r in range(4)] + [40 + u % 20] for u in range(300)]
-    result = fairrec.audit(pl.DataFrame({"user_id": range(300), "item_id": lists}), **given)
+    result = fairrec.audit(
+        pl.DataFrame({"user_id": range(300), "item_id": lists}), **group_options(**given)
+    )
     asked = tomllib.loads(text := policy_text(result))["audit"]
     assert asked["side"] == "items" and asked.get("unit", "") == unit
     assert f"share of {'providers' if unit else 'items'} without a value" in text

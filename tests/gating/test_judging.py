@@ -163,9 +163,9 @@ def test_a_group_in_circumstances_of_its_own_is_no_all_clear():
         values=table.select("user_id", "bought"),
         users=table.drop("bought"),
         by="seg",
-        given="land",
-        better="bought=higher",
-        permutations=99,
+        adjust_for="land",
+        tables=fairrec.Tables(better="bought=higher"),
+        statistics=fairrec.Statistics(permutations=99),
     )
     given = Measurements(result.summary, result.group_table)
     rule = {"metric": "bought", "max_worse": 0.9}
@@ -180,7 +180,12 @@ def test_a_group_in_circumstances_of_its_own_is_no_all_clear():
 @pytest.mark.parametrize("value", [1.0, 3.7])
 def test_the_same_value_for_everyone_is_no_all_clear(value):
     table = pl.DataFrame({"user_id": range(600), "g": ["a"] * 30 + ["b"] * 570, "clicked": value})
-    result = fairrec.audit(values=table, by="g", better="clicked=higher", permutations=99)
+    result = fairrec.audit(
+        values=table,
+        by="g",
+        tables=fairrec.Tables(better="clicked=higher"),
+        statistics=fairrec.Statistics(permutations=99),
+    )
     given = Measurements(result.summary, result.group_table)
     rule = {"metric": "clicked", "max_worse": 0.03, "groups": ["g=a"]}
     assert outcome(rule, given).outcome == "inconclusive"
@@ -191,7 +196,12 @@ def test_a_group_shown_worse_is_named_before_one_of_which_little_is_known():
     group = np.repeat(["large", "small", "rest"], [900, 20, 900])
     values = rng.normal(0, 1, 1820) - 0.3 * (group == "large")
     table = pl.DataFrame({"user_id": range(1820), "g": group, "v": values})
-    result = fairrec.audit(values=table, by="g", better="v=higher", permutations=199)
+    result = fairrec.audit(
+        values=table,
+        by="g",
+        tables=fairrec.Tables(better="v=higher"),
+        statistics=fairrec.Statistics(permutations=199),
+    )
     given = Measurements(result.summary, result.group_table)
     found = outcome({"metric": "v", "max_worse": 0.25}, given)
     assert found.outcome == "inconclusive" and found.decided_by.label == "g=large"

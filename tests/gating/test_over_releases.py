@@ -21,9 +21,9 @@ def release(number: int, lost: float) -> fairrec.AuditResult:
     return fairrec.audit(
         values=pl.DataFrame({"user_id": np.arange(1500) + 1500 * number, **values}),
         by="age",
-        better="hits=higher,steady=higher",
-        permutations=39,
-        model_version=f"v{number}",
+        tables=fairrec.Tables(better="hits=higher,steady=higher"),
+        statistics=fairrec.Statistics(permutations=39),
+        about=fairrec.About(model_version=f"v{number}"),
     )
 
 

@@ -18,6 +18,7 @@ from fairrec.report.text.view import build_view
 from fairrec.report.words import percent, signed
 from fairrec.result.audit_result import AuditResult
 from tests.gating.judged_world import policy_of
+from tests.grouped_options import group_options
 
 LIMIT = 0.03
 
@@ -40,7 +41,9 @@ def audited(n_hidden: int = 200, **options) -> AuditResult:
     table = pl.DataFrame({"user_id": range(4000), "hits": values})
     usual = {"by": "gender,plan", "better": "hits=higher", "tolerance": f"hits={LIMIT}"}
     return fairrec.audit(
-        values=table, users=users, **{**usual, "permutations": 199, "seed": 1, **options}
+        **group_options(
+            values=table, users=users, **{**usual, "permutations": 199, "seed": 1, **options}
+        )
     )
 
 
@@ -148,7 +151,7 @@ def unknown_at_random() -> AuditResult:
     )
     table = pl.DataFrame({"user_id": range(4000), "hits": 0.5 + 0.1 * rng.normal(size=4000)})
     options = {"by": "gender", "better": "hits=higher", "tolerance": "hits=0.035"}
-    return fairrec.audit(values=table, users=users, permutations=199, **options)
+    return fairrec.audit(**group_options(values=table, users=users, permutations=199, **options))
 
 
 def test_text_page_and_files_name_the_bound_in_the_sentence_that_rules_out(tmp_path):

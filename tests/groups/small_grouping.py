@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from fairrec import Engine
 from fairrec.core.audit_options import AuditOptions
 from fairrec.groups.grouping import Grouping
 from fairrec.inputs.users import Attribute
@@ -24,5 +25,5 @@ def grouping_of(
         Attribute(chr(ord("a") + at), column, tuple(range(size)))
         for at, (column, size) in enumerate(zip(columns, sizes, strict=True))
     ]
-    options = AuditOptions(depth=depth or "full", min_support=min_users, threads=1)
+    options = AuditOptions(depth=depth or "full", min_support=min_users, engine=Engine(threads=1))
     return Grouping.of(attributes, options)

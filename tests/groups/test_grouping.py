@@ -3,6 +3,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from fairrec import Engine
 from fairrec.core.audit_options import AuditOptions
 from fairrec.groups.grouping import EVERYONE, Grouping
 from fairrec.inputs.users import MISSING, OTHER, Attribute
@@ -71,7 +72,7 @@ def test_the_rest_lack_a_value_that_fewer_have():
         Attribute(name, np.array(codes, dtype=np.int32), ("no", "yes"))
         for name, codes in answers.items()
     ]
-    found = Grouping.of(attributes, AuditOptions(depth=1, min_support=1, threads=1))
+    found = Grouping.of(attributes, AuditOptions(depth=1, min_support=1, engine=Engine(threads=1)))
     rest = [found.group(int(at)).conditions for at in np.flatnonzero(found.is_rest)]
     assert rest == [(("genres[war]", "no"),)]
 

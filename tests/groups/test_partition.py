@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from fairrec import Engine
 from fairrec.core.audit_options import AuditOptions
 from fairrec.groups.group import Group
 from fairrec.groups.grouping import Grouping, Partition
@@ -29,7 +30,7 @@ def test_sums_over_groups_are_those_of_a_plain_loop():
 def test_a_group_is_named_and_unknown_where_one_of_its_values_is():
     gender = Attribute("gender", np.array([0, 1, 0, 1], dtype=np.int32), ("F", MISSING))
     age = Attribute("age", np.array([0, 0, 1, 1], dtype=np.int32), (20, 30))
-    grouping = Grouping.of([gender, age], AuditOptions(min_support=1, threads=1))
+    grouping = Grouping.of([gender, age], AuditOptions(min_support=1, engine=Engine(threads=1)))
     partition = Partition.of(grouping, (1, 0))
     assert partition.names == ("age", "gender")
     assert partition.group(0) == Group.of(age=20, gender="F")

@@ -9,9 +9,10 @@ import polars as pl
 import pytest
 
 from fairrec.core.errors import InputError, UnknownNameError
-from fairrec.inputs.columns import ALIASES, COLUMNS, check_mapping, find_column, refuse_unused
+from fairrec.inputs.columns import ALIASES, check_mapping, find_column, refuse_unused
 from fairrec.inputs.table_options import TableOptions
 from fairrec.inputs.tables import Table
+from fairrec.report.page.group_charts import COLUMNS
 from tests.builders import (
     as_lists,
     audit,

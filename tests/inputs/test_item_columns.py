@@ -92,8 +92,8 @@ def test_who_is_shown_less_of_it_is_served_worse_if_that_is_said(said):
         by="gender",
         items=ITEMS,
         metrics=["share@2[pay=high]", "mean@1[year]"],
-        better=said,
-        permutations=99,
+        tables=fairrec.Tables(better=said),
+        statistics=fairrec.Statistics(permutations=99),
     )
     first = 1 / (1 + 1 / np.log2(3))
     values = {
@@ -113,9 +113,17 @@ def test_the_better_end_is_said_of_metrics_that_have_none_and_are_asked_for():
     predictions = pl.DataFrame({"user_id": [1, 2], "item_id": [1, 2], "score": [1, 1], "label": 1})
     with pytest.raises(InputError, match="of ndcg@5 the higher end is the better one"):
         fairrec.audit(
-            predictions, users=users, by="gender", metrics="ndcg@5", better={"ndcg@5": "lower"}
+            predictions,
+            users=users,
+            by="gender",
+            metrics="ndcg@5",
+            tables=fairrec.Tables(better={"ndcg@5": "lower"}),
         )
     with pytest.raises(InputError, match="No metric 'mrr@5'"):
         fairrec.audit(
-            predictions, users=users, by="gender", metrics="ndcg@5", better={"mrr@5": "lower"}
+            predictions,
+            users=users,
+            by="gender",
+            metrics="ndcg@5",
+            tables=fairrec.Tables(better={"mrr@5": "lower"}),
         )

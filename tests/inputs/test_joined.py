@@ -15,6 +15,7 @@ from fairrec.core.errors import InputError
 from fairrec.inputs.notes import JoinedNote
 from fairrec.inputs.parts.partition import open_parts
 from tests.builders import audit
+from tests.grouped_options import group_options
 
 N_USERS, N_ITEMS = 300, 200
 RNG = np.random.default_rng(3)
@@ -95,7 +96,14 @@ def test_where_every_list_has_a_hit_it_is_said_first():
 def test_items_and_counts_are_refused_alike():
     test = joined(RECS)
     with pytest.raises(InputError, match=REFUSED):
-        fairrec.audit(RECS, by="kind", test=test, items=ITEMS, side="items", permutations=0)
+        fairrec.audit(
+            RECS,
+            by="kind",
+            test=test,
+            items=ITEMS,
+            tables=fairrec.Tables(side="items"),
+            statistics=fairrec.Statistics(permutations=0),
+        )
     with pytest.raises(InputError, match=REFUSED):
         fairrec.count(RECS, test=test, users=USERS, by="g")
     # without a metric that counts them, it does not matter
@@ -112,10 +120,10 @@ def test_it_is_refused_in_parts(tmp_path, monkeypatch):
         given[name] = tmp_path / f"{name}.parquet"
     options = {"by": "g", "permutations": 0, "metrics": "recall@10"}
     with pytest.raises(InputError, match=REFUSED):
-        fairrec.audit(**given, **options)
+        fairrec.audit(**group_options(**given, **options))
     # one miss in one part is enough
     pl.concat([joined(RECS), WANTED.tail(3)]).write_parquet(given["test"])
-    assert fairrec.audit(**given, **options).metrics["recall@10"].mean > 0.9
+    assert fairrec.audit(**group_options(**given, **options)).metrics["recall@10"].mean > 0.9
 
 
 def test_candidates_drawn_to_contain_what_is_held_out_are_none_of_it():

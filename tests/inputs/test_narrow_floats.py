@@ -19,6 +19,7 @@ from fairrec.inputs.candidates import read_candidates
 from fairrec.inputs.frames import widen_floats
 from fairrec.inputs.tables import Table
 from tests.builders import audit, numbers_of, one_each, values_of
+from tests.grouped_options import group_options
 
 TENTHS = [tenth / 10 for tenth in range(1, 10)]
 USERS = [f"u{user}" for user in range(9)]
@@ -87,7 +88,7 @@ def test_gains_and_values_are_those_of_wide_floats(narrow: Any):
     values = pl.DataFrame({"user_id": USERS, "watch": TENTHS})
     options = {"metrics": "watch", "permutations": 39, "min_support": 1}
     results = [
-        fairrec.audit(values=held, users=users, by="g", **options)
+        fairrec.audit(**group_options(values=held, users=users, by="g", **options))
         for held in (values, narrow(values, ["watch"]))
     ]
     assert numbers_of(results[0]) == numbers_of(results[1])

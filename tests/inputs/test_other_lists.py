@@ -7,6 +7,7 @@ import pytest
 
 import fairrec
 from fairrec.core.errors import InputError
+from tests.grouped_options import group_options
 
 USERS = pl.DataFrame({"user_id": [1, 2, 3, 4], "gender": ["F", "F", "M", "M"]})
 LISTS = pl.DataFrame(
@@ -20,11 +21,13 @@ OTHERS = pl.DataFrame(
 def audited(**given: object) -> fairrec.AuditResult:
     return fairrec.audit(
         LISTS,
-        users=USERS,
-        by="gender",
-        min_support=1,
-        permutations=0,
-        **{"metrics": ["changed@2", "affected@3"], "against_lists": OTHERS, **given},
+        **group_options(
+            users=USERS,
+            by="gender",
+            min_support=1,
+            permutations=0,
+            **{"metrics": ["changed@2", "affected@3"], "against_lists": OTHERS, **given},
+        ),
     )
 
 
@@ -60,7 +63,10 @@ def test_by_default_lists_are_compared_where_there_are_others():
 def test_values_have_no_lists_to_compare():
     with pytest.raises(InputError, match="leave out the against_lists table"):
         fairrec.audit(
-            values=USERS.with_columns(clicks=1), users=USERS, by="gender", against_lists=OTHERS
+            values=USERS.with_columns(clicks=1),
+            users=USERS,
+            by="gender",
+            tables=fairrec.Tables(against_lists=OTHERS),
         )
 
 
@@ -72,6 +78,6 @@ def test_by_default_whole_lists_are_compared():
     )
     others = lists.with_columns(item_id=pl.Series([[*range(7), 99]] * 2 + [longer] * 2))
     given = {"users": USERS, "by": "gender", "min_support": 1, "permutations": 0}
-    found = fairrec.audit(lists, against_lists=others, **given)
+    found = fairrec.audit(lists, **group_options(against_lists=others, **given))
     assert [*found.metrics] == ["changed@8", "rbo@8"]
     assert found.group_table["value"].to_list()[:2] == [0.125, 0.0]

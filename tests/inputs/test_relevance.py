@@ -124,4 +124,4 @@ def test_the_threshold_advised_is_in_the_upper_part(low, high, threshold):
 @pytest.mark.parametrize("text", ["rating=>4", "rating>=4 and rating<=5", "a>b>=1"])
 def test_two_comparisons_are_none(text):
     with pytest.raises(InputError, match="expected a column compared with a number"):
-        TableOptions.of(relevant=text)
+        TableOptions(relevant=text)

@@ -11,6 +11,7 @@ import fairrec
 from fairrec.core.errors import InputError
 from fairrec.inputs.mismatched_ids import describe_alike_values, find_spellings
 from tests.builders import audit, values_of
+from tests.grouped_options import group_options
 
 USERS = pl.DataFrame({"user_id": [*"abcd"], "g": [*"xyxy"]})
 CAFE = unicodedata.normalize("NFD", "café")
@@ -101,9 +102,11 @@ def test_groups_that_differ_in_how_they_are_written_are_noted(way, values):
     values_table = pl.DataFrame({"user_id": [*"abcdef"], "watch": range(6)})
     tables = {"values": values_table, "users": users}
     if way == "counts":
-        tables = {"counts": fairrec.count(**tables, by="g")}
+        tables = {"counts": fairrec.count(**group_options(**tables, by="g"))}
     result = fairrec.audit(
-        **tables, **({"by": "g"} if way == "rows" else {}), permutations=0, min_support=1
+        **group_options(
+            **tables, **({"by": "g"} if way == "rows" else {}), permutations=0, min_support=1
+        )
     )
     one, other = sorted(values)
     said = (

@@ -14,6 +14,7 @@ from fairrec.metrics.reading import read_inputs
 from fairrec.mitigation.remedy import RerankerRecord
 from fairrec.scoring.model import FunctionModel
 from tests.builders import make_tables
+from tests.grouped_options import group_options
 
 
 def test_tables_are_paths_or_tables_and_lists_may_be_text():
@@ -22,7 +23,7 @@ def test_tables_are_paths_or_tables_and_lists_may_be_text():
     assert options.users == Path("u.csv")
     assert options.items is table
     assert options.by == ("gender", "age:10")
-    assert options.columns == TableOptions.of(columns="label=y").columns == {"label": "y"}
+    assert options.columns == TableOptions(columns="label=y").columns == {"label": "y"}
     assert options.metrics is None
 
 
@@ -44,20 +45,20 @@ GIVEN_WRONG = [
 @pytest.mark.parametrize(("name", "given", "says"), GIVEN_WRONG)
 def test_what_names_nothing_is_refused_in_words(name, given, says):
     with pytest.raises(InputError) as caught:
-        TableOptions.of(**{name: given})
+        TableOptions(**{name: given})
     assert str(caught.value) == f"invalid {name}: expected {says}"
 
 
 @pytest.mark.parametrize("metrics", ["", " , ", [], ()])
 def test_a_list_of_metrics_without_any_is_refused(metrics):
     with pytest.raises(InputError, match=r"^No metric is named\. Example: metrics=\['auc'"):
-        TableOptions.of(metrics=metrics)
+        TableOptions(metrics=metrics)
     with pytest.raises(InputError, match=r"^No metric is named\. Example: metrics=\['churn'\]$"):
-        TableOptions.of(metrics=metrics, values="churn.csv")
+        TableOptions(metrics=metrics, values="churn.csv")
 
 
 def test_an_array_of_names_is_a_list_of_names():
-    options = TableOptions.of(metrics=np.array(["auc", "mrr"]), by=pl.Series(["gender"]))
+    options = TableOptions(metrics=np.array(["auc", "mrr"]), by=pl.Series(["gender"]))
     assert options.metrics == ("auc", "mrr")
     assert options.by == ("gender",)
 
@@ -66,8 +67,10 @@ def test_an_array_of_names_is_a_list_of_names():
 def test_every_way_in_reads_the_tables_options(name, given, says):
     tables = make_tables(8)
     ways = {
-        "audit": lambda **given: fairrec.audit(tables.predictions, **given),
-        "mitigate": lambda **given: fairrec.mitigate(tables.predictions, metric="auc", **given),
+        "audit": lambda **given: fairrec.audit(tables.predictions, **group_options(**given)),
+        "mitigate": lambda **given: fairrec.mitigate(
+            tables.predictions, **group_options(metric="auc", **given)
+        ),
         "inputs": lambda **given: read_inputs(tables.predictions, **given),
     }
     for way in ways.values():
@@ -85,7 +88,9 @@ def test_columns_may_be_text_on_every_way_in():
     tables = make_tables(8)
     predictions = tables.predictions.rename({"label": "y"})
     given = {"users": tables.users, "by": "gender", "min_support": 1, "permutations": 0}
-    result = fairrec.audit(predictions, **given, columns="label=y", metrics=np.array(["auc"]))
+    result = fairrec.audit(
+        predictions, **group_options(**given, columns="label=y", metrics=np.array(["auc"]))
+    )
     assert result.summary.columns == {"label": "y"}
     model = FunctionModel(lambda users, items: [float(user) for user in range(len(users))])
     seen = examine(model, predictions.rename({"user_id": "u"}), columns="user_id=u")

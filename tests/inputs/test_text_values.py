@@ -15,6 +15,7 @@ from fairrec.inputs.tables import Table
 from fairrec.inputs.text_files import TextFile
 from fairrec.inputs.text_values import NO_NAME, NO_NUMBER, may_be_in_thousands, meant
 from tests.builders import audit, make_tables
+from tests.grouped_options import group_options
 
 NUMBERS = (Role.NUMBER, Role.ANY)
 
@@ -104,10 +105,10 @@ def test_only_a_column_that_is_read_is_refused(tmp_path: Path):
     path.write_text("user_id;g;x;y\n1;a;900;1\n2;a;1.906;2\n3;b;7;3\n4;b;8;4\n")
     options: dict[str, Any] = {"by": "g", "permutations": 0, "min_support": 1}
     with pytest.raises(InputError, match=r"v\.csv: column 'x' holds '1\.906' beside '900'"):
-        fairrec.audit(values=path, **options)
-    assert [*fairrec.audit(values=path, metrics="y", **options).metrics] == ["y"]
+        fairrec.audit(**group_options(values=path, **options))
+    assert [*fairrec.audit(**group_options(values=path, metrics="y", **options)).metrics] == ["y"]
     with pytest.raises(InputError, match=r"column 'x' holds '1\.906'"):
-        fairrec.audit(values=path, metrics="y", **{**options, "by": "x:100"})
+        fairrec.audit(**group_options(values=path, metrics="y", **{**options, "by": "x:100"}))
 
 
 @pytest.mark.parametrize("role", NUMBERS)
@@ -148,7 +149,10 @@ def test_a_marker_is_no_value_in_an_audit(tmp_path: Path):
     rows[2], rows[3], rows[5] = '2,NULL,"",2', "3,M,NA,3", "5,M,25,NULL"
     path.write_text("\n".join(["user_id,gender,age,rev", *rows]))
     result = fairrec.audit(
-        values=path, by="gender,age:10", permutations=0, min_support=1, max_undefined=1
+        values=path,
+        by="gender,age:10",
+        statistics=fairrec.Statistics(permutations=0, max_undefined=1),
+        min_support=1,
     )
     assert result.per_user["rev"].to_list() == [0, 1, 2, 3, 4, None, 6, 7]
     assert result.per_user["gender"].to_list() == ["F", "M", "(missing)", "M", "F", "M", "F", "M"]

@@ -13,6 +13,7 @@ import fairrec
 from fairrec.core.errors import InputError, MetricError, UnknownNameError
 from fairrec.result.audit_result import AuditResult
 from tests.builders import make_tables, numbers_of, two_groups
+from tests.grouped_options import group_options
 
 NAN, INF = float("nan"), float("inf")
 USERS = pl.DataFrame({"user_id": [*"abcd"], "group": [*"xxyy"]})
@@ -20,7 +21,9 @@ USERS = pl.DataFrame({"user_id": [*"abcd"], "group": [*"xxyy"]})
 
 def audit(values: Any, **options: Any) -> AuditResult:
     settings = {"permutations": 0, "max_undefined": 1, "min_support": 1}
-    return fairrec.audit(values=values, **{"users": USERS, "by": "group", **settings, **options})
+    return fairrec.audit(
+        **group_options(values=values, **{"users": USERS, "by": "group", **settings, **options})
+    )
 
 
 def values(**columns: Any) -> pl.DataFrame:
@@ -179,11 +182,15 @@ def test_ids_of_other_kinds_are_the_same():
 def test_the_values_of_an_earlier_audit_give_its_numbers_by_other_attributes(tmp_path: Path):
     tables = make_tables()
     options = {"permutations": 99, "metrics": "auc,mrr,urp", "history": tables.history}
-    first = fairrec.audit(tables.predictions, users=tables.users, by="gender", **options)
+    first = fairrec.audit(
+        tables.predictions, **group_options(users=tables.users, by="gender", **options)
+    )
     first.save(tmp_path / "out")
     del options["metrics"], options["history"]
     again = fairrec.audit(
-        values=tmp_path / "out" / "per_user.parquet", users=tables.users, by="member", **options
+        **group_options(
+            values=tmp_path / "out" / "per_user.parquet", users=tables.users, by="member", **options
+        )
     )
     direct = fairrec.audit(
         tables.predictions,
@@ -191,7 +198,7 @@ def test_the_values_of_an_earlier_audit_give_its_numbers_by_other_attributes(tmp
         by="member",
         metrics="auc,mrr,urp",
         history=tables.history,
-        permutations=99,
+        statistics=fairrec.Statistics(permutations=99),
     )
     assert [*again.metrics] == ["auc", "mrr@5", "urp@5"]
     for name, found in direct.metrics.items():
@@ -206,7 +213,11 @@ def test_columns_with_the_name_of_a_metric_keep_its_bounds_unless_told_otherwise
     _, users = two_groups()
     table = users.with_columns(**{"ndcg@10": np.linspace(0, 1, 8), "ndcg": np.linspace(0, 9, 8)})
     result = fairrec.audit(
-        values=table, by="group", permutations=0, min_support=1, better="ndcg=lower"
+        values=table,
+        by="group",
+        statistics=fairrec.Statistics(permutations=0),
+        min_support=1,
+        tables=fairrec.Tables(better="ndcg=lower"),
     )
     assert result.metrics["ndcg@10"].higher_is_better is True
     # without a cut-off it is no name that an audit writes
@@ -229,7 +240,12 @@ def test_small_numbers_are_as_good_as_others():
         rng = np.random.default_rng(0)
         numbers = (rng.normal(5, 1, 200) + np.arange(200) % 2) * unit
         users = pl.DataFrame({"user_id": range(200), "group": np.arange(200) % 2, "y": numbers})
-        found = fairrec.audit(values=users, by="group", better="y=higher", permutations=99)
+        found = fairrec.audit(
+            values=users,
+            by="group",
+            tables=fairrec.Tables(better="y=higher"),
+            statistics=fairrec.Statistics(permutations=99),
+        )
         return found.groups("y").select("outcome", "p_adjusted", "support").rows()
 
     assert p_values(1e-50) == p_values(1.0) == p_values(1e50)

@@ -10,6 +10,7 @@ import fairrec
 from fairrec.integrations.logged import keys_of, numbers_of, settings_of, verdict_of
 from fairrec.result.audit_result import AuditResult
 from tests.builders import audit, two_groups
+from tests.grouped_options import group_options
 
 
 def test_every_metric_has_a_name_of_its_own_that_is_no_path():
@@ -29,7 +30,9 @@ def skewed(**options: object) -> AuditResult:
     )
     users = pl.DataFrame({"user_id": range(300), "group": group})
     usual = {"permutations": 199, "seed": 1}
-    return fairrec.audit(values=values, users=users, by="group", **{**usual, **options})
+    return fairrec.audit(
+        **group_options(values=values, users=users, by="group", **{**usual, **options})
+    )
 
 
 @pytest.mark.parametrize("better", ["stars=higher", "stars=lower"])

@@ -280,6 +280,8 @@ def test_a_metric_of_any_name_is_logged(mlflow):
         {"user_id": range(40), **{name: [i % 7 / 7 for i in range(40)] for name in names}}
     )
     users = pl.DataFrame({"user_id": range(40), "g": ["a", "b"] * 20})
-    result = fairrec.audit(values=values, users=users, by="g", permutations=39)
+    result = fairrec.audit(
+        values=values, users=users, by="g", statistics=fairrec.Statistics(permutations=39)
+    )
     logged = mlflow.get_run(log_audit(result)).data.metrics
     assert sum(name.endswith("/mean") for name in logged) == len(names)

@@ -65,7 +65,7 @@ def test_an_item_goes_with_the_only_block_that_has_it():
     rows = {"user_id": [0, 0, 0, 1, 1, 1, 2], "item_id": [0, 1, 9, 1, 0, 2, 9]}
     scores = {"score": [3.0, 2, 1, 3, 2, 1, 1], "label": [1, 0, 0, 1, 0, 0, 1]}
     items = pl.DataFrame({"item_id": range(3), "kind": ["a", "b", "a"]})
-    given = TableOptions.of(items=items, side="items", by="kind", metrics="recommended@1")
+    given = TableOptions(items=items, side="items", by="kind", metrics="recommended@1")
     read = read_items(pl.DataFrame({**rows, **scores}), given)
     found = read.shares[0].in_blocks(
         read.shown.catalogue, np.arange(3), 3, np.arange(3), n_blocks=3

@@ -95,11 +95,11 @@ def test_neither_order_of_rows_nor_form_changes_anything_and_values_stay_in_0_to
     mixed = fairrec.audit(
         rows,
         test=test,
-        gain="rating",
+        tables=fairrec.Tables(gain="rating"),
         users=users[rng.permutation(users.height)],
         by="group",
         metrics=NAMES,
-        permutations=0,
+        statistics=fairrec.Statistics(permutations=0),
         min_support=1,
     )
     assert_same(table_of(mixed), table_of(served.audit(metrics=NAMES)))
@@ -123,7 +123,7 @@ def test_a_join_by_hand_gives_the_same_labels():
         users=users,
         by="group",
         metrics=NAMES,
-        permutations=0,
+        statistics=fairrec.Statistics(permutations=0),
         min_support=1,
     )
     assert_same(table_of(by_hand), table_of(served.audit(metrics=NAMES)))
@@ -142,7 +142,12 @@ def test_a_join_by_hand_hides_what_was_never_recommended():
     )
     users = pl.DataFrame({"user_id": [0, 1], "group": ["a", "b"]})
     by_hand = fairrec.audit(
-        joined, users=users, by="group", metrics="recall@2", permutations=0, min_support=1
+        joined,
+        users=users,
+        by="group",
+        metrics="recall@2",
+        statistics=fairrec.Statistics(permutations=0),
+        min_support=1,
     )
     assert by_hand.per_user["recall@2"].to_list() == [1, None]
     result = served.audit(metrics="recall@2")

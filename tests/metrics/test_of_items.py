@@ -71,7 +71,7 @@ def test_of_scored_candidates_an_item_could_be_in_the_lists_whose_candidate_it_i
         }
     )
     items = pl.DataFrame({"item_id": [7, 8, 9, 6], "kind": ["a", "a", "b", "b"]})
-    given = TableOptions.of(
+    given = TableOptions(
         items=items, side="items", by="kind", metrics="exposure@1,exposure_to_relevance@2"
     )
     read = read_items(predictions, given)

@@ -14,7 +14,7 @@ from tests.metrics.item_world import random_world
 def read(drop=(), **given):
     tables = {name: one for name, one in random_world(1).tables().items() if name not in drop}
     lists = tables.pop("predictions", None)
-    return read_items(lists, TableOptions.of(**{**tables, "side": "items", "by": "kind", **given}))
+    return read_items(lists, TableOptions(**{**tables, "side": "items", "by": "kind", **given}))
 
 
 def test_the_metrics_by_default_are_those_that_the_tables_allow():
@@ -63,4 +63,4 @@ def test_a_metric_of_items_is_refused_where_users_are_compared():
 
 def test_units_without_items_are_refused():
     with pytest.raises(FairRecError, match="is a column of the items"):
-        TableOptions.of(unit="provider_id")
+        TableOptions(unit="provider_id")

@@ -33,7 +33,12 @@ def audited_values(metrics: str) -> dict[str, list[float | None]]:
         }
     )
     result = fairrec.audit(
-        predictions, users=users, by="gender", metrics=metrics, permutations=9, min_support=1
+        predictions,
+        users=users,
+        by="gender",
+        metrics=metrics,
+        statistics=fairrec.Statistics(permutations=9),
+        min_support=1,
     )
     return {name: result.per_user[name].to_list() for name in result.metrics}
 

@@ -14,13 +14,14 @@ from fairrec.metrics.measured import Measured
 from fairrec.metrics.parsing import parse_metric
 from fairrec.metrics.tolerance import parse_tolerance, refuse_unfit_to
 from fairrec.metrics.value_columns import metric_of_column
+from tests.grouped_options import group_options
 
 WANTED = [parse_metric("ndcg@10"), parse_metric("mrr")]
 WATCH = metric_of_column("watch", {}, "the values")
 
 
 def checked(given) -> str:
-    return str(parse_tolerance(Tolerance.parsed(given), WANTED))
+    return str(parse_tolerance(Tolerance.parse(given), WANTED))
 
 
 def measured(values: list[float], is_complete: bool = True) -> Measured:
@@ -39,7 +40,7 @@ def test_metrics_are_named_as_they_are_where_they_are_asked_for():
 
 def test_metrics_of_items_are_named_in_the_same_way():
     wanted = [parse_metric("exposure@5", "items"), parse_metric("recommended@3", "items")]
-    found = parse_tolerance(Tolerance.parsed("exposure=0.01,Recommended@3=0.02"), wanted)
+    found = parse_tolerance(Tolerance.parse("exposure=0.01,Recommended@3=0.02"), wanted)
     assert str(found) == "exposure@5=0.01,recommended@3=0.02"
 
 
@@ -79,7 +80,7 @@ def test_nobody_is_asked_whether_more_than_everything_was_meant():
 )
 def test_what_the_values_make_no_harm_is_refused(given, values, says):
     with pytest.raises(InputError, match=says):
-        refuse_unfit_to(Tolerance.parsed(given), measured(values))
+        refuse_unfit_to(Tolerance.parse(given), measured(values))
 
 
 @pytest.mark.parametrize(
@@ -87,13 +88,13 @@ def test_what_the_values_make_no_harm_is_refused(given, values, says):
     [("5%", [0, 4]), (5, [-3, 4]), (0.5, [0, 0.8]), (5, [7, 7]), ("ctr=5", [0, 1])],
 )
 def test_a_harm_that_values_can_have_stays(given, values):
-    refuse_unfit_to(Tolerance.parsed(given), measured(values))
+    refuse_unfit_to(Tolerance.parse(given), measured(values))
 
 
 def test_some_users_do_not_say_how_far_all_are_apart():
-    refuse_unfit_to(Tolerance.parsed(5), measured([np.nan, 0, 0.8], is_complete=False))
+    refuse_unfit_to(Tolerance.parse(5), measured([np.nan, 0, 0.8], is_complete=False))
     with pytest.raises(InputError, match="values below 0"):
-        refuse_unfit_to(Tolerance.parsed("5%"), measured([np.nan, -1, 0.8], is_complete=False))
+        refuse_unfit_to(Tolerance.parse("5%"), measured([np.nan, -1, 0.8], is_complete=False))
 
 
 def test_audits_and_plans_refuse_it_alike(tmp_path):
@@ -104,11 +105,13 @@ def test_audits_and_plans_refuse_it_alike(tmp_path):
     pilot = users.select("user_id", "margin")
     for tolerance in ("5%", "margin=40"):
         with pytest.raises(InputError, match=r"^tolerance="):
-            fairrec.audit(values=users, permutations=0, tolerance=tolerance, **about)
+            fairrec.audit(
+                **group_options(values=users, permutations=0, tolerance=tolerance, **about)
+            )
         with pytest.raises(InputError, match=r"^tolerance="):
-            fairrec.plan(users=users, pilot=pilot, tolerance=tolerance, **about)
+            fairrec.plan(**group_options(users=users, pilot=pilot, tolerance=tolerance, **about))
     with pytest.raises(InputError, match="values below 0"):
-        fairrec.plan(users=users, mean=-0.2, sd=1, tolerance="5%", **about)
+        fairrec.plan(**group_options(users=users, mean=-0.2, sd=1, tolerance="5%", **about))
     with from_command_line(), pytest.raises(InputError, match=r"^--tolerance 5: ndcg@10 runs"):
         fairrec.plan(users=users, by="gender", metrics="ndcg@10", tolerance=5)
     frozen = fairrec.plan(users=users, by="gender", metrics="ndcg@10", tolerance="NDCG@10=0.1")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from fairrec import Engine
 from fairrec.core.audit_options import AuditOptions
 from fairrec.groups.grouping import Grouping
 from fairrec.inputs.users import Attribute
@@ -19,4 +20,6 @@ def attributes_of(codes, n_values=(2, 3)) -> list[Attribute]:
 
 def full_grouping(attributes: list[Attribute], min_users: int = 1) -> Grouping:
     """Their intersections with enough users."""
-    return Grouping.of(attributes, AuditOptions(depth="full", min_support=min_users, threads=1))
+    return Grouping.of(
+        attributes, AuditOptions(depth="full", min_support=min_users, engine=Engine(threads=1))
+    )

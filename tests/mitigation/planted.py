@@ -9,6 +9,7 @@ import polars as pl
 
 import fairrec
 from fairrec.mitigation.mitigation_result import MitigationResult
+from tests.grouped_options import group_options
 
 N_BLOCKS = 4
 N_ITEMS = 48
@@ -96,4 +97,6 @@ def mitigate(world: Planted, metric: str, **options: Any) -> MitigationResult:
         "threads": 1,
         **options,
     }
-    return fairrec.mitigate(given.pop("predictions", world.predictions), metric=metric, **given)
+    return fairrec.mitigate(
+        given.pop("predictions", world.predictions), **group_options(metric=metric, **given)
+    )

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from pytest import approx
 
+from fairrec import Engine
 from fairrec.core.audit_options import AuditOptions
 from fairrec.groups.grouping import Grouping
 from fairrec.inputs.users import Attribute
@@ -42,7 +43,9 @@ def three_groups():
     attribute = Attribute("who", codes.astype(np.int32), values)
     before = np.full((1, len(codes)), 0.8)
     after = before - np.concatenate([lost[name] for name in sizes])
-    grouping = Grouping.of((attribute,), AuditOptions(depth=1, min_support=1, threads=1))
+    grouping = Grouping.of(
+        (attribute,), AuditOptions(depth=1, min_support=1, engine=Engine(threads=1))
+    )
     return group_changes({"ndcg@5": True}, before, after, grouping, 0.05)
 
 
@@ -65,7 +68,7 @@ def test_some_of_the_users_change_as_the_table_of_groups_has_it():
     rng = np.random.default_rng(1)
     codes = rng.integers(0, 3, 300).astype(np.int32)
     grouping = Grouping.of(
-        (Attribute("who", codes, ("a", "b", "c")),), AuditOptions(depth=1, threads=1)
+        (Attribute("who", codes, ("a", "b", "c")),), AuditOptions(depth=1, engine=Engine(threads=1))
     )
     before, after = rng.random((2, 300))
     after[codes == 1] = before[codes == 1] + 0.1

@@ -79,7 +79,7 @@ def test_shares_of_attention_are_those_of_a_slow_loop():
                 by="group",
                 metrics=f"share@3[kind={kind}]",
                 min_support=1,
-                permutations=0,
+                statistics=fairrec.Statistics(permutations=0),
             )
             assert audited.metrics[f"share@3[kind={kind}]"].mean == pytest.approx(first)
         assert one.share_of_items == one.n_items / 8

@@ -16,6 +16,7 @@ from fairrec.mitigation.rerankers import swap
 from fairrec.mitigation.tuning import STRENGTHS
 from fairrec.mitigation.view import build_mitigation_view
 from tests.builders import with_text_ids
+from tests.grouped_options import group_options
 from tests.mitigation.planted import WORSE, Planted, mitigate, planted
 
 CHOSEN = ["gender", "age"]
@@ -76,8 +77,12 @@ def test_numbers_before_are_those_of_an_audit_of_the_predictions():
     world = planted("accuracy")
     result = mitigate(world, "ndcg@5")
     tables = {"users": world.users, "by": CHOSEN, "items": world.items, "history": world.history}
-    before = fairrec.audit(world.predictions, **tables, metrics="ndcg@5", permutations=0)
-    after = fairrec.audit(result.predictions, **tables, metrics="ndcg@5", permutations=0)
+    before = fairrec.audit(
+        world.predictions, **group_options(**tables, metrics="ndcg@5", permutations=0)
+    )
+    after = fairrec.audit(
+        result.predictions, **group_options(**tables, metrics="ndcg@5", permutations=0)
+    )
     for audit, level in ((before, "before"), (after, "after")):
         means = audit.per_user.group_by(CHOSEN).agg(pl.col("ndcg@5").mean())
         (worst,) = means.filter(**WORSE)["ndcg@5"]
@@ -119,7 +124,11 @@ def test_trade_off_shows_every_strength_and_starts_where_nothing_is_done():
     # tuned: the smallest that comes near the others, and is not ahead of them
     others = world.validation.filter(~pl.col("user_id").is_in(list(users_in(world, **WORSE))))
     tables = {"users": world.users, "by": CHOSEN, "items": world.items, "permutations": 0}
-    rest = fairrec.audit(others, **tables, metrics="urd@5").per_user["urd@5"].to_numpy()
+    rest = (
+        fairrec.audit(others, **group_options(**tables, metrics="urd@5"))
+        .per_user["urd@5"]
+        .to_numpy()
+    )
     assert rest.mean() > taken.tuned > points[0].tuned
     weaker = [p.tuned for p in points if p.strength < taken.strength]
     assert max(weaker) < taken.tuned
@@ -158,7 +167,9 @@ def test_the_gap_to_all_others_is_a_difference_of_two_means(metric):
         (world.predictions, gap.before, gap.p_before),
         (result.predictions, gap.after, gap.p_after),
     ):
-        users = fairrec.audit(lists, **tables, metrics=metric, permutations=0).per_user
+        users = fairrec.audit(
+            lists, **group_options(**tables, metrics=metric, permutations=0)
+        ).per_user
         mine = users.filter(**chosen.group)[metric].to_numpy()
         others = users.join(users.filter(**chosen.group), on="user_id", how="anti")[metric]
         test = ttest_ind(mine, others.to_numpy(), equal_var=False, nan_policy="omit")

@@ -9,6 +9,7 @@ import numpy as np
 import polars as pl
 from pytest import approx
 
+from fairrec import Engine
 from fairrec.core.audit_options import AuditOptions
 from fairrec.groups.grouping import Grouping
 from fairrec.inputs.table_options import TableOptions
@@ -20,7 +21,7 @@ from fairrec.mitigation.split import read_split
 from fairrec.statistics.paired import group_changes
 from tests.mitigation.small_change import before_after
 
-OPTIONS = AuditOptions(depth=1, min_support=1, threads=1, seed=7)
+OPTIONS = AuditOptions(depth=1, min_support=1, engine=Engine(threads=1), seed=7)
 
 
 def lists_of(n_users: int) -> pl.DataFrame:

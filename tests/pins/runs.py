@@ -16,6 +16,7 @@ from tests.comparison.two_sides import two_sided
 from tests.counterfactuals.flipped_world import flipped
 from tests.counts.small_counts import counts_of, halves, tables, values
 from tests.end_to_end.made_results import mitigated
+from tests.grouped_options import group_options
 from tests.scoring.http.served_world import CANDIDATES, USERS, faulty_server
 
 Run = Callable[[Path], Any]
@@ -24,7 +25,7 @@ PERMUTATIONS = 199
 
 def exact(folder: Path) -> fairrec.AuditResult:
     """Scored candidates: three metrics, three attributes, a tolerance, users without a list."""
-    return fairrec.audit(**tables(), tolerance="10%", permutations=PERMUTATIONS)
+    return fairrec.audit(**group_options(**tables(), tolerance="10%", permutations=PERMUTATIONS))
 
 
 def few() -> dict[str, Any]:
@@ -41,20 +42,22 @@ def held_out(folder: Path) -> fairrec.AuditResult:
         users=given["users"].with_columns(region=pl.int_range(pl.len()) % 3),
         by="gender,region",
         metrics="ndcg@5,recall@2",
-        permutations=PERMUTATIONS,
+        statistics=fairrec.Statistics(permutations=PERMUTATIONS),
     )
 
 
 def of_values(folder: Path) -> fairrec.AuditResult:
     """A number for each user, with a long upper tail."""
-    return fairrec.audit(**values(), permutations=PERMUTATIONS)
+    return fairrec.audit(**group_options(**values(), permutations=PERMUTATIONS))
 
 
 def adjusted(folder: Path) -> fairrec.AuditResult:
     """Within strata of a column and of the length of lists."""
     world = tables(n_positive=2)
     return fairrec.audit(
-        **{**world, "by": "gender,country"}, given="age:20", permutations=PERMUTATIONS
+        **group_options(
+            **{**world, "by": "gender,country"}, adjust_for="age:20", permutations=PERMUTATIONS
+        )
     )
 
 
@@ -63,14 +66,16 @@ def of_items(folder: Path) -> fairrec.AuditResult:
     given = two_sided()
     del given["users"]
     return fairrec.audit(
-        **given, side="items", by="kind", permutations=PERMUTATIONS, tolerance="20%"
+        **group_options(
+            **given, side="items", by="kind", permutations=PERMUTATIONS, tolerance="20%"
+        )
     )
 
 
 def of_counts(folder: Path) -> fairrec.AuditResult:
     """Two halves of the users, counted apart."""
     parts = [counts_of(half, part=f"half {n}") for n, half in enumerate(halves(few()))]
-    return fairrec.audit(counts=parts, permutations=PERMUTATIONS)
+    return fairrec.audit(counts=parts, statistics=fairrec.Statistics(permutations=PERMUTATIONS))
 
 
 def in_parts(folder: Path) -> fairrec.AuditResult:
@@ -83,7 +88,7 @@ def in_parts(folder: Path) -> fairrec.AuditResult:
         patch("fairrec.auditing.count.open_parts", partial(open_parts, n_rows=900)),
         patch("fairrec.auditing.audit.is_large", lambda *_: True),
     ):
-        return fairrec.audit(**given, permutations=PERMUTATIONS)
+        return fairrec.audit(**group_options(**given, permutations=PERMUTATIONS))
 
 
 def searched(folder: Path) -> fairrec.AuditResult:
@@ -96,9 +101,8 @@ def searched(folder: Path) -> fairrec.AuditResult:
             by="gender,age",
             metrics="auc,mrr@5",
             scorer=fairrec.Endpoint(address, protocol="json", concurrency=1),
-            scorer_identity="pinned",
-            search=fairrec.SearchOptions("adaptive", budget_users="40%"),
-            permutations=PERMUTATIONS,
+            search=fairrec.Search("adaptive", budget_users="40%", scorer_identity="pinned"),
+            statistics=fairrec.Statistics(permutations=PERMUTATIONS),
             min_support=5,
         )
 

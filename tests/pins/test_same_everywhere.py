@@ -14,6 +14,7 @@ import fairrec
 from fairrec.inputs.parts.partition import open_parts
 from tests.builders import numbers_of
 from tests.counts.small_counts import tables
+from tests.grouped_options import group_options
 
 
 @pytest.fixture
@@ -30,11 +31,11 @@ def count_in_parts(files: dict[str, Any], engine: str) -> fairrec.Counts:
         patch("fairrec.auditing.count.open_parts", partial(open_parts, n_rows=900)),
         patch("fairrec.auditing.count.is_large", lambda *_: True),
     ):
-        return fairrec.count(**files, engine=engine, workers=2)
+        return fairrec.count(**group_options(**files, engine=engine, workers=2))
 
 
 def test_counts_in_parts_are_those_of_the_whole(files: dict[str, Any]):
-    whole, parts = fairrec.count(**files).rows, count_in_parts(files, "local").rows
+    whole, parts = fairrec.count(**group_options(**files)).rows, count_in_parts(files, "local").rows
     assert whole.height > 100
     assert_frame_equal(whole, parts, rel_tol=1e-12)
 
@@ -47,6 +48,8 @@ def test_counts_on_ray_are_the_same_bits(files: dict[str, Any]):
 
 
 def test_threads_change_nothing(files: dict[str, Any]):
-    one, two = (fairrec.audit(**files, threads=n, permutations=199) for n in (1, 2))
+    one, two = (
+        fairrec.audit(**group_options(**files, threads=n, permutations=199)) for n in (1, 2)
+    )
     assert numbers_of(one) == numbers_of(two)
     assert one.group_table.equals(two.group_table)

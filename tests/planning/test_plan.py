@@ -11,6 +11,7 @@ import fairrec
 from fairrec.core.audit_options import AuditOptions
 from fairrec.core.errors import FairRecError, InputError, UnknownNameError
 from fairrec.result.plan_schema import PlannedGroups
+from tests.grouped_options import group_options
 
 USERS = pl.DataFrame(
     {"user_id": range(1000), "gender": ["F", "M"] * 500, "age": [10, 20, 20, 20, 20] * 200}
@@ -25,7 +26,9 @@ def test_what_matters_is_planned_for_metrics_of_the_plan():
 
 
 def test_without_tests_nothing_is_found():
-    made = fairrec.plan(users=USERS, by="gender", metrics="ndcg", permutations=0)
+    made = fairrec.plan(
+        users=USERS, by="gender", metrics="ndcg", statistics=fairrec.Statistics(permutations=0)
+    )
     assert made.expectations.is_empty()
     assert made.expectations.columns[:4] == ["metric", "users", "n_groups", "harm"]
     assert made.needed.is_empty()
@@ -59,7 +62,13 @@ def test_groups_are_counted_by_depth():
 
 
 def test_a_plan_says_all_that_was_decided_defaults_too():
-    made = fairrec.plan(users=USERS, by="gender", metrics="NDCG,mrr@3", alpha="0.1", threads=1)
+    made = fairrec.plan(
+        users=USERS,
+        by="gender",
+        metrics="NDCG,mrr@3",
+        statistics=fairrec.Statistics(alpha="0.1"),
+        engine=fairrec.Engine(threads=1),
+    )
     usual = vars(AuditOptions())
     assert made.options == {
         "missing_lists": "zero",
@@ -103,14 +112,20 @@ def test_a_plan_says_all_that_was_decided_defaults_too():
 )
 def test_what_cannot_be_planned_is_told(options, says):
     with pytest.raises(FairRecError) as caught:
-        fairrec.plan(**{"users": USERS, "by": "gender", "metrics": "ndcg", **options})
+        fairrec.plan(
+            **group_options(**{"users": USERS, "by": "gender", "metrics": "ndcg", **options})
+        )
     assert says in str(caught.value)
 
 
 def test_columns_of_values_are_planned_with_their_better_end():
     pilot = pl.DataFrame({"churn": [0.0, 1.0, 1.0], "watch": [3.0, 4.0, 9.0]})
     made = fairrec.plan(
-        users=USERS, by="gender", metrics="churn,watch", better="churn=lower", pilot=pilot
+        users=USERS,
+        by="gender",
+        metrics="churn,watch",
+        tables=fairrec.Tables(better="churn=lower"),
+        pilot=pilot,
     )
     assert made.options["better"] == {"churn": False}
     assert made.options["metrics"] == ("churn", "watch")
@@ -124,7 +139,7 @@ def test_the_better_end_of_a_metric_does_not_make_the_others_columns_of_values()
         users=USERS,
         by="gender",
         metrics=["ndcg", "share@5[pay=high]"],
-        better="share@5[pay=high]=higher",
+        tables=fairrec.Tables(better="share@5[pay=high]=higher"),
     )
     assert made.options["metrics"] == ("ndcg@5", "share@5[pay=high]")
 
@@ -135,7 +150,7 @@ def test_settings_hold_where_nothing_is_given(tmp_path):
     file.write_text(
         'users = "users.parquet"\nby = "gender"\nmetrics = "ndcg"\nalpha = 0.2\nsd = 0.3'
     )
-    made = fairrec.plan(settings=file, alpha=0.1)
+    made = fairrec.plan(settings=file, statistics=fairrec.Statistics(alpha=0.1))
     assert (made.options["alpha"], made.options["sd"]) == (0.1, 0.3)
     assert made.options["users"] == tmp_path / "users.parquet"
     assert made.from_settings == ("users", "by", "metrics", "sd")

@@ -70,7 +70,7 @@ def test_per_user_values_of_an_audit_are_a_pilot(tmp_path):
     write_world(tmp_path)
     result = fairrec.audit(
         tmp_path / "predictions.parquet", users=tmp_path / "users.parquet", by="gender",
-        metrics="ndcg", permutations=0,
+        metrics="ndcg", statistics=fairrec.Statistics(permutations=0),
     )  # fmt: skip
     result.save(tmp_path / "first", report=False)
     made = make_plan(tmp_path, pilot=tmp_path / "first" / "per_user.parquet")

@@ -14,6 +14,7 @@ import fairrec
 from fairrec.core.units import ITEMS, Unit
 from fairrec.metrics.reading import read_inputs
 from fairrec.result.audit_result import AuditResult
+from tests.grouped_options import group_options
 
 N_ITEMS = 900
 OUTSIDE = "liked by user 7"
@@ -64,4 +65,4 @@ def _audited(unit: Unit, scale: float, options: tuple[tuple[str, Any], ...]) -> 
         patch("fairrec.inputs.users.USERS", unit),
         patch("fairrec.auditing.audit.read_inputs", read_units),
     ):
-        return fairrec.audit(values=values, users=items, **given)
+        return fairrec.audit(**group_options(values=values, users=items, **given))

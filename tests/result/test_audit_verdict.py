@@ -44,9 +44,9 @@ def test_a_metric_without_a_better_end_differs_and_never_decides_beside_others(c
     result = fairrec.audit(
         values=table,
         by="group",
-        better={"hits": "higher"} if "hits" in columns else {},
+        tables=fairrec.Tables(better={"hits": "higher"} if "hits" in columns else {}),
         tolerance=",".join(f"{name}=0.3" for name in columns),
-        permutations=199,
+        statistics=fairrec.Statistics(permutations=199),
     )
     assert result.verdict.outcome == outcome
     if "stars" in columns:

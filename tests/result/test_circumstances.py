@@ -9,7 +9,8 @@ from pytest import approx
 
 import fairrec
 from fairrec.core.errors import InputError
-from fairrec.search.options import SearchOptions
+from fairrec.search.options import Search
+from tests.grouped_options import group_options
 
 N_USERS = 1200
 
@@ -37,11 +38,13 @@ USERS, VALUES = tables()
 
 def audited(**options):
     return fairrec.audit(
-        values=VALUES,
-        users=USERS,
-        by="age,gender",
-        better="served=higher",
-        **{"permutations": 199, **options},
+        **group_options(
+            values=VALUES,
+            users=USERS,
+            by="age,gender",
+            better="served=higher",
+            **{"permutations": 199, **options},
+        ),
     )
 
 
@@ -100,18 +103,16 @@ def test_a_circumstance_that_is_the_same_for_everyone_changes_nothing():
         values=VALUES,
         users=alike,
         by="age,gender",
-        given="town",
-        better="served=higher",
-        permutations=199,
+        adjust_for="town",
+        tables=fairrec.Tables(better="served=higher"),
+        statistics=fairrec.Statistics(permutations=199),
     )
     assert same.groups("served").equals(RAW.groups("served"))
     assert same.summary.given.n_strata == 1
     assert same.summary.given.no_longer == ()
 
 
-@pytest.mark.parametrize(
-    "how", [SearchOptions("adaptive"), SearchOptions("exact", budget_users="50%")]
-)
+@pytest.mark.parametrize("how", [Search("adaptive"), Search("exact", budget_users="50%")])
 def test_a_search_of_some_users_is_refused(how):
     predictions = pl.DataFrame(
         {
@@ -124,8 +125,8 @@ def test_a_search_of_some_users_is_refused(how):
     users = pl.DataFrame({"user_id": [1, 2], "gender": ["F", "M"]})
     options = {"users": users, "by": "gender", "given": "list_length", "metrics": "mrr@5"}
     with pytest.raises(InputError, match="everyone has to be scored"):
-        fairrec.audit(predictions, search=how, **options)
-    scored = fairrec.audit(predictions, search="exact", min_support=1, **options)
+        fairrec.audit(predictions, **group_options(search=how, **options))
+    scored = fairrec.audit(predictions, **group_options(search="exact", min_support=1, **options))
     assert scored.summary.given is not None
 
 
@@ -147,7 +148,13 @@ def lists(n_of_group: int, n_elsewhere: int, share: float):
 
 def test_lists_that_are_longer_for_a_group_are_told_with_what_they_make():
     predictions, users = lists(50, 10, share=0.2)
-    result = fairrec.audit(predictions, users=users, by="age", metrics="hit@5", permutations=199)
+    result = fairrec.audit(
+        predictions,
+        users=users,
+        by="age",
+        metrics="hit@5",
+        statistics=fairrec.Statistics(permutations=199),
+    )
     (one,) = result.summary.circumstances
     (finding,) = result.metric("hit@5").findings
     assert (one.metric, one.group, one.circumstance) == ("hit@5", finding.group, "list_length")
@@ -157,7 +164,12 @@ def test_lists_that_are_longer_for_a_group_are_told_with_what_they_make():
     assert one.difference == finding.difference
     assert one.explains / one.difference > 0.5
     given = fairrec.audit(
-        predictions, users=users, by="age", metrics="hit@5", given="list_length", permutations=199
+        predictions,
+        users=users,
+        by="age",
+        metrics="hit@5",
+        adjust_for="list_length",
+        statistics=fairrec.Statistics(permutations=199),
     )
     assert given.metric("hit@5").findings == () and given.summary.circumstances == ()
 
@@ -165,11 +177,11 @@ def test_lists_that_are_longer_for_a_group_are_told_with_what_they_make():
 def test_lists_that_nobody_else_has_are_told_by_their_chance_level():
     predictions, users = lists(50, 10, share=0.0)
     options = {"users": users, "by": "age", "metrics": "hit@5", "permutations": 199}
-    (one,) = fairrec.audit(predictions, **options).summary.circumstances
+    (one,) = fairrec.audit(predictions, **group_options(**options)).summary.circumstances
     assert (one.mean, one.mean_of_others, one.explains) == (50, 10, None)
     assert one.at_random == (approx(5 / 50, abs=0.1), approx(5 / 10, abs=0.1))
-    given = fairrec.audit(predictions, given="list_length", **options).summary
-    (gone,) = given.given.no_longer
+    given = fairrec.audit(predictions, **group_options(adjust_for="list_length", **options)).summary
+    (gone,) = given.adjust_for.no_longer
     assert (gone.difference, gone.kept_share) == (None, 0.0)
-    assert given.given.n_not_comparable == {"hit@5": 2}
+    assert given.adjust_for.n_not_comparable == {"hit@5": 2}
     assert given.outcome == "inconclusive"

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from fairrec import Engine
 from fairrec.core.audit_options import AuditOptions
 from fairrec.groups.grouping import Grouping
 from fairrec.inputs.users import Attribute
@@ -13,7 +14,9 @@ SECOND = Attribute("b", np.array([0, 0, 1, 1, 0, 1, 0]), ("p", "q"), binning="wi
 
 
 def grouping(*attributes: Attribute, min_support: float = 2) -> Grouping:
-    return Grouping.of(attributes, AuditOptions(depth=2, min_support=min_support, threads=1))
+    return Grouping.of(
+        attributes, AuditOptions(depth=2, min_support=min_support, engine=Engine(threads=1))
+    )
 
 
 def test_groups_and_users_below_the_support_are_counted():

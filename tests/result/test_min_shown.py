@@ -33,6 +33,7 @@ from fairrec.result.schema import (
 )
 from fairrec.result.tables import BOUNDED
 from tests.builders import audit, make_tables
+from tests.grouped_options import group_options
 
 LIMIT = 10
 COUNTED = {
@@ -126,11 +127,13 @@ def audited(way: str) -> AuditResult:
     }
     if way == "given":
         return fairrec.audit(
-            values=values, users=users, by=["gender", "country"], given="level", **options
+            **group_options(
+                values=values, users=users, by=["gender", "country"], adjust_for="level", **options
+            )
         )
     if way == "search":
         tables = make_tables(n_users=120)
-        search = fairrec.SearchOptions("adaptive", budget_users=100, reference=0.8)
+        search = fairrec.Search("adaptive", budget_users=100, reference=0.8)
         return audit(
             tables.predictions,
             tables.users,
@@ -149,7 +152,9 @@ def audited(way: str) -> AuditResult:
             permutations=39,
             top=3,
         )
-    return fairrec.audit(values=values, users=users, by=["gender", "country", "level"], **options)
+    return fairrec.audit(
+        **group_options(values=values, users=users, by=["gender", "country", "level"], **options)
+    )
 
 
 WAYS = ("values", "given", "search", "lists")
@@ -474,7 +479,11 @@ def test_ratios_to_a_hidden_group_are_hidden():
     )
     users = pl.DataFrame({"user_id": range(100), "plan": ["Zbest"] * 5 + ["a", "b"] * 47 + ["a"]})
     result = fairrec.audit(
-        values=values, users=users, by="plan", better="stay=higher", min_support=1
+        values=values,
+        users=users,
+        by="plan",
+        tables=fairrec.Tables(better="stay=higher"),
+        min_support=1,
     )
     (by,) = result.summary.ratios.metrics["stay"].by
     assert [group.group["plan"] for group in by.groups if group.to_best == 1] == ["Zbest"]

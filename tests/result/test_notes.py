@@ -54,7 +54,9 @@ def test_tests_that_cannot_find_anything_are_noted(options, says):
 def test_few_permutations_are_not_said_to_find_nothing_where_they_can():
     users = pl.DataFrame({"user_id": range(60), "group": ["a", "b"] * 30})
     values = pl.DataFrame({"user_id": range(60), "clicks": [i % 2 + i / 100 for i in range(60)]})
-    result = fairrec.audit(values=values, users=users, by="group", permutations=19)
+    result = fairrec.audit(
+        values=values, users=users, by="group", statistics=fairrec.Statistics(permutations=19)
+    )
     assert [one.p_adjusted for one in result.metric("clicks").findings] == [1 / 20]
     assert not any("permutations" in one for one in result.warnings)
 
@@ -69,7 +71,13 @@ def test_as_many_permutations_as_are_asked_for_are_enough(alpha, enough):
 def test_few_permutations_are_no_note_where_items_are_tested_by_users_drawn_again():
     items = pl.DataFrame({"item_id": range(40), "made": ["here"] * 30 + ["abroad"] * 10})
     lists = pl.DataFrame({"user_id": range(40), "item_id": [[u, (u + 1) % 40] for u in range(40)]})
-    found = fairrec.audit(lists, items=items, side="items", by="made", permutations=9)
+    found = fairrec.audit(
+        lists,
+        items=items,
+        tables=fairrec.Tables(side="items"),
+        by="made",
+        statistics=fairrec.Statistics(permutations=9),
+    )
     assert found.summary.outcome is not None
     assert not any("permutations" in one for one in found.warnings)
 
@@ -78,7 +86,9 @@ def test_what_is_said_of_a_table_that_is_both_values_and_users_is_said_once(tmp_
     path = tmp_path / "v.csv"
     path.write_text("user_id;group;x\na;p;1\nb;q;2\nc;p;3\nd;q;4\n")
     said = "v.csv: fields are separated by a semicolon, not by a comma"
-    result = fairrec.audit(values=path, by="group", permutations=0, min_support=1)
+    result = fairrec.audit(
+        values=path, by="group", statistics=fairrec.Statistics(permutations=0), min_support=1
+    )
     assert result.warnings.count(said) == 1
 
 

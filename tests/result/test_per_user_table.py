@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import polars as pl
 
-from fairrec import SearchOptions
+from fairrec import Search
 from tests.builders import audit, one_each
 
 
@@ -24,7 +24,7 @@ def test_each_user_has_attributes_as_text_and_a_value_where_it_is_defined():
 def test_users_a_search_did_not_score_have_no_value():
     users = pl.DataFrame({"user_id": range(30), "group": ["x", "y", "z"] * 10})
     predictions = one_each(dict.fromkeys(range(30), 1))
-    search = SearchOptions("random", budget_users=12)
+    search = Search("random", budget_users=12)
     table = audit(predictions, users, "group", search=search).per_user
     assert table.height == 30
     assert table["mrr@5"].count() == 12

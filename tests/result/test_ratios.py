@@ -71,7 +71,7 @@ def test_after_a_search_of_some_there_are_reasons_instead_of_ratios():
         tables.predictions,
         tables.users,
         "gender",
-        search=fairrec.SearchOptions("random", budget_users=50),
+        search=fairrec.Search("random", budget_users=50),
     )
     mrr = result.summary.ratios.metrics["mrr@5"]
     assert mrr.why_no_ratios == mrr.why_no_inequality == "not everyone is scored"

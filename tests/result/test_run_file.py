@@ -73,9 +73,9 @@ def test_no_page_and_no_result_tells_where_it_was_made(tmp_path, search):
 
 
 def test_a_ledger_is_not_told_by_the_call_either(tmp_path):
-    from fairrec import SearchOptions
+    from fairrec import Search
 
-    options = SearchOptions("random", ledger=tmp_path / "paid.ledger")
+    options = Search("random", ledger=tmp_path / "paid.ledger")
     result = audit(*make_tables()[:2], by="gender", search=options)
     assert "paid.ledger" in result.summary.command
     assert str(tmp_path) not in result.to_json()

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from fairrec import SearchOptions
+from fairrec import Search
 from fairrec.result.summary import _points, search_summary
 from fairrec.search.evidence import GapHistory
 from tests.builders import audit, make_tables
@@ -27,7 +27,7 @@ def test_the_history_has_the_points_at_which_the_gap_grew_and_the_last_one():
 
 def test_options_and_costs_are_told_as_they_were():
     tables = make_tables()
-    options = SearchOptions("testsgd", budget_users=30, reference=0.2, hyper={"theta": 0.05})
+    options = Search("testsgd", budget_users=30, reference=0.2, hyper={"theta": 0.05})
     found = audit(tables.predictions, tables.users, "gender,member", search=options).summary.search
     assert (found.name, found.budget_users, found.budget_seconds) == ("testsgd", 30, None)
     assert found.hyper_parameters == {"theta": 0.05}

@@ -16,7 +16,8 @@ from fairrec.core.errors import FairRecError, ScoringError
 from fairrec.inputs.candidates import CandidateLists
 from fairrec.scoring.model import FunctionModel
 from fairrec.scoring.scorer import ModelScorer, TableScorer
-from fairrec.search.options import SearchOptions
+from fairrec.search.options import Search
+from tests.grouped_options import group_options
 from tests.scoring.small_candidates import candidates_of
 
 CANDIDATES, USERS = candidates_of({"ann": [10, 20], "bob": [], "cat": [20], "dan": [30, 10, 20]})
@@ -119,8 +120,16 @@ def test_scores_of_a_table_are_hashed_for_a_ledger_alone(
         table = pl.DataFrame({"user_id": [1, 2], "item_id": [[1, 2]] * 2, "label": [[1, 0]] * 2})
         fairrec.audit(
             table.with_columns(score=pl.lit([0.5, 0.1])),
-            users=pl.DataFrame({"user_id": [1, 2], "team": ["a", "b"]}),
-            **{"by": "team", "metrics": "mrr@2", "permutations": 0, "min_support": 1, **options},
+            **group_options(
+                users=pl.DataFrame({"user_id": [1, 2], "team": ["a", "b"]}),
+                **{
+                    "by": "team",
+                    "metrics": "mrr@2",
+                    "permutations": 0,
+                    "min_support": 1,
+                    **options,
+                },
+            ),
         )
 
     hashed: list[Any] = []
@@ -128,5 +137,5 @@ def test_scores_of_a_table_are_hashed_for_a_ledger_alone(
     monkeypatch.setattr(TableScorer, "identity", lambda one: hashed.append(one) or name_of(one))
     audit(search="exact")
     assert not hashed
-    audit(search=SearchOptions("exact", ledger=tmp_path / "ledger.db"))
+    audit(search=Search("exact", ledger=tmp_path / "ledger.db"))
     assert len(hashed) == 1

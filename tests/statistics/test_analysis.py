@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from pytest import approx
 
+from fairrec import Engine
 from fairrec.core.audit_options import AuditOptions
 from fairrec.statistics.analyse import analyse
 from fairrec.statistics.intervals import Intervals
@@ -114,7 +115,9 @@ def test_standard_errors_are_those_of_the_differences_and_0_where_undefined():
     expected = np.abs(found.moments.difference / found.moments.chance_error)
     assert found.standard_errors[is_known] == approx(expected[is_known])
     one_sided = analyse(
-        measured_as("mrr", [0.5, 0.5, np.nan]), grouping_of([[0, 0, 1]]), AuditOptions(threads=1)
+        measured_as("mrr", [0.5, 0.5, np.nan]),
+        grouping_of([[0, 0, 1]]),
+        AuditOptions(engine=Engine(threads=1)),
     )
     assert one_sided.standard_errors.tolist() == [[0, 0]]
 
@@ -136,7 +139,7 @@ def test_every_permutation_is_told():
     analyse(
         measured_as("mrr", [0.0, 1.0, 0.5]),
         grouping_of([[0, 0, 1]]),
-        AuditOptions(permutations=3, threads=1),
+        AuditOptions(permutations=3, engine=Engine(threads=1)),
         lambda *step: steps.append(step),
     )
     assert steps == [("testing against chance", done, 3) for done in (1, 2, 3)]
@@ -149,7 +152,7 @@ def test_within_strata_nothing_beyond_the_bounds_of_a_metric_is_said():
     found = analyse(
         measured_as("hit@5", values),
         grouping_of(codes, min_users=2),
-        AuditOptions(permutations=199, threads=1, min_support=2),
+        AuditOptions(permutations=199, engine=Engine(threads=1), min_support=2),
         strata=Strata(rng.integers(0, 10, 300).astype(np.int32), 10),
     )
     low, high = found.estimates.simultaneous

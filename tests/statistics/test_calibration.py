@@ -32,11 +32,10 @@ def audit(users, predictions, metrics, seed):
         users=users,
         by=list(ATTRIBUTES),
         metrics=metrics,
-        permutations=PERMUTATIONS,
+        statistics=fairrec.Statistics(permutations=PERMUTATIONS, alpha=ALPHA),
         min_support=MIN_USERS,
-        alpha=ALPHA,
         seed=seed,
-        threads=1,
+        engine=fairrec.Engine(threads=1),
     )
 
 

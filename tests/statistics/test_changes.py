@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from fairrec import Engine
 from fairrec.core.audit_options import AuditOptions
 from fairrec.groups.grouping import Grouping
 from fairrec.inputs.users import Attribute
@@ -46,7 +47,7 @@ def test_what_is_not_tested_costs_nothing_and_is_never_shown():
 def test_sums_over_groups_are_those_of_their_users():
     rng = np.random.default_rng(0)
     codes = rng.integers(0, 3, 90).astype(np.int32)
-    options = AuditOptions(depth=1, min_support=1, threads=1)
+    options = AuditOptions(depth=1, min_support=1, engine=Engine(threads=1))
     grouping = Grouping.of((Attribute("who", codes, ("a", "b", "c")),), options)
     before, after = rng.random((2, 90))
     before[::7] = NAN

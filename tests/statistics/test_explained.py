@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from fairrec import Engine
 from fairrec.core.audit_options import AuditOptions
 from fairrec.statistics.analyse import analyse
 from fairrec.statistics.covariates import no_longer_found
@@ -10,7 +11,7 @@ from fairrec.statistics.strata import Strata
 from tests.groups.small_grouping import grouping_of
 from tests.statistics.small_analysis import measured_as
 
-OPTIONS = AuditOptions(permutations=199, threads=1, min_support=10)
+OPTIONS = AuditOptions(permutations=199, engine=Engine(threads=1), min_support=10)
 
 
 def test_findings_that_circumstances_take_away_are_named_and_others_are_not():

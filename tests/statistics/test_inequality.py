@@ -12,12 +12,13 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from pytest import approx
 
+from fairrec import Engine
 from fairrec.core.audit_options import AuditOptions
 from fairrec.statistics.inequality import analyse_inequality, between_by_chance, gini, theil
 from tests.groups.small_grouping import grouping_of
 from tests.statistics.small_analysis import analysis_of, measured_as
 
-OPTIONS = AuditOptions(threads=1)
+OPTIONS = AuditOptions(engine=Engine(threads=1))
 VALUES = arrays(np.float64, st.integers(2, 30), elements=st.floats(0, 10, width=16))
 
 
@@ -165,9 +166,9 @@ def test_the_same_seed_gives_the_same_numbers_on_any_number_of_threads():
     found = [
         [one.splits[0].by_chance for one in analyse_inequality(measured, grouping, options)]
         for options in (
-            AuditOptions(threads=1, seed=1),
-            AuditOptions(threads=3, seed=1),
-            AuditOptions(threads=1, seed=2),
+            AuditOptions(engine=Engine(threads=1), seed=1),
+            AuditOptions(engine=Engine(threads=3), seed=1),
+            AuditOptions(engine=Engine(threads=1), seed=2),
         )
     ]
     assert found[0] == found[1] != found[2]

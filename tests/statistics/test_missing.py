@@ -8,6 +8,7 @@ import pytest
 from scipy.stats import binom
 
 import fairrec
+from fairrec import Engine
 from fairrec.core.audit_options import AuditOptions
 from fairrec.groups.grouping import Grouping
 from fairrec.metrics import METRICS
@@ -17,6 +18,7 @@ from fairrec.report.text.verdict import status_of
 from fairrec.result.audit_result import AuditResult
 from fairrec.statistics.missing import Missing, analyse_missing
 from tests.builders import audit, one_each, two_groups
+from tests.grouped_options import group_options
 from tests.worlds import over_worlds
 
 N_USERS = 200
@@ -55,7 +57,7 @@ def audited(tables: dict[str, pl.DataFrame], **options) -> AuditResult:
     settings = {"by": "gender,age", "metrics": "recall@2", "permutations": 99, "alpha": ALPHA}
     n_users = options.pop("n_users", N_USERS)
     given = {"users": users_of(n_users), "min_support": 5, "threads": 1, **settings, **options}
-    return fairrec.audit(**tables, **given)
+    return fairrec.audit(**group_options(**tables, **given))
 
 
 def test_with_nobody_missing_nothing_is_added():
@@ -132,16 +134,20 @@ def test_few_missing_who_are_all_of_one_group_are_no_all_clear():
     users = users.with_columns(age=pl.Series(np.where(is_small, 9, users["age"])))
     tables = {"predictions": labelled(~is_small)}
     result = fairrec.audit(
-        **tables, users=users, by="age", metrics="mrr", permutations=99, min_support=5
+        **group_options(
+            **tables, users=users, by="age", metrics="mrr", permutations=99, min_support=5
+        )
     )
     found = result.metrics["mrr@5"]
     # 4% in all would be let pass, but of one group everybody is missing
     assert found.undefined_share == 40 / 1000 < result.summary.max_undefined
     assert not found.is_conclusive
     let_pass = fairrec.audit(
-        **tables,
-        **{"users": users, "by": "age", "metrics": "mrr", "permutations": 99, "min_support": 5},
-        max_undefined=1,
+        **group_options(
+            **tables,
+            **{"users": users, "by": "age", "metrics": "mrr", "permutations": 99, "min_support": 5},
+            max_undefined=1,
+        ),
     )
     assert let_pass.metrics["mrr@5"].is_conclusive
 
@@ -201,7 +207,7 @@ def test_of_a_sample_nobody_says_that_all_are_the_same():
     result = audited(
         tables,
         scorer=lambda users, items: -np.asarray(items, dtype=float),
-        search=fairrec.SearchOptions("adaptive", budget_users="30%"),
+        search=fairrec.Search("adaptive", budget_users="30%"),
         seed=3,
     )
     found = result.metrics["recall@2"]
@@ -275,7 +281,9 @@ def test_a_share_of_missing_users_that_makes_a_metric_inconclusive_is_named():
     values = pl.DataFrame({"user_id": np.arange(n), "x": np.random.default_rng(0).random(n)})
     for gone in ([0, n - 1], [0, 1, 2, n - 1]):
         left = values.filter(~pl.col("user_id").is_in(gone))
-        result = fairrec.audit(values=left, users=users, by="job", better="x=higher")
+        result = fairrec.audit(
+            values=left, users=users, by="job", tables=fairrec.Tables(better="x=higher")
+        )
         (missing,) = result.summary.missing
         assert missing.is_too_much is bool(missing.findings) is (len(gone) > 2)
         assert result.metrics["x"].is_conclusive is not missing.is_too_much
@@ -313,7 +321,7 @@ def test_a_rare_way_to_be_missing_does_not_hide_another():
 
 def test_labels_tell_who_has_nothing_to_be_found_whoever_is_scored():
     has_none = (users_of()["age"] == 3).to_numpy() & (np.arange(N_USERS) % 2 == 0)
-    search = fairrec.SearchOptions("random", budget_users=40, reference=1.0)
+    search = fairrec.Search("random", budget_users=40, reference=1.0)
     result = audited({"predictions": labelled(~has_none)}, metrics="mrr", search=search)
     (without,) = result.summary.missing
     assert (without.n_missing, without.n_users) == (int(has_none.sum()), N_USERS)
@@ -340,7 +348,9 @@ def alarms(way: str, seed: int) -> int:
     """Groups that are said to be missing more often, though none is, without the rest of it."""
     tables, about = missing_anywhere(way, seed)
     inputs, wanted = read_inputs(**tables, users=users_of(), by="gender,age", **about)
-    options = AuditOptions(permutations=99, min_support=5, threads=1, alpha=ALPHA, seed=seed)
+    options = AuditOptions(
+        permutations=99, min_support=5, engine=Engine(threads=1), alpha=ALPHA, seed=seed
+    )
     grouping = Grouping.of(inputs.attributes, options)
     (without,) = analyse_missing(measure_everyone(inputs, wanted), inputs, grouping, options)
     return len(without.found.findings)
@@ -363,7 +373,7 @@ def test_the_parts_by_themselves():
     inputs, wanted = read_inputs(
         labelled(np.arange(40) >= 4), users=users_of(40), by="gender", metrics="mrr,auc"
     )
-    options = AuditOptions(permutations=19, min_support=2, threads=1)
+    options = AuditOptions(permutations=19, min_support=2, engine=Engine(threads=1))
     grouping = Grouping.of(inputs.attributes, options)
     measured = measure_everyone(inputs, wanted)
     (missing,) = analyse_missing(measured, inputs, grouping, options)

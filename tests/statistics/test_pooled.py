@@ -31,7 +31,7 @@ def test_audit_pools_a_group_for_pooled_auc_and_takes_the_mean_for_auc():
         users=users,
         by="group",
         metrics="auc,pooled_auc",
-        permutations=20,
+        statistics=fairrec.Statistics(permutations=20),
         min_support=1,
     )
     assert result.gap("auc").size == 0
@@ -48,7 +48,7 @@ def test_pooled_auc_has_full_combinations_only_and_neither_tests_nor_a_column():
         users=users,
         by="group,age",
         metrics="auc,pooled_auc",
-        permutations=20,
+        statistics=fairrec.Statistics(permutations=20),
         min_support=1,
     )
     groups = result.groups("pooled_auc")

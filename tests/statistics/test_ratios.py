@@ -9,6 +9,7 @@ import pytest
 from pytest import approx
 from scipy.stats import binomtest
 
+from fairrec import Engine
 from fairrec.core.audit_options import AuditOptions
 from fairrec.groups.grouping import Grouping
 from fairrec.inputs.users import MISSING, Attribute
@@ -19,7 +20,7 @@ from tests.groups.small_grouping import grouping_of
 from tests.statistics.small_analysis import measured_as
 from tests.worlds import over_worlds
 
-OPTIONS = AuditOptions(threads=1)
+OPTIONS = AuditOptions(engine=Engine(threads=1))
 
 
 def of_rates(hits: dict[str, int], n: dict[str, int], metric="hit@5", min_users=1, **options):
@@ -199,7 +200,7 @@ def test_each_attribute_and_each_pair_is_compared_by_itself():
     codes = [rng.integers(0, n, 300) for n in (2, 3, 2)]
     measured = measured_as("hit@5", rng.random(300) < 0.5)
     for depth, pairs in ((3, 3), ("full", 3), (1, 0)):
-        options = AuditOptions(threads=1, depth=depth, min_support=1)
+        options = AuditOptions(engine=Engine(threads=1), depth=depth, min_support=1)
         (found,) = analyse_ratios(measured, grouping_of(codes), options).metrics
         assert len(found.by) == 3 + pairs
         for one in found.by:

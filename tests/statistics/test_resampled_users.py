@@ -29,6 +29,7 @@ from benchmarks.statistics.items import (
 )
 
 import fairrec
+from fairrec import Engine
 from fairrec.auditing.items import analyse_items
 from fairrec.core.audit_options import AuditOptions
 from fairrec.groups.grouping import Grouping
@@ -43,7 +44,7 @@ from fairrec.statistics.moments import moments_of
 from tests.auditing.test_audit_items import market
 from tests.metrics.item_world import ItemWorld, random_world, without
 
-OPTIONS = AuditOptions.of(min_support=1, permutations=0)
+OPTIONS = AuditOptions(min_support=1, permutations=0)
 QUICK = replace(OPTIONS, permutations=19)
 
 
@@ -141,7 +142,7 @@ def test_small_providers_gain_more_by_a_list_than_large_ones():
         }
     )
     lists = [[(7 * u + 3 * r) % 50 for r in range(3)] for u in range(40)]
-    given = TableOptions.of(
+    given = TableOptions(
         items=items, side="items", by="size", unit="provider_id", metrics="exposure@3"
     )
     shown = pl.DataFrame({"user_id": range(40), "item_id": lists})
@@ -225,9 +226,9 @@ def test_a_finding_is_what_its_interval_says_of_both_sides_of_a_difference():
         lists = np.argsort(-liking, axis=1)[:, :5].tolist()
         genres = ["b|d" if at < 12 else "a|b" if at % 2 else "b" for at in range(60)]
         items = pl.DataFrame({"item_id": range(60), "genres": genres})
-        given = TableOptions.of(items=items, side="items", by="genres:each", metrics="exposure@5")
+        given = TableOptions(items=items, side="items", by="genres:each", metrics="exposure@5")
         shown = pl.DataFrame({"user_id": range(150), "item_id": lists})
-        options = AuditOptions.of(min_support=5, permutations=19, threads=1)
+        options = AuditOptions(min_support=5, permutations=19, engine=Engine(threads=1))
         found = analyse_items(read_items(shown, given), options)
         low, high = (end[found.is_tested] for end in found.estimates.simultaneous)
         is_found = found.is_beyond_chance[found.is_tested]
@@ -251,8 +252,8 @@ def test_what_no_user_could_change_is_certain():
     """Everyone gets the same list: nothing is off by chance, and nothing is infinite."""
     items = pl.DataFrame({"item_id": range(40), "kind": ["a"] * 20 + ["b"] * 20})
     lists = pl.DataFrame({"user_id": range(50), "item_id": [[0, 1, 2]] * 50})
-    given = TableOptions.of(items=items, side="items", by="kind", metrics="exposure@3")
-    found = analyse_items(read_items(lists, given), AuditOptions.of(permutations=19))
+    given = TableOptions(items=items, side="items", by="kind", metrics="exposure@3")
+    found = analyse_items(read_items(lists, given), AuditOptions(permutations=19))
     assert found.is_beyond_chance.all()
     assert np.isfinite(found.score).all() and (found.score != 0).all()
     assert found.estimates.simultaneous.high[0].min() < 0
@@ -298,7 +299,13 @@ def test_no_kind_is_found_by_ratios_where_all_are_shown_as_they_are_wanted():
 def test_differences_shrink_by_what_other_users_would_change():
     """A shrunken difference beyond its own interval would say two things at once."""
     recommended, items = market(less=2.5, n_users=2000)
-    result = fairrec.audit(recommended, items=items, side="items", by="kind", permutations=99)
+    result = fairrec.audit(
+        recommended,
+        items=items,
+        tables=fairrec.Tables(side="items"),
+        by="kind",
+        statistics=fairrec.Statistics(permutations=99),
+    )
     findings = result.metrics["exposure@5"].findings
     assert findings
     for finding in findings:

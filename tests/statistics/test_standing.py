@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from fairrec import Engine
 from fairrec.core.audit_options import AuditOptions
 from fairrec.groups.grouping import Grouping
 from fairrec.metrics.measured import measure_everyone
@@ -17,7 +18,7 @@ def standing(has_relevant: np.ndarray, most: float, place: int = 1) -> tuple[Sta
     inputs, wanted = read_inputs(
         labelled(has_relevant, place), users=users_of(len(has_relevant)), by="gender", metrics="mrr"
     )
-    options = AuditOptions(permutations=199, min_support=2, threads=1)
+    options = AuditOptions(permutations=199, min_support=2, engine=Engine(threads=1))
     measured = measure_everyone(inputs, wanted)
     grouping = Grouping.of(inputs.attributes, options)
     missing = analyse_missing(measured, inputs, grouping, options)

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from pytest import approx
 
+from fairrec import Engine
 from fairrec.core.audit_options import AuditOptions
 from fairrec.statistics.analyse import analyse
 from fairrec.statistics.moments import group_moments
@@ -16,7 +17,7 @@ from tests.groups.small_grouping import grouping_of
 from tests.statistics.small_analysis import measured_as
 from tests.statistics.small_population import population, random_population
 
-OPTIONS = AuditOptions(permutations=99, threads=1, min_support=1)
+OPTIONS = AuditOptions(permutations=99, engine=Engine(threads=1), min_support=1)
 
 
 def random_world(seed: int = 0, n_users: int = 60):

@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pytest import approx
 
+from fairrec import Engine
 from fairrec.core.audit_options import AuditOptions
 from fairrec.groups.grouping import Grouping
 from fairrec.inputs.users import MISSING, Attribute
@@ -26,7 +27,7 @@ def grouping_of(columns: dict[str, list[str]], min_users: int = 1, depth=3) -> G
         known = sorted({*values} - {MISSING}) + [MISSING] * (MISSING in values)
         codes = np.array([known.index(value) for value in values], dtype=np.int32)
         attributes.append(Attribute(name, codes, tuple(known), values.count(MISSING)))
-    options = AuditOptions(depth=depth, min_support=min_users, threads=1)
+    options = AuditOptions(depth=depth, min_support=min_users, engine=Engine(threads=1))
     return Grouping.of(attributes, options)
 
 

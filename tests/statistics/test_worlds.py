@@ -19,7 +19,7 @@ from pytest import approx
 
 import fairrec
 from fairrec.metrics import METRICS
-from fairrec.search.options import SearchOptions
+from fairrec.search.options import Search
 from fairrec.statistics.metric_analysis import analyse_metrics
 from tests.worlds import over_worlds
 
@@ -86,8 +86,8 @@ def test_a_world_is_analysed_as_an_audit_of_its_table_is(name):
         values=table,
         by=[*attributes],
         metrics=names,
-        better={"value": "higher"} if "value" in names else None,
-        permutations=PERMUTATIONS,
+        tables=fairrec.Tables(better={"value": "higher"} if "value" in names else None),
+        statistics=fairrec.Statistics(permutations=PERMUTATIONS),
         seed=3,
     )
     analysis = audited(world, seed=3)
@@ -113,7 +113,7 @@ def test_a_search_of_a_world_is_a_search_of_its_lists():
             "label": [[1]] * world.n_users,
         }
     )
-    how = SearchOptions("adaptive", budget_users="30%")
+    how = Search("adaptive", budget_users="30%")
 
     @fairrec.metric("first_score", higher_is_better=True)
     def first_score(lists):
@@ -127,7 +127,7 @@ def test_a_search_of_a_world_is_a_search_of_its_lists():
             by=[*attributes],
             metrics="first_score",
             search=how,
-            permutations=PERMUTATIONS,
+            statistics=fairrec.Statistics(permutations=PERMUTATIONS),
             seed=4,
         )
     finally:

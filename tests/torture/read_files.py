@@ -15,11 +15,12 @@ from random import Random
 import numpy as np
 import polars as pl
 import pyarrow as pa
+import tomli_w
 
 import fairrec
 from fairrec.auditing.call_repr import read_plan, settings_of
 from fairrec.core.errors import InputError
-from fairrec.core.settings import CHECKSUM, PLAN, checksum_of, parsed_toml, to_toml
+from fairrec.core.settings import CHECKSUM, PLAN, compute_checksum, parse_toml
 from fairrec.counts.levels import levels_text, read_levels
 from fairrec.counts.table import write_counts
 from fairrec.gating.gate import read_policy
@@ -28,6 +29,7 @@ from fairrec.inputs.table_options import TableOptions
 from fairrec.loading import load
 from fairrec_paper.datasets.bundle import TABLES, read_bundle, write_bundle
 from tests.builders import Tables, as_lists, make_tables
+from tests.grouped_options import group_options
 from tests.torture.mutations import (
     Mutation,
     compressed,
@@ -125,7 +127,7 @@ def _read_tables(role: str, name: str) -> Read:
     def read(folder: Path) -> object:
         given = {**tables()._asdict(), role: folder / name}
         predictions = given.pop("predictions")
-        options = TableOptions.of(by=_BY, **given)
+        options = TableOptions(by=_BY, **given)
         opened = open_tables(predictions, options)
         return read_tables(opened, options, needs=("labels",), wants=("items", "history"))
 
@@ -161,7 +163,7 @@ def _audit(folder: Path) -> None:
     given = tables()._asdict()
     predictions = given.pop("predictions")
     options = {"by": "gender,member", "permutations": 39, "min_support": 2, "tolerance": "5%"}
-    result = fairrec.audit(predictions, **given, **options, metrics="ndcg@5,auc")
+    result = fairrec.audit(predictions, **group_options(**given, **options, metrics="ndcg@5,auc"))
     result.save(folder, report=False)
 
 
@@ -199,7 +201,7 @@ def _compare(folder: Path) -> None:
 
 def _counts(folder: Path) -> None:
     given = tables()._asdict()
-    counts = fairrec.count(**given, by="gender,member", metrics="ndcg@5,auc")
+    counts = fairrec.count(**group_options(**given, by="gender,member", metrics="ndcg@5,auc"))
     write_counts(counts, folder / "counts.parquet")
 
 
@@ -211,7 +213,12 @@ def _bare_counts(folder: Path) -> None:
 
 
 def _read_counts(folder: Path) -> None:
-    fairrec.audit(counts=folder / "counts.parquet", permutations=9, min_support=1, threads=1)
+    fairrec.audit(
+        counts=folder / "counts.parquet",
+        statistics=fairrec.Statistics(permutations=9),
+        min_support=1,
+        engine=fairrec.Engine(threads=1),
+    )
 
 
 def _run(folder: Path) -> None:
@@ -233,7 +240,10 @@ def _audit_run(folder: Path) -> None:
     from fairrec_paper.models.runs import LoadingRun
 
     run = LoadingRun(folder, load_run)
-    fairrec.audit(run, **run.tables(), metrics="auc", permutations=0, min_support=1, threads=1)
+    fairrec.audit(
+        run,
+        **group_options(**run.tables(), metrics="auc", permutations=0, min_support=1, threads=1),
+    )
 
 
 def _bundle(folder: Path) -> None:
@@ -280,7 +290,7 @@ def _plan(folder: Path) -> None:
     users = folder / "users.parquet"
     tables().users.write_parquet(users)
     given = {"users": users, "by": "gender,member", "metrics": "ndcg@5", "min_support": 2}
-    plan = fairrec.plan(**given, mean=0.4, sd=0.3, tolerance=0.05)
+    plan = fairrec.plan(**group_options(**given, mean=0.4, sd=0.3, tolerance=0.05))
     plan.save(folder / "plan.toml")
 
 
@@ -288,18 +298,18 @@ def _refreeze(folder: Path) -> None:
     """The checksum that goes with what a plan says now."""
     file = folder / "plan.toml"
     try:
-        content = parsed_toml(file.read_bytes(), "plan")
-        content[PLAN][CHECKSUM] = checksum_of(content)
-        file.write_text(to_toml(content), "utf-8")
+        content = parse_toml(file.read_bytes(), "plan")
+        content[PLAN][CHECKSUM] = compute_checksum(content)
+        file.write_text(tomli_w.dumps(content), "utf-8")
     except (InputError, LookupError, TypeError, AttributeError, ValueError):
         # not TOML any more, or nothing that could be written
         return
 
 
 def _other_toml(data: bytes, rng: Random) -> bytes:
-    content = parsed_toml(data, "a file")
+    content = parse_toml(data, "a file")
     changed = json.loads(other_json(json.dumps(content, default=str).encode(), rng))
-    return to_toml(changed).encode()
+    return tomli_w.dumps(changed).encode()
 
 
 def _toml(data: bytes, rng: Random) -> bytes:

@@ -11,6 +11,7 @@ import pytest
 import fairrec
 from fairrec.trends.lines import exchanged, lines_of, members_in_common, users_in_common
 from fairrec.trends.releases import read_releases
+from tests.grouped_options import group_options
 from tests.trends.trend_builders import N_USERS, release, users_of
 
 ALL = np.ones((2, 2))
@@ -75,7 +76,9 @@ def test_who_has_no_value_of_a_metric_is_no_member_in_it():
     is_every_third = pl.int_range(pl.len()) % 3 == 0
     more = values.with_columns(pl.when(is_every_third).then(pl.col("score")).alias("rare"))
     how = {"by": "gender", "users": users, "permutations": 9}
-    releases = releases_of(*(fairrec.audit(values=one, **how) for one in (more, more)))
+    releases = releases_of(
+        *(fairrec.audit(**group_options(values=one, **how)) for one in (more, more))
+    )
     few = releases[1].users.with_columns(rare=pl.col("rare") & (pl.col("gender") == "F"))
     releases[1] = replace(releases[1], users=few)
     lines = lines_of(releases, ["score", "rare"], ())

@@ -102,7 +102,11 @@ def test_a_group_whose_members_were_exchanged_once_is_not_worse_since():
     def labelled(place):
         users = pl.DataFrame({"user_id": range(N_USERS), "place": place})
         return fairrec.audit(
-            values=values, users=users, by="place", better="score=higher", permutations=9
+            values=values,
+            users=users,
+            by="place",
+            tables=fairrec.Tables(better="score=higher"),
+            statistics=fairrec.Statistics(permutations=9),
         )
 
     found = fairrec.trend([*[labelled(lucky)] * 4, *[labelled(unlucky)] * 16])
@@ -160,7 +164,9 @@ def test_what_no_release_has_is_an_error():
 
 def test_audits_of_other_metrics_make_no_trend():
     values = pl.DataFrame({"user_id": users_of()["user_id"], "other": range(800)})
-    other = fairrec.audit(values=values, users=users_of(), by="gender", permutations=9)
+    other = fairrec.audit(
+        values=values, users=users_of(), by="gender", statistics=fairrec.Statistics(permutations=9)
+    )
     with pytest.raises(InputError, match="No metric is in two of these audits"):
         fairrec.trend([six_releases()[0], other])
     both = fairrec.trend([*six_releases()[:2], other]).summary

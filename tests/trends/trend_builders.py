@@ -10,6 +10,7 @@ import polars as pl
 
 import fairrec
 from fairrec.result.audit_result import AuditResult
+from tests.grouped_options import group_options
 
 N_USERS = 800
 
@@ -36,7 +37,7 @@ def release(
     value = rng.normal(size=len(users)) - loss * is_worse
     usual: dict[str, Any] = {"by": "gender,age", "permutations": 99, "better": {"score": "higher"}}
     values = pl.DataFrame({"user_id": users["user_id"], "score": value})
-    return fairrec.audit(values=values, users=users, **{**usual, **options})
+    return fairrec.audit(**group_options(values=values, users=users, **{**usual, **options}))
 
 
 @cache

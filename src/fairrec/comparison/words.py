@@ -9,7 +9,7 @@ from fairrec.comparison.result import (
     MetricComparison,
 )
 from fairrec.core.errors import plain
-from fairrec.core.options import Blank, spelled
+from fairrec.core.options import Blank, spell
 from fairrec.core.units import Unit
 from fairrec.report.text.metric_words import USUAL_SIZE
 from fairrec.report.text.verdict import Tone
@@ -221,9 +221,7 @@ def _counts(metric: MetricComparison) -> str:
 def _nothing_matters(metric: MetricComparison) -> str:
     if metric.tolerance is not None or metric.outcome != "inconclusive":
         return ""
-    return (
-        f"With {spelled('tolerance', Blank('AMOUNT'))} a loss by more than that can be ruled out."
-    )
+    return f"With {spell('tolerance', Blank('AMOUNT'))} a loss by more than that can be ruled out."
 
 
 def _ruled_out(metric: MetricComparison, many: str) -> str:

@@ -11,6 +11,7 @@ import polars as pl
 
 from fairrec.auditing.audit import audit
 from fairrec.core.atomic_io import atomic_folder, check_writable, put_table, refuse_foreign
+from fairrec.core.audit_options import About, Engine
 from fairrec.core.progress import Progress
 from fairrec.demo.held_out import SplitData, split_data
 from fairrec.demo.world import World, make_world
@@ -59,8 +60,8 @@ def run_demo(
         history=folder / "history.parquet",
         by=BY,
         seed=seed,
-        progress=progress,
-        command=demo_audit_command(folder, seed),
+        engine=Engine(progress=progress),
+        about=About(command=demo_audit_command(folder, seed)),
     )
     progress("writing", 0, 0)
     result.save(folder / "audit", report)

@@ -9,9 +9,10 @@ from typing import Any
 
 import numpy as np
 
-from fairrec.core.audit_options import AboutOptions
+from fairrec.core.audit_options import About
 from fairrec.core.errors import as_unicode
-from fairrec.core.options import Blank, spelled, told_command
+from fairrec.core.options import Blank, spell
+from fairrec.core.redact_paths import redact_command
 from fairrec.core.version import __version__, installed_versions
 from fairrec.groups.grouping import Grouping
 from fairrec.inputs.audit_inputs import Described
@@ -223,7 +224,7 @@ def _about_ties(described: Described) -> list[str]:
             f"the lists of {ties.n_tied:,} of {ties.n_lists:,} users have equal scores in their "
             f"first {ties.k} places, and metrics are means over their orders. If users saw one "
             "order, give the place of each item, 1 for the first: "
-            f"{spelled('columns', {'rank': Blank('NAME')})}"
+            f"{spell('columns', {'rank': Blank('NAME')})}"
         ]
     if not ties.n_at_cutoff or ties.is_without_order:
         return []
@@ -392,7 +393,7 @@ def audit_summary(
     *,
     wanted: Sequence[MetricAtK],
     command: str,
-    about: AboutOptions,
+    about: About,
 ) -> AuditSummary:
     """The content of `result.json`.
 
@@ -414,7 +415,7 @@ def audit_summary(
         )
         if about.model_name or about.model_version
         else None,
-        command=told_command(command),
+        command=redact_command(command),
         inputs=input_summaries(described.tables),
         unit=described.unit,
         unit_column=described.unit_column,

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from fairrec.core.audit_options import Statistics
 from fairrec.core.progress import Progress
 from fairrec.groups.group import Group
 from fairrec.metrics.measured import measure_everyone
@@ -81,7 +82,7 @@ def mitigated(
         groups=groups,
         depth="full",
         min_support=MIN_SUPPORT,
-        permutations=permutations,
+        statistics=Statistics(permutations=permutations),
         **how,
     )
     return _row(result.summary, metric)

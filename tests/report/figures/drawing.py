@@ -35,8 +35,8 @@ def page_view() -> PageView:
         users=users,
         by=list(ATTRIBUTES),
         metrics=["auc", "mrr@5"],
-        permutations=49,
+        statistics=fairrec.Statistics(permutations=49),
         min_support=10,
-        search=fairrec.SearchOptions("adaptive", budget_users="50%"),
+        search=fairrec.Search("adaptive", budget_users="50%"),
     )
     return build_page_view(result.summary, result.group_table)

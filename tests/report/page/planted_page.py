@@ -9,6 +9,7 @@ import fairrec
 from fairrec.report.page.build import build_page_view
 from fairrec.report.page.view import PageView
 from fairrec.result.audit_result import AuditResult
+from tests.grouped_options import group_options
 from tests.worlds import ATTRIBUTES, random_world
 
 
@@ -18,10 +19,12 @@ def planted_result(**options: Any) -> AuditResult:
     settings = {"metrics": ["auc", "mrr@5"], "permutations": 199, "min_support": 10, **options}
     return fairrec.audit(
         predictions,
-        users=users,
-        by=list(ATTRIBUTES),
-        command="fairrec audit predictions.parquet",
-        **settings,
+        **group_options(
+            users=users,
+            by=list(ATTRIBUTES),
+            command="fairrec audit predictions.parquet",
+            **settings,
+        ),
     )
 
 

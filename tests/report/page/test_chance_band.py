@@ -12,13 +12,13 @@ import fairrec
 from fairrec.report.page.groups import chance_band, others_of_fully_scored
 from fairrec.report.page.html import lay_out
 from fairrec.result.audit_result import AuditResult
-from fairrec.search.options import SearchOptions
+from fairrec.search.options import Search
 from tests.report.page.planted_page import planted, planted_result, view_of
 
 
 @cache
 def searched() -> AuditResult:
-    return planted_result(search=SearchOptions("adaptive", budget_users="30%"))
+    return planted_result(search=Search("adaptive", budget_users="30%"))
 
 
 def test_the_band_is_the_critical_score_times_the_error_of_a_difference():
@@ -79,7 +79,13 @@ def test_groups_that_are_tested_by_their_own_errors_have_no_band_by_size():
     lists = [rng.permutation(n_items)[:5].tolist() for _ in range(n_users)]
     recommended = pl.DataFrame({"user_id": range(n_users), "item_id": lists})
     items = pl.DataFrame({"item_id": range(n_items), "kind": ["a", "b", "c"] * 20})
-    of_items = fairrec.audit(recommended, items=items, side="items", by="kind", permutations=99)
+    of_items = fairrec.audit(
+        recommended,
+        items=items,
+        tables=fairrec.Tables(side="items"),
+        by="kind",
+        statistics=fairrec.Statistics(permutations=99),
+    )
     for result, is_drawn in ((planted(), True), (of_items, False)):
         view = view_of(result)
         assert all(metric.is_tested for metric in result.metrics.values())

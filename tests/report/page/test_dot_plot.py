@@ -66,7 +66,12 @@ def test_where_none_stands_out_the_largest_groups_of_one_attribute_are_shown():
             "m": rng.normal(size=600),
         }
     )
-    result = fairrec.audit(values=users, by="g,h", better="m=higher", permutations=99)
+    result = fairrec.audit(
+        values=users,
+        by="g,h",
+        tables=fairrec.Tables(better="m=higher"),
+        statistics=fairrec.Statistics(permutations=99),
+    )
     view = view_of(result)
     assert view.findings == ()
     (plot,) = view.dots
@@ -83,7 +88,7 @@ def test_where_none_stands_out_the_largest_groups_of_one_attribute_are_shown():
 
 
 def test_after_a_search_a_fully_scored_group_has_a_band_too():
-    search = fairrec.SearchOptions("adaptive", budget_users="30%", reference=0.1)
+    search = fairrec.Search("adaptive", budget_users="30%", reference=0.1)
     result = planted_result(search=search)
     view = view_of(result)
     row = view.dots[0].rows[0]
@@ -100,7 +105,13 @@ def test_intervals_of_items_allow_for_other_users():
 
 def test_without_a_test_there_is_no_plot():
     users = pl.DataFrame({"user_id": range(40), "g": [*"ab"] * 20, "m": np.arange(40.0)})
-    result = fairrec.audit(values=users, by="g", better="m=higher", permutations=0, min_support=1)
+    result = fairrec.audit(
+        values=users,
+        by="g",
+        tables=fairrec.Tables(better="m=higher"),
+        statistics=fairrec.Statistics(permutations=0),
+        min_support=1,
+    )
     assert view_of(result).dots == ()
 
 

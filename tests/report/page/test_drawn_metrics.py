@@ -9,7 +9,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from fairrec import audit
+from fairrec import Statistics, audit
 from fairrec.report.page.build import build_page_view
 from fairrec.report.page.groups import about_drawn, drawn_metrics
 from fairrec.report.page.html import MOST_BYTES, page_html
@@ -36,7 +36,13 @@ def many() -> AuditResult:
         "user_id",
         *(pl.Series(name, rng.normal(size=n)) for name in names),
     ).with_columns(pl.col(names[-2]) - 3 * (users["who"] == "w0").cast(pl.Float64))
-    return audit(values=values, users=users, by="who,where", metrics=names, permutations=99)
+    return audit(
+        values=values,
+        users=users,
+        by="who,where",
+        metrics=names,
+        statistics=Statistics(permutations=99),
+    )
 
 
 def test_all_are_drawn_where_there_is_room(many):

@@ -58,7 +58,9 @@ def test_percent_are_of_what_starts_at_nothing_and_no_digit_that_tells_is_lost(
             "m": scale * (1 + 0.5 * is_more + noise) + shift,
         }
     )
-    result = fairrec.audit(values=values, by="group", permutations=99)
+    result = fairrec.audit(
+        values=values, by="group", statistics=fairrec.Statistics(permutations=99)
+    )
     cards = view_of(result).findings
     (card,) = [card for card in cards if card.label == "group=more"] or cards
     (finding,) = card.findings
@@ -74,7 +76,7 @@ def test_a_finding_says_what_unknown_attributes_leave_open():
         users=users.with_columns(gender=hidden),
         by=["gender", "age"],
         metrics="auc",
-        permutations=99,
+        statistics=fairrec.Statistics(permutations=99),
     )
     (group,) = view_of(result).findings
     assert group.label == "gender=F, age=65+"
@@ -106,7 +108,9 @@ def card_of(values):
         .then(pl.lit("low"))
         .otherwise(pl.lit("high"))
     )
-    result = fairrec.audit(values=table, by="group", metrics="m", permutations=99)
+    result = fairrec.audit(
+        values=table, by="group", metrics="m", statistics=fairrec.Statistics(permutations=99)
+    )
     return view_of(result).findings[0]
 
 
@@ -145,7 +149,12 @@ def test_what_rounding_leaves_of_nothing_is_no_base_of_percent():
             "affected": is_less.astype(float),
         }
     )
-    result = fairrec.audit(values=values, by="age", better="affected=lower", permutations=99)
+    result = fairrec.audit(
+        values=values,
+        by="age",
+        tables=fairrec.Tables(better="affected=lower"),
+        statistics=fairrec.Statistics(permutations=99),
+    )
     metric = result.metrics["affected"]
     (finding,) = metric.findings
     left = finding.model_copy(update={"difference": 1 - 3.3e-16, "raw_difference": None})

@@ -16,7 +16,13 @@ from tests.report.page.planted_page import planted, view_of
 
 def test_points_and_funnel_are_the_numbers_of_the_audit():
     predictions, users = two_groups(200)
-    result = fairrec.audit(predictions, users=users, by="group", metrics="mrr", permutations=99)
+    result = fairrec.audit(
+        predictions,
+        users=users,
+        by="group",
+        metrics="mrr",
+        statistics=fairrec.Statistics(permutations=99),
+    )
     (chart,) = view_of(result).charts
     assert {(point.label, point.size, point.value) for point in chart.points} == {
         ("group=even", 100, 1.0),
@@ -56,7 +62,11 @@ def test_the_funnel_parts_the_groups_that_chance_explains_from_the_others():
 def test_untested_and_pooled_metrics_have_no_funnel():
     predictions, users = two_groups(40)
     result = fairrec.audit(
-        predictions, users=users, by="group", metrics="mrr,pooled_auc", permutations=0
+        predictions,
+        users=users,
+        by="group",
+        metrics="mrr,pooled_auc",
+        statistics=fairrec.Statistics(permutations=0),
     )
     view = view_of(result)
     assert [chart.funnel for chart in view.charts] == [(), ()]
@@ -116,7 +126,9 @@ def test_nothing_is_drawn_below_what_values_start_at(is_signed):
             "m": is_hit - (1e-9 if is_signed else 0.0),
         }
     )
-    result = fairrec.audit(values=values, by="city", permutations=99, min_support=1)
+    result = fairrec.audit(
+        values=values, by="city", statistics=fairrec.Statistics(permutations=99), min_support=1
+    )
     assert result.metrics["m"].is_ratio_scale != is_signed
     (chart,) = view_of(result).charts
     assert min(point.value for point in chart.points) > 0.05
@@ -131,7 +143,9 @@ def test_a_group_at_the_lowest_value_has_its_mark_whole():
     noise = np.linspace(0.5, 1.5, 200)
     values = np.where(np.arange(200) % 2, noise, 0.0)
     table = pl.DataFrame({"user_id": range(200), "g": [*"ab"] * 100, "m": values})
-    (chart,) = view_of(fairrec.audit(values=table, by="g", permutations=99)).charts
+    (chart,) = view_of(
+        fairrec.audit(values=table, by="g", statistics=fairrec.Statistics(permutations=99))
+    ).charts
     assert min(point.value for point in chart.points) == pytest.approx(0)
     assert chart.value_range[0] < -0.01
 
@@ -146,8 +160,8 @@ def directed(better: str | None):
         values=values.with_columns(pl.col("m") + noise),
         users=users,
         by="group",
-        better={"m": better} if better else None,
-        permutations=99,
+        tables=fairrec.Tables(better={"m": better} if better else None),
+        statistics=fairrec.Statistics(permutations=99),
     )
 
 

@@ -7,6 +7,7 @@ import pytest
 
 import fairrec
 from tests.builders import one_each
+from tests.grouped_options import group_options
 from tests.report.page.planted_page import planted, view_of
 
 
@@ -34,10 +35,12 @@ def test_of_few_full_combinations_each_is_at_one_end_at_most():
     users = pl.DataFrame({"user_id": [*ranks], "group": [user[0] for user in ranks]})
     options = {"users": users, "by": "group", "metrics": "mrr", "permutations": 0}
     # the best two of three, and the worst two: the second is at both ends
-    (chart,) = view_of(fairrec.audit(one_each(ranks), top=2, **options)).charts
+    (chart,) = view_of(fairrec.audit(one_each(ranks), **group_options(top=2, **options))).charts
     ends = {point.label: point.role for point in chart.points}
     assert (ends["group=1"], ends["group=3"]) == ("best end", "worst end")
     # all are alike: none is at an end
-    (chart,) = view_of(fairrec.audit(one_each(dict.fromkeys(ranks, 2)), **options)).charts
+    (chart,) = view_of(
+        fairrec.audit(one_each(dict.fromkeys(ranks, 2)), **group_options(**options))
+    ).charts
     assert {point.role for point in chart.points} == {"group"}
     assert "full combination" not in chart.alternative

@@ -14,6 +14,7 @@ from fairrec.mitigation.words import sentences
 from fairrec.report.page import html
 from fairrec.report.page.build import build_page_view
 from fairrec.report.page.html import make_ready, page_html
+from tests.grouped_options import group_options
 from tests.mitigation.small_summary import TARGET, WOMEN, ordered, summary_of
 from tests.worlds import random_world
 
@@ -31,7 +32,7 @@ def rare_metric():
 
 def audit(**options):
     users, predictions = random_world(300)
-    return fairrec.audit(predictions, users=users, by=["gender", "age"], **options)
+    return fairrec.audit(predictions, **group_options(users=users, by=["gender", "age"], **options))
 
 
 def test_metric_without_a_group_has_a_place_without_a_chart(rare_metric):
@@ -56,7 +57,12 @@ def test_names_from_right_to_left_do_not_move_numbers_and_a_command_stays_as_it_
     n = 400
     town = np.where(np.arange(n) % 4 == 0, "\u062d\u0644\u0628", "x")
     values = pl.DataFrame({"user_id": np.arange(n), "town": town, "m": 1.0 * (town == "x")})
-    result = fairrec.audit(values=values, by="town", better="m=higher", permutations=99)
+    result = fairrec.audit(
+        values=values,
+        by="town",
+        tables=fairrec.Tables(better="m=higher"),
+        statistics=fairrec.Statistics(permutations=99),
+    )
     told = result.summary.model_copy(update={"command": "fairrec audit \u062d\u0644\u0628"})
     page = page_html(told, result.group_table)
     assert "town=\u2068\u062d\u0644\u0628\u2069 (\u2212" in page

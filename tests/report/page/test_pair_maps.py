@@ -108,6 +108,6 @@ def of_values(better: str | None) -> AuditResult:
         values=pl.DataFrame({"user_id": np.arange(n), **values}),
         users=pl.DataFrame({"user_id": np.arange(n), **codes}),
         by=["a", "b", "c"],
-        better=dict.fromkeys(values, better) if better else None,
-        permutations=99,
+        tables=fairrec.Tables(better=dict.fromkeys(values, better) if better else None),
+        statistics=fairrec.Statistics(permutations=99),
     )

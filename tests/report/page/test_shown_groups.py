@@ -23,6 +23,12 @@ def test_a_large_result_keeps_findings_and_ends_and_says_what_is_left_out():
 
 def test_a_table_of_another_audit_is_refused():
     predictions, users = two_groups(40)
-    other = fairrec.audit(predictions, users=users, by="group", metrics="mrr", permutations=9)
+    other = fairrec.audit(
+        predictions,
+        users=users,
+        by="group",
+        metrics="mrr",
+        statistics=fairrec.Statistics(permutations=9),
+    )
     with pytest.raises(InputError, match="does not belong to this result"):
         build_page_view(planted().summary, other.group_table)

@@ -23,7 +23,11 @@ def groups_of(result: AuditResult) -> PageGroups:
 def small(permutations: int) -> AuditResult:
     predictions, users = two_groups(200)
     return fairrec.audit(
-        predictions, users=users, by="group", metrics="mrr", permutations=permutations
+        predictions,
+        users=users,
+        by="group",
+        metrics="mrr",
+        statistics=fairrec.Statistics(permutations=permutations),
     )
 
 

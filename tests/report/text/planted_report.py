@@ -11,6 +11,7 @@ import polars as pl
 import fairrec
 from fairrec.result.audit_result import AuditResult
 from fairrec.result.metric_schema import MetricResult
+from tests.grouped_options import group_options
 from tests.worlds import ATTRIBUTES, random_world
 
 
@@ -19,13 +20,15 @@ def planted_result(**options) -> AuditResult:
     users, predictions = random_world(2000, {"gender": "F", "age": "65+"}, effect=2.5, seed=1)
     return fairrec.audit(
         predictions,
-        users=users,
-        by=list(ATTRIBUTES),
-        metrics=["auc", "mrr@5"],
-        permutations=199,
-        min_support=10,
-        command="fairrec audit predictions.parquet",
-        **options,
+        **group_options(
+            users=users,
+            by=list(ATTRIBUTES),
+            metrics=["auc", "mrr@5"],
+            permutations=199,
+            min_support=10,
+            command="fairrec audit predictions.parquet",
+            **options,
+        ),
     )
 
 
@@ -42,9 +45,9 @@ def given_result() -> AuditResult:
         values=table.with_columns(tenure=pl.Series(tenure)),
         by="gender,place",
         metrics="q",
-        better="q=higher",
-        given="tenure:q5",
-        permutations=199,
+        tables=fairrec.Tables(better="q=higher"),
+        adjust_for="tenure:q5",
+        statistics=fairrec.Statistics(permutations=199),
     )
 
 
@@ -59,11 +62,17 @@ def audit_of(harms: dict[str, float], n_users: int = 2000, **options) -> AuditRe
     table = pl.DataFrame({"user_id": range(n_users), "gender": gender, "age": age, **values})
     better = {name: "higher" for name in harms if name != "c"}
     given = {"permutations": 199, "min_support": 10, **options}
-    return fairrec.audit(values=table, by="gender,age", better=better, **given)
+    return fairrec.audit(**group_options(values=table, by="gender,age", better=better, **given))
 
 
 def standing(**changes: Any) -> MetricResult:
     """A metric with two groups and nothing found, changed."""
     users, predictions = random_world(200, seed=1)
-    result = fairrec.audit(predictions, users=users, by="gender", metrics="auc", permutations=39)
+    result = fairrec.audit(
+        predictions,
+        users=users,
+        by="gender",
+        metrics="auc",
+        statistics=fairrec.Statistics(permutations=39),
+    )
     return result.metrics["auc"].model_copy(update={"findings": (), **changes})

@@ -9,7 +9,7 @@ import pytest
 from fairrec.report.text.metric_words import ruled_out_in, ruled_out_in_all
 from fairrec.result.metric_schema import CertifiedSize
 from fairrec.result.schema import AuditSummary
-from fairrec.search.options import SearchOptions
+from fairrec.search.options import Search
 from tests.report.text.planted_report import planted_result
 
 Steps = list[tuple[int, float, int]]
@@ -90,7 +90,7 @@ def test_one_group_is_not_counted_as_none_of_one():
 
 
 def test_after_a_search_sizes_are_of_scored_users():
-    result = planted_result(search=SearchOptions("adaptive", budget_users="30%"))
+    result = planted_result(search=Search("adaptive", budget_users="30%"))
     assert "scored users or more" in ruled_out_in_all(result.summary)
     assert "scored users)" in ruled_out_in(result.metrics["auc"], result.summary)
 

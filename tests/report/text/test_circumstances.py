@@ -36,8 +36,8 @@ RESULT = fairrec.audit(
     ),
     users=pl.DataFrame({"user_id": range(N_USERS), "gender": GENDER}),
     by="gender",
-    better="m0=higher",
-    permutations=99,
+    tables=fairrec.Tables(better="m0=higher"),
+    statistics=fairrec.Statistics(permutations=99),
 )
 WOMEN = RESULT.metric("m0").findings[0]
 DIFFERS = DifferingCircumstance(

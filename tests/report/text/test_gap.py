@@ -7,7 +7,7 @@ import pytest
 from fairrec.core.units import USERS
 from fairrec.report.text.metric_words import beside_chance, gap_words, is_beyond_chance
 from fairrec.result.metric_schema import Chance
-from fairrec.search.options import SearchOptions
+from fairrec.search.options import Search
 from tests.report.text.planted_report import given_result, planted_result
 
 
@@ -64,6 +64,6 @@ def test_in_given_circumstances_the_gap_stays_as_it_is():
 
 
 def test_after_a_search_it_says_what_may_have_been_missed():
-    result = planted_result(search=SearchOptions("adaptive", budget_users="30%"))
+    result = planted_result(search=Search("adaptive", budget_users="30%"))
     said = gap_words("auc", result.metrics["auc"], result.summary)
     assert "The exact gap is at most " in said or "not fully scored may lie beyond." in said

@@ -9,6 +9,7 @@ import pytest
 import fairrec
 from fairrec.report.text.missing import GROUPS_SHOWN, missing_lines, remedy, why_inconclusive
 from tests.builders import one_each
+from tests.grouped_options import group_options
 
 N_USERS = 60
 USERS = pl.DataFrame({"user_id": range(N_USERS), "group": [f"g{i % 3}" for i in range(N_USERS)]})
@@ -18,7 +19,7 @@ SPREAD = np.arange(N_USERS) < 6
 
 def summary_of(**options):
     given = {"users": USERS, "by": "group", "permutations": 99, "min_support": 2, **options}
-    return fairrec.audit(**given).summary
+    return fairrec.audit(**group_options(**given)).summary
 
 
 def labelled(is_missing):
@@ -81,7 +82,7 @@ def test_who_is_missing_is_counted_and_groups_that_are_alike_are_said_to_be(opti
 
 def test_of_groups_that_are_hidden_nothing_is_said():
     options = {"users": USERS, "by": "group", "permutations": 99, "min_support": 2}
-    result = fairrec.audit(predictions=labelled(SPREAD), metrics="mrr", **options)
+    result = fairrec.audit(**group_options(predictions=labelled(SPREAD), metrics="mrr", **options))
     (line,) = missing_lines(result.shown(2).summary)
     assert line.endswith("and are left out there.")
 
@@ -130,13 +131,13 @@ def test_what_helps_items_without_a_value_is_said_and_helps():
         "min_support": 1,
         "permutations": 99,
     }
-    summary = fairrec.audit(scored, **given).summary
+    summary = fairrec.audit(scored, **group_options(**given)).summary
     name = next(name for name in summary.metrics if name.startswith("exposure@"))
     assert not summary.metrics[name].is_conclusive
     advice = remedy(name, summary)
     assert "Leave them out of the items table" in advice
     assert advice.endswith("max_undefined=0.26")
-    helped = fairrec.audit(scored, **given, max_undefined=0.26).summary
+    helped = fairrec.audit(scored, **group_options(**given, max_undefined=0.26)).summary
     assert helped.metrics[name].is_conclusive
     # to what is received and due they add nothing, and a note says so
     ratio = next(name for name in summary.metrics if name.startswith("exposure_to"))

@@ -19,7 +19,11 @@ SETTINGS = SettingsSummary(file="fairrec.toml", sha256="0123456789abcdef", optio
 def result():
     tables = make_tables()
     return fairrec.audit(
-        tables.predictions, users=tables.users, by="gender", metrics="auc", permutations=9
+        tables.predictions,
+        users=tables.users,
+        by="gender",
+        metrics="auc",
+        statistics=fairrec.Statistics(permutations=9),
     )
 
 

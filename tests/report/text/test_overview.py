@@ -12,8 +12,9 @@ from fairrec.report.text.findings import carried_by
 from fairrec.report.text.overview import overview
 from fairrec.report.text.view import build_view
 from fairrec.report.words import number, signed
-from fairrec.search.options import SearchOptions
+from fairrec.search.options import Search
 from tests.counts.small_counts import tables
+from tests.grouped_options import group_options
 from tests.report.text.planted_report import audit_of, given_result, planted_result
 
 
@@ -107,7 +108,12 @@ def test_too_few_permutations_are_the_reason_that_nothing_was_tested():
 
 def test_the_same_for_everyone_says_so():
     users = pl.DataFrame({"user_id": range(100), "g": [*"ab"] * 50, "m": [1.0] * 100})
-    result = fairrec.audit(values=users, by="g", better="m=higher", permutations=99)
+    result = fairrec.audit(
+        values=users,
+        by="g",
+        tables=fairrec.Tables(better="m=higher"),
+        statistics=fairrec.Statistics(permutations=99),
+    )
     found = answer_of(result)
     assert found.headline == "Everyone has the same value, so groups cannot differ"
     assert found.tone == "open"
@@ -117,7 +123,14 @@ def test_users_without_a_value_withhold_the_answer():
     rng = np.random.default_rng(1)
     value = pl.Series(rng.random(400)).set(pl.Series(rng.random(400) < 0.3), None)
     users = pl.DataFrame({"user_id": range(400), "g": [*"ab"] * 200}).with_columns(m=value)
-    found = answer_of(fairrec.audit(values=users, by="g", better="m=higher", permutations=99))
+    found = answer_of(
+        fairrec.audit(
+            values=users,
+            by="g",
+            tables=fairrec.Tables(better="m=higher"),
+            statistics=fairrec.Statistics(permutations=99),
+        )
+    )
     assert found.headline.startswith("Inconclusive: ")
     assert found.tone == "open"
 
@@ -131,7 +144,12 @@ def test_what_to_do_next_fits_what_was_found():
     with_history.inputs["history"] = with_history.inputs["users"]
     steps = overview(with_history, build_view(with_history).verdicts).next_steps
     assert command in steps
-    counted = answer_of(fairrec.audit(counts=fairrec.count(**tables()), permutations=199))
+    counted = answer_of(
+        fairrec.audit(
+            counts=fairrec.count(**group_options(**tables())),
+            statistics=fairrec.Statistics(permutations=199),
+        )
+    )
     assert "look at what these users got" in counted.next_steps
     none = answer_of(audit_of({"a": 0.0})).next_steps
     assert any("fairrec plan" in step for step in none)
@@ -155,7 +173,12 @@ def test_a_list_too_long_for_the_first_screen_is_counted():
     group = rng.integers(0, 40, 8000)
     value = rng.normal(size=8000) + np.where(group < 15, -2.0, 0.0)
     users = pl.DataFrame({"user_id": range(8000), "g": group.astype(str), "m": value})
-    result = fairrec.audit(values=users, by="g", better="m=higher", permutations=99)
+    result = fairrec.audit(
+        values=users,
+        by="g",
+        tables=fairrec.Tables(better="m=higher"),
+        statistics=fairrec.Statistics(permutations=99),
+    )
     view = build_view(result.summary)
     found = overview(result.summary, view.verdicts)
     assert found.headline.startswith("15 groups are served worse, most clearly g=")
@@ -189,7 +212,12 @@ def test_where_users_are_missing_the_next_step_is_to_find_out_why():
     rng = np.random.default_rng(0)
     table = pl.DataFrame({"user_id": range(500), "gender": rng.choice(["F", "M"], 500)})
     table = table.with_columns(q=pl.Series([None, 1.0, 2.0, 3.0, 4.0] * 100))
-    result = fairrec.audit(values=table, by="gender", better="q=higher", permutations=99)
+    result = fairrec.audit(
+        values=table,
+        by="gender",
+        tables=fairrec.Tables(better="q=higher"),
+        statistics=fairrec.Statistics(permutations=99),
+    )
     found = answer_of(result)
     assert found.headline.startswith("Inconclusive: ")
     assert found.next_steps[0] == "find out who is missing, and why"
@@ -202,7 +230,12 @@ def test_more_findings_than_are_listed_are_not_said_to_be_all(monkeypatch):
     city = np.arange(20000) % 200
     q = rng.normal(0, 0.3, 200)[city] + rng.normal(0, 0.05, 20000)
     table = pl.DataFrame({"user_id": range(20000), "city": [f"C{at}" for at in city], "q": q})
-    result = fairrec.audit(values=table, by="city", better="q=higher", permutations=199)
+    result = fairrec.audit(
+        values=table,
+        by="city",
+        tables=fairrec.Tables(better="q=higher"),
+        statistics=fairrec.Statistics(permutations=199),
+    )
     verdict, findings = result.metrics["q"].verdict, result.metrics["q"].findings
     assert verdict.n_worse + verdict.n_better > len(findings) == 50
     found = answer_of(result)
@@ -215,7 +248,7 @@ def test_more_findings_than_are_listed_are_not_said_to_be_all(monkeypatch):
 
 
 def test_after_a_search_the_others_are_said_to_be_an_estimate():
-    search = SearchOptions("adaptive", budget_users="30%")
+    search = Search("adaptive", budget_users="30%")
     result = planted_result(search=search)
     n_drawn = result.metrics["auc"].n_compared
     assert n_drawn < 2000
@@ -225,7 +258,7 @@ def test_after_a_search_the_others_are_said_to_be_an_estimate():
 
 
 def test_a_search_of_a_table_with_every_score_is_told_how_to_get_the_exact_answer():
-    result = planted_result(search=SearchOptions("adaptive", budget_users="30%"))
+    result = planted_result(search=Search("adaptive", budget_users="30%"))
     exact = "the table has every score: leave out search and its budget for the exact answer"
     found = answer_of(result)
     assert found.next_steps[0] == exact
@@ -236,14 +269,19 @@ def test_a_search_of_a_table_with_every_score_is_told_how_to_get_the_exact_answe
     asked = result.summary.model_copy(update={"search": search})
     assert exact not in overview(asked, build_view(asked).verdicts).next_steps
     # nothing is left to be scored
-    everyone = planted_result(search=SearchOptions("exact"))
+    everyone = planted_result(search=Search("exact"))
     assert exact not in answer_of(everyone).next_steps
 
 
 def test_what_would_have_been_seen_is_said_of_a_size_that_groups_have():
     rng = np.random.default_rng(2)
     table = pl.DataFrame({"user_id": range(4000), "g": [*"ab"] * 2000, "m": rng.normal(size=4000)})
-    result = fairrec.audit(values=table, by="g", better="m=higher", permutations=199)
+    result = fairrec.audit(
+        values=table,
+        by="g",
+        tables=fairrec.Tables(better="m=higher"),
+        statistics=fairrec.Statistics(permutations=199),
+    )
     assert [at.support for at in result.metrics["m"].detectable] == [10, 100, 1000]
     assert "in a group of 1,000 users would have been seen" in answer_of(result).detail
 
@@ -253,7 +291,12 @@ def test_who_is_worse_off_only_beside_a_group_served_better_is_told_with_it():
     gender, tier = rng.choice(["F", "M"], 4000), rng.choice(["free", "paid"], 4000)
     q = rng.normal(size=4000) + 0.8 * ((gender == "M") & (tier == "paid"))
     table = pl.DataFrame({"user_id": range(4000), "gender": gender, "tier": tier, "q": q})
-    result = fairrec.audit(values=table, by="gender,tier", better="q=higher", permutations=199)
+    result = fairrec.audit(
+        values=table,
+        by="gender,tier",
+        tables=fairrec.Tables(better="q=higher"),
+        statistics=fairrec.Statistics(permutations=199),
+    )
     found = answer_of(result)
     assert "is served worse" in found.headline
     assert found.detail.endswith(
@@ -268,7 +311,7 @@ def test_of_several_values_the_headline_names_the_one_that_is_there():
     lists = [[*range(u % 40, u % 40 + 3), 40 + u % 80] for u in range(400)]
     recommended = pl.DataFrame({"user_id": range(400), "item_id": lists})
     given = {"side": "items", "by": "genres:each", "permutations": 199, "depth": 1}
-    result = fairrec.audit(recommended, items=items, **given)
+    result = fairrec.audit(recommended, **group_options(items=items, **given))
     worst = result.metrics["exposure@4"].findings[0]
     assert worst.group == {"genres[war]": "no"}
     found = overview(result.summary, build_view(result.summary).verdicts)
@@ -290,7 +333,7 @@ def test_of_several_groups_those_who_have_a_value_come_before_those_who_lack_one
     recommended = pl.DataFrame({"user_id": range(600), "item_id": picked})
     items = pl.DataFrame({"item_id": range(400), "kind": [f"{k}|x" for k in kinds[of_item]]})
     given = {"side": "items", "by": "kind:each", "permutations": 199, "depth": 1}
-    found = answer_of(fairrec.audit(recommended, items=items, **given))
+    found = answer_of(fairrec.audit(recommended, **group_options(items=items, **given)))
     assert found.headline.startswith("kind[rare]=yes is exposed less: attention")
     # those who lack a value are all others of the few who have it, who are named
     assert [line.label for line in found.lines] == ["kind[rare]=yes", "kind[war]=yes"]

@@ -20,8 +20,8 @@ def of_rates(n_users: int = 1000, **rates: float) -> fairrec.AuditResult:
         values=pl.DataFrame({"user_id": ids, "bought": values.astype(float)}),
         users=pl.DataFrame({"user_id": ids, "group": group}),
         by="group",
-        better={"bought": "higher"},
-        permutations=0,
+        tables=fairrec.Tables(better={"bought": "higher"}),
+        statistics=fairrec.Statistics(permutations=0),
     )
 
 

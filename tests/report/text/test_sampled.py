@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from fairrec.report.text.metric_words import is_sampled, mean_over, scored
-from fairrec.search.options import SearchOptions
+from fairrec.search.options import Search
 from tests.report.text.planted_report import planted_result
 
 
@@ -18,7 +18,7 @@ def test_with_everyone_scored_nothing_is_an_estimate():
 
 
 def test_after_a_search_a_mean_says_from_whom_it_is_estimated():
-    result = planted_result(search=SearchOptions("adaptive", budget_users="30%"))
+    result = planted_result(search=Search("adaptive", budget_users="30%"))
     auc = result.metrics["auc"]
     assert is_sampled(result.summary)
     assert scored(result.summary).count(1) == "1 scored user"

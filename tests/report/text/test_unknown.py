@@ -25,8 +25,8 @@ def summary_of(n_unknown: int) -> AuditSummary:
         values=pl.DataFrame({"user_id": range(N_USERS), "m0": values}),
         users=USERS.with_columns(gender=pl.Series(genders, dtype=pl.String)),
         by="gender,age",
-        better="m0=higher",
-        permutations=99,
+        tables=fairrec.Tables(better="m0=higher"),
+        statistics=fairrec.Statistics(permutations=99),
         min_support=5,
     ).summary
 
@@ -93,8 +93,8 @@ def test_users_of_unknown_attributes_are_counted_among_those_with_a_value():
         values=pl.DataFrame({"user_id": range(N_USERS), "m0": values}),
         users=USERS.with_columns(gender=pl.Series(genders, dtype=pl.String)),
         by="gender,age",
-        better="m0=higher",
-        permutations=99,
+        tables=fairrec.Tables(better="m0=higher"),
+        statistics=fairrec.Statistics(permutations=99),
         min_support=5,
     ).summary
     assert is_known.sum() == summary.metrics["m0"].n_defined == 200

@@ -9,6 +9,7 @@ from fairrec.report.text.verdict import verdict_of
 from fairrec.report.text.view import build_view
 from fairrec.report.words import number
 from tests.builders import one_each
+from tests.grouped_options import group_options
 from tests.report.text.planted_report import planted_result, standing
 from tests.worlds import random_world
 
@@ -22,7 +23,13 @@ def test_the_verdict_comes_first_and_names_the_planted_group():
 
 def test_where_nothing_is_found_the_view_says_what_is_not_ruled_out():
     users, predictions = random_world(400, seed=1)
-    result = fairrec.audit(predictions, users=users, by="gender", metrics="auc", permutations=99)
+    result = fairrec.audit(
+        predictions,
+        users=users,
+        by="gender",
+        metrics="auc",
+        statistics=fairrec.Statistics(permutations=99),
+    )
     verdict = build_view(result.summary).verdicts[0]
     assert verdict.status == "inconclusive"
     assert verdict.headline.startswith("None of 2 groups of at least 10 users is shown to be worse")
@@ -38,11 +45,11 @@ def test_where_nothing_is_found_the_view_says_what_is_not_ruled_out():
 def test_with_an_amount_that_matters_a_verdict_names_its_scope():
     users, predictions = random_world(400, seed=1)
     given = {"users": users, "by": "gender", "metrics": "auc", "permutations": 99}
-    large = fairrec.audit(predictions, **given, tolerance="auc=0.5")
+    large = fairrec.audit(predictions, **group_options(**given, tolerance="auc=0.5"))
     (verdict,) = build_view(large.summary).verdicts
     assert (verdict.status, verdict.tone) == ("not worse by more than matters", "clear")
     assert verdict.ruled_out.startswith("Not worse by more than 0.500: 2 groups; none is open.")
-    small = fairrec.audit(predictions, **given, tolerance=0.001)
+    small = fairrec.audit(predictions, **group_options(**given, tolerance=0.001))
     (verdict,) = build_view(small.summary).verdicts
     assert (verdict.status, verdict.tone) == ("inconclusive", "open")
     assert verdict.ruled_out.startswith("Not worse by more than 0.00100: shown for no group; open")
@@ -96,7 +103,11 @@ def test_groups_that_only_vary_more_are_named_as_such():
 def test_only_what_is_open_for_want_of_users_speaks_of_power():
     users, predictions = random_world(200, seed=1)
     summary = fairrec.audit(
-        predictions, users=users, by="gender", metrics="auc", permutations=39
+        predictions,
+        users=users,
+        by="gender",
+        metrics="auc",
+        statistics=fairrec.Statistics(permutations=39),
     ).summary
     for changes in ({"is_constant": True}, {"is_conclusive": False}, {"is_tested": False}):
         assert verdict_of("auc", standing(**changes), summary).power == ""
@@ -112,8 +123,7 @@ def test_the_same_for_everyone_says_for_whom():
             users=users,
             by="group",
             metrics="mrr",
-            permutations=39,
-            max_undefined=0.5,
+            statistics=fairrec.Statistics(permutations=39, max_undefined=0.5),
             min_support=1,
         )
         (verdict,) = build_view(result.summary).verdicts
@@ -125,7 +135,13 @@ def test_the_same_for_everyone_says_for_whom():
 def test_one_group_of_all_users_is_no_all_clear():
     users, predictions = random_world(60, seed=2)
     alike = users.with_columns(world=pl.lit("one"))
-    result = fairrec.audit(predictions, users=alike, by="world", metrics="auc", permutations=99)
+    result = fairrec.audit(
+        predictions,
+        users=alike,
+        by="world",
+        metrics="auc",
+        statistics=fairrec.Statistics(permutations=99),
+    )
     (verdict,) = build_view(result.summary).verdicts
     assert verdict.status == "not tested"
     assert verdict.headline == "All users are in one group, so there is nothing to compare it with."
@@ -145,7 +161,11 @@ def test_a_finding_says_who_is_left_out_where_that_may_change_the_picture():
         for user, gender, age in users.iter_rows()
     }
     result = fairrec.audit(
-        one_each(places), users=users, by="gender,age", metrics="mrr", permutations=99
+        one_each(places),
+        users=users,
+        by="gender,age",
+        metrics="mrr",
+        statistics=fairrec.Statistics(permutations=99),
     )
     (verdict,) = build_view(result.summary).verdicts
     assert verdict.status == "worse"
@@ -156,12 +176,12 @@ def test_a_finding_says_who_is_left_out_where_that_may_change_the_picture():
 def test_perfect_lists_are_asked_whether_they_were_joined():
     users = pl.DataFrame({"user_id": range(40), "gender": [*"FM"] * 20})
     given = {"users": users, "by": "gender", "metrics": "hit@10", "permutations": 99}
-    joined = fairrec.audit(one_each(dict.fromkeys(range(40), 2)), **given)
+    joined = fairrec.audit(one_each(dict.fromkeys(range(40), 2)), **group_options(**given))
     (verdict,) = build_view(joined.summary).verdicts
     assert verdict.status == "same for everyone"
     assert verdict.remedy.startswith("If these are recommendations that were joined")
     recs = pl.DataFrame({"user_id": range(40), "item_id": 1, "rank": 1})
-    both = fairrec.audit(recs, test=recs.drop("rank"), **given)
+    both = fairrec.audit(recs, **group_options(test=recs.drop("rank"), **given))
     (verdict,) = build_view(both.summary).verdicts
     assert (verdict.status, verdict.remedy) == ("same for everyone", "")
 
@@ -169,6 +189,8 @@ def test_perfect_lists_are_asked_whether_they_were_joined():
 def test_the_same_lists_twice_are_not_asked_whether_they_were_joined():
     lists = pl.DataFrame({"user_id": range(40), "item_id": [[1, 2]] * 40, "rank": [[1, 2]] * 40})
     users = pl.DataFrame({"user_id": range(40), "group": ["a", "b"] * 20})
-    found = fairrec.audit(lists, users=users, by="group", against_lists=lists, metrics="rbo@3")
+    found = fairrec.audit(
+        lists, users=users, by="group", tables=fairrec.Tables(against_lists=lists), metrics="rbo@3"
+    )
     (verdict,) = build_view(found.summary).verdicts
     assert verdict.status == "same for everyone" and verdict.remedy == ""

@@ -17,6 +17,7 @@ from fairrec.report.text.markdown import to_markdown
 from fairrec.report.text.terminal import print_text
 from fairrec.report.text.view import build_view
 from fairrec.result.audit_result import AuditResult
+from tests.grouped_options import group_options
 from tests.report.text.planted_report import given_result, planted_result
 
 GOLDEN = Path(__file__).parent / "golden.md"
@@ -58,7 +59,9 @@ def texts_of(result: AuditResult) -> str:
 
 def values_of(values: list[float], group: list[str], **options) -> AuditResult:
     frame = pl.DataFrame({"user_id": range(len(values)), "group": group, "m": values})
-    return fairrec.audit(values=frame, by="group", permutations=99, min_support=2, **options)
+    return fairrec.audit(
+        **group_options(values=frame, by="group", permutations=99, min_support=2, **options)
+    )
 
 
 @pytest.mark.parametrize(

@@ -16,6 +16,7 @@ import polars as pl
 import fairrec
 from fairrec.result.audit_result import AuditResult
 from tests.builders import numbers_of
+from tests.grouped_options import group_options
 from tests.scoring.http.faulty_server import score
 from tests.worlds import random_users
 
@@ -51,10 +52,12 @@ def audit(scorer: Any, **options: Any) -> AuditResult:
     settings = {"metrics": "auc,mrr@5", "permutations": 19, "min_support": 5, "threads": 1}
     return fairrec.audit(
         CANDIDATES,
-        users=USERS,
-        by=["gender", "age"],
-        scorer=scorer,
-        **{**settings, "scorer_identity": "one model", **options},
+        **group_options(
+            users=USERS,
+            by=["gender", "age"],
+            scorer=scorer,
+            **{**settings, "scorer_identity": "one model", **options},
+        ),
     )
 
 

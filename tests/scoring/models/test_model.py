@@ -24,7 +24,12 @@ def test_ids_reach_a_model_as_they_are_in_the_table(tmp_path: Path):
 
     def ask(users: Any, candidates: Any) -> Any:
         fairrec.audit(
-            candidates, users=users, by="gender", metrics="mrr", permutations=0, scorer=noted
+            candidates,
+            users=users,
+            by="gender",
+            metrics="mrr",
+            statistics=fairrec.Statistics(permutations=0),
+            scorer=noted,
         )
         return seen[-1]
 

@@ -6,6 +6,7 @@ import fairrec
 from fairrec.core.errors import InputError
 from fairrec.scoring.model import FunctionModel
 from fairrec.scoring.options import ScorerOptions
+from tests.grouped_options import group_options
 
 
 def test_a_function_and_a_model_can_be_asked():
@@ -23,4 +24,4 @@ def test_a_function_and_a_model_can_be_asked():
 )
 def test_what_cannot_be_asked_is_refused_before_anything_is_read(options, says):
     with pytest.raises(InputError, match=says):
-        fairrec.audit("not-there.parquet", users=None, by="gender", **options)
+        fairrec.audit("not-there.parquet", **group_options(users=None, by="gender", **options))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from fairrec.core.errors import plain
-from fairrec.core.options import spelled
+from fairrec.core.options import spell
 from fairrec.core.units import Unit
 from fairrec.metrics.circumstances import HISTORY_LENGTH, LIST_LENGTH, N_RELEVANT, TIED
 from fairrec.report.words import (
@@ -103,7 +103,7 @@ def _difference(found: list[DifferingCircumstance]) -> str:
             f"Users of {group_label(first.group)} have {_mean(first.mean)} "
             f"{_OF_WHAT[first.circumstance]} on average, all others {_mean(first.mean_of_others)}"
         )
-    advice = spelled("given", [first.circumstance])
+    advice = spell("adjust_for", [first.circumstance])
     if first.explains is not None:
         parts = ", ".join(
             f"{signed(one.explains or 0.0, one.difference)} of {signed(one.difference)} in "

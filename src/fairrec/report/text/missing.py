@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from fairrec.core.errors import plain
-from fairrec.core.options import Blank, spelled
+from fairrec.core.options import Blank, spell
 from fairrec.metrics.direction import harm
 from fairrec.report.words import (
     group_label,
@@ -153,7 +153,7 @@ def if_joined(summary: AuditSummary) -> str:
         return ""
     return (
         "If these are recommendations that were joined with what was held out, give both tables "
-        f"instead ({spelled('test', Blank('FILE'))}): what was not recommended is lost in a join."
+        f"instead ({spell('test', Blank('FILE'))}): what was not recommended is lost in a join."
     )
 
 
@@ -164,7 +164,7 @@ def remedy(name: str, summary: AuditSummary) -> str:
         return _remedy_of_items(summary.metrics[name], concerned, summary)
     kinds = {one.kind for one in concerned if one.is_too_much}
     kinds = kinds or {one.kind for one in concerned}
-    held_out = f"give the held-out interactions ({spelled('test', Blank('FILE'))})"
+    held_out = f"give the held-out interactions ({spell('test', Blank('FILE'))})"
     if "no relevant item" in kinds:
         if summary.measured_by == "recommendations":
             test = summary.inputs.get("test")
@@ -172,7 +172,7 @@ def remedy(name: str, summary: AuditSummary) -> str:
             return (
                 "Who has no relevant held-out item cannot be judged by accuracy. If that is no "
                 f"fault of the lists, leave these users out of {where}, or "
-                f"raise {spelled('max_undefined')}."
+                f"raise {spell('max_undefined')}."
             )
         return (
             f"If these are recommendations, {held_out}: a list that misses everything then counts "
@@ -187,9 +187,7 @@ def remedy(name: str, summary: AuditSummary) -> str:
             "If these users were never to be served, leave them out of the users table; if they "
             f"were, {otherwise}."
         )
-    return (
-        f"Find out why they have none, or raise {spelled('max_undefined')} if it does not matter."
-    )
+    return f"Find out why they have none, or raise {spell('max_undefined')} if it does not matter."
 
 
 def _remedy_of_items(
@@ -198,7 +196,7 @@ def _remedy_of_items(
     """The same of items, that have no value where they could have stood in no list."""
     shares = [_largest(group) for one in concerned if one.is_too_much for group in one.findings]
     enough = math.ceil(round(100 * max(result.undefined_share, *shares, 0.0), 9)) / 100
-    judged = f"Judge the others all the same: {spelled('max_undefined', enough)}"
+    judged = f"Judge the others all the same: {spell('max_undefined', enough)}"
     if summary.measured_by == "recommendations":
         return f"They could not have been shown: the history has them for all. {judged}"
     return "They are never candidates. Leave them out of the items table. " + judged

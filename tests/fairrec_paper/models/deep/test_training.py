@@ -43,7 +43,11 @@ def test_every_model_trains_scores_and_can_be_audited(name, bundle, tmp_path):
     run = load_run(tmp_path / "run")
     predictions = run.predictions()
     result = fairrec.audit(
-        predictions, users=run.users, by="gender", metrics=["auc", "mrr@5"], permutations=19
+        predictions,
+        users=run.users,
+        by="gender",
+        metrics=["auc", "mrr@5"],
+        statistics=fairrec.Statistics(permutations=19),
     )
     # the test metrics of training and the audit are the same numbers
     assert result.metric("auc").mean == pytest.approx(record.test["auc"], abs=1e-12)

@@ -22,6 +22,7 @@ from fairrec_paper.models.run import Run, load_run
 from fairrec_paper.models.runs import LoadingRun
 from tests.end_to_end.command_line import run_here
 from tests.fairrec_paper.models.runs.small_run import small_run
+from tests.grouped_options import group_options
 
 SMALL = {"permutations": 9, "min_support": 1}
 
@@ -33,22 +34,26 @@ def run(tmp_path: Path) -> Path:
 
 def test_a_run_gives_the_audit_of_its_predictions(run: Path):
     loading, loaded = LoadingRun(run, load_run), load_run(run)
-    by_positions = fairrec.audit(loading, **loading.tables(), **SMALL, command="same")
-    by_ids = fairrec.audit(loaded.predictions(), **loaded.tables(), **SMALL, command="same")
+    by_positions = fairrec.audit(
+        loading, **group_options(**loading.tables(), **SMALL, command="same")
+    )
+    by_ids = fairrec.audit(
+        loaded.predictions(), **group_options(**loaded.tables(), **SMALL, command="same")
+    )
     assert by_positions.to_json() == by_ids.to_json()
     assert by_positions.per_user.equals(by_ids.per_user)
 
 
 def test_a_run_whose_tables_hold_text_gives_the_same(run: Path):
     loading = LoadingRun(run, load_run)
-    expected = fairrec.audit(loading, **loading.tables(), **SMALL, command="same")
+    expected = fairrec.audit(loading, **group_options(**loading.tables(), **SMALL, command="same"))
     for name, kind in (("test", pl.List(pl.String)), ("history", pl.String)):
         table = pl.read_parquet(run / f"{name}.parquet")
         # each text once, and a number a row
         assert table["item_id"].dtype in (pl.Categorical, pl.List(pl.Categorical))
         table.with_columns(pl.col("item_id").cast(kind)).write_parquet(run / f"{name}.parquet")
     as_text = LoadingRun(run, load_run)
-    result = fairrec.audit(as_text, **as_text.tables(), **SMALL, command="same")
+    result = fairrec.audit(as_text, **group_options(**as_text.tables(), **SMALL, command="same"))
     assert result.per_user.equals(expected.per_user)
     assert result.groups().equals(expected.groups())
 
@@ -60,10 +65,14 @@ def test_predictions_hold_text_that_can_be_joined(run: Path):
 
 
 def test_rows_of_the_tables_may_come_in_any_order(run: Path):
-    expected = fairrec.audit(load_run(run).predictions(), **load_run(run).tables(), **SMALL)
+    expected = fairrec.audit(
+        load_run(run).predictions(), **group_options(**load_run(run).tables(), **SMALL)
+    )
     loading = LoadingRun(run, load_run)
     users = pl.read_parquet(run / "users.parquet").reverse()
-    shuffled = fairrec.audit(loading, **{**loading.tables(), "users": users}, **SMALL)
+    shuffled = fairrec.audit(
+        loading, **group_options(**{**loading.tables(), "users": users}, **SMALL)
+    )
     assert shuffled.per_user.equals(expected.per_user)
 
 
@@ -79,7 +88,7 @@ def test_the_model_is_loaded_beside_the_reading(run: Path):
     # would wait for ever if the candidates waited for the model
     assert loading.candidates().columns == ["user_id", "item_id", "label"]
     may_go_on.set()
-    fairrec.audit(loading, **loading.tables(), **SMALL)
+    fairrec.audit(loading, **group_options(**loading.tables(), **SMALL))
     assert in_thread == [True]
 
 
@@ -102,7 +111,7 @@ def test_items_that_the_model_does_not_know_are_refused(run: Path):
     foreign.write_parquet(run / "test.parquet")
     loading = LoadingRun(run, load_run)
     with pytest.raises(InputError, match="'nothing' is not in the table"):
-        fairrec.audit(loading, **loading.tables(), **SMALL)
+        fairrec.audit(loading, **group_options(**loading.tables(), **SMALL))
 
 
 def test_scores_that_are_not_finite_are_refused(run: Path):
@@ -115,7 +124,7 @@ def test_scores_that_are_not_finite_are_refused(run: Path):
 
     loading = LoadingRun(run, broken)
     with pytest.raises(InputError, match="scores that are not finite"):
-        fairrec.audit(loading, **loading.tables(), **SMALL)
+        fairrec.audit(loading, **group_options(**loading.tables(), **SMALL))
 
 
 @pytest.mark.slow
@@ -138,10 +147,12 @@ def test_no_compiler_is_loaded_to_score(run: Path):
 
 def test_parts_are_scored_by_a_run_that_each_process_loads(run: Path, monkeypatch):
     loaded = load_run(run)
-    whole = fairrec.audit(loaded.predictions(), **loaded.tables(), **SMALL)
+    whole = fairrec.audit(loaded.predictions(), **group_options(**loaded.tables(), **SMALL))
     monkeypatch.setattr(audit, "is_large", lambda *_: True)
     scorer = pickle.loads(pickle.dumps(ScoreByRun(run)))
-    parts = fairrec.audit(LoadingRun(run, load_run).file, scorer=scorer, **loaded.tables(), **SMALL)
+    parts = fairrec.audit(
+        LoadingRun(run, load_run).file, **group_options(scorer=scorer, **loaded.tables(), **SMALL)
+    )
     assert parts.per_user_parts is not None
     for name, about in whole.metrics.items():
         assert parts.metrics[name].mean == pytest.approx(about.mean, rel=1e-12)
