@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import fields
 from typing import Any
 
 import fairrec
+from fairrec.core.errors import FairRecError, as_flags
 
 GROUPS = ("statistics", "tables", "engine", "about")
 
@@ -32,3 +35,12 @@ def group_options(**flat: Any) -> dict[str, Any]:
             before = vars(flat[name]) if flat.get(name) is not None else {}
             flat[name] = kind(**{**before, **mine})
     return flat
+
+
+@contextmanager
+def on_command_line() -> Iterator[None]:
+    """Within it, errors read as the command line shows them."""
+    try:
+        yield
+    except FairRecError as error:
+        raise type(error)(as_flags(error.args[0])) from error

@@ -54,7 +54,7 @@ def test_every_schema_is_one_has_a_name_and_says_its_version():
         {"metrics": "mrr", "permutations": 0},
         {"metrics": "mrr", "tolerance": "5%", "title": "Spring", "model_name": "ranker"},
         {"metrics": "mrr", "min_support": 20},
-        {"metrics": "ndcg@5", "given": "list_length", "depth": 1},
+        {"metrics": "ndcg@5", "adjust_for": "list_length", "depth": 1},
         {"metrics": "ndcg@5", "search": Search("random", budget_users=20)},
     ],
 )

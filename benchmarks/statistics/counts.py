@@ -86,7 +86,7 @@ def counted_values(
         "values": values,
         "users": users,
         "by": [name for name in users.columns if len(name) == 1],
-        "given": [] if given is None else ["stratum"],
+        "adjust_for": [] if given is None else ["stratum"],
         "better": dict.fromkeys(names, "higher"),
         "min_shown": min_shown,
         "threads": 1,

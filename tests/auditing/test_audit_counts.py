@@ -160,7 +160,7 @@ def test_parts_of_different_users_add_up_to_all_of_them():
 
 
 def test_circumstances_are_a_part_of_the_counts():
-    given = {**tables(6, n_users=900), "by": "gender,country", "given": "age:20"}
+    given = {**tables(6, n_users=900), "by": "gender,country", "adjust_for": "age:20"}
     users = fairrec.audit(**group_options(**given, permutations=200))
     counted = fairrec.audit(
         counts=counts_of(given), statistics=fairrec.Statistics(permutations=200)

@@ -11,7 +11,7 @@ from tests.grouped_options import group_options
 
 def test_users_in_the_same_circumstances_are_one_stratum():
     given = {**tables(), "by": "gender"}
-    inputs, _ = read_inputs(**{**given, "given": "country,age:20"})
+    inputs, _ = read_inputs(**{**given, "adjust_for": "country,age:20"})
     strata = strata_of(inputs)
     country, age = (one.codes for one in inputs.circumstances)
     assert strata.n_strata == len({*zip(country.tolist(), age.tolist(), strict=True)})

@@ -15,10 +15,10 @@ import fairrec
 from fairrec.auditing.call_repr import Choices, Plan, read_plan, settings_of
 from fairrec.auditing.options import AUDITED, SETTINGS
 from fairrec.core.errors import InputError, UnknownNameError
-from fairrec.core.options import from_command_line
 from fairrec.core.settings import Settings, compute_checksum, read_settings
 from fairrec.result.plan_schema import PlanFacts
 from tests.auditing.plan_builders import audit_by, make_plan, write_world
+from tests.grouped_options import on_command_line
 from tests.planning.test_plan_options import SAMPLES, value_of
 
 FACTS = PlanFacts(fairrec_version="0", n_users=1, min_users=1, tables={}, attributes={}, groups=())
@@ -117,7 +117,7 @@ def test_a_plan_that_was_changed_is_refused_with_the_way_out(world):
     file.write_text(file.read_text().replace("alpha = 0.05", "alpha = 0.06"))
     with pytest.raises(InputError, match=r"was changed after it was frozen \(checksum \w{12}, "):
         audit_by(file, world)
-    with from_command_line(), pytest.raises(InputError) as caught:
+    with pytest.raises(InputError) as caught, on_command_line():
         read_plan(file)
     assert "freeze it again: fairrec plan --settings " in str(caught.value)
     fairrec.plan(settings=file).save(file)

@@ -17,7 +17,7 @@ def test_everything_that_changes_a_number_is_told():
 
 def test_tables_go_by_their_names_and_all_that_is_made_of_them_is_told():
     tables = TableOptions(
-        **{"test": "t.csv", "users": "u.csv", "by": "age:10", "given": "n"},
+        **{"test": "t.csv", "users": "u.csv", "by": "age:10", "adjust_for": "n"},
         **{"relevant": "rating>=4", "gain": "rating", "columns": "a=b"},
     )
     assert said_of_tables(tables, ["auc"]) == [

@@ -153,7 +153,7 @@ def test_what_matters_is_given_here_or_in_the_audit_of_the_candidate(base, worse
     assert share == pytest.approx(0.1 * base.metrics["clicks"].mean)
     with pytest.raises(FairRecError, match="No audited metric 'likes'"):
         fairrec.compare(base, worse, tolerance={"likes": 0.1})
-    with pytest.raises(InputError, match="invalid matters"):
+    with pytest.raises(InputError, match="invalid tolerance"):
         fairrec.compare(base, worse, tolerance=-1)
 
 
@@ -256,7 +256,7 @@ def test_a_regression_in_300_of_20_000_users_is_found_on_redrawn_held_out_items(
 
 
 def test_circumstances_are_no_part_of_a_comparison(base):
-    given = audited(USERS.with_columns(age=pl.int_range(600)), by=["plan"], given="age:q3")
+    given = audited(USERS.with_columns(age=pl.int_range(600)), by=["plan"], adjust_for="age:q3")
     notes = fairrec.compare(base, given).summary.notes
     assert "Values are compared whatever the circumstances that were given" in notes
 

@@ -41,7 +41,7 @@ def test_metrics_are_found_in_any_case_and_without_their_cut_off():
 
 def test_who_is_missing_cannot_be_told_by_a_circumstance():
     given = tables()
-    counts = counts_of({**given, "by": "gender", "given": "country"})
+    counts = counts_of({**given, "by": "gender", "adjust_for": "country"})
     with pytest.raises(InputError, match=r"'country' was counted as a circumstance"):
         chosen(counts, ["gender", "country"], (), None)
     nobody = replace(counts, rows=counts.rows.filter(pl.col("missing").fill_null(0) == 0))

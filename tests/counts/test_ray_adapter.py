@@ -13,7 +13,6 @@ import pytest
 
 from fairrec.core.audit_options import Engine
 from fairrec.core.errors import InputError, PartError
-from fairrec.core.options import from_command_line
 from fairrec.counts import ray_adapter
 from fairrec.counts.executor import LocalExecutor, fold, open_executor
 from fairrec.counts.ray_adapter import N_ATTEMPTS, RayExecutor
@@ -27,6 +26,7 @@ from tests.counts.pieces import (
     sensitive,
     squared,
 )
+from tests.grouped_options import on_command_line
 
 pytestmark = pytest.mark.slow
 
@@ -176,7 +176,7 @@ def test_a_part_has_a_thread_as_it_has_a_cpu(executor):
 
 def test_an_error_of_ours_comes_out_as_itself_and_is_not_tried_again(executor, tmp_path):
     noted = Noted(tmp_path, refused)
-    with from_command_line(), pytest.raises(InputError, match="--min-support 5") as caught:
+    with pytest.raises(InputError, match="--min-support 5") as caught, on_command_line():
         [*executor.map(noted, pieces(5))]
     assert type(caught.value) is InputError
     assert noted.calls(Piece(3)) == 1

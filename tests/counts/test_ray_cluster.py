@@ -10,9 +10,9 @@ import pytest
 
 from fairrec.core.audit_options import Engine
 from fairrec.core.errors import InputError
-from fairrec.core.options import from_command_line
 from fairrec.counts.executor import open_executor
 from fairrec.counts.ray_adapter import RayExecutor
+from tests.grouped_options import on_command_line
 
 pytestmark = pytest.mark.slow
 
@@ -30,7 +30,7 @@ def join(address: str) -> None:
 
 def test_where_ray_is_not_installed_it_is_said_how_to(monkeypatch):
     monkeypatch.setitem(sys.modules, "ray", None)
-    with from_command_line(), pytest.raises(InputError, match=r"--engine ray.*'fairrec\[ray\]'"):
+    with pytest.raises(InputError, match=r"--engine ray.*'fairrec\[ray\]'"), on_command_line():
         join("auto")
 
 
@@ -143,6 +143,7 @@ import os, signal, threading, time
 from types import SimpleNamespace
 from fairrec.counts.executor import open_executor
 from fairrec.counts.options import Engine
+from tests.grouped_options import on_command_line
 
 def end(number, frame):
     raise KeyboardInterrupt

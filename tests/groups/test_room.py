@@ -6,10 +6,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fairrec.core.errors import InputError
-from fairrec.core.options import from_command_line
 from fairrec.groups.cells import Cells, cells_of
 from fairrec.groups.grouping import groups_by_sampling, most_groups, refuse_too_many
 from fairrec.groups.lattice import build_lattice
+from tests.grouped_options import on_command_line
 
 
 def some_cells(n_users: int, n_values: list[int], seed: int = 0) -> Cells:
@@ -42,7 +42,7 @@ def test_sampled_sets_tell_about_how_many_groups_there_are():
 
 def test_attributes_whose_combinations_cannot_fit_are_refused_before_they_are_laid_out():
     cells = some_cells(2_000, [3] * 60)
-    with from_command_line(), pytest.raises(InputError) as told:
+    with pytest.raises(InputError) as told, on_command_line():
         refuse_too_many(cells, 3, 10, n_metrics=1, asked=500_000_000)
     assert "groups of up to 3 of 60 attributes need about" in str(told.value)
     assert "Name fewer attributes in --by, combine fewer of them (--depth 2)" in str(told.value)

@@ -38,7 +38,7 @@ def test_items_stand_where_users_do():
         ({"metrics": "exposure_to_relevance"}, ("test",), "needs to know what users wanted"),
         ({"users": pl.DataFrame({"user_id": [1]})}, (), "Leave out users"),
         ({"values": pl.DataFrame({"user_id": [1]})}, (), "values are numbers of users"),
-        ({"given": "list_length"}, (), "given is about circumstances of users"),
+        ({"adjust_for": "list_length"}, (), "adjust_for is about covariates of users"),
         ({"missing_lists": "drop"}, (), "missing_lists='drop' is about users"),
         ({"against_lists": pl.DataFrame({"user_id": [1]})}, (), "compares two lists of one user"),
         ({}, ("items",), "Give them: items"),

@@ -8,13 +8,12 @@ import pytest
 
 import fairrec
 from fairrec.core.errors import InputError
-from fairrec.core.options import from_command_line
 from fairrec.core.tolerance import Tolerance
 from fairrec.metrics.measured import Measured
 from fairrec.metrics.parsing import parse_metric
 from fairrec.metrics.tolerance import parse_tolerance, refuse_unfit_to
 from fairrec.metrics.value_columns import metric_of_column
-from tests.grouped_options import group_options
+from tests.grouped_options import group_options, on_command_line
 
 WANTED = [parse_metric("ndcg@10"), parse_metric("mrr")]
 WATCH = metric_of_column("watch", {}, "the values")
@@ -112,7 +111,7 @@ def test_audits_and_plans_refuse_it_alike(tmp_path):
             fairrec.plan(**group_options(users=users, pilot=pilot, tolerance=tolerance, **about))
     with pytest.raises(InputError, match="values below 0"):
         fairrec.plan(**group_options(users=users, mean=-0.2, sd=1, tolerance="5%", **about))
-    with from_command_line(), pytest.raises(InputError, match=r"^--tolerance 5: ndcg@10 runs"):
+    with pytest.raises(InputError, match=r"^--tolerance 5: ndcg@10 runs"), on_command_line():
         fairrec.plan(users=users, by="gender", metrics="ndcg@10", tolerance=5)
     frozen = fairrec.plan(users=users, by="gender", metrics="ndcg@10", tolerance="NDCG@10=0.1")
     assert str(frozen.options["tolerance"]) == "ndcg@10=0.1"

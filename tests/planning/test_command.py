@@ -232,8 +232,8 @@ def test_a_plan_of_values_runs_on_them(here: Path):
             (*AUDIT[:3], "users.parquet"),
             "users.parquet: is no text, so it is no settings file and no plan.",
         ),
-        ((*PLAN, "--given", "history_length"), "Give them: --history FILE"),
-        ((*PLAN, "--given", "lenght"), "--given: No circumstance 'lenght'."),
+        ((*PLAN, "--adjust-for", "history_length"), "Give them: --history FILE"),
+        ((*PLAN, "--adjust-for", "lenght"), "--adjust-for: No circumstance 'lenght'."),
     ],
 )
 def test_what_cannot_be_done_is_told(here: Path, arguments: tuple[str, ...], says: str):
@@ -260,7 +260,7 @@ def test_what_matters_is_planned_with_the_rest(here: Path):
     result = json.loads(run_here(*AUDIT, "--format", "json").stdout)
     assert result["plan"]["deviations"] == []
     other = run_here(*AUDIT, "--tolerance", "ndcg@5=0.03", "--format", "json")
-    assert json.loads(other.stdout)["plan"]["deviations"] == ["matters ndcg@5=0.03 (planned 5%)"]
+    assert json.loads(other.stdout)["plan"]["deviations"] == ["tolerance ndcg@5=0.03 (planned 5%)"]
 
 
 def test_a_plan_by_the_name_of_settings_is_followed_in_its_own_folder(here: Path):
@@ -302,7 +302,7 @@ def test_a_metric_with_commas_in_its_name_is_planned_and_audited(here: Path):
     users.select("user_id", **{name: users["age"].fill_null(0) % 2}).write_parquet("v.parquet")
     (here / "fairrec.toml").write_text(
         f'users = "users.parquet"\nby = "gender"\nmetrics = ["{name}"]\npermutations = 39\n'
-        f'[better]\n"{name}" = "lower"\n[matters]\n"{name}" = 0.2\n'
+        f'[better]\n"{name}" = "lower"\n[tolerance]\n"{name}" = 0.2\n'
     )
     assert run_here("plan", "--out", "plan.toml").code == 0
     ran = run_here("audit", "--values", "v.parquet", "--plan", "plan.toml", "--format", "json")

@@ -21,7 +21,7 @@ USERS = pl.DataFrame(
 def test_what_matters_is_planned_for_metrics_of_the_plan():
     made = fairrec.plan(users=USERS, by="gender", metrics="ndcg", tolerance="ndcg@5=0.03,5%")
     assert str(made.options["tolerance"]) == "ndcg@5=0.03,5%"
-    with pytest.raises(InputError, match=r"matters: No audited metric 'auc'\. Known: ndcg@5\."):
+    with pytest.raises(InputError, match=r"tolerance: No audited metric 'auc'\. Known: ndcg@5\."):
         fairrec.plan(users=USERS, by="gender", metrics="ndcg", tolerance="auc=0.03")
 
 
@@ -75,7 +75,7 @@ def test_a_plan_says_all_that_was_decided_defaults_too():
         "side": "users",
         "unit": "",
         "by": ("gender",),
-        "given": (),
+        "adjust_for": (),
         "metrics": ("ndcg@5", "mrr@3"),
         **{name: usual[name] for name in made.options if name in usual},
         "alpha": 0.1,
@@ -103,8 +103,8 @@ def test_a_plan_says_all_that_was_decided_defaults_too():
         ({"pilot": pl.DataFrame({"ndcg@5": ["a", "b"]})}, "ndcg@5"),
         ({"metrics": ""}, "No metric is named. Example: metrics="),
         ({"by": "user_id:1"}, "Attribute 'user_id' is the user id itself"),
-        ({"given": "gender"}, "'gender' is in by and in given"),
-        ({"given": "nope"}, "given: No circumstance 'nope'."),
+        ({"adjust_for": "gender"}, "'gender' is in by and in adjust_for"),
+        ({"adjust_for": "nope"}, "adjust_for: No circumstance 'nope'."),
         ({"sd": 1}, "sd=1.0: ndcg@5 runs from 0 to 1, so it has at most 0.5."),
         ({"sd": 1e200}, "invalid sd: expected a number above 0, up to 1e+50, got 1e+200"),
         ({"better": {"ndgc": "lower"}}, "better: No metric 'ndgc'. Did you mean 'ndcg'?"),

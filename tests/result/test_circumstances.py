@@ -48,7 +48,7 @@ def audited(**options):
     )
 
 
-RAW, GIVEN = audited(), audited(given="activity")
+RAW, GIVEN = audited(), audited(adjust_for="activity")
 
 
 def test_without_being_asked_nothing_is_given():
@@ -123,7 +123,7 @@ def test_a_search_of_some_users_is_refused(how):
         }
     )
     users = pl.DataFrame({"user_id": [1, 2], "gender": ["F", "M"]})
-    options = {"users": users, "by": "gender", "given": "list_length", "metrics": "mrr@5"}
+    options = {"users": users, "by": "gender", "adjust_for": "list_length", "metrics": "mrr@5"}
     with pytest.raises(InputError, match="everyone has to be scored"):
         fairrec.audit(predictions, **group_options(search=how, **options))
     scored = fairrec.audit(predictions, **group_options(search="exact", min_support=1, **options))

@@ -9,10 +9,10 @@ import pytest
 
 import fairrec
 from fairrec.core.errors import InputError, OutputError
-from fairrec.core.options import from_command_line
 from fairrec.result.folder import AUDIT, MITIGATION, names_to_replace
 from tests.builders import audit, make_tables, two_groups
 from tests.end_to_end.command_line import files_in
+from tests.grouped_options import on_command_line
 
 RESULT = audit(*two_groups(), by="group")
 
@@ -99,7 +99,7 @@ def test_what_was_read_is_known_by_any_name(tmp_path: Path, way: str):
 def test_the_command_line_is_told_its_own_spelling(tmp_path: Path):
     (tmp_path / "reranker.json").write_text("{}")
     names_to_replace(AUDIT, tmp_path, force=False)
-    with from_command_line(), pytest.raises(OutputError, match="or insist: --force"):
+    with pytest.raises(OutputError, match="or insist: --force"), on_command_line():
         names_to_replace(MITIGATION, tmp_path, force=False)
     with pytest.raises(OutputError, match=r"reranker\.json there is of no result"):
         names_to_replace(MITIGATION, tmp_path, force=False)

@@ -4,7 +4,7 @@ import pytest
 from pytest import approx
 
 from fairrec.core.errors import InputError
-from fairrec.search.options import BUDGET_USERS, Budget, Search, paper_seconds, users_allowed
+from fairrec.search.options import Budget, Search, paper_seconds, users_allowed
 
 
 @pytest.mark.parametrize(
@@ -30,7 +30,7 @@ from fairrec.search.options import BUDGET_USERS, Budget, Search, paper_seconds, 
     ],
 )
 def test_budget_is_a_number_of_users_or_a_share(given, users):
-    assert users_allowed(BUDGET_USERS.or_none().parse(given), 2_000) == users
+    assert users_allowed(Search(budget_users=given).budget_users, 2_000) == users
 
 
 @pytest.mark.parametrize("percent", range(1, 101))

@@ -179,9 +179,7 @@ class Engine:
             self.progress(stage, done, total)
 
 
-Seed = Annotated[
-    Whole, Field(ge=0, le=2**32 - 1), Option("Same seed, same numbers", STATISTICS)
-]
+Seed = Annotated[Whole, Field(ge=0, le=2**32 - 1), Option("Same seed, same numbers", STATISTICS)]
 """The option of all that draws at random."""
 
 

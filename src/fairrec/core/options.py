@@ -192,28 +192,30 @@ def expand(cls: type, value: object) -> dict[str, Any]:
 
 
 def _explain(
-    error: ValidationError, known: Mapping[str, Option], given: Mapping[str, Any], file: str = ""
-) -> FairRecError | TypeError:
+    error: ValidationError,
+    known: Mapping[str, Option],
+    given: Mapping[str, Any],
+    file: str = "",
+) -> FairRecError:
     """The error in our words: which option, what was expected, what was given."""
     errors = error.errors(include_url=False)
     causes = [one.get("ctx", {}).get("error") for one in errors]
     if ours := next((cause for cause in causes if isinstance(cause, FairRecError)), None):
         return InputError(f"{file}: {ours.args[0]}") if file else ours
-    first = errors[0]
-    place = [*first["loc"]]
+    first, place = errors[0], [*errors[0]["loc"]]
+    name = next(iter(known)) if len(known) == 1 else str(place[0])
     if first["type"] in ("unexpected_keyword_argument", "extra_forbidden"):
         return unknown_name("option", str(place[0]), known)
-    name = str(place.pop(0)) if place else next(iter(known))
     if name not in known:
-        return invalid(
-            name, first["ctx"]["class"] if "ctx" in first else "another value", given[name], file
-        )
-    if first["type"] in ("missing", "missing_argument"):
+        return invalid(name, first.get("ctx", {}).get("class", "another value"), given[name], file)
+    if name not in given:
         return InputError(f"{spell(name)} is missing: {known[name].expected}.")
     unfit = next((cause for cause in causes if isinstance(cause, UnfitError)), None)
     got, why = (given[name], "") if unfit is None else (unfit.part, unfit.why)
-    if unfit is None and place and isinstance(place[0], str) and known[name].form.is_list:
-        got = f"{place[0]}={first['input']}"
+    if unfit is None and known[name].form.is_list and first["input"] is not got:
+        # a part of a mapping, or of a list
+        key = place[-1]
+        got = f"{key}={first['input']}" if isinstance(key, str) else first["input"]
     return invalid(name, known[name].expected, got, file, why)
 
 

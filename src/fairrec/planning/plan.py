@@ -78,7 +78,7 @@ def plan(
     >>> made.expectations.row(-1, named=True)
     {'metric': 'ndcg@10', 'users': 200, 'n_groups': 2, 'harm': 0.1, ...}
     """
-    for group, cls in (("statistics", Statistics), ("tables", Tables)):
+    for group, cls in (("statistics", Statistics), ("tables", Tables), ("engine", Engine)):
         options |= list_changed(cls(**expand(cls, options.pop(group, None))))
     for name in options:
         if name not in SETTINGS:
