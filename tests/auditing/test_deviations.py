@@ -36,7 +36,7 @@ def deviations_of(result: AuditResult) -> tuple[str, ...]:
     ("options", "lines"),
     [
         ({"alpha": "0.1"}, ("alpha 0.1 (planned 0.05)",)),
-        ({"seed": 7, "top": 2}, ("seed 7 (planned 0)", "top 2 (planned 1)")),
+        ({"seed": 7, "top": 2}, ("top 2 (planned 1)", "seed 7 (planned 0)")),
         ({"depth": "full"}, ("depth full (planned 3)",)),
         ({"min_support": "20%"}, ("min_support 0.2 (planned 0.1% of users, at least 10)",)),
         ({"metrics": "ndcg@5,auc"}, ("metrics ndcg@5,auc (planned ndcg@5)",)),
@@ -44,7 +44,10 @@ def deviations_of(result: AuditResult) -> tuple[str, ...]:
         ({"by": "gender"}, ("by gender (planned gender,member)",)),
         ({"relevant": "label>=1"}, (f"relevant label>=1 (planned {ALL})",)),
         ({"columns": {"label": "label"}}, ("columns label=label (planned none)",)),
-        ({"tolerance": "5%"}, ("tolerance 5% (planned none, so that no group can be within tolerance)",)),
+        (
+            {"tolerance": "5%"},
+            ("tolerance 5% (planned none, so that no group can be within tolerance)",),
+        ),
         ({"adjust_for": "n_relevant"}, ("adjust_for n_relevant (planned none)",)),
         # what changes nothing
         ({"threads": 1}, ()),

@@ -85,7 +85,7 @@ def test_a_value_that_is_given_beats_the_plan_even_where_it_is_the_default(world
     assert result.summary.plan.deviations == ("alpha 0.05 (planned 0.1)",)
     assert "alpha" not in result.summary.plan.options
     # None stands for nothing given
-    assert audit_by(file, world, metrics=None, alpha=None).summary.plan.deviations == ()
+    assert audit_by(file, world, metrics=None).summary.plan.deviations == ()
 
 
 def test_settings_are_recorded_with_what_was_taken_from_them(world):
@@ -173,7 +173,7 @@ def test_what_a_later_version_adds_is_let_pass(world):
 
 def test_the_signature_of_an_audit_is_its_own():
     parameters = inspect.signature(fairrec.audit).parameters
-    assert {"predictions", "plan", "settings", "alpha"} <= {*parameters}
+    assert {"predictions", "plan", "depth", "about"} <= {*parameters}
     assert "plan : a file" in fairrec.audit.__doc__
 
 

@@ -11,7 +11,8 @@ def test_everything_that_changes_a_number_is_told():
     options = AuditOptions(depth=2, tolerance="5%", engine=Engine(threads=1))
     said = audit_call(["predictions"], options, About(title="Spring"), ["search='random'"])
     assert said.startswith("fairrec.audit(predictions, depth=2, ")
-    assert "tolerance='5%', search='random', title='Spring')" in said
+    assert "tolerance='5%', seed=0, statistics=fairrec.Statistics(permutations=1000, " in said
+    assert said.endswith("top=1), search='random', about=fairrec.About(title='Spring'))")
     assert "threads" not in said
 
 
@@ -21,18 +22,19 @@ def test_tables_go_by_their_names_and_all_that_is_made_of_them_is_told():
         **{"relevant": "rating>=4", "gain": "rating", "columns": "a=b"},
     )
     assert said_of_tables(tables, ["auc"]) == [
-        *("predictions", "test=test", "users=users", "by=['age:10']", "given=['n']"),
-        *("metrics=['auc']", "columns={'a': 'b'}", "relevant='rating>=4'", "gain='rating'"),
+        *("predictions", "test=test", "users=users", "by=['age:10']", "adjust_for=['n']"),
+        "metrics=['auc']",
+        "tables=fairrec.Tables(relevant='rating>=4', gain='rating', columns={'a': 'b'})",
     ]
     values = TableOptions(values="v.csv", by="age", better="churn=lower", missing_lists="drop")
     assert said_of_tables(values, ["churn"]) == [
-        *("values=values", "by=['age']", "metrics=['churn']", "missing_lists='drop'"),
-        "better={'churn': 'lower'}",
+        *("values=values", "by=['age']", "metrics=['churn']"),
+        "tables=fairrec.Tables(missing_lists='drop', better={'churn': 'lower'})",
     ]
 
 
 def test_who_gives_the_scores_is_told():
     assert said_of_scores(None, None) == []
     (search, scorer) = said_of_scores(Search("adaptive", ledger="a.parquet"), len)
-    assert search.startswith("search=Search(name='adaptive'")
+    assert search.startswith("search=fairrec.Search(name='adaptive'")
     assert scorer == "scorer=scorer"

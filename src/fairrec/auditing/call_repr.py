@@ -14,7 +14,15 @@ from typing import TYPE_CHECKING, Any, ParamSpec, cast
 from fairrec.auditing.options import AUDITED, SETTINGS
 from fairrec.core.audit_options import About, AuditOptions, Engine, Statistics
 from fairrec.core.errors import InputError, as_flags, plain
-from fairrec.core.options import Blank, expand, list_changed, list_options, select, spell
+from fairrec.core.options import (
+    Blank,
+    expand,
+    list_changed,
+    list_given,
+    list_options,
+    select,
+    spell,
+)
 from fairrec.core.redact_paths import redact_path
 from fairrec.core.settings import CHECKSUM, Settings, compute_checksum, read_settings
 from fairrec.inputs.table_options import TABLE_NAMES, TableOptions, Tables, ends_as_text
@@ -179,7 +187,7 @@ def follows_plan(audit: Callable[P, AuditResult]) -> Callable[P, AuditResult]:
             return audit(*args, **given)
         flat = {**given}
         for name in GROUPS:
-            flat |= list_changed(given[name]) if given.get(name) is not None else {}
+            flat |= list_given(given[name]) if given.get(name) is not None else {}
         chosen = Choices.read(flat, plan, settings)
         for name, cls in GROUPS.items():
             given[name] = cls(**{**expand(cls, given.get(name)), **select(cls, chosen.values)})
@@ -251,7 +259,7 @@ def said_of(given: Mapping[str, Any]) -> list[str]:
     """The arguments about what is made of tables.
 
     >>> said_of({"by": ("age",), "metrics": ("auc",), "users": "users.csv", "gain": "rating"})
-    ["by=['age']", "metrics=['auc']", "tables=Tables(gain='rating')"]
+    ["by=['age']", "metrics=['auc']", "tables=fairrec.Tables(gain='rating')"]
     """
     written = {
         name: Blank(name) if name in TABLE_NAMES else _WRITTEN.get(name, lambda one: one)(value)
@@ -267,10 +275,10 @@ def write_group(name: str, cls: type, values: Mapping[str, object]) -> str:
     """The argument that several options travel in.
 
     >>> write_group("statistics", Statistics, {"permutations": 99})
-    'statistics=Statistics(permutations=99)'
+    'statistics=fairrec.Statistics(permutations=99)'
     """
     fields = ", ".join(f"{field}={value!r}" for field, value in values.items())
-    return f"{name}={cls.__name__}({fields})"
+    return f"{name}=fairrec.{cls.__name__}({fields})"
 
 
 def said_of_scores(how: Search | None, scorer: object) -> list[str]:
@@ -278,5 +286,5 @@ def said_of_scores(how: Search | None, scorer: object) -> list[str]:
     said = []
     if how is not None:
         ledger = None if how.ledger is None else redact_path(how.ledger)
-        said.append(f"search={replace(how, ledger=ledger)!r}")
+        said.append(f"search=fairrec.{replace(how, ledger=ledger)!r}")
     return said if scorer is None else [*said, "scorer=scorer"]

@@ -287,7 +287,7 @@ def counted_in_parts(
     folder : for scratch files
     model : who gives the scores; None where they are in the table
     """
-    with open_parts(predictions, folder=folder, progress=progress, **vars(given)) as parts:
+    with open_parts(predictions, given, folder=folder, progress=progress) as parts:
         said = {name: one for name, one in list_changed(given).items() if name not in TABLE_NAMES}
         if given.metrics is None:
             # what the tables allow must be the same in all parts

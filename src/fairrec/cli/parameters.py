@@ -40,7 +40,8 @@ class Flags:
     def list(self) -> Iterator[tuple[str, Option, object]]:
         """Name, option and default in words of each, those that few need last."""
         defaults, options = list_defaults(self.options), list_options(self.options)
-        for name in sorted(options, key=lambda name: options[name].rare):
+        own = inspect.get_annotations(self.options)
+        for name in sorted(options, key=lambda name: (options[name].rare, name not in own)):
             if name in self.without:
                 continue
             words: object = Parameter.empty

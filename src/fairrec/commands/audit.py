@@ -45,7 +45,7 @@ from fairrec.cli.shared import (
 from fairrec.core.audit_options import About, AuditOptions, Engine, SharingOptions
 from fairrec.core.errors import InputError, plain
 from fairrec.core.option_types import Folder, Switch
-from fairrec.core.options import OUTPUT, Option, list_changed, select, spell
+from fairrec.core.options import OUTPUT, Option, expand, list_changed, select, spell
 from fairrec.core.threads import start_in_background
 from fairrec.gating.command import hold_against, printed_as_text, refuse_overwriting_inputs
 from fairrec.gating.options import GATE, GateOptions
@@ -146,7 +146,7 @@ def audit_command(
         result = chosen.record(result, loaded=loaded)
         if out is not None:
             progress("writing", 0, 0)
-            result.save(out, report=not no_report, force=force, **vars(passed_on))
+            result.save(out, report=not no_report, force=force, **expand(SharingOptions, passed_on))
     with printed_as_text(policy, format_):
         print_result(result.shown(passed_on.min_shown), format_, out)
     if out is not None and not quiet:

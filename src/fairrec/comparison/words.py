@@ -9,7 +9,7 @@ from fairrec.comparison.result import (
     MetricComparison,
 )
 from fairrec.core.errors import plain
-from fairrec.core.options import Blank, spell
+from fairrec.core.options import Blank, spell_in
 from fairrec.core.units import Unit
 from fairrec.report.text.metric_words import USUAL_SIZE
 from fairrec.report.text.verdict import Tone
@@ -197,7 +197,7 @@ def how(summary: ComparisonSummary) -> str:
 def said_of(name: str, summary: ComparisonSummary) -> tuple[str, ...]:
     """One metric in sentences: groups, what is ruled out."""
     metric, many = summary.metrics[name], summary.unit.many
-    said = (_counts(metric), _ruled_out(metric, many), _nothing_matters(metric))
+    said = (_counts(metric), _ruled_out(metric, many), _nothing_matters(metric, summary.command))
     return tuple(filter(None, said))
 
 
@@ -218,10 +218,11 @@ def _counts(metric: MetricComparison) -> str:
     return f"Of {plural(metric.n_groups, 'group')} {', '.join(parts)}."
 
 
-def _nothing_matters(metric: MetricComparison) -> str:
+def _nothing_matters(metric: MetricComparison, command: str) -> str:
     if metric.tolerance is not None or metric.outcome != "inconclusive":
         return ""
-    return f"With {spell('tolerance', Blank('AMOUNT'))} a loss by more than that can be ruled out."
+    option = spell_in(command, "tolerance", Blank("AMOUNT"))
+    return f"With {option} a loss by more than that can be ruled out."
 
 
 def _ruled_out(metric: MetricComparison, many: str) -> str:

@@ -25,6 +25,8 @@ from pydantic import ConfigDict, TypeAdapter, ValidationError
 from fairrec.core.errors import (
     FairRecError,
     InputError,
+    as_flags,
+    as_python,
     both_spellings,
     plain,
     unknown_name,
@@ -128,6 +130,7 @@ def options(cls: type[T]) -> type[T]:
             validate(self, **given)
         except ValidationError as error:
             raise _explain(error, list_options(made), given) from error
+        object.__setattr__(self, "_given", frozenset(given))
 
     made.__init__ = parse
     # the signature shows types, not declarations
@@ -184,11 +187,16 @@ def select(cls: type, values: Mapping[str, Any]) -> dict[str, Any]:
     return {name: values[name] for name in list_options(cls) if name in values}
 
 
-def expand(cls: type, value: object) -> dict[str, Any]:
+def expand(cls: type, value: Any) -> dict[str, Any]:
     """The fields of a value of a class, by name; none for None."""
     if value is not None and not isinstance(value, cls):
         raise invalid(cls.__name__.lower(), f"{cls.__name__}(...)", value)
-    return {} if value is None else vars(value)
+    return {} if value is None else {one.name: getattr(value, one.name) for one in fields(value)}
+
+
+def list_given(options: Any) -> dict[str, Any]:
+    """The fields that were given when it was made, whether or not at their defaults."""
+    return {name: getattr(options, name) for name in options._given}
 
 
 def _explain(
@@ -295,6 +303,20 @@ def spell(name: str, value: object = None) -> str:
     """
     python = name if value is None else f"{name}={plain(repr(value))}"
     return both_spellings(python, _spell_as_flag(name, value))
+
+
+def spell_in(command: str, name: str, value: object = None) -> str:
+    """An option as in the command that made a result, for the words about it.
+
+    >>> spell_in("fairrec audit recs.csv", "depth", 2), spell_in("fairrec.audit(recs)", "depth", 2)
+    ('--depth 2', 'depth=2')
+    """
+    return spell_as(command, spell(name, value))
+
+
+def spell_as(command: str, text: str) -> str:
+    """The text with options as in a command: of a shell, or a call of Python."""
+    return as_python(text) if command.startswith("fairrec.") else as_flags(text)
 
 
 def _spell_as_flag(name: str, value: object) -> str:

@@ -192,9 +192,9 @@ def _model_and_tables(
             raise InputError("A run has its own candidates and model. Name it alone, or a table.")
         from fairrec.scoring.runs import load_run
 
-        loaded = load_run(Path(run))
-        given = {name: one for name, one in vars(tables).items() if one is not None and one != ()}
-        tables = TableOptions(**{**vars(tables), **loaded.tables(), **given})
+        loaded, known = load_run(Path(run)), expand(TableOptions, tables)
+        given = {name: one for name, one in known.items() if one is not None and one != ()}
+        tables = TableOptions(**{**known, **loaded.tables(), **given})
         return loaded.model(), loaded.candidates(), tables
     if scorer is None:
         raise InputError(

@@ -63,8 +63,8 @@ def judge_affected(rule: Rule, affected: Affected | None, place: int) -> RuleOut
     to_pass = f"fewer users would have to be affected: at most {100 * limit:g}%"
     if outcome == "inconclusive":
         to_pass = (
-            f"the interval would have to end at {100 * limit:g}% or below: score more users, by a "
-            f"smaller {spell('margin')} or a larger {spell('budget_users')}"
+            f"the interval would have to end at {100 * limit:g}% or below: score more "
+            "users, by a smaller margin or a larger budget"
         )
     return RuleOutcome(
         number=place,

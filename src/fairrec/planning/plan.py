@@ -14,7 +14,14 @@ from fairrec.auditing.options import NOT_PLANNED, SETTINGS, PlanOptions
 from fairrec.auditing.plan_file import AuditPlan, planned_code, values_named
 from fairrec.core.audit_options import AuditOptions, Engine, Statistics
 from fairrec.core.errors import InputError, errors_of_libraries, plain, unknown_name
-from fairrec.core.options import documented, expand, list_changed, list_options, select, spell
+from fairrec.core.options import (
+    documented,
+    expand,
+    list_given,
+    list_options,
+    select,
+    spell,
+)
 from fairrec.core.settings import read_settings
 from fairrec.core.tolerance import Tolerance
 from fairrec.core.version import __version__
@@ -79,7 +86,8 @@ def plan(
     {'metric': 'ndcg@10', 'users': 200, 'n_groups': 2, 'harm': 0.1, ...}
     """
     for group, cls in (("statistics", Statistics), ("tables", Tables), ("engine", Engine)):
-        options |= list_changed(cls(**expand(cls, options.pop(group, None))))
+        value = options.pop(group, None)
+        options |= {} if value is None else list_given(value)
     for name in options:
         if name not in SETTINGS:
             raise unknown_name("option", name, SETTINGS)
@@ -146,7 +154,14 @@ def plan_for(
     )
     names = tuple(metric.name for metric in wanted)
     return AuditPlan(
-        _to_freeze({**vars(tables), **vars(how), **vars(assumed), "metrics": names}),
+        _to_freeze(
+            {
+                **expand(TableOptions, tables),
+                **expand(AuditOptions, how),
+                **expand(PlanOptions, assumed),
+                "metrics": names,
+            }
+        ),
         facts,
         from_settings=tuple(found),
     )

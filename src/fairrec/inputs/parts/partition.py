@@ -166,6 +166,7 @@ def is_stored(table: Table) -> bool:
 @contextmanager
 def open_parts(
     predictions: Any = None,
+    given: TableOptions | None = None,
     *,
     n_rows: int = ROWS,
     folder: Path | None = None,
@@ -180,11 +181,12 @@ def open_parts(
 
     Parameters
     ----------
+    given : the other tables and what is made of them, or by name in `tables`
     n_rows : of predictions or values in a part, about
     folder : where scratch files are written; by default the system's folder for such files
-    tables : see TableOptions
+    tables : as in TableOptions
     """
-    given = TableOptions(**tables)
+    given = TableOptions(**tables) if given is None else given
     opened = open_tables(predictions, given)
     place = Path(tempfile.gettempdir()) if folder is None else folder
     with ExitStack() as until_the_end:

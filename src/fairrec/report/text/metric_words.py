@@ -8,7 +8,7 @@ from typing import Literal
 
 from fairrec.comparison.result import MetricComparison
 from fairrec.core.errors import plain
-from fairrec.core.options import spell
+from fairrec.core.options import spell_in
 from fairrec.core.units import CHANGES, DISTANCES, EndWords, Unit
 from fairrec.metrics.direction import harm
 from fairrec.metrics.value_columns import metric_named
@@ -91,7 +91,7 @@ def exact_instead(summary: AuditSummary) -> str:
     """How to get the exact answer, where a search was made of scores that are all at hand."""
     if not (is_sampled(summary) and summary.search.has_table):
         return ""
-    search = spell("search")
+    search = spell_in(summary.command, "search")
     return f"the table has every score: leave out {search} and its budget for the exact answer"
 
 
