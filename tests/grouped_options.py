@@ -43,4 +43,4 @@ def on_command_line() -> Iterator[None]:
     try:
         yield
     except FairRecError as error:
-        raise type(error)(as_flags(error.args[0])) from error
+        raise type(error)(as_flags(f"{error}")) from error

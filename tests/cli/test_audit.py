@@ -65,7 +65,7 @@ def test_a_decimal_comma_in_a_budget_is_refused(tables: Path):
 
 
 def test_help_has_its_options_under_headings_in_plain_text():
-    ran = run_here("audit", "--help")
+    ran = run_here("audit", "--help-all")
     assert ran.code == 0
     assert ran.stdout.isascii()
     headings = [line for line in ran.stdout.splitlines() if line.endswith(":") and line[0] != " "]

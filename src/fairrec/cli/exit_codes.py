@@ -57,11 +57,10 @@ def errors_in_words(debug: bool) -> Iterator[None]:
 def _in_words(error: BaseException) -> str:
     """What is said of an error; one that is not of ours is a fault, except of disk and memory."""
     kind = type(error).__name__
-    text = error.args[0] if error.args and isinstance(error.args[0], str) else str(error)
     if isinstance(error, UnexpectedError):
-        return f"{kind}: {text} Give the same command with --debug to see it."
+        return f"{kind}: {error} Give the same command with --debug to see it."
     if isinstance(error, FairRecError):
-        return f"{kind}: {text}"
+        return f"{kind}: {error}"
     reason = plain(error, _LONGEST_MESSAGE)
     if isinstance(error, MemoryError):
         return (

@@ -6,6 +6,7 @@ import inspect
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from inspect import Parameter
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
@@ -102,8 +103,17 @@ def typer_command(function: Command) -> Command:
             for name, option in single.items():
                 given = _pop_given({name: option}, values)
                 values[name] = option.parse(name, given[name]) if given else defaults[name]
+            paths = [value for value in values.values() if isinstance(value, Path)]
             for name, group in groups.items():
                 values[name] = _pop_given(group, values)
+                paths += [
+                    Path(one) for key, one in values[name].items() if is_path(group[key], one)
+                ]
+            if values.get("log") is not None:
+                from fairrec.result.folder import refuse_overwriting
+
+                paths.remove(values["log"])
+                refuse_overwriting("log", values["log"], paths)
             function(**values)
 
     run.__doc__, run.__name__ = function.__doc__, function.__name__
@@ -111,6 +121,11 @@ def typer_command(function: Command) -> Command:
     run.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
     run.__annotations__ = {one.name: one.annotation for one in parameters}
     return run
+
+
+def is_path(option: Option, value: object) -> bool:
+    """Whether text given for an option names a file or folder."""
+    return option.form.is_path and isinstance(value, str)
 
 
 def describe_default(option: Option, default: object) -> str:

@@ -13,11 +13,15 @@ from fairrec.core.threads import refuse_lost_threads
 class FairRecError(Exception):
     """Base of every error FairRec raises on purpose.
 
-    Its first argument may hold `both_spellings` of options; as text it has those of Python.
+    Its first argument may hold `both_spellings` of options; as text it has those of Python, and
+    within the text of another error it keeps both.
     """
 
     def __str__(self) -> str:
         return as_python(super().__str__())
+
+    def __format__(self, how: str) -> str:
+        return format(super().__str__(), how)
 
 
 def both_spellings(python: str, flags: str) -> str:

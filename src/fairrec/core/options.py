@@ -209,7 +209,7 @@ def _explain(
     errors = error.errors(include_url=False)
     causes = [one.get("ctx", {}).get("error") for one in errors]
     if ours := next((cause for cause in causes if isinstance(cause, FairRecError)), None):
-        return InputError(f"{file}: {ours.args[0]}") if file else ours
+        return InputError(f"{file}: {ours}") if file else ours
     first, place = errors[0], [*errors[0]["loc"]]
     name = next(iter(known)) if len(known) == 1 else str(place[0])
     if first["type"] in ("unexpected_keyword_argument", "extra_forbidden"):

@@ -12,7 +12,7 @@ import numpy as np
 
 from fairrec.auditing.options import NOT_PLANNED, SETTINGS, PlanOptions
 from fairrec.auditing.plan_file import AuditPlan, planned_code, values_named
-from fairrec.core.audit_options import AuditOptions, Engine, Statistics
+from fairrec.core.audit_options import AuditOptions, Engine
 from fairrec.core.errors import InputError, errors_of_libraries, plain, unknown_name
 from fairrec.core.options import (
     documented,
@@ -29,7 +29,7 @@ from fairrec.groups.grouping import Grouping, grouping_of
 from fairrec.inputs.columns import check_mapping
 from fairrec.inputs.formats import checksum
 from fairrec.inputs.ids import positions_in
-from fairrec.inputs.table_options import TABLE_NAMES, TableOptions, Tables
+from fairrec.inputs.table_options import TABLE_NAMES, TableOptions
 from fairrec.inputs.tables import Table
 from fairrec.inputs.user_lists import read_columns
 from fairrec.inputs.users import read_ids, read_users, users_sum
@@ -85,7 +85,7 @@ def plan(
     >>> made.expectations.row(-1, named=True)
     {'metric': 'ndcg@10', 'users': 200, 'n_groups': 2, 'harm': 0.1, ...}
     """
-    for group, cls in (("statistics", Statistics), ("tables", Tables), ("engine", Engine)):
+    for group in ("statistics", "tables", "engine"):
         value = options.pop(group, None)
         options |= {} if value is None else list_given(value)
     for name in options:
