@@ -27,7 +27,7 @@ EndpointOption = Annotated[
     Form("text", "URL"),
     Option("A model behind HTTP to ask: http://host/v2/models/ranker", MODEL),
 ]
-OnnxOption = Annotated[Path | None, Option("A model in an ONNX file to ask", MODEL, rare=True)]
+OnnxOption = Annotated[Path | None, Option("A model in an ONNX file to ask", MODEL)]
 HOW_ASKED = Flags(EndpointOptions, without=("first_wait", "longest_wait"))
 HowAsked = Annotated[Given, HOW_ASKED]
 

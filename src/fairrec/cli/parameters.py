@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from inspect import Parameter
 from pathlib import Path
 from typing import Annotated, Any
@@ -19,7 +19,16 @@ Given = dict[str, Any]
 """The options that were given, as text by name, ready to make their class of."""
 Command = Callable[..., None]
 MANY = 25
-"""Above so many options, help leaves those that few need to `--help-all`."""
+"""Above so many options, help shows the common ones, and `--help-all` all."""
+COMMON = {
+    *("test", "values", "users", "items", "history", "columns", "by", "adjust_for", "depth"),
+    *("min_support", "metrics", "permutations", "tolerance", "seed", "search", "scorer"),
+    *("endpoint", "gate", "out", "format_", "quiet"),
+    # of other commands
+    *("attribute", "reference", "other_model", "part", "levels", "pilot", "mean", "sd"),
+    *("metric", "groups", "reranker", "strength", "max_loss"),
+}
+"""The options that nearly everyone needs who gives a command that has them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,27 +39,24 @@ class Flags:
     ----------
     without : fields that the command does not offer
     default : how a default is worded
-    rare : few who give this command need any of them
     """
 
     options: type
     without: tuple[str, ...] = ()
     default: str = "{}"
-    rare: bool = False
 
     def list(self) -> Iterator[tuple[str, Option, object]]:
         """Name, option and default in words of each, those that few need last."""
         defaults, options = list_defaults(self.options), list_options(self.options)
         own = inspect.get_annotations(self.options)
-        for name in sorted(options, key=lambda name: (options[name].rare, name not in own)):
+        for name in sorted(options, key=lambda name: (name not in COMMON, name not in own)):
             if name in self.without:
                 continue
             words: object = Parameter.empty
             if name in defaults:
                 words = describe_default(options[name], defaults[name])
                 words = words and self.default.format(words)
-            option = options[name]
-            yield name, replace(option, rare=option.rare or self.rare), words
+            yield name, options[name], words
 
 
 def typer_command(function: Command) -> Command:
@@ -155,7 +161,7 @@ def _make_parameter(name: str, option: Option, default: object) -> Parameter:
         rich_help_panel=option.panel or None,
         metavar=None if form.is_switch else form.metavar,
         show_default=False,
-        hidden=option.rare,
+        hidden=name not in COMMON,
     )
     return Parameter(
         name,

@@ -27,7 +27,6 @@ PlanOption = Annotated[
         "A plan that fairrec plan froze: what it sets holds where nothing else is given here, and "
         "the result lists what differs from it",
         PLANNING,
-        rare=True,
     ),
 ]
 SettingsOption = Annotated[
@@ -37,7 +36,6 @@ SettingsOption = Annotated[
         f"Settings in a TOML file; '{NONE}' for none at all",
         PLANNING,
         default=f"{SETTINGS_FILE} in the working folder, where there is one",
-        rare=True,
     ),
 ]
 
@@ -78,9 +76,7 @@ def settings_said(file: Path, names: Iterable[str]) -> str:
 Load = Annotated[
     tuple[str, ...],
     Form("files or modules", "FILE|MODULE", is_list=True, is_split=False),
-    Option(
-        "Python file or module that registers own metrics; may be repeated", STATISTICS, rare=True
-    ),
+    Option("Python file or module that registers own metrics; may be repeated", STATISTICS),
 ]
 
 

@@ -115,26 +115,20 @@ AuditArgument = Annotated[
 QuietOption = Annotated[Switch, Option("No progress on standard error", OUTPUT)]
 LogOption = Annotated[
     Path | None,
-    Option(
-        "File to append progress to, with date and time, also where all is quiet",
-        OUTPUT,
-        rare=True,
-    ),
+    Option("File to append progress to, with date and time, also where all is quiet", OUTPUT),
 ]
-DebugOption = Annotated[Switch, Option("Show where an error came from", OUTPUT, rare=True)]
+DebugOption = Annotated[Switch, Option("Show where an error came from", OUTPUT)]
 FormatOption = Annotated[Format, Option("What to print", OUTPUT)]
-NoReportOption = Annotated[Switch, Option("Write no page, report.html", OUTPUT, rare=True)]
+NoReportOption = Annotated[Switch, Option("Write no page, report.html", OUTPUT)]
 ForceOption = Annotated[
     Switch,
     Option(
-        "Replace a result of another kind in the folder, and files there of the same names",
-        OUTPUT,
-        rare=True,
+        "Replace a result of another kind in the folder, and files there of the same names", OUTPUT
     ),
 ]
 RunOption = Annotated[
     Folder | None,
-    Option("A trained run instead of tables; see fairrec-paper train", TABLES, rare=True),
+    Option("A trained run instead of tables; see fairrec-paper train", TABLES),
 ]
 
 

@@ -80,7 +80,7 @@ def audit_command(
     gate: Annotated[
         Switch, Option("Hold the result against a policy; see fairrec gate", GATE)
     ] = False,
-    held: Annotated[Given, Flags(GateOptions, rare=True)],
+    held: Annotated[Given, Flags(GateOptions)],
     out: Annotated[
         Folder | None, Option("Folder for the result's files and its page", OUTPUT)
     ] = None,

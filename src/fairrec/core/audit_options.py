@@ -52,9 +52,7 @@ def take_smaller_groups() -> str:
 
 
 # below it no number of permutations is enough, above it a finding is chance rather than not
-Alpha = Annotated[
-    Number, Field(ge=0.0001, le=0.5), Option("Significance level", STATISTICS, rare=True)
-]
+Alpha = Annotated[Number, Field(ge=0.0001, le=0.5), Option("Significance level", STATISTICS)]
 """The option of all that tests."""
 
 
@@ -74,7 +72,6 @@ class Statistics:
         Option(
             "Above this share of users without a value or a list, a metric is inconclusive",
             STATISTICS,
-            rare=True,
         ),
     ] = 0.05
     top: Annotated[
@@ -83,7 +80,6 @@ class Statistics:
         Option(
             "How many of the best and of the worst served intersections of all attributes to name",
             GROUPS,
-            rare=True,
         ),
     ] = 1
 
@@ -92,7 +88,7 @@ RAY = ("engine", "address", "workers", "scratch")
 """Those of the options of an engine that are about tables read in parts."""
 Threads = Annotated[
     Annotated[Whole, Field(ge=1)] | None,
-    Option("Threads to use", ENGINE, default="all cores", rare=True),
+    Option("Threads to use", ENGINE, default="all cores"),
 ]
 
 
@@ -111,7 +107,6 @@ class Engine:
             "What works on the parts of a large table. local: this process; ray: the workers of "
             "Ray, which need the same packages and reach the files by the same names",
             ENGINE,
-            rare=True,
         ),
     ] = "local"
     address: Annotated[
@@ -120,7 +115,6 @@ class Engine:
             "The Ray cluster: HOST:6379, or 'auto' for the one that this machine is a node of",
             ENGINE,
             default="RAY_ADDRESS where it is set, else workers are started on this machine",
-            rare=True,
         ),
     ] = None
     workers: Annotated[
@@ -129,7 +123,6 @@ class Engine:
             "Parts that are worked on at once; each needs memory of its own",
             ENGINE,
             default="local: one, with all threads; ray: one for each CPU of the cluster",
-            rare=True,
         ),
     ] = None
     scratch: Annotated[
@@ -139,7 +132,6 @@ class Engine:
             "reach it",
             ENGINE,
             default="the system's folder for such files",
-            rare=True,
         ),
     ] = None
     threads: Threads = None
@@ -149,7 +141,6 @@ class Engine:
             "What is estimated to need more memory is refused before work is begun",
             ENGINE,
             default="half of what the machine or its container has",
-            rare=True,
         ),
     ] = None
     progress: Progress | None = None
@@ -253,12 +244,10 @@ class About:
         auditor's folders elsewhere
     """
 
-    title: Annotated[
-        str, Option("What the audit is called, at the head of its page", OUTPUT, rare=True)
-    ] = ""
-    model_name: Annotated[str, Option("What the recommender is called", OUTPUT, rare=True)] = ""
-    model_version: Annotated[str, Option("The version of the recommender", OUTPUT, rare=True)] = ""
-    author: Annotated[str, Option("Who made the audit", OUTPUT, rare=True)] = ""
+    title: Annotated[str, Option("What the audit is called, at the head of its page", OUTPUT)] = ""
+    model_name: Annotated[str, Option("What the recommender is called", OUTPUT)] = ""
+    model_version: Annotated[str, Option("The version of the recommender", OUTPUT)] = ""
+    author: Annotated[str, Option("Who made the audit", OUTPUT)] = ""
     settings: str | Path | None = None
     command: str | None = None
 
@@ -269,7 +258,6 @@ MinShown = Annotated[
         "Hide groups and values of fewer users in what is printed and written to be passed on",
         OUTPUT,
         default="none is hidden",
-        rare=True,
     ),
 ]
 
@@ -280,7 +268,7 @@ class SharingOptions:
 
     min_shown: MinShown = None
     aggregates_only: Annotated[
-        Switch, Option("Write no table of users, per_user.parquet", OUTPUT, rare=True)
+        Switch, Option("Write no table of users, per_user.parquet", OUTPUT)
     ] = False
 
 

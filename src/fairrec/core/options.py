@@ -57,14 +57,12 @@ class Option:
     help : what it means
     panel : the heading it stands under where a command has many
     default : the default in words, where it is no fixed value
-    rare : few need it, so that `--help` leaves it to `--help-all`
     hint : its annotated type
     """
 
     help: str
     panel: str = ""
     default: str = ""
-    rare: bool = False
     hint: Any = str
 
     @cached_property
@@ -97,7 +95,7 @@ def bind(hint: Any) -> Option | None:
     """The option that an annotated type declares, if it declares one.
 
     >>> bind(Annotated[int, Option("How many")])
-    Option(help='How many', panel='', default='', rare=False, hint=<class 'int'>)
+    Option(help='How many', panel='', default='', hint=<class 'int'>)
     """
     marks = getattr(hint, "__metadata__", ())
     # the last one, by which a command may say something else of an option

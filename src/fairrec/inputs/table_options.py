@@ -72,7 +72,6 @@ class Tables:
             "Which held-out items are relevant, or which candidates: 'rating>=4'",
             TABLES,
             default="all held-out items, or labels above 0",
-            rare=True,
         ),
     ] = None
     gain: Annotated[
@@ -82,15 +81,12 @@ class Tables:
             "rating",
             TABLES,
             default="none: a held-out item is relevant or not",
-            rare=True,
         ),
     ] = None
     missing_lists: Annotated[
         Literal["zero", "drop"],
         Option(
-            "Users with held-out items and no list: 0 in accuracy and coverage, or left out",
-            TABLES,
-            rare=True,
+            "Users with held-out items and no list: 0 in accuracy and coverage, or left out", TABLES
         ),
     ] = "zero"
     better: Annotated[
@@ -110,7 +106,6 @@ class Tables:
             "churn=lower,watch=higher",
             TABLES,
             default="neither",
-            rare=True,
         ),
     ] = None
     against_lists: Annotated[
@@ -119,7 +114,6 @@ class Tables:
             "Other lists of the same users, such as those of another run: for changed, affected, "
             "rbo and tau",
             TABLES,
-            rare=True,
         ),
     ] = None
     columns: Annotated[
@@ -128,11 +122,7 @@ class Tables:
     ] = None
     side: Annotated[
         Literal["users", "items"],
-        Option(
-            "Whose values are compared: what users are shown, or how much items are",
-            GROUPS,
-            rare=True,
-        ),
+        Option("Whose values are compared: what users are shown, or how much items are", GROUPS),
     ] = "users"
     unit: Annotated[
         str,
@@ -140,17 +130,12 @@ class Tables:
             "Column of the items whose values are compared instead of single items: provider_id",
             GROUPS,
             default="single items",
-            rare=True,
         ),
     ] = ""
 
     disjoint: Annotated[
         Switch,
-        Option(
-            "No user is in two of the counts, although they do not say whose they are",
-            TABLES,
-            rare=True,
-        ),
+        Option("No user is in two of the counts, although they do not say whose they are", TABLES),
     ] = False
 
     def __post_init__(self) -> None:
@@ -181,7 +166,6 @@ class TableOptions(Tables):
         Option(
             "Counts by fairrec count, instead of tables; may be repeated for counts of other users",
             TABLES,
-            rare=True,
         ),
     ] = ()
     users: Annotated[Table | None, Option("Users and their attributes", TABLES)] = None

@@ -33,7 +33,6 @@ Validation = Annotated[
         "Scored candidates with other targets of the same users, to choose by",
         TABLES,
         default="one half of the users",
-        rare=True,
     ),
 ]
 ReportedMetrics = Annotated[
@@ -83,7 +82,6 @@ class MitigationOptions:
             "Attributes of the items whose share of attention is reported, as in by",
             MITIGATION,
             default="their categories",
-            rare=True,
         ),
     ] = ()
 

@@ -57,12 +57,7 @@ ENDPOINT_CONCURRENCY = 8
 Concurrency = Annotated[
     Whole,
     Field(ge=1, le=256),
-    Option(
-        "Calls under way at once",
-        MODEL,
-        default=f"{ENDPOINT_CONCURRENCY} over HTTP, else 1",
-        rare=True,
-    ),
+    Option("Calls under way at once", MODEL, default=f"{ENDPOINT_CONCURRENCY} over HTTP, else 1"),
 ]
 RowsPerCall = Annotated[
     Whole,
@@ -71,7 +66,6 @@ RowsPerCall = Annotated[
         "The most pairs of user and item in one call",
         MODEL,
         default=f"{ENDPOINT_ROWS:,} over HTTP, else {ROWS_PER_CALL:,}",
-        rare=True,
     ),
 ]
 
@@ -86,23 +80,19 @@ Features = Annotated[
     Any,
     BeforeValidator(_check_features),
     Form("TABLE:COLUMN, such as users:age", "TABLE:COLUMN", is_list=True),
-    Option(
-        "Columns given to the model beside the ids: users:age,items:categories", MODEL, rare=True
-    ),
+    Option("Columns given to the model beside the ids: users:age,items:categories", MODEL),
 ]
 Inputs = Annotated[
     Mapping[str, str],
     Pairs,
     Form("INPUT=COLUMN, each input once, such as uid=user_id", "INPUT=COLUMN", is_list=True),
     Option(
-        "Columns of the model's inputs where their names differ: uid=user_id,iid=item_id",
-        MODEL,
-        rare=True,
+        "Columns of the model's inputs where their names differ: uid=user_id,iid=item_id", MODEL
     ),
 ]
 Output = Annotated[
     Name | None,
-    Option("Which output holds the scores, where there are several", MODEL, rare=True),
+    Option("Which output holds the scores, where there are several", MODEL),
 ]
 
 
@@ -145,33 +135,27 @@ class EndpointOptions(OnnxOptions):
     protocol: Annotated[
         Literal["oip", "json", "tfserving"],
         BeforeValidator(_check_protocol),
-        Option("With an endpoint: how it is asked", MODEL, rare=True),
+        Option("With an endpoint: how it is asked", MODEL),
     ] = "oip"
     rate: Annotated[
         Annotated[Number, Field(gt=0)] | None,
-        Option(
-            "With an endpoint: the most calls a second, repeated ones included", MODEL, rare=True
-        ),
+        Option("With an endpoint: the most calls a second, repeated ones included", MODEL),
     ] = None
     timeout: Annotated[
         Number,
         Field(gt=0, le=86_400),
         Option(
-            "With an endpoint: seconds for one call as a whole, from connection to last byte",
-            MODEL,
-            rare=True,
+            "With an endpoint: seconds for one call as a whole, from connection to last byte", MODEL
         ),
     ] = 30.0
     retries: Annotated[
         Whole,
         Field(ge=0, le=1000),
-        Option("With an endpoint: how often a call is repeated after a fault", MODEL, rare=True),
+        Option("With an endpoint: how often a call is repeated after a fault", MODEL),
     ] = 8
     token_env: Annotated[
         Name | None,
-        Option(
-            "With an endpoint: environment variable that holds a bearer token", MODEL, rare=True
-        ),
+        Option("With an endpoint: environment variable that holds a bearer token", MODEL),
     ] = None
     query_env: Annotated[
         Mapping[str, str],
@@ -181,21 +165,20 @@ class EndpointOptions(OnnxOptions):
             "With an endpoint: keys of its query whose values environment variables hold: "
             "key=RANKER_KEY",
             MODEL,
-            rare=True,
         ),
     ] = field(default_factory=dict)
     max_reply_mb: Annotated[
         Number,
         Field(gt=0, le=MOST_REPLY_MB),
-        Option("With an endpoint: the longest reply, in MB", MODEL, rare=True),
+        Option("With an endpoint: the longest reply, in MB", MODEL),
     ] = 64.0
     first_wait: Annotated[
         Number,
         Field(ge=0),
-        Option("Seconds before a call is repeated the first time", MODEL, rare=True),
+        Option("Seconds before a call is repeated the first time", MODEL),
     ] = 0.5
     longest_wait: Annotated[
         Number,
         Field(ge=0),
-        Option("The most seconds before a call is repeated again", MODEL, rare=True),
+        Option("The most seconds before a call is repeated again", MODEL),
     ] = 30.0

@@ -75,7 +75,6 @@ ScorerIdentity = Annotated[
         "another's",
         MODEL,
         default="as the model names itself",
-        rare=True,
     ),
 ]
 
@@ -91,21 +90,17 @@ class Search:
     ] = "exact"
     budget_users: Annotated[
         BudgetUsers | None,
-        Option("The most users to score: a number or a share, 10%", SEARCH, rare=True),
+        Option("The most users to score: a number or a share, 10%", SEARCH),
     ] = None
     budget_seconds: Annotated[
         Annotated[Number, Field(gt=0)] | None,
-        Option("The longest it may take", SEARCH, rare=True),
+        Option("The longest it may take", SEARCH),
     ] = None
     hyper: Annotated[
         Mapping[str, Number],
         Pairs,
         Form("name=number, such as alpha=0.09", "NAME=NUMBER", is_list=True),
-        Option(
-            "Hyper-parameters of the searcher by name; see fairrec list searchers",
-            SEARCH,
-            rare=True,
-        ),
+        Option("Hyper-parameters of the searcher by name; see fairrec list searchers", SEARCH),
     ] = field(default_factory=dict)
     reference: Annotated[
         Annotated[Number, Field(gt=0, le=1)] | None,
@@ -115,15 +110,12 @@ class Search:
             SEARCH,
             default=f"{REFERENCE_OF_BUDGET:g} of the budget, more where most groups are too "
             f"large for it; {REFERENCE_WITHOUT_BUDGET:g} of all users without a budget",
-            rare=True,
         ),
     ] = None
     ledger: Annotated[
         Path | None,
         Option(
-            "File that keeps all scores paid for, and gives them back to the next search",
-            SEARCH,
-            rare=True,
+            "File that keeps all scores paid for, and gives them back to the next search", SEARCH
         ),
     ] = None
 
