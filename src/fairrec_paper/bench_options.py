@@ -22,7 +22,7 @@ from fairrec.core.option_types import (
     split_names,
     split_pairs,
 )
-from fairrec.core.options import SEARCH, Option, list_options, options, spell
+from fairrec.core.options import SEARCH, Option, Options, list_options, options, spell
 
 BUDGETS = (0.02, 0.05, 0.1, 0.2, 0.3, 0.5)
 """Shares of the users of eligible full combinations."""
@@ -49,7 +49,7 @@ def _sort(shares: tuple[float, ...]) -> tuple[float, ...]:
 
 
 @options
-class SearchBenchOptions:
+class SearchBenchOptions(Options):
     """What is compared."""
 
     searchers: Annotated[Names, Option("Searchers to compare", SEARCH)] = (

@@ -16,6 +16,7 @@ from fairrec.core.audit_options import About, AuditOptions, Engine, Statistics
 from fairrec.core.errors import InputError, as_flags, plain
 from fairrec.core.options import (
     Blank,
+    Options,
     expand,
     list_changed,
     list_given,
@@ -192,13 +193,13 @@ def follows_plan(audit: Callable[P, AuditResult]) -> Callable[P, AuditResult]:
         for name, cls in GROUPS.items():
             given[name] = cls(**{**expand(cls, given.get(name)), **select(cls, chosen.values)})
         grouped = {one for cls in GROUPS.values() for one in list_options(cls)}
-        given |= {name: one for name, one in chosen.values.items() if name not in grouped}
-        return chosen.record(audit(*args, **given))
+        flat = {name: one for name, one in chosen.values.items() if name not in grouped}
+        return chosen.record(audit(*args, **cast(Any, {**given, **flat})))
 
     return run
 
 
-GROUPS: dict[str, type] = {
+GROUPS: dict[str, type[Options]] = {
     "statistics": Statistics,
     "tables": Tables,
     "engine": Engine,
@@ -255,6 +256,13 @@ def said_of_tables(tables: TableOptions, metrics: Sequence[str]) -> list[str]:
 RARE = list_options(Tables)
 
 
+class _Variable(str):
+    """A table, which goes by its name."""
+
+    __slots__ = ()
+    __repr__ = str.__str__
+
+
 def said_of(given: Mapping[str, Any]) -> list[str]:
     """The arguments about what is made of tables.
 
@@ -262,16 +270,16 @@ def said_of(given: Mapping[str, Any]) -> list[str]:
     ["by=['age']", "metrics=['auc']", "tables=fairrec.Tables(gain='rating')"]
     """
     written = {
-        name: Blank(name) if name in TABLE_NAMES else _WRITTEN.get(name, lambda one: one)(value)
-        for name, value in given.items()
+        name: _WRITTEN[name](value) if name in _WRITTEN else value for name, value in given.items()
     }
+    written |= {name: _Variable(name) for name in TABLE_NAMES if name in given}
     flat = ("by", "adjust_for", "metrics")
     parts = [f"{name}={written[name]!r}" for name in flat if name in written]
     rare = {name: written[name] for name in RARE if name in written}
     return [*parts, write_group("tables", Tables, rare)] if rare else parts
 
 
-def write_group(name: str, cls: type, values: Mapping[str, object]) -> str:
+def write_group(name: str, cls: type[Options], values: Mapping[str, object]) -> str:
     """The argument that several options travel in.
 
     >>> write_group("statistics", Statistics, {"permutations": 99})

@@ -10,7 +10,7 @@ from pydantic import Field
 from fairrec.core.audit_options import About, AuditOptions, Engine
 from fairrec.core.errors import InputError
 from fairrec.core.option_types import Number, Table
-from fairrec.core.options import PLANNING, Blank, Option, list_options, options, spell
+from fairrec.core.options import PLANNING, Blank, Option, Options, list_options, options, spell
 from fairrec.inputs.table_options import COUNTED, TableOptions
 
 _LARGEST = 1e50
@@ -18,7 +18,7 @@ _LARGEST = 1e50
 
 
 @options
-class PlanOptions:
+class PlanOptions(Options):
     """How far users are expected to differ, before anything is measured."""
 
     pilot: Annotated[

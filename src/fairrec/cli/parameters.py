@@ -13,7 +13,7 @@ import typer
 from typer.models import ArgumentInfo
 
 from fairrec.cli.exit_codes import errors_in_words
-from fairrec.core.options import OUTPUT, Option, bind, flag, list_defaults, list_options
+from fairrec.core.options import OUTPUT, Option, Options, bind, flag, list_defaults, list_options
 
 Given = dict[str, Any]
 """The options that were given, as text by name, ready to make their class of."""
@@ -41,7 +41,7 @@ class Flags:
     default : how a default is worded
     """
 
-    options: type
+    options: type[Options]
     without: tuple[str, ...] = ()
     default: str = "{}"
 

@@ -22,7 +22,7 @@ from fairrec.core.option_types import (
     Switch,
     Whole,
 )
-from fairrec.core.options import ENGINE, GROUPS, OUTPUT, STATISTICS, Option, options, spell
+from fairrec.core.options import ENGINE, GROUPS, OUTPUT, STATISTICS, Option, Options, options, spell
 from fairrec.core.progress import Progress
 from fairrec.core.threads import available_threads
 from fairrec.core.tolerance import ToleranceType
@@ -57,7 +57,7 @@ Alpha = Annotated[Number, Field(ge=0.0001, le=0.5), Option("Significance level",
 
 
 @options
-class Statistics:
+class Statistics(Options):
     """How groups are tested."""
 
     permutations: Annotated[
@@ -93,7 +93,7 @@ Threads = Annotated[
 
 
 @options
-class Engine:
+class Engine(Options):
     """How the work is done; no number depends on it.
 
     Parameters
@@ -234,7 +234,7 @@ class AuditOptions(Statistics):
 
 
 @options
-class About:
+class About(Options):
     """What an audit is called and where its options come from; no number depends on it.
 
     Parameters
@@ -263,7 +263,7 @@ MinShown = Annotated[
 
 
 @options
-class SharingOptions:
+class SharingOptions(Options):
     """What of an audit is passed on; the audit itself is the same."""
 
     min_shown: MinShown = None

@@ -195,9 +195,11 @@ def parse_number(given: Any) -> int | float:
             return float(text)
     if isinstance(given, bool) or not isinstance(given, Real):
         raise ValueError("not a number")
-    if isinstance(given, Integral) and abs(given) > _LARGEST:
+    if not isinstance(given, Integral):
+        return float(given)
+    if abs(int(given)) > _LARGEST:
         raise ValueError("too large")
-    return int(given) if isinstance(given, Integral) else float(given)
+    return int(given)
 
 
 def parse_percentage(text: str) -> float:

@@ -14,10 +14,10 @@ import inspect
 import re
 import shlex
 from collections.abc import Callable, Mapping
-from dataclasses import MISSING, dataclass, fields, replace
+from dataclasses import MISSING, Field, dataclass, fields, replace
 from functools import cache, cached_property, wraps
 from textwrap import fill
-from typing import Annotated, Any, TypeVar, dataclass_transform, get_args, get_type_hints
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, TypeVar, get_args, get_type_hints
 
 import pydantic
 from pydantic import ConfigDict, TypeAdapter, ValidationError
@@ -34,7 +34,7 @@ from fairrec.core.errors import (
 from fairrec.core.option_types import Form, UnfitError, describe
 
 F = TypeVar("F", bound=Callable[..., Any])
-T = TypeVar("T")
+T = TypeVar("T", bound="Options")
 
 TABLES = "Tables"
 GROUPS = "Groups"
@@ -107,7 +107,15 @@ def bind(hint: Any) -> Option | None:
     return replace(option, hint=Annotated[(inner, *others)] if others else inner)
 
 
-@dataclass_transform(frozen_default=True)
+class Options:
+    """Base of classes of options: they are made of values in any form that their types read."""
+
+    if TYPE_CHECKING:
+        __dataclass_fields__: ClassVar[dict[str, Field[Any]]]
+
+        def __init__(self, *values: Any, **given: Any) -> None: ...
+
+
 def options(cls: type[T]) -> type[T]:
     """A frozen pydantic dataclass, whose fields with an `Option` are options and errors ours.
 
@@ -145,7 +153,7 @@ def options(cls: type[T]) -> type[T]:
 
 
 @cache
-def list_options(cls: type) -> dict[str, Option]:
+def list_options(cls: Any) -> dict[str, Option]:
     """The options of a class by name; fields without an `Option` are none of them."""
     hints = get_type_hints(cls, include_extras=True)
     bound = {field.name: bind(hints[field.name]) for field in fields(cls)}
@@ -153,7 +161,7 @@ def list_options(cls: type) -> dict[str, Option]:
 
 
 @cache
-def list_defaults(cls: type) -> dict[str, Any]:
+def list_defaults(cls: Any) -> dict[str, Any]:
     """The default of each field that has one, by name."""
     found = {}
     for field in fields(cls):
@@ -164,7 +172,7 @@ def list_defaults(cls: type) -> dict[str, Any]:
     return found
 
 
-def list_changed(options: Any) -> dict[str, Any]:
+def list_changed(options: Options) -> dict[str, Any]:
     """The fields that are not at their defaults, by name.
 
     >>> from fairrec.core.audit_options import AuditOptions
@@ -180,12 +188,12 @@ def list_changed(options: Any) -> dict[str, Any]:
     return found
 
 
-def select(cls: type, values: Mapping[str, Any]) -> dict[str, Any]:
+def select(cls: type[Options], values: Mapping[str, Any]) -> dict[str, Any]:
     """Those of the values that are options of a class."""
     return {name: values[name] for name in list_options(cls) if name in values}
 
 
-def expand(cls: type, value: Any) -> dict[str, Any]:
+def expand(cls: type[Options], value: Any) -> dict[str, Any]:
     """The fields of a value of a class, by name; none for None."""
     if value is not None and not isinstance(value, cls):
         raise invalid(cls.__name__.lower(), f"{cls.__name__}(...)", value)
@@ -225,7 +233,7 @@ def _explain(
     return invalid(name, known[name].expected, got, file, why)
 
 
-def documented(*classes: type, **single: Any) -> Callable[[F], F]:
+def documented(*classes: type[Options], **single: Any) -> Callable[[F], F]:
     """Fill lines such as `depth, seed : see AuditOptions` of a docstring with what is declared.
 
     Parameters

@@ -11,7 +11,7 @@ from pydantic import BeforeValidator, Field
 
 from fairrec.core.errors import InputError, plain
 from fairrec.core.option_types import Form, Names, Pairs, Share
-from fairrec.core.options import GROUPS, MODEL, SEARCH, Option, options, spell
+from fairrec.core.options import GROUPS, MODEL, SEARCH, Option, Options, options, spell
 from fairrec.scoring.options import Features
 from fairrec.search.options import BudgetUsers, ScorerIdentity
 
@@ -22,7 +22,7 @@ def _as_text(given: Any) -> Any:
 
 
 @options
-class Sample:
+class Sample(Options):
     """For how many users a model is asked, and what it is given."""
 
     budget_users: Annotated[

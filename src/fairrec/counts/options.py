@@ -6,14 +6,14 @@ from pathlib import Path
 from typing import Annotated
 
 from fairrec.core.audit_options import MinShown
-from fairrec.core.options import OUTPUT, STATISTICS, TABLES, Option, options
+from fairrec.core.options import OUTPUT, STATISTICS, TABLES, Option, Options, options
 
 RESERVED_NAMES = ("family", "level", "users", "missing")
 """Columns of counts, which no attribute may be called."""
 
 
 @options
-class CountOptions:
+class CountOptions(Options):
     """How users are counted."""
 
     part: Annotated[

@@ -11,7 +11,7 @@ from pydantic import BeforeValidator, Field, TypeAdapter
 from fairrec.core.audit_options import Seed
 from fairrec.core.errors import InputError, unknown_name
 from fairrec.core.option_types import Form, Number, Pairs, Whole, split_pairs
-from fairrec.core.options import Option, options
+from fairrec.core.options import Option, Options, options
 
 Shares = Mapping[str, float]
 
@@ -65,7 +65,7 @@ def _parse_attributes(given: Any) -> Mapping[str, Shares]:
 
 
 @options
-class WorldOptions:
+class WorldOptions(Options):
     """What a world looks like.
 
     Parameters

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Annotated, Literal
 
 from fairrec.core.option_types import Folder, Switch
-from fairrec.core.options import Option, options
+from fairrec.core.options import Option, Options, options
 from fairrec.core.settings import SETTINGS_FILE
 
 GATE = "Gate"
@@ -14,7 +14,7 @@ Inconclusive = Literal["fail", "pass"]
 
 
 @options
-class GateOptions:
+class GateOptions(Options):
     """What an audit is held against, and where the outcome goes."""
 
     policy: Annotated[

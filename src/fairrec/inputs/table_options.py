@@ -16,6 +16,7 @@ from fairrec.core.options import (
     TABLES,
     Blank,
     Option,
+    Options,
     list_options,
     options,
     spell,
@@ -63,7 +64,7 @@ def _list_counts(given: Any) -> tuple[Any, ...]:
 
 
 @options
-class Tables:
+class Tables(Options):
     """Which columns and rows of the tables are used, and how."""
 
     relevant: Annotated[

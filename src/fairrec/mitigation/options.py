@@ -9,7 +9,7 @@ from pydantic import BeforeValidator, Field
 
 from fairrec.core.errors import InputError
 from fairrec.core.option_types import Form, Name, Names, Number, Table
-from fairrec.core.options import STATISTICS, TABLES, Option, options, spell
+from fairrec.core.options import STATISTICS, TABLES, Option, Options, options, spell
 
 if TYPE_CHECKING:
     from fairrec.metrics import MetricAtK
@@ -46,7 +46,7 @@ ReportedMetrics = Annotated[
 
 
 @options
-class MitigationOptions:
+class MitigationOptions(Options):
     """What to mitigate and how."""
 
     metric: Annotated[Name, Option("What to improve: urd@5, urp_abs@5, ndcg@10", MITIGATION)]

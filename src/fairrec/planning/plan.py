@@ -200,15 +200,15 @@ def _opened(tables: TableOptions) -> dict[str, Table]:
 
 def _wanted(tables: TableOptions) -> tuple[MetricAtK, ...]:
     """The metrics named, each once; columns of values where the plan is about such a table."""
-    better = tables.better or {}
+    better, names = tables.better or {}, tables.metrics or ()
     is_of_values = tables.values is not None or any(metric_named(name) is None for name in better)
     if not is_of_values:
-        wanted = {metric.name: metric for metric in map(parse_metric, tables.metrics)}
+        wanted = {metric.name: metric for metric in map(parse_metric, names)}
         return tuple(with_ends([*wanted.values()], better))
     for name in better:
-        if name not in tables.metrics:
-            raise InputError(f"{spell('better')}: {unknown_name('metric', name, tables.metrics)}")
-    columns = [metric_of_column(name, better, "the values") for name in tables.metrics]
+        if name not in names:
+            raise InputError(f"{spell('better')}: {unknown_name('metric', name, names)}")
+    columns = [metric_of_column(name, better, "the values") for name in names]
     return tuple({metric.name: metric for metric in columns}.values())
 
 

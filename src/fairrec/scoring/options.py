@@ -10,7 +10,7 @@ from pydantic import BeforeValidator, Field
 
 from fairrec.core.errors import InputError, plain
 from fairrec.core.option_types import Form, Name, Number, Pairs, Whole, split_names
-from fairrec.core.options import MODEL, Option, options, spell
+from fairrec.core.options import MODEL, Option, Options, options, spell
 
 IDS = ("user_id", "item_id")
 
@@ -97,7 +97,7 @@ Output = Annotated[
 
 
 @options
-class CallOptions:
+class CallOptions(Options):
     """How a model in this process is asked."""
 
     concurrency: Concurrency = 1

@@ -9,7 +9,7 @@ from pydantic import BeforeValidator
 
 from fairrec.core.audit_options import Alpha
 from fairrec.core.option_types import Form, Names, UnfitError, split_pairs
-from fairrec.core.options import GROUPS, STATISTICS, Option, options
+from fairrec.core.options import GROUPS, STATISTICS, Option, Options, options
 
 Conditions = frozenset[tuple[str, str]]
 """A group by its conditions, attribute and value as text."""
@@ -34,7 +34,7 @@ def _parse_groups(given: Any) -> tuple[Conditions, ...]:
 
 
 @options
-class TrendOptions:
+class TrendOptions(Options):
     """What to follow over releases."""
 
     group: Annotated[

@@ -12,7 +12,7 @@ from pydantic import BeforeValidator, Field
 from fairrec.core.audit_options import Seed
 from fairrec.core.errors import InputError
 from fairrec.core.option_types import Form, Names, Number, Pairs, Switch, Whole, parse_number
-from fairrec.core.options import Option, options
+from fairrec.core.options import Option, Options, options
 
 if TYPE_CHECKING:
     import torch
@@ -58,7 +58,7 @@ Device = Annotated[
 
 
 @options
-class TrainingOptions:
+class TrainingOptions(Options):
     """How a model is trained."""
 
     epochs: Annotated[Whole, Field(ge=1), Option("Most passes over the data", TRAINING)] = 30

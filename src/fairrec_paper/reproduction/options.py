@@ -9,7 +9,7 @@ from pydantic import AfterValidator, BeforeValidator, Field
 from fairrec.core.audit_options import Seed
 from fairrec.core.errors import InputError, unknown_name
 from fairrec.core.option_types import Form, Names, Switch, Whole, split_names
-from fairrec.core.options import Option, options, spell
+from fairrec.core.options import Option, Options, options, spell
 from fairrec_paper.models.options import DEEP_MODELS
 
 OURS, PAPER = "ours", "paper"
@@ -25,7 +25,7 @@ PAPER_MODELS = DEEP_MODELS
 
 
 @options
-class ReproduceOptions:
+class ReproduceOptions(Options):
     """How experiments are run."""
 
     models: Annotated[Names, Option("Recommenders to test; taste is without training")] = (
