@@ -24,8 +24,6 @@ def group_options(**flat: Any) -> dict[str, Any]:
     kinds = {name: getattr(fairrec, name.title()) for name in GROUPS}
     if "attribute" in flat or "other_model" in flat:
         kinds["sample"] = fairrec.Sample
-        if reference := flat.pop("reference", None):
-            flat["attribute"] = reference
     if isinstance(flat.get("engine"), str):
         flat["engine"] = fairrec.Engine(flat["engine"])
     for name, kind in kinds.items():

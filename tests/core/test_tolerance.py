@@ -80,5 +80,5 @@ def test_the_reason_is_said(given, why):
 
 def test_a_share_is_of_the_mean():
     assert Amount(0.05, is_share=True).in_units(0.4) == pytest.approx(0.02)
-    assert Amount(0.05).of(-0.4) == 0.05
-    assert Tolerance.parse("mrr=0.1").of("ndcg", 0.5) is None
+    assert Amount(0.05).in_units(-0.4) == 0.05
+    assert Tolerance.parse("mrr=0.1").in_units("ndcg", 0.5) is None

@@ -70,7 +70,7 @@ def test_a_result_tells_no_folder_of_the_auditor_and_is_the_same_each_time(tmp_p
 
     first = told(tmp_path / "a")
     assert str(tmp_path) not in first
-    assert "other_model=other_model, ledger='scores.ledger'" in first
+    assert "other_model=other_model, sample=fairrec.Sample(ledger='scores.ledger'" in first
     assert told(tmp_path / "b") == first
 
 

@@ -53,7 +53,8 @@ def counterfactual(
     predictions: Any = None,
     *,
     run: str | Path | None = None,
-    attribute: Sequence[str] | str | Mapping[str, Any] = (),
+    attribute: Sequence[str] | str = (),
+    reference: Mapping[str, Any] | str | None = None,
     other_model: Any = None,
     scorer: ScoringFunction | Model | None = None,
     test: Any = None,
@@ -82,9 +83,7 @@ def counterfactual(
     ----------
     predictions : candidates, `user_id, item_id` and perhaps `label`; scores are not looked at
     run : a folder of a trained run instead: it has candidates, users and a model
-    attribute : the attribute to change, or several to change together; with one value,
-        `{"gender": "M"}`, it is changed to that alone
-    other_model : see CounterfactualOptions
+    attribute, reference, other_model : see CounterfactualOptions
     scorer : `(user_ids, item_ids, *features) -> scores`, or a model
     test, users, items, history, by, adjust_for : see TableOptions
     metrics : see TableOptions; of metrics of two lists (changed, affected, rbo, tau) the
@@ -110,11 +109,7 @@ def counterfactual(
     >>> found.summary.affected.share
     1.0
     """
-    is_to_value = isinstance(attribute, Mapping)
-    call = locals() | {
-        "attribute": tuple(attribute) if is_to_value else attribute,
-        "reference": attribute if is_to_value else None,
-    }
+    call = locals()
     return run_counterfactual(
         predictions,
         CounterfactualOptions(**expand(Sample, sample), **select(CounterfactualOptions, call)),
@@ -285,7 +280,9 @@ def _as_call(
         # it stands for candidates and model
         said[0] = f"run={redact_path(run)!r}"
     if plan.attribute:
-        said.append(f"attribute={plan.reference or plan.attribute!r}")
+        said.append(f"attribute={plan.attribute!r}")
+    if plan.reference is not None:
+        said.append(f"reference={plan.reference!r}")
     if plan.other_model is not None:
         said.append("other_model=other_model")
     if plan.ledger is not None:
