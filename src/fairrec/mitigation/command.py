@@ -121,7 +121,7 @@ def mitigate_command(
                 settings.get("validation"),
             )
         except NothingToMitigateError as nothing:
-            say(str(nothing))
+            say(f"{nothing}")
             raise typer.Exit(NOTHING_TO_MITIGATE) from nothing
         if out is not None:
             progress("writing", 0, 0)
