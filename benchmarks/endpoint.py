@@ -143,7 +143,7 @@ def memory_over_http(folder: str, url: str, n_rows: int) -> dict[str, float]:
     import polars as pl
 
     import fairrec
-    from fairrec.search.options import SearchOptions
+    from fairrec.search.options import Search
 
     users = pl.read_parquet(Path(folder) / "users.parquet")
     items = pl.read_parquet(Path(folder) / "items.parquet")["item_id"].to_numpy()
@@ -171,7 +171,7 @@ def memory_over_http(folder: str, url: str, n_rows: int) -> dict[str, float]:
             metrics="ndcg@5",
             statistics=fairrec.Statistics(permutations=0),
             scorer=fairrec.Endpoint(url, concurrency=AT_ONCE),
-            search=SearchOptions("exact", ledger=Path(home) / "ledger.db"),
+            search=Search("exact", ledger=Path(home) / "ledger.db"),
             engine=fairrec.Engine(progress=watch),
         )
     return seen

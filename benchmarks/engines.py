@@ -79,11 +79,11 @@ def repeats_for(shrink: int) -> int:
 
 def measured(shrink: int, name: str, workers: int, repeats: int) -> dict[str, Any]:
     """Times of all parts on an engine whose workers are warm, and of getting there."""
+    from fairrec.core.audit_options import Engine
     from fairrec.counts.executor import fold, open_executor
-    from fairrec.counts.options import EngineOptions
 
     begun, used = time.perf_counter(), processor_seconds()
-    with open_executor(EngineOptions.of(engine=name, workers=workers)) as executor:
+    with open_executor(Engine(engine=name, workers=workers)) as executor:
         function = partial(work, threads=executor.threads, repeats=repeats)
         once = partial(work, threads=executor.threads, repeats=1)
         all_parts = parts(shrink)

@@ -97,7 +97,7 @@ def planted(
             users=users,
             by=[*ATTRIBUTES][:n_attributes],
             metrics=["ndcg@5"],
-            search=fairrec.SearchOptions("adaptive", budget_users=budget, reference=reference),
+            search=fairrec.Search("adaptive", budget_users=budget, reference=reference),
             statistics=fairrec.Statistics(permutations=200),
             seed=seed,
         )
@@ -174,7 +174,7 @@ def as_audited(run: str, n_seeds: int) -> dict[str, float]:
         return [result.metrics[name].gap or 0.0 for name in METRICS]
 
     exact = gaps()
-    search = fairrec.SearchOptions("adaptive", budget_users="10%")
+    search = fairrec.Search("adaptive", budget_users="10%")
     shares = [
         found / whole
         for seed in range(n_seeds)
@@ -212,7 +212,7 @@ def shuffled(run: str, budget: str, n_shuffles: int) -> dict[str, int]:
         result = fairrec.audit(
             **tables,
             users=users.with_columns(pl.Series("user_id", ids)),
-            search=fairrec.SearchOptions("adaptive", budget_users=budget),
+            search=fairrec.Search("adaptive", budget_users=budget),
             statistics=fairrec.Statistics(permutations=200),
             seed=seed,
         )

@@ -47,6 +47,8 @@ def write_commands_of(program: str, app: Any) -> None:
     """A page for each command of a program."""
     import typer
 
+    from fairrec.cli.parameters import show_all
+
     group: Any = typer.main.get_command(app)
     wide = {"terminal_width": 100, "max_content_width": 100}
     context = typer.Context(group, info_name=program, **wide)
@@ -54,6 +56,7 @@ def write_commands_of(program: str, app: Any) -> None:
     folder.mkdir()
     for name in group.list_commands(context):
         command = group.get_command(context, name)
+        show_all(command)
         about = command.get_help(typer.Context(command, info_name=name, parent=context, **wide))
         page = f"# {program} {name}\n\n```text\n{about}\n```\n"
         (folder / f"{name}.md").write_text(page, "utf-8")

@@ -128,7 +128,7 @@ def test_the_searcher_of_the_template_asks_for_large_groups_first(added):
     users, predictions = random_world(n_users=400)
     sizes = users["age"].value_counts(sort=True)
     # a few more than it has, as some others are in the reference sample
-    search = fairrec.SearchOptions("largest", budget_users=sizes["count"][0] + 4, reference=0.01)
+    search = fairrec.Search("largest", budget_users=sizes["count"][0] + 4, reference=0.01)
     settings = {"metrics": "mrr@5", "min_support": 10, "permutations": 19}
     result = fairrec.audit(
         predictions, **group_options(users=users, by="age", search=search, **settings)

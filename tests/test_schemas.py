@@ -15,7 +15,7 @@ import pytest
 import fairrec
 from fairrec.core.errors import UnknownNameError
 from fairrec.schemas import FILES, schema
-from fairrec.search.options import SearchOptions
+from fairrec.search.options import Search
 from tests.builders import audit, make_tables, two_groups
 from tests.mitigation.planted import mitigate, planted
 from tests.trends.trend_builders import six_releases
@@ -54,8 +54,8 @@ def test_every_schema_is_one_has_a_name_and_says_its_version():
         {"metrics": "mrr", "permutations": 0},
         {"metrics": "mrr", "tolerance": "5%", "title": "Spring", "model_name": "ranker"},
         {"metrics": "mrr", "min_support": 20},
-        {"metrics": "ndcg@5", "given": "list_length", "depth": 1},
-        {"metrics": "ndcg@5", "search": SearchOptions("random", budget_users=20)},
+        {"metrics": "ndcg@5", "adjust_for": "list_length", "depth": 1},
+        {"metrics": "ndcg@5", "search": Search("random", budget_users=20)},
     ],
 )
 def test_what_an_audit_writes_fits(tmp_path, options):

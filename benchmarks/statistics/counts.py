@@ -67,7 +67,7 @@ def _frame(codes: list[AnyArray], given: IntArray | None = None) -> pl.DataFrame
 
 def analysed(counts: fairrec.Counts, **options: Any) -> Analysis:
     """The analysis of counts, by the stages of an audit."""
-    how = AuditOptions.of(**{"permutations": PERMUTATIONS, "threads": 1, **options})
+    how = AuditOptions(**{"permutations": PERMUTATIONS, "threads": 1, **options})
     counted = counted_users(chosen(counts, (), (), None))
     grouping = grouping_of(counted.attributes, how, counted.n_users)
     return analyse(counted.measured, grouping, how, strata=counted.strata)
@@ -86,7 +86,7 @@ def counted_values(
         "values": values,
         "users": users,
         "by": [name for name in users.columns if len(name) == 1],
-        "given": [] if given is None else ["stratum"],
+        "adjust_for": [] if given is None else ["stratum"],
         "better": dict.fromkeys(names, "higher"),
         "min_shown": min_shown,
         "threads": 1,

@@ -107,13 +107,13 @@ class Market:
 
 def looked_at(tables: dict[str, pl.DataFrame], metrics: str, by: str = "kind,origin") -> ItemsRead:
     beside = {name: table for name, table in tables.items() if name != "predictions"}
-    given = TableOptions.of(**beside, side="items", by=by, metrics=metrics)
+    given = TableOptions(**beside, side="items", by=by, metrics=metrics)
     return read_items(tables["predictions"], given)
 
 
 def analysed(read: ItemsRead, **options: Any) -> Analysis:
     chosen = {"permutations": PERMUTATIONS, "threads": 1, "min_support": 5, **options}
-    return analyse_items(read, AuditOptions.of(**chosen))
+    return analyse_items(read, AuditOptions(**chosen))
 
 
 @cache

@@ -13,7 +13,7 @@ from benchmarks.statistics.study import Study
 from benchmarks.statistics.world import HIT, VALUE, World, random_codes
 from fairrec.core.arrays import AnyArray
 from fairrec.metrics import MetricAtK, parse_metric
-from fairrec.search.options import SearchOptions
+from fairrec.search.options import Search
 from fairrec.search.searcher import SEARCHERS
 
 ALPHA = 0.05
@@ -65,7 +65,7 @@ HARDEST = ("hit rate 5%", "squared exponential")
 
 
 def _study(
-    name: str, *kinds: tuple[Values, MetricAtK], how: SearchOptions | None = None, before: str = ""
+    name: str, *kinds: tuple[Values, MetricAtK], how: Search | None = None, before: str = ""
 ) -> Study:
     scored = "" if how is None else f", {how.name} with {how.budget_users}"
     trial = partial(anybody, draw=partial(_drawn, kinds=kinds), how=how)
@@ -80,12 +80,12 @@ STUDIES = (
     *(_study(name, kind) for name, kind in KINDS.items()),
     _study("all of these at once", *KINDS.values()),
     *(
-        _study(name, KINDS[name], how=SearchOptions("adaptive", budget_users=budget))
+        _study(name, KINDS[name], how=Search("adaptive", budget_users=budget))
         for name in ("normal", *HARDEST)
         for budget in BUDGETS
     ),
     *(
-        _study(name, KINDS[name], how=SearchOptions(searcher, budget_users=budget))
+        _study(name, KINDS[name], how=Search(searcher, budget_users=budget))
         for searcher in SEARCHERS
         if searcher != "adaptive"
         for name, budget in (("normal", "10%"), *((name, "30%") for name in HARDEST))

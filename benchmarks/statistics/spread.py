@@ -12,7 +12,7 @@ from benchmarks.statistics.rates import Claim
 from benchmarks.statistics.said import is_shown_worse, names_any
 from benchmarks.statistics.study import Outcome, Study, happened
 from benchmarks.statistics.world import Draw, World, audited, one_group, position_of, random_codes
-from fairrec.search.options import SearchOptions
+from fairrec.search.options import Search
 
 N_USERS, N_GROUP = 1000, 30
 NAMED, SHOWN = "any group named", "the group is shown worse"
@@ -56,7 +56,7 @@ def auc_of_unequal_positives(
 
 
 def anybody(
-    seed: int, draw: Draw, how: SearchOptions | None = None, min_support: float | None = None
+    seed: int, draw: Draw, how: Search | None = None, min_support: float | None = None
 ) -> dict[str, Outcome]:
     """Whether any group is named."""
     world = draw(np.random.default_rng(seed))
@@ -110,7 +110,7 @@ STUDIES = (
             f"a group of 60 of 2,000, 3 times the spread, adaptive with {share}",
             partial(wider_spread, times=3, n_users=2 * N_USERS, n_group=2 * N_GROUP),
             before,
-            how=SearchOptions("adaptive", budget_users=share),
+            how=Search("adaptive", budget_users=share),
         )
         for share, before in (("5%", ".11"), ("10%", ".21"), ("30%", ".45"))
     ),

@@ -12,7 +12,7 @@ from benchmarks.statistics.study import Outcome, Study, happened
 from benchmarks.statistics.world import HIT, VALUE, World, audited, random_codes
 from fairrec.core.arrays import AnyArray, FloatArray
 from fairrec.metrics import MetricAtK, parse_metric
-from fairrec.search.options import SearchOptions
+from fairrec.search.options import Search
 from fairrec.statistics.analysis import Analysis
 from fairrec.statistics.moments import group_moments
 from fairrec.statistics.verdict import WITHIN, verdicts_of
@@ -77,7 +77,7 @@ def searched(seed: int, searcher: str, budget: str) -> dict[str, Outcome]:
     expected = np.where(codes[0] == 1, 0.01, 0.05)
     values = (rng.random(2000) < expected).astype(np.float64)
     world = World(codes, values[None], (HIT,), expected[None])
-    how = SearchOptions(searcher, budget_users=budget)
+    how = Search(searcher, budget_users=budget)
     return judged(world, audited(world, how, seed=seed, tolerance=0.02))
 
 

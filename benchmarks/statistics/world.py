@@ -16,7 +16,7 @@ from fairrec.metrics import Metric, MetricAtK, parse_metric
 from fairrec.metrics.measured import Measured
 from fairrec.search.evidence import Evidence
 from fairrec.search.loop import search
-from fairrec.search.options import SearchOptions
+from fairrec.search.options import Search
 from fairrec.search.searcher import hyper_parameters
 from fairrec.statistics.analyse import analyse
 from fairrec.statistics.analysis import Analysis
@@ -87,7 +87,7 @@ def one_group(n_users: int, n_group: int) -> BoolArray:
 
 
 def audited(
-    world: World, how: SearchOptions | None = None, strata: Strata | None = None, **options: Any
+    world: World, how: Search | None = None, strata: Strata | None = None, **options: Any
 ) -> Analysis:
     """The analysis of a world, by the stages of an audit, of everyone or of whom a search scores.
 
@@ -96,7 +96,7 @@ def audited(
     strata : circumstances that are given
     options : of the audit
     """
-    chosen = AuditOptions.of(**{"permutations": PERMUTATIONS, "threads": 1, **options})
+    chosen = AuditOptions(**{"permutations": PERMUTATIONS, "threads": 1, **options})
     attributes = [
         Attribute(chr(ord("a") + at), np.asarray(column, dtype=np.int32), tuple(range(n)))
         for at, column in enumerate(world.codes)
@@ -112,9 +112,7 @@ def audited(
     return analyse(measured, grouping, chosen, strata=strata)
 
 
-def _searched(
-    world: World, grouping: Grouping, how: SearchOptions, options: AuditOptions
-) -> Measured:
+def _searched(world: World, grouping: Grouping, how: Search, options: AuditOptions) -> Measured:
     """The values of the users that a searcher asks for."""
     evidence = Evidence(
         grouping, lambda users: world.values[:, users], len(world.values), options.seed

@@ -18,12 +18,15 @@ if TYPE_CHECKING:
     from fairrec.auditing.plan_file import AuditPlan
     from fairrec.comparison.compare import compare
     from fairrec.comparison.result import Comparison
+    from fairrec.core.audit_options import About, Engine, Statistics
     from fairrec.core.errors import FairRecError
     from fairrec.counterfactuals.counterfactual import counterfactual
+    from fairrec.counterfactuals.options import Sample
     from fairrec.counterfactuals.result import CounterfactualResult
     from fairrec.counts.table import Counts
     from fairrec.gating.gate import gate
     from fairrec.groups.group import Group
+    from fairrec.inputs.table_options import Tables
     from fairrec.integrations.card import card
     from fairrec.loading import load
     from fairrec.metrics import metric
@@ -34,22 +37,27 @@ if TYPE_CHECKING:
     from fairrec.schemas import schema
     from fairrec.scoring.endpoint import Endpoint
     from fairrec.scoring.onnx_model import OnnxModel
-    from fairrec.search.options import SearchOptions
+    from fairrec.search.options import Search
     from fairrec.trends.result import TrendResult
     from fairrec.trends.trend import trend
 
 __all__ = [
+    "About",
     "AuditPlan",
     "AuditResult",
     "Comparison",
     "CounterfactualResult",
     "Counts",
     "Endpoint",
+    "Engine",
     "FairRecError",
     "Group",
     "MitigationResult",
     "OnnxModel",
-    "SearchOptions",
+    "Sample",
+    "Search",
+    "Statistics",
+    "Tables",
     "TrendResult",
     "__version__",
     "audit",
@@ -68,6 +76,11 @@ __all__ = [
 ]
 
 _HOMES = {
+    "About": "fairrec.core.audit_options",
+    "Engine": "fairrec.core.audit_options",
+    "Sample": "fairrec.counterfactuals.options",
+    "Statistics": "fairrec.core.audit_options",
+    "Tables": "fairrec.inputs.table_options",
     "AuditPlan": "fairrec.auditing.plan_file",
     "AuditResult": "fairrec.report.audit_result",
     "Comparison": "fairrec.comparison.result",
@@ -77,7 +90,7 @@ _HOMES = {
     "Group": "fairrec.groups.group",
     "MitigationResult": "fairrec.mitigation.mitigation_result",
     "OnnxModel": "fairrec.scoring.onnx_model",
-    "SearchOptions": "fairrec.search.options",
+    "Search": "fairrec.search.options",
     "TrendResult": "fairrec.trends.result",
     "audit": "fairrec.auditing.audit",
     "card": "fairrec.integrations.card",

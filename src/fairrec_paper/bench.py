@@ -18,7 +18,7 @@ from fairrec.auditing.search import searchable
 from fairrec.core.arrays import FloatArray, IntArray
 from fairrec.core.audit_options import smallest_group, take_smaller_groups
 from fairrec.core.errors import InputError
-from fairrec.core.options import spelled
+from fairrec.core.options import spell
 from fairrec.core.progress import Progress
 from fairrec.groups.grouping import Grouping
 from fairrec.inputs.audit_inputs import AuditInputs
@@ -279,7 +279,7 @@ def bench_searchers(
     if not len(kept):
         raise InputError(
             "No metric has a gap between eligible groups, so there is nothing to search for. "
-            f"Name other metrics or lower {spelled('min_support')}."
+            f"Name other metrics or lower {spell('min_support')}."
         )
     parts = [kept] if options.together else [kept[i : i + 1] for i in range(len(kept))]
     n_users = int(space.sizes.sum())
@@ -328,6 +328,6 @@ def _space(inputs: AuditInputs, options: SearchBenchOptions) -> Grouping:
             f"{which} intersection of all attributes has {space.min_users:,} users (smallest "
             f"group: {smallest_group(options.min_support)}; {inputs.n_users:,} users in all), "
             f"and a gap is between two. {take_smaller_groups()}, or name fewer attributes in "
-            f"{spelled('by')}."
+            f"{spell('by')}."
         )
     return space

@@ -20,7 +20,7 @@ from fairrec.auditing import count
 from fairrec.auditing.call_repr import audit_call, said_of_scores, said_of_tables
 from fairrec.auditing.named_result import strata_of
 from fairrec.auditing.search import as_model, with_scores_of
-from fairrec.core.audit_options import AboutOptions, AuditOptions
+from fairrec.core.audit_options import About, AuditOptions
 from fairrec.core.errors import InputError
 from fairrec.groups.grouping import EVERYONE
 from fairrec.inputs.parts.partition import open_parts
@@ -30,7 +30,7 @@ from fairrec.metrics.reading import read_inputs
 from fairrec.scoring.http_client import JsonClient
 from fairrec.scoring.model import FunctionModel
 from fairrec.scoring.model_check import MOST_USERS
-from fairrec.search.options import SearchOptions
+from fairrec.search.options import Search
 from fairrec.search.searcher import SEARCHERS, Task, searcher
 from fairrec.search.searchers.listed import ListedGroups
 from fairrec.statistics.draws import PermutedSums
@@ -41,9 +41,7 @@ from tests.grouped_options import group_options
 from tests.scoring.http.served_world import CANDIDATES, USERS, FaultyServer
 
 PACKAGE = str(Path(fairrec.__file__).parent)
-
-
-MOST_CALLS = 4
+MOST_CALLS = 5
 
 
 def calls_of(frame: FrameType | None) -> list[str]:
@@ -167,7 +165,7 @@ def test_the_smallest_group_is_told_as_it_was_asked_for():
 
 def test_users_in_the_same_circumstances_are_one_stratum():
     given = {**tables(), "by": "gender"}
-    inputs, _ = read_inputs(**{**given, "given": "country,age:20"})
+    inputs, _ = read_inputs(**{**given, "adjust_for": "country,age:20"})
     strata = strata_of(inputs)
     country, age = (one.codes for one in inputs.circumstances)
     assert strata.n_strata == len({*zip(country.tolist(), age.tolist(), strict=True)})
@@ -195,33 +193,35 @@ def test_lists_are_looked_at_where_there_are_some():
 
 
 def test_everything_that_changes_a_number_is_told():
-    options = AuditOptions.of(depth=2, tolerance="5%", engine=Engine(threads=1))
-    said = audit_call(["predictions"], options, AboutOptions(title="Spring"), ["search='random'"])
+    options = AuditOptions(depth=2, tolerance="5%", engine=Engine(threads=1))
+    said = audit_call(["predictions"], options, About(title="Spring"), ["search='random'"])
     assert said.startswith("fairrec.audit(predictions, depth=2, ")
-    assert "tolerance='5%', search='random', title='Spring')" in said
+    assert "tolerance='5%', seed=0, statistics=fairrec.Statistics(permutations=1000, " in said
+    assert said.endswith("top=1), search='random', about=fairrec.About(title='Spring'))")
     assert "threads" not in said
 
 
 def test_tables_go_by_their_names_and_all_that_is_made_of_them_is_told():
-    tables = TableOptions.of(
-        **{"test": "t.csv", "users": "u.csv", "by": "age:10", "given": "n"},
+    tables = TableOptions(
+        **{"test": "t.csv", "users": "u.csv", "by": "age:10", "adjust_for": "n"},
         **{"relevant": "rating>=4", "gain": "rating", "columns": "a=b"},
     )
     assert said_of_tables(tables, ["auc"]) == [
-        *("predictions", "test=test", "users=users", "by=['age:10']", "given=['n']"),
-        *("metrics=['auc']", "columns={'a': 'b'}", "relevant='rating>=4'", "gain='rating'"),
+        *("predictions", "test=test", "users=users", "by=['age:10']", "adjust_for=['n']"),
+        "metrics=['auc']",
+        "tables=fairrec.Tables(relevant='rating>=4', gain='rating', columns={'a': 'b'})",
     ]
-    values = TableOptions.of(values="v.csv", by="age", better="churn=lower", missing_lists="drop")
+    values = TableOptions(values="v.csv", by="age", better="churn=lower", missing_lists="drop")
     assert said_of_tables(values, ["churn"]) == [
-        *("values=values", "by=['age']", "metrics=['churn']", "missing_lists='drop'"),
-        "better={'churn': 'lower'}",
+        *("values=values", "by=['age']", "metrics=['churn']"),
+        "tables=fairrec.Tables(missing_lists='drop', better={'churn': 'lower'})",
     ]
 
 
 def test_who_gives_the_scores_is_told():
     assert said_of_scores(None, None) == []
-    (search, scorer) = said_of_scores(SearchOptions("adaptive", ledger="a.parquet"), len)
-    assert search.startswith("search=SearchOptions(name='adaptive'")
+    (search, scorer) = said_of_scores(Search("adaptive", ledger="a.parquet"), len)
+    assert search.startswith("search=fairrec.Search(name='adaptive'")
     assert scorer == "scorer=scorer"
 
 
@@ -318,7 +318,7 @@ def test_parts_are_scored_as_the_whole(candidates, monkeypatch):
     # a search is not of everyone, and stays as it is
     some = fairrec.audit(
         **group_options(
-            **candidates, scorer=score, search=fairrec.SearchOptions("adaptive", budget_users=300)
+            **candidates, scorer=score, search=fairrec.Search("adaptive", budget_users=300)
         )
     )
     assert some.summary.search.users_scored == 300

@@ -167,7 +167,7 @@ def test_parts_of_different_users_add_up_to_all_of_them():
 
 
 def test_circumstances_are_a_part_of_the_counts():
-    given = {**tables(6, n_users=900), "by": "gender,country", "given": "age:20"}
+    given = {**tables(6, n_users=900), "by": "gender,country", "adjust_for": "age:20"}
     users = fairrec.audit(**group_options(**given, permutations=200))
     counted = fairrec.audit(
         counts=counts_of(given), statistics=fairrec.Statistics(permutations=200)
@@ -267,7 +267,10 @@ def test_the_call_that_repeats_it_names_what_was_chosen():
     counts = fairrec.count(**group_options(**{**tables(), "metrics": "auc,mrr@8"}))
     chosen = {"by": "gender", "metrics": "mrr@8", "permutations": 20}
     said = fairrec.audit(**group_options(counts=counts, disjoint=True, **chosen)).summary.command
-    start = "fairrec.audit(counts=counts, disjoint=True, by=['gender'], metrics=['mrr@8'], "
+    start = (
+        "fairrec.audit(counts=counts, by=['gender'], metrics=['mrr@8'], "
+        "tables=fairrec.Tables(disjoint=True), "
+    )
     assert said.startswith(start)
     again = eval(said, {"fairrec": fairrec, "counts": counts})
     assert again.summary.command == said

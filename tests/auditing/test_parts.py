@@ -20,7 +20,7 @@ from fairrec.inputs.parts.partition import open_parts
 from fairrec.inputs.table_options import TableOptions
 from fairrec.metrics import METRICS
 from fairrec.scoring.endpoint import Endpoint
-from fairrec.search.options import SearchOptions
+from fairrec.search.options import Search
 from tests.auditing.test_audit_counts import differences
 from tests.counts.small_counts import BY, tables, values
 from tests.grouped_options import group_options
@@ -173,7 +173,7 @@ def test_it_is_compared_by_its_users_saved_or_not(in_parts, tmp_path, monkeypatc
         assert "checksum of users and attributes" not in [one.what for one in summary.differences]
 
 
-EXACT = SearchOptions("exact")
+EXACT = Search("exact")
 
 
 ENDPOINT = object.__new__(Endpoint)
@@ -184,7 +184,7 @@ def test_everyone_is_scored_by_a_table_or_a_model_that_costs_nothing():
     assert is_of_everyone(EXACT, len)
     assert not is_of_everyone(EXACT, None)
     assert not is_of_everyone(EXACT, ENDPOINT)
-    assert not is_of_everyone(SearchOptions("adaptive"), len)
+    assert not is_of_everyone(Search("adaptive"), len)
 
 
 def test_metrics_that_are_no_mean_are_known_by_any_spelling():
@@ -196,7 +196,7 @@ def test_metrics_that_are_no_mean_are_known_by_any_spelling():
 def test_workers_are_refused_where_they_have_nothing_to_do():
     refuse_engine(EXACT, len)
     with pytest.raises(InputError, match="A search scores few users"):
-        refuse_engine(SearchOptions("adaptive"), len)
+        refuse_engine(Search("adaptive"), len)
     with pytest.raises(InputError, match="An endpoint is asked by one process"):
         refuse_engine(EXACT, ENDPOINT)
     with pytest.raises(InputError, match="Two lists of each user"):
@@ -287,7 +287,7 @@ def counted(stored, monkeypatch, n_rows, workers=1, **options):
     given = {"users": stored["users"], "by": BY, "metrics": "auc,ndcg@5,mrr@8", **options}
     with counted_in_parts(
         stored["predictions"],
-        TableOptions.of(**given),
+        TableOptions(**given),
         LocalExecutor(workers),
         {},
         lambda *told: said.append(told),
@@ -342,7 +342,7 @@ def test_values_of_users_are_written_part_by_part(stored, monkeypatch, tmp_path)
     folder = tmp_path / "users"
     folder.mkdir()
     monkeypatch.setattr(count, "open_parts", partial(open_parts, n_rows=700))
-    given = TableOptions.of(users=stored["users"], by=BY, metrics="auc")
+    given = TableOptions(users=stored["users"], by=BY, metrics="auc")
     with counted_in_parts(
         stored["predictions"], given, LocalExecutor(1), {}, lambda *told: None, per_user=folder
     ):
@@ -362,7 +362,7 @@ def test_own_metrics_are_not_known_to_workers_elsewhere(stored):
     class Elsewhere:
         threads = 1
 
-    given = TableOptions.of(users=stored["users"], by=BY, metrics="first_label")
+    given = TableOptions(users=stored["users"], by=BY, metrics="first_label")
     try:
         with (
             pytest.raises(InputError, match="'first_label' is your own"),

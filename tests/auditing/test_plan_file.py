@@ -11,6 +11,7 @@ from pathlib import Path
 
 import polars as pl
 import pytest
+import tomli_w
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -21,11 +22,11 @@ from fairrec.auditing.options import AUDITED, SETTINGS
 from fairrec.auditing.plan_schema import PlanFacts
 from fairrec.core.errors import FairRecError, InputError, OutputError, UnknownNameError
 from fairrec.core.files import file_sum
-from fairrec.core.options import from_command_line
-from fairrec.core.settings import Settings, checksum_of, read_settings, to_toml
+from fairrec.core.settings import Settings, compute_checksum, read_settings
 from fairrec.metrics.registry import METRICS
 from fairrec.report.audit_result import AuditResult
 from tests.auditing.plan_builders import audit_by, make_plan, write_world
+from tests.grouped_options import on_command_line
 from tests.planning.test_plan_options import SAMPLES, value_of
 
 
@@ -185,7 +186,7 @@ def test_what_is_given_beats_the_plan_and_the_plan_beats_the_settings(given, pla
 def test_what_a_file_sets_is_what_was_given_to_it(tmp_path_factory, layer):
     file = tmp_path_factory.getbasetemp() / "fairrec.toml"
     written = {name: SAMPLES[name][at % len(SAMPLES[name])] for name, at in layer.items()}
-    file.write_text(to_toml(written), encoding="utf-8")
+    file.write_text(tomli_w.dumps(written), encoding="utf-8")
     assert read_settings(file, SETTINGS).values == of_layer(layer)
 
 
@@ -214,7 +215,7 @@ def test_a_value_that_is_given_beats_the_plan_even_where_it_is_the_default(world
     assert result.summary.plan.deviations == ("alpha 0.05 (planned 0.1)",)
     assert "alpha" not in result.summary.plan.options
     # None stands for nothing given
-    assert audit_by(file, world, metrics=None, alpha=None).summary.plan.deviations == ()
+    assert audit_by(file, world, metrics=None).summary.plan.deviations == ()
 
 
 def test_settings_are_recorded_with_what_was_taken_from_them(world):
@@ -246,7 +247,7 @@ def test_a_plan_that_was_changed_is_refused_with_the_way_out(world):
     file.write_text(file.read_text().replace("alpha = 0.05", "alpha = 0.06"))
     with pytest.raises(InputError, match=r"was changed after it was frozen \(checksum \w{12}, "):
         audit_by(file, world)
-    with from_command_line(), pytest.raises(InputError) as caught:
+    with pytest.raises(InputError) as caught, on_command_line():
         read_plan(file)
     assert "freeze it again: fairrec plan --settings " in str(caught.value)
     fairrec.plan(settings=file).save(file)
@@ -273,12 +274,12 @@ def test_settings_are_no_plan_and_a_plan_is_no_settings(world):
 @pytest.mark.parametrize("frozen", [{}, {"checksum": 7}, {"n_users": "many"}])
 def test_a_table_that_no_version_has_written_is_no_plan(tmp_path, frozen):
     file = tmp_path / "plan.toml"
-    file.write_text(to_toml({"alpha": 0.1, "plan": frozen}))
+    file.write_text(tomli_w.dumps({"alpha": 0.1, "plan": frozen}))
     with pytest.raises(InputError, match="was changed after it was frozen"):
         read_plan(file)
     content = {"alpha": 0.1, "plan": frozen}
-    content["plan"] = {**frozen, "checksum": checksum_of(content)}
-    file.write_text(to_toml(content))
+    content["plan"] = {**frozen, "checksum": compute_checksum(content)}
+    file.write_text(tomli_w.dumps(content))
     with pytest.raises(InputError, match="is no plan of this version of FairRec"):
         read_plan(file)
 
@@ -287,20 +288,22 @@ def test_what_a_later_version_adds_is_let_pass(world):
     file = make_plan(world).save(world / "plan.toml")
     content = {**read_plan(file).settings.content}
     content["plan"] = {**content["plan"], "more": {"n": 1}}
-    content["plan"]["checksum"] = checksum_of(content)
-    file.write_text(to_toml(content))
+    content["plan"]["checksum"] = compute_checksum(content)
+    file.write_text(tomli_w.dumps(content))
     assert read_plan(file).facts.n_users == 80
     # an option is none of that: it says what is tested
     content["newer"] = 1
-    content["plan"]["checksum"] = checksum_of(content)
-    file.write_text(to_toml(dict(sorted(content.items(), key=lambda part: part[0] == "plan"))))
+    content["plan"]["checksum"] = compute_checksum(content)
+    file.write_text(
+        tomli_w.dumps(dict(sorted(content.items(), key=lambda part: part[0] == "plan")))
+    )
     with pytest.raises(UnknownNameError, match="No setting 'newer'"):
         read_plan(file)
 
 
 def test_the_signature_of_an_audit_is_its_own():
     parameters = inspect.signature(fairrec.audit).parameters
-    assert {"predictions", "plan", "settings", "alpha"} <= {*parameters}
+    assert {"predictions", "plan", "depth", "about"} <= {*parameters}
     assert "plan : a file" in fairrec.audit.__doc__
 
 
@@ -322,7 +325,7 @@ def deviations_of(result: AuditResult) -> tuple[str, ...]:
     ("options", "lines"),
     [
         ({"alpha": "0.1"}, ("alpha 0.1 (planned 0.05)",)),
-        ({"seed": 7, "top": 2}, ("seed 7 (planned 0)", "top 2 (planned 1)")),
+        ({"seed": 7, "top": 2}, ("top 2 (planned 1)", "seed 7 (planned 0)")),
         ({"depth": "full"}, ("depth full (planned 3)",)),
         ({"min_support": "20%"}, ("min_support 0.2 (planned 0.1% of users, at least 10)",)),
         ({"metrics": "ndcg@5,auc"}, ("metrics ndcg@5,auc (planned ndcg@5)",)),
@@ -330,8 +333,11 @@ def deviations_of(result: AuditResult) -> tuple[str, ...]:
         ({"by": "gender"}, ("by gender (planned gender,member)",)),
         ({"relevant": "label>=1"}, (f"relevant label>=1 (planned {ALL})",)),
         ({"columns": {"label": "label"}}, ("columns label=label (planned none)",)),
-        ({"tolerance": "5%"}, ("tolerance 5% (planned none, so nothing is ruled out by it)",)),
-        ({"given": "n_relevant"}, ("given n_relevant (planned none)",)),
+        (
+            {"tolerance": "5%"},
+            ("tolerance 5% (planned none, so that no group can be within tolerance)",),
+        ),
+        ({"adjust_for": "n_relevant"}, ("adjust_for n_relevant (planned none)",)),
         # what changes nothing
         ({"threads": 1}, ()),
         ({"by": "member,gender"}, ()),
@@ -430,8 +436,8 @@ def test_a_planned_table_that_is_left_out_is_a_line(world):
     content = {**read_plan(plan).settings.content}
     del content["items"]
     content["plan"] = {**content["plan"]}
-    content["plan"]["checksum"] = checksum_of(content)
-    plan.write_text(to_toml(content))
+    content["plan"]["checksum"] = compute_checksum(content)
+    plan.write_text(tomli_w.dumps(content))
     (line,) = deviations_of(audit_by(plan, world))
     assert line.startswith("no items table (planned items.parquet, checksum ")
 
@@ -445,7 +451,7 @@ def test_a_pilot_is_no_table_of_the_audit(world):
 
 def test_a_search_that_leaves_users_unscored_is_a_line(world):
     plan = make_plan(world).save(world / "plan.toml")
-    how = fairrec.SearchOptions("random", budget_users=40)
+    how = fairrec.Search("random", budget_users=40)
     (line,) = deviations_of(audit_by(plan, world, search=how))
     assert line == "the searcher random scored 40 of 80 users (planned all)"
     assert deviations_of(audit_by(plan, world, search="exact")) == ()

@@ -65,7 +65,7 @@ def test_a_decimal_comma_in_a_budget_is_refused(tables: Path):
 
 
 def test_help_has_its_options_under_headings_in_plain_text():
-    ran = run_here("audit", "--help")
+    ran = run_here("audit", "--help-all")
     assert ran.code == 0
     assert ran.stdout.isascii()
     headings = [line for line in ran.stdout.splitlines() if line.endswith(":") and line[0] != " "]
@@ -101,12 +101,12 @@ def test_a_run_or_a_table_is_asked_for(tmp_path, monkeypatch):
 
 
 def test_circumstances_are_given_by_names_with_bins(tables: Path):
-    result = audited("--by", "gender", "--metrics", "mrr@3", "--given", "age:q2,list_length")
+    result = audited("--by", "gender", "--metrics", "mrr@3", "--adjust-for", "age:q2,list_length")
     assert result["given"]["named"] == ["age:q2", "list_length"]
     assert result["given"]["circumstances"]["age"]["binning"] == "2 quantiles"
-    ran = run_here(*AUDIT, "--by", "gender", "--given", "gender")
+    ran = run_here(*AUDIT, "--by", "gender", "--adjust-for", "gender")
     assert ran.code == 2
-    assert "'gender' is in --by and in --given" in ran.stderr
+    assert "'gender' is in --by and in --adjust-for" in ran.stderr
 
 
 @pytest.mark.parametrize("option", [("--test", "t.parquet"), ("--missing-lists", "drop")])

@@ -1,55 +1,59 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
+from dataclasses import field, replace
 from typing import Annotated, Any
 
 import pytest
 import typer
+from pydantic import Field
 from typer.testing import CliRunner
 
 import fairrec
-from fairrec.cli.parameters import FieldsOf, Given, Here, SectionedCommand, takes_options
+from fairrec.cli.parameters import Flags, Given, typer_command
+from fairrec.cli.sections import SectionedCommand
 from fairrec.cli.shared import DebugOption
 from fairrec.commands import app as fairrec_app
 from fairrec.core.errors import InputError
-from fairrec.core.kinds import NAMES, SWITCH, TEXT, number, pairs, whole
-from fairrec.core.options import Option, Options, spelled
+from fairrec.core.option_types import Form, Names, Number, Pairs, Switch, Whole
+from fairrec.core.options import Option, options, spell
 from fairrec.scoring.protocols import PROTOCOLS
 
-Place = Annotated[str, Option(TEXT, "Where", "Route", default="here")]
 
-
-@dataclass(frozen=True)
-class Journey(Options):
+@options
+class Journey:
     """A journey."""
 
-    to: Annotated[str, Option(TEXT, "Where to", "Route")]
-    n_days: Annotated[int, Option(whole(1, 99), "How long", "Route")] = 7
-    through: Annotated[tuple[str, ...], Option(NAMES, "Stops", "Route")] = ("here", "there")
-    speed: Annotated[float | None, Option(number(above=0).or_none(), "Speed", default="any")] = None
-    packed: Annotated[dict[str, float], Option(pairs(float, "thing=weight"), "Bags")] = field(
-        default_factory=dict
-    )
-    by_train: Annotated[bool, Option(SWITCH, "No car")] = False
+    to: Annotated[str, Option("Where to", "Route")]
+    n_days: Annotated[Whole, Field(ge=1, le=99), Option("How long", "Route")] = 7
+    through: Annotated[Names, Option("Stops", "Route")] = ("here", "there")
+    speed: Annotated[Annotated[Number, Field(gt=0)] | None, Option("Speed", default="any")] = None
+    packed: Annotated[
+        dict[str, Number],
+        Pairs,
+        Form("thing=weight", "NAME=VALUE", is_list=True),
+        Option("Bags"),
+    ] = field(default_factory=dict)
+    by_train: Annotated[Switch, Option("No car")] = False
     note: str = "not an option of a command"
 
 
+PLACE = Option("Where", "Rest", default="here")
 SEEN: list[dict[str, Any]] = []
 
 
-@takes_options
+@typer_command
 def travel(
     *,
     who: Annotated[str, typer.Argument(help="Traveller.")],
-    journey: Annotated[Given, FieldsOf(Journey, without=("speed",))],
-    pace: Annotated[float | None, Option(number(above=0), "Steps a second")] = 1.5,
+    journey: Annotated[Given, Flags(Journey, without=("speed",))],
+    pace: Annotated[Number, Field(gt=0), Option("Steps a second")] = 1.5,
     debug: DebugOption = False,
 ) -> None:
     """Travel."""
     SEEN.append({"who": who, "journey": Journey(**journey), "pace": pace})
     if who == "nobody":
-        raise InputError(f"Nobody cannot travel. Leave out {spelled('n_days')}.")
+        raise InputError(f"Nobody cannot travel. Leave out {spell('n_days')}.")
 
 
 app = typer.Typer(rich_markup_mode=None, add_completion=False)
@@ -98,8 +102,6 @@ def test_errors_of_the_command_itself_are_said_in_words_too():
     ran = run("nobody", "--to", "sea")
     assert ran.exit_code == 2
     assert ran.stderr == "InputError: Nobody cannot travel. Leave out --days.\n"
-    # and only while a command runs
-    assert spelled("n_days") == "n_days"
 
 
 def test_help_says_what_is_declared_under_its_headings():
@@ -142,7 +144,7 @@ def test_all_options_of_all_commands_have_one_look(command):
     ("command", "heading", "text"),
     [
         ("demo", "Options", "--seed N"),
-        ("audit", "Model", f"--protocol {'|'.join(PROTOCOLS)} "),
+        ("doctor", "Model", f"--protocol {'|'.join(PROTOCOLS)} "),
         ("audit", "Model", "--scorer package.module:function "),
         ("audit", "Model", "--endpoint URL "),
         ("audit", "Search", "--search NAME "),
@@ -160,12 +162,12 @@ def test_an_option_stands_under_a_fitting_heading_with_what_is_registered(comman
     assert text in help_of(command)[heading]
 
 
-def test_the_heading_and_the_default_of_an_option_may_be_others_in_a_command():
-    @takes_options
+def test_the_default_of_an_option_may_be_another_in_a_command():
+    @typer_command
     def rest(
         *,
-        journey: Annotated[Given, FieldsOf(Journey, panels={"n_days": "Rest"})],
-        place: Annotated[Place, Here("Rest", default="home, or {}")] = "",
+        journey: Annotated[Given, Flags(Journey, without=("to",), default="usually {}")],
+        place: Annotated[str, replace(PLACE, default=f"home, or {PLACE.default}")] = "",
         debug: DebugOption = False,
     ) -> None:
         """Rest."""
@@ -173,9 +175,19 @@ def test_the_heading_and_the_default_of_an_option_may_be_others_in_a_command():
     app = typer.Typer(rich_markup_mode=None, add_completion=False)
     app.command("rest", cls=SectionedCommand)(rest)
     words = " ".join(CliRunner().invoke(app, ["--help"]).stdout.split())
-    assert (
-        "Rest: --days N How long. Default: 7. --place TEXT Where. Default: home, or here." in words
+    assert "--days N How long. Default: usually 7." in words
+    assert "Rest: --place TEXT Where. Default: home, or here." in words
+
+
+def test_help_of_a_long_command_leaves_what_few_need_to_all():
+    short, all_ = (
+        CliRunner().invoke(fairrec_app, ["audit", how]).stdout for how in ("--help", "--help-all")
     )
+    assert 18 <= len(re.findall(r"^  --", short, re.M)) <= 24
+    for rare in ("--missing-lists", "--budget-users", "--junit", "--debug"):
+        assert rare not in short and rare in all_
+    few = CliRunner().invoke(fairrec_app, ["compare", "--help"]).stdout
+    assert "--debug" in few and "--help-all" not in few
 
 
 @pytest.mark.parametrize(
@@ -210,5 +222,5 @@ def test_metric_and_metrics_are_both_understood(words, reached):
 def test_python_hints_at_the_other_of_metric_and_metrics():
     with pytest.raises(TypeError, match=r"'metric'\. Did you mean 'metrics'"):
         fairrec.audit(values="v.csv", metric="v")
-    with pytest.raises(TypeError, match=r"'metrics'\. Did you mean 'metric'"):
+    with pytest.raises(fairrec.FairRecError, match=r"'metrics'\. Did you mean 'metric'"):
         fairrec.trend(["a", "b"], metrics="v")

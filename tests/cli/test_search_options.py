@@ -4,17 +4,19 @@ import pytest
 
 from fairrec.auditing.model_options import search_options
 from fairrec.core.errors import InputError
-from fairrec.core.options import from_command_line
-from fairrec.search.options import SearchOptions
+from fairrec.search.options import Search
+from tests.grouped_options import on_command_line
 
 
 def test_without_a_search_there_is_none():
-    assert search_options(None, {}) is None
+    assert search_options(None, {}, has_model=False) is None
 
 
 def test_what_is_given_about_a_search_is_taken():
-    found = search_options("testsgd", {"budget_users": 9, "hyper": {"theta": 0.02}})
-    assert found == SearchOptions("testsgd", budget_users=9, hyper={"theta": 0.02})
+    found = search_options(
+        "testsgd", {"budget_users": 9, "hyper": {"theta": 0.02}}, has_model=False
+    )
+    assert found == Search("testsgd", budget_users=9, hyper={"theta": 0.02})
 
 
 @pytest.mark.parametrize(
@@ -26,5 +28,5 @@ def test_what_is_given_about_a_search_is_taken():
     ],
 )
 def test_settings_of_a_search_that_is_not_named_are_refused(given, named):
-    with from_command_line(), pytest.raises(InputError, match=f"^{named} is for a search. Add"):
-        search_options(None, given)
+    with pytest.raises(InputError, match=f"^{named} is for a search. Add"), on_command_line():
+        search_options(None, given, has_model=False)

@@ -34,7 +34,7 @@ def test_a_file_is_found_in_the_working_folder_and_only_there(here: Path):
     assert settings_file(None) is None
     (here / "fairrec.toml").write_text(SETTINGS)
     assert settings_file(None) == Path("fairrec.toml")
-    assert settings_file("none") is None
+    assert settings_file(Path("none")) is None
     assert settings_file(Path("other.toml")) == Path("other.toml")
     (here / "deeper").mkdir()
     os.chdir("deeper")
@@ -122,14 +122,6 @@ def test_settings_that_cannot_be_used_end_the_command(here: Path, text: str, say
     assert (ran.code, ran.stdout) == (2, "")
     assert says in ran.stderr
     assert len(ran.stderr.splitlines()) == 1
-
-
-@pytest.mark.parametrize("option", ["plan", "settings"])
-def test_a_second_file_is_refused_and_not_taken_silently(here: Path, option: str):
-    named = (f"--{option}", "a.toml", f"--{option}", "b.toml")
-    ran = run_here("audit", "predictions.parquet", *named)
-    assert ran.code == 2
-    assert "one" in ran.stderr and "2 are named: a.toml, b.toml." in ran.stderr
 
 
 def test_a_folder_or_a_dead_link_by_the_name_of_settings_is_told(here: Path):

@@ -13,8 +13,8 @@ from fairrec.cli.shared import (
     stdout,
 )
 from fairrec.core.errors import InputError, OutputError
-from fairrec.core.options import from_command_line
 from fairrec.core.version import __version__
+from tests.grouped_options import on_command_line
 
 
 def test_signs_can_be_read_where_only_ascii_can_be_shown(monkeypatch):
@@ -28,7 +28,7 @@ def test_signs_can_be_read_where_only_ascii_can_be_shown(monkeypatch):
 
 
 def test_what_is_needed_is_asked_for_by_its_flag():
-    with from_command_line(), pytest.raises(InputError) as caught:
+    with pytest.raises(InputError) as caught, on_command_line():
         need({"users": "u.csv"}, "users", "by", command="audit")
     assert str(caught.value) == "--by is missing. See fairrec audit --help"
 

@@ -280,7 +280,7 @@ def test_a_regression_in_300_of_20_000_users_is_found_on_redrawn_held_out_items(
 
 
 def test_circumstances_are_no_part_of_a_comparison(base):
-    given = audited(USERS.with_columns(age=pl.int_range(600)), by=["plan"], given="age:q3")
+    given = audited(USERS.with_columns(age=pl.int_range(600)), by=["plan"], adjust_for="age:q3")
     notes = fairrec.compare(base, given).summary.notes
     assert "Values are compared whatever the circumstances that were given" in notes
 

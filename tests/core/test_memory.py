@@ -5,7 +5,7 @@ import pytest
 from fairrec.core import audit_options
 from fairrec.core.audit_options import memory_of_machine, most_memory, refuse_larger
 from fairrec.core.errors import InputError
-from fairrec.core.options import from_command_line
+from tests.grouped_options import on_command_line
 
 
 def test_a_container_has_no_more_than_its_limit(monkeypatch, tmp_path):
@@ -38,7 +38,7 @@ def test_half_of_a_small_container_is_not_taken_where_it_is_less_than_can_be_ask
 def test_what_needs_more_is_refused_with_what_would_do(monkeypatch):
     monkeypatch.setattr(audit_options, "memory_of_machine", lambda: 10 * 10**9)
     refuse_larger(5 * 10**9, None, "These", "Take fewer")
-    with from_command_line(), pytest.raises(InputError) as told:
+    with pytest.raises(InputError) as told, on_command_line():
         refuse_larger(5 * 10**9 + 1, None, "These", "Take fewer")
     assert str(told.value) == (
         "These need about 5.1 GB of memory, and 5.0 GB may be used (half of what there is). Take "

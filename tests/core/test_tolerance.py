@@ -28,10 +28,10 @@ from fairrec.core.tolerance import Amount, Tolerance
     ],
 )
 def test_what_matters_is_read_and_written(given, means):
-    read = Tolerance.parsed(given)
+    read = Tolerance.parse(given)
     assert str(read) == means
-    assert Tolerance.parsed(str(read)) == read
-    assert AuditOptions.of(tolerance=given).tolerance == read
+    assert Tolerance.parse(str(read)) == read
+    assert AuditOptions(tolerance=given).tolerance == read
 
 
 @pytest.mark.parametrize(
@@ -57,7 +57,7 @@ def test_what_matters_is_read_and_written(given, means):
 )
 def test_what_does_not_fit_is_refused(given):
     with pytest.raises(InputError, match="invalid tolerance: expected an amount above 0"):
-        AuditOptions.of(tolerance=given)
+        AuditOptions(tolerance=given)
 
 
 @pytest.mark.parametrize(
@@ -75,10 +75,10 @@ def test_what_does_not_fit_is_refused(given):
 )
 def test_the_reason_is_said(given, why):
     with pytest.raises(InputError, match=why):
-        AuditOptions.of(tolerance=given)
+        AuditOptions(tolerance=given)
 
 
 def test_a_share_is_of_the_mean():
-    assert Amount(0.05, is_share=True).of(0.4) == pytest.approx(0.02)
-    assert Amount(0.05).of(-0.4) == 0.05
-    assert Tolerance.parsed("mrr=0.1").of("ndcg", 0.5) is None
+    assert Amount(0.05, is_share=True).in_units(0.4) == pytest.approx(0.02)
+    assert Amount(0.05).in_units(-0.4) == 0.05
+    assert Tolerance.parse("mrr=0.1").in_units("ndcg", 0.5) is None

@@ -10,8 +10,8 @@ import polars as pl
 import pytest
 
 import fairrec
-from fairrec.auditing.options import CounterfactualOptions
 from fairrec.core.errors import InputError, OutputError
+from fairrec.counterfactuals.options import CounterfactualOptions
 from fairrec.counterfactuals.words import counterfactual_markdown
 from fairrec.report.view import build_view
 from fairrec.scoring.model import FunctionModel
@@ -78,7 +78,7 @@ def test_a_result_tells_no_folder_of_the_auditor_and_is_the_same_each_time(tmp_p
 
     first = told(tmp_path / "a")
     assert str(tmp_path) not in first
-    assert "other_model=other_model, ledger='scores.ledger'" in first
+    assert "other_model=other_model, sample=fairrec.Sample(ledger='scores.ledger'" in first
     assert told(tmp_path / "b") == first
 
 
@@ -257,7 +257,7 @@ def test_users_without_candidates_are_not_asked_about():
 
 
 def test_options_are_read_from_text():
-    found = CounterfactualOptions.of(attribute="gender,age", reference="gender=M,age=25")
+    found = CounterfactualOptions(attribute="gender,age", reference="gender=M,age=25")
     assert found.attribute == ("gender", "age")
     assert found.reference == {"gender": "M", "age": "25"}
 
@@ -275,12 +275,12 @@ def test_options_are_read_from_text():
 )
 def test_what_does_not_go_together_is_refused(given, says):
     with pytest.raises(InputError, match=says):
-        CounterfactualOptions.of(**given)
+        CounterfactualOptions(**given)
 
 
 @pytest.mark.parametrize("value", [40, np.int64(40), "40"])
 def test_a_reference_may_be_a_number(value):
-    assert CounterfactualOptions.of(attribute="age", reference={"age": value}).reference == {
+    assert CounterfactualOptions(attribute="age", reference={"age": value}).reference == {
         "age": "40"
     }
 

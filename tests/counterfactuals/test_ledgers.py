@@ -113,7 +113,7 @@ def test_an_audit_of_the_same_model_takes_its_scores_from_the_ledger(tmp_path: P
         users=people().users,
         by="gender",
         scorer=model,
-        search=fairrec.SearchOptions("exact", ledger=ledger),
+        search=fairrec.Search("exact", ledger=ledger),
         statistics=fairrec.Statistics(permutations=0),
     )
     assert len(asked.pairs) == n_asked

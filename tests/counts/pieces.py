@@ -11,7 +11,7 @@ import numpy as np
 
 from fairrec.core.arrays import FloatArray
 from fairrec.core.errors import InputError
-from fairrec.core.options import spelled
+from fairrec.core.options import spell
 
 
 @dataclass(frozen=True)
@@ -52,7 +52,7 @@ def broken(piece: Piece) -> int:
 
 def refused(piece: Piece) -> int:
     if piece.number == 3:
-        raise InputError(f"row 41 is empty. Leave it out, or give {spelled('min_support', 5)}.")
+        raise InputError(f"row 41 is empty. Leave it out, or give {spell('min_support', 5)}.")
     return piece.number
 
 

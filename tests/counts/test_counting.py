@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 import polars as pl
@@ -16,7 +15,6 @@ from fairrec.core.errors import InputError
 from fairrec.core.version import __version__
 from fairrec.counts.foreign import with_info
 from fairrec.counts.levels import MOST_TOGETHER, exact_label, families_of, levels_of, values_of
-from fairrec.counts.options import CountsOptions
 from fairrec.counts.rows import counted_users
 from fairrec.counts.selection import chosen, without_small_cells
 from fairrec.counts.table import (
@@ -499,17 +497,8 @@ def test_metrics_are_found_in_any_case_and_without_their_cut_off():
 
 def test_who_is_missing_cannot_be_told_by_a_circumstance():
     given = tables()
-    counts = counts_of({**given, "by": "gender", "given": "country"})
+    counts = counts_of({**given, "by": "gender", "adjust_for": "country"})
     with pytest.raises(InputError, match=r"'country' was counted as a circumstance"):
         chosen(counts, ["gender", "country"], (), None)
     nobody = replace(counts, rows=counts.rows.filter(pl.col("missing").fill_null(0) == 0))
     assert chosen(nobody, ["gender", "country"], (), None).keys == ["gender", "country"]
-
-
-def test_one_file_or_several_or_counts_themselves():
-    assert CountsOptions.of(counts="a.parquet").counts == (Path("a.parquet"),)
-    several = CountsOptions.of(counts=["a.parquet", Path("b.parquet")]).counts
-    assert several == (Path("a.parquet"), Path("b.parquet"))
-    counts = object()
-    assert CountsOptions.of(counts=counts).counts == (counts,)
-    assert CountsOptions.of().counts == ()

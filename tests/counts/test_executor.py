@@ -9,12 +9,12 @@ import threading
 import numpy as np
 import pytest
 
+from fairrec.core.audit_options import Engine
 from fairrec.core.errors import InputError, PartError
-from fairrec.core.options import from_command_line
 from fairrec.core.threads import available_threads
 from fairrec.counts.executor import LocalExecutor, fold, open_executor, work_on
-from fairrec.counts.options import EngineOptions
 from tests.counts.pieces import Piece, added, broken, pieces, refused, sensitive, squared
+from tests.grouped_options import on_command_line
 
 WORKERS = pytest.mark.parametrize("workers", [1, 2, 3])
 
@@ -101,21 +101,21 @@ def test_workers_share_the_threads():
 def test_ray_is_loaded_when_it_is_asked_for_only():
     code = (
         "import sys; from fairrec.counts.executor import open_executor\n"
-        "from fairrec.counts.options import EngineOptions\n"
-        "with open_executor(EngineOptions()): print('ray' in sys.modules)"
+        "from fairrec.core.audit_options import Engine\n"
+        "with open_executor(Engine()): print('ray' in sys.modules)"
     )
     ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert ran.stdout.strip() == "False"
 
 
 def test_the_executor_is_chosen_by_the_name_of_the_engine():
-    with open_executor(EngineOptions(workers=2)) as executor:
+    with open_executor(Engine(workers=2)) as executor:
         assert isinstance(executor, LocalExecutor)
     with pytest.raises(InputError, match="'local' or 'ray'"):
-        EngineOptions.of(engine="spark")
+        Engine(engine="spark")
 
 
 def test_an_address_needs_ray():
-    assert EngineOptions(engine="ray", address="auto", workers=3).workers == 3
-    with from_command_line(), pytest.raises(InputError, match="Add --engine ray"):
-        EngineOptions(address="auto")
+    assert Engine(engine="ray", address="auto", workers=3).workers == 3
+    with pytest.raises(InputError, match="Add --engine ray"), on_command_line():
+        Engine(address="auto")

@@ -111,7 +111,7 @@ def test_counts_that_do_not_say_whose_they_are_are_refused():
     [
         ({"by": "gender,age:10,country"}, "different attributes: gender, age:20, country"),
         ({"metrics": "auc"}, "different metrics"),
-        ({"given": "age:20", "by": "gender,country"}, "different attributes"),
+        ({"adjust_for": "age:20", "by": "gender,country"}, "different attributes"),
         ({"relevant": "label>=1"}, "different relevant items"),
     ],
 )

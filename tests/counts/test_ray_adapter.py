@@ -17,13 +17,22 @@ from typing import Any
 import numpy as np
 import pytest
 
+from fairrec.core.audit_options import Engine
 from fairrec.core.errors import InputError, PartError
-from fairrec.core.options import from_command_line
 from fairrec.counts import ray_adapter
 from fairrec.counts.executor import LocalExecutor, fold, open_executor
-from fairrec.counts.options import EngineOptions
 from fairrec.counts.ray_adapter import N_ATTEMPTS, RayExecutor
-from tests.counts.pieces import Noted, Piece, added, broken, pieces, refused, sensitive, squared
+from tests.counts.pieces import (
+    Noted,
+    Piece,
+    added,
+    broken,
+    pieces,
+    refused,
+    sensitive,
+    squared,
+)
+from tests.grouped_options import on_command_line
 
 pytestmark = pytest.mark.slow
 
@@ -57,7 +66,7 @@ def nodes() -> Iterator[Any]:
 
 @pytest.fixture(scope="module")
 def executor(nodes: Any) -> Iterator[RayExecutor]:
-    with open_executor(EngineOptions(engine="ray", address=nodes.address)) as joined:
+    with open_executor(Engine(engine="ray", address=nodes.address)) as joined:
         yield joined
 
 
@@ -175,7 +184,7 @@ def test_a_part_has_a_thread_as_it_has_a_cpu(executor):
 
 def test_an_error_of_ours_comes_out_as_itself_and_is_not_tried_again(executor, tmp_path):
     noted = Noted(tmp_path, refused)
-    with from_command_line(), pytest.raises(InputError, match="--min-support 5") as caught:
+    with pytest.raises(InputError, match="--min-support 5") as caught, on_command_line():
         [*executor.map(noted, pieces(5))]
     assert type(caught.value) is InputError
     assert noted.calls(Piece(3)) == 1
@@ -284,13 +293,13 @@ def run_python(code: str) -> subprocess.CompletedProcess[str]:
 
 
 def join(address: str) -> None:
-    with open_executor(EngineOptions(engine="ray", address=address)):
+    with open_executor(Engine(engine="ray", address=address)):
         pass
 
 
 def test_where_ray_is_not_installed_it_is_said_how_to(monkeypatch):
     monkeypatch.setitem(sys.modules, "ray", None)
-    with from_command_line(), pytest.raises(InputError, match=r"--engine ray.*'fairrec\[ray\]'"):
+    with pytest.raises(InputError, match=r"--engine ray.*'fairrec\[ray\]'"), on_command_line():
         join("auto")
 
 
@@ -322,7 +331,7 @@ with socket.socket() as listening:
     listening.listen()
     address = "127.0.0.1:%d" % listening.getsockname()[1]
     try:
-        executor.open_executor(options.EngineOptions(engine="ray", address=address))
+        executor.open_executor(options.Engine(engine="ray", address=address))
     except ValueError as error:
         print(error)
 """
@@ -338,20 +347,20 @@ def test_what_answers_and_is_no_ray_is_not_waited_for():
 STARTED = """
 import os
 from fairrec.counts.executor import open_executor
-from fairrec.counts.options import EngineOptions
+from fairrec.counts.options import Engine
 from tests.counts.pieces import pieces, squared
 
 os.environ.pop("RAY_ADDRESS", None)
-with open_executor(EngineOptions(engine="ray", workers=1)) as executor:
+with open_executor(Engine(engine="ray", workers=1)) as executor:
     import ray
     print([*executor.map(squared, pieces(3))], ray.cluster_resources()["CPU"])
     print(os.environ["RAY_USAGE_STATS_ENABLED"])
     # a program that has joined one keeps it
-    with open_executor(EngineOptions(engine="ray")) as same:
+    with open_executor(Engine(engine="ray")) as same:
         print([*same.map(squared, pieces(2))])
     print(ray.is_initialized())
     try:
-        with open_executor(EngineOptions(engine="ray", address="auto")):
+        with open_executor(Engine(engine="ray", address="auto")):
             pass
     except ValueError as error:
         print(error)
@@ -379,7 +388,7 @@ def test_a_start_that_fails_is_said_in_words(monkeypatch):
     monkeypatch.delenv("RAY_ADDRESS", raising=False)
     with (
         pytest.raises(InputError, match=r"could not be started here .*timed out during startup"),
-        open_executor(EngineOptions(engine="ray")),
+        open_executor(Engine(engine="ray")),
     ):
         pass
 
@@ -402,7 +411,8 @@ ENDED = """
 import os, signal, threading, time
 from types import SimpleNamespace
 from fairrec.counts.executor import open_executor
-from fairrec.counts.options import EngineOptions
+from fairrec.counts.options import Engine
+from tests.grouped_options import on_command_line
 
 def end(number, frame):
     raise KeyboardInterrupt
@@ -414,7 +424,7 @@ def slow(part):
 signal.signal(signal.SIGTERM, end)
 parts = [SimpleNamespace(name=name) for name in ("first", "second")]
 try:
-    with open_executor(EngineOptions(engine="ray", workers=1)) as working:
+    with open_executor(Engine(engine="ray", workers=1)) as working:
         for _ in working.map(slow, parts):
             threading.Timer(0.5, os.kill, [os.getpid(), signal.SIGTERM]).start()
 except KeyboardInterrupt:

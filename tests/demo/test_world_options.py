@@ -7,7 +7,7 @@ from fairrec.demo.world_options import WorldOptions, skewed
 
 
 def test_attributes_and_the_worse_served_group_may_be_text():
-    options = WorldOptions.of(attributes="gender:2,age:3", worse_served="gender=0,age=2")
+    options = WorldOptions(attributes="gender:2,age:3", worse_served="gender=0,age=2")
     assert options.attributes == {"gender": skewed(2, 0.5), "age": skewed(3, 0.5)}
     assert options.worse_served == {"gender": "0", "age": "2"}
 
@@ -33,4 +33,4 @@ def test_attributes_and_the_worse_served_group_may_be_text():
 )
 def test_impossible_worlds_are_refused(options, said):
     with pytest.raises(FairRecError, match=said):
-        WorldOptions.of(**options)
+        WorldOptions(**options)

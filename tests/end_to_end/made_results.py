@@ -20,7 +20,7 @@ def searched() -> AuditResult:
         by=["gender", "age"],
         metrics="mrr@5",
         statistics=fairrec.Statistics(permutations=49),
-        search=fairrec.SearchOptions("adaptive", budget_users="20%"),
+        search=fairrec.Search("adaptive", budget_users="20%"),
     )
 
 

@@ -10,8 +10,8 @@ import polars as pl
 import pytest
 
 from fairrec.auditing.count import CountPart, count_in_parts
+from fairrec.core.audit_options import Engine
 from fairrec.counts.executor import PartExecutor, open_executor
-from fairrec.counts.options import EngineOptions
 from fairrec.inputs.parts.partition import open_parts
 
 N_USERS, N_CANDIDATES = 40_000, 8
@@ -54,7 +54,7 @@ def counted(tables: dict[str, Path], executor: PartExecutor, folder: Path) -> pl
 
 @pytest.fixture(scope="module")
 def here(tables: dict[str, Path], tmp_path_factory: pytest.TempPathFactory) -> pl.DataFrame:
-    with open_executor(EngineOptions()) as executor:
+    with open_executor(Engine()) as executor:
         return counted(tables, executor, tmp_path_factory.mktemp("here"))
 
 
@@ -63,9 +63,9 @@ def other(request: pytest.FixtureRequest) -> Iterator[PartExecutor]:
     if request.param == "ray":
         pytest.importorskip("ray", reason="Ray is not installed: it is an extra")
     options = {
-        "again": EngineOptions(),
-        "two at once": EngineOptions(workers=2),
-        "ray": EngineOptions(engine="ray", workers=2),
+        "again": Engine(),
+        "two at once": Engine(workers=2),
+        "ray": Engine(engine="ray", workers=2),
     }
     with open_executor(options[request.param]) as executor:
         yield executor

@@ -171,7 +171,7 @@ def test_a_search_of_some_users_counts_those_without_a_list_as_0(served):
         by="group",
         metrics="recall@3",
         scorer=score,
-        search=fairrec.SearchOptions("adaptive", budget_users="60%"),
+        search=fairrec.Search("adaptive", budget_users="60%"),
         statistics=fairrec.Statistics(permutations=19),
     )
     assert 0 < result.summary.search.users_scored < 60

@@ -21,7 +21,7 @@ import fairrec
 from fairrec.core.errors import InputError, ScoringError, UnknownNameError
 from fairrec.report.audit_result import AuditResult
 from fairrec.report.view import build_view
-from fairrec.search.options import SearchOptions
+from fairrec.search.options import Search
 from fairrec.search.searcher import SEARCHERS
 from tests.builders import numbers_of, one_each, without_origin
 from tests.end_to_end.command_line import plain_environment, run_here
@@ -75,7 +75,7 @@ class Model:
         return [user for call in self.calls for user in call]
 
 
-def audit(search: SearchOptions | str | None = None, **more: Any) -> AuditResult:
+def audit(search: Search | str | None = None, **more: Any) -> AuditResult:
     settings = {
         "predictions": PREDICTIONS,
         "users": USERS,
@@ -120,7 +120,7 @@ def fully_scored(result: AuditResult, metric: str) -> dict[tuple[str, ...], floa
 
 @every_searcher
 def test_a_table_with_scores_and_a_scorer_give_the_same_result(name):
-    options = SearchOptions(name, budget_users="40%")
+    options = Search(name, budget_users="40%")
     model = Model()
     by_table = audit(options)
     by_model = audit(options, predictions=PREDICTIONS.drop("score"), scorer=model)
@@ -136,7 +136,7 @@ def test_a_table_with_scores_and_a_scorer_give_the_same_result(name):
 @every_searcher
 def test_with_everyone_scored_the_result_is_that_of_the_plain_audit(name):
     plain = audit(top=3)
-    result = audit(SearchOptions(name, reference=1), top=3)
+    result = audit(Search(name, reference=1), top=3)
     assert result.summary.search.users_scored == N_USERS
     assert result.metrics == plain.metrics
     assert result.summary.coverage == plain.summary.coverage
@@ -163,7 +163,7 @@ def test_a_scorer_without_a_search_scores_everyone():
 @every_searcher
 @pytest.mark.parametrize("budget", [90, "45%"])
 def test_the_summary_says_what_was_scored_and_found(name, budget):
-    result = audit(SearchOptions(name, budget_users=budget, reference=0.2))
+    result = audit(Search(name, budget_users=budget, reference=0.2))
     search = result.summary.search
     n_allowed = 90 if budget == 90 else 180
     n_scored = result.per_user["auc"].count()
@@ -215,7 +215,7 @@ def test_the_summary_says_what_was_scored_and_found(name, budget):
 
 @every_searcher
 def test_groups_are_whole_where_all_their_users_are_scored(name):
-    result = audit(SearchOptions(name, budget_users="45%"))
+    result = audit(Search(name, budget_users="45%"))
     n_whole = {True: 0, False: 0}
     for row in result.groups("auc").iter_rows(named=True):
         is_member = [pl.col(by) == row[by] for by in BY if row[by] is not None]
@@ -235,8 +235,8 @@ def test_groups_are_whole_where_all_their_users_are_scored(name):
 
 @pytest.mark.parametrize("name", ["adaptive", "random"])
 def test_what_is_said_of_all_users_rests_on_those_drawn_at_random(name):
-    at_random = audit(SearchOptions(name, budget_users=60, reference=1))
-    result = audit(SearchOptions(name, budget_users=200, reference=0.3))
+    at_random = audit(Search(name, budget_users=60, reference=1))
+    result = audit(Search(name, budget_users=200, reference=0.3))
     # the same 60 users come first with the same seed
     drawn = at_random.per_user.filter(pl.col("auc").is_not_null())
     mean = drawn["auc"].mean()
@@ -269,7 +269,7 @@ def history_table() -> pl.DataFrame:
 
 
 @pytest.mark.parametrize("top", [1, 50, *(pytest.param(n, marks=pytest.mark.slow) for n in (2, 5))])
-@pytest.mark.parametrize("search", [None, SearchOptions("random", budget_users="80%")])
+@pytest.mark.parametrize("search", [None, Search("random", budget_users="80%")])
 def test_top_names_so_many_groups_at_each_end_in_order(top, search):
     metrics = {"auc": -1, "urp_abs@5": 1, "urp@5": -1}
     result = audit(search, metrics=list(metrics), history=history_table(), top=top)
@@ -309,7 +309,7 @@ def test_where_all_groups_are_alike_none_is_at_an_end():
 
 @every_searcher
 def test_same_seed_same_result_on_any_number_of_threads(name):
-    options = SearchOptions(name, budget_users="30%")
+    options = Search(name, budget_users="30%")
     one, again = audit(options, seed=5), audit(options, seed=5, threads=2)
     assert answer_of(one) == answer_of(again)
     assert one.group_table.equals(again.group_table)
@@ -321,7 +321,7 @@ def test_same_seed_same_result_on_any_number_of_threads(name):
 def test_another_seed_draws_other_groups():
     found = set()
     for seed in range(6):
-        options = SearchOptions("random", budget_users="50%", reference=0.01)
+        options = Search("random", budget_users="50%", reference=0.01)
         whole = audit(options, seed=seed, permutations=0).groups("auc")
         whole = whole.filter(pl.col("is_fully_scored"), depth=2).select(BY).rows()
         found.add(frozenset(whole))
@@ -331,9 +331,9 @@ def test_another_seed_draws_other_groups():
 @every_searcher
 def test_a_scorer_that_fails_names_its_users_and_its_ledger_serves_the_next_run(name, tmp_path):
     without_scores = PREDICTIONS.drop("score")
-    options = SearchOptions(name, budget_users="80%", ledger=tmp_path / "ledger.db")
+    options = Search(name, budget_users="80%", ledger=tmp_path / "ledger.db")
     sound = Model()
-    unbroken = audit(SearchOptions(name, budget_users="80%"), scorer=sound)
+    unbroken = audit(Search(name, budget_users="80%"), scorer=sound)
     broken = Model(fails_at_call=1)
     assert len(sound.calls) > 1
     with pytest.raises(ScoringError, match="the service went away") as caught:
@@ -361,7 +361,7 @@ def test_a_scorer_that_fails_names_its_users_and_its_ledger_serves_the_next_run(
 
 
 def test_a_ledger_of_another_model_is_refused(tmp_path):
-    options = SearchOptions("random", budget_users=50, ledger=tmp_path / "ledger.db")
+    options = Search("random", budget_users=50, ledger=tmp_path / "ledger.db")
     audit(options, scorer=Model(), scorer_identity="model 1")
     other = Model()
     with pytest.raises(InputError, match="another model"):
@@ -374,7 +374,7 @@ def with_scores(scores: np.ndarray) -> pl.DataFrame:
 
 
 def test_a_ledger_is_of_one_table(tmp_path):
-    options = SearchOptions("random", budget_users=50, ledger=str(tmp_path / "ledger.db"))
+    options = Search("random", budget_users=50, ledger=str(tmp_path / "ledger.db"))
     audit(options)
     assert audit(options).summary.search.users_before == 50
     with pytest.raises(InputError, match="another model"):
@@ -382,7 +382,7 @@ def test_a_ledger_is_of_one_table(tmp_path):
 
 
 def test_a_ledger_of_a_function_needs_its_name(tmp_path):
-    options = SearchOptions("random", budget_users=50, ledger=tmp_path / "ledger.db")
+    options = Search("random", budget_users=50, ledger=tmp_path / "ledger.db")
     with pytest.raises(InputError, match="whose scores it holds"):
         audit(options, scorer=Model(), scorer_identity="")
 
@@ -391,7 +391,7 @@ def test_a_finding_that_rests_on_part_of_a_group_says_so():
     gender = PREDICTIONS.join(USERS, on="user_id", how="left", maintain_order="left")["gender"]
     is_worse = (gender == "F").to_numpy()[:, None]
     scores = PREDICTIONS["score"].to_numpy() - 5 * is_worse * PREDICTIONS["label"].to_numpy()
-    result = audit(SearchOptions("random", budget_users="60%"), predictions=with_scores(scores))
+    result = audit(Search("random", budget_users="60%"), predictions=with_scores(scores))
     part = [
         f for name in result.metrics for f in result.metric(name).findings if not f.is_fully_scored
     ]
@@ -406,7 +406,7 @@ def test_a_finding_that_rests_on_part_of_a_group_says_so():
 
 def test_no_bound_goes_beyond_the_range_of_its_metric():
     for budget in (20, 40, 80):
-        result = audit(SearchOptions("adaptive", budget_users=budget))
+        result = audit(Search("adaptive", budget_users=budget))
         for name, searched_metric in result.summary.search.metrics.items():
             gap = result.metrics[name].gap or 0.0
             assert 0 <= searched_metric.may_be_larger_by <= 1 - gap + 1e-12
@@ -419,7 +419,7 @@ def test_a_budget_in_seconds_ends_the_search():
         time.sleep(0.02)
         return model(users, items)
 
-    options = SearchOptions("adaptive", budget_seconds=0.2)
+    options = Search("adaptive", budget_seconds=0.2)
     started = time.monotonic()
     result = audit(options, scorer=slow)
     search = result.summary.search
@@ -434,7 +434,7 @@ def test_a_budget_in_seconds_ends_the_search():
 
 def test_progress_is_told_in_users():
     told = []
-    audit(SearchOptions("random", budget_users=120), progress=lambda *step: told.append(step))
+    audit(Search("random", budget_users=120), progress=lambda *step: told.append(step))
     steps = [(done, total) for stage, done, total in told if stage == "searching with random"]
     assert steps[0] == (0, 120)
     assert steps[-1] == (120, 120)
@@ -453,7 +453,7 @@ def test_a_metric_that_is_undefined_for_all_is_refused(name):
     labels = np.zeros((N_USERS, 20), dtype=np.int8)
     nobody = PREDICTIONS.with_columns(label=labels)
     with pytest.raises(InputError, match="'auc' is undefined for all of 40 users") as caught:
-        audit(SearchOptions(name, budget_users=40, reference=1), predictions=nobody)
+        audit(Search(name, budget_users=40, reference=1), predictions=nobody)
     assert "Leave it out" in str(caught.value)
 
 
@@ -463,9 +463,7 @@ def test_users_without_a_value_are_told_from_those_not_scored(name):
     labels[PREDICTIONS["user_id"] % 4 == 0] = 0
     quarter = PREDICTIONS.with_columns(label=labels)
     model = Model()
-    result = audit(
-        SearchOptions(name, budget_users=200), predictions=quarter, metrics="auc", scorer=model
-    )
+    result = audit(Search(name, budget_users=200), predictions=quarter, metrics="auc", scorer=model)
     n_undefined = sum(user % 4 == 0 for user in model.asked)
     found = result.metric("auc")
     assert 0 < n_undefined == found.n_undefined
@@ -478,7 +476,7 @@ def test_without_an_eligible_full_combination_there_is_a_result_all_the_same(nam
     rng = np.random.default_rng(0)
     more = {f"a{i}": rng.integers(0, 3, N_USERS) for i in range(3)}
     users = USERS.with_columns(**more)
-    options = SearchOptions(name, budget_users="40%", reference=0.5)
+    options = Search(name, budget_users="40%", reference=0.5)
     result = audit(options, users=users, by=[*BY, *more], depth=2, min_support=20)
     search = result.summary.search
     assert (search.n_fully_scored, search.n_not_fully_scored) == (0, 0)
@@ -494,7 +492,7 @@ def test_without_an_eligible_full_combination_there_is_a_result_all_the_same(nam
 
 
 def test_adaptive_without_a_budget_finds_the_gap_and_says_how_sure_it_is():
-    result = audit(SearchOptions("adaptive", hyper={"findings": 0}))
+    result = audit(Search("adaptive", hyper={"findings": 0}))
     exact = audit()
     search = result.summary.search
     assert search.ending == "finished"
@@ -540,7 +538,7 @@ def test_the_command_gives_the_result_of_the_library(tables: Path):
         *("--hyper", "steps=8", "--hyper", "findings=0.25", "--seed", "4", "--threads", "1"),
     )
     hyper = {"steps": 8, "findings": 0.25}
-    options = SearchOptions("adaptive", budget_users="60%", reference=0.3, hyper=hyper)
+    options = Search("adaptive", budget_users="60%", reference=0.3, hyper=hyper)
     result = audit(options, top=3, seed=4)
     printed = without_origin(printed)
     del printed["search"]["model_identity"]
@@ -740,7 +738,7 @@ def slow(users, items):
 
 t.audit(t.KILLED, predictions=t.PREDICTIONS.drop("score"), scorer=slow)
 """
-KILLED = SearchOptions("adaptive", budget_users="50%", ledger=Path("ledger.db"))
+KILLED = Search("adaptive", budget_users="50%", ledger=Path("ledger.db"))
 
 
 @pytest.mark.slow
@@ -772,7 +770,7 @@ def test_killed_at_any_moment_a_search_goes_on_to_the_same_result(tmp_path, monk
     result = audit(KILLED, predictions=PREDICTIONS.drop("score"), scorer=model)
     last = [[str(user) for user in call] for call in model.calls]
 
-    unbroken = audit(SearchOptions("adaptive", budget_users="50%"))
+    unbroken = audit(Search("adaptive", budget_users="50%"))
     assert answer_of(result, *COSTS) == answer_of(unbroken, *COSTS)
     assert result.per_user.equals(unbroken.per_user)
     assert result.group_table.equals(unbroken.group_table)

@@ -98,7 +98,7 @@ def test_tied_lists_are_counted_said_and_a_circumstance():
         "47% of the lists of plan=True have equal scores at the cut-off, of all others 6.4%, and "
         "mrr@10 depends on it."
     )
-    given = audit(by="plan", given="tied_at_cutoff", metrics="ndcg@10")
+    given = audit(by="plan", adjust_for="tied_at_cutoff", metrics="ndcg@10")
     assert given.summary.given.n_strata == 2
 
 

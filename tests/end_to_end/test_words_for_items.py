@@ -35,7 +35,7 @@ PROVIDERS = Unit("provider", "providers")
 AUDITS: dict[str, dict[str, Any]] = {
     "as usual": {},
     "with an amount": {"tolerance": "5%"},
-    "among alike": {"given": ("stock",)},
+    "among alike": {"adjust_for": ("stock",)},
     "of few": {"min_support": 250},
     "untested": {"permutations": 0},
     "constant": {"metrics": ("same",)},

@@ -80,7 +80,7 @@ def test_every_option_that_a_result_knows_is_kept(tmp_path):
         tables.users,
         "gender",
         metrics=["mrr@5"],
-        given="list_length",
+        adjust_for="list_length",
         depth=1,
         min_support=5,
         alpha=0.01,

@@ -26,7 +26,7 @@ def made(**options):
         ("depth = 2", {"depth": 1}, "depth is 1, not 2"),
         ("alpha = 0.05", {"alpha": 0.2}, r"alpha is 0\.2, not 0\.05"),
         ('tolerance = "mrr=0.1"', {"tolerance": 0.3}, r"tolerance is 0\.3, not mrr@5=0\.1"),
-        ('given = ["list_length"]', {}, "given is nothing, not list_length"),
+        ('adjust_for = ["list_length"]', {}, "adjust_for is nothing, not list_length"),
         ('relevant = "label>=1"', {}, "relevant is None, not label>=1"),
     ],
 )

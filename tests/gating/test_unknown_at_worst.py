@@ -128,7 +128,7 @@ def test_other_rules_have_no_worst_case(changes, message):
 
 
 def test_where_bounds_are_not_known_the_worst_case_is_refused():
-    given = audited(given="plan", by="gender")
+    given = audited(adjust_for="plan", by="gender")
     with pytest.raises(InputError, match="compared in given circumstances"):
         gate(given, unknown="worst")
 

@@ -14,7 +14,6 @@ from hypothesis import strategies as st
 from fairrec import Engine
 from fairrec.core.audit_options import AuditOptions
 from fairrec.core.errors import InputError
-from fairrec.core.options import from_command_line
 from fairrec.groups.cells import Cells, cells_of, combination_keys
 from fairrec.groups.cover import CUBE_CELLS, FEWEST_CUBE_CELLS, cover, padded_size, room_for
 from fairrec.groups.group import Group
@@ -31,6 +30,7 @@ from fairrec.groups.grouping import (
 )
 from fairrec.groups.lattice import ANY, build_lattice, members
 from fairrec.inputs.users import MISSING, Attribute
+from tests.grouped_options import on_command_line
 from tests.groups.small_grouping import grouping_of
 
 
@@ -331,7 +331,7 @@ def test_sampled_sets_tell_about_how_many_groups_there_are():
 
 def test_attributes_whose_combinations_cannot_fit_are_refused_before_they_are_laid_out():
     cells = some_cells(2_000, [3] * 60)
-    with from_command_line(), pytest.raises(InputError) as told:
+    with pytest.raises(InputError) as told, on_command_line():
         refuse_too_many(cells, 3, 10, n_metrics=1, asked=500_000_000)
     assert "groups of up to 3 of 60 attributes need about" in str(told.value)
     assert "Name fewer attributes in --by, combine fewer of them (--depth 2)" in str(told.value)

@@ -9,7 +9,7 @@ import polars as pl
 import pytest
 
 from fairrec.core.errors import InputError, UnknownNameError
-from fairrec.inputs.columns import ALIASES, COLUMNS, check_mapping, find_column, refuse_unused
+from fairrec.inputs.columns import ALIASES, check_mapping, find_column, refuse_unused
 from fairrec.inputs.table_options import TableOptions
 from fairrec.inputs.tables import Table
 from tests.builders import (
@@ -117,7 +117,7 @@ def test_a_mapping_to_a_column_that_no_table_has_is_an_error():
 
 
 def test_a_mapping_is_parsed_at_its_first_equals_sign():
-    assert COLUMNS.parse("user_id=a=b, items.categories=tags") == {
+    assert TableOptions(columns="user_id=a=b, items.categories=tags").columns == {
         "user_id": "a=b",
         "items.categories": "tags",
     }

@@ -9,9 +9,9 @@ import polars as pl
 import pytest
 
 from fairrec.core.errors import InputError
-from fairrec.core.options import from_command_line
 from fairrec.inputs.several import MOST_EACH, is_joined, one_value_each
 from tests.builders import audit, two_groups
+from tests.grouped_options import on_command_line
 
 LANGUAGES = ["en", "fr|en", "en", "fr"]
 LISTS = [["en"], ["fr", "en"], ["en"], ["fr"]]
@@ -229,5 +229,5 @@ def test_a_column_whose_name_looks_like_the_choice_is_taken_as_it_is():
 
 
 def test_the_choice_is_given_on_the_command_line_as_in_python():
-    with from_command_line(), pytest.raises(InputError, match=r"\(lang:first\)"):
+    with pytest.raises(InputError, match=r"\(lang:first\)"), on_command_line():
         made(LANGUAGES, None)

@@ -17,7 +17,7 @@ LISTS = pl.DataFrame({"user_id": ["u", "u", "v"], "item_id": [1, 9, 2], "rank": 
 def shown(predictions=LISTS, items=ITEMS, **others):
     frames = {"predictions": predictions, "items": items, **others}
     tables = {name: Table(frame, name) for name, frame in frames.items()}
-    given = TableOptions.of(items=items, side="items", by="kind", **others)
+    given = TableOptions(items=items, side="items", by="kind", **others)
     return read_shown(tables, given, read_catalogue(tables["items"], ["kind"]))
 
 
@@ -113,5 +113,5 @@ def shown_of_makers(**others):
     items = ITEMS.with_columns(maker=pl.Series(["m", None, "n"]))
     frames = {"predictions": LISTS, "items": items, **others}
     tables = {name: Table(frame, name) for name, frame in frames.items()}
-    given = TableOptions.of(items=items, side="items", by="kind", unit="maker", **others)
+    given = TableOptions(items=items, side="items", by="kind", unit="maker", **others)
     return read_shown(tables, given, read_catalogue(tables["items"], ["kind"], "maker"))

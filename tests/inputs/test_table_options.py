@@ -23,7 +23,7 @@ def test_tables_are_paths_or_tables_and_lists_may_be_text():
     assert options.users == Path("u.csv")
     assert options.items is table
     assert options.by == ("gender", "age:10")
-    assert options.columns == TableOptions.of(columns="label=y").columns == {"label": "y"}
+    assert options.columns == TableOptions(columns="label=y").columns == {"label": "y"}
     assert options.metrics is None
 
 
@@ -45,20 +45,20 @@ GIVEN_WRONG = [
 @pytest.mark.parametrize(("name", "given", "says"), GIVEN_WRONG)
 def test_what_names_nothing_is_refused_in_words(name, given, says):
     with pytest.raises(InputError) as caught:
-        TableOptions.of(**{name: given})
+        TableOptions(**{name: given})
     assert str(caught.value) == f"invalid {name}: expected {says}"
 
 
 @pytest.mark.parametrize("metrics", ["", " , ", [], ()])
 def test_a_list_of_metrics_without_any_is_refused(metrics):
     with pytest.raises(InputError, match=r"^No metric is named\. Example: metrics=\['auc'"):
-        TableOptions.of(metrics=metrics)
+        TableOptions(metrics=metrics)
     with pytest.raises(InputError, match=r"^No metric is named\. Example: metrics=\['churn'\]$"):
-        TableOptions.of(metrics=metrics, values="churn.csv")
+        TableOptions(metrics=metrics, values="churn.csv")
 
 
 def test_an_array_of_names_is_a_list_of_names():
-    options = TableOptions.of(metrics=np.array(["auc", "mrr"]), by=pl.Series(["gender"]))
+    options = TableOptions(metrics=np.array(["auc", "mrr"]), by=pl.Series(["gender"]))
     assert options.metrics == ("auc", "mrr")
     assert options.by == ("gender",)
 

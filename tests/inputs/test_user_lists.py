@@ -22,7 +22,7 @@ OPTIONS: dict[str, Any] = {"users": USERS, "test": SERVED.test(), "by": "group"}
 
 
 def read(form: Form = "score", **options: Any) -> AuditInputs:
-    given = TableOptions.of(**{**OPTIONS, **options})
+    given = TableOptions(**{**OPTIONS, **options})
     return read_tables(open_tables(SERVED.recommendations(form), given), given, needs={"labels"})
 
 
@@ -54,7 +54,7 @@ def test_an_empty_list_is_none():
         schema_overrides={"item_id": pl.List(pl.Int64)},
     )
     for missing_lists, audited, absent in (("zero", "abcd", []), ("drop", "ad", [1, 2])):
-        given = TableOptions.of(**OPTIONS, missing_lists=missing_lists)
+        given = TableOptions(**OPTIONS, missing_lists=missing_lists)
         inputs = read_tables(open_tables(lists, given), given, needs={"labels"})
         assert inputs.user_ids.to_list() == [*audited]
         assert inputs.absent.tolist() == absent
@@ -92,7 +92,7 @@ def test_users_of_whom_nothing_is_known_are_kept_apart():
 def test_whoever_has_a_held_out_row_is_expected_relevant_or_not():
     test = pl.DataFrame({"user_id": [*"abc"], "item_id": [1, 2, 3], "rating": [5, 1, 1]})
     lists = pl.DataFrame({"user_id": [*"ab"], "item_id": [1, 2], "rank": [1, 1]})
-    given = TableOptions.of(test=test, users=USERS, by="group", relevant="rating>=4")
+    given = TableOptions(test=test, users=USERS, by="group", relevant="rating>=4")
     inputs = read_tables(open_tables(lists, given), given, needs={"labels"})
     assert inputs.user_ids.to_list() == [*"abc"]
     assert inputs.is_expected.tolist() == [True, True, True]
@@ -126,7 +126,7 @@ def test_labels_beside_recommendations_are_not_looked_at_and_it_is_said():
 
 def test_labels_alone_leave_whoever_has_no_list_out():
     lists = SERVED.recommendations().with_columns(label=1)
-    given = TableOptions.of(users=USERS, by="group")
+    given = TableOptions(users=USERS, by="group")
     inputs = read_tables(open_tables(lists, given), given, needs={"labels"})
     assert inputs.absent.tolist() == [2, 4]
     assert inputs.candidates.held_out is None
@@ -148,9 +148,9 @@ def test_what_does_not_go_together_is_refused(options, says):
 
 @pytest.mark.parametrize("table", ["test", "items", "history"])
 def test_values_stand_for_themselves(table):
-    given = TableOptions.of(values=USERS, by="group", **{table: USERS})
+    given = TableOptions(values=USERS, by="group", **{table: USERS})
     with pytest.raises(InputError, match=f"values stands for itself: leave out the {table} table"):
         open_tables(None, given)
-    given = TableOptions.of(values=USERS, by="group", relevant="x>1")
+    given = TableOptions(values=USERS, by="group", relevant="x>1")
     with pytest.raises(InputError, match="relevant is about held-out items or candidates, and va"):
         open_tables(None, given)

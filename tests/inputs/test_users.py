@@ -371,7 +371,7 @@ def test_the_user_id_is_no_attribute(by: str):
         with pytest.raises(InputError, match=f"'{by}' is the user id itself"):
             audit(predictions, users.rename({"user_id": by}), f"{by}:{how}")
         with pytest.raises(InputError, match=f"'{by}' is the user id itself"):
-            audit(predictions, users.rename({"user_id": by}), "group", given=f"{by}:{how}")
+            audit(predictions, users.rename({"user_id": by}), "group", adjust_for=f"{by}:{how}")
 
 
 @pytest.mark.parametrize(

@@ -82,7 +82,7 @@ def _read(world: ItemWorld, metrics: str, by: str, history: bool, unit: str) -> 
     lists = tables.pop("predictions")
     return read_items(
         lists,
-        TableOptions.of(**tables, gain="rating", side="items", by=by, unit=unit, metrics=metrics),
+        TableOptions(**tables, gain="rating", side="items", by=by, unit=unit, metrics=metrics),
     )
 
 

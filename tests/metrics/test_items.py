@@ -76,7 +76,7 @@ def test_of_scored_candidates_an_item_could_be_in_the_lists_whose_candidate_it_i
         }
     )
     items = pl.DataFrame({"item_id": [7, 8, 9, 6], "kind": ["a", "a", "b", "b"]})
-    given = TableOptions.of(
+    given = TableOptions(
         items=items, side="items", by="kind", metrics="exposure@1,exposure_to_relevance@2"
     )
     read = read_items(predictions, given)
@@ -164,7 +164,7 @@ def test_an_item_goes_with_the_only_block_that_has_it():
     rows = {"user_id": [0, 0, 0, 1, 1, 1, 2], "item_id": [0, 1, 9, 1, 0, 2, 9]}
     scores = {"score": [3.0, 2, 1, 3, 2, 1, 1], "label": [1, 0, 0, 1, 0, 0, 1]}
     items = pl.DataFrame({"item_id": range(3), "kind": ["a", "b", "a"]})
-    given = TableOptions.of(items=items, side="items", by="kind", metrics="recommended@1")
+    given = TableOptions(items=items, side="items", by="kind", metrics="recommended@1")
     read = read_items(pl.DataFrame({**rows, **scores}), given)
     found = read.shares[0].in_blocks(
         read.shown.catalogue, np.arange(3), 3, np.arange(3), n_blocks=3
@@ -181,7 +181,7 @@ def test_an_item_goes_with_the_only_block_that_has_it():
 def read(drop=(), **given):
     tables = {name: one for name, one in random_world(1).tables().items() if name not in drop}
     lists = tables.pop("predictions", None)
-    return read_items(lists, TableOptions.of(**{**tables, "side": "items", "by": "kind", **given}))
+    return read_items(lists, TableOptions(**{**tables, "side": "items", "by": "kind", **given}))
 
 
 def test_the_metrics_by_default_are_those_that_the_tables_allow():
@@ -205,7 +205,7 @@ def test_items_stand_where_users_do():
         ({"metrics": "exposure_to_relevance"}, ("test",), "needs to know what users wanted"),
         ({"users": pl.DataFrame({"user_id": [1]})}, (), "Leave out users"),
         ({"values": pl.DataFrame({"user_id": [1]})}, (), "values are numbers of users"),
-        ({"given": "list_length"}, (), "given is about circumstances of users"),
+        ({"adjust_for": "list_length"}, (), "adjust_for is about covariates of users"),
         ({"missing_lists": "drop"}, (), "missing_lists='drop' is about users"),
         ({"against_lists": pl.DataFrame({"user_id": [1]})}, (), "compares two lists of one user"),
         ({}, ("items",), "Give them: items"),
@@ -230,7 +230,7 @@ def test_a_metric_of_items_is_refused_where_users_are_compared():
 
 def test_units_without_items_are_refused():
     with pytest.raises(FairRecError, match="is a column of the items"):
-        TableOptions.of(unit="provider_id")
+        TableOptions(unit="provider_id")
 
 
 # items 0, 1, 2 are of kind a, a and b, and nothing is known of item 3; they cost 10, 11, 12

@@ -353,7 +353,7 @@ def read_circumstances(given="", **changes):
         "history": TABLES_CIRCUMSTANCES.history,
         "by": "gender",
         "metrics": "ndcg@5",
-        "given": given,
+        "adjust_for": given,
         **changes,
     }
     return read_inputs(**tables)[0]
@@ -405,7 +405,7 @@ def test_many_numbers_are_compared_in_fifths_and_that_is_said(tmp_path):
     assert age.binning == "5 quantiles"
     (note,) = [note for note in age.warnings if "fifths" in note]
     assert "different numbers" in note and "age:10" in note
-    assert "for each number by itself: given=['age:1']" in note
+    assert "for each number by itself: adjust_for=['age:1']" in note
     (by_itself,) = read_circumstances("age:1").circumstances
     assert len(by_itself.values) > 10
     many = TABLES_CIRCUMSTANCES.users.with_columns(income=pl.col("user_id") + 0.5)
@@ -469,14 +469,14 @@ def test_what_is_audited_is_no_circumstance_of_itself():
     values = TABLES_CIRCUMSTANCES.users.select("user_id", "gender", seen=pl.col("user_id") * 1.0)
     for given in ("seen", "seen:q2"):
         with pytest.raises(InputError, match=r"^'seen' is audited and in given: users who are"):
-            read_inputs(values=values, by="gender", metrics="seen", given=given)
+            read_inputs(values=values, by="gender", metrics="seen", adjust_for=given)
 
 
 def test_values_that_are_given_are_no_metric():
     values = TABLES_CIRCUMSTANCES.users.select(
         "user_id", "gender", "age", seen=pl.col("user_id") * 1.0
     )
-    inputs, wanted = read_inputs(values=values, by="gender", given="age:q2")
+    inputs, wanted = read_inputs(values=values, by="gender", adjust_for="age:q2")
     assert [metric.name for metric in wanted] == ["seen"]
     assert [one.name for one in inputs.circumstances] == ["age"]
 

@@ -19,7 +19,6 @@ import pytest
 import fairrec
 from fairrec.core.errors import FairRecError, InputError, MetricError, UnknownNameError
 from fairrec.core.files import file_sum
-from fairrec.core.options import from_command_line
 from fairrec.core.tolerance import Tolerance
 from fairrec.metrics import METRICS, metric, parse_metric
 from fairrec.metrics.direction import badness, harm
@@ -29,7 +28,7 @@ from fairrec.metrics.parsing import side_of
 from fairrec.metrics.registry import Need
 from fairrec.metrics.tolerance import parse_tolerance, refuse_unfit_to
 from fairrec.metrics.value_columns import metric_of_column
-from tests.grouped_options import group_options
+from tests.grouped_options import group_options, on_command_line
 from tests.metrics.metric_lists import per_user, ranked_lists, user
 
 ROOT = Path(__file__).parents[2]
@@ -472,7 +471,7 @@ WATCH = metric_of_column("watch", {}, "the values")
 
 
 def checked(given) -> str:
-    return str(parse_tolerance(Tolerance.parsed(given), WANTED))
+    return str(parse_tolerance(Tolerance.parse(given), WANTED))
 
 
 def measured(values: list[float], is_complete: bool = True) -> Measured:
@@ -494,7 +493,7 @@ def test_metrics_of_items_are_named_in_the_same_way():
         parse_metric("exposure@5", "items"),
         parse_metric("recommended@3", "items"),
     ]
-    found = parse_tolerance(Tolerance.parsed("exposure=0.01,Recommended@3=0.02"), wanted)
+    found = parse_tolerance(Tolerance.parse("exposure=0.01,Recommended@3=0.02"), wanted)
     assert str(found) == "exposure@5=0.01,recommended@3=0.02"
 
 
@@ -534,7 +533,7 @@ def test_nobody_is_asked_whether_more_than_everything_was_meant():
 )
 def test_what_the_values_make_no_harm_is_refused(given, values, says):
     with pytest.raises(InputError, match=says):
-        refuse_unfit_to(Tolerance.parsed(given), measured(values))
+        refuse_unfit_to(Tolerance.parse(given), measured(values))
 
 
 @pytest.mark.parametrize(
@@ -542,13 +541,13 @@ def test_what_the_values_make_no_harm_is_refused(given, values, says):
     [("5%", [0, 4]), (5, [-3, 4]), (0.5, [0, 0.8]), (5, [7, 7]), ("ctr=5", [0, 1])],
 )
 def test_a_harm_that_values_can_have_stays(given, values):
-    refuse_unfit_to(Tolerance.parsed(given), measured(values))
+    refuse_unfit_to(Tolerance.parse(given), measured(values))
 
 
 def test_some_users_do_not_say_how_far_all_are_apart():
-    refuse_unfit_to(Tolerance.parsed(5), measured([np.nan, 0, 0.8], is_complete=False))
+    refuse_unfit_to(Tolerance.parse(5), measured([np.nan, 0, 0.8], is_complete=False))
     with pytest.raises(InputError, match="values below 0"):
-        refuse_unfit_to(Tolerance.parsed("5%"), measured([np.nan, -1, 0.8], is_complete=False))
+        refuse_unfit_to(Tolerance.parse("5%"), measured([np.nan, -1, 0.8], is_complete=False))
 
 
 def test_audits_and_plans_refuse_it_alike(tmp_path):
@@ -566,7 +565,7 @@ def test_audits_and_plans_refuse_it_alike(tmp_path):
             fairrec.plan(**group_options(users=users, pilot=pilot, tolerance=tolerance, **about))
     with pytest.raises(InputError, match="values below 0"):
         fairrec.plan(**group_options(users=users, mean=-0.2, sd=1, tolerance="5%", **about))
-    with from_command_line(), pytest.raises(InputError, match=r"^--tolerance 5: ndcg@10 runs"):
+    with pytest.raises(InputError, match=r"^--tolerance 5: ndcg@10 runs"), on_command_line():
         fairrec.plan(users=users, by="gender", metrics="ndcg@10", tolerance=5)
     frozen = fairrec.plan(users=users, by="gender", metrics="ndcg@10", tolerance="NDCG@10=0.1")
     assert str(frozen.options["tolerance"]) == "ndcg@10=0.1"

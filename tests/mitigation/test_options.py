@@ -14,7 +14,7 @@ def test_the_metric_may_be_in_any_case_and_names_its_re_ranker():
 
 
 def test_numbers_may_be_text():
-    options = MitigationOptions.of(metric="ndcg", strength="0.5", max_loss="0.1")
+    options = MitigationOptions(metric="ndcg", strength="0.5", max_loss="0.1")
     assert (options.strength, options.max_loss) == (0.5, 0.1)
     assert MitigationOptions("ndcg", groups=Path("worst.csv")).groups == Path("worst.csv")
 
@@ -33,4 +33,4 @@ def test_numbers_may_be_text():
 )
 def test_what_cannot_be_is_refused(options, says):
     with pytest.raises(FairRecError, match=says):
-        MitigationOptions.of(**{"metric": "ndcg@5", **options})
+        MitigationOptions(**{"metric": "ndcg@5", **options})

@@ -101,7 +101,7 @@ def searched(folder: Path) -> fairrec.AuditResult:
             by="gender,age",
             metrics="auc,mrr@5",
             scorer=fairrec.Endpoint(address, protocol="json", concurrency=1),
-            search=fairrec.SearchOptions("adaptive", budget_users="40%", scorer_identity="pinned"),
+            search=fairrec.Search("adaptive", budget_users="40%", scorer_identity="pinned"),
             statistics=fairrec.Statistics(permutations=PERMUTATIONS),
             min_support=5,
         )

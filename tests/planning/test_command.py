@@ -232,8 +232,8 @@ def test_a_plan_of_values_runs_on_them(here: Path):
             (*AUDIT[:3], "users.parquet"),
             "users.parquet: is no text, so it is no settings file and no plan.",
         ),
-        ((*PLAN, "--given", "history_length"), "Give them: --history FILE"),
-        ((*PLAN, "--given", "lenght"), "--given: No circumstance 'lenght'."),
+        ((*PLAN, "--adjust-for", "history_length"), "Give them: --history FILE"),
+        ((*PLAN, "--adjust-for", "lenght"), "--adjust-for: No circumstance 'lenght'."),
     ],
 )
 def test_what_cannot_be_done_is_told(here: Path, arguments: tuple[str, ...], says: str):

@@ -39,7 +39,7 @@ def quantile(probability: float) -> float:
 def grouping(by: str, **options):
     users = read_users(Table(USERS, "users"), by.split(","))
     everyone = users.attributes(np.arange(len(USERS)))
-    return grouping_of(everyone, AuditOptions.of(**options))
+    return grouping_of(everyone, AuditOptions(**options))
 
 
 def test_a_group_of_half_is_found_at_the_harm_that_can_be_reckoned_by_hand():
@@ -111,7 +111,7 @@ def test_larger_groups_and_fewer_tests_need_a_smaller_difference():
 def needed(by: str, spread: Spread | None = None, **options):
     of_metric = {"ndcg@5": spread or Spread(sd=0.35, mean=0.3)}
     chosen = {"depth": 1, "min_support": 10, "tolerance": 0.05, **options}
-    return Outlook([NDCG], grouping(by, **chosen), AuditOptions.of(**chosen), of_metric).needed
+    return Outlook([NDCG], grouping(by, **chosen), AuditOptions(**chosen), of_metric).needed
 
 
 def test_the_users_needed_can_be_reckoned_by_hand():
@@ -152,14 +152,14 @@ def test_what_matters_is_compared_where_it_is_known_in_units_of_the_metric():
     assert needed("gender", tolerance=None) == ()
     assert needed("gender", tolerance="5%", spread=Spread(sd=0.35)) == ()
     assert {row.tolerance for row in needed("gender", tolerance="5%")} == {0.015}
-    chosen = AuditOptions(tolerance=AuditOptions.of(tolerance="0.05").tolerance)
+    chosen = AuditOptions(tolerance=AuditOptions(tolerance="0.05").tolerance)
     assert Outlook([NDCG], grouping("gender"), chosen, {}).needed == ()
 
 
 def test_of_many_groups_the_largest_and_the_smallest_are_told():
     users = pl.DataFrame({"user_id": range(1000), "town": [at % 45 for at in range(1000)]})
     attributes = read_users(Table(users, "users"), ["town"]).attributes(np.arange(1000))
-    chosen = AuditOptions.of(tolerance=0.05)
+    chosen = AuditOptions(tolerance=0.05)
     told = Outlook([NDCG], grouping_of(attributes, chosen), chosen, {"ndcg@5": Spread(sd=0.3)})
     sizes = [row.users for row in told.needed]
     assert len(sizes) == MOST_GROUPS

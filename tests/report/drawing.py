@@ -37,6 +37,6 @@ def page_view() -> PageView:
         metrics=["auc", "mrr@5"],
         statistics=fairrec.Statistics(permutations=49),
         min_support=10,
-        search=fairrec.SearchOptions("adaptive", budget_users="50%"),
+        search=fairrec.Search("adaptive", budget_users="50%"),
     )
     return build_page_view(result.summary, result.group_table)

@@ -84,7 +84,7 @@ def test_a_circumstance_that_makes_a_part_is_told_with_what_to_do():
     assert line == (
         "Users of gender=F have 50 rows in their lists on average, all others 10, and m0, m1 "
         "depend on it. Judged by all others, this accounts for about −0.150 of −0.200 in m0, "
-        "−0.100 of −0.400 in m1. given=['list_length'] compares users who are alike in it."
+        "−0.100 of −0.400 in m1. adjust_for=['list_length'] compares users who are alike in it."
     )
 
 

@@ -27,7 +27,7 @@ from fairrec.report.metric_words import (
 )
 from fairrec.result.metric_schema import Chance
 from fairrec.result.schema import AuditSummary
-from fairrec.search.options import SearchOptions
+from fairrec.search.options import Search
 from fairrec.statistics.bootstrap import N_DRAWS
 from fairrec.statistics.verdict import CertifiedSize
 from tests.report.planted import given_result, planted, planted_result
@@ -172,13 +172,13 @@ def test_metrics_of_which_nothing_is_ruled_out_or_that_are_too_many_are_said():
 
 
 def test_after_a_search_sizes_are_of_scored_users():
-    result = planted_result(search=SearchOptions("adaptive", budget_users="30%"))
+    result = planted_result(search=Search("adaptive", budget_users="30%"))
     assert "scored users or more" in summarize_ruled_out(result.summary)
     assert "scored users)" in describe_ruled_out(result.metrics["auc"], result.summary)
 
 
 def test_after_a_search_a_mean_says_from_whom_it_is_estimated():
-    result = planted_result(search=SearchOptions("adaptive", budget_users="30%"))
+    result = planted_result(search=Search("adaptive", budget_users="30%"))
     auc = result.metrics["auc"]
     assert is_sampled(result.summary)
     assert scored(result.summary).count(1) == "1 scored user"

@@ -11,7 +11,7 @@ import fairrec
 from fairrec.report.overview import overview
 from fairrec.report.view import build_view
 from fairrec.report.words import number, signed
-from fairrec.search.options import SearchOptions
+from fairrec.search.options import Search
 from tests.counts.small_counts import tables
 from tests.grouped_options import group_options
 from tests.report.planted import audit_of, given_result, planted, planted_result
@@ -171,7 +171,7 @@ def test_more_findings_than_are_listed_are_not_said_to_be_all(monkeypatch):
 
 
 def test_a_search_of_a_table_with_every_score_is_told_how_to_get_the_exact_answer():
-    result = planted_result(search=SearchOptions("adaptive", budget_users="30%"))
+    result = planted_result(search=Search("adaptive", budget_users="30%"))
     exact = "the table has every score: leave out search and its budget for the exact answer"
     found = answer_of(result)
     assert found.next_steps[0] == exact
@@ -182,7 +182,7 @@ def test_a_search_of_a_table_with_every_score_is_told_how_to_get_the_exact_answe
     asked = result.summary.model_copy(update={"search": search})
     assert exact not in overview(asked, build_view(asked).verdicts).next_steps
     # nothing is left to be scored
-    everyone = planted_result(search=SearchOptions("exact"))
+    everyone = planted_result(search=Search("exact"))
     assert exact not in answer_of(everyone).next_steps
 
 

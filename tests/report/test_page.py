@@ -107,7 +107,7 @@ def test_the_head_names_audit_model_and_date(model, says):
 
 
 def test_a_search_shows_how_the_gap_grew():
-    result = planted_result(search=fairrec.SearchOptions("adaptive", budget_users="30%"))
+    result = planted_result(search=fairrec.Search("adaptive", budget_users="30%"))
     view = view_of(result)
     history = view.histories[0]
     assert [step.users for step in history.steps] == sorted(step.users for step in history.steps)

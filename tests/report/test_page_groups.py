@@ -16,7 +16,7 @@ from fairrec.report.page.groups import chance_band, others_of_fully_scored, tick
 from fairrec.report.page.html import lay_out
 from fairrec.report.page.view import PageLimits
 from fairrec.report.words import numbers, signed, with_sign
-from fairrec.search.options import SearchOptions
+from fairrec.search.options import Search
 from tests.builders import two_groups
 from tests.report.items_audits import items_result
 from tests.report.planted import planted, planted_result, view_of
@@ -175,7 +175,7 @@ def test_a_group_is_counted_in_the_hexagon_with_the_nearest_centre():
 
 @cache
 def searched() -> AuditResult:
-    return planted_result(search=SearchOptions("adaptive", budget_users="30%"))
+    return planted_result(search=Search("adaptive", budget_users="30%"))
 
 
 def test_the_band_is_the_critical_score_times_the_error_of_a_difference():

@@ -18,7 +18,7 @@ from pydantic import ValidationError
 import fairrec
 from fairrec.auditing.options import NOT_PLANNED
 from fairrec.core.audit_options import AuditOptions
-from fairrec.core.options import declared
+from fairrec.core.options import list_options
 from fairrec.report.audit_result import AuditVerdict
 from fairrec.result.folder import load_groups, load_saved, load_summary
 from fairrec.result.parts import Part
@@ -67,7 +67,7 @@ def test_no_part_of_a_result_can_be_changed_or_added_to():
 def test_every_option_that_changes_what_is_found_is_told():
     """What is not planned changes no number, and `top` is how many groups are named."""
     told = {*result_options(RESULT.summary)} - {"relevant", "gain", "missing_lists", "side", "unit"}
-    assert told == {*declared(AuditOptions)} - {
+    assert told == {*list_options(AuditOptions)} - {
         *NOT_PLANNED,
         "top",
     }

@@ -9,7 +9,7 @@ from pytest import approx
 
 import fairrec
 from fairrec.core.errors import InputError
-from fairrec.search.options import SearchOptions
+from fairrec.search.options import Search
 from tests.grouped_options import group_options
 
 N_USERS = 1200
@@ -48,7 +48,7 @@ def audited(**options):
     )
 
 
-RAW, GIVEN = audited(), audited(given="activity")
+RAW, GIVEN = audited(), audited(adjust_for="activity")
 
 
 def test_what_was_given_is_named_with_its_strata():
@@ -81,9 +81,32 @@ def test_a_direct_difference_stays_with_both_numbers():
     assert 0.98 < men.kept_share <= 1.0
 
 
-@pytest.mark.parametrize(
-    "how", [SearchOptions("adaptive"), SearchOptions("exact", budget_users="50%")]
-)
+def test_the_table_of_groups_has_both_differences():
+    joined = GIVEN.groups("served").join(
+        RAW.groups("served"), on=["age", "gender"], nulls_equal=True, suffix="_raw"
+    )
+    assert joined.height == RAW.groups("served").height
+    assert joined["raw_difference"].to_list() == approx(joined["difference_raw"].to_list())
+    assert joined["value"].to_list() == approx(joined["value_raw"].to_list())
+    assert joined["kept_share"].is_between(0.6, 1.0).all()
+
+
+def test_a_circumstance_that_is_the_same_for_everyone_changes_nothing():
+    alike = USERS.with_columns(town=pl.lit("X"))
+    same = fairrec.audit(
+        values=VALUES,
+        users=alike,
+        by="age,gender",
+        adjust_for="town",
+        tables=fairrec.Tables(better="served=higher"),
+        statistics=fairrec.Statistics(permutations=199),
+    )
+    assert same.groups("served").equals(RAW.groups("served"))
+    assert same.summary.given.n_strata == 1
+    assert same.summary.given.no_longer == ()
+
+
+@pytest.mark.parametrize("how", [Search("adaptive"), Search("exact", budget_users="50%")])
 def test_a_search_of_some_users_is_refused(how):
     predictions = pl.DataFrame(
         {
@@ -94,7 +117,7 @@ def test_a_search_of_some_users_is_refused(how):
         }
     )
     users = pl.DataFrame({"user_id": [1, 2], "gender": ["F", "M"]})
-    options = {"users": users, "by": "gender", "given": "list_length", "metrics": "mrr@5"}
+    options = {"users": users, "by": "gender", "adjust_for": "list_length", "metrics": "mrr@5"}
     with pytest.raises(InputError, match="everyone has to be scored"):
         fairrec.audit(predictions, **group_options(search=how, **options))
     scored = fairrec.audit(predictions, **group_options(search="exact", min_support=1, **options))
@@ -152,7 +175,7 @@ def test_lists_that_nobody_else_has_are_told_by_their_chance_level():
     assert (one.mean, one.mean_of_others, one.explains) == (50, 10, None)
     assert one.at_random == (approx(5 / 50, abs=0.1), approx(5 / 10, abs=0.1))
     given = fairrec.audit(predictions, **group_options(adjust_for="list_length", **options)).summary
-    (gone,) = given.given.no_longer
+    (gone,) = given.adjust_for.no_longer
     assert (gone.difference, gone.kept_share) == (None, 0.0)
-    assert given.given.n_not_comparable == {"hit@5": 2}
+    assert given.adjust_for.n_not_comparable == {"hit@5": 2}
     assert given.outcome == "inconclusive"

@@ -18,6 +18,7 @@ from fairrec.report.text import to_markdown
 from fairrec.report.view import build_view
 from fairrec.result.folder import (
     AUDIT,
+    MITIGATION,
     load_audit_run,
     load_groups,
     load_saved,
@@ -27,6 +28,7 @@ from fairrec.result.folder import (
 from fairrec.result.parts import ID
 from tests.builders import audit, make_tables, two_groups
 from tests.end_to_end.command_line import files_in
+from tests.grouped_options import on_command_line
 from tests.mitigation.planted import mitigate, planted
 
 RESULT = audit(*two_groups(), by="group")
@@ -99,6 +101,16 @@ def test_what_was_read_is_known_by_any_name(tmp_path: Path, way: str):
     with pytest.raises(OutputError, match=r"groups\.parquet there is read"):
         names_to_replace(AUDIT, tmp_path / "out", force=True, inputs=[read])
     names_to_replace(AUDIT, tmp_path / "other", force=True, inputs=[read])
+
+
+def test_the_command_line_is_told_its_own_spelling(tmp_path: Path):
+    (tmp_path / "reranker.json").write_text("{}")
+    names_to_replace(AUDIT, tmp_path, force=False)
+    with pytest.raises(OutputError, match="or insist: --force"), on_command_line():
+        names_to_replace(MITIGATION, tmp_path, force=False)
+    with pytest.raises(OutputError, match=r"reranker\.json there is of no result"):
+        names_to_replace(MITIGATION, tmp_path, force=False)
+    assert names_to_replace(MITIGATION, tmp_path, force=True)[-1] == "result.json"
 
 
 def test_an_audit_replaces_a_comparison_only_as_a_whole_and_if_insisted_on(tmp_path: Path):

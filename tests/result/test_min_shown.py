@@ -142,7 +142,7 @@ def audited(way: str) -> AuditResult:
         )
     if way == "search":
         tables = make_tables(n_users=120)
-        search = fairrec.SearchOptions("adaptive", budget_users=100, reference=0.8)
+        search = fairrec.Search("adaptive", budget_users=100, reference=0.8)
         return audit(
             tables.predictions,
             tables.users,

@@ -11,7 +11,7 @@ import polars as pl
 import pytest
 
 import fairrec
-from fairrec import Engine, SearchOptions
+from fairrec import Engine, Search
 from fairrec.core.audit_options import AuditOptions
 from fairrec.groups.grouping import Grouping
 from fairrec.inputs.tables import Table
@@ -209,7 +209,7 @@ def test_the_history_has_the_points_at_which_the_gap_grew_and_the_last_one():
 
 def test_options_and_costs_are_told_as_they_were():
     tables = make_tables()
-    options = SearchOptions("testsgd", budget_users=30, reference=0.2, hyper={"theta": 0.05})
+    options = Search("testsgd", budget_users=30, reference=0.2, hyper={"theta": 0.05})
     found = audit(tables.predictions, tables.users, "gender,member", search=options).summary.search
     assert (found.name, found.budget_users, found.budget_seconds) == ("testsgd", 30, None)
     assert found.hyper_parameters == {"theta": 0.05}

@@ -16,7 +16,7 @@ from fairrec.core.errors import FairRecError, ScoringError
 from fairrec.inputs.candidates import CandidateLists
 from fairrec.scoring.model import FunctionModel
 from fairrec.scoring.scorer import ModelScorer, TableScorer
-from fairrec.search.options import SearchOptions
+from fairrec.search.options import Search
 from tests.grouped_options import group_options
 from tests.scoring.small_candidates import candidates_of
 
@@ -137,5 +137,5 @@ def test_scores_of_a_table_are_hashed_for_a_ledger_alone(
     monkeypatch.setattr(TableScorer, "identity", lambda one: hashed.append(one) or folder_name(one))
     audit(search="exact")
     assert not hashed
-    audit(search=SearchOptions("exact", ledger=tmp_path / "ledger.db"))
+    audit(search=Search("exact", ledger=tmp_path / "ledger.db"))
     assert len(hashed) == 1

@@ -4,7 +4,7 @@ import pytest
 from pytest import approx
 
 from fairrec.core.errors import InputError
-from fairrec.search.options import BUDGET_USERS, Budget, SearchOptions, paper_seconds, users_allowed
+from fairrec.search.options import Budget, Search, paper_seconds, users_allowed
 
 
 @pytest.mark.parametrize(
@@ -30,7 +30,7 @@ from fairrec.search.options import BUDGET_USERS, Budget, SearchOptions, paper_se
     ],
 )
 def test_budget_is_a_number_of_users_or_a_share(given, users):
-    assert users_allowed(BUDGET_USERS.or_none().parse(given), 2_000) == users
+    assert users_allowed(Search(budget_users=given).budget_users, 2_000) == users
 
 
 @pytest.mark.parametrize("percent", range(1, 101))
@@ -50,7 +50,7 @@ def test_whole_shares_of_a_hundred_are_exact(percent):
 )  # fmt: skip
 def test_impossible_budget_is_refused_by_name(given):
     with pytest.raises(InputError) as caught:
-        SearchOptions("adaptive", budget_users=given)
+        Search("adaptive", budget_users=given)
     assert str(caught.value) == (
         "invalid budget_users: expected a number of users from 1, or a percentage above 0% and up "
         f"to 100%, got {given!r}"

@@ -6,17 +6,13 @@ import numpy as np
 import pytest
 
 from fairrec.core.errors import FairRecError
-from fairrec.search.options import SearchOptions
+from fairrec.search.options import Search
 from tests.search.search_worlds import space_of
 
 
 def test_options_may_be_text():
-    options = SearchOptions.of(
-        name="adaptive", budget_users="1,000", hyper="steps=3", reference="0.5"
-    )
-    assert options == SearchOptions(
-        "adaptive", budget_users=1000, hyper={"steps": 3}, reference=0.5
-    )
+    options = Search(name="adaptive", budget_users="1,000", hyper="steps=3", reference="0.5")
+    assert options == Search("adaptive", budget_users=1000, hyper={"steps": 3}, reference=0.5)
 
 
 REFUSED = {
@@ -61,7 +57,7 @@ REFUSED = {
 @pytest.mark.parametrize(("options", "says"), REFUSED.values(), ids=REFUSED)
 def test_impossible_options_of_a_search_are_refused(options, says):
     with pytest.raises(FairRecError) as caught:
-        SearchOptions(**{"name": "adaptive", **options})
+        Search(**{"name": "adaptive", **options})
     assert says in str(caught.value)
 
 
@@ -69,23 +65,23 @@ def test_the_sample_grows_where_groups_are_too_large_for_the_search():
     # four groups of 20 users, and six of 200
     codes = np.concatenate([np.repeat(np.arange(4), 20), np.repeat(np.arange(4, 10), 200)])
     space = space_of([codes], (10,), min_users=1)
-    found = {users: SearchOptions("adaptive", budget_users=users) for users in (500, 499, 49)}
+    found = {users: Search("adaptive", budget_users=users) for users in (500, 499, 49)}
     # a fifth of 500 leaves 400, with which two groups of 200 can be scored
     assert found[500].n_reference(space) == 100
     # of fewer it leaves too few for six of ten groups, and a fifth is still the larger part
     assert found[499].n_reference(space) == 100
     # of 49 it leaves too few for any
     assert found[49].n_reference(space) == 49
-    assert SearchOptions("adaptive", budget_users=49, reference=0.2).n_reference(space) == 10
+    assert Search("adaptive", budget_users=49, reference=0.2).n_reference(space) == 10
 
 
 def test_nine_of_ten_groups_out_of_reach_take_four_fifths():
     codes = np.concatenate([np.repeat(0, 20), np.repeat(np.arange(1, 10), 200)])
     space = space_of([codes], (10,), min_users=1)
-    assert SearchOptions("adaptive", budget_users=100).n_reference(space) == 80
+    assert Search("adaptive", budget_users=100).n_reference(space) == 80
 
 
 def test_a_sample_that_shows_large_groups_is_large_enough():
     space = space_of([np.repeat([0, 1], 50_000)], (2,), min_users=1)
-    assert SearchOptions("adaptive", budget_users=5_000).n_reference(space) == 2_000
-    assert SearchOptions("adaptive", budget_users=50_000).n_reference(space) == 10_000
+    assert Search("adaptive", budget_users=5_000).n_reference(space) == 2_000
+    assert Search("adaptive", budget_users=50_000).n_reference(space) == 10_000

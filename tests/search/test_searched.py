@@ -10,7 +10,7 @@ from pytest import approx
 
 from fairrec.metrics import MetricAtK, parse_metric
 from fairrec.search.loop import SearchOutcome, search
-from fairrec.search.options import Budget, SearchOptions
+from fairrec.search.options import Budget, Search
 from fairrec.search.searched import Searched
 from fairrec.search.searcher import NoHyperParameters
 from tests.search.search_worlds import evidence_of, product_space
@@ -39,7 +39,7 @@ def outcome_of(users: int | None = None, min_users: int = 1) -> SearchOutcome:
 
 
 def searched(outcome: SearchOutcome, metric: MetricAtK = NDCG) -> Searched:
-    return Searched((metric,), SearchOptions("exact"), outcome, ledger=None)
+    return Searched((metric,), Search("exact"), outcome, ledger=None)
 
 
 def test_groups_of_which_every_user_is_scored_are_counted():

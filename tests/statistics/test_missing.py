@@ -207,7 +207,7 @@ def test_of_a_sample_nobody_says_that_all_are_the_same():
     result = audited(
         tables,
         scorer=lambda users, items: -np.asarray(items, dtype=float),
-        search=fairrec.SearchOptions("adaptive", budget_users="30%"),
+        search=fairrec.Search("adaptive", budget_users="30%"),
         seed=3,
     )
     found = result.metrics["recall@2"]
@@ -321,7 +321,7 @@ def test_a_rare_way_to_be_missing_does_not_hide_another():
 
 def test_labels_tell_who_has_nothing_to_be_found_whoever_is_scored():
     has_none = (users_of()["age"] == 3).to_numpy() & (np.arange(N_USERS) % 2 == 0)
-    search = fairrec.SearchOptions("random", budget_users=40, reference=1.0)
+    search = fairrec.Search("random", budget_users=40, reference=1.0)
     result = audited({"predictions": labelled(~has_none)}, metrics="mrr", search=search)
     (without,) = result.summary.missing
     assert (without.n_missing, without.n_users) == (int(has_none.sum()), N_USERS)

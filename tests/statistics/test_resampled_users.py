@@ -44,7 +44,7 @@ from fairrec.statistics.moments import moments_of
 from tests.auditing.test_audit_items import market
 from tests.metrics.item_world import ItemWorld, random_world, without
 
-OPTIONS = AuditOptions.of(min_support=1, permutations=0)
+OPTIONS = AuditOptions(min_support=1, permutations=0)
 QUICK = replace(OPTIONS, permutations=19)
 
 
@@ -142,7 +142,7 @@ def test_small_providers_gain_more_by_a_list_than_large_ones():
         }
     )
     lists = [[(7 * u + 3 * r) % 50 for r in range(3)] for u in range(40)]
-    given = TableOptions.of(
+    given = TableOptions(
         items=items, side="items", by="size", unit="provider_id", metrics="exposure@3"
     )
     shown = pl.DataFrame({"user_id": range(40), "item_id": lists})
@@ -226,9 +226,9 @@ def test_a_finding_is_what_its_interval_says_of_both_sides_of_a_difference():
         lists = np.argsort(-liking, axis=1)[:, :5].tolist()
         genres = ["b|d" if at < 12 else "a|b" if at % 2 else "b" for at in range(60)]
         items = pl.DataFrame({"item_id": range(60), "genres": genres})
-        given = TableOptions.of(items=items, side="items", by="genres:each", metrics="exposure@5")
+        given = TableOptions(items=items, side="items", by="genres:each", metrics="exposure@5")
         shown = pl.DataFrame({"user_id": range(150), "item_id": lists})
-        options = AuditOptions.of(min_support=5, permutations=19, engine=Engine(threads=1))
+        options = AuditOptions(min_support=5, permutations=19, engine=Engine(threads=1))
         found = analyse_items(read_items(shown, given), options)
         low, high = (end[found.is_tested] for end in found.estimates.simultaneous)
         is_found = found.is_beyond_chance[found.is_tested]
@@ -252,8 +252,8 @@ def test_what_no_user_could_change_is_certain():
     """Everyone gets the same list: nothing is off by chance, and nothing is infinite."""
     items = pl.DataFrame({"item_id": range(40), "kind": ["a"] * 20 + ["b"] * 20})
     lists = pl.DataFrame({"user_id": range(50), "item_id": [[0, 1, 2]] * 50})
-    given = TableOptions.of(items=items, side="items", by="kind", metrics="exposure@3")
-    found = analyse_items(read_items(lists, given), AuditOptions.of(permutations=19))
+    given = TableOptions(items=items, side="items", by="kind", metrics="exposure@3")
+    found = analyse_items(read_items(lists, given), AuditOptions(permutations=19))
     assert found.is_beyond_chance.all()
     assert np.isfinite(found.score).all() and (found.score != 0).all()
     assert found.estimates.simultaneous.high[0].min() < 0

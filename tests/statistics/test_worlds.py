@@ -19,7 +19,7 @@ from pytest import approx
 
 import fairrec
 from fairrec.metrics import METRICS
-from fairrec.search.options import SearchOptions
+from fairrec.search.options import Search
 from fairrec.statistics.metric_analysis import analyse_metrics
 from tests.worlds import over_worlds
 
@@ -113,7 +113,7 @@ def test_a_search_of_a_world_is_a_search_of_its_lists():
             "label": [[1]] * world.n_users,
         }
     )
-    how = SearchOptions("adaptive", budget_users="30%")
+    how = Search("adaptive", budget_users="30%")
 
     @fairrec.metric("first_score", higher_is_better=True)
     def first_score(lists):

@@ -15,11 +15,12 @@ from random import Random
 import numpy as np
 import polars as pl
 import pyarrow as pa
+import tomli_w
 
 import fairrec
 from fairrec.auditing.call_repr import read_plan, settings_of
 from fairrec.core.errors import InputError
-from fairrec.core.settings import CHECKSUM, PLAN, checksum_of, parsed_toml, to_toml
+from fairrec.core.settings import CHECKSUM, PLAN, compute_checksum, parse_toml
 from fairrec.counts.levels import levels_text, read_levels
 from fairrec.counts.table import write_counts
 from fairrec.gating.gate import read_policy
@@ -126,7 +127,7 @@ def _read_tables(role: str, name: str) -> Read:
     def read(folder: Path) -> object:
         given = {**tables()._asdict(), role: folder / name}
         predictions = given.pop("predictions")
-        options = TableOptions.of(by=_BY, **given)
+        options = TableOptions(by=_BY, **given)
         opened = open_tables(predictions, options)
         return read_tables(opened, options, needs=("labels",), wants=("items", "history"))
 
@@ -297,18 +298,18 @@ def _refreeze(folder: Path) -> None:
     """The checksum that goes with what a plan says now."""
     file = folder / "plan.toml"
     try:
-        content = parsed_toml(file.read_bytes(), "plan")
-        content[PLAN][CHECKSUM] = checksum_of(content)
-        file.write_text(to_toml(content), "utf-8")
+        content = parse_toml(file.read_bytes(), "plan")
+        content[PLAN][CHECKSUM] = compute_checksum(content)
+        file.write_text(tomli_w.dumps(content), "utf-8")
     except (InputError, LookupError, TypeError, AttributeError, ValueError):
         # not TOML any more, or nothing that could be written
         return
 
 
 def _other_toml(data: bytes, rng: Random) -> bytes:
-    content = parsed_toml(data, "a file")
+    content = parse_toml(data, "a file")
     changed = json.loads(other_json(json.dumps(content, default=str).encode(), rng))
-    return to_toml(changed).encode()
+    return tomli_w.dumps(changed).encode()
 
 
 def _toml(data: bytes, rng: Random) -> bytes:

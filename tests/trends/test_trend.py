@@ -11,7 +11,6 @@ import pytest
 from benchmarks.statistics.items import FEW, FULL, GREW, releases
 
 import fairrec
-from fairrec.auditing.options import TrendOptions
 from fairrec.core.errors import InputError, OutputError, UnknownNameError
 from fairrec.result.schema import InputSummary
 from fairrec.trends.lines import (
@@ -22,6 +21,7 @@ from fairrec.trends.lines import (
     members_in_common,
     users_in_common,
 )
+from fairrec.trends.options import TrendOptions
 from fairrec.trends.releases import differing_settings, held_out_in_common, read_releases
 from fairrec.trends.result import TrendSummary
 from tests.builders import audit, two_groups
@@ -459,10 +459,10 @@ def test_audits_named_come_after_those_of_the_history_and_are_read_once(tmp_path
 def test_groups_are_read_as_text_as_mappings_and_several_at_once():
     wanted = frozenset({("gender", "F"), ("age", "56+")})
     for given in ("gender=F, age=56+", ["age=56+,gender=F"], {"gender": "F", "age": "56+"}):
-        assert TrendOptions.of(group=given).group == (wanted,)
-    assert len(TrendOptions.of(group=["gender=F", "gender=M", {"gender": "F"}]).group) == 2
+        assert TrendOptions(group=given).group == (wanted,)
+    assert len(TrendOptions(group=["gender=F", "gender=M", {"gender": "F"}]).group) == 2
     # a value with a comma can be named from Python
-    assert TrendOptions.of(group={"town": "Bath, Avon"}).group == (
+    assert TrendOptions(group={"town": "Bath, Avon"}).group == (
         frozenset({("town", "Bath, Avon")}),
     )
 
@@ -470,7 +470,7 @@ def test_groups_are_read_as_text_as_mappings_and_several_at_once():
 @pytest.mark.parametrize("given", ["gender", "", [3], "gender=F,gender=M"])
 def test_what_is_no_group_is_refused(given):
     with pytest.raises(InputError, match="invalid group: expected attribute=value"):
-        TrendOptions.of(group=given)
+        TrendOptions(group=given)
 
 
 def test_a_saved_trend_is_the_same_again(tmp_path):

@@ -7,54 +7,21 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from fairrec.auditing.call_repr import audit_call, follows_plan, said_of_scores, said_of_tables
-from fairrec.core.audit_options import (
-    AboutOptions,
-    Alpha,
-    AuditOptions,
-    Author,
-    Depth,
-    MaxMemory,
-    MaxUndefined,
-    MinSupport,
-    ModelName,
-    ModelVersion,
-    Permutations,
-    Seed,
-    Threads,
-    Title,
-    Tolerance,
-    Top,
-)
+from fairrec.core.audit_options import About, AuditOptions, Engine, Statistics
 from fairrec.core.errors import InputError, errors_of_libraries
 from fairrec.core.kernels import make_ready
-from fairrec.core.options import documented, invalid, spelled
+from fairrec.core.options import documented, expand, invalid, select, spell
 from fairrec.core.progress import Progress
 from fairrec.core.threads import start_in_background
-from fairrec.counts.options import (
-    RESERVED_NAMES,
-    Address,
-    CountsFiles,
-    CountsOptions,
-    Disjoint,
-    EngineName,
-    EngineOptions,
-    Scratch,
-    Workers,
-)
+from fairrec.core.tolerance import Tolerance
+from fairrec.counts.options import RESERVED_NAMES
 from fairrec.groups.grouping import grouping_of
 from fairrec.inputs.audit_inputs import AuditInputs
 from fairrec.inputs.room import is_large, most_rows
-from fairrec.inputs.table_options import (
-    Gain,
-    MissingLists,
-    Relevant,
-    Side,
-    TableOptions,
-    UnitColumn,
-)
+from fairrec.inputs.table_options import TableOptions, Tables
 from fairrec.metrics import METRICS, MetricAtK
 from fairrec.metrics.measured import (
     Measured,
@@ -64,68 +31,43 @@ from fairrec.metrics.measured import (
 from fairrec.metrics.reading import read_inputs
 from fairrec.metrics.tolerance import parse_tolerance, refuse_unfit_to
 from fairrec.result.tables import RESERVED
-from fairrec.scoring.options import THE_TABLE, ScorerOptions
 from fairrec.scoring.runs import Run, ScoreByRun
-from fairrec.search.options import SearchOptions
+from fairrec.search.options import Search
 from fairrec.search.searcher import SEARCHERS
 
 if TYPE_CHECKING:
-    from fairrec.counts.table import Counts
     from fairrec.report.audit_result import AuditResult
     from fairrec.scoring.model import Model, ScoringFunction
 
-NAMELESS = AboutOptions()
+NAMELESS = About()
 
 
 @errors_of_libraries()
 @follows_plan
-@documented(AuditOptions, TableOptions, CountsOptions, ScorerOptions, AboutOptions, EngineOptions)
+@documented(AuditOptions, TableOptions)
 def audit(
     predictions: Any = None,
     *,
     test: Any = None,
     values: Any = None,
     users: Any = None,
-    side: Side = TableOptions.side,
-    unit: UnitColumn = TableOptions.unit,
-    by: Sequence[str] | str = (),
-    given: Sequence[str] | str = (),
     items: Any = None,
     history: Any = None,
-    against_lists: Any = None,
+    counts: Any = (),
+    by: Sequence[str] | str = (),
     metrics: Sequence[str] | str | None = None,
-    columns: Mapping[str, str] | str | None = None,
-    relevant: Relevant | str = None,
-    gain: Gain = None,
-    missing_lists: MissingLists = TableOptions.missing_lists,
-    better: Mapping[str, str] | str | None = None,
-    counts: CountsFiles | Counts = CountsOptions.counts,
-    disjoint: Disjoint = CountsOptions.disjoint,
-    depth: Depth = AuditOptions.depth,
-    min_support: MinSupport | str = AuditOptions.min_support,
-    permutations: Permutations = AuditOptions.permutations,
-    alpha: Alpha = AuditOptions.alpha,
-    tolerance: Tolerance | float | str | Mapping[str, float | str] = AuditOptions.tolerance,
-    max_undefined: MaxUndefined = AuditOptions.max_undefined,
-    seed: Seed = AuditOptions.seed,
-    threads: Threads = AuditOptions.threads,
-    max_memory: MaxMemory = AuditOptions.max_memory,
-    top: Top = AuditOptions.top,
-    search: SearchOptions | str | None = None,
+    tolerance: Tolerance | float | str | Mapping[str, float | str] | None = None,
+    adjust_for: Sequence[str] | str = (),
+    depth: int | Literal["full"] = 3,
+    min_support: float | str | None = None,
+    seed: int = 0,
     scorer: ScoringFunction | Model | None = None,
-    scorer_identity: str = "",
-    title: Title = AboutOptions.title,
-    model_name: ModelName = AboutOptions.model_name,
-    model_version: ModelVersion = AboutOptions.model_version,
-    author: Author = AboutOptions.author,
+    search: Search | str | None = None,
     plan: str | Path | None = None,
-    settings: str | Path | None = None,
-    engine: EngineName = EngineOptions.engine,
-    address: Address = EngineOptions.address,
-    workers: Workers = EngineOptions.workers,
-    scratch: Scratch = EngineOptions.scratch,
-    progress: Progress | None = None,
-    command: str | None = None,
+    statistics: Statistics | None = None,
+    tables: Tables | None = None,
+    engine: Engine | None = None,
+    about: About | None = None,
 ) -> AuditResult:
     """Which user groups are served best and worst, by how much, and whether it is chance.
 
@@ -136,23 +78,20 @@ def audit(
     predictions : recommendations with `test`: `user_id, item_id` and `score` or `rank`, one row
         each. Or scored candidates: `user_id, item_id, score, label`, one row per candidate. Either
         also as one row per user with lists
-    test, relevant, gain, missing_lists, values, better : see TableOptions
-    users, items, history, against_lists, columns, side, unit : see TableOptions
-    by, given, metrics : see TableOptions
-    counts, disjoint : see CountsOptions; also what `fairrec.count` gives
-    depth, min_support, permutations, alpha, tolerance : see AuditOptions
-    max_undefined, seed, threads, max_memory, top : see AuditOptions
+    test, values, users, items, history : see TableOptions
+    counts : see TableOptions
+    by, metrics, adjust_for : see TableOptions
+    depth, min_support, tolerance, seed : see AuditOptions
+    scorer : `(user_ids, item_ids) -> scores`, one number per pair, where the predictions table has
+        no scores; or a model, `Endpoint(...)` or `OnnxModel(...)`
     search : score users as a searcher asks for them, such as "adaptive", or with a budget
-        `SearchOptions("adaptive", budget_users="10%")`; None takes all scores of the table
-    scorer, scorer_identity : see ScorerOptions
-    title, model_name, model_version, author : see AboutOptions
+        `Search("adaptive", budget_users="10%")`; None takes all scores of the table
     plan : a file that `fairrec.plan` froze. Its options hold where no other value is given; the
         result lists what differs from it
-    settings : a settings file, such as `fairrec.toml`; what is given or planned holds before it
-    engine, address, workers, scratch : see EngineOptions
-    progress : called with stage, steps done and steps in all
-    command : how to run this again, kept in the result: in full in `run.json`, without the
-        auditor's folders elsewhere
+    statistics : how groups are tested, `Statistics(permutations=200)`
+    tables : which columns and rows of the tables are used, `Tables(columns="user_id=uid")`
+    engine : how the work is done, `Engine(threads=2)`
+    about : what the audit is called, `About(title="Spring")`, and where its options come from
 
     Examples
     --------
@@ -168,37 +107,52 @@ def audit(
     >>> result.gap("mrr@5").disadvantaged.group
     {'gender': 'F'}
     """
-    call, started = locals(), time.perf_counter()
-    options, about = AuditOptions.among(call), AboutOptions.among(call)
-    tables, where = TableOptions.among(call), EngineOptions.among(call)
-    asked = ScorerOptions(scorer, scorer_identity)
+    call = locals()
+    return run_audit(
+        predictions,
+        TableOptions(**expand(Tables, tables), **select(TableOptions, call)),
+        AuditOptions(
+            **expand(Statistics, statistics),
+            **select(AuditOptions, call),
+            engine=Engine(**expand(Engine, engine)),
+        ),
+        About(**expand(About, about)),
+        scorer=scorer,
+        search=search,
+    )
+
+
+def run_audit(
+    predictions: Any,
+    tables: TableOptions,
+    options: AuditOptions,
+    about: About = NAMELESS,
+    *,
+    scorer: ScoringFunction | Model | None = None,
+    search: Search | str | None = None,
+) -> AuditResult:
+    """The audit with these options."""
+    started, command, where = time.perf_counter(), about.command, options.engine
+    if not (scorer is None or callable(scorer) or is_model(scorer)):
+        raise invalid("scorer", "a function of user ids and item ids, or a model", scorer)
     how = _search_options(search, scorer)
-    progress = progress or (lambda stage, done, total: None)
+    progress = where.report
     progress("reading", 0, 0)
     if tables.side != "users":
         from fairrec.auditing.items import audit_items, refuse_for_items
 
-        beside = {"counts": counts, "scorer": scorer, "search": search, "engine": where.engine}
-        refuse_for_items(predictions, **beside)
+        beside = {"counts": tables.counts, "scorer": scorer, "search": search}
+        refuse_for_items(predictions, **beside, engine=where.engine)
         return audit_items(predictions, tables, options, progress, command=command, about=about)
-    if sources := CountsOptions.of(counts=counts, disjoint=disjoint).counts:
+    if tables.counts:
         from fairrec.auditing.counted import audit_counts, refuse_beside
 
         refuse_beside(predictions, tables, search=search, scorer=scorer)
-        return audit_counts(
-            sources,
-            options,
-            progress,
-            asked=tables,
-            disjoint=disjoint,
-            where=where,
-            command=command,
-            about=about,
-        )
-    if values is not None and (scorer is not None or how is not None):
+        return audit_counts(tables, options, about)
+    if tables.values is not None and (scorer is not None or how is not None):
         raise InputError(
-            f"{spelled('values')} are measured already: nothing is left to score or to search. "
-            f"Leave out {spelled('scorer') if scorer is not None else spelled('search')}."
+            f"{spell('values')} are measured already: nothing is left to score or to search. "
+            f"Leave out {spell('scorer') if scorer is not None else spell('search')}."
         )
     run = predictions if isinstance(predictions, Run) else None
     if where.engine != "local":
@@ -220,13 +174,10 @@ def audit(
                 predictions,
                 tables,
                 options,
-                where,
-                progress,
+                about,
                 model=as_model(scorer),
-                scored=said_of_scores(how, asked.scorer),
+                scored=said_of_scores(how, scorer),
                 reserved=(*RESERVED, *RESERVED_NAMES),
-                command=command,
-                about=about,
             )
         except LevelsError:
             # nobody has said where to cut a metric; here it need not be, if all is read at once
@@ -237,7 +188,7 @@ def audit(
     # a run scores its candidates by itself, once they are read
     inputs, wanted = read_inputs(
         predictions if run is None else run.candidates(),
-        **vars(tables),
+        tables,
         has_scores=scorer is None and run is None,
         wants=("history",) if how is not None and SEARCHERS[how.name].uses_proxy else (),
         reserved=RESERVED,
@@ -257,7 +208,7 @@ def audit(
     measured, searched = (
         (_measure_everyone(inputs, wanted, options, progress), None)
         if how is None
-        else measure_by_search(inputs, wanted, grouping, how, asked, options, progress)
+        else measure_by_search(inputs, wanted, grouping, how, scorer, options, progress)
     )
     refuse_unfit_to(options.tolerance, measured)
     analysis = analyse(measured, grouping, options, progress, strata_of(inputs))
@@ -267,7 +218,7 @@ def audit(
         progress,
         searched=searched,
         wanted=wanted,
-        command=command or _as_call(inputs, wanted, options, how, asked, about),
+        command=command or _as_call(inputs, wanted, options, how, scorer, about),
         about=about,
         started=started,
     )
@@ -286,7 +237,7 @@ def audit_inputs(
     progress: Progress = lambda stage, done, total: None,
     *,
     command: str | None = None,
-    about: AboutOptions = NAMELESS,
+    about: About = NAMELESS,
 ) -> AuditResult:
     """An audit of tables that are read already and hold all scores."""
     from fairrec.auditing.named_result import named_result, strata_of
@@ -318,27 +269,27 @@ def _measure_everyone(
     return measured
 
 
-def _refuse_search(how: SearchOptions) -> None:
+def _refuse_search(how: Search) -> None:
     """An error where not everyone would be scored, and circumstances are given."""
     is_limited = (how.budget_users, how.budget_seconds) != (None, None)
     if how.name != "exact" or is_limited:
         raise InputError(
-            f"{spelled('given')} compares users in the same circumstances, for which everyone has "
-            f"to be scored. Leave it out, or search with {spelled('search', 'exact')} and without "
+            f"{spell('adjust_for')} compares users with equal covariates, for which everyone has "
+            f"to be scored. Leave it out, or search with {spell('search', 'exact')} and without "
             "a budget."
         )
 
 
 def _search_options(
-    search: SearchOptions | str | None, scorer: ScoringFunction | Model | None
-) -> SearchOptions | None:
+    search: Search | str | None, scorer: ScoringFunction | Model | None
+) -> Search | None:
     """None where all scores are at hand and all of them are wanted."""
     if search is None:
-        return None if scorer is None else SearchOptions("exact")
+        return None if scorer is None else Search("exact")
     if isinstance(search, str):
-        return SearchOptions(search)
-    if not isinstance(search, SearchOptions):
-        raise invalid("search", "a searcher's name or SearchOptions(...)", search)
+        return Search(search)
+    if not isinstance(search, Search):
+        raise invalid("search", "a searcher's name or Search(...)", search)
     return search
 
 
@@ -346,26 +297,33 @@ def _as_call(
     inputs: AuditInputs,
     wanted: Sequence[MetricAtK],
     options: AuditOptions,
-    how: SearchOptions | None = None,
-    asked: ScorerOptions = THE_TABLE,
-    about: AboutOptions = NAMELESS,
+    how: Search | None = None,
+    scorer: object = None,
+    about: About = NAMELESS,
 ) -> str:
     """The call that repeats an audit made from Python."""
     said = said_of_tables(inputs.given, [metric.name for metric in wanted])
-    return audit_call(said, options, about, said_of_scores(how, asked.scorer))
+    return audit_call(said, options, about, said_of_scores(how, scorer))
 
 
-def is_of_everyone(how: SearchOptions | None, scorer: ScoringFunction | Model | None) -> bool:
+def is_of_everyone(how: Search | None, scorer: ScoringFunction | Model | None) -> bool:
     """Whether every user is scored, by nobody who has to be paid."""
     if how is None:
         return not _is_endpoint(scorer)
-    return scorer is not None and how == SearchOptions("exact") and not _is_endpoint(scorer)
+    return scorer is not None and how == Search("exact") and not _is_endpoint(scorer)
 
 
 def has_pooled(metrics: Sequence[str] | None) -> bool:
     """Whether a metric is asked for that is no mean over users, and so not told by counts."""
     known = [name.lower() for name in metrics or ()]
     return any(METRICS[name].pooled for name in known if name in METRICS)
+
+
+def is_model(scorer: object) -> bool:
+    """Whether it is a model that is asked in batches."""
+    from fairrec.scoring.model import Model
+
+    return isinstance(scorer, Model)
 
 
 def _is_endpoint(scorer: ScoringFunction | Model | None) -> bool:
@@ -377,7 +335,7 @@ def _is_endpoint(scorer: ScoringFunction | Model | None) -> bool:
 
 
 def refuse_engine(
-    how: SearchOptions | None,
+    how: Search | None,
     scorer: ScoringFunction | Model | None,
     against_lists: object = None,
 ) -> None:
@@ -385,15 +343,15 @@ def refuse_engine(
     if _is_endpoint(scorer):
         raise InputError(
             "An endpoint is asked by one process, which keeps what was paid for. Leave out "
-            f"{spelled('engine')}."
+            f"{spell('engine')}."
         )
     if against_lists is not None:
         raise InputError(
             "Two lists of each user are compared in one process. Leave out "
-            f"{spelled('engine')} or {spelled('against_lists')}."
+            f"{spell('engine')} or {spell('against_lists')}."
         )
     if not is_of_everyone(how, scorer):
         raise InputError(
             "A search scores few users, one batch after the other, so workers have nothing to do. "
-            f"Leave out {spelled('engine')} or {spelled('search')}."
+            f"Leave out {spell('engine')} or {spell('search')}."
         )

@@ -12,12 +12,22 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ParamSpec, cast
 
 from fairrec.auditing.options import AUDITED, SETTINGS
-from fairrec.core.audit_options import AboutOptions, AuditOptions
-from fairrec.core.errors import InputError, plain
-from fairrec.core.options import Blank, changed, declared, from_command_line, spelled, told_path
-from fairrec.core.settings import CHECKSUM, Settings, checksum_of, read_settings
-from fairrec.inputs.table_options import TABLE_NAMES, TableOptions, ends_in_words
-from fairrec.search.options import SearchOptions
+from fairrec.core.audit_options import About, AuditOptions, Engine, Statistics
+from fairrec.core.errors import InputError, as_flags, plain
+from fairrec.core.options import (
+    Blank,
+    Options,
+    expand,
+    list_changed,
+    list_given,
+    list_options,
+    select,
+    spell,
+)
+from fairrec.core.redact_paths import redact_path
+from fairrec.core.settings import CHECKSUM, Settings, compute_checksum, read_settings
+from fairrec.inputs.table_options import TABLE_NAMES, TableOptions, Tables, ends_as_text
+from fairrec.search.options import Search
 
 if TYPE_CHECKING:
     from fairrec.auditing.plan_schema import PlanFacts
@@ -47,13 +57,12 @@ def read_plan(file: str | Path) -> Plan:
         )
     settings = read_settings(file, SETTINGS)
     where, frozen = settings.where, settings.frozen
-    with from_command_line():
-        freeze = f"fairrec plan {spelled('settings', where)}"
-        again = f"{freeze} {spelled('out', where)}"
-        elsewhere = f"{freeze} {spelled('out', Blank('PLAN.toml'))}"
+    freeze = as_flags(f"fairrec plan {spell('settings', where)}")
+    again = as_flags(f"{freeze} {spell('out', where)}")
+    elsewhere = as_flags(f"{freeze} {spell('out', Blank('PLAN.toml'))}")
     if frozen is None:
         raise InputError(f"{where}: is not frozen, so it is no plan. Freeze it: {elsewhere}")
-    now, then = checksum_of(settings.content), frozen.get(CHECKSUM)
+    now, then = compute_checksum(settings.content), frozen.get(CHECKSUM)
     if now != then:
         raise InputError(
             f"{where}: was changed after it was frozen (checksum {now[:12]}, frozen with "
@@ -75,7 +84,7 @@ def settings_of(file: str | Path) -> Settings:
     settings = read_settings(file, SETTINGS)
     if settings.frozen is not None:
         raise InputError(
-            f"{settings.where}: is a frozen plan. Run it as one: {spelled('plan', settings.where)}"
+            f"{settings.where}: is a frozen plan. Run it as one: {spell('plan', settings.where)}"
         )
     return settings
 
@@ -94,16 +103,12 @@ class Choices:
     settings: Settings | None
 
     @classmethod
-    def of(
+    def read(
         cls, given: Mapping[str, Any], plan: str | Path | None, settings: str | Path | None
     ) -> Choices:
         """What is given, with the files that are named; None is not given."""
         return cls(
-            {
-                name: AUDITED[name].parsed(name, value)
-                for name, value in given.items()
-                if name in AUDITED and value is not None
-            },
+            {name: value for name, value in given.items() if name in AUDITED and value is not None},
             None if plan is None else read_plan(plan),
             None if settings is None else settings_of(settings),
         )
@@ -119,7 +124,7 @@ class Choices:
         beaten = {*self.given, *self._planned}
         return tuple(name for name in self._of(self.settings) if name not in beaten)
 
-    def recorded(self, result: AuditResult, loaded: Iterable[Path] = ()) -> AuditResult:
+    def record(self, result: AuditResult, loaded: Iterable[Path] = ()) -> AuditResult:
         """The result of an audit with these options, with where they come from.
 
         Parameters
@@ -134,17 +139,18 @@ class Choices:
         parts: dict[str, Any] = {}
         if self.settings is not None:
             parts["settings"] = SettingsSummary(
-                file=told_path(self.settings.file),
+                file=redact_path(self.settings.file),
                 sha256=self.settings.sha256,
                 options=self.from_settings,
             )
         if self.plan is not None:
+            values = {name: AUDITED[name].parse(name, one) for name, one in self.values.items()}
             parts["plan"] = PlanSummary(
-                file=told_path(self.plan.settings.file),
+                file=redact_path(self.plan.settings.file),
                 checksum=self.plan.facts.checksum,
                 options=tuple(name for name in self._planned if name not in self.given),
                 deviations=tuple(
-                    deviations(self.plan.facts, self._planned, self.values, result, loaded)
+                    deviations(self.plan.facts, self._planned, values, result, loaded)
                 ),
             )
         plan = None if self.plan is None else self.plan.settings
@@ -176,52 +182,61 @@ def follows_plan(audit: Callable[P, AuditResult]) -> Callable[P, AuditResult]:
 
     @wraps(audit)
     def run(*args: P.args, **given: P.kwargs) -> AuditResult:
-        plan, settings = (cast(Any, given.pop(name, None)) for name in ("plan", "settings"))
+        plan, about = cast(Any, given.pop("plan", None)), cast(Any, given.get("about"))
+        settings = None if about is None else about.settings
         if plan is None and settings is None:
             return audit(*args, **given)
-        chosen = Choices.of(given, plan, settings)
-        given.update(chosen.values)
-        return chosen.recorded(audit(*args, **given))
+        flat = {**given}
+        for name in GROUPS:
+            flat |= list_given(given[name]) if given.get(name) is not None else {}
+        chosen = Choices.read(flat, plan, settings)
+        for name, cls in GROUPS.items():
+            given[name] = cls(**{**expand(cls, given.get(name)), **select(cls, chosen.values)})
+        grouped = {one for cls in GROUPS.values() for one in list_options(cls)}
+        flat = {name: one for name, one in chosen.values.items() if name not in grouped}
+        return chosen.record(audit(*args, **cast(Any, {**given, **flat})))
 
     return run
 
 
+GROUPS: dict[str, type[Options]] = {
+    "statistics": Statistics,
+    "tables": Tables,
+    "engine": Engine,
+    "about": About,
+}
+"""The classes of values that rare options travel in, by the name of the argument."""
+
 _WRITTEN: dict[str, Callable[[Any], object]] = {
-    "side": str,
-    "unit": str,
     "by": list,
-    "given": list,
+    "adjust_for": list,
     "metrics": list,
     "columns": dict,
     "relevant": str,
-    "gain": str,
-    "missing_lists": str,
-    "better": ends_in_words,
+    "better": ends_as_text,
 }
 
 
 def audit_call(
     said: Sequence[str],
     options: AuditOptions,
-    about: AboutOptions,
+    about: About,
     how: Sequence[str] = (),
     function: str = "audit",
 ) -> str:
     """The call with these arguments about tables and about how users are scored.
 
-    >>> audit_call(["predictions", "users=users"], AuditOptions(), AboutOptions())[:36]
+    >>> audit_call(["predictions", "users=users"], AuditOptions(), About())[:36]
     'fairrec.audit(predictions, users=use'
     """
-    parts = [*said]
-    parts += [
-        f"{name}={getattr(options, name)!r}"
-        for name in declared(AuditOptions)
-        if name not in ("threads", "max_memory", "tolerance")
-    ]
+    parts = [*said, *(f"{name}={getattr(options, name)!r}" for name in ("depth", "min_support"))]
     if options.tolerance is not None:
         parts.append(f"tolerance={str(options.tolerance)!r}")
-    parts += how
-    parts += [f"{name}={value!r}" for name, value in vars(about).items() if value]
+    parts.append(f"seed={options.seed!r}")
+    statistics = {name: getattr(options, name) for name in list_options(Statistics)}
+    parts += [write_group("statistics", Statistics, statistics), *how]
+    named = {name: getattr(about, name) for name in list_options(About) if getattr(about, name)}
+    parts += [write_group("about", About, named)] if named else []
     return f"fairrec.{function}({', '.join(parts)})"
 
 
@@ -232,25 +247,52 @@ def said_of_tables(tables: TableOptions, metrics: Sequence[str]) -> list[str]:
     ----------
     metrics : those that were audited
     """
-    given = {**changed(tables), "metrics": metrics}
+    given = {**list_changed(tables), "metrics": metrics}
     said = [] if tables.values is not None else ["predictions"]
-    said += [f"{name}={name}" for name in TABLE_NAMES if name in given]
+    said += [f"{name}={name}" for name in TABLE_NAMES if name in given and name not in RARE]
     return said + said_of(given)
 
 
-def said_of(given: dict[str, Any]) -> list[str]:
+RARE = list_options(Tables)
+
+
+class _Variable(str):
+    """A table, which goes by its name."""
+
+    __slots__ = ()
+    __repr__ = str.__str__
+
+
+def said_of(given: Mapping[str, Any]) -> list[str]:
     """The arguments about what is made of tables.
 
-    >>> said_of({"by": ("age",), "metrics": ("auc",), "users": "users.csv"})
-    ["by=['age']", "metrics=['auc']"]
+    >>> said_of({"by": ("age",), "metrics": ("auc",), "users": "users.csv", "gain": "rating"})
+    ["by=['age']", "metrics=['auc']", "tables=fairrec.Tables(gain='rating')"]
     """
-    return [f"{name}={write(given[name])!r}" for name, write in _WRITTEN.items() if name in given]
+    written = {
+        name: _WRITTEN[name](value) if name in _WRITTEN else value for name, value in given.items()
+    }
+    written |= {name: _Variable(name) for name in TABLE_NAMES if name in given}
+    flat = ("by", "adjust_for", "metrics")
+    parts = [f"{name}={written[name]!r}" for name in flat if name in written]
+    rare = {name: written[name] for name in RARE if name in written}
+    return [*parts, write_group("tables", Tables, rare)] if rare else parts
 
 
-def said_of_scores(how: SearchOptions | None, scorer: object) -> list[str]:
+def write_group(name: str, cls: type[Options], values: Mapping[str, object]) -> str:
+    """The argument that several options travel in.
+
+    >>> write_group("statistics", Statistics, {"permutations": 99})
+    'statistics=fairrec.Statistics(permutations=99)'
+    """
+    fields = ", ".join(f"{field}={value!r}" for field, value in values.items())
+    return f"{name}=fairrec.{cls.__name__}({fields})"
+
+
+def said_of_scores(how: Search | None, scorer: object) -> list[str]:
     """The arguments about how users are scored."""
     said = []
     if how is not None:
-        ledger = None if how.ledger is None else told_path(how.ledger)
-        said.append(f"search={replace(how, ledger=ledger)!r}")
+        ledger = None if how.ledger is None else redact_path(how.ledger)
+        said.append(f"search=fairrec.{replace(how, ledger=ledger)!r}")
     return said if scorer is None else [*said, "scorer=scorer"]

@@ -14,16 +14,9 @@ import numpy as np
 from fairrec.auditing.search import with_scores_of
 from fairrec.core.arrays import FloatArray
 from fairrec.core.atomic_io import atomic_file, put_table, write_text
-from fairrec.core.audit_options import (
-    AuditOptions,
-    Engine,
-    MaxMemory,
-    MinShown,
-    SharingOptions,
-    Threads,
-)
+from fairrec.core.audit_options import Engine
 from fairrec.core.errors import InputError, errors_of_libraries, plain
-from fairrec.core.options import changed, documented, spelled
+from fairrec.core.options import documented, expand, list_changed, select, spell
 from fairrec.core.progress import Progress
 from fairrec.counts.counting import count_users
 from fairrec.counts.executor import LocalExecutor, PartExecutor, fold, open_executor
@@ -37,25 +30,14 @@ from fairrec.counts.levels import (
     suggested_levels,
 )
 from fairrec.counts.merging import merged, named
-from fairrec.counts.options import (
-    RESERVED_NAMES,
-    Address,
-    CountOptions,
-    EngineName,
-    EngineOptions,
-    LevelsFile,
-    MakeLevels,
-    PartName,
-    Scratch,
-    Workers,
-)
+from fairrec.counts.options import RESERVED_NAMES, CountOptions
 from fairrec.counts.selection import without_small_cells
 from fairrec.counts.table import Counts
 from fairrec.inputs.audit_inputs import AuditInputs
 from fairrec.inputs.notes import Notes, added, in_words
 from fairrec.inputs.parts.partition import Part, Parts, open_parts
 from fairrec.inputs.room import is_large, most_rows
-from fairrec.inputs.table_options import TABLE_NAMES, Gain, MissingLists, Relevant, TableOptions
+from fairrec.inputs.table_options import TABLE_NAMES, TableOptions, Tables
 from fairrec.inputs.tables import Table
 from fairrec.metrics import METRICS, MetricAtK
 from fairrec.metrics.measured import Measured, measure_everyone
@@ -65,47 +47,35 @@ from fairrec.scoring.model import Model
 
 
 @errors_of_libraries()
-@documented(TableOptions, CountOptions, SharingOptions, AuditOptions, EngineOptions)
+@documented(TableOptions, CountOptions)
 def count(
     predictions: Any = None,
     *,
     test: Any = None,
     values: Any = None,
     users: Any = None,
-    by: Sequence[str] | str = (),
-    given: Sequence[str] | str = (),
     items: Any = None,
     history: Any = None,
+    by: Sequence[str] | str = (),
     metrics: Sequence[str] | str | None = None,
-    columns: Mapping[str, str] | str | None = None,
-    relevant: Relevant | str = None,
-    gain: Gain = None,
-    missing_lists: MissingLists = TableOptions.missing_lists,
-    better: Mapping[str, str] | str | None = None,
-    part: PartName = CountOptions.part,
-    levels: LevelsFile | str = CountOptions.levels,
-    make_levels: MakeLevels | str = CountOptions.make_levels,
-    min_shown: MinShown = SharingOptions.min_shown,
-    threads: Threads = AuditOptions.threads,
-    max_memory: MaxMemory = AuditOptions.max_memory,
-    engine: EngineName = EngineOptions.engine,
-    address: Address = EngineOptions.address,
-    workers: Workers = EngineOptions.workers,
-    scratch: Scratch = EngineOptions.scratch,
-    progress: Progress | None = None,
+    adjust_for: Sequence[str] | str = (),
+    part: str = "",
+    levels: str | Path | None = None,
+    make_levels: str | Path | None = None,
+    min_shown: int | None = None,
+    tables: Tables | None = None,
+    engine: Engine | None = None,
 ) -> Counts:
     """Count the users who are alike: all that `fairrec.audit(counts=...)` needs.
 
     Parameters
     ----------
     predictions : as of `fairrec.audit`
-    test, relevant, gain, missing_lists, values, better : see TableOptions
-    users, items, history, columns, by, given, metrics : see TableOptions
-    part, levels, make_levels : see CountOptions
-    min_shown : merge smaller combinations of attributes into `(other)`
-    threads, max_memory : see AuditOptions
-    engine, address, workers, scratch : see EngineOptions
-    progress : called with stage, steps done and steps in all
+    test, values, users, items, history : see TableOptions
+    by, metrics, adjust_for : see TableOptions
+    part, levels, make_levels, min_shown : see CountOptions
+    tables : which columns and rows of the tables are used, `Tables(columns="user_id=uid")`
+    engine : how the work is done, `Engine(threads=2)`
 
     Examples
     --------
@@ -116,46 +86,37 @@ def count(
     >>> counts.rows.filter(family="watched").select("gender", "level", "users").rows()
     [('F', '0.0', 1), ('F', '1.0', 1), ('M', '1.0', 2)]
     """
-    asked = CountOptions.of(part=part, levels=levels, make_levels=make_levels)
-    sharing = SharingOptions.of(min_shown=min_shown)
-    options = AuditOptions.of(engine=Engine(threads=threads, max_memory=max_memory))
-    where = EngineOptions.of(engine=engine, address=address, workers=workers, scratch=scratch)
-    progress = progress or (lambda stage, done, total: None)
-    tables = TableOptions.of(
-        test=test,
-        values=values,
-        relevant=relevant,
-        gain=gain,
-        missing_lists=missing_lists,
-        better=better,
-        users=users,
-        by=by,
-        adjust_for=given,
-        items=items,
-        history=history,
-        metrics=metrics,
-        columns=columns,
+    call = locals()
+    return run_count(
+        predictions,
+        TableOptions(**expand(Tables, tables), **select(TableOptions, call)),
+        CountOptions(**select(CountOptions, call)),
+        Engine(**expand(Engine, engine)),
     )
-    own = read_levels(asked.levels)
-    most = options.max_memory
-    if where.engine == "local" and not is_large(predictions, tables, most_rows(most)):
+
+
+def run_count(
+    predictions: Any, tables: TableOptions, options: CountOptions, engine: Engine
+) -> Counts:
+    """The counts with these options."""
+    own = read_levels(options.levels)
+    most, progress = engine.max_memory, engine.report
+    if engine.engine == "local" and not is_large(predictions, tables, most_rows(most)):
         progress("reading", 0, 0)
-        inputs, wanted = read_inputs(
-            predictions, **vars(tables), reserved=RESERVED_NAMES, max_memory=most
-        )
+        inputs, wanted = read_inputs(predictions, tables, reserved=RESERVED_NAMES, max_memory=most)
         refuse_pooled(wanted)
-        measured = measure_everyone(inputs, wanted, options.n_threads, progress)
-        if asked.make_levels is not None:
-            own |= _written_levels(asked.make_levels, measured)
+        measured = measure_everyone(inputs, wanted, engine.n_threads, progress)
+        if options.make_levels is not None:
+            own |= _written_levels(options.make_levels, measured)
         counts = count_users(inputs, measured, levels_of(wanted, own))
     else:
-        if asked.make_levels is not None:
+        if options.make_levels is not None:
             raise InputError(
-                f"{spelled('make_levels')} looks at all values of a table, and this one is read in "
+                f"{spell('make_levels')} looks at all values of a table, and this one is read in "
                 "parts. Make the levels from one file of it."
             )
         with (
-            open_executor(where) as executor,
+            open_executor(engine) as executor,
             counted_in_parts(
                 predictions,
                 tables,
@@ -163,13 +124,13 @@ def count(
                 own,
                 progress,
                 reserved=RESERVED_NAMES,
-                folder=where.scratch,
+                folder=engine.scratch,
             ) as (counts, _),
         ):
             pass
-    if asked.part.strip():
-        counts = named(counts, asked.part.strip())
-    return without_small_cells(counts, sharing.min_shown)
+    if options.part.strip():
+        counts = named(counts, options.part.strip())
+    return without_small_cells(counts, options.min_shown)
 
 
 def _written_levels(file: Path, measured: Measured) -> dict[str, FloatArray]:
@@ -184,7 +145,7 @@ def _written_levels(file: Path, measured: Measured) -> dict[str, FloatArray]:
     if not edges:
         raise InputError(
             f"Every metric has bounds whose steps suit it, or one value for everyone, so no levels "
-            f"are needed. Leave out {spelled('make_levels')}."
+            f"are needed. Leave out {spell('make_levels')}."
         )
     write_text(file, levels_text(edges))
     return {name: np.array(row) for name, row in edges.items()}
@@ -326,8 +287,8 @@ def counted_in_parts(
     folder : for scratch files
     model : who gives the scores; None where they are in the table
     """
-    with open_parts(predictions, folder=folder, progress=progress, **vars(given)) as parts:
-        said = {name: one for name, one in changed(given).items() if name not in TABLE_NAMES}
+    with open_parts(predictions, given, folder=folder, progress=progress) as parts:
+        said = {name: one for name, one in list_changed(given).items() if name not in TABLE_NAMES}
         if given.metrics is None:
             # what the tables allow must be the same in all parts
             first = next(iter(parts)).tables
@@ -346,7 +307,7 @@ def _refuse_own(names: Sequence[str]) -> None:
         if known in METRICS and not METRICS[known].compute.__module__.startswith("fairrec."):
             raise InputError(
                 f"Metric '{plain(name)}' is your own, and the workers do not know it. Leave out "
-                f"{spelled('engine')}, or measure it first and give it as {spelled('values')}."
+                f"{spell('engine')}, or measure it first and give it as {spell('values')}."
             )
 
 
@@ -356,5 +317,5 @@ def refuse_pooled(wanted: Sequence[MetricAtK]) -> None:
         if metric.metric.pooled:
             raise InputError(
                 f"{metric.name} is no mean over users, so it cannot be told from counts of them. "
-                f"Name one that is, such as {spelled('metrics', ['auc'])}"
+                f"Name one that is, such as {spell('metrics', ['auc'])}"
             )

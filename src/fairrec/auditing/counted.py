@@ -18,21 +18,21 @@ from fairrec.auditing.call_repr import audit_call, said_of, said_of_tables
 from fairrec.auditing.count import counted_in_parts
 from fairrec.auditing.named_result import named_result
 from fairrec.core.atomic_io import errors_of_scratch, scratch
-from fairrec.core.audit_options import AboutOptions, AuditOptions
+from fairrec.core.audit_options import About, AuditOptions
 from fairrec.core.errors import InputError, plain
-from fairrec.core.options import Blank, changed, invalid, spelled, told_path
+from fairrec.core.options import Blank, invalid, list_changed, spell
 from fairrec.core.progress import Progress
+from fairrec.core.redact_paths import redact_path
 from fairrec.counts.executor import open_executor
 from fairrec.counts.foreign import with_info
 from fairrec.counts.merging import merged
-from fairrec.counts.options import EngineOptions
 from fairrec.counts.rows import Counted, counted_users
 from fairrec.counts.selection import chosen
 from fairrec.counts.table import Counts, read_counts, refuse_unlike
 from fairrec.groups.grouping import grouping_of
 from fairrec.inputs.audit_inputs import open_tables
 from fairrec.inputs.parts.partition import Parts
-from fairrec.inputs.table_options import TableOptions
+from fairrec.inputs.table_options import COUNTED, GROUPED, TableOptions
 from fairrec.inputs.tables import Table
 from fairrec.inputs.users import Attribute
 from fairrec.metrics.measured import Measured
@@ -41,45 +41,35 @@ from fairrec.report.audit_result import AuditResult
 from fairrec.scoring.model import Model
 from fairrec.statistics.analyse import analyse
 
+NAMELESS = About()
 NOT_LOOKED_AT = (
     "users were counted, so that circumstances in which groups differ, such as the number of "
     "relevant items, were not looked at unasked"
 )
 
 
-EVERYTHING = TableOptions()
-
-
 def refuse_beside(predictions: Any, tables: TableOptions, **scored: object) -> None:
     """An error where something stands beside counts, which stand for themselves."""
-    given = {"predictions": predictions, **changed(tables), **scored}
+    given = {"predictions": predictions, **list_changed(tables), **scored}
     for name, value in given.items():
-        if value is not None and name not in ("by", "given", "metrics", "better"):
-            what = "the predictions table" if name == "predictions" else spelled(name)
+        if value is not None and name not in (*GROUPED, *COUNTED, "better"):
+            what = "the predictions table" if name == "predictions" else spell(name)
             raise InputError(
-                f"{spelled('counts')} stand for themselves: all that is known of users is in them. "
+                f"{spell('counts')} stand for themselves: all that is known of users is in them. "
                 f"Leave out {what}."
             )
 
 
 def audit_counts(
-    counts: Sequence[Counts | Path],
-    options: AuditOptions,
-    progress: Progress = lambda stage, done, total: None,
-    *,
-    asked: TableOptions = EVERYTHING,
-    disjoint: bool = False,
-    where: EngineOptions,
-    command: str | None = None,
-    about: AboutOptions,
+    asked: TableOptions, options: AuditOptions, about: About = NAMELESS
 ) -> AuditResult:
     """The audit of all users in these counts.
 
     Parameters
     ----------
-    asked : what of them; the tables themselves are not at hand
-    where : who draws the permutations
+    asked : the counts, and what of them; the tables themselves are not at hand
     """
+    counts, where, progress = asked.counts, options.engine, options.engine.report
     started = time.perf_counter()
     progress("reading counts", 0, 0)
     for one in counts:
@@ -90,15 +80,15 @@ def audit_counts(
     read = [one if isinstance(one, Counts) else read_counts(one) for one in counts]
     if asked.better and all(one.info is not None for one in read):
         raise InputError(
-            f"{spelled('better')}: these counts say which end of each metric is better. Leave it "
+            f"{spell('better')}: these counts say which end of each metric is better. Leave it "
             "out, or count again."
         )
     known = [with_info(one, asked.better or {}) for one in read]
     for one in known:
         assert one.info is not None
         refuse_unlike(one.rows, one.info, one.where)
-    together = merged(known, disjoint=disjoint)
-    counted = counted_users(chosen(together, asked.by, asked.given, asked.metrics))
+    together = merged(known, disjoint=asked.disjoint)
+    counted = counted_users(chosen(together, asked.by, asked.adjust_for, asked.metrics))
     opened = [_table(*pair) for pair in zip(counts, read, strict=True) if isinstance(pair[0], Path)]
     names = ["counts", *(f"counts {at}" for at in range(2, len(opened) + 1))]
     described = replace(counted.described, tables=dict(zip(names, opened, strict=False)))
@@ -107,7 +97,7 @@ def audit_counts(
             replace(counted, described=described),
             options,
             progress,
-            command=command or _as_call(files, counted, asked, disjoint, options, about),
+            command=about.command or _as_call(files, counted, asked, options, about),
             about=about,
             started=started,
             executor=None if where.engine == "local" else executor,
@@ -120,7 +110,7 @@ def audit_counted(
     progress: Progress,
     *,
     command: str,
-    about: AboutOptions,
+    about: About,
     started: float,
     executor: Executor | None = None,
 ) -> AuditResult:
@@ -150,7 +140,7 @@ def _refuse_undefined(measured: Measured) -> None:
         if not measured.column(i).n_users:
             raise InputError(
                 f"Metric '{plain(metric.name)}' is undefined for every user. Fix the tables and "
-                f"count again, or leave it out: {spelled('metrics', Blank('NAMES'))}"
+                f"count again, or leave it out: {spell('metrics', Blank('NAMES'))}"
             )
 
 
@@ -161,7 +151,7 @@ def _refuse_twice(counts: Sequence[Counts | Path]) -> None:
         if any(one is other or (isinstance(one, Path) and one == other) for other in seen[:at]):
             where = plain(counts[at], 300) if isinstance(one, Path) else one.where
             raise InputError(
-                f"{where}: is named twice in {spelled('counts')}, so its users would be counted "
+                f"{where}: is named twice in {spell('counts')}, so its users would be counted "
                 "twice. Leave one out."
             )
 
@@ -178,15 +168,12 @@ def _as_call(
     files: Sequence[Path],
     counted: Counted,
     asked: TableOptions,
-    disjoint: bool,
     options: AuditOptions,
-    about: AboutOptions,
+    about: About,
 ) -> str:
     """The call that repeats an audit made from Python."""
-    said = [f"counts={[str(told_path(file)) for file in files]!r}" if files else "counts=counts"]
-    if disjoint:
-        said.append("disjoint=True")
-    said += said_of({**changed(asked), "by": counted.described.by})
+    said = [f"counts={[str(redact_path(file)) for file in files]!r}" if files else "counts=counts"]
+    said += said_of({**list_changed(asked), "by": counted.described.by})
     return audit_call(said, options, about)
 
 
@@ -194,24 +181,20 @@ def audit_in_parts(
     predictions: Any,
     given: TableOptions,
     options: AuditOptions,
-    where: EngineOptions,
-    progress: Progress,
+    about: About = NAMELESS,
     *,
     model: Model | None,
     scored: Sequence[str],
     reserved: tuple[str, ...],
-    command: str | None,
-    about: AboutOptions,
 ) -> AuditResult:
     """The audit of large tables: users are counted part by part, and the counts audited.
 
     Parameters
     ----------
-    where : who works on the parts
     model : who gives the scores; None where they are in the table
     scored : how that is said in a call
     """
-    started = time.perf_counter()
+    started, where, progress = time.perf_counter(), options.engine, options.engine.report
     place = Path(tempfile.gettempdir()) if where.scratch is None else where.scratch
     with ExitStack() as ending:
         with errors_of_scratch(place):
@@ -239,7 +222,7 @@ def audit_in_parts(
                 replace(counted, described=described),
                 options,
                 progress,
-                command=command or audit_call(said, options, about, scored),
+                command=about.command or audit_call(said, options, about, scored),
                 about=about,
                 started=started,
                 executor=None if where.engine == "local" else executor,

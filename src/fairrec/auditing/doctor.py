@@ -26,7 +26,7 @@ def examine(
     predictions : candidates, with or without scores
     users, items : needed for features
     """
-    given = TableOptions.of(users=users, items=items, columns=columns)
+    given = TableOptions(users=users, items=items, columns=columns)
     check_mapping(given.columns or {})
     sources = {"predictions": predictions, "users": given.users, "items": given.items}
     tables = {

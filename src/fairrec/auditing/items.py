@@ -10,9 +10,9 @@ import numpy as np
 
 from fairrec.auditing.call_repr import audit_call, said_of_tables
 from fairrec.auditing.named_result import named_result
-from fairrec.core.audit_options import AboutOptions, AuditOptions
+from fairrec.core.audit_options import About, AuditOptions
 from fairrec.core.errors import InputError
-from fairrec.core.options import spelled
+from fairrec.core.options import spell
 from fairrec.core.progress import Progress
 from fairrec.groups.grouping import grouping_of
 from fairrec.inputs.table_options import TableOptions
@@ -41,8 +41,8 @@ def refuse_for_items(predictions: Any, /, **beside: object) -> None:
         given["run"] = predictions
     for name in given:
         raise InputError(
-            f"{spelled('side', 'items')} needs the lists of all users at once, with their scores. "
-            f"Leave out {spelled(name)}, and give the recommendations as a table."
+            f"{spell('side', 'items')} needs the lists of all users at once, with their scores. "
+            f"Leave out {spell(name)}, and give the recommendations as a table."
         )
 
 
@@ -59,7 +59,7 @@ def audit_items(
     progress: Progress,
     *,
     command: str | None,
-    about: AboutOptions,
+    about: About,
 ) -> AuditResult:
     """The audit of the items in these lists, or of units of them."""
     started = time.perf_counter()

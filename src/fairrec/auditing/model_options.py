@@ -3,43 +3,36 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 from urllib.parse import urlsplit
 
-from fairrec.cli.parameters import FieldsOf, Given
+from fairrec.cli.parameters import Flags, Given
 from fairrec.core.errors import InputError
-from fairrec.core.kinds import FILE, TEXT
-from fairrec.core.options import MODEL, Option, declared, spelled
+from fairrec.core.option_types import Form
+from fairrec.core.options import MODEL, Option, list_options, spell
 from fairrec.scoring.options import CallOptions, EndpointOptions, OnnxOptions
-from fairrec.search.options import SearchOptions
+from fairrec.search.options import Search
 
 if TYPE_CHECKING:
     from fairrec.scoring.model import Model
 
 ScorerOption = Annotated[
     str | None,
-    Option(
-        replace(TEXT, metavar="package.module:function"),
-        "A Python function to ask for scores",
-        MODEL,
-    ),
+    Form("text", "package.module:function"),
+    Option("A Python function to ask for scores", MODEL),
 ]
 EndpointOption = Annotated[
     str | None,
-    Option(
-        replace(TEXT, metavar="URL"),
-        "A model behind HTTP to ask: http://host/v2/models/ranker",
-        MODEL,
-    ),
+    Form("text", "URL"),
+    Option("A model behind HTTP to ask: http://host/v2/models/ranker", MODEL),
 ]
-OnnxOption = Annotated[Path | None, Option(FILE, "A model in an ONNX file to ask", MODEL)]
-HOW_ASKED = FieldsOf(EndpointOptions, without=("first_wait", "longest_wait"))
+OnnxOption = Annotated[Path | None, Option("A model in an ONNX file to ask", MODEL)]
+HOW_ASKED = Flags(EndpointOptions, without=("first_wait", "longest_wait"))
 HowAsked = Annotated[Given, HOW_ASKED]
 
-_FOR_MODELS = declared(OnnxOptions).keys() - declared(CallOptions)
-_FOR_ENDPOINTS = declared(EndpointOptions).keys() - declared(OnnxOptions)
+_FOR_MODELS = list_options(OnnxOptions).keys() - list_options(CallOptions)
+_FOR_ENDPOINTS = list_options(EndpointOptions).keys() - list_options(OnnxOptions)
 
 
 def chosen_model(
@@ -52,7 +45,7 @@ def chosen_model(
         if value is not None
     }
     if len(named) > 1:
-        raise InputError(f"Name one of {', '.join(map(spelled, named))}, not more.")
+        raise InputError(f"Name one of {', '.join(map(spell, named))}, not more.")
     refused = _FOR_ENDPOINTS if endpoint is None else set()
     if endpoint is None and onnx is None:
         refused = refused | _FOR_MODELS
@@ -60,7 +53,7 @@ def chosen_model(
         if not named or option in refused:
             wanted = "--endpoint" if option in _FOR_ENDPOINTS else "--endpoint or --onnx"
             wanted = wanted if option in refused else "--scorer, --endpoint or --onnx"
-            raise InputError(f"{spelled(option)} is for a model named by {wanted}.")
+            raise InputError(f"{spell(option)} is for a model named by {wanted}.")
     if scorer is not None:
         from fairrec.scoring.model import FunctionModel, load_function
         from fairrec.scoring.options import parse_features
@@ -89,8 +82,8 @@ def other_endpoint(url: str, endpoint: str | None, given: Given) -> Model:
     for option in ("token_env", "query_env"):
         if option in given and urlsplit(url)[:2] != urlsplit(endpoint or "")[:2]:
             raise InputError(
-                f"{spelled(option)} is for the host of {spelled('endpoint')}, and "
-                f"{spelled('other_model')} is on another. In Python each has its own: "
+                f"{spell(option)} is for the host of {spell('endpoint')}, and "
+                f"{spell('other_model')} is on another. In Python each has its own: "
                 "fairrec.counterfactual(..., other_model=fairrec.Endpoint(URL, token_env=NAME))"
             )
     model = chosen_model(None, url, None, given)
@@ -108,18 +101,25 @@ def without_query(arguments: Sequence[str], *addresses: str | None) -> list[str]
     return list(arguments)
 
 
-SearchOption = Annotated[str | None, declared(SearchOptions)["name"]]
-HOW_SEARCHED = FieldsOf(SearchOptions, without=("name",))
+SearchOption = Annotated[
+    str | None, Form("a searcher's name", "NAME"), list_options(Search)["name"]
+]
+HOW_SEARCHED = Flags(Search, without=("name",))
 HowSearched = Annotated[Given, HOW_SEARCHED]
 
 
-def search_options(name: str | None, given: Given) -> SearchOptions | None:
+def search_options(name: str | None, given: Given, has_model: bool) -> Search | None:
     """The search asked for; None where none is, and then nothing else about it may be set."""
+    if not has_model and "scorer_identity" in given:
+        raise InputError(
+            "--scorer-identity is for a model named by --scorer, --endpoint or --onnx."
+        )
+    name = "exact" if has_model and name is None else name
     if name is not None:
-        return SearchOptions(name, **given)
+        return Search(name, **given)
     if given:
         raise InputError(
-            f"{spelled(next(iter(given)))} is for a search. Add --search NAME, such as "
+            f"{spell(next(iter(given)))} is for a search. Add --search NAME, such as "
             "--search adaptive."
         )
     return None

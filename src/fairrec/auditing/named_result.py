@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from fairrec.core.arrays import FloatArray, IntArray
-from fairrec.core.audit_options import AboutOptions
+from fairrec.core.audit_options import About
 from fairrec.core.progress import Progress
 from fairrec.inputs.audit_inputs import AuditInputs, Described
 from fairrec.metrics import MetricAtK
@@ -51,7 +51,7 @@ def named_result(
     searched: Searched | None = None,
     wanted: Sequence[MetricAtK],
     command: str,
-    about: AboutOptions,
+    about: About,
     started: float,
 ) -> AuditResult:
     """The result: who is missing, and all that was found, by its names.

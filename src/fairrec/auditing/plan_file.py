@@ -10,14 +10,15 @@ from pathlib import Path
 from typing import Any
 
 import polars as pl
+import tomli_w
 
 from fairrec.auditing.options import AUDITED, NOT_PLANNED, SETTINGS
 from fairrec.auditing.plan_schema import PlanFacts, PlannedCode, PlannedTable
 from fairrec.core.atomic_io import errors_of_disk, write_text
-from fairrec.core.audit_options import AuditOptions
-from fairrec.core.errors import OutputError, as_unicode, listed, plain
-from fairrec.core.options import Option, defaults, from_command_line, spelled
-from fairrec.core.settings import CHECKSUM, PLAN, checksum_of, parsed_toml, read_settings, to_toml
+from fairrec.core.audit_options import AuditOptions, Engine
+from fairrec.core.errors import OutputError, as_flags, as_unicode, listed, plain
+from fairrec.core.options import Option, list_defaults, spell
+from fairrec.core.settings import CHECKSUM, PLAN, compute_checksum, parse_toml, read_settings
 from fairrec.core.version import __version__
 from fairrec.groups.group import Group
 from fairrec.inputs.table_options import TableOptions
@@ -113,22 +114,23 @@ class AuditPlan:
         """
         file = Path(file)
         settings = {
-            name: _path_from(file.parent, value) if SETTINGS[name].kind.is_path else value
+            name: _path_from(file.parent, value) if SETTINGS[name].form.is_path else value
             for name, value in self.options.items()
         }
-        content = {name: SETTINGS[name].kind.written(value) for name, value in settings.items()}
+        content = {name: SETTINGS[name].form.to_data(value) for name, value in settings.items()}
         facts = self.facts.model_dump(mode="json", exclude_none=True, exclude={CHECKSUM})
-        content[PLAN] = {**facts, CHECKSUM: checksum_of({**content, PLAN: facts})}
+        content[PLAN] = {**facts, CHECKSUM: compute_checksum({**content, PLAN: facts})}
         name = plain(file.name)
-        with from_command_line():
-            plan_, settings_, out = (spelled(each, name) for each in ("plan", "settings", "out"))
+        plan_, settings_, out = (
+            as_flags(spell(each, name)) for each in ("plan", "settings", "out")
+        )
         text = (
             f"# A plan of an audit, frozen. To run it: fairrec audit ... {plan_}\n"
             f"# To change it, edit it and freeze it again: fairrec plan {settings_} {out}\n"
-            f"{to_toml(content)}"
+            f"{tomli_w.dumps(content)}"
         )
         # what is too long to be read back is no plan
-        parsed_toml(text.encode(), plain(file, 300))
+        parse_toml(text.encode(), plain(file, 300))
         return text
 
     def save(self, file: str | Path) -> Path:
@@ -182,7 +184,7 @@ def _path_from(folder: Path, path: str | Path) -> str:
 
 MOST_VALUES = 20
 """Of an attribute, so many values are named in a plan and compared with it."""
-_DEFAULTS = {**defaults(TableOptions), **defaults(AuditOptions)}
+_DEFAULTS = {**list_defaults(TableOptions), **list_defaults(AuditOptions), **list_defaults(Engine)}
 
 
 def deviations(
@@ -208,9 +210,9 @@ def deviations(
     used = {**_DEFAULTS, **values, **found}
     planned = {**_DEFAULTS, **planned}
     for name, option in AUDITED.items():
-        if option.kind.is_path or name in NOT_PLANNED:
+        if option.form.is_path or name in NOT_PLANNED:
             continue
-        now, then = (option.kind.written(each[name]) for each in (used, planned))
+        now, then = (option.form.to_data(each[name]) for each in (used, planned))
         if _compared(now) != _compared(then):
             yield f"{name} {_in_words(option, now)} (planned {_in_words(option, then)})"
     yield from _other_code(facts, summary, loaded)

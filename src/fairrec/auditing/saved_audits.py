@@ -8,7 +8,7 @@ from typing import Protocol
 
 from fairrec.core.errors import InputError, plain
 from fairrec.core.files import errors_of_reading
-from fairrec.core.options import invalid, spelled
+from fairrec.core.options import invalid, spell
 from fairrec.report.audit_result import AuditResult
 from fairrec.result.folder import (
     load_audit_run,
@@ -91,5 +91,5 @@ def refuse_hidden(name: str, result: AuditResult) -> None:
         raise InputError(
             f"{name}: its groups of fewer than {hidden.min_shown:,} {many} are hidden "
             f"({hidden.n_groups:,} of them), and any of them may be worse. Take the whole audit; "
-            f"{spelled('min_shown')} is for what is passed on."
+            f"{spell('min_shown')} is for what is passed on."
         )

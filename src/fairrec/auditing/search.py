@@ -11,7 +11,7 @@ import numpy as np
 
 from fairrec.core.audit_options import AuditOptions
 from fairrec.core.errors import InputError
-from fairrec.core.options import spelled
+from fairrec.core.options import spell
 from fairrec.core.progress import Progress
 from fairrec.groups.grouping import Grouping
 from fairrec.inputs.audit_inputs import AuditInputs
@@ -22,12 +22,11 @@ from fairrec.report.words import number
 from fairrec.scoring.features import JoinedFeatures, join_features
 from fairrec.scoring.ledger import Ledger
 from fairrec.scoring.model import FunctionModel, Model, ScoringFunction
-from fairrec.scoring.options import ScorerOptions
 from fairrec.scoring.scorer import ModelScorer, TableScorer
 from fairrec.search.evidence import Evidence
 from fairrec.search.loop import BATCH_USERS, search
 from fairrec.search.measure import Measure, popularity_proxy
-from fairrec.search.options import Budget, SearchOptions
+from fairrec.search.options import Budget, Search
 from fairrec.search.searched import Searched
 from fairrec.search.searcher import SEARCHERS, hyper_parameters
 
@@ -66,7 +65,7 @@ def ledger_of(
     if file is not None and not identity:
         raise InputError(
             "A ledger must know whose scores it holds. Name the model, with its version: "
-            f"{spelled('scorer_identity', 'ranker-2024-05-01')}"
+            f"{spell('scorer_identity', 'ranker-2024-05-01')}"
         )
     features = features or features_of(inputs, model, tables)
     scorer = ModelScorer(model, candidates, user_ids, features)
@@ -99,8 +98,8 @@ def measure_by_search(
     inputs: AuditInputs,
     wanted: Sequence[MetricAtK],
     grouping: Grouping,
-    how: SearchOptions,
-    asked: ScorerOptions,
+    how: Search,
+    scorer: ScoringFunction | Model | None,
     options: AuditOptions,
     progress: Progress = lambda stage, done, total: None,
 ) -> tuple[Measured, Searched]:
@@ -108,7 +107,7 @@ def measure_by_search(
     metrics = searchable(wanted)
     budget = how.budget_in(grouping)
     most = grouping.n_users if budget.users is None else budget.users
-    model, identity, faults = as_model(asked.scorer), asked.scorer_identity, {}
+    model, identity, faults = as_model(scorer), how.scorer_identity, {}
     proxy = None
     if SEARCHERS[how.name].uses_proxy:
         proxy = popularity_proxy(inputs, metrics, options.n_threads)
@@ -165,7 +164,7 @@ def _limit_retries(model: Model, budget: Budget) -> None:
 
 def _refuse_unknown(measured: Measured, *, has_table: bool) -> None:
     """An error where too few users were scored to say anything."""
-    search, seconds = spelled("search"), spelled("budget_seconds")
+    search, seconds = spell("search"), spell("budget_seconds")
     exact = f" The table has every score: without {search} all users are." if has_table else ""
     known = measured.values
     if not measured.is_complete:
@@ -176,7 +175,7 @@ def _refuse_unknown(measured: Measured, *, has_table: bool) -> None:
         if np.isnan(row).all():
             raise InputError(
                 f"Metric '{metric.name}' is undefined for all of {row.size:,} users that were "
-                f"scored at random. Leave it out, or raise the budget or {spelled('reference')}."
+                f"scored at random. Leave it out, or raise the budget or {spell('reference')}."
                 f"{exact}"
             )
 
@@ -228,15 +227,13 @@ def searchable(metrics: Sequence[MetricAtK]) -> tuple[MetricAtK, ...]:
         if metric.metric.pooled:
             raise InputError(
                 f"Metric '{metric.name}' is no mean over users, so a search cannot look for it. "
-                f"Name one that is, such as {spelled('metrics', ['auc'])}, or audit a table of "
+                f"Name one that is, such as {spell('metrics', ['auc'])}, or audit a table of "
                 "scores without a search."
             )
     return tuple(metrics)
 
 
-def _ledger(
-    inputs: AuditInputs, options: SearchOptions, model: Model | None, identity: str
-) -> Ledger:
+def _ledger(inputs: AuditInputs, options: Search, model: Model | None, identity: str) -> Ledger:
     candidates = inputs.candidates
     file = None if options.ledger is None else Path(options.ledger)
     user_ids = inputs.ids_of_lists

@@ -11,7 +11,7 @@ from typing import Annotated, Any
 
 import typer
 
-from fairrec.cli.parameters import SectionedCommand
+from fairrec.cli.sections import SectionedCommand
 from fairrec.cli.shared import ShownGroup, ended_with_reader
 from fairrec.core.version import __version__
 

@@ -1,243 +1,141 @@
-"""Options that are declared beside their stage, as parameters of a command."""
+"""Option classes as parameters of typer commands."""
 
 from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass
 from inspect import Parameter
-from itertools import takewhile
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-import typer.core
 from typer.models import ArgumentInfo
 
 from fairrec.cli.exit_codes import errors_in_words
-from fairrec.cli.shared import ended_with_reader, shown_complaints
-from fairrec.core.errors import TWINS
-from fairrec.core.options import (
-    OUTPUT,
-    Option,
-    Options,
-    declared,
-    defaults,
-    from_command_line,
-    spelled,
-)
+from fairrec.core.options import OUTPUT, Option, Options, bind, flag, list_defaults, list_options
 
 Given = dict[str, Any]
-"""The options of a class that were given, by name, ready to make it of."""
+"""The options that were given, as text by name, ready to make their class of."""
 Command = Callable[..., None]
+MANY = 25
+"""Above so many options, help shows the common ones, and `--help-all` all."""
+COMMON = {
+    *("test", "values", "users", "items", "history", "columns", "by", "adjust_for", "depth"),
+    *("min_support", "metrics", "permutations", "tolerance", "seed", "search", "scorer"),
+    *("endpoint", "gate", "out", "format_", "quiet"),
+    # of other commands
+    *("attribute", "reference", "other_model", "part", "levels", "pilot", "mean", "sd"),
+    *("metric", "groups", "reranker", "strength", "max_loss"),
+}
+"""The options that nearly everyone needs who gives a command that has them."""
 
 
 @dataclass(frozen=True, slots=True)
-class FieldsOf:
-    """The options of a class as options of a command; the command gets those that were given.
+class Flags:
+    """The options of a class as flags of a command, which gets those that were given.
 
     Parameters
     ----------
     without : fields that the command does not offer
-    default : how a default is said
-    panels : headings other than those declared, by name
+    default : how a default is worded
     """
 
     options: type[Options]
     without: tuple[str, ...] = ()
     default: str = "{}"
-    panels: Mapping[str, str] = field(default_factory=dict)
 
-    def flags(self) -> Iterator[tuple[str, Option, object]]:
-        """Name, option and default in words of each."""
-        fixed = defaults(self.options)
-        for name, option in declared(self.options).items():
-            if name not in self.without:
-                said: object = Parameter.empty
-                if name in fixed:
-                    words = _in_words(option, fixed[name])
-                    said = words and self.default.format(words)
-                yield name, replace(option, panel=self.panels.get(name, option.panel)), said
-
-
-@dataclass(frozen=True, slots=True)
-class Here:
-    """What is said of an option in one command, where it is not what is declared.
-
-    Parameters
-    ----------
-    panel : the heading
-    default : how a default in words is said
-    """
-
-    panel: str | None = None
-    default: str = "{}"
+    def list(self) -> Iterator[tuple[str, Option, object]]:
+        """Name, option and default in words of each, those that few need last."""
+        defaults, options = list_defaults(self.options), list_options(self.options)
+        own = inspect.get_annotations(self.options)
+        for name in sorted(options, key=lambda name: (name not in COMMON, name not in own)):
+            if name in self.without:
+                continue
+            words: object = Parameter.empty
+            if name in defaults:
+                words = describe_default(options[name], defaults[name])
+                words = words and self.default.format(words)
+            yield name, options[name], words
 
 
-def takes_options(command: Command) -> Command:
-    """The command as typer reads it, with errors in words.
+def typer_command(function: Command) -> Command:
+    """The function as a typer command, with errors in words.
 
-    A parameter annotated with `FieldsOf` stands for all options of that class, one annotated with
-    an `Option` for that option, of which `Here` may say something else; arguments and plain
-    switches are typer's.
+    A parameter annotated with `Flags` stands for all options of that class, one annotated with an
+    `Option` for that option; arguments and plain switches are typer's.
     """
     parameters: list[Parameter] = []
-    fields: dict[str, FieldsOf] = {}
-    single: dict[str, tuple[Option, object]] = {}
-    for parameter in inspect.signature(command, eval_str=True).parameters.values():
-        name = parameter.name
-        mark = _mark(parameter.annotation)
-        if isinstance(mark, FieldsOf):
-            fields[name] = mark
-            parameters += [_parameter(*flag) for flag in mark.flags()]
-        elif isinstance(mark, Option):
-            single[name] = mark, parameter.default
+    groups: dict[str, dict[str, Option]] = {}
+    single: dict[str, Option] = {}
+    defaults: dict[str, Any] = {}
+    for parameter in inspect.signature(function, eval_str=True).parameters.values():
+        name, marks = parameter.name, getattr(parameter.annotation, "__metadata__", ())
+        flags = next((mark for mark in marks if isinstance(mark, Flags)), None)
+        option = bind(parameter.annotation)
+        if flags is not None:
+            groups[name] = {one: option for one, option, _ in flags.list()}
+            parameters += [_make_parameter(*one) for one in flags.list()]
+        elif option is not None:
+            single[name], defaults[name] = option, parameter.default
             is_needed = parameter.default is Parameter.empty
-            said = Parameter.empty if is_needed else _in_words(mark, parameter.default)
-            parameters.append(_parameter(name, mark, said))
+            words = parameter.default if is_needed else describe_default(option, parameter.default)
+            parameters.append(_make_parameter(name, option, words))
         else:
-            if isinstance(mark, ArgumentInfo):
-                mark.metavar = name.upper()
+            for mark in marks:
+                if isinstance(mark, ArgumentInfo):
+                    mark.metavar = name.upper()
             parameters.append(parameter.replace(kind=Parameter.KEYWORD_ONLY))
+    if len(parameters) > MANY:
+        info = typer.Option(
+            "--help-all",
+            is_eager=True,
+            callback=_help_all,
+            help="Show all options.",
+            rich_help_panel=OUTPUT,
+        )
+        annotation = Annotated[bool, info]
+        parameters.append(
+            Parameter("help_all", Parameter.KEYWORD_ONLY, default=False, annotation=annotation)
+        )
+    else:
+        for parameter in parameters:
+            for mark in getattr(parameter.annotation, "__metadata__", ()):
+                mark.hidden = False
 
     def run(**values: Any) -> None:
-        with errors_in_words(bool(values.get("debug"))), from_command_line():
-            for name, (option, default) in single.items():
-                values |= {name: default, **_given({name: option}, values)}
-            for name, mark in fields.items():
-                wanted = {flag: option for flag, option, _ in mark.flags()}
-                values[name] = _given(wanted, values)
+        values.pop("help_all", None)
+        with errors_in_words(bool(values.get("debug"))):
+            for name, option in single.items():
+                given = _pop_given({name: option}, values)
+                values[name] = option.parse(name, given[name]) if given else defaults[name]
+            paths = [value for value in values.values() if isinstance(value, Path)]
+            for name, group in groups.items():
+                values[name] = _pop_given(group, values)
+                paths += [
+                    Path(one) for key, one in values[name].items() if is_path(group[key], one)
+                ]
             if values.get("log") is not None:
                 from fairrec.result.folder import refuse_overwriting
 
-                others = [part for name, part in values.items() if name != "log"]
-                refuse_overwriting("log", values["log"], _parts(others))
-            command(**values)
+                paths.remove(values["log"])
+                refuse_overwriting("log", values["log"], paths)
+            function(**values)
 
-    run.__doc__, run.__name__ = command.__doc__, command.__name__
+    run.__doc__, run.__name__ = function.__doc__, function.__name__
     # typer reads these
     run.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
     run.__annotations__ = {one.name: one.annotation for one in parameters}
     return run
 
 
-def _parts(values: object) -> Iterator[object]:
-    """The values in lists and tables."""
-    if isinstance(values, Mapping):
-        values = list(values.values())
-    if isinstance(values, list | tuple):
-        for value in values:
-            yield from _parts(value)
-    else:
-        yield values
+def is_path(option: Option, value: object) -> bool:
+    """Whether text given for an option names a file or folder."""
+    return option.form.is_path and isinstance(value, str)
 
 
-_NAMES = frozenset({"--by", "--given", "--metrics", "--metric", "--by-items"})
-"""Flags with names behind them."""
-
-
-def _exists(word: str) -> bool:
-    try:
-        return Path(word).exists()
-    except OSError:
-        # longer than a name of a file may be
-        return False
-
-
-def _is_name(word: str) -> bool:
-    """Whether it may be one more name, and is no flag and no file."""
-    return not word.startswith("-") and not Path(word).suffix and not _exists(word)
-
-
-def _known_flag(word: str, known: set[str]) -> str:
-    """`--metrics` for `--metric` where a command has it alone, and the other way round."""
-    flag, equals, value = word.partition("=")
-    twin = f"--{TWINS.get(flag.removeprefix('--'), '')}"
-    return f"{twin}{equals}{value}" if twin in known and flag not in known else word
-
-
-class SectionedCommand(typer.core.TyperCommand):
-    """A command whose help has its options under headings, in plain text."""
-
-    def make_context(self, *words: Any, **how: Any) -> Any:
-        """Take the words of the command apart, as `TyperCommand` does."""
-        with ended_with_reader(), shown_complaints():
-            return super().make_context(*words, **how)
-
-    def parse_args(self, ctx: Any, args: list[str]) -> Any:
-        """Read the words: a flag by its twin too, and names with blanks between them refused."""
-        known = {flag for parameter in self.params for flag in parameter.opts}
-        words = [_known_flag(word, known) for word in args]
-        for at, flag in enumerate(words):
-            names = [*takewhile(_is_name, words[at + 1 :])] if flag in _NAMES & known else []
-            if len(names) > 1:
-                joined = ",".join(name.strip(",") for name in names)
-                raise typer.BadParameter(f"{flag} takes names with commas: {flag} {joined}")
-        return super().parse_args(ctx, words)
-
-    def format_options(self, ctx: Any, formatter: Any) -> None:
-        """Write the arguments, then the options by heading."""
-        sections: dict[str, list[tuple[str, str]]] = {}
-        for parameter in self.get_params(ctx):
-            record = parameter.get_help_record(ctx)
-            if record is None:
-                continue
-            name, about = record
-            if parameter.required:
-                about = f"{about.removesuffix('[required]').rstrip()} Required."
-            panel = getattr(parameter, "rich_help_panel", None) or "Options"
-            if parameter.param_type_name == "argument":
-                # some versions of typer add the type
-                panel, name = "Arguments", name.partition(" <")[0]
-            elif parameter.name == "help" and OUTPUT in sections:
-                panel = OUTPUT
-            sections.setdefault(panel, []).append((name, about))
-        for panel, records in sections.items():
-            with formatter.section(panel):
-                formatter.write_dl(records)
-
-
-def _mark(annotation: Any) -> object:
-    """What makes it an option or an argument of the command."""
-    marks = getattr(annotation, "__metadata__", ())
-    found = next((one for one in marks if isinstance(one, FieldsOf | Option | ArgumentInfo)), None)
-    for mark in marks:
-        if isinstance(found, Option) and isinstance(mark, Here):
-            panel = found.panel if mark.panel is None else mark.panel
-            default = found.default and mark.default.format(found.default)
-            found = replace(found, panel=panel, default=default)
-    return found
-
-
-def _parameter(name: str, option: Option, default: object) -> Parameter:
-    """One option for typer: text, which the option itself reads.
-
-    Parameters
-    ----------
-    default : in words, and empty where one must be given
-    """
-    with from_command_line():
-        flag = spelled(name)
-    is_needed = default is Parameter.empty
-    about = f"{option.help}." + ("" if is_needed or not default else f" Default: {default}.")
-    kind = option.kind
-    taken: Any = bool if kind.is_switch else list[str] if kind.is_list else str
-    info = typer.Option(
-        flag,
-        help=about,
-        rich_help_panel=option.panel or None,
-        metavar=None if kind.is_switch else kind.metavar,
-        show_default=False,
-    )
-    return Parameter(
-        name,
-        Parameter.KEYWORD_ONLY,
-        default=Parameter.empty if is_needed else False if kind.is_switch else None,
-        annotation=Annotated[taken if is_needed or kind.is_switch else taken | None, info],
-    )
-
-
-def _in_words(option: Option, default: object) -> str:
+def describe_default(option: Option, default: object) -> str:
+    """A default in words; nothing where there is none to tell."""
     if option.default:
         return option.default
     if isinstance(default, tuple):
@@ -247,13 +145,53 @@ def _in_words(option: Option, default: object) -> str:
     return f"{default:g}" if isinstance(default, float) else str(default)
 
 
-def _given(options: Mapping[str, Option], values: dict[str, Any]) -> Given:
-    """The values of these options, read, where they were given; they are taken out."""
+def _make_parameter(name: str, option: Option, default: object) -> Parameter:
+    """One option for typer: text, which the option itself reads.
+
+    Parameters
+    ----------
+    default : in words, and empty where one must be given
+    """
+    is_needed = default is Parameter.empty
+    form = option.form
+    accepted: Any = bool if form.is_switch else list[str] if form.is_list else str
+    info = typer.Option(
+        flag(name),
+        help=f"{option.help}." + ("" if is_needed or not default else f" Default: {default}."),
+        rich_help_panel=option.panel or None,
+        metavar=None if form.is_switch else form.metavar,
+        show_default=False,
+        hidden=name not in COMMON,
+    )
+    return Parameter(
+        name,
+        Parameter.KEYWORD_ONLY,
+        default=Parameter.empty if is_needed else False if form.is_switch else None,
+        annotation=Annotated[accepted if is_needed or form.is_switch else accepted | None, info],
+    )
+
+
+def _pop_given(options: Mapping[str, Option], values: dict[str, Any]) -> Given:
+    """The values of these options as text, where they were given; they are taken out."""
     given = {}
     for name, option in options.items():
         value = values.pop(name)
         if value is None or value is False or value == []:
             continue
-        is_joined = option.kind.is_list and option.kind.is_split
-        given[name] = option.parsed(name, ",".join(value) if is_joined else value)
+        is_joined = option.form.is_list and option.form.is_split
+        given[name] = ",".join(value) if is_joined else value
     return given
+
+
+def show_all(command: Any) -> None:
+    """Have the help of a command list also what few need."""
+    for parameter in command.params:
+        if getattr(parameter, "hidden", False):
+            parameter.hidden = False
+
+
+def _help_all(context: typer.Context, value: bool) -> None:
+    if value:
+        show_all(context.command)
+        typer.echo(context.get_help())
+        raise typer.Exit

@@ -8,44 +8,31 @@ import os
 import sys
 from collections.abc import Collection, Iterable
 from contextlib import suppress
-from dataclasses import replace
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 from fairrec.auditing.options import SETTINGS
 from fairrec.cli.shared import say
 from fairrec.core.errors import FairRecError, InputError, listed, plain
-from fairrec.core.kinds import FILE, Kind
-from fairrec.core.options import PLANNING, STATISTICS, Option, spelled
+from fairrec.core.option_types import Form
+from fairrec.core.options import PLANNING, STATISTICS, Option, spell
 from fairrec.core.settings import SETTINGS_FILE, read_settings
 
 NONE = "none"
 
 
-def _once(kind: Kind, why: str) -> Kind:
-    """The same, where a second file is refused instead of taken silently."""
-
-    def parse(given: Any) -> Any:
-        if isinstance(given, list) and len(given) > 1:
-            raise InputError(f"{why}, and {len(given):,} are named: {listed(given)}.")
-        return kind.parse(given[0] if isinstance(given, list) else given)
-
-    return replace(kind, parse=parse, is_list=True, is_split=False)
-
-
 PlanOption = Annotated[
     Path | None,
     Option(
-        _once(FILE, "An audit follows one plan"),
         "A plan that fairrec plan froze: what it sets holds where nothing else is given here, and "
         "the result lists what differs from it",
         PLANNING,
     ),
 ]
 SettingsOption = Annotated[
-    str | Path | None,
+    Path | None,
+    Form(f"a path, or '{NONE}'", f"FILE|{NONE}"),
     Option(
-        _once(FILE.or_word(NONE), "Settings are of one file"),
         f"Settings in a TOML file; '{NONE}' for none at all",
         PLANNING,
         default=f"{SETTINGS_FILE} in the working folder, where there is one",
@@ -53,13 +40,13 @@ SettingsOption = Annotated[
 ]
 
 
-def settings_file(asked: str | Path | None, plan: Path | None = None) -> Path | None:
+def settings_file(asked: Path | None, plan: Path | None = None) -> Path | None:
     """The settings file that was named, or else the one that is found in the working folder.
 
     A plan that is found there beside the one to be followed is left aside, and it is said.
     """
     if asked is not None:
-        return None if asked == NONE else Path(asked)
+        return None if asked == Path(NONE) else asked
     # also where it is a link that leads nowhere, so that it is told
     found = Path(SETTINGS_FILE) if os.path.lexists(SETTINGS_FILE) else None
     if plan is None or found is None:
@@ -71,9 +58,7 @@ def settings_file(asked: str | Path | None, plan: Path | None = None) -> Path | 
     return None
 
 
-def say_settings(
-    asked: str | Path | None, file: Path, names: Collection[str], *, quiet: bool
-) -> None:
+def say_settings(asked: Path | None, file: Path, names: Collection[str], *, quiet: bool) -> None:
     """Say which options are taken from a settings file.
 
     A file that was found and not named says so even where all else is quiet: nobody asked for it,
@@ -90,11 +75,8 @@ def settings_said(file: Path, names: Iterable[str]) -> str:
 
 Load = Annotated[
     tuple[str, ...],
-    Option(
-        Kind(tuple, "files or modules", "FILE|MODULE", is_list=True, is_split=False),
-        "Python file or module that registers own metrics; may be repeated",
-        STATISTICS,
-    ),
+    Form("files or modules", "FILE|MODULE", is_list=True, is_split=False),
+    Option("Python file or module that registers own metrics; may be repeated", STATISTICS),
 ]
 
 
@@ -118,7 +100,7 @@ def load_metrics(source: str) -> tuple[Path, ...]:
         # a program that ends here would look like one that is done
         said = plain(f"{type(error).__name__}: {error}", 300)
         raise InputError(
-            f"{spelled('load', source)}: {said}. "
+            f"{spell('load', source)}: {said}. "
             "Give a Python file, or a module that can be imported from here."
         ) from error
     return (path,) if path.is_file() else ()

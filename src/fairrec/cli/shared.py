@@ -15,11 +15,9 @@ import shlex
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
-from dataclasses import replace
 from datetime import UTC, datetime
-from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 from rich.console import Console
@@ -27,12 +25,9 @@ from rich.text import Text
 from typer.core import TyperGroup
 
 from fairrec.core.atomic_io import errors_of_disk
-from fairrec.core.errors import (
-    InputError,
-    plain,
-)
-from fairrec.core.kinds import FILE, FOLDER, one_of
-from fairrec.core.options import OUTPUT, TABLES, Option, spelled
+from fairrec.core.errors import InputError, as_flags, plain
+from fairrec.core.option_types import Folder, Switch
+from fairrec.core.options import OUTPUT, TABLES, Option, spell
 from fairrec.core.progress import Progress, ProgressLines
 from fairrec.core.version import __version__
 
@@ -52,7 +47,7 @@ def shown(message: str) -> str:
     Written to \x1b[31mout:
     result.json
     """
-    return "\n".join(plain(line, sys.maxsize) for line in message.split("\n"))
+    return "\n".join(plain(line, sys.maxsize) for line in as_flags(message).split("\n"))
 
 
 class ShownConsole(Console):
@@ -109,47 +104,31 @@ def _as_text(part: Any) -> Any:
     return part
 
 
-class Format(StrEnum):
-    """What is printed on standard output."""
-
-    text = "text"
-    markdown = "markdown"
-    json = "json"
-
+Format = Literal["text", "markdown", "json"]
+"""What is printed on standard output."""
 
 _LONGEST_LINE = 300
 
 AuditArgument = Annotated[
     Path, typer.Argument(help="Folder of an audit or mitigation: their --out.")
 ]
-QuietOption = Annotated[
-    bool,
-    typer.Option("--quiet", help="No progress on standard error.", rich_help_panel=OUTPUT),
-]
+QuietOption = Annotated[Switch, Option("No progress on standard error", OUTPUT)]
 LogOption = Annotated[
     Path | None,
-    Option(FILE, "File to append progress to, with date and time, also where all is quiet", OUTPUT),
+    Option("File to append progress to, with date and time, also where all is quiet", OUTPUT),
 ]
-DebugOption = Annotated[
-    bool, typer.Option("--debug", help="Show where an error came from.", rich_help_panel=OUTPUT)
-]
-FormatOption = Annotated[
-    Format, Option(replace(one_of(*Format), parse=Format), "What to print", OUTPUT)
-]
-NoReportOption = Annotated[
-    bool,
-    typer.Option("--no-report", help="Write no page, report.html.", rich_help_panel=OUTPUT),
-]
+DebugOption = Annotated[Switch, Option("Show where an error came from", OUTPUT)]
+FormatOption = Annotated[Format, Option("What to print", OUTPUT)]
+NoReportOption = Annotated[Switch, Option("Write no page, report.html", OUTPUT)]
 ForceOption = Annotated[
-    bool,
-    typer.Option(
-        "--force",
-        help="Replace a result of another kind in the folder, and files there of the same names.",
-        rich_help_panel=OUTPUT,
+    Switch,
+    Option(
+        "Replace a result of another kind in the folder, and files there of the same names", OUTPUT
     ),
 ]
 RunOption = Annotated[
-    Path | None, Option(FOLDER, "A trained run instead of tables; see fairrec-paper train", TABLES)
+    Folder | None,
+    Option("A trained run instead of tables; see fairrec-paper train", TABLES),
 ]
 
 
@@ -157,7 +136,7 @@ def need(given: Mapping[str, Any], *names: str, command: str) -> None:
     """Refuse to go on without some options."""
     for name in names:
         if given.get(name) is None:
-            raise InputError(f"{spelled(name)} is missing. See fairrec {command} --help")
+            raise InputError(f"{spell(name)} is missing. See fairrec {command} --help")
 
 
 def print_result(result: AuditResult, output_format: Format, out: Path | None = None) -> None:
@@ -189,9 +168,9 @@ def print_as(
     text: Callable[[Console], None],
 ) -> None:
     """Print in the form asked for; only that one is made."""
-    if output_format is Format.json:
+    if output_format == "json":
         typer.echo(as_json_text(json()))
-    elif output_format is Format.markdown:
+    elif output_format == "markdown":
         print_markdown(markdown())
     else:
         text(stdout())

@@ -20,7 +20,7 @@ from fairrec.auditing.model_options import (
     search_options,
     without_query,
 )
-from fairrec.cli.parameters import FieldsOf, Given, takes_options
+from fairrec.cli.parameters import Flags, Given, typer_command
 from fairrec.cli.settings import (
     Load,
     PlanOption,
@@ -32,7 +32,6 @@ from fairrec.cli.settings import (
 from fairrec.cli.shared import (
     DebugOption,
     ForceOption,
-    Format,
     FormatOption,
     LogOption,
     NoReportOption,
@@ -43,23 +42,21 @@ from fairrec.cli.shared import (
     say,
     shown_progress,
 )
-from fairrec.core.audit_options import About, AboutOptions, AuditOptions, Engine, SharingOptions
+from fairrec.core.audit_options import About, AuditOptions, Engine, SharingOptions
 from fairrec.core.errors import InputError, plain
-from fairrec.core.kinds import FOLDER, SWITCH
-from fairrec.core.options import OUTPUT, Option, declared, spelled
+from fairrec.core.option_types import Folder, Switch
+from fairrec.core.options import OUTPUT, Option, expand, list_changed, select, spell
 from fairrec.core.threads import start_in_background
-from fairrec.counts.options import CountsOptions, EngineOptions
 from fairrec.gating.command import hold_against, printed_as_text, refuse_overwriting_inputs
 from fairrec.gating.options import GATE, GateOptions
 from fairrec.inputs.table_options import TableOptions
-from fairrec.scoring.options import ScorerIdentity
 
 if TYPE_CHECKING:
     from fairrec.report.audit_result import AuditResult
     from fairrec.scoring.model import Model
 
 
-@takes_options
+@typer_command
 def audit_command(
     *,
     predictions: Annotated[
@@ -67,9 +64,8 @@ def audit_command(
         typer.Argument(help="Recommendations (with --test), or scored candidates with labels."),
     ] = None,
     run: RunOption = None,
-    tables: Annotated[Given, FieldsOf(TableOptions)],
-    counted: Annotated[Given, FieldsOf(CountsOptions)],
-    options: Annotated[Given, FieldsOf(AuditOptions)],
+    tables: Annotated[Given, Flags(TableOptions)],
+    options: Annotated[Given, Flags(AuditOptions)],
     load: Load = (),
     plan: PlanOption = None,
     settings: SettingsOption = None,
@@ -79,20 +75,19 @@ def audit_command(
     endpoint: EndpointOption = None,
     onnx: OnnxOption = None,
     how_asked: HowAsked,
-    scorer_identity: ScorerIdentity = "",
-    where: Annotated[Given, FieldsOf(EngineOptions)],
-    about: Annotated[Given, FieldsOf(AboutOptions)],
+    where: Annotated[Given, Flags(Engine)],
+    about: Annotated[Given, Flags(About)],
     gate: Annotated[
-        bool, Option(SWITCH, "Hold the result against a policy; see fairrec gate", GATE)
+        Switch, Option("Hold the result against a policy; see fairrec gate", GATE)
     ] = False,
-    held: Annotated[Given, FieldsOf(GateOptions)],
+    held: Annotated[Given, Flags(GateOptions)],
     out: Annotated[
-        Path | None, Option(FOLDER, "Folder for the result's files and its page", OUTPUT)
+        Folder | None, Option("Folder for the result's files and its page", OUTPUT)
     ] = None,
     force: ForceOption = False,
-    sharing: Annotated[Given, FieldsOf(SharingOptions)],
+    sharing: Annotated[Given, Flags(SharingOptions)],
     no_report: NoReportOption = False,
-    format_: FormatOption = Format.text,
+    format_: FormatOption = "text",
     quiet: QuietOption = False,
     log: LogOption = None,
     debug: DebugOption = False,
@@ -105,14 +100,13 @@ def audit_command(
     if policy is not None and "policy" in held and settings is None:
         # the policy says how the audit it is about is made
         settings = policy.policy
-    chosen = Choices.of({**tables, **options, **about}, plan, settings_file(settings, plan))
+    given = {**tables, **options, **where, **about}
+    chosen = Choices.read(given, plan, settings_file(settings, plan))
     if chosen.settings is not None:
         say_settings(settings, chosen.settings.file, chosen.from_settings, quiet=quiet)
-    tables, options, about = (
-        {name: value for name, value in chosen.values.items() if name in declared(kind)}
-        for kind in (TableOptions, AuditOptions, AboutOptions)
-    )
-    read = [predictions, run, plan, *tables.values(), *counted.get("counts", ())]
+    values, passed_on = chosen.values, SharingOptions(**sharing)
+    asked = TableOptions(**select(TableOptions, {**tables, **values}))
+    read = [predictions, run, plan, *list_changed(asked).values(), *asked.counts]
     read += [] if chosen.settings is None else [chosen.settings.file]
     read += [] if policy is None else [policy.policy, policy.baseline]
     if out is not None:
@@ -126,44 +120,52 @@ def audit_command(
             start_in_background(_make_page_ready)
         loaded = [file for source in load for file in load_metrics(source)]
         model = chosen_model(scorer, endpoint, onnx, how_asked)
-        how = search_options(search if model is None else search or "exact", how_searched)
+        how = search_options(search, how_searched, has_model=model is not None)
+        if model is not None and run is not None:
+            raise InputError(
+                "Name either a run or another model, not both. The run's own candidates can be "
+                f"given as a table: {plain(run / 'test.parquet', 200)}"
+            )
         # a run takes longest to load, so it begins before the modules of an audit
-        given = _tables(predictions, run, tables, counted, is_search=how is not None)
-        given |= _asked(model, run, scorer_identity)
-        from fairrec.auditing.audit import audit
+        named = {**tables, **values}
+        source, asked, of_run = _open(predictions, run, asked, named, is_search=how is not None)
+        from fairrec.auditing.audit import run_audit
 
-        result = audit(
-            **given,
-            **options,
-            **about,
-            **where,
+        command = shlex.join(["fairrec", *without_query(sys.argv[1:], endpoint)])
+        engine = Engine(**{**where, **select(Engine, values)}, progress=progress)
+        result = run_audit(
+            source,
+            asked,
+            AuditOptions(**select(AuditOptions, values), engine=engine),
+            About(**select(About, values), command=command),
+            scorer=of_run if model is None else model,
             search=how,
-            engine=Engine(progress=progress),
-            about=About(command=shlex.join(["fairrec", *without_query(sys.argv[1:], endpoint)])),
         )
         if run is not None:
             result = result.of_run(run)
-        result = chosen.recorded(result, loaded=loaded)
+        result = chosen.record(result, loaded=loaded)
         if out is not None:
             progress("writing", 0, 0)
-            result.save(out, report=not no_report, force=force, **sharing)
+            result.save(out, report=not no_report, force=force, **expand(SharingOptions, passed_on))
     with printed_as_text(policy, format_):
-        print_result(result.shown(sharing.get("min_shown")), format_, out)
+        print_result(result.shown(passed_on.min_shown), format_, out)
     if out is not None and not quiet:
-        _say_written(result, out, sharing, no_report=no_report)
+        _say_written(result, out, passed_on, no_report=no_report)
     if policy is not None:
         # the whole audit is judged, also where groups are hidden in what was written
-        judged = result if out is None or "min_shown" in sharing else out
+        judged = result if out is None or passed_on.min_shown is not None else out
         raise typer.Exit(hold_against(judged, policy, format_, is_beside=True))
 
 
-def _say_written(result: AuditResult, out: Path, sharing: Given, *, no_report: bool) -> None:
+def _say_written(
+    result: AuditResult, out: Path, sharing: SharingOptions, *, no_report: bool
+) -> None:
     """Where the files are, and what is not to be passed on."""
     has_users = result.per_user is not None or result.per_user_parts is not None
-    users = ", per_user.parquet" if has_users and "aggregates_only" not in sharing else ""
+    users = ", per_user.parquet" if has_users and not sharing.aggregates_only else ""
     page = "" if no_report else ", report.html"
     say(f"Written to {out}: result.json, run.json, groups.parquet{users}{page}")
-    if users and "min_shown" in sharing:
+    if users and sharing.min_shown is not None:
         say(
             "per_user.parquet holds every user and is not to be passed on; "
             "--aggregates-only leaves it out"
@@ -182,31 +184,33 @@ def _policy(held: Given, out: Path | None, *, gate: bool) -> GateOptions | None:
     if not gate:
         if held:
             raise InputError(
-                f"{spelled(next(iter(held)))} is of the gate. Add {spelled('gate', True)}."
+                f"{spell(next(iter(held)))} is of the gate. Add {spell('gate', True)}."
             )
         return None
     from fairrec.gating.gate import check_baseline, refuse_own_baseline
 
-    options = GateOptions.of(**held)
+    options = GateOptions(**held)
     check_baseline(options.policy, options.baseline)
     # it would be replaced before it is compared with
     refuse_own_baseline(out, options.baseline)
     return options
 
 
-def _tables(
+def _open(
     predictions: Path | None,
     run: Path | None,
-    tables: Given,
-    counted: Given,
+    tables: TableOptions,
+    given: Given,
     *,
     is_search: bool,
-) -> dict[str, Any]:
-    """The tables to audit: those named, or those of a run where none is named instead.
+) -> tuple[Any, TableOptions, Model | None]:
+    """What to audit, the other tables, and the model of a run that a search asks.
 
-    A search asks the run for scores as it needs them.
+    Parameters
+    ----------
+    given : the options that were given, by name
     """
-    sources = (predictions, run, tables.get("values"), counted.get("counts"))
+    sources = (predictions, run, tables.values, tables.counts or None)
     if sum(source is not None for source in sources) != 1:
         raise InputError(
             "Name one of recommendations with held-out interactions, scored candidates, values per "
@@ -215,53 +219,35 @@ def _tables(
             "--values VALUES --users USERS --by ATTRIBUTES, fairrec audit --counts COUNTS, or "
             "fairrec audit --run RUN"
         )
-    if "counts" in counted:
-        return {**counted, **tables}
-    if counted:
-        raise InputError(f"{spelled('disjoint')} is about {spelled('counts')}. Leave it out.")
+    if tables.counts:
+        return None, tables, None
+    if tables.disjoint:
+        raise InputError(f"{spell('disjoint')} is about {spell('counts')}. Leave it out.")
     if run is None:
-        if predictions is not None and predictions.exists() and "users" not in tables:
+        if predictions is not None and predictions.exists() and tables.users is None:
             # counts have no users table, so they are recognised before it is required
             from fairrec.inputs.audit_inputs import refuse_counts
             from fairrec.inputs.tables import Table
 
-            refuse_counts(Table(predictions, "predictions", tables.get("columns") or {}))
-        if tables.get("side") == "items":
-            need(tables, "items", "by", command="audit")
-            return {"predictions": predictions, **tables}
-        if "items" in tables and "users" not in tables and predictions is not None:
+            refuse_counts(Table(predictions, "predictions", tables.columns or {}))
+        if tables.side == "items":
+            need(given, "items", "by", command="audit")
+            return predictions, tables, None
+        if tables.items is not None and tables.users is None and predictions is not None:
             raise InputError(
-                f"{spelled('users')} is missing: an audit compares users, by columns of their "
-                f"table. To compare items by columns of theirs, add {spelled('side', 'items')}."
+                f"{spell('users')} is missing: an audit compares users, by columns of their "
+                f"table. To compare items by columns of theirs, add {spell('side', 'items')}."
             )
         # attributes may stand beside the values
-        need(tables, *(("users",) if predictions is not None else ()), "by", command="audit")
-        return {"predictions": predictions, **tables}
+        need(given, *(("users",) if predictions is not None else ()), "by", command="audit")
+        return predictions, tables, None
     for name in ("test", "missing_lists"):
-        if name in tables:
-            raise InputError(f"A run has its own held-out items. Leave out {spelled(name)}.")
+        if name in given:
+            raise InputError(f"A run has its own held-out items. Leave out {spell(name)}.")
     from fairrec.scoring.runs import load_run
 
     trained = load_run(run)
+    tables = TableOptions(**{**trained.tables(), **select(TableOptions, given)})
     if not is_search:
-        return {"predictions": trained, **trained.tables(), **tables}
-    return {
-        "predictions": trained.candidates(),
-        "scorer": trained.model(with_attributes=False),
-        **trained.tables(),
-        **tables,
-    }
-
-
-def _asked(model: Model | None, run: Path | None, identity: str) -> dict[str, Any]:
-    """The model to ask instead of a table or a run, where one is named."""
-    if model is None and identity:
-        raise InputError(
-            "--scorer-identity is for a model named by --scorer, --endpoint or --onnx."
-        )
-    if model is not None and run is not None:
-        raise InputError(
-            "Name either a run or another model, not both. The run's own candidates can be given "
-            f"as a table: {plain(run / 'test.parquet', 200)}"
-        )
-    return {} if model is None else {"scorer": model, "scorer_identity": identity}
+        return trained, tables, None
+    return trained.candidates(), tables, trained.model(with_attributes=False)

@@ -7,32 +7,28 @@ from typing import Annotated
 
 import typer
 
-from fairrec.cli.parameters import FieldsOf, Given, takes_options
+from fairrec.cli.parameters import Flags, Given, typer_command
 from fairrec.cli.settings import Load, load_metrics
 from fairrec.cli.shared import DebugOption, LogOption, QuietOption, need, say, shown_progress
-from fairrec.core.audit_options import AuditOptions, Engine, MaxMemory, MinShown, Threads
+from fairrec.core.audit_options import Engine
 from fairrec.core.errors import InputError, OutputError, plain
-from fairrec.core.kinds import FILE
-from fairrec.core.options import OUTPUT, Option
-from fairrec.counts.options import CountOptions, EngineOptions
-from fairrec.inputs.table_options import ITEM_SIDE, OTHER_LISTS, TableOptions
+from fairrec.core.options import OUTPUT, Option, list_changed
+from fairrec.counts.options import CountOptions
+from fairrec.inputs.table_options import COUNTED, ITEM_SIDE, OTHER_LISTS, TableOptions
 
 
-@takes_options
+@typer_command
 def count_command(
     *,
     predictions: Annotated[
         Path | None,
         typer.Argument(help="Recommendations (with --test), or scored candidates with labels."),
     ] = None,
-    tables: Annotated[Given, FieldsOf(TableOptions, without=(*ITEM_SIDE, *OTHER_LISTS))],
+    tables: Annotated[Given, Flags(TableOptions, without=(*ITEM_SIDE, *OTHER_LISTS, *COUNTED))],
     load: Load = (),
-    counting: Annotated[Given, FieldsOf(CountOptions)],
-    where: Annotated[Given, FieldsOf(EngineOptions)],
-    threads: Threads = AuditOptions.threads,
-    max_memory: MaxMemory = AuditOptions.max_memory,
-    out: Annotated[Path, Option(FILE, "The file for the counts", OUTPUT)],
-    min_shown: MinShown = None,
+    counting: Annotated[Given, Flags(CountOptions)],
+    where: Annotated[Given, Flags(Engine)],
+    out: Annotated[Path, Option("The file for the counts", OUTPUT)],
     quiet: QuietOption = False,
     log: LogOption = None,
     debug: DebugOption = False,
@@ -46,30 +42,24 @@ def count_command(
             "per user: fairrec count PREDICTIONS --users USERS --by ATTRIBUTES --out FILE"
         )
     need(tables, *(("users",) if predictions is not None else ()), "by", command="count")
-    read = [predictions, counting.get("levels"), *tables.values()]
-    refuse_overwriting("out", out, [*read, counting.get("make_levels")])
+    asked, options = TableOptions(**tables), CountOptions(**counting)
+    read = [predictions, options.levels, *list_changed(asked).values()]
+    refuse_overwriting("out", out, [*read, options.make_levels])
     for path in read:
         if isinstance(path, Path) and path.is_dir() and out.parent.resolve() == path.resolve():
             raise OutputError(
                 f"{plain(out, 300)}: lies in a folder whose files are all read as one table, and "
                 f"would be one of them the next time. Name a file elsewhere."
             )
-    refuse_overwriting("make_levels", counting.get("make_levels"), read)
+    refuse_overwriting("make_levels", options.make_levels, read)
     refuse_overwriting("log", log, [*read, out])
     with shown_progress(quiet, log) as progress:
-        from fairrec.auditing.count import count
+        from fairrec.auditing.count import run_count
         from fairrec.counts.table import USERS, write_counts
 
         for source in load:
             load_metrics(source)
-        counts = count(
-            predictions,
-            **tables,
-            **counting,
-            **where,
-            engine=Engine(threads=threads, max_memory=max_memory, progress=progress),
-            min_shown=min_shown,
-        )
+        counts = run_count(predictions, asked, options, Engine(**where, progress=progress))
         progress("writing", 0, 0)
         write_counts(counts, out)
     if not quiet:

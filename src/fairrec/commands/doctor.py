@@ -15,10 +15,11 @@ from fairrec.auditing.model_options import (
     ScorerOption,
     chosen_model,
 )
-from fairrec.cli.parameters import FieldsOf, Given, takes_options
+from fairrec.cli.parameters import Flags, Given, typer_command
 from fairrec.cli.shared import DebugOption, stdout
 from fairrec.core.errors import InputError, plain
 from fairrec.inputs.table_options import (
+    COUNTED,
     GROUPED,
     HELD_OUT,
     ITEM_SIDE,
@@ -36,15 +37,15 @@ _MOST = 8
 """Inputs and outputs that are named: all that is said fits on a screen."""
 
 
-@takes_options
+@typer_command
 def doctor_command(
     *,
     predictions: Annotated[Path, typer.Argument(help="Candidates: Parquet, CSV or Arrow.")],
     tables: Annotated[
         Given,
-        FieldsOf(
+        Flags(
             TableOptions,
-            without=("history", *GROUPED, *HELD_OUT, *VALUES, *ITEM_SIDE, *OTHER_LISTS),
+            without=("history", *GROUPED, *HELD_OUT, *VALUES, *ITEM_SIDE, *OTHER_LISTS, *COUNTED),
         ),
     ],
     scorer: ScorerOption = None,

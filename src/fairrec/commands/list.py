@@ -9,12 +9,12 @@ from typing import Annotated
 import typer
 from rich.text import Text
 
-from fairrec.cli.parameters import takes_options
+from fairrec.cli.parameters import typer_command
 from fairrec.cli.shared import DebugOption, stdout
 from fairrec.core.errors import InputError, plain, unknown_name
 
 
-@takes_options
+@typer_command
 def list_command(
     *,
     kind: Annotated[

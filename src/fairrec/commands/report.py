@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Annotated, cast
 
 import typer
 
-from fairrec.cli.parameters import takes_options
+from fairrec.cli.parameters import typer_command
 from fairrec.cli.shared import AuditArgument, DebugOption, QuietOption, print_markdown, say
 from fairrec.core.errors import InputError
-from fairrec.core.kinds import FILE, NAME, SWITCH, TEXT
-from fairrec.core.options import OUTPUT, Option, spelled
+from fairrec.core.option_types import Name, Switch
+from fairrec.core.options import OUTPUT, Option, spell
 
 if TYPE_CHECKING:
     from fairrec.counterfactuals.result import CounterfactualResult
@@ -20,14 +20,14 @@ if TYPE_CHECKING:
     from fairrec.report.audit_result import AuditResult
 
 
-@takes_options
+@typer_command
 def report_command(
     *,
     folder: Annotated[
         Path, typer.Argument(help="Folder of an audit, mitigation, comparison or trend.")
     ],
     out: Annotated[
-        Path | None, Option(FILE, "The file to write", default="report.html in the folder")
+        Path | None, Option("The file to write", default="report.html in the folder")
     ] = None,
     quiet: QuietOption = False,
     debug: DebugOption = False,
@@ -77,23 +77,21 @@ def report_command(
         say(f"Written: {file}")
 
 
-@takes_options
+@typer_command
 def mlflow_command(
     *,
     audit: AuditArgument,
     tracking_uri: Annotated[
         str | None,
-        Option(TEXT, "The server or store to log to", default="as MLFLOW_TRACKING_URI says"),
+        Option("The server or store to log to", default="as MLFLOW_TRACKING_URI says"),
     ] = None,
     experiment: Annotated[
-        str | None, Option(NAME, "The experiment of the new run, made where there is none")
+        Name | None, Option("The experiment of the new run, made where there is none")
     ] = None,
     run_id: Annotated[
-        str | None, Option(NAME, "A run to log to, such as that of the model", default="a new one")
+        Name | None, Option("A run to log to, such as that of the model", default="a new one")
     ] = None,
-    per_user: Annotated[
-        bool, Option(SWITCH, "Log files with a row for each user too", OUTPUT)
-    ] = False,
+    per_user: Annotated[Switch, Option("Log files with a row for each user too", OUTPUT)] = False,
     quiet: QuietOption = False,
     debug: DebugOption = False,
 ) -> None:
@@ -112,16 +110,16 @@ def mlflow_command(
         say("Logged: metrics, params and tags under fairrec, and files under fairrec/.")
 
 
-@takes_options
+@typer_command
 def card_command(
     *,
     audit: AuditArgument,
     out: Annotated[
-        Path | None, Option(FILE, "A file for the section alone", OUTPUT, default="printed")
+        Path | None, Option("A file for the section alone", OUTPUT, default="printed")
     ] = None,
     into: Annotated[
         Path | None,
-        Option(FILE, "A model card, as README.md, to put it into; the rest of it stays", OUTPUT),
+        Option("A model card, as README.md, to put it into; the rest of it stays", OUTPUT),
     ] = None,
     quiet: QuietOption = False,
     debug: DebugOption = False,
@@ -132,7 +130,7 @@ def card_command(
     from fairrec.result.folder import refuse_overwriting
 
     if out is not None and into is not None:
-        raise InputError(f"{spelled('out')} and {spelled('into')}: give one of the two.")
+        raise InputError(f"{spell('out')} and {spell('into')}: give one of the two.")
     refuse_overwriting("out", out, [audit])
     refuse_overwriting("into", into, [audit])
     section = card(_loaded(audit))

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import shlex
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from fairrec.cli.parameters import Here, takes_options
+from fairrec.cli.parameters import typer_command
 from fairrec.cli.shared import (
     DebugOption,
     ForceOption,
@@ -20,26 +21,30 @@ from fairrec.cli.shared import (
     print_as,
     say,
 )
-from fairrec.core.audit_options import Tolerance
-from fairrec.core.kinds import FOLDER
-from fairrec.core.options import OUTPUT, Option
+from fairrec.core.audit_options import AuditOptions
+from fairrec.core.option_types import Folder
+from fairrec.core.options import OUTPUT, Option, list_options
+from fairrec.core.tolerance import ToleranceType
 
 if TYPE_CHECKING:
     from fairrec.comparison.result import Comparison
 
 
-@takes_options
+TOLERANCE = replace(list_options(AuditOptions)["tolerance"], default="as in the candidate's audit")
+
+
+@typer_command
 def compare_command(
     *,
     base: Annotated[Path, typer.Argument(help="Folder of the audit to compare with: its --out.")],
     candidate: Annotated[Path, typer.Argument(help="Folder of the audit of what is new.")],
-    tolerance: Annotated[Tolerance, Here(default="as in the candidate's audit")] = None,
+    tolerance: Annotated[ToleranceType | None, TOLERANCE] = None,
     out: Annotated[
-        Path | None, Option(FOLDER, "Folder for comparison.json, changes.parquet, page", OUTPUT)
+        Folder | None, Option("Folder for comparison.json, changes.parquet, page", OUTPUT)
     ] = None,
     force: ForceOption = False,
     no_report: NoReportOption = False,
-    format_: FormatOption = Format.text,
+    format_: FormatOption = "text",
     quiet: QuietOption = False,
     debug: DebugOption = False,
 ) -> None:

@@ -40,7 +40,8 @@ from fairrec.comparison.result import (
 from fairrec.core.arrays import IntArray
 from fairrec.core.audit_options import AuditOptions
 from fairrec.core.errors import InputError, errors_of_libraries, listed, plain
-from fairrec.core.options import declared, documented, told_command
+from fairrec.core.options import documented, list_options
+from fairrec.core.redact_paths import redact_command
 from fairrec.core.tolerance import Tolerance
 from fairrec.core.units import Side
 from fairrec.core.version import __version__
@@ -87,8 +88,8 @@ def compare(
     >>> def audited(**of_plan):
     ...     clicks = [of_plan[plan] + i % 5 for i, plan in enumerate(users["plan"])]
     ...     values = pl.DataFrame({"user_id": range(400), "clicks": clicks})
-    ...     better = {"clicks": "higher"}
-    ...     return fairrec.audit(values=values, users=users, by="plan", tables=fairrec.Tables(better=better))
+    ...     tables = fairrec.Tables(better={"clicks": "higher"})
+    ...     return fairrec.audit(values=values, users=users, by="plan", tables=tables)
     >>> found = fairrec.compare(audited(free=3, paid=4), audited(free=1, paid=4), tolerance=0.5)
     >>> [(group.group, group.outcome) for group in found.metrics["clicks"].lost]
     [({'plan': 'free'}, 'lost beyond tolerance')]
@@ -120,7 +121,7 @@ def compare(
     counts = {name: (side.n_paired, side.n_moved) for name, side in sides.items()}
     summary = ComparisonSummary(
         fairrec_version=__version__,
-        command=told_command(command or "fairrec.compare(base, candidate)"),
+        command=redact_command(command or "fairrec.compare(base, candidate)"),
         unit=last.summary.unit,
         base=compared_audit(first.summary, base_name),
         candidate=compared_audit(last.summary, candidate_name),
@@ -259,15 +260,15 @@ def _bounds(metrics: Iterable[str], side: Side) -> list[tuple[float, float] | No
 def _tolerance(given: Any, candidate: AuditResult, common: Common) -> Tolerance | None:
     """The tolerance: as it is given, else as it was in the candidate's audit."""
     if given is not None:
-        amounts = declared(AuditOptions)["tolerance"].parsed("tolerance", given)
+        amounts = list_options(AuditOptions)["tolerance"].parse("tolerance", given)
         return None if amounts is None else by_name(amounts, common.metrics)
     said = candidate.summary.tolerance
-    return None if said is None else Tolerance.parsed(said)
+    return None if said is None else Tolerance.parse(said)
 
 
 def _amount(tolerance: Tolerance | None, result: MetricResult, name: str) -> float | None:
     """In units of a metric; a share is one of the candidate's mean, as in its audit."""
-    return None if tolerance is None else tolerance.of(name, result.mean)
+    return None if tolerance is None else tolerance.in_units(name, result.mean)
 
 
 def _audit(which: str, given: Audited) -> tuple[AuditResult, str]:

@@ -9,7 +9,7 @@ from fairrec.comparison.result import (
     MetricComparison,
 )
 from fairrec.core.errors import plain
-from fairrec.core.options import Blank, spelled
+from fairrec.core.options import Blank, spell_in
 from fairrec.core.units import Unit
 from fairrec.report.metric_words import USUAL_SIZE
 from fairrec.report.verdict import Tone
@@ -199,7 +199,7 @@ def how(summary: ComparisonSummary) -> str:
 def said_of(name: str, summary: ComparisonSummary) -> tuple[str, ...]:
     """One metric in sentences: groups, what is ruled out."""
     metric, many = summary.metrics[name], summary.unit.many
-    said = (_counts(metric), _ruled_out(metric, many), _without_tolerance(metric))
+    said = (_counts(metric), _ruled_out(metric, many), _without_tolerance(metric, summary.command))
     return tuple(filter(None, said))
 
 
@@ -224,12 +224,11 @@ def _counts(metric: MetricComparison) -> str:
     return f"Of {plural(metric.n_groups, 'group')} {', '.join(parts)}."
 
 
-def _without_tolerance(metric: MetricComparison) -> str:
+def _without_tolerance(metric: MetricComparison, command: str) -> str:
     if metric.tolerance is not None or metric.outcome != "inconclusive":
         return ""
-    return (
-        f"With {spelled('tolerance', Blank('AMOUNT'))} a loss by more than that can be ruled out."
-    )
+    option = spell_in(command, "tolerance", Blank("AMOUNT"))
+    return f"With {option} a loss by more than that can be ruled out."
 
 
 def _ruled_out(metric: MetricComparison, many: str) -> str:

@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from fairrec.core.errors import OutputError, is_panic, listed, plain
-from fairrec.core.options import Blank, spelled
+from fairrec.core.options import Blank, spell
 
 if TYPE_CHECKING:
     import polars as pl
@@ -286,7 +286,7 @@ def errors_of_scratch(folder: Path) -> Iterator[None]:
         raise OutputError(
             f"{plain(folder, 300)}: cannot hold the scratch files of parts "
             f"({plain(error.strerror or error, 200)}). Name a folder with more room: "
-            f"{spelled('scratch', Blank('FOLDER'))}"
+            f"{spell('scratch', Blank('FOLDER'))}"
         ) from error
 
 

@@ -1,35 +1,36 @@
-"""The options of an audit, and what may be done within its memory."""
+"""The options of an audit, and the memory it may use."""
 
 from __future__ import annotations
 
 import math
 import os
 from collections.abc import Callable
-from dataclasses import dataclass
 from math import ceil, floor
 from pathlib import Path
 from typing import Annotated, Literal
 
+from pydantic import Field
+
 from fairrec.core.errors import InputError
-from fairrec.core.kinds import (
+from fairrec.core.option_types import (
     LEAST_MEMORY,
-    SWITCH,
-    TEXT,
-    memory_size,
-    number,
-    share,
-    share_or_users,
-    whole,
+    Folder,
+    MemorySize,
+    Number,
+    Share,
+    Support,
+    Switch,
+    Whole,
 )
-from fairrec.core.options import GROUPS, OUTPUT, STATISTICS, Option, Options, spelled
+from fairrec.core.options import ENGINE, GROUPS, OUTPUT, STATISTICS, Option, Options, options, spell
+from fairrec.core.progress import Progress
 from fairrec.core.threads import available_threads
-from fairrec.core.tolerance import Tolerance as Amounts
-from fairrec.core.tolerance import tolerance as amounts
+from fairrec.core.tolerance import ToleranceType
 from fairrec.core.units import USERS, Unit
 
 USUAL_SHARE, LEAST_USERS = 0.001, 10
-"""The smallest group unless told otherwise. Fewer users than that are mostly noise, and tell what
-single persons were shown."""
+"""The smallest group by default. Fewer users than that are mostly noise, and reveal what single
+persons were shown."""
 
 
 def smallest_group(min_support: float | None, unit: Unit = USERS) -> str:
@@ -47,90 +48,161 @@ def smallest_group(min_support: float | None, unit: Unit = USERS) -> str:
 
 def take_smaller_groups() -> str:
     """What to do where no group is large enough."""
-    return f"Lower {spelled('min_support')} ({spelled('min_support', 1)}: groups of any size)"
+    return f"Lower {spell('min_support')} ({spell('min_support', 1)}: groups of any size)"
 
 
-Depth = Annotated[
-    int | Literal["full"],
-    Option(
-        whole(1).or_word("full"),
-        "Every combination of up to so many attributes; 'full' for intersections of all alone",
-        GROUPS,
-    ),
-]
-MinSupport = Annotated[
-    float | None,
-    Option(
-        share_or_users().or_none(),
-        "Smallest group: a share of users (0.001, 1%), or a number from 1",
-        GROUPS,
-        default=smallest_group(None),
-    ),
-]
-Top = Annotated[
-    int,
-    Option(
-        whole(1, 1000),
-        "How many of the best and of the worst served intersections of all attributes to name",
-        GROUPS,
-    ),
-]
-Permutations = Annotated[
-    int,
-    Option(
-        whole(0, 10_000_000),
-        "How often values are shuffled across users; 0 for no tests",
-        STATISTICS,
-    ),
-]
 # below it no number of permutations is enough, above it a finding is chance rather than not
-Alpha = Annotated[float, Option(number(least=0.0001, most=0.5), "Significance level", STATISTICS)]
-Tolerance = Annotated[
-    Amounts | None,
-    Option(
-        amounts().or_none(),
-        "The smallest harm worth acting on, set before looking",
-        STATISTICS,
-        default="none, so nothing is ruled out by it",
-    ),
-]
-MaxUndefined = Annotated[
-    float,
-    Option(
-        share(),
-        "Above this share of users without a value or a list, a metric is inconclusive",
-        STATISTICS,
-    ),
-]
-Seed = Annotated[int, Option(whole(0, 2**32 - 1), "Same seed, same numbers", STATISTICS)]
+Alpha = Annotated[Number, Field(ge=0.0001, le=0.5), Option("Significance level", STATISTICS)]
+"""The option of all that tests."""
+
+
+@options
+class Statistics(Options):
+    """How groups are tested."""
+
+    permutations: Annotated[
+        Whole,
+        Field(ge=0, le=10_000_000),
+        Option("How often values are shuffled across users; 0 for no tests", STATISTICS),
+    ] = 1000
+    alpha: Alpha = 0.05
+    max_undefined: Annotated[
+        Share,
+        Field(ge=0, le=1),
+        Option(
+            "Above this share of users without a value or a list, a metric is inconclusive",
+            STATISTICS,
+        ),
+    ] = 0.05
+    top: Annotated[
+        Whole,
+        Field(ge=1, le=1000),
+        Option(
+            "How many of the best and of the worst served intersections of all attributes to name",
+            GROUPS,
+        ),
+    ] = 1
+
+
+RAY = ("engine", "address", "workers", "scratch")
+"""Those of the options of an engine that are about tables read in parts."""
 Threads = Annotated[
-    int | None, Option(whole(1).or_none(), "Threads to use", STATISTICS, default="all cores")
-]
-MaxMemory = Annotated[
-    int | None,
-    Option(
-        memory_size().or_none(),
-        "What is estimated to need more memory is refused before work is begun",
-        STATISTICS,
-        default="half of what the machine or its container has",
-    ),
+    Annotated[Whole, Field(ge=1)] | None,
+    Option("Threads to use", ENGINE, default="all cores"),
 ]
 
 
-@dataclass(frozen=True)
-class AuditOptions(Options):
+@options
+class Engine(Options):
+    """How the work is done; no number depends on it.
+
+    Parameters
+    ----------
+    progress : called with stage, steps done and steps in all
+    """
+
+    engine: Annotated[
+        Literal["local", "ray"],
+        Option(
+            "What works on the parts of a large table. local: this process; ray: the workers of "
+            "Ray, which need the same packages and reach the files by the same names",
+            ENGINE,
+        ),
+    ] = "local"
+    address: Annotated[
+        str | None,
+        Option(
+            "The Ray cluster: HOST:6379, or 'auto' for the one that this machine is a node of",
+            ENGINE,
+            default="RAY_ADDRESS where it is set, else workers are started on this machine",
+        ),
+    ] = None
+    workers: Annotated[
+        Annotated[Whole, Field(ge=1)] | None,
+        Option(
+            "Parts that are worked on at once; each needs memory of its own",
+            ENGINE,
+            default="local: one, with all threads; ray: one for each CPU of the cluster",
+        ),
+    ] = None
+    scratch: Annotated[
+        Folder | None,
+        Option(
+            "Folder for what parts need on disk until the end; workers on other machines must "
+            "reach it",
+            ENGINE,
+            default="the system's folder for such files",
+        ),
+    ] = None
+    threads: Threads = None
+    max_memory: Annotated[
+        MemorySize | None,
+        Option(
+            "What is estimated to need more memory is refused before work is begun",
+            ENGINE,
+            default="half of what the machine or its container has",
+        ),
+    ] = None
+    progress: Progress | None = None
+
+    def __post_init__(self) -> None:
+        if self.address is not None and self.engine != "ray":
+            raise InputError(
+                f"{spell('address', self.address)} is the address of a Ray cluster. "
+                f"Add {spell('engine', 'ray')}, or leave it out."
+            )
+
+    @property
+    def n_threads(self) -> int:
+        """Threads to use."""
+        return self.threads or available_threads()
+
+    def refuse_ray(self, subject: str) -> None:
+        """An error where workers would have nothing to do."""
+        if self.engine != "local":
+            raise InputError(
+                f"{subject} is computed in one process. Leave out {spell('engine', self.engine)}."
+            )
+
+    def report(self, stage: str, done: int = 0, total: int = 0) -> None:
+        """Tell whoever watches how far the work is."""
+        if self.progress is not None:
+            self.progress(stage, done, total)
+
+
+Seed = Annotated[Whole, Field(ge=0, le=2**32 - 1), Option("Same seed, same numbers", STATISTICS)]
+"""The option of all that draws at random."""
+
+
+@options
+class AuditOptions(Statistics):
     """How an audit is done."""
 
-    depth: Depth = 3
-    min_support: MinSupport = None
-    permutations: Permutations = 1000
-    alpha: Alpha = 0.05
-    tolerance: Tolerance = None
-    max_undefined: MaxUndefined = 0.05
+    depth: Annotated[
+        Annotated[Whole, Field(ge=1)] | Literal["full"],
+        Option(
+            "Every combination of up to so many attributes; 'full' for intersections of all alone",
+            GROUPS,
+        ),
+    ] = 3
+    min_support: Annotated[
+        Support | None,
+        Option(
+            "Smallest group: a share of users (0.001, 1%), or a number from 1",
+            GROUPS,
+            default=smallest_group(None),
+        ),
+    ] = None
+    tolerance: Annotated[
+        ToleranceType | None,
+        Option(
+            "The largest harm you would accept, set before looking",
+            STATISTICS,
+            default="none, so that no group can be within tolerance",
+        ),
+    ] = None
     seed: Seed = 0
-    threads: Threads = None
-    max_memory: MaxMemory = None
-    top: Top = 1
+    engine: Engine = Engine()
 
     def min_users(self, n_users: int) -> int:
         """The smallest number of users a group must have.
@@ -153,45 +225,51 @@ class AuditOptions(Options):
     @property
     def n_threads(self) -> int:
         """Threads to use."""
-        return self.threads or available_threads()
+        return self.engine.n_threads
+
+    @property
+    def max_memory(self) -> int | None:
+        """Bytes that may be used; None for half of what there is."""
+        return self.engine.max_memory
 
 
-Title = Annotated[str, Option(TEXT, "What the audit is called, at the head of its page", OUTPUT)]
-ModelName = Annotated[str, Option(TEXT, "What the recommender is called", OUTPUT)]
-Author = Annotated[str, Option(TEXT, "Who made the audit", OUTPUT)]
-ModelVersion = Annotated[str, Option(TEXT, "The version of the recommender", OUTPUT)]
+@options
+class About(Options):
+    """What an audit is called and where its options come from; no number depends on it.
 
+    Parameters
+    ----------
+    settings : a settings file, such as `fairrec.toml`; what is given or planned holds before it
+    command : how to run this again, kept in the result: in full in `run.json`, without the
+        auditor's folders elsewhere
+    """
 
-@dataclass(frozen=True)
-class AboutOptions(Options):
-    """What is audited, in the auditor's words; no number depends on it."""
-
-    title: Title = ""
-    model_name: ModelName = ""
-    model_version: ModelVersion = ""
-    author: Author = ""
+    title: Annotated[str, Option("What the audit is called, at the head of its page", OUTPUT)] = ""
+    model_name: Annotated[str, Option("What the recommender is called", OUTPUT)] = ""
+    model_version: Annotated[str, Option("The version of the recommender", OUTPUT)] = ""
+    author: Annotated[str, Option("Who made the audit", OUTPUT)] = ""
+    settings: str | Path | None = None
+    command: str | None = None
 
 
 MinShown = Annotated[
-    int | None,
+    Annotated[Whole, Field(ge=1)] | None,
     Option(
-        whole(1).or_none(),
         "Hide groups and values of fewer users in what is printed and written to be passed on",
         OUTPUT,
         default="none is hidden",
     ),
 ]
-AggregatesOnly = Annotated[
-    bool, Option(SWITCH, "Write no table of users, per_user.parquet", OUTPUT)
-]
 
 
-@dataclass(frozen=True)
+@options
 class SharingOptions(Options):
     """What of an audit is passed on; the audit itself is the same."""
 
     min_shown: MinShown = None
-    aggregates_only: AggregatesOnly = False
+    aggregates_only: Annotated[
+        Switch, Option("Write no table of users, per_user.parquet", OUTPUT)
+    ] = False
 
 
 _LIMITS = ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes")
@@ -250,10 +328,10 @@ def refuse_larger(n_bytes: float, asked: int | None, what: str, remedy: str) -> 
         return
     is_half = most <= memory_of_machine() // 2
     of_machine = "half of what there is" if is_half else "of what there is"
-    limit = of_machine if asked is None else spelled("max_memory")
+    limit = of_machine if asked is None else spell("max_memory")
     needed = in_gigabytes(n_bytes)
     enough = needed.replace(" ", "").replace(",", "")
-    allow = f", or allow more: {spelled('max_memory', enough)}"
+    allow = f", or allow more: {spell('max_memory', enough)}"
     raise InputError(
         f"{what} need about {needed} of memory, and {in_gigabytes(most, floor)} may be used "
         f"({limit}). "

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 
@@ -10,7 +11,41 @@ from fairrec.core.threads import refuse_lost_threads
 
 
 class FairRecError(Exception):
-    """Base of every error FairRec raises on purpose."""
+    """Base of every error FairRec raises on purpose.
+
+    Its first argument may hold `both_spellings` of options; as text it has those of Python, and
+    within the text of another error it keeps both.
+    """
+
+    def __str__(self) -> str:
+        return as_python(super().__str__())
+
+    def __format__(self, how: str) -> str:
+        return format(super().__str__(), how)
+
+
+def both_spellings(python: str, flags: str) -> str:
+    r"""Text that reads otherwise in Python than on the command line.
+
+    Outside text cannot be taken for it: `plain` escapes the signs around it.
+
+    >>> as_python("Lower " + both_spellings("depth", "--depth"))
+    'Lower depth'
+    """
+    return f"\x02{python}\x1f{flags}\x03"
+
+
+_SPELLINGS = re.compile("\x02([^\x1f]*)\x1f([^\x03]*)\x03")
+
+
+def as_python(text: str) -> str:
+    """The text with options as keywords of Python."""
+    return _SPELLINGS.sub(r"\1", text)
+
+
+def as_flags(text: str) -> str:
+    """The text with options as flags of the command line."""
+    return _SPELLINGS.sub(r"\2", text)
 
 
 class InputError(FairRecError, ValueError):

@@ -1,29 +1,40 @@
-"""Options that are declared once: what they take, their default, and what is said about them.
+"""Options, declared once: type, range, default and help.
 
-An option is a field of a frozen dataclass beside its stage, annotated with its type and an
-`Option`. Whoever needs more than the value reads it there: the dataclass checks what it is given,
-the command line makes its flags of it, `help()` its words, and errors what was expected. A result
-is passed on and the auditor's folders are not, so it tells paths and commands without them.
+An option is a field of a class made by `options`, a frozen pydantic dataclass: its type says what
+it accepts, and an `Option` beside it the help. Python, the command line, settings files, docs and
+errors all read it there.
+
+An error names an option as its reader writes it. Whoever raises it calls `spell`, which holds both
+spellings; the error shows that of Python, and the command line, which catches it, that of a flag.
 """
 
 from __future__ import annotations
 
 import inspect
-import os
 import re
 import shlex
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
-from dataclasses import MISSING, dataclass, fields
-from pathlib import Path
+from collections.abc import Callable, Mapping
+from dataclasses import MISSING, Field, dataclass, fields, replace
+from functools import cache, cached_property, wraps
 from textwrap import fill
-from threading import Lock
-from typing import Any, ClassVar, Self, TypeVar, get_type_hints
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, TypeVar, get_args, get_type_hints
 
-from fairrec.core.errors import FairRecError, InputError, as_unicode, plain
-from fairrec.core.kinds import Kind, UnfitError
+import pydantic
+from pydantic import ConfigDict, TypeAdapter, ValidationError
+
+from fairrec.core.errors import (
+    FairRecError,
+    InputError,
+    as_flags,
+    as_python,
+    both_spellings,
+    plain,
+    unknown_name,
+)
+from fairrec.core.option_types import Form, UnfitError, describe
 
 F = TypeVar("F", bound=Callable[..., Any])
+T = TypeVar("T", bound="Options")
 
 TABLES = "Tables"
 GROUPS = "Groups"
@@ -34,25 +45,37 @@ PLANNING = "Plan and settings"
 ENGINE = "Engine"
 OUTPUT = "Output"
 
+CONFIG = ConfigDict(extra="forbid", arbitrary_types_allowed=True)
 
-@dataclass(frozen=True, slots=True)
+
+@dataclass(frozen=True)
 class Option:
-    """What is known about an option beside its type and default.
+    """What there is to say of an option beside its type and default.
 
     Parameters
     ----------
-    kind : the values it takes
     help : what it means
     panel : the heading it stands under where a command has many
     default : the default in words, where it is no fixed value
+    hint : its annotated type
     """
 
-    kind: Kind
     help: str
     panel: str = ""
     default: str = ""
+    hint: Any = str
 
-    def parsed(self, name: str, given: object, file: str = "") -> Any:
+    @cached_property
+    def form(self) -> Form:
+        """How its values are described and written."""
+        return describe(self.hint)
+
+    @property
+    def expected(self) -> str:
+        """Its values in words."""
+        return self.form.expected
+
+    def parse(self, name: str, value: object, file: str = "") -> Any:
         """The value; an error that names the option where it does not fit.
 
         Parameters
@@ -60,88 +83,88 @@ class Option:
         file : where it was read, if not given by the caller
         """
         try:
-            return self.kind.parse(given)
-        except FairRecError as error:
-            if file:
-                raise InputError(f"{file}: '{name}': {error}") from error
-            raise
-        except UnfitError as error:
-            raise invalid(name, self.kind.expected, error.part, file, error.why) from error
-        except (TypeError, ValueError, OverflowError) as error:
-            raise invalid(name, self.kind.expected, given, file) from error
+            return _adapter(self.hint).validate_python(value)
+        except ValidationError as error:
+            raise _explain(error, {name: self}, {name: value}, file) from error
+
+
+_adapter = cache(lambda hint: TypeAdapter(hint, config=CONFIG))
+
+
+def bind(hint: Any) -> Option | None:
+    """The option that an annotated type declares, if it declares one.
+
+    >>> bind(Annotated[int, Option("How many")])
+    Option(help='How many', panel='', default='', hint=<class 'int'>)
+    """
+    marks = getattr(hint, "__metadata__", ())
+    # the last one, by which a command may say something else of an option
+    option = next((mark for mark in reversed(marks) if isinstance(mark, Option)), None)
+    if option is None:
+        return None
+    others = tuple(mark for mark in marks if not isinstance(mark, Option))
+    inner = get_args(hint)[0]
+    return replace(option, hint=Annotated[(inner, *others)] if others else inner)
 
 
 class Options:
-    """Base of frozen dataclasses whose fields are options.
+    """Base of classes of options: they are made of values in any form that their types read."""
+
+    if TYPE_CHECKING:
+        __dataclass_fields__: ClassVar[dict[str, Field[Any]]]
+
+        def __init__(self, *values: Any, **given: Any) -> None: ...
+
+
+def options(cls: type[T]) -> type[T]:
+    """A frozen pydantic dataclass, whose fields with an `Option` are options and errors ours.
 
     >>> from fairrec.core.audit_options import AuditOptions
-    >>> AuditOptions.of(min_support="1%", permutations=1e2).permutations
+    >>> AuditOptions(min_support="1%", permutations=1e2).permutations
     100
     >>> AuditOptions(top=0)
     Traceback (most recent call last):
     fairrec.core.errors.InputError: invalid top: expected a whole number from 1 to 1,000, got 0
     """
+    made: Any = pydantic.dataclasses.dataclass(frozen=True, config=CONFIG)(cls)
+    validate, names = made.__init__, [field.name for field in fields(made)]
 
-    _declared: ClassVar[dict[str, Option]] = {}
+    @wraps(validate)
+    def parse(self: Any, *args: Any, **given: Any) -> None:
+        given = dict(zip(names, args, strict=False)) | given
+        try:
+            validate(self, **given)
+        except ValidationError as error:
+            raise _explain(error, list_options(made), given) from error
+        object.__setattr__(self, "_given", frozenset(given))
 
-    def __init_subclass__(cls) -> None:
-        super().__init_subclass__()
-        own = inspect.get_annotations(cls)
-        types = get_type_hints(cls, include_extras=True)
-        cls._declared = cls._declared | {
-            name: mark
-            for name in own
-            for mark in getattr(types[name], "__metadata__", ())
-            if isinstance(mark, Option)
-        }
-        # before the dataclass reads them: its signature shows types, not declarations
-        types = get_type_hints(cls)
-        cls.__annotations__ = {name: types[name] for name in own}
-        doc = (cls.__doc__ or "").rstrip()
-        title = "" if "Parameters\n" in doc else "\n\n    Parameters\n    ----------"
-        lines = [_described(name, option, "    ") for name, option in cls._declared.items()]
-        cls.__doc__ = "\n".join([doc + title, *lines, "    "])
-
-    def __post_init__(self) -> None:
-        for name, option in self._declared.items():
-            object.__setattr__(self, name, option.parsed(name, getattr(self, name)))
-        self.check()
-
-    def check(self) -> None:
-        """Refuse values that do not go together."""
-
-    @classmethod
-    def of(cls, **given: Any) -> Self:
-        """The options from values of any form that they understand, whatever type is declared.
-
-        What a function was given or a file holds goes in here; the constructor is for values
-        that have their types already.
-        """
-        return cls(**given)
-
-    @classmethod
-    def among(cls, call: Mapping[str, Any]) -> Self:
-        """The options among the arguments of a call, which its `locals()` are at its beginning.
-
-        So a function names an option once, in its signature. What it does not take keeps its
-        default.
-
-        >>> from fairrec.core.audit_options import AuditOptions
-        >>> AuditOptions.among({"depth": 2, "users": "users.csv"}) == AuditOptions(depth=2)
-        True
-        """
-        return cls.of(**{name: call[name] for name in cls._declared if name in call})
+    made.__init__ = parse
+    # the signature shows types, not declarations
+    signature, types = inspect.signature(made), get_type_hints(made)
+    made.__signature__ = signature.replace(
+        parameters=[
+            one.replace(annotation=types[one.name]) for one in signature.parameters.values()
+        ]
+    )
+    title = "" if "Parameters\n" in (made.__doc__ or "") else "\n\n    Parameters\n    ----------"
+    lines = [_describe(name, option, "    ") for name, option in list_options(made).items()]
+    made.__doc__ = "\n".join([(made.__doc__ or "").rstrip() + title, *lines, "    "])
+    return made  # type: ignore[no-any-return]
 
 
-def declared(options: type[Options]) -> Mapping[str, Option]:
+@cache
+def list_options(cls: Any) -> dict[str, Option]:
     """The options of a class by name; fields without an `Option` are none of them."""
-    return options._declared
+    hints = get_type_hints(cls, include_extras=True)
+    bound = {field.name: bind(hints[field.name]) for field in fields(cls)}
+    return {name: option for name, option in bound.items() if option is not None}
 
 
-def defaults(options: type[Options]) -> dict[str, object]:
-    """The default of each option that has one, by name."""
-    found: dict[str, object] = {}
-    for field in fields(options):  # type: ignore[arg-type]
+@cache
+def list_defaults(cls: Any) -> dict[str, Any]:
+    """The default of each field that has one, by name."""
+    found = {}
+    for field in fields(cls):
         if field.default is not MISSING:
             found[field.name] = field.default
         elif field.default_factory is not MISSING:
@@ -149,15 +172,15 @@ def defaults(options: type[Options]) -> dict[str, object]:
     return found
 
 
-def changed(options: Options) -> dict[str, Any]:
-    """The options that are not at their defaults, by name.
+def list_changed(options: Options) -> dict[str, Any]:
+    """The fields that are not at their defaults, by name.
 
     >>> from fairrec.core.audit_options import AuditOptions
-    >>> changed(AuditOptions(depth=2))
+    >>> list_changed(AuditOptions(depth=2))
     {'depth': 2}
     """
     found = {}
-    for name, default in defaults(type(options)).items():
+    for name, default in list_defaults(type(options)).items():
         value = getattr(options, name)
         # tables are compared cell by cell, and no default is one
         if value is not default and not (isinstance(value, type(default)) and value == default):
@@ -165,39 +188,87 @@ def changed(options: Options) -> dict[str, Any]:
     return found
 
 
+def select(cls: type[Options], values: Mapping[str, Any]) -> dict[str, Any]:
+    """Those of the values that are options of a class."""
+    return {name: values[name] for name in list_options(cls) if name in values}
+
+
+def expand(cls: type[Options], value: Any) -> dict[str, Any]:
+    """The fields of a value of a class, by name; none for None."""
+    if value is not None and not isinstance(value, cls):
+        raise invalid(cls.__name__.lower(), f"{cls.__name__}(...)", value)
+    return {} if value is None else {one.name: getattr(value, one.name) for one in fields(value)}
+
+
+def list_given(options: Any) -> dict[str, Any]:
+    """The fields that were given when it was made, whether or not at their defaults."""
+    return {name: getattr(options, name) for name in options._given}
+
+
+def _explain(
+    error: ValidationError,
+    known: Mapping[str, Option],
+    given: Mapping[str, Any],
+    file: str = "",
+) -> FairRecError:
+    """The error in our words: which option, what was expected, what was given."""
+    errors = error.errors(include_url=False)
+    causes = [one.get("ctx", {}).get("error") for one in errors]
+    if ours := next((cause for cause in causes if isinstance(cause, FairRecError)), None):
+        return InputError(f"{file}: {ours}") if file else ours
+    first, place = errors[0], [*errors[0]["loc"]]
+    name = next(iter(known)) if len(known) == 1 else str(place[0])
+    if first["type"] in ("unexpected_keyword_argument", "extra_forbidden"):
+        return unknown_name("option", str(place[0]), known)
+    if name not in known:
+        return invalid(name, first.get("ctx", {}).get("class", "another value"), given[name], file)
+    if name not in given:
+        return InputError(f"{spell(name)} is missing: {known[name].expected}.")
+    unfit = next((cause for cause in causes if isinstance(cause, UnfitError)), None)
+    got, why = (given[name], "") if unfit is None else (unfit.part, unfit.why)
+    if unfit is None and known[name].form.is_list and first["input"] is not got:
+        # a part of a mapping, or of a list
+        key = place[-1]
+        got = f"{key}={first['input']}" if isinstance(key, str) else first["input"]
+    return invalid(name, known[name].expected, got, file, why)
+
+
 def documented(*classes: type[Options], **single: Any) -> Callable[[F], F]:
-    """Fill lines such as `depth, alpha : see AuditOptions` of a docstring with what is declared.
+    """Fill lines such as `depth, seed : see AuditOptions` of a docstring with what is declared.
 
     Parameters
     ----------
     single : options that are of no class, annotated types by name, for lines such as
-        `depth, alpha : as declared`
+        `depth, seed : as declared`
     """
-    known = {f"see {options.__name__}": declared(options) for options in classes}
-    known["as declared"] = {name: hint.__metadata__[0] for name, hint in single.items()}
+    known: dict[str, Mapping[str, Option | None]] = {
+        f"see {cls.__name__}": list_options(cls) for cls in classes
+    }
+    known["as declared"] = {name: bind(hint) for name, hint in single.items()}
 
-    def described(function: F) -> F:
-        def written(line: re.Match[str]) -> str:
+    def fill_in(function: F) -> F:
+        def write(line: re.Match[str]) -> str:
             options = known[line["options"]]
             names = [name.strip() for name in line["names"].split(",")]
-            return "\n".join(_described(name, options[name], line["indent"]) for name in names)
+            return "\n".join(_describe(name, options[name], line["indent"]) for name in names)
 
         function.__doc__ = re.sub(
             r"^(?P<indent> *)(?P<names>\w+(?:,\s+\w+)*) : (?P<options>see \w+|as declared)$",
-            written,
+            write,
             function.__doc__ or "",
             flags=re.MULTILINE,
         )
         return function
 
-    return described
+    return fill_in
 
 
-def _described(name: str, option: Option, indent: str) -> str:
+def _describe(name: str, option: Option | None, indent: str) -> str:
     """A line or two of a docstring."""
+    assert option is not None, name
     default = f". Default: {option.default}" if option.default else ""
     return fill(
-        f"{name} : {option.help} ({option.kind.expected}){default}",
+        f"{name} : {option.help} ({option.expected}){default}",
         width=100,
         initial_indent=indent,
         subsequent_indent=f"{indent}    ",
@@ -205,53 +276,8 @@ def _described(name: str, option: Option, indent: str) -> str:
     )
 
 
-class _WayIn:
-    """How many commands run; no context variable, because worker threads word errors too."""
-
-    def __init__(self) -> None:
-        self._lock, self._commands = Lock(), 0
-
-    def count(self, commands: int) -> None:
-        """So many more run, or fewer."""
-        with self._lock:
-            self._commands += commands
-
-    @property
-    def is_command_line(self) -> bool:
-        return self._commands > 0
-
-
-_way_in = _WayIn()
-
-
-def is_command_line() -> bool:
-    """Whether errors spell options as flags, for processes that work for this one."""
-    return _way_in.is_command_line
-
-
-@contextmanager
-def from_command_line() -> Iterator[None]:
-    """While this lasts, errors spell options as flags of the command line.
-
-    It holds for the whole process: a program that runs a command in one thread sees flags in the
-    errors of all.
-    """
-    _way_in.count(1)
-    try:
-        yield
-    finally:
-        _way_in.count(-1)
-
-
 class Blank(str):
-    """A value that the reader fills in: its word on the command line, `...` from Python.
-
-    >>> spelled("items", Blank("FILE")), spelled("columns", {"label": Blank("NAME")})
-    ('items=...', "columns={'label': ...}")
-    >>> with from_command_line():
-    ...     print(spelled("items", Blank("FILE")), spelled("columns", {"label": Blank("NAME")}))
-    --items FILE --columns label=NAME
-    """
+    """A value that the reader fills in: its word on the command line, `...` from Python."""
 
     __slots__ = ()
 
@@ -259,89 +285,72 @@ class Blank(str):
         return "..."
 
 
-def spelled(name: str, value: object = None) -> str:
+def flag(name: str) -> str:
+    """The flag of an option: of a count without the `n_`, of a name without a last `_`.
+
+    >>> flag("min_support"), flag("n_seeds"), flag("format_")
+    ('--min-support', '--seeds', '--format')
+    """
+    return f"--{name.removeprefix('n_').rstrip('_').replace('_', '-')}"
+
+
+def spell(name: str, value: object = None) -> str:
     """An option as the reader of an error would write it, with a value where one is given.
 
-    On the command line `--min-support 0.01`, from Python `min_support=0.01`: every message that
-    names an option takes its spelling from here. The name is the one in Python; a count
-    (`n_seeds`) has its flag without the `n_` (`--seeds`), a name that Python has taken without
-    the last `_` (`format_`, `--format`). A mapping is written as pairs, a
-    sequence with commas, a switch without value, one that is off as `--no-report`. What the
-    reader has to fill in is a `Blank`.
+    A mapping is written as pairs, a sequence with commas, a switch without value, one that is off
+    as `--no-report`. What the reader has to fill in is a `Blank`.
 
-    >>> spelled("min_support"), spelled("min_support", 0.01), spelled("columns", {"label": "y"})
-    ('min_support', 'min_support=0.01', "columns={'label': 'y'}")
-    >>> with from_command_line():
-    ...     print(spelled("min_support"), spelled("columns", {"label": "y"}), spelled("n_seeds", 3))
-    --min-support --columns label=y --seeds 3
+    >>> print(InputError(spell("min_support", 0.01)))
+    min_support=0.01
+    >>> print(as_flags(spell("min_support", 0.01)))
+    --min-support 0.01
+    >>> as_flags(spell("columns", {"label": Blank("NAME")})), as_flags(spell("report", False))
+    ('--columns label=NAME', '--no-report')
     """
-    if not _way_in.is_command_line:
-        return name if value is None else f"{name}={plain(repr(value))}"
-    flag = f"--{name.removeprefix('n_').rstrip('_').replace('_', '-')}"
+    python = name if value is None else f"{name}={plain(repr(value))}"
+    return both_spellings(python, _spell_as_flag(name, value))
+
+
+def spell_in(command: str, name: str, value: object = None) -> str:
+    """An option as in the command that made a result, for the words about it.
+
+    >>> spell_in("fairrec audit recs.csv", "depth", 2), spell_in("fairrec.audit(recs)", "depth", 2)
+    ('--depth 2', 'depth=2')
+    """
+    return spell_as(command, spell(name, value))
+
+
+def spell_as(command: str, text: str) -> str:
+    """The text with options as in a command: of a shell, or a call of Python."""
+    return as_python(text) if command.startswith("fairrec.") else as_flags(text)
+
+
+def _spell_as_flag(name: str, value: object) -> str:
     if value is None or value is True:
-        return flag
+        return flag(name)
     if value is False:
-        return f"--no-{flag.removeprefix('--')}"
+        return f"--no-{flag(name).removeprefix('--')}"
     if isinstance(value, Mapping):
         value = ",".join(f"{key}={item}" for key, item in value.items())
     elif isinstance(value, list | tuple):
         value = ",".join(map(str, value))
     # quoted where a shell would act on it: rating>=4 is a redirection
-    return f"{flag} {shlex.quote(plain(value))}"
+    return f"{flag(name)} {shlex.quote(plain(value))}"
 
 
-def invalid(name: str, expected: str, given: object, file: str = "", why: str = "") -> InputError:
-    """The error for a value that an option does not take, given or read from a file.
+def invalid(name: str, expected: str, got: object, file: str = "", why: str = "") -> InputError:
+    """The error for a value that an option does not accept, given or read from a file.
 
     >>> print(invalid("top", "a whole number from 1", 0))
     invalid top: expected a whole number from 1, got 0
     >>> print(invalid("top", "a whole number from 1", 0, "fairrec.toml"))
     fairrec.toml: invalid 'top': expected a whole number from 1, got 0
     """
-    is_typed = not file and _way_in.is_command_line and isinstance(given, str) and given.strip()
-    got = plain(given) if is_typed else plain(repr(given))
-    which = f"{file}: invalid '{name}'" if file else f"invalid {spelled(name)}"
-    return InputError(f"{which}: expected {expected}, got {got}{why and f' ({why})'}")
-
-
-_WHERE = ("--out", "--log")
-_HOW = ("--force",)
-"""Options that change nothing in a result: with a path, and switches."""
-
-
-def told_path(path: str | Path) -> str:
-    """A path within the working folder as it is; of any other the last name alone.
-
-    >>> told_path("data/recs.csv"), told_path("/home/ann/acme/recs.csv"), told_path("../acme/r.csv")
-    ('data/recs.csv', 'recs.csv', 'r.csv')
-    """
-    straight = Path(os.path.normpath(path))
-    is_outside = straight.is_absolute() or os.pardir in straight.parts
-    return as_unicode(straight.name if is_outside else os.fspath(path))
-
-
-def told_command(command: str) -> str:
-    """A command with its paths as they are told, and without what it writes to.
-
-    Where a result lies changes nothing in it, so it is the same wherever that is.
-
-    >>> told_command("fairrec audit /ann/recs.csv --users=../u.csv --out /tmp/a --force --by age")
-    'fairrec audit recs.csv --users=u.csv --by age'
-    >>> told_command("fairrec.audit(predictions, by=['age'])")
-    "fairrec.audit(predictions, by=['age'])"
-    """
-    try:
-        words = shlex.split(command)
-    except ValueError:  # no command of a shell
-        return as_unicode(command)
-    told = [*_told(words)]
-    return as_unicode(command if told == words else shlex.join(told))
-
-
-def _told(words: list[str]) -> Iterator[str]:
-    is_where = False
-    for word in words:
-        flag, equals, value = word.partition("=") if word.startswith("--") else ("", "", word)
-        if not (is_where or flag in (*_WHERE, *_HOW)):
-            yield f"{flag}{equals}{told_path(value)}" if value else word
-        is_where = word in _WHERE
+    reason = f" ({why})" if why else ""
+    if file:
+        return InputError(
+            f"{file}: invalid '{name}': expected {expected}, got {plain(repr(got))}{reason}"
+        )
+    is_typed = isinstance(got, str) and got.strip()
+    value = both_spellings(plain(repr(got)), plain(got) if is_typed else plain(repr(got)))
+    return InputError(f"invalid {spell(name)}: expected {expected}, got {value}{reason}")

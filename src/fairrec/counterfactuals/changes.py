@@ -8,13 +8,13 @@ from itertools import pairwise
 
 import numpy as np
 
-from fairrec.auditing.options import CounterfactualOptions
 from fairrec.core.arrays import FloatArray, IntArray
 from fairrec.core.audit_options import LEAST_USERS, AuditOptions
 from fairrec.core.errors import InputError
-from fairrec.core.options import told_command
+from fairrec.core.redact_paths import redact_command
 from fairrec.core.version import __version__
 from fairrec.counterfactuals.ledgers import Asked
+from fairrec.counterfactuals.options import CounterfactualOptions
 from fairrec.counterfactuals.result import (
     Affected,
     AsTheyAre,
@@ -173,7 +173,7 @@ def counterfactual_summary(
     ledgers = (asked.as_is, *asked.others.values())
     return CounterfactualSummary(
         fairrec_version=__version__,
-        command=told_command(command),
+        command=redact_command(command),
         attribute=plan.attribute,
         reference=asked.words(next(iter(asked.others))) if plan.reference else None,
         model=asked.model,

@@ -19,8 +19,7 @@ from fairrec.auditing.model_options import (
     other_endpoint,
     without_query,
 )
-from fairrec.auditing.options import CounterfactualOptions
-from fairrec.cli.parameters import FieldsOf, Given, takes_options
+from fairrec.cli.parameters import Flags, Given, typer_command
 from fairrec.cli.settings import Load, load_metrics
 from fairrec.cli.shared import (
     DebugOption,
@@ -36,41 +35,42 @@ from fairrec.cli.shared import (
     say,
     shown_progress,
 )
-from fairrec.core.audit_options import About, AboutOptions, AuditOptions, Engine
+from fairrec.core.audit_options import RAY, About, AuditOptions, Engine
 from fairrec.core.errors import InputError
-from fairrec.core.kinds import FOLDER
-from fairrec.core.options import OUTPUT, Option
-from fairrec.counterfactual.options import Sample
-from fairrec.inputs.table_options import ITEM_SIDE, OTHER_LISTS, VALUES, TableOptions
-from fairrec.scoring.options import ScorerIdentity
+from fairrec.core.option_types import Folder
+from fairrec.core.options import OUTPUT, Option, list_changed
+from fairrec.counterfactuals.options import CounterfactualOptions
+from fairrec.inputs.table_options import COUNTED, ITEM_SIDE, OTHER_LISTS, VALUES, TableOptions
 
 if TYPE_CHECKING:
     from fairrec.counterfactuals.result import CounterfactualResult
 
 
-@takes_options
+@typer_command
 def counterfactual_command(
     *,
     predictions: Annotated[
         Path | None, typer.Argument(help="Candidates to be scored by the model.")
     ] = None,
     run: RunOption = None,
-    what: Annotated[Given, FieldsOf(CounterfactualOptions)],
-    tables: Annotated[Given, FieldsOf(TableOptions, without=(*ITEM_SIDE, *VALUES, *OTHER_LISTS))],
-    options: Annotated[Given, FieldsOf(AuditOptions)],
+    what: Annotated[Given, Flags(CounterfactualOptions, without=("features",))],
+    tables: Annotated[
+        Given, Flags(TableOptions, without=(*ITEM_SIDE, *VALUES, *OTHER_LISTS, *COUNTED))
+    ],
+    options: Annotated[Given, Flags(AuditOptions)],
     load: Load = (),
     scorer: ScorerOption = None,
     endpoint: EndpointOption = None,
     onnx: OnnxOption = None,
     how_asked: HowAsked,
-    scorer_identity: ScorerIdentity = "",
-    about: Annotated[Given, FieldsOf(AboutOptions)],
+    where: Annotated[Given, Flags(Engine, without=RAY)],
+    about: Annotated[Given, Flags(About)],
     out: Annotated[
-        Path | None, Option(FOLDER, "Folder for the result's files and its page", OUTPUT)
+        Folder | None, Option("Folder for the result's files and its page", OUTPUT)
     ] = None,
     force: ForceOption = False,
     no_report: NoReportOption = False,
-    format_: FormatOption = Format.text,
+    format_: FormatOption = "text",
     quiet: QuietOption = False,
     log: LogOption = None,
     debug: DebugOption = False,
@@ -86,18 +86,16 @@ def counterfactual_command(
         )
     other = what.get("other_model")
     address, other_run = (other, None) if is_address(other) else (None, other and Path(other))
-    read = [predictions, run, *tables.values(), other_run]
+    asked = TableOptions(**tables)
+    read = [predictions, run, *list_changed(asked).values(), other_run]
     if out is not None:
         paths = [path for path in read if isinstance(path, Path)]
         names_to_replace(COUNTERFACTUAL, out, force, paths)
     refuse_overwriting("log", log, read)
-    if run is not None:
-        given = {"run": run, **tables}
-    else:
+    if run is None:
         need(tables, "users", "by", command="counterfactual")
-        given = {"predictions": predictions, **tables}
     with shown_progress(quiet, log) as progress:
-        from fairrec.counterfactuals.counterfactual import counterfactual
+        from fairrec.counterfactuals.counterfactual import run_counterfactual
 
         for source in load:
             load_metrics(source)
@@ -106,20 +104,17 @@ def counterfactual_command(
             raise InputError(
                 "Name the model that is asked: --scorer, --endpoint or --onnx, or a run: --run RUN"
             )
-        if model is not None:
-            given |= {"scorer": model}
         if address is not None:
             what |= {"other_model": other_endpoint(address, endpoint, how_asked)}
-        result = counterfactual(
-            **given,
-            **what,
-            **options,
-            **about,
-            sample=Sample(scorer_identity=scorer_identity),
-            engine=Engine(progress=progress),
-            about=About(
-                command=shlex.join(["fairrec", *without_query(sys.argv[1:], endpoint, address)])
-            ),
+        command = shlex.join(["fairrec", *without_query(sys.argv[1:], endpoint, address)])
+        result = run_counterfactual(
+            predictions,
+            CounterfactualOptions(**what),
+            asked,
+            AuditOptions(**options, engine=Engine(**where, progress=progress)),
+            About(**about, command=command),
+            run=run,
+            scorer=model,
         )
         if out is not None:
             progress("writing", 0, 0)

@@ -6,44 +6,20 @@ import time
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 import polars as pl
 
 from fairrec.auditing.audit import audit_inputs
-from fairrec.auditing.call_repr import audit_call, said_of_tables
-from fairrec.auditing.options import (
-    Attribute,
-    BudgetUsers,
-    CounterfactualOptions,
-    LedgerFile,
-    Margin,
-    OtherModel,
-    Reference,
-)
+from fairrec.auditing.call_repr import audit_call, said_of_tables, write_group
 from fairrec.comparison.parts import RESERVED
-from fairrec.core.audit_options import (
-    AboutOptions,
-    Alpha,
-    AuditOptions,
-    Author,
-    Depth,
-    MaxMemory,
-    MaxUndefined,
-    MinSupport,
-    ModelName,
-    ModelVersion,
-    Permutations,
-    Seed,
-    Threads,
-    Title,
-    Tolerance,
-    Top,
-)
+from fairrec.core.audit_options import About, AuditOptions, Engine, Statistics
 from fairrec.core.errors import InputError, errors_of_libraries
-from fairrec.core.options import changed, declared, documented, spelled, told_path
+from fairrec.core.options import documented, expand, list_changed, list_options, select, spell
 from fairrec.core.progress import Progress
+from fairrec.core.redact_paths import redact_path
+from fairrec.core.tolerance import Tolerance
 from fairrec.counterfactuals.changes import (
     Changes,
     counterfactual_summary,
@@ -51,11 +27,12 @@ from fairrec.counterfactuals.changes import (
     with_affected,
 )
 from fairrec.counterfactuals.ledgers import Asked, asked_about
+from fairrec.counterfactuals.options import CounterfactualOptions, Sample
 from fairrec.counterfactuals.result import CounterfactualResult, CounterfactualSummary
 from fairrec.counterfactuals.words import headline, notes
 from fairrec.inputs.audit_inputs import AuditInputs
 from fairrec.inputs.side import SideData
-from fairrec.inputs.table_options import Gain, MissingLists, Relevant, TableOptions
+from fairrec.inputs.table_options import TableOptions, Tables
 from fairrec.inputs.tables import Table
 from fairrec.metrics.reading import read_inputs
 from fairrec.metrics.tolerance import parse_tolerance
@@ -63,7 +40,6 @@ from fairrec.metrics.value_columns import is_of_both
 from fairrec.report.words import plural
 from fairrec.scoring.features import refuse_unseen
 from fairrec.scoring.model import FunctionModel, Model
-from fairrec.scoring.options import ScorerOptions
 from fairrec.search.options import users_allowed
 
 if TYPE_CHECKING:
@@ -72,47 +48,31 @@ if TYPE_CHECKING:
 
 
 @errors_of_libraries()
-@documented(AuditOptions, TableOptions, ScorerOptions, AboutOptions, CounterfactualOptions)
+@documented(AuditOptions, TableOptions, CounterfactualOptions)
 def counterfactual(
     predictions: Any = None,
     *,
     run: str | Path | None = None,
-    attribute: Attribute = CounterfactualOptions.attribute,
-    reference: Reference = CounterfactualOptions.reference,
-    other_model: OtherModel = CounterfactualOptions.other_model,
+    attribute: Sequence[str] | str = (),
+    reference: Mapping[str, Any] | str | None = None,
+    other_model: Any = None,
     scorer: ScoringFunction | Model | None = None,
-    scorer_identity: str = "",
-    features: Sequence[str] | str | None = None,
-    budget_users: BudgetUsers = CounterfactualOptions.budget_users,
-    margin: Margin = CounterfactualOptions.margin,
-    ledger: LedgerFile = CounterfactualOptions.ledger,
     test: Any = None,
     users: Any = None,
-    by: Sequence[str] | str = (),
-    given: Sequence[str] | str = (),
     items: Any = None,
     history: Any = None,
+    by: Sequence[str] | str = (),
     metrics: Sequence[str] | str | None = None,
-    columns: Mapping[str, str] | str | None = None,
-    relevant: Relevant | str = None,
-    gain: Gain = None,
-    missing_lists: MissingLists = TableOptions.missing_lists,
-    depth: Depth = AuditOptions.depth,
-    min_support: MinSupport | str = AuditOptions.min_support,
-    permutations: Permutations = AuditOptions.permutations,
-    alpha: Alpha = AuditOptions.alpha,
-    tolerance: Tolerance | float | str | Mapping[str, float | str] = AuditOptions.tolerance,
-    max_undefined: MaxUndefined = AuditOptions.max_undefined,
-    seed: Seed = AuditOptions.seed,
-    threads: Threads = AuditOptions.threads,
-    max_memory: MaxMemory = AuditOptions.max_memory,
-    top: Top = AuditOptions.top,
-    title: Title = AboutOptions.title,
-    model_name: ModelName = AboutOptions.model_name,
-    model_version: ModelVersion = AboutOptions.model_version,
-    author: Author = AboutOptions.author,
-    progress: Progress | None = None,
-    command: str | None = None,
+    tolerance: Tolerance | float | str | Mapping[str, float | str] | None = None,
+    adjust_for: Sequence[str] | str = (),
+    depth: int | Literal["full"] = 3,
+    min_support: float | str | None = None,
+    seed: int = 0,
+    sample: Sample | None = None,
+    statistics: Statistics | None = None,
+    tables: Tables | None = None,
+    engine: Engine | None = None,
+    about: About | None = None,
 ) -> CounterfactualResult:
     """What changes for users if an attribute alone were another, and for whom most.
 
@@ -123,17 +83,17 @@ def counterfactual(
     ----------
     predictions : candidates, `user_id, item_id` and perhaps `label`; scores are not looked at
     run : a folder of a trained run instead: it has candidates, users and a model
-    attribute, reference, other_model, budget_users, margin, ledger : see CounterfactualOptions
-    scorer, scorer_identity : see ScorerOptions
-    features : columns that a function is given beside the ids, such as "users:gender"
-    test, relevant, gain, missing_lists, users, items, history, columns : see TableOptions
-    by, given, metrics : see TableOptions; of metrics of two lists (changed, affected, rbo, tau) the
+    attribute, reference, other_model : see CounterfactualOptions
+    scorer : `(user_ids, item_ids, *features) -> scores`, or a model
+    test, users, items, history, by, adjust_for : see TableOptions
+    metrics : see TableOptions; of metrics of two lists (changed, affected, rbo, tau) the
         value is taken, of any other its change
-    depth, min_support, permutations, alpha, tolerance : see AuditOptions
-    max_undefined, seed, threads, max_memory, top : see AuditOptions
-    title, model_name, model_version, author : see AboutOptions
-    progress : called with stage, steps done and steps in all
-    command : how to run this again, kept in the result
+    depth, min_support, tolerance, seed : see AuditOptions
+    sample : for how many users, and what the model is given, `Sample(budget_users="10%")`
+    statistics : how groups are tested, `Statistics(permutations=200)`
+    tables : which columns and rows of the tables are used, `Tables(columns="user_id=uid")`
+    engine : how the work is done, `Engine(threads=2)`
+    about : what the audit is called, `About(title="Spring")`
 
     Examples
     --------
@@ -143,29 +103,53 @@ def counterfactual(
     >>> def score(user_ids, item_ids, gender):
     ...     return np.where(gender == "F", item_ids, -item_ids)
     >>> found = fairrec.counterfactual(
-    ...     lists, users=users, by="gender", scorer=score, sample=fairrec.Sample(features="users:gender"),
-    ...     attribute="gender", metrics="changed@1", statistics=fairrec.Statistics(permutations=0))
+    ...     lists, users=users, by="gender", scorer=score, attribute="gender",
+    ...     metrics="changed@1", sample=fairrec.Sample(features="users:gender"),
+    ...     statistics=fairrec.Statistics(permutations=0))
     >>> found.summary.affected.share
     1.0
     """
-    call, started = locals(), time.perf_counter()
-    options, about = AuditOptions.among(call), AboutOptions.among(call)
-    plan = CounterfactualOptions.among(call)
-    progress = progress or (lambda stage, done, total: None)
+    call = locals()
+    return run_counterfactual(
+        predictions,
+        CounterfactualOptions(**expand(Sample, sample), **select(CounterfactualOptions, call)),
+        TableOptions(**expand(Tables, tables), **select(TableOptions, call)),
+        AuditOptions(
+            **expand(Statistics, statistics),
+            **select(AuditOptions, call),
+            engine=Engine(**expand(Engine, engine)),
+        ),
+        About(**expand(About, about)),
+        run=run,
+        scorer=scorer,
+    )
+
+
+def run_counterfactual(
+    predictions: Any,
+    plan: CounterfactualOptions,
+    tables: TableOptions,
+    options: AuditOptions,
+    about: About,
+    *,
+    run: str | Path | None = None,
+    scorer: ScoringFunction | Model | None = None,
+) -> CounterfactualResult:
+    """The counterfactual with these options."""
+    started, progress, command = time.perf_counter(), options.engine.report, about.command
+    options.engine.refuse_ray("A counterfactual")
     progress("reading", 0, 0)
-    named = {name: call[name] for name in declared(TableOptions) if name in call}
-    asked_for = TableOptions.of(**named)
-    model, predictions, named = _model_and_tables(predictions, run, scorer, features, named)
+    model, predictions, named = _model_and_tables(predictions, run, scorer, plan.features, tables)
     if plan.attribute:
-        users_table = named.get("users")
+        users = named.users
         refuse_unseen(
             model,
             plan.attribute,
-            None if users_table is None else Table(users_table, "users", asked_for.columns or {}),
+            None if users is None else Table(users, "users", named.columns or {}),
         )
     inputs, wanted = read_inputs(
         predictions,
-        **named,
+        named,
         has_scores=False,
         reserved=RESERVED,
         max_memory=options.max_memory,
@@ -175,8 +159,8 @@ def counterfactual(
     inputs = inputs.with_scores(np.zeros(len(inputs.candidates.items)))
     wanted = with_affected(wanted)
     names = [metric.name for metric in wanted]
-    command = command or _as_call(asked_for, names, run, features, plan, options, about)
-    with asked_about(inputs, plan, model, scorer_identity, progress) as asked:
+    command = command or _as_call(tables, names, run, plan, options, about)
+    with asked_about(inputs, plan, model, plan.scorer_identity, progress) as asked:
         most = users_allowed(plan.budget_users, inputs.n_users)
         users_asked = asked.in_random_order(options.seed)[:most]
         found = measure_changes(asked, wanted, users_asked, plan.margin, options)
@@ -194,32 +178,33 @@ def _model_and_tables(
     predictions: Any,
     run: str | Path | None,
     scorer: ScoringFunction | Model | None,
-    features: Sequence[str] | str | None,
-    named: Mapping[str, Any],
-) -> tuple[Model, Any, dict[str, Any]]:
+    features: Any,
+    tables: TableOptions,
+) -> tuple[Model, Any, TableOptions]:
     """The model to ask, the candidates, and the other tables: those of a run, or as given."""
     if run is not None:
         if predictions is not None or scorer is not None:
             raise InputError("A run has its own candidates and model. Name it alone, or a table.")
         from fairrec.scoring.runs import load_run
 
-        loaded = load_run(Path(run))
-        given = {name: one for name, one in named.items() if one is not None and one != ()}
-        return loaded.model(), loaded.candidates(), {**named, **loaded.tables(), **given}
+        loaded, known = load_run(Path(run)), expand(TableOptions, tables)
+        given = {name: one for name, one in known.items() if one is not None and one != ()}
+        tables = TableOptions(**{**known, **loaded.tables(), **given})
+        return loaded.model(), loaded.candidates(), tables
     if scorer is None:
         raise InputError(
             "A counterfactual asks a model twice, so there has to be one. Name a run, or "
-            f"candidates and a model: {spelled('scorer')}"
+            f"candidates and a model: {spell('scorer')}"
         )
     if not isinstance(scorer, Model):
         scorer = FunctionModel(scorer, features=features)
     elif features is not None:
-        raise InputError(f"{spelled('features')} of a model are said where it is made.")
-    return scorer, predictions, dict(named)
+        raise InputError(f"{spell('features')} of a model are said where it is made.")
+    return scorer, predictions, tables
 
 
 def _audit_as_is(
-    asked: Asked, found: Changes, options: AuditOptions, about: AboutOptions, progress: Progress
+    asked: Asked, found: Changes, options: AuditOptions, about: About, progress: Progress
 ) -> AuditResult | None:
     """The audit of the same users as they are, by the metrics of one list."""
     metrics = [metric for metric in found.metrics if not is_of_both(metric)]
@@ -241,7 +226,7 @@ def _audit_changes(
     found: Changes,
     summary: CounterfactualSummary,
     options: AuditOptions,
-    about: AboutOptions,
+    about: About,
     progress: Progress,
     command: str,
 ) -> AuditResult:
@@ -282,24 +267,27 @@ def _as_call(
     tables: TableOptions,
     metrics: Sequence[str],
     run: str | Path | None,
-    features: Sequence[str] | str | None,
     plan: CounterfactualOptions,
     options: AuditOptions,
-    about: AboutOptions,
+    about: About,
 ) -> str:
     """The call that repeats a counterfactual made from Python."""
-    said, given = said_of_tables(tables, metrics), changed(plan)
+    said, given = said_of_tables(tables, metrics), list_changed(plan)
     # models go by their names, as tables do
     if run is None:
         said.append("scorer=scorer")
     else:
         # it stands for candidates and model
-        said[0] = f"run={told_path(run)!r}"
-    if features is not None:
-        said.append(f"features={features!r}")
-    if given.pop("other_model", None) is not None:
+        said[0] = f"run={redact_path(run)!r}"
+    if plan.attribute:
+        said.append(f"attribute={plan.attribute!r}")
+    if plan.reference is not None:
+        said.append(f"reference={plan.reference!r}")
+    if plan.other_model is not None:
         said.append("other_model=other_model")
     if plan.ledger is not None:
-        given["ledger"] = told_path(plan.ledger)
-    said += [f"{name}={value!r}" for name, value in given.items()]
+        given["ledger"] = redact_path(plan.ledger)
+    sample = {name: given[name] for name in list_options(Sample) if name in given}
+    if sample:
+        said.append(write_group("sample", Sample, sample))
     return audit_call(said, options, about, function="counterfactual")

@@ -12,12 +12,12 @@ from typing import Any
 
 import numpy as np
 
-from fairrec.auditing.options import CounterfactualOptions
 from fairrec.auditing.search import features_of, ledger_of
 from fairrec.core.arrays import BoolArray, IntArray
 from fairrec.core.errors import InputError, ScoringError
-from fairrec.core.options import invalid, spelled
+from fairrec.core.options import invalid, spell
 from fairrec.core.progress import Progress
+from fairrec.counterfactuals.options import CounterfactualOptions
 from fairrec.inputs.audit_inputs import AuditInputs
 from fairrec.scoring.features import AttributeValues, values_of, with_value
 from fairrec.scoring.ledger import Ledger
@@ -100,7 +100,7 @@ class Asked:
         if not len(lists):
             raise InputError(
                 "Nobody is left: every user is without candidates or a value of what is changed, "
-                f"or has the one of {spelled('reference')} already."
+                f"or has the one of {spell('reference')} already."
             )
         return np.random.default_rng(seed).permutation(lists)
 
@@ -135,8 +135,8 @@ def asked_about(
             name = other.identity()
             if beside is not None and not name:
                 raise InputError(
-                    f"{spelled('ledger')} must know whose scores it holds, and the function given "
-                    f"as {spelled('other_model')} has no name. Leave out {spelled('ledger')}, or "
+                    f"{spell('ledger')} must know whose scores it holds, and the function given "
+                    f"as {spell('other_model')} has no name. Leave out {spell('ledger')}, or "
                     "give a run or an address."
                 )
             ledger = ledger_of(inputs, other, beside, name)
@@ -165,15 +165,15 @@ def _targets(values: AttributeValues, plan: CounterfactualOptions) -> list[int]:
     if len(values.values) < 2:
         said = values.words(0) if values.values else "no known value"
         raise InputError(
-            f"{spelled('attribute', list(plan.attribute))}: everybody has {said}, so there is "
+            f"{spell('attribute', list(plan.attribute))}: everybody has {said}, so there is "
             "nothing to change it to."
         )
     if len(values.values) > MOST_VALUES:
         example = dict(zip(values.names, values.values[0], strict=True))
         raise InputError(
-            f"{spelled('attribute', list(plan.attribute))}: users have {len(values.values):,} "
+            f"{spell('attribute', list(plan.attribute))}: users have {len(values.values):,} "
             f"values, and each would be scored under all of them (at most {MOST_VALUES}). Say "
-            f"which one is meant: {spelled('reference', example)}"
+            f"which one is meant: {spell('reference', example)}"
         )
     return [*range(len(values.values))]
 
@@ -192,7 +192,7 @@ def _other_model(given: Any) -> Model:
         return Endpoint(str(given))
     if not Path(given).is_dir():
         raise InputError(
-            f"{spelled('other_model', str(given))}: no folder of a run is there, and it is no "
+            f"{spell('other_model', str(given))}: no folder of a run is there, and it is no "
             "address. Name one of them; a function goes in Python: "
             "fairrec.counterfactual(..., other_model=function)"
         )

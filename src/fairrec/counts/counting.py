@@ -8,7 +8,7 @@ import numpy as np
 import polars as pl
 
 from fairrec.core.arrays import BoolArray, FloatArray, IntArray
-from fairrec.core.errors import InputError, plain
+from fairrec.core.errors import InputError, as_python, plain
 from fairrec.core.version import __version__
 from fairrec.counts.levels import families_of
 from fairrec.counts.table import (
@@ -102,7 +102,7 @@ def count_users(
         columns=described.columns,
         n_candidates=described.n_candidates,
         ties=tied_lists(inputs.candidates, measured.metrics),
-        warnings=described.warnings,
+        warnings=tuple(map(as_python, described.warnings)),
     )
     return Counts(rows.select(order + numbers), info).summed()
 

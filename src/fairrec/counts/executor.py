@@ -12,9 +12,9 @@ from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Executor, Future, ThreadPoolExecutor
 from typing import Any, TypeVar
 
+from fairrec.core.audit_options import Engine
 from fairrec.core.errors import FairRecError, PartError, plain
 from fairrec.core.threads import MOST_PER_CORE, available_threads
-from fairrec.counts.options import EngineOptions
 
 R = TypeVar("R")
 
@@ -91,7 +91,7 @@ class LocalExecutor(PartExecutor):
             self._pool.shutdown(wait, cancel_futures=True)
 
 
-def open_executor(options: EngineOptions) -> PartExecutor:
+def open_executor(options: Engine) -> PartExecutor:
     """The executor that is asked for; to be used in a `with` statement."""
     if options.engine == "ray":
         from fairrec.counts.ray_adapter import RayExecutor

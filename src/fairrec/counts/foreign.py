@@ -13,7 +13,7 @@ import numpy as np
 import polars as pl
 
 from fairrec.core.errors import FairRecError, InputError, plain, unknown_name
-from fairrec.core.options import spelled
+from fairrec.core.options import spell
 from fairrec.core.version import __version__
 from fairrec.counts.levels import steps_between
 from fairrec.counts.table import (
@@ -112,7 +112,7 @@ def _refuse_aside(counts: Counts, metrics: Iterable[str], better: Mapping[str, b
         known = _metric_called(name)
         if known is not None and known.metric.higher_is_better is not None:
             raise InputError(
-                f"{spelled('better')}: which end of {plain(name)} is better is known. Leave it out."
+                f"{spell('better')}: which end of {plain(name)} is better is known. Leave it out."
             )
 
 

@@ -13,8 +13,8 @@ import polars as pl
 from fairrec.core.arrays import FloatArray, IntArray
 from fairrec.core.errors import InputError, plain, unknown_name
 from fairrec.core.files import file_bytes
-from fairrec.core.options import Blank, spelled
-from fairrec.core.settings import MOST_BYTES, parsed_toml
+from fairrec.core.options import Blank, spell
+from fairrec.core.settings import MOST_BYTES, parse_toml
 from fairrec.groups.cells import number_combinations
 from fairrec.metrics import MetricAtK
 from fairrec.metrics.measured import Column, Measured
@@ -44,7 +44,7 @@ def levels_of(metrics: Sequence[MetricAtK], own: Mapping[str, FloatArray]) -> di
     """
     for name in own:
         if name not in (names := [metric.name for metric in metrics]):
-            raise InputError(f"{spelled('levels')}: {unknown_name('metric', name, names)}")
+            raise InputError(f"{spell('levels')}: {unknown_name('metric', name, names)}")
     edges: dict[str, FloatArray] = {}
     for metric in metrics:
         if metric.name in own:
@@ -121,7 +121,7 @@ def read_levels(file: Path | None) -> dict[str, FloatArray]:
     if file is None:
         return {}
     where = plain(file, 300)
-    content = parsed_toml(file_bytes(file, MOST_BYTES + 1), where)
+    content = parse_toml(file_bytes(file, MOST_BYTES + 1), where)
     found = {}
     for name, edges in content.items():
         is_rising = isinstance(edges, list) and all(
@@ -151,8 +151,8 @@ def finer_levels() -> str:
     """How to say where a metric is cut."""
     return (
         "Say where to cut it in a file that all parts share: fairrec count with "
-        f"{spelled('levels', Blank('FILE'))}. One is made of a part of the users by "
-        f"{spelled('make_levels', Blank('FILE'))}"
+        f"{spell('levels', Blank('FILE'))}. One is made of a part of the users by "
+        f"{spell('make_levels', Blank('FILE'))}"
     )
 
 
@@ -253,8 +253,8 @@ def notes_on_levels(measured: Measured, where: str) -> list[str]:
             f"levels keep {left / whole:.0%}"
         )
         how = (
-            f"count with levels that suit it: {spelled('levels', Blank('FILE'))}, made by "
-            f"{spelled('make_levels', Blank('FILE'))}"
+            f"count with levels that suit it: {spell('levels', Blank('FILE'))}, made by "
+            f"{spell('make_levels', Blank('FILE'))}"
         )
         if left < _LEAST * whole:
             raise LevelsError(f"{where}: {told}, too little to test groups by. To do so, {how}.")

@@ -15,7 +15,7 @@ import polars as pl
 
 from fairrec.core.arrays import FloatArray
 from fairrec.core.errors import InputError, listed, plain
-from fairrec.core.options import spelled
+from fairrec.core.options import spell
 from fairrec.counts.levels import exact_label, level_of, steps_between, values_of
 from fairrec.counts.table import (
     FAMILY,
@@ -243,15 +243,15 @@ def _refuse_overlap(counts: Sequence[Counts]) -> None:
             raise InputError(
                 f"{one.where}: does not say whose counts it has, so a user may be in two of these "
                 "files and be counted twice. Count again and name the part "
-                f"({spelled('part', 'europe')}, or {spelled('part', '3/16')} of 16 parts by a hash "
-                f"of ids). If no user is in two of them, say so: {spelled('disjoint', True)}"
+                f"({spell('part', 'europe')}, or {spell('part', '3/16')} of 16 parts by a hash "
+                f"of ids). If no user is in two of them, say so: {spell('disjoint', True)}"
             )
         for part in parts:
             if other := next((name for name in seen if _overlap(name, part)), None):
                 raise InputError(
                     f"{seen[other]} and {one.where}: both have users of the part "
                     f"'{plain(part)}', who would be counted twice. Leave one out. If no user is in "
-                    f"both, say so: {spelled('disjoint', True)}"
+                    f"both, say so: {spell('disjoint', True)}"
                 )
         seen |= dict.fromkeys(parts, one.where)
 
@@ -266,9 +266,9 @@ def _refuse_copies(counts: Sequence[Counts]) -> None:
         if other != one.where and rows[USERS].sum() >= _ENOUGH_USERS:
             raise InputError(
                 f"{other} and {one.where}: have the same counts in every row, so they are of the "
-                f"same users, who would be counted twice. {spelled('part', '3/16')} only names a "
+                f"same users, who would be counted twice. {spell('part', '3/16')} only names a "
                 "part: count each part from a table of its own users. If no user is in both, say "
-                f"so: {spelled('disjoint', True)}"
+                f"so: {spell('disjoint', True)}"
             )
 
 
@@ -340,7 +340,7 @@ def _refuse_others(first: CountsInfo, other: CountsInfo, where: str, there: str)
         if name in first.levels and first.levels[name] != edges:
             raise InputError(
                 f"{both}: '{plain(name)}' is cut at different levels. Count them with one file: "
-                f"{spelled('levels', 'levels.toml')}"
+                f"{spell('levels', 'levels.toml')}"
             )
     for name, metric in other.metrics.items():
         mine_, its_ = (_meaning(one) for one in (first.metrics[name], metric))
@@ -360,7 +360,7 @@ def _refuse_quantiles(info: CountsInfo, both: str) -> None:
         if "quantiles" in (about.binning or ""):
             raise InputError(
                 f"{both}: '{plain(name)}' is cut at quantiles, which are others in each part. Give "
-                f"edges instead, such as {spelled('by', f'{name}:18|25|40')}"
+                f"edges instead, such as {spell('by', f'{name}:18|25|40')}"
             )
 
 
@@ -417,7 +417,7 @@ def named(counts: Counts, part: str) -> Counts:
     """The same of a part of this name."""
     if re.fullmatch(r"\s*\d+\s*/\s*\d+\s*", part) and _range(part) is None:
         raise InputError(
-            f"{spelled('part', part)}: is no part of so many. The third of 16 is "
-            f"{spelled('part', '3/16')}"
+            f"{spell('part', part)}: is no part of so many. The third of 16 is "
+            f"{spell('part', '3/16')}"
         )
     return replace(counts, info=counts.about.model_copy(update={"parts": (part,)}))

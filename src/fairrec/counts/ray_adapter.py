@@ -9,7 +9,7 @@ import signal
 import socket
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager
 from functools import cache, lru_cache
 from importlib.metadata import version
 from threading import Thread, current_thread, main_thread
@@ -17,7 +17,7 @@ from typing import Any, TypeVar
 from urllib.parse import urlsplit
 
 from fairrec.core.errors import FairRecError, InputError, PartError, plain
-from fairrec.core.options import from_command_line, is_command_line, spelled
+from fairrec.core.options import spell
 from fairrec.core.threads import available_threads
 from fairrec.core.version import __version__
 from fairrec.counts.executor import PartExecutor, failed, in_words, work_on
@@ -61,8 +61,8 @@ class RayExecutor(PartExecutor):
         self._is_guest = self._ray.is_initialized()
         if self._is_guest and address is not None:
             raise InputError(
-                f"{spelled('address', address)}: this program has joined a Ray cluster already. "
-                f"Leave {spelled('address')} out, or call ray.shutdown() first."
+                f"{spell('address', address)}: this program has joined a Ray cluster already. "
+                f"Leave {spell('address')} out, or call ray.shutdown() first."
             )
         address = address or os.environ.get("RAY_ADDRESS")
         self._is_own = not self._is_guest and address is None
@@ -99,7 +99,7 @@ class RayExecutor(PartExecutor):
         )
         given = self._ray.cloudpickle.dumps((args, kwargs))
         # in a list it is a reference there, too, and read once a worker
-        sent = task.remote(_versions(), is_command_line(), [self._sent[1]], given)
+        sent = task.remote(_versions(), [self._sent[1]], given)
         return _RayFuture(self._ray, args[0], sent)
 
     def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
@@ -128,7 +128,7 @@ class _RayFuture(Future[R]):
                 # before any line of ours
                 why = plain(str(cause).strip().rpartition("\n")[2], 800)
                 raise InputError(
-                    f"{spelled('engine', 'ray')}: a worker cannot load FairRec ({why}). "
+                    f"{spell('engine', 'ray')}: a worker cannot load FairRec ({why}). "
                     "Install the same versions on all nodes."
                 ) from error
             raise self._lost(error) from error
@@ -137,11 +137,11 @@ class _RayFuture(Future[R]):
         # the first line says it; others are about the state of Ray
         said = f"failed {N_ATTEMPTS} times, the last with {in_words(error).partition(chr(10))[0]}"
         if isinstance(error, self._ray.exceptions.OutOfMemoryError):
-            said += f" Give fewer {spelled('workers')}, or a cluster with more memory."
+            said += f" Give fewer {spell('workers')}, or a cluster with more memory."
         return failed(self._part, said)
 
 
-def run(there: dict[str, str], is_command: bool, function: list[Any], given: bytes) -> bytes:
+def run(there: dict[str, str], function: list[Any], given: bytes) -> bytes:
     """What runs on a worker: a function is called, and its result pickled.
 
     Everything crosses as bytes that are pickled here and not by Ray, whose arrays cannot be written
@@ -152,9 +152,8 @@ def run(there: dict[str, str], is_command: bool, function: list[Any], given: byt
     # before polars is loaded, which looks once; Ray gives each worker a CPU
     os.environ.setdefault("POLARS_MAX_THREADS", str(RayExecutor.threads))
     _refuse_other_versions(there)
-    with from_command_line() if is_command else nullcontext():
-        args, kwargs = cloudpickle.loads(given)
-        return cloudpickle.dumps(work_on(_loaded(function[0]), *args, **kwargs))  # type: ignore[no-any-return]
+    args, kwargs = cloudpickle.loads(given)
+    return cloudpickle.dumps(work_on(_loaded(function[0]), *args, **kwargs))  # type: ignore[no-any-return]
 
 
 @lru_cache(maxsize=2)
@@ -176,7 +175,7 @@ def _refuse_other_versions(there: dict[str, str]) -> None:
     if differ := [name for name in there if here[name] != there[name]]:
         which = ", ".join(f"{name} {here[name]} instead of {there[name]}" for name in differ)
         raise InputError(
-            f"{spelled('engine', 'ray')}: a worker has {which}; the numbers could differ. "
+            f"{spell('engine', 'ray')}: a worker has {which}; the numbers could differ. "
             "Install the same versions on all nodes."
         )
 
@@ -188,7 +187,7 @@ def _import_ray() -> Any:
         import ray
     except ImportError as error:
         raise InputError(
-            f"{spelled('engine', 'ray')} needs Ray. Install it with: pip install 'fairrec[ray]'"
+            f"{spell('engine', 'ray')} needs Ray. Install it with: pip install 'fairrec[ray]'"
         ) from error
     return ray
 
@@ -199,8 +198,8 @@ def _start(ray: Any, n_cpus: int) -> None:
         ray.init("local", num_cpus=n_cpus, include_dashboard=False, **quiet)
     except Exception as error:
         raise InputError(
-            f"{spelled('engine', 'ray')}: Ray could not be started here ({plain(error, 300)}). "
-            f"Give {spelled('address')} of a cluster that runs, or {spelled('engine', 'local')}."
+            f"{spell('engine', 'ray')}: Ray could not be started here ({plain(error, 300)}). "
+            f"Give {spell('address')} of a cluster that runs, or {spell('engine', 'local')}."
         ) from error
 
 
@@ -224,8 +223,8 @@ def _join(ray: Any, address: str) -> None:
         errors = [TimeoutError(f"no answer within {JOINS_WITHIN:g} s")]
     if errors:
         raise InputError(
-            f"{spelled('address', address)}: no Ray cluster answers there "
-            f"({plain(errors[0], 300)}). {_HOW_TO_START}; without {spelled('address')} workers "
+            f"{spell('address', address)}: no Ray cluster answers there "
+            f"({plain(errors[0], 300)}). {_HOW_TO_START}; without {spell('address')} workers "
             "are started on this machine."
         ) from errors[0]
 

@@ -8,7 +8,7 @@ from dataclasses import replace
 import polars as pl
 
 from fairrec.core.errors import InputError, plain, unknown_name
-from fairrec.core.options import Blank, spelled
+from fairrec.core.options import Blank, spell
 from fairrec.counts.merging import split_families
 from fairrec.counts.table import FAMILY, LEVEL, SHARE, USERS, Counts, family_name, squares_of
 from fairrec.inputs.users import OTHER
@@ -34,7 +34,7 @@ def chosen(
             circumstances = [name for name in circumstances if name not in both]
         else:
             raise InputError(
-                f"'{plain(both[0])}' is in {spelled('by')} and in {spelled('given')}: users who "
+                f"'{plain(both[0])}' is in {spell('by')} and in {spell('adjust_for')}: users who "
                 "are alike in it cannot be compared by it. Leave it out of one of them."
             )
     _refuse_unknown_missing(counts, attributes)
@@ -79,7 +79,7 @@ def _refuse_unknown_missing(counts: Counts, attributes: Sequence[str]) -> None:
         raise InputError(
             f"{counts.where}: '{plain(others[0])}' was counted as a circumstance, and some users "
             "are missing, which circumstances do not tell. Count again with it as an attribute: "
-            f"{spelled('by', [others[0]])}"
+            f"{spell('by', [others[0]])}"
         )
 
 
@@ -106,7 +106,7 @@ def _named(
                 raise InputError(
                     f"{where}: '{plain(plain_name)}' was counted as {plain(said[plain_name])}, and "
                     f"cannot be cut as {plain(text)}. Count again, or take it as it is: "
-                    f"{spelled(option, [plain_name])}"
+                    f"{spell(option, [plain_name])}"
                 )
             raise InputError(f"{where}: {unknown_name('attribute', text, said)}")
         found.append(name)
@@ -122,7 +122,7 @@ def _metrics(asked: Iterable[str], known: list[str]) -> list[str]:
             raise unknown_name("metric in these counts", text, known)
         found.append((same or with_cutoff)[0])
     if not found:
-        raise InputError(f"No metric is named. Example: {spelled('metrics', Blank(known[0]))}")
+        raise InputError(f"No metric is named. Example: {spell('metrics', Blank(known[0]))}")
     return [*dict.fromkeys(found)]
 
 

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 from rich.text import Text
 
-from fairrec.cli.parameters import Here, takes_options
+from fairrec.cli.parameters import typer_command
 from fairrec.cli.shared import (
     DebugOption,
-    Format,
     FormatOption,
     LogOption,
     NoReportOption,
@@ -20,21 +19,16 @@ from fairrec.cli.shared import (
     stdout,
 )
 from fairrec.core.audit_options import Seed
-from fairrec.core.kinds import FOLDER
+from fairrec.core.option_types import Folder
 from fairrec.core.options import Option
 
-if TYPE_CHECKING:
-    pass
 
-
-@takes_options
+@typer_command
 def demo_command(
-    out: Annotated[Path, Option(FOLDER, "Folder for the tables and the audit")] = Path(
-        "fairrec-demo"
-    ),
-    seed: Annotated[Seed, Here(panel="")] = 0,
+    out: Annotated[Folder, Option("Folder for the tables and the audit")] = Path("fairrec-demo"),
+    seed: Annotated[Seed, Option("Same seed, same numbers")] = 0,
     no_report: NoReportOption = False,
-    format_: FormatOption = Format.text,
+    format_: FormatOption = "text",
     quiet: QuietOption = False,
     log: LogOption = None,
     debug: DebugOption = False,
@@ -45,7 +39,7 @@ def demo_command(
 
         result = run_demo(out, seed, progress, report=not no_report)
     print_result(result, format_, out / "audit")
-    if format_ is Format.text:
+    if format_ == "text":
         planted = ", ".join(f"{name}={value}" for name, value in PLANTED.items())
         console = stdout()
         console.print(Text(f"\nThe group made hard to serve in this data: {planted}."))

@@ -10,7 +10,7 @@ import polars as pl
 from fairrec.core.arrays import BoolArray, CodeArray, IntArray
 from fairrec.core.errors import InputError
 from fairrec.core.kernels import kernel
-from fairrec.core.options import spelled
+from fairrec.core.options import spell
 from fairrec.inputs.ids import known_positions
 
 
@@ -212,13 +212,13 @@ def split_data(
     if split.test.is_empty():
         raise InputError(
             "No user has two positive interactions, so there is nothing to test on. "
-            f"Check the data or count all interactions as positive: {spelled('all_positive', True)}"
+            f"Check the data or count all interactions as positive: {spell('all_positive', True)}"
         )
     if split.validation.is_empty():
         raise InputError(
             "No user has three positive interactions, so there is no validation target to stop "
             "training by. Check the data or count all interactions as positive: "
-            f"{spelled('all_positive', True)}"
+            f"{spell('all_positive', True)}"
         )
     rng = np.random.default_rng([seed, 2])
 
@@ -235,7 +235,7 @@ def split_data(
     if is_held_out.all() or not is_held_out.any():
         raise InputError(
             f"A share of {holdout:g} of {len(train_users):,} training rows leaves nothing to "
-            f"train on, or nothing to keep out. Choose another {spelled('holdout')}."
+            f"train on, or nothing to keep out. Choose another {spell('holdout')}."
         )
 
     def targets(part: pl.DataFrame) -> Targets:

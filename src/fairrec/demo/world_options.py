@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Annotated, Any, Literal
+
+from pydantic import BeforeValidator, Field, TypeAdapter
 
 from fairrec.core.audit_options import Seed
 from fairrec.core.errors import InputError, unknown_name
-from fairrec.core.kinds import TEXT, Kind, number, one_of, pairs, pairs_in, whole
-from fairrec.core.options import Option, Options
+from fairrec.core.option_types import Form, Number, Pairs, Whole, split_pairs
+from fairrec.core.options import Option, Options, options
 
 Shares = Mapping[str, float]
 
@@ -42,22 +44,27 @@ def skewed(n_values: int, skew: float = 1.0, prefix: str = "") -> dict[str, floa
     return {f"{prefix}{i}": (i + 1.0) ** -skew for i in range(n_values)}
 
 
-_shares = pairs(number(above=0).parse, "value=share")
+_SHARES = TypeAdapter(Annotated[dict[str, Annotated[Number, Field(gt=0)]], Pairs])
+_COUNT = TypeAdapter(Annotated[Whole, Field(ge=1)])
 
 
-def _attributes(given: Any) -> Mapping[str, Shares]:
+def _parse_attributes(given: Any) -> Mapping[str, Shares]:
     """Shares by attribute and value; from text such as gender:2,age:7 made up."""
     if isinstance(given, Mapping):
-        found = {name: _shares.parse(shares) for name, shares in pairs_in(given).items()}
+        found = {
+            name: _SHARES.validate_python(shares) for name, shares in split_pairs(given).items()
+        }
     else:
-        parse = whole(1).parse
-        found = {name: skewed(parse(n), 0.5) for name, n in pairs_in(given, between=":").items()}
+        found = {
+            name: skewed(_COUNT.validate_python(n), 0.5)
+            for name, n in split_pairs(given, between=":").items()
+        }
     if not found:
-        raise ValueError
+        raise ValueError("no attribute")
     return found
 
 
-@dataclass(frozen=True)
+@options
 class WorldOptions(Options):
     """What a world looks like.
 
@@ -69,58 +76,49 @@ class WorldOptions(Options):
         few others choose.
     """
 
-    name: Annotated[str, Option(TEXT, "What it is called", WORLD)] = "synthetic"
-    n_users: Annotated[int, Option(whole(1), "Number of users", WORLD)] = 4000
-    n_items: Annotated[int, Option(whole(1), "Number of items", WORLD)] = 500
+    name: Annotated[str, Option("What it is called", WORLD)] = "synthetic"
+    n_users: Annotated[Whole, Field(ge=1), Option("Number of users", WORLD)] = 4000
+    n_items: Annotated[Whole, Field(ge=1), Option("Number of items", WORLD)] = 500
     attributes: Annotated[
-        Mapping[str, Shares],
+        Any,
+        BeforeValidator(_parse_attributes),
+        Form("name:number, such as gender:2,age:7", "NAME:N", is_list=True),
         Option(
-            Kind(_attributes, "name:number, such as gender:2,age:7", "NAME:N", is_list=True),
             "Attributes and their numbers of values: gender:2,age:7",
             WORLD,
             default=", ".join(f"{name}:{len(shares)}" for name, shares in DEMO_ATTRIBUTES.items()),
         ),
     ] = field(default_factory=lambda: DEMO_ATTRIBUTES)
-    n_categories: Annotated[int, Option(whole(2), "Number of categories", WORLD)] = 12
+    n_categories: Annotated[Whole, Field(ge=2), Option("Number of categories", WORLD)] = 12
     interactions: Annotated[
-        float, Option(number(least=0), "Mean number of interactions of a user", WORLD)
+        Number, Field(ge=0), Option("Mean number of interactions of a user", WORLD)
     ] = 35.0
     skew: Annotated[
-        float,
-        Option(
-            number(least=0),
-            "How fast popularity falls with an item's rank; 0 for equally popular items",
-            WORLD,
-        ),
+        Number,
+        Field(ge=0),
+        Option("How fast popularity falls with an item's rank; 0 for equally popular items", WORLD),
     ] = 0.6
     taste: Annotated[
-        float,
-        Option(
-            number(least=0, most=1),
-            "Share of a user's interactions that lie in their favourite categories",
-            WORLD,
-        ),
+        Number,
+        Field(ge=0, le=1),
+        Option("Share of a user's interactions that lie in their favourite categories", WORLD),
     ] = 0.85
     worse_served: Annotated[
-        Mapping[str, str] | None,
-        Option(
-            pairs(TEXT.parse, "attribute=value", "ATTRIBUTE=VALUE").or_none(),
-            "The group with the gap: gender=F,age=56+",
-            GAP,
-            default="none",
-        ),
+        Annotated[
+            Mapping[str, str], Pairs, Form("attribute=value", "ATTRIBUTE=VALUE", is_list=True)
+        ]
+        | None,
+        Option("The group with the gap: gender=F,age=56+", GAP, default="none"),
     ] = None
     gap: Annotated[
-        Literal["accuracy", "diversity", "popularity"],
-        Option(one_of("accuracy", "diversity", "popularity"), "What sets that group apart", GAP),
+        Literal["accuracy", "diversity", "popularity"], Option("What sets that group apart", GAP)
     ] = "accuracy"
     strength: Annotated[
-        float, Option(number(least=0, most=1), "0 for no gap, 1 for the largest", GAP)
+        Number, Field(ge=0, le=1), Option("0 for no gap, 1 for the largest", GAP)
     ] = 1.0
     seed: Seed = 0
 
-    def check(self) -> None:
-        """Refuse a world that cannot be."""
+    def __post_init__(self) -> None:
         if self.n_items < self.n_categories:
             raise InputError(
                 f"A world needs an item for each of its {self.n_categories:,} categories, and has "

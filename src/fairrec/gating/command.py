@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.text import Text
 
-from fairrec.cli.parameters import FieldsOf, Given, takes_options
+from fairrec.cli.parameters import Flags, Given, typer_command
 from fairrec.cli.shared import (
     AuditArgument,
     DebugOption,
@@ -24,7 +24,6 @@ from fairrec.cli.shared import (
 )
 from fairrec.core.atomic_io import errors_of_disk, write_text
 from fairrec.core.errors import OutputError, plain
-from fairrec.core.kinds import FILE
 from fairrec.core.options import OUTPUT, Option
 from fairrec.core.settings import SETTINGS_FILE
 from fairrec.gating.options import GateOptions
@@ -34,16 +33,16 @@ if TYPE_CHECKING:
     from fairrec.gating.policy import GateResult
 
 
-@takes_options
+@typer_command
 def gate_command(
     *,
     audit: AuditArgument,
-    options: Annotated[Given, FieldsOf(GateOptions)],
-    format_: FormatOption = Format.text,
+    options: Annotated[Given, Flags(GateOptions)],
+    format_: FormatOption = "text",
     debug: DebugOption = False,
 ) -> None:
     """Check an audit against a policy: exit code 0 pass, 1 fail, 2 bad input, 3 inconclusive."""
-    held = GateOptions.of(**options)
+    held = GateOptions(**options)
     refuse_overwriting_inputs(held, [audit])
     raise typer.Exit(hold_against(audit, held, format_))
 
@@ -82,7 +81,7 @@ def hold_against(
         inconclusive=options.inconclusive,
     )
     _write(found, options)
-    if is_beside and format_ is Format.json:
+    if is_beside and format_ == "json":
         # one document on standard output
         say(to_text(found, explain=options.explain))
     else:
@@ -95,7 +94,7 @@ def printed_as_text(options: GateOptions | None, format_: Format) -> AbstractCon
     """What is printed for people has no commands for GitHub, which are apart."""
     from fairrec.gating.formats import as_text
 
-    is_read = options is not None and options.github and format_ is not Format.json
+    is_read = options is not None and options.github and format_ != "json"
     return as_text(typer.echo) if is_read else nullcontext()
 
 
@@ -136,11 +135,11 @@ def _print(found: GateResult, format_: Format, *, explain: bool) -> None:
     )
 
 
-@takes_options
+@typer_command
 def init_command(
     *,
     audit: AuditArgument,
-    out: Annotated[Path, Option(FILE, "The file to write", OUTPUT)] = Path(SETTINGS_FILE),
+    out: Annotated[Path, Option("The file to write", OUTPUT)] = Path(SETTINGS_FILE),
     quiet: QuietOption = False,
     debug: DebugOption = False,
 ) -> None:

@@ -11,7 +11,9 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from fairrec.auditing.options import SETTINGS, TrendOptions
+import tomli_w
+
+from fairrec.auditing.options import SETTINGS
 from fairrec.auditing.saved_audits import Audited, audit_of, refuse_hidden
 from fairrec.comparison.compare import compare
 from fairrec.core.atomic_io import errors_of_disk, write_text
@@ -24,8 +26,9 @@ from fairrec.core.errors import (
     plain,
     unknown_name,
 )
-from fairrec.core.options import Blank, defaults, invalid, spelled, told_path
-from fairrec.core.settings import SETTINGS_FILE, read_settings, to_toml
+from fairrec.core.options import Blank, invalid, list_defaults, spell
+from fairrec.core.redact_paths import redact_path
+from fairrec.core.settings import SETTINGS_FILE, read_settings
 from fairrec.core.tolerance import Amount, Tolerance
 from fairrec.counterfactuals.result import counterfactual_of
 from fairrec.gating.harms import GroupHarms, harms_in
@@ -41,6 +44,7 @@ from fairrec.report.view import about_model
 from fairrec.result.metric_schema import MetricResult
 from fairrec.result.schema import AuditSummary
 from fairrec.result.summary import result_options
+from fairrec.trends.options import TrendOptions
 from fairrec.trends.result import TrendSummary
 from fairrec.trends.trend import trend
 
@@ -71,7 +75,8 @@ def gate(
     >>> rng = np.random.default_rng(0)
     >>> values = pl.DataFrame({"user_id": range(400), "rating": rng.normal(3, 1, 400)})
     >>> users = pl.DataFrame({"user_id": range(400), "plan": ["free", "paid"] * 200})
-    >>> result = fairrec.audit(values=values, users=users, by="plan", tables=fairrec.Tables(better="rating=higher"))
+    >>> tables = fairrec.Tables(better="rating=higher")
+    >>> result = fairrec.audit(values=values, users=users, by="plan", tables=tables)
     >>> rule = {"metric": "rating", "max_worse": 0.8}
     >>> print(fairrec.gate(result, {"rule": [rule]}).outcome)
     passed
@@ -166,14 +171,14 @@ def _refuse_unused(
     ):
         if given is not None and kind not in kinds:
             raise InputError(
-                f"{spelled(name)}: no rule of {asked.where} has {kind}, so nothing would be "
-                f"compared with it. Add a rule with {limit}, or leave {spelled(name)} out."
+                f"{spell(name)}: no rule of {asked.where} has {kind}, so nothing would be "
+                f"compared with it. Add a rule with {limit}, or leave {spell(name)} out."
             )
 
 
 def _called(given: Audited) -> str:
     if isinstance(given, str | Path):
-        return told_path(given)
+        return redact_path(given)
     return plain(audit_of("baseline", given)[0].summary.title) or "a result in memory"
 
 
@@ -251,7 +256,7 @@ def read_policy(file: str | Path) -> PolicyFile:
     if file.name == SETTINGS_FILE and not file.exists():
         raise InputError(
             f"There is no {plain(file, 300)}, and no other policy was named. Let fairrec init "
-            f"AUDIT write one, or name it: {spelled('policy', Blank('FILE'))}"
+            f"AUDIT write one, or name it: {spell('policy', Blank('FILE'))}"
         )
     settings = read_settings(file, SETTINGS)
     policy = policy_in(settings.content, settings.where)
@@ -263,8 +268,8 @@ def _differing(asked: Mapping[str, Any], summary: AuditSummary) -> Iterator[str]
     if missing := [name for name in asked.get("by", ()) if name not in summary.by]:
         yield f"it is not by {listed(missing)}"
     given = summary.given.named if summary.given else ()
-    if "given" in asked and {*asked["given"]} != {*given}:
-        yield f"given is {listed(given) or 'nothing'}, not {listed(asked['given'])}"
+    if "adjust_for" in asked and {*asked["adjust_for"]} != {*given}:
+        yield f"adjust_for is {listed(given) or 'nothing'}, not {listed(asked['adjust_for'])}"
     if asked.get("tolerance") is not None:
         tolerance = str(by_name(asked["tolerance"], [*summary.metrics]))
         if tolerance != summary.tolerance:
@@ -310,7 +315,7 @@ def policy_text(result: AuditResult) -> str:
     of = f' "{plain(summary.title)}"' if summary.title else ""
     parts = [
         _ABOUT.format(of=of),
-        to_toml({"audit": _audit_options(summary)}),
+        tomli_w.dumps({"audit": _audit_options(summary)}),
         *_required(require, summary.unit.many),
         *_rules(result, require),
     ]
@@ -335,7 +340,9 @@ def _rules(result: AuditResult, require: dict[str, Any]) -> Iterator[str]:
         kind = "the tolerance of the audit" if _tolerance(rule.metric, summary) else "a start"
         yield (
             "\n[[rule]]\n"
-            f"# now {found.outcome}: {found.measured}\n" + to_toml(given).rstrip() + f"  # {kind}\n"
+            f"# now {found.outcome}: {found.measured}\n"
+            + tomli_w.dumps(given).rstrip()
+            + f"  # {kind}\n"
         )
 
 
@@ -355,12 +362,12 @@ def _rule(name: str, about: MetricResult, summary: AuditSummary) -> dict[str, An
 
 def _tolerance(name: str, summary: AuditSummary) -> Amount | None:
     """As it was given, so that a share stays one."""
-    return None if summary.tolerance is None else Tolerance.parsed(summary.tolerance).amount(name)
+    return None if summary.tolerance is None else Tolerance.parse(summary.tolerance).amount(name)
 
 
 def _audit_options(summary: AuditSummary) -> dict[str, Any]:
     """All that a result knows of how it was made, without what is so by itself."""
-    usual = {**defaults(AuditOptions), **defaults(TableOptions)}
+    usual = {**list_defaults(AuditOptions), **list_defaults(TableOptions)}
     options: dict[str, Any] = {"by": [*summary.by], "metrics": [*summary.metrics]}
     options |= {
         name: value
@@ -368,7 +375,7 @@ def _audit_options(summary: AuditSummary) -> dict[str, Any]:
         if value is not None and str(value) != str(usual[name])
     }
     if summary.given is not None:
-        options["given"] = [*summary.given.named]
+        options["adjust_for"] = [*summary.given.named]
     if summary.columns:
         options["columns"] = dict(summary.columns)
     better = {
@@ -389,7 +396,7 @@ def _may_be_said(metric: str, summary: AuditSummary) -> bool:
 def _required(require: dict[str, Any], many: str) -> Iterator[str]:
     yield "\n[require]\n"
     yield f"# the largest share of {many} without a value\n"
-    yield to_toml(require)
+    yield tomli_w.dumps(require)
     yield "# every group of a single attribute must be ruled out; with a size, every group of at\n"
     yield f"# least so many {many} must be instead:\n"
     yield "# certify_from = 200\n"

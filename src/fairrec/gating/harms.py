@@ -10,7 +10,7 @@ import polars as pl
 
 from fairrec.core.arrays import BoolArray, FloatArray, IntArray
 from fairrec.core.errors import InputError, unknown_name
-from fairrec.core.options import spelled
+from fairrec.core.options import spell
 from fairrec.inputs.users import Value
 from fairrec.metrics.direction import harm
 from fairrec.report.words import group_label
@@ -87,7 +87,7 @@ class GroupHarms:
         return InputError(
             f"No group '{group_label(group)}' was audited: it is too small, has more attributes "
             "than the depth, or names several values of one column and lacks one of them. Name "
-            f"another one, or change {spelled('min_support')} or {spelled('depth')} of the audit."
+            f"another one, or change {spell('min_support')} or {spell('depth')} of the audit."
         )
 
 

@@ -14,7 +14,7 @@ import polars as pl
 
 from fairrec.core.arrays import BoolArray
 from fairrec.core.errors import InputError, plain, unknown_name
-from fairrec.core.options import Blank, spelled
+from fairrec.core.options import Blank, spell
 from fairrec.counterfactuals.result import Affected
 from fairrec.gating import words
 from fairrec.gating.harms import GroupHarms, difference_harms, ratio_harms
@@ -63,8 +63,8 @@ def judge_affected(rule: Rule, affected: Affected | None, place: int) -> RuleOut
     to_pass = f"fewer users would have to be affected: at most {100 * limit:g}%"
     if outcome == "inconclusive":
         to_pass = (
-            f"the interval would have to end at {100 * limit:g}% or below: score more users, by a "
-            f"smaller {spelled('margin')} or a larger {spelled('budget_users')}"
+            f"the interval would have to end at {100 * limit:g}% or below: score more "
+            "users, by a smaller margin or a larger budget"
         )
     return RuleOutcome(
         number=place,
@@ -140,7 +140,7 @@ class Measurements:
 
 def no_baseline() -> str:
     """What is said of a rule with baseline where none was given."""
-    return f"has baseline, and none was given. Name one: {spelled('baseline', Blank('AUDIT'))}"
+    return f"has baseline, and none was given. Name one: {spell('baseline', Blank('AUDIT'))}"
 
 
 def judge_policy(policy: Policy, measured: Measurements, where: str) -> tuple[RuleOutcome, ...]:
@@ -246,14 +246,14 @@ def _limit(rule: Rule, about: MetricResult) -> float:
                 f"{plain(rule.metric)} has no share of its mean that says anything, as its values "
                 f"have no zero that means none of it. Give {rule.kind} as a number"
             )
-        limit = rule.limit.of(about.mean)
+        limit = rule.limit.in_units(about.mean)
         _refuse_unfit(rule, limit, about)
         return limit
     if about.verdict is None or about.verdict.tolerance is None:
         name = "tolerance" if rule.kind == "baseline" else "max_worse"
         raise InputError(
             f"has no limit, and the audit has no tolerance. Add {name} = 0.03, or "
-            f"audit with {spelled('tolerance', 0.03)}"
+            f"audit with {spell('tolerance', 0.03)}"
         )
     return about.verdict.tolerance
 
@@ -289,7 +289,7 @@ def _scope(
         raise InputError(
             f"certify_from is {require.certify_from:,}, but the audit looked at groups of "
             f"{least:,} {summary.unit.many} or more, so that smaller ones are not known. Raise "
-            f"certify_from, or audit with a lower {spelled('min_support')}"
+            f"certify_from, or audit with a lower {spell('min_support')}"
         )
     return everyone, harms.support >= require.certify_from
 

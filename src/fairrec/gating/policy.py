@@ -9,6 +9,7 @@ from pydantic import (
     BeforeValidator,
     Field,
     PlainSerializer,
+    TypeAdapter,
     ValidationError,
     WithJsonSchema,
     model_validator,
@@ -16,8 +17,8 @@ from pydantic import (
 from pydantic_core import PydanticCustomError
 
 from fairrec.core.errors import InputError, UnknownNameError, plain, unknown_name
-from fairrec.core.kinds import Kind, UnfitError, number, pairs_in, whole
-from fairrec.core.tolerance import Amount, amount_in
+from fairrec.core.option_types import Form, Number, UnfitError, Whole, describe, split_pairs
+from fairrec.core.tolerance import Amount, parse_amount
 from fairrec.core.version import __version__
 from fairrec.gating.options import Inconclusive
 from fairrec.inputs.users import Value
@@ -26,17 +27,17 @@ from fairrec.result.parts import Part
 RuleKind = Literal["max_worse", "max_difference", "min_ratio", "baseline", "trend", "max_affected"]
 KINDS: tuple[RuleKind, ...] = get_args(RuleKind)
 """What a rule can limit; each rule has one of them."""
-_AMOUNT = Kind(amount_in, 'an amount above 0 such as 0.03, or a share of the mean such as "5%"')
 
 
-def _read_by(kind: Kind) -> BeforeValidator:
-    """Read as options are, and refused in the same words."""
+def _read_as(hint: Any) -> BeforeValidator:
+    """Read as options of this type are, and refused in the same words."""
+    adapter, expected = TypeAdapter(hint), describe(hint).expected
 
     def parse(given: Any) -> Any:
         try:
-            return kind.parse(given)
-        except (UnfitError, ValueError, TypeError, OverflowError) as error:
-            raise PydanticCustomError("unfit", "{expected}", {"expected": kind.expected}) from error
+            return adapter.validate_python(given)
+        except ValueError as error:
+            raise PydanticCustomError("unfit", "{expected}", {"expected": expected}) from error
 
     return BeforeValidator(parse)
 
@@ -47,7 +48,13 @@ def _as_given(amount: Amount) -> float | str:
 
 Limit = Annotated[
     Amount,
-    _read_by(_AMOUNT),
+    _read_as(
+        Annotated[
+            Amount,
+            BeforeValidator(parse_amount),
+            Form('an amount above 0 such as 0.03, or a share of the mean such as "5%"'),
+        ]
+    ),
     PlainSerializer(_as_given),
     WithJsonSchema(
         {"anyOf": [{"type": "number", "exclusiveMinimum": 0}, {"type": "string", "pattern": "%$"}]}
@@ -60,12 +67,18 @@ def _group(given: Any) -> dict[str, str]:
         return {str(name): str(value) for name, value in given.items()}
     if not isinstance(given, str):
         raise UnfitError(given)
-    return pairs_in(given)
+    return split_pairs(given)
 
 
 NamedGroup = Annotated[
     dict[str, str],
-    _read_by(Kind(_group, "a group such as \"gender=F,age=56+\" or {gender = 'F', age = '56+'}")),
+    _read_as(
+        Annotated[
+            Any,
+            BeforeValidator(_group),
+            Form("a group such as \"gender=F,age=56+\" or {gender = 'F', age = '56+'}"),
+        ]
+    ),
     WithJsonSchema(
         {
             "anyOf": [
@@ -89,7 +102,7 @@ class Rule(Part):
     max_difference: Limit | None = Field(
         default=None, description="no group differs by more, in either direction"
     )
-    min_ratio: Annotated[float, _read_by(number(above=0, below=1))] | None = Field(
+    min_ratio: Annotated[float, _read_as(Annotated[Number, Field(gt=0, lt=1)])] | None = Field(
         default=None,
         description="the value of no group is a smaller share of that of all others; where less is "
         "better, that of all others of the group's",
@@ -104,7 +117,7 @@ class Rule(Part):
     trend: Literal["not_worse"] | None = Field(
         default=None, description="no group became worse over the audits before this one"
     )
-    max_affected: Annotated[float, _read_by(number(least=0, below=1))] | None = Field(
+    max_affected: Annotated[float, _read_as(Annotated[Number, Field(ge=0, lt=1)])] | None = Field(
         default=None,
         description="of a counterfactual: the largest share of all users for whom the change makes "
         "another list",
@@ -150,10 +163,10 @@ class Rule(Part):
 class Require(Part):
     """What must be so for rules to mean anything."""
 
-    max_undefined: Annotated[float, _read_by(number(least=0, most=1))] | None = Field(
+    max_undefined: Annotated[float, _read_as(Annotated[Number, Field(ge=0, le=1)])] | None = Field(
         default=None, description="the largest share of users without a value"
     )
-    certify_from: Annotated[int, _read_by(whole(1))] | None = Field(
+    certify_from: Annotated[int, _read_as(Annotated[Whole, Field(ge=1)])] | None = Field(
         default=None,
         description="groups of at least so many users must be ruled out, smaller ones may stay "
         "open; every group of the fewest attributes where it is not given",

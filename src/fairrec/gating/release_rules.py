@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from fairrec.core.errors import InputError, listed, plain
-from fairrec.core.options import Blank, spelled
+from fairrec.core.options import Blank, spell
 from fairrec.core.units import Unit
 from fairrec.gating.policy import JudgedGroup, Passing, Rule, RuleOutcome
 from fairrec.gating.words import who_is_asked
@@ -34,13 +34,13 @@ def judge_over_releases(
     if trends is None:
         raise InputError(
             "has trend, and no earlier releases were given. Name the folder they are in: "
-            f"{spelled('releases', Blank('FOLDER'))}"
+            f"{spell('releases', Blank('FOLDER'))}"
         )
     trend = trends(rule)
     if hidden := [release.name for release in trend.releases if release.n_hidden]:
         raise InputError(
             f"small groups are hidden in {listed(hidden)}, so that one that became worse would not "
-            f"be seen. Keep whole audits for {spelled('releases')}; {spelled('min_shown')} is for "
+            f"be seen. Keep whole audits for {spell('releases')}; {spell('min_shown')} is for "
             "what is passed on"
         )
     if rule.metric not in trend.metrics:

@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass
 
 from fairrec.core.errors import plain
-from fairrec.core.options import spelled
+from fairrec.core.options import spell_in
 from fairrec.gating.policy import GateResult, JudgedGroup, Passing, Rule, RuleOutcome
 from fairrec.report.words import interval, number, percent, plural
 from fairrec.result.metric_schema import MetricResult
@@ -143,7 +143,8 @@ class Said:
         group = self.decided_by
         assert group is not None
         if self.summary.permutations == 0:
-            return [f"groups would have to be tested: audit with {spelled('permutations', 1000)}"]
+            permutations = spell_in(self.summary.command, "permutations", 1000)
+            return [f"groups would have to be tested: audit with {permutations}"]
         if group.measured is None:
             beside = "both audits" if self.rule.kind == "baseline" else "circumstances of others"
             return [f"{group.label} would have to have values in {beside}"]

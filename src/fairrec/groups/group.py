@@ -10,7 +10,7 @@ import numpy as np
 
 from fairrec.core.arrays import BoolArray, IntArray
 from fairrec.core.errors import InputError, plain, unknown_name
-from fairrec.core.options import spelled
+from fairrec.core.options import spell
 from fairrec.groups.lattice import ANY
 from fairrec.inputs.several import HAS, LACKS
 from fairrec.inputs.users import MISSING, Attribute, Value, column_of
@@ -109,5 +109,5 @@ def refuse_empty(groups: Sequence[Group], attributes: Sequence[Attribute], where
         if not is_member(group, attributes).any():
             raise InputError(
                 f"{where}: no user is in the group {plain(group.label)}. Check the values, and "
-                f"that attributes are binned as they are in {spelled('by')}."
+                f"that attributes are binned as they are in {spell('by')}."
             )

@@ -20,7 +20,7 @@ from fairrec.core.audit_options import (
     take_smaller_groups,
 )
 from fairrec.core.errors import InputError, plain
-from fairrec.core.options import spelled
+from fairrec.core.options import spell
 from fairrec.core.units import USERS, Unit
 from fairrec.groups.cells import Cells, cells_of, number_combinations
 from fairrec.groups.group import Group
@@ -62,8 +62,8 @@ def refuse_too_many(
         needed + ALWAYS,
         asked,
         f"{counted} of up to {depth} of {n_attributes} attributes",
-        f"Name fewer attributes in {spelled('by')}, combine fewer of them ({spelled('depth', 2)}), "
-        f"take larger groups ({spelled('min_support')})",
+        f"Name fewer attributes in {spell('by')}, combine fewer of them ({spell('depth', 2)}), "
+        f"take larger groups ({spell('min_support')})",
     )
 
 
@@ -268,7 +268,7 @@ def grouping_of(
     grouping = Grouping.of(attributes, options, n_users, n_metrics)
     if not len(grouping.lattice):
         advice = [plain(one.advice, 300) for one in attributes if one.advice]
-        remedy = f"{take_smaller_groups()}, or name fewer attributes in {spelled('by')}."
+        remedy = f"{take_smaller_groups()}, or name fewer attributes in {spell('by')}."
         raise InputError(
             f"No group has {grouping.min_users:,} {unit.many} (smallest group: "
             f"{smallest_group(options.min_support, unit)}; {grouping.n_users:,} {unit.many} in "

@@ -11,7 +11,7 @@ import polars as pl
 
 from fairrec.core.arrays import BoolArray, FloatArray, IntArray
 from fairrec.core.errors import InputError, listed
-from fairrec.core.options import Blank, spelled
+from fairrec.core.options import Blank, spell
 from fairrec.core.units import USERS, Unit
 from fairrec.inputs.candidates import CandidateLists
 from fairrec.inputs.columns import check_mapping, refuse_unused
@@ -152,7 +152,7 @@ class AuditInputs:
             self.n_users,
             len(self.candidates.items),
             self.by,
-            tuple(given.given),
+            tuple(given.adjust_for),
             self.columns,
             None if given.relevant is None else str(given.relevant),
             given.missing_lists,
@@ -250,13 +250,13 @@ def _refuse_mixture(sources: Mapping[str, Any], given: TableOptions) -> None:
     given.refuse_gain()
     if given.side == "items":
         raise InputError(
-            f"{spelled('side', 'items')} is for audits of all scores at hand. Leave it out here."
+            f"{spell('side', 'items')} is for audits of all scores at hand. Leave it out here."
         )
     if sources["values"] is not None:
         for name in ("predictions", "test", "items", "history", "against_lists"):
             if sources[name] is not None:
                 raise InputError(
-                    f"{spelled('values')} stands for itself: leave out the {name} table, or audit "
+                    f"{spell('values')} stands for itself: leave out the {name} table, or audit "
                     "it without the values."
                 )
     elif sources["predictions"] is None:
@@ -265,13 +265,13 @@ def _refuse_mixture(sources: Mapping[str, Any], given: TableOptions) -> None:
         raise InputError("The users table is missing. Give a path or a table.")
     if given.relevant is not None and sources["values"] is not None:
         raise InputError(
-            f"{spelled('relevant')} is about held-out items or candidates, and {spelled('values')} "
+            f"{spell('relevant')} is about held-out items or candidates, and {spell('values')} "
             "are measured already. Leave it out."
         )
     if given.missing_lists == "drop" and sources["test"] is None:
         raise InputError(
-            f"{spelled('missing_lists', 'drop')} is about users with held-out items and no list. "
-            f"Give the held-out interactions, {spelled('test', Blank('FILE'))}, or leave it out."
+            f"{spell('missing_lists', 'drop')} is about users with held-out items and no list. "
+            f"Give the held-out interactions, {spell('test', Blank('FILE'))}, or leave it out."
         )
 
 
@@ -385,28 +385,28 @@ def refuse_swapped(tables: Mapping[str, Table]) -> None:
         if users and users.find("item_id"):
             raise InputError(
                 f"{predictions.where} has no items and {users.where} has: they look swapped. "
-                f"{columns} Give the users as {spelled('users')}."
+                f"{columns} Give the users as {spell('users')}."
             )
         raise InputError(
             f"{predictions.where}: no column 'item_id', so it holds no predictions. {columns} "
-            f"If it holds users, give it as {spelled('users')}; if numbers per user, as "
-            f"{spelled('values')}; if the column has another name, map it: "
-            f"{spelled('columns', {'item_id': Blank('NAME')})}"
+            f"If it holds users, give it as {spell('users')}; if numbers per user, as "
+            f"{spell('values')}; if the column has another name, map it: "
+            f"{spell('columns', {'item_id': Blank('NAME')})}"
         )
     if users and "values" not in tables and users.find("item_id") and _has_order(users):
         raise InputError(
             f"{users.where} has items and scores, so it looks like predictions. Give the table "
-            f"with one row per user and their attributes as {spelled('users')}."
+            f"with one row per user and their attributes as {spell('users')}."
         )
     if test and users and users.find("item_id") and not test.find("item_id"):
         raise InputError(
             f"{test.where} has no items and {users.where} has: they look swapped. Give the "
-            f"held-out interactions as {spelled('test')} and the users as {spelled('users')}."
+            f"held-out interactions as {spell('test')} and the users as {spell('users')}."
         )
     if test and predictions and _has_order(test) and not _has_order(predictions):
         raise InputError(
             f"{test.where} has scores or ranks and {predictions.where} has none: they look "
-            f"swapped. Give the held-out interactions as {spelled('test')}."
+            f"swapped. Give the held-out interactions as {spell('test')}."
         )
 
 
@@ -419,7 +419,7 @@ def refuse_counts(predictions: Table) -> None:
     if {*predictions.columns} >= _OF_COUNTS and not predictions.find("item_id"):
         raise InputError(
             f"{predictions.where} holds counts of users, as fairrec count writes them, and no "
-            f"predictions. Give it alone: {spelled('counts', Blank('FILE'))}"
+            f"predictions. Give it alone: {spell('counts', Blank('FILE'))}"
         )
 
 
@@ -431,8 +431,8 @@ def refuse_same_file(tables: Mapping[str, Table]) -> None:
         paths = [table.path for table in (lists, tables.get(name)) if table and table.path]
         if lists and len(paths) == 2 and paths[0].resolve() == paths[1].resolve():
             raise InputError(
-                f"{lists.where} is given as the predictions and as {spelled(name)}: every list "
-                f"would be held against itself. Give {meant}, or leave out {spelled(name)}."
+                f"{lists.where} is given as the predictions and as {spell(name)}: every list "
+                f"would be held against itself. Give {meant}, or leave out {spell(name)}."
             )
 
 

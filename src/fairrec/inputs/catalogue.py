@@ -12,7 +12,7 @@ import polars as pl
 from fairrec.core.arrays import BoolArray, FloatArray, IntArray
 from fairrec.core.errors import InputError, UnknownNameError, listed, plain, unknown_name
 from fairrec.core.kernels import kernel
-from fairrec.core.options import spelled
+from fairrec.core.options import spell
 from fairrec.core.units import ITEMS, Unit
 from fairrec.inputs.candidates import CandidateLists, read_candidates
 from fairrec.inputs.held_out import HeldOutItems, read_held_out
@@ -87,7 +87,7 @@ def read_catalogue(table: Table, by: Sequence[str], unit: str = "") -> Catalogue
     if not is_known.any():
         raise InputError(
             f"{table.where}: column '{plain(unit)}' is empty in every row, so there is no unit. "
-            f"Leave out {spelled('unit')} to compare items, or name another column."
+            f"Leave out {spell('unit')} to compare items, or name another column."
         )
     codes, ids = encode(ids_as_integers_or_text(items.columns[unit].drop_nulls(), table.where))
     called = Unit.of_column(unit)
@@ -111,12 +111,12 @@ def _refuse_unit(table: Table, by: Sequence[str], unit: str) -> None:
         raise UnknownNameError(f"{table.where}: {unknown_name('column', unit, known)}{table.hint}")
     if column == table.find("item_id"):
         raise InputError(
-            f"{spelled('unit', unit)} is the item id itself. Leave it out: items are compared one "
+            f"{spell('unit', unit)} is the item id itself. Leave it out: items are compared one "
             "by one."
         )
     if any(unit in (text, text.rpartition(":")[0]) for text in by):
         raise InputError(
-            f"'{plain(unit)}' is in {spelled('by')} and is the {spelled('unit')}: each group would "
+            f"'{plain(unit)}' is in {spell('by')} and is the {spell('unit')}: each group would "
             "be one unit. Leave it out of one of them."
         )
 
@@ -139,7 +139,7 @@ def _refuse_unlike(
     raise InputError(
         f"{table.where}: {plain(unit)} {plain(repr(ids[one]))} has items with different values of "
         f"'{plain(values.name)}': {listed([str(value) for value in found[:3]])} ({len(unlike):,} "
-        f"such in all). A group is made of whole units; leave out {spelled('unit')} to compare "
+        f"such in all). A group is made of whole units; leave out {spell('unit')} to compare "
         "items, or name attributes that all items of a unit share."
     )
 

@@ -7,11 +7,13 @@ import operator
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
+
+from pydantic import BeforeValidator
 
 from fairrec.core.errors import InputError, listed, plain, unknown_name
-from fairrec.core.kinds import TEXT, Kind, pairs, to_number
-from fairrec.core.options import spelled
+from fairrec.core.option_types import Form, Pairs, parse_number
+from fairrec.core.options import spell
 
 if TYPE_CHECKING:
     from fairrec.inputs.tables import Table
@@ -63,7 +65,9 @@ def recbole_type(column: str) -> str:
     return found[1] if found else ""
 
 
-COLUMNS = pairs(TEXT.parse, "name=column, such as user_id=uid", "NAME=COLUMN")
+ColumnNames = Annotated[
+    Mapping[str, str], Pairs, Form("name=column, such as user_id=uid", "NAME=COLUMN", is_list=True)
+]
 """Names of columns by the names they are known by."""
 
 
@@ -99,7 +103,7 @@ def find_column(
             return mapped
         if column is not None and "." in key:
             raise InputError(
-                f"{where}: no column {plain(repr(column))}, which {spelled('columns')} gives for "
+                f"{where}: no column {plain(repr(column))}, which {spell('columns')} gives for "
                 f"{key}. Columns here: {listed(columns)}."
             )
     if wanted in columns:
@@ -109,7 +113,7 @@ def find_column(
         if len(found) > 1:
             raise InputError(
                 f"{where}: both {plain(repr(found[0]))} and {plain(repr(found[1]))} could be "
-                f"{wanted}. Say which: {spelled('columns', {wanted: found[0]})}"
+                f"{wanted}. Say which: {spell('columns', {wanted: found[0]})}"
             )
         if found:
             return found[0]
@@ -123,7 +127,7 @@ def refuse_unused(mapping: Mapping[str, str], columns: Mapping[str, Sequence[str
         # one for a table that is there is refused where that table is read
         if named_column(column, known) is None and wanted.partition(".")[0] not in columns:
             error = unknown_name("column", column, {*known})
-            raise InputError(f"{spelled('columns', {wanted: column})}: {error}")
+            raise InputError(f"{spell('columns', {wanted: column})}: {error}")
 
 
 _COMPARE: dict[str, Callable[[Any, Any], Any]] = {
@@ -144,9 +148,9 @@ _WRITTEN = re.compile(r"\s*([^<>=!]+?)\s*(>=|<=|==|!=|=|>|<)\s*([^<>=!]+?)\s*")
 class Relevance:
     """A condition on a column: items that meet it are relevant, each as much as the others.
 
-    >>> Relevance.of("rating>=4")
+    >>> Relevance.parse("rating>=4")
     Relevance(column='rating', comparison='>=', threshold=4.0)
-    >>> str(Relevance.of("rating >= 4"))
+    >>> str(Relevance.parse("rating >= 4"))
     'rating>=4'
     """
 
@@ -155,14 +159,14 @@ class Relevance:
     threshold: float
 
     @classmethod
-    def of(cls, given: Any) -> Relevance:
+    def parse(cls, given: Any) -> Relevance:
         """The condition a text says; ValueError where it says none."""
         if isinstance(given, Relevance):
             return given
         written = _WRITTEN.fullmatch(given) if isinstance(given, str) else None
         if written is None:
             raise ValueError
-        threshold = float(to_number(written[3]))
+        threshold = float(parse_number(written[3]))
         # 4_0 is forty in a program and a slip here, as in bins
         if "_" in written[3] or not math.isfinite(threshold):
             raise ValueError
@@ -177,14 +181,17 @@ class Relevance:
         return _COMPARE[self.comparison](numbers, self.threshold)
 
 
-RELEVANCE = Kind(
-    Relevance.of, "a column compared with a number, such as rating>=4", "COLUMN>=NUMBER"
-)
+RelevanceType = Annotated[
+    Relevance,
+    BeforeValidator(Relevance.parse),
+    Form("a column compared with a number, such as rating>=4", "COLUMN>=NUMBER"),
+]
+"""An option that sets one."""
 
 
 def compared_column(table: Table, relevant: Relevance) -> str:
     """The column that a condition is about."""
-    option = spelled("relevant", str(relevant))
+    option = spell("relevant", str(relevant))
     return number_column(table, relevant.column, f"{option} compares")
 
 
@@ -213,4 +220,4 @@ def advised(column: str, low: float, high: float) -> str:
     """How to count the upper part of a scale alone: from 4 on where it runs from 1 to 5."""
     middle = (low + high) / 2
     threshold = math.ceil(middle + 0.5) if high - low >= 2 else middle
-    return spelled("relevant", f"{column}>={threshold:g}")
+    return spell("relevant", f"{column}>={threshold:g}")

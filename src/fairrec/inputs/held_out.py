@@ -12,7 +12,7 @@ import polars as pl
 from fairrec.core.arrays import BoolArray, CodeArray, FloatArray, IntArray
 from fairrec.core.errors import InputError, listed, plain
 from fairrec.core.kernels import kernel
-from fairrec.core.options import spelled
+from fairrec.core.options import spell
 from fairrec.inputs.columns import Relevance, compared_column, number_column
 from fairrec.inputs.ids import bounds_of, encode_ids, gather_lists, positions_in
 from fairrec.inputs.mismatched_ids import find_spellings
@@ -145,7 +145,7 @@ def read_held_out(
     if relevant is not None:
         parts["label"] = compared_column(table, relevant)
     if gain is not None:
-        parts["gain"] = number_column(table, gain, f"{spelled('gain', gain)} weighs by")
+        parts["gain"] = number_column(table, gain, f"{spell('gain', gain)} weighs by")
     elif relevant is None and (column := _graded_by(table)) is not None:
         parts["gain"] = column
     frame = table.read(parts)
@@ -220,13 +220,13 @@ def _about_grades(gains: FloatArray, column: str, is_gain: bool, table: Table) -
         raise InputError(
             f"{table.where}: column '{plain(column)}' has values below 0 (such as {low:g}), which "
             "are no gains. Say which rows are relevant: "
-            f"{spelled('relevant', f'{column}>0')}"
+            f"{spell('relevant', f'{column}>0')}"
         )
     table.expect(
         "gains",
         high > 0,
         f"{table.where}: column '{plain(column)}' is 0 in every row, so nothing is relevant. "
-        f"Fix it, or say which rows are relevant: {spelled('relevant', f'{column}>=0')}",
+        f"Fix it, or say which rows are relevant: {spell('relevant', f'{column}>=0')}",
     )
     n_zero = int((gains == 0).sum())
     return [GradesNote(table.where, column, is_gain, least, high, n_zero)]
@@ -256,7 +256,7 @@ def _about_relevance(is_met: FloatArray, relevant: Relevance, table: Table) -> l
     table.expect(
         "relevant",
         n_met > 0,
-        f"{table.where}: no row meets {spelled('relevant', str(relevant))}. Nothing would be "
+        f"{table.where}: no row meets {spell('relevant', str(relevant))}. Nothing would be "
         "relevant; choose another threshold.",
     )
     words = (f"{table.where}: ", " of ", f" held-out rows meet {relevant}")

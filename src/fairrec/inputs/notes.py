@@ -8,7 +8,7 @@ from operator import add, and_, or_
 from typing import Any, Self
 
 from fairrec.core.errors import plain, some_of
-from fairrec.core.options import spelled
+from fairrec.core.options import spell
 from fairrec.inputs.columns import advised
 
 CHECK_FIRST = "check: "
@@ -155,7 +155,7 @@ class GradesNote(Note):
         return (
             f"{CHECK_FIRST}{self.where}: held-out items count alike, whatever their '{column}' "
             f"({grades}){zero and f'; {zero}'}. To weigh ndcg by it: "
-            f"{spelled('gain', self.column)}; to count some alone: "
+            f"{spell('gain', self.column)}; to count some alone: "
             f"{advised(self.column, self.least, self.high)}"
         )
 
@@ -201,11 +201,11 @@ class UnusedNumbersNote(Note):
         if is_flag:
             return (
                 f"{head} is 0 or 1 and is not looked at: every row counts as relevant. If 0 means "
-                f"that it is not: {spelled('relevant', f'{column}>0')}"
+                f"that it is not: {spell('relevant', f'{column}>0')}"
             )
         return (
             f"{head} ({low:g} to {high:g}) is not looked at: every row counts alike. To weigh ndcg "
-            f"by it: {spelled('gain', column)}; to count some rows alone: "
+            f"by it: {spell('gain', column)}; to count some rows alone: "
             f"{advised(column, low, high)}"
         )
 
@@ -314,7 +314,7 @@ class JoinedNote(Note):
             "recommendations has lost all that they missed, and recall is 1 whatever they are "
             "worth: give the whole held-out table. If these are candidates that were drawn to "
             "contain what is held out, or clicks on the lists as served, give them as labels: a "
-            f"column label in {self.where}, without {spelled('test')}."
+            f"column label in {self.where}, without {spell('test')}."
         )
 
     def __str__(self) -> str:

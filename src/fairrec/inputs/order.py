@@ -11,7 +11,7 @@ import polars as pl
 from fairrec.core.arrays import AnyArray, BoolArray, CodeArray, FloatArray, IntArray
 from fairrec.core.errors import InputError, listed, plain
 from fairrec.core.kernels import kernel
-from fairrec.core.options import Blank, spelled
+from fairrec.core.options import Blank, spell
 from fairrec.inputs.columns import ALIASES, plain_name
 from fairrec.inputs.notes import Note, RowsNote
 from fairrec.inputs.tables import EXACT, Table
@@ -35,7 +35,7 @@ def order_columns(table: Table, is_recommended: bool) -> dict[str, str]:
         if plain_name(score).lower() in ("rank", *ALIASES["rank"]):
             raise InputError(
                 f"{table.where}: '{plain(score)}' is a rank by its name, of which 1 is best, and "
-                f"no score. Map it as one: {spelled('columns', {'rank': score})}, or rename it."
+                f"no score. Map it as one: {spell('columns', {'rank': score})}, or rename it."
             )
         return {"score": score}
     if score is not None and not (is_recommended or table.is_mapped("rank")):
@@ -52,8 +52,8 @@ def no_order(table: Table) -> InputError:
     return InputError(
         f"{table.where}: no column 'score' (higher is better) and none 'rank' (1 is best), so the "
         f"order is not known. Columns here: {listed(table.columns)}. If one has another name, map "
-        f"it: {spelled('columns', {'score': Blank('NAME')})} or "
-        f"{spelled('columns', {'rank': Blank('NAME')})}"
+        f"it: {spell('columns', {'score': Blank('NAME')})} or "
+        f"{spell('columns', {'rank': Blank('NAME')})}"
     )
 
 
@@ -162,8 +162,8 @@ def _in_one_order(
         raise InputError(
             f"{where}: '{plain(columns['score'])}' and '{plain(columns['rank'])}' put the items of "
             f"{n_other:,} of {len(lengths):,} users in different orders. Say which counts: "
-            f"{spelled('columns', {'rank': columns['rank']})} (1 is best) or "
-            f"{spelled('columns', {'score': columns['score']})} (higher is better)"
+            f"{spell('columns', {'rank': columns['rank']})} (1 is best) or "
+            f"{spell('columns', {'score': columns['score']})} (higher is better)"
         )
     if not (is_pair & (np.diff(scores[rows]) == 0)).any():
         return scores
@@ -186,8 +186,8 @@ def _refuse_ranks(scores: FloatArray, column: str, offsets: IntArray, table: Tab
             "ranks",
             f"{table.where}: '{plain(column)}' counts up in every user's list, as a rank does, of "
             "which the first is best; of a score the highest is. Map it as what it is: "
-            f"{spelled('columns', {'rank': column})}, or "
-            f"{spelled('columns', {'score': column})} if higher is better",
+            f"{spell('columns', {'rank': column})}, or "
+            f"{spell('columns', {'score': column})} if higher is better",
         )
 
 
@@ -196,7 +196,7 @@ def _refuse_negative_ranks(ranks: FloatArray, column: str, table: Table) -> None
         raise InputError(
             f"{table.where}: '{plain(column)}' has values below 0 (such as {ranks.min():g}), and "
             "of ranks 1 is best. If higher is better, map it: "
-            f"{spelled('columns', {'score': column})}"
+            f"{spell('columns', {'score': column})}"
         )
 
 

@@ -11,7 +11,7 @@ import polars as pl
 from fairrec.core.audit_options import most_memory, refuse_larger
 from fairrec.core.errors import listed
 from fairrec.core.files import file_bytes
-from fairrec.core.options import spelled
+from fairrec.core.options import spell
 from fairrec.inputs.formats import files_of, scan_parquet
 from fairrec.inputs.parts.partition import Stored, is_stored
 from fairrec.inputs.table_options import TableOptions
@@ -49,7 +49,7 @@ def refuse_large(tables: Mapping[str, Table], asked: int | None, n_attributes: i
         asked,
         f"{many} of {listed([table.where for table in large])}, read at once,",
         "Save large tables as Parquet files, of which parts are read where they can be, name fewer "
-        f"attributes in {spelled('by')}, or audit fewer users",
+        f"attributes in {spell('by')}, or audit fewer users",
     )
 
 
@@ -70,7 +70,7 @@ def is_large(predictions: Any, given: TableOptions, rows: int = LARGE) -> bool:
     beside = [one for one in (given.test, given.history) if one is not None]
     if not all(isinstance(one, str | Path) for one in (main, *beside)):
         return False
-    if any(":" not in spec or ":q" in spec for spec in given.given):
+    if any(":" not in spec or ":q" in spec for spec in given.adjust_for):
         return False
     tables = [Table(one, "predictions") for one in (main, *beside)]
     return all(map(is_stored, tables)) and Stored.of(tables[0]).n_rows >= rows

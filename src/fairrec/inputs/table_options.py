@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Annotated, Any, Literal
 
+from pydantic import BeforeValidator
+
 from fairrec.core.errors import InputError
-from fairrec.core.kinds import NAMES, TABLE, TEXT, one_of, pairs
+from fairrec.core.option_types import Form, Names, Pairs, Switch, Table
 from fairrec.core.options import (
     GROUPS,
     STATISTICS,
@@ -15,10 +17,11 @@ from fairrec.core.options import (
     Blank,
     Option,
     Options,
-    declared,
-    spelled,
+    list_options,
+    options,
+    spell,
 )
-from fairrec.inputs.columns import COLUMNS, RELEVANCE, Relevance
+from fairrec.inputs.columns import ColumnNames, RelevanceType
 
 HELD_OUT = ("test", "relevant", "gain", "missing_lists")
 """The options about held-out interactions."""
@@ -26,25 +29,27 @@ VALUES = ("values", "better")
 """Those about values per user."""
 ITEM_SIDE = ("side", "unit")
 """Those about whose values are compared."""
+COUNTED = ("counts", "disjoint")
+"""Those about counts."""
 OTHER_LISTS = ("against_lists",)
 """That about lists to compare with."""
-GROUPED = ("by", "given", "metrics")
+GROUPED = ("by", "adjust_for", "metrics")
 """Those about what is compared."""
 
 
-def _end(given: Any) -> bool:
+def _parse_end(given: Any) -> bool:
     """Whether higher is better."""
     if isinstance(given, bool):
         return given
     if given not in ("higher", "lower"):
-        raise ValueError
+        raise ValueError("neither higher nor lower")
     return bool(given == "higher")
 
 
-def ends_in_words(better: Mapping[str, bool] | None) -> dict[str, str] | None:
+def ends_as_text(better: Mapping[str, bool] | None) -> dict[str, str] | None:
     """Which end is better, as it is written.
 
-    >>> ends_in_words({"churn": False})
+    >>> ends_as_text({"churn": False})
     {'churn': 'lower'}
     """
     if better is None:
@@ -52,173 +57,179 @@ def ends_in_words(better: Mapping[str, bool] | None) -> dict[str, str] | None:
     return {name: "higher" if is_higher else "lower" for name, is_higher in better.items()}
 
 
-Test = Annotated[
-    Any,
-    Option(
-        TABLE, "Held-out interactions; the predictions are then recommendations, no labels", TABLES
-    ),
-]
-Relevant = Annotated[
-    Relevance | None,
-    Option(
-        RELEVANCE.or_none(),
-        "Which held-out items are relevant, or which candidates: 'rating>=4'",
-        TABLES,
-        default="all held-out items, or labels above 0",
-    ),
-]
-Gain = Annotated[
-    str | None,
-    Option(
-        TEXT.or_none(),
-        "Column of the held-out items by which ndcg and exposure_to_relevance weigh them: rating",
-        TABLES,
-        default="none: a held-out item is relevant or not",
-    ),
-]
-MissingLists = Annotated[
-    Literal["zero", "drop"],
-    Option(
-        one_of("zero", "drop"),
-        "Users with held-out items and no list: 0 in accuracy and coverage, or left out",
-        TABLES,
-    ),
-]
-Values = Annotated[
-    Any, Option(TABLE, "A number or more for each user, instead of predictions", TABLES)
-]
-Better = Annotated[
-    Mapping[str, bool] | None,
-    Option(
-        replace(
-            pairs(_end, "name=higher or name=lower, such as churn=lower", "NAME=higher|lower"),
-            written=ends_in_words,
-        ).or_none(),
-        "Which end is the better one, of a column of the values or of a metric that has none: "
-        "churn=lower,watch=higher",
-        TABLES,
-        default="neither",
-    ),
-]
-Users = Annotated[Any, Option(TABLE, "Users and their attributes", TABLES)]
-Side = Annotated[
-    Literal["users", "items"],
-    Option(
-        one_of("users", "items"),
-        "Whose values are compared: what users are shown, or how much items are",
-        GROUPS,
-    ),
-]
-UnitColumn = Annotated[
-    str,
-    Option(
-        TEXT,
-        "Column of the items whose values are compared instead of single items: provider_id",
-        GROUPS,
-        default="single items",
-    ),
-]
-By = Annotated[
-    Any,
-    Option(
-        NAMES,
-        "Attributes that define the groups, numbers in bins on request: gender,age:10,income:q5,"
-        "age:18|25|40; of several values per user the first or each: langs:first, langs:each",
-        GROUPS,
-    ),
-]
-Given = Annotated[
-    Any,
-    Option(
-        NAMES,
-        "Circumstances in which users are to be alike when groups are compared: history_length, "
-        "list_length, n_relevant, tied_at_cutoff or columns of the users, in bins as in by: "
-        "history_length:q5,list_length",
-        GROUPS,
-    ),
-]
-Items = Annotated[
-    Any,
-    Option(
-        TABLE,
-        "Items, their categories and other columns: for urd, share, mean, mmr and calibrated",
-        TABLES,
-    ),
-]
-History = Annotated[
-    Any,
-    Option(
-        TABLE,
-        "Training interactions: for urp, novelty and long_tail, re-rankers and searches",
-        TABLES,
-    ),
-]
-AgainstLists = Annotated[
-    Any,
-    Option(
-        TABLE,
-        "Other lists of the same users, such as those of another run: for changed, affected, rbo "
-        "and tau",
-        TABLES,
-    ),
-]
-Metrics = Annotated[
-    Any,
-    Option(
-        NAMES.or_none(),
-        "Metrics with an optional cut-off: auc,ndcg@10",
-        STATISTICS,
-        default="what the tables allow",
-    ),
-]
-Columns = Annotated[
-    Mapping[str, str] | None,
-    Option(COLUMNS.or_none(), "Other names of columns: user_id=uid,items.categories=tags", TABLES),
-]
+def _list_counts(given: Any) -> tuple[Any, ...]:
+    """Files, or counts in memory."""
+    several = given if isinstance(given, Sequence) and not isinstance(given, str) else [given]
+    return tuple(Path(one) if isinstance(one, str) else one for one in several)
 
 
-@dataclass(frozen=True)
-class TableOptions(Options):
+@options
+class Tables(Options):
+    """Which columns and rows of the tables are used, and how."""
+
+    relevant: Annotated[
+        RelevanceType | None,
+        Option(
+            "Which held-out items are relevant, or which candidates: 'rating>=4'",
+            TABLES,
+            default="all held-out items, or labels above 0",
+        ),
+    ] = None
+    gain: Annotated[
+        str | None,
+        Option(
+            "Column of the held-out items by which ndcg and exposure_to_relevance weigh them: "
+            "rating",
+            TABLES,
+            default="none: a held-out item is relevant or not",
+        ),
+    ] = None
+    missing_lists: Annotated[
+        Literal["zero", "drop"],
+        Option(
+            "Users with held-out items and no list: 0 in accuracy and coverage, or left out", TABLES
+        ),
+    ] = "zero"
+    better: Annotated[
+        Annotated[
+            Mapping[str, Annotated[bool, BeforeValidator(_parse_end)]],
+            Pairs,
+            Form(
+                "name=higher or name=lower, such as churn=lower",
+                "NAME=higher|lower",
+                is_list=True,
+                to_data=ends_as_text,
+            ),
+        ]
+        | None,
+        Option(
+            "Which end is the better one, of a column of the values or of a metric that has none: "
+            "churn=lower,watch=higher",
+            TABLES,
+            default="neither",
+        ),
+    ] = None
+    against_lists: Annotated[
+        Table | None,
+        Option(
+            "Other lists of the same users, such as those of another run: for changed, affected, "
+            "rbo and tau",
+            TABLES,
+        ),
+    ] = None
+    columns: Annotated[
+        ColumnNames | None,
+        Option("Other names of columns: user_id=uid,items.categories=tags", TABLES),
+    ] = None
+    side: Annotated[
+        Literal["users", "items"],
+        Option("Whose values are compared: what users are shown, or how much items are", GROUPS),
+    ] = "users"
+    unit: Annotated[
+        str,
+        Option(
+            "Column of the items whose values are compared instead of single items: provider_id",
+            GROUPS,
+            default="single items",
+        ),
+    ] = ""
+
+    disjoint: Annotated[
+        Switch,
+        Option("No user is in two of the counts, although they do not say whose they are", TABLES),
+    ] = False
+
+    def __post_init__(self) -> None:
+        if self.unit and self.side == "users":
+            raise InputError(
+                f"{spell('unit')} is a column of the items. Add {spell('side', 'items')}, or "
+                "leave it out."
+            )
+
+
+@options
+class TableOptions(Tables):
     """The tables of an audit beside its predictions, and which of their columns are used how."""
 
-    test: Test = None
-    relevant: Relevant = None
-    gain: Gain = None
-    missing_lists: MissingLists = "zero"
-    values: Values = None
-    better: Better = None
-    users: Users = None
-    items: Items = None
-    history: History = None
-    against_lists: AgainstLists = None
-    columns: Columns = None
-    side: Side = "users"
-    unit: UnitColumn = ""
-    by: By = ()
-    given: Given = ()
-    metrics: Metrics = None
+    test: Annotated[
+        Table | None,
+        Option(
+            "Held-out interactions; the predictions are then recommendations, no labels", TABLES
+        ),
+    ] = None
+    values: Annotated[
+        Table | None, Option("A number or more for each user, instead of predictions", TABLES)
+    ] = None
+    counts: Annotated[
+        Any,
+        BeforeValidator(_list_counts),
+        Form("a path or counts, or several", "FILE", is_list=True, is_split=False, is_path=True),
+        Option(
+            "Counts by fairrec count, instead of tables; may be repeated for counts of other users",
+            TABLES,
+        ),
+    ] = ()
+    users: Annotated[Table | None, Option("Users and their attributes", TABLES)] = None
+    items: Annotated[
+        Table | None,
+        Option(
+            "Items, their categories and other columns: for urd, share, mean, mmr and calibrated",
+            TABLES,
+        ),
+    ] = None
+    history: Annotated[
+        Table | None,
+        Option(
+            "Training interactions: for urp, novelty and long_tail, re-rankers and searches", TABLES
+        ),
+    ] = None
+    by: Annotated[
+        Names,
+        Option(
+            "Attributes that define the groups, numbers in bins on request: gender,age:10,"
+            "income:q5,age:18|25|40; of several values per user the first or each: langs:first, "
+            "langs:each",
+            GROUPS,
+        ),
+    ] = ()
+    adjust_for: Annotated[
+        Names,
+        Option(
+            "Covariates to adjust for: compare users with equal history_length, list_length, "
+            "n_relevant, tied_at_cutoff or columns of the users, in bins as in by: "
+            "history_length:q5,list_length",
+            GROUPS,
+        ),
+    ] = ()
+    metrics: Annotated[
+        Names | None,
+        Option(
+            "Metrics with an optional cut-off: auc,ndcg@10",
+            STATISTICS,
+            default="what the tables allow",
+        ),
+    ] = None
 
-    def check(self) -> None:
-        """Refuse a list of metrics without any, and units of no items."""
+    def __post_init__(self) -> None:
+        super().__post_init__()
         if self.metrics is not None and not self.metrics:
             example = ["churn"] if self.values is not None else ["auc", "ndcg@5"]
             example = ["exposure@10"] if self.side == "items" else example
-            raise InputError(f"No metric is named. Example: {spelled('metrics', example)}")
-        if self.unit and self.side == "users":
-            raise InputError(
-                f"{spelled('unit')} is a column of the items. Add {spelled('side', 'items')}, or "
-                "leave it out."
-            )
+            raise InputError(f"No metric is named. Example: {spell('metrics', example)}")
 
     def refuse_gain(self) -> None:
         """An error where there is nothing held out that could be weighed."""
         if self.gain is not None and self.test is None:
             raise InputError(
-                f"{spelled('gain', self.gain)} is a column of the held-out interactions. Give "
-                f"them, {spelled('test', Blank('FILE'))}, or leave it out: labels of candidates "
+                f"{spell('gain', self.gain)} is a column of the held-out interactions. Give "
+                f"them, {spell('test', Blank('FILE'))}, or leave it out: labels of candidates "
                 "weigh ndcg as they are."
             )
 
 
-TABLE_NAMES = tuple(name for name, one in declared(TableOptions).items() if one.kind is TABLE)
+TABLE_NAMES = tuple(
+    name
+    for name, one in list_options(TableOptions).items()
+    if one.form.is_path and name not in COUNTED
+)
 """Those of the options that are tables."""

@@ -13,7 +13,7 @@ import polars as pl
 
 from fairrec.core.arrays import FloatArray, IntArray
 from fairrec.core.errors import InputError, is_panic, listed, plain, some_of
-from fairrec.core.options import Blank, spelled
+from fairrec.core.options import Blank, spell
 from fairrec.inputs.columns import find_column, named_column, recbole_type
 from fairrec.inputs.formats import files_of, format_of, open_path
 from fairrec.inputs.frames import PandasFrame, Role, open_frame, widen_floats
@@ -123,7 +123,7 @@ class Table:
             raise InputError(
                 f"{self.where}: no column '{wanted}'. Columns here: {listed(self.columns)}."
                 f"{self.hint} If it has another name, map it: "
-                f"{spelled('columns', {wanted: Blank('NAME')})}"
+                f"{spell('columns', {wanted: Blank('NAME')})}"
             )
         return column
 
@@ -268,8 +268,8 @@ class Table:
             if column in uses:
                 raise InputError(
                     f"{self.where}: column '{plain(column)}' would be both {uses[column]} and "
-                    f"{name}. Give each a column of its own, by {spelled('columns')} or "
-                    f"{spelled('relevant')}."
+                    f"{name}. Give each a column of its own, by {spell('columns')} or "
+                    f"{spell('relevant')}."
                 )
             uses[column] = name
 

@@ -11,7 +11,7 @@ import polars as pl
 from fairrec.core.arrays import BoolArray, CodeArray, FloatArray, IntArray
 from fairrec.core.errors import InputError, UnknownNameError, listed, plain, unknown_name
 from fairrec.core.kernels import kernel
-from fairrec.core.options import Blank, spelled
+from fairrec.core.options import Blank, spell
 from fairrec.inputs.candidates import CandidateLists, read_candidates, refuse_unknown_users
 from fairrec.inputs.held_out import read_held_out
 from fairrec.inputs.ids import (
@@ -64,7 +64,7 @@ def value_columns(
     if not found:
         raise InputError(
             f"{table.where}: no column of numbers beside the ids and attributes. Columns here: "
-            f"{listed(table.columns)}. Name those to audit: {spelled('metrics', Blank('COLUMNS'))}"
+            f"{listed(table.columns)}. Name those to audit: {spell('metrics', Blank('COLUMNS'))}"
         )
     return found, left_out
 
@@ -101,7 +101,7 @@ def _numbers(values: pl.Series, column: str, table: Table) -> FloatArray:
         f"values of {column}",
         numbers is not None,
         f"{table.where}: column '{plain(column)}' has no value at all. Leave it out: "
-        f"{spelled('metrics', Blank('COLUMNS'))}",
+        f"{spell('metrics', Blank('COLUMNS'))}",
     )
     return np.full(len(values), np.nan) if numbers is None else numbers
 

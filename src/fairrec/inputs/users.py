@@ -12,7 +12,7 @@ import polars as pl
 
 from fairrec.core.arrays import CodeArray, IntArray
 from fairrec.core.errors import InputError, UnknownNameError, plain, unknown_name
-from fairrec.core.options import spelled
+from fairrec.core.options import spell
 from fairrec.core.units import ITEMS, USERS, Unit
 from fairrec.inputs.binning import Binning, bin_numbers, parse_binning
 from fairrec.inputs.ids import encode, ids_as_integers_or_text
@@ -156,7 +156,7 @@ def attribute_specs(table: Table, by: Sequence[str]) -> tuple[AttributeSpec, ...
     unit = ITEMS if table.name == "items" else USERS
     specs = tuple(replace(_parse_spec(text, table), unit=unit) for text in by)
     if not specs:
-        example = spelled("by", ["gender", "age"])
+        example = spell("by", ["gender", "age"])
         raise InputError(f"No attribute is named. Say which define the groups: {example}")
     refuse_repeated([spec.name for spec in specs])
     return specs
@@ -212,7 +212,7 @@ def refuse_repeated(names: Sequence[str]) -> None:
     for name, number in Counter(names).items():
         if number > 1:
             raise InputError(
-                f"Attribute '{plain(name)}' is named twice in {spelled('by')}. Name it once."
+                f"Attribute '{plain(name)}' is named twice in {spell('by')}. Name it once."
             )
 
 
@@ -372,7 +372,7 @@ def _bin_column(present: pl.Series, spec: AttributeSpec, where: str) -> tuple[Co
         raise InputError(
             f"{where}: attribute '{spec.name}' is not numeric (it holds "
             f"{plain(repr(shown))}), so it cannot be binned. "
-            f"Name it without the binning: {spelled('by', spec.name)}"
+            f"Name it without the binning: {spell('by', spec.name)}"
         )
     try:
         return bin_numbers(present.cast(pl.Float64).to_numpy(), spec.binning)

@@ -14,7 +14,7 @@ from typing import Any, TypeVar
 
 from fairrec.auditing.saved_audits import audit_of
 from fairrec.core.errors import FairRecError, InputError, OutputError, plain
-from fairrec.core.options import spelled
+from fairrec.core.options import spell
 from fairrec.gating.gate import gate
 from fairrec.gating.policy import Policy
 from fairrec.integrations.logged import (
@@ -65,7 +65,7 @@ def log_audit(
     mlflow = _mlflow()
     if run_id is not None and experiment is not None:
         raise InputError(
-            f"{spelled('run_id')} and {spelled('experiment')}: a run has its experiment already. "
+            f"{spell('run_id')} and {spell('experiment')}: a run has its experiment already. "
             "Give one of the two."
         )
     audit, _ = audit_of("result", result)

@@ -10,7 +10,7 @@ import polars as pl
 
 from fairrec.core.arrays import IntArray
 from fairrec.core.errors import InputError, plain, unknown_name
-from fairrec.core.options import Blank, spelled
+from fairrec.core.options import Blank, spell
 from fairrec.inputs.audit_inputs import AuditInputs
 from fairrec.inputs.binning import Binning, parse_binning
 from fairrec.inputs.history import history_lengths
@@ -66,35 +66,35 @@ def refuse_given(
     attributes = {_name_and_bins(text, tables["users"])[0] for text in given.by}
     metrics = {metric.name for metric in wanted}
     seen: set[str] = set()
-    for text in given.given:
+    for text in given.adjust_for:
         name, _ = _name_and_bins(text, tables["users"])
         if name in seen:
-            raise InputError(f"'{plain(name)}' is named twice in {spelled('given')}.")
+            raise InputError(f"'{plain(name)}' is named twice in {spell('adjust_for')}.")
         seen.add(name)
         if name in attributes:
             raise InputError(
-                f"'{plain(name)}' is in {spelled('by')} and in {spelled('given')}: users who are "
+                f"'{plain(name)}' is in {spell('by')} and in {spell('adjust_for')}: users who are "
                 "alike in it cannot be compared by it. Leave it out of one of them."
             )
         if name in metrics:
             raise InputError(
-                f"'{plain(name)}' is audited and in {spelled('given')}: users who are alike in it "
-                "do not differ in it, whatever group they are in. Leave it out of one of them."
+                f"'{plain(name)}' is audited and in {spell('adjust_for')}: users who are alike in "
+                "it do not differ in it, whatever group they are in. Leave it out of one of them."
             )
         if tables["users"].attribute_column(name) is not None:
             continue
         if name not in COUNTED:
             known = [*COUNTED, *tables["users"].columns]
             error = unknown_name("circumstance", name, known)
-            raise InputError(f"{spelled('given')}: {error}{tables['users'].hint}")
+            raise InputError(f"{spell('adjust_for')}: {error}{tables['users'].hint}")
         if name == HISTORY_LENGTH and "history" not in tables:
             raise InputError(
-                f"{spelled('given', [name])} counts the training interactions of each user. Give "
-                f"them: {spelled('history', Blank('FILE'))}, or a column of the users table."
+                f"{spell('adjust_for', [name])} counts the training interactions of each user. "
+                f"Give them: {spell('history', Blank('FILE'))}, or a column of the users table."
             )
         if name in (LIST_LENGTH, N_RELEVANT, TIED) and "values" in tables:
             raise InputError(
-                f"{spelled('given', [name])} is counted in lists, and {spelled('values')} have "
+                f"{spell('adjust_for', [name])} is counted in lists, and {spell('values')} have "
                 "none. Give it as a column of the users table, by another name."
             )
 
@@ -108,7 +108,7 @@ def given_circumstances(inputs: AuditInputs, wanted: Sequence[MetricAtK]) -> tup
     """
     table = inputs.tables["users"]
     found: list[Attribute] = []
-    for text in inputs.given.given:
+    for text in inputs.given.adjust_for:
         name, bins = _name_and_bins(text, table)
         if table.attribute_column(name) is not None:
             found += _of_users(text, inputs)
@@ -179,10 +179,10 @@ def _binned(spec: AttributeSpec, values: pl.Series) -> AttributeSpec:
         return spec
     note = (
         f"{spec.name} has {n_values:,} different numbers and is compared in fifths of the users; "
-        f"for other bins: {spelled('given', [f'{spec.name}:10'])}"
+        f"for other bins: {spell('adjust_for', [f'{spec.name}:10'])}"
     )
     if n_values <= _MANY and (values.cast(pl.Float64) % 1 == 0).all():
-        note += f"; for each number by itself: {spelled('given', [f'{spec.name}:1'])}"
+        note += f"; for each number by itself: {spell('adjust_for', [f'{spec.name}:1'])}"
     return replace(spec, binning=FIFTHS, warnings=(*spec.warnings, note))
 
 
@@ -196,15 +196,15 @@ def _counted(name: str, inputs: AuditInputs, wanted: Sequence[MetricAtK]) -> Int
     if name == TIED:
         if not _can_be_tied(inputs, wanted):
             raise InputError(
-                f"{spelled('given', [name])} looks at scores at the cut-off of a metric, and there "
-                "are no scores in the table, or no metric with a cut-off. Leave it out."
+                f"{spell('adjust_for', [name])} looks at scores at the cut-off of a metric, and "
+                "there are no scores in the table, or no metric with a cut-off. Leave it out."
             )
         return lists.are_tied(deepest(wanted))[1][inputs.list_of_user].astype(np.int64)
     if not _has_labels(inputs):
         raise InputError(
-            f"{spelled('given', [name])} counts relevant items, and "
+            f"{spell('adjust_for', [name])} counts relevant items, and "
             f"{inputs.tables['predictions'].where} has no labels. Add a label column, or give the "
-            f"held-out interactions: {spelled('test', Blank('FILE'))}"
+            f"held-out interactions: {spell('test', Blank('FILE'))}"
         )
     return lists.n_relevant[inputs.list_of_user]
 

@@ -12,7 +12,7 @@ import numpy as np
 
 from fairrec.core.arrays import FloatArray
 from fairrec.core.errors import InputError, MetricError, UnknownNameError, plain
-from fairrec.core.options import spelled
+from fairrec.core.options import spell
 from fairrec.core.registry import Registry
 from fairrec.core.units import Side
 from fairrec.inputs.tables import LARGEST, SMALLEST
@@ -183,7 +183,7 @@ def _in_any_case(name: str, side: Side) -> Metric:
             known = [one.written for one in map(OF_SIDE[side].__getitem__, OF_SIDE[side])]
             raise InputError(
                 f"Metric '{plain(name)}' is one of {of}, and {side} are compared here. Of {side}: "
-                f"{', '.join(known)}. An audit with {spelled('side', of)} compares {of}."
+                f"{', '.join(known)}. An audit with {spell('side', of)} compares {of}."
             )
         if alike:
             return metrics[alike[0] if len(alike) == 1 else name]

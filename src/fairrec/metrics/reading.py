@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from fairrec.core.errors import InputError, listed, plain, unknown_name
-from fairrec.core.options import Blank, spelled
+from fairrec.core.options import Blank, spell
 from fairrec.inputs.audit_inputs import AuditInputs, open_tables, read_tables
 from fairrec.inputs.columns import advised
 from fairrec.inputs.held_out import check_joined
@@ -41,6 +41,7 @@ _COUNTING = ("auc", "pooled_auc", "mrr", "hit", "recall", "precision", "map")
 
 def read_inputs(
     predictions: Any = None,
+    given: TableOptions | None = None,
     *,
     has_scores: bool = True,
     wants: Collection[str] = (),
@@ -53,14 +54,15 @@ def read_inputs(
 
     Parameters
     ----------
+    given : the other tables and what is made of them, or by name in `tables`
     has_scores : whether the scores are in the table; otherwise a model will give them
     wants : side data to read where its table is given, whether or not a metric needs it
     reserved : names that no attribute can have, beside those of the metrics
     max_memory : bytes that may be used; None for half of what there is
     to_come : what metrics need that is in no table and will be made: "against_lists"
-    tables : see TableOptions
+    tables : as in TableOptions
     """
-    given = TableOptions.of(**tables)
+    given = TableOptions(**tables) if given is None else given
     opened = open_tables(predictions, given)
     refuse_large(opened, max_memory, len(given.by))
     columns: tuple[str, ...] = ()
@@ -140,12 +142,12 @@ def wanted_metrics(
             raise InputError(
                 f"{predictions.where}: without a label column there is no metric of accuracy. For "
                 "recommendations, give the held-out interactions: "
-                f"{spelled('test', Blank('FILE'))}. For scored candidates, add a label column (1 "
+                f"{spell('test', Blank('FILE'))}. For scored candidates, add a label column (1 "
                 "for relevant, 0 for not) or map it: "
-                f"{spelled('columns', {'label': Blank('NAME')})}. Or name a metric that needs "
-                f"none, and give its table: {spelled('metrics', ['urd@5'])} with "
-                f"{spelled('items', Blank('FILE'))}, {spelled('metrics', ['urp@5'])} with "
-                f"{spelled('history', Blank('FILE'))}."
+                f"{spell('columns', {'label': Blank('NAME')})}. Or name a metric that needs "
+                f"none, and give its table: {spell('metrics', ['urd@5'])} with "
+                f"{spell('items', Blank('FILE'))}, {spell('metrics', ['urp@5'])} with "
+                f"{spell('history', Blank('FILE'))}."
             )
     else:
         names = [*given.metrics]
@@ -161,11 +163,11 @@ def with_ends(wanted: Sequence[MetricAtK], better: Mapping[str, bool]) -> Iterat
         named = next((metric for metric in wanted if metric.name == name), None)
         if named is None:
             known = [metric.name for metric in wanted]
-            raise InputError(f"{spelled('better')}: {unknown_name('metric', name, known)}")
+            raise InputError(f"{spell('better')}: {unknown_name('metric', name, known)}")
         if named.metric.higher_is_better is not None:
             end = "higher" if named.metric.higher_is_better else "lower"
             raise InputError(
-                f"{spelled('better')}: of {plain(name)} the {end} end is the better one. Leave it "
+                f"{spell('better')}: of {plain(name)} the {end} end is the better one. Leave it "
                 "out."
             )
     ends = {metric.name: metric.metric.higher_is_better for metric in wanted} | {**better}
@@ -180,25 +182,25 @@ def _refuse_unmet(metric: MetricAtK, allowed: Collection[str], is_recommended: b
         if need in needs and table not in allowed:
             raise InputError(
                 f"Metric '{plain(metric.name)}' needs the {table} table. "
-                f"Give {spelled(table, Blank('FILE'))} or leave the metric out."
+                f"Give {spell(table, Blank('FILE'))} or leave the metric out."
             )
     if "candidates" in needs and is_recommended:
         raise InputError(
             f"Metric '{metric.name}' compares the relevant candidates with all others, and "
             "recommendations hold only the first places of them, so it is not defined here. From "
-            f"{spelled('test')}: recall, ndcg, map, precision, hit, mrr, coverage. For "
-            f"'{metric.name}', give all scored candidates with labels, without {spelled('test')}."
+            f"{spell('test')}: recall, ndcg, map, precision, hit, mrr, coverage. For "
+            f"'{metric.name}', give all scored candidates with labels, without {spell('test')}."
         )
 
 
 def _columns_of(table: Table, given: TableOptions) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """The columns of values to audit, and those left out because they hold no numbers."""
-    named = (*given.by, *given.given)
+    named = (*given.by, *given.adjust_for)
     attributes = {name for text in named for name in (text, text.rpartition(":")[0])}
     columns, left_out = value_columns(table, given.metrics, attributes, given.better or {})
     for name in given.better or {}:
         if name not in columns:
-            raise InputError(f"{spelled('better')}: {unknown_name('column', name, columns)}")
+            raise InputError(f"{spell('better')}: {unknown_name('column', name, columns)}")
     return columns, left_out
 
 
@@ -223,7 +225,7 @@ def _with_ends_explained(inputs: AuditInputs, wanted: tuple[MetricAtK, ...]) -> 
     ends = {unsaid[0]: Blank("higher")}
     note = (
         f"neither end of {', '.join(unsaid)} is taken as better: groups may differ in it, and "
-        f"none is called worse. To say which end is better: {spelled('better', ends)} or lower"
+        f"none is called worse. To say which end is better: {spell('better', ends)} or lower"
     )
     return replace(inputs, notes=(*inputs.notes, note))
 
@@ -285,7 +287,7 @@ class LabelsNote(Note):
             return (
                 f"{self.where}: every candidate is relevant, so no list can miss anything. If only "
                 "the hits were kept, give the recommendations as they were, and the held-out "
-                f"interactions: {spelled('test', Blank('FILE'))}"
+                f"interactions: {spell('test', Blank('FILE'))}"
             )
         if self.least < self.high or self.low < min(0, self.high):
             return (

@@ -10,7 +10,7 @@ import numpy as np
 import polars as pl
 
 from fairrec.core.errors import InputError, plain
-from fairrec.core.options import Blank, spelled
+from fairrec.core.options import Blank, spell
 from fairrec.inputs.audit_inputs import AuditInputs, refuse_clash, refuse_same_file
 from fairrec.inputs.candidates import CandidateLists
 from fairrec.inputs.catalogue import Catalogue, Shown, read_catalogue, read_shown
@@ -97,35 +97,35 @@ def _open(predictions: Any, given: TableOptions) -> dict[str, Table]:
     given.refuse_gain()
     if given.values is not None:
         raise InputError(
-            f"{spelled('values')} are numbers of users, and items are shown in lists. Give these, "
-            f"or leave out {spelled('side', 'items')}."
+            f"{spell('values')} are numbers of users, and items are shown in lists. Give these, "
+            f"or leave out {spell('side', 'items')}."
         )
     if given.users is not None:
         raise InputError(
-            f"{spelled('side', 'items')} compares items by columns of the items table, whoever the "
-            f"users are. Leave out {spelled('users')}."
+            f"{spell('side', 'items')} compares items by columns of the items table, whoever the "
+            f"users are. Leave out {spell('users')}."
         )
-    if given.given:
+    if given.adjust_for:
         raise InputError(
-            f"{spelled('given')} is about circumstances of users. Leave it out for items, or name "
-            f"a column of the items in {spelled('by')}."
+            f"{spell('adjust_for')} is about covariates of users. Leave it out for items, or name "
+            f"a column of the items in {spell('by')}."
         )
     if given.against_lists is not None:
         raise InputError(
-            f"{spelled('against_lists')} compares two lists of one user. Leave it out for items: "
+            f"{spell('against_lists')} compares two lists of one user. Leave it out for items: "
             "audit both lists by themselves, and compare the results."
         )
     if given.missing_lists == "drop":
         raise InputError(
-            f"{spelled('missing_lists', 'drop')} is about users. Leave it out for items: who has "
+            f"{spell('missing_lists', 'drop')} is about users. Leave it out for items: who has "
             "no list shows them none."
         )
     if predictions is None:
         raise InputError("The predictions table is missing. Give a path or a table.")
     if given.items is None:
         raise InputError(
-            f"{spelled('side', 'items')} compares items by their attributes. Give them: "
-            f"{spelled('items', Blank('FILE'))}"
+            f"{spell('side', 'items')} compares items by their attributes. Give them: "
+            f"{spell('items', Blank('FILE'))}"
         )
     sources = {
         "predictions": predictions,
@@ -160,7 +160,7 @@ def _wanted(
             raise InputError(
                 f"Metric '{plain(metric.name)}' needs to know what users wanted, and "
                 f"{tables['predictions'].where} has no labels. Give the held-out interactions, "
-                f"{spelled('test', Blank('FILE'))}, or leave the metric out."
+                f"{spell('test', Blank('FILE'))}, or leave the metric out."
             )
     return tuple(with_ends(wanted, given.better or {}))
 

@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 
 from fairrec.core.errors import FairRecError, InputError, plain, unknown_name
-from fairrec.core.options import Blank, spelled
+from fairrec.core.options import Blank, spell
 from fairrec.core.tolerance import Amount, Tolerance
 from fairrec.metrics.measured import Measured
 from fairrec.metrics.parsing import MetricAtK, parse_metric, side_of
@@ -33,13 +33,13 @@ def by_name(tolerance: Tolerance, names: Sequence[str]) -> Tolerance:
     for given, amount in tolerance.by_metric:
         name = _name_in(names, given)
         if name in by_metric:
-            raise InputError(f"{spelled('tolerance')}: '{plain(name)}' is named twice.")
+            raise InputError(f"{spell('tolerance')}: '{plain(name)}' is named twice.")
         by_metric[name] = amount
-    others = tolerance.of_others
+    others = tolerance.others
     # a share fits any metric, an amount has the units of one
     if others is not None and not others.is_share and {*names} == {*by_metric}:
         raise InputError(
-            f"{spelled('tolerance', str(others))}: every metric that is audited has an amount of "
+            f"{spell('tolerance', str(others))}: every metric that is audited has an amount of "
             "its own, so this one is for none. Leave it out."
         )
     return Tolerance(tuple(by_metric.items()), others)
@@ -58,13 +58,13 @@ def refuse_unfit(tolerance: Tolerance | None, metric: MetricAtK, low: float, hig
     amount = None if tolerance is None else tolerance.amount(metric.name)
     if amount is None:
         return
-    name, said = plain(metric.name), spelled("tolerance", str(amount))
+    name, said = plain(metric.name), spell("tolerance", str(amount))
     if amount.is_share:
         if low < 0:
             raise InputError(
                 f"{said}: {name} has values below 0 (such as {low:.4g}), so its mean may be close "
                 "to 0 and a share of it says nothing. Give an amount: "
-                f"{spelled('tolerance', {name: Blank('AMOUNT')})}"
+                f"{spell('tolerance', {name: Blank('AMOUNT')})}"
             )
         return
     low, high = metric.metric.bounds or (low, high)
@@ -94,5 +94,5 @@ def _name_in(names: Sequence[str], given: str) -> str:
     except FairRecError:
         name = given
     if name not in names:
-        raise InputError(f"{spelled('tolerance')}: {unknown_name('audited metric', given, names)}")
+        raise InputError(f"{spell('tolerance')}: {unknown_name('audited metric', given, names)}")
     return name

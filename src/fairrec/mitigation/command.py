@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import shlex
 import sys
+from dataclasses import replace
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, cast
 
 import typer
 
-from fairrec.cli.parameters import FieldsOf, Given, Here, takes_options
+from fairrec.cli.parameters import Flags, Given, typer_command
 from fairrec.cli.shared import (
     DebugOption,
     ForceOption,
@@ -23,11 +24,12 @@ from fairrec.cli.shared import (
     say,
     shown_progress,
 )
-from fairrec.core.audit_options import About, AboutOptions, AuditOptions, Engine, Threads
+from fairrec.core.audit_options import RAY, About, AuditOptions, Engine, Threads
 from fairrec.core.errors import InputError, NothingToMitigateError
-from fairrec.core.kinds import FILE, FOLDER
-from fairrec.core.options import OUTPUT, Option
+from fairrec.core.option_types import Folder
+from fairrec.core.options import OUTPUT, Option, bind, list_changed, select
 from fairrec.inputs.table_options import (
+    COUNTED,
     GROUPED,
     HELD_OUT,
     ITEM_SIDE,
@@ -38,48 +40,56 @@ from fairrec.inputs.table_options import (
 from fairrec.mitigation.options import MitigationOptions, ReportedMetrics, Validation
 from fairrec.mitigation.sources import settings_of
 
+VALIDATION, METRICS = cast(Option, bind(Validation)), cast(Option, bind(ReportedMetrics))
 NOTHING_TO_MITIGATE = 3
 """An exit code: nothing is found, as where a gate is inconclusive, and no file is written."""
 
 
-@takes_options
+@typer_command
 def mitigate_command(
     *,
     source: Annotated[
         Path,
         typer.Argument(help="Folder of an audit or of a trained run, or a table of predictions."),
     ],
-    plan: Annotated[Given, FieldsOf(MitigationOptions)],
-    validation: Annotated[Validation, Here(default="the run's, or {}")] = None,
+    plan: Annotated[Given, Flags(MitigationOptions)],
+    validation: Annotated[
+        Validation, replace(VALIDATION, default=f"the run's, or {VALIDATION.default}")
+    ] = None,
     tables: Annotated[
         Given,
-        FieldsOf(TableOptions, without=("given", "metrics", *VALUES, *ITEM_SIDE, *OTHER_LISTS)),
+        Flags(
+            TableOptions,
+            without=("adjust_for", "metrics", *VALUES, *ITEM_SIDE, *OTHER_LISTS, *COUNTED),
+        ),
     ],
-    metrics: Annotated[ReportedMetrics, Here(default="the audit's, or, {}")] = None,
+    metrics: Annotated[
+        ReportedMetrics, replace(METRICS, default=f"the audit's, or, {METRICS.default}")
+    ] = None,
     options: Annotated[
         Given,
-        FieldsOf(
+        Flags(
             AuditOptions,
-            without=("tolerance", "top", "threads", "max_undefined"),
+            without=("tolerance", "top", "max_undefined"),
             default="the audit's, or {}",
         ),
     ],
-    threads: Threads = None,
-    about: Annotated[Given, FieldsOf(AboutOptions, default="the audit's, or {}")],
+    where: Annotated[Given, Flags(Engine, without=RAY)],
+    about: Annotated[Given, Flags(About, default="the audit's, or {}")],
     out: Annotated[
-        Path | None,
-        Option(FOLDER, "Folder for the re-ranked lists, the re-ranker, the page", OUTPUT),
+        Folder | None,
+        Option("Folder for the re-ranked lists, the re-ranker, the page", OUTPUT),
     ] = None,
     force: ForceOption = False,
     no_report: NoReportOption = False,
-    format_: FormatOption = Format.text,
+    format_: FormatOption = "text",
     quiet: QuietOption = False,
     log: LogOption = None,
     debug: DebugOption = False,
 ) -> None:
     """Re-rank the lists of badly served groups, and show the effect on held-out targets."""
     with shown_progress(quiet, log) as progress:
-        from fairrec.mitigation.mitigate import mitigate
+        from fairrec.mitigation.mitigate import run_mitigation
         from fairrec.result.folder import MITIGATION, names_to_replace
 
         if out is not None:
@@ -90,23 +100,28 @@ def mitigate_command(
                 )
             names_to_replace(MITIGATION, out, force)
         progress("reading", 0, 0)
-        single = {"validation": validation, "metrics": metrics}
-        named = {name: value for name, value in single.items() if value is not None}
-        settings = {**settings_of(source), **tables, **options, **about, **named}
+        settings = {**settings_of(source), **tables, **options, **about}
+        settings |= {} if validation is None else {"validation": validation}
+        settings |= {} if metrics is None else {"metrics": metrics}
         need(settings, "users", "by", command="mitigate")
+        asked = TableOptions(**select(TableOptions, settings))
         if out is not None:
-            read = (*settings.values(), *plan.values())
+            read = (*list_changed(asked).values(), validation, plan.get("groups"))
             paths = [path for path in read if isinstance(path, Path)]
             names_to_replace(MITIGATION, out, force, paths)
+        command = shlex.join(["fairrec", *sys.argv[1:]])
+        engine = Engine(**where, progress=progress)
         try:
-            result = mitigate(
-                **settings,
-                **plan,
-                engine=Engine(threads=threads, progress=progress),
-                about=About(command=shlex.join(["fairrec", *sys.argv[1:]])),
+            result = run_mitigation(
+                settings["predictions"],
+                MitigationOptions(**plan),
+                asked,
+                AuditOptions(**select(AuditOptions, settings), engine=engine),
+                About(**select(About, settings), command=command),
+                settings.get("validation"),
             )
         except NothingToMitigateError as nothing:
-            say(str(nothing))
+            say(f"{nothing}")
             raise typer.Exit(NOTHING_TO_MITIGATE) from nothing
         if out is not None:
             progress("writing", 0, 0)
@@ -120,17 +135,19 @@ def mitigate_command(
         )
 
 
-@takes_options
+@typer_command
 def rerank_command(
     *,
     reranker: Annotated[Path, typer.Argument(help="reranker.json of fairrec mitigate.")],
     predictions: Annotated[Path, typer.Argument(help="Scored candidates, with labels or without.")],
     tables: Annotated[
         Given,
-        FieldsOf(TableOptions, without=(*GROUPED, *HELD_OUT, *VALUES, *ITEM_SIDE, *OTHER_LISTS)),
+        Flags(
+            TableOptions, without=(*GROUPED, *HELD_OUT, *VALUES, *ITEM_SIDE, *OTHER_LISTS, *COUNTED)
+        ),
     ],
     threads: Threads = None,
-    out: Annotated[Path, Option(FILE, "File to write: Parquet, or CSV by its ending", OUTPUT)],
+    out: Annotated[Path, Option("File to write: Parquet, or CSV by its ending", OUTPUT)],
     quiet: QuietOption = False,
     log: LogOption = None,
     debug: DebugOption = False,

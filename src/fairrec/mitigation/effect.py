@@ -9,7 +9,7 @@ import numpy as np
 
 from fairrec.core.arrays import BoolArray, FloatArray, IntArray
 from fairrec.core.audit_options import AuditOptions
-from fairrec.core.options import told_command
+from fairrec.core.redact_paths import redact_command
 from fairrec.core.version import __version__
 from fairrec.groups.group import group_of_users, is_member
 from fairrec.inputs.users import Attribute
@@ -333,7 +333,7 @@ def summary_of(
     target = effects[plan.target.name]
     return MitigationSummary(
         fairrec_version=__version__,
-        command=told_command(command or plan.as_call()),
+        command=redact_command(command or plan.as_call()),
         seed=options.seed,
         metric=plan.target.name,
         cost_metric=seen.measures.cost_name,

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from fairrec.core.errors import InputError
-from fairrec.core.options import Blank, spelled
+from fairrec.core.options import Blank, spell
 from fairrec.inputs.candidates import CandidateLists
 from fairrec.inputs.catalogue import Catalogue, read_catalogue
 from fairrec.inputs.ids import positions_in
@@ -29,8 +29,8 @@ def catalogue_of(tables: TableOptions, by_items: Sequence[str]) -> Catalogue | N
     if tables.items is None:
         if by_items:
             raise InputError(
-                f"{spelled('by_items')} are columns of the items. Give them: "
-                f"{spelled('items', Blank('FILE'))}"
+                f"{spell('by_items')} are columns of the items. Give them: "
+                f"{spell('items', Blank('FILE'))}"
             )
         return None
     table = Table.of(tables.items, "items", tables.columns)

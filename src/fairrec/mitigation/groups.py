@@ -13,7 +13,7 @@ import numpy as np
 from fairrec.core.arrays import BoolArray, FloatArray, IntArray
 from fairrec.core.audit_options import take_smaller_groups
 from fairrec.core.errors import InputError, UnknownNameError, plain, unknown_name
-from fairrec.core.options import spelled
+from fairrec.core.options import spell
 from fairrec.groups.cells import Cells
 from fairrec.groups.group import Group, group_of_users, refuse_empty
 from fairrec.groups.grouping import Grouping
@@ -205,7 +205,7 @@ def choose_worst(
     if not len(worst):
         raise InputError(
             f"No intersection of all attributes has {min_users:,} users with a value to choose by. "
-            f"{take_smaller_groups()}, or name fewer attributes in {spelled('by')}."
+            f"{take_smaller_groups()}, or name fewer attributes in {spell('by')}."
         )
 
     return Choice(_named(worst, grouping), _named(sorted(set(tuned)), grouping), is_tuned)

@@ -7,48 +7,26 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import polars as pl
 
 from fairrec.auditing.audit import audit_inputs
-from fairrec.core.audit_options import (
-    AboutOptions,
-    Alpha,
-    AuditOptions,
-    Author,
-    Depth,
-    Engine,
-    MaxMemory,
-    MinSupport,
-    ModelName,
-    ModelVersion,
-    Permutations,
-    Seed,
-    Threads,
-    Title,
-)
+from fairrec.core.audit_options import About, AuditOptions, Engine, Statistics
 from fairrec.core.errors import InputError, NothingToMitigateError, errors_of_libraries, plain
-from fairrec.core.options import documented, spelled
+from fairrec.core.options import documented, expand, select, spell
 from fairrec.core.progress import Progress
 from fairrec.groups.group import Group, group_of_users, refuse_empty
 from fairrec.groups.grouping import Grouping
 from fairrec.inputs.audit_inputs import AuditInputs, open_tables, read_tables
 from fairrec.inputs.catalogue import Catalogue
-from fairrec.inputs.table_options import Gain, MissingLists, Relevant, TableOptions
+from fairrec.inputs.table_options import TableOptions, Tables
 from fairrec.mitigation.effect import BeforeAfter, summary_of
 from fairrec.mitigation.exposure import catalogue_of, exposure_changes
 from fairrec.mitigation.groups import choose_groups
 from fairrec.mitigation.mitigation_result import MitigationResult
-from fairrec.mitigation.options import (
-    Groups,
-    MaxLoss,
-    MitigationOptions,
-    ReportedMetrics,
-    Strength,
-    Validation,
-)
+from fairrec.mitigation.options import MitigationOptions, ReportedMetrics, Validation
 from fairrec.mitigation.remedy import Remedy, RerankerRecord, load_reranker, record_of
 from fairrec.mitigation.reranker import RERANKERS
 from fairrec.mitigation.split import Measures, TargetSplit, metric_names, read_split
@@ -62,7 +40,6 @@ from fairrec.statistics.paired import group_changes
 
 @errors_of_libraries()
 @documented(
-    AboutOptions,
     AuditOptions,
     MitigationOptions,
     TableOptions,
@@ -79,29 +56,19 @@ def mitigate(
     items: Any = None,
     history: Any = None,
     validation: Any = None,
-    groups: Groups = MitigationOptions.groups,
-    reranker: str | None = MitigationOptions.reranker,
-    strength: Strength = MitigationOptions.strength,
-    max_loss: MaxLoss = MitigationOptions.max_loss,
+    groups: str | Path = "findings",
+    reranker: str | None = None,
+    strength: float | Literal["auto"] = "auto",
+    max_loss: float = 0.02,
     by_items: Sequence[str] | str = (),
     metrics: Sequence[str] | str | None = None,
-    columns: Mapping[str, str] | str | None = None,
-    relevant: Relevant | str = None,
-    gain: Gain = None,
-    missing_lists: MissingLists = TableOptions.missing_lists,
-    depth: Depth = AuditOptions.depth,
-    min_support: MinSupport | str = AuditOptions.min_support,
-    permutations: Permutations = AuditOptions.permutations,
-    alpha: Alpha = AuditOptions.alpha,
-    seed: Seed = AuditOptions.seed,
-    threads: Threads = AuditOptions.threads,
-    max_memory: MaxMemory = AuditOptions.max_memory,
-    title: Title = AboutOptions.title,
-    model_name: ModelName = AboutOptions.model_name,
-    model_version: ModelVersion = AboutOptions.model_version,
-    author: Author = AboutOptions.author,
-    progress: Progress | None = None,
-    command: str | None = None,
+    depth: int | Literal["full"] = 3,
+    min_support: float | str | None = None,
+    seed: int = 0,
+    statistics: Statistics | None = None,
+    tables: Tables | None = None,
+    engine: Engine | None = None,
+    about: About | None = None,
 ) -> MitigationResult:
     """Re-rank the lists of badly served groups, and say what that did on held-out targets.
 
@@ -114,21 +81,46 @@ def mitigate(
     predictions : as of an audit
     metric, groups, reranker, strength, max_loss : see MitigationOptions
     by_items : see MitigationOptions
-    users, items, history, columns, by, test, relevant, gain, missing_lists : see TableOptions
+    users, items, history, by, test : see TableOptions
     validation, metrics : as declared
-    depth, min_support, permutations, alpha, seed, threads, max_memory : see AuditOptions
-    title, model_name, model_version, author : see AboutOptions
+    depth, min_support, seed : see AuditOptions
+    statistics : how groups are tested, `Statistics(permutations=200)`
+    tables : which columns and rows of the tables are used, `Tables(columns="user_id=uid")`
+    engine : how the work is done, `Engine(threads=2)`
+    about : what the audit is called, `About(title="Spring")`
     """
-    call, started = locals(), time.perf_counter()
-    about, options = AboutOptions.among(call), AuditOptions.among(call)
-    plan, sources = MitigationOptions.among(call), TableOptions.among(call)
-    progress = progress or (lambda stage, done, total: None)
+    call = locals()
+    return run_mitigation(
+        predictions,
+        MitigationOptions(**select(MitigationOptions, call)),
+        TableOptions(**expand(Tables, tables), **select(TableOptions, call)),
+        AuditOptions(
+            **expand(Statistics, statistics),
+            **select(AuditOptions, call),
+            engine=Engine(**expand(Engine, engine)),
+        ),
+        About(**expand(About, about)),
+        validation,
+    )
+
+
+def run_mitigation(
+    predictions: Any,
+    plan: MitigationOptions,
+    sources: TableOptions,
+    options: AuditOptions,
+    about: About,
+    validation: Any = None,
+) -> MitigationResult:
+    """The mitigation with these options; its metrics are those to report."""
+    started, progress = time.perf_counter(), options.engine.report
+    options.engine.refuse_ray("A mitigation")
     progress("reading", 0, 0)
     catalogue = catalogue_of(sources, plan.by_items)
     metrics = metric_names(plan, sources, predictions, validation)
     sources = replace(sources, metrics=metrics)
     split = read_split(predictions, validation, sources, options.seed, options.max_memory)
-    result = _mitigate(plan, split, catalogue, options, about, progress, command)
+    result = _mitigate(plan, split, catalogue, options, about, progress)
     return _with_run(result, split, time.perf_counter() - started)
 
 
@@ -137,11 +129,11 @@ def _mitigate(
     split: TargetSplit,
     catalogue: Catalogue | None,
     options: AuditOptions,
-    about: AboutOptions,
+    about: About,
     progress: Progress,
-    command: str | None,
 ) -> MitigationResult:
     """The same for tables that are read already."""
+    command = about.command
     choosing, reported, everyone = split.choosing, split.reported, split.everyone
     measures = Measures.of(split.per_user_metrics, plan, options.n_threads)
     audit = partial(
@@ -247,8 +239,8 @@ def _found_groups(
     """Findings that are served worse than the rest."""
     if not options.permutations:
         raise InputError(
-            f"{spelled('groups', 'findings')} needs tests against chance. Give "
-            f"{spelled('permutations', 1000)}, or name others: {spelled('groups', 'worst:10%')}"
+            f"{spell('groups', 'findings')} needs tests against chance. Give "
+            f"{spell('permutations', 1000)}, or name others: {spell('groups', 'worst:10%')}"
         )
     found = audit()
     findings = found.metric(plan.target.name).findings
@@ -258,7 +250,7 @@ def _found_groups(
         raise NothingToMitigateError(
             f"Nothing to mitigate: no group is served significantly worse than all others in "
             f"{plan.target.name}, among the {found.summary.n_users:,} users to choose by. To "
-            f"re-rank the worst ones all the same: {spelled('groups', 'worst:10%')}"
+            f"re-rank the worst ones all the same: {spell('groups', 'worst:10%')}"
         )
     return worse
 
@@ -310,16 +302,14 @@ def rerank(
             f"The re-ranker '{record.reranker}' sees the labels, so it is an upper bound and no "
             "remedy: it cannot be applied to new lists."
         )
-    given = TableOptions.of(
-        users=users, items=items, history=history, columns=columns, by=record.by
-    )
+    given = TableOptions(users=users, items=items, history=history, columns=columns, by=record.by)
     tables = open_tables(predictions, given)
     inputs = read_tables(tables, given, needs=(), wants=("items", "history"))
     _refuse_other_quantiles(record, inputs)
     _, attributes = inputs.everyone()
     if (group_of_users(record.parsed_groups, attributes) < 0).all():
         refuse_empty(record.parsed_groups, attributes, inputs.tables["users"].where)
-    remedy = Remedy(record, inputs, AuditOptions(engine=Engine(threads=threads)).n_threads)
+    remedy = Remedy(record, inputs, Engine(threads=threads).n_threads)
     scores = remedy.scores_of(inputs).at(record.strength)
     return predictions_table(inputs, scores, with_model_score=True)
 

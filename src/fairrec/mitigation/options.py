@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
+from pydantic import BeforeValidator, Field
+
 from fairrec.core.errors import InputError
-from fairrec.core.kinds import NAME, NAMES, TABLE, Kind, number
-from fairrec.core.options import STATISTICS, TABLES, Option, Options, spelled
+from fairrec.core.option_types import Form, Name, Names, Number, Table
+from fairrec.core.options import STATISTICS, TABLES, Option, Options, options, spell
 
 if TYPE_CHECKING:
     from fairrec.metrics import MetricAtK
@@ -16,91 +17,75 @@ if TYPE_CHECKING:
 MITIGATION = "What is mitigated"
 
 
-def _groups(given: Any) -> str | Path:
+def _parse_groups(given: Any) -> str | Path:
     from fairrec.mitigation.groups import parse_worst
 
     if not isinstance(given, str | Path):
-        raise ValueError
+        raise ValueError("neither a rule nor a path")
     if isinstance(given, str):
         parse_worst(given)
     return given
 
 
-Groups = Annotated[
-    str | Path,
-    Option(
-        Kind(_groups, "findings, worst:10%, worst:5 or a file with one group a row", "RULE|FILE"),
-        "Whom: findings, worst:10% or worst:5 of the intersections of all attributes, or a file",
-        MITIGATION,
-    ),
-]
-Strength = Annotated[
-    float | Literal["auto"],
-    Option(
-        number(least=0, most=1).or_word("auto"),
-        "0, which changes nothing, to 1; 'auto' brings the groups level with all others",
-        MITIGATION,
-    ),
-]
-MaxLoss = Annotated[
-    float,
-    Option(
-        number(least=0, most=1),
-        "With 'auto': largest relative loss of NDCG in the chosen groups",
-        MITIGATION,
-    ),
-]
 Validation = Annotated[
-    Any,
+    Table | None,
     Option(
-        TABLE,
         "Scored candidates with other targets of the same users, to choose by",
         TABLES,
         default="one half of the users",
     ),
 ]
 ReportedMetrics = Annotated[
-    Any,
+    Names | None,
     Option(
-        NAMES.or_none(),
         "Metrics to report beside the one to improve: auc,ndcg@10",
         STATISTICS,
         default="as the tables allow, auc, mrr, ndcg, urd, urp and urp_abs",
     ),
 ]
 
-ByItems = Annotated[
-    Any,
-    Option(
-        NAMES,
-        "Attributes of the items whose share of attention is reported, as in by",
-        MITIGATION,
-        default="their categories",
-    ),
-]
 
-
-@dataclass(frozen=True)
+@options
 class MitigationOptions(Options):
     """What to mitigate and how."""
 
-    metric: Annotated[str, Option(NAME, "What to improve: urd@5, urp_abs@5, ndcg@10", MITIGATION)]
-    groups: Groups = "findings"
-    reranker: Annotated[
-        str | None,
+    metric: Annotated[Name, Option("What to improve: urd@5, urp_abs@5, ndcg@10", MITIGATION)]
+    groups: Annotated[
+        Any,
+        BeforeValidator(_parse_groups),
+        Form("findings, worst:10%, worst:5 or a file with one group a row", "RULE|FILE"),
         Option(
-            NAME.or_none(),
-            "See fairrec list rerankers",
+            "Whom: findings, worst:10% or worst:5 of the intersections of all attributes, or a "
+            "file",
             MITIGATION,
-            default="the one made for the metric",
         ),
+    ] = "findings"
+    reranker: Annotated[
+        Name | None,
+        Option("See fairrec list rerankers", MITIGATION, default="the one made for the metric"),
     ] = None
-    strength: Strength = "auto"
-    max_loss: MaxLoss = 0.02
-    by_items: ByItems = ()
+    strength: Annotated[
+        Annotated[Number, Field(ge=0, le=1)] | Literal["auto"],
+        Option(
+            "0, which changes nothing, to 1; 'auto' brings the groups level with all others",
+            MITIGATION,
+        ),
+    ] = "auto"
+    max_loss: Annotated[
+        Number,
+        Field(ge=0, le=1),
+        Option("With 'auto': largest relative loss of NDCG in the chosen groups", MITIGATION),
+    ] = 0.02
+    by_items: Annotated[
+        Names,
+        Option(
+            "Attributes of the items whose share of attention is reported, as in by",
+            MITIGATION,
+            default="their categories",
+        ),
+    ] = ()
 
-    def check(self) -> None:
-        """Refuse a metric that cannot be mitigated so."""
+    def __post_init__(self) -> None:
         from fairrec.mitigation.reranker import RERANKERS
 
         target = self.target
@@ -130,7 +115,7 @@ class MitigationOptions(Options):
             raise InputError(
                 f"No re-ranker is made for '{self.target.name}'. Re-ranking changes the order of a "
                 "user's items, never which or how many there are. If the metric depends on their "
-                f"order, name one with {spelled('reranker')}: {', '.join(RERANKERS)}"
+                f"order, name one with {spell('reranker')}: {', '.join(RERANKERS)}"
             )
         return name
 

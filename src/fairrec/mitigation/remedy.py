@@ -11,7 +11,7 @@ from pydantic import Field
 
 from fairrec.core.arrays import FloatArray, IntArray
 from fairrec.core.errors import InputError
-from fairrec.core.options import spelled
+from fairrec.core.options import spell
 from fairrec.core.saved_files import load_json
 from fairrec.core.version import __version__
 from fairrec.groups.group import Group, group_of_users
@@ -100,7 +100,7 @@ class Remedy:
             if need in kind.needs and need not in tables:
                 raise InputError(
                     f"The re-ranker '{record.reranker}' needs the {need} table. Give it as "
-                    f"{spelled(need)}."
+                    f"{spell(need)}."
                 )
         if self._sees_labels and inputs.candidates.labels is None:
             raise InputError(

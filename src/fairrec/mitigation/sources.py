@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from fairrec.core.errors import InputError, plain
-from fairrec.core.options import declared
+from fairrec.core.options import list_options
 from fairrec.inputs.table_options import TableOptions
 
 if TYPE_CHECKING:
@@ -108,13 +108,13 @@ def planned_from(folder: Path) -> dict[str, Any]:
     names = [name for name, result in summary.metrics.items() if result.sd is not None]
     found = {
         **result_options(summary),
-        **{name: tables[name] for name in declared(TableOptions) if name in tables},
+        **{name: tables[name] for name in list_options(TableOptions) if name in tables},
         # attributes may stand beside the values
         "users": tables.get("users", tables.get("values")),
         "by": summary.by,
         "metrics": names,
         "columns": summary.columns,
-        "given": None if summary.given is None else summary.given.named,
+        "adjust_for": None if summary.given is None else summary.given.named,
     }
     if "values" in tables:
         ends = {name: summary.metrics[name].higher_is_better for name in names}

@@ -11,7 +11,7 @@ import polars as pl
 
 from fairrec.core.arrays import FloatArray
 from fairrec.core.errors import InputError, plain
-from fairrec.core.options import declared, spelled
+from fairrec.core.options import spell
 from fairrec.core.progress import Progress
 from fairrec.inputs.audit_inputs import AuditInputs
 from fairrec.inputs.table_options import TableOptions
@@ -53,15 +53,15 @@ def read_split(
 ) -> TargetSplit:
     """Read all tables, and say who is chosen by and who is held out to report on."""
     settings: dict[str, Any] = {
-        **{name: getattr(tables, name) for name in declared(TableOptions)},
+        "given": tables,
         "wants": ("items", "history"),
         "reserved": (*GROUP_COLUMNS, *RESERVED),
         "max_memory": max_memory,
     }
     if tables.test is not None and validation is not None:
         raise InputError(
-            f"{spelled('validation')} holds candidates with labels, and {spelled('test')} what was "
-            f"held out for recommendations: one of them only. Without {spelled('validation')}, "
+            f"{spell('validation')} holds candidates with labels, and {spell('test')} what was "
+            f"held out for recommendations: one of them only. Without {spell('validation')}, "
             "half of the users are chosen by and the other half reported on."
         )
     everyone, wanted = read_inputs(predictions, **settings)

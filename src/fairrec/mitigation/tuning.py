@@ -10,7 +10,7 @@ import numpy as np
 
 from fairrec.core.arrays import FloatArray, IntArray
 from fairrec.core.errors import InputError
-from fairrec.core.options import spelled
+from fairrec.core.options import spell
 from fairrec.metrics import MetricAtK
 from fairrec.metrics.direction import harm
 from fairrec.mitigation.options import MitigationOptions
@@ -89,7 +89,7 @@ def aim_of(target: MetricAtK, values: FloatArray, group_of_user: IntArray) -> Ai
     if higher_is_better is None and np.isnan(rest):
         raise InputError(
             f"Nobody with a value of {target.name} is outside the chosen groups, so there is "
-            f"nothing to bring them near to. Choose fewer: {spelled('groups', 'worst:10%')}"
+            f"nothing to bring them near to. Choose fewer: {spell('groups', 'worst:10%')}"
         )
     return Aim(bool(higher_is_better), rest, error_of_mean(others), higher_is_better is None)
 
@@ -179,9 +179,9 @@ def tuned_strength(
         return float(plan.strength), levels_at(grid)
     if cost is None:
         raise InputError(
-            f"{spelled('strength', 'auto')} weighs the metric against NDCG, which needs labels. "
+            f"{spell('strength', 'auto')} weighs the metric against NDCG, which needs labels. "
             "Give tables with a label column, validation targets too, or a "
-            f"{spelled('strength')} from 0 to 1."
+            f"{spell('strength')} from 0 to 1."
         )
     levels = levels_at(grid)
     if finer := _finer(levels, aim, best_strength(levels, aim, plan.max_loss)):

@@ -9,18 +9,17 @@ import typer
 from rich.text import Text
 
 from fairrec.auditing.options import PlanOptions
-from fairrec.cli.parameters import FieldsOf, Given, takes_options
+from fairrec.cli.parameters import Flags, Given, typer_command
 from fairrec.cli.settings import Load, SettingsOption, load_metrics, say_settings, settings_file
 from fairrec.cli.shared import DebugOption, LogOption, QuietOption, say, shown_progress, stdout
-from fairrec.core.audit_options import AuditOptions
+from fairrec.core.audit_options import RAY, AuditOptions, Engine
 from fairrec.core.errors import plain
-from fairrec.core.kinds import FILE
-from fairrec.core.options import OUTPUT, Option, declared, spelled
-from fairrec.inputs.table_options import OTHER_LISTS, TableOptions
+from fairrec.core.options import OUTPUT, Option, list_options, spell
+from fairrec.inputs.table_options import COUNTED, OTHER_LISTS, TableOptions
 from fairrec.mitigation.sources import planned_from
 
 
-@takes_options
+@typer_command
 def plan_command(
     *,
     audit: Annotated[
@@ -29,14 +28,13 @@ def plan_command(
             help="An audit's folder: what it read and tested, and its users as a pilot."
         ),
     ] = None,
-    tables: Annotated[Given, FieldsOf(TableOptions, without=OTHER_LISTS)],
-    options: Annotated[Given, FieldsOf(AuditOptions)],
+    tables: Annotated[Given, Flags(TableOptions, without=(*OTHER_LISTS, *COUNTED))],
+    options: Annotated[Given, Flags(AuditOptions)],
+    where: Annotated[Given, Flags(Engine, without=RAY)],
     load: Load = (),
-    assumed: Annotated[Given, FieldsOf(PlanOptions)],
+    assumed: Annotated[Given, Flags(PlanOptions)],
     settings: SettingsOption = None,
-    out: Annotated[
-        Path | None, Option(FILE, "File to write the plan to: NAME.toml", OUTPUT)
-    ] = None,
+    out: Annotated[Path | None, Option("File to write the plan to: NAME.toml", OUTPUT)] = None,
     quiet: QuietOption = False,
     log: LogOption = None,
     debug: DebugOption = False,
@@ -58,13 +56,13 @@ def plan_command(
         audited = None if {"users", "values"} & {*tables} else told.get("pilot")
         if assumed:
             told = {
-                name: value for name, value in told.items() if name not in declared(PlanOptions)
+                name: value for name, value in told.items() if name not in list_options(PlanOptions)
             }
-        given = {**told, **tables, **options, **assumed}
+        given = {**told, **tables, **options, **where, **assumed}
         made = plan_for(given, file, audited).with_loaded(loaded)
     if file is not None:
         say_settings(settings, file, made.from_settings, quiet=quiet)
-    view, console = plan_view(made.facts, made.options["given"]), stdout()
+    view, console = plan_view(made.facts, made.options["adjust_for"]), stdout()
     console.print(Text(view.title))
     for table in view.tables:
         if table.rows:
@@ -73,7 +71,7 @@ def plan_command(
     if "tolerance" in made.options and made.facts.expected and not made.facts.needed and not quiet:
         say(
             "How many users it takes to rule out a harm beyond tolerance is not known without "
-            f"{spelled('mean')} and {spelled('sd')}, or {spelled('pilot')}."
+            f"{spell('mean')} and {spell('sd')}, or {spell('pilot')}."
         )
     if out is not None:
         frozen = read_plan(made.save(out))

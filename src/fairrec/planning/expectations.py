@@ -204,7 +204,7 @@ class Outlook:
         spread, tolerance = self.spread.get(metric.name), self.options.tolerance
         if tolerance is None or spread is None:
             return None
-        amount = tolerance.of(metric.name, math.nan if spread.mean is None else spread.mean)
+        amount = tolerance.in_units(metric.name, math.nan if spread.mean is None else spread.mean)
         return amount if amount and math.isfinite(amount) else None
 
     @cached_property

@@ -19,9 +19,16 @@ from fairrec.auditing.plan_schema import (
     PlannedTable,
     Spread,
 )
-from fairrec.core.audit_options import AuditOptions
+from fairrec.core.audit_options import AuditOptions, Engine
 from fairrec.core.errors import InputError, errors_of_libraries, plain, unknown_name
-from fairrec.core.options import declared, documented, spelled
+from fairrec.core.options import (
+    documented,
+    expand,
+    list_given,
+    list_options,
+    select,
+    spell,
+)
 from fairrec.core.settings import read_settings
 from fairrec.core.tolerance import Tolerance
 from fairrec.core.version import __version__
@@ -29,7 +36,7 @@ from fairrec.groups.grouping import Grouping, grouping_of
 from fairrec.inputs.columns import check_mapping
 from fairrec.inputs.formats import checksum
 from fairrec.inputs.ids import positions_in
-from fairrec.inputs.table_options import TableOptions
+from fairrec.inputs.table_options import TABLE_NAMES, TableOptions
 from fairrec.inputs.tables import Table
 from fairrec.inputs.user_lists import read_columns
 from fairrec.inputs.users import read_ids, read_users, users_sum
@@ -67,7 +74,8 @@ def plan(
     pilot, mean, sd : see PlanOptions
     settings : a settings file to freeze, or a plan to freeze again. Its options hold where no
         other value is given
-    options : any other option of `fairrec.audit` that says what is tested, such as `alpha`
+    options : any other option of `fairrec.audit` that says what is tested, such as `depth` or
+        `statistics`
 
     Examples
     --------
@@ -77,6 +85,9 @@ def plan(
     >>> made.expectations.row(-1, named=True)
     {'metric': 'ndcg@10', 'users': 200, 'n_groups': 2, 'harm': 0.1, ...}
     """
+    for group in ("statistics", "tables", "engine"):
+        value = options.pop(group, None)
+        options |= {} if value is None else list_given(value)
     for name in options:
         if name not in SETTINGS:
             raise unknown_name("option", name, SETTINGS)
@@ -98,16 +109,17 @@ def plan_for(
     """
     found = _set_in(settings, given)
     given = {**found, **given}
-    tables, how = TableOptions.among(given), AuditOptions.among(given)
-    assumed = PlanOptions.among(given)
+    tables = TableOptions(**select(TableOptions, given))
+    how = AuditOptions(**select(AuditOptions, given), engine=Engine(**select(Engine, given)))
+    assumed = PlanOptions(**select(PlanOptions, given))
     if tables.side == "items":
         raise InputError(
-            f"A plan is about users: how many must be audited. {spelled('side', 'items')} can be "
+            f"A plan is about users: how many must be audited. {spell('side', 'items')} can be "
             "audited without one."
         )
     for name in ("users", "by", "metrics"):
         if name not in given:
-            raise InputError(f"{spelled(name)} is missing: a plan says whom and what it tests.")
+            raise InputError(f"{spell(name)} is missing: a plan says whom and what it tests.")
     check_mapping(tables.columns or {})
     opened = _opened(tables)
     of_pilot = None if assumed.pilot is None else Table(assumed.pilot, "pilot")
@@ -142,7 +154,14 @@ def plan_for(
     )
     names = tuple(metric.name for metric in wanted)
     return AuditPlan(
-        _to_freeze({**vars(tables), **vars(how), **vars(assumed), "metrics": names}),
+        _to_freeze(
+            {
+                **expand(TableOptions, tables),
+                **expand(AuditOptions, how),
+                **expand(PlanOptions, assumed),
+                "metrics": names,
+            }
+        ),
         facts,
         from_settings=tuple(found),
     )
@@ -152,9 +171,9 @@ def _set_in(settings: str | Path | None, given: Mapping[str, Any]) -> dict[str, 
     """The options that a settings file or a plan sets and nobody gave."""
     found = {} if settings is None else read_settings(settings, SETTINGS).values
     beaten = {*given}
-    if any(name in given for name in declared(PlanOptions)):
+    if any(name in given for name in list_options(PlanOptions)):
         # a pilot and numbers that stand for one are two words for the same
-        beaten |= {*declared(PlanOptions)}
+        beaten |= {*list_options(PlanOptions)}
     return {name: value for name, value in found.items() if name not in beaten}
 
 
@@ -165,7 +184,7 @@ def _to_freeze(values: Mapping[str, Any]) -> dict[str, Any]:
         for name, option in SETTINGS.items()
         if name not in NOT_PLANNED
         and values[name] is not None
-        and not (option.kind.is_path and not isinstance(values[name], str | Path))
+        and not (option.form.is_path and not isinstance(values[name], str | Path))
     }
 
 
@@ -174,22 +193,22 @@ def _opened(tables: TableOptions) -> dict[str, Table]:
     columns = tables.columns or {}
     return {
         name: Table(getattr(tables, name), name, columns)
-        for name, option in declared(TableOptions).items()
-        if option.kind.is_path and getattr(tables, name) is not None
+        for name in TABLE_NAMES
+        if getattr(tables, name) is not None
     }
 
 
 def _wanted(tables: TableOptions) -> tuple[MetricAtK, ...]:
     """The metrics named, each once; columns of values where the plan is about such a table."""
-    better = tables.better or {}
+    better, names = tables.better or {}, tables.metrics or ()
     is_of_values = tables.values is not None or any(metric_named(name) is None for name in better)
     if not is_of_values:
-        wanted = {metric.name: metric for metric in map(parse_metric, tables.metrics)}
+        wanted = {metric.name: metric for metric in map(parse_metric, names)}
         return tuple(with_ends([*wanted.values()], better))
     for name in better:
-        if name not in tables.metrics:
-            raise InputError(f"{spelled('better')}: {unknown_name('metric', name, tables.metrics)}")
-    columns = [metric_of_column(name, better, "the values") for name in tables.metrics]
+        if name not in names:
+            raise InputError(f"{spell('better')}: {unknown_name('metric', name, names)}")
+    columns = [metric_of_column(name, better, "the values") for name in names]
     return tuple({metric.name: metric for metric in columns}.values())
 
 
@@ -259,7 +278,7 @@ def spread_of(
         if not sd:
             raise InputError(
                 f"{pilot.where}: '{plain(name)}' is the same for everyone, so it tells nothing "
-                f"about how users differ. Give {spelled('sd')} instead."
+                f"about how users differ. Give {spell('sd')} instead."
             )
         refuse_unfit(tolerance, metric, float(known.min()), float(known.max()))
         found[name] = Spread(sd=float(f"{sd:.6g}"), mean=float(f"{known.mean():.6g}"))
@@ -275,18 +294,18 @@ def _refuse_impossible(metric: MetricAtK, mean: float | None, sd: float) -> None
         # whatever the mean: half of all values at each end
         if sd > (high - low) / 2 * _ROUNDING:
             raise InputError(
-                f"{spelled('sd', sd)}: {metric.name} runs from {low:g} to {high:g}, so it has at "
+                f"{spell('sd', sd)}: {metric.name} runs from {low:g} to {high:g}, so it has at "
                 f"most {(high - low) / 2:.3g}. Give less, or plan the metric by itself."
             )
         return
     if not low <= mean <= high:
         raise InputError(
-            f"{spelled('mean', mean)}: {metric.name} runs from {low:g} to {high:g}. Give a mean "
+            f"{spell('mean', mean)}: {metric.name} runs from {low:g} to {high:g}. Give a mean "
             "between these, or plan the metric by itself."
         )
     largest = math.sqrt((mean - low) * (high - mean))
     if sd > largest * _ROUNDING:
         raise InputError(
-            f"{spelled('sd', sd)}: with a mean of {mean:g}, {metric.name} has at most "
+            f"{spell('sd', sd)}: with a mean of {mean:g}, {metric.name} has at most "
             f"{largest:.3g}. Give less, or plan the metric by itself."
         )

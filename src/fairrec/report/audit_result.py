@@ -15,10 +15,10 @@ from typing import Any
 import polars as pl
 
 from fairrec.core.atomic_io import put_table, sink_table
-from fairrec.core.audit_options import AggregatesOnly, MinShown, SharingOptions
+from fairrec.core.audit_options import SharingOptions
 from fairrec.core.errors import InputError, as_unicode, listed, plain, unknown_name
 from fairrec.core.files import file_sum
-from fairrec.core.options import documented, spelled
+from fairrec.core.options import documented, spell
 from fairrec.report.page.html import card_html, page_html
 from fairrec.result.folder import (
     AUDIT,
@@ -185,9 +185,9 @@ class AuditResult:
                 f"{key}: the gap is hidden, as one of its ends has too few {many} to be shown."
             )
         if found.gap is None and self.summary.search.n_not_fully_scored:
-            more = f"Raise {spelled('budget_users')} or {spelled('budget_seconds')}"
+            more = f"Raise {spell('budget_users')} or {spell('budget_seconds')}"
             if self.summary.search.has_table:
-                more = f"The table has every score: audit without {spelled('search')}"
+                more = f"The table has every score: audit without {spell('search')}"
             raise InputError(
                 f"{key}: fewer than two full combinations are fully scored, and a gap needs two. "
                 f"{more}."
@@ -196,7 +196,7 @@ class AuditResult:
             raise InputError(
                 f"{key}: no full combination of attributes has "
                 f"{self.summary.coverage.min_users} {many}, so there is no gap between them. "
-                f"Name fewer attributes or lower {spelled('min_support')}; groups() has the "
+                f"Name fewer attributes or lower {spell('min_support')}; groups() has the "
                 "partial ones."
             )
         return Gap(
@@ -237,7 +237,7 @@ class AuditResult:
         return ratio_table(self.summary)
 
     @documented(SharingOptions)
-    def shown(self, min_shown: MinShown = SharingOptions.min_shown) -> AuditResult:
+    def shown(self, min_shown: int | None = None) -> AuditResult:
         """The same without groups and values of fewer users, to be passed on.
 
         Verdicts and numbers of groups are those of the whole audit. The table of users is too.
@@ -246,7 +246,7 @@ class AuditResult:
         ----------
         min_shown : see SharingOptions
         """
-        least = SharingOptions.of(min_shown=min_shown).min_shown
+        least = SharingOptions(min_shown=min_shown).min_shown
         if least is None:
             return self
         summary, groups = without_small(self.summary, self.group_table, least)
@@ -258,8 +258,8 @@ class AuditResult:
         folder: str | Path,
         report: bool = True,
         force: bool = False,
-        min_shown: MinShown = SharingOptions.min_shown,
-        aggregates_only: AggregatesOnly = SharingOptions.aggregates_only,
+        min_shown: int | None = None,
+        aggregates_only: bool = False,
     ) -> Path:
         """Write the result into a folder.
 
@@ -276,7 +276,7 @@ class AuditResult:
         """
         folder = Path(folder)
         passed_on = self.passed_on(
-            SharingOptions.of(min_shown=min_shown, aggregates_only=aggregates_only)
+            SharingOptions(min_shown=min_shown, aggregates_only=aggregates_only)
         )
         names = names_to_replace(AUDIT, folder, force, self.paths())
         id = result_id(passed_on.summary, passed_on.group_table)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from fairrec.core.errors import plain
-from fairrec.core.options import spelled
+from fairrec.core.options import spell_in
 from fairrec.core.units import Unit
 from fairrec.metrics.circumstances import HISTORY_LENGTH, LIST_LENGTH, N_RELEVANT, TIED
 from fairrec.report.words import (
@@ -85,13 +85,13 @@ def _differing(summary: AuditSummary) -> tuple[str, ...]:
     for one in summary.circumstances:
         key = (group_label(one.group), one.circumstance, one.explains is None)
         together.setdefault(key, []).append(one)
-    lines = [_difference(found) for found in together.values()]
+    lines = [_difference(found, summary.command) for found in together.values()]
     n_more = len(lines) - SHOWN
     more = (f"{plural(n_more, 'more circumstance')} of findings in result.json.",)
     return (*lines[:SHOWN], *(more if n_more > 0 else ()))
 
 
-def _difference(found: list[DifferingCircumstance]) -> str:
+def _difference(found: list[DifferingCircumstance], command: str) -> str:
     first = found[0]
     if first.circumstance == TIED:
         how_many = (
@@ -103,7 +103,7 @@ def _difference(found: list[DifferingCircumstance]) -> str:
             f"Users of {group_label(first.group)} have {_mean(first.mean)} "
             f"{_OF_WHAT[first.circumstance]} on average, all others {_mean(first.mean_of_others)}"
         )
-    advice = spelled("given", [first.circumstance])
+    advice = spell_in(command, "adjust_for", [first.circumstance])
     if first.explains is not None:
         parts = ", ".join(
             f"{signed(one.explains or 0.0, one.difference)} of {signed(one.difference)} in "

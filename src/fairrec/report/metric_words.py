@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Literal
 
 from fairrec.core.errors import plain
-from fairrec.core.options import spelled
+from fairrec.core.options import spell_in
 from fairrec.core.units import CHANGES, DISTANCES, EndWords, Unit
 from fairrec.metrics.direction import harm
 from fairrec.metrics.value_columns import metric_named
@@ -91,7 +91,7 @@ def exact_instead(summary: AuditSummary) -> str:
     """How to get the exact answer, where a search was made of scores that are all at hand."""
     if not (is_sampled(summary) and summary.search.has_table):
         return ""
-    search = spelled("search")
+    search = spell_in(summary.command, "search")
     return f"the table has every score: leave out {search} and its budget for the exact answer"
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from fairrec.core.errors import plain
-from fairrec.core.options import Blank, spelled
+from fairrec.core.options import Blank, spell_in
 from fairrec.metrics.direction import harm
 from fairrec.report.words import (
     group_label,
@@ -147,13 +147,18 @@ def caveat(name: str, result: MetricResult, summary: AuditSummary) -> str:
     return ""
 
 
+def _option(summary: AuditSummary, name: str, value: object = None) -> str:
+    return spell_in(summary.command, name, value)
+
+
 def if_joined(summary: AuditSummary) -> str:
     """What to do where every list is perfect, as those are that were cut down to what was found."""
     if "predictions" not in summary.inputs or not summary.unit.is_users:
         return ""
     return (
         "If these are recommendations that were joined with what was held out, give both tables "
-        f"instead ({spelled('test', Blank('FILE'))}): what was not recommended is lost in a join."
+        f"instead ({_option(summary, 'test', Blank('FILE'))}): what was not recommended is lost in "
+        "a join."
     )
 
 
@@ -164,7 +169,7 @@ def remedy(name: str, summary: AuditSummary) -> str:
         return _remedy_of_items(summary.metrics[name], concerned, summary)
     kinds = {one.kind for one in concerned if one.is_too_much}
     kinds = kinds or {one.kind for one in concerned}
-    held_out = f"give the held-out interactions ({spelled('test', Blank('FILE'))})"
+    held_out = f"give the held-out interactions ({_option(summary, 'test', Blank('FILE'))})"
     if "no relevant item" in kinds:
         if summary.measured_by == "recommendations":
             test = summary.inputs.get("test")
@@ -172,7 +177,7 @@ def remedy(name: str, summary: AuditSummary) -> str:
             return (
                 "Who has no relevant held-out item cannot be judged by accuracy. If that is no "
                 f"fault of the lists, leave these users out of {where}, or "
-                f"raise {spelled('max_undefined')}."
+                f"raise {_option(summary, 'max_undefined')}."
             )
         return (
             f"If these are recommendations, {held_out}: a list that misses everything then counts "
@@ -187,9 +192,8 @@ def remedy(name: str, summary: AuditSummary) -> str:
             "If these users were never to be served, leave them out of the users table; if they "
             f"were, {otherwise}."
         )
-    return (
-        f"Find out why they have none, or raise {spelled('max_undefined')} if it does not matter."
-    )
+    option = _option(summary, "max_undefined")
+    return f"Find out why they have none, or raise {option} if it does not matter."
 
 
 def _remedy_of_items(
@@ -198,7 +202,7 @@ def _remedy_of_items(
     """The same of items, that have no value where they could have stood in no list."""
     shares = [_largest(group) for one in concerned if one.is_too_much for group in one.findings]
     enough = math.ceil(round(100 * max(result.undefined_share, *shares, 0.0), 9)) / 100
-    judged = f"Judge the others all the same: {spelled('max_undefined', enough)}"
+    judged = f"Judge the others all the same: {_option(summary, 'max_undefined', enough)}"
     if summary.measured_by == "recommendations":
         return f"They could not have been shown: the history has them for all. {judged}"
     return "They are never candidates. Leave them out of the items table. " + judged

@@ -6,7 +6,7 @@ import shlex
 from dataclasses import dataclass
 
 from fairrec.core.errors import plain
-from fairrec.core.options import spelled
+from fairrec.core.options import spell_in
 from fairrec.core.units import USERS, Unit
 from fairrec.inputs.users import Value
 from fairrec.metrics.value_columns import metric_named
@@ -134,7 +134,8 @@ def overview(
     headline, detail = _of_found(groups, summary) if is_found else _of_none(summary, verdicts)
     steps = _next_steps(groups, summary, folder)
     if not is_saved and any(f" {folder}" in step for step in steps):
-        steps = (f"save this audit, which the next command reads: {spelled('out', folder)}", *steps)
+        out = spell_in(summary.command, "out", folder)
+        steps = (f"save this audit, which the next command reads: {out}", *steps)
     return Overview(
         tone=_tone(verdicts, summary),
         headline=headline,
@@ -318,9 +319,10 @@ def _why_untested(summary: AuditSummary) -> str:
     least = least_permutations(summary.alpha)
     if not summary.unit.is_users or summary.permutations >= least:
         return ""
+    more = spell_in(summary.command, "permutations", least)
     return (
         f"{plural(summary.permutations, 'permutation')} cannot give a p-value of "
-        f"{summary.alpha:g}: {spelled('permutations', least)} or more can (1/alpha - 1)"
+        f"{summary.alpha:g}: {more} or more can (1/alpha - 1)"
     )
 
 
@@ -418,7 +420,7 @@ def _next_steps(groups: list[FoundGroup], summary: AuditSummary, folder: str) ->
     if summary.circumstances and summary.given is None:
         circumstance = summary.circumstances[0].circumstance
         alike = f"compare {unit.many} in the same circumstances"
-        steps.append(f"{alike}: {spelled('given', [circumstance])}")
+        steps.append(f"{alike}: {spell_in(summary.command, 'adjust_for', [circumstance])}")
     if any(group.served == "worse" for group in groups):
         has_lists = "predictions" in summary.inputs
         if of_two_lists(groups[0].first[0]):
@@ -431,7 +433,8 @@ def _next_steps(groups: list[FoundGroup], summary: AuditSummary, folder: str) ->
             steps.append("look at what these users got")
     elif is_sampled(summary):
         if not summary.search.has_table:
-            steps.append(f"score more {unit.many}: raise {spelled('budget_users')}")
+            budget = spell_in(summary.command, "budget_users")
+            steps.append(f"score more {unit.many}: raise {budget}")
     elif not groups and any(not result.is_conclusive for result in summary.metrics.values()):
         # more users would be missing as these are
         steps.append(f"find out {unit.which} {'is' if unit.is_users else 'are'} missing, and why")
@@ -440,7 +443,7 @@ def _next_steps(groups: list[FoundGroup], summary: AuditSummary, folder: str) ->
     elif not groups and unit.is_users:
         steps.append(f"see how many users it takes to rule out a harm: fairrec plan {folder}")
     if summary.tolerance is None:
-        steps.append(f"set a tolerance: {spelled('tolerance', '5%')}")
+        steps.append(f"set a tolerance: {spell_in(summary.command, 'tolerance', '5%')}")
     return tuple(steps)
 
 

@@ -26,7 +26,7 @@ from pydantic import AwareDatetime, Field
 from fairrec.core.atomic_io import atomic_folder, check_writable, errors_of_disk, is_interrupted
 from fairrec.core.errors import InputError, OutputError, as_unicode, listed, plain
 from fairrec.core.files import errors_of_reading, is_json_with, open_file
-from fairrec.core.options import spelled
+from fairrec.core.options import spell
 from fairrec.core.saved_files import damaged, load_json, read_parquet
 from fairrec.inputs.formats import files_of
 from fairrec.inputs.tables import Table
@@ -127,7 +127,7 @@ def names_to_replace(
     if held is not None and held is not kind and not force:
         raise OutputError(
             f"{where}: holds {held.called}, which {kind.called} would replace as a whole. Choose "
-            f"another folder, or insist: {spelled('force', True)}"
+            f"another folder, or insist: {spell('force', True)}"
         )
     older = held.files if held else ()
     names = (*sorted({*older} - {*kind.files}), *kind.files)
@@ -139,7 +139,7 @@ def names_to_replace(
     if foreign and not force and not is_interrupted(folder):
         raise OutputError(
             f"{where}: {listed(foreign)} there is of no result of FairRec and would be "
-            f"overwritten. Choose another folder, or insist: {spelled('force', True)}"
+            f"overwritten. Choose another folder, or insist: {spell('force', True)}"
         )
     there = [name for name in names if (folder / name).exists()]
     for file in (file for path in inputs for file in files_of(Path(path))):
@@ -168,7 +168,7 @@ def refuse_overwriting(name: str, file: Path | None, others: Iterable[object]) -
         kind = _own_kind_in(target.parent)
         if kind is not None and target.name in kind.files:
             raise OutputError(
-                f"{plain(file, 300)}: is a file of {kind.called}, which {spelled(name)} would "
+                f"{plain(file, 300)}: is a file of {kind.called}, which {spell(name)} would "
                 "overwrite. Name another file."
             )
         for path in (path for path in others if isinstance(path, Path)):
@@ -177,7 +177,7 @@ def refuse_overwriting(name: str, file: Path | None, others: Iterable[object]) -
                 if _is_one(target, other):
                     raise OutputError(
                         f"{plain(file, 300)}: is read or written by this command already, and "
-                        f"{spelled(name)} would overwrite it. Name another file."
+                        f"{spell(name)} would overwrite it. Name another file."
                     )
 
 
@@ -236,7 +236,7 @@ def write_with_page(
     if failed is not None:
         raise OutputError(
             f"{folder}: the result is written, but its page could not be made "
-            f"({type(failed).__name__}: {failed}). Leave it out with {spelled('report', False)}."
+            f"({type(failed).__name__}: {failed}). Leave it out with {spell('report', False)}."
         ) from failed
 
 

@@ -9,9 +9,10 @@ from typing import Any
 
 import numpy as np
 
-from fairrec.core.audit_options import AboutOptions
+from fairrec.core.audit_options import About
 from fairrec.core.errors import as_unicode
-from fairrec.core.options import Blank, spelled, told_command
+from fairrec.core.options import Blank, spell, spell_as
+from fairrec.core.redact_paths import redact_command
 from fairrec.core.version import __version__, installed_versions
 from fairrec.groups.grouping import Grouping
 from fairrec.inputs.audit_inputs import Described
@@ -224,7 +225,7 @@ def _about_ties(described: Described) -> list[str]:
             f"the lists of {ties.n_tied:,} of {ties.n_lists:,} users have equal scores in their "
             f"first {ties.k} places, and metrics are means over their orders. If users saw one "
             "order, give the place of each item, 1 for the first: "
-            f"{spelled('columns', {'rank': Blank('NAME')})}"
+            f"{spell('columns', {'rank': Blank('NAME')})}"
         ]
     if not ties.n_at_cutoff or ties.is_without_order:
         return []
@@ -393,7 +394,7 @@ def audit_summary(
     *,
     wanted: Sequence[MetricAtK],
     command: str,
-    about: AboutOptions,
+    about: About,
 ) -> AuditSummary:
     """The content of `result.json`.
 
@@ -415,7 +416,7 @@ def audit_summary(
         )
         if about.model_name or about.model_version
         else None,
-        command=told_command(command),
+        command=redact_command(command),
         inputs=input_summaries(described.tables),
         unit=described.unit,
         unit_column=described.unit_column,
@@ -445,7 +446,10 @@ def audit_summary(
         coverage=coverage(analysis.grouping, options.min_support),
         max_undefined=options.max_undefined,
         missing=missing_users(missing, options.max_undefined),
-        warnings=reader_notes(described, analysis, results, of_pooled),
+        warnings=tuple(
+            spell_as(command, note)
+            for note in reader_notes(described, analysis, results, of_pooled)
+        ),
         search=search_summary(searched, described.n_users),
         metrics={metric.name: results[metric.name] for metric in wanted},
         ratios=ratios_part(ratios, inequality, analysis.measured.metrics, wanted),

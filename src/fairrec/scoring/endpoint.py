@@ -14,7 +14,7 @@ from urllib.parse import quote, urlsplit
 
 from fairrec.core.arrays import AnyArray
 from fairrec.core.errors import InputError, ScoringError, plain
-from fairrec.core.options import Blank, documented, spelled
+from fairrec.core.options import Blank, documented, spell
 from fairrec.scoring.model import ModelInput
 from fairrec.scoring.options import EndpointOptions, Feature, parse_features
 from fairrec.scoring.protocols import PROTOCOLS, Asked, Seen
@@ -212,7 +212,7 @@ def parse_address(text: str) -> Address:
     'http://localhost:8000/v2/models/ranker'
     """
     wrong = (
-        f"invalid {spelled('endpoint')}: expected an address without blanks, http://HOST/PATH or "
+        f"invalid {spell('endpoint')}: expected an address without blanks, http://HOST/PATH or "
         "https://HOST/PATH"
     )
     try:
@@ -224,9 +224,9 @@ def parse_address(text: str) -> Address:
         raise InputError(wrong) from None
     if has_credentials:
         raise InputError(
-            f"{spelled('endpoint')}: the address holds a user name or a password, which would "
+            f"{spell('endpoint')}: the address holds a user name or a password, which would "
             "end up in the result. Leave them out and give a token: "
-            f"{spelled('token_env', Blank('NAME'))}"
+            f"{spell('token_env', Blank('NAME'))}"
         )
     is_clean = text.isprintable() and " " not in text.strip()
     if parts.scheme not in ("http", "https") or not host or not is_clean:
@@ -244,7 +244,7 @@ def token_in(name: str | None, address: Address) -> str:
     token = _content(name, "token_env", address)
     if not token.isascii() or " " in token:
         raise InputError(
-            f"{spelled('token_env')}: what the variable holds is no token: it has blanks or "
+            f"{spell('token_env')}: what the variable holds is no token: it has blanks or "
             "characters that are not ASCII. Set it to the token alone."
         )
     return token
@@ -270,16 +270,16 @@ def _content(name: str, option: str, address: Address) -> str:
     content = os.environ.get(name, "").strip()
     if not content:
         raise InputError(
-            f"{spelled(option)}: the environment variable it names is not set, or is empty. Set it."
+            f"{spell(option)}: the environment variable it names is not set, or is empty. Set it."
         )
     if not content.isprintable():
         raise InputError(
-            f"{spelled(option)}: what the variable holds is no token or key: it has control "
+            f"{spell(option)}: what the variable holds is no token or key: it has control "
             "characters. Set it to the secret alone."
         )
     if not (address.is_encrypted or address.is_this_machine):
         raise InputError(
-            f"{spelled(option)}: its content would be readable for everyone on the way to "
+            f"{spell(option)}: its content would be readable for everyone on the way to "
             f"{plain(address.host)}. Give an address of https."
         )
     return content

@@ -13,7 +13,7 @@ import polars as pl
 
 from fairrec.core.arrays import AnyArray, IntArray
 from fairrec.core.errors import InputError, listed, plain, unknown_name
-from fairrec.core.options import Blank, spelled
+from fairrec.core.options import Blank, spell
 from fairrec.inputs.ids import ids_as_integers_or_text, positions_in
 from fairrec.inputs.tables import Table
 from fairrec.scoring.model import Model
@@ -62,8 +62,8 @@ def join_features(
             continue
         if name not in tables:
             raise InputError(
-                f"{spelled('features', f'{name}:{wanted[0]}')} needs the {name} table. Give "
-                f"{spelled(name)}."
+                f"{spell('features', f'{name}:{wanted[0]}')} needs the {name} table. Give "
+                f"{spell(name)}."
             )
         parts[name] = _columns(tables[name], id_column, ids, wanted)
     return JoinedFeatures(parts["users"], parts["items"])
@@ -79,7 +79,7 @@ def _columns(
         )
         if column is None:
             raise InputError(
-                f"{table.where}: no column {plain(repr(name))}, which {spelled('features')} asks "
+                f"{table.where}: no column {plain(repr(name))}, which {spell('features')} asks "
                 f"for. Columns here: {listed(table.columns)}."
             )
         columns[f"={name}"] = column
@@ -148,8 +148,8 @@ class AttributeValues:
         if {*wanted} != {*self.names}:
             example = dict.fromkeys(self.names, Blank("VALUE"))
             raise InputError(
-                f"{spelled('reference')} is a value of each attribute that is changed, and of no "
-                f"other: {spelled('reference', example)}"
+                f"{spell('reference')} is a value of each attribute that is changed, and of no "
+                f"other: {spell('reference', example)}"
             )
         found: tuple[str, ...] = ()
         for at, name in enumerate(self.names):
@@ -157,11 +157,11 @@ class AttributeValues:
             value = wanted[name] if wanted[name] in known else _same_number(wanted[name], known)
             if value is None:
                 why = unknown_name(f"value of {plain(name)}", wanted[name], known)
-                raise InputError(f"{spelled('reference', wanted)}: {why}")
+                raise InputError(f"{spell('reference', wanted)}: {why}")
             found = (*found, value)
         if found not in self.values:
             raise InputError(
-                f"{spelled('reference', wanted)}: no user has these values together, so the model "
+                f"{spell('reference', wanted)}: no user has these values together, so the model "
                 "has never seen them. Name others."
             )
         return self.values.index(found)
@@ -190,13 +190,13 @@ def refuse_unseen(model: Model, names: Sequence[str], users: Table | None = None
         if users is not None and users.attribute_column(name) is None:
             known = [column for column in users.columns if column != users.find(users.key)]
             error = unknown_name("column", name, known)
-            raise InputError(f"{spelled('attribute', [name])}: {users.where}: {error}{users.hint}")
+            raise InputError(f"{spell('attribute', [name])}: {users.where}: {error}{users.hint}")
         what = f"only {listed(given)} of its users" if given else "the ids of its users alone"
         raise InputError(
-            f"{spelled('attribute', [name])}: {model.who[:1].lower()}{model.who[1:]} is given "
+            f"{spell('attribute', [name])}: {model.who[:1].lower()}{model.who[1:]} is given "
             f"{what}, so {plain(name)} itself cannot change anything; what it knows of it by other "
             "ways shows in an audit. If the model takes it, give it: "
-            f"{spelled('features', f'users:{plain(name)}')} (a run is given what it was trained "
+            f"{spell('features', f'users:{plain(name)}')} (a run is given what it was trained "
             "with)"
         )
 

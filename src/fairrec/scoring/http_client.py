@@ -24,7 +24,7 @@ import orjson
 from tenacity import RetryCallState, Retrying, retry_if_exception_type, wait_exponential
 
 from fairrec.core.errors import InputError, ScoringError, TimeOverError, UnavailableError, plain
-from fairrec.core.options import Blank, spelled
+from fairrec.core.options import Blank, spell
 from fairrec.core.version import __version__
 from fairrec.scoring.options import EndpointOptions
 from fairrec.scoring.retries import (
@@ -223,7 +223,7 @@ class JsonClient:
             raise Fault(
                 "timeout",
                 f"no complete reply within {self._options.timeout:g} s. Raise "
-                f"{spelled('timeout')} or lower {spelled('rows_per_call')}",
+                f"{spell('timeout')} or lower {spell('rows_per_call')}",
             ) from None
         except (httpx.TransportError, UnicodeError) as error:
             # its chain is not shown: errors of a protocol repeat what broke it
@@ -257,8 +257,8 @@ class JsonClient:
                 if response.is_success:
                     raise ScoringError(
                         f"the reply is larger than allowed ({most:,} bytes). Raise "
-                        f"{spelled('max_reply_mb')} if that is right, or lower "
-                        f"{spelled('rows_per_call')}"
+                        f"{spell('max_reply_mb')} if that is right, or lower "
+                        f"{spell('rows_per_call')}"
                     )
                 break
         return bytes(text)
@@ -301,23 +301,23 @@ class JsonClient:
             return ScoringError(
                 f"HTTP {code}: it redirects to {shown}, which is not followed, or ids and token "
                 "would go to another host. If you trust it, give that address as "
-                f"{spelled('endpoint')}"
+                f"{spell('endpoint')}"
             )
         return ScoringError(words + self._remedy(code))
 
     def _remedy(self, code: int) -> str:
         if code in (401, 403):
             return (
-                f". The token given by {spelled('token_env')} is not accepted; see what its "
+                f". The token given by {spell('token_env')} is not accepted; see what its "
                 "variable holds"
                 if self._has_token
                 else ". If it wants a token, name the variable that holds it: "
-                f"{spelled('token_env', Blank('NAME'))}"
+                f"{spell('token_env', Blank('NAME'))}"
             )
         return {
             404: ". Check the address",
-            413: f". Lower {spelled('rows_per_call')}",
-            501: f". Check the address and {spelled('protocol')}",
+            413: f". Lower {spell('rows_per_call')}",
+            501: f". Check the address and {spell('protocol')}",
         }.get(code, "")
 
 

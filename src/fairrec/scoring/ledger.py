@@ -19,7 +19,7 @@ import polars as pl
 from fairrec.core.arrays import BoolArray, FloatArray, IntArray
 from fairrec.core.errors import ScoringError, UnavailableError
 from fairrec.core.kernels import kernel
-from fairrec.core.options import Blank, spelled
+from fairrec.core.options import Blank, spell
 from fairrec.inputs.candidates import CandidateLists
 from fairrec.inputs.ids import gather_lists
 from fairrec.scoring.features import NO_FEATURES, JoinedFeatures
@@ -263,7 +263,7 @@ class Ledger:
             return ""
         if self._path is None:
             return (
-                f" No score is kept without a ledger: with {spelled('ledger', Blank('FILE'))} the "
+                f" No score is kept without a ledger: with {spell('ledger', Blank('FILE'))} the "
                 "next run would go on where this one stopped."
             )
         how = (

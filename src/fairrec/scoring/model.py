@@ -13,7 +13,7 @@ from typing import Any, Protocol, runtime_checkable
 from fairrec.core.arrays import AnyArray
 from fairrec.core.errors import InputError, plain, unknown_name
 from fairrec.core.files import file_sum
-from fairrec.core.options import invalid, spelled
+from fairrec.core.options import invalid, spell
 from fairrec.scoring.options import IDS, CallOptions, Feature, parse_features
 
 ScoringFunction = Callable[..., Any]
@@ -146,11 +146,11 @@ def load_function(text: str, features: Sequence[str] = ()) -> tuple[ScoringFunct
         if not hasattr(found, name):
             known = [one for one in vars(found) if not one.startswith("_")]
             error = unknown_name(f"name in {plain(module_name)}", name, known)
-            raise InputError(f"{spelled('scorer')} {plain(text)}: {error}")
+            raise InputError(f"{spell('scorer')} {plain(text)}: {error}")
         found = getattr(found, name)
     if not callable(found):
         raise InputError(
-            f"{spelled('scorer')} {plain(text)} is a {type(found).__name__}, no function. Name a "
+            f"{spell('scorer')} {plain(text)} is a {type(found).__name__}, no function. Name a "
             "function score(user_ids, item_ids) that returns one number for each pair."
         )
     _refuse_other_arguments(found, text, features)
@@ -163,14 +163,14 @@ def _module(name: str, text: str) -> Any:
         return importlib.import_module(name)
     except ModuleNotFoundError as error:
         raise InputError(
-            f"{spelled('scorer')} {plain(text)}: there is no module {plain(repr(error.name))} here "
+            f"{spell('scorer')} {plain(text)}: there is no module {plain(repr(error.name))} here "
             f"({plain(Path.cwd(), 200)}) or among the installed ones. Start where it can be "
             "imported, or set PYTHONPATH."
         ) from error
     except (Exception, SystemExit) as error:
         raise InputError(
-            f"{spelled('scorer')} {plain(text)}: {plain(name)} cannot be imported: "
-            f"{type(error).__name__}: {plain(error, 300)}. {spelled('debug')} shows where."
+            f"{spell('scorer')} {plain(text)}: {plain(name)} cannot be imported: "
+            f"{type(error).__name__}: {plain(error, 300)}. {spell('debug')} shows where."
         ) from error
     finally:
         sys.path.remove("")
@@ -188,7 +188,7 @@ def _refuse_other_arguments(function: Any, text: str, features: Sequence[str]) -
     except TypeError as error:
         called = ", ".join(["user_ids", "item_ids", *(f"{plain(name)}=" for name in features)])
         raise InputError(
-            f"{spelled('scorer')} {plain(text)}: it is called as score({called}), but "
+            f"{spell('scorer')} {plain(text)}: it is called as score({called}), but "
             f"takes {plain(signature, 120)} ({plain(error)})."
         ) from error
 

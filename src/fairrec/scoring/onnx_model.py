@@ -12,7 +12,7 @@ from typing import Any
 from fairrec.core.arrays import AnyArray
 from fairrec.core.errors import InputError, plain
 from fairrec.core.files import file_sum
-from fairrec.core.options import documented, spelled
+from fairrec.core.options import documented, spell
 from fairrec.scoring.model import Model, ModelInput
 from fairrec.scoring.options import Feature, OnnxOptions, parse_features
 from fairrec.scoring.tensors import TensorSpec, chosen_output, inputs_for, without_column_axis
@@ -65,7 +65,7 @@ class OnnxModel(Model):
 
         if not self.file.is_file():
             raise InputError(
-                f"{spelled('onnx')} {plain(self.file, 300)}: there is no such file. Check the path."
+                f"{spell('onnx')} {plain(self.file, 300)}: there is no such file. Check the path."
             )
         self._side_files()
         try:
@@ -75,7 +75,7 @@ class OnnxModel(Model):
         except Exception as error:
             # onnxruntime has errors of its own for each kind of damage, without a common base
             raise InputError(
-                f"{spelled('onnx')} {plain(self.file, 300)}: cannot be loaded "
+                f"{spell('onnx')} {plain(self.file, 300)}: cannot be loaded "
                 f"({plain(error, 300)}). Is it a complete ONNX model?"
             ) from error
         self._output = chosen_output(
@@ -106,7 +106,7 @@ class OnnxModel(Model):
             refuse_outside(self.file, names)
         except ValueError as error:
             raise InputError(
-                f"{spelled('onnx')} {plain(self.file, 300)}: {plain(error, 300)}. Give a complete "
+                f"{spell('onnx')} {plain(self.file, 300)}: {plain(error, 300)}. Give a complete "
                 "ONNX model with the files of its weights beside it, and use no model that you do "
                 "not trust."
             ) from error

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Annotated, Any, Literal
 
+from pydantic import BeforeValidator, Field
+
 from fairrec.core.errors import InputError, plain
-from fairrec.core.kinds import NAME, TEXT, Kind, names_in, number, one_of, pairs, whole
-from fairrec.core.options import MODEL, Option, Options, spelled
+from fairrec.core.option_types import Form, Name, Number, Pairs, Whole, split_names
+from fairrec.core.options import MODEL, Option, Options, options, spell
 
 IDS = ("user_id", "item_id")
 
@@ -30,18 +32,18 @@ def parse_features(given: str | Sequence[str] | None) -> tuple[Feature, ...]:
     A column without a table is of the table named before: `users:gender,age`.
     """
     found: list[Feature] = []
-    for part in names_in(() if given is None else given):
+    for part in split_names(() if given is None else given):
         table, colon, column = part.partition(":")
         if found and not colon:
             table, column = found[-1].table, part
         if table not in ("users", "items") or not column:
             raise InputError(
-                f"invalid {spelled('features')}: expected TABLE:COLUMN, such as users:age, got "
+                f"invalid {spell('features')}: expected TABLE:COLUMN, such as users:age, got "
                 f"{plain(repr(part))}"
             )
         if column in IDS or column in [feature.column for feature in found]:
             raise InputError(
-                f"{spelled('features')}: two columns would be called {plain(repr(column))}. Name "
+                f"{spell('features')}: two columns would be called {plain(repr(column))}. Name "
                 "each once; user_id and item_id are there anyway."
             )
         found.append(Feature("users" if table == "users" else "items", column))
@@ -53,18 +55,14 @@ ENDPOINT_ROWS = 1 << 13
 ENDPOINT_CONCURRENCY = 8
 
 Concurrency = Annotated[
-    int,
-    Option(
-        whole(1, 256),
-        "Calls under way at once",
-        MODEL,
-        default=f"{ENDPOINT_CONCURRENCY} over HTTP, else 1",
-    ),
+    Whole,
+    Field(ge=1, le=256),
+    Option("Calls under way at once", MODEL, default=f"{ENDPOINT_CONCURRENCY} over HTTP, else 1"),
 ]
 RowsPerCall = Annotated[
-    int,
+    Whole,
+    Field(ge=1, le=1 << 24),
     Option(
-        whole(1, 1 << 24),
         "The most pairs of user and item in one call",
         MODEL,
         default=f"{ENDPOINT_ROWS:,} over HTTP, else {ROWS_PER_CALL:,}",
@@ -72,35 +70,33 @@ RowsPerCall = Annotated[
 ]
 
 
-def _features(given: Any) -> Any:
+def _check_features(given: Any) -> Any:
     """As they are, once they can be read."""
     parse_features(given)
     return given
 
 
 Features = Annotated[
-    str | Sequence[str] | None,
-    Option(
-        Kind(_features, "TABLE:COLUMN, such as users:age", "TABLE:COLUMN", is_list=True),
-        "Columns given to the model beside the ids: users:age,items:categories",
-        MODEL,
-    ),
+    Any,
+    BeforeValidator(_check_features),
+    Form("TABLE:COLUMN, such as users:age", "TABLE:COLUMN", is_list=True),
+    Option("Columns given to the model beside the ids: users:age,items:categories", MODEL),
 ]
 Inputs = Annotated[
     Mapping[str, str],
+    Pairs,
+    Form("INPUT=COLUMN, each input once, such as uid=user_id", "INPUT=COLUMN", is_list=True),
     Option(
-        pairs(TEXT.parse, "INPUT=COLUMN, each input once, such as uid=user_id", "INPUT=COLUMN"),
-        "Columns of the model's inputs where their names differ: uid=user_id,iid=item_id",
-        MODEL,
+        "Columns of the model's inputs where their names differ: uid=user_id,iid=item_id", MODEL
     ),
 ]
 Output = Annotated[
-    str | None,
-    Option(NAME.or_none(), "Which output holds the scores, where there are several", MODEL),
+    Name | None,
+    Option("Which output holds the scores, where there are several", MODEL),
 ]
 
 
-@dataclass(frozen=True)
+@options
 class CallOptions(Options):
     """How a model in this process is asked."""
 
@@ -109,15 +105,12 @@ class CallOptions(Options):
     features: Features = None
 
 
-@dataclass(frozen=True, kw_only=True)
-class OnnxOptions(Options):
+@options
+class OnnxOptions(CallOptions):
     """How a model in an ONNX file is asked."""
 
-    features: Features = None
     inputs: Inputs = field(default_factory=dict)
     output: Output = None
-    concurrency: Concurrency = CallOptions.concurrency
-    rows_per_call: RowsPerCall = CallOptions.rows_per_call
 
 
 PROTOCOL_NAMES = ("oip", "json", "tfserving")
@@ -125,122 +118,67 @@ PROTOCOL_NAMES = ("oip", "json", "tfserving")
 MOST_REPLY_MB = 1024.0
 
 
-def _protocol(given: Any) -> str:
+def _check_protocol(given: Any) -> Any:
     from fairrec.scoring.protocols import PROTOCOLS
 
-    PROTOCOLS[TEXT.parse(given)]
-    return str(given)
+    if isinstance(given, str):
+        PROTOCOLS[given]
+    return given
 
 
-@dataclass(frozen=True, kw_only=True)
-class EndpointOptions(Options):
+@options
+class EndpointOptions(OnnxOptions):
     """How an endpoint is asked."""
 
-    protocol: Annotated[
-        str,
-        Option(
-            replace(one_of(*PROTOCOL_NAMES), parse=_protocol),
-            "With an endpoint: how it is asked",
-            MODEL,
-        ),
-    ] = "oip"
-    features: Features = None
-    inputs: Inputs = field(default_factory=dict)
-    output: Output = None
     concurrency: Concurrency = ENDPOINT_CONCURRENCY
     rows_per_call: RowsPerCall = ENDPOINT_ROWS
+    protocol: Annotated[
+        Literal["oip", "json", "tfserving"],
+        BeforeValidator(_check_protocol),
+        Option("With an endpoint: how it is asked", MODEL),
+    ] = "oip"
     rate: Annotated[
-        float | None,
-        Option(
-            number(above=0).or_none(),
-            "With an endpoint: the most calls a second, repeated ones included",
-            MODEL,
-        ),
+        Annotated[Number, Field(gt=0)] | None,
+        Option("With an endpoint: the most calls a second, repeated ones included", MODEL),
     ] = None
     timeout: Annotated[
-        float,
+        Number,
+        Field(gt=0, le=86_400),
         Option(
-            number(above=0, most=86_400),
-            "With an endpoint: seconds for one call as a whole, from connection to last byte",
-            MODEL,
+            "With an endpoint: seconds for one call as a whole, from connection to last byte", MODEL
         ),
     ] = 30.0
     retries: Annotated[
-        int,
-        Option(
-            whole(0, 1000), "With an endpoint: how often a call is repeated after a fault", MODEL
-        ),
+        Whole,
+        Field(ge=0, le=1000),
+        Option("With an endpoint: how often a call is repeated after a fault", MODEL),
     ] = 8
     token_env: Annotated[
-        str | None,
-        Option(
-            NAME.or_none(),
-            "With an endpoint: environment variable that holds a bearer token",
-            MODEL,
-        ),
+        Name | None,
+        Option("With an endpoint: environment variable that holds a bearer token", MODEL),
     ] = None
     query_env: Annotated[
         Mapping[str, str],
+        Pairs,
+        Form("KEY=NAME, such as key=RANKER_KEY", "KEY=NAME", is_list=True),
         Option(
-            pairs(NAME.parse, "KEY=NAME, such as key=RANKER_KEY", "KEY=NAME"),
             "With an endpoint: keys of its query whose values environment variables hold: "
             "key=RANKER_KEY",
             MODEL,
         ),
     ] = field(default_factory=dict)
     max_reply_mb: Annotated[
-        float,
-        Option(
-            number(above=0, most=MOST_REPLY_MB),
-            "With an endpoint: the longest reply, in MB",
-            MODEL,
-        ),
+        Number,
+        Field(gt=0, le=MOST_REPLY_MB),
+        Option("With an endpoint: the longest reply, in MB", MODEL),
     ] = 64.0
     first_wait: Annotated[
-        float, Option(number(least=0), "Seconds before a call is repeated the first time", MODEL)
+        Number,
+        Field(ge=0),
+        Option("Seconds before a call is repeated the first time", MODEL),
     ] = 0.5
     longest_wait: Annotated[
-        float, Option(number(least=0), "The most seconds before a call is repeated again", MODEL)
+        Number,
+        Field(ge=0),
+        Option("The most seconds before a call is repeated again", MODEL),
     ] = 30.0
-
-
-def _scorer(given: Any) -> Any:
-    if given is None or callable(given):
-        return given
-    from fairrec.scoring.model import Model
-
-    if not isinstance(given, Model):
-        raise ValueError
-    return given
-
-
-ScorerIdentity = Annotated[
-    str,
-    Option(
-        TEXT,
-        "With a ledger: names the model and its version, so that its scores are never taken for "
-        "another's",
-        MODEL,
-        default="as the model names itself",
-    ),
-]
-
-
-@dataclass(frozen=True)
-class ScorerOptions(Options):
-    """The model that is asked for scores; None where they are in the table."""
-
-    scorer: Annotated[
-        Any,
-        Option(
-            Kind(_scorer, "a function of user ids and item ids, or a model"),
-            "`(user_ids, item_ids) -> scores`, one number per pair, where the predictions table "
-            "has no scores; or a model that is asked, `Endpoint(...)` or `OnnxModel(...)`",
-            MODEL,
-        ),
-    ] = None
-    scorer_identity: ScorerIdentity = ""
-
-
-THE_TABLE = ScorerOptions()
-"""No model: the scores are in the table."""

@@ -12,7 +12,7 @@ import numpy as np
 
 from fairrec.core.arrays import AnyArray
 from fairrec.core.errors import InputError, ScoringError, plain
-from fairrec.core.options import Blank, spelled
+from fairrec.core.options import Blank, spell
 from fairrec.core.registry import Registry
 from fairrec.scoring.model import ModelInput
 from fairrec.scoring.tensors import (
@@ -150,9 +150,9 @@ class OpenInference(Wire):
         found = _OIP_PATH.fullmatch(asked.url)
         if found is None:
             raise InputError(
-                f"invalid {spelled('endpoint')}: expected an address of the Open Inference "
+                f"invalid {spell('endpoint')}: expected an address of the Open Inference "
                 f"Protocol, http://HOST/v2/models/NAME, got {asked.url}. Give one, or another "
-                f"{spelled('protocol')}."
+                f"{spell('protocol')}."
             )
         self._server, self._name = found["server"], found["model"]
         self._version = found["version"] or ""
@@ -275,7 +275,7 @@ class PlainJson(Wire):
         if (scores := part(reply, output)) is None:
             raise ScoringError(
                 f'the reply has no "{output}". Reply with {{"{output}": [...]}}, one '
-                f"number for each pair, or name the part: {spelled('output', Blank('NAME'))}"
+                f"number for each pair, or name the part: {spell('output', Blank('NAME'))}"
             )
         return without_column_axis(scores, n_pairs)
 
@@ -308,9 +308,9 @@ class TensorFlowServing(Wire):
         found = _TFSERVING_PATH.fullmatch(asked.url)
         if found is None:
             raise InputError(
-                f"invalid {spelled('endpoint')}: expected an address of TensorFlow Serving, "
+                f"invalid {spell('endpoint')}: expected an address of TensorFlow Serving, "
                 f"http://HOST/v1/models/NAME, got {asked.url}. Give one, or another "
-                f"{spelled('protocol')}."
+                f"{spell('protocol')}."
             )
         self._model, self._name = found["model"], found["name"]
         self.url = f"{self._model}:predict"

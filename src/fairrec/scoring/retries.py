@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 
 from fairrec.core.errors import TimeOverError
-from fairrec.core.options import spelled
+from fairrec.core.options import spell
 from fairrec.scoring.model import Stopped
 
 LONGEST_RETRY_AFTER = 600.0
@@ -73,7 +73,7 @@ class Pace:
     def sleep(self, seconds: float) -> None:
         """Wait, unless it is stopped, or longer than there is time."""
         if seconds > 0 and time.monotonic() + seconds > self._end:
-            raise TimeOverError(f"{spelled('budget_seconds')} is over before it can be asked again")
+            raise TimeOverError(f"{spell('budget_seconds')} is over before it can be asked again")
         if self._stopped.is_set() or (seconds > 0 and self._stopped.wait(seconds)):
             raise Stopped
 

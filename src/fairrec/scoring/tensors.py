@@ -10,7 +10,7 @@ import numpy as np
 
 from fairrec.core.arrays import AnyArray
 from fairrec.core.errors import InputError, ScoringError, listed, plain
-from fairrec.core.options import Blank, spelled
+from fairrec.core.options import Blank, spell
 from fairrec.scoring.model import ModelInput
 from fairrec.scoring.options import IDS
 
@@ -90,7 +90,7 @@ def inputs_for(
     for name in renamed:
         if name not in names:
             raise InputError(
-                f"{spelled('inputs', {name: renamed[name]})}: {who[:1].lower()}{who[1:]} has no "
+                f"{spell('inputs', {name: renamed[name]})}: {who[:1].lower()}{who[1:]} has no "
                 f"such input. It has {listed(names)}."
             )
     found = []
@@ -99,8 +99,8 @@ def inputs_for(
         if column not in columns:
             raise InputError(
                 f"{who} has an input {plain(repr(spec.name))}, but there is no such column. Say "
-                f"which it is: {spelled('inputs', {spec.name: Blank('COLUMN')})}, or add it: "
-                f"{spelled('features', f'users:{spec.name}')}. Columns: {listed(columns)}."
+                f"which it is: {spell('inputs', {spec.name: Blank('COLUMN')})}, or add it: "
+                f"{spell('features', f'users:{spec.name}')}. Columns: {listed(columns)}."
             )
         if len(spec.shape) > 2 or (spec.is_column and spec.shape[1] > 1):
             raise InputError(
@@ -113,9 +113,9 @@ def inputs_for(
     ]
     if unused:
         raise InputError(
-            f"{spelled('features')}: {who[:1].lower()}{who[1:]} has no input for "
+            f"{spell('features')}: {who[:1].lower()}{who[1:]} has no input for "
             f"{listed(unused)}. It has {listed(names)}. Leave the feature out, or say which input "
-            f"it is: {spelled('inputs', {Blank('NAME'): unused[0]})}"
+            f"it is: {spell('inputs', {Blank('NAME'): unused[0]})}"
         )
     return tuple(found)
 
@@ -125,7 +125,7 @@ def refuse_unknown_columns(columns: Collection[str], renamed: Mapping[str, str])
     for name, column in renamed.items():
         if column not in columns:
             raise InputError(
-                f"{spelled('inputs', {name: column})}: there is no column "
+                f"{spell('inputs', {name: column})}: there is no column "
                 f"{plain(repr(column))}. Columns: {listed(columns)}."
             )
 
@@ -180,7 +180,7 @@ def _as_numbers(values: AnyArray, spec: TensorSpec, who: str) -> AnyArray:
                 raise InputError(
                     f"{who}: its input {plain(spec.name)} is of type {spec.datatype}, but the "
                     f"column holds text, such as {plain(repr(value))}. Give a column of numbers: "
-                    f"{spelled('inputs', {spec.name: Blank('COLUMN')})}"
+                    f"{spell('inputs', {spec.name: Blank('COLUMN')})}"
                 )
             numbers.append(number)
         else:
@@ -195,7 +195,7 @@ def chosen_output(names: Sequence[str], wanted: str | None, who: str) -> str:
             return wanted
         raise ScoringError(
             f"{who} has no output {plain(repr(wanted))}. It has {listed(names)}; choose by "
-            f"{spelled('output', Blank('NAME'))}."
+            f"{spell('output', Blank('NAME'))}."
         )
     if len(names) == 1:
         return names[0]
@@ -204,7 +204,7 @@ def chosen_output(names: Sequence[str], wanted: str | None, who: str) -> str:
             return usual
     raise ScoringError(
         f"{who} has {len(names)} outputs ({listed(names)}). Say which holds the scores: "
-        f"{spelled('output', Blank('NAME'))}"
+        f"{spell('output', Blank('NAME'))}"
     )
 
 

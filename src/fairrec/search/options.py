@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-from fairrec.core.kinds import FILE, NAME, Kind, number, pairs, percentage, to_number
-from fairrec.core.options import SEARCH, Option, Options
+from pydantic import BeforeValidator, Field
+
+from fairrec.core.option_types import Form, Number, Pairs, parse_number, parse_percentage
+from fairrec.core.options import MODEL, SEARCH, Option, Options, options
 
 if TYPE_CHECKING:
     from fairrec.groups.grouping import Grouping
@@ -23,19 +25,21 @@ class Budget:
     seconds: float | None = None
 
 
-def _budget_users(given: Any) -> int | str:
+def _parse_budget(given: Any) -> int | str:
     if isinstance(given, str) and given.strip().endswith("%"):
-        percentage(given)
+        parse_percentage(given)
         return given.strip()
-    number = to_number(given)
-    if number != int(number) or number < 1:
-        raise ValueError
+    number = parse_number(given)
+    if not math.isfinite(number) or number != int(number) or number < 1:
+        raise ValueError("no number of users")
     return int(number)
 
 
-BUDGET_USERS = Kind(
-    _budget_users, "a number of users from 1, or a percentage above 0% and up to 100%", "N|SHARE%"
-)
+BudgetUsers = Annotated[
+    int | str,
+    BeforeValidator(_parse_budget),
+    Form("a number of users from 1, or a percentage above 0% and up to 100%", "N|SHARE%"),
+]
 
 
 def users_allowed(budget: int | str | None, n_users: int) -> int | None:
@@ -45,7 +49,7 @@ def users_allowed(budget: int | str | None, n_users: int) -> int | None:
     (604, 500)
     """
     if isinstance(budget, str):
-        return max(1, math.floor(percentage(budget) * n_users + 1e-9))
+        return max(1, math.floor(parse_percentage(budget) * n_users + 1e-9))
     return budget
 
 
@@ -64,40 +68,43 @@ ENOUGH_REFERENCE = 2_000
 """Users of a sample that shows what there is to see in large groups."""
 
 
-Search = Annotated[
+ScorerIdentity = Annotated[
     str,
     Option(
-        replace(NAME, expected="a searcher's name"),
-        "Score only the users a searcher asks for; see fairrec list searchers",
-        SEARCH,
+        "With a ledger: names the model and its version, so that its scores are never taken for "
+        "another's",
+        MODEL,
+        default="as the model names itself",
     ),
 ]
 
 
-@dataclass(frozen=True)
-class SearchOptions(Options):
+@options
+class Search(Options):
     """How users are chosen for scoring."""
 
-    name: Search = "exact"
+    name: Annotated[
+        str,
+        Form("a searcher's name", "NAME"),
+        Option("Score only the users a searcher asks for; see fairrec list searchers", SEARCH),
+    ] = "exact"
     budget_users: Annotated[
-        int | str | None,
-        Option(BUDGET_USERS.or_none(), "The most users to score: a number or a share, 10%", SEARCH),
+        BudgetUsers | None,
+        Option("The most users to score: a number or a share, 10%", SEARCH),
     ] = None
     budget_seconds: Annotated[
-        float | None, Option(number(above=0).or_none(), "The longest it may take", SEARCH)
+        Annotated[Number, Field(gt=0)] | None,
+        Option("The longest it may take", SEARCH),
     ] = None
     hyper: Annotated[
-        Mapping[str, float],
-        Option(
-            pairs(number().parse, "name=number, such as alpha=0.09", "NAME=NUMBER"),
-            "Hyper-parameters of the searcher by name; see fairrec list searchers",
-            SEARCH,
-        ),
+        Mapping[str, Number],
+        Pairs,
+        Form("name=number, such as alpha=0.09", "NAME=NUMBER", is_list=True),
+        Option("Hyper-parameters of the searcher by name; see fairrec list searchers", SEARCH),
     ] = field(default_factory=dict)
     reference: Annotated[
-        float | None,
+        Annotated[Number, Field(gt=0, le=1)] | None,
         Option(
-            number(above=0, most=1).or_none(),
             "Users scored first, at random among all, which tests against chance rest on: a share "
             "of the budget, or of all users where there is no budget in users",
             SEARCH,
@@ -106,16 +113,15 @@ class SearchOptions(Options):
         ),
     ] = None
     ledger: Annotated[
-        Path | str | None,
+        Path | None,
         Option(
-            FILE.or_none(),
-            "File that keeps all scores paid for, and gives them back to the next search",
-            SEARCH,
+            "File that keeps all scores paid for, and gives them back to the next search", SEARCH
         ),
     ] = None
 
-    def check(self) -> None:
-        """Refuse unknown names."""
+    scorer_identity: ScorerIdentity = ""
+
+    def __post_init__(self) -> None:
         from fairrec.search.searcher import hyper_parameters
 
         hyper_parameters(self.name, self.hyper)

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from fairrec.metrics import MetricAtK
 from fairrec.scoring.ledger import Ledger
 from fairrec.search.loop import SearchOutcome
-from fairrec.search.options import SearchOptions
+from fairrec.search.options import Search
 from fairrec.search.searcher import Bounded
 
 
@@ -25,7 +25,7 @@ class Searched:
     """
 
     metrics: tuple[MetricAtK, ...]
-    options: SearchOptions
+    options: Search
     outcome: SearchOutcome
     ledger: Ledger
     model_identity: str = ""

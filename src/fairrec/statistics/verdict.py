@@ -245,7 +245,7 @@ def _groups(i: int, analysis: Analysis, is_conclusive: bool) -> _Groups:
     higher_is_better = metric.metric.higher_is_better
     tolerance = None
     if options.tolerance is not None:
-        tolerance = options.tolerance.of(metric.name, float(analysis.moments.mean[i]))
+        tolerance = options.tolerance.in_units(metric.name, float(analysis.moments.mean[i]))
     simultaneous = analysis.estimates.simultaneous
     harm = harm_interval(Interval(simultaneous.low[i], simultaneous.high[i]), higher_is_better)
     is_tested = analysis.is_tested[i] & np.isfinite(analysis.moments.difference[i])

@@ -9,42 +9,39 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from fairrec.auditing.options import TrendOptions
-from fairrec.cli.parameters import FieldsOf, Given, takes_options
+from fairrec.cli.parameters import Flags, Given, typer_command
 from fairrec.cli.shared import (
     DebugOption,
     ForceOption,
-    Format,
     FormatOption,
     NoReportOption,
     QuietOption,
     print_as,
     say,
 )
-from fairrec.core.kinds import FOLDER
+from fairrec.core.option_types import Folder
 from fairrec.core.options import OUTPUT, TABLES, Option
+from fairrec.trends.options import TrendOptions
 
 if TYPE_CHECKING:
     pass
 
 
-@takes_options
+@typer_command
 def trend_command(
     *,
     audits: Annotated[
         list[Path] | None, typer.Argument(help="Folders of audits, the oldest release first.")
     ] = None,
     history: Annotated[
-        Path | None,
-        Option(FOLDER, "A folder with an audit of each release in its sub-folders", TABLES),
+        Folder | None,
+        Option("A folder with an audit of each release in its sub-folders", TABLES),
     ] = None,
-    options: Annotated[Given, FieldsOf(TrendOptions)],
-    out: Annotated[
-        Path | None, Option(FOLDER, "Folder for trend.json and the page", OUTPUT)
-    ] = None,
+    options: Annotated[Given, Flags(TrendOptions)],
+    out: Annotated[Folder | None, Option("Folder for trend.json and the page", OUTPUT)] = None,
     force: ForceOption = False,
     no_report: NoReportOption = False,
-    format_: FormatOption = Format.text,
+    format_: FormatOption = "text",
     quiet: QuietOption = False,
     debug: DebugOption = False,
 ) -> None:

@@ -11,10 +11,9 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from fairrec.auditing.options import Conditions
 from fairrec.core.arrays import BoolArray, FloatArray, IntArray
 from fairrec.core.errors import InputError, listed, plain, unknown_name
-from fairrec.core.options import spelled
+from fairrec.core.options import spell
 from fairrec.metrics.direction import harm, worse_ends
 from fairrec.result.tables import row_group
 from fairrec.statistics.intervals import Interval
@@ -27,6 +26,7 @@ from fairrec.trends.e_process import (
     shares_of_level,
     standard_errors,
 )
+from fairrec.trends.options import Conditions
 from fairrec.trends.release_overlap import shared_differences, shared_users
 from fairrec.trends.releases import Release
 from fairrec.trends.result import TrendPoint, Users
@@ -220,7 +220,7 @@ def directions_of(releases: Sequence[Release], metrics: Sequence[str]) -> dict[s
         if len(found) > 1:
             raise InputError(
                 f"{plain(metric)}: its better end is not the same in all releases, so harms cannot "
-                f"be compared. Follow other metrics with {spelled('metric')}."
+                f"be compared. Follow other metrics with {spell('metric')}."
             )
         (directions[metric],) = found
     return directions

@@ -15,7 +15,7 @@ import polars as pl
 from fairrec.auditing.saved_audits import Audited, audit_of
 from fairrec.core.arrays import FloatArray
 from fairrec.core.errors import InputError, listed, plain
-from fairrec.core.options import spelled
+from fairrec.core.options import spell
 from fairrec.result.folder import folder_name
 from fairrec.result.schema import AuditSummary
 from fairrec.trends.result import Order
@@ -53,7 +53,7 @@ def read_releases(
     if not audits and history is None:
         raise InputError(
             "Name the audits to look at one by one, or the folder they are in with "
-            f"{spelled('history')}."
+            f"{spell('history')}."
         )
     given = [_release(audit) for audit in audits]
     releases = given
@@ -66,7 +66,7 @@ def read_releases(
     if len(releases) < 2:
         raise InputError(
             f"{len(releases)} audit: a trend needs two releases at least. Name more folders, or "
-            f"with {spelled('history')} the folder that holds one for each release."
+            f"with {spell('history')} the folder that holds one for each release."
         )
     named = _apart(releases)
     return named, order, [*notes, *(_other_order(named) if history is None else [])]

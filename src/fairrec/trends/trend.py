@@ -9,11 +9,11 @@ from typing import Any, Literal
 
 import numpy as np
 
-from fairrec.auditing.options import Conditions, TrendOptions
 from fairrec.auditing.saved_audits import Audited
 from fairrec.core.arrays import FloatArray
 from fairrec.core.errors import InputError, errors_of_libraries, listed, plain, unknown_name
-from fairrec.core.options import documented, told_command
+from fairrec.core.options import documented
+from fairrec.core.redact_paths import redact_command
 from fairrec.core.units import Unit
 from fairrec.core.version import __version__
 from fairrec.trends.lines import (
@@ -25,6 +25,7 @@ from fairrec.trends.lines import (
     members_in_common,
     users_in_common,
 )
+from fairrec.trends.options import Conditions, TrendOptions
 from fairrec.trends.releases import (
     Release,
     differing_settings,
@@ -77,7 +78,7 @@ def trend(
     >>> [(line.group, line.worse_since.release) for line in found.worse]
     [({'plan': 'free'}, 'release 4')]
     """
-    chosen = TrendOptions.of(**options)
+    chosen = TrendOptions(**options)
     releases, order, notes = read_releases(audits, history)
     _refuse_unlike(releases)
     metrics, not_followed = _metrics(releases, chosen.metric)
@@ -95,7 +96,7 @@ def trend(
     about_users = _about_users(users, unit)
     summary = TrendSummary(
         fairrec_version=__version__,
-        command=told_command(command or "fairrec.trend(...)"),
+        command=redact_command(command or "fairrec.trend(...)"),
         alpha=chosen.alpha,
         unit=unit,
         order=order,

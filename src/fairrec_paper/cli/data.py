@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import shlex
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.text import Text
 
-from fairrec.cli.parameters import FieldsOf, Given, takes_options
+from fairrec.cli.parameters import Flags, Given, typer_command
 from fairrec.cli.shared import DebugOption, LogOption, QuietOption, say, shown_progress, stdout
-from fairrec.core.kinds import FOLDER, NAME
+from fairrec.core.option_types import Folder, Form
 from fairrec.core.options import OUTPUT, Option
 from fairrec.demo.world_options import WORLD, WorldOptions
 from fairrec_paper.datasets.synthetic import SHAPES, shaped_like
@@ -20,10 +19,10 @@ from fairrec_paper.datasets.synthetic import SHAPES, shaped_like
 if TYPE_CHECKING:
     from fairrec_paper.datasets.bundle import Manifest
 
-BundleOption = Annotated[Path, Option(FOLDER, "Folder for the bundle", OUTPUT)]
+BundleOption = Annotated[Folder, Option("Folder for the bundle", OUTPUT)]
 
 
-@takes_options
+@typer_command
 def datasets_command(*, debug: DebugOption = False) -> None:
     """List the data sets that can be prepared, and where to get them."""
     from fairrec_paper.datasets.bundle import DATASETS
@@ -41,11 +40,11 @@ def datasets_command(*, debug: DebugOption = False) -> None:
             console.print(Text(f"  {label}: {text}"), soft_wrap=True)
 
 
-@takes_options
+@typer_command
 def prepare_command(
     *,
     name: Annotated[str, typer.Argument(help="The data set; see fairrec-paper datasets.")],
-    raw: Annotated[Path, Option(FOLDER, "Folder with the publisher's files")],
+    raw: Annotated[Folder, Option("Folder with the publisher's files")],
     out: BundleOption,
     quiet: QuietOption = False,
     log: LogOption = None,
@@ -59,20 +58,20 @@ def prepare_command(
     _print_manifest(manifest, out, quiet)
 
 
-@takes_options
+@typer_command
 def synthetic_command(
     *,
     shape: Annotated[
         str | None,
-        Option(replace(NAME, metavar="|".join(SHAPES)), "Like a data set of that name", WORLD),
+        Form("a name", "|".join(SHAPES)),
+        Option("Like a data set of that name", WORLD),
     ] = None,
     world: Annotated[
         Given,
-        FieldsOf(
+        Flags(
             WorldOptions,
             without=("name",),
             default="the shape's, or {}",
-            panels={"seed": WORLD},
         ),
     ],
     out: BundleOption,

@@ -8,16 +8,17 @@ import shlex
 import socket
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal, cast
 
 import typer
+from pydantic import Field
 from rich.text import Text
 
-from fairrec.cli.parameters import FieldsOf, Given, Here, takes_options
+from fairrec.cli.parameters import Flags, Given, typer_command
 from fairrec.cli.shared import DebugOption, LogOption, QuietOption, say, shown_progress, stdout
 from fairrec.core.errors import InputError, plain
-from fairrec.core.kinds import FILE, FOLDER, NAME, TEXT, one_of, whole
-from fairrec.core.options import OUTPUT, Option
+from fairrec.core.option_types import Folder, Form, Name, Whole
+from fairrec.core.options import OUTPUT, Option, bind
 from fairrec_paper.models.options import (
     DEEP_MODELS,
     TRAINING,
@@ -31,26 +32,27 @@ if TYPE_CHECKING:
     from fairrec_paper.models.run import Run
     from fairrec_paper.models.runs import RunRecord
 
+DEVICE = cast(Option, bind(Device))
 Target = Annotated[
     Literal["test", "validation"],
-    Option(one_of("test", "validation"), "Which held-out targets' candidates"),
+    Option("Which held-out targets' candidates"),
 ]
 
 
-@takes_options
+@typer_command
 def train_command(
     *,
     dataset: Annotated[
         str | None,
         typer.Argument(help="The data set the bundle must hold. Default: whatever it holds."),
     ] = None,
-    data: Annotated[Path, Option(FOLDER, "The bundle; see fairrec-paper prepare", TRAINING)],
+    data: Annotated[Folder, Option("The bundle; see fairrec-paper prepare", TRAINING)],
     model: Annotated[
-        str, Option(replace(NAME, metavar="|".join(DEEP_MODELS)), "The kind of model", TRAINING)
+        str, Form("a name", "|".join(DEEP_MODELS)), Option("The kind of model", TRAINING)
     ],
-    training: Annotated[Given, FieldsOf(TrainingOptions, panels={"seed": TRAINING})],
+    training: Annotated[Given, Flags(TrainingOptions)],
     hyper: Hyper = {},  # noqa: B006 - read only
-    out: Annotated[Path, Option(FOLDER, "Folder for the run", OUTPUT)],
+    out: Annotated[Folder, Option("Folder for the run", OUTPUT)],
     restart: Annotated[
         bool,
         typer.Option(
@@ -82,13 +84,13 @@ def train_command(
         say(f"Written to {out}. Next: fairrec audit --run {out}")
 
 
-@takes_options
+@typer_command
 def score_command(
     *,
-    run: Annotated[Path, Option(FOLDER, "A trained run")],
-    out: Annotated[Path, Option(FILE, "The Parquet file to write")],
+    run: Annotated[Folder, Option("A trained run")],
+    out: Annotated[Path, Option("The Parquet file to write")],
     target: Target = "test",
-    device: Annotated[Device, Here(panel="")] = "auto",
+    device: Annotated[Device, replace(DEVICE, panel="")] = "auto",
     quiet: QuietOption = False,
     log: LogOption = None,
     debug: DebugOption = False,
@@ -120,21 +122,21 @@ def _print_record(record: RunRecord) -> None:
         console.print(Text(line), soft_wrap=True)
 
 
-@takes_options
+@typer_command
 def serve_command(
     *,
     run: Annotated[Path, typer.Argument(help="A trained run; see fairrec-paper train.")],
-    host: Annotated[
-        str, Option(replace(TEXT, metavar="HOST"), "Address to listen at")
-    ] = "127.0.0.1",
-    port: Annotated[int, Option(whole(0, 65_535), "Port to listen at; 0 for any free one")] = 8080,
+    host: Annotated[str, Form("text", "HOST"), Option("Address to listen at")] = "127.0.0.1",
+    port: Annotated[
+        Whole, Field(ge=0, le=65_535), Option("Port to listen at; 0 for any free one")
+    ] = 8080,
     name: Annotated[
-        str | None, Option(NAME, "Name of the model in addresses", default="its kind")
+        Name | None, Option("Name of the model in addresses", default="its kind")
     ] = None,
     token_env: Annotated[
-        str | None, Option(NAME, "Environment variable with a bearer token to ask for")
+        Name | None, Option("Environment variable with a bearer token to ask for")
     ] = None,
-    device: Annotated[Device, Here(panel="")] = "auto",
+    device: Annotated[Device, replace(DEVICE, panel="")] = "auto",
     quiet: QuietOption = False,
     debug: DebugOption = False,
 ) -> None:

@@ -5,13 +5,12 @@ from __future__ import annotations
 import shlex
 import sys
 from dataclasses import replace
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.text import Text
 
-from fairrec.cli.parameters import FieldsOf, Given, takes_options
+from fairrec.cli.parameters import Flags, Given, typer_command
 from fairrec.cli.shared import (
     DebugOption,
     LogOption,
@@ -21,7 +20,7 @@ from fairrec.cli.shared import (
     stdout,
 )
 from fairrec.core.errors import InputError
-from fairrec.core.kinds import FOLDER, NAMES
+from fairrec.core.option_types import Folder, Form, Names
 from fairrec.core.options import Option
 from fairrec_paper.models.options import need_torch
 from fairrec_paper.reproduction.options import QUICK, ReproduceOptions
@@ -32,32 +31,29 @@ if TYPE_CHECKING:
 ALL = "all"
 
 
-@takes_options
+@typer_command
 def reproduce_command(
     *,
     experiment: Annotated[
         str | None, typer.Argument(help="table1, table2, ..., or all; see --list.")
     ] = None,
     data: Annotated[
-        tuple[str, ...],
-        Option(
-            replace(NAMES, metavar="FOLDER|NAME=FOLDER"),
-            "Bundles or publishers' folders, with commas between them",
-        ),
+        Names,
+        Form("names, with commas between them", "FOLDER|NAME=FOLDER", is_list=True),
+        Option("Bundles or publishers' folders, with commas between them"),
     ] = (),
-    out: Annotated[Path | None, Option(FOLDER, "Folder for tables, figures and trials")] = None,
+    out: Annotated[Folder | None, Option("Folder for tables, figures and trials")] = None,
     runs: Annotated[
-        Path | None, Option(FOLDER, "Folder of trained runs to use", default="OUT/runs")
+        Folder | None, Option("Folder of trained runs to use", default="OUT/runs")
     ] = None,
     datasets: Annotated[
-        tuple[str, ...] | None,
+        Names | None,
         Option(
-            NAMES,
             "The paper's data sets to use; synthetic shapes where no files are given",
             default="those given, or all",
         ),
     ] = None,
-    given: Annotated[Given, FieldsOf(ReproduceOptions, panels={"seed": ""})],
+    given: Annotated[Given, Flags(ReproduceOptions)],
     list_: Annotated[bool, typer.Option("--list", help="List the experiments.")] = False,
     quiet: QuietOption = False,
     log: LogOption = None,

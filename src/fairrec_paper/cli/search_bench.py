@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
@@ -11,7 +10,7 @@ from rich import box
 from rich.table import Table
 from rich.text import Text
 
-from fairrec.cli.parameters import FieldsOf, Given, takes_options
+from fairrec.cli.parameters import Flags, Given, typer_command
 from fairrec.cli.shared import (
     DebugOption,
     LogOption,
@@ -23,9 +22,16 @@ from fairrec.cli.shared import (
     stdout,
 )
 from fairrec.core.errors import InputError, plain
-from fairrec.core.kinds import FOLDER, NAME
-from fairrec.core.options import OUTPUT, TABLES, Option, spelled
-from fairrec.inputs.table_options import HELD_OUT, ITEM_SIDE, OTHER_LISTS, VALUES, TableOptions
+from fairrec.core.option_types import Folder, Form
+from fairrec.core.options import OUTPUT, TABLES, Option, spell
+from fairrec.inputs.table_options import (
+    COUNTED,
+    HELD_OUT,
+    ITEM_SIDE,
+    OTHER_LISTS,
+    VALUES,
+    TableOptions,
+)
 from fairrec_paper.bench_options import SearchBenchOptions
 from fairrec_paper.datasets.synthetic import SHAPES, shaped_like
 from fairrec_paper.models.options import need_torch
@@ -44,7 +50,7 @@ class BenchTables(NamedTuple):
     tables: dict[str, Any]
 
 
-@takes_options
+@typer_command
 def search_bench_command(
     *,
     predictions: Annotated[
@@ -53,17 +59,15 @@ def search_bench_command(
     run: RunOption = None,
     shape: Annotated[
         str | None,
-        Option(
-            replace(NAME, metavar="|".join(SHAPES)),
-            "Synthetic data like that data set instead",
-            TABLES,
-        ),
+        Form("a name", "|".join(SHAPES)),
+        Option("Synthetic data like that data set instead", TABLES),
     ] = None,
     tables: Annotated[
-        Given, FieldsOf(TableOptions, without=("given", *VALUES, *ITEM_SIDE, *OTHER_LISTS))
+        Given,
+        Flags(TableOptions, without=("adjust_for", *VALUES, *ITEM_SIDE, *OTHER_LISTS, *COUNTED)),
     ],
-    bench_options: Annotated[Given, FieldsOf(SearchBenchOptions, without=("threads",))],
-    out: Annotated[Path | None, Option(FOLDER, "Folder for the figures and tables", OUTPUT)] = None,
+    bench_options: Annotated[Given, Flags(SearchBenchOptions, without=("threads",))],
+    out: Annotated[Folder | None, Option("Folder for the figures and tables", OUTPUT)] = None,
     quiet: QuietOption = False,
     log: LogOption = None,
     debug: DebugOption = False,
@@ -130,7 +134,7 @@ def _of_run(run: Path, tables: Given, progress: Progress) -> BenchTables:
 def _of_shape(shape: str, tables: Given, seed: int, progress: Progress) -> BenchTables:
     for name in ("users", "items", "history", *HELD_OUT):
         if name in tables:
-            raise InputError(f"--shape makes its own tables. Leave out {spelled(name)}.")
+            raise InputError(f"--shape makes its own tables. Leave out {spell(name)}.")
     from fairrec_paper.datasets.synthetic import synthetic_bundle
     from fairrec_paper.models.data import taste_predictions, training_data
 

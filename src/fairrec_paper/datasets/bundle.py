@@ -13,7 +13,7 @@ from pydantic import BaseModel, ConfigDict
 from fairrec.core.atomic_io import atomic_folder, check_writable, put_table, refuse_foreign
 from fairrec.core.errors import InputError, plain
 from fairrec.core.files import file_sum, is_json_with
-from fairrec.core.options import spelled
+from fairrec.core.options import spell
 from fairrec.core.progress import Progress
 from fairrec.core.registry import Registry
 from fairrec.core.saved_files import (
@@ -159,11 +159,11 @@ def prepare(name: str, raw: Path, out: Path, progress: Progress | None = None) -
     dataset = DATASETS[name]
     if not raw.is_dir():
         raise InputError(
-            f"{raw}: is no folder. Give the folder of the data set's files as {spelled('raw')}."
+            f"{raw}: is no folder. Give the folder of the data set's files as {spell('raw')}."
         )
     check_writable(out)
     if out.exists() and out.samefile(raw):
-        raise InputError(f"{out}: is the folder that is read. Choose another {spelled('out')}.")
+        raise InputError(f"{out}: is the folder that is read. Choose another {spell('out')}.")
     refuse_no_bundle(out)
     try:
         bundle = dataset.read(raw, progress)

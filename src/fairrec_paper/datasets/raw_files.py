@@ -18,7 +18,7 @@ from typing import IO, Any, cast
 import polars as pl
 
 from fairrec.core.errors import InputError
-from fairrec.core.options import spelled
+from fairrec.core.options import spell
 from fairrec.core.progress import Progress
 from fairrec_paper.datasets.bundle import DATASETS, TABLES
 
@@ -340,11 +340,11 @@ def find_file(dataset: str, raw: Path, *names: str) -> Path:
     deeper = next((path for name in names for path in sorted(raw.glob(f"*/{name}"))), None)
     here = sorted(path.name for path in raw.iterdir())
     if deeper:
-        remedy = f"It is in {deeper.parent}: give that folder as {spelled('raw')}."
+        remedy = f"It is in {deeper.parent}: give that folder as {spell('raw')}."
     else:
         remedy = (
             f"Get {dataset} from {DATASETS[dataset].where} and give the folder of its files as "
-            f"{spelled('raw')}. In this folder: {', '.join(here[:8]) or 'nothing'}."
+            f"{spell('raw')}. In this folder: {', '.join(here[:8]) or 'nothing'}."
         )
     raise InputError(f"{raw}: no {' or '.join(names)} there. {remedy}")
 

@@ -90,4 +90,4 @@ def shaped_like(shape: str, **changes: object) -> WorldOptions:
     if shape not in SHAPES:
         raise unknown_name("shape", shape, SHAPES)
     options = replace(SHAPES[shape], name=f"synthetic {shape}")
-    return replace(options, **changes)  # type: ignore[arg-type]
+    return replace(options, **changes)

@@ -11,7 +11,7 @@ from scipy import sparse
 
 from fairrec.core.arrays import CodeArray, FloatArray, IntArray
 from fairrec.core.errors import InputError, plain
-from fairrec.core.options import spelled
+from fairrec.core.options import spell
 from fairrec.demo.held_out import SplitData, split_data
 from fairrec.inputs.ids import encode, known_positions
 from fairrec_paper.datasets.bundle import Bundle
@@ -89,7 +89,7 @@ def _columns_of(
             where = "both users and items" if homes else "neither users nor items"
             known = [column for columns in tables.values() for column in columns]
             raise InputError(
-                f"{spelled('features')}: '{plain(name)}' is a column of {where}. Name some of "
+                f"{spell('features')}: '{plain(name)}' is a column of {where}. Name some of "
                 f"{plain(', '.join(known), 300)}."
             )
     return [name for name in features if name in tables["users"]], [

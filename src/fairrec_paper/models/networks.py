@@ -14,7 +14,7 @@ from torch.nn.functional import pad
 
 from fairrec.core.arrays import AnyArray
 from fairrec.core.errors import InputError, unknown_name
-from fairrec.core.options import spelled
+from fairrec.core.options import spell
 from fairrec.core.registry import Registry
 from fairrec_paper.models.data import FeatureTables
 
@@ -113,7 +113,7 @@ def chosen_device(name: str) -> torch.device:
         return torch.device("cuda" if torch.cuda.is_available() else "cpu")
     if name == "cuda" and not torch.cuda.is_available():
         raise InputError(
-            f"{spelled('device', 'cuda')}: no CUDA device is there. Use {spelled('device', 'cpu')}."
+            f"{spell('device', 'cuda')}: no CUDA device is there. Use {spell('device', 'cpu')}."
         )
     if name not in ("cpu", "cuda"):
         raise unknown_name("device", name, ("auto", "cpu", "cuda"))

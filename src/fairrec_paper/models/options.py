@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
 from importlib.util import find_spec
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+from pydantic import BeforeValidator, Field
 
 from fairrec.core.audit_options import Seed
 from fairrec.core.errors import InputError
-from fairrec.core.kinds import NAMES, SWITCH, number, one_of, pairs, to_number, whole
-from fairrec.core.options import Option, Options
+from fairrec.core.option_types import Form, Names, Number, Pairs, Switch, Whole, parse_number
+from fairrec.core.options import Option, Options, options
 
 if TYPE_CHECKING:
     import torch
@@ -31,97 +32,85 @@ BEST_BY = ("validation-auc", "holdout-loss")
 """What tells the best epoch."""
 
 
-def _hyper(given: Any) -> Any:
+def _parse_hyper(given: Any) -> Any:
     """A number, or the sizes of layers: 256-128."""
     if not isinstance(given, str):
         return given
     try:
-        number = to_number(given)
+        number = parse_number(given)
     except ValueError:
         return tuple(int(size) for size in given.split("-"))
     if not math.isfinite(number):
-        raise ValueError
+        raise ValueError("no finite number")
     return number
 
 
 Hyper = Annotated[
-    Mapping[str, Any],
-    Option(
-        pairs(_hyper, "name=number or name=number-number", "NAME=NUMBER"),
-        "Hyper-parameters: embedding=16, layers=256-128",
-        TRAINING,
-    ),
+    Mapping[str, Annotated[Any, BeforeValidator(_parse_hyper)]],
+    Pairs,
+    Form("name=number or name=number-number", "NAME=NUMBER", is_list=True),
+    Option("Hyper-parameters: embedding=16, layers=256-128", TRAINING),
 ]
 Device = Annotated[
-    str,
-    Option(
-        one_of("auto", "cpu", "cuda"),
-        "Where to compute: cpu, cuda, or auto for CUDA where there is one",
-        TRAINING,
-    ),
+    Literal["auto", "cpu", "cuda"],
+    Option("Where to compute: cpu, cuda, or auto for CUDA where there is one", TRAINING),
 ]
 
 
-@dataclass(frozen=True)
+@options
 class TrainingOptions(Options):
     """How a model is trained."""
 
-    epochs: Annotated[int, Option(whole(1), "Most passes over the data", TRAINING)] = 30
+    epochs: Annotated[Whole, Field(ge=1), Option("Most passes over the data", TRAINING)] = 30
     patience: Annotated[
-        int,
-        Option(whole(1), "Epochs without a better one before training ends", TRAINING),
+        Whole, Field(ge=1), Option("Epochs without a better one before training ends", TRAINING)
     ] = 2
-    batch_size: Annotated[int, Option(whole(1), "Rows in a step", TRAINING)] = 4096
-    learning_rate: Annotated[float, Option(number(above=0), "Step size of Adam", TRAINING)] = 1e-3
+    batch_size: Annotated[Whole, Field(ge=1), Option("Rows in a step", TRAINING)] = 4096
+    learning_rate: Annotated[Number, Field(gt=0), Option("Step size of Adam", TRAINING)] = 1e-3
     holdout: Annotated[
-        float,
+        Number,
+        Field(gt=0, lt=1),
         Option(
-            number(above=0, below=1),
             "Share of the training rows kept out for the loss and AUC of the paper's protocol",
             TRAINING,
         ),
     ] = 0.2
     candidates: Annotated[
-        int, Option(whole(2), "Candidates of a target, itself included", TRAINING)
+        Whole, Field(ge=2), Option("Candidates of a target, itself included", TRAINING)
     ] = 50
     all_positive: Annotated[
-        bool,
-        Option(SWITCH, "Count every interaction as positive, whatever its rating", TRAINING),
+        Switch, Option("Count every interaction as positive, whatever its rating", TRAINING)
     ] = False
     features: Annotated[
-        tuple[str, ...] | None,
+        Names | None,
         Option(
-            NAMES.or_none(),
             "Columns of users and items that the model sees beside the ids",
             TRAINING,
             default="attributes and categories",
         ),
     ] = None
     fixed_negatives: Annotated[
-        bool,
-        Option(SWITCH, "Draw the negatives once and not anew in each epoch", TRAINING),
+        Switch, Option("Draw the negatives once and not anew in each epoch", TRAINING)
     ] = False
     best_by: Annotated[
-        str,
+        Literal["validation-auc", "holdout-loss"],
         Option(
-            one_of(*BEST_BY),
             "What the kept epoch is best by: the AUC of validation targets, or the loss of the "
             "rows kept out, as in the paper",
             TRAINING,
         ),
-    ] = BEST_BY[0]
+    ] = "validation-auc"
     l2: Annotated[
-        float,
+        Number,
+        Field(ge=0),
         Option(
-            number(least=0),
             "L2 penalty on embeddings and first-order weights: so much times the sum of squares",
             TRAINING,
         ),
     ] = 0.0
     data_seed: Annotated[
-        int | None,
+        Annotated[Whole, Field(ge=0, le=2**32 - 1)] | None,
         Option(
-            whole(0, 2**32 - 1).or_none(),
             "Seed of targets, candidates and rows kept out, to train again on the same",
             TRAINING,
             default="the seed",

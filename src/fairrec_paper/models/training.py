@@ -26,7 +26,7 @@ from fairrec.core.atomic_io import (
 )
 from fairrec.core.errors import InputError
 from fairrec.core.files import is_json_with
-from fairrec.core.options import spelled
+from fairrec.core.options import spell
 from fairrec.core.progress import Progress
 from fairrec.core.version import __version__
 from fairrec.demo.held_out import texts_once
@@ -92,7 +92,7 @@ class TrainingState:
         except (OSError, SafetensorError, KeyError, RuntimeError) as error:
             raise InputError(
                 f"{self.file(epoch)}: the unfinished training cannot be taken up ({error}). "
-                f"Begin anew with {spelled('restart', True)}."
+                f"Begin anew with {spell('restart', True)}."
             ) from error
 
     def _fill(self, tensors: dict[str, Tensor]) -> None:
@@ -256,7 +256,7 @@ def _taken_up(fresh: RunRecord, folder: Path) -> RunRecord:
     if others:
         raise InputError(
             f"{folder}: holds a run with another {others[0]}. Choose another folder, or begin anew "
-            f"with {spelled('restart', True)}."
+            f"with {spell('restart', True)}."
         )
     return fresh
 
@@ -306,7 +306,7 @@ def _one_epoch(
     loss_value = _fitted(state, data, rng, options, told)
     if not np.isfinite(loss_value):
         raise InputError(
-            f"The loss is no longer finite. Lower {spelled('learning_rate')} and begin anew."
+            f"The loss is no longer finite. Lower {spell('learning_rate')} and begin anew."
         )
     holdout_loss = None
     if options.best_by == "holdout-loss":

@@ -10,8 +10,8 @@ from functools import cached_property
 from pathlib import Path
 
 from fairrec.core.errors import InputError, plain
-from fairrec.core.kinds import UnfitError, pairs_in
-from fairrec.core.options import spelled
+from fairrec.core.option_types import UnfitError, split_pairs
+from fairrec.core.options import spell
 from fairrec.core.progress import Progress
 from fairrec.demo.world_options import WorldOptions
 from fairrec_paper.datasets.bundle import DATASETS, Bundle, prepare, read_bundle, write_bundle
@@ -90,7 +90,7 @@ class DataCatalogue:
             name = paper_name(holds, folder)
             if name in self._folders:
                 raise InputError(
-                    f"{spelled('data', text)}: another folder is given for {name} already. "
+                    f"{spell('data', text)}: another folder is given for {name} already. "
                     "Give one of them."
                 )
             self._folders[name] = (holds, folder)
@@ -176,28 +176,28 @@ def _by_the_paper(ours: DataSource, scratch: Path, progress: Progress) -> DataSo
 def _named(text: str) -> tuple[str, Path]:
     """What a folder holds: by its manifest, by the name given, or by the name of the folder."""
     try:
-        ((name, rest),) = pairs_in([text]).items()
+        ((name, rest),) = split_pairs([text]).items()
     except UnfitError:
         name, rest = "", text
     is_named = name in DATASETS
     folder = Path(rest if is_named else text)
     if not folder.is_dir():
         raise InputError(
-            f"{spelled('data', text)}: is no folder. Give a bundle (see fairrec-paper prepare) or "
+            f"{spell('data', text)}: is no folder. Give a bundle (see fairrec-paper prepare) or "
             "a folder with the publisher's files."
         )
     if (folder / "manifest.json").exists():
         holds = read_bundle(folder).manifest.name
         if is_named and name != holds:
             raise InputError(
-                f"{spelled('data', text)}: that bundle holds '{plain(holds)}'. Leave out the name."
+                f"{spell('data', text)}: that bundle holds '{plain(holds)}'. Leave out the name."
             )
         return holds, folder
     holds = name if is_named else folder.resolve().name
     if holds not in DATASETS:
         raise InputError(
-            f"{spelled('data', text)}: is no bundle, and its name does not say which data set it "
-            f"is. Say it: {spelled('data', f'NAME={folder}')} with one of {', '.join(DATASETS)}."
+            f"{spell('data', text)}: is no bundle, and its name does not say which data set it "
+            f"is. Say it: {spell('data', f'NAME={folder}')} with one of {', '.join(DATASETS)}."
         )
     return holds, folder
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Annotated, Any
+from typing import Annotated, Literal
+
+from pydantic import AfterValidator, BeforeValidator, Field
 
 from fairrec.core.audit_options import Seed
 from fairrec.core.errors import InputError, unknown_name
-from fairrec.core.kinds import NAMES, SWITCH, Kind, names_in, one_of, whole
-from fairrec.core.options import Option, Options, spelled
+from fairrec.core.option_types import Form, Names, Switch, Whole, split_names
+from fairrec.core.options import Option, Options, options, spell
 from fairrec_paper.models.options import DEEP_MODELS
 
 OURS, PAPER = "ours", "paper"
@@ -21,67 +22,55 @@ MODEL_TITLES = {
     "taste": "popularity and taste (no training)",
 }
 PAPER_MODELS = DEEP_MODELS
-_SEED = whole(0, 2**32 - 1)
 
 
-def _seeds(given: Any) -> tuple[int, ...]:
-    """Several seeds, each once.
-
-    >>> _seeds("0, 1,2,1")
-    (0, 1, 2)
-    """
-    parts = names_in(given) if isinstance(given, str) else given
-    return tuple(dict.fromkeys(_SEED.parse(part) for part in parts))
-
-
-SEEDS = Kind(_seeds, "whole numbers from 0, with commas between them", "N,N", is_list=True)
-
-
-@dataclass(frozen=True)
+@options
 class ReproduceOptions(Options):
     """How experiments are run."""
 
-    models: Annotated[
-        tuple[str, ...], Option(NAMES, "Recommenders to test; taste is without training")
-    ] = PAPER_MODELS
+    models: Annotated[Names, Option("Recommenders to test; taste is without training")] = (
+        PAPER_MODELS
+    )
     protocol: Annotated[
-        str,
-        Option(
-            one_of(*PROTOCOLS),
-            "How data are taken and models trained: our way, or the paper's",
-        ),
-    ] = OURS
+        Literal["ours", "paper"],
+        Option("How data are taken and models trained: our way, or the paper's"),
+    ] = "ours"
     training_seeds: Annotated[
-        tuple[int, ...] | None,
+        Annotated[
+            tuple[Annotated[Whole, Field(ge=0, le=2**32 - 1)], ...],
+            BeforeValidator(lambda given: split_names(given) if isinstance(given, str) else given),
+            AfterValidator(lambda seeds: tuple(dict.fromkeys(seeds))),
+            Form("whole numbers from 0, with commas between them", "N,N", is_list=True),
+        ]
+        | None,
         Option(
-            SEEDS.or_none(),
             "Each model is trained with each of these seeds, on the same targets and candidates",
             default="the seed",
         ),
     ] = None
     n_seeds: Annotated[
-        int, Option(whole(1), "Searches of each method, with the seeds from 0 on")
+        Whole, Field(ge=1), Option("Searches of each method, with the seeds from 0 on")
     ] = 5
     permutations: Annotated[
-        int,
-        Option(whole(1), "How often values are shuffled across users, to test gaps against chance"),
+        Whole,
+        Field(ge=1),
+        Option("How often values are shuffled across users, to test gaps against chance"),
     ] = 1000
     quick: Annotated[
-        bool, Option(SWITCH, "Small synthetic data and little effort, to see that all of it runs")
+        Switch, Option("Small synthetic data and little effort, to see that all of it runs")
     ] = False
     seed: Seed = 0
 
-    def check(self) -> None:
-        """Refuse models that are not there."""
+    def __post_init__(self) -> None:
         object.__setattr__(self, "models", tuple(dict.fromkeys(self.models)))
         if not self.models:
-            raise InputError(f"No model is named. Example: {spelled('models', ('deepfm', 'dcn'))}")
+            raise InputError(f"No model is named. Example: {spell('models', ('deepfm', 'dcn'))}")
         for model in self.models:
             if model not in MODEL_TITLES:
                 raise unknown_name("model", model, MODEL_TITLES)
         if self.training_seeds == ():
             raise InputError(
-                f"No training seed is named. Example: {spelled('training_seeds', (0, 1, 2))}"
+                f"No training seed is named. Example: {spell('training_seeds', (0, 1, 2))}"
             )
 
     @property

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from fairrec.core.errors import InputError
-from fairrec.core.kinds import as_data
+from fairrec.core.option_types import as_data
 from fairrec_paper.datasets.bundle import Bundle
 from fairrec_paper.models.data import CATEGORIES
 from fairrec_paper.models.options import TrainingOptions

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from fairrec.core.atomic_io import check_writable
 from fairrec.core.errors import InputError, unknown_name
-from fairrec.core.options import spelled
+from fairrec.core.options import spell
 from fairrec.core.progress import Progress
 from fairrec.core.registry import Registry
 from fairrec.report.page.vega import need_figures
@@ -108,8 +108,8 @@ def reproduce(
     sources = DataCatalogue(data, out / "data", options.quick, options.seed)
     if options.quick and sources.given:
         raise InputError(
-            f"{spelled('quick', True)} makes small synthetic worlds of its own. Leave out "
-            f"{spelled('data')}."
+            f"{spell('quick', True)} makes small synthetic worlds of its own. Leave out "
+            f"{spell('data')}."
         )
     store = TrialStore(out / "trials")
     shelf = Shelf()
@@ -174,6 +174,6 @@ def _with_data(
         known = {name: None for experiment in experiments for name in experiment.datasets}
         raise InputError(
             f"{', '.join(one.name for one in experiments)} is of {', '.join(known)}. Name one of "
-            f"them in {spelled('datasets')}, or leave it out."
+            f"them in {spell('datasets')}, or leave it out."
         )
     return kept

@@ -15,7 +15,7 @@ from fairrec.core.arrays import AnyArray, FloatArray, IntArray
 from fairrec.core.audit_options import AuditOptions
 from fairrec.core.errors import InputError
 from fairrec.core.files import file_sum
-from fairrec.core.options import spelled
+from fairrec.core.options import spell
 from fairrec.core.progress import Progress
 from fairrec.core.threads import available_threads
 from fairrec.groups.grouping import Grouping
@@ -217,13 +217,13 @@ class Subject:
             if (record.model, record.bundle_sha256) != (self.model, bundle.manifest.sha256):
                 raise InputError(
                     f"{self.folder}: holds a run of another model or of other data. Remove it, or "
-                    f"give another {spelled('runs')}."
+                    f"give another {spell('runs')}."
                 )
             misfit = self.training.misfit(record, bundle)
             if misfit:
                 raise InputError(
                     f"{self.folder}: holds a run with another {misfit}. Remove it, or give another "
-                    f"{spelled('runs')}."
+                    f"{spell('runs')}."
                 )
             if record.finished:
                 return record

@@ -9,7 +9,7 @@ from typing import Any
 import polars as pl
 
 from fairrec.core.errors import InputError
-from fairrec.core.options import spelled
+from fairrec.core.options import spell
 from fairrec.core.progress import Progress
 from fairrec.report.words import number
 from fairrec_paper.reproduction import layout
@@ -63,8 +63,7 @@ def training_trials(setting: Setting, experiment: str) -> list[Trial]:
     trials = [training_trial(subject, labels) for subject, labels in setting.trainings()]
     if not trials:
         raise InputError(
-            f"{experiment} is about trained models. Name one in {spelled('models')}, such as "
-            "deepfm."
+            f"{experiment} is about trained models. Name one in {spell('models')}, such as deepfm."
         )
     return trials
 

@@ -7,14 +7,14 @@ from fairrec_paper.reproduction.options import QUICK, ReproduceOptions
 
 
 def test_numbers_and_names_may_be_text_and_a_model_counts_once():
-    options = ReproduceOptions.of(models="taste,dcn,taste", n_seeds="3", permutations=1e2)
+    options = ReproduceOptions(models="taste,dcn,taste", n_seeds="3", permutations=1e2)
     assert options.models == ("taste", "dcn")
     assert (options.seeds, options.permutations) == (range(3), 100)
 
 
 def test_models_are_trained_with_the_seed_unless_others_are_named():
     assert ReproduceOptions(seed=7).trainings == (7,)
-    assert ReproduceOptions.of(training_seeds="0,1, 2,1").trainings == (0, 1, 2)
+    assert ReproduceOptions(training_seeds="0,1, 2,1").trainings == (0, 1, 2)
 
 
 def test_only_models_that_are_trained_are_deep():

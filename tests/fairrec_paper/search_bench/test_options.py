@@ -7,7 +7,7 @@ from fairrec_paper.bench_options import SearchBenchOptions
 
 
 def test_lists_may_be_text():
-    options = SearchBenchOptions.of(
+    options = SearchBenchOptions(
         searchers="adaptive,dpso,adaptive",
         budgets="10%,2%",
         hyper="dpso.alpha=0.1,adaptive.steps=3,dpso.c1=2",
@@ -19,7 +19,7 @@ def test_lists_may_be_text():
 
 def test_budgets_are_shares_or_percentages_alike_as_text_and_from_python():
     for given in ("0.5, 2%", ["0.5", "2%"], [0.5, "2%"], [0.5, 0.02]):
-        assert SearchBenchOptions.of(budgets=given).budgets == (0.02, 0.5)
+        assert SearchBenchOptions(budgets=given).budgets == (0.02, 0.5)
 
 
 @pytest.mark.parametrize(

@@ -401,10 +401,10 @@ def test_circumstances_need_bins_of_their_own(tmp_path: Path):
     for given in ("list_length", "list_length:q5", "n_relevant", "income"):
         with (
             pytest.raises(InputError, match="need bins that do not depend on all users"),
-            open_parts(**tables, given=[given]),
+            open_parts(**tables, adjust_for=[given]),
         ):
             pass
-    options = {"by": ["gender"], "given": ["list_length:3", "age:20", "income:q3"]}
+    options = {"by": ["gender"], "adjust_for": ["list_length:3", "age:20", "income:q3"]}
     inputs, _ = read_inputs(**{**tables, **options})
     whole = pl.DataFrame([one.labels for one in inputs.circumstances]).with_columns(
         user_id=inputs.user_ids

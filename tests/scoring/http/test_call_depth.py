@@ -71,7 +71,7 @@ def test_from_the_command_to_the_client_it_is_not_far(
     assert len(chains) == N_CALLS
     for chain in chains:
         reads_options, command, *calls = chain
-        assert (reads_options, command) == ("takes_options.<locals>.run", "audit_command")
+        assert (reads_options, command) == ("typer_command.<locals>.run", "audit_command")
         assert calls[-1] == "Endpoint.answer"
         assert ("Ledger._pay_at_once" in calls) == (concurrency > 1)
         assert len(calls) < MOST_CALLS, " -> ".join(chain)

@@ -18,7 +18,7 @@ import fairrec
 from fairrec.core.errors import ScoringError, UnavailableError
 from fairrec.scoring.model import FunctionModel
 from fairrec.scoring.retries import Pace
-from fairrec.search.options import SearchOptions
+from fairrec.search.options import Search
 from fairrec.search.searcher import SEARCHERS
 from tests.scoring.http.faulty_server import N_FAULTS, N_GOOD
 from tests.scoring.http.hostile_servers import hang, hostile_server, read_request, replied, say
@@ -69,7 +69,7 @@ def test_faults_that_pass_change_nothing(
     url, tag = server.address(mode)
     ledger = tmp_path / "ledger.db"
     started = time.monotonic()
-    result = audit(endpoint(url, **options), search=SearchOptions("exact", ledger=ledger))
+    result = audit(endpoint(url, **options), search=Search("exact", ledger=ledger))
     assert answer_of(result) == expected
     found = result.summary.search
     assert (found.calls, found.users_paid) == (N_CALLS, N_USERS)
@@ -92,7 +92,7 @@ def test_every_searcher_asks_a_service_for_no_more_than_it_needs(
     name, server: FaultyServer, tmp_path
 ):
     url, tag = server.address("random-500")
-    options = SearchOptions(name, budget_users="40%")
+    options = Search(name, budget_users="40%")
     service = endpoint(url)
     over_http = audit(service, search=options)
     # a round asks for as many users as calls can be under way at once
@@ -123,7 +123,7 @@ def test_faults_that_stay_are_said_and_what_was_paid_for_is_kept(
 ):
     url, _ = server.address(mode)
     ledger = tmp_path / "ledger.db"
-    how = SearchOptions("exact", ledger=ledger)
+    how = Search("exact", ledger=ledger)
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     with pytest.raises(ScoringError) as caught:
         audit(endpoint(url, retries=2, max_reply_mb=1, concurrency=3), search=how)
@@ -169,7 +169,7 @@ def test_where_nothing_is_kept_nothing_is_said_of_it(
     mode, says, has_ledger, server: FaultyServer, tmp_path
 ):
     url, _ = server.address(mode)
-    how = SearchOptions("exact", ledger=tmp_path / "ledger.db" if has_ledger else None)
+    how = Search("exact", ledger=tmp_path / "ledger.db" if has_ledger else None)
     with pytest.raises(ScoringError) as caught:
         audit(endpoint(url, retries=1), search=how)
     assert str(caught.value).endswith(says)
@@ -216,7 +216,7 @@ def test_the_server_is_killed_and_started_again_in_the_middle(tmp_path, expected
     try:
         # a new process may take its time on a busy machine
         patient = endpoint(url, concurrency=2, retries=100)
-        result = audit(patient, search=SearchOptions("exact", ledger=ledger))
+        result = audit(patient, search=Search("exact", ledger=ledger))
     finally:
         trouble.join()
         server.kill()
@@ -236,7 +236,7 @@ def test_a_server_that_is_not_there_is_not_tried_for_long(tmp_path):
 def test_retries_end_with_the_time_of_a_search(server: FaultyServer, tmp_path):
     """What was scored until then is a result; where that is nothing, the fault is said."""
     ledger = tmp_path / "ledger.db"
-    how = SearchOptions("exact", budget_seconds=1.0, ledger=ledger)
+    how = Search("exact", budget_seconds=1.0, ledger=ledger)
     patient = {"retries": 1000, "first_wait": 0.1, "longest_wait": 0.1}
     # each call answers for five users
     url, _ = server.address("echo-500")
@@ -248,7 +248,7 @@ def test_retries_end_with_the_time_of_a_search(server: FaultyServer, tmp_path):
     assert 0 < result.summary.search.users_scored <= len(users_in(ledger)) <= N_GOOD * 5
     nothing, _ = server.address("always-500")
     with pytest.raises(UnavailableError, match=r"budget_seconds is over .*The last: HTTP 500"):
-        audit(endpoint(nothing, **patient), search=SearchOptions("exact", budget_seconds=0.5))
+        audit(endpoint(nothing, **patient), search=Search("exact", budget_seconds=0.5))
     # a model that is used again has all the time again
     model = endpoint(server.address("truncated")[0])
     model.end_at(0)
@@ -306,10 +306,10 @@ def test_reports_say_what_went_wrong_and_what_all_runs_cost(server: FaultyServer
     from fairrec.report.view import build_view
 
     url, _ = server.address("truncated")
-    how = SearchOptions("random", budget_users=100, ledger=tmp_path / "ledger.db")
+    how = Search("random", budget_users=100, ledger=tmp_path / "ledger.db")
     audit(endpoint(url), search=how)
     again, _ = server.address("cut-off")
-    result = audit(endpoint(again), search=SearchOptions("exact", ledger=how.ledger))
+    result = audit(endpoint(again), search=Search("exact", ledger=how.ledger))
     said = " ".join(build_view(result.summary).search)
     assert result.summary.search.model_identity == "one model"
     assert "The recommender (one model) was asked for" in said

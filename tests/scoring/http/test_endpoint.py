@@ -9,7 +9,7 @@ import pytest
 
 import fairrec
 from fairrec.core.errors import InputError
-from fairrec.search.options import SearchOptions
+from fairrec.search.options import Search
 from tests.scoring.http.served_world import FaultyServer, answer_of, audit
 from tests.scoring.wire.said import PATHS, QUICK
 
@@ -34,7 +34,7 @@ def test_a_ledger_of_an_endpoint_names_protocol_model_version_and_features(serve
 
 def test_models_told_apart_by_their_query_do_not_share_a_ledger(server: FaultyServer, tmp_path):
     url, _ = server.address("one-of-two")
-    how = SearchOptions("exact", ledger=tmp_path / "ledger.db")
+    how = Search("exact", ledger=tmp_path / "ledger.db")
 
     def ask(query: str) -> Any:
         model = fairrec.Endpoint(f"{url}?{query}", protocol="json", **QUICK)
@@ -47,7 +47,7 @@ def test_models_told_apart_by_their_query_do_not_share_a_ledger(server: FaultySe
     for said in (str(caught.value), first.to_json(), how.ledger.read_bytes().decode("latin-1")):
         assert "aaaa" not in said
         assert "bbbb" not in said
-    how = SearchOptions("exact", ledger=tmp_path / "other.db")
+    how = Search("exact", ledger=tmp_path / "other.db")
     assert answer_of(ask("model=bbbb"))["metrics"] != answer_of(first)["metrics"]
 
 

@@ -6,14 +6,14 @@ import pytest
 
 import fairrec
 from fairrec.core.errors import InputError, UnknownNameError
-from fairrec.core.options import declared
+from fairrec.core.options import list_options
 from fairrec.scoring.options import PROTOCOL_NAMES, EndpointOptions
 from fairrec.scoring.protocols import PROTOCOLS
 
 
 def test_help_of_an_endpoint_tells_all_options():
     words = " ".join(fairrec.Endpoint.__doc__.split())
-    for name, option in declared(EndpointOptions).items():
+    for name, option in list_options(EndpointOptions).items():
         assert f"{name} : {option.help}" in words
 
 

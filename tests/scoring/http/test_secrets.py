@@ -16,7 +16,7 @@ import pytest
 import fairrec
 from fairrec.core.errors import FairRecError
 from fairrec.scoring.secrets import Secrets
-from fairrec.search.options import SearchOptions
+from fairrec.search.options import Search
 from tests.end_to_end.command_line import run_here, run_process
 from tests.scoring.http.hostile_servers import (
     JSON,
@@ -120,7 +120,7 @@ def test_no_secret_is_logged_or_shown_in_python(
         first_wait=0.01,
     )
     with pytest.raises(FairRecError, match=says) as caught:
-        audit(model, search=SearchOptions("exact", ledger=tmp_path / "ledger.db"))
+        audit(model, search=Search("exact", ledger=tmp_path / "ledger.db"))
     error: BaseException | None = caught.value
     words = ["".join(traceback.format_exception(error)), repr(model)]
     while error is not None:

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from fairrec.core.errors import InputError
-from fairrec.core.options import from_command_line
 from fairrec.scoring.model import load_function
+from tests.grouped_options import on_command_line
 
 MODULE = """
 import functools
@@ -77,7 +77,7 @@ def test_the_name_changes_with_the_file(folder: Path):
     ],
 )
 def test_import_trouble_is_explained(text: str, says: str, folder: Path):
-    with pytest.raises(InputError, match=re.escape(says)) as caught, from_command_line():
+    with pytest.raises(InputError, match=re.escape(says)) as caught, on_command_line():
         load_function(text)
     assert str(caught.value).startswith((f"--scorer {text}", "invalid --scorer: "))
 

@@ -14,7 +14,7 @@ from onnx import TensorProto, helper, numpy_helper
 
 import fairrec
 from fairrec.core.errors import FairRecError, InputError
-from fairrec.search.options import SearchOptions
+from fairrec.search.options import Search
 from tests.builders import numbers_of
 from tests.grouped_options import group_options
 
@@ -124,7 +124,7 @@ def test_impossible_options_are_refused(options):
 
 
 def test_a_ledger_is_of_one_file(tmp_path: Path):
-    how = SearchOptions("exact", ledger=tmp_path / "ledger.db")
+    how = Search("exact", ledger=tmp_path / "ledger.db")
     first = write_model(tmp_path / "a.onnx")
     other = write_model(tmp_path / "b.onnx", outputs=("score", "more"))
     paid = [
@@ -137,7 +137,7 @@ def test_a_ledger_is_of_one_file(tmp_path: Path):
 
 
 def test_a_ledger_is_of_the_weights_beside_the_file_too(tmp_path: Path):
-    how = SearchOptions("exact", ledger=tmp_path / "ledger.db")
+    how = Search("exact", ledger=tmp_path / "ledger.db")
     file = write_model(tmp_path / "ranker.onnx", weights="ranker.weights")
     model = fairrec.OnnxModel(file, features="users:age")
     before = file.read_bytes()

@@ -4,14 +4,7 @@ import pytest
 
 import fairrec
 from fairrec.core.errors import InputError
-from fairrec.scoring.model import FunctionModel
-from fairrec.scoring.options import ScorerOptions
 from tests.grouped_options import group_options
-
-
-def test_a_function_and_a_model_can_be_asked():
-    for scorer in (None, max, FunctionModel(max)):
-        assert ScorerOptions(scorer).scorer is scorer
 
 
 @pytest.mark.parametrize(

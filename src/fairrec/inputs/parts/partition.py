@@ -19,7 +19,7 @@ import polars as pl
 from fairrec.core.arrays import BoolArray, IntArray
 from fairrec.core.atomic_io import errors_of_scratch, scratch
 from fairrec.core.errors import InputError, plain
-from fairrec.core.options import spelled
+from fairrec.core.options import spell
 from fairrec.core.progress import Progress
 from fairrec.inputs.audit_inputs import open_tables
 from fairrec.inputs.binning import parse_binning
@@ -166,6 +166,7 @@ def is_stored(table: Table) -> bool:
 @contextmanager
 def open_parts(
     predictions: Any = None,
+    given: TableOptions | None = None,
     *,
     n_rows: int = ROWS,
     folder: Path | None = None,
@@ -180,11 +181,12 @@ def open_parts(
 
     Parameters
     ----------
+    given : the other tables and what is made of them, or by name in `tables`
     n_rows : of predictions or values in a part, about
     folder : where scratch files are written; by default the system's folder for such files
-    tables : see TableOptions
+    tables : as in TableOptions
     """
-    given = TableOptions.of(**tables)
+    given = TableOptions(**tables) if given is None else given
     opened = open_tables(predictions, given)
     place = Path(tempfile.gettempdir()) if folder is None else folder
     with ExitStack() as until_the_end:
@@ -370,7 +372,7 @@ class _Partition:
             is_audited |= _places(self._codes_in(stored), codes.to_numpy()) >= 0
         self._progress(f"distributing {users.where}", 0, 0)
         columns, attributes = encode_attributes(users, self._asked, is_audited)
-        _refuse_many_numbers(one for one in attributes if one.asked in {*given.given})
+        _refuse_many_numbers(one for one in attributes if one.asked in {*given.adjust_for})
         named = {"id": ids} if ids.dtype == keys.dtype else {"id": ids, "key": keys}
         columns |= {_PART: pl.Series(part_of_user)}
         of_users = self._sink(pl.DataFrame({**named, **columns}).lazy(), "users")
@@ -478,7 +480,7 @@ def _n_rows(rows: pl.LazyFrame) -> int:
 def _columns_given(given: TableOptions, users: Table) -> list[str]:
     """The circumstances that are columns of users; of those counted, bins have to be said."""
     found = []
-    for text in given.given:
+    for text in given.adjust_for:
         name, colon, bins = text.rpartition(":")
         if users.attribute_column(text) or users.attribute_column(name):
             found.append(text)
@@ -498,9 +500,9 @@ def _refuse_many_numbers(attributes: Iterable[CodedAttribute]) -> None:
 
 def _bins_needed(name: str) -> InputError:
     return InputError(
-        f"{spelled('given', [name])}: tables that are read in parts need bins that do not depend "
-        f"on all users. Give their width or edges: {spelled('given', [f'{name}:10'])} or "
-        f"{spelled('given', [f'{name}:5|10|20'])}"
+        f"{spell('adjust_for', [name])}: tables that are read in parts need bins that do not "
+        f"depend on all users. Give their width or edges: {spell('adjust_for', [f'{name}:10'])} or "
+        f"{spell('adjust_for', [f'{name}:5|10|20'])}"
     )
 
 

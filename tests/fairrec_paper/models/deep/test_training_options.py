@@ -28,7 +28,7 @@ def test_impossible_options_are_refused(options, said):
 )
 def test_a_hyper_parameter_is_a_number_or_the_sizes_of_layers(text, value):
     (option,) = Hyper.__metadata__
-    read = option.parsed("hyper", f"some={text}")["some"]
+    read = option.parse("hyper", f"some={text}")["some"]
     assert read == value
     assert type(read) is type(value)
 
@@ -37,4 +37,4 @@ def test_a_hyper_parameter_is_a_number_or_the_sizes_of_layers(text, value):
 def test_what_is_neither_is_refused(text):
     (option,) = Hyper.__metadata__
     with pytest.raises(InputError, match="invalid hyper: expected name=number"):
-        option.parsed("hyper", f"some={text}")
+        option.parse("hyper", f"some={text}")

@@ -5,7 +5,7 @@ import shlex
 
 import pytest
 
-from fairrec.core.options import told_command, told_path
+from fairrec.core.redact_paths import redact_command, redact_path
 
 SECRET = "client <b>; $(id)\n,=é"
 """A folder of the auditor whose name must not be told, with all that a shell or a page acts on."""
@@ -25,11 +25,11 @@ SECRET = "client <b>; $(id)\n,=é"
     ],
 )
 def test_folders_outside_the_working_folder_are_not_told(path, told):
-    assert told_path(path) == told
+    assert redact_path(path) == told
 
 
 def test_a_name_that_is_no_unicode_is_told_escaped():
-    assert told_path(os.fsdecode(b"/x/caf\xe9.csv")) == r"caf\udce9.csv"
+    assert redact_path(os.fsdecode(b"/x/caf\xe9.csv")) == r"caf\udce9.csv"
 
 
 def test_no_folder_is_told_of_a_command():
@@ -38,7 +38,7 @@ def test_no_folder_is_told_of_a_command():
         *("--load", f"../{SECRET}/own.py", "--out", f"/home/{SECRET}/out", "--by", "a,b"),
         *(f"--out=/home/{SECRET}", "--endpoint", "http://host/../v2", "--title", "", "--quiet"),
     ]
-    told = told_command(shlex.join(words))
+    told = redact_command(shlex.join(words))
     assert "client" not in told
     assert shlex.split(told) == [
         *("fairrec", "audit", "recs.csv", "--users=u.csv", "--load", "own.py", "--by", "a,b"),
@@ -48,4 +48,4 @@ def test_no_folder_is_told_of_a_command():
 
 def test_a_command_without_paths_is_told_as_it_was_typed():
     for command in ("fairrec audit a.csv --by 'age:10'", 'fairrec.audit(by=["it\'s"])'):
-        assert told_command(command) == command
+        assert redact_command(command) == command

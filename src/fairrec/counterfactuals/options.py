@@ -1,0 +1,93 @@
+"""The options of a counterfactual."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from numbers import Real
+from pathlib import Path
+from typing import Annotated, Any
+
+from pydantic import BeforeValidator, Field
+
+from fairrec.core.errors import InputError, plain
+from fairrec.core.option_types import Form, Names, Pairs, Share
+from fairrec.core.options import GROUPS, MODEL, SEARCH, Option, Options, options, spell
+from fairrec.scoring.options import Features
+from fairrec.search.options import BudgetUsers, ScorerIdentity
+
+
+def _as_text(given: Any) -> Any:
+    """A value as text, which all are compared as; a number from Python is one."""
+    return str(given) if isinstance(given, Real) else given
+
+
+@options
+class Sample(Options):
+    """For how many users a model is asked, and what it is given."""
+
+    budget_users: Annotated[
+        BudgetUsers | None,
+        Option("The most users to score, drawn at random: a number or a share, 10%", SEARCH),
+    ] = None
+    margin: Annotated[
+        Annotated[Share, Field(gt=0, le=0.5)] | None,
+        Option(
+            "Stop once the share of users affected is known within so much, such as 0.05 or 5%",
+            SEARCH,
+        ),
+    ] = None
+    ledger: Annotated[
+        Path | None,
+        Option(
+            "File that keeps all scores paid for; those of changed users lie beside it, a file for "
+            "each value",
+            SEARCH,
+        ),
+    ] = None
+    scorer_identity: ScorerIdentity = ""
+    features: Features = None
+
+
+@options
+class CounterfactualOptions(Sample):
+    """What is changed, and for how many."""
+
+    attribute: Annotated[
+        Names,
+        Option("The attribute to change, or several to change together: gender,age", GROUPS),
+    ] = ()
+    reference: Annotated[
+        Annotated[
+            Mapping[str, Annotated[str, BeforeValidator(_as_text)]],
+            Pairs,
+            Form("attribute=value, such as gender=M", "ATTRIBUTE=VALUE", is_list=True),
+        ]
+        | None,
+        Option(
+            "Change it to this value alone: gender=M",
+            GROUPS,
+            default="every other value that users have",
+        ),
+    ] = None
+    other_model: Annotated[
+        Any,
+        Form("a folder of a trained run, an address, or a model", "RUN|URL"),
+        Option("Another model for the same people, instead of another attribute", MODEL),
+    ] = None
+
+    def __post_init__(self) -> None:
+        for name in self.attribute:
+            if self.attribute.count(name) > 1:
+                raise InputError(
+                    f"Attribute '{plain(name)}' is named twice in {spell('attribute')}. Name it "
+                    "once."
+                )
+        if bool(self.attribute) == (self.other_model is not None):
+            raise InputError(
+                f"Name what is to be changed: {spell('attribute', ['gender'])}, or "
+                f"{spell('other_model')}, and not both."
+            )
+        if self.reference is not None and not self.attribute:
+            raise InputError(
+                f"{spell('reference')} is a value of {spell('attribute')}. Leave it out."
+            )

@@ -1,0 +1,44 @@
+"""Rare options of calls that tests write flat, in the values that they travel in."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import fields
+from typing import Any
+
+import fairrec
+from fairrec.core.errors import FairRecError, as_flags
+
+GROUPS = ("statistics", "tables", "engine", "about")
+
+
+def group_options(**flat: Any) -> dict[str, Any]:
+    """The same arguments, of which rare ones stand in a `Statistics(...)` and so on."""
+    if "scorer_identity" in flat and "attribute" not in flat:
+        search = flat.get("search") or "exact"
+        search = fairrec.Search(search) if isinstance(search, str) else search
+        values = {field.name: getattr(search, field.name) for field in fields(search)}
+        values["scorer_identity"] = flat.pop("scorer_identity")
+        flat["search"] = fairrec.Search(**values)
+    kinds = {name: getattr(fairrec, name.title()) for name in GROUPS}
+    if "attribute" in flat or "other_model" in flat:
+        kinds["sample"] = fairrec.Sample
+    if isinstance(flat.get("engine"), str):
+        flat["engine"] = fairrec.Engine(flat["engine"])
+    for name, kind in kinds.items():
+        known = [field.name for field in fields(kind) if field.name != "engine"]
+        mine = {one: flat.pop(one) for one in known if one in flat}
+        if mine:
+            before = vars(flat[name]) if flat.get(name) is not None else {}
+            flat[name] = kind(**{**before, **mine})
+    return flat
+
+
+@contextmanager
+def on_command_line() -> Iterator[None]:
+    """Within it, errors read as the command line shows them."""
+    try:
+        yield
+    except FairRecError as error:
+        raise type(error)(as_flags(f"{error}")) from error
