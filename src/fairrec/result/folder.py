@@ -89,7 +89,7 @@ def result_kind(folder: Path) -> ResultKind | None:
 
     Whether the file of that name can be read is for the reader to say.
     """
-    return _first_kind(folder, Path.exists)
+    return next((kind for kind in KINDS if (folder / kind.known_by).exists()), None)
 
 
 def refuse_no_audit(folder: Path) -> None:
@@ -188,20 +188,13 @@ def _is_one(file: Path, other: Path) -> bool:
     return str(file) == os.path.realpath(other)
 
 
-def _first_kind(folder: Path, is_it: Callable[[Path], bool]) -> ResultKind | None:
-    return next((kind for kind in KINDS if is_it(folder / kind.known_by)), None)
-
-
 def _own_kind_in(folder: Path) -> ResultKind | None:
     """The result of ours that lies in a folder, of any version.
 
     A file of its name that another tool wrote is none: it is not to be replaced.
     """
-    return _first_kind(folder, _is_ours)
-
-
-def _is_ours(file: Path) -> bool:
-    return is_json_with(file, "schema_version", "fairrec_version")
+    known = ("schema_version", "fairrec_version")
+    return next((kind for kind in KINDS if is_json_with(folder / kind.known_by, *known)), None)
 
 
 def write_with_page(
