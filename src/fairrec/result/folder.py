@@ -30,7 +30,15 @@ from fairrec.core.options import spelled
 from fairrec.core.saved_files import damaged, load_json, read_parquet
 from fairrec.inputs.formats import files_of
 from fairrec.inputs.tables import Table
-from fairrec.result.parts import ID, Part, ResultFile, load_part, refuse_other_id, with_id
+from fairrec.result.parts import (
+    ID,
+    Part,
+    ResultFile,
+    load_part,
+    refuse_other_id,
+    save_part,
+    with_id,
+)
 from fairrec.result.schema import AuditSummary
 from fairrec.search.searched import Searched
 
@@ -314,8 +322,7 @@ def _working_folder() -> str:
 
 def put_run(run: AuditRun, part: Path, folder: Path, id: str) -> None:
     """Write the run of a result that is for a folder into one on its way."""
-    here = run.model_copy(update={"output": as_place(folder), "id": id})
-    (part / RUN).write_text(here.model_dump_json(indent=2) + "\n", encoding="utf-8")
+    save_part(run.model_copy(update={"output": as_place(folder)}), part / RUN, id)
 
 
 def load_audit_run(folder: str | Path, id: str) -> AuditRun | None:
