@@ -247,7 +247,7 @@ def held_back(seed: int, market: Market, tolerance: float = 0.2) -> dict[str, Ou
 
 
 def just_what_matters(seed: int, market: Market) -> dict[str, Outcome]:
-    """The worst group is worse by exactly what matters, and all others by less."""
+    """The worst group is worse by exactly the tolerance, and all others by less."""
     items, true = truth(market, seed % 2, RATIO)
     rng = np.random.default_rng(seed)
     read = looked_at(market.shown(rng, market.n_users, items), RATIO)
@@ -388,7 +388,7 @@ STUDIES = (
     ),
     *(
         Study(
-            f"items, {market.name}, which is what matters",
+            f"items, {market.name}, which is the tolerance",
             partial(just_what_matters, market=market),
             (Claim(FALSE_BY_MORE, None, 0.01),),
         )

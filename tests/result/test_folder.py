@@ -246,18 +246,25 @@ def test_a_result_replaced_while_it_is_read_is_refused(two):
         load_audit_run(two[0], id)
 
 
+@pytest.fixture(scope="module")
+def two_mitigations(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
+    """Two mitigations of the same lists."""
+    home = tmp_path_factory.mktemp("mitigations")
+    return [
+        mitigate(planted(), "ndcg@5", strength=strength).save(home / f"{strength}")
+        for strength in (0.2, 0.6)
+    ]
+
+
 @pytest.mark.parametrize(
     "name",
     ["mitigation.json", "reranker.json", "changes.parquet", "predictions.parquet", "result.json"],
 )
-def test_a_file_of_another_mitigation_is_refused(tmp_path, name):
-    one, other = (
-        mitigate(planted(), "ndcg@5", strength=strength).save(tmp_path / f"{strength}")
-        for strength in (0.2, 0.6)
-    )
+def test_a_file_of_another_mitigation_is_refused(two_mitigations, tmp_path, name):
+    one = shutil.copytree(two_mitigations[0], tmp_path / "one")
     assert fairrec.load(one).summary.strength == 0.2
     assert len({*ids_in(one).values()}) == 1
-    shutil.copy(other / name, one)
+    shutil.copy(two_mitigations[1] / name, one)
     with pytest.raises(InputError, match=OTHER):
         fairrec.load(one)
 

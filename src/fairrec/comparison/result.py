@@ -18,7 +18,7 @@ from fairrec.core.units import USERS, Unit
 from fairrec.report.audit_result import show_page
 from fairrec.result.folder import COMPARISON, load_table, names_to_replace, write_with_page
 from fairrec.result.metric_schema import Change, GapChange
-from fairrec.result.parts import ID, Part, ResultFile, result_id
+from fairrec.result.parts import ID, Part, ResultFile, result_id, save_part
 from fairrec.result.schema import AuditedModel
 from fairrec.result.tables import as_pandas
 from fairrec.statistics.verdict import CertifiedSize
@@ -256,8 +256,7 @@ class Comparison:
 
     def _write_files(self, part: Path, id: str) -> None:
         put_table(self.changes, part / "changes.parquet", compression_level=1, metadata={ID: id})
-        text = self.summary.model_copy(update={"id": id}).model_dump_json(indent=2)
-        (part / NAME).write_text(text + "\n", encoding="utf-8")
+        save_part(self.summary, part / NAME, id)
 
 
 def load_comparison(folder: Path) -> tuple[ComparisonSummary, pl.DataFrame]:

@@ -18,7 +18,7 @@ from fairrec.result.folder import (
     result_kind,
     write_with_page,
 )
-from fairrec.result.parts import Part, ResultFile, load_part, result_id
+from fairrec.result.parts import Part, ResultFile, load_part, result_id, save_part
 from fairrec.statistics.verdict import Outcome
 
 
@@ -168,8 +168,7 @@ class CounterfactualResult:
         return self.summary.model_dump_json(indent=2)
 
     def _write_files(self, part: Path, folder: Path, id: str) -> None:
-        text = self.summary.model_copy(update={"id": id}).model_dump_json(indent=2)
-        (part / COUNTERFACTUAL.known_by).write_text(text + "\n", encoding="utf-8")
+        save_part(self.summary, part / COUNTERFACTUAL.known_by, id)
         put_audit(self.audit, part, folder, id)
 
 

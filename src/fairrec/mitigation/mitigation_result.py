@@ -14,7 +14,7 @@ from fairrec.mitigation.remedy import RerankerRecord
 from fairrec.mitigation.schema import MetricEffect, MitigationSummary
 from fairrec.report.audit_result import AuditResult, put_audit
 from fairrec.result.folder import MITIGATION, names_to_replace, write_with_page
-from fairrec.result.parts import ID, load_part, result_id
+from fairrec.result.parts import ID, load_part, result_id, save_part
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,8 +66,7 @@ class MitigationResult:
         for name, table in (("predictions", self.predictions), ("changes", self.changes)):
             put_table(table, part / f"{name}.parquet", compression_level=1, metadata={ID: id})
         for name, content in (("mitigation", self.summary), ("reranker", self.reranker)):
-            text = content.model_copy(update={"id": id}).model_dump_json(indent=2)
-            (part / f"{name}.json").write_text(text + "\n", encoding="utf-8")
+            save_part(content, part / f"{name}.json", id)
         put_audit(self.audit, part, folder, id)
 
 

@@ -33,7 +33,7 @@ from fairrec.result.folder import (
 )
 from fairrec.result.metric_schema import Gap, MetricResult, MetricVerdict
 from fairrec.result.min_shown import without_small
-from fairrec.result.parts import ID, result_id
+from fairrec.result.parts import ID, result_id, save_part
 from fairrec.result.schema import AuditSummary, InputSummary
 from fairrec.result.tables import as_pandas, finding_table, in_order_of_ids, ratio_table
 from fairrec.statistics.verdict import Outcome
@@ -355,7 +355,6 @@ def put_audit(result: AuditResult, part: Path, folder: Path, id: str) -> None:
         sink_table(result.per_user_parts, part / PER_USER, named)
     elif result.per_user is not None:
         put_table(result.per_user, part / PER_USER, compression_level=1, metadata=named)
-    summary = result.summary.model_copy(update={"id": id})
-    (part / RESULT).write_text(summary.model_dump_json(indent=2) + "\n", encoding="utf-8")
+    save_part(result.summary, part / RESULT, id)
     if result.run is not None:
         put_run(result.run, part, folder, id)

@@ -6,7 +6,6 @@ import math
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import pairwise
 
 from fairrec.core.errors import LONGEST_TEXT, plain
 from fairrec.groups.group import Group
@@ -87,16 +86,19 @@ def numbers(*values: float | None) -> tuple[str, ...]:
     ('0.012', '0.456')
     """
     known = sorted([value for value in values if value is not None and math.isfinite(value)])
-    if not known:
-        return tuple([_written(value, 0.0, _DIGITS) for value in values])
-    size = max(known[-1], -known[0])
-    # steps that are rounding tell nothing apart
-    steps = [b - a for a, b in pairwise(known) if b - a > size * 10.0**-_MOST_DIGITS]
-    # 0.830 beside 1.078 has three digits too
-    near = min([abs(value) for value in known if 2 * abs(value) >= size])
-    digits = _DIGITS + _exponent(size) - _exponent(near)
-    if steps:
-        digits = min(_MOST_DIGITS, max(digits, _exponent(size) - _exponent(min(steps)) + 1))
+    size = near = max(known[-1], -known[0]) if known else 0.0
+    least = math.inf
+    for at, value in enumerate(known):
+        # 0.830 beside 1.078 has three digits too
+        if size / 2 <= abs(value) < near:
+            near = abs(value)
+        # steps that are rounding tell nothing apart
+        if at and size * 10.0**-_MOST_DIGITS < value - known[at - 1] < least:
+            least = value - known[at - 1]
+    exponent = _exponent(size)
+    digits = _DIGITS + exponent - _exponent(near)
+    if least < math.inf:
+        digits = min(_MOST_DIGITS, max(digits, exponent - _exponent(least) + 1))
     return tuple([_written(value, size, digits) for value in values])
 
 

@@ -30,7 +30,15 @@ from fairrec.core.options import spell
 from fairrec.core.saved_files import damaged, load_json, read_parquet
 from fairrec.inputs.formats import files_of
 from fairrec.inputs.tables import Table
-from fairrec.result.parts import ID, Part, ResultFile, load_part, refuse_other_id, with_id
+from fairrec.result.parts import (
+    ID,
+    Part,
+    ResultFile,
+    load_part,
+    refuse_other_id,
+    save_part,
+    with_id,
+)
 from fairrec.result.schema import AuditSummary
 from fairrec.search.searched import Searched
 
@@ -89,7 +97,7 @@ def result_kind(folder: Path) -> ResultKind | None:
 
     Whether the file of that name can be read is for the reader to say.
     """
-    return _first_kind(folder, Path.exists)
+    return next((kind for kind in KINDS if (folder / kind.known_by).exists()), None)
 
 
 def refuse_no_audit(folder: Path) -> None:
@@ -188,20 +196,13 @@ def _is_one(file: Path, other: Path) -> bool:
     return str(file) == os.path.realpath(other)
 
 
-def _first_kind(folder: Path, is_it: Callable[[Path], bool]) -> ResultKind | None:
-    return next((kind for kind in KINDS if is_it(folder / kind.known_by)), None)
-
-
 def _own_kind_in(folder: Path) -> ResultKind | None:
     """The result of ours that lies in a folder, of any version.
 
     A file of its name that another tool wrote is none: it is not to be replaced.
     """
-    return _first_kind(folder, _is_ours)
-
-
-def _is_ours(file: Path) -> bool:
-    return is_json_with(file, "schema_version", "fairrec_version")
+    known = ("schema_version", "fairrec_version")
+    return next((kind for kind in KINDS if is_json_with(folder / kind.known_by, *known)), None)
 
 
 def write_with_page(
@@ -321,8 +322,7 @@ def _working_folder() -> str:
 
 def put_run(run: AuditRun, part: Path, folder: Path, id: str) -> None:
     """Write the run of a result that is for a folder into one on its way."""
-    here = run.model_copy(update={"output": as_place(folder), "id": id})
-    (part / RUN).write_text(here.model_dump_json(indent=2) + "\n", encoding="utf-8")
+    save_part(run.model_copy(update={"output": as_place(folder)}), part / RUN, id)
 
 
 def load_audit_run(folder: str | Path, id: str) -> AuditRun | None:

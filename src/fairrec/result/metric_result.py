@@ -321,10 +321,6 @@ def _verdict(
     )
 
 
-def _end(value: float) -> float | None:
-    return float(value) if math.isfinite(value) else None
-
-
 def name_finding(
     i: int, found: FoundGroup, analysis: Analysis, verdict: MetricVerdict | None = None
 ) -> Finding:
@@ -344,8 +340,8 @@ def name_finding(
         shrunken_difference=float(estimates.shrunken_difference[i, at]),
         interval=(float(estimates.difference_low[i, at]), float(estimates.difference_high[i, at])),
         simultaneous=(
-            _end(estimates.simultaneous.low[i, at]),
-            _end(estimates.simultaneous.high[i, at]),
+            _number(estimates.simultaneous.low[i, at]),
+            _number(estimates.simultaneous.high[i, at]),
         ),
         p_value=float(analysis.p_values[i, at]),
         p_adjusted=float(analysis.adjusted_p_values[i, at]),
@@ -399,7 +395,7 @@ def _unknown(
             n_unknown=int(bounds.n_unknown[at]),
             difference=float(bounds.difference[at]),
             bounds=(float(bounds.low[at]), float(bounds.high[at])),
-            at_worst=_end(at_worst[at]),
+            at_worst=_number(at_worst[at]),
         )
         for at in groups
     )

@@ -14,7 +14,7 @@ from fairrec.core.units import USERS, Unit
 from fairrec.inputs.users import Value
 from fairrec.report.audit_result import show_page
 from fairrec.result.folder import TREND, names_to_replace, write_with_page
-from fairrec.result.parts import Part, ResultFile, result_id
+from fairrec.result.parts import Part, ResultFile, result_id, save_part
 from fairrec.statistics.verdict import Outcome
 
 Order = Literal["as given", "made_at", "name"]
@@ -179,8 +179,7 @@ class TrendResult:
         return self.summary.model_dump_json(indent=2)
 
     def _write_file(self, part: Path, id: str) -> None:
-        text = self.summary.model_copy(update={"id": id}).model_dump_json(indent=2)
-        (part / NAME).write_text(text + "\n", encoding="utf-8")
+        save_part(self.summary, part / NAME, id)
 
 
 def load_trend(folder: Path) -> TrendSummary:

@@ -13,7 +13,6 @@ import polars as pl
 from fairrec.core.errors import plain
 from fairrec.inputs.users import MISSING
 from fairrec.metrics.direction import badness
-from fairrec.report.findings import found_groups
 from fairrec.report.page.groups import PageGroups, drawn_metrics, short
 from fairrec.report.page.view import Distribution, PageLimits, PairCell, PairMap, Ramp, ValueBar
 from fairrec.report.words import MINUS, percent, plural, shown, signed, with_sign
@@ -155,7 +154,7 @@ def _lowest_p(by_metric: Iterable[Mapping[Pair, pl.DataFrame]]) -> dict[Pair, fl
 
 def _strongest(groups: PageGroups, lowest: Mapping[Pair, float]) -> tuple[str, Pair]:
     """The metric and the pair of the strongest finding: that with most of its attributes."""
-    found = found_groups(groups.summary)
+    found = groups.found
     named: set[int] = set()
     metric = next(iter(groups.summary.metrics))
     if found:

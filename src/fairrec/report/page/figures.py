@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from statistics import median
 from typing import Any
 
@@ -67,13 +68,17 @@ def certificate_curve(view: Certificate, height: int = 220) -> Figure:
         axis={"tickCount": 5, "grid": not is_log},
     )
     # the last step holds for all larger groups
-    steps = [
-        {"size": one.support, "harm": max(low, short(one.harm)), "n_groups": one.n_groups}
-        for one in view.steps
-    ]
-    line = [{**step, "low": low} for step in (*steps, {**steps[-1], "size": end})]
-    data = {
-        "steps": line,
+    held = [*view.steps, replace(view.steps[-1], support=end)]
+    data: dict[str, list[dict[str, Any]]] = {
+        "steps": [
+            {
+                "size": one.support,
+                "harm": max(low, short(one.harm)),
+                "n_groups": one.n_groups,
+                "low": low,
+            }
+            for one in held
+        ],
         "tolerance": []
         if view.tolerance is None
         else [{"harm": view.tolerance, "text": "tolerance"}],

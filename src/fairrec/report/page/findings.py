@@ -18,7 +18,6 @@ from fairrec.report.findings import (
     carried_by,
     describe_random_sets,
     format_difference,
-    found_groups,
     mean_outside,
     neighbour_rows,
     service_direction,
@@ -60,7 +59,7 @@ MANY_TIMES = 3
 
 def group_cards(groups: PageGroups, limits: PageLimits) -> tuple[tuple[GroupCard, ...], str]:
     """The groups that differ, worst first, and how many more there are."""
-    found = found_groups(groups.summary)
+    found = groups.found
     cards = tuple(_group_card(group, groups) for group in found[: limits.findings])
     n_more = len(found) - len(cards)
     return cards, f"and {plural(n_more, 'more group')} in result.json" if n_more else ""

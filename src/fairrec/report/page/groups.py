@@ -57,6 +57,7 @@ class PageGroups:
 
     def __init__(self, groups: pl.DataFrame, summary: AuditSummary) -> None:
         self.summary = summary
+        self.found = found_groups(summary)
         self.names = [*summary.attributes]
         n = len(self.names) + 1
         first, after = groups.columns[:n], groups.columns[n:]
@@ -246,7 +247,7 @@ _NO_VALUE = _OfGroup(0, (None, None, None, None), None)
 
 def dot_plots(groups: PageGroups, limits: PageLimits) -> tuple[DotPlot, ...]:
     """A plot a metric, that of the answer first; every one has the same groups."""
-    found = found_groups(groups.summary)[: limits.findings]
+    found = groups.found[: limits.findings]
     metrics = [name for name, result in groups.summary.metrics.items() if result.is_tested]
     if found:
         metrics.sort(key=lambda name: name != found[0].first[0])
@@ -386,7 +387,7 @@ def ticks(low: float, high: float) -> tuple[float, ...]:
 
 def about_rows(groups: PageGroups, n_shown: int) -> str:
     """What the rows are, in a sentence, and what the intervals of items allow for."""
-    found = found_groups(groups.summary)
+    found = groups.found
     unit = groups.summary.unit
     beside = ""
     if not unit.is_users:

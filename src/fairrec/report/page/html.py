@@ -183,9 +183,9 @@ def _environment() -> Environment:
 
 def _printed(value: object) -> object:
     """What a template prints; names and commands, escaped there already, stay as they are."""
-    from markupsafe import Markup
-
-    return isolated(value) if isinstance(value, str) and not isinstance(value, Markup) else value
+    if not isinstance(value, str) or value.isascii() or hasattr(value, "__html__"):
+        return value
+    return isolated(value)
 
 
 def make_ready() -> None:
