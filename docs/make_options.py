@@ -95,11 +95,11 @@ def page() -> str:
         parts.append(f"## {title}\n\n{where}\n\n| option | meaning | takes | default |")
         parts[-1] += "\n|---|---|---|---|"
         for name, option, default in options.list():
-            spell = flag(name)
-            python = "" if spell == f"--{name.replace('_', '-')}" else f" (`{name}`)"
+            written = flag(name)
+            python = "" if written == f"--{name.replace('_', '-')}" else f" (`{name}`)"
             about, taken = (text.replace("|", "\\|") for text in (option.help, option.expected))
             shown = default if isinstance(default, str) else "must be given"
-            parts[-1] += f"\n| `{spell}`{python} | {about} | {taken} | {shown} |"
+            parts[-1] += f"\n| `{written}`{python} | {about} | {taken} | {shown} |"
         parts[-1] += "\n"
     return "\n".join(parts)
 

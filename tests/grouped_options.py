@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import fields
+from dataclasses import fields, replace
 from typing import Any
 
 import fairrec
@@ -18,9 +18,7 @@ def group_options(**flat: Any) -> dict[str, Any]:
     if "scorer_identity" in flat and "attribute" not in flat:
         search = flat.get("search") or "exact"
         search = fairrec.Search(search) if isinstance(search, str) else search
-        values = {field.name: getattr(search, field.name) for field in fields(search)}
-        values["scorer_identity"] = flat.pop("scorer_identity")
-        flat["search"] = fairrec.Search(**values)
+        flat["search"] = replace(search, scorer_identity=flat.pop("scorer_identity"))
     kinds = {name: getattr(fairrec, name.title()) for name in GROUPS}
     if "attribute" in flat or "other_model" in flat:
         kinds["sample"] = fairrec.Sample
@@ -30,8 +28,7 @@ def group_options(**flat: Any) -> dict[str, Any]:
         known = [field.name for field in fields(kind) if field.name != "engine"]
         mine = {one: flat.pop(one) for one in known if one in flat}
         if mine:
-            before = vars(flat[name]) if flat.get(name) is not None else {}
-            flat[name] = kind(**{**before, **mine})
+            flat[name] = replace(flat[name], **mine) if flat.get(name) else kind(**mine)
     return flat
 
 

@@ -33,7 +33,7 @@ from benchmarks.statistics.world import (
     random_codes,
 )
 from fairrec.core.arrays import AnyArray, FloatArray, IntArray
-from fairrec.core.audit_options import AuditOptions
+from fairrec.core.audit_options import AuditOptions, Engine
 from fairrec.counts.levels import level_of, levels_of
 from fairrec.counts.rows import counted_users
 from fairrec.counts.selection import chosen
@@ -67,7 +67,7 @@ def _frame(codes: list[AnyArray], given: IntArray | None = None) -> pl.DataFrame
 
 def analysed(counts: fairrec.Counts, **options: Any) -> Analysis:
     """The analysis of counts, by the stages of an audit."""
-    how = AuditOptions(**{"permutations": PERMUTATIONS, "threads": 1, **options})
+    how = AuditOptions(**{"permutations": PERMUTATIONS, "engine": Engine(threads=1), **options})
     counted = counted_users(chosen(counts, (), (), None))
     grouping = grouping_of(counted.attributes, how, counted.n_users)
     return analyse(counted.measured, grouping, how, strata=counted.strata)
@@ -87,9 +87,9 @@ def counted_values(
         "users": users,
         "by": [name for name in users.columns if len(name) == 1],
         "adjust_for": [] if given is None else ["stratum"],
-        "better": dict.fromkeys(names, "higher"),
+        "tables": fairrec.Tables(better=dict.fromkeys(names, "higher")),
         "min_shown": min_shown,
-        "threads": 1,
+        "engine": Engine(threads=1),
     }
     if max(len(np.unique(row)) for row in world.values) <= 256:
         return analysed(fairrec.count(**tables), **options)

@@ -20,7 +20,7 @@ from benchmarks.statistics.study import Outcome, Study, Trial, happened
 from benchmarks.statistics.world import PERMUTATIONS
 from fairrec.auditing.items import analyse_items
 from fairrec.core.arrays import AnyArray, FloatArray
-from fairrec.core.audit_options import AuditOptions
+from fairrec.core.audit_options import AuditOptions, Engine
 from fairrec.inputs.table_options import TableOptions
 from fairrec.metrics.direction import harm
 from fairrec.metrics.reading_items import ItemsRead, read_items
@@ -112,7 +112,12 @@ def looked_at(tables: dict[str, pl.DataFrame], metrics: str, by: str = "kind,ori
 
 
 def analysed(read: ItemsRead, **options: Any) -> Analysis:
-    chosen = {"permutations": PERMUTATIONS, "threads": 1, "min_support": 5, **options}
+    chosen = {
+        "permutations": PERMUTATIONS,
+        "engine": Engine(threads=1),
+        "min_support": 5,
+        **options,
+    }
     return analyse_items(read, AuditOptions(**chosen))
 
 
@@ -263,7 +268,7 @@ def releases(seed: int, market: Market, withheld: Sequence[float]) -> dict[str, 
     items, audits = market.drawn(rng), []
     for held_back in withheld:
         tables = replace(market, withheld=held_back).shown(rng, market.n_users, items)
-        given: dict[str, Any] = {**tables, **QUICK, "side": "items", "by": "kind,origin"}
+        given: dict[str, Any] = {**tables, **QUICK, "by": "kind,origin"}
         audits.append(fairrec.audit(given.pop("predictions"), **given, seed=seed))
     return {GREW: happened(bool(fairrec.trend(audits).worse))}
 
@@ -339,7 +344,13 @@ A_LITTLE = (
     replace(FILMS, name="a few films are held back by a third", withheld=0.3),
     Market("a kind is held back by a third, 200 users", n_users=200, withheld=0.4),
 )
-QUICK: dict[str, Any] = {"metrics": METRICS, "permutations": 99, "min_support": 5, "threads": 1}
+QUICK: dict[str, Any] = {
+    "metrics": METRICS,
+    "min_support": 5,
+    "statistics": fairrec.Statistics(permutations=99),
+    "tables": fairrec.Tables(side="items"),
+    "engine": Engine(threads=1),
+}
 NO_EFFECT = (Claim(LEVEL, None, ALPHA), Claim(GAP_LEVEL, None, ALPHA))
 WITHOUT_EFFECT: tuple[tuple[str, Trial, dict[str, float]], ...] = (
     ("users like kinds with a few popular items", level_of_tastes, {"skew": 2.5}),

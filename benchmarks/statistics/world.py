@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from fairrec.core.arrays import AnyArray, BoolArray, FloatArray
-from fairrec.core.audit_options import AuditOptions
+from fairrec.core.audit_options import AuditOptions, Engine
 from fairrec.groups.grouping import Grouping
 from fairrec.inputs.users import Attribute
 from fairrec.metrics import Metric, MetricAtK, parse_metric
@@ -96,7 +96,7 @@ def audited(
     strata : circumstances that are given
     options : of the audit
     """
-    chosen = AuditOptions(**{"permutations": PERMUTATIONS, "threads": 1, **options})
+    chosen = AuditOptions(**{"permutations": PERMUTATIONS, "engine": Engine(threads=1), **options})
     attributes = [
         Attribute(chr(ord("a") + at), np.asarray(column, dtype=np.int32), tuple(range(n)))
         for at, column in enumerate(world.codes)

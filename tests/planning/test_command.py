@@ -122,8 +122,8 @@ def test_deviations_stand_before_the_verdicts(here: Path):
     assert lines[at].endswith("with 2 deviations.")
     assert at < next(i for i, line in enumerate(lines) if line.startswith("ndcg@5  "))
     assert lines[at + 1 : at + 3] == [
-        "Deviates from the plan: min_support 12 (planned 0.1% of users, at least 10).",
         "Deviates from the plan: alpha 0.1 (planned 0.05).",
+        "Deviates from the plan: min_support 12 (planned 0.1% of users, at least 10).",
     ]
     ran = run_here(*AUDIT, "--alpha", "0.1", "--format", "markdown")
     assert ran.stdout.index("Deviates from the plan") < ran.stdout.index("| metric | verdict")
@@ -230,7 +230,7 @@ def test_a_plan_of_values_runs_on_them(here: Path):
         ((*AUDIT[:3], "."), ".: cannot be read (Is a directory)"),
         (
             (*AUDIT[:3], "users.parquet"),
-            "users.parquet: is no text, so it is no settings file and no plan.",
+            "users.parquet: is not UTF-8 (byte 8), so it is no settings file and no plan.",
         ),
         ((*PLAN, "--adjust-for", "history_length"), "Give them: --history FILE"),
         ((*PLAN, "--adjust-for", "lenght"), "--adjust-for: No circumstance 'lenght'."),

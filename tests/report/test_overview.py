@@ -109,7 +109,7 @@ def test_what_to_do_next_fits_what_was_found():
 def test_an_audit_that_is_not_saved_is_saved_before_a_command_reads_it():
     summary = planted().summary
     steps = build_view(summary, is_saved=False).overview.next_steps
-    assert steps[0] == "save this audit, which the next command reads: out='AUDIT'"
+    assert steps[0] == "save this audit, which the next command reads: --out AUDIT"
     assert steps[1:] == build_view(summary).overview.next_steps
     alone = audit_of({"a": 0.2}).summary
     assert build_view(alone, is_saved=False).overview == build_view(alone).overview
@@ -172,7 +172,7 @@ def test_more_findings_than_are_listed_are_not_said_to_be_all(monkeypatch):
 
 def test_a_search_of_a_table_with_every_score_is_told_how_to_get_the_exact_answer():
     result = planted_result(search=Search("adaptive", budget_users="30%"))
-    exact = "the table has every score: leave out search and its budget for the exact answer"
+    exact = "the table has every score: leave out --search and its budget for the exact answer"
     found = answer_of(result)
     assert found.next_steps[0] == exact
     assert not any("raise budget_users" in step for step in found.next_steps)

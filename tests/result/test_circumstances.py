@@ -57,7 +57,7 @@ def test_what_was_given_is_named_with_its_strata():
     assert given.circumstances["activity"].n_values == 4
     assert (given.n_strata, given.n_users_alone) == (4, 0)
     assert given.n_not_comparable == {"served": 0}
-    assert "given=['activity']" in GIVEN.summary.command
+    assert "adjust_for=['activity']" in GIVEN.summary.command
 
 
 def test_a_finding_that_circumstances_explain_is_gone_and_named():
@@ -175,7 +175,7 @@ def test_lists_that_nobody_else_has_are_told_by_their_chance_level():
     assert (one.mean, one.mean_of_others, one.explains) == (50, 10, None)
     assert one.at_random == (approx(5 / 50, abs=0.1), approx(5 / 10, abs=0.1))
     given = fairrec.audit(predictions, **group_options(adjust_for="list_length", **options)).summary
-    (gone,) = given.adjust_for.no_longer
+    (gone,) = given.given.no_longer
     assert (gone.difference, gone.kept_share) == (None, 0.0)
-    assert given.adjust_for.n_not_comparable == {"hit@5": 2}
+    assert given.given.n_not_comparable == {"hit@5": 2}
     assert given.outcome == "inconclusive"

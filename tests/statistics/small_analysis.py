@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from fairrec.core.audit_options import AuditOptions
+from fairrec.core.audit_options import AuditOptions, Engine
 from fairrec.metrics import parse_metric
 from fairrec.metrics.measured import Measured
 from fairrec.statistics.analyse import analyse
@@ -23,7 +23,7 @@ def measured_as(metrics: str, values) -> Measured:
 
 def analysis_of(codes, metrics: str, values, *, min_users: int = 1, depth=3, **options) -> Analysis:
     """The attributes are a, b, c ... with the values 0, 1, 2 ..."""
-    settings = {"permutations": 99, "threads": 1, **options}
+    settings = {"permutations": 99, "engine": Engine(threads=1), **options}
     return analyse(
         measured_as(metrics, values),
         grouping_of(codes, min_users=min_users, depth=depth),

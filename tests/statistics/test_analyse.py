@@ -6,6 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from fairrec.core.audit_options import Engine
 from fairrec.statistics import analyse as analyse_module
 from fairrec.statistics.analyse import MOST_DRAWS, analyse
 from fairrec.statistics.verdict import (
@@ -93,7 +94,7 @@ def test_other_seeds_give_the_same_outcome_or_one_is_undecided():
     for seed in range(12):
         for shift in (2.4, 2.5):
             (verdict,) = verdicts_of(two_halves(shift, permutations=100, seed=0), [True])
-            again = two_halves(shift, permutations=100, threads=1)
+            again = two_halves(shift, permutations=100, engine=Engine(threads=1))
             again = analyse(again.measured, again.grouping, replace(again.options, seed=seed))
             (other,) = verdicts_of(again, [True])
             undecided += other.alternative is not None

@@ -9,8 +9,7 @@ import pytest
 from pytest import approx
 from scipy.stats import binomtest
 
-from fairrec import Engine
-from fairrec.core.audit_options import AuditOptions
+from fairrec.core.audit_options import AuditOptions, Engine
 from fairrec.groups.grouping import Grouping
 from fairrec.inputs.users import MISSING, Attribute
 from fairrec.metrics import MetricAtK, parse_metric
@@ -28,7 +27,7 @@ def of_rates(hits: dict[str, int], n: dict[str, int], metric="hit@5", min_users=
     names = sorted(n, key=lambda name: (name == MISSING, name))
     codes = np.repeat(np.arange(len(names)), [n[name] for name in names]).astype(np.int32)
     values = np.concatenate([np.arange(n[name]) < hits[name] for name in names])
-    settings = AuditOptions(**{"threads": 1, "min_support": min_users, **options})
+    settings = AuditOptions(**{"engine": Engine(threads=1), "min_support": min_users, **options})
     grouping = Grouping.of([Attribute("a", codes, tuple(names))], settings)
     (found,) = analyse_ratios(measured_as(metric, values), grouping, settings).metrics
     (categories,) = found.by

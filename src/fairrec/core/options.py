@@ -110,6 +110,8 @@ def bind(hint: Any) -> Option | None:
 class Options:
     """Base of classes of options: they are made of values in any form that their types read."""
 
+    _options: ClassVar[dict[str, Option]]
+
     if TYPE_CHECKING:
         __dataclass_fields__: ClassVar[dict[str, Field[Any]]]
 
@@ -139,6 +141,9 @@ def options(cls: type[T]) -> type[T]:
         object.__setattr__(self, "_given", frozenset(given))
 
     made.__init__ = parse
+    hints = get_type_hints(made, include_extras=True)
+    bound = {name: bind(hints[name]) for name in names}
+    made._options = {name: option for name, option in bound.items() if option is not None}
     # the signature shows types, not declarations
     signature, types = inspect.signature(made), get_type_hints(made)
     made.__signature__ = signature.replace(
@@ -152,16 +157,12 @@ def options(cls: type[T]) -> type[T]:
     return made  # type: ignore[no-any-return]
 
 
-@cache
-def list_options(cls: Any) -> dict[str, Option]:
+def list_options(cls: type[Options]) -> dict[str, Option]:
     """The options of a class by name; fields without an `Option` are none of them."""
-    hints = get_type_hints(cls, include_extras=True)
-    bound = {field.name: bind(hints[field.name]) for field in fields(cls)}
-    return {name: option for name, option in bound.items() if option is not None}
+    return cls._options
 
 
-@cache
-def list_defaults(cls: Any) -> dict[str, Any]:
+def list_defaults(cls: type[Options]) -> dict[str, Any]:
     """The default of each field that has one, by name."""
     found = {}
     for field in fields(cls):

@@ -247,7 +247,8 @@ class Ledger:
             yield
         except ScoringError as error:
             kept = self._kept(may_pass=isinstance(error, UnavailableError))
-            raise type(error)(f"{str(error).removesuffix('.')}.{kept}") from error
+            reason = f"{error}".removesuffix(".")
+            raise type(error)(f"{reason}.{kept}") from error
         except KeyboardInterrupt as interrupt:
             raise KeyboardInterrupt(f"Interrupted.{self._kept(may_pass=True)}") from interrupt
 

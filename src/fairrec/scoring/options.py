@@ -9,7 +9,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BeforeValidator, Field
 
 from fairrec.core.errors import InputError, plain
-from fairrec.core.option_types import Form, Name, Number, Pairs, Whole, split_names
+from fairrec.core.option_types import Form, Name, Number, Pairs, Whole, describe, split_names
 from fairrec.core.options import MODEL, Option, Options, options, spell
 
 IDS = ("user_id", "item_id")
@@ -133,8 +133,9 @@ class EndpointOptions(OnnxOptions):
     concurrency: Concurrency = ENDPOINT_CONCURRENCY
     rows_per_call: RowsPerCall = ENDPOINT_ROWS
     protocol: Annotated[
-        Literal["oip", "json", "tfserving"],
+        str,
         BeforeValidator(_check_protocol),
+        describe(Literal["oip", "json", "tfserving"]),
         Option("With an endpoint: how it is asked", MODEL),
     ] = "oip"
     rate: Annotated[

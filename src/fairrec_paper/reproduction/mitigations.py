@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from fairrec.core.audit_options import Statistics
+from fairrec.core.audit_options import Engine, Statistics
 from fairrec.core.progress import Progress
 from fairrec.groups.group import Group
 from fairrec.metrics.measured import measure_everyone
@@ -48,7 +48,13 @@ def mitigation_trial(subject: Subject, metric: str, way: str, permutations: int)
             how = {"reranker": "oracle", "strength": 1.0} if way == ORACLE else {}
             return [
                 mitigated(
-                    recommender, metric, chosen_by, groups, permutations, progress=progress, **how
+                    recommender,
+                    metric,
+                    chosen_by,
+                    groups,
+                    permutations,
+                    engine=Engine(progress=progress),
+                    **how,
                 )
             ]
 

@@ -3,6 +3,7 @@ from __future__ import annotations
 import pytest
 
 from fairrec.core.errors import InputError
+from fairrec.core.options import bind
 from fairrec_paper.models.options import Hyper, TrainingOptions
 
 
@@ -27,7 +28,7 @@ def test_impossible_options_are_refused(options, said):
     [("1e-3", 0.001), ("0.5", 0.5), ("16", 16), ("256-128", (256, 128)), ("1_000", 1000)],
 )
 def test_a_hyper_parameter_is_a_number_or_the_sizes_of_layers(text, value):
-    (option,) = Hyper.__metadata__
+    option = bind(Hyper)
     read = option.parse("hyper", f"some={text}")["some"]
     assert read == value
     assert type(read) is type(value)
@@ -35,6 +36,6 @@ def test_a_hyper_parameter_is_a_number_or_the_sizes_of_layers(text, value):
 
 @pytest.mark.parametrize("text", ["much", "256-", "nan", "inf", "1.5-2"])
 def test_what_is_neither_is_refused(text):
-    (option,) = Hyper.__metadata__
+    option = bind(Hyper)
     with pytest.raises(InputError, match="invalid hyper: expected name=number"):
         option.parse("hyper", f"some={text}")
