@@ -32,7 +32,7 @@ STAGES = {
     "moments": "fairrec.statistics.analyse:analyse",
     "who is missing": "fairrec.statistics.missing:analyse_missing",
     "findings": "fairrec.statistics.metric_analysis:analyse_metrics",
-    "intervals and verdicts": "fairrec.statistics.verdict:verdicts_of",
+    "intervals and verdicts": "fairrec.statistics.verdict:decide_verdicts",
     "ratios": "fairrec.statistics.ratios:analyse_ratios",
     "inequality": "fairrec.statistics.inequality:analyse_inequality",
     "circumstances": "fairrec.statistics.covariates:differing_circumstances",

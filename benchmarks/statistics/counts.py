@@ -29,7 +29,7 @@ from benchmarks.statistics.world import (
     VALUE,
     World,
     audited,
-    position_of,
+    outcome_position,
     random_codes,
 )
 from fairrec.core.arrays import AnyArray, FloatArray, IntArray
@@ -230,7 +230,7 @@ def failing(seed: int, n_group: int = 60, share: float = 0.05) -> dict[str, Outc
     low, high = (end[0] for end in analysis.estimates.simultaneous)
     is_held = True
     for code in range(6):
-        at, is_member = position_of(analysis, code), group == code
+        at, is_member = outcome_position(analysis, code), group == code
         true = expected[is_member].mean() - expected[~is_member].mean()
         is_held &= bool(low[at] - 1e-9 <= true <= high[at] + 1e-9)
     return {HELD: happened(is_held)}
@@ -252,7 +252,7 @@ def lone_shift(seed: int, n_group: int) -> dict[str, Outcome]:
     world = shifted(rng, codes, None, harm)
     users, counts = audited(world, seed=seed), counted_values(world, seed=seed)
     by_users, by_counts = (
-        is_shown_worse(one, position_of(one, 0, -1, -1)) for one in (users, counts)
+        is_shown_worse(one, outcome_position(one, 0, -1, -1)) for one in (users, counts)
     )
     return {
         BY_USERS: happened(by_users),
@@ -274,7 +274,7 @@ def kept(seed: int, draw: Values) -> dict[str, Outcome]:
     column = left.column(0)
     spread = math.sqrt(((column.filled - column.mean) ** 2 * column.n).sum() / column.n_users)
     scores = [
-        abs(float(one.test.scores.by_chance[0, position_of(one, 0)]))
+        abs(float(one.test.scores.by_chance[0, outcome_position(one, 0)]))
         for one in (counts, users)
         if one.test is not None
     ]

@@ -14,7 +14,7 @@ from benchmarks.statistics.study import Outcome, Study, happened
 from benchmarks.statistics.world import (
     World,
     audited,
-    position_of,
+    outcome_position,
     random_codes,
     true_differences,
 )
@@ -65,7 +65,7 @@ def compared(seed: int, draw: partial[tuple[World, IntArray]]) -> dict[str, Outc
     low, high = adjusted.estimates.simultaneous
     is_large = (adjusted.moments.n[0] >= LEAST) & np.isfinite(truth)
     is_held = (low[0] <= truth + 1e-12) & (truth - 1e-12 <= high[0])
-    group = position_of(adjusted, 0, -1, -1)
+    group = outcome_position(adjusted, 0, -1, -1)
     return {
         NAMED: happened(names_any(raw)),
         ADJUSTED: happened(names_any(adjusted)),

@@ -14,7 +14,7 @@ from benchmarks.statistics.world import (
     HIT,
     World,
     audited,
-    position_of,
+    outcome_position,
     random_codes,
     true_differences,
 )
@@ -42,7 +42,7 @@ def one_at_a_time(seed: int, share: float) -> dict[str, Outcome]:
     """Whether the intervals of each group hold its rate, and its difference from the others."""
     analysis = audited(rare_hits(np.random.default_rng(seed), share), permutations=0, min_support=1)
     found = analysis.estimates
-    groups = [position_of(analysis, code) for code in range(len(SIZES))]
+    groups = [outcome_position(analysis, code) for code in range(len(SIZES))]
     outcomes = {}
     for what, low, high, truth in (
         (VALUE, found.value_low, found.value_high, share),

@@ -15,7 +15,7 @@ from benchmarks.statistics.world import (
     World,
     audited,
     one_group,
-    position_of,
+    outcome_position,
     random_codes,
 )
 from fairrec.core.arrays import AnyArray
@@ -62,7 +62,7 @@ def lone_shift(seed: int, n_group: int) -> dict[str, Outcome]:
     harm = ERRORS * math.sqrt(1 / n_group + 1 / (N_USERS - n_group))
     world = shifted(rng, users_with_a_group(rng, n_group), None, harm)
     analysis = audited(world, seed=seed)
-    group = position_of(analysis, 0, -1, -1)
+    group = outcome_position(analysis, 0, -1, -1)
     named = named_groups(analyse_metrics(analysis))
     return {
         SHOWN: happened(is_shown_worse(analysis, group)),
@@ -75,7 +75,7 @@ def promise(seed: int, n_group: int, share: float | None) -> dict[str, Outcome]:
     rng = np.random.default_rng(seed)
     codes = users_with_a_group(rng, n_group)
     before = audited(shifted(rng, codes, share, 0.0), seed=seed)
-    group = position_of(before, 0, -1, -1)
+    group = outcome_position(before, 0, -1, -1)
     harm = promised(before, group)
     if math.isnan(harm):
         return {POSSIBLE: happened(True), KEPT: (0.0, 0.0)}
@@ -103,7 +103,7 @@ def gap_beyond_chance(seed: int) -> dict[str, Outcome]:
     analysis = audited(world, seed=seed)
     chance = analyse_metrics(analysis)[0].chance
     is_beyond = chance is not None and chance.p_value <= analysis.options.alpha
-    is_shown = is_shown_worse(analysis, position_of(analysis, *cell))
+    is_shown = is_shown_worse(analysis, outcome_position(analysis, *cell))
     return {GAP: happened(is_beyond), SHOWN: happened(is_shown)}
 
 

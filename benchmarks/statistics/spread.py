@@ -11,7 +11,14 @@ from benchmarks.statistics.lists import measured_lists, random_lists
 from benchmarks.statistics.rates import Claim
 from benchmarks.statistics.said import is_shown_worse, names_any
 from benchmarks.statistics.study import Outcome, Study, happened
-from benchmarks.statistics.world import Draw, World, audited, one_group, position_of, random_codes
+from benchmarks.statistics.world import (
+    Draw,
+    World,
+    audited,
+    one_group,
+    outcome_position,
+    random_codes,
+)
 from fairrec.search.options import Search
 
 N_USERS, N_GROUP = 1000, 30
@@ -69,7 +76,7 @@ def low_noise_found(seed: int) -> dict[str, Outcome]:
     rng = np.random.default_rng(seed)
     world = auc_of_unequal_positives(rng, in_group=30, elsewhere=1, lift=1.0, harm=1.0)
     analysis = audited(world, seed=seed)
-    return {SHOWN: happened(is_shown_worse(analysis, position_of(analysis, 0, -1, -1)))}
+    return {SHOWN: happened(is_shown_worse(analysis, outcome_position(analysis, 0, -1, -1)))}
 
 
 def _study(world: str, draw: Draw, before: str, **how: Any) -> Study:

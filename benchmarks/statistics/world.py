@@ -139,7 +139,7 @@ def true_differences(world: World, analysis: Analysis) -> FloatArray:
     return group_moments(world.expected, analysis.grouping, strata=strata).difference
 
 
-def position_of(analysis: Analysis, *codes: int) -> int:
+def outcome_position(analysis: Analysis, *codes: int) -> int:
     """Where the group with these codes stands in the lattice, -1 for an attribute left open."""
     is_it = (analysis.grouping.lattice.codes == np.array(codes)).all(axis=1)
     (position,) = np.flatnonzero(is_it)

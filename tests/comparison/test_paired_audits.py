@@ -18,13 +18,7 @@ from fairrec.comparison.paired_audits import (
     judged,
     levels_of,
 )
-from fairrec.core.audit_options import AuditOptions
-from fairrec.groups.grouping import Grouping
-from fairrec.inputs.users import Attribute
-from fairrec.statistics.intervals import Interval, estimate, score_interval
-from fairrec.statistics.moments import group_moments
-from fairrec.statistics.scores import own_spread
-from fairrec.statistics.unpaired import (
+from fairrec.comparison.unpaired_audits import (
     UNBOUNDED,
     Published,
     bounds_of,
@@ -32,6 +26,12 @@ from fairrec.statistics.unpaired import (
     compare_unpaired,
     side_of,
 )
+from fairrec.core.audit_options import AuditOptions
+from fairrec.groups.grouping import Grouping
+from fairrec.inputs.users import Attribute
+from fairrec.statistics.intervals import Interval, estimate, score_interval
+from fairrec.statistics.moments import group_moments
+from fairrec.statistics.scores import own_spread
 from tests.worlds import over_worlds
 
 NAN = np.nan

@@ -10,17 +10,20 @@ from pytest import approx
 
 from fairrec.result.metric_result import estimate_change, estimate_mean_change, metric_results
 from fairrec.statistics.metric_analysis import analyse_metrics
-from fairrec.statistics.missing import Standing
-from fairrec.statistics.verdict import verdicts_of
+from fairrec.statistics.missing import Conclusiveness
+from fairrec.statistics.verdict import decide_verdicts
 from tests.builders import audit, make_tables, two_groups
 from tests.compared_audits import audited, users_table
 from tests.statistics.small_analysis import random_analysis
 
-STANDING = (Standing(0.25, is_conclusive=False, is_constant=True), Standing(0, True, False))
+STANDING = (
+    Conclusiveness(0.25, is_conclusive=False, is_constant=True),
+    Conclusiveness(0, True, False),
+)
 
 
 def results_of(analysis):
-    verdicts = verdicts_of(analysis, [stands.is_conclusive for stands in STANDING])
+    verdicts = decide_verdicts(analysis, [stands.is_conclusive for stands in STANDING])
     return metric_results(analysis, analyse_metrics(analysis), STANDING, verdicts)
 
 

@@ -14,8 +14,8 @@ from fairrec.statistics.verdict import (
     WORSE,
     MetricVerdict,
     _undecided,
-    position_of,
-    verdicts_of,
+    decide_verdicts,
+    outcome_position,
 )
 from tests.statistics.small_analysis import analysis_of
 
@@ -37,7 +37,7 @@ def test_permutations_that_decide_are_as_many_as_were_asked_for(shift):
     analysis = two_halves(shift, permutations=300)
     assert analysis.test.n_permutations == 300
     assert analysis.raised == 0
-    (verdict,) = verdicts_of(analysis, [True])
+    (verdict,) = decide_verdicts(analysis, [True])
     assert verdict.alternative is None
     assert (verdict.of_groups == WORSE).any() == (shift > 0)
 
@@ -80,7 +80,7 @@ def test_what_the_most_permutations_leave_open_is_undecided(monkeypatch):
     analysis = near_alpha(permutations=300)
     assert analysis.test.n_permutations == 300
     assert analysis.raised > 0
-    (verdict,) = verdicts_of(analysis, [True])
+    (verdict,) = decide_verdicts(analysis, [True])
     assert (verdict.outcome, verdict.alternative) == ("inconclusive", "worse")
     # what is listed follows the same critical values
     assert not analysis.is_significant.any()
@@ -93,10 +93,10 @@ def test_other_seeds_give_the_same_outcome_or_one_is_undecided():
     shown, undecided = set(), 0
     for seed in range(12):
         for shift in (2.4, 2.5):
-            (verdict,) = verdicts_of(two_halves(shift, permutations=100, seed=0), [True])
+            (verdict,) = decide_verdicts(two_halves(shift, permutations=100, seed=0), [True])
             again = two_halves(shift, permutations=100, engine=Engine(threads=1))
             again = analyse(again.measured, again.grouping, replace(again.options, seed=seed))
-            (other,) = verdicts_of(again, [True])
+            (other,) = decide_verdicts(again, [True])
             undecided += other.alternative is not None
             if verdict.alternative is None and other.alternative is None:
                 shown.add((shift, verdict.outcome == other.outcome))
@@ -106,8 +106,8 @@ def test_other_seeds_give_the_same_outcome_or_one_is_undecided():
 
 def test_no_all_clear_where_another_seed_may_show_a_harm():
     analysis = two_halves(0.0, permutations=99, tolerance="0.9")
-    (verdict,) = verdicts_of(analysis, [True])
-    assert position_of(verdict.outcome) == WITHIN
+    (verdict,) = decide_verdicts(analysis, [True])
+    assert outcome_position(verdict.outcome) == WITHIN
     open_ = _undecided(verdict, ["within tolerance", "worse"])
     assert isinstance(open_, MetricVerdict)
     assert (open_.outcome, open_.alternative) == ("inconclusive", "worse")

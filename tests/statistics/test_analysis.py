@@ -9,7 +9,7 @@ from fairrec.core.audit_options import AuditOptions
 from fairrec.statistics.analyse import analyse
 from fairrec.statistics.intervals import Intervals
 from fairrec.statistics.metric_analysis import analyse_metrics
-from fairrec.statistics.moments import moments_of
+from fairrec.statistics.moments import compute_moments
 from fairrec.statistics.strata import Strata
 from tests.groups.small_grouping import grouping_of
 from tests.statistics.small_analysis import analysis_of, measured_as, random_analysis
@@ -18,7 +18,7 @@ from tests.statistics.small_population import permutation_test
 
 def test_adjusted_p_values_are_those_of_the_permutations():
     found = random_analysis(min_users=45)
-    moments = moments_of(found.measured, found.grouping)
+    moments = compute_moments(found.measured, found.grouping)
     # higher is better, and neither end is
     better = [True, None]
     test = permutation_test(

@@ -11,7 +11,7 @@ from pytest import approx
 from fairrec.metrics.measured import Measured, Ratio
 from fairrec.statistics.bootstrap import shares_of_random_sets
 from fairrec.statistics.draws import CellSums
-from fairrec.statistics.moments import moments_of
+from fairrec.statistics.moments import compute_moments
 from tests.groups.small_grouping import grouping_of
 from tests.statistics.small_analysis import measured_as
 
@@ -60,10 +60,10 @@ class Fixed:
 def test_a_set_is_as_far_off_as_moments_of_permuted_rows_show(monkeypatch):
     measured, codes = items_of(1)
     grouping = grouping_of(codes, min_users=5)
-    moments = moments_of(measured, grouping)
+    moments = compute_moments(measured, grouping)
     order = np.random.default_rng(2).permutation(N_ITEMS)
     drawn = Fixed(order, measured, grouping.cells)
-    monkeypatch.setattr("fairrec.statistics.bootstrap.draws_of", lambda *_: drawn)
+    monkeypatch.setattr("fairrec.statistics.bootstrap.choose_draws", lambda *_: drawn)
     found = shares_of_random_sets(moments, grouping, 1, seed=0)
 
     assert measured.ratio is not None
@@ -71,7 +71,7 @@ def test_a_set_is_as_far_off_as_moments_of_permuted_rows_show(monkeypatch):
     for i, known in enumerate(~np.isnan(measured.terms)):
         above[i, known] = measured.ratio.above[i, order[known[order]]]
         below[i, known] = measured.ratio.below[i, order[known[order]]]
-    permuted = moments_of(
+    permuted = compute_moments(
         replace(measured, ratio=measured.ratio._replace(above=above, below=below)), grouping
     ).difference
     observed = moments.difference
@@ -89,7 +89,7 @@ def test_as_many_sets_get_nothing_as_can_be_counted():
     measured = replace(measured_as("mrr@5", above[0]), ratio=ratio)
     grouping = grouping_of([np.repeat([0, 1], 20)])
     n = 4000
-    (found,) = shares_of_random_sets(moments_of(measured, grouping), grouping, n, seed=1)
+    (found,) = shares_of_random_sets(compute_moments(measured, grouping), grouping, n, seed=1)
     expected = comb(37, 20) / comb(40, 20)
     margin = 4 * np.sqrt(expected * (1 - expected) / n)
     assert found == approx([expected, expected], abs=margin)
@@ -100,7 +100,7 @@ def test_as_many_sets_get_nothing_as_can_be_counted():
 def test_threads_change_no_share():
     measured, codes = items_of(3)
     grouping = grouping_of(codes, min_users=5, depth=2)
-    moments = moments_of(measured, grouping)
+    moments = compute_moments(measured, grouping)
     one, two = (shares_of_random_sets(moments, grouping, 60, seed=4, threads=n) for n in (1, 2))
     assert (one == two).all()
 
@@ -114,6 +114,6 @@ def test_a_group_with_all_that_is_due_is_compared_with_none():
         ratio = Ratio.of(rng.random((1, 60)), below, np.ones((1, 60), dtype=bool))
         measured = replace(measured_as("mrr@5", rng.random(60)), ratio=ratio)
         grouping = grouping_of([kind])
-        moments = moments_of(measured, grouping)
+        moments = compute_moments(measured, grouping)
         assert np.isnan(moments.difference).all()
         assert np.isnan(shares_of_random_sets(moments, grouping, 19, seed)).all()

@@ -40,7 +40,7 @@ from fairrec.metrics.reading_items import read_items
 from fairrec.statistics.bootstrap import N_DRAWS, resample_users, user_blocks
 from fairrec.statistics.intervals import estimate
 from fairrec.statistics.metric_analysis import analyse_metrics
-from fairrec.statistics.moments import moments_of
+from fairrec.statistics.moments import compute_moments
 from tests.auditing.test_audit_items import market
 from tests.metrics.item_world import ItemWorld, random_world, without
 
@@ -60,7 +60,7 @@ def resampled(
     measured = replace(measure_everyone(read.inputs, read.wanted), ratio=read.ratio)
     lengths = np.diff(read.shown.candidates.offsets)
     blocks = user_blocks(read.shares, read.shown.catalogue, grouping, lengths, seed)
-    moments = moments_of(measured, grouping)
+    moments = compute_moments(measured, grouping)
     return resample_users(blocks, moments, grouping, 0.05, seed, threads), moments, read
 
 

@@ -10,13 +10,13 @@ from fairrec.statistics.permutation import both_columns
 from fairrec.statistics.scores import (
     KNOWN,
     Sums,
-    compared_of,
-    everyone_of,
     maxima,
     normal_scale,
     own_spread,
+    prepare_comparison,
     scores_of,
     student_scale,
+    summarise_everyone,
 )
 from tests.statistics.small_population import population, random_population
 
@@ -91,8 +91,8 @@ def test_maxima_are_the_largest_scores_of_each_tail_and_column(bounds):
     )
     assert tested.n_columns == 9 < intervals.n_columns
     smaller, by_own = maxima(
-        everyone_of(moments),
-        compared_of(moments),
+        summarise_everyone(moments),
+        prepare_comparison(moments),
         Sums(moments.total, moments.squares, moments.total, moments.squares),
         tested,
         intervals,

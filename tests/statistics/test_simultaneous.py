@@ -11,11 +11,11 @@ from fairrec.statistics.simultaneous import (
     Columns,
     NullColumns,
     columns_of,
+    harm_shares,
     has_enough_draws,
     interval_cut_offs,
     interval_p_values,
     normal_cut_offs,
-    shares_of_harm,
 )
 from tests.statistics.slow_columns import adjusted_slowly, least_slowly
 
@@ -67,7 +67,7 @@ def test_size_classes_of_a_depth_have_equal_shares():
 
 
 def test_the_worse_end_has_the_larger_share():
-    up = shares_of_harm([True, False, None])
+    up = harm_shares([True, False, None])
     assert up == approx([0.2, 0.8, 0.5])
     columns = columns_of(np.array([1]), all_tested(3, 1), up)
     assert columns.shares == approx(np.array([[0.2, 0.8, 0.5], [0.8, 0.2, 0.5]]) / 3)

@@ -10,11 +10,16 @@ from fairrec.core.audit_options import AuditOptions
 from fairrec.groups.grouping import Grouping
 from fairrec.metrics.measured import measure_everyone
 from fairrec.metrics.reading import read_inputs
-from fairrec.statistics.missing import Standing, analyse_missing, expected_of, standing_of
+from fairrec.statistics.missing import (
+    Conclusiveness,
+    analyse_missing,
+    assess_conclusiveness,
+    count_expected,
+)
 from tests.statistics.test_missing import labelled, users_of
 
 
-def standing(has_relevant: np.ndarray, most: float, place: int = 1) -> tuple[Standing, ...]:
+def standing(has_relevant: np.ndarray, most: float, place: int = 1) -> tuple[Conclusiveness, ...]:
     inputs, wanted = read_inputs(
         labelled(has_relevant, place), users=users_of(len(has_relevant)), by="gender", metrics="mrr"
     )
@@ -22,7 +27,7 @@ def standing(has_relevant: np.ndarray, most: float, place: int = 1) -> tuple[Sta
     measured = measure_everyone(inputs, wanted)
     grouping = Grouping.of(inputs.attributes, options)
     missing = analyse_missing(measured, inputs, grouping, options)
-    return standing_of(measured, expected_of(measured, inputs), missing, most)
+    return assess_conclusiveness(measured, count_expected(measured, inputs), missing, most)
 
 
 @pytest.mark.parametrize(("most", "is_conclusive"), [(0.1, True), (0.0999, False)])

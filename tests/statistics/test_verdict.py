@@ -10,9 +10,9 @@ from fairrec.statistics.verdict import (
     OPEN,
     WITHIN,
     WORSE,
+    decide_verdicts,
     group_outcomes,
     harm_interval,
-    verdicts_of,
 )
 from tests.statistics.small_analysis import analysis_of, random_analysis
 
@@ -68,7 +68,7 @@ def test_groups_served_better_are_counted_where_one_end_is_better():
     codes = rng.permutation(np.repeat([0, 1], 200))
     values = rng.random((2, 400)) + 0.5 * (codes == 1)
     analysis = analysis_of([codes], "mrr@5,urp@5", values / 1.5, permutations=199)
-    of_mrr, of_urp = verdicts_of(analysis, [True, True])
+    of_mrr, of_urp = decide_verdicts(analysis, [True, True])
     assert analysis.is_beyond_chance.all()
     assert (of_mrr.scope.n_better, (of_mrr.of_groups == WORSE).sum()) == (1, 1)
     # neither end of urp is better, so both groups differ and none is served better
@@ -77,7 +77,7 @@ def test_groups_served_better_are_counted_where_one_end_is_better():
 
 def test_a_planted_group_is_worse_and_the_others_are_certified():
     analysis = random_analysis(effect=0.6, permutations=199, tolerance="0.05")
-    verdict, _ = verdicts_of(analysis, [True, True])
+    verdict, _ = decide_verdicts(analysis, [True, True])
     assert verdict.outcome == "worse beyond tolerance"
     lattice = analysis.grouping.lattice
     planted = lattice.codes.tolist().index([0, 0])
@@ -99,7 +99,7 @@ def test_a_metric_is_ruled_out_by_its_single_attributes_and_says_what_is_open():
     analysis = random_analysis(seed=10, permutations=199)
     assert not analysis.is_beyond_chance[0].any()
     depth = (analysis.grouping.lattice.codes >= 0).sum(axis=1)
-    upper = verdicts_of(analysis, [True, True])[0].harm.high
+    upper = decide_verdicts(analysis, [True, True])[0].harm.high
     largest = upper[depth == 1].max()
     assert upper[depth == 2].max() > largest
     for tolerance, outcome in (
@@ -107,7 +107,7 @@ def test_a_metric_is_ruled_out_by_its_single_attributes_and_says_what_is_open():
         (largest * 0.8, "inconclusive"),
     ):
         options = {"seed": 10, "permutations": 199, "tolerance": tolerance}
-        verdict, _ = verdicts_of(random_analysis(**options), [True, True])
+        verdict, _ = decide_verdicts(random_analysis(**options), [True, True])
         assert verdict.outcome == outcome
         is_open = verdict.of_groups == OPEN
         scope = verdict.scope
@@ -121,7 +121,7 @@ def test_a_metric_is_ruled_out_by_its_single_attributes_and_says_what_is_open():
 
 def test_where_too_many_have_no_value_nothing_is_ruled_out_and_a_group_may_be_worse():
     analysis = random_analysis(effect=0.6, permutations=199, tolerance=10.0)
-    verdict, _ = verdicts_of(analysis, [False, True])
+    verdict, _ = decide_verdicts(analysis, [False, True])
     assert verdict.outcome == "worse"
     assert verdict.scope.n_within_tolerance == 0 and verdict.certificate == ()
 
@@ -130,7 +130,7 @@ def test_the_share_of_users_in_open_groups_is_that_of_their_union():
     codes = [[0] * 50 + [1] * 50, [0] * 20 + [1] * 80]
     values = np.random.default_rng(0).random((1, 100))
     analysis = analysis_of(codes, "mrr@5", values, permutations=39)
-    (verdict,) = verdicts_of(analysis, [True])
+    (verdict,) = decide_verdicts(analysis, [True])
     # nothing was said to matter, so every group is open
     assert verdict.scope.open_share == 1.0
     assert verdict.scope.n_inconclusive == len(analysis.grouping.lattice)
@@ -138,6 +138,6 @@ def test_the_share_of_users_in_open_groups_is_that_of_their_union():
 
 def test_the_interval_of_a_group_that_is_worse_leaves_out_0():
     analysis = random_analysis(effect=0.4, permutations=199)
-    is_worse = verdicts_of(analysis, [True, True])[0].of_groups <= WORSE
+    is_worse = decide_verdicts(analysis, [True, True])[0].of_groups <= WORSE
     assert is_worse.any()
     assert (analysis.estimates.simultaneous.high[0, is_worse] <= 0).all()

@@ -12,7 +12,7 @@ import numpy as np
 import polars as pl
 
 from fairrec.auditing.saved_audits import Audited, audit_of, refuse_hidden
-from fairrec.comparison.paired_audits import ComparedGroups, compare_paired, judged, loss_of_all
+from fairrec.comparison.paired_audits import ComparedGroups, compare_paired, judged, worst_loss
 from fairrec.comparison.pairing import (
     LEAST_OF_GROUP,
     MOST_MOVED,
@@ -37,6 +37,7 @@ from fairrec.comparison.result import (
     ComparisonSummary,
     Pairing,
 )
+from fairrec.comparison.unpaired_audits import compare_unpaired
 from fairrec.core.arrays import IntArray
 from fairrec.core.audit_options import AuditOptions
 from fairrec.core.errors import InputError, errors_of_libraries, listed, plain
@@ -56,7 +57,6 @@ from fairrec.result.metric_schema import Change, MetricResult
 from fairrec.result.schema import AuditSummary
 from fairrec.result.summary import result_options
 from fairrec.result.tables import in_order_of_ids
-from fairrec.statistics.unpaired import compare_unpaired
 
 
 @errors_of_libraries()
@@ -129,7 +129,7 @@ def compare(
         attributes=common.attributes,
         alpha=last.summary.alpha,
         tolerance=None if amounts is None else str(amounts),
-        outcome=loss_of_all(
+        outcome=worst_loss(
             [
                 part.outcome
                 for name, part in compared.items()

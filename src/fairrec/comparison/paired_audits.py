@@ -36,7 +36,7 @@ from fairrec.statistics.verdict import (
     harm_interval,
     is_shown_worse,
     metric_outcome,
-    position_of,
+    outcome_position,
     ruled_out_from,
 )
 
@@ -378,7 +378,7 @@ def _outcome(
     if (
         not is_lost
         and len(depth)
-        and position_of(metric_outcome(of_groups, is_known, depth, higher_is_better)) == WITHIN
+        and outcome_position(metric_outcome(of_groups, is_known, depth, higher_is_better)) == WITHIN
     ):
         return "no loss" if has_end else "no change"
     if is_lost or of_mean == WORSE:
@@ -386,6 +386,6 @@ def _outcome(
     return "gained" if is_gained.any() or mean.high[0] < 0 else "inconclusive"
 
 
-def loss_of_all(losses: Sequence[Loss]) -> Loss:
+def worst_loss(losses: Sequence[Loss]) -> Loss:
     """The worst, such as among the metrics of a comparison."""
     return min(losses, key=LOSSES.index, default="inconclusive")

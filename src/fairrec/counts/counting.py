@@ -29,7 +29,13 @@ from fairrec.inputs.audit_inputs import AuditInputs
 from fairrec.inputs.users import MISSING, Attribute
 from fairrec.metrics import MetricAtK
 from fairrec.metrics.measured import Measured, tied_lists
-from fairrec.statistics.missing import UNDEFINED, Expected, Outcome, expected_of, possible_outcomes
+from fairrec.statistics.missing import (
+    UNDEFINED,
+    Expected,
+    Outcome,
+    count_expected,
+    possible_outcomes,
+)
 
 
 def count_users(
@@ -86,7 +92,7 @@ def count_users(
         metrics={
             metric.name: _metric_info(metric, expected)
             for metric, expected in zip(
-                measured.metrics, expected_of(measured, inputs), strict=True
+                measured.metrics, count_expected(measured, inputs), strict=True
             )
         },
         levels={

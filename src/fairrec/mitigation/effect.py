@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from fairrec.comparison.unpaired_audits import change_of_means
 from fairrec.core.arrays import BoolArray, FloatArray, IntArray
 from fairrec.core.audit_options import AuditOptions
 from fairrec.core.redact_paths import redact_command
@@ -36,7 +37,6 @@ from fairrec.mitigation.tuning import Aim, Levels, levels_of, mean_or_nan
 from fairrec.result.metric_result import estimate_change, gap_change, name_change
 from fairrec.result.metric_schema import Change, GapChange, MetricResult
 from fairrec.statistics.paired import ChangeVerdict, GroupChanges, PairedSums, paired_sums
-from fairrec.statistics.unpaired import change_of_means
 
 HARMED_SHOWN = 20
 MARKS_SHOWN = 150

@@ -26,9 +26,9 @@ from fairrec.statistics.scores import Everyone
 from fairrec.statistics.simultaneous import (
     EDGES,
     columns_of,
+    harm_shares,
     has_enough_draws,
     normal_cut_offs,
-    shares_of_harm,
 )
 
 MOST_GROUPS = 10
@@ -191,7 +191,7 @@ class Outlook:
         The share of a depth is divided by the number of its groups and of metrics (Bonferroni),
         which asks for somewhat more than the permutations of an audit will.
         """
-        up = shares_of_harm([higher_is_better])
+        up = harm_shares([higher_is_better])
         columns = columns_of(depth, np.ones((1, len(depth)), dtype=bool), up)
         if not self._has_intervals:
             return np.full((2, len(depth)), math.inf)

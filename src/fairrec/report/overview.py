@@ -51,7 +51,7 @@ from fairrec.report.words import (
 )
 from fairrec.result.schema import AuditSummary
 from fairrec.statistics.simultaneous import least_permutations
-from fairrec.statistics.verdict import WITHIN, position_of
+from fairrec.statistics.verdict import WITHIN, outcome_position
 
 SHOWN = 10
 """Groups in the first screen."""
@@ -256,7 +256,7 @@ def _is_ruled_out(groups: list[FoundGroup], summary: AuditSummary) -> bool:
         for name, finding in group.findings
         if is_worse(finding, summary.metrics[name])
     ]
-    return all(one is not None and position_of(one) == WITHIN for one in found)
+    return all(one is not None and outcome_position(one) == WITHIN for one in found)
 
 
 def _told(groups: list[FoundGroup], summary: AuditSummary) -> dict[str, Value]:

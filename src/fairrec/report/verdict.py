@@ -39,7 +39,7 @@ from fairrec.report.words import confidence, group_label, number, percent, plura
 from fairrec.result.metric_schema import Finding, MetricResult, MetricVerdict
 from fairrec.result.schema import AuditSummary
 from fairrec.statistics.findings import MAX_FINDINGS
-from fairrec.statistics.verdict import BEYOND, WITHIN, Outcome, position_of
+from fairrec.statistics.verdict import BEYOND, WITHIN, Outcome, outcome_position
 
 Status = Literal[Outcome, "same for everyone", "same for all", "not tested"]
 SAME: tuple[Status, ...] = ("same for everyone", "same for all")
@@ -243,7 +243,7 @@ def is_cut(result: MetricResult) -> bool:
 
 def _beside_tolerance(worse: list[Finding], tolerance: float) -> str:
     """How many of them are worse beyond the tolerance, and how many are not."""
-    known = [position_of(finding.outcome) for finding in worse if finding.outcome is not None]
+    known = [outcome_position(finding.outcome) for finding in worse if finding.outcome is not None]
     n_more, n_less = known.count(BEYOND), known.count(WITHIN)
     beyond = f"beyond the tolerance of {number(tolerance)}"
     if n_more == len(worse):

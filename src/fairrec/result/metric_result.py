@@ -8,6 +8,7 @@ from dataclasses import asdict
 
 import numpy as np
 
+from fairrec.comparison.unpaired_audits import change_of_means
 from fairrec.core.arrays import FloatArray, IntArray
 from fairrec.groups.grouping import Grouping
 from fairrec.metrics import MetricAtK
@@ -40,11 +41,10 @@ from fairrec.statistics.metric_analysis import (
     MetricAnalysis,
     PooledAnalysis,
 )
-from fairrec.statistics.missing import Standing
+from fairrec.statistics.missing import Conclusiveness
 from fairrec.statistics.paired import PairedChanges, change_verdict, paired_change
 from fairrec.statistics.ratios import WhyNot
 from fairrec.statistics.unknown import UnknownBounds, listed_bounds
-from fairrec.statistics.unpaired import change_of_means
 from fairrec.statistics.verdict import BEYOND, WITHIN, WORSE, MetricVerdict, outcome_names
 
 
@@ -148,7 +148,7 @@ def _interval(low: FloatArray, high: FloatArray, at: int) -> tuple[float, float]
 def metric_results(
     analysis: Analysis,
     found: Sequence[MetricAnalysis],
-    standing: Sequence[Standing],
+    standing: Sequence[Conclusiveness],
     verdicts: Sequence[MetricVerdict],
 ) -> dict[str, MetricResult]:
     """The result of each metric that is a mean over users."""

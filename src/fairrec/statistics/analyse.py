@@ -14,7 +14,7 @@ from fairrec.groups.grouping import Grouping
 from fairrec.metrics.measured import Measured
 from fairrec.statistics.analysis import Analysis
 from fairrec.statistics.bootstrap import UserBlocks, resample_users, shares_of_random_sets
-from fairrec.statistics.moments import moments_of
+from fairrec.statistics.moments import compute_moments
 from fairrec.statistics.permutation import (
     NullHypothesis,
     PermutationTest,
@@ -48,10 +48,12 @@ def analyse(
     executor : whose workers draw permutations; None for the threads of this process
     blocks : of the users who were shown items, where these are compared
     """
-    raw = moments_of(measured, grouping, options.n_threads)
+    raw = compute_moments(measured, grouping, options.n_threads)
     if strata is not None and strata.n_strata == 1:
         strata = None  # everyone is alike, and bounds of a metric still hold
-    moments = raw if strata is None else moments_of(measured, grouping, options.n_threads, strata)
+    moments = (
+        raw if strata is None else compute_moments(measured, grouping, options.n_threads, strata)
+    )
     is_tested = (moments.n >= grouping.min_users) & grouping.lattice.is_tested
     found = Analysis(measured, grouping, options, moments, raw, is_tested, None)
     if blocks is not None:
@@ -95,7 +97,7 @@ def _null_hypothesis(found: Analysis, strata: Strata | None) -> NullHypothesis:
     # levels may hold values that differ: they are tested as what permutations can tell apart
     on_levels = measured.on_levels
     if on_levels is not measured:
-        moments = moments_of(on_levels, grouping, found.options.n_threads, strata)
+        moments = compute_moments(on_levels, grouping, found.options.n_threads, strata)
     return Permuted(moments, grouping, found.is_tested, better)
 
 

@@ -18,7 +18,7 @@ from fairrec.statistics.intervals import CutOffs, Estimates, Intervals, estimate
 from fairrec.statistics.moments import Moments
 from fairrec.statistics.permutation import PermutationTest
 from fairrec.statistics.power import detectable_harm
-from fairrec.statistics.scores import everyone_of, own_spread
+from fairrec.statistics.scores import own_spread, summarise_everyone
 
 
 @dataclass(frozen=True)
@@ -174,7 +174,7 @@ class Analysis:
             return np.full(n.shape, np.nan)
         higher_is_better = self.measured.metrics[i].metric.higher_is_better
         found = detectable_harm(
-            everyone_of(self.moments), i, n, critical, higher_is_better, n_others
+            summarise_everyone(self.moments), i, n, critical, higher_is_better, n_others
         )
         (low, high), mean = self.raw.bounds[i], self.raw.mean[i]
         largest = max(

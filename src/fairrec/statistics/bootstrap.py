@@ -28,7 +28,7 @@ from fairrec.groups.grouping import Grouping
 from fairrec.groups.lattice import Lattice
 from fairrec.inputs.catalogue import Catalogue
 from fairrec.metrics.attention import Share
-from fairrec.statistics.draws import draws_of
+from fairrec.statistics.draws import choose_draws
 from fairrec.statistics.intervals import Estimates, Interval, shrunken_by
 from fairrec.statistics.moments import Moments, over_sums
 from fairrec.statistics.permutation import ROUNDING, Extremes
@@ -354,7 +354,7 @@ def shares_of_random_sets(
     sign, reach = np.sign(moments.difference), np.abs(moments.difference) * (1 - ROUNDING)
     # what is due to a row beyond 1, so that one without a value has nothing to permute
     below = np.where(moments.n_per_row > 0, moments.size_per_row - 1.0, 0.0)
-    draws = draws_of(
+    draws = choose_draws(
         replace(
             moments,
             mean=np.concatenate([moments.mean, np.ones(len(below))]),

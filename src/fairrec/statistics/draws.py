@@ -382,7 +382,7 @@ LEAST_USERS = 10_000
 """Fewer are shuffled sooner than their levels are looked for."""
 
 
-def draws_of(moments: Moments, cells: Cells) -> Draws:
+def choose_draws(moments: Moments, cells: Cells) -> Draws:
     """Permutations of what everyone has.
 
     Counted users can only be drawn as tables. Where rows are users, and all metrics are defined for

@@ -337,7 +337,7 @@ def share_of(kind: Kind, metrics: Sequence[str]) -> MetricAtK:
 
 
 @dataclass(frozen=True, slots=True)
-class Standing:
+class Conclusiveness:
     """What a metric without findings is worth.
 
     Parameters
@@ -368,7 +368,7 @@ class Expected(NamedTuple):
         return self.n_undefined / max(1, self.n_users)
 
 
-def expected_of(measured: Measured, inputs: AuditInputs) -> tuple[Expected, ...]:
+def count_expected(measured: Measured, inputs: AuditInputs) -> tuple[Expected, ...]:
     """Who is expected to have a value, for each metric."""
     n_dropped = len(inputs.absent) if inputs.candidates.held_out is not None else 0
     has_none = has_none_relevant(inputs)
@@ -386,12 +386,12 @@ def expected_of(measured: Measured, inputs: AuditInputs) -> tuple[Expected, ...]
     return tuple(expected)
 
 
-def standing_of(
+def assess_conclusiveness(
     measured: Measured,
     expected: Sequence[Expected],
     missing: Sequence[Missing],
     max_undefined: float,
-) -> tuple[Standing, ...]:
+) -> tuple[Conclusiveness, ...]:
     """How each metric stands."""
     standing = []
     for i, metric in enumerate(measured.metrics):
@@ -400,7 +400,7 @@ def standing_of(
         column = measured.column(i)
         is_one = len(column.known) > 0 and column.known.min() == column.known.max()
         standing.append(
-            Standing(
+            Conclusiveness(
                 share,
                 round(share, 12) <= max_undefined
                 and not any(one.is_too_much(max_undefined) for one in concerned),

@@ -151,7 +151,7 @@ class Moments:
         return np.maximum(rest, 0.0)
 
 
-def moments_of(
+def compute_moments(
     measured: Measured, grouping: Grouping, threads: int = 1, strata: Strata | None = None
 ) -> Moments:
     """Moments of what was measured: of everyone, or of those a search has scored."""

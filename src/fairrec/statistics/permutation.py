@@ -33,25 +33,25 @@ from fairrec.core.threads import map_in_threads
 from fairrec.groups.grouping import Grouping
 from fairrec.groups.lattice import Lattice
 from fairrec.statistics.distribution import guard_spread
-from fairrec.statistics.draws import CellSums, ResampledSums, draws_of
+from fairrec.statistics.draws import CellSums, ResampledSums, choose_draws
 from fairrec.statistics.moments import Moments, Sample
 from fairrec.statistics.scores import (
     Compared,
     Scores,
     Sums,
-    compared_of,
-    everyone_of,
     maxima,
     own_spread,
+    prepare_comparison,
     scores_of,
+    summarise_everyone,
 )
 from fairrec.statistics.simultaneous import (
     Columns,
     NullColumns,
     columns_of,
+    harm_shares,
     interval_cut_offs,
     interval_p_values,
-    shares_of_harm,
 )
 
 BLOCK = 50
@@ -308,8 +308,8 @@ class Permuted:
         self._bounded_within = None
         if moments.within is not None:
             self._bounded_within = np.asarray(np.isfinite(moments.within.bounds).all(axis=1))
-        self._everyone, self._compared = everyone_of(moments), compared_of(moments)
-        self._draws = draws_of(moments, grouping.cells)
+        self._everyone, self._compared = summarise_everyone(moments), prepare_comparison(moments)
+        self._draws = choose_draws(moments, grouping.cells)
         self._lattice = grouping.lattice
         self._ends = Extremes(grouping.lattice, moments.n >= grouping.min_users)
         # what turns a centred sum into a mean and into a score
@@ -346,7 +346,7 @@ def both_columns(
     """
     even = np.full(len(is_tested), 0.5)
     return (
-        columns_of(depth, is_tested, shares_of_harm(higher_is_better)),
+        columns_of(depth, is_tested, harm_shares(higher_is_better)),
         columns_of(depth, is_tested, even, n),
     )
 
@@ -452,7 +452,7 @@ class Resampled:
         mean = drawn.sample.total.sum(axis=1) / n_users
         squares = drawn.sample.squares.sum(axis=1) - n_users * mean**2
         variance = np.maximum(squares, 0.0) / np.maximum(n_users - 1, 1)
-        everyone = everyone_of(self._moments)._replace(
+        everyone = summarise_everyone(self._moments)._replace(
             mean=self._moments.mean + mean, variance=variance
         )
         of_all, of_part = (self._centred(part, mean) for part in drawn)

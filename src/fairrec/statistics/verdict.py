@@ -53,16 +53,16 @@ def outcome_names(higher_is_better: bool | None) -> tuple[Outcome, ...]:
     return _DIFFERS if higher_is_better is None else _WORSE
 
 
-def position_of(outcome: Outcome) -> int:
+def outcome_position(outcome: Outcome) -> int:
     """The position of a word, whatever the metric.
 
-    >>> position_of("differs beyond tolerance") == position_of("worse beyond tolerance") == BEYOND
+    >>> outcome_position("differs beyond tolerance") == outcome_position("worse beyond tolerance") == BEYOND
     True
     """
     return (_WORSE if outcome in _WORSE else _DIFFERS).index(outcome)
 
 
-def outcome_of_all(outcomes: Iterable[tuple[Outcome, bool | None]]) -> Outcome:
+def worst_outcome(outcomes: Iterable[tuple[Outcome, bool | None]]) -> Outcome:
     """The worst of them, such as among the metrics of an audit.
 
     A metric of which neither end is better decides only where there is no other.
@@ -170,7 +170,7 @@ class _Groups:
         return np.asarray(self.outcomes == position)
 
 
-def verdicts_of(analysis: Analysis, is_conclusive: Sequence[bool]) -> tuple[MetricVerdict, ...]:
+def decide_verdicts(analysis: Analysis, is_conclusive: Sequence[bool]) -> tuple[MetricVerdict, ...]:
     """The verdict about each metric.
 
     Parameters
@@ -192,7 +192,7 @@ def _undecided(verdict: MetricVerdict, outcomes: Sequence[Outcome]) -> MetricVer
     if not differing:
         return verdict
     # no all-clear where another seed may show a harm
-    is_clear = position_of(verdict.outcome) == WITHIN
+    is_clear = outcome_position(verdict.outcome) == WITHIN
     outcome: Outcome = "inconclusive" if is_clear else verdict.outcome
     return replace(verdict, outcome=outcome, alternative=differing[0])
 
