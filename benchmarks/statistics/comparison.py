@@ -13,11 +13,11 @@ from benchmarks.statistics.rates import Claim
 from benchmarks.statistics.study import Outcome, Study, happened
 from benchmarks.statistics.world import random_codes
 from fairrec.comparison.paired_audits import ComparedGroups, ComparedMetric, compare_paired, judged
+from fairrec.comparison.unpaired_audits import Published, compare_unpaired
 from fairrec.core.arrays import AnyArray, BoolArray, FloatArray
 from fairrec.groups.grouping import Grouping
 from fairrec.statistics.intervals import Interval, estimate
 from fairrec.statistics.moments import group_moments
-from fairrec.statistics.unpaired import Published, compare_unpaired
 
 EQUAL = "no group lost or gained"
 ALIKE = "no group changed otherwise than all others"

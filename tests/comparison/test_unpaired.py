@@ -6,20 +6,20 @@ import numpy as np
 import pytest
 
 from fairrec.comparison.paired_audits import cut_off, levels_of
+from fairrec.comparison.unpaired_audits import (
+    UNBOUNDED,
+    Published,
+    bounds_of,
+    compare_unpaired,
+    side_of,
+)
 from fairrec.core.audit_options import AuditOptions
 from fairrec.groups.grouping import Grouping
 from fairrec.inputs.users import Attribute
 from fairrec.statistics.intervals import estimate, score_interval
 from fairrec.statistics.moments import group_moments
+from fairrec.statistics.paired import change_of_means
 from fairrec.statistics.scores import own_spread
-from fairrec.statistics.unpaired import (
-    UNBOUNDED,
-    Published,
-    bounds_of,
-    change_of_means,
-    compare_unpaired,
-    side_of,
-)
 
 ALPHA = 0.1
 CODES = np.repeat(np.arange(5), [12, 40, 40, 200, 200]).astype(np.int32)

@@ -7,8 +7,7 @@ import numpy as np
 from fairrec.core.audit_options import AuditOptions
 from fairrec.metrics import parse_metric
 from fairrec.metrics.measured import Measured
-from fairrec.statistics.analyse import analyse
-from fairrec.statistics.analysis import Analysis
+from fairrec.statistics.analysis import Analysis, analyse
 from tests.groups.small_grouping import grouping_of
 
 

@@ -6,8 +6,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from fairrec.statistics import analyse as analyse_module
-from fairrec.statistics.analyse import MOST_DRAWS, analyse
+from fairrec.statistics.analysis import MOST_DRAWS, analyse
+from fairrec.statistics.analysis import analyse as analyse_module
 from fairrec.statistics.verdict import (
     RULED_OUT,
     WORSE,

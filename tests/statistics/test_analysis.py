@@ -5,7 +5,7 @@ import pytest
 from pytest import approx
 
 from fairrec.core.audit_options import AuditOptions
-from fairrec.statistics.analyse import analyse
+from fairrec.statistics.analysis import analyse
 from fairrec.statistics.intervals import Intervals
 from fairrec.statistics.metric_analysis import analyse_metrics
 from fairrec.statistics.moments import moments_of

@@ -3,7 +3,7 @@ from __future__ import annotations
 import numpy as np
 
 from fairrec.core.audit_options import AuditOptions
-from fairrec.statistics.analyse import analyse
+from fairrec.statistics.analysis import analyse
 from fairrec.statistics.covariates import no_longer_found
 from fairrec.statistics.metric_analysis import analyse_metrics
 from fairrec.statistics.strata import Strata

@@ -9,7 +9,7 @@ import pytest
 from pytest import approx
 
 from fairrec.core.audit_options import AuditOptions
-from fairrec.statistics.analyse import analyse
+from fairrec.statistics.analysis import analyse
 from fairrec.statistics.moments import group_moments
 from fairrec.statistics.strata import Strata, one_stratum
 from tests.groups.small_grouping import grouping_of

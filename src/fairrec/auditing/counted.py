@@ -39,7 +39,7 @@ from fairrec.metrics.measured import Measured
 from fairrec.metrics.tolerance import parse_tolerance, refuse_unfit_to
 from fairrec.result.audit_result import AuditResult
 from fairrec.scoring.model import Model
-from fairrec.statistics.analyse import analyse
+from fairrec.statistics.analysis import analyse
 
 NOT_LOOKED_AT = (
     "users were counted, so that circumstances in which groups differ, such as the number of "

@@ -23,8 +23,7 @@ from fairrec.result.audit_result import AuditResult
 from fairrec.result.schema import catalogue_part
 from fairrec.result.tables import RESERVED
 from fairrec.scoring.runs import Run
-from fairrec.statistics.analyse import analyse
-from fairrec.statistics.analysis import Analysis
+from fairrec.statistics.analysis import Analysis, analyse
 from fairrec.statistics.bootstrap import user_blocks
 from fairrec.statistics.inequality import spread_over
 

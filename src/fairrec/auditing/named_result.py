@@ -24,8 +24,7 @@ from fairrec.result.schema import DifferingCircumstance
 from fairrec.result.summary import audit_summary, differing_part, given_part
 from fairrec.result.tables import group_table, per_user_table
 from fairrec.search.searched import Searched
-from fairrec.statistics.analyse import analyse
-from fairrec.statistics.analysis import Analysis
+from fairrec.statistics.analysis import Analysis, analyse
 from fairrec.statistics.covariates import (
     Counted,
     Explained,

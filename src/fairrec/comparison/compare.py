@@ -37,6 +37,7 @@ from fairrec.comparison.result import (
     ComparisonSummary,
     Pairing,
 )
+from fairrec.comparison.unpaired_audits import compare_unpaired
 from fairrec.core.arrays import IntArray
 from fairrec.core.audit_options import AuditOptions
 from fairrec.core.errors import InputError, errors_of_libraries, listed, plain
@@ -56,7 +57,6 @@ from fairrec.result.metric_schema import Change, MetricResult
 from fairrec.result.schema import AuditSummary
 from fairrec.result.summary import options_of
 from fairrec.result.tables import in_order_of_ids
-from fairrec.statistics.unpaired import compare_unpaired
 
 
 @errors_of_libraries()

@@ -13,6 +13,7 @@ import numpy as np
 import polars as pl
 
 from fairrec.comparison.result import Pairing
+from fairrec.comparison.unpaired_audits import Published
 from fairrec.core.arrays import BoolArray, FloatArray, IntArray
 from fairrec.core.audit_options import AuditOptions
 from fairrec.core.errors import InputError, listed
@@ -20,7 +21,6 @@ from fairrec.groups.grouping import Grouping
 from fairrec.inputs.users import Attribute
 from fairrec.result.audit_result import AuditResult
 from fairrec.result.tables import conditions_of
-from fairrec.statistics.unpaired import Published
 
 LEAST_SHARED = 0.5
 """Share of the users of each audit that must be in both for pairing: with fewer, most of what is

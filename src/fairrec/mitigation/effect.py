@@ -35,8 +35,13 @@ from fairrec.mitigation.split import Measures, TargetSplit, n_shared_targets
 from fairrec.mitigation.tuning import Aim, Levels, levels_of, mean_or_nan
 from fairrec.result.changes import change_of, change_part, gap_change
 from fairrec.result.metric_schema import Change, GapChange, MetricResult
-from fairrec.statistics.paired import ChangeVerdict, GroupChanges, PairedSums, paired_sums
-from fairrec.statistics.unpaired import change_of_means
+from fairrec.statistics.paired import (
+    ChangeVerdict,
+    GroupChanges,
+    PairedSums,
+    change_of_means,
+    paired_sums,
+)
 
 HARMED_SHOWN = 20
 MARKS_SHOWN = 150

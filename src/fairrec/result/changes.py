@@ -6,8 +6,7 @@ import numpy as np
 
 from fairrec.core.arrays import FloatArray
 from fairrec.result.metric_schema import Change, GapChange, MetricResult
-from fairrec.statistics.paired import PairedChanges, change_verdict, paired_change
-from fairrec.statistics.unpaired import change_of_means
+from fairrec.statistics.paired import PairedChanges, change_of_means, change_verdict, paired_change
 
 
 def change_of(

@@ -22,8 +22,7 @@ from fairrec.inputs.users import Attribute
 from fairrec.metrics import Metric, MetricAtK
 from fairrec.metrics.measured import Measured
 from fairrec.metrics.ranked import RankedLists
-from fairrec.statistics.analyse import analyse
-from fairrec.statistics.analysis import Analysis
+from fairrec.statistics.analysis import Analysis, analyse
 from fairrec.statistics.metric_analysis import MetricAnalysis, analyse_metrics
 
 Kind = Literal["no list", "no relevant item", "undefined", "no held-out items", "not evaluated"]

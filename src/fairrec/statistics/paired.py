@@ -29,6 +29,7 @@ from scipy.special import betaincinv, betaln, stdtr, stdtrit, xlog1py, xlogy
 from fairrec.core.arrays import BoolArray, FloatArray
 from fairrec.groups.grouping import Grouping
 from fairrec.metrics.direction import harm
+from fairrec.statistics.scores import Spread, own_error
 from fairrec.statistics.simultaneous import holm
 
 ROUNDING = 1e-15
@@ -285,6 +286,30 @@ def group_changes(
     return GroupChanges(metrics, grouping, changes, adjusted_for_all(p_values, is_tested), alpha)
 
 
+def change_of_means(
+    before: tuple[float, float, float], after: tuple[float, float, float], alpha: float
+) -> PairedChanges:
+    """The change of one mean by other users, as arrays of length 1 (Welch).
+
+    Parameters
+    ----------
+    before, after : number of users, mean and standard deviation
+    """
+    (n, first, sd), (n_after, last, sd_after) = (np.array([part]).T for part in (before, after))
+    ones = Spread(sd**2, np.zeros(1), np.maximum(n - 1, 1.0))
+    others = Spread(sd_after**2, np.zeros(1), np.maximum(n_after - 1, 1.0))
+    with np.errstate(invalid="ignore", divide="ignore"):
+        error, freedom = own_error(ones, others, 1 / n, 1 / n_after)
+    # two constants have no error, and so no degrees of freedom
+    freedom = np.nan_to_num(freedom, nan=1.0)
+    change = last - first
+    with np.errstate(invalid="ignore", divide="ignore"):
+        p_value = np.where(change == 0, 1.0, 2 * stdtr(freedom, -np.abs(change / error)))
+    far = stdtrit(freedom, 1 - alpha / 2) * error
+    low, high = change - far, change + far
+    return PairedChanges(n_after, first, last, change, error, low, high, p_value, n_after)
+
+
 FIRST = 50
 """Users before a margin is looked at for the first time."""
 _HALVINGS = 30
@@ -340,7 +365,7 @@ class Sampling:
         """Whether sampling ends at a look, by the interval of a sample of that size."""
         if n == self.n_users:
             return True
-        low, high = _fixed_ends(n, n_affected, self.alpha)
+        low, high = self._fixed(n, n_affected)
         return self.margin is not None and (high - low) / 2 <= self.margin
 
     def share(self, n: int, n_affected: int) -> AffectedShare:
@@ -351,10 +376,15 @@ class Sampling:
         (0.25, 0.0063, 0.8059)
         """
         if self.margin is None:
-            return AffectedShare(n, n_affected, *_fixed_ends(n, n_affected, self.alpha))
+            return AffectedShare(n, n_affected, *self._fixed(n, n_affected))
         # sampling ends alike for many who are affected and for as few
         low = 1 - self._high(n, n - n_affected)
         return AffectedShare(n, n_affected, low, self._high(n, n_affected))
+
+    def _fixed(self, n: int, n_affected: int) -> tuple[float, float]:
+        """The interval of a sample of fixed size."""
+        low, high = binomial_interval(np.array(n), np.array(n_affected), self.alpha)
+        return float(low), float(high)
 
     def _high(self, n: int, n_affected: int) -> float:
         """The largest share under which as small a share is seen often enough."""
@@ -394,11 +424,16 @@ class Sampling:
                 return
 
 
-def _fixed_ends(n: int, n_affected: int, alpha: float) -> tuple[float, float]:
-    """The interval of Clopper and Pearson (1934)."""
-    low = betaincinv(n_affected, n - n_affected + 1, alpha / 2) if n_affected else 0.0
-    high = betaincinv(n_affected + 1, n - n_affected, 1 - alpha / 2) if n_affected < n else 1.0
-    return float(low), float(high)
+def binomial_interval(
+    n: FloatArray, hits: FloatArray, alpha: FloatArray | float
+) -> tuple[FloatArray, FloatArray]:
+    """Both ends of the interval of a share of which `n` draws show so many hits.
+
+    That of Clopper and Pearson (1934).
+    """
+    low = np.where(hits > 0, betaincinv(np.maximum(hits, 1), n - hits + 1, alpha / 2), 0.0)
+    high = np.where(hits < n, betaincinv(hits + 1, np.maximum(n - hits, 1), 1 - alpha / 2), 1.0)
+    return low, high
 
 
 def _binomial(n: int, share: float) -> FloatArray:

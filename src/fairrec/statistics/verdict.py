@@ -8,15 +8,17 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import Literal, get_args
+from typing import TYPE_CHECKING, Literal, get_args
 
 import numpy as np
 
 from fairrec.core.arrays import BoolArray, CodeArray, FloatArray, IntArray
 from fairrec.core.kernels import kernel
 from fairrec.groups.cells import Cells
-from fairrec.statistics.analysis import Analysis
 from fairrec.statistics.intervals import Interval
+
+if TYPE_CHECKING:
+    from fairrec.statistics.analysis import Analysis
 
 Outcome = Literal[
     "worse by more",

@@ -13,13 +13,12 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
-from scipy.special import betaincinv, stdtr, stdtrit
 
 from fairrec.comparison.paired_audits import ComparedGroups, cut_off, leaves_out_zero, levels_of
 from fairrec.core.arrays import FloatArray, IntArray
 from fairrec.statistics.intervals import Interval, Side, difference_interval
-from fairrec.statistics.paired import PairedChanges
-from fairrec.statistics.scores import KNOWN, Spread, own_error, student_scale
+from fairrec.statistics.paired import binomial_interval
+from fairrec.statistics.scores import KNOWN, Spread, student_scale
 
 UNBOUNDED = (-np.inf, np.inf)
 _ALIKE = 1e-6
@@ -84,7 +83,10 @@ def compare_unpaired(
         change = last.value - first.value
         interval = difference_interval(sides[1], sides[0], change, np.array(bounds), cut_off(level))
         if all((side.spread.freedom == KNOWN).all() for side in sides):
-            interval = _at_least(interval, _exact(*sides, change, bounds, level))
+            exact = _exact(*sides, change, bounds, level)
+            interval = Interval(
+                np.minimum(interval.low, exact.low), np.maximum(interval.high, exact.high)
+            )
         is_known = np.isfinite(interval.low) & np.isfinite(interval.high)
         interval = Interval(*(np.where(is_known, end, np.nan) for end in interval))
         others = [_others(*pair, bounds) for pair in zip((first, last), told, strict=True)]
@@ -196,16 +198,9 @@ def _exact(
 
 def _binomial(side: Side, bounds: tuple[float, float], level: FloatArray) -> Interval:
     lowest, most = bounds[0], bounds[1] - bounds[0]
-    n = side.n
-    hits = np.clip(np.round(n * (side.value - lowest) / most), 0, n)
-    low = np.where(hits > 0, betaincinv(np.maximum(hits, 1), n - hits + 1, level / 2), 0.0)
-    high = np.where(hits < n, betaincinv(hits + 1, np.maximum(n - hits, 1), 1 - level / 2), 1.0)
+    hits = np.clip(np.round(side.n * (side.value - lowest) / most), 0, side.n)
+    low, high = binomial_interval(side.n, hits, level)
     return Interval(lowest + most * low, lowest + most * high)
-
-
-def _at_least(one: Interval, other: Interval) -> Interval:
-    """The wider end of both."""
-    return Interval(np.minimum(one.low, other.low), np.maximum(one.high, other.high))
 
 
 def _error(side: Side, bounds: tuple[float, float]) -> FloatArray:
@@ -215,27 +210,3 @@ def _error(side: Side, bounds: tuple[float, float]) -> FloatArray:
         return np.asarray(np.sqrt(spread.variance * side.weight))
     at_mean = np.maximum((side.value - bounds[0]) * (bounds[1] - side.value), 0.0)
     return np.asarray(np.sqrt(spread.dispersion * at_mean * side.weight))
-
-
-def change_of_means(
-    before: tuple[float, float, float], after: tuple[float, float, float], alpha: float
-) -> PairedChanges:
-    """The change of one mean by other users, as arrays of length 1 (Welch).
-
-    Parameters
-    ----------
-    before, after : number of users, mean and standard deviation
-    """
-    (n, first, sd), (n_after, last, sd_after) = (np.array([part]).T for part in (before, after))
-    ones = Spread(sd**2, np.zeros(1), np.maximum(n - 1, 1.0))
-    others = Spread(sd_after**2, np.zeros(1), np.maximum(n_after - 1, 1.0))
-    with np.errstate(invalid="ignore", divide="ignore"):
-        error, freedom = own_error(ones, others, 1 / n, 1 / n_after)
-    # two constants have no error, and so no degrees of freedom
-    freedom = np.nan_to_num(freedom, nan=1.0)
-    change = last - first
-    with np.errstate(invalid="ignore", divide="ignore"):
-        p_value = np.where(change == 0, 1.0, 2 * stdtr(freedom, -np.abs(change / error)))
-    far = stdtrit(freedom, 1 - alpha / 2) * error
-    low, high = change - far, change + far
-    return PairedChanges(n_after, first, last, change, error, low, high, p_value, n_after)
