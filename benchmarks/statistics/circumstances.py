@@ -18,8 +18,8 @@ from fairrec.inputs.candidates import CandidateLists
 from fairrec.inputs.side import SideData
 from fairrec.metrics.measured import values_per_list
 from fairrec.statistics.analysis import Analysis
-from fairrec.statistics.covariates import AtRandom, Counted, differing_circumstances
-from fairrec.statistics.metric_analysis import analyse_metrics
+from fairrec.statistics.explanations import AtRandom, Counted, differing_circumstances
+from fairrec.statistics.findings import analyse_metrics
 from fairrec.statistics.strata import Strata
 
 N_USERS, N_GROUP = 1000, 100

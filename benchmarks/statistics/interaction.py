@@ -19,7 +19,7 @@ from fairrec.metrics import MetricAtK
 from fairrec.metrics.measured import Measured
 from fairrec.metrics.registry import Metric
 from fairrec.statistics.analysis import Analysis, analyse
-from fairrec.statistics.metric_analysis import analyse_metrics
+from fairrec.statistics.findings import analyse_metrics
 
 N_USERS = 3000
 MIN_USERS = 10

@@ -4,7 +4,7 @@ import numpy as np
 from pytest import approx
 
 from fairrec.result.metric_result import metric_results
-from fairrec.statistics.metric_analysis import analyse_metrics
+from fairrec.statistics.findings import analyse_metrics
 from fairrec.statistics.missing import Standing
 from fairrec.statistics.verdict import verdicts_of
 from tests.builders import audit, two_groups

@@ -6,8 +6,8 @@ from pytest import approx
 
 from fairrec.core.audit_options import AuditOptions
 from fairrec.statistics.analysis import analyse
+from fairrec.statistics.findings import analyse_metrics
 from fairrec.statistics.intervals import Intervals
-from fairrec.statistics.metric_analysis import analyse_metrics
 from fairrec.statistics.moments import moments_of
 from fairrec.statistics.strata import Strata
 from tests.groups.small_grouping import grouping_of

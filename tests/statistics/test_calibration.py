@@ -15,7 +15,7 @@ from scipy.stats import binom
 import fairrec
 from fairrec.metrics import METRICS
 from fairrec.statistics.findings import select_findings
-from fairrec.statistics.permutation import Extremes, gap_p_value
+from fairrec.statistics.permutation import extreme_gaps, gap_p_value
 from tests.statistics.small_population import Population, permutation_test, population
 from tests.worlds import ATTRIBUTES, over_worlds, random_users, random_world
 
@@ -51,8 +51,10 @@ def chance_in(world: Population, seed: int):
         *(world.moments, world.grouping, world.is_tested, PERMUTATIONS, seed),
         higher_is_better=[True] * len(world.values),
     )
-    spans = Extremes(world.lattice, world.is_tested).range_of(
-        world.moments.total, np.sqrt(world.moments.weights.null_variance)
+    spans = extreme_gaps(
+        world.moments.total,
+        world.is_tested & world.lattice.is_full,
+        np.sqrt(world.moments.weights.null_variance),
     )
     adjusted = np.where(world.is_tested, test.adjusted_p_values, 1.0)
     p_values = [
@@ -128,7 +130,7 @@ def findings_of(users: pl.DataFrame, values, seed: int) -> list[dict[str, str]]:
     world = population_of(users, values, bounds=None)
     test, adjusted, _ = chance_in(world, seed)
     assert world.is_tested.sum() > 250
-    chosen = select_findings(
+    chosen, _ = select_findings(
         *(0, adjusted[0] <= ALPHA, test.critical(ALPHA)[:, 0], True),
         *(world.moments, world.grouping),
     )
@@ -136,10 +138,10 @@ def findings_of(users: pl.DataFrame, values, seed: int) -> list[dict[str, str]]:
     return [
         {
             name: levels[name][code]
-            for name, code in zip(ATTRIBUTES, world.lattice.codes[group], strict=True)
+            for name, code in zip(ATTRIBUTES, world.lattice.codes[one.position], strict=True)
             if code >= 0
         }
-        for group in chosen.groups
+        for one in chosen
     ]
 
 

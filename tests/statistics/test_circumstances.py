@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from pytest import approx
 
-from fairrec.statistics.covariates import Counted, differing_circumstances
+from fairrec.statistics.explanations import Counted, differing_circumstances
 from fairrec.statistics.strata import Strata
 from tests.statistics.small_analysis import analysis_of
 

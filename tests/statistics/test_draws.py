@@ -80,7 +80,7 @@ def test_a_resample_draws_scored_values_for_everyone_and_the_sample_is_a_part_of
     moments = replace(moments, centred_per_row=moments.n_per_row.astype(np.float64))
     draws = ResampledSums(moments, moments.sample, world.grouping.cells)
     drawn = draws.cell_sums(0, 0)
-    for sums in drawn.all_users:
+    for sums in drawn[0]:
         assert sums.tolist() == [[6, 4]]
-    for sums in drawn.sample:
+    for sums in drawn[1]:
         assert sums.tolist() == [[1, 2]]

@@ -4,8 +4,7 @@ import numpy as np
 
 from fairrec.core.audit_options import AuditOptions
 from fairrec.statistics.analysis import analyse
-from fairrec.statistics.covariates import no_longer_found
-from fairrec.statistics.metric_analysis import analyse_metrics
+from fairrec.statistics.findings import analyse_metrics, confounded_findings
 from fairrec.statistics.strata import Strata
 from tests.groups.small_grouping import grouping_of
 from tests.statistics.small_analysis import measured_as
@@ -25,5 +24,4 @@ def test_findings_that_circumstances_take_away_are_named_and_others_are_not():
     assert [len(about.findings) for about in raw] == [1, 1]
     strata = Strata.of([level.astype(np.int32)], [2])
     adjusted = analyse(measured, grouping, OPTIONS, strata=strata)
-    (gone,) = no_longer_found(raw, adjusted)
-    assert (gone.metric, gone.group) == (0, raw[0].findings[0].position)
+    assert confounded_findings(raw, adjusted) == [(0, raw[0].findings[0].position)]

@@ -25,7 +25,7 @@ def world_with(effects, n_users=4000, seed=0, higher_is_better=True):
         higher_is_better=[higher_is_better],
     )
     is_significant = test.adjusted_p_values[0] <= 0.05
-    selection = select_findings(
+    selected, n_left = select_findings(
         0,
         is_significant,
         test.critical(0.05)[:, 0],
@@ -33,15 +33,16 @@ def world_with(effects, n_users=4000, seed=0, higher_is_better=True):
         world.moments,
         world.grouping,
     )
-    groups = [tuple(world.lattice.codes[group].tolist()) for group in selection.groups]
-    return groups, selection, is_significant
+    groups = [tuple(world.lattice.codes[one.position].tolist()) for one in selected]
+    assert n_left == 0
+    return groups, selected, is_significant
 
 
 def test_children_that_add_nothing_are_folded_into_their_parent():
-    groups, selection, is_significant = world_with({(ANY, 1, ANY): -0.6})
+    groups, selected, is_significant = world_with({(ANY, 1, ANY): -0.6})
     assert groups == [(ANY, 1, ANY)]
     assert is_significant.sum() > 3
-    assert sum(selection.n_folded) == is_significant.sum() - 1
+    assert sum(one.n_folded for one in selected) == is_significant.sum() - 1
 
 
 def test_parents_that_differ_only_through_a_child_are_folded_into_it():
@@ -71,7 +72,7 @@ def test_where_neither_end_is_worse_the_smaller_complement_is_named():
     codes = (rng.random(3000) < 0.3).astype(int)
     world = population([codes], rng.normal(size=3000) + codes)
     test = permutation_test(world.moments, world.grouping, world.is_tested, 99, 0)
-    selection = select_findings(
+    selected, _ = select_findings(
         0,
         test.adjusted_p_values[0] <= 0.05,
         test.critical(0.05)[:, 0],
@@ -79,7 +80,7 @@ def test_where_neither_end_is_worse_the_smaller_complement_is_named():
         world.moments,
         world.grouping,
     )
-    assert selection.groups == [world.position(1)]
+    assert [one.position for one in selected] == [world.position(1)]
 
 
 def test_a_group_is_not_listed_with_a_difference_that_points_the_other_way():
@@ -99,7 +100,7 @@ def test_of_groups_with_the_same_users_the_simplest_is_named():
     values = rng.normal(size=3000) - (first == 1)
     world = population([first, second], values, min_users=10)
     test = permutation_test(world.moments, world.grouping, world.is_tested, 99, 0)
-    selection = select_findings(
+    selected, _ = select_findings(
         0,
         test.adjusted_p_values[0] <= 0.05,
         test.critical(0.05)[:, 0],
@@ -107,27 +108,26 @@ def test_of_groups_with_the_same_users_the_simplest_is_named():
         world.moments,
         world.grouping,
     )
-    assert len(selection.groups) == 1
-    assert (world.lattice.codes[selection.groups[0]] >= 0).sum() == 1
+    (one,) = selected
+    assert (world.lattice.codes[one.position] >= 0).sum() == 1
 
 
 def test_without_significant_groups_there_is_no_finding():
-    groups, selection, _ = world_with({})
+    groups, _, _ = world_with({})
     assert groups == []
-    assert selection.n_left == 0
 
 
 def test_who_is_worse_off_is_named_also_where_a_group_served_better_explains_it():
-    groups, selection, is_significant = world_with({(1, 3, ANY): 1.2}, n_users=8000)
+    groups, selected, is_significant = world_with({(1, 3, ANY): 1.2}, n_users=8000)
     assert groups[0] == (1, 3, ANY)
     # everyone else is below the mean of those they are compared with
     named = groups[1]
     assert named == (0, ANY, ANY)
-    assert selection.because_of == [None, selection.groups[0]]
-    assert sum(selection.n_folded) == is_significant.sum() - 2
+    assert [one.because_of for one in selected] == [None, selected[0].position]
+    assert sum(one.n_folded for one in selected) == is_significant.sum() - 2
 
 
 def test_a_group_served_better_is_not_named_beside_a_worse_one_that_explains_it():
-    groups, selection, _ = world_with({(1, 3, ANY): -1.2}, n_users=8000)
+    groups, selected, _ = world_with({(1, 3, ANY): -1.2}, n_users=8000)
     assert groups == [(1, 3, ANY)]
-    assert selection.because_of == [None]
+    assert [one.because_of for one in selected] == [None]

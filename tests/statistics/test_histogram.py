@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from fairrec.metrics.measured import Measured
-from fairrec.statistics.distribution import N_BINS, bin_edges, histograms
+from fairrec.statistics.findings import N_BINS, bin_edges, histograms
 from tests.groups.small_grouping import grouping_of
 from tests.statistics.small_analysis import measured_as
 
@@ -26,8 +26,8 @@ def test_a_far_tail_is_in_the_last_bin():
     assert (edges[0], edges[-1]) == (values.min(), 1e6)
     measured = measured_as("mrr@5", values)
     grouping = grouping_of([np.zeros(5001, dtype=int)], min_users=1, depth=1)
-    (found,) = histograms(0, [0], edges, measured, grouping)
-    assert found.own.sum() == 5001 and found.own[-1] >= 1
+    ((own, _),) = histograms(0, [0], edges, measured, grouping)
+    assert own.sum() == 5001 and own[-1] >= 1
 
 
 def test_own_and_others_are_the_users_of_both_sides():
@@ -39,9 +39,9 @@ def test_own_and_others_are_the_users_of_both_sides():
     grouping = grouping_of([codes], min_users=1, depth=1)
     edges = bin_edges(values)
     for group in range(len(grouping.lattice)):
-        (found,) = histograms(0, [group], edges, measured, grouping)
+        ((own, others),) = histograms(0, [group], edges, measured, grouping)
         is_member = codes == grouping.lattice.codes[group, 0]
-        for counts, is_side in ((found.own, is_member), (found.others, ~is_member)):
+        for counts, is_side in ((own, is_member), (others, ~is_member)):
             expected, _ = np.histogram(values[is_side & ~np.isnan(values)], edges)
             assert counts.tolist() == expected.tolist()
 
@@ -58,6 +58,6 @@ def test_after_a_search_users_count_who_are_known_fairly(is_fully_scored):
     measured = Measured(whole.metrics, whole.values, is_scored, is_reference)
     grouping = grouping_of([codes], min_users=1, depth=1)
     at = grouping.lattice.codes[:, 0].tolist().index(0)
-    (found,) = histograms(0, [at], bin_edges(values), measured, grouping)
-    assert found.own.sum() == (50 if is_fully_scored else 10)
-    assert found.others.sum() == 10
+    ((own, others),) = histograms(0, [at], bin_edges(values), measured, grouping)
+    assert own.sum() == (50 if is_fully_scored else 10)
+    assert others.sum() == 10

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pytest import approx
 
-from fairrec.statistics.findings import MAX_CONDITIONS, PRIOR_USERS, interactions
+from fairrec.statistics.explanations import MAX_CONDITIONS, PRIOR_USERS, interactions
 from tests.groups.small_grouping import grouping_of
 from tests.statistics.small_analysis import measured_as
 from tests.worlds import over_worlds

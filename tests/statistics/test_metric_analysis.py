@@ -5,7 +5,7 @@ import pytest
 from pytest import approx
 
 from fairrec.metrics import parse_metric
-from fairrec.statistics.metric_analysis import analyse_metrics, best_and_worst
+from fairrec.statistics.findings import analyse_metrics, best_and_worst
 from tests.statistics.small_analysis import analysis_of, random_analysis
 
 VALUES = np.array([0.2, 0.8, 0.2, 0.5])

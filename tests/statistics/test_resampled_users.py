@@ -37,8 +37,8 @@ from fairrec.metrics.attention import discounts
 from fairrec.metrics.measured import measure_everyone
 from fairrec.metrics.reading_items import read_items
 from fairrec.statistics.bootstrap import N_DRAWS, resample_users, user_blocks
+from fairrec.statistics.findings import analyse_metrics
 from fairrec.statistics.intervals import estimate
-from fairrec.statistics.metric_analysis import analyse_metrics
 from fairrec.statistics.moments import moments_of
 from tests.auditing.test_audit_items import market
 from tests.metrics.item_world import ItemWorld, random_world, without

@@ -11,8 +11,7 @@ from hypothesis import strategies as st
 from pytest import approx
 
 from fairrec.groups.lattice import ANY, Parents
-from fairrec.statistics.distribution import guard_spread, widest_ancestor
-from fairrec.statistics.scores import own_spread
+from fairrec.statistics.scores import guard_spread, own_spread, widest_ancestor
 from tests.groups.small_grouping import grouping_of
 from tests.statistics.small_analysis import analysis_of
 from tests.statistics.small_population import population

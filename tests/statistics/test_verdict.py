@@ -70,9 +70,9 @@ def test_groups_served_better_are_counted_where_one_end_is_better():
     analysis = analysis_of([codes], "mrr@5,urp@5", values / 1.5, permutations=199)
     of_mrr, of_urp = verdicts_of(analysis, [True, True])
     assert analysis.is_beyond_chance.all()
-    assert (of_mrr.scope.n_better, (of_mrr.of_groups == WORSE).sum()) == (1, 1)
+    assert (of_mrr.is_better.sum(), (of_mrr.of_groups == WORSE).sum()) == (1, 1)
     # neither end of urp is better, so both groups differ and none is served better
-    assert (of_urp.scope.n_better, (of_urp.of_groups == WORSE).sum()) == (0, 2)
+    assert (of_urp.is_better.sum(), (of_urp.of_groups == WORSE).sum()) == (0, 2)
 
 
 def test_a_planted_group_is_worse_and_the_others_are_certified():
@@ -110,20 +110,19 @@ def test_a_metric_is_ruled_out_by_its_single_attributes_and_says_what_is_open():
         verdict, _ = verdicts_of(random_analysis(**options), [True, True])
         assert verdict.outcome == outcome
         is_open = verdict.of_groups == OPEN
-        scope = verdict.scope
-        assert scope.n_open == is_open.sum() > 0
-        assert scope.n_ruled_out == (verdict.of_groups == RULED_OUT).sum() > 0
+        assert verdict.n_open == is_open.sum() > 0
+        assert (verdict.of_groups == RULED_OUT).any()
         sizes = analysis.grouping.lattice.n_users
-        if scope.ruled_out_from is not None:
-            assert sizes[is_open].max() < scope.ruled_out_from
-        assert 0 < scope.open_share <= 1
+        if verdict.ruled_out_from is not None:
+            assert sizes[is_open].max() < verdict.ruled_out_from
+        assert 0 < verdict.open_share <= 1
 
 
 def test_where_too_many_have_no_value_nothing_is_ruled_out_and_a_group_may_be_worse():
     analysis = random_analysis(effect=0.6, permutations=199, tolerance=10.0)
     verdict, _ = verdicts_of(analysis, [False, True])
     assert verdict.outcome == "worse"
-    assert verdict.scope.n_ruled_out == 0 and verdict.certificate == ()
+    assert verdict.has(RULED_OUT).sum() == 0 and verdict.certificate == ()
 
 
 def test_the_share_of_users_in_open_groups_is_that_of_their_union():
@@ -132,8 +131,8 @@ def test_the_share_of_users_in_open_groups_is_that_of_their_union():
     analysis = analysis_of(codes, "mrr@5", values, permutations=39)
     (verdict,) = verdicts_of(analysis, [True])
     # nothing was said to matter, so every group is open
-    assert verdict.scope.open_share == 1.0
-    assert verdict.scope.n_open == len(analysis.grouping.lattice)
+    assert verdict.open_share == 1.0
+    assert verdict.n_open == len(analysis.grouping.lattice)
 
 
 def test_the_interval_of_a_group_that_is_worse_leaves_out_0():

@@ -3,7 +3,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from fairrec.statistics.distribution import quantiles
+from fairrec.statistics.moments import quantiles
 
 
 @pytest.mark.parametrize("seed", range(5))

@@ -20,7 +20,7 @@ from pytest import approx
 import fairrec
 from fairrec.metrics import METRICS
 from fairrec.search.options import SearchOptions
-from fairrec.statistics.metric_analysis import analyse_metrics
+from fairrec.statistics.findings import analyse_metrics
 from tests.worlds import over_worlds
 
 FAST = {

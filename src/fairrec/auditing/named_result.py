@@ -25,14 +25,17 @@ from fairrec.result.summary import audit_summary, differing_part, given_part
 from fairrec.result.tables import group_table, per_user_table
 from fairrec.search.searched import Searched
 from fairrec.statistics.analysis import Analysis, analyse
-from fairrec.statistics.covariates import (
+from fairrec.statistics.explanations import (
     Counted,
-    Explained,
     differing_circumstances,
-    no_longer_found,
+)
+from fairrec.statistics.findings import (
+    MetricAnalysis,
+    analyse_metrics,
+    analyse_pooled,
+    confounded_findings,
 )
 from fairrec.statistics.inequality import analyse_inequality
-from fairrec.statistics.metric_analysis import MetricAnalysis, analyse_metrics, analyse_pooled
 from fairrec.statistics.missing import analyse_missing, analyse_outcomes, expected_of, standing_of
 from fairrec.statistics.ratios import analyse_ratios
 from fairrec.statistics.strata import Strata
@@ -129,12 +132,12 @@ def strata_of(inputs: AuditInputs) -> Strata | None:
     return Strata.of([one.codes for one in given], [len(one.values) for one in given])
 
 
-def _no_longer(analysis: Analysis) -> tuple[Explained, ...]:
+def _no_longer(analysis: Analysis) -> list[tuple[int, int]]:
     """The findings that the circumstances given take away, which takes a test without them."""
     if not analysis.is_adjusted or analysis.test is None:
-        return ()
+        return []
     raw = analyse(analysis.measured, analysis.grouping, analysis.options)
-    return no_longer_found(analyse_metrics(raw), analysis)
+    return confounded_findings(analyse_metrics(raw), analysis)
 
 
 def _differing(

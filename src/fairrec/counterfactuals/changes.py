@@ -14,6 +14,7 @@ from fairrec.core.audit_options import LEAST_USERS, AuditOptions
 from fairrec.core.errors import InputError
 from fairrec.core.options import told_command
 from fairrec.core.version import __version__
+from fairrec.counterfactuals.affected_share import AffectedShare, Sampling
 from fairrec.counterfactuals.ledgers import Asked
 from fairrec.counterfactuals.result import (
     Affected,
@@ -33,7 +34,7 @@ from fairrec.metrics.value_columns import (
     over_other_values,
 )
 from fairrec.result.audit_result import AuditResult
-from fairrec.statistics.paired import AffectedShare, Sampling, paired_change
+from fairrec.statistics.paired import paired_change
 
 
 @dataclass(frozen=True, slots=True)

@@ -31,13 +31,8 @@ from fairrec.result.metric_schema import MetricVerdict as NamedVerdict
 from fairrec.result.parts import GroupValue
 from fairrec.statistics import inequality, ratios
 from fairrec.statistics.analysis import Analysis
-from fairrec.statistics.findings import Interaction as FoundInteraction
-from fairrec.statistics.metric_analysis import (
-    ChanceLevel,
-    FoundGroup,
-    MetricAnalysis,
-    PooledAnalysis,
-)
+from fairrec.statistics.explanations import Interaction as FoundInteraction
+from fairrec.statistics.findings import ChanceLevel, FoundGroup, MetricAnalysis, PooledAnalysis
 from fairrec.statistics.missing import Standing
 from fairrec.statistics.ratios import WhyNot
 from fairrec.statistics.unknown import UnknownBounds, listed_bounds
@@ -312,16 +307,16 @@ def _verdict(
         outcome=verdict.outcome,
         alternative=verdict.alternative,
         tolerance=verdict.tolerance,
-        n_worse_by_more=int((verdict.of_groups == BY_MORE).sum()),
-        n_worse=int((verdict.of_groups == WORSE).sum()),
-        n_better=verdict.scope.n_better,
-        n_ruled_out=verdict.scope.n_ruled_out,
+        n_worse_by_more=int(verdict.has(BY_MORE).sum()),
+        n_worse=int(verdict.has(WORSE).sum()),
+        n_better=int(verdict.is_better.sum()),
+        n_ruled_out=int(verdict.has(RULED_OUT).sum()),
         n_exceeding_at_worst=len(exceeding),
         at_worst=at_worst,
-        n_open=verdict.scope.n_open,
-        ruled_out_from=verdict.scope.ruled_out_from,
-        open_share=verdict.scope.open_share,
-        n_not_compared=verdict.scope.n_not_compared,
+        n_open=verdict.n_open,
+        ruled_out_from=verdict.ruled_out_from,
+        open_share=verdict.open_share,
+        n_not_compared=verdict.n_not_compared,
         certificate=tuple(
             CertifiedSize(support=point.n_users, harm=point.harm, n_groups=point.n_groups)
             for point in verdict.certificate
@@ -363,8 +358,8 @@ def finding_of(
         else _interaction(found.interaction, grouping),
         n_folded=found.n_folded,
         because_of=None if found.because_of is None else grouping.group(found.because_of).as_dict(),
-        counts=tuple(found.histogram.own.tolist()),
-        counts_of_others=tuple(found.histogram.others.tolist()),
+        counts=tuple(found.counts.tolist()),
+        counts_of_others=tuple(found.counts_of_others.tolist()),
     )
 
 

@@ -6,7 +6,7 @@ from pydantic import Field
 
 from fairrec.inputs.users import Value
 from fairrec.result.parts import GroupValue, Part
-from fairrec.statistics.findings import CarriedBy
+from fairrec.statistics.explanations import CarriedBy
 from fairrec.statistics.paired import ChangeVerdict
 from fairrec.statistics.ratios import FourFifths, LeftOut, RateKind, WhyNot
 from fairrec.statistics.verdict import Outcome

@@ -44,9 +44,9 @@ from fairrec.search.evidence import GapHistory
 from fairrec.search.searched import Searched
 from fairrec.search.searcher import hyper_parameters
 from fairrec.statistics.analysis import Analysis
-from fairrec.statistics.covariates import Differing, Explained
+from fairrec.statistics.explanations import Differing
+from fairrec.statistics.findings import MetricAnalysis, PooledAnalysis
 from fairrec.statistics.inequality import Inequality
-from fairrec.statistics.metric_analysis import MetricAnalysis, PooledAnalysis
 from fairrec.statistics.missing import Missing, Standing
 from fairrec.statistics.ratios import RatioAnalysis
 from fairrec.statistics.simultaneous import least_permutations
@@ -295,7 +295,7 @@ def _points(history: GapHistory, metric: int) -> tuple[HistoryPoint, ...]:
 
 
 def given_part(
-    described: Described, analysis: Analysis, no_longer: Sequence[Explained]
+    described: Described, analysis: Analysis, confounded: Sequence[tuple[int, int]]
 ) -> Given | None:
     """What was given and what it changed; None where nothing was."""
     if not described.circumstances:
@@ -317,16 +317,16 @@ def given_part(
         n_strata=strata.n_strata,
         n_users_alone=int((n_per_stratum == 1).sum()),
         n_not_comparable={name: int(row.sum()) for name, row in zip(metrics, is_not, strict=True)},
-        no_longer=tuple(_no_longer(one, metrics[one.metric], analysis) for one in no_longer),
+        no_longer=tuple(_no_longer(i, group, metrics[i], analysis) for i, group in confounded),
     )
 
 
-def _no_longer(one: Explained, metric: str, analysis: Analysis) -> NoLongerFound:
-    at = one.metric, one.group
+def _no_longer(i: int, group: int, metric: str, analysis: Analysis) -> NoLongerFound:
+    at = i, group
     difference = float(analysis.estimates.difference[at])
     return NoLongerFound(
         metric=metric,
-        group=analysis.grouping.group(one.group).as_dict(),
+        group=analysis.grouping.group(group).as_dict(),
         n_users=int(analysis.moments.n[at]),
         raw_difference=float(analysis.estimates.raw_difference[at]),
         difference=difference if math.isfinite(difference) else None,

@@ -26,7 +26,6 @@ from fairrec.statistics.bootstrap import (
     resample_users,
     shares_of_random_sets,
 )
-from fairrec.statistics.distribution import GuardedSpread, guard_spread
 from fairrec.statistics.intervals import CutOffs, Estimates, Intervals, estimate, is_half_bounded
 from fairrec.statistics.moments import Moments, moments_of
 from fairrec.statistics.permutation import (
@@ -37,7 +36,7 @@ from fairrec.statistics.permutation import (
     null_distribution,
 )
 from fairrec.statistics.power import detectable_harm
-from fairrec.statistics.scores import everyone_of, own_spread
+from fairrec.statistics.scores import GuardedSpread, everyone_of, guard_spread, own_spread
 from fairrec.statistics.strata import Strata
 from fairrec.statistics.verdict import is_decided
 

@@ -31,7 +31,7 @@ from fairrec.metrics.attention import Share
 from fairrec.statistics.draws import draws_of
 from fairrec.statistics.intervals import Estimates, Interval, shrunken_by
 from fairrec.statistics.moments import Moments, over_sums
-from fairrec.statistics.permutation import ROUNDING, Extremes
+from fairrec.statistics.permutation import ROUNDING, extreme_gaps
 from fairrec.statistics.scores import normal_scale, student_scale
 from fairrec.statistics.simultaneous import (
     UP,
@@ -283,7 +283,7 @@ def resample_users(
     value_error, others_error, error = np.sqrt((n_blocks - 1) / n_blocks * squares)
     even = np.full(len(n), 0.5)
     columns = columns_of(grouping.shortest_depth, is_large & lattice.is_tested, even, n)
-    ends = Extremes(lattice, is_large)
+    is_end = is_large & lattice.is_full
 
     def draw(number: int) -> tuple[FloatArray, FloatArray, FloatArray]:
         """Largest scores in each column; between intersections, gaps and those of scores."""
@@ -295,7 +295,7 @@ def resample_users(
         # both ends alike: values of few lists are skewed, and a draw from them shows the long tail
         # on the wrong side
         maxima = np.array([columns.largest(np.abs(one))[[UP, UP]] for one in apart])
-        gaps, spans = (np.array([ends.range_of(one) for one in of]) for of in (own, apart))
+        gaps, spans = (np.array([extreme_gaps(one, is_end) for one in of]) for of in (own, apart))
         return maxima, gaps, spans
 
     drawn = [*map_in_threads(draw, range(n_draws_at(alpha) // _AT_ONCE), threads)]

@@ -74,19 +74,6 @@ def by_fours(moments: Moments) -> Iterator[Four]:
             yield Four(mask > 0, four, rows)
 
 
-class Runs(NamedTuple):
-    """Places that belong together: those of one cell in one stratum, stratum by stratum.
-
-    Parameters
-    ----------
-    cell : (n_runs,)
-    bounds : (n_runs + 1,), the first place of each run, and the end
-    """
-
-    cell: IntArray
-    bounds: IntArray
-
-
 class PermutedSums:
     """The values of users, permuted across the users of a stratum.
 
@@ -123,7 +110,7 @@ class PermutedSums:
         for (is_defined, metrics, rows), runs in self._rounds:
             permuted = order if is_defined.all() else order[is_defined[order]]
             sums, squared = np.zeros((2, 4, self._n.shape[1]))
-            _sum_in_order(permuted, runs.cell, runs.bounds, rows, sums, squared)
+            _sum_in_order(permuted, *runs, rows, sums, squared)
             total[metrics], squares[metrics] = sums[: len(metrics)], squared[: len(metrics)]
         return CellSums(self._n, total, squares)
 
@@ -138,18 +125,14 @@ def kinds_of(moments: Moments) -> tuple[CodeArray, IntArray]:
     return kind.astype(np.min_scalar_type(max(len(first) - 1, 0))), first
 
 
-def _runs(is_defined: BoolArray, strata: Strata, cells: Cells) -> Runs:
-    """The places of users with a defined value."""
+def _runs(is_defined: BoolArray, strata: Strata, cells: Cells) -> tuple[IntArray, IntArray]:
+    """Runs of places of one cell in one stratum: (n_runs,) cells, and (n_runs + 1,) bounds.
+
+    They are those of users with a defined value, stratum by stratum.
+    """
     key = strata.of_user[is_defined].astype(np.int64) * len(cells) + cells.of_user[is_defined]
     occurring, n = np.unique(key, return_counts=True)
-    return Runs(occurring % len(cells), np.concatenate([[0], np.cumsum(n)]))
-
-
-class DrawnSums(NamedTuple):
-    """What is drawn for all users of a cell, and the part of it that is its reference sample."""
-
-    all_users: CellSums
-    sample: CellSums
+    return occurring % len(cells), np.concatenate([[0], np.cumsum(n)])
 
 
 class ResampledSums:
@@ -172,8 +155,8 @@ class ResampledSums:
             pool = rows[is_defined] if is_defined.any() else rows[:1]
             self._rounds.append((metrics, size.astype(np.int64), in_sample.astype(np.int64), pool))
 
-    def cell_sums(self, seed: int, number: int) -> DrawnSums:
-        """The sums of one resample."""
+    def cell_sums(self, seed: int, number: int) -> tuple[CellSums, CellSums]:
+        """The sums of one resample: of all users of a cell, and of its reference sample."""
         rng = np.random.Generator(np.random.SFC64([seed, number]))
         sums = np.zeros((4, *self.n.shape))
         for metrics, size, in_sample, rows in self._rounds:
@@ -182,7 +165,7 @@ class ResampledSums:
             _sum_drawn(drawn, size, in_sample, rows, *part)
             sums[:, metrics] = part[:, : len(metrics)]
         all_users = CellSums(self.n, sums[0], sums[1])
-        return DrawnSums(all_users, CellSums(self.n_sample, sums[2], sums[3]))
+        return all_users, CellSums(self.n_sample, sums[2], sums[3])
 
 
 @kernel

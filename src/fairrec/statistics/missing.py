@@ -23,7 +23,7 @@ from fairrec.metrics import Metric, MetricAtK
 from fairrec.metrics.measured import Measured
 from fairrec.metrics.ranked import RankedLists
 from fairrec.statistics.analysis import Analysis, analyse
-from fairrec.statistics.metric_analysis import MetricAnalysis, analyse_metrics
+from fairrec.statistics.findings import MetricAnalysis, analyse_metrics
 
 Kind = Literal["no list", "no relevant item", "undefined", "no held-out items", "not evaluated"]
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -402,3 +403,19 @@ def _ratio(above: FloatArray | float, below: FloatArray, otherwise: float = np.n
     out: FloatArray = np.full(shape, otherwise)
     np.divide(above, below, out=out, where=below > 0)
     return out
+
+
+def quantiles(values: FloatArray, n: FloatArray, shares: Sequence[float]) -> FloatArray:
+    """Those of the values of all users, `n` of whom have each value.
+
+    >>> quantiles(np.array([3.0, 1.0]), np.array([1.0, 4.0]), [0.5, 1.0]).tolist()
+    [1.0, 3.0]
+    """
+    order = np.argsort(values, kind="stable")
+    up_to = np.cumsum(n[order])
+    place = (up_to[-1] - 1) * np.asarray(shares)
+    below, above = (
+        values[order][np.searchsorted(up_to, whole, side="right")]
+        for whole in (np.floor(place), np.ceil(place))
+    )
+    return np.asarray(below + (above - below) * (place - np.floor(place)))

@@ -24,8 +24,8 @@ from fairrec.groups.cells import Cells
 from fairrec.groups.grouping import Grouping, Partition
 from fairrec.metrics import MetricAtK
 from fairrec.metrics.measured import Column, Measured
-from fairrec.statistics.distribution import quantiles
 from fairrec.statistics.intervals import Interval, score_interval
+from fairrec.statistics.moments import quantiles
 
 WhyNot = Literal[
     "not everyone is scored",
@@ -297,16 +297,20 @@ def _of_metric(
     # of users on levels it is known on which their median is
     on_levels = measured.on_levels.column(i)
     threshold = 0.0 if is_rate else float(quantiles(on_levels.known, on_levels.n_known, [0.5])[0])
+    n, total = count_and_sum(column, grouping.cells)
+    mean = float(total.sum() / n.sum())
+    # around the mean of all, in units of it, so that products of tiny values do not vanish
+    squares = (column.filled / mean - 1) ** 2 * column.n + column.inner / mean / mean
     # nothing is above a threshold that is not known
-    above = grouping.cells.sums((on_levels.values > threshold) * on_levels.n)
-    cells = _cell_sums(column, above, grouping)
+    above = (on_levels.values > threshold) * on_levels.n
+    cells = np.stack([n, total, *(grouping.cells.sums(row) for row in (squares, above))])
     most = 1.0 if is_rate else metric.metric.bounds[1] if metric.metric.bounds else math.inf
     return MetricRatios(
         None,
         "selection" if is_rate else "scoring",
         None if is_rate else threshold,
         tuple(
-            _compared(partition, cells, most, is_rate, grouping.min_users, alpha)
+            _compared(partition, cells, mean, most / mean, is_rate, grouping.min_users, alpha)
             for partition in partitions
         ),
     )
@@ -323,53 +327,33 @@ def _why_not(metric: MetricAtK, known: FloatArray, is_complete: bool) -> WhyNot 
     return why_no_ratio(known, is_complete)
 
 
-@dataclass(frozen=True, slots=True)
-class _CellSums:
-    """Sums over the users of each cell.
-
-    Parameters
-    ----------
-    n, total : (n_cells,), count and sum
-    squares : (n_cells,), squares around the mean of all, in units of that mean
-    above : (n_cells,), users above the threshold
-    """
-
-    n: FloatArray
-    total: FloatArray
-    squares: FloatArray
-    above: FloatArray
-    mean: float
-
-
-def _cell_sums(column: Column, above: FloatArray, grouping: Grouping) -> _CellSums:
-    n, total = count_and_sum(column, grouping.cells)
-    mean = float(total.sum() / n.sum())
-    squares = (column.filled / mean - 1) ** 2 * column.n + column.inner / mean / mean
-    return _CellSums(n, total, grouping.cells.sums(squares), above, mean)
-
-
 def _compared(
     partition: Partition,
-    cells: _CellSums,
+    cells: FloatArray,
+    mean_of_all: float,
     most: float,
     is_rate: bool,
     min_users: int,
     alpha: float,
 ) -> CategoryRatios:
-    n = partition.sums(cells.n)
+    """The ratios by one partition.
+
+    Parameters
+    ----------
+    cells : (4, n_cells), users, sums of values, squares, and users above the threshold
+    most : the largest value, over the mean of all
+    """
+    n, total, squares, above = (partition.sums(row) for row in cells)
     n_all = n.sum()
     is_unknown = partition.is_unknown
     is_small = n < SMALL_CATEGORY * n_all
     is_listed = n >= min_users
     is_too_few = ~(is_listed | is_unknown)
     groups = np.flatnonzero(is_listed)
-    total, squares = partition.sums(cells.total), partition.sums(cells.squares)
-    most = most / cells.mean
     spread = most if is_rate else _spread(squares.sum() / max(1.0, n_all - 1), most)
 
     def means(n: FloatArray, value: FloatArray, squares: FloatArray) -> Means:
-        # in units of the mean of all, so that products of tiny values do not vanish
-        mean = value / cells.mean
+        mean = value / mean_of_all
         around_mean = np.maximum(squares - n * (mean - 1) ** 2, 0)
         return Means(n, mean, around_mean, spread, most, is_rate)
 
@@ -385,7 +369,7 @@ def _compared(
     is_compared = ~(is_small | is_unknown)[groups]
     to_best = _over_highest(value, is_compared)
     best_low, best_high = _limits_to_best(each, to_best, alpha)
-    rate = partition.sums(cells.above)[groups] / n[groups]
+    rate = above[groups] / n[groups]
     order, n_not_listed = _order(to_best, n[groups], is_small[groups], is_unknown[groups])
     has_rest = ~np.isnan(to_rest)
     return CategoryRatios(

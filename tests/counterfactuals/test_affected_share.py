@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.stats import binom
 
-from fairrec.statistics.paired import Sampling
+from fairrec.counterfactuals.affected_share import Sampling
 
 ALPHA = 0.05
 
