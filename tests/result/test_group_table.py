@@ -13,7 +13,7 @@ from fairrec.result.tables import (
 )
 from fairrec.statistics.verdict import verdicts_of
 from tests.builders import audit, two_groups
-from tests.statistics.small_analysis import analysis_of, random_analysis
+from tests.statistics.small_worlds import analysis_of, random_analysis
 
 
 def table_of(analysis):

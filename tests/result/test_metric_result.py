@@ -8,7 +8,7 @@ from fairrec.statistics.findings import analyse_metrics
 from fairrec.statistics.missing import Standing
 from fairrec.statistics.verdict import verdicts_of
 from tests.builders import audit, two_groups
-from tests.statistics.small_analysis import random_analysis
+from tests.statistics.small_worlds import random_analysis
 
 STANDING = (Standing(0.25, is_conclusive=False, is_constant=True), Standing(0, True, False))
 

@@ -19,8 +19,14 @@ from fairrec.statistics.permutation import (
 from fairrec.statistics.scores import guard_spread, own_spread
 from fairrec.statistics.simultaneous import normal_cut_offs
 from fairrec.statistics.strata import Strata
-from tests.statistics.slow_columns import adjusted_slowly, least_slowly, score_by_own
-from tests.statistics.small_population import permutation_test, population, random_population
+from tests.statistics.small_worlds import (
+    adjusted_slowly,
+    least_slowly,
+    permutation_test,
+    population,
+    random_population,
+    score_by_own,
+)
 
 
 def run(world, n_permutations=99, seed=0, threads=1, higher_is_better=None):

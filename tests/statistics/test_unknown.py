@@ -17,7 +17,7 @@ from fairrec.inputs.users import MISSING, Attribute
 from fairrec.metrics.measured import Ratio
 from fairrec.statistics import unknown
 from fairrec.statistics.unknown import GROUPS_LISTED, listed_bounds, unknown_bounds
-from tests.statistics.small_analysis import measured_as
+from tests.statistics.small_worlds import measured_as
 
 
 def grouping_of(columns: dict[str, list[str]], min_users: int = 1, depth=3) -> Grouping:

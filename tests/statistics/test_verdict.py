@@ -12,9 +12,12 @@ from fairrec.statistics.verdict import (
     WORSE,
     group_outcomes,
     harm_interval,
+    outcome_names,
+    outcome_of_all,
+    position_of,
     verdicts_of,
 )
-from tests.statistics.small_analysis import analysis_of, random_analysis
+from tests.statistics.small_worlds import analysis_of, random_analysis
 
 
 def interval(low: float, high: float) -> Interval:
@@ -140,3 +143,31 @@ def test_the_interval_of_a_group_that_is_worse_leaves_out_0():
     is_worse = verdicts_of(analysis, [True, True])[0].of_groups <= WORSE
     assert is_worse.any()
     assert (analysis.estimates.simultaneous.high[0, is_worse] <= 0).all()
+
+
+def test_the_audit_has_the_outcome_that_matters_most():
+    three = [("inconclusive", True), ("worse", False), ("not worse by more", True)]
+    assert outcome_of_all(three) == "worse"
+    assert outcome_of_all([("not worse by more", True), ("inconclusive", False)]) == "inconclusive"
+    assert outcome_of_all([]) == "inconclusive"
+
+
+@pytest.mark.parametrize("differs", ["differs by more", "differs", "inconclusive"])
+def test_a_metric_without_a_better_end_decides_only_where_there_is_no_other(differs):
+    neutral = (differs, None)
+    assert outcome_of_all([neutral, ("not worse by more", True)]) == "not worse by more"
+    assert outcome_of_all([neutral, ("differs by no more", None)]) == differs
+
+
+@pytest.mark.parametrize(
+    ("higher_is_better", "names"),
+    [
+        (True, ["worse by more", "worse", "inconclusive", "not worse by more"]),
+        (None, ["differs by more", "differs", "inconclusive", "differs by no more"]),
+    ],
+)
+def test_positions_name_the_outcomes(higher_is_better, names):
+    assert [
+        outcome_names(higher_is_better)[at] for at in (BY_MORE, WORSE, OPEN, RULED_OUT)
+    ] == names
+    assert [position_of(name) for name in names] == [BY_MORE, WORSE, OPEN, RULED_OUT]

@@ -20,12 +20,12 @@ from fairrec.search.searcher import hyper_parameters
 from fairrec.statistics.intervals import estimate
 from fairrec.statistics.moments import Moments, sampled_moments
 from fairrec.statistics.permutation import PermutationTest, Resampled, null_distribution
-from tests.statistics.slow_columns import score_by_own
-from tests.statistics.small_population import (
+from tests.statistics.small_worlds import (
     Population,
     permutation_test,
     population,
     random_population,
+    score_by_own,
 )
 from tests.worlds import over_worlds
 

@@ -1,4 +1,4 @@
-"""Whether a finding is the combination of its conditions, or each of them by itself."""
+"""What makes the difference of a finding: the combination of conditions, or a circumstance."""
 
 from __future__ import annotations
 
@@ -10,9 +10,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pytest import approx
 
-from fairrec.statistics.explanations import MAX_CONDITIONS, PRIOR_USERS, interactions
+from fairrec.statistics.explanations import (
+    MAX_CONDITIONS,
+    PRIOR_USERS,
+    Counted,
+    differing_circumstances,
+    interactions,
+)
+from fairrec.statistics.strata import Strata
 from tests.groups.small_grouping import grouping_of
-from tests.statistics.small_analysis import measured_as
+from tests.statistics.small_worlds import analysis_of, measured_as
 from tests.worlds import over_worlds
 
 
@@ -190,3 +197,103 @@ def test_over_many_worlds_the_right_word_is_said_and_hardly_ever_the_other(effec
     ]
     assert words.count(truth) >= 0.9 * n_worlds
     assert n_worlds - words.count(truth) - words.count("not certain which") <= 0.05 * n_worlds
+
+
+N_USERS = 1000
+
+
+def counted(numbers, is_of_lists: bool = False) -> Counted:
+    values, codes = np.unique(numbers, return_inverse=True)
+    return Counted(numbers, codes.astype(np.int32), len(values), is_of_lists)
+
+
+def told(values, is_member, numbers, at_random=None, is_of_lists=False):
+    analysis = analysis_of([~is_member], "mrr@5", values, min_users=10)
+    group = analysis.grouping.lattice.codes.tolist().index([0])
+    return differing_circumstances(analysis, [[group]], [counted(numbers, is_of_lists)], at_random)
+
+
+def leaning_world(seed: int, lean: float, slope: float, harm: float):
+    """Members have the number 1 more often by the lean; values grow with it by the slope."""
+    rng = np.random.default_rng(seed)
+    is_member = rng.random(N_USERS) < 0.2
+    numbers = (rng.random(N_USERS) < np.where(is_member, 0.5 + lean, 0.5 - lean)).astype(np.int64)
+    values = slope * numbers - harm * is_member + rng.normal(size=N_USERS)
+    return values, is_member, numbers
+
+
+def test_what_a_circumstance_makes_is_told_with_its_size():
+    values, is_member, numbers = leaning_world(0, lean=0.3, slope=-1.0, harm=0.0)
+    (one,) = told(values, is_member, numbers)
+    assert (one.metric, one.circumstance) == (0, 0)
+    assert one.here == approx(numbers[is_member].mean())
+    assert one.elsewhere == approx(numbers[~is_member].mean())
+    # by hand: the others' means in the group's circumstances minus in their own
+    means = np.array([values[~is_member & (numbers == level)].mean() for level in (0, 1)])
+    share = one.here - one.elsewhere
+    assert one.explains == approx(share * (means[1] - means[0]))
+    assert one.at_random is None
+
+
+@pytest.mark.parametrize(
+    ("lean", "slope"), [(0.0, -1.0), (0.3, 0.0), (0.3, 1.0)], ids=["alike", "no matter", "easier"]
+)
+def test_what_makes_no_part_of_a_difference_is_not_told(lean, slope):
+    said = [told(*leaning_world(seed, lean, slope, harm=1.0)) for seed in range(40)]
+    assert sum(map(bool, said)) <= 4
+
+
+def test_a_direct_effect_does_not_count_as_dependence():
+    # the number is known to go with the group, and so with the values
+    values, is_member, numbers = leaning_world(3, lean=0.3, slope=0.0, harm=1.0)
+    assert abs(np.corrcoef(values, numbers)[0, 1]) > 0.1
+    assert told(values, is_member, numbers) == ()
+
+
+def test_a_small_part_of_a_large_difference_is_not_told():
+    values, is_member, numbers = leaning_world(0, lean=0.3, slope=-1.0, harm=5.0)
+    assert told(values, is_member, numbers) == ()
+
+
+def test_where_nobody_else_is_in_its_circumstances_lists_in_random_order_tell():
+    rng = np.random.default_rng(0)
+    is_member = np.arange(N_USERS) < 100
+    numbers = np.where(is_member, 50, 10)
+    values = rng.random(N_USERS) - 0.3 * is_member
+
+    def at_random(users, harder=0.3):
+        return (rng.random(len(users)) - harder * is_member[users])[None]
+
+    (one,) = told(values, is_member, numbers, at_random, is_of_lists=True)
+    assert one.explains is None
+    assert one.at_random == (approx(0.2, abs=0.1), approx(0.5, abs=0.1))
+    alike = told(values, is_member, numbers, lambda users: at_random(users, 0.0), is_of_lists=True)
+    assert alike == ()
+
+
+def test_where_nothing_can_tell_that_is_told():
+    rng = np.random.default_rng(0)
+    is_member = np.arange(N_USERS) < 100
+    values = rng.random(N_USERS) - 0.3 * is_member
+    (one,) = told(values, is_member, np.where(is_member, 50, 10))
+    assert (one.explains, one.at_random) == (None, None)
+    assert (one.here, one.elsewhere) == (50, 10)
+
+
+def test_users_without_a_value_do_not_count():
+    values, is_member, numbers = leaning_world(0, lean=0.3, slope=-1.0, harm=0.0)
+    is_left_out = np.random.default_rng(9).random(N_USERS) < 0.3
+    (all_,) = told(values[~is_left_out], is_member[~is_left_out], numbers[~is_left_out])
+    (some,) = told(np.where(is_left_out, np.nan, values), is_member, numbers)
+    assert (some.here, some.explains) == (approx(all_.here), approx(all_.explains))
+
+
+def test_strata_of_what_is_told_take_the_difference_away():
+    values, is_member, numbers = leaning_world(0, lean=0.3, slope=-1.0, harm=0.0)
+    (one,) = told(values, is_member, numbers)
+    strata = Strata.of([numbers.astype(np.int32)], [2])
+    means = strata.means(values, np.ones(N_USERS, dtype=bool))
+    left = values - means[strata.of_user]
+    raw = values[is_member].mean() - values[~is_member].mean()
+    within = left[is_member].mean() - left[~is_member].mean()
+    assert abs(within) < abs(raw) / 2 and abs(one.explains) > abs(raw) / 2
