@@ -19,7 +19,7 @@ from benchmarks.statistics.world import (
 )
 from fairrec.core.arrays import FloatArray
 from fairrec.metrics import MetricAtK, parse_metric
-from fairrec.statistics.verdict import verdicts_of
+from fairrec.statistics.verdict import decide_verdicts
 
 N_USERS = 1000
 NDCG, AUC = parse_metric("ndcg@5"), parse_metric("auc")
@@ -125,7 +125,7 @@ def all_hold(seed: int, kind: str, effect: str) -> dict[str, Outcome]:
     is_tested = analysis.is_tested[0] & np.isfinite(true)
     is_missed = is_tested & ((true < low - 1e-9) | (true > high + 1e-9))
     is_large = analysis.moments.n[0] >= 30
-    (verdict,) = verdicts_of(analysis, [True])
+    (verdict,) = decide_verdicts(analysis, [True])
     not_worse = is_tested & (verdict.of_groups > 1)
     certified = verdict.certificate[0].harm
     return {

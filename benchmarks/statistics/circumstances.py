@@ -18,7 +18,7 @@ from fairrec.inputs.candidates import CandidateLists
 from fairrec.inputs.side import SideData
 from fairrec.metrics.measured import values_per_list
 from fairrec.statistics.analysis import Analysis
-from fairrec.statistics.explanations import AtRandom, Counted, differing_circumstances
+from fairrec.statistics.explanations import AtRandom, BinnedCircumstance, differing_circumstances
 from fairrec.statistics.findings import analyse_metrics
 from fairrec.statistics.strata import Strata
 
@@ -93,7 +93,9 @@ def is_told(
     counted = []
     for numbers in circumstances:
         strata = strata_of(numbers)
-        counted.append(Counted(numbers, strata.of_user, strata.n_strata, at_random is not None))
+        counted.append(
+            BinnedCircumstance(numbers, strata.of_user, strata.n_strata, at_random is not None)
+        )
     return bool(differing_circumstances(analysis, findings, counted, at_random))
 
 

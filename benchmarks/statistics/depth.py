@@ -16,7 +16,7 @@ from benchmarks.statistics.world import HIT, VALUE, World, audited
 from fairrec.core.arrays import AnyArray, BoolArray
 from fairrec.metrics import MetricAtK, parse_metric
 from fairrec.statistics.simultaneous import DEPTH_SHARES, NullColumns
-from fairrec.statistics.verdict import RULED_OUT, WORSE, outcome_names, verdicts_of
+from fairrec.statistics.verdict import RULED_OUT, WORSE, decide_verdicts, outcome_names
 
 N_USERS = 5000
 ERRORS = 4.5
@@ -85,7 +85,7 @@ def shifted(seed: int, depth: int, kind: str, n_metrics: int = 1) -> dict[str, O
     values = np.array([values for values, _ in kinds], dtype=np.float64)
     world = World(codes, values, tuple(metric for _, metric in kinds))
     analysis = audited(world, seed=seed, permutations=1000)
-    verdict = verdicts_of(analysis, [True] * n_metrics)[0]
+    verdict = decide_verdicts(analysis, [True] * n_metrics)[0]
     members = analysis.grouping.cells.sums(is_member)
     # groups with exactly these users
     shared = analysis.grouping.lattice.sums(members[None])[0]
@@ -99,7 +99,7 @@ def nothing_wrong(seed: int, n_users: int) -> dict[str, Outcome]:
     shares = ((0.5, 0.5), (0.05, 0.2, 0.25, 0.2, 0.15, 0.1, 0.05), (0.4, 0.3, 0.15, 0.1, 0.05))
     codes = [rng.choice(len(of), n_users, p=of) for of in (*shares, (0.6, 0.3, 0.1))]
     world = World(codes, rng.normal(size=(1, n_users)))
-    (verdict,) = verdicts_of(audited(world, seed=seed, tolerance="0.2"), [True])
+    (verdict,) = decide_verdicts(audited(world, seed=seed, tolerance="0.2"), [True])
     return {CLEARED: happened(verdict.outcome == outcome_names(True)[RULED_OUT])}
 
 

@@ -27,7 +27,7 @@ from fairrec.metrics.reading_items import ItemsRead, read_items
 from fairrec.statistics.analysis import Analysis
 from fairrec.statistics.findings import analyse_metrics
 from fairrec.statistics.verdict import BY_MORE as WORSE_BY_MORE
-from fairrec.statistics.verdict import verdicts_of
+from fairrec.statistics.verdict import decide_verdicts
 
 K = 10
 RATIO = f"exposure_to_relevance@{K}"
@@ -239,7 +239,7 @@ def held_back(seed: int, market: Market, tolerance: float = 0.2) -> dict[str, Ou
     tables = market.shown(rng, market.n_users, market.drawn(rng))
     read = looked_at(tables, RATIO)
     analysis = analysed(read, seed=seed, tolerance=f"{tolerance:g}")
-    of_groups = verdicts_of(analysis, [True])[0].of_groups
+    of_groups = decide_verdicts(analysis, [True])[0].of_groups
     codes = analysis.grouping.lattice.codes
     kinds = [str(value) for value in analysis.grouping.attributes[0].values]
     at = np.flatnonzero((codes[:, 0] == kinds.index("2")) & (codes[:, 1] < 0))
@@ -253,7 +253,9 @@ def just_what_matters(seed: int, market: Market) -> dict[str, Outcome]:
     read = looked_at(market.shown(rng, market.n_users, items), RATIO)
     analysis = analysed(read, seed=seed, tolerance=f"{-true[0].min():.9g}")
     return {
-        FALSE_BY_MORE: happened((verdicts_of(analysis, [True])[0].of_groups == WORSE_BY_MORE).any())
+        FALSE_BY_MORE: happened(
+            (decide_verdicts(analysis, [True])[0].of_groups == WORSE_BY_MORE).any()
+        )
     }
 
 
@@ -302,7 +304,7 @@ def coverage(seed: int, market: Market, metrics: str = METRICS) -> dict[str, Out
     is_in = (true >= low) & (true <= high)
     alone = (true >= found.difference_low) & (true <= found.difference_high)
     is_certified = True
-    for i, verdict in enumerate(verdicts_of(analysis, [True] * len(true))):
+    for i, verdict in enumerate(decide_verdicts(analysis, [True] * len(true))):
         worse = harm(true[i], analysis.measured.metrics[i].metric.higher_is_better)
         is_open = verdict.of_groups > 1
         for point in verdict.certificate:

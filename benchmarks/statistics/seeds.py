@@ -12,7 +12,7 @@ from benchmarks.statistics.shape import attributes
 from benchmarks.statistics.study import Outcome, Study, happened
 from benchmarks.statistics.world import HIT, VALUE, World, audited
 from fairrec.core.arrays import AnyArray
-from fairrec.statistics.verdict import MetricVerdict, verdicts_of
+from fairrec.statistics.verdict import MetricVerdict, decide_verdicts
 
 N_USERS = 2000
 MATTERS = 0.45
@@ -46,7 +46,7 @@ def by_two_seeds(seed: int, kind: str, permutations: int) -> dict[str, Outcome]:
     verdicts: list[MetricVerdict] = []
     for own_seed in rng.integers(2**31, size=2).tolist():
         how = {"seed": own_seed, "permutations": permutations, "tolerance": f"{tolerance:.3f}"}
-        verdicts += verdicts_of(audited(world, **how), [True])
+        verdicts += decide_verdicts(audited(world, **how), [True])
     is_open = [verdict.alternative is not None for verdict in verdicts]
     is_other = verdicts[0].outcome != verdicts[1].outcome
     return {

@@ -13,7 +13,7 @@ from benchmarks.statistics.study import Outcome, Study, happened
 from benchmarks.statistics.world import HIT, VALUE, World, audited
 from fairrec.core.arrays import AnyArray, BoolArray
 from fairrec.metrics import parse_metric
-from fairrec.statistics.verdict import WORSE, verdicts_of
+from fairrec.statistics.verdict import WORSE, decide_verdicts
 
 N_USERS = 3000
 COUNTRIES = (0.01, 0.02, 0.04, 0.06, 0.35, 0.2, 0.12, 0.1, 0.06, 0.04)
@@ -92,7 +92,7 @@ def another_shape(seed: int, shape: str, n_users: int = N_USERS) -> dict[str, Ou
     values = draw(rng, codes[2] < 4).astype(np.float64)
     world = World(codes, values[None], (VALUE if metric == "value" else parse_metric(metric),))
     analysis = audited(world, seed=seed, tolerance=tolerance)
-    (verdict,) = verdicts_of(analysis, [True])
+    (verdict,) = decide_verdicts(analysis, [True])
     low, high = (end[0] for end in analysis.estimates.simultaneous)
     is_large = analysis.is_tested[0] & (analysis.moments.n[0] >= 30)
     return {
@@ -107,7 +107,7 @@ def hits_in_strata(seed: int, share: float, n_users: int = N_USERS) -> dict[str,
     codes = attributes(rng, n_users)
     world = World(codes, (rng.random((1, n_users)) < share).astype(np.float64), (HIT,))
     analysis = audited(world, seed=seed, strata=strata_of(rng.integers(0, 4, n_users)))
-    (verdict,) = verdicts_of(analysis, [True])
+    (verdict,) = decide_verdicts(analysis, [True])
     low, high = (end[0] for end in analysis.estimates.simultaneous)
     is_large = analysis.is_tested[0] & (analysis.moments.n[0] >= 30)
     return {

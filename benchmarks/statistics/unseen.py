@@ -15,7 +15,7 @@ from fairrec.metrics import MetricAtK, parse_metric
 from fairrec.search.options import SearchOptions
 from fairrec.statistics.analysis import Analysis
 from fairrec.statistics.moments import group_moments
-from fairrec.statistics.verdict import RULED_OUT, verdicts_of
+from fairrec.statistics.verdict import RULED_OUT, decide_verdicts
 
 AUC = parse_metric("auc")
 MISSED = "an interval of a group of 30 and more misses"
@@ -31,7 +31,7 @@ def judged(world: World, analysis: Analysis) -> dict[str, Outcome]:
     is_known = analysis.is_tested & np.isfinite(true) & analysis.is_comparable
     is_missed = is_known & ((true < low - 1e-9) | (true > high + 1e-9))
     falsely = False
-    for i, verdict in enumerate(verdicts_of(analysis, [True] * len(true))):
+    for i, verdict in enumerate(decide_verdicts(analysis, [True] * len(true))):
         harm = world.metrics[i].metric.harm(np.nan_to_num(true[i]))
         is_there = harm > (verdict.tolerance or 0.0) + 1e-9
         falsely |= bool((is_known[i] & is_there & (verdict.of_groups == RULED_OUT)).any())
@@ -111,7 +111,7 @@ def hardly_compared(seed: int) -> dict[str, Outcome]:
     values = expected + 0.2 * rng.normal(size=len(group))
     world = World([group], values[None], (VALUE,), expected[None])
     analysis = audited(world, strata=strata_of(level), seed=seed, tolerance=0.03)
-    (verdict,) = verdicts_of(analysis, [True])
+    (verdict,) = decide_verdicts(analysis, [True])
     return {FALSELY: happened(verdict.outcome == "not worse by more")}
 
 

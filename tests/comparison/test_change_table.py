@@ -6,7 +6,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from fairrec.comparison.paired_audits import judged
+from fairrec.comparison.paired_audits import judge_groups
 from fairrec.comparison.parts import RESERVED, change_table, refuse_reserved
 from fairrec.core.errors import InputError
 from tests.comparison.test_compared import DEPTH, ROWS, groups
@@ -15,7 +15,7 @@ CONDITIONS = pl.DataFrame({"who": [*"abcde"], "depth": DEPTH})
 
 
 def test_rows_are_worst_first_and_what_is_not_known_is_null():
-    found = judged(groups(*ROWS), DEPTH, True, 0.1, is_conclusive=True)
+    found = judge_groups(groups(*ROWS), DEPTH, True, 0.1, is_conclusive=True)
     table = change_table({"m": CONDITIONS, "n": CONDITIONS}, {"m": found, "n": found})
     assert table.columns == ["metric", "who", *(name for name in RESERVED if name != "metric")]
     mine = table.filter(pl.col("metric") == "n")

@@ -14,8 +14,8 @@ from fairrec.comparison.paired_audits import (
     ComparedGroups,
     compare_paired,
     cut_off,
-    judged,
-    levels_of,
+    judge_groups,
+    significance_levels,
 )
 from fairrec.core.audit_options import AuditOptions
 from fairrec.groups.grouping import Grouping
@@ -193,7 +193,7 @@ def losses(found):
     ],
 )
 def test_groups_are_judged_by_how_much_they_lost(higher_is_better, expected, outcome):
-    found = judged(groups(*ROWS), DEPTH, higher_is_better, 0.1, is_conclusive=True)
+    found = judge_groups(groups(*ROWS), DEPTH, higher_is_better, 0.1, is_conclusive=True)
     assert losses(found) == expected
     assert found.outcome == outcome
     # whoever gained more than the others is not behind them
@@ -202,7 +202,7 @@ def test_groups_are_judged_by_how_much_they_lost(higher_is_better, expected, out
 
 
 def test_those_by_most_standard_errors_come_first_and_without_an_amount_a_gain_rules_out_a_loss():
-    found = judged(groups(*ROWS), DEPTH, True, None, is_conclusive=True)
+    found = judge_groups(groups(*ROWS), DEPTH, True, None, is_conclusive=True)
     assert losses(found) == ["gained", "lost", "lost", "inconclusive", "inconclusive"]
     assert found.is_ruled_out.tolist() == [True, False, False, False, False]
     assert found.order.tolist()[:2] == [2, 1]
@@ -227,7 +227,9 @@ def test_a_metric_is_open_only_where_neither_a_loss_nor_its_absence_is_known(
     rows, tolerance, everyone, outcome
 ):
     depth = np.ones(len(rows), dtype=int)
-    found = judged(groups(*rows), depth, True, tolerance, is_conclusive=True, everyone=everyone)
+    found = judge_groups(
+        groups(*rows), depth, True, tolerance, is_conclusive=True, everyone=everyone
+    )
     assert found.outcome == outcome
 
 
@@ -255,19 +257,19 @@ def test_a_loss_that_all_share_is_no_difference_from_the_others():
 
 def test_single_attributes_have_most_of_the_level_and_all_of_it_is_given():
     depth = np.repeat([1, 2, 3], [5, 20, 40])
-    levels = levels_of(depth, depth, 0.05)
+    levels = significance_levels(depth, depth, 0.05)
     assert levels.sum() == pytest.approx(0.05 / 2)
     assert levels[depth == 1].sum() == pytest.approx(0.05 / 2 * 4 / 9)
     # what is tested elsewhere has its part
-    assert levels_of(depth, np.repeat(depth, 2), 0.05).sum() == pytest.approx(0.05 / 4)
+    assert significance_levels(depth, np.repeat(depth, 2), 0.05).sum() == pytest.approx(0.05 / 4)
 
 
 def test_where_users_without_a_value_are_too_many_nothing_is_ruled_out():
     rows = ((0.0, -0.05, 0.05), (-0.3, -0.4, -0.2))
-    found = judged(groups(*rows), np.ones(2, dtype=int), True, 0.1, is_conclusive=False)
+    found = judge_groups(groups(*rows), np.ones(2, dtype=int), True, 0.1, is_conclusive=False)
     assert losses(found) == ["inconclusive", "lost by more"]
     assert found.certificate == ()
-    certain = judged(groups(*rows), np.ones(2, dtype=int), True, 0.1, is_conclusive=True)
+    certain = judge_groups(groups(*rows), np.ones(2, dtype=int), True, 0.1, is_conclusive=True)
     assert [point.harm for point in certain.certificate] == [0.05]
     assert certain.ruled_out_from == 100
 
@@ -276,7 +278,7 @@ def test_what_is_said_of_groups_of_a_size_leaves_out_none_of_them():
     rows = ((0.0, -0.05, 0.05), (0.0, -0.04, 0.04), (NAN, NAN, NAN))
     found = groups(*rows)
     sized = replace(found, n=np.array([100.0, 300.0, 200.0]))
-    told = judged(sized, np.ones(3, dtype=int), True, 0.1, is_conclusive=True).certificate
+    told = judge_groups(sized, np.ones(3, dtype=int), True, 0.1, is_conclusive=True).certificate
     assert [(point.n_users, point.harm) for point in told] == [(300, 0.04)]
 
 

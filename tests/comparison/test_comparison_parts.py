@@ -6,7 +6,7 @@ import polars as pl
 import pytest
 
 from fairrec.comparison import parts as comparison_parts
-from fairrec.comparison.paired_audits import judged
+from fairrec.comparison.paired_audits import judge_groups
 from fairrec.comparison.parts import compared_audit, metric_comparison
 from tests.compared_audits import audited, users_table
 from tests.comparison.test_change_table import CONDITIONS
@@ -20,7 +20,7 @@ def result():
 
 def test_groups_are_counted_and_the_worst_are_named(result):
     metric = result.metrics["clicks"]
-    found = judged(groups(*ROWS), DEPTH, True, 0.1, is_conclusive=True)
+    found = judge_groups(groups(*ROWS), DEPTH, True, 0.1, is_conclusive=True)
     part = metric_comparison(found, CONDITIONS, None, (metric, metric))
     counts = (part.n_lost_by_more, part.n_lost, part.n_gained, part.n_ruled_out, part.n_open)
     assert counts == (1, 2, 1, 2, 1)
@@ -37,7 +37,7 @@ def test_groups_are_counted_and_the_worst_are_named(result):
 def test_of_many_groups_some_are_named(result, monkeypatch):
     monkeypatch.setattr(comparison_parts, "MOST_GROUPS", 1)
     metric = result.metrics["clicks"]
-    found = judged(groups(*ROWS), DEPTH, True, 0.1, is_conclusive=True)
+    found = judge_groups(groups(*ROWS), DEPTH, True, 0.1, is_conclusive=True)
     part = metric_comparison(found, CONDITIONS, None, (metric, metric))
     assert len(part.lost) == 1 and part.n_lost == 2
 
@@ -45,7 +45,7 @@ def test_of_many_groups_some_are_named(result, monkeypatch):
 def test_an_empty_value_is_a_value(result):
     metric = result.metrics["clicks"]
     conditions = pl.DataFrame({"who": ["", "b", "", None, "e"], "depth": DEPTH})
-    found = judged(groups(*ROWS), DEPTH, True, 0.1, is_conclusive=True)
+    found = judge_groups(groups(*ROWS), DEPTH, True, 0.1, is_conclusive=True)
     part = metric_comparison(found, conditions, None, (metric, metric))
     assert part.lost[0].group == {"who": ""}
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from fairrec.comparison.paired_audits import cut_off, levels_of
+from fairrec.comparison.paired_audits import cut_off, significance_levels
 from fairrec.comparison.unpaired_audits import (
     UNBOUNDED,
     Published,
-    bounds_of,
     compare_unpaired,
-    side_of,
+    infer_bounds,
+    recover_side,
 )
 from fairrec.core.audit_options import AuditOptions
 from fairrec.groups.grouping import Grouping
@@ -48,10 +48,10 @@ def told(values, bounds):
 def test_an_interval_has_in_it_what_it_was_made_of(kind):
     draw, bounds = KINDS[kind]
     moments, published = told(draw(np.random.default_rng(0)), bounds)
-    found = bounds_of([published], bounds)
+    found = infer_bounds([published], bounds)
     assert found == (bounds or UNBOUNDED)
     published = published._replace(sd=float(moments.sd[0]))
-    side, spread = side_of(published, found), own_spread(moments)
+    side, spread = recover_side(published, found), own_spread(moments)
     if bounds:
         assert side.spread.dispersion == pytest.approx(spread.dispersion[0])
     else:
@@ -62,11 +62,11 @@ def test_an_interval_has_in_it_what_it_was_made_of(kind):
 def test_bounds_that_nobody_named_are_those_of_rates_or_none():
     _, hits = told(KINDS["hits"][0](np.random.default_rng(0)), None)
     # two values are a rate, whoever says so
-    assert bounds_of([hits], None) == (0.0, 1.0)
+    assert infer_bounds([hits], None) == (0.0, 1.0)
     wide = hits._replace(value=3 + hits.value, low=3 + hits.low, high=3 + hits.high)
-    assert bounds_of([wide], None) == UNBOUNDED
+    assert infer_bounds([wide], None) == UNBOUNDED
     even = hits._replace(low=hits.value - 0.1, high=hits.value + 0.1)
-    assert bounds_of([even], (0.0, 1.0)) == UNBOUNDED
+    assert infer_bounds([even], (0.0, 1.0)) == UNBOUNDED
 
 
 def test_two_samples_differ_where_they_do_and_the_groups_are_those_of_the_candidate():
@@ -108,7 +108,7 @@ def test_all_others_are_what_is_left_of_the_sums_of_everyone():
     # others of the last fell, with those who lost among them
     assert found.differs.tolist() == [False, False, False, True, True]
     # the interval adds the error of the others' change to that of the group's own
-    far = cut_off(levels_of(DEPTH, DEPTH, 0.05)[3]).up
+    far = cut_off(significance_levels(DEPTH, DEPTH, 0.05)[3]).up
     far *= np.sqrt(sum(values[~is_in].var() for values in (before, after)) / (~is_in).sum())
     up = found.interval.high[3] - found.change[3]
     assert found.difference_interval.high[3] - found.difference[3] == pytest.approx(

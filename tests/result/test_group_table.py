@@ -11,13 +11,13 @@ from fairrec.result.tables import (
     RESERVED,
     group_table,
 )
-from fairrec.statistics.verdict import verdicts_of
+from fairrec.statistics.verdict import decide_verdicts
 from tests.builders import audit, two_groups
 from tests.statistics.small_worlds import analysis_of, random_analysis
 
 
 def table_of(analysis):
-    verdicts = verdicts_of(analysis, [True] * len(analysis.moments.mean))
+    verdicts = decide_verdicts(analysis, [True] * len(analysis.moments.mean))
     return group_table(analysis, verdicts, ())
 
 
@@ -55,7 +55,7 @@ def test_one_row_for_each_metric_and_group_with_enough_users():
 def test_the_least_likely_come_first_and_of_equal_p_values_the_strongest():
     analysis = random_analysis(effect=0.6)
     rows = group_table(
-        analysis, verdicts_of(analysis, [True] * len(analysis.moments.mean)), ()
+        analysis, decide_verdicts(analysis, [True] * len(analysis.moments.mean)), ()
     ).filter(metric="mrr@5")
     at = [
         analysis.grouping.lattice.codes.tolist().index(

@@ -5,16 +5,19 @@ from pytest import approx
 
 from fairrec.result.metric_result import metric_results
 from fairrec.statistics.findings import analyse_metrics
-from fairrec.statistics.missing import Standing
-from fairrec.statistics.verdict import verdicts_of
+from fairrec.statistics.missing import Conclusiveness
+from fairrec.statistics.verdict import decide_verdicts
 from tests.builders import audit, two_groups
 from tests.statistics.small_worlds import random_analysis
 
-STANDING = (Standing(0.25, is_conclusive=False, is_constant=True), Standing(0, True, False))
+STANDING = (
+    Conclusiveness(0.25, is_conclusive=False, is_constant=True),
+    Conclusiveness(0, True, False),
+)
 
 
 def results_of(analysis):
-    verdicts = verdicts_of(analysis, [stands.is_conclusive for stands in STANDING])
+    verdicts = decide_verdicts(analysis, [stands.is_conclusive for stands in STANDING])
     return metric_results(analysis, analyse_metrics(analysis), STANDING, verdicts)
 
 

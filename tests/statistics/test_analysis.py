@@ -14,9 +14,9 @@ from fairrec.statistics import analysis as analyse_module
 from fairrec.statistics.analysis import MOST_DRAWS, analyse
 from fairrec.statistics.findings import analyse_metrics
 from fairrec.statistics.intervals import Intervals
-from fairrec.statistics.moments import moments_of
+from fairrec.statistics.moments import compute_moments
 from fairrec.statistics.strata import Strata
-from fairrec.statistics.verdict import WORSE, settle_outcome, verdicts_of
+from fairrec.statistics.verdict import WORSE, decide_verdicts, settle_outcome
 from tests.groups.small_grouping import grouping_of
 from tests.statistics.small_worlds import (
     analysis_of,
@@ -28,7 +28,7 @@ from tests.statistics.small_worlds import (
 
 def test_adjusted_p_values_are_those_of_the_permutations():
     found = random_analysis(min_users=45)
-    moments = moments_of(found.measured, found.grouping)
+    moments = compute_moments(found.measured, found.grouping)
     # higher is better, and neither end is
     better = [True, None]
     test = permutation_test(
@@ -187,7 +187,7 @@ def test_permutations_that_decide_are_as_many_as_were_asked_for(shift):
     analysis = two_halves(shift, permutations=300)
     assert analysis.test.n_permutations == 300
     assert analysis.raised == 0
-    (verdict,) = verdicts_of(analysis, [True])
+    (verdict,) = decide_verdicts(analysis, [True])
     assert verdict.alternative is None
     assert (verdict.of_groups == WORSE).any() == (shift > 0)
 
@@ -230,7 +230,7 @@ def test_what_the_most_permutations_leave_open_is_undecided(monkeypatch):
     analysis = near_alpha(permutations=300)
     assert analysis.test.n_permutations == 300
     assert analysis.raised > 0
-    (verdict,) = verdicts_of(analysis, [True])
+    (verdict,) = decide_verdicts(analysis, [True])
     assert (verdict.outcome, verdict.alternative) == ("inconclusive", "worse")
     # what is listed follows the same critical values
     assert not analysis.is_significant.any()
@@ -243,10 +243,10 @@ def test_other_seeds_give_the_same_outcome_or_one_is_undecided():
     shown, undecided = set(), 0
     for seed in range(12):
         for shift in (2.4, 2.5):
-            (verdict,) = verdicts_of(two_halves(shift, permutations=100, seed=0), [True])
+            (verdict,) = decide_verdicts(two_halves(shift, permutations=100, seed=0), [True])
             again = two_halves(shift, permutations=100, threads=1)
             again = analyse(again.measured, again.grouping, replace(again.options, seed=seed))
-            (other,) = verdicts_of(again, [True])
+            (other,) = decide_verdicts(again, [True])
             undecided += other.alternative is not None
             if verdict.alternative is None and other.alternative is None:
                 shown.add((shift, verdict.outcome == other.outcome))

@@ -42,7 +42,7 @@ from fairrec.statistics.bootstrap import N_DRAWS, resample_users, shares_of_rand
 from fairrec.statistics.draws import CellSums
 from fairrec.statistics.findings import analyse_metrics
 from fairrec.statistics.intervals import estimate
-from fairrec.statistics.moments import moments_of
+from fairrec.statistics.moments import compute_moments
 from tests.auditing.test_audit_items import market
 from tests.groups.small_grouping import grouping_of
 from tests.metrics.item_world import ItemWorld, random_world, without
@@ -64,7 +64,7 @@ def resampled(
     measured = replace(measure_everyone(read.inputs, read.wanted), ratio=read.ratio)
     lengths = np.diff(read.shown.candidates.offsets)
     blocks = user_blocks(read.shares, read.shown.catalogue, grouping, lengths, seed)
-    moments = moments_of(measured, grouping)
+    moments = compute_moments(measured, grouping)
     return resample_users(blocks, moments, grouping, 0.05, seed, threads), moments, read
 
 
@@ -356,10 +356,10 @@ class Fixed:
 def test_a_set_is_as_far_off_as_moments_of_permuted_rows_show(monkeypatch):
     measured, codes = items_of(1)
     grouping = grouping_of(codes, min_users=5)
-    moments = moments_of(measured, grouping)
+    moments = compute_moments(measured, grouping)
     order = np.random.default_rng(2).permutation(N_ITEMS)
     drawn = Fixed(order, measured, grouping.cells)
-    monkeypatch.setattr("fairrec.statistics.bootstrap.draws_of", lambda *_: drawn)
+    monkeypatch.setattr("fairrec.statistics.bootstrap.choose_draws", lambda *_: drawn)
     found = shares_of_random_sets(moments, grouping, 1, seed=0)
 
     assert measured.ratio is not None
@@ -367,7 +367,7 @@ def test_a_set_is_as_far_off_as_moments_of_permuted_rows_show(monkeypatch):
     for i, known in enumerate(~np.isnan(measured.terms)):
         above[i, known] = measured.ratio.above[i, order[known[order]]]
         below[i, known] = measured.ratio.below[i, order[known[order]]]
-    permuted = moments_of(
+    permuted = compute_moments(
         replace(measured, ratio=measured.ratio._replace(above=above, below=below)), grouping
     ).difference
     observed = moments.difference
@@ -385,7 +385,7 @@ def test_as_many_sets_get_nothing_as_can_be_counted():
     measured = replace(measured_as("mrr@5", above[0]), ratio=ratio)
     grouping = grouping_of([np.repeat([0, 1], 20)])
     n = 4000
-    (found,) = shares_of_random_sets(moments_of(measured, grouping), grouping, n, seed=1)
+    (found,) = shares_of_random_sets(compute_moments(measured, grouping), grouping, n, seed=1)
     expected = comb(37, 20) / comb(40, 20)
     margin = 4 * np.sqrt(expected * (1 - expected) / n)
     assert found == approx([expected, expected], abs=margin)
@@ -396,7 +396,7 @@ def test_as_many_sets_get_nothing_as_can_be_counted():
 def test_threads_change_no_share():
     measured, codes = items_of(3)
     grouping = grouping_of(codes, min_users=5, depth=2)
-    moments = moments_of(measured, grouping)
+    moments = compute_moments(measured, grouping)
     one, two = (shares_of_random_sets(moments, grouping, 60, seed=4, threads=n) for n in (1, 2))
     assert (one == two).all()
 
@@ -410,6 +410,6 @@ def test_a_group_with_all_that_is_due_is_compared_with_none():
         ratio = Ratio.of(rng.random((1, 60)), below, np.ones((1, 60), dtype=bool))
         measured = replace(measured_as("mrr@5", rng.random(60)), ratio=ratio)
         grouping = grouping_of([kind])
-        moments = moments_of(measured, grouping)
+        moments = compute_moments(measured, grouping)
         assert np.isnan(moments.difference).all()
         assert np.isnan(shares_of_random_sets(moments, grouping, 19, seed)).all()

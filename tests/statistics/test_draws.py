@@ -14,12 +14,12 @@ from fairrec.statistics.draws import (
     PermutedSums,
     ResampledSums,
     TableSums,
-    by_fours,
+    choose_draws,
     cost_of_shuffle,
     cost_of_tables,
-    draws_of,
+    iterate_fours,
+    iterate_rounds,
     random_table,
-    rounds_of,
 )
 from fairrec.statistics.moments import sampled_moments
 from fairrec.statistics.strata import Strata
@@ -30,7 +30,7 @@ def test_every_metric_is_in_one_four_with_metrics_of_the_same_users():
     values = np.random.default_rng(0).random((7, 50))
     values[[1, 5], :10] = np.nan
     world = population([np.arange(50) % 3], values)
-    fours = [*by_fours(world.moments)]
+    fours = [*iterate_fours(world.moments)]
     assert sorted(int(i) for four in fours for i in four.metrics) == [*range(7)]
     assert [four.metrics.tolist() for four in fours] == [[0, 2, 3, 4], [6], [1, 5]]
     for four in fours:
@@ -175,7 +175,7 @@ def test_metrics_on_the_same_levels_share_a_table():
     values = np.tile([0.0, 1.0, 1.0], 30)
     world = population([np.arange(90) % 4], [values, 2 * values, values**2])
     moments = on_levels(world.moments)
-    (one,) = rounds_of(moments)
+    (one,) = iterate_rounds(moments)
     assert one.metrics.tolist() == [0, 1, 2]
     total = TableSums(moments, world.grouping.cells).cell_sums(0, 0).total
     assert total[1] == pytest.approx(2 * total[0])
@@ -218,7 +218,7 @@ def world(n_users, n_cells, values):
 def test_few_cells_and_levels_are_drawn_as_tables():
     values = (np.arange(40_000) * 7 % 11 < 3).astype(float)
     found = world(40_000, 8, [values, 1 - values])
-    assert isinstance(draws_of(found.moments, found.grouping.cells), TableSums)
+    assert isinstance(choose_draws(found.moments, found.grouping.cells), TableSums)
 
 
 @pytest.mark.parametrize(
@@ -228,28 +228,28 @@ def test_few_cells_and_levels_are_drawn_as_tables():
 def test_few_users_many_cells_and_many_levels_are_shuffled(n_users, n_cells, n_levels):
     values = np.arange(n_users) % n_levels / n_levels
     found = world(n_users, n_cells, [values])
-    assert isinstance(draws_of(found.moments, found.grouping.cells), PermutedSums)
+    assert isinstance(choose_draws(found.moments, found.grouping.cells), PermutedSums)
 
 
 def test_metrics_that_are_not_defined_for_the_same_users_are_shuffled_together():
     values = np.tile((np.arange(40_000) % 2).astype(float), (2, 1))
     values[1, 0] = np.nan
     found = world(40_000, 8, values)
-    assert isinstance(draws_of(found.moments, found.grouping.cells), PermutedSums)
+    assert isinstance(choose_draws(found.moments, found.grouping.cells), PermutedSums)
 
 
 def test_counted_users_are_drawn_as_tables_whatever_it_costs():
     found = world(500, 100, [np.arange(500) % 50.0])
     levels = np.arange(500)[None] % 50
     moments = replace(found.moments, level_of_row=levels)
-    assert isinstance(draws_of(moments, found.grouping.cells), TableSums)
+    assert isinstance(choose_draws(moments, found.grouping.cells), TableSums)
 
 
 def test_the_cost_of_tables_follows_cells_and_levels_and_that_of_a_shuffle_users():
     costs = []
     for n_users in (20_000, 40_000):
         found = world(n_users, 10, [np.arange(n_users) // 10 % 2.0])
-        tables = draws_of(found.moments, found.grouping.cells)
+        tables = choose_draws(found.moments, found.grouping.cells)
         assert isinstance(tables, TableSums)
         costs.append((cost_of_tables(tables), cost_of_shuffle(found.moments)))
     assert costs[0][0] == costs[1][0]

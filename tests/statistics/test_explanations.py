@@ -12,8 +12,8 @@ from pytest import approx
 
 from fairrec.statistics.explanations import (
     MAX_CONDITIONS,
-    PRIOR_USERS,
-    Counted,
+    NEIGHBOUR_PRIOR_USERS,
+    BinnedCircumstance,
     differing_circumstances,
     interactions,
 )
@@ -90,8 +90,10 @@ def test_neighbours_by_hand():
     assert [row.n_users for row in rows] == [4, 6, 8, 10]
     assert [row.value for row in rows] == approx([0.2, 0.6, 0.7, 0.8])
     # drawn to the variance of all users with the weight of a few
-    of_all = PRIOR_USERS * values.var(ddof=1)
-    errors = [np.sqrt((0.01 * n + of_all) / (n - 1 + PRIOR_USERS) / n) for n in (4, 6, 8, 10)]
+    of_all = NEIGHBOUR_PRIOR_USERS * values.var(ddof=1)
+    errors = [
+        np.sqrt((0.01 * n + of_all) / (n - 1 + NEIGHBOUR_PRIOR_USERS) / n) for n in (4, 6, 8, 10)
+    ]
     assert [row.error for row in rows] == approx(errors)
     assert found.error == approx(np.sqrt(np.square(errors).sum()))
 
@@ -202,9 +204,9 @@ def test_over_many_worlds_the_right_word_is_said_and_hardly_ever_the_other(effec
 N_USERS = 1000
 
 
-def counted(numbers, is_of_lists: bool = False) -> Counted:
+def counted(numbers, is_of_lists: bool = False) -> BinnedCircumstance:
     values, codes = np.unique(numbers, return_inverse=True)
-    return Counted(numbers, codes.astype(np.int32), len(values), is_of_lists)
+    return BinnedCircumstance(numbers, codes.astype(np.int32), len(values), is_of_lists)
 
 
 def told(values, is_member, numbers, at_random=None, is_of_lists=False):

@@ -15,7 +15,13 @@ from fairrec.metrics.measured import measure_everyone
 from fairrec.metrics.reading import read_inputs
 from fairrec.report.text.verdict import status_of
 from fairrec.result.audit_result import AuditResult
-from fairrec.statistics.missing import Missing, Standing, analyse_missing, expected_of, standing_of
+from fairrec.statistics.missing import (
+    Conclusiveness,
+    Missing,
+    analyse_missing,
+    assess_conclusiveness,
+    count_expected,
+)
 from tests.builders import audit, one_each, two_groups
 from tests.worlds import over_worlds
 
@@ -371,7 +377,7 @@ def test_the_parts_by_themselves():
     assert (missing.n_missing, missing.n_users, missing.is_too_much(0)) == (4, 40, False)
 
 
-def standing(has_relevant: np.ndarray, most: float, place: int = 1) -> tuple[Standing, ...]:
+def standing(has_relevant: np.ndarray, most: float, place: int = 1) -> tuple[Conclusiveness, ...]:
     inputs, wanted = read_inputs(
         labelled(has_relevant, place), users=users_of(len(has_relevant)), by="gender", metrics="mrr"
     )
@@ -379,7 +385,7 @@ def standing(has_relevant: np.ndarray, most: float, place: int = 1) -> tuple[Sta
     measured = measure_everyone(inputs, wanted)
     grouping = Grouping.of(inputs.attributes, options)
     missing = analyse_missing(measured, inputs, grouping, options)
-    return standing_of(measured, expected_of(measured, inputs), missing, most)
+    return assess_conclusiveness(measured, count_expected(measured, inputs), missing, most)
 
 
 @pytest.mark.parametrize(("most", "is_conclusive"), [(0.1, True), (0.0999, False)])

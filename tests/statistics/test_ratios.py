@@ -23,8 +23,8 @@ from fairrec.statistics.ratios import (
     Means,
     analyse_ratios,
     count_and_sum,
-    lacking,
     ratio_limits,
+    relative_shortfall,
     why_no_ratio,
 )
 from tests.groups.small_grouping import grouping_of
@@ -441,7 +441,7 @@ ERROR = 0.1 / FAR
 
 def of_one(harm, low, high, others, is_gain=True, error=ERROR):
     arrays = (np.array([float(one)]) for one in (low, high))
-    return lacking(
+    return relative_shortfall(
         np.array([harm]), Interval(*arrays), np.array([others]), np.array([error]), is_gain
     )
 

@@ -17,14 +17,14 @@ from fairrec.statistics.permutation import both_columns
 from fairrec.statistics.scores import (
     KNOWN,
     Sums,
-    compared_of,
-    everyone_of,
+    compute_scores,
     guard_spread,
     maxima,
     normal_scale,
     own_spread,
-    scores_of,
+    prepare_comparison,
     student_scale,
+    summarise_everyone,
     widest_ancestor,
 )
 from tests.groups.small_grouping import grouping_of
@@ -45,7 +45,7 @@ def test_by_own_error_large_groups_have_welchs_statistic():
     rng = np.random.default_rng(0)
     group = np.repeat([0, 1], [300, 900])
     values = rng.normal(size=1200) * np.where(group, 1.0, 3.0)
-    scores = scores_of(population([group], values).moments)
+    scores = compute_scores(population([group], values).moments)
     expected = ttest_ind(values[group == 0], values[group == 1], equal_var=False)
     assert scores.by_own[0, 0] == approx(ndtri(stdtr(expected.df, expected.statistic)), rel=0.01)
     assert abs(scores.by_own[0, 0]) < abs(scores.by_chance[0, 0])
@@ -60,7 +60,7 @@ def test_a_rate_has_the_spread_of_its_mean_whoever_is_looked_at():
     spread = own_spread(world.moments)
     assert spread.variance == approx(np.full((1, 2), 0.2 * 0.8))
     assert (spread.dispersion == 1).all() and (spread.freedom == KNOWN).all()
-    scores = scores_of(world.moments)
+    scores = compute_scores(world.moments)
     # the pooled variance divides by n - 1
     assert scores.by_own == approx(scores.by_chance, rel=0.01)
 
@@ -101,13 +101,13 @@ def test_maxima_are_the_largest_scores_of_each_tail_and_column(bounds):
     )
     assert tested.n_columns == 9 < intervals.n_columns
     smaller, by_own = maxima(
-        everyone_of(moments),
-        compared_of(moments),
+        summarise_everyone(moments),
+        prepare_comparison(moments),
         Sums(moments.total, moments.squares, moments.total, moments.squares),
         tested,
         intervals,
     )
-    scores = scores_of(moments)
+    scores = compute_scores(moments)
     for found, columns, of_groups in (
         (smaller, tested, scores.smaller),
         (by_own, intervals, scores.by_own),

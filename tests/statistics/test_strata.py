@@ -12,7 +12,7 @@ from fairrec.core.audit_options import AuditOptions
 from fairrec.statistics.analysis import analyse
 from fairrec.statistics.intervals import CutOffs, Intervals
 from fairrec.statistics.moments import group_moments
-from fairrec.statistics.scores import others_spread, own_spread, scores_of
+from fairrec.statistics.scores import compute_scores, others_spread, own_spread
 from fairrec.statistics.strata import Strata, one_stratum, shrink_variance
 from tests.groups.small_grouping import grouping_of
 from tests.statistics.small_worlds import measured_as, population, random_population
@@ -196,7 +196,7 @@ def test_in_one_stratum_a_side_is_what_it_is_without():
     for spread in (own_spread, others_spread):
         assert spread(same).variance == approx(spread(world.moments).variance)
         assert spread(same).freedom == approx(spread(world.moments).freedom)
-    assert scores_of(same).by_own == approx(scores_of(world.moments).by_own)
+    assert compute_scores(same).by_own == approx(compute_scores(world.moments).by_own)
 
 
 def test_no_misses_are_no_certainty_within_strata_either():

@@ -10,12 +10,12 @@ from fairrec.statistics.verdict import (
     OPEN,
     RULED_OUT,
     WORSE,
+    decide_verdicts,
     group_outcomes,
     harm_interval,
     outcome_names,
-    outcome_of_all,
-    position_of,
-    verdicts_of,
+    outcome_position,
+    worst_outcome,
 )
 from tests.statistics.small_worlds import analysis_of, random_analysis
 
@@ -71,7 +71,7 @@ def test_groups_served_better_are_counted_where_one_end_is_better():
     codes = rng.permutation(np.repeat([0, 1], 200))
     values = rng.random((2, 400)) + 0.5 * (codes == 1)
     analysis = analysis_of([codes], "mrr@5,urp@5", values / 1.5, permutations=199)
-    of_mrr, of_urp = verdicts_of(analysis, [True, True])
+    of_mrr, of_urp = decide_verdicts(analysis, [True, True])
     assert analysis.is_beyond_chance.all()
     assert (of_mrr.is_better.sum(), (of_mrr.of_groups == WORSE).sum()) == (1, 1)
     # neither end of urp is better, so both groups differ and none is served better
@@ -80,7 +80,7 @@ def test_groups_served_better_are_counted_where_one_end_is_better():
 
 def test_a_planted_group_is_worse_and_the_others_are_certified():
     analysis = random_analysis(effect=0.6, permutations=199, tolerance="0.05")
-    verdict, _ = verdicts_of(analysis, [True, True])
+    verdict, _ = decide_verdicts(analysis, [True, True])
     assert verdict.outcome == "worse by more"
     lattice = analysis.grouping.lattice
     planted = lattice.codes.tolist().index([0, 0])
@@ -102,7 +102,7 @@ def test_a_metric_is_ruled_out_by_its_single_attributes_and_says_what_is_open():
     analysis = random_analysis(seed=10, permutations=199)
     assert not analysis.is_beyond_chance[0].any()
     depth = (analysis.grouping.lattice.codes >= 0).sum(axis=1)
-    upper = verdicts_of(analysis, [True, True])[0].harm.high
+    upper = decide_verdicts(analysis, [True, True])[0].harm.high
     largest = upper[depth == 1].max()
     assert upper[depth == 2].max() > largest
     for tolerance, outcome in (
@@ -110,7 +110,7 @@ def test_a_metric_is_ruled_out_by_its_single_attributes_and_says_what_is_open():
         (largest * 0.8, "inconclusive"),
     ):
         options = {"seed": 10, "permutations": 199, "tolerance": tolerance}
-        verdict, _ = verdicts_of(random_analysis(**options), [True, True])
+        verdict, _ = decide_verdicts(random_analysis(**options), [True, True])
         assert verdict.outcome == outcome
         is_open = verdict.of_groups == OPEN
         assert verdict.n_open == is_open.sum() > 0
@@ -123,7 +123,7 @@ def test_a_metric_is_ruled_out_by_its_single_attributes_and_says_what_is_open():
 
 def test_where_too_many_have_no_value_nothing_is_ruled_out_and_a_group_may_be_worse():
     analysis = random_analysis(effect=0.6, permutations=199, tolerance=10.0)
-    verdict, _ = verdicts_of(analysis, [False, True])
+    verdict, _ = decide_verdicts(analysis, [False, True])
     assert verdict.outcome == "worse"
     assert verdict.has(RULED_OUT).sum() == 0 and verdict.certificate == ()
 
@@ -132,7 +132,7 @@ def test_the_share_of_users_in_open_groups_is_that_of_their_union():
     codes = [[0] * 50 + [1] * 50, [0] * 20 + [1] * 80]
     values = np.random.default_rng(0).random((1, 100))
     analysis = analysis_of(codes, "mrr@5", values, permutations=39)
-    (verdict,) = verdicts_of(analysis, [True])
+    (verdict,) = decide_verdicts(analysis, [True])
     # nothing was said to matter, so every group is open
     assert verdict.open_share == 1.0
     assert verdict.n_open == len(analysis.grouping.lattice)
@@ -140,23 +140,23 @@ def test_the_share_of_users_in_open_groups_is_that_of_their_union():
 
 def test_the_interval_of_a_group_that_is_worse_leaves_out_0():
     analysis = random_analysis(effect=0.4, permutations=199)
-    is_worse = verdicts_of(analysis, [True, True])[0].of_groups <= WORSE
+    is_worse = decide_verdicts(analysis, [True, True])[0].of_groups <= WORSE
     assert is_worse.any()
     assert (analysis.estimates.simultaneous.high[0, is_worse] <= 0).all()
 
 
 def test_the_audit_has_the_outcome_that_matters_most():
     three = [("inconclusive", True), ("worse", False), ("not worse by more", True)]
-    assert outcome_of_all(three) == "worse"
-    assert outcome_of_all([("not worse by more", True), ("inconclusive", False)]) == "inconclusive"
-    assert outcome_of_all([]) == "inconclusive"
+    assert worst_outcome(three) == "worse"
+    assert worst_outcome([("not worse by more", True), ("inconclusive", False)]) == "inconclusive"
+    assert worst_outcome([]) == "inconclusive"
 
 
 @pytest.mark.parametrize("differs", ["differs by more", "differs", "inconclusive"])
 def test_a_metric_without_a_better_end_decides_only_where_there_is_no_other(differs):
     neutral = (differs, None)
-    assert outcome_of_all([neutral, ("not worse by more", True)]) == "not worse by more"
-    assert outcome_of_all([neutral, ("differs by no more", None)]) == differs
+    assert worst_outcome([neutral, ("not worse by more", True)]) == "not worse by more"
+    assert worst_outcome([neutral, ("differs by no more", None)]) == differs
 
 
 @pytest.mark.parametrize(
@@ -170,4 +170,4 @@ def test_positions_name_the_outcomes(higher_is_better, names):
     assert [
         outcome_names(higher_is_better)[at] for at in (BY_MORE, WORSE, OPEN, RULED_OUT)
     ] == names
-    assert [position_of(name) for name in names] == [BY_MORE, WORSE, OPEN, RULED_OUT]
+    assert [outcome_position(name) for name in names] == [BY_MORE, WORSE, OPEN, RULED_OUT]

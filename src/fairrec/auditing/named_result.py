@@ -26,7 +26,7 @@ from fairrec.result.tables import group_table, per_user_table
 from fairrec.search.searched import Searched
 from fairrec.statistics.analysis import Analysis, analyse
 from fairrec.statistics.explanations import (
-    Counted,
+    BinnedCircumstance,
     differing_circumstances,
 )
 from fairrec.statistics.findings import (
@@ -36,13 +36,18 @@ from fairrec.statistics.findings import (
     confounded_findings,
 )
 from fairrec.statistics.inequality import analyse_inequality
-from fairrec.statistics.missing import analyse_missing, analyse_outcomes, expected_of, standing_of
+from fairrec.statistics.missing import (
+    analyse_missing,
+    analyse_outcomes,
+    assess_conclusiveness,
+    count_expected,
+)
 from fairrec.statistics.ratios import analyse_ratios
 from fairrec.statistics.strata import Strata
-from fairrec.statistics.verdict import verdicts_of
+from fairrec.statistics.verdict import decide_verdicts
 
 if TYPE_CHECKING:
-    from fairrec.counts.rows import Counted as CountedUsers
+    from fairrec.counts.rows import BinnedCircumstance as CountedUsers
 
 
 def named_result(
@@ -75,13 +80,13 @@ def named_result(
     progress("looking for who is missing", 0, 0)
     if isinstance(seen, AuditInputs):
         missing = analyse_missing(measured, seen, grouping, options)
-        expected = expected_of(measured, seen)
+        expected = count_expected(measured, seen)
     else:
         missing, expected = analyse_outcomes(seen.outcomes, grouping, options), seen.expected
     progress("reporting", 0, 0)
     found = analyse_metrics(analysis)
-    standing = standing_of(measured, expected, missing, options.max_undefined)
-    verdicts = verdicts_of(analysis, [stands.is_conclusive for stands in standing])
+    standing = assess_conclusiveness(measured, expected, missing, options.max_undefined)
+    verdicts = decide_verdicts(analysis, [stands.is_conclusive for stands in standing])
     pooled = () if inputs is None else analyse_pooled(wanted, inputs, grouping, options.top)
     summary = audit_summary(
         described,
@@ -159,7 +164,9 @@ def _differing(
         analysis,
         findings,
         [
-            Counted(one.numbers, one.bins.codes, len(one.bins.values), one.name in OF_LISTS)
+            BinnedCircumstance(
+                one.numbers, one.bins.codes, len(one.bins.values), one.name in OF_LISTS
+            )
             for one in counted
         ],
         at_random if is_of_candidates else None,

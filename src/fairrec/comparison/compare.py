@@ -12,7 +12,12 @@ import numpy as np
 import polars as pl
 
 from fairrec.comparison.page import comparison_card, comparison_page
-from fairrec.comparison.paired_audits import ComparedGroups, compare_paired, judged, loss_of_all
+from fairrec.comparison.paired_audits import (
+    ComparedGroups,
+    compare_paired,
+    judge_groups,
+    worst_loss,
+)
 from fairrec.comparison.pairing import (
     LEAST_OF_GROUP,
     MOST_MOVED,
@@ -108,7 +113,7 @@ def compare(
     else:
         sides = _unpaired(told, first, last)
     compared = {
-        name: judged(
+        name: judge_groups(
             side.groups,
             side.conditions["depth"].to_numpy(),
             last.metrics[name].higher_is_better,
@@ -129,7 +134,7 @@ def compare(
         attributes=common.attributes,
         alpha=last.summary.alpha,
         tolerance=None if amounts is None else str(amounts),
-        outcome=loss_of_all(
+        outcome=worst_loss(
             [
                 part.outcome
                 for name, part in compared.items()

@@ -36,7 +36,7 @@ from fairrec.statistics.verdict import (
     harm_interval,
     is_shown_worse,
     metric_outcome,
-    position_of,
+    outcome_position,
     ruled_out_from,
 )
 
@@ -169,7 +169,7 @@ def compare_paired(
     if tested is None:
         masks = zip(sums, is_compared, strict=True)
         tested = np.concatenate([depth[is_mine & (of.n > 1)] for of, is_mine in masks])
-    levels = levels_of(depth, tested, alpha)
+    levels = significance_levels(depth, tested, alpha)
     found = []
     for at, of in enumerate(sums):
         part, mine = of.changes(levels), is_compared[at]
@@ -236,10 +236,10 @@ def _difference(sums: PairedSums, users: FloatArray) -> tuple[FloatArray, FloatA
     return np.where(n_others > 0, difference, np.nan), error, np.nan_to_num(freedom, nan=1.0)
 
 
-def levels_of(depth: IntArray, tested: IntArray, alpha: float) -> FloatArray:
+def significance_levels(depth: IntArray, tested: IntArray, alpha: float) -> FloatArray:
     """(n_groups,), the level at which each of the two is tested for groups of so many attributes.
 
-    >>> levels_of(np.array([1, 2]), np.array([1, 1, 2, 2, 2]), 0.07).round(6).tolist()
+    >>> significance_levels(np.array([1, 2]), np.array([1, 1, 2, 2, 2]), 0.07).round(6).tolist()
     [0.01, 0.005]
 
     Parameters
@@ -296,7 +296,7 @@ def _most(of_users: FloatArray, bounds: tuple[float, float] | None) -> float:
     return float(most) if np.abs(of_users).max(initial=0.0) <= most else np.inf
 
 
-def judged(
+def judge_groups(
     groups: ComparedGroups,
     depth: IntArray,
     higher_is_better: bool | None,
@@ -378,7 +378,8 @@ def _outcome(
     if (
         not is_lost
         and len(depth)
-        and position_of(metric_outcome(of_groups, is_known, depth, higher_is_better)) == RULED_OUT
+        and outcome_position(metric_outcome(of_groups, is_known, depth, higher_is_better))
+        == RULED_OUT
     ):
         return "no loss" if has_end else "no change"
     if is_lost or of_mean == WORSE:
@@ -386,6 +387,6 @@ def _outcome(
     return "gained" if is_gained.any() or mean.high[0] < 0 else "inconclusive"
 
 
-def loss_of_all(losses: Sequence[Loss]) -> Loss:
+def worst_loss(losses: Sequence[Loss]) -> Loss:
     """The worst, such as among the metrics of a comparison."""
     return min(losses, key=LOSSES.index, default="inconclusive")

@@ -14,7 +14,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from fairrec.comparison.paired_audits import ComparedGroups, cut_off, leaves_out_zero, levels_of
+from fairrec.comparison.paired_audits import (
+    ComparedGroups,
+    cut_off,
+    leaves_out_zero,
+    significance_levels,
+)
 from fairrec.core.arrays import FloatArray, IntArray
 from fairrec.statistics.intervals import Interval, Side, difference_interval
 from fairrec.statistics.paired import binomial_interval
@@ -74,11 +79,11 @@ def compare_unpaired(
         )
     found = []
     for first, last, depth, known in zip(before, after, depths, known_bounds, strict=True):
-        level = levels_of(depth, tested, alpha)
-        bounds = bounds_of((first, last), known)
+        level = significance_levels(depth, tested, alpha)
+        bounds = infer_bounds((first, last), known)
         # of a handful of users none may be of the few who have much, so that they look alike
         least = max(first.sd, last.sd)
-        told = side_of(first, bounds), side_of(last, bounds)
+        told = recover_side(first, bounds), recover_side(last, bounds)
         sides = _varying(told[0], bounds, least), _varying(told[1], bounds, least)
         change = last.value - first.value
         interval = difference_interval(sides[1], sides[0], change, np.array(bounds), cut_off(level))
@@ -124,7 +129,9 @@ def _others(published: Published, own: Side, bounds: tuple[float, float]) -> Sid
     return Side(n, value, Spread(variance, np.zeros_like(n), n - 1), 1 / n)
 
 
-def bounds_of(sides: Sequence[Published], known: tuple[float, float] | None) -> tuple[float, float]:
+def infer_bounds(
+    sides: Sequence[Published], known: tuple[float, float] | None
+) -> tuple[float, float]:
     """The bounds that intervals were made with: none where all are as wide up as down.
 
     Of metrics whose bounds nobody named, rates of 0 and 1 alone have both.
@@ -139,11 +146,11 @@ def bounds_of(sides: Sequence[Published], known: tuple[float, float] | None) -> 
     values = np.concatenate([one.value for one in sides])
     if np.nanmin(values) < 0 or np.nanmax(values) > 1:
         return UNBOUNDED
-    is_rate = all((side_of(one, (0.0, 1.0)).spread.freedom == KNOWN).all() for one in sides)
+    is_rate = all((recover_side(one, (0.0, 1.0)).spread.freedom == KNOWN).all() for one in sides)
     return (0.0, 1.0) if is_rate else UNBOUNDED
 
 
-def side_of(published: Published, bounds: tuple[float, float]) -> Side:
+def recover_side(published: Published, bounds: tuple[float, float]) -> Side:
     """What a published interval was made of."""
     n, value, low, high, alpha, *_ = published
     score, freedom = cut_off(alpha).up, np.maximum(n, 1.0)

@@ -29,7 +29,13 @@ from fairrec.inputs.audit_inputs import AuditInputs
 from fairrec.inputs.users import MISSING, Attribute
 from fairrec.metrics import MetricAtK
 from fairrec.metrics.measured import Measured, tied_lists
-from fairrec.statistics.missing import UNDEFINED, Expected, Outcome, expected_of, possible_outcomes
+from fairrec.statistics.missing import (
+    UNDEFINED,
+    ExpectedUsers,
+    MissingOutcome,
+    count_expected,
+    possible_outcomes,
+)
 
 
 def count_users(
@@ -86,7 +92,7 @@ def count_users(
         metrics={
             metric.name: _metric_info(metric, expected)
             for metric, expected in zip(
-                measured.metrics, expected_of(measured, inputs), strict=True
+                measured.metrics, count_expected(measured, inputs), strict=True
             )
         },
         levels={
@@ -107,7 +113,7 @@ def count_users(
     return Counts(rows.select(order + numbers), info).summed()
 
 
-def outcome_name(outcome: Outcome) -> str:
+def outcome_name(outcome: MissingOutcome) -> str:
     """The same in all parts, whatever was found there."""
     kind = "undefined" if outcome.kind in UNDEFINED else outcome.kind
     zero = ", counted as 0" if outcome.counts_as_zero else ""
@@ -167,7 +173,7 @@ def _kind(attribute: Attribute) -> ValueKind:
     return "number" if known and all(isinstance(v, float) for v in known) else "text"
 
 
-def _metric_info(metric: MetricAtK, expected: Expected) -> MetricInfo:
+def _metric_info(metric: MetricAtK, expected: ExpectedUsers) -> MetricInfo:
     about = metric.metric
     return MetricInfo(
         definition=about.definition,
@@ -180,7 +186,7 @@ def _metric_info(metric: MetricAtK, expected: Expected) -> MetricInfo:
     )
 
 
-def _outcome_info(outcome: Outcome) -> OutcomeInfo:
+def _outcome_info(outcome: MissingOutcome) -> OutcomeInfo:
     return OutcomeInfo(
         kind=outcome.kind,
         metrics=outcome.metrics,

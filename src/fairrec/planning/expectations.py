@@ -25,10 +25,10 @@ from fairrec.statistics.power import (
 from fairrec.statistics.scores import Everyone
 from fairrec.statistics.simultaneous import (
     EDGES,
-    columns_of,
+    form_columns,
+    harm_shares,
     has_enough_draws,
     normal_cut_offs,
-    shares_of_harm,
 )
 
 MOST_GROUPS = 10
@@ -191,8 +191,8 @@ class Outlook:
         The share of a depth is divided by the number of its groups and of metrics (Bonferroni),
         which asks for somewhat more than the permutations of an audit will.
         """
-        up = shares_of_harm([higher_is_better])
-        columns = columns_of(depth, np.ones((1, len(depth)), dtype=bool), up)
+        up = harm_shares([higher_is_better])
+        columns = form_columns(depth, np.ones((1, len(depth)), dtype=bool), up)
         if not self._has_intervals:
             return np.full((2, len(depth)), math.inf)
         return columns.spread(normal_cut_offs(columns, self.options.alpha / len(self.metrics)))[

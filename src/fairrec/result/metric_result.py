@@ -33,7 +33,7 @@ from fairrec.statistics import inequality, ratios
 from fairrec.statistics.analysis import Analysis
 from fairrec.statistics.explanations import Interaction as FoundInteraction
 from fairrec.statistics.findings import ChanceLevel, FoundGroup, MetricAnalysis, PooledAnalysis
-from fairrec.statistics.missing import Standing
+from fairrec.statistics.missing import Conclusiveness
 from fairrec.statistics.ratios import WhyNot
 from fairrec.statistics.unknown import UnknownBounds, listed_bounds
 from fairrec.statistics.verdict import BY_MORE, RULED_OUT, WORSE, MetricVerdict, outcome_names
@@ -139,7 +139,7 @@ def _interval(low: FloatArray, high: FloatArray, at: int) -> tuple[float, float]
 def metric_results(
     analysis: Analysis,
     found: Sequence[MetricAnalysis],
-    standing: Sequence[Standing],
+    standing: Sequence[Conclusiveness],
     verdicts: Sequence[MetricVerdict],
 ) -> dict[str, MetricResult]:
     """The result of each metric that is a mean over users."""

@@ -47,10 +47,10 @@ from fairrec.statistics.analysis import Analysis
 from fairrec.statistics.explanations import Differing
 from fairrec.statistics.findings import MetricAnalysis, PooledAnalysis
 from fairrec.statistics.inequality import Inequality
-from fairrec.statistics.missing import Missing, Standing
+from fairrec.statistics.missing import Conclusiveness, Missing
 from fairrec.statistics.ratios import RatioAnalysis
 from fairrec.statistics.simultaneous import least_permutations
-from fairrec.statistics.verdict import MetricVerdict, outcome_of_all
+from fairrec.statistics.verdict import MetricVerdict, worst_outcome
 
 SMALL_VALUES_SHOWN = 20
 VALUES_SHOWN = 50
@@ -381,7 +381,7 @@ def audit_summary(
     analysis: Analysis,
     found: Sequence[MetricAnalysis],
     missing: Sequence[Missing],
-    standing: Sequence[Standing],
+    standing: Sequence[Conclusiveness],
     verdicts: Sequence[MetricVerdict],
     pooled: Sequence[PooledAnalysis],
     ratios: RatioAnalysis,
@@ -435,7 +435,7 @@ def audit_summary(
         permutations=options.permutations,
         permutations_drawn=analysis.n_permutations,
         tolerance=None if options.tolerance is None else str(options.tolerance),
-        outcome=outcome_of_all(
+        outcome=worst_outcome(
             (verdict.outcome, one.metric.higher_is_better)
             for verdict, one in zip(verdicts, analysis.measured.metrics, strict=True)
         )

@@ -27,7 +27,7 @@ from fairrec.statistics.bootstrap import (
     shares_of_random_sets,
 )
 from fairrec.statistics.intervals import CutOffs, Estimates, Intervals, estimate, is_half_bounded
-from fairrec.statistics.moments import Moments, moments_of
+from fairrec.statistics.moments import Moments, compute_moments
 from fairrec.statistics.permutation import (
     NullHypothesis,
     PermutationTest,
@@ -36,7 +36,7 @@ from fairrec.statistics.permutation import (
     null_distribution,
 )
 from fairrec.statistics.power import detectable_harm
-from fairrec.statistics.scores import GuardedSpread, everyone_of, guard_spread, own_spread
+from fairrec.statistics.scores import GuardedSpread, guard_spread, own_spread, summarise_everyone
 from fairrec.statistics.strata import Strata
 from fairrec.statistics.verdict import is_decided
 
@@ -199,7 +199,7 @@ class Analysis:
             return np.full(n.shape, np.nan)
         higher_is_better = self.measured.metrics[i].metric.higher_is_better
         found = detectable_harm(
-            everyone_of(self.moments), i, n, critical, higher_is_better, n_others
+            summarise_everyone(self.moments), i, n, critical, higher_is_better, n_others
         )
         (low, high), mean = self.raw.bounds[i], self.raw.mean[i]
         largest = max(
@@ -308,10 +308,12 @@ def analyse(
     executor : whose workers draw permutations; None for the threads of this process
     blocks : of the users who were shown items, where these are compared
     """
-    raw = moments_of(measured, grouping, options.n_threads)
+    raw = compute_moments(measured, grouping, options.n_threads)
     if strata is not None and strata.n_strata == 1:
         strata = None  # everyone is alike, and bounds of a metric still hold
-    moments = raw if strata is None else moments_of(measured, grouping, options.n_threads, strata)
+    moments = (
+        raw if strata is None else compute_moments(measured, grouping, options.n_threads, strata)
+    )
     is_tested = (moments.n >= grouping.min_users) & grouping.lattice.is_tested
     found = Analysis(measured, grouping, options, moments, raw, is_tested, None)
     if blocks is not None:
@@ -355,7 +357,7 @@ def _null_hypothesis(found: Analysis, strata: Strata | None) -> NullHypothesis:
     # levels may hold values that differ: they are tested as what permutations can tell apart
     on_levels = measured.on_levels
     if on_levels is not measured:
-        moments = moments_of(on_levels, grouping, found.options.n_threads, strata)
+        moments = compute_moments(on_levels, grouping, found.options.n_threads, strata)
     return Permuted(moments, grouping, found.is_tested, better)
 
 

@@ -28,7 +28,7 @@ from fairrec.groups.grouping import Grouping
 from fairrec.groups.lattice import Lattice
 from fairrec.inputs.catalogue import Catalogue
 from fairrec.metrics.attention import Share
-from fairrec.statistics.draws import draws_of
+from fairrec.statistics.draws import choose_draws
 from fairrec.statistics.intervals import Estimates, Interval, shrunken_by
 from fairrec.statistics.moments import Moments, over_sums
 from fairrec.statistics.permutation import ROUNDING, extreme_gaps
@@ -36,7 +36,7 @@ from fairrec.statistics.scores import normal_scale, student_scale
 from fairrec.statistics.simultaneous import (
     UP,
     NullColumns,
-    columns_of,
+    form_columns,
     interval_cut_offs,
     interval_p_values,
 )
@@ -282,7 +282,7 @@ def resample_users(
     # as the jackknife has it
     value_error, others_error, error = np.sqrt((n_blocks - 1) / n_blocks * squares)
     even = np.full(len(n), 0.5)
-    columns = columns_of(grouping.shortest_depth, is_large & lattice.is_tested, even, n)
+    columns = form_columns(grouping.shortest_depth, is_large & lattice.is_tested, even, n)
     is_end = is_large & lattice.is_full
 
     def draw(number: int) -> tuple[FloatArray, FloatArray, FloatArray]:
@@ -354,7 +354,7 @@ def shares_of_random_sets(
     sign, reach = np.sign(moments.difference), np.abs(moments.difference) * (1 - ROUNDING)
     # what is due to a row beyond 1, so that one without a value has nothing to permute
     below = np.where(moments.n_per_row > 0, moments.size_per_row - 1.0, 0.0)
-    draws = draws_of(
+    draws = choose_draws(
         replace(
             moments,
             mean=np.concatenate([moments.mean, np.ones(len(below))]),

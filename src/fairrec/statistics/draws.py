@@ -62,7 +62,7 @@ class Four(NamedTuple):
     rows: FloatArray
 
 
-def by_fours(moments: Moments) -> Iterator[Four]:
+def iterate_fours(moments: Moments) -> Iterator[Four]:
     """All metrics, those defined for the same users together."""
     masks, mask_of_metric = distinct_masks(moments.n_per_row)
     for number, mask in enumerate(masks):
@@ -87,14 +87,14 @@ class PermutedSums:
         strata = moments.strata
         shape = (len(moments.mean), len(cells))
         self._n = np.empty(shape)
-        kind_of_user, first_of_kind = kinds_of(moments)
+        kind_of_user, first_of_kind = find_alike_users(moments)
         by_stratum = np.argsort(strata.of_user, kind="stable")
         self._by_stratum = kind_of_user[by_stratum]
         self._strata = np.concatenate(
             [[0], np.cumsum(np.bincount(strata.of_user, minlength=strata.n_strata))]
         ).astype(np.int64)
         self._rounds = []
-        for four in by_fours(moments):
+        for four in iterate_fours(moments):
             self._n[four.metrics] = cells.sums(four.is_defined)
             of_kind = four._replace(
                 is_defined=four.is_defined[first_of_kind], rows=four.rows[first_of_kind]
@@ -115,7 +115,7 @@ class PermutedSums:
         return CellSums(self._n, total, squares)
 
 
-def kinds_of(moments: Moments) -> tuple[CodeArray, IntArray]:
+def find_alike_users(moments: Moments) -> tuple[CodeArray, IntArray]:
     """(n_users,), the kind of each user, in as few bytes as they need; a user of each kind."""
     columns = [*moments.centred_per_row, *moments.n_per_row]
     coded = [np.unique(column, return_inverse=True) for column in columns]
@@ -147,7 +147,7 @@ class ResampledSums:
         shape = (len(moments.mean), len(cells))
         self.n, self.n_sample = np.empty((2, *shape))
         self._rounds = []
-        for is_defined, metrics, rows in by_fours(moments):
+        for is_defined, metrics, rows in iterate_fours(moments):
             # who of the others will have a value is not known; they are taken to have one
             size = np.where(sample.is_fully_scored_cell, cells.sums(is_defined), cells.n_users)
             in_sample = cells.sums(is_defined & sample.is_reference)
@@ -289,7 +289,7 @@ class TableSums:
     def __init__(self, moments: Moments, cells: Cells) -> None:
         self._n = np.array([cells.sums(n) for n in moments.n_per_row]).reshape(-1, len(cells))
         self._rounds = [
-            (one.metrics, [*_margins(one, moments, cells)]) for one in rounds_of(moments)
+            (one.metrics, [*_margins(one, moments, cells)]) for one in iterate_rounds(moments)
         ]
 
     @property
@@ -310,7 +310,7 @@ class TableSums:
         return CellSums(self._n, total, squares)
 
 
-def rounds_of(moments: Moments) -> Iterator[Round]:
+def iterate_rounds(moments: Moments) -> Iterator[Round]:
     """All metrics, those with the same users on the same levels together."""
     levels = moments.level_of_row
     assert levels is not None
@@ -365,7 +365,7 @@ LEAST_USERS = 10_000
 """Fewer are shuffled sooner than their levels are looked for."""
 
 
-def draws_of(moments: Moments, cells: Cells) -> Draws:
+def choose_draws(moments: Moments, cells: Cells) -> Draws:
     """Permutations of what everyone has.
 
     Counted users can only be drawn as tables. Where rows are users, and all metrics are defined for

@@ -31,7 +31,7 @@ _ALL_SHOWN = 3
 """Up to so many conditions, all neighbours fit into it."""
 BEYOND = 1.96
 """Standard errors from which an effect is taken for real."""
-PRIOR_USERS = 4
+NEIGHBOUR_PRIOR_USERS = 4
 """Weight, in users, of the spread among all users in the spread of a neighbour.
 
 More than in intervals, because a neighbour is often far smaller than the group it stands beside.
@@ -166,7 +166,7 @@ class _Neighbours:
         n_defined, n_not_scored = total(sums.n), total(sums.n_not_scored)
         mean = total(sums.total) / np.maximum(n_defined, 1)
         squares = np.maximum(total(sums.squares) - n_defined * mean**2, 0)
-        variance = shrink_variance(squares, n_defined, sums.sd**2, PRIOR_USERS)
+        variance = shrink_variance(squares, n_defined, sums.sd**2, NEIGHBOUR_PRIOR_USERS)
         size = total(sums.size)
         per_size = np.divide(n_defined, size, out=np.zeros(n), where=size > 0)
         return cls(
@@ -268,7 +268,7 @@ AtRandom = Callable[[IntArray], FloatArray]
 
 
 @dataclass(frozen=True, slots=True)
-class Counted:
+class BinnedCircumstance:
     """A circumstance of all users.
 
     Parameters
@@ -309,7 +309,7 @@ class Differing:
 def differing_circumstances(
     analysis: Analysis,
     findings: Sequence[Sequence[int]],
-    circumstances: Sequence[Counted],
+    circumstances: Sequence[BinnedCircumstance],
     at_random: AtRandom | None = None,
 ) -> tuple[Differing, ...]:
     """The circumstances that make a part of the differences found.
@@ -399,7 +399,7 @@ class _Table(NamedTuple):
 
 
 def _table(
-    i: int, circumstance: Counted, at: IntArray, squares: FloatArray, analysis: Analysis
+    i: int, circumstance: BinnedCircumstance, at: IntArray, squares: FloatArray, analysis: Analysis
 ) -> _Table:
     cells, moments = analysis.grouping.cells, analysis.moments
     is_defined, values = moments.n_per_row[i], moments.centred_per_row[i]

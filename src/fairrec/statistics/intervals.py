@@ -30,10 +30,10 @@ from fairrec.core.arrays import BoolArray, FloatArray
 from fairrec.statistics.moments import Moments
 from fairrec.statistics.scores import (
     Spread,
+    compute_scores,
     others_spread,
     own_error,
     own_spread,
-    scores_of,
     student_scale,
 )
 from fairrec.statistics.strata import PRIOR_USERS
@@ -419,7 +419,7 @@ def _possible(interval: Interval, raw: Moments) -> Interval:
 
 def _error_among(moments: Moments) -> FloatArray:
     """(n_metrics, n_groups), the error by which each group stands out among all."""
-    larger = np.abs(scores_of(moments).smaller)
+    larger = np.abs(compute_scores(moments).smaller)
     difference = np.abs(np.nan_to_num(moments.difference))
     error: FloatArray = moments.chance_error.copy()
     np.divide(difference, larger, out=error, where=larger > 0)

@@ -17,7 +17,7 @@ from fairrec.statistics.strata import (
     Weights,
     distinct_masks,
     one_stratum,
-    rows_of,
+    row_sums,
     stratified,
 )
 
@@ -152,7 +152,7 @@ class Moments:
         return np.maximum(rest, 0.0)
 
 
-def moments_of(
+def compute_moments(
     measured: Measured, grouping: Grouping, threads: int = 1, strata: Strata | None = None
 ) -> Moments:
     """Moments of what was measured: of everyone, or of those a search has scored."""
@@ -195,8 +195,8 @@ def group_moments(
     centred = np.where(n_per_row > 0, values - mean[:, None], 0.0)
     within = None
     if strata is None:
-        n, total, squares = _group_sums(rows_of(centred, n_per_row, inner), grouping, threads)
-        weights = weights_of(n, n_users[:, None] - n, sd[:, None] ** 2)
+        n, total, squares = _group_sums(row_sums(centred, n_per_row, inner), grouping, threads)
+        weights = one_stratum_weights(n, n_users[:, None] - n, sd[:, None] ** 2)
         strata = one_stratum(values.shape[1])
         variance = sd**2
     else:
@@ -204,7 +204,7 @@ def group_moments(
             [strata.means(row, n) for row, n in zip(centred, n_per_row, strict=True)]
         ).reshape(len(mean), strata.n_strata)
         centred -= np.where(n_per_row > 0, means[:, strata.of_user], 0.0)
-        rows = rows_of(centred, n_per_row, inner)
+        rows = row_sums(centred, n_per_row, inner)
         n, total, squares = _group_sums(rows, grouping, threads)
         variance = rows.squares.sum(axis=1) / np.maximum(n_users - 1, 1)
         weights, within = stratified(
@@ -277,8 +277,8 @@ def sampled_moments(
     mean, sd, n_users = _overall(values_per_user, is_defined & is_reference)
     bounds, is_rate = _bounds(values_per_user, is_defined, bounds)
     centred = np.where(is_defined, values_per_user - mean[:, None], 0.0)
-    of_scored = _group_sums(rows_of(centred, is_defined), grouping, threads)
-    in_sample = rows_of(centred * is_reference, is_defined & is_reference)
+    of_scored = _group_sums(row_sums(centred, is_defined), grouping, threads)
+    in_sample = row_sums(centred * is_reference, is_defined & is_reference)
     of_sample = _group_sums(in_sample, grouping, threads)
     cells, lattice = grouping.cells, grouping.lattice
     is_fully_scored_cell = cells.sums(is_scored) == cells.n_users
@@ -302,7 +302,7 @@ def sampled_moments(
         size=n,
         size_per_row=is_defined,
         strata=one_stratum(grouping.n_users),
-        weights=weights_of(n, n_users[:, None] - sample.n, sd[:, None] ** 2),
+        weights=one_stratum_weights(n, n_users[:, None] - sample.n, sd[:, None] ** 2),
         sample=sample,
     )
 
@@ -351,7 +351,7 @@ def _skewness(values: FloatArray, n: BoolArray | FloatArray) -> float:
     return float(np.average(centred**3, weights=n)) / squared**1.5 if squared > 0 else 0.0
 
 
-def weights_of(n: FloatArray, n_others: FloatArray, variance: FloatArray) -> Weights:
+def one_stratum_weights(n: FloatArray, n_others: FloatArray, variance: FloatArray) -> Weights:
     """Those of one stratum."""
     is_compared = (n > 0) & (n_others > 0)
     total = np.where(is_compared, _ratio(n * n_others, n + n_others, 0.0), 0.0)
@@ -372,7 +372,7 @@ def _overall(
     counted = np.where(is_counted, values, 0)
     mean = (counted * n).sum(axis=1) / np.maximum(n_users, 1)
     centred = np.where(is_counted, values - mean[:, None], 0.0)
-    sd = np.sqrt(rows_of(centred, n, inner).squares.sum(axis=1) / np.maximum(n_users - 1, 1))
+    sd = np.sqrt(row_sums(centred, n, inner).squares.sum(axis=1) / np.maximum(n_users - 1, 1))
     # rounding leaves a trace of spread in a constant metric, which tests would magnify
     largest = np.abs(counted).max(axis=1, initial=0.0)
     sd[sd < 1e-13 * largest] = 0.0

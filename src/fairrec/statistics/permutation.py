@@ -32,26 +32,26 @@ from fairrec.core.kernels import kernel
 from fairrec.core.threads import map_in_threads
 from fairrec.groups.grouping import Grouping
 from fairrec.groups.lattice import Lattice
-from fairrec.statistics.draws import CellSums, ResampledSums, draws_of
+from fairrec.statistics.draws import CellSums, ResampledSums, choose_draws
 from fairrec.statistics.moments import Moments, Sample
 from fairrec.statistics.scores import (
     Compared,
     Scores,
     Sums,
-    compared_of,
-    everyone_of,
+    compute_scores,
     guard_spread,
     maxima,
     own_spread,
-    scores_of,
+    prepare_comparison,
+    summarise_everyone,
 )
 from fairrec.statistics.simultaneous import (
     Columns,
     NullColumns,
-    columns_of,
+    form_columns,
+    harm_shares,
     interval_cut_offs,
     interval_p_values,
-    shares_of_harm,
 )
 
 BLOCK = 50
@@ -296,8 +296,8 @@ class Permuted:
         self._bounded_within = None
         if moments.within is not None:
             self._bounded_within = np.asarray(np.isfinite(moments.within.bounds).all(axis=1))
-        self._everyone, self._compared = everyone_of(moments), compared_of(moments)
-        self._draws = draws_of(moments, grouping.cells)
+        self._everyone, self._compared = summarise_everyone(moments), prepare_comparison(moments)
+        self._draws = choose_draws(moments, grouping.cells)
         self._lattice = grouping.lattice
         self._is_end = (moments.n >= grouping.min_users) & grouping.lattice.is_full
         # what turns a centred sum into a mean and into a score
@@ -334,8 +334,8 @@ def both_columns(
     """
     even = np.full(len(is_tested), 0.5)
     return (
-        columns_of(depth, is_tested, shares_of_harm(higher_is_better)),
-        columns_of(depth, is_tested, even, n),
+        form_columns(depth, is_tested, harm_shares(higher_is_better)),
+        form_columns(depth, is_tested, even, n),
     )
 
 
@@ -345,7 +345,7 @@ def observed_scores(moments: Moments, lattice: Lattice, is_tested: BoolArray) ->
     Groups of another shape have the larger spread that their intervals have.
     """
     own = guard_spread(own_spread(moments), moments, lattice).spread
-    return Scores(*(np.where(is_tested, score, 0.0) for score in scores_of(moments, own)))
+    return Scores(*(np.where(is_tested, score, 0.0) for score in compute_scores(moments, own)))
 
 
 def extreme_gaps(
@@ -437,7 +437,7 @@ class Resampled:
         mean = sample.total.sum(axis=1) / n_users
         squares = sample.squares.sum(axis=1) - n_users * mean**2
         variance = np.maximum(squares, 0.0) / np.maximum(n_users - 1, 1)
-        everyone = everyone_of(self._moments)._replace(
+        everyone = summarise_everyone(self._moments)._replace(
             mean=self._moments.mean + mean, variance=variance
         )
         of_all, of_part = (self._centred(part, mean) for part in drawn)

@@ -61,7 +61,7 @@ def count_and_sum(column: Column, cells: Cells) -> tuple[FloatArray, FloatArray]
     return cells.sums(column.n), cells.sums(column.filled * column.n)
 
 
-PRIOR_USERS = 4
+RATIO_PRIOR_USERS = 4
 """Weight, in users, of the spread of everyone in the spread of one group."""
 
 
@@ -97,7 +97,9 @@ class Means:
         freedom = np.maximum(self.n - 1, 1)
         of_mean = self.mean * (1 - self.mean / self.most)
         with np.errstate(divide="ignore", invalid="ignore"):
-            own = (self.squares / of_mean + PRIOR_USERS * self.spread) / (freedom + PRIOR_USERS)
+            own = (self.squares / of_mean + RATIO_PRIOR_USERS * self.spread) / (
+                freedom + RATIO_PRIOR_USERS
+            )
             spread = np.fmax(np.where(of_mean > 0, own, self.spread), self.spread)
             squares = spread * stdtrit(freedom, 1 - tail) ** 2 / self.n
             return score_interval(self.mean, squares, self.most)
@@ -128,7 +130,7 @@ FAR = 6.0
 nothing beside any alpha, even for a million groups."""
 
 
-class Lacking(NamedTuple):
+class RelativeShortfall(NamedTuple):
     """What groups lack, with an interval; `is_sure` where that says anything."""
 
     size: FloatArray
@@ -136,9 +138,9 @@ class Lacking(NamedTuple):
     is_sure: BoolArray
 
 
-def lacking(
+def relative_shortfall(
     harm: FloatArray, interval: Interval, others: FloatArray, error: FloatArray, is_gain: bool
-) -> Lacking:
+) -> RelativeShortfall:
     """The share of the others' value that each group lacks: 0.2 where it has 0.8 of it.
 
     The ends of its interval are those of the harm, over the mean of all others at its most
@@ -169,7 +171,7 @@ def lacking(
     bounds = (
         np.where(is_sure, end, limit) for end, limit in zip(ends, (-np.inf, np.inf), strict=True)
     )
-    return Lacking(size, Interval(*bounds), is_sure)
+    return RelativeShortfall(size, Interval(*bounds), is_sure)
 
 
 FOUR_FIFTHS = 0.8

@@ -98,14 +98,14 @@ class Sums(NamedTuple):
     shared_squares: FloatArray
 
 
-def everyone_of(moments: Moments) -> Everyone:
+def summarise_everyone(moments: Moments) -> Everyone:
     """All users."""
     return Everyone(
         moments.mean, moments.variance, moments.n_users, moments.bounds, moments.is_rate
     )
 
 
-def compared_of(moments: Moments) -> Compared:
+def prepare_comparison(moments: Moments) -> Compared:
     """How each group is compared."""
     weights = moments.weights
     per_total = np.full_like(weights.total, np.nan)
@@ -116,7 +116,7 @@ def compared_of(moments: Moments) -> Compared:
     )
 
 
-def scores_of(moments: Moments, own: Spread | None = None) -> Scores:
+def compute_scores(moments: Moments, own: Spread | None = None) -> Scores:
     """The scores of all groups.
 
     Parameters
@@ -171,7 +171,9 @@ def _spread_of(
     moments: Moments, n: FloatArray, deviation: FloatArray, squares: FloatArray, size: FloatArray
 ) -> Spread:
     variance, dispersion, freedom = np.zeros((3, *n.shape))
-    _spreads(everyone_of(moments), n, deviation, squares, size, variance, dispersion, freedom)
+    _spreads(
+        summarise_everyone(moments), n, deviation, squares, size, variance, dispersion, freedom
+    )
     return Spread(variance, dispersion, freedom)
 
 

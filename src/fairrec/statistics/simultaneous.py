@@ -86,7 +86,7 @@ class Columns(NamedTuple):
         return np.append(by_column, np.full((2, 1), otherwise), axis=1)[:, self.of_group]
 
 
-def columns_of(
+def form_columns(
     depth: IntArray, is_tested: BoolArray, up: FloatArray, n: FloatArray | None = None
 ) -> Columns:
     """A column for each metric and depth, and for each size class where sizes are given.
@@ -119,7 +119,7 @@ def columns_of(
     return Columns(of_group, np.stack([up[of_metric], 1 - up[of_metric]]) * shares, at_depth)
 
 
-def shares_of_harm(higher_is_better: Sequence[bool | None]) -> FloatArray:
+def harm_shares(higher_is_better: Sequence[bool | None]) -> FloatArray:
     """(n_metrics,), what the upper tail of a test has: more where it is the worse one."""
     ends = [worse_ends(better) for better in higher_is_better]
     return np.array([0.5 if len(one) > 1 else 0.5 + one[0] * (HARM_SHARE - 0.5) for one in ends])

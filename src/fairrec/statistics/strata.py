@@ -171,7 +171,7 @@ class RowSums(NamedTuple):
     squares: FloatArray
 
 
-def rows_of(
+def row_sums(
     centred: FloatArray, n: BoolArray | FloatArray, inner: FloatArray | None = None
 ) -> RowSums:
     """The sums of rows with these values, 0 where there is none.

@@ -63,7 +63,7 @@ def unknown_bounds(
     metric : position among those measured
     findings : positions in the lattice
     """
-    unknown_codes = unknown_codes_of(grouping)
+    unknown_codes = find_unknown_codes(grouping)
     if not measured.is_complete or (unknown_codes == ANY).all():
         return None
     column, cells, lattice = measured.term(metric), grouping.cells, grouping.lattice
@@ -193,7 +193,7 @@ class _Unknown:
         return n_unknown, low, high
 
 
-def unknown_codes_of(grouping: Grouping) -> CodeArray:
+def find_unknown_codes(grouping: Grouping) -> CodeArray:
     """(n_attributes,), the code of an unknown value; ANY where an attribute has none."""
     return np.array(
         [
@@ -221,7 +221,7 @@ def listed_bounds(
     lattice = grouping.lattice
     may_grow = (bounds.n_unknown > 0) & (bounds.n_known >= grouping.min_users)
     # nobody can turn out to be a user whose value is unknown
-    is_unknown = (lattice.codes == unknown_codes_of(grouping)) & (lattice.codes != ANY)
+    is_unknown = (lattice.codes == find_unknown_codes(grouping)) & (lattice.codes != ANY)
     may_grow &= ~is_unknown.any(axis=1)
     listed = [group for group in findings if may_grow[group]]
     for of_attribute in (lattice.codes != ANY).T:

@@ -50,16 +50,16 @@ def outcome_names(higher_is_better: bool | None) -> tuple[Outcome, ...]:
     return _DIFFERS if higher_is_better is None else _WORSE
 
 
-def position_of(outcome: Outcome) -> int:
+def outcome_position(outcome: Outcome) -> int:
     """The position of a word, whatever the metric.
 
-    >>> position_of("differs by more") == position_of("worse by more") == BY_MORE
+    >>> outcome_position("differs by more") == outcome_position("worse by more") == BY_MORE
     True
     """
     return (_WORSE if outcome in _WORSE else _DIFFERS).index(outcome)
 
 
-def outcome_of_all(outcomes: Iterable[tuple[Outcome, bool | None]]) -> Outcome:
+def worst_outcome(outcomes: Iterable[tuple[Outcome, bool | None]]) -> Outcome:
     """The one that matters most, such as among the metrics of an audit.
 
     A metric of which neither end is better decides only where there is no other.
@@ -140,7 +140,7 @@ class MetricVerdict:
         return np.asarray(self.of_groups == position)
 
 
-def verdicts_of(analysis: Analysis, is_conclusive: Sequence[bool]) -> tuple[MetricVerdict, ...]:
+def decide_verdicts(analysis: Analysis, is_conclusive: Sequence[bool]) -> tuple[MetricVerdict, ...]:
     """The verdict about each metric.
 
     Parameters
@@ -179,7 +179,7 @@ def settle_outcome(
 ) -> tuple[Outcome, Outcome | None]:
     """The outcome to report, and another one that other seeds may give."""
     alternative = next((other for other in of_other_seeds if other != outcome), None)
-    if alternative is not None and position_of(outcome) == RULED_OUT:
+    if alternative is not None and outcome_position(outcome) == RULED_OUT:
         # no all-clear where another seed may show a harm
         return "inconclusive", alternative
     return outcome, alternative

@@ -27,7 +27,7 @@ from fairrec.report.words import (
 )
 from fairrec.result.metric_schema import Finding, Interaction, MetricResult, Neighbour
 from fairrec.result.schema import AuditSummary
-from fairrec.statistics.verdict import WORSE, position_of
+from fairrec.statistics.verdict import WORSE, outcome_position
 
 BESIDE_SHOWN = 3
 """Groups that are named in a sentence beside the findings."""
@@ -215,7 +215,7 @@ def _urgency(
     """
     result = summary.metrics[name]
     served = SERVED.index(served_in(finding, result))
-    outcome = WORSE if finding.outcome is None else position_of(finding.outcome)
+    outcome = WORSE if finding.outcome is None else outcome_position(finding.outcome)
     size = -abs(effect_in_sd(finding, result) or 0.0)
     lacks = other_side(finding.group, summary) is not None
     return served, finding.because_of is not None, outcome, lacks, size

@@ -20,7 +20,7 @@ from fairrec.report.words import (
 from fairrec.result.metric_schema import Finding, MetricResult, Unknown
 from fairrec.result.schema import AuditSummary, MissingUsers
 from fairrec.statistics.permutation import least_p_value
-from fairrec.statistics.verdict import RULED_OUT, position_of
+from fairrec.statistics.verdict import RULED_OUT, outcome_position
 
 GROUPS_SHOWN = 3
 
@@ -302,7 +302,11 @@ def if_like_others(result: MetricResult, summary: AuditSummary) -> str:
 def if_like_others_of(finding: Finding, result: MetricResult, summary: AuditSummary) -> str:
     """The same of one finding."""
     tolerance = None if result.verdict is None else result.verdict.tolerance
-    if tolerance is None or finding.outcome is None or position_of(finding.outcome) != RULED_OUT:
+    if (
+        tolerance is None
+        or finding.outcome is None
+        or outcome_position(finding.outcome) != RULED_OUT
+    ):
         return ""
     for one in result.unknown:
         is_it = one.group == finding.group and one.at_worst is not None

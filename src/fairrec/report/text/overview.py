@@ -51,7 +51,7 @@ from fairrec.report.words import (
 )
 from fairrec.result.schema import AuditSummary
 from fairrec.statistics.simultaneous import least_permutations
-from fairrec.statistics.verdict import RULED_OUT, position_of
+from fairrec.statistics.verdict import RULED_OUT, outcome_position
 
 SHOWN = 10
 """Groups in the first screen."""
@@ -255,7 +255,7 @@ def _is_ruled_out(groups: list[FoundGroup], summary: AuditSummary) -> bool:
         for name, finding in group.findings
         if is_worse(finding, summary.metrics[name])
     ]
-    return all(one is not None and position_of(one) == RULED_OUT for one in found)
+    return all(one is not None and outcome_position(one) == RULED_OUT for one in found)
 
 
 def _told(groups: list[FoundGroup], summary: AuditSummary) -> dict[str, Value]:

@@ -39,7 +39,7 @@ from fairrec.report.words import confidence, group_label, number, percent, plura
 from fairrec.result.metric_schema import Finding, MetricResult, MetricVerdict
 from fairrec.result.schema import AuditSummary
 from fairrec.statistics.findings import MAX_FINDINGS
-from fairrec.statistics.verdict import BY_MORE, RULED_OUT, Outcome, position_of
+from fairrec.statistics.verdict import BY_MORE, RULED_OUT, Outcome, outcome_position
 
 Status = Literal[
     "worse by more than matters",
@@ -286,7 +286,7 @@ def is_cut(result: MetricResult) -> bool:
 
 def _of_what_matters(worse: list[Finding], tolerance: float) -> str:
     """How many of them are worse by more than matters, and how many are not."""
-    known = [position_of(finding.outcome) for finding in worse if finding.outcome is not None]
+    known = [outcome_position(finding.outcome) for finding in worse if finding.outcome is not None]
     n_more, n_less = known.count(BY_MORE), known.count(RULED_OUT)
     by_more = f"by more than {number(tolerance)}, which matters"
     if n_more == len(worse):
