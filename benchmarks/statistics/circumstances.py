@@ -57,7 +57,9 @@ class ListWorld:
 def strata_of(*numbers: AnyArray) -> Strata:
     """Users with the same numbers."""
     levels = [np.unique(column, return_inverse=True) for column in numbers]
-    return Strata.of([codes.astype(np.int32) for _, codes in levels], [len(v) for v, _ in levels])
+    return Strata.from_codes(
+        [codes.astype(np.int32) for _, codes in levels], [len(v) for v, _ in levels]
+    )
 
 
 def unequal_lists(

@@ -38,7 +38,12 @@ from fairrec.inputs.table_options import TableOptions
 from fairrec.metrics.attention import discounts
 from fairrec.metrics.measured import Measured, Ratio, measure_everyone
 from fairrec.metrics.reading_items import read_items
-from fairrec.statistics.bootstrap import N_DRAWS, resample_users, shares_of_random_sets, user_blocks
+from fairrec.statistics.bootstrap import (
+    N_DRAWS,
+    deal_into_blocks,
+    random_set_shares,
+    resample_users,
+)
 from fairrec.statistics.draws import CellSums
 from fairrec.statistics.findings import analyse_metrics
 from fairrec.statistics.intervals import estimate
@@ -63,7 +68,7 @@ def resampled(
     grouping = Grouping.of(read.inputs.attributes, OPTIONS)
     measured = replace(measure_everyone(read.inputs, read.wanted), ratio=read.ratio)
     lengths = np.diff(read.shown.candidates.offsets)
-    blocks = user_blocks(read.shares, read.shown.catalogue, grouping, lengths, seed)
+    blocks = deal_into_blocks(read.shares, read.shown.catalogue, grouping, lengths, seed)
     moments = compute_moments(measured, grouping)
     return resample_users(blocks, moments, grouping, 0.05, seed, threads), moments, read
 
@@ -360,7 +365,7 @@ def test_a_set_is_as_far_off_as_moments_of_permuted_rows_show(monkeypatch):
     order = np.random.default_rng(2).permutation(N_ITEMS)
     drawn = Fixed(order, measured, grouping.cells)
     monkeypatch.setattr("fairrec.statistics.bootstrap.choose_draws", lambda *_: drawn)
-    found = shares_of_random_sets(moments, grouping, 1, seed=0)
+    found = random_set_shares(moments, grouping, 1, seed=0)
 
     assert measured.ratio is not None
     above, below = np.zeros((2, 2, N_ITEMS))
@@ -385,7 +390,7 @@ def test_as_many_sets_get_nothing_as_can_be_counted():
     measured = replace(measured_as("mrr@5", above[0]), ratio=ratio)
     grouping = grouping_of([np.repeat([0, 1], 20)])
     n = 4000
-    (found,) = shares_of_random_sets(compute_moments(measured, grouping), grouping, n, seed=1)
+    (found,) = random_set_shares(compute_moments(measured, grouping), grouping, n, seed=1)
     expected = comb(37, 20) / comb(40, 20)
     margin = 4 * np.sqrt(expected * (1 - expected) / n)
     assert found == approx([expected, expected], abs=margin)
@@ -397,7 +402,7 @@ def test_threads_change_no_share():
     measured, codes = items_of(3)
     grouping = grouping_of(codes, min_users=5, depth=2)
     moments = compute_moments(measured, grouping)
-    one, two = (shares_of_random_sets(moments, grouping, 60, seed=4, threads=n) for n in (1, 2))
+    one, two = (random_set_shares(moments, grouping, 60, seed=4, threads=n) for n in (1, 2))
     assert (one == two).all()
 
 
@@ -412,4 +417,4 @@ def test_a_group_with_all_that_is_due_is_compared_with_none():
         grouping = grouping_of([kind])
         moments = compute_moments(measured, grouping)
         assert np.isnan(moments.difference).all()
-        assert np.isnan(shares_of_random_sets(moments, grouping, 19, seed)).all()
+        assert np.isnan(random_set_shares(moments, grouping, 19, seed)).all()

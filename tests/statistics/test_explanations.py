@@ -293,7 +293,7 @@ def test_users_without_a_value_do_not_count():
 def test_strata_of_what_is_told_take_the_difference_away():
     values, is_member, numbers = leaning_world(0, lean=0.3, slope=-1.0, harm=0.0)
     (one,) = told(values, is_member, numbers)
-    strata = Strata.of([numbers.astype(np.int32)], [2])
+    strata = Strata.from_codes([numbers.astype(np.int32)], [2])
     means = strata.means(values, np.ones(N_USERS, dtype=bool))
     left = values - means[strata.of_user]
     raw = values[is_member].mean() - values[~is_member].mean()

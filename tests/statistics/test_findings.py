@@ -35,6 +35,16 @@ from tests.statistics.small_worlds import (
 ANY = -1
 
 
+def select_from(world, test, higher_is_better):
+    """The findings of the only metric, of which none is left over."""
+    selected, n_left = select_findings(
+        *(0, test.adjusted_p_values[0] <= 0.05, test.critical(0.05)[:, 0], higher_is_better),
+        *(world.moments, world.grouping),
+    )
+    assert n_left == 0
+    return selected
+
+
 def world_with(effects, n_users=4000, seed=0, higher_is_better=True):
     """Findings in a world of three attributes with these effects: {codes: shift}."""
     rng = np.random.default_rng(seed)
@@ -51,16 +61,8 @@ def world_with(effects, n_users=4000, seed=0, higher_is_better=True):
         higher_is_better=[higher_is_better],
     )
     is_significant = test.adjusted_p_values[0] <= 0.05
-    selected, n_left = select_findings(
-        0,
-        is_significant,
-        test.critical(0.05)[:, 0],
-        higher_is_better,
-        world.moments,
-        world.grouping,
-    )
+    selected = select_from(world, test, higher_is_better)
     groups = [tuple(world.lattice.codes[one.position].tolist()) for one in selected]
-    assert n_left == 0
     return groups, selected, is_significant
 
 
@@ -98,14 +100,7 @@ def test_where_neither_end_is_worse_the_smaller_complement_is_named():
     codes = (rng.random(3000) < 0.3).astype(int)
     world = population([codes], rng.normal(size=3000) + codes)
     test = permutation_test(world.moments, world.grouping, world.is_tested, 99, 0)
-    selected, _ = select_findings(
-        0,
-        test.adjusted_p_values[0] <= 0.05,
-        test.critical(0.05)[:, 0],
-        None,
-        world.moments,
-        world.grouping,
-    )
+    selected = select_from(world, test, None)
     assert [one.position for one in selected] == [world.position(1)]
 
 
@@ -126,14 +121,7 @@ def test_of_groups_with_the_same_users_the_simplest_is_named():
     values = rng.normal(size=3000) - (first == 1)
     world = population([first, second], values, min_users=10)
     test = permutation_test(world.moments, world.grouping, world.is_tested, 99, 0)
-    selected, _ = select_findings(
-        0,
-        test.adjusted_p_values[0] <= 0.05,
-        test.critical(0.05)[:, 0],
-        True,
-        world.moments,
-        world.grouping,
-    )
+    selected = select_from(world, test, True)
     (one,) = selected
     assert (world.lattice.codes[one.position] >= 0).sum() == 1
 
@@ -265,7 +253,7 @@ def test_findings_that_circumstances_take_away_are_named_and_others_are_not():
     grouping = grouping_of([~is_member], min_users=10, depth=3)
     raw = analyse_metrics(analyse(measured, grouping, OPTIONS))
     assert [len(about.findings) for about in raw] == [1, 1]
-    strata = Strata.of([level.astype(np.int32)], [2])
+    strata = Strata.from_codes([level.astype(np.int32)], [2])
     adjusted = analyse(measured, grouping, OPTIONS, strata=strata)
     assert confounded_findings(raw, adjusted) == [(0, raw[0].findings[0].position)]
 
@@ -338,17 +326,16 @@ def two_groups() -> tuple[pl.DataFrame, pl.DataFrame]:
     return users, predictions
 
 
-def test_audit_pools_a_group_for_pooled_auc_and_takes_the_mean_for_auc():
-    users, predictions = two_groups()
-    result = fairrec.audit(
-        predictions,
-        users=users,
-        by="group",
-        metrics="auc,pooled_auc",
-        permutations=20,
-        min_support=1,
+def audit_pooled(users, predictions, metrics="pooled_auc", by="group"):
+    return fairrec.audit(
+        predictions, users=users, by=by, metrics=metrics, permutations=20, min_support=1
     )
-    assert result.gap("auc").size == 0
+
+
+@pytest.mark.parametrize("metrics", ["auc,pooled_auc", "pooled_auc"])
+def test_audit_pools_a_group_for_pooled_auc_and_takes_the_mean_for_auc(metrics):
+    result = audit_pooled(*two_groups(), metrics)
+    assert "auc" not in metrics.split(",") or result.gap("auc").size == 0
     gap = result.gap("pooled_auc")
     assert gap.size == approx(1 - 3 / 4)
     assert (gap.advantaged.group, gap.disadvantaged.group) == ({"group": "b"}, {"group": "a"})
@@ -357,14 +344,7 @@ def test_audit_pools_a_group_for_pooled_auc_and_takes_the_mean_for_auc():
 def test_pooled_auc_has_full_combinations_only_and_neither_tests_nor_a_column():
     users, predictions = two_groups()
     users = users.with_columns(pl.Series("age", ["old", "young", "old"]))
-    result = fairrec.audit(
-        predictions,
-        users=users,
-        by="group,age",
-        metrics="auc,pooled_auc",
-        permutations=20,
-        min_support=1,
-    )
+    result = audit_pooled(users, predictions, "auc,pooled_auc", by="group,age")
     groups = result.groups("pooled_auc")
     assert set(groups["depth"]) == {2}
     assert groups["p_value"].null_count() == len(groups) == 3
@@ -374,32 +354,18 @@ def test_pooled_auc_has_full_combinations_only_and_neither_tests_nor_a_column():
     assert set(result.groups("auc")["depth"]) == {1, 2}
 
 
-def test_pooled_auc_can_be_asked_for_alone():
-    users, predictions = two_groups()
-    result = fairrec.audit(
-        predictions, users=users, by="group", metrics="pooled_auc", min_support=1
-    )
-    assert result.gap("pooled_auc").size == approx(1 - 3 / 4)
-
-
 def test_labels_of_one_kind_leave_pooled_auc_undefined():
     users, predictions = two_groups()
     for label in (0, 1):
         with pytest.raises(InputError, match="'pooled_auc' is undefined: all candidates are rel"):
-            fairrec.audit(
-                predictions.with_columns(label=pl.lit(label)),
-                users=users,
-                by="group",
-                metrics="pooled_auc",
-                min_support=1,
-            )
+            audit_pooled(users, predictions.with_columns(label=pl.lit(label)))
 
 
 def test_groups_whose_candidates_are_all_alike_are_left_out_and_counted():
     users, predictions = two_groups()
     of_b = pl.col("user_id") == 3
     labels = predictions.with_columns(label=pl.when(of_b).then(1).otherwise("label"))
-    result = fairrec.audit(labels, users=users, by="group", metrics="pooled_auc", min_support=1)
+    result = audit_pooled(users, labels)
     found = result.metric("pooled_auc")
     assert (found.n_defined, found.n_undefined, found.n_groups) == (2, 1, 1)
     # of one group nothing is the best or the worst

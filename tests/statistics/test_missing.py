@@ -17,7 +17,6 @@ from fairrec.report.text.verdict import status_of
 from fairrec.result.audit_result import AuditResult
 from fairrec.statistics.missing import (
     Conclusiveness,
-    Missing,
     analyse_missing,
     assess_conclusiveness,
     count_expected,
@@ -298,13 +297,6 @@ def test_diversity_is_expected_of_everyone_with_a_list():
     assert not result.metrics["urp@2"].is_conclusive
 
 
-def test_users_without_a_value_are_tested_beside_the_metrics():
-    users = users_of()
-    has_none = ((users["gender"] == 0) & (users["age"] == 2)).to_numpy() & (np.arange(N_USERS) < 80)
-    result = audited({"predictions": labelled(~has_none)}, metrics="mrr")
-    assert kinds_of(result) == {"no relevant item": True}
-
-
 def test_a_rare_way_to_be_missing_does_not_hide_another():
     rng = np.random.default_rng(4)
     is_old = (users_of()["age"] == 3).to_numpy()
@@ -325,13 +317,6 @@ def test_labels_tell_who_has_nothing_to_be_found_whoever_is_scored():
     assert (without.n_missing, without.n_users) == (int(has_none.sum()), N_USERS)
     assert result.metrics["mrr@5"].undefined_share == has_none.mean()
     assert not result.metrics["mrr@5"].is_conclusive
-
-
-def test_tests_that_can_find_nothing_are_none():
-    rng = np.random.default_rng(5)
-    tables = served(np.ones(N_USERS, dtype=bool), rng.random(N_USERS) < 0.5)
-    result = audited(tables, permutations=10)
-    assert status_of(result.metrics["recall@2"]) == "not tested"
 
 
 def missing_anywhere(way: str, seed: int) -> tuple[dict[str, pl.DataFrame], dict[str, str]]:
@@ -363,18 +348,6 @@ def test_where_groups_are_alike_there_is_a_finding_no_more_often_than_alpha(way,
         tables, about = missing_anywhere(way, seed)
         (without,) = audited(tables, seed=seed, max_undefined=0.5, **about).summary.missing
         assert len(without.findings) == found[seed]
-
-
-def test_the_parts_by_themselves():
-    inputs, wanted = read_inputs(
-        labelled(np.arange(40) >= 4), users=users_of(40), by="gender", metrics="mrr,auc"
-    )
-    options = AuditOptions(permutations=19, min_support=2, threads=1)
-    grouping = Grouping.of(inputs.attributes, options)
-    measured = measure_everyone(inputs, wanted)
-    (missing,) = analyse_missing(measured, inputs, grouping, options)
-    assert isinstance(missing, Missing)
-    assert (missing.n_missing, missing.n_users, missing.is_too_much(0)) == (4, 40, False)
 
 
 def standing(has_relevant: np.ndarray, most: float, place: int = 1) -> tuple[Conclusiveness, ...]:

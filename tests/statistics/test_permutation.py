@@ -36,13 +36,6 @@ def run(world, n_permutations=99, seed=0, threads=1, higher_is_better=None):
     )
 
 
-def test_statistic_is_the_difference_over_its_chance_error():
-    world = random_population(1)
-    score = run(world, 1).scores.by_chance
-    expected = world.moments.difference / world.moments.chance_error
-    assert score[world.is_tested] == pytest.approx(expected[world.is_tested], abs=1e-9)
-
-
 class SlowScores(NamedTuple):
     """What a loop over groups has of one draw; (n_metrics, n_groups), 0 where not tested."""
 
@@ -230,11 +223,6 @@ def test_two_values_of_one_attribute_are_one_difference(higher_is_better):
     assert skewed.adjusted_p_values == approx(skewed.p_values, abs=0.02)
 
 
-def test_adjusted_is_never_below_unadjusted():
-    test = run(random_population(6))
-    assert (test.adjusted_p_values >= test.p_values - 1e-12).all()
-
-
 def test_ties_count_as_reached_whatever_the_order_of_summing():
     # equal values up to rounding: every permutation shows the observed gap
     values = np.array([0.1, 0.2, 0.3] * 20)
@@ -278,12 +266,6 @@ def test_cut_offs_of_intervals_are_exceeded_by_own_errors_as_often_as_alpha():
     by_size[:, test.intervals.of_group[is_tested]] = test.cut_offs(0.05)[:, is_tested]
     assert (by_size >= normal_cut_offs(test.intervals, 0.1) - 1e-9).all()
     assert (test.largest_own > by_size).any(axis=(1, 2)).mean() <= 0.05
-
-
-def test_too_few_permutations_make_nothing_significant():
-    test = run(random_population(8), 18)
-    for cut_offs in (test.critical(0.05), test.cut_offs(0.05)):
-        assert (cut_offs == np.inf).all()
 
 
 def test_draws_of_workers_are_those_of_this_process():

@@ -236,27 +236,22 @@ def test_pairs_of_very_many_attributes_are_left_out_and_counted():
 
 
 @pytest.mark.parametrize(
-    ("metric", "values", "reason"),
+    ("higher_is_better", "is_complete", "reason"),
     [
-        ("urp@5", [0.5, 1.0], "neither end is better"),
-        ("mrr@5", [0.0, 0.0], "everyone has 0"),
-        ("mrr@5", [-0.5, 1.0], "some values are negative"),
+        (None, True, "neither end is better"),
+        (False, True, "lower is better"),
+        (True, False, "not everyone is scored"),
     ],
 )
-def test_metrics_without_a_ratio_say_why(metric, values, reason):
-    (found,) = analyse_ratios(measured_as(metric, values), grouping_of([[0, 1]]), OPTIONS).metrics
+def test_metrics_without_a_ratio_say_why(higher_is_better, is_complete, reason):
+    metric = replace(parse_metric("auc").metric, higher_is_better=higher_is_better)
+    measured = replace(
+        measured_as("mrr@5", [0.5, 1.0]),
+        metrics=(MetricAtK(metric, None),),
+        is_scored=np.array([True, is_complete]),
+    )
+    (found,) = analyse_ratios(measured, grouping_of([[0, 1]]), OPTIONS).metrics
     assert (found.why_not, found.by, found.rate_kind) == (reason, (), None)
-
-
-def test_a_metric_of_which_less_is_better_and_a_search_have_no_ratios():
-    measured = measured_as("mrr@5", [0.5, 1.0])
-    churn = MetricAtK(replace(parse_metric("auc").metric, higher_is_better=False), None)
-    for changed, reason in (
-        (replace(measured, metrics=(churn,)), "lower is better"),
-        (replace(measured, is_scored=np.array([True, False])), "not everyone is scored"),
-    ):
-        (found,) = analyse_ratios(changed, grouping_of([[0, 1]]), OPTIONS).metrics
-        assert found.why_not == reason
 
 
 def test_equal_groups_are_often_below_four_fifths_and_hardly_ever_beyond_chance():

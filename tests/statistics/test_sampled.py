@@ -156,40 +156,12 @@ def test_differences_are_those_of_the_known_users(seed, n_reference, n_whole):
             assert got == approx(expected, abs=1e-9, nan_ok=True)
 
 
-def test_a_group_of_which_nobody_is_known_has_no_difference():
-    world = population([[0, 0, 1, 1]], [[1.0, 2.0, 3.0, 5.0]])
-    only_second = np.array([0, 0, 1, 1], dtype=bool)
-    found = sampled_world_moments(world, only_second, only_second)
-    # the first is not known, and the second has nobody to be compared with
-    assert np.isnan(found.difference).all()
-    assert np.isnan(found.chance_error).all()
-
-
-def test_a_whole_group_outside_the_sample_is_compared_with_all_of_it():
-    world = population([[0, 0, 1, 1, 1]], [[1.0, 2.0, 3.0, 5.0, 90.0]])
-    found = sampled_world_moments(
-        world, np.array([1, 1, 1, 1, 0], bool), np.array([0, 0, 1, 1, 0], bool)
-    )
-    assert found.difference[0, 0] == approx((1 + 2) / 2 - (3 + 5) / 2)
-
-
 def run(world: Population, moments: Moments, n_permutations=99, seed=0, threads=1):
     is_tested = moments.n >= world.grouping.min_users
     better = [None] * len(moments.mean)
     null = Resampled(moments, moments.sample, world.grouping, is_tested, better)
     test = null_distribution(null, n_permutations, seed, threads)
     return test, is_tested
-
-
-def test_statistic_is_the_difference_over_its_chance_error():
-    world = random_population(2, share_undefined=0.2)
-    moments = sampled_world_moments(world, *partly_scored(world, 80, 10))
-    test, is_tested = run(world, moments, 1)
-    expected = moments.difference / moments.chance_error
-    assert test.scores.by_chance[is_tested] == approx(expected[is_tested], abs=1e-9)
-    assert (~is_tested).any()
-    assert (test.scores.by_chance[~is_tested] == 0).all()
-    assert (test.scores.by_own[~is_tested] == 0).all()
 
 
 def test_draws_equal_a_slow_loop_over_users():

@@ -65,13 +65,6 @@ def test_a_rate_has_the_spread_of_its_mean_whoever_is_looked_at():
     assert scores.by_own == approx(scores.by_chance, rel=0.01)
 
 
-def test_two_values_are_a_rate_without_being_told():
-    found = population([[0, 0, 1, 1]], [[-1.0, 3.0, 3.0, 3.0]]).moments
-    assert found.is_rate.tolist() == [True]
-    assert found.bounds.tolist() == [[-1, 3]]
-    assert not population([[0, 0, 1, 1]], [[0.0, 0.5, 1.0, 1.0]], bounds=(0, 1)).moments.is_rate[0]
-
-
 def test_the_dispersion_of_a_bounded_metric_is_that_of_its_group():
     rng = np.random.default_rng(0)
     group = np.repeat([0, 1], [2000, 4000])

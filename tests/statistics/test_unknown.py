@@ -16,7 +16,7 @@ from fairrec.groups.grouping import Grouping
 from fairrec.inputs.users import MISSING, Attribute
 from fairrec.metrics.measured import Ratio
 from fairrec.statistics import unknown
-from fairrec.statistics.unknown import GROUPS_LISTED, listed_bounds, unknown_bounds
+from fairrec.statistics.unknown import GROUPS_LISTED, select_bounds, unknown_bounds
 from tests.statistics.small_worlds import measured_as
 
 
@@ -55,7 +55,7 @@ def bounds_of(columns, values, findings=(), metric="mrr", **options) -> dict[str
     bounds = all_bounds(grouping, measured, findings)
     better = measured.metrics[0].metric.higher_is_better
     arrays = unknown_bounds(0, findings, measured, grouping)
-    listed = listed_bounds(arrays, findings, better, grouping)
+    listed = select_bounds(arrays, findings, better, grouping)
     return {grouping.group(at).label: bounds[at] for at in listed}
 
 

@@ -138,13 +138,6 @@ def test_the_share_of_users_in_open_groups_is_that_of_their_union():
     assert verdict.n_open == len(analysis.grouping.lattice)
 
 
-def test_the_interval_of_a_group_that_is_worse_leaves_out_0():
-    analysis = random_analysis(effect=0.4, permutations=199)
-    is_worse = decide_verdicts(analysis, [True, True])[0].of_groups <= WORSE
-    assert is_worse.any()
-    assert (analysis.estimates.simultaneous.high[0, is_worse] <= 0).all()
-
-
 def test_the_audit_has_the_outcome_that_matters_most():
     three = [("inconclusive", True), ("worse", False), ("not worse by more", True)]
     assert worst_outcome(three) == "worse"

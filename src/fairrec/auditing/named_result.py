@@ -47,7 +47,7 @@ from fairrec.statistics.strata import Strata
 from fairrec.statistics.verdict import decide_verdicts
 
 if TYPE_CHECKING:
-    from fairrec.counts.rows import BinnedCircumstance as CountedUsers
+    from fairrec.counts.rows import Counted as CountedUsers
 
 
 def named_result(
@@ -134,7 +134,7 @@ def strata_of(inputs: AuditInputs) -> Strata | None:
     given = inputs.circumstances
     if not given:
         return None
-    return Strata.of([one.codes for one in given], [len(one.values) for one in given])
+    return Strata.from_codes([one.codes for one in given], [len(one.values) for one in given])
 
 
 def _no_longer(analysis: Analysis) -> list[tuple[int, int]]:

@@ -21,7 +21,7 @@ from scipy.special import ndtri, stdtrit
 from fairrec.core.arrays import AnyArray, BoolArray, FloatArray, IntArray
 from fairrec.groups.grouping import Grouping
 from fairrec.metrics.direction import harm, worse_ends
-from fairrec.statistics.intervals import CutOffs, Interval, with_unseen
+from fairrec.statistics.intervals import CutOffs, Interval, widen_for_unseen
 from fairrec.statistics.paired import ROUNDING, PairedSums, group_sums
 from fairrec.statistics.scores import Spread, own_error
 from fairrec.statistics.simultaneous import DEPTH_SHARES
@@ -194,11 +194,11 @@ def compare_paired(
                 change=change,
                 error=part.error[mine],
                 interval=wider,
-                is_beyond_chance=leaves_out_zero(wider),
+                is_beyond_chance=excludes_zero(wider),
                 is_known=is_known,
                 difference=difference,
                 difference_interval=at_once,
-                differs=leaves_out_zero(at_once),
+                differs=excludes_zero(at_once),
             )
         )
     return tuple(found)
@@ -255,7 +255,7 @@ def significance_levels(depth: IntArray, tested: IntArray, alpha: float) -> Floa
     return levels
 
 
-def leaves_out_zero(interval: Interval) -> BoolArray:
+def excludes_zero(interval: Interval) -> BoolArray:
     """Whether a change of nothing is excluded."""
     return np.asarray((interval.low > 0) | (interval.high < 0))
 
@@ -273,7 +273,7 @@ def _with_unseen(
 
     Where few users changed, a group of which none did is no proof that none would.
     """
-    wider = with_unseen(interval, n, change, change, extremes, cut_off(level))
+    wider = widen_for_unseen(interval, n, change, change, extremes, cut_off(level))
     is_known = np.isfinite(interval.low) & np.isfinite(interval.high)
     return Interval(*(np.where(is_known, end, np.nan) for end in wider))
 

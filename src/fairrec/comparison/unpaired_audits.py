@@ -17,7 +17,7 @@ import numpy as np
 from fairrec.comparison.paired_audits import (
     ComparedGroups,
     cut_off,
-    leaves_out_zero,
+    excludes_zero,
     significance_levels,
 )
 from fairrec.core.arrays import FloatArray, IntArray
@@ -109,11 +109,11 @@ def compare_unpaired(
                 change=change,
                 error=np.hypot(*(_error(side, bounds) for side in sides)),
                 interval=interval,
-                is_beyond_chance=leaves_out_zero(interval),
+                is_beyond_chance=excludes_zero(interval),
                 is_known=is_known,
                 difference=np.where(np.isfinite(at_once.low), difference, np.nan),
                 difference_interval=at_once,
-                differs=leaves_out_zero(at_once),
+                differs=excludes_zero(at_once),
             )
         )
     return tuple(found)

@@ -76,7 +76,7 @@ def counted_users(counts: Counts) -> Counted:
     ]
     attributes, given = tuple(keys[: len(info.attributes)]), tuple(keys[len(info.attributes) :])
     strata = (
-        Strata.of([one.codes for one in given], [len(one.values) for one in given])
+        Strata.from_codes([one.codes for one in given], [len(one.values) for one in given])
         if given
         else None
     )

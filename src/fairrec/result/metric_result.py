@@ -35,7 +35,7 @@ from fairrec.statistics.explanations import Interaction as FoundInteraction
 from fairrec.statistics.findings import ChanceLevel, FoundGroup, MetricAnalysis, PooledAnalysis
 from fairrec.statistics.missing import Conclusiveness
 from fairrec.statistics.ratios import WhyNot
-from fairrec.statistics.unknown import UnknownBounds, listed_bounds
+from fairrec.statistics.unknown import UnknownBounds, select_bounds
 from fairrec.statistics.verdict import BY_MORE, RULED_OUT, WORSE, MetricVerdict, outcome_names
 
 
@@ -387,7 +387,7 @@ def _listed(i: int, about: MetricAnalysis, analysis: Analysis) -> tuple[Unknown,
         return ()
     better = analysis.measured.metrics[i].metric.higher_is_better
     findings = [group.position for group in about.findings]
-    listed = listed_bounds(about.unknown, findings, better, analysis.grouping)
+    listed = select_bounds(about.unknown, findings, better, analysis.grouping)
     return _unknown(i, listed, about.unknown, analysis)
 
 

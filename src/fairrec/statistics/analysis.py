@@ -23,8 +23,8 @@ from fairrec.metrics.measured import Measured
 from fairrec.statistics.bootstrap import (
     ResampledUsers,
     UserBlocks,
+    random_set_shares,
     resample_users,
-    shares_of_random_sets,
 )
 from fairrec.statistics.intervals import CutOffs, Estimates, Intervals, estimate, is_half_bounded
 from fairrec.statistics.moments import Moments, compute_moments
@@ -332,7 +332,7 @@ def analyse(
 
     how = options.seed, options.n_threads, advance
     if blocks is not None:
-        random_sets = shares_of_random_sets(moments, grouping, options.permutations, *how)
+        random_sets = random_set_shares(moments, grouping, options.permutations, *how)
         return replace(found, random_sets=random_sets)
     null = _null_hypothesis(found, strata)
     most = max(n_wanted, MOST_DRAWS)
@@ -344,7 +344,7 @@ def analyse(
             return replace(found, raised=errors)
         n_wanted = min(2 * n_drawn, most)
         more = null_distribution(null, n_wanted - n_drawn, *how, executor, n_drawn)
-        found = replace(found, test=PermutationTest.joined([found.test, more]))
+        found = replace(found, test=PermutationTest.join([found.test, more]))
     return found
 
 

@@ -99,7 +99,7 @@ def interactions(
     is_told = (n_conditions > 1) & (n_conditions <= MAX_CONDITIONS)
     if not is_told.any():
         return [None] * len(groups)
-    sums = _CellSums.of(metric, measured, grouping.cells)
+    sums = _CellSums.from_column(metric, measured, grouping.cells)
     return [
         _interaction(row, sums, grouping) if told else None
         for row, told in zip(codes, is_told, strict=True)
@@ -124,7 +124,7 @@ class _CellSums:
     n_not_scored: FloatArray
 
     @classmethod
-    def of(cls, metric: int, measured: Measured, cells: Cells) -> _CellSums:
+    def from_column(cls, metric: int, measured: Measured, cells: Cells) -> _CellSums:
         column = measured.term(metric)
         of_all = column._replace(n=column.n * measured.is_reference)
         centred = np.where(column.n > 0, column.values - of_all.mean, 0.0)
@@ -157,7 +157,7 @@ class _Neighbours:
     is_known: BoolArray
 
     @classmethod
-    def of(cls, met: CodeArray, n: int, sums: _CellSums, min_users: int) -> _Neighbours:
+    def from_cells(cls, met: CodeArray, n: int, sums: _CellSums, min_users: int) -> _Neighbours:
         """Of `n` neighbours, where `met` is the one each cell belongs to."""
 
         def total(per_cell: FloatArray) -> FloatArray:
@@ -198,7 +198,7 @@ def _interaction(codes: CodeArray, sums: _CellSums, grouping: Grouping) -> Inter
     met = np.zeros(len(grouping.cells), dtype=np.int32)
     for i, attribute in enumerate(attributes):
         met |= (grouping.cells.codes[attribute] == codes[attribute]).astype(np.int32) << i
-    found = _Neighbours.of(met, 1 << k, sums, grouping.min_users)
+    found = _Neighbours.from_cells(met, 1 << k, sums, grouping.min_users)
     group = (1 << k) - 1
     if not found.is_known[group]:
         return None
@@ -338,7 +338,7 @@ def differing_circumstances(
         for i, group in looked_at:
             is_member = members(analysis.grouping.lattice.codes[group], cells)
             difference = float(analysis.moments.difference[i, group])
-            explains, means = tables[i].made(is_member, critical), None
+            explains, means = tables[i].difference_made(is_member, critical), None
             part = explains
             if explains is None and at_random is not None and circumstance.is_of_lists:
                 part, means = _made_at_random(i, is_member, analysis, at_random, critical)
@@ -373,7 +373,7 @@ class _Table(NamedTuple):
             for cells in (is_member, ~is_member)
         ]
 
-    def made(self, is_member: BoolArray, critical: float) -> float | None:
+    def difference_made(self, is_member: BoolArray, critical: float) -> float | None:
         """The difference that the circumstance makes, 0 where it may be chance.
 
         None where less than half of the group has others in its circumstances.

@@ -262,7 +262,7 @@ class SpreadOver:
     representation: tuple[Represented, ...]
 
 
-def spread_over(
+def measure_spread(
     shown: Shown, k: int, attributes: Sequence[Attribute], threads: int = 1
 ) -> SpreadOver:
     """The measures at one depth.

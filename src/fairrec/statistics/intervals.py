@@ -134,7 +134,7 @@ class Intervals:
         if extremes is None:
             return found
         own, difference = self._own, self._difference
-        return with_unseen(found, own.n, own.value, difference, extremes[:, None, :], cut_offs)
+        return widen_for_unseen(found, own.n, own.value, difference, extremes[:, None, :], cut_offs)
 
     def cut_offs_at_zero(self, where: BoolArray, extremes: FloatArray) -> FloatArray:
         """(n,), the cut-offs at which intervals of some differences reach 0, signed as these.
@@ -162,7 +162,7 @@ class Intervals:
         for _ in range(_HALVINGS):
             middle = (low + high) / 2
             cut_offs = CutOffs(middle, middle)
-            found = with_unseen(
+            found = widen_for_unseen(
                 difference_interval(own, others, difference, bounds, cut_offs),
                 own.n,
                 own.value,
@@ -234,7 +234,7 @@ def _value_interval(side: Side, bounds: FloatArray, cut_offs: CutOffs) -> Interv
         )
 
 
-def with_unseen(
+def widen_for_unseen(
     found: Interval,
     n: FloatArray,
     value: FloatArray,
@@ -392,10 +392,10 @@ def estimate(
         shrunken=value,
         shrunken_difference=moments.difference,
     )
-    return shrunken_by(found, raw, _error_among(moments))
+    return shrink(found, raw, _error_among(moments))
 
 
-def shrunken_by(found: Estimates, raw: Moments, error: FloatArray) -> Estimates:
+def shrink(found: Estimates, raw: Moments, error: FloatArray) -> Estimates:
     """The same, shrunken by how far differences may be off.
 
     Parameters

@@ -165,7 +165,7 @@ def compute_moments(
             return found
         below = measured.ratio.below
         size = grouping.lattice.sums(np.array([grouping.cells.sums(row) for row in below]))
-        return replace(over_sums(found, size), size_per_row=below)
+        return replace(divide_by_size(found, size), size_per_row=below)
     return sampled_moments(
         measured.values, measured.is_scored, measured.is_reference, grouping, threads, bounds
     )
@@ -237,7 +237,7 @@ def group_moments(
     )
 
 
-def over_sums(found: Moments, size: FloatArray) -> Moments:
+def divide_by_size(found: Moments, size: FloatArray) -> Moments:
     """The same where sums of terms are divided by what a group has below, not by its users.
 
     The scores by chance error stay: a sum over its error is the same whatever both are divided by.

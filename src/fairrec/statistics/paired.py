@@ -209,7 +209,7 @@ def group_sums(before: FloatArray, after: FloatArray, grouping: Grouping) -> Pai
     return PairedSums(*grouping.lattice.sums(per_cell))
 
 
-def adjusted_for_all(p_values: FloatArray, is_tested: BoolArray) -> FloatArray:
+def adjust_for_all(p_values: FloatArray, is_tested: BoolArray) -> FloatArray:
     """P-values adjusted for all groups and metrics (Holm); 1 where not tested, NaN without any."""
     adjusted = np.where(np.isnan(p_values), np.nan, 1.0)
     adjusted[is_tested] = holm(p_values[is_tested])
@@ -273,7 +273,7 @@ def group_changes(
     p_values = np.stack([part.p_value for part in changes])
     # a group in which nobody changed was not tested
     is_tested = np.stack([part.n_changed > 0 for part in changes]) & ~np.isnan(p_values)
-    return GroupChanges(metrics, grouping, changes, adjusted_for_all(p_values, is_tested), alpha)
+    return GroupChanges(metrics, grouping, changes, adjust_for_all(p_values, is_tested), alpha)
 
 
 def change_of_means(

@@ -91,7 +91,7 @@ class PermutationTest:
     is_by_chance: bool = False
 
     @classmethod
-    def joined(cls, parts: Sequence[PermutationTest]) -> PermutationTest:
+    def join(cls, parts: Sequence[PermutationTest]) -> PermutationTest:
         """The test of all draws of some tests of the same scores."""
         return replace(
             parts[0],
@@ -243,7 +243,7 @@ def null_distribution(
         ):
             advance(block.stop - block.start)
             parts.append(part)
-        return PermutationTest.joined(parts)
+        return PermutationTest.join(parts)
     shape = null.tested.of_group.shape
     largest = np.empty((n_permutations, 2, null.tested.n_columns))
     largest_own = np.empty((n_permutations, 2, null.intervals.n_columns))

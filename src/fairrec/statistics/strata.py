@@ -50,7 +50,7 @@ class Strata:
     n_strata: int
 
     @classmethod
-    def of(cls, codes: Sequence[CodeArray], n_values: Sequence[int]) -> Strata:
+    def from_codes(cls, codes: Sequence[CodeArray], n_values: Sequence[int]) -> Strata:
         """Every combination that occurs of some circumstances."""
         first, of_user = number_combinations(codes, n_values)
         return cls(of_user, len(first))

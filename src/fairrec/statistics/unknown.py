@@ -188,7 +188,7 @@ class _Unknown:
             n_unknown[at] = n.sum()
             if n_unknown[at]:
                 parts = (column.values[joins], n, column.inner[joins], level[joins])
-                joined = joining_levels(*parts)
+                joined = sum_joining_levels(*parts)
                 low[at], high[at] = difference_bounds(total[at], size[at], n_all, joined)
         return n_unknown, low, high
 
@@ -204,7 +204,7 @@ def find_unknown_codes(grouping: Grouping) -> CodeArray:
     )
 
 
-def listed_bounds(
+def select_bounds(
     bounds: UnknownBounds,
     findings: Sequence[int],
     higher_is_better: bool | None,
@@ -254,7 +254,9 @@ _STEPS = 64
 """Sizes looked at within a level; a difference changes little between two of them."""
 
 
-def joining_levels(value: FloatArray, n: FloatArray, inner: FloatArray, level: IntArray) -> Joined:
+def sum_joining_levels(
+    value: FloatArray, n: FloatArray, inner: FloatArray, level: IntArray
+) -> Joined:
     """The same of users on levels, of whom those of a lower level have lower values.
 
     Within a level nobody knows who is lower. The sum over any `j` of `n` users is off by at most
