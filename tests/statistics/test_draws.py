@@ -7,10 +7,8 @@ from itertools import combinations, permutations
 import numpy as np
 import pytest
 
-from fairrec.core.errors import InputError
 from fairrec.statistics.draws import (
     LEAST_USERS,
-    MOST_USERS,
     PermutedSums,
     ResampledSums,
     TableSums,
@@ -190,13 +188,6 @@ def test_a_draw_has_its_own_numbers():
     assert (draws.cell_sums(0, 7).total == again.cell_sums(0, 7).total).all()
     assert (draws.cell_sums(0, 7).total != draws.cell_sums(0, 8).total).any()
     assert (draws.cell_sums(0, 7).total != draws.cell_sums(1, 7).total).any()
-
-
-def test_more_users_than_can_be_drawn_are_refused():
-    world = population([[0, 1]], [[0.0, 1.0]])
-    n = np.full((1, 2), MOST_USERS / 2 + 1)
-    with pytest.raises(InputError, match="1,000,000,001 users"):
-        TableSums(replace(on_levels(world.moments), n_per_row=n), world.grouping.cells)
 
 
 def world(n_users, n_cells, values):

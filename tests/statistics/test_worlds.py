@@ -310,31 +310,3 @@ def test_a_gap_of_six_standard_errors_is_found(planted, n_worlds):
         named += planted in groups
     assert found / n_worlds >= 0.95
     assert named / n_worlds >= 0.90
-
-
-@pytest.mark.parametrize("planted", PLANTED)
-def test_an_audit_of_a_world_with_a_gap_has_its_findings(planted):
-    @fairrec.metric("planted", higher_is_better=True)
-    def first_score(lists):
-        """The score of the first candidate in the input."""
-        return lists.candidates.scores[lists.candidates.offsets[:-1]]
-
-    n_users = 3000
-    try:
-        for seed in range(3):
-            users, values = with_a_gap(planted, seed, n_users)
-            predictions = {
-                "user_id": users["user_id"],
-                "item_id": [[1]] * n_users,
-                "score": values[:, None],
-                "label": [[1]] * n_users,
-            }
-            result = audit(users, pl.DataFrame(predictions), ["planted"], seed)
-            groups = [finding.group for finding in result.metric("planted").findings]
-            expected = findings_of(users, values, seed)
-            assert planted in expected
-            assert {frozenset(group.items()) for group in groups} == {
-                frozenset(group.items()) for group in expected
-            }
-    finally:
-        METRICS.remove("planted")

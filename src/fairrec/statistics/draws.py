@@ -19,7 +19,6 @@ from typing import NamedTuple, Protocol
 import numpy as np
 
 from fairrec.core.arrays import BoolArray, CodeArray, FloatArray, IntArray
-from fairrec.core.errors import InputError
 from fairrec.core.kernels import kernel
 from fairrec.groups.cells import Cells, number_combinations
 from fairrec.statistics.moments import Moments, Sample
@@ -239,10 +238,6 @@ def _sum_drawn(
                     sample_squares[column, cell] += value * value
 
 
-MOST_USERS = 999_999_999
-"""Users of a stratum for whom numpy draws hypergeometric numbers."""
-
-
 class Round(NamedTuple):
     """Metrics that were counted together and are defined for the same users.
 
@@ -331,11 +326,6 @@ def _margins(one: Round, moments: Moments, cells: Cells) -> Iterator[Margins]:
         _, first, level = np.unique(one.level[rows], return_index=True, return_inverse=True)
         n = one.n[rows].astype(np.float64)
         sizes, totals = np.bincount(place, weights=n), np.bincount(level, weights=n)
-        if sizes.sum() > MOST_USERS:
-            raise InputError(
-                f"{sizes.sum():,.0f} users are compared with one another, and permutations are "
-                f"drawn for {MOST_USERS:,} at most. Audit them in several parts."
-            )
         centred = moments.centred_per_row[one.metrics][:, rows[first]].T
         values = np.concatenate([centred, centred**2], axis=1)
         yield Margins(
