@@ -308,7 +308,7 @@ def coverage(seed: int, market: Market, metrics: str = METRICS) -> dict[str, Out
         worse = harm(true[i], analysis.measured.metrics[i].metric.higher_is_better)
         is_open = verdict.of_groups > 1
         for point in verdict.certificate:
-            among = is_open & (analysis.moments.n[i] >= point.n_users)
+            among = is_open & (analysis.moments.n[i] >= point.support)
             is_certified &= bool((worse[among] <= point.harm).all())
     return {
         ALL_HELD: happened(bool(is_in.all())),

@@ -279,7 +279,7 @@ def test_what_is_said_of_groups_of_a_size_leaves_out_none_of_them():
     found = groups(*rows)
     sized = replace(found, n=np.array([100.0, 300.0, 200.0]))
     told = judge_groups(sized, np.ones(3, dtype=int), True, 0.1, is_conclusive=True).certificate
-    assert [(point.n_users, point.harm) for point in told] == [(300, 0.04)]
+    assert [(point.support, point.harm) for point in told] == [(300, 0.04)]
 
 
 def test_a_level_and_its_cut_off():

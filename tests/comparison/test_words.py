@@ -5,7 +5,7 @@ import polars as pl
 import fairrec
 from fairrec.comparison.words import about, headline, how, said_of, status_of, tone_of
 from fairrec.core.units import ITEMS
-from fairrec.result.metric_schema import CertifiedSize
+from fairrec.statistics.verdict import CertifiedSize
 from tests.compared_audits import audited, users_table
 from tests.comparison.small_comparison import compared, with_metric
 

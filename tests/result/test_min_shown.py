@@ -17,7 +17,7 @@ from fairrec.core.errors import InputError
 from fairrec.report.text.markdown import to_markdown
 from fairrec.report.text.view import build_view
 from fairrec.result.audit_result import AuditResult
-from fairrec.result.metric_schema import Detectable, Interaction, Neighbour, UndecidedGroup
+from fairrec.result.metric_schema import UndecidedGroup
 from fairrec.result.min_shown import without_small
 from fairrec.result.parts import GroupValue
 from fairrec.result.saved import load_groups, load_saved, load_summary
@@ -32,6 +32,8 @@ from fairrec.result.schema import (
     SearchedMetric,
 )
 from fairrec.result.tables import BOUNDED
+from fairrec.statistics.explanations import Interaction, Neighbour
+from fairrec.statistics.findings import Detectable
 from tests.builders import audit, make_tables
 
 LIMIT = 10

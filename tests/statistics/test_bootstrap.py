@@ -274,7 +274,7 @@ def test_chance_in_the_gap_is_what_users_drawn_again_show():
     assert one.chance is not None and found.resampled is not None
     # two kinds: their gap is the distance of two values that are the same
     gaps = found.resampled.gaps[:, 0]
-    assert one.chance.n_permutations == len(gaps) == N_DRAWS
+    assert one.chance.permutations == len(gaps) == N_DRAWS
     assert np.sqrt((gaps**2).mean()) == pytest.approx(found.resampled.error[0, 0], rel=0.1)
     assert one.chance.p_value == pytest.approx(found.p_values[0, 0], abs=0.05)
 

@@ -47,17 +47,17 @@ def table(sizes, means):
     [
         # women of 56+, women, men of 56+, all others
         ([0.2, 0.6, 0.6, 0.6], "the combination", ()),
-        ([0.2, 0.5, 0.6, 0.6], "the combination", (0,)),
-        ([0.2, 0.4, 0.4, 0.6], "each condition by itself", (0, 1)),
-        ([0.2, 0.2, 0.6, 0.6], "each condition by itself", (0,)),
-        ([0.2, 0.6, 0.25, 0.6], "each condition by itself", (1,)),
+        ([0.2, 0.5, 0.6, 0.6], "the combination", ("a",)),
+        ([0.2, 0.4, 0.4, 0.6], "each condition by itself", ("a", "b")),
+        ([0.2, 0.2, 0.6, 0.6], "each condition by itself", ("a",)),
+        ([0.2, 0.6, 0.25, 0.6], "each condition by itself", ("b",)),
         # either condition makes it worse, and both are no worse than one
-        ([0.2, 0.2, 0.2, 0.6], "each condition by itself", (0, 1)),
+        ([0.2, 0.2, 0.2, 0.6], "each condition by itself", ("a", "b")),
         # where neither is met it is as bad as where both are
         ([0.2, 0.6, 0.6, 0.2], "the combination", ()),
         # served better: the same the other way round
         ([0.9, 0.6, 0.6, 0.6], "the combination", ()),
-        ([0.9, 0.75, 0.75, 0.6], "each condition by itself", (0, 1)),
+        ([0.9, 0.75, 0.75, 0.6], "each condition by itself", ("a", "b")),
         # one condition does the opposite by itself
         ([0.2, 0.7, 0.6, 0.6], "the combination", ()),
     ],
@@ -65,7 +65,7 @@ def table(sizes, means):
 def test_what_carries_a_difference(means, carried_by, alone):
     found = interaction_of(*table([200, 200, 200, 400], means), (0, 0))
     assert (found.carried_by, found.alone) == (carried_by, alone)
-    assert found.attributes == (0, 1)
+    assert [*found.neighbours[0].is_met] == ["a", "b"]
     both, one, other, neither = means
     assert found.excess == approx(both - one - other + neither)
 
@@ -81,7 +81,7 @@ def test_neighbours_by_hand():
     codes, values = table([4, 6, 8, 10], [0.2, 0.6, 0.7, 0.8])
     found = interaction_of(codes, values, (0, 0))
     rows = found.neighbours
-    assert [row.is_met for row in rows] == [
+    assert [(*row.is_met.values(),) for row in rows] == [
         (True, True),
         (True, False),
         (False, True),
@@ -110,15 +110,17 @@ def test_neighbours_are_the_users_who_meet_exactly_these_conditions(seed, k):
     found = interaction_of(codes, values, group)
     is_met = np.array([column == code for column, code in zip(codes, group, strict=True)])
     for row in found.neighbours:
-        inside = (is_met == np.array(row.is_met)[:, None]).all(axis=0) & ~np.isnan(values)
+        inside = (is_met == np.array([*row.is_met.values()])[:, None]).all(axis=0) & ~np.isnan(
+            values
+        )
         assert row.n_users == inside.sum()
         if inside.any():
             assert row.value == approx(values[inside].mean())
         else:
             assert (row.value, row.error) == (None, None)
-    assert len({row.is_met for row in found.neighbours}) == len(found.neighbours) <= 8
-    assert found.neighbours[0].is_met == (True,) * k
-    assert found.neighbours[-1].is_met == (False,) * k
+    assert len({(*row.is_met.values(),) for row in found.neighbours}) == len(found.neighbours) <= 8
+    assert all(found.neighbours[0].is_met.values())
+    assert not any(found.neighbours[-1].is_met.values())
 
 
 def world(n_users, effect, k, seed=0):
@@ -134,11 +136,11 @@ def test_three_conditions_together_or_each_by_itself():
     assert interaction_of(*together, (0, 0, 0)).carried_by == "the combination"
     added = world(4000, lambda is_met: 0.5 * is_met.sum(axis=0), 3)
     found = interaction_of(*added, (0, 0, 0))
-    assert (found.carried_by, found.alone) == ("each condition by itself", (0, 1, 2))
+    assert (found.carried_by, found.alone) == ("each condition by itself", ("a", "b", "c"))
     # two of them together, and the third by itself
     mixed = world(4000, lambda is_met: is_met[:2].all(axis=0) + 0.4 * is_met[2], 3)
     found = interaction_of(*mixed, (0, 0, 0))
-    assert (found.carried_by, found.alone) == ("the combination", (2,))
+    assert (found.carried_by, found.alone) == ("the combination", ("c",))
 
 
 def test_of_one_condition_and_of_very_many_nothing_is_told():
@@ -157,7 +159,7 @@ def test_a_neighbour_of_too_few_users_has_no_mean_and_only_the_others_can_decide
     assert (found.carried_by, found.excess) == ("not certain which", None)
     # who meets the first alone is as badly off, so it is that one
     found = interaction_of(*table(sizes, [0.2, 0.2, 0.6, 0.6]), (0, 0), min_users=10)
-    assert (found.carried_by, found.alone) == ("each condition by itself", (0,))
+    assert (found.carried_by, found.alone) == ("each condition by itself", ("a",))
     # nobody to compare with
     found = interaction_of(*table([200, 200, 200, 9], [0.2] * 3 + [0.6]), (0, 0), min_users=10)
     assert (found.carried_by, found.alone) == ("not certain which", ())

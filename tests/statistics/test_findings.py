@@ -196,7 +196,7 @@ def test_gap_ends_and_chance_by_hand():
     assert found.chance.mean == approx(gaps.mean())
     assert found.chance.q95 == approx(np.quantile(gaps, 0.95))
     assert found.chance.p_value == approx((1 + (gaps >= 0.75 - 1e-9).sum()) / 100)
-    assert found.chance.n_permutations == 99
+    assert found.chance.permutations == 99
 
 
 def test_without_an_intersection_of_enough_users_there_is_no_gap():
@@ -212,7 +212,7 @@ def test_the_planted_group_is_the_finding_and_the_combination_carries_it():
     (finding,) = planted.findings
     assert analysis.grouping.group(finding.position).as_dict() == {"a": 0, "b": 0}
     assert finding.interaction.carried_by == "the combination"
-    assert finding.interaction.attributes == (0, 1)
+    assert [*finding.interaction.neighbours[0].is_met] == ["a", "b"]
     assert finding.n_folded == analysis.is_beyond_chance[0].sum() - 1
     assert quiet.findings == ()
 
@@ -231,13 +231,16 @@ def test_findings_come_worst_first():
 
 def test_power_is_told_at_sizes_where_a_difference_within_bounds_can_be_found():
     analysis = random_analysis(min_users=5)
-    bounded, unbounded = analyse_metrics(analysis)
+    bounded, unbounded = (
+        {one.support: one.difference for one in found.detectable}
+        for found in analyse_metrics(analysis)
+    )
     # from the smallest group in steps of ten up to half of all users
-    assert [*unbounded.detectable] == [5, 50]
-    assert set(bounded.detectable) <= {5, 50}
-    assert all(difference <= 1 for difference in bounded.detectable.values())
-    assert unbounded.detectable[5] > unbounded.detectable[50] > 0
-    assert analyse_metrics(random_analysis(permutations=0))[0].detectable == {}
+    assert [*unbounded] == [5, 50]
+    assert set(bounded) <= {5, 50}
+    assert all(difference <= 1 for difference in bounded.values())
+    assert unbounded[5] > unbounded[50] > 0
+    assert analyse_metrics(random_analysis(permutations=0))[0].detectable == ()
 
 
 OPTIONS = AuditOptions(permutations=199, threads=1, min_support=10)

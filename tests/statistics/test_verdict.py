@@ -92,10 +92,10 @@ def test_a_planted_group_is_worse_and_the_others_are_certified():
     assert first.harm == approx(verdict.harm.high[others].max())
     assert first.n_groups == others.sum()
     for point in verdict.certificate:
-        at_least = others & (analysis.moments.n[0] >= point.n_users)
+        at_least = others & (analysis.moments.n[0] >= point.support)
         assert point.n_groups == at_least.sum()
         assert point.harm == approx(max(0, verdict.harm.high[at_least].max()))
-    assert first.n_users < last.n_users and first.harm > last.harm
+    assert first.support < last.support and first.harm > last.harm
 
 
 def test_a_metric_is_ruled_out_by_its_single_attributes_and_says_what_is_open():

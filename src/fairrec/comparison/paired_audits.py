@@ -30,7 +30,7 @@ from fairrec.statistics.verdict import (
     OPEN,
     RULED_OUT,
     WORSE,
-    CertifiedPoint,
+    CertifiedSize,
     certificate,
     group_outcomes,
     harm_interval,
@@ -136,7 +136,7 @@ class ComparedMetric:
     is_behind: BoolArray
     order: IntArray
     ruled_out_from: int | None
-    certificate: tuple[CertifiedPoint, ...]
+    certificate: tuple[CertifiedSize, ...]
 
     def has(self, *losses: Loss) -> BoolArray:
         """(n_groups,), groups of which one of these is known."""

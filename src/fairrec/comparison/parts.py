@@ -17,7 +17,7 @@ from fairrec.comparison.result import (
 from fairrec.core.arrays import IntArray
 from fairrec.core.errors import InputError, plain
 from fairrec.result.changes import gap_change
-from fairrec.result.metric_schema import CertifiedSize, Change, MetricResult
+from fairrec.result.metric_schema import Change, MetricResult
 from fairrec.result.schema import AuditSummary
 from fairrec.result.tables import group_in
 
@@ -124,10 +124,7 @@ def metric_comparison(
         n_ruled_out=int(found.is_ruled_out.sum()),
         n_open=int(found.is_open.sum()),
         ruled_out_from=found.ruled_out_from,
-        certificate=tuple(
-            CertifiedSize(support=point.n_users, harm=point.harm, n_groups=point.n_groups)
-            for point in found.certificate
-        ),
+        certificate=found.certificate,
         lost=_groups(found, conditions, order[is_lost[order]]),
         behind=_groups(found, conditions, order[found.is_behind[order]]),
         gained=_groups(found, conditions, order[::-1][is_gained[order[::-1]]]),

@@ -18,11 +18,12 @@ from fairrec.core.saved_files import load_json
 from fairrec.core.units import USERS, Unit
 from fairrec.result.audit_result import show_page
 from fairrec.result.folder import COMPARISON, names_to_replace, write_with_page
-from fairrec.result.metric_schema import CertifiedSize, Change, GapChange
+from fairrec.result.metric_schema import Change, GapChange
 from fairrec.result.parts import ID, Part, ResultFile, result_id
 from fairrec.result.saved import load_table
 from fairrec.result.schema import AuditedModel
 from fairrec.result.tables import as_pandas
+from fairrec.statistics.verdict import CertifiedSize
 
 MOST_GROUPS = 50
 MOST_DIFFERENCES = 100

@@ -8,20 +8,14 @@ from collections.abc import Sequence
 import numpy as np
 
 from fairrec.core.arrays import FloatArray, IntArray
-from fairrec.groups.grouping import Grouping
 from fairrec.metrics import MetricAtK
 from fairrec.metrics.direction import harm
 from fairrec.result.metric_schema import (
     CategoryRatios,
-    CertifiedSize,
-    Chance,
-    Detectable,
     Finding,
     GroupRatios,
-    Interaction,
     MetricRatios,
     MetricResult,
-    Neighbour,
     Ratios,
     Split,
     UndecidedGroup,
@@ -31,12 +25,21 @@ from fairrec.result.metric_schema import MetricVerdict as NamedVerdict
 from fairrec.result.parts import GroupValue
 from fairrec.statistics import inequality, ratios
 from fairrec.statistics.analysis import Analysis
-from fairrec.statistics.explanations import Interaction as FoundInteraction
-from fairrec.statistics.findings import ChanceLevel, FoundGroup, MetricAnalysis, PooledAnalysis
+from fairrec.statistics.findings import (
+    FoundGroup,
+    MetricAnalysis,
+    PooledAnalysis,
+)
 from fairrec.statistics.missing import Conclusiveness
 from fairrec.statistics.ratios import WhyNot
 from fairrec.statistics.unknown import UnknownBounds, select_bounds
-from fairrec.statistics.verdict import BY_MORE, RULED_OUT, WORSE, MetricVerdict, outcome_names
+from fairrec.statistics.verdict import (
+    BY_MORE,
+    RULED_OUT,
+    WORSE,
+    MetricVerdict,
+    outcome_names,
+)
 
 
 def ratios_part(
@@ -174,14 +177,11 @@ def metric_results(
             disadvantaged=worst[0] if worst else None,
             most_advantaged=best,
             most_disadvantaged=worst,
-            chance=None if about.chance is None else _chance(about.chance),
+            chance=about.chance,
             findings=tuple(finding_of(i, group, analysis, verdict) for group in about.findings),
             n_significant=int(analysis.is_beyond_chance[i].sum()),
             n_not_listed=about.n_not_listed,
-            detectable=tuple(
-                Detectable(support=size, difference=difference)
-                for size, difference in about.detectable.items()
-            ),
+            detectable=about.detectable,
             verdict=_verdict(i, verdict, about.unknown, analysis) if is_tested else None,
             undecided=_undecided(i, about.undecided, analysis),
             varying=_group_values(i, np.array(about.varying, dtype=np.int64), analysis),
@@ -281,15 +281,6 @@ def _undecided(i: int, groups: tuple[int, ...], analysis: Analysis) -> tuple[Und
     )
 
 
-def _chance(level: ChanceLevel) -> Chance:
-    return Chance(
-        mean=level.mean,
-        q95=level.q95,
-        p_value=level.p_value,
-        permutations=level.n_permutations,
-    )
-
-
 def _verdict(
     i: int, verdict: MetricVerdict, bounds: UnknownBounds | None, analysis: Analysis
 ) -> NamedVerdict:
@@ -317,10 +308,7 @@ def _verdict(
         ruled_out_from=verdict.ruled_out_from,
         open_share=verdict.open_share,
         n_not_compared=verdict.n_not_compared,
-        certificate=tuple(
-            CertifiedSize(support=point.n_users, harm=point.harm, n_groups=point.n_groups)
-            for point in verdict.certificate
-        ),
+        certificate=verdict.certificate,
     )
 
 
@@ -353,32 +341,11 @@ def finding_of(
         p_value=float(analysis.p_values[i, at]),
         p_adjusted=float(analysis.adjusted_p_values[i, at]),
         random_sets=None if analysis.random_sets is None else float(analysis.random_sets[i, at]),
-        interaction=None
-        if found.interaction is None
-        else _interaction(found.interaction, grouping),
+        interaction=found.interaction,
         n_folded=found.n_folded,
         because_of=None if found.because_of is None else grouping.group(found.because_of).as_dict(),
         counts=tuple(found.counts.tolist()),
         counts_of_others=tuple(found.counts_of_others.tolist()),
-    )
-
-
-def _interaction(found: FoundInteraction, grouping: Grouping) -> Interaction:
-    names = [grouping.attributes[attribute].name for attribute in found.attributes]
-    return Interaction(
-        carried_by=found.carried_by,
-        alone=tuple(grouping.attributes[attribute].name for attribute in found.alone),
-        excess=found.excess,
-        error=found.error,
-        neighbours=tuple(
-            Neighbour(
-                is_met=dict(zip(names, neighbour.is_met, strict=True)),
-                n_users=neighbour.n_users,
-                value=neighbour.value,
-                error=neighbour.error,
-            )
-            for neighbour in found.neighbours
-        ),
     )
 
 

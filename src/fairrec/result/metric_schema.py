@@ -6,24 +6,14 @@ from pydantic import Field
 
 from fairrec.inputs.users import Value
 from fairrec.result.parts import GroupValue, Part
-from fairrec.statistics.explanations import CarriedBy
+from fairrec.statistics.explanations import Interaction
+from fairrec.statistics.findings import Chance, Detectable
 from fairrec.statistics.paired import ChangeVerdict
 from fairrec.statistics.ratios import FourFifths, LeftOut, RateKind, WhyNot
-from fairrec.statistics.verdict import Outcome
+from fairrec.statistics.verdict import CertifiedSize, Outcome
 
 MAX_UNDEFINED = 0.05
 """The share without a value that was let pass before anybody could say another."""
-
-
-class Chance(Part):
-    """The null distribution of the gap: values are permuted across users, or users drawn again."""
-
-    mean: float
-    q95: float = Field(description="95% of draws have a gap of at most this")
-    p_value: float = Field(
-        description="how often the null distribution has a gap at least this large"
-    )
-    permutations: int = Field(description="of items, how often users were drawn again")
 
 
 class Gap(Part):
@@ -36,38 +26,6 @@ class Gap(Part):
     )
     disadvantaged: GroupValue | None
     chance: Chance | None
-
-
-class Neighbour(Part):
-    """The users who meet exactly some conditions of a finding."""
-
-    is_met: dict[str, bool] = Field(description="attribute -> whether they have its value")
-    n_users: int = Field(description="with a value; all of them where not all are scored")
-    value: float | None = Field(
-        description="mean; null for fewer users than the smallest group, or not all of them scored"
-    )
-    error: float | None = Field(description="standard error of the mean")
-
-
-class Interaction(Part):
-    """A finding of several conditions beside its neighbours, and what carries its difference."""
-
-    carried_by: CarriedBy = Field(
-        description="the combination: the conditions alone do not add up to most of the distance "
-        "from users who meet none of them; each condition by itself: they do"
-    )
-    alone: tuple[str, ...] = Field(
-        description="attributes whose condition makes a difference of the same sign by itself"
-    )
-    excess: float | None = Field(
-        description="distance of the finding from users who meet no condition, minus what the "
-        "conditions make alone, added up; null where one of them is not known"
-    )
-    error: float | None = Field(description="standard error of the excess")
-    neighbours: tuple[Neighbour, ...] = Field(
-        description="the finding itself first, users who meet no condition last; of more than "
-        "three conditions each alone, without those in between"
-    )
 
 
 class Finding(Part):
@@ -130,21 +88,6 @@ class Finding(Part):
         default=(), description="users of the group with a value in each of the metric's bins"
     )
     counts_of_others: tuple[int, ...] = Field(default=(), description="the same of all others")
-
-
-class Detectable(Part):
-    """The power of the audit for groups of one size."""
-
-    support: int
-    difference: float = Field(description="smallest true harm shown with 80% probability")
-
-
-class CertifiedSize(Part):
-    """What is ruled out for groups of at least one size that are not shown to be worse."""
-
-    support: int = Field(description="users, at least")
-    harm: float = Field(description="none of them is worse by more, all at once at 1 - alpha")
-    n_groups: int
 
 
 class Unknown(Part):

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
 import numpy as np
+from pydantic import BaseModel, Field
 from scipy.special import ndtri
 
 from fairrec.core.arrays import AnyArray, BoolArray, CodeArray, FloatArray, IntArray
@@ -43,42 +44,36 @@ Without it every eleventh group of which three quarters are the combination was 
 """
 
 
-@dataclass(frozen=True, slots=True)
-class Neighbour:
-    """The users who meet exactly some conditions of a group.
+class Neighbour(BaseModel, frozen=True, extra="forbid"):
+    """The users who meet exactly some conditions of a finding."""
 
-    Parameters
-    ----------
-    is_met : one a condition
-    n_users : with a value; all of them where not all are scored
-    value, error : mean and its standard error; None for too few users, or not all scored
-    """
-
-    is_met: tuple[bool, ...]
-    n_users: int
-    value: float | None
-    error: float | None
+    is_met: dict[str, bool] = Field(description="attribute -> whether they have its value")
+    n_users: int = Field(description="with a value; all of them where not all are scored")
+    value: float | None = Field(
+        description="mean; null for fewer users than the smallest group, or not all of them scored"
+    )
+    error: float | None = Field(description="standard error of the mean")
 
 
-@dataclass(frozen=True, slots=True)
-class Interaction:
-    """A group beside its neighbours, and what carries its difference.
+class Interaction(BaseModel, frozen=True, extra="forbid"):
+    """A finding of several conditions beside its neighbours, and what carries its difference."""
 
-    Parameters
-    ----------
-    attributes : positions of those that the group has conditions on
-    alone : those of them whose condition makes a difference of the same sign by itself
-    excess, error : how much the group's distance from the users who meet no condition exceeds what
-        the conditions make alone, added up, and its standard error; None where one is not known
-    neighbours : the group itself first, who meets no condition last
-    """
-
-    carried_by: CarriedBy
-    attributes: tuple[int, ...]
-    alone: tuple[int, ...]
-    excess: float | None
-    error: float | None
-    neighbours: tuple[Neighbour, ...]
+    carried_by: CarriedBy = Field(
+        description="the combination: the conditions alone do not add up to most of the distance "
+        "from users who meet none of them; each condition by itself: they do"
+    )
+    alone: tuple[str, ...] = Field(
+        description="attributes whose condition makes a difference of the same sign by itself"
+    )
+    excess: float | None = Field(
+        description="distance of the finding from users who meet no condition, minus what the "
+        "conditions make alone, added up; null where one of them is not known"
+    )
+    error: float | None = Field(description="standard error of the excess")
+    neighbours: tuple[Neighbour, ...] = Field(
+        description="the finding itself first, users who meet no condition last; of more than "
+        "three conditions each alone, without those in between"
+    )
 
 
 def interactions(
@@ -181,14 +176,14 @@ class _Neighbours:
         """A weighted sum of values, and its standard error."""
         return float(weights @ self.value), float(np.sqrt(weights**2 @ self.variance))
 
-    def shown(self, at: int, n_conditions: int, mean: float) -> Neighbour:
+    def describe(self, at: int, names: Sequence[str], mean: float) -> Neighbour:
         """One of them, by itself."""
         is_known = bool(self.is_known[at])
         return Neighbour(
-            tuple(bool(at >> i & 1) for i in range(n_conditions)),
-            int(self.n_users[at]),
-            mean + float(self.value[at]) if is_known else None,
-            float(np.sqrt(self.variance[at])) if is_known else None,
+            is_met={name: bool(at >> i & 1) for i, name in enumerate(names)},
+            n_users=int(self.n_users[at]),
+            value=mean + float(self.value[at]) if is_known else None,
+            error=float(np.sqrt(self.variance[at])) if is_known else None,
         )
 
 
@@ -209,13 +204,13 @@ def _interaction(codes: CodeArray, sums: _CellSums, grouping: Grouping) -> Inter
         is_shown = {*range(1 << k)}
     # who meets most conditions first, of as many the first ones
     order = sorted(is_shown, key=lambda at: (-at.bit_count(), [not at >> i & 1 for i in range(k)]))
+    names = [grouping.attributes[attribute].name for attribute in attributes]
     return Interaction(
-        carried_by,
-        tuple(int(attribute) for attribute in attributes),
-        tuple(int(attributes[i]) for i in alone),
-        size,
-        error,
-        tuple(found.shown(at, k, sums.mean) for at in order),
+        carried_by=carried_by,
+        alone=tuple(names[i] for i in alone),
+        excess=size,
+        error=error,
+        neighbours=tuple(found.describe(at, names, sums.mean) for at in order),
     )
 
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
+from pydantic import BaseModel, Field
 
 from fairrec.core.arrays import BoolArray, FloatArray, IntArray
 from fairrec.core.errors import InputError
@@ -254,21 +255,24 @@ def _counts_by_cell(
     return counts.astype(np.int64).reshape(len(cells), n_bins)
 
 
-@dataclass(frozen=True, slots=True)
-class ChanceLevel:
-    """The null distribution of the gap.
-
-    Parameters
-    ----------
-    p_value : how often both ends are at least as far apart in standard errors. In the metric itself
-        small groups are far apart by chance, whatever happens to the large ones
-    n_permutations : of items, how often users were drawn again
-    """
+class Chance(BaseModel, frozen=True, extra="forbid"):
+    """The null distribution of the gap: values are permuted across users, or users drawn again."""
 
     mean: float
-    q95: float
-    p_value: float
-    n_permutations: int
+    q95: float = Field(description="95% of draws have a gap of at most this")
+    # both ends as far apart in standard errors: in the metric itself small groups are far apart by
+    # chance, whatever happens to the large ones
+    p_value: float = Field(
+        description="how often the null distribution has a gap at least this large"
+    )
+    permutations: int = Field(description="of items, how often users were drawn again")
+
+
+class Detectable(BaseModel, frozen=True, extra="forbid"):
+    """The power of the audit for groups of one size."""
+
+    support: int
+    difference: float = Field(description="smallest true harm shown with 80% probability")
 
 
 @dataclass(frozen=True, slots=True)
@@ -302,7 +306,7 @@ class MetricAnalysis:
         no group is both, and where all are alike none is either
     findings : worst first
     n_not_listed : significant groups there was no more room for
-    detectable : size of a group -> the smallest true harm shown with 80% probability
+    detectable : by size of a group
     undecided : significant groups of which the interval for all groups at once includes 0
     varying : groups that vary more than others, and are not shown to be worse or better
     unknown : bounds of all groups, to which users with unknown attributes may belong; None where
@@ -313,10 +317,10 @@ class MetricAnalysis:
     gap: float | None
     best: IntArray
     worst: IntArray
-    chance: ChanceLevel | None
+    chance: Chance | None
     findings: tuple[FoundGroup, ...]
     n_not_listed: int
-    detectable: dict[int, float]
+    detectable: tuple[Detectable, ...]
     undecided: tuple[int, ...]
     varying: tuple[int, ...]
     unknown: UnknownBounds | None
@@ -379,16 +383,16 @@ def best_and_worst(
     return best[(bad[best] < bad.max()) & ~np.isin(best, worst)][:n], worst
 
 
-def _chance(i: int, gap: float, span: float, analysis: Analysis) -> ChanceLevel | None:
+def _chance(i: int, gap: float, span: float, analysis: Analysis) -> Chance | None:
     tested_by = analysis.tested_by
     if tested_by is None or math.isnan(gap):
         return None
     null_gaps = tested_by.gaps[:, i]
-    return ChanceLevel(
+    return Chance(
         mean=float(null_gaps.mean()),
         q95=float(np.quantile(null_gaps, 0.95)),
         p_value=gap_p_value(tested_by.spans[:, i], span),
-        n_permutations=len(null_gaps),
+        permutations=len(null_gaps),
     )
 
 
@@ -429,14 +433,14 @@ def _selected(i: int, is_listed: BoolArray, analysis: Analysis) -> tuple[list[Se
     )
 
 
-def _detectable(i: int, analysis: Analysis) -> dict[int, float]:
+def _detectable(i: int, analysis: Analysis) -> tuple[Detectable, ...]:
     """The power of the audit at a few sizes, from the smallest group up to half of all users.
 
     Sizes at which even the largest possible harm would be missed are left out, and all of them
     within strata: there it depends on who shares a group's circumstances.
     """
     if analysis.is_adjusted:
-        return {}
+        return ()
     n_users = analysis.moments.n_users[i]
     sizes = []
     size = analysis.grouping.min_users
@@ -444,9 +448,11 @@ def _detectable(i: int, analysis: Analysis) -> dict[int, float]:
         sizes.append(size)
         size *= 10
     harms = analysis.detectable_in(i, np.array(sizes, dtype=np.float64))
-    return {
-        size: float(harm) for size, harm in zip(sizes, harms, strict=True) if not math.isnan(harm)
-    }
+    return tuple(
+        Detectable(support=size, difference=float(harm))
+        for size, harm in zip(sizes, harms, strict=True)
+        if not math.isnan(harm)
+    )
 
 
 @dataclass(frozen=True, slots=True)

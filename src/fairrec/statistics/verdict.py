@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal, get_args
 
 import numpy as np
+from pydantic import BaseModel, Field
 
 from fairrec.core.arrays import BoolArray, CodeArray, FloatArray, IntArray
 from fairrec.core.kernels import kernel
@@ -92,12 +93,11 @@ def harm_interval(interval: Interval, higher_is_better: bool | None) -> Interval
     return Interval(nearest, np.maximum(np.abs(interval.low), np.abs(interval.high)))
 
 
-@dataclass(frozen=True, slots=True)
-class CertifiedPoint:
-    """Among groups of at least `n_users` users that are not shown worse, the largest harm."""
+class CertifiedSize(BaseModel, frozen=True, extra="forbid"):
+    """What is ruled out for groups of at least one size that are not shown to be worse."""
 
-    n_users: int
-    harm: float
+    support: int = Field(description="users, at least")
+    harm: float = Field(description="none of them is worse by more, all at once at 1 - alpha")
     n_groups: int
 
 
@@ -132,7 +132,7 @@ class MetricVerdict:
     n_open: int = 0
     open_share: float | None = None
     n_not_compared: int = 0
-    certificate: tuple[CertifiedPoint, ...] = ()
+    certificate: tuple[CertifiedSize, ...] = ()
     alternative: Outcome | None = None
 
     def has(self, position: int) -> BoolArray:
@@ -296,7 +296,7 @@ def _share_in(codes: CodeArray, cells: Cells) -> float | None:
 
 def certificate(
     n: FloatArray, highest: FloatArray, is_counted: BoolArray
-) -> tuple[CertifiedPoint, ...]:
+) -> tuple[CertifiedSize, ...]:
     """The largest harm that is not ruled out among groups of at least any size."""
     groups = np.flatnonzero(is_counted & np.isfinite(highest))
     if not len(groups):
@@ -309,7 +309,11 @@ def certificate(
     if len(at) > MAX_POINTS:
         at = at[np.unique(np.linspace(0, len(at) - 1, MAX_POINTS).astype(np.int64))]
     return tuple(
-        CertifiedPoint(int(n[order[place]]), max(0.0, float(largest[place])), int(place) + 1)
+        CertifiedSize(
+            support=int(n[order[place]]),
+            harm=max(0.0, float(largest[place])),
+            n_groups=int(place) + 1,
+        )
         for place in at
     )
 

@@ -11,7 +11,7 @@ import pytest
 from fairrec.core.units import USERS
 from fairrec.report.page.build import answer, verdict_card
 from fairrec.report.text.verdict import Status, Verdict
-from fairrec.result.metric_schema import Chance
+from fairrec.statistics.findings import Chance
 
 
 def said(**metrics: str) -> str:

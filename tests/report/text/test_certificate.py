@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 
 from fairrec.report.text.metric_words import ruled_out_in, ruled_out_in_all
-from fairrec.result.metric_schema import CertifiedSize
 from fairrec.result.schema import AuditSummary
 from fairrec.search.options import SearchOptions
+from fairrec.statistics.verdict import CertifiedSize
 from tests.report.text.planted_report import planted_result
 
 Steps = list[tuple[int, float, int]]

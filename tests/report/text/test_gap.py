@@ -6,8 +6,8 @@ import pytest
 
 from fairrec.core.units import USERS
 from fairrec.report.text.metric_words import beside_chance, gap_words, is_beyond_chance
-from fairrec.result.metric_schema import Chance
 from fairrec.search.options import SearchOptions
+from fairrec.statistics.findings import Chance
 from tests.report.text.planted_report import given_result, planted_result
 
 

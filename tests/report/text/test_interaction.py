@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from fairrec.report.text.findings import carried_by, neighbour_rows
-from fairrec.result.metric_schema import Finding, Interaction, Neighbour
+from fairrec.result.metric_schema import Finding
+from fairrec.statistics.explanations import Interaction, Neighbour
 from tests.report.text.planted_report import planted_result
 
 SUMMARY = planted_result().summary

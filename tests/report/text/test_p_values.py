@@ -8,8 +8,8 @@ import pytest
 
 from fairrec.core.units import ITEMS, USERS
 from fairrec.report.text.metric_words import p_adjusted, p_of_gap
-from fairrec.result.metric_schema import Chance
 from fairrec.statistics.bootstrap import N_DRAWS
+from fairrec.statistics.findings import Chance
 
 
 @pytest.mark.parametrize(
