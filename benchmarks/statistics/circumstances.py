@@ -96,7 +96,7 @@ def is_told(
     for numbers in circumstances:
         strata = strata_of(numbers)
         counted.append(
-            BinnedCircumstance(numbers, strata.of_user, strata.n_strata, at_random is not None)
+            BinnedCircumstance("", numbers, strata.of_user, strata.n_strata, at_random is not None)
         )
     return bool(differing_circumstances(analysis, findings, counted, at_random))
 

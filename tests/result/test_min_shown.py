@@ -24,16 +24,14 @@ from fairrec.result.saved import load_groups, load_saved, load_summary
 from fairrec.result.schema import (
     AuditSummary,
     CatalogueExposure,
-    DifferingCircumstance,
     HistoryPoint,
     ItemsShown,
-    NoLongerFound,
     Representation,
     SearchedMetric,
 )
 from fairrec.result.tables import BOUNDED
-from fairrec.statistics.explanations import Interaction, Neighbour
-from fairrec.statistics.findings import Detectable
+from fairrec.statistics.explanations import DifferingCircumstance, Interaction, Neighbour
+from fairrec.statistics.findings import Detectable, NoLongerFound
 from tests.builders import audit, make_tables
 
 LIMIT = 10

@@ -32,12 +32,7 @@ def test_adjusted_p_values_are_those_of_the_permutations():
     # higher is better, and neither end is
     better = [True, None]
     test = permutation_test(
-        moments,
-        found.grouping,
-        moments.n >= 45,
-        found.n_permutations,
-        0,
-        higher_is_better=better,
+        moments, found.grouping, moments.n >= 45, found.n_permutations, 0, higher_is_better=better
     )
     is_tested = found.is_tested
     assert is_tested.any() and not is_tested.all()

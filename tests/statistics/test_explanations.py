@@ -208,7 +208,7 @@ N_USERS = 1000
 
 def counted(numbers, is_of_lists: bool = False) -> BinnedCircumstance:
     values, codes = np.unique(numbers, return_inverse=True)
-    return BinnedCircumstance(numbers, codes.astype(np.int32), len(values), is_of_lists)
+    return BinnedCircumstance("length", numbers, codes.astype(np.int32), len(values), is_of_lists)
 
 
 def told(values, is_member, numbers, at_random=None, is_of_lists=False):
@@ -229,12 +229,12 @@ def leaning_world(seed: int, lean: float, slope: float, harm: float):
 def test_what_a_circumstance_makes_is_told_with_its_size():
     values, is_member, numbers = leaning_world(0, lean=0.3, slope=-1.0, harm=0.0)
     (one,) = told(values, is_member, numbers)
-    assert (one.metric, one.circumstance) == (0, 0)
-    assert one.here == approx(numbers[is_member].mean())
-    assert one.elsewhere == approx(numbers[~is_member].mean())
+    assert (one.metric, one.group, one.circumstance) == ("mrr@5", {"a": 0}, "length")
+    assert one.mean == approx(numbers[is_member].mean())
+    assert one.mean_of_others == approx(numbers[~is_member].mean())
     # by hand: the others' means in the group's circumstances minus in their own
     means = np.array([values[~is_member & (numbers == level)].mean() for level in (0, 1)])
-    share = one.here - one.elsewhere
+    share = one.mean - one.mean_of_others
     assert one.explains == approx(share * (means[1] - means[0]))
     assert one.at_random is None
 
@@ -281,7 +281,7 @@ def test_where_nothing_can_tell_that_is_told():
     values = rng.random(N_USERS) - 0.3 * is_member
     (one,) = told(values, is_member, np.where(is_member, 50, 10))
     assert (one.explains, one.at_random) == (None, None)
-    assert (one.here, one.elsewhere) == (50, 10)
+    assert (one.mean, one.mean_of_others) == (50, 10)
 
 
 def test_users_without_a_value_do_not_count():
@@ -289,7 +289,7 @@ def test_users_without_a_value_do_not_count():
     is_left_out = np.random.default_rng(9).random(N_USERS) < 0.3
     (all_,) = told(values[~is_left_out], is_member[~is_left_out], numbers[~is_left_out])
     (some,) = told(np.where(is_left_out, np.nan, values), is_member, numbers)
-    assert (some.here, some.explains) == (approx(all_.here), approx(all_.explains))
+    assert (some.mean, some.explains) == (approx(all_.mean), approx(all_.explains))
 
 
 def test_strata_of_what_is_told_take_the_difference_away():

@@ -217,10 +217,7 @@ def test_loss_is_the_squared_distance_from_the_ideal_order(seed, history):
         if user not in world.held_out:
             continue
         alone = ItemWorld(
-            world.items,
-            {user: shown},
-            {user: world.held_out[user]},
-            {user: world.seen[user]},
+            world.items, {user: shown}, {user: world.held_out[user]}, {user: world.seen[user]}
         )
         read = alone.read(f"exposure_to_relevance@{TOP}", history=history)
         due = read.shares[0].per_unit(read.shown.catalogue)[1]
@@ -231,10 +228,7 @@ def test_loss_is_the_squared_distance_from_the_ideal_order(seed, history):
 
 def test_gini_and_coverage_count_items_that_nobody_was_shown():
     world = ItemWorld(
-        {item: {"kind": "a"} for item in range(4)},
-        {1: [0], 2: [0], 3: [0]},
-        {1: {3: 1.0}},
-        {},
+        {item: {"kind": "a"} for item in range(4)}, {1: [0], 2: [0], 3: [0]}, {1: {3: 1.0}}, {}
     )
     found = found_of(world)
     # one item of four has all the attention

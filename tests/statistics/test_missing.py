@@ -166,10 +166,7 @@ def test_metrics_undefined_for_the_same_users_are_told_together():
     finally:
         METRICS.remove("odd_ones")
     told = [(one.kind, one.metrics, one.n_missing) for one in result.summary.missing]
-    assert told == [
-        ("no relevant item", ("mrr@5", "hit@5"), 2),
-        ("undefined", ("odd_ones",), 1),
-    ]
+    assert told == [("no relevant item", ("mrr@5", "hit@5"), 2), ("undefined", ("odd_ones",), 1)]
 
 
 def test_shares_are_those_counted_by_hand():

@@ -42,10 +42,7 @@ def sums_by_group(before, after, group):
 
 
 @given(
-    st.integers(2, 60),
-    st.sampled_from([0.01, 0.05, 0.3]),
-    st.floats(-3, 3),
-    st.integers(0, 1000),
+    st.integers(2, 60), st.sampled_from([0.01, 0.05, 0.3]), st.floats(-3, 3), st.integers(0, 1000)
 )
 def test_change_equals_scipys_t_test(n, alpha, shift, seed):
     rng = np.random.default_rng(seed)

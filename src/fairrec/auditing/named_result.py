@@ -20,17 +20,18 @@ from fairrec.metrics.measured import Measured, tied_lists, values_in_random_orde
 from fairrec.report.page.html import card_html, page_html
 from fairrec.result.audit_result import AuditResult
 from fairrec.result.saved import audit_run
-from fairrec.result.schema import DifferingCircumstance
-from fairrec.result.summary import audit_summary, differing_part, given_part
+from fairrec.result.summary import audit_summary, given_part
 from fairrec.result.tables import group_table, per_user_table
 from fairrec.search.searched import Searched
 from fairrec.statistics.analysis import Analysis, analyse
 from fairrec.statistics.explanations import (
     BinnedCircumstance,
+    DifferingCircumstance,
     differing_circumstances,
 )
 from fairrec.statistics.findings import (
     MetricAnalysis,
+    NoLongerFound,
     analyse_metrics,
     analyse_pooled,
     confounded_findings,
@@ -137,10 +138,10 @@ def strata_of(inputs: AuditInputs) -> Strata | None:
     return Strata.from_codes([one.codes for one in given], [len(one.values) for one in given])
 
 
-def _no_longer(analysis: Analysis) -> list[tuple[int, int]]:
+def _no_longer(analysis: Analysis) -> tuple[NoLongerFound, ...]:
     """The findings that the circumstances given take away, which takes a test without them."""
     if not analysis.is_adjusted or analysis.test is None:
-        return []
+        return ()
     raw = analyse(analysis.measured, analysis.grouping, analysis.options)
     return confounded_findings(analyse_metrics(raw), analysis)
 
@@ -160,15 +161,14 @@ def _differing(
     def at_random(users: IntArray) -> FloatArray:
         return values_in_random_order(inputs, measured.metrics, users, analysis.options.seed)
 
-    differing = differing_circumstances(
+    return differing_circumstances(
         analysis,
         findings,
         [
             BinnedCircumstance(
-                one.numbers, one.bins.codes, len(one.bins.values), one.name in OF_LISTS
+                one.name, one.numbers, one.bins.codes, len(one.bins.values), one.name in OF_LISTS
             )
             for one in counted
         ],
         at_random if is_of_candidates else None,
     )
-    return differing_part(differing, [one.name for one in counted], analysis)

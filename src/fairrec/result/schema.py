@@ -11,9 +11,10 @@ from pydantic import Field
 from fairrec.core.units import USERS, Unit
 from fairrec.inputs.audit_inputs import MeasuredBy
 from fairrec.inputs.order import TiedLists
-from fairrec.inputs.users import Value
 from fairrec.result.metric_schema import MAX_UNDEFINED, Finding, MetricResult, Ratios
 from fairrec.result.parts import GroupValue, Part, ResultFile
+from fairrec.statistics.explanations import DifferingCircumstance
+from fairrec.statistics.findings import NoLongerFound
 from fairrec.statistics.inequality import Represented, SpreadOver
 from fairrec.statistics.verdict import Outcome
 
@@ -103,20 +104,6 @@ class GivenCircumstance(Part):
     binning: str | None
 
 
-class NoLongerFound(Part):
-    """A group that differs by more than chance, and not among users in the same circumstances."""
-
-    metric: str
-    group: dict[str, Value]
-    n_users: int = Field(description="with a value")
-    raw_difference: float = Field(description="whatever the circumstances")
-    difference: float | None = Field(
-        description="among users in the same circumstances; null where nobody else is in those of "
-        "the group"
-    )
-    kept_share: float = Field(description="users of the group in strata with others")
-
-
 class Given(Part):
     """The circumstances in which users are alike when groups are compared."""
 
@@ -132,25 +119,6 @@ class Given(Part):
     )
     no_longer: tuple[NoLongerFound, ...] = Field(
         description="findings without these circumstances that are none with them"
-    )
-
-
-class DifferingCircumstance(Part):
-    """A circumstance, not given, that makes a part of the difference of a finding."""
-
-    metric: str
-    group: dict[str, Value]
-    circumstance: str
-    mean: float = Field(description="of the circumstance in the group")
-    mean_of_others: float
-    difference: float = Field(description="that of the finding")
-    explains: float | None = Field(
-        description="the part of the difference that it makes, from how the metric depends on it "
-        "among all others; null where too few others are in the circumstances of the group"
-    )
-    at_random: tuple[float, float] | None = Field(
-        description="then the metric in the group and among all others if their lists were in "
-        "random order; null where that says nothing"
     )
 
 

@@ -29,13 +29,11 @@ from fairrec.result.schema import (
     AuditSummary,
     Coverage,
     DepthCoverage,
-    DifferingCircumstance,
     Given,
     GivenCircumstance,
     HistoryPoint,
     InputSummary,
     MissingUsers,
-    NoLongerFound,
     SearchedMetric,
     SearchSummary,
     Spent,
@@ -44,8 +42,8 @@ from fairrec.search.evidence import GapHistory
 from fairrec.search.searched import Searched
 from fairrec.search.searcher import hyper_parameters
 from fairrec.statistics.analysis import Analysis
-from fairrec.statistics.explanations import Differing
-from fairrec.statistics.findings import MetricAnalysis, PooledAnalysis
+from fairrec.statistics.explanations import DifferingCircumstance
+from fairrec.statistics.findings import MetricAnalysis, NoLongerFound, PooledAnalysis
 from fairrec.statistics.inequality import Inequality
 from fairrec.statistics.missing import Conclusiveness, Missing
 from fairrec.statistics.ratios import RatioAnalysis
@@ -295,7 +293,7 @@ def _points(history: GapHistory, metric: int) -> tuple[HistoryPoint, ...]:
 
 
 def given_part(
-    described: Described, analysis: Analysis, confounded: Sequence[tuple[int, int]]
+    described: Described, analysis: Analysis, confounded: tuple[NoLongerFound, ...]
 ) -> Given | None:
     """What was given and what it changed; None where nothing was."""
     if not described.circumstances:
@@ -317,44 +315,7 @@ def given_part(
         n_strata=strata.n_strata,
         n_users_alone=int((n_per_stratum == 1).sum()),
         n_not_comparable={name: int(row.sum()) for name, row in zip(metrics, is_not, strict=True)},
-        no_longer=tuple(_no_longer(i, group, metrics[i], analysis) for i, group in confounded),
-    )
-
-
-def _no_longer(i: int, group: int, metric: str, analysis: Analysis) -> NoLongerFound:
-    at = i, group
-    difference = float(analysis.estimates.difference[at])
-    return NoLongerFound(
-        metric=metric,
-        group=analysis.grouping.group(group).as_dict(),
-        n_users=int(analysis.moments.n[at]),
-        raw_difference=float(analysis.estimates.raw_difference[at]),
-        difference=difference if math.isfinite(difference) else None,
-        kept_share=float(analysis.kept_share[at]),
-    )
-
-
-def differing_part(
-    found: Sequence[Differing], names: Sequence[str], analysis: Analysis
-) -> tuple[DifferingCircumstance, ...]:
-    """The circumstances that make a part of a finding.
-
-    Parameters
-    ----------
-    names : of the circumstances
-    """
-    return tuple(
-        DifferingCircumstance(
-            metric=analysis.measured.metrics[one.metric].name,
-            group=analysis.grouping.group(one.group).as_dict(),
-            circumstance=names[one.circumstance],
-            mean=one.here,
-            mean_of_others=one.elsewhere,
-            difference=float(analysis.moments.difference[one.metric, one.group]),
-            explains=one.explains,
-            at_random=one.at_random,
-        )
-        for one in found
+        no_longer=confounded,
     )
 
 

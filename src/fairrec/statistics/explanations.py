@@ -20,6 +20,7 @@ from fairrec.core.arrays import AnyArray, BoolArray, CodeArray, FloatArray, IntA
 from fairrec.groups.cells import Cells
 from fairrec.groups.grouping import Grouping
 from fairrec.groups.lattice import ANY, members
+from fairrec.inputs.users import Value
 from fairrec.metrics.measured import Measured
 from fairrec.statistics.analysis import Analysis
 from fairrec.statistics.strata import shrink_variance
@@ -272,33 +273,30 @@ class BinnedCircumstance:
     is_of_lists : whether lists in random order would show what it makes
     """
 
+    name: str
     numbers: AnyArray
     codes: CodeArray
     n_values: int
     is_of_lists: bool
 
 
-@dataclass(frozen=True, slots=True)
-class Differing:
-    """A circumstance in which a group differs from all others, and on which a metric depends.
+class DifferingCircumstance(BaseModel, frozen=True, extra="forbid"):
+    """A circumstance, not given, that makes a part of the difference of a finding."""
 
-    Parameters
-    ----------
-    metric, group, circumstance : positions; that of the group in the lattice
-    here, elsewhere : mean of the circumstance in the group and among all others
-    explains : the difference that it makes, from how the metric depends on it among all others;
-        None where less than half of the group has anybody else in the same circumstances
-    at_random : means of the metric in the group and among all others, were their lists in random
-        order; looked at where `explains` is None
-    """
-
-    metric: int
-    group: int
-    circumstance: int
-    here: float
-    elsewhere: float
-    explains: float | None
-    at_random: tuple[float, float] | None = None
+    metric: str
+    group: dict[str, Value]
+    circumstance: str
+    mean: float = Field(description="of the circumstance in the group")
+    mean_of_others: float
+    difference: float = Field(description="that of the finding")
+    explains: float | None = Field(
+        description="the part of the difference that it makes, from how the metric depends on it "
+        "among all others; null where too few others are in the circumstances of the group"
+    )
+    at_random: tuple[float, float] | None = Field(
+        description="then the metric in the group and among all others if their lists were in "
+        "random order; null where that says nothing"
+    )
 
 
 def differing_circumstances(
@@ -306,7 +304,7 @@ def differing_circumstances(
     findings: Sequence[Sequence[int]],
     circumstances: Sequence[BinnedCircumstance],
     at_random: AtRandom | None = None,
-) -> tuple[Differing, ...]:
+) -> tuple[DifferingCircumstance, ...]:
     """The circumstances that make a part of the differences found.
 
     What a circumstance makes of a difference is the mean of the others' values in the group's
@@ -327,7 +325,7 @@ def differing_circumstances(
         for i, groups in enumerate(findings)
         if groups
     }
-    for place, circumstance in enumerate(circumstances):
+    for circumstance in circumstances:
         at = circumstance.codes.astype(np.int64) * len(cells) + cells.of_user
         tables = {i: _table(i, circumstance, at, squares[i], analysis) for i in squares}
         for i, group in looked_at:
@@ -342,7 +340,18 @@ def differing_circumstances(
             )
             if is_told and np.isfinite(difference):
                 here, elsewhere = tables[i].means(is_member)
-                found.append(Differing(i, group, place, here, elsewhere, explains, means))
+                found.append(
+                    DifferingCircumstance(
+                        metric=analysis.measured.metrics[i].name,
+                        group=analysis.grouping.group(group).as_dict(),
+                        circumstance=circumstance.name,
+                        mean=here,
+                        mean_of_others=elsewhere,
+                        difference=difference,
+                        explains=explains,
+                        at_random=means,
+                    )
+                )
     return tuple(found)
 
 

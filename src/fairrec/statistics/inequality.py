@@ -168,11 +168,7 @@ def between_by_chance(
 
 
 def _of_metric(
-    i: int,
-    measured: Measured,
-    grouping: Grouping,
-    partitions: Sequence[Partition],
-    seed: int,
+    i: int, measured: Measured, grouping: Grouping, partitions: Sequence[Partition], seed: int
 ) -> Inequality:
     column = measured.column(i)
     known, n_known, n_users = column.known, column.n_known, int(column.n_users)

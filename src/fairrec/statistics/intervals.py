@@ -181,11 +181,7 @@ def is_half_bounded(bounds: FloatArray) -> BoolArray:
 
 
 def difference_interval(
-    own: Side,
-    others: Side,
-    difference: FloatArray,
-    bounds: FloatArray,
-    cut_offs: CutOffs,
+    own: Side, others: Side, difference: FloatArray, bounds: FloatArray, cut_offs: CutOffs
 ) -> Interval:
     """Of the difference between two sides.
 

@@ -125,11 +125,7 @@ def possible_outcomes(measured: Measured, inputs: AuditInputs) -> list[MissingOu
 
     Also where nobody is: of users who are counted in parts, others may be missing elsewhere.
     """
-    return [
-        *_absent(measured, inputs),
-        *_of_audited(measured, inputs),
-        *_unseen(measured, inputs),
-    ]
+    return [*_absent(measured, inputs), *_of_audited(measured, inputs), *_unseen(measured, inputs)]
 
 
 def _of_audited(measured: Measured, inputs: AuditInputs) -> list[MissingOutcome]:
@@ -298,12 +294,7 @@ def _outcome(
         (missing_share(kind, names),), values[np.newaxis], *(known or (everyone, everyone))
     )
     return MissingOutcome(
-        kind,
-        names,
-        share,
-        attributes,
-        counts_as_zero=counts_as_zero,
-        is_no_fault=is_no_fault,
+        kind, names, share, attributes, counts_as_zero=counts_as_zero, is_no_fault=is_no_fault
     )
 
 

@@ -284,11 +284,7 @@ def analyse_ratios(measured: Measured, grouping: Grouping, options: AuditOptions
 
 
 def _of_metric(
-    i: int,
-    measured: Measured,
-    grouping: Grouping,
-    partitions: Sequence[Partition],
-    alpha: float,
+    i: int, measured: Measured, grouping: Grouping, partitions: Sequence[Partition], alpha: float
 ) -> MetricRatios:
     metric, column = measured.metrics[i], measured.column(i)
     known = column.known

@@ -185,9 +185,7 @@ def row_sums(
     return RowSums(n, centred * n, centred**2 * n + np.where(n > 0, inner, 0.0))
 
 
-def distinct_masks(
-    n: BoolArray | FloatArray,
-) -> tuple[list[BoolArray | FloatArray], list[int]]:
+def distinct_masks(n: BoolArray | FloatArray) -> tuple[list[BoolArray | FloatArray], list[int]]:
     """The different rows, and for each row which of them it is.
 
     Most metrics are defined for the same users, and what is counted for one serves all.

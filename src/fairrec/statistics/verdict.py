@@ -34,12 +34,7 @@ Outcome = Literal[
 BY_MORE, WORSE, OPEN, RULED_OUT = range(4)
 """What is known of a group, as arrays hold it; what matters most first."""
 _WORSE: tuple[Outcome, ...] = ("worse by more", "worse", "inconclusive", "not worse by more")
-_DIFFERS: tuple[Outcome, ...] = (
-    "differs by more",
-    "differs",
-    "inconclusive",
-    "differs by no more",
-)
+_DIFFERS: tuple[Outcome, ...] = ("differs by more", "differs", "inconclusive", "differs by no more")
 
 
 def outcome_names(higher_is_better: bool | None) -> tuple[Outcome, ...]:
