@@ -11,9 +11,7 @@ from fairrec.core.arrays import FloatArray, IntArray
 from fairrec.metrics import MetricAtK
 from fairrec.metrics.direction import harm
 from fairrec.result.metric_schema import (
-    CategoryRatios,
     Finding,
-    GroupRatios,
     MetricRatios,
     MetricResult,
     Ratios,
@@ -72,7 +70,7 @@ def _metric(compared: ratios.MetricRatios, spread: inequality.Inequality) -> Met
         why_no_ratios=compared.why_not,
         rate_kind=compared.rate_kind,
         threshold=compared.threshold,
-        by=tuple(_categories(one) for one in compared.by),
+        by=compared.by,
         why_no_inequality=spread.why_not,
         gini=_number(spread.gini),
         theil=_number(spread.theil),
@@ -83,33 +81,6 @@ def _metric(compared: ratios.MetricRatios, spread: inequality.Inequality) -> Met
 def _pooled() -> MetricRatios:
     why_not: WhyNot = "it is no mean over users"
     return _metric(ratios.MetricRatios(why_not), inequality.Inequality(why_not))
-
-
-def _categories(one: ratios.CategoryRatios) -> CategoryRatios:
-    return CategoryRatios(
-        attributes=one.partition.names,
-        n_unknown=one.n_unknown,
-        n_too_few=one.n_too_few,
-        n_users_too_few=one.n_users_too_few,
-        n_not_listed=one.n_not_listed,
-        groups=tuple(_group(one, at) for at in range(len(one.groups))),
-    )
-
-
-def _group(one: ratios.CategoryRatios, at: int) -> GroupRatios:
-    return GroupRatios(
-        group=one.partition.group(int(one.groups[at])).as_dict(),
-        support=int(one.n[at]),
-        value=float(one.value[at]),
-        to_best=_number(one.to_best[at]),
-        to_best_interval=_interval(one.to_best_low, one.to_best_high, at),
-        to_rest=_number(one.to_rest[at]),
-        to_rest_interval=_interval(one.to_rest_low, one.to_rest_high, at),
-        four_fifths=one.four_fifths(at),
-        rate=float(one.rate[at]),
-        impact_ratio=_number(one.impact[at]),
-        left_out=one.left_out(at),
-    )
 
 
 def _split(split: inequality.Split) -> Split:
@@ -133,10 +104,6 @@ def _split(split: inequality.Split) -> Split:
 
 def _number(value: float) -> float | None:
     return float(value) if math.isfinite(value) else None
-
-
-def _interval(low: FloatArray, high: FloatArray, at: int) -> tuple[float, float] | None:
-    return None if math.isnan(low[at]) else (float(low[at]), float(high[at]))
 
 
 def metric_results(

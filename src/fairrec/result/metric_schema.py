@@ -9,7 +9,7 @@ from fairrec.result.parts import GroupValue, Part
 from fairrec.statistics.explanations import Interaction
 from fairrec.statistics.findings import Chance, Detectable
 from fairrec.statistics.paired import ChangeVerdict
-from fairrec.statistics.ratios import FourFifths, LeftOut, RateKind, WhyNot
+from fairrec.statistics.ratios import CategoryRatios, RateKind, WhyNot
 from fairrec.statistics.verdict import CertifiedSize, Outcome
 
 MAX_UNDEFINED = 0.05
@@ -253,53 +253,6 @@ class MetricResult(Part):
         default=(),
         description="edges of the bins in which values of findings are counted: one for each of up "
         "to 12 values, else 20, of which the outer ones hold far tails and may be wider",
-    )
-
-
-class GroupRatios(Part):
-    """A group beside the best group and beside all other users."""
-
-    group: dict[str, Value]
-    support: int = Field(description="users of the group with a value")
-    value: float
-    to_best: float | None = Field(
-        description="value over that of the best group of the same attributes; null for a group "
-        "that is left out, and without a second one"
-    )
-    to_best_interval: tuple[float, float] | None = Field(
-        description="confidence interval at 1 - alpha, one group at a time; allows for not knowing "
-        "which group is best"
-    )
-    to_rest: float | None = Field(
-        description="value over the mean of all other users; null where that is 0, and without any"
-    )
-    to_rest_interval: tuple[float, float] | None = Field(
-        description="confidence interval at 1 - alpha, one group at a time"
-    )
-    four_fifths: FourFifths | None = Field(
-        description="whether to_best is below 0.8; uncertain where 0.8 lies in its interval"
-    )
-    rate: float = Field(description="selection or scoring rate, as rate_kind says")
-    impact_ratio: float | None = Field(
-        description="rate over the highest rate of a group of the same attributes"
-    )
-    left_out: LeftOut | None = Field(
-        description="why it is not compared with the best: below 2% of users, or a value unknown"
-    )
-
-
-class CategoryRatios(Part):
-    """All groups by one attribute, or by a pair of them."""
-
-    attributes: tuple[str, ...]
-    n_unknown: int | None = Field(
-        description="users of whom one of these attributes is not known; null where hidden"
-    )
-    n_too_few: int = Field(description="groups below the smallest size, which are not shown")
-    n_users_too_few: int | None = Field(description="their users; null where hidden")
-    n_not_listed: int = Field(description="groups that are left out and not listed here")
-    groups: tuple[GroupRatios, ...] = Field(
-        description="lowest ratio to the best first, then those left out"
     )
 
 

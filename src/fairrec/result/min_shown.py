@@ -17,15 +17,7 @@ import polars as pl
 from fairrec.core.units import Unit
 from fairrec.inputs.mismatched_ids import ALIKE, EXAMPLES
 from fairrec.inputs.users import Value
-from fairrec.result.metric_schema import (
-    CategoryRatios,
-    Finding,
-    GroupRatios,
-    MetricRatios,
-    MetricResult,
-    MetricVerdict,
-    Unknown,
-)
+from fairrec.result.metric_schema import Finding, MetricRatios, MetricResult, MetricVerdict, Unknown
 from fairrec.result.parts import GroupValue
 from fairrec.result.schema import (
     AttributeSummary,
@@ -38,6 +30,7 @@ from fairrec.result.schema import (
     SearchedMetric,
 )
 from fairrec.result.tables import BOUNDED
+from fairrec.statistics.ratios import CategoryRatios, GroupRatios
 
 T = TypeVar("T", GroupValue, GroupRatios)
 
