@@ -21,17 +21,11 @@ from fairrec.result.metric_schema import UndecidedGroup
 from fairrec.result.min_shown import without_small
 from fairrec.result.parts import GroupValue
 from fairrec.result.saved import load_groups, load_saved, load_summary
-from fairrec.result.schema import (
-    AuditSummary,
-    CatalogueExposure,
-    HistoryPoint,
-    ItemsShown,
-    Representation,
-    SearchedMetric,
-)
+from fairrec.result.schema import AuditSummary, HistoryPoint, SearchedMetric
 from fairrec.result.tables import BOUNDED
 from fairrec.statistics.explanations import DifferingCircumstance, Interaction, Neighbour
 from fairrec.statistics.findings import Detectable, NoLongerFound
+from fairrec.statistics.inequality import CatalogueExposure, ItemsShown, Representation
 from tests.builders import audit, make_tables
 
 LIMIT = 10

@@ -14,9 +14,11 @@ from pytest import approx
 
 from fairrec.core.audit_options import AuditOptions
 from fairrec.statistics.inequality import (
+    MOST_VALUES,
     analyse_inequality,
     between_by_chance,
     gini,
+    items_by_value,
     measure_spread,
     theil,
 )
@@ -203,7 +205,7 @@ def test_rank_fairness_is_that_of_a_slow_loop(seed):
         given = attention(shown)
         by_kind = [sum(a for i, a in given.items() if kinds[i] == kind) for kind in "ab"]
         distances.append(divergence([a / sum(by_kind) for a in by_kind], target))
-    found = found_of(world).representation[0]
+    found = found_of(world).representation["kind"]
     assert found.to_catalogue == pytest.approx(1 - np.mean(distances))
     assert found.to_relevance != pytest.approx(found.to_catalogue)
 
@@ -223,7 +225,7 @@ def test_loss_is_the_squared_distance_from_the_ideal_order(seed, history):
         due = read.shares[0].per_unit(read.shown.catalogue)[1]
         given = attention(shown)
         squares.append(sum((given.get(i, 0) - due[i]) ** 2 for i in world.items))
-    assert found_of(world, history).loss == pytest.approx(np.mean(squares))
+    assert found_of(world, history).expected_exposure_loss == pytest.approx(np.mean(squares))
 
 
 def test_gini_and_coverage_count_items_that_nobody_was_shown():
@@ -234,14 +236,28 @@ def test_gini_and_coverage_count_items_that_nobody_was_shown():
     # one item of four has all the attention
     assert found.gini == pytest.approx(0.75)
     assert (found.n_shown, found.n_items, found.n_lists) == (1, 4, 3)
-    assert found.representation[0].to_catalogue == pytest.approx(1)
+    assert found.representation["kind"].to_catalogue == pytest.approx(1)
 
 
 @pytest.mark.parametrize("seed", range(3))
 def test_items_shown_are_counted_by_value(seed):
     world = random_world(seed)
     shown = {item for items in world.lists.values() for item in items[:TOP]}
-    found = found_of(world).representation[0]
-    for at, kind in enumerate(found.attribute.values):
+    found = found_of(world).representation["kind"]
+    for kind, part in found.shown.items():
         of_kind = {item for item, about in world.items.items() if about["kind"] == kind}
-        assert (found.n_items[at], found.n_shown[at]) == (len(of_kind), len(of_kind & shown))
+        assert (part.n_items, part.n_shown) == (len(of_kind), len(of_kind & shown))
+
+
+def test_of_very_many_values_those_of_most_items_are_told_in_their_order():
+    n = np.array([*range(1, MOST_VALUES + 3), 0])
+    shown = items_by_value(range(len(n)), n, n)
+    assert [*shown] == [str(at) for at in range(2, MOST_VALUES + 2)]
+    assert (shown["2"].n_items, shown["2"].n_shown) == (3, 3)
+
+
+def test_without_an_item_of_the_catalogue_in_the_first_places_nothing_is_represented():
+    world = ItemWorld({0: {"kind": "a"}}, {1: [5, 6, 7, 0]}, {1: {0: 1.0}}, {})
+    part = found_of(world).representation["kind"]
+    assert part.to_catalogue is None
+    assert (part.shown["a"].n_items, part.shown["a"].n_shown) == (1, 0)

@@ -20,7 +20,6 @@ from fairrec.metrics.measured import measure_everyone, refuse_undefined
 from fairrec.metrics.reading_items import ItemsRead, read_items
 from fairrec.metrics.tolerance import parse_tolerance, refuse_unfit_to
 from fairrec.result.audit_result import AuditResult
-from fairrec.result.schema import catalogue_part
 from fairrec.result.tables import RESERVED
 from fairrec.scoring.runs import Run
 from fairrec.statistics.analysis import Analysis, analyse
@@ -88,7 +87,7 @@ def audit_items(
         started=started,
     )
     k = max((metric.k or 0 for metric in wanted), default=0)
-    catalogue = catalogue_part(measure_spread(read.shown, k, inputs.attributes, options.n_threads))
+    catalogue = measure_spread(read.shown, k, inputs.attributes, options.n_threads)
     changed = {
         "catalogue": catalogue,
         "warnings": (*result.summary.warnings, *_add_nothing(read)),

@@ -22,14 +22,13 @@ from fairrec.result.parts import GroupValue
 from fairrec.result.schema import (
     AttributeSummary,
     AuditSummary,
-    CatalogueExposure,
     Given,
     Hidden,
-    ItemsShown,
     MissingUsers,
     SearchedMetric,
 )
 from fairrec.result.tables import BOUNDED
+from fairrec.statistics.inequality import CatalogueExposure, ItemsShown
 from fairrec.statistics.ratios import CategoryRatios, GroupRatios
 
 T = TypeVar("T", GroupValue, GroupRatios)

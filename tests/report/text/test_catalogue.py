@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from fairrec.report.text.view import catalogue_lines
-from fairrec.result.schema import CatalogueExposure, ItemsShown, Representation
+from fairrec.statistics.inequality import CatalogueExposure, ItemsShown, Representation
 from tests.report.items_audits import items_result
 
 
