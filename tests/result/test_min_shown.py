@@ -23,8 +23,13 @@ from fairrec.result.parts import GroupValue
 from fairrec.result.saved import load_groups, load_saved, load_summary
 from fairrec.result.schema import AuditSummary, HistoryPoint, SearchedMetric
 from fairrec.result.tables import BOUNDED
-from fairrec.statistics.explanations import DifferingCircumstance, Interaction, Neighbour
-from fairrec.statistics.findings import Detectable, NoLongerFound
+from fairrec.statistics.explanations import (
+    DifferingCircumstance,
+    Interaction,
+    Neighbour,
+    NoLongerFound,
+)
+from fairrec.statistics.findings import Detectable
 from fairrec.statistics.inequality import CatalogueExposure, ItemsShown, Representation
 from tests.builders import audit, make_tables
 

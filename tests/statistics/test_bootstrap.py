@@ -30,7 +30,6 @@ from benchmarks.statistics.items import (
 )
 from pytest import approx
 
-import fairrec
 from fairrec.auditing.items import analyse_items
 from fairrec.core.audit_options import AuditOptions
 from fairrec.groups.grouping import Grouping
@@ -48,7 +47,6 @@ from fairrec.statistics.draws import CellSums
 from fairrec.statistics.findings import analyse_metrics
 from fairrec.statistics.intervals import estimate
 from fairrec.statistics.moments import compute_moments
-from tests.auditing.test_audit_items import market
 from tests.groups.small_grouping import grouping_of
 from tests.metrics.item_world import ItemWorld, random_world, without
 from tests.statistics.small_worlds import measured_as
@@ -303,17 +301,6 @@ def test_errors_of_ratios_are_those_of_leaving_out_one_user_after_the_other(hist
 def test_no_kind_is_found_by_ratios_where_all_are_shown_as_they_are_wanted():
     found = [of_little_known(seed) for seed in range(8)]
     assert sum(one[LEVEL][0] for one in found) <= 1
-
-
-def test_differences_shrink_by_what_other_users_would_change():
-    """A shrunken difference beyond its own interval would say two things at once."""
-    recommended, items = market(less=2.5, n_users=2000)
-    result = fairrec.audit(recommended, items=items, side="items", by="kind", permutations=99)
-    findings = result.metrics["exposure@5"].findings
-    assert findings
-    for finding in findings:
-        low, high = finding.simultaneous
-        assert low <= finding.shrunken_difference <= high
 
 
 N_ITEMS = 120

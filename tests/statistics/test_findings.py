@@ -13,12 +13,12 @@ from fairrec.core.errors import InputError
 from fairrec.metrics import parse_metric
 from fairrec.metrics.measured import Measured
 from fairrec.statistics.analysis import analyse
+from fairrec.statistics.explanations import confounded_findings
 from fairrec.statistics.findings import (
     N_BINS,
     analyse_metrics,
     best_and_worst,
     bin_edges,
-    confounded_findings,
     histograms,
     select_findings,
 )

@@ -360,8 +360,3 @@ def test_a_group_that_differs_counts_by_its_own_share():
     # 20 of 200, all of one gender
     (one,) = standing(~((np.arange(200) % 2 == 0) & (np.arange(200) < 40)), 0.15)
     assert (one.undefined_share, one.is_conclusive) == (0.1, False)
-
-
-def test_one_value_for_everyone_who_has_one_is_constant():
-    (one,) = standing(np.arange(40) >= 4, 0.1)
-    assert one.is_constant

@@ -255,7 +255,7 @@ def test_worlds_without_a_gap_have_findings_no_more_often_than_alpha(
 
 @pytest.mark.parametrize(("n_users", "share_undefined"), [(400, 0.0), (300, 0.3)])
 def test_an_audit_of_a_world_without_a_gap_comes_to_its_p_values(n_users, share_undefined):
-    for seed in range(5):
+    for seed in range(2):
         users, predictions, values = without_a_gap(seed, n_users, share_undefined)
         result = audit(users, predictions, list(METRICS_OF_NULL), seed)
         world = population_of(users, values)

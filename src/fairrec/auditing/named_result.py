@@ -27,15 +27,11 @@ from fairrec.statistics.analysis import Analysis, analyse
 from fairrec.statistics.explanations import (
     BinnedCircumstance,
     DifferingCircumstance,
+    NoLongerFound,
+    confounded_findings,
     differing_circumstances,
 )
-from fairrec.statistics.findings import (
-    MetricAnalysis,
-    NoLongerFound,
-    analyse_metrics,
-    analyse_pooled,
-    confounded_findings,
-)
+from fairrec.statistics.findings import MetricAnalysis, analyse_metrics, analyse_pooled
 from fairrec.statistics.inequality import analyse_inequality
 from fairrec.statistics.missing import (
     analyse_missing,

@@ -11,8 +11,7 @@ from fairrec.inputs.audit_inputs import MeasuredBy
 from fairrec.inputs.order import TiedLists
 from fairrec.result.metric_schema import MAX_UNDEFINED, Finding, MetricResult, Ratios
 from fairrec.result.parts import GroupValue, Part, ResultFile
-from fairrec.statistics.explanations import DifferingCircumstance
-from fairrec.statistics.findings import NoLongerFound
+from fairrec.statistics.explanations import DifferingCircumstance, NoLongerFound
 from fairrec.statistics.inequality import CatalogueExposure
 from fairrec.statistics.verdict import Outcome
 

@@ -42,8 +42,8 @@ from fairrec.search.evidence import GapHistory
 from fairrec.search.searched import Searched
 from fairrec.search.searcher import hyper_parameters
 from fairrec.statistics.analysis import Analysis
-from fairrec.statistics.explanations import DifferingCircumstance
-from fairrec.statistics.findings import MetricAnalysis, NoLongerFound, PooledAnalysis
+from fairrec.statistics.explanations import DifferingCircumstance, NoLongerFound
+from fairrec.statistics.findings import MetricAnalysis, PooledAnalysis
 from fairrec.statistics.inequality import Inequality
 from fairrec.statistics.missing import Conclusiveness, Missing
 from fairrec.statistics.ratios import RatioAnalysis

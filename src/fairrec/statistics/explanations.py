@@ -8,9 +8,10 @@ which the metric depends, such as the length of a history.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Literal, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import numpy as np
 from pydantic import BaseModel, Field
@@ -24,6 +25,9 @@ from fairrec.inputs.users import Value
 from fairrec.metrics.measured import Measured
 from fairrec.statistics.analysis import Analysis
 from fairrec.statistics.strata import shrink_variance
+
+if TYPE_CHECKING:
+    from fairrec.statistics.findings import MetricAnalysis
 
 CarriedBy = Literal["the combination", "each condition by itself", "not certain which"]
 
@@ -440,3 +444,45 @@ def _made_at_random(
     error = np.sqrt(sum(values.var(ddof=1) / len(values) for values in both))
     part = here - elsewhere
     return part if abs(part) > critical * error else 0.0, (here, elsewhere)
+
+
+class NoLongerFound(BaseModel, frozen=True, extra="forbid"):
+    """A group that differs by more than chance, and not among users in the same circumstances."""
+
+    metric: str
+    group: dict[str, Value]
+    n_users: int = Field(description="with a value")
+    raw_difference: float = Field(description="whatever the circumstances")
+    difference: float | None = Field(
+        description="among users in the same circumstances; null where nobody else is in those of "
+        "the group"
+    )
+    kept_share: float = Field(description="users of the group in strata with others")
+
+
+def confounded_findings(
+    raw: Sequence[MetricAnalysis], adjusted: Analysis
+) -> tuple[NoLongerFound, ...]:
+    """The findings that are not beyond chance within strata.
+
+    Parameters
+    ----------
+    raw : what is found without strata
+    """
+    estimates, found = adjusted.estimates, []
+    for i, about in enumerate(raw):
+        for at in (finding.position for finding in about.findings):
+            if adjusted.is_beyond_chance[i, at]:
+                continue
+            difference = float(estimates.difference[i, at])
+            found.append(
+                NoLongerFound(
+                    metric=adjusted.measured.metrics[i].name,
+                    group=adjusted.grouping.group(at).as_dict(),
+                    n_users=int(adjusted.moments.n[i, at]),
+                    raw_difference=float(estimates.raw_difference[i, at]),
+                    difference=difference if math.isfinite(difference) else None,
+                    kept_share=float(adjusted.kept_share[i, at]),
+                )
+            )
+    return tuple(found)

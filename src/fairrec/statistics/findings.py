@@ -16,7 +16,6 @@ from fairrec.groups.cells import Cells
 from fairrec.groups.grouping import Grouping
 from fairrec.groups.lattice import members
 from fairrec.inputs.audit_inputs import AuditInputs
-from fairrec.inputs.users import Value
 from fairrec.metrics import MetricAtK
 from fairrec.metrics.direction import badness, harm
 from fairrec.metrics.measured import Column, Measured
@@ -525,45 +524,3 @@ def pooled_per_cell(
         )
         values[cell] = compute(candidates.scores[rows], candidates.labels[rows])
     return values
-
-
-class NoLongerFound(BaseModel, frozen=True, extra="forbid"):
-    """A group that differs by more than chance, and not among users in the same circumstances."""
-
-    metric: str
-    group: dict[str, Value]
-    n_users: int = Field(description="with a value")
-    raw_difference: float = Field(description="whatever the circumstances")
-    difference: float | None = Field(
-        description="among users in the same circumstances; null where nobody else is in those of "
-        "the group"
-    )
-    kept_share: float = Field(description="users of the group in strata with others")
-
-
-def confounded_findings(
-    raw: Sequence[MetricAnalysis], adjusted: Analysis
-) -> tuple[NoLongerFound, ...]:
-    """The findings that are not beyond chance within strata.
-
-    Parameters
-    ----------
-    raw : what is found without strata
-    """
-    estimates, found = adjusted.estimates, []
-    for i, about in enumerate(raw):
-        for at in (finding.position for finding in about.findings):
-            if adjusted.is_beyond_chance[i, at]:
-                continue
-            difference = float(estimates.difference[i, at])
-            found.append(
-                NoLongerFound(
-                    metric=adjusted.measured.metrics[i].name,
-                    group=adjusted.grouping.group(at).as_dict(),
-                    n_users=int(adjusted.moments.n[i, at]),
-                    raw_difference=float(estimates.raw_difference[i, at]),
-                    difference=difference if math.isfinite(difference) else None,
-                    kept_share=float(adjusted.kept_share[i, at]),
-                )
-            )
-    return tuple(found)

@@ -21,8 +21,7 @@ from fairrec.report.text.markdown import to_markdown
 from fairrec.report.text.terminal import print_text
 from fairrec.report.text.view import build_view
 from fairrec.result.schema import Given, GivenCircumstance
-from fairrec.statistics.explanations import DifferingCircumstance
-from fairrec.statistics.findings import NoLongerFound
+from fairrec.statistics.explanations import DifferingCircumstance, NoLongerFound
 
 N_USERS = 400
 RNG = np.random.default_rng(0)

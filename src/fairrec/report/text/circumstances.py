@@ -18,8 +18,7 @@ from fairrec.report.words import (
 )
 from fairrec.result.metric_schema import Finding
 from fairrec.result.schema import AuditSummary
-from fairrec.statistics.explanations import DifferingCircumstance
-from fairrec.statistics.findings import NoLongerFound
+from fairrec.statistics.explanations import DifferingCircumstance, NoLongerFound
 
 SHOWN = 10
 """Lines about groups, of each kind."""
