@@ -8,10 +8,10 @@ import numpy as np
 
 from benchmarks.statistics.rates import Claim
 from benchmarks.statistics.study import Outcome, Study
+from fairrec.counterfactuals.affected_share import Sampling
 from fairrec.counterfactuals.result import Affected
 from fairrec.gating.judging import judge_affected
 from fairrec.gating.policy import Rule
-from fairrec.statistics.paired import Sampling
 
 N_USERS = 20_000
 N_TIMES = 20

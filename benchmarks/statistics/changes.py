@@ -27,7 +27,7 @@ from fairrec.mitigation.split import Measures
 from fairrec.mitigation.tuning import Levels, aim_of, levels_of, tuned_strength
 from fairrec.result.metric_result import estimate_change
 from fairrec.result.metric_schema import GapChange
-from fairrec.statistics.metric_analysis import analyse_metrics
+from fairrec.statistics.findings import analyse_metrics
 from fairrec.statistics.paired import GroupChanges, group_changes
 
 ALPHA, SKEWED = 0.05, 0.08

@@ -18,8 +18,8 @@ from fairrec.inputs.candidates import CandidateLists
 from fairrec.inputs.side import SideData
 from fairrec.metrics.measured import values_per_list
 from fairrec.statistics.analysis import Analysis
-from fairrec.statistics.covariates import AtRandom, Counted, differing_circumstances
-from fairrec.statistics.metric_analysis import analyse_metrics
+from fairrec.statistics.explanations import AtRandom, BinnedCircumstance, differing_circumstances
+from fairrec.statistics.findings import analyse_metrics
 from fairrec.statistics.strata import Strata
 
 N_USERS, N_GROUP = 1000, 100
@@ -57,7 +57,9 @@ class ListWorld:
 def strata_of(*numbers: AnyArray) -> Strata:
     """Users with the same numbers."""
     levels = [np.unique(column, return_inverse=True) for column in numbers]
-    return Strata.of([codes.astype(np.int32) for _, codes in levels], [len(v) for v, _ in levels])
+    return Strata.from_codes(
+        [codes.astype(np.int32) for _, codes in levels], [len(v) for v, _ in levels]
+    )
 
 
 def unequal_lists(
@@ -93,7 +95,9 @@ def is_told(
     counted = []
     for numbers in circumstances:
         strata = strata_of(numbers)
-        counted.append(Counted(numbers, strata.of_user, strata.n_strata, at_random is not None))
+        counted.append(
+            BinnedCircumstance("", numbers, strata.of_user, strata.n_strata, at_random is not None)
+        )
     return bool(differing_circumstances(analysis, findings, counted, at_random))
 
 

@@ -12,7 +12,12 @@ from benchmarks.statistics.changes import ALPHA, SHAPES, SKEWED, grouping_of, ra
 from benchmarks.statistics.rates import Claim
 from benchmarks.statistics.study import Outcome, Study, happened
 from benchmarks.statistics.world import random_codes
-from fairrec.comparison.paired_audits import ComparedGroups, ComparedMetric, compare_paired, judged
+from fairrec.comparison.paired_audits import (
+    ComparedGroups,
+    ComparedMetric,
+    compare_paired,
+    judge_groups,
+)
 from fairrec.comparison.unpaired_audits import Published, compare_unpaired
 from fairrec.core.arrays import AnyArray, BoolArray, FloatArray
 from fairrec.groups.grouping import Grouping
@@ -103,7 +108,7 @@ def compared(
 
 
 def verdict(found: ComparedGroups, grouping: Grouping, tolerance: float | None) -> ComparedMetric:
-    return judged(found, grouping.lattice.depth, True, tolerance, is_conclusive=True)
+    return judge_groups(found, grouping.lattice.depth, True, tolerance, is_conclusive=True)
 
 
 def holds(interval: Interval, true: FloatArray | float) -> bool:

@@ -40,8 +40,7 @@ from fairrec.counts.selection import chosen
 from fairrec.groups.grouping import grouping_of
 from fairrec.inputs.candidates import CandidateLists
 from fairrec.statistics import draws
-from fairrec.statistics.analyse import analyse
-from fairrec.statistics.analysis import Analysis
+from fairrec.statistics.analysis import Analysis, analyse
 
 ALPHA = 0.05
 N_USERS, N_CANDIDATES = 2000, 20

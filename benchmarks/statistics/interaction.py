@@ -19,9 +19,8 @@ from fairrec.inputs.users import Attribute
 from fairrec.metrics import MetricAtK
 from fairrec.metrics.measured import Measured
 from fairrec.metrics.registry import Metric
-from fairrec.statistics.analyse import analyse
-from fairrec.statistics.analysis import Analysis
-from fairrec.statistics.metric_analysis import analyse_metrics
+from fairrec.statistics.analysis import Analysis, analyse
+from fairrec.statistics.findings import analyse_metrics
 
 N_USERS = 3000
 MIN_USERS = 10

@@ -18,7 +18,7 @@ from benchmarks.statistics.world import (
     random_codes,
     true_differences,
 )
-from fairrec.statistics.metric_analysis import analyse_metrics
+from fairrec.statistics.findings import analyse_metrics
 
 SIZES = (13, 30, 60, 150)
 N_OTHERS = 1000

@@ -25,7 +25,7 @@ from fairrec.inputs.table_options import TableOptions
 from fairrec.metrics.direction import harm
 from fairrec.metrics.reading_items import ItemsRead, read_items
 from fairrec.statistics.analysis import Analysis
-from fairrec.statistics.metric_analysis import analyse_metrics
+from fairrec.statistics.findings import analyse_metrics
 from fairrec.statistics.verdict import BEYOND as WORSE_BY_MORE
 from fairrec.statistics.verdict import decide_verdicts
 

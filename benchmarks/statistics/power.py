@@ -19,7 +19,7 @@ from benchmarks.statistics.world import (
     random_codes,
 )
 from fairrec.core.arrays import AnyArray
-from fairrec.statistics.metric_analysis import analyse_metrics
+from fairrec.statistics.findings import analyse_metrics
 
 N_USERS = 10_000
 SHOWN = "the group is shown worse"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from fairrec.statistics.analysis import Analysis
-from fairrec.statistics.metric_analysis import MetricAnalysis, analyse_metrics
+from fairrec.statistics.findings import MetricAnalysis, analyse_metrics
 
 
 def named_groups(found: Sequence[MetricAnalysis], metric: int = 0) -> list[int]:

@@ -18,8 +18,7 @@ from fairrec.search.evidence import Evidence
 from fairrec.search.loop import search
 from fairrec.search.options import Search
 from fairrec.search.searcher import hyper_parameters
-from fairrec.statistics.analyse import analyse
-from fairrec.statistics.analysis import Analysis
+from fairrec.statistics.analysis import Analysis, analyse
 from fairrec.statistics.moments import group_moments
 from fairrec.statistics.strata import Strata
 

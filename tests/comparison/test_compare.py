@@ -12,7 +12,7 @@ from pydantic import ValidationError
 import fairrec
 from fairrec.comparison import parts as comparison_parts
 from fairrec.comparison.compare import audit_differences
-from fairrec.comparison.paired_audits import judged
+from fairrec.comparison.paired_audits import judge_groups
 from fairrec.comparison.pairing import (
     axes,
     in_common,
@@ -400,9 +400,9 @@ def test_users_who_moved_are_not_compared_with_themselves(fall):
 
 
 def test_audits_whose_small_groups_are_hidden_are_not_compared():
-    from tests.gating.judged_world import planted as judged
+    from tests.gating.judged_world import planted as judge_groups
 
-    whole = judged()
+    whole = judge_groups()
     most = int(whole.group_table["support"].min()) + 1
     for pair in ((whole.shown(most), whole), (whole, whole.shown(most))):
         with pytest.raises(InputError, match="users are hidden"):
@@ -727,7 +727,7 @@ def result():
 
 def test_groups_are_counted_and_the_worst_are_named(result):
     metric = result.metrics["clicks"]
-    found = judged(groups(*ROWS), DEPTH, True, 0.1, is_conclusive=True)
+    found = judge_groups(groups(*ROWS), DEPTH, True, 0.1, is_conclusive=True)
     part = metric_comparison(found, GROUP_CONDITIONS, None, (metric, metric))
     counts = (
         part.n_lost_beyond_tolerance,
@@ -750,7 +750,7 @@ def test_groups_are_counted_and_the_worst_are_named(result):
 def test_of_many_groups_some_are_named(result, monkeypatch):
     monkeypatch.setattr(comparison_parts, "MOST_GROUPS", 1)
     metric = result.metrics["clicks"]
-    found = judged(groups(*ROWS), DEPTH, True, 0.1, is_conclusive=True)
+    found = judge_groups(groups(*ROWS), DEPTH, True, 0.1, is_conclusive=True)
     part = metric_comparison(found, GROUP_CONDITIONS, None, (metric, metric))
     assert len(part.lost) == 1 and part.n_lost == 2
 
@@ -758,7 +758,7 @@ def test_of_many_groups_some_are_named(result, monkeypatch):
 def test_an_empty_value_is_a_value(result):
     metric = result.metrics["clicks"]
     conditions = pl.DataFrame({"who": ["", "b", "", None, "e"], "depth": DEPTH})
-    found = judged(groups(*ROWS), DEPTH, True, 0.1, is_conclusive=True)
+    found = judge_groups(groups(*ROWS), DEPTH, True, 0.1, is_conclusive=True)
     part = metric_comparison(found, conditions, None, (metric, metric))
     assert part.lost[0].group == {"who": ""}
 
@@ -786,7 +786,7 @@ GROUP_CONDITIONS = pl.DataFrame({"who": [*"abcde"], "depth": DEPTH})
 
 
 def test_rows_are_worst_first_and_what_is_not_known_is_null():
-    found = judged(groups(*ROWS), DEPTH, True, 0.1, is_conclusive=True)
+    found = judge_groups(groups(*ROWS), DEPTH, True, 0.1, is_conclusive=True)
     table = change_table({"m": GROUP_CONDITIONS, "n": GROUP_CONDITIONS}, {"m": found, "n": found})
     assert table.columns == ["metric", "who", *(name for name in RESERVED if name != "metric")]
     mine = table.filter(pl.col("metric") == "n")

@@ -15,22 +15,22 @@ from fairrec.comparison.paired_audits import (
     ComparedGroups,
     compare_paired,
     cut_off,
-    judged,
-    levels_of,
+    judge_groups,
+    significance_levels,
 )
 from fairrec.comparison.unpaired_audits import (
     UNBOUNDED,
     Published,
-    bounds_of,
-    change_of_means,
     compare_unpaired,
-    side_of,
+    infer_bounds,
+    recover_side,
 )
 from fairrec.core.audit_options import AuditOptions
 from fairrec.groups.grouping import Grouping
 from fairrec.inputs.users import Attribute
 from fairrec.statistics.intervals import Interval, estimate, score_interval
 from fairrec.statistics.moments import group_moments
+from fairrec.statistics.paired import change_of_means
 from fairrec.statistics.scores import own_spread
 from tests.worlds import over_worlds
 
@@ -224,7 +224,7 @@ def losses(found):
     ],
 )
 def test_groups_are_judged_by_how_much_they_lost(higher_is_better, expected, outcome):
-    found = judged(groups(*ROWS), DEPTH, higher_is_better, 0.1, is_conclusive=True)
+    found = judge_groups(groups(*ROWS), DEPTH, higher_is_better, 0.1, is_conclusive=True)
     assert losses(found) == expected
     assert found.outcome == outcome
     # whoever gained more than the others is not behind them
@@ -233,7 +233,7 @@ def test_groups_are_judged_by_how_much_they_lost(higher_is_better, expected, out
 
 
 def test_those_by_most_standard_errors_come_first_and_without_an_amount_a_gain_rules_out_a_loss():
-    found = judged(groups(*ROWS), DEPTH, True, None, is_conclusive=True)
+    found = judge_groups(groups(*ROWS), DEPTH, True, None, is_conclusive=True)
     assert losses(found) == ["gained", "lost", "lost", "inconclusive", "inconclusive"]
     assert found.is_ruled_out.tolist() == [True, False, False, False, False]
     assert found.order.tolist()[:2] == [2, 1]
@@ -258,7 +258,9 @@ def test_a_metric_is_open_only_where_neither_a_loss_nor_its_absence_is_known(
     rows, tolerance, everyone, outcome
 ):
     depth = np.ones(len(rows), dtype=int)
-    found = judged(groups(*rows), depth, True, tolerance, is_conclusive=True, everyone=everyone)
+    found = judge_groups(
+        groups(*rows), depth, True, tolerance, is_conclusive=True, everyone=everyone
+    )
     assert found.outcome == outcome
 
 
@@ -286,19 +288,19 @@ def test_a_loss_that_all_share_is_no_difference_from_the_others():
 
 def test_single_attributes_have_most_of_the_level_and_all_of_it_is_given():
     depth = np.repeat([1, 2, 3], [5, 20, 40])
-    levels = levels_of(depth, depth, 0.05)
+    levels = significance_levels(depth, depth, 0.05)
     assert levels.sum() == pytest.approx(0.05 / 2)
     assert levels[depth == 1].sum() == pytest.approx(0.05 / 2 * 4 / 9)
     # what is tested elsewhere has its part
-    assert levels_of(depth, np.repeat(depth, 2), 0.05).sum() == pytest.approx(0.05 / 4)
+    assert significance_levels(depth, np.repeat(depth, 2), 0.05).sum() == pytest.approx(0.05 / 4)
 
 
 def test_where_users_without_a_value_are_too_many_nothing_is_ruled_out():
     rows = ((0.0, -0.05, 0.05), (-0.3, -0.4, -0.2))
-    found = judged(groups(*rows), np.ones(2, dtype=int), True, 0.1, is_conclusive=False)
+    found = judge_groups(groups(*rows), np.ones(2, dtype=int), True, 0.1, is_conclusive=False)
     assert losses(found) == ["inconclusive", LOST]
     assert found.certificate == ()
-    certain = judged(groups(*rows), np.ones(2, dtype=int), True, 0.1, is_conclusive=True)
+    certain = judge_groups(groups(*rows), np.ones(2, dtype=int), True, 0.1, is_conclusive=True)
     assert [point.harm for point in certain.certificate] == [0.05]
     assert certain.ruled_out_from == 100
 
@@ -307,7 +309,7 @@ def test_what_is_said_of_groups_of_a_size_leaves_out_none_of_them():
     rows = ((0.0, -0.05, 0.05), (0.0, -0.04, 0.04), (NAN, NAN, NAN))
     found = groups(*rows)
     sized = replace(found, n=np.array([100.0, 300.0, 200.0]))
-    told = judged(sized, np.ones(3, dtype=int), True, 0.1, is_conclusive=True).certificate
+    told = judge_groups(sized, np.ones(3, dtype=int), True, 0.1, is_conclusive=True).certificate
     assert [(point.support, point.harm) for point in told] == [(300, 0.04)]
 
 
@@ -351,10 +353,10 @@ def told(values, bounds):
 def test_an_interval_has_in_it_what_it_was_made_of(kind):
     draw, bounds = KINDS[kind]
     moments, published = told(draw(np.random.default_rng(0)), bounds)
-    found = bounds_of([published], bounds)
+    found = infer_bounds([published], bounds)
     assert found == (bounds or UNBOUNDED)
     published = published._replace(sd=float(moments.sd[0]))
-    side, spread = side_of(published, found), own_spread(moments)
+    side, spread = recover_side(published, found), own_spread(moments)
     if bounds:
         assert side.spread.dispersion == pytest.approx(spread.dispersion[0])
     else:
@@ -365,11 +367,11 @@ def test_an_interval_has_in_it_what_it_was_made_of(kind):
 def test_bounds_that_nobody_named_are_those_of_rates_or_none():
     _, hits = told(KINDS["hits"][0](np.random.default_rng(0)), None)
     # two values are a rate, whoever says so
-    assert bounds_of([hits], None) == (0.0, 1.0)
+    assert infer_bounds([hits], None) == (0.0, 1.0)
     wide = hits._replace(value=3 + hits.value, low=3 + hits.low, high=3 + hits.high)
-    assert bounds_of([wide], None) == UNBOUNDED
+    assert infer_bounds([wide], None) == UNBOUNDED
     even = hits._replace(low=hits.value - 0.1, high=hits.value + 0.1)
-    assert bounds_of([even], (0.0, 1.0)) == UNBOUNDED
+    assert infer_bounds([even], (0.0, 1.0)) == UNBOUNDED
 
 
 def test_two_samples_differ_where_they_do_and_the_groups_are_those_of_the_candidate():
@@ -411,7 +413,7 @@ def test_all_others_are_what_is_left_of_the_sums_of_everyone():
     # others of the last fell, with those who lost among them
     assert found.differs.tolist() == [False, False, False, True, True]
     # the interval adds the error of the others' change to that of the group's own
-    far = cut_off(levels_of(DEPTH_UNPAIRED, DEPTH_UNPAIRED, 0.05)[3]).up
+    far = cut_off(significance_levels(DEPTH_UNPAIRED, DEPTH_UNPAIRED, 0.05)[3]).up
     far *= np.sqrt(sum(values[~is_in].var() for values in (before, after)) / (~is_in).sum())
     up = found.interval.high[3] - found.change[3]
     assert found.difference_interval.high[3] - found.difference[3] == pytest.approx(

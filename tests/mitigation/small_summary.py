@@ -14,7 +14,8 @@ from fairrec.mitigation.schema import (
     Regression,
     TradeOffPoint,
 )
-from fairrec.result.metric_schema import Chance, Change, GapChange
+from fairrec.result.metric_schema import Change, GapChange
+from fairrec.statistics.findings import Chance
 
 NOTHING = Change(
     n_users=0,

@@ -19,7 +19,8 @@ from fairrec.report.circumstances import (
 from fairrec.report.page.html import page_html
 from fairrec.report.text import print_text, to_markdown
 from fairrec.report.view import build_view
-from fairrec.result.schema import DifferingCircumstance, Given, GivenCircumstance, NoLongerFound
+from fairrec.result.schema import Given, GivenCircumstance
+from fairrec.statistics.explanations import DifferingCircumstance, NoLongerFound
 
 N_USERS = 400
 RNG = np.random.default_rng(0)

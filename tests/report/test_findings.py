@@ -14,7 +14,8 @@ from fairrec.report.findings import (
     service_direction,
     simultaneous_interval,
 )
-from fairrec.result.metric_schema import Finding, Interaction, Neighbour
+from fairrec.result.metric_schema import Finding
+from fairrec.statistics.explanations import Interaction, Neighbour
 from tests.report.planted import audit_of, planted
 
 AUC = planted().metrics["auc"]

@@ -25,10 +25,10 @@ from fairrec.report.metric_words import (
     summarize_ruled_out,
     worse_word,
 )
-from fairrec.result.metric_schema import Chance
 from fairrec.result.schema import AuditSummary
 from fairrec.search.options import Search
 from fairrec.statistics.bootstrap import N_DRAWS
+from fairrec.statistics.findings import Chance
 from fairrec.statistics.verdict import CertifiedSize
 from tests.report.planted import given_result, planted, planted_result
 

@@ -19,8 +19,8 @@ from fairrec.report.page.html import page_html
 from fairrec.report.page.view import PageLimits
 from fairrec.report.verdict import Status, Verdict
 from fairrec.report.words import number, signed
-from fairrec.result.metric_schema import Chance
 from fairrec.result.schema import AuditSummary
+from fairrec.statistics.findings import Chance
 from tests.builders import two_groups
 from tests.report.planted import planted, view_of
 from tests.worlds import random_world

@@ -17,14 +17,8 @@ from fairrec.report.page.build import build_page_view
 from fairrec.report.page.html import page_html
 from fairrec.report.text import model_card, print_text, to_markdown
 from fairrec.report.view import build_view, catalogue_lines, plan_lines
-from fairrec.result.schema import (
-    AuditSummary,
-    CatalogueExposure,
-    ItemsShown,
-    PlanSummary,
-    Representation,
-    SettingsSummary,
-)
+from fairrec.result.schema import AuditSummary, PlanSummary, SettingsSummary
+from fairrec.statistics.inequality import CatalogueExposure, ItemsShown, Representation
 from tests.builders import audit, make_tables
 from tests.grouped_options import group_options
 from tests.report.items_audits import items_result

@@ -9,7 +9,7 @@ import pytest
 from pytest import approx
 
 from fairrec.result.metric_result import estimate_change, estimate_mean_change, metric_results
-from fairrec.statistics.metric_analysis import analyse_metrics
+from fairrec.statistics.findings import analyse_metrics
 from fairrec.statistics.missing import Conclusiveness
 from fairrec.statistics.verdict import decide_verdicts
 from tests.builders import audit, make_tables, two_groups

@@ -20,20 +20,19 @@ from fairrec.report.page.html import page_html
 from fairrec.report.text import to_markdown
 from fairrec.report.view import build_view
 from fairrec.result.folder import load_groups, load_saved, load_summary
-from fairrec.result.metric_schema import Detectable, Interaction, Neighbour, UndecidedGroup
+from fairrec.result.metric_schema import UndecidedGroup
 from fairrec.result.min_shown import without_small
 from fairrec.result.parts import GroupValue
-from fairrec.result.schema import (
-    AuditSummary,
-    CatalogueExposure,
-    DifferingCircumstance,
-    HistoryPoint,
-    ItemsShown,
-    NoLongerFound,
-    Representation,
-    SearchedMetric,
-)
+from fairrec.result.schema import AuditSummary, HistoryPoint, SearchedMetric
 from fairrec.result.tables import BOUNDED
+from fairrec.statistics.explanations import (
+    DifferingCircumstance,
+    Interaction,
+    Neighbour,
+    NoLongerFound,
+)
+from fairrec.statistics.findings import Detectable
+from fairrec.statistics.inequality import CatalogueExposure, ItemsShown, Representation
 from tests.builders import audit, make_tables
 from tests.grouped_options import group_options
 

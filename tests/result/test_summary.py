@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import math
 from pathlib import Path
 
 import numpy as np
@@ -16,7 +15,6 @@ from fairrec.core.audit_options import AuditOptions
 from fairrec.groups.grouping import Grouping
 from fairrec.inputs.tables import Table
 from fairrec.inputs.users import Attribute
-from fairrec.result.schema import MOST_VALUES, CatalogueExposure, catalogue_part
 from fairrec.result.summary import (
     SHARES_SHOWN,
     SMALL_VALUES_SHOWN,
@@ -27,7 +25,6 @@ from fairrec.result.summary import (
     input_summaries,
 )
 from fairrec.search.evidence import GapHistory
-from fairrec.statistics.inequality import Represented, SpreadOver
 from tests.builders import audit, make_tables, one_each, two_groups
 
 # a: 4 of x, 2 of y, 1 of z; nobody has z with q
@@ -219,19 +216,6 @@ def test_options_and_costs_are_told_as_they_were():
     # no ledger is kept in a file, and the scores are in the table
     assert (found.spent_in_all, found.model_identity, found.faults) == (None, "", {})
     assert found.n_fully_scored + found.n_not_fully_scored == 6
-
-
-def part_of(n_items: list[int], n_shown: list[int]) -> CatalogueExposure:
-    kind = Attribute("kind", np.zeros(0, dtype=np.int32), tuple(range(len(n_items))))
-    of_kind = Represented(kind, math.nan, None, np.array(n_items), np.array(n_shown))
-    return catalogue_part(SpreadOver(5, 10, 20, 4, 0.5, None, (of_kind,)))
-
-
-def test_values_of_most_items_are_told_in_their_order():
-    n = [*range(1, MOST_VALUES + 3)]
-    shown = part_of([*n, 0], [*n, 0]).representation["kind"].shown
-    assert [*shown] == [str(at) for at in range(2, MOST_VALUES + 2)]
-    assert (shown["2"].n_items, shown["2"].n_shown) == (3, 3)
 
 
 def test_what_is_not_known_is_null():

@@ -1,4 +1,9 @@
+"""The analysis of an audit: p-values, intervals and how many permutations it takes."""
+
 from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -6,14 +11,20 @@ from pytest import approx
 
 from fairrec import Engine
 from fairrec.core.audit_options import AuditOptions
-from fairrec.statistics.analyse import analyse
+from fairrec.statistics import analysis as analyse_module
+from fairrec.statistics.analysis import MOST_DRAWS, analyse
+from fairrec.statistics.findings import analyse_metrics
 from fairrec.statistics.intervals import Intervals
-from fairrec.statistics.metric_analysis import analyse_metrics
 from fairrec.statistics.moments import compute_moments
 from fairrec.statistics.strata import Strata
+from fairrec.statistics.verdict import WORSE, decide_verdicts, settle_outcome
 from tests.groups.small_grouping import grouping_of
-from tests.statistics.small_analysis import analysis_of, measured_as, random_analysis
-from tests.statistics.small_population import permutation_test
+from tests.statistics.small_worlds import (
+    analysis_of,
+    measured_as,
+    permutation_test,
+    random_analysis,
+)
 
 
 def test_adjusted_p_values_are_those_of_the_permutations():
@@ -22,12 +33,7 @@ def test_adjusted_p_values_are_those_of_the_permutations():
     # higher is better, and neither end is
     better = [True, None]
     test = permutation_test(
-        moments,
-        found.grouping,
-        moments.n >= 45,
-        found.n_permutations,
-        0,
-        higher_is_better=better,
+        moments, found.grouping, moments.n >= 45, found.n_permutations, 0, higher_is_better=better
     )
     is_tested = found.is_tested
     assert is_tested.any() and not is_tested.all()
@@ -160,3 +166,99 @@ def test_within_strata_nothing_beyond_the_bounds_of_a_metric_is_said():
     # nobody can be worse than never served
     assert np.isnan(found.detectable).any()
     assert not (found.detectable > 0.31).any()
+
+
+def two_halves(shift: float, seed: int = 0, **options):
+    """Normal values of 400 users, and a group of 200 whose mean is lower by so many errors."""
+    rng = np.random.default_rng(seed)
+    codes = rng.permutation(np.repeat([0, 1], 200))
+    values = rng.normal(size=400)
+    for half in (0, 1):
+        values[codes == half] -= values[codes == half].mean()
+    values -= shift * values.std() / 10 * (codes == 0)
+    # no bounds, and a better end
+    return analysis_of([codes], "ndcg@5", values, **options)
+
+
+@pytest.mark.parametrize("shift", [0.0, 6.0])
+def test_permutations_that_decide_are_as_many_as_were_asked_for(shift):
+    analysis = two_halves(shift, permutations=300)
+    assert analysis.test.n_permutations == 300
+    assert analysis.raised == 0
+    (verdict,) = decide_verdicts(analysis, [True])
+    assert verdict.alternative is None
+    assert (verdict.of_groups == WORSE).any() == (shift > 0)
+
+
+def near_alpha(**options):
+    """An audit of which about as many seeds as not find the group significant."""
+    for shift in np.arange(2.2, 3.2, 0.02):
+        analysis = two_halves(float(shift), **options)
+        if np.nanmin(analysis.adjusted_p_values) <= 0.05:
+            return analysis
+    raise AssertionError("no shift is significant")
+
+
+def test_close_to_the_level_more_are_drawn_and_they_are_the_ones_of_a_longer_test():
+    analysis = near_alpha(permutations=300)
+    n = analysis.test.n_permutations
+    assert 300 < n <= MOST_DRAWS
+    at_once = analyse(
+        analysis.measured, analysis.grouping, replace(analysis.options, permutations=n)
+    )
+    assert at_once.test.n_permutations >= n
+    first = at_once.test.largest[:n]
+    assert np.array_equal(analysis.test.largest, first)
+    if at_once.test.n_permutations == n:
+        assert np.array_equal(analysis.adjusted_p_values, at_once.adjusted_p_values)
+
+
+def test_workers_draw_the_same_further_permutations():
+    analysis = near_alpha(permutations=300)
+    with ThreadPoolExecutor(2) as executor:
+        by_workers = analyse(
+            analysis.measured, analysis.grouping, analysis.options, executor=executor
+        )
+    assert np.array_equal(analysis.test.largest, by_workers.test.largest)
+    assert np.array_equal(analysis.test.n_reached, by_workers.test.n_reached)
+
+
+def test_what_the_most_permutations_leave_open_is_undecided(monkeypatch):
+    monkeypatch.setattr(analyse_module, "MOST_DRAWS", 300)
+    analysis = near_alpha(permutations=300)
+    assert analysis.test.n_permutations == 300
+    assert analysis.raised > 0
+    (verdict,) = decide_verdicts(analysis, [True])
+    assert (verdict.outcome, verdict.alternative) == ("inconclusive", "worse")
+    # what is listed follows the same critical values
+    assert not analysis.is_significant.any()
+    low, high = analysis.estimates.simultaneous
+    as_drawn = replace(analysis, raised=0.0).estimates.simultaneous
+    assert (low < as_drawn.low).all() and (high > as_drawn.high).all()
+
+
+def test_other_seeds_give_the_same_outcome_or_one_is_undecided():
+    is_same, undecided = set(), 0
+    for shift in (2.4, 2.5):
+        first = two_halves(shift, permutations=100)
+        (verdict,) = decide_verdicts(first, [True])
+        for seed in range(12):
+            again = analyse(first.measured, first.grouping, replace(first.options, seed=seed))
+            (other,) = decide_verdicts(again, [True])
+            undecided += other.alternative is not None
+            if verdict.alternative is None and other.alternative is None:
+                is_same.add(verdict.outcome == other.outcome)
+    assert is_same == {True}
+    assert undecided < 24
+
+
+@pytest.mark.parametrize(
+    ("outcome", "of_other_seeds", "reported"),
+    [
+        ("within tolerance", ["within tolerance", "worse"], ("inconclusive", "worse")),
+        ("within tolerance", ["within tolerance"] * 2, ("within tolerance", None)),
+        ("worse", ["worse", "worse beyond tolerance"], ("worse", "worse beyond tolerance")),
+    ],
+)
+def test_no_all_clear_where_another_seed_may_show_a_harm(outcome, of_other_seeds, reported):
+    assert settle_outcome(outcome, of_other_seeds) == reported

@@ -1,12 +1,49 @@
+"""Findings, gaps and their ends, power, histograms, pooled metrics."""
+
 from __future__ import annotations
 
 import numpy as np
+import polars as pl
 import pytest
+from pytest import approx
 
-from fairrec.statistics.findings import select_findings
-from tests.statistics.small_population import permutation_test, population
+import fairrec
+from fairrec import Engine
+from fairrec.core.audit_options import AuditOptions
+from fairrec.core.errors import InputError
+from fairrec.metrics import parse_metric
+from fairrec.metrics.measured import Measured
+from fairrec.statistics.analysis import analyse
+from fairrec.statistics.explanations import confounded_findings
+from fairrec.statistics.findings import (
+    N_BINS,
+    analyse_metrics,
+    best_and_worst,
+    bin_edges,
+    histograms,
+    select_findings,
+)
+from fairrec.statistics.strata import Strata
+from tests.groups.small_grouping import grouping_of
+from tests.statistics.small_worlds import (
+    analysis_of,
+    measured_as,
+    permutation_test,
+    population,
+    random_analysis,
+)
 
 ANY = -1
+
+
+def select_from(world, test, higher_is_better):
+    """The findings of the only metric, of which none is left over."""
+    selected, n_left = select_findings(
+        *(0, test.adjusted_p_values[0] <= 0.05, test.critical(0.05)[:, 0], higher_is_better),
+        *(world.moments, world.grouping),
+    )
+    assert n_left == 0
+    return selected
 
 
 def world_with(effects, n_users=4000, seed=0, higher_is_better=True):
@@ -25,23 +62,16 @@ def world_with(effects, n_users=4000, seed=0, higher_is_better=True):
         higher_is_better=[higher_is_better],
     )
     is_significant = test.adjusted_p_values[0] <= 0.05
-    selection = select_findings(
-        0,
-        is_significant,
-        test.critical(0.05)[:, 0],
-        higher_is_better,
-        world.moments,
-        world.grouping,
-    )
-    groups = [tuple(world.lattice.codes[group].tolist()) for group in selection.groups]
-    return groups, selection, is_significant
+    selected = select_from(world, test, higher_is_better)
+    groups = [tuple(world.lattice.codes[one.position].tolist()) for one in selected]
+    return groups, selected, is_significant
 
 
 def test_children_that_add_nothing_are_folded_into_their_parent():
-    groups, selection, is_significant = world_with({(ANY, 1, ANY): -0.6})
+    groups, selected, is_significant = world_with({(ANY, 1, ANY): -0.6})
     assert groups == [(ANY, 1, ANY)]
     assert is_significant.sum() > 3
-    assert sum(selection.n_folded) == is_significant.sum() - 1
+    assert sum(one.n_folded for one in selected) == is_significant.sum() - 1
 
 
 def test_parents_that_differ_only_through_a_child_are_folded_into_it():
@@ -71,15 +101,8 @@ def test_where_neither_end_is_worse_the_smaller_complement_is_named():
     codes = (rng.random(3000) < 0.3).astype(int)
     world = population([codes], rng.normal(size=3000) + codes)
     test = permutation_test(world.moments, world.grouping, world.is_tested, 99, 0)
-    selection = select_findings(
-        0,
-        test.adjusted_p_values[0] <= 0.05,
-        test.critical(0.05)[:, 0],
-        None,
-        world.moments,
-        world.grouping,
-    )
-    assert selection.groups == [world.position(1)]
+    selected = select_from(world, test, None)
+    assert [one.position for one in selected] == [world.position(1)]
 
 
 def test_a_group_is_not_listed_with_a_difference_that_points_the_other_way():
@@ -99,35 +122,263 @@ def test_of_groups_with_the_same_users_the_simplest_is_named():
     values = rng.normal(size=3000) - (first == 1)
     world = population([first, second], values, min_users=10)
     test = permutation_test(world.moments, world.grouping, world.is_tested, 99, 0)
-    selection = select_findings(
-        0,
-        test.adjusted_p_values[0] <= 0.05,
-        test.critical(0.05)[:, 0],
-        True,
-        world.moments,
-        world.grouping,
-    )
-    assert len(selection.groups) == 1
-    assert (world.lattice.codes[selection.groups[0]] >= 0).sum() == 1
+    selected = select_from(world, test, True)
+    (one,) = selected
+    assert (world.lattice.codes[one.position] >= 0).sum() == 1
 
 
 def test_without_significant_groups_there_is_no_finding():
-    groups, selection, _ = world_with({})
+    groups, _, _ = world_with({})
     assert groups == []
-    assert selection.n_left == 0
 
 
 def test_who_is_worse_off_is_named_also_where_a_group_served_better_explains_it():
-    groups, selection, is_significant = world_with({(1, 3, ANY): 1.2}, n_users=8000)
+    groups, selected, is_significant = world_with({(1, 3, ANY): 1.2}, n_users=8000)
     assert groups[0] == (1, 3, ANY)
     # everyone else is below the mean of those they are compared with
     named = groups[1]
     assert named == (0, ANY, ANY)
-    assert selection.because_of == [None, selection.groups[0]]
-    assert sum(selection.n_folded) == is_significant.sum() - 2
+    assert [one.because_of for one in selected] == [None, selected[0].position]
+    assert sum(one.n_folded for one in selected) == is_significant.sum() - 2
 
 
 def test_a_group_served_better_is_not_named_beside_a_worse_one_that_explains_it():
-    groups, selection, _ = world_with({(1, 3, ANY): -1.2}, n_users=8000)
+    groups, selected, _ = world_with({(1, 3, ANY): -1.2}, n_users=8000)
     assert groups == [(1, 3, ANY)]
-    assert selection.because_of == [None]
+    assert [one.because_of for one in selected] == [None]
+
+
+VALUES = np.array([0.2, 0.8, 0.2, 0.5])
+SUPPORT = np.array([5.0, 3.0, 9.0, 4.0])
+
+
+@pytest.mark.parametrize(
+    ("metric", "best", "worst"),
+    [
+        ("mrr", [1, 3], [2, 0]),
+        ("urp_abs", [2, 0], [1, 3]),
+        # neither end is better: the highest and the lowest
+        ("urp", [1, 3], [2, 0]),
+    ],
+)
+def test_both_ends_in_order_and_of_equals_the_largest_first(metric, best, worst):
+    for top in (1, 2, 9):
+        found = best_and_worst(parse_metric(metric), VALUES, SUPPORT, top)
+        assert [end.tolist() for end in found] == [best[:top], worst[:top]]
+
+
+@pytest.mark.parametrize(
+    ("values", "best", "worst"),
+    [
+        ([0.5], [], []),
+        ([0.1 + 0.2, 0.3, 0.3], [], []),
+        ([0.2, 0.2, 0.8, 0.2], [2], [3, 1]),
+        ([0.9, 0.5, 0.1], [0], [2]),
+        ([], [], []),
+    ],
+)
+def test_no_group_is_both_best_and_worst_and_of_equals_none_is_either(values, best, worst):
+    support = np.arange(len(values), dtype=float)
+    found = best_and_worst(parse_metric("mrr"), np.array(values), support, 9)
+    assert [end.tolist() for end in found] == [best, worst]
+
+
+def test_gap_ends_and_chance_by_hand():
+    # intersections (0, 0), (0, 1), (1, 0), each of two users
+    analysis = analysis_of(
+        [[0, 0, 0, 0, 1, 1], [0, 0, 1, 1, 0, 0]], "mrr", [0.0, 0.5, 1.0, 1.0, 0.25, 0.25]
+    )
+    (found,) = analyse_metrics(analysis)
+    names = [analysis.grouping.group(int(end[0])).as_dict() for end in (found.best, found.worst)]
+    # (0, 0) and (1, 0) have the same mean and as many users
+    assert names == [{"a": 0, "b": 1}, {"a": 0, "b": 0}]
+    assert found.gap == 1.0 - 0.25
+    gaps = analysis.test.gaps[:, 0]
+    assert found.chance.mean == approx(gaps.mean())
+    assert found.chance.q95 == approx(np.quantile(gaps, 0.95))
+    assert found.chance.p_value == approx((1 + (gaps >= 0.75 - 1e-9).sum()) / 100)
+    assert found.chance.permutations == 99
+
+
+def test_without_an_intersection_of_enough_users_there_is_no_gap():
+    analysis = analysis_of([[0, 0, 1, 1], [0, 1, 0, 1]], "mrr", [0.1, 0.2, 0.3, 0.4], min_users=2)
+    (found,) = analyse_metrics(analysis)
+    assert (found.gap, found.chance) == (None, None)
+    assert len(found.best) == len(found.worst) == 0
+
+
+def test_the_planted_group_is_the_finding_and_the_combination_carries_it():
+    analysis = random_analysis(effect=0.6)
+    planted, quiet = analyse_metrics(analysis)
+    (finding,) = planted.findings
+    assert analysis.grouping.group(finding.position).as_dict() == {"a": 0, "b": 0}
+    assert finding.interaction.carried_by == "the combination"
+    assert [*finding.interaction.neighbours[0].is_met] == ["a", "b"]
+    assert finding.n_folded == analysis.is_beyond_chance[0].sum() - 1
+    assert quiet.findings == ()
+
+
+def test_findings_come_worst_first():
+    rng = np.random.default_rng(0)
+    group = np.repeat(np.arange(4), 150)
+    values = 0.3 * rng.random(600) + np.array([0.4, 0.2, 0.6, 0.0])[group]
+    for metric, sign in (("mrr", -1), ("urp_abs", 1)):
+        analysis = analysis_of([group], metric, values)
+        (found,) = analyse_metrics(analysis)
+        harms = [sign * analysis.estimates.difference[0, f.position] for f in found.findings]
+        assert len(harms) >= 3
+        assert harms == sorted(harms, reverse=True)
+
+
+def test_power_is_told_at_sizes_where_a_difference_within_bounds_can_be_found():
+    analysis = random_analysis(min_users=5)
+    bounded, unbounded = (
+        {one.support: one.difference for one in found.detectable}
+        for found in analyse_metrics(analysis)
+    )
+    # from the smallest group in steps of ten up to half of all users
+    assert [*unbounded] == [5, 50]
+    assert set(bounded) <= {5, 50}
+    assert all(difference <= 1 for difference in bounded.values())
+    assert unbounded[5] > unbounded[50] > 0
+    assert analyse_metrics(random_analysis(permutations=0))[0].detectable == ()
+
+
+OPTIONS = AuditOptions(permutations=199, engine=Engine(threads=1), min_support=10)
+
+
+def test_findings_that_circumstances_take_away_are_named_and_others_are_not():
+    rng = np.random.default_rng(0)
+    level = rng.integers(0, 2, 1000)
+    # values of the first metric hang on the level alone, those of the second on the group
+    is_member = rng.random(1000) < 0.1 + 0.4 * level
+    noise = rng.normal(size=(2, 1000))
+    measured = measured_as("mrr@5,ndcg@5", noise - [1.5 * level, 1.5 * is_member])
+    grouping = grouping_of([~is_member], min_users=10, depth=3)
+    raw = analyse_metrics(analyse(measured, grouping, OPTIONS))
+    assert [len(about.findings) for about in raw] == [1, 1]
+    strata = Strata.from_codes([level.astype(np.int32)], [2])
+    adjusted = analyse(measured, grouping, OPTIONS, strata=strata)
+    (gone,) = confounded_findings(raw, adjusted)
+    (finding,) = raw[0].findings
+    assert (gone.metric, gone.group) == ("mrr@5", grouping.group(finding.position).as_dict())
+
+
+def test_few_values_have_a_bin_each():
+    edges = bin_edges(np.array([0.0, 0.5, 1.0, 0.5, np.nan]))
+    assert edges.tolist() == [-0.25, 0.25, 0.75, 1.25]
+
+
+def test_nothing_to_see_has_no_bins():
+    assert len(bin_edges(np.full(9, 3.0))) == len(bin_edges(np.full(3, np.nan))) == 0
+
+
+def test_a_far_tail_is_in_the_last_bin():
+    values = np.append(np.random.default_rng(0).normal(size=5000), 1e6)
+    edges = bin_edges(values)
+    assert len(edges) == N_BINS + 1 and edges[-2] < 4
+    # the bin reaches as far as what it holds
+    assert (edges[0], edges[-1]) == (values.min(), 1e6)
+    measured = measured_as("mrr@5", values)
+    grouping = grouping_of([np.zeros(5001, dtype=int)], min_users=1, depth=1)
+    ((own, _),) = histograms(0, [0], edges, measured, grouping)
+    assert own.sum() == 5001 and own[-1] >= 1
+
+
+def test_own_and_others_are_the_users_of_both_sides():
+    rng = np.random.default_rng(1)
+    codes = rng.integers(0, 2, 300)
+    values = rng.random(300)
+    values[::7] = np.nan
+    measured = measured_as("mrr@5", values)
+    grouping = grouping_of([codes], min_users=1, depth=1)
+    edges = bin_edges(values)
+    for group in range(len(grouping.lattice)):
+        ((own, others),) = histograms(0, [group], edges, measured, grouping)
+        is_member = codes == grouping.lattice.codes[group, 0]
+        for counts, is_side in ((own, is_member), (others, ~is_member)):
+            expected, _ = np.histogram(values[is_side & ~np.isnan(values)], edges)
+            assert counts.tolist() == expected.tolist()
+
+
+@pytest.mark.parametrize("is_fully_scored", [True, False])
+def test_after_a_search_users_count_who_are_known_fairly(is_fully_scored):
+    codes = np.repeat([0, 1], 50)
+    values = np.linspace(0, 1, 100)
+    is_reference = np.arange(100) % 5 == 0
+    is_scored = is_reference | (codes == 0)
+    if not is_fully_scored:
+        is_scored[3] = False
+    whole = measured_as("mrr@5", values)
+    measured = Measured(whole.metrics, whole.values, is_scored, is_reference)
+    grouping = grouping_of([codes], min_users=1, depth=1)
+    at = grouping.lattice.codes[:, 0].tolist().index(0)
+    ((own, others),) = histograms(0, [at], bin_edges(values), measured, grouping)
+    assert own.sum() == (50 if is_fully_scored else 10)
+    assert others.sum() == 10
+
+
+def two_groups() -> tuple[pl.DataFrame, pl.DataFrame]:
+    """Users 1 and 2 are perfect each, but not together; so is user 3, who is alone."""
+    users = pl.DataFrame({"user_id": [1, 2, 3], "group": ["a", "a", "b"]})
+    predictions = pl.DataFrame(
+        {
+            "user_id": [1, 1, 2, 2, 3, 3],
+            "item_id": [1, 2, 1, 2, 1, 2],
+            "score": [0.9, 0.8, 0.2, 0.1, 0.6, 0.5],
+            "label": [1, 0, 1, 0, 1, 0],
+        }
+    )
+    return users, predictions
+
+
+def audit_pooled(users, predictions, metrics="pooled_auc", by="group"):
+    return fairrec.audit(
+        predictions,
+        users=users,
+        by=by,
+        metrics=metrics,
+        statistics=fairrec.Statistics(permutations=20),
+        min_support=1,
+    )
+
+
+@pytest.mark.parametrize("metrics", ["auc,pooled_auc", "pooled_auc"])
+def test_audit_pools_a_group_for_pooled_auc_and_takes_the_mean_for_auc(metrics):
+    result = audit_pooled(*two_groups(), metrics)
+    assert "auc" not in metrics.split(",") or result.gap("auc").size == 0
+    gap = result.gap("pooled_auc")
+    assert gap.size == approx(1 - 3 / 4)
+    assert (gap.advantaged.group, gap.disadvantaged.group) == ({"group": "b"}, {"group": "a"})
+
+
+def test_pooled_auc_has_full_combinations_only_and_neither_tests_nor_a_column():
+    users, predictions = two_groups()
+    users = users.with_columns(pl.Series("age", ["old", "young", "old"]))
+    result = audit_pooled(users, predictions, "auc,pooled_auc", by="group,age")
+    groups = result.groups("pooled_auc")
+    assert set(groups["depth"]) == {2}
+    assert groups["p_value"].null_count() == len(groups) == 3
+    assert result.metric("pooled_auc").chance is None
+    assert result.metric("pooled_auc").findings == ()
+    assert "pooled_auc" not in result.per_user.columns
+    assert set(result.groups("auc")["depth"]) == {1, 2}
+
+
+def test_labels_of_one_kind_leave_pooled_auc_undefined():
+    users, predictions = two_groups()
+    for label in (0, 1):
+        with pytest.raises(InputError, match="'pooled_auc' is undefined: all candidates are rel"):
+            audit_pooled(users, predictions.with_columns(label=pl.lit(label)))
+
+
+def test_groups_whose_candidates_are_all_alike_are_left_out_and_counted():
+    users, predictions = two_groups()
+    of_b = pl.col("user_id") == 3
+    labels = predictions.with_columns(label=pl.when(of_b).then(1).otherwise("label"))
+    result = audit_pooled(users, labels)
+    found = result.metric("pooled_auc")
+    assert (found.n_defined, found.n_undefined, found.n_groups) == (2, 1, 1)
+    # of one group nothing is the best or the worst
+    assert found.most_advantaged == found.most_disadvantaged == ()
+    assert (found.gap, found.advantaged, found.disadvantaged) == (0, None, None)

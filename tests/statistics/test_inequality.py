@@ -1,4 +1,4 @@
-"""How unequal users are, against plain sums."""
+"""Inequality between users, and over the items of a catalogue, beside slow loops."""
 
 from __future__ import annotations
 
@@ -14,9 +14,18 @@ from pytest import approx
 
 from fairrec import Engine
 from fairrec.core.audit_options import AuditOptions
-from fairrec.statistics.inequality import analyse_inequality, between_by_chance, gini, theil
+from fairrec.statistics.inequality import (
+    MOST_VALUES,
+    analyse_inequality,
+    between_by_chance,
+    gini,
+    items_by_value,
+    measure_spread,
+    theil,
+)
 from tests.groups.small_grouping import grouping_of
-from tests.statistics.small_analysis import analysis_of, measured_as
+from tests.metrics.item_world import ItemWorld, random_world
+from tests.statistics.small_worlds import analysis_of, measured_as
 
 OPTIONS = AuditOptions(engine=Engine(threads=1))
 VALUES = arrays(np.float64, st.integers(2, 30), elements=st.floats(0, 10, width=16))
@@ -37,13 +46,6 @@ def slow_theil(values) -> float:
 def test_gini_and_theil_are_those_of_plain_sums(values):
     assert gini(values) == approx(slow_gini(values), abs=1e-9)
     assert theil(values) == approx(slow_theil(values), abs=1e-9)
-
-
-def test_by_hand():
-    # one of four has everything: each pair of the one and another differs
-    assert gini(np.array([0.0, 0, 0, 1])) == 0.75
-    assert theil(np.array([0.0, 0, 0, 1])) == approx(math.log(4))
-    assert (gini(np.full(7, 0.1)), theil(np.full(7, 0.1))) == (approx(0, abs=1e-12), 0)
 
 
 def inequality_of(codes, metrics, values, min_users=1):
@@ -172,3 +174,91 @@ def test_the_same_seed_gives_the_same_numbers_on_any_number_of_threads():
         )
     ]
     assert found[0] == found[1] != found[2]
+
+
+TOP = 3
+
+
+def attention(shown):
+    return {item: 1 / math.log2(rank + 2) for rank, item in enumerate(shown[:TOP])}
+
+
+def divergence(one, other):
+    middle = [(a + b) / 2 for a, b in zip(one, other, strict=True)]
+    return sum(
+        sum(a * math.log2(a / m) for a, m in zip(side, middle, strict=True) if a > 0) / 2
+        for side in (one, other)
+    )
+
+
+def found_of(world, history=False):
+    read = world.read(f"exposure@{TOP}", history=history)
+    return measure_spread(read.shown, TOP, read.inputs.attributes)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_rank_fairness_is_that_of_a_slow_loop(seed):
+    world = random_world(seed)
+    kinds = {item: about["kind"] for item, about in world.items.items()}
+    target = [[*kinds.values()].count(kind) / len(kinds) for kind in "ab"]
+    distances = []
+    for shown in world.lists.values():
+        given = attention(shown)
+        by_kind = [sum(a for i, a in given.items() if kinds[i] == kind) for kind in "ab"]
+        distances.append(divergence([a / sum(by_kind) for a in by_kind], target))
+    found = found_of(world).representation["kind"]
+    assert found.to_catalogue == pytest.approx(1 - np.mean(distances))
+    assert found.to_relevance != pytest.approx(found.to_catalogue)
+
+
+@pytest.mark.parametrize("history", [False, True])
+@pytest.mark.parametrize("seed", range(4))
+def test_loss_is_the_squared_distance_from_the_ideal_order(seed, history):
+    world = random_world(seed)
+    squares = []
+    for user, shown in world.lists.items():
+        if user not in world.held_out:
+            continue
+        alone = ItemWorld(
+            world.items, {user: shown}, {user: world.held_out[user]}, {user: world.seen[user]}
+        )
+        read = alone.read(f"exposure_to_relevance@{TOP}", history=history)
+        due = read.shares[0].per_unit(read.shown.catalogue)[1]
+        given = attention(shown)
+        squares.append(sum((given.get(i, 0) - due[i]) ** 2 for i in world.items))
+    assert found_of(world, history).expected_exposure_loss == pytest.approx(np.mean(squares))
+
+
+def test_gini_and_coverage_count_items_that_nobody_was_shown():
+    world = ItemWorld(
+        {item: {"kind": "a"} for item in range(4)}, {1: [0], 2: [0], 3: [0]}, {1: {3: 1.0}}, {}
+    )
+    found = found_of(world)
+    # one item of four has all the attention
+    assert found.gini == pytest.approx(0.75)
+    assert (found.n_shown, found.n_items, found.n_lists) == (1, 4, 3)
+    assert found.representation["kind"].to_catalogue == pytest.approx(1)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_items_shown_are_counted_by_value(seed):
+    world = random_world(seed)
+    shown = {item for items in world.lists.values() for item in items[:TOP]}
+    found = found_of(world).representation["kind"]
+    for kind, part in found.shown.items():
+        of_kind = {item for item, about in world.items.items() if about["kind"] == kind}
+        assert (part.n_items, part.n_shown) == (len(of_kind), len(of_kind & shown))
+
+
+def test_of_very_many_values_those_of_most_items_are_told_in_their_order():
+    n = np.array([*range(1, MOST_VALUES + 3), 0])
+    shown = items_by_value(range(len(n)), n, n)
+    assert [*shown] == [str(at) for at in range(2, MOST_VALUES + 2)]
+    assert (shown["2"].n_items, shown["2"].n_shown) == (3, 3)
+
+
+def test_without_an_item_of_the_catalogue_in_the_first_places_nothing_is_represented():
+    world = ItemWorld({0: {"kind": "a"}}, {1: [5, 6, 7, 0]}, {1: {0: 1.0}}, {})
+    part = found_of(world).representation["kind"]
+    assert part.to_catalogue is None
+    assert (part.shown["a"].n_items, part.shown["a"].n_shown) == (1, 0)

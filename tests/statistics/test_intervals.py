@@ -1,3 +1,5 @@
+"""Intervals and estimates of groups, and what is left of a difference that was picked out."""
+
 from __future__ import annotations
 
 from dataclasses import replace
@@ -5,11 +7,12 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from pytest import approx
-from scipy.stats import binomtest
+from scipy.stats import binomtest, ttest_ind
 
-from fairrec.statistics.intervals import CutOffs, Intervals
+from fairrec.statistics.intervals import CutOffs, Intervals, estimate, kept_shares
+from fairrec.statistics.moments import group_moments
 from fairrec.statistics.scores import student_scale
-from tests.statistics.small_population import population, random_population
+from tests.statistics.small_worlds import population, random_population
 
 Z = 1.959963984540054
 
@@ -172,3 +175,115 @@ def test_an_amount_of_which_some_are_below_0_has_the_longer_upper_end_too():
     # as long a tail downwards, and none
     for other in (-values, rng.normal(size=440)):
         assert population([group], other).moments.bounds.tolist() == [[-np.inf, np.inf]]
+
+
+def bounded(world):
+    """The moments of metrics between 0 and 1."""
+    bounds = np.tile([0.0, 1.0], (len(world.values), 1))
+    return group_moments(world.values, world.grouping, bounds=bounds)
+
+
+def test_large_groups_have_the_interval_of_welchs_test():
+    rng = np.random.default_rng(0)
+    group = np.repeat([0, 1], [4000, 8000])
+    values = rng.normal(size=12000) * np.where(group, 1.0, 1.2)
+    world = population([group], values)
+    found = estimate(world.moments, 0.05)
+    interval = ttest_ind(values[group == 0], values[group == 1], equal_var=False)
+    expected = interval.confidence_interval(0.95)
+    assert found.difference_low[0, 0] == pytest.approx(expected.low, rel=0.01)
+    assert found.difference_high[0, 0] == pytest.approx(expected.high, rel=0.01)
+
+
+def coverage_by_size(n_worlds: int) -> dict[int, float]:
+    """Share of 95% intervals that hold the true group mean, for a skewed metric of few levels."""
+    rng = np.random.default_rng(1)
+    levels = np.array([0.2, 0.25, 1 / 3, 0.5, 1.0])
+    sizes = np.repeat([6, 12, 30, 100, 400], 8)
+    group = np.repeat(np.arange(40), sizes)
+    held: dict[int, list[float]] = {}
+    for _ in range(n_worlds):
+        hit = np.clip(rng.normal(0.35, 0.1, 40), 0.05, 0.9)
+        is_hit = rng.random(len(group)) < hit[group]
+        values = np.where(is_hit, rng.choice(levels, len(group)), 0.0)
+        world = population([group], values)
+        found = estimate(bounded(world), 0.05)
+        true = hit * levels.mean()
+        holds = (found.value_low[0] <= true) & (true <= found.value_high[0])
+        for size in np.unique(sizes):
+            held.setdefault(int(size), []).append(holds[sizes == size].mean())
+    return {size: float(np.mean(shares)) for size, shares in held.items()}
+
+
+def test_intervals_hold_the_true_mean_about_as_often_as_they_say():
+    for size, share in coverage_by_size(60).items():
+        assert 0.91 <= share <= 0.995, f"groups of {size}"
+
+
+def test_shrinking_draws_groups_to_the_mean_and_small_ones_more():
+    rng = np.random.default_rng(3)
+    group = np.repeat(np.arange(6), [5, 5, 50, 50, 500, 500])
+    values = rng.normal(size=len(group)) + np.array([0, 1, 0, 1, 0, 1])[group]
+    world = population([group], values)
+    found = estimate(world.moments, 0.05)
+    raw = np.abs(found.value - world.moments.mean[0])[0]
+    kept = np.abs(found.shrunken - world.moments.mean[0])[0] / raw
+    assert (kept < 1).all()
+    assert kept[:2].max() < kept[2:4].min() < kept[4:].min()
+
+
+def test_with_nothing_but_noise_shrinking_comes_nearer_the_truth():
+    world = random_population(4, n_users=2000)
+    found = estimate(world.moments, 0.05)
+    mean = world.moments.mean[:, None]
+    assert np.abs(found.shrunken - mean).mean() < 0.3 * np.abs(found.value - mean).mean()
+
+
+def worlds(rng, effects, error):
+    return effects + rng.normal(size=len(effects)) * error
+
+
+def test_where_nothing_differs_hardly_anything_is_kept():
+    left = []
+    for seed in range(50):
+        observed = worlds(np.random.default_rng(seed), np.zeros(500), 0.1)
+        kept = kept_shares(observed, np.full(500, 0.1))
+        left.append(np.abs(kept * observed).max() / np.abs(observed).max())
+    assert np.mean(left) < 0.1
+
+
+def test_a_single_group_that_stands_out_keeps_its_difference():
+    rng = np.random.default_rng(1)
+    effects = np.zeros(500)
+    effects[7] = -1.0
+    kept = kept_shares(worlds(rng, effects, 0.1), np.full(500, 0.1))
+    assert kept[7] > 0.95
+    assert np.median(kept) < 0.1
+
+
+def test_where_all_differ_alike_it_is_the_normal_one():
+    rng = np.random.default_rng(2)
+    error = rng.uniform(0.05, 0.2, 3000)
+    observed = worlds(rng, rng.normal(0, 0.1, 3000), error)
+    kept = kept_shares(observed, error)
+    expected = 0.01 / (0.01 + error**2)
+    assert np.abs(kept - expected).mean() < 0.03
+    assert (kept * observed).std() < observed.std()
+
+
+def test_what_was_picked_out_is_no_longer_too_large():
+    rng = np.random.default_rng(3)
+    chosen, true = [], []
+    for _ in range(200):
+        effects = rng.normal(0, 0.1, 200)
+        observed = worlds(rng, effects, 0.1)
+        first = np.argmax(np.abs(observed))
+        chosen.append(observed[first] * kept_shares(observed, np.full(200, 0.1))[first])
+        true.append(effects[first])
+    assert np.abs(chosen).mean() / np.abs(true).mean() == approx(1, abs=0.2)
+
+
+def test_what_is_not_known_is_not_kept():
+    kept = kept_shares(np.array([np.nan, 1.0, 1.0]), np.array([0.1, 0.0, np.nan]))
+    assert kept.tolist() == [0, 0, 0]
+    assert (kept_shares(np.array([0.0, 0.0]), np.array([0.1, 0.1])) <= 1).all()

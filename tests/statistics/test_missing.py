@@ -16,7 +16,12 @@ from fairrec.metrics.measured import measure_everyone
 from fairrec.metrics.reading import read_inputs
 from fairrec.report.audit_result import AuditResult
 from fairrec.report.verdict import status_of
-from fairrec.statistics.missing import Missing, analyse_missing
+from fairrec.statistics.missing import (
+    Conclusiveness,
+    analyse_missing,
+    assess_conclusiveness,
+    count_expected,
+)
 from tests.builders import audit, one_each, two_groups
 from tests.grouped_options import group_options
 from tests.worlds import over_worlds
@@ -133,23 +138,11 @@ def test_few_missing_who_are_all_of_one_group_are_no_all_clear():
     is_small[:40] = True
     users = users.with_columns(age=pl.Series(np.where(is_small, 9, users["age"])))
     tables = {"predictions": labelled(~is_small)}
-    result = fairrec.audit(
-        **group_options(
-            **tables, users=users, by="age", metrics="mrr", permutations=99, min_support=5
-        )
-    )
-    found = result.metrics["mrr@5"]
-    # 4% in all would be let pass, but of one group everybody is missing
-    assert found.undefined_share == 40 / 1000 < result.summary.max_undefined
-    assert not found.is_conclusive
-    let_pass = fairrec.audit(
-        **group_options(
-            **tables,
-            **{"users": users, "by": "age", "metrics": "mrr", "permutations": 99, "min_support": 5},
-            max_undefined=1,
-        ),
-    )
-    assert let_pass.metrics["mrr@5"].is_conclusive
+    for most in (0.05, 1):
+        result = audited(tables, users=users, by="age", metrics="mrr", max_undefined=most)
+        # 4% in all would be let pass, but of one group everybody is missing
+        assert result.metrics["mrr@5"].undefined_share == 40 / 1000
+        assert result.metrics["mrr@5"].is_conclusive == (most == 1)
 
 
 def test_a_metric_undefined_where_all_is_relevant_does_not_say_that_nothing_is():
@@ -175,10 +168,7 @@ def test_metrics_undefined_for_the_same_users_are_told_together():
     finally:
         METRICS.remove("odd_ones")
     told = [(one.kind, one.metrics, one.n_missing) for one in result.summary.missing]
-    assert told == [
-        ("no relevant item", ("mrr@5", "hit@5"), 2),
-        ("undefined", ("odd_ones",), 1),
-    ]
+    assert told == [("no relevant item", ("mrr@5", "hit@5"), 2), ("undefined", ("odd_ones",), 1)]
 
 
 def test_shares_are_those_counted_by_hand():
@@ -300,13 +290,6 @@ def test_diversity_is_expected_of_everyone_with_a_list():
     assert not result.metrics["urp@2"].is_conclusive
 
 
-def test_users_without_a_value_are_tested_beside_the_metrics():
-    users = users_of()
-    has_none = ((users["gender"] == 0) & (users["age"] == 2)).to_numpy() & (np.arange(N_USERS) < 80)
-    result = audited({"predictions": labelled(~has_none)}, metrics="mrr")
-    assert kinds_of(result) == {"no relevant item": True}
-
-
 def test_a_rare_way_to_be_missing_does_not_hide_another():
     rng = np.random.default_rng(4)
     is_old = (users_of()["age"] == 3).to_numpy()
@@ -327,13 +310,6 @@ def test_labels_tell_who_has_nothing_to_be_found_whoever_is_scored():
     assert (without.n_missing, without.n_users) == (int(has_none.sum()), N_USERS)
     assert result.metrics["mrr@5"].undefined_share == has_none.mean()
     assert not result.metrics["mrr@5"].is_conclusive
-
-
-def test_tests_that_can_find_nothing_are_none():
-    rng = np.random.default_rng(5)
-    tables = served(np.ones(N_USERS, dtype=bool), rng.random(N_USERS) < 0.5)
-    result = audited(tables, permutations=10)
-    assert status_of(result.metrics["recall@2"]) == "not tested"
 
 
 def missing_anywhere(way: str, seed: int) -> tuple[dict[str, pl.DataFrame], dict[str, str]]:
@@ -369,13 +345,24 @@ def test_where_groups_are_alike_there_is_a_finding_no_more_often_than_alpha(way,
         assert len(without.findings) == found[seed]
 
 
-def test_the_parts_by_themselves():
+def standing(has_relevant: np.ndarray, most: float, place: int = 1) -> tuple[Conclusiveness, ...]:
     inputs, wanted = read_inputs(
-        labelled(np.arange(40) >= 4), users=users_of(40), by="gender", metrics="mrr,auc"
+        labelled(has_relevant, place), users=users_of(len(has_relevant)), by="gender", metrics="mrr"
     )
-    options = AuditOptions(permutations=19, min_support=2, engine=Engine(threads=1))
-    grouping = Grouping.of(inputs.attributes, options)
+    options = AuditOptions(permutations=199, min_support=2, engine=Engine(threads=1))
     measured = measure_everyone(inputs, wanted)
-    (missing,) = analyse_missing(measured, inputs, grouping, options)
-    assert isinstance(missing, Missing)
-    assert (missing.n_missing, missing.n_users, missing.is_too_much(0)) == (4, 40, False)
+    grouping = Grouping.of(inputs.attributes, options)
+    missing = analyse_missing(measured, inputs, grouping, options)
+    return assess_conclusiveness(measured, count_expected(measured, inputs), missing, most)
+
+
+@pytest.mark.parametrize(("most", "is_conclusive"), [(0.1, True), (0.0999, False)])
+def test_up_to_the_share_that_may_have_no_value_a_metric_is_conclusive(most, is_conclusive):
+    (one,) = standing(np.arange(40) >= 4, most)
+    assert (one.undefined_share, one.is_conclusive) == (0.1, is_conclusive)
+
+
+def test_a_group_that_differs_counts_by_its_own_share():
+    # 20 of 200, all of one gender
+    (one,) = standing(~((np.arange(200) % 2 == 0) & (np.arange(200) < 40)), 0.15)
+    assert (one.undefined_share, one.is_conclusive) == (0.1, False)

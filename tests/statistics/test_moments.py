@@ -3,7 +3,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from tests.statistics.small_population import population, random_population
+from fairrec.statistics.moments import quantiles
+from tests.statistics.small_worlds import population, random_population
 
 
 def test_moments_equal_numpy_over_the_users_of_each_group():
@@ -58,3 +59,12 @@ def test_bounds_are_those_of_the_metric_or_0_where_no_value_is_negative(
     moments = population([[0, 0, 1]], values, bounds=bounds).moments
     assert moments.bounds.tolist() == [list(found)]
     assert moments.is_rate.tolist() == [is_rate]
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_quantiles_are_those_of_every_user(seed):
+    rng = np.random.default_rng(seed)
+    values, n = rng.random(12), rng.integers(1, 9, 12).astype(float)
+    shares = [0.0, 0.005, 0.31, 0.5, 0.995, 1.0]
+    everyone = np.repeat(values, n.astype(int))
+    assert quantiles(values, n, shares) == pytest.approx(np.quantile(everyone, shares))

@@ -1,45 +1,57 @@
+"""What is detected, expected to be ruled out, and how many users that takes."""
+
 from __future__ import annotations
+
+import math
 
 import numpy as np
 import pytest
 from pytest import approx
-from scipy.stats import binom
+from scipy.stats import binom, norm
 
-from fairrec.statistics.power import detectable_harm
+from fairrec.statistics.intervals import Interval
+from fairrec.statistics.power import (
+    certified_harm,
+    detectable_harm,
+    expected_cut_offs,
+    growth_needed,
+)
 from fairrec.statistics.scores import Everyone
+from fairrec.statistics.verdict import harm_interval
+from tests.statistics.small_worlds import analysis_of
 
 CRITICAL = np.array([3.5, 3.0])
 
 
-def everyone(mean=0.3, variance=0.1, bounds=(-np.inf, np.inf), is_rate=False) -> Everyone:
+def some_users(mean=0.3, variance=0.1, bounds=(-np.inf, np.inf), is_rate=False) -> Everyone:
     return Everyone(
         *(np.array([mean]), np.array([variance]), np.array([10_000.0])),
         *(np.array([bounds], dtype=float), np.array([is_rate])),
     )
 
 
-def rate(mean: float) -> Everyone:
-    return everyone(mean, mean * (1 - mean), (0, 1), is_rate=True)
+def some_rate(mean: float) -> Everyone:
+    return some_users(mean, mean * (1 - mean), (0, 1), is_rate=True)
 
 
 @pytest.mark.parametrize(("higher_is_better", "tail"), [(False, 0), (True, 1)])
 def test_a_shift_is_found_four_times_in_five(higher_is_better, tail):
     n = np.array([2000.0])
-    (harm,) = detectable_harm(everyone(), 0, n, CRITICAL, higher_is_better)
+    (harm,) = detectable_harm(some_users(), 0, n, CRITICAL, higher_is_better)
     error = np.sqrt(0.1 * (1 / 2000 + 1 / 8000))
     assert harm == approx((CRITICAL[tail] + 0.8416) * error, rel=0.01)
 
 
 def test_where_neither_end_is_worse_it_is_found_at_both():
     n = np.array([50.0, 500.0])
-    both = detectable_harm(everyone(), 0, n, CRITICAL, None)
-    ends = [detectable_harm(everyone(), 0, n, CRITICAL, better) for better in (True, False)]
+    both = detectable_harm(some_users(), 0, n, CRITICAL, None)
+    ends = [detectable_harm(some_users(), 0, n, CRITICAL, better) for better in (True, False)]
     assert both == approx(np.maximum(*ends))
 
 
 @pytest.mark.parametrize("n", [300, 1000])
 def test_of_a_rate_it_is_what_the_binomial_distribution_says(n):
-    (harm,) = detectable_harm(rate(0.2), 0, np.array([float(n)]), CRITICAL, True)
+    (harm,) = detectable_harm(some_rate(0.2), 0, np.array([float(n)]), CRITICAL, True)
     error = np.sqrt(0.16 * (1 / n + 1 / (10_000 - n)))
     most = np.floor(n * (0.2 - 3.0 * error))
     assert binom.cdf(most, n, 0.2 - harm) == approx(0.8, abs=1e-6)
@@ -47,17 +59,162 @@ def test_of_a_rate_it_is_what_the_binomial_distribution_says(n):
 
 def test_what_cannot_be_found_is_not_promised():
     # nobody can be worse than never served
-    found = detectable_harm(rate(0.05), 0, np.array([30.0, 100.0, 1000.0]), CRITICAL, True)
+    found = detectable_harm(some_rate(0.05), 0, np.array([30.0, 100.0, 1000.0]), CRITICAL, True)
     assert np.isnan(found[:2]).all()
     assert found[2] < 0.05
     # upwards there is room
-    assert not np.isnan(detectable_harm(rate(0.05), 0, np.array([30.0]), CRITICAL, False)).any()
-    bounded = everyone(0.05, 0.01, (0, 1))
+    assert not np.isnan(
+        detectable_harm(some_rate(0.05), 0, np.array([30.0]), CRITICAL, False)
+    ).any()
+    bounded = some_users(0.05, 0.01, (0, 1))
     assert np.isnan(detectable_harm(bounded, 0, np.array([10.0]), CRITICAL, True)).all()
 
 
 def test_without_a_test_or_without_spread_nothing_is_found():
     n = np.array([100.0])
     never = np.array([np.inf, np.inf])
-    assert np.isnan(detectable_harm(everyone(), 0, n, never, False)).all()
-    assert np.isnan(detectable_harm(everyone(variance=0.0), 0, n, CRITICAL, False)).all()
+    assert np.isnan(detectable_harm(some_users(), 0, n, never, False)).all()
+    assert np.isnan(detectable_harm(some_users(variance=0.0), 0, n, CRITICAL, False)).all()
+
+
+ALPHA = 0.05
+UNBOUNDED = (-np.inf, np.inf)
+
+
+def everyone(mean=0.0, variance=1.0, n=2000, bounds=UNBOUNDED, is_rate=False, n_metrics=1):
+    """All users, alike in every metric."""
+    numbers = (np.full(n_metrics, float(number)) for number in (mean, variance, n))
+    return Everyone(*numbers, np.array([bounds] * n_metrics), np.full(n_metrics, is_rate))
+
+
+def rate(mean: float, n: int = 2000) -> Everyone:
+    return everyone(mean, mean * (1 - mean), n, (0.0, 1.0), is_rate=True)
+
+
+def singles(n: np.ndarray) -> np.ndarray:
+    """The depths of groups by one attribute."""
+    return np.ones(len(n), dtype=int)
+
+
+def test_normal_scores_divide_alpha_by_depths_sizes_tails_groups_and_metrics():
+    n = np.array([50.0, 50.0, 50.0, 400.0, 60.0])
+    depth = np.array([1, 1, 1, 1, 2])
+    of_single, of_pair = 0.4 / 0.7, 0.3 / 0.7
+    for n_metrics in (1, 4):
+        cut_offs = expected_cut_offs(everyone(n_metrics=n_metrics), n, depth, ALPHA)
+        small, large, pair = (
+            norm.isf(ALPHA * share / (2 * n_metrics))
+            for share in (of_single / 2 / 3, of_single / 2, of_pair)
+        )
+        assert cut_offs == pytest.approx(np.array([[small] * 3 + [large, pair]] * 2), abs=1e-6)
+
+
+def test_few_hits_have_a_long_upper_tail():
+    """100 of very many users, one in twenty with a hit: from a binomial table."""
+    n = np.array([100.0])
+    up, down = expected_cut_offs(rate(0.05, n=10**9), n, singles(n), ALPHA)[:, 0]
+    hits = 5 + up * math.sqrt(100 * 0.05 * 0.95)
+    beyond = binom.sf([math.floor(hits) - 1, math.ceil(hits) - 1], 100, 0.05)
+    assert beyond[0] >= ALPHA / 2 >= beyond[1]
+    assert up > 1.1 * norm.isf(ALPHA / 2)
+    # below, it is short, and audits take that of a normal score
+    assert down == pytest.approx(norm.isf(ALPHA / 2))
+    # metrics share alpha
+    two = everyone(0.05, 0.05 * 0.95, 10**9, (0.0, 1.0), is_rate=True, n_metrics=2)
+    of_half = expected_cut_offs(rate(0.05, n=10**9), n, singles(n), ALPHA / 2)
+    assert expected_cut_offs(two, n, singles(n), ALPHA) == pytest.approx(of_half)
+
+
+def test_the_larger_side_has_the_tails_of_the_smaller_turned_around():
+    group, rest, even = (
+        expected_cut_offs(rate(0.05), np.array([n]), np.array([1]), ALPHA)[:, 0]
+        for n in (500.0, 1500.0, 1000.0)
+    )
+    assert group[0] > 1.02 * group[1]
+    assert rest == pytest.approx(group[::-1])
+    assert even == pytest.approx(norm.isf(ALPHA / 2), rel=5e-3)
+
+
+@pytest.mark.parametrize("higher_is_better", [True, False])
+def test_without_bounds_the_harm_ruled_out_is_a_sum_of_two_quantiles(higher_is_better):
+    cut_offs = np.full((2, 1), 3.0)
+    error = math.sqrt(1 / 1000 + 1 / 1000)
+    for probability in (0.5, 0.8):
+        harm = certified_harm(
+            everyone(), 0, np.array([1000.0]), cut_offs, higher_is_better, probability
+        )
+        assert harm == pytest.approx((3 + norm.ppf(probability)) * error, rel=0.01)
+
+
+def test_each_end_has_the_cut_off_of_what_chance_would_do():
+    """A mean that is too high by chance hides a harm where higher is better."""
+    cut_offs = np.array([[4.0], [2.0]])
+    lower, higher = (
+        certified_harm(everyone(), 0, np.array([1000.0]), cut_offs, higher_is_better, 0.5)
+        for higher_is_better in (False, True)
+    )
+    assert higher == pytest.approx(2 * lower, rel=0.01)
+    either = certified_harm(everyone(), 0, np.array([1000.0]), cut_offs, None, 0.5)
+    error = math.sqrt(1 / 1000 + 1 / 1000)
+    assert either == pytest.approx((4 + norm.ppf(0.75)) * error, rel=0.01)
+
+
+def test_nothing_is_ruled_out_without_a_cut_off():
+    for users in (everyone(), rate(0.2)):
+        cut_offs = np.full((2, 1), np.inf)
+        assert np.isnan(certified_harm(users, 0, np.array([100.0]), cut_offs, True, 0.8)).all()
+
+
+DRAWN = {
+    "urp@5": (everyone(), lambda rng, n: rng.normal(size=n)),
+    "hit@5": (rate(0.05), lambda rng, n: rng.random(n) < 0.05),
+    "recall@5": (rate(0.2), lambda rng, n: rng.random(n) < 0.2),
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("metric", DRAWN)
+def test_the_harm_ruled_out_is_that_of_audits_without_differences(metric):
+    """Over groups of 100 users and more: the median to 10%, and 80% as often as promised."""
+    users, draw = DRAWN[metric]
+    rng = np.random.default_rng(4)
+    n_worlds, n_users = 40, int(users.n[0])
+    codes = [rng.choice(n, n_users, p=np.arange(n, 0, -1) / (n * (n + 1) / 2)) for n in (2, 5, 8)]
+    upper = []
+    for _ in range(n_worlds):
+        found = analysis_of(codes, metric, draw(rng, n_users), min_users=10, permutations=199)
+        simultaneous = found.estimates.simultaneous
+        upper.append(harm_interval(Interval(*(ends[0] for ends in simultaneous)), True).high)
+    n = found.moments.n[0]
+    is_large = n >= 100
+    cut_offs = expected_cut_offs(users, n, found.grouping.lattice.depth, ALPHA)[:, is_large]
+    likely, median = (
+        certified_harm(users, 0, n[is_large], cut_offs, True, probability)
+        for probability in (0.8, 0.5)
+    )
+    upper = np.array(upper)[:, is_large]
+    assert np.median(median / np.median(upper, axis=0)) == pytest.approx(1, abs=0.1)
+    assert (upper <= likely).mean() == pytest.approx(0.8, abs=0.08)
+
+
+def test_more_users_are_needed_by_the_square_of_what_is_to_be_ruled_out():
+    n = np.array([400.0, 1600.0])
+    of_metrics = growth_needed(
+        *(everyone(n_metrics=3), n, singles(n), np.arange(2)),
+        *([0.1, 0.05, 1e-6], [True, False, None], ALPHA),
+    )
+    assert of_metrics[1] == pytest.approx(4 * of_metrics[0], rel=0.15)
+    assert np.isnan(of_metrics[2]).all()
+    # the one that was found is enough, and one step fewer users are not
+    for times, is_enough in ((of_metrics[0, 0], True), (of_metrics[0, 0] / 1.03, False)):
+        grown = everyone(n_metrics=3, n=2000 * times)
+        cut_offs = expected_cut_offs(grown, n * times, singles(n), ALPHA)
+        harm = certified_harm(grown, 0, n[:1] * times, cut_offs[:, :1], True, 0.8)
+        assert (harm[0] < 0.1) == is_enough
+
+
+def test_users_that_are_enough_need_not_grow():
+    n = np.array([400.0])
+    sizes = (everyone(), n, singles(n), np.arange(1))
+    assert growth_needed(*sizes, [5.0], [True], ALPHA) == np.ones((1, 1))
+    assert np.isnan(growth_needed(*sizes, [np.nan], [True], ALPHA)).all()

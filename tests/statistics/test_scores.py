@@ -1,24 +1,34 @@
+"""Scores by both errors, and the guard of groups of another shape."""
+
 from __future__ import annotations
+
+from itertools import combinations
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from pytest import approx
 from scipy.special import ndtri, stdtr
 from scipy.stats import ttest_ind
 
+from fairrec.groups.lattice import ANY, Parents
 from fairrec.statistics.permutation import both_columns
 from fairrec.statistics.scores import (
     KNOWN,
     Sums,
+    compute_scores,
+    guard_spread,
     maxima,
     normal_scale,
     own_spread,
     prepare_comparison,
-    scores_of,
     student_scale,
     summarise_everyone,
+    widest_ancestor,
 )
-from tests.statistics.small_population import population, random_population
+from tests.groups.small_grouping import grouping_of
+from tests.statistics.small_worlds import analysis_of, population, random_population
 
 
 @pytest.mark.parametrize("freedom", [4.0, 9.0, 30.0, 1000.0])
@@ -35,7 +45,7 @@ def test_by_own_error_large_groups_have_welchs_statistic():
     rng = np.random.default_rng(0)
     group = np.repeat([0, 1], [300, 900])
     values = rng.normal(size=1200) * np.where(group, 1.0, 3.0)
-    scores = scores_of(population([group], values).moments)
+    scores = compute_scores(population([group], values).moments)
     expected = ttest_ind(values[group == 0], values[group == 1], equal_var=False)
     assert scores.by_own[0, 0] == approx(ndtri(stdtr(expected.df, expected.statistic)), rel=0.01)
     assert abs(scores.by_own[0, 0]) < abs(scores.by_chance[0, 0])
@@ -50,16 +60,9 @@ def test_a_rate_has_the_spread_of_its_mean_whoever_is_looked_at():
     spread = own_spread(world.moments)
     assert spread.variance == approx(np.full((1, 2), 0.2 * 0.8))
     assert (spread.dispersion == 1).all() and (spread.freedom == KNOWN).all()
-    scores = scores_of(world.moments)
+    scores = compute_scores(world.moments)
     # the pooled variance divides by n - 1
     assert scores.by_own == approx(scores.by_chance, rel=0.01)
-
-
-def test_two_values_are_a_rate_without_being_told():
-    found = population([[0, 0, 1, 1]], [[-1.0, 3.0, 3.0, 3.0]]).moments
-    assert found.is_rate.tolist() == [True]
-    assert found.bounds.tolist() == [[-1, 3]]
-    assert not population([[0, 0, 1, 1]], [[0.0, 0.5, 1.0, 1.0]], bounds=(0, 1)).moments.is_rate[0]
 
 
 def test_the_dispersion_of_a_bounded_metric_is_that_of_its_group():
@@ -97,7 +100,7 @@ def test_maxima_are_the_largest_scores_of_each_tail_and_column(bounds):
         tested,
         intervals,
     )
-    scores = scores_of(moments)
+    scores = compute_scores(moments)
     for found, columns, of_groups in (
         (smaller, tested, scores.smaller),
         (by_own, intervals, scores.by_own),
@@ -106,3 +109,137 @@ def test_maxima_are_the_largest_scores_of_each_tail_and_column(bounds):
             for at in range(columns.n_columns):
                 expected = (sign * of_groups)[columns.of_group == at].max(initial=0.0)
                 assert found[tail, at] == approx(max(expected, 0.0))
+
+
+def random_lattice(seed: int, depth: int | None, min_users: int):
+    rng = np.random.default_rng(seed)
+    # so many that no two groups have the same users
+    codes = [rng.integers(0, n, 900) for n in (2, 3, 3, 2)]
+    return grouping_of(codes, min_users=min_users, depth=depth).lattice
+
+
+@given(st.integers(0, 2**32), st.sampled_from([None, 1, 2, 3, 4]), st.integers(15, 120))
+def test_parents_and_widest_ancestors_equal_a_loop_over_subsets_of_conditions(
+    seed, depth, min_users
+):
+    lattice = random_lattice(seed, depth, min_users)
+    position = {tuple(group): at for at, group in enumerate(lattice.codes.tolist())}
+    variance = np.random.default_rng(seed).random((2, len(lattice)))
+    parents, everyone = Parents(lattice), np.arange(len(lattice))
+    without_one = [parents.without(attribute, everyone) for attribute in range(4)]
+    widest = widest_ancestor(variance, lattice)
+    for group, at in position.items():
+        named = [attribute for attribute, code in enumerate(group) if code != ANY]
+        without = {
+            attribute: position.get((*group[:attribute], ANY, *group[attribute + 1 :]), -1)
+            for attribute in named
+        }
+        expected = [without.get(attribute, -1) for attribute in range(len(group))]
+        assert [without_one[attribute][at] for attribute in named] == [
+            expected[attribute] for attribute in named
+        ]
+        containing = [
+            position[tuple(c if a in kept else ANY for a, c in enumerate(group))]
+            for n_kept in range(1, len(named))
+            for kept in combinations(named, n_kept)
+            if tuple(c if a in kept else ANY for a, c in enumerate(group)) in position
+        ]
+        if len(named) > (depth or 0) + 1:
+            # deeper than what is tested: the groups between are not in the lattice
+            assert (widest[:, at] == 0).all()
+            continue
+        for metric in range(2):
+            expected = max((variance[metric, one] for one in containing), default=0.0)
+            assert widest[metric, at] == expected
+
+
+def test_a_group_that_varies_more_is_guarded_with_those_inside_it():
+    # half of country 0 has 1, the other half 9; the ten of them who are old all have 1
+    country = np.repeat([0, 1], [40, 160])
+    is_old = np.zeros(200, dtype=int)
+    is_old[[*range(0, 20, 2), *range(60, 160)]] = 1
+    rng = np.random.default_rng(0)
+    values = np.where(country == 0, 0.0, rng.normal(size=200))
+    values[:40:2], values[1:40:2] = -4.0, 4.0
+    world = population([country, is_old], values)
+    spread = own_spread(world.moments)
+    found, is_guarded = guard_spread(spread, world.moments, world.lattice)
+    wide, inside = world.position(0, ANY), world.position(0, 1)
+    everyone = world.moments.variance[0]
+    own = spread.variance[0]
+    assert own[wide] > 1.5 * everyone and own[inside] < 0.5 * everyone
+    named = {(0, ANY), (0, 0), (0, 1)}
+    guarded = {tuple(world.lattice.codes[at].tolist()) for at in np.flatnonzero(is_guarded[0])}
+    assert guarded == named
+    # of ten users: half by themselves, half by those of the country
+    assert found.variance[0, inside] == approx((10 * own[inside] + 10 * own[wide]) / 20)
+    # the widest itself has no wider one, and nothing is narrowed
+    assert found.variance[0, wide] == own[wide]
+    is_free = ~is_guarded[0]
+    assert is_free.any() and (found.variance[0, is_free] == own[is_free]).all()
+    assert found.freedom is spread.freedom
+
+
+def test_a_city_is_guarded_by_the_region_that_all_its_users_are_in():
+    # of the three cities of region 0 one has 0 only
+    region = np.repeat([0, 1], [60, 240])
+    city = np.concatenate([np.repeat([0, 1, 2], 20), 3 + np.arange(240) % 4])
+    is_old = np.arange(300) % 2
+    rng = np.random.default_rng(0)
+    values = rng.normal(size=300)
+    values[:20], values[20:60:2], values[21:60:2] = 0.0, -4.0, 4.0
+    world = population([region, city, is_old], values)
+    widest = widest_ancestor(own_spread(world.moments).variance, world.lattice)
+    of_region = own_spread(world.moments).variance[0, world.position(0, ANY, ANY)]
+    assert widest[0, world.position(ANY, 0, ANY)] == of_region
+    assert widest[0, world.position(ANY, 0, 1)] == of_region
+    _, is_guarded = guard_spread(own_spread(world.moments), world.moments, world.lattice)
+    assert is_guarded[0, world.position(ANY, 0, ANY)] and is_guarded[0, world.position(ANY, 0, 1)]
+    assert not is_guarded[0, world.position(ANY, 3, ANY)]
+
+
+def test_a_bounded_metric_has_its_dispersion_widened_alike_and_at_most_to_one():
+    # all who are not 0 have 0.5, but for a country of zeros and ones
+    country = np.repeat([0, 1], [40, 360])
+    is_old = np.zeros(400, dtype=int)
+    is_old[[*range(0, 20, 2), *range(40, 220)]] = 1
+    values = np.full(400, 0.5)
+    values[:40:2], values[1:40:2] = 0.0, 1.0
+    values[40:80] = 0.25
+    world = population([country, is_old], values, bounds=(0, 1))
+    spread = own_spread(world.moments)
+    found, is_guarded = guard_spread(spread, world.moments, world.lattice)
+    inside = world.position(0, 1)
+    assert is_guarded[0, inside]
+    times = found.variance[0, inside] / spread.variance[0, inside]
+    assert times > 1.5
+    expected = min(1.0, spread.dispersion[0, inside] * times)
+    assert found.dispersion[0, inside] == approx(expected)
+    assert (found.dispersion <= 1).all()
+
+
+@pytest.mark.parametrize("rate", [0.02, 0.3])
+def test_where_all_have_one_rate_nothing_is_guarded(rate):
+    rng = np.random.default_rng(0)
+    codes = [rng.integers(0, n, 600) for n in (2, 4)]
+    world = population(codes, (rng.random(600) < rate).astype(float), bounds=(0, 1), min_users=5)
+    spread = own_spread(world.moments)
+    found, is_guarded = guard_spread(spread, world.moments, world.lattice)
+    assert not is_guarded.any()
+    assert (found.variance == spread.variance).all()
+
+
+def test_an_audit_widens_the_intervals_of_guarded_groups():
+    rng = np.random.default_rng(1)
+    country = np.repeat([0, 1], [60, 540])
+    is_old = np.zeros(600, dtype=int)
+    is_old[[*range(12), *range(60, 330)]] = 1
+    values = np.where(country == 0, 0.0, rng.normal(size=600))
+    # as rare a value as one of four, that none of the twelve has
+    values[12:60:3] = 9.0
+    analysis = analysis_of([country, is_old], "urp@5", values, min_users=10, permutations=199)
+    group = analysis.grouping.lattice.codes.tolist().index([0, 1])
+    assert analysis.guarded.is_guarded[0, group]
+    low, high = (end[0, group] for end in analysis.estimates.simultaneous)
+    true = 9.0 * 16 / 60
+    assert low < true < high

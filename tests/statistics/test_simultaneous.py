@@ -4,20 +4,23 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from pytest import approx
 from scipy.stats import norm
 
 from fairrec.statistics.simultaneous import (
     Columns,
     NullColumns,
-    columns_of,
+    form_columns,
     harm_shares,
     has_enough_draws,
+    holm,
     interval_cut_offs,
     interval_p_values,
     normal_cut_offs,
 )
-from tests.statistics.slow_columns import adjusted_slowly, least_slowly
+from tests.statistics.small_worlds import adjusted_slowly, least_slowly
 
 EVEN = np.full(1, 0.5)
 
@@ -32,22 +35,22 @@ def shares_by_group(columns: Columns):
 
 
 def test_depths_have_shares_and_all_deep_ones_are_one():
-    columns = columns_of(np.array([1, 1, 2, 3, 4, 5]), all_tested(1, 6), EVEN)
+    columns = form_columns(np.array([1, 1, 2, 3, 4, 5]), all_tested(1, 6), EVEN)
     assert columns.of_group.tolist() == [[0, 0, 1, 2, 3, 3]]
     assert columns.shares == approx(np.array([[0.2, 0.15, 0.1, 0.05]] * 2))
     assert columns.sizes.tolist() == [2, 1, 1, 2]
 
 
 def test_depths_that_do_not_occur_leave_their_shares_to_the_others():
-    columns = columns_of(np.array([3, 1, 3]), all_tested(1, 3), EVEN)
+    columns = form_columns(np.array([3, 1, 3]), all_tested(1, 3), EVEN)
     assert shares_by_group(columns)[0] == approx([0.2 / 0.6, 0.4 / 0.6, 0.2 / 0.6])
-    (only,) = columns_of(np.array([4, 4]), all_tested(1, 2), EVEN).shares.T
+    (only,) = form_columns(np.array([4, 4]), all_tested(1, 2), EVEN).shares.T
     assert only == approx([0.5, 0.5])
 
 
 def test_metrics_have_equal_shares_whatever_their_depths():
     is_tested = np.array([[True, True], [True, False], [False, False]])
-    columns = columns_of(np.array([1, 2]), is_tested, np.full(3, 0.5))
+    columns = form_columns(np.array([1, 2]), is_tested, np.full(3, 0.5))
     # the last one has no group to be tested
     assert shares_by_group(columns) == approx(
         np.array([[0.5 * 4 / 7, 0.5 * 3 / 7], [0.5, 0], [0, 0]])
@@ -58,18 +61,18 @@ def test_metrics_have_equal_shares_whatever_their_depths():
 
 def test_size_classes_of_a_depth_have_equal_shares():
     n = np.array([[2.0, 29, 30, 99, 100, 299, 300, 1000, 5000]])
-    columns = columns_of(np.ones(9, dtype=int), all_tested(1, 9), EVEN, n)
+    columns = form_columns(np.ones(9, dtype=int), all_tested(1, 9), EVEN, n)
     assert columns.of_group.tolist() == [[0, 0, 1, 1, 2, 2, 3, 4, 4]]
     assert columns.shares == approx(np.full((2, 5), 0.1))
     # two sizes of one depth, one of the other
-    columns = columns_of(np.array([1, 1, 2]), all_tested(1, 3), EVEN, np.array([[10.0, 50, 10]]))
+    columns = form_columns(np.array([1, 1, 2]), all_tested(1, 3), EVEN, np.array([[10.0, 50, 10]]))
     assert shares_by_group(columns)[0] == approx([2 / 7, 2 / 7, 3 / 7])
 
 
 def test_the_worse_end_has_the_larger_share():
     up = harm_shares([True, False, None])
     assert up == approx([0.2, 0.8, 0.5])
-    columns = columns_of(np.array([1]), all_tested(3, 1), up)
+    columns = form_columns(np.array([1]), all_tested(3, 1), up)
     assert columns.shares == approx(np.array([[0.2, 0.8, 0.5], [0.8, 0.2, 0.5]]) / 3)
 
 
@@ -209,8 +212,41 @@ def test_without_draws_or_columns_nothing_is_excluded():
     none = NullColumns(one_group_each(some_shares(1)), np.zeros((0, 2, 1)))
     assert np.isinf(none.cut_offs(0.05)).all()
     assert (none.p_values(np.array([[9.0, -9.0]])) == 1).all()
-    nothing = columns_of(np.array([1, 2]), np.zeros((1, 2), dtype=bool), EVEN)
+    nothing = form_columns(np.array([1, 2]), np.zeros((1, 2), dtype=bool), EVEN)
     null = NullColumns(nothing, np.zeros((99, 2, 0)), np.zeros((2, 0)))
     assert null.cut_offs(0.05).shape == (2, 0)
     assert null.p_values(np.array([[9.0, -9.0]])).tolist() == [[1, 1]]
     assert np.isinf(nothing.spread(null.cut_offs(0.05))).all()
+
+
+P_VALUES = st.lists(st.floats(0.0001, 1), min_size=1, max_size=30)
+
+
+def slow_holm(p_values: list[float]) -> list[float]:
+    """Each p-value times how many are as large or larger, never below that of a smaller one."""
+    n = len(p_values)
+    order = sorted(range(n), key=lambda i: p_values[i])
+    adjusted, largest = [0.0] * n, 0.0
+    for place, i in enumerate(order):
+        largest = max(largest, min(1.0, (n - place) * p_values[i]))
+        adjusted[i] = largest
+    return adjusted
+
+
+@given(P_VALUES)
+def test_holm_equals_a_slow_loop(p_values):
+    assert holm(np.array(p_values)) == pytest.approx(slow_holm(p_values))
+
+
+@given(P_VALUES, st.floats(0.001, 0.5))
+def test_holm_rejects_as_its_steps_do(p_values, alpha):
+    rejected = set()
+    for place, i in enumerate(sorted(range(len(p_values)), key=lambda i: p_values[i])):
+        if p_values[i] * (len(p_values) - place) > alpha:
+            break
+        rejected.add(i)
+    assert set(np.flatnonzero(holm(np.array(p_values)) <= alpha)) == rejected
+
+
+def test_holm_of_nothing_is_nothing():
+    assert holm(np.empty(0)).tolist() == []

@@ -10,12 +10,13 @@ from pytest import approx
 
 from fairrec import Engine
 from fairrec.core.audit_options import AuditOptions
-from fairrec.statistics.analyse import analyse
+from fairrec.statistics.analysis import analyse
+from fairrec.statistics.intervals import CutOffs, Intervals
 from fairrec.statistics.moments import group_moments
-from fairrec.statistics.strata import Strata, one_stratum
+from fairrec.statistics.scores import others_spread, own_spread
+from fairrec.statistics.strata import Strata, one_stratum, shrink_variance
 from tests.groups.small_grouping import grouping_of
-from tests.statistics.small_analysis import measured_as
-from tests.statistics.small_population import population, random_population
+from tests.statistics.small_worlds import measured_as, population, random_population
 
 OPTIONS = AuditOptions(permutations=99, engine=Engine(threads=1), min_support=1)
 
@@ -23,7 +24,7 @@ OPTIONS = AuditOptions(permutations=99, engine=Engine(threads=1), min_support=1)
 def random_world(seed: int = 0, n_users: int = 60):
     rng = np.random.default_rng(seed)
     codes = [rng.integers(0, n, n_users) for n in (2, 3)]
-    strata = Strata.of([rng.integers(0, 4, n_users).astype(np.int32)], [4])
+    strata = Strata.from_codes([rng.integers(0, 4, n_users).astype(np.int32)], [4])
     values = rng.random((2, n_users)) + strata.of_user
     values[1, rng.random(n_users) < 0.2] = np.nan
     return population(codes, values), strata
@@ -118,14 +119,14 @@ def test_what_differs_between_strata_alone_is_not_found(seed):
     codes = [rng.random(600) < 0.1 + 0.2 * level, rng.integers(0, 3, 600)]
     measured = measured_as("mrr@5", level + rng.normal(size=600))
     grouping = grouping_of(codes, min_users=10, depth=3)
-    strata = Strata.of([level.astype(np.int32)], [4])
+    strata = Strata.from_codes([level.astype(np.int32)], [4])
     assert analyse(measured, grouping, OPTIONS).is_beyond_chance.any()
     assert not analyse(measured, grouping, OPTIONS, strata=strata).is_beyond_chance.any()
 
 
 def test_strata_are_the_combinations_that_occur():
     first, second = np.array([0, 0, 1, 1], dtype=np.int32), np.array([0, 2, 2, 2], dtype=np.int32)
-    strata = Strata.of([first, second], [2, 3])
+    strata = Strata.from_codes([first, second], [2, 3])
     assert strata.n_strata == 3
     assert strata.of_user[2] == strata.of_user[3]
     assert len({*strata.of_user[:3].tolist()}) == 3
@@ -144,6 +145,11 @@ def test_moments_of_one_stratum_are_those_without():
     for name in ("difference", "chance_error", "n_others", "own_squares", "others_squares"):
         expected = getattr(world.moments, name)
         assert getattr(stratified, name) == approx(expected, abs=1e-9, nan_ok=True)
+    for spread in (own_spread, others_spread):
+        is_known = np.isfinite(world.moments.difference)
+        found, expected = spread(stratified), spread(world.moments)
+        assert found.variance[is_known] == approx(expected.variance[is_known], rel=1e-6)
+        assert found.freedom[is_known] == approx(expected.freedom[is_known], rel=1e-6)
     for own, other in zip(
         (stratified.weights.own, stratified.weights.others),
         (world.moments.weights.own, world.moments.weights.others),
@@ -151,3 +157,103 @@ def test_moments_of_one_stratum_are_those_without():
     ):
         is_known = np.isfinite(world.moments.difference)
         assert own[is_known] == approx(other[is_known])
+
+
+def side_by_hand(values, is_side, is_member, of_user):
+    """Mean, its variance by the side's own spread, and by that of all; weights of strata."""
+    mean = error2 = like_all = weights = 0.0
+    for stratum in np.unique(of_user):
+        everyone = values[(of_user == stratum) & ~np.isnan(values)]
+        here = values[is_side & (of_user == stratum) & ~np.isnan(values)]
+        n_group = (is_member & (of_user == stratum) & ~np.isnan(values)).sum()
+        if not 0 < n_group < len(everyone):
+            continue
+        weight = n_group * (len(everyone) - n_group) / len(everyone)
+        of_all = everyone.var(ddof=1)
+        own = (len(here) * here.var() + of_all) / len(here)
+        mean += weight * here.mean()
+        error2 += weight**2 * own / len(here)
+        like_all += weight**2 * of_all / len(here)
+        weights += weight
+    return np.array([mean / weights, error2 / weights**2, like_all / weights**2])
+
+
+def test_each_side_is_the_weighted_mean_of_its_strata():
+    world, strata = random_world()
+    within = group_moments(world.values, world.grouping, strata=strata).within
+    n_compared = 0
+    for i, values in enumerate(world.values):
+        for group in range(len(world.lattice)):
+            is_member = world.users_in(group)
+            if is_member.all():
+                continue
+            for side, is_side in ((within.own, is_member), (within.others, ~is_member)):
+                expected = side_by_hand(values, is_side, is_member, strata.of_user)
+                found = [side.value[i, group], side.error2[i, group], side.like_all[i, group]]
+                assert found == approx(expected)
+                n_compared += 1
+    assert n_compared > 20
+
+
+def test_no_misses_are_no_certainty_within_strata_either():
+    rng = np.random.default_rng(4)
+    group = np.repeat([0, 1], [40, 960])
+    values = np.where(group == 0, 1.0, rng.random(1000) < 0.97)
+    strata = Strata(rng.integers(0, 2, 1000).astype(np.int32), 2)
+    cut = CutOffs(np.full((1, 1), 1.96), np.full((1, 1), 1.96))
+    world = population([group], values, bounds=(0, 1))
+    moments = group_moments(
+        world.values, world.grouping, bounds=np.array([[0.0, 1.0]]), strata=strata
+    )
+    at = world.position(0)
+    within = Intervals(moments).of_differences(cut)
+    plain = Intervals(world.moments).of_differences(cut)
+    assert within.low[0, at] == approx(plain.low[0, at], abs=0.005)
+    assert within.low[0, at] < -0.04
+
+
+def test_what_varies_in_a_stratum_of_weight_is_seen_there():
+    # 300 beside 15 others, and 15 beside 1,500, who vary ten times as much
+    rng = np.random.default_rng(5)
+    group = np.repeat([0, 1, 0, 1], [300, 15, 15, 1500])
+    strata = Strata(np.repeat([0, 0, 1, 1], [300, 15, 15, 1500]).astype(np.int32), 2)
+    is_wild = (group == 0) & (strata.of_user == 1)
+    values = rng.normal(size=1830) * np.where(is_wild, 10.0, 1.0)
+    world = population([group], values)
+    moments = group_moments(world.values, world.grouping, strata=strata)
+    at = world.position(0)
+    part = moments.within.own.error2[0, at]
+    # half of the weight is in that stratum: about a quarter of 100 / 15
+    assert part == approx(100 / 15 / 4, rel=0.6)
+
+
+def test_a_group_is_kept_as_far_as_it_weighs_what_it_is_many():
+    # 900 beside 10 others, 200 beside 5,000: nearly all weight is where few of the group are
+    group = np.repeat([0, 1, 0, 1], [900, 10, 200, 5000])
+    strata = Strata(np.repeat([0, 0, 1, 1], [900, 10, 200, 5000]).astype(np.int32), 2)
+    values = np.random.default_rng(6).normal(size=6110)
+    world = population([group], values)
+    moments = group_moments(world.values, world.grouping, strata=strata)
+    weights = np.array([900 * 10 / 910, 200 * 5000 / 5200])
+    shared = np.minimum(weights / weights.sum(), [900 / 1100, 200 / 1100]).sum()
+    at = world.position(0)
+    assert moments.weights.n_kept[0, at] == approx(1100 * shared)
+    assert shared < 0.25
+    # a group that is most of every stratum keeps all of its users
+    even = Strata(np.tile([0, 1], 3055).astype(np.int32), 2)
+    kept = group_moments(world.values, world.grouping, strata=even).weights.n_kept[0]
+    assert kept == approx(world.moments.n[0], rel=1e-6)
+
+
+def test_few_users_have_the_spread_of_all_and_many_their_own():
+    n = np.array([0.0, 1.0, 2.0, 10_001.0])
+    own = 4.0
+    found = shrink_variance(own * np.maximum(n - 1, 0), n, 1.0)
+    assert found[:3] == pytest.approx([1.0, 1.0, 2.5])
+    assert found[3] == pytest.approx(own, rel=1e-3)
+
+
+def test_a_larger_weight_of_all_draws_further():
+    squares, n = np.array([0.0]), np.array([5.0])
+    assert shrink_variance(squares, n, 1.0, prior=4.0) == pytest.approx(0.5)
+    assert shrink_variance(squares, n, 1.0, prior=1.0) == pytest.approx(0.2)

@@ -17,8 +17,8 @@ from fairrec.groups.grouping import Grouping
 from fairrec.inputs.users import MISSING, Attribute
 from fairrec.metrics.measured import Ratio
 from fairrec.statistics import unknown
-from fairrec.statistics.unknown import GROUPS_LISTED, listed_bounds, unknown_bounds
-from tests.statistics.small_analysis import measured_as
+from fairrec.statistics.unknown import GROUPS_LISTED, select_bounds, unknown_bounds
+from tests.statistics.small_worlds import measured_as
 
 
 def grouping_of(columns: dict[str, list[str]], min_users: int = 1, depth=3) -> Grouping:
@@ -56,7 +56,7 @@ def bounds_of(columns, values, findings=(), metric="mrr", **options) -> dict[str
     bounds = all_bounds(grouping, measured, findings)
     better = measured.metrics[0].metric.higher_is_better
     arrays = unknown_bounds(0, findings, measured, grouping)
-    listed = listed_bounds(arrays, findings, better, grouping)
+    listed = select_bounds(arrays, findings, better, grouping)
     return {grouping.group(at).label: bounds[at] for at in listed}
 
 

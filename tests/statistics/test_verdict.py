@@ -13,8 +13,11 @@ from fairrec.statistics.verdict import (
     decide_verdicts,
     group_outcomes,
     harm_interval,
+    outcome_names,
+    outcome_position,
+    worst_outcome,
 )
-from tests.statistics.small_analysis import analysis_of, random_analysis
+from tests.statistics.small_worlds import analysis_of, random_analysis
 
 
 def interval(low: float, high: float) -> Interval:
@@ -70,9 +73,9 @@ def test_groups_served_better_are_counted_where_one_end_is_better():
     analysis = analysis_of([codes], "mrr@5,urp@5", values / 1.5, permutations=199)
     of_mrr, of_urp = decide_verdicts(analysis, [True, True])
     assert analysis.is_beyond_chance.all()
-    assert (of_mrr.scope.n_better, (of_mrr.of_groups == WORSE).sum()) == (1, 1)
+    assert (of_mrr.is_better.sum(), (of_mrr.of_groups == WORSE).sum()) == (1, 1)
     # neither end of urp is better, so both groups differ and none is served better
-    assert (of_urp.scope.n_better, (of_urp.of_groups == WORSE).sum()) == (0, 2)
+    assert (of_urp.is_better.sum(), (of_urp.of_groups == WORSE).sum()) == (0, 2)
 
 
 def test_a_planted_group_is_worse_and_the_others_are_certified():
@@ -103,27 +106,26 @@ def test_a_metric_is_ruled_out_by_its_single_attributes_and_says_what_is_open():
     largest = upper[depth == 1].max()
     assert upper[depth == 2].max() > largest
     for tolerance, outcome in (
-        (largest * 1.2, "within tolerance"),
+        (largest * 1.1, "within tolerance"),
         (largest * 0.8, "inconclusive"),
     ):
         options = {"seed": 10, "permutations": 199, "tolerance": tolerance}
         verdict, _ = decide_verdicts(random_analysis(**options), [True, True])
         assert verdict.outcome == outcome
         is_open = verdict.of_groups == OPEN
-        scope = verdict.scope
-        assert scope.n_inconclusive == is_open.sum() > 0
-        assert scope.n_within_tolerance == (verdict.of_groups == WITHIN).sum() > 0
+        assert verdict.n_open == is_open.sum() > 0
+        assert (verdict.of_groups == WITHIN).any()
         sizes = analysis.grouping.lattice.n_users
-        if scope.ruled_out_from is not None:
-            assert sizes[is_open].max() < scope.ruled_out_from
-        assert 0 < scope.open_share <= 1
+        if verdict.ruled_out_from is not None:
+            assert sizes[is_open].max() < verdict.ruled_out_from
+        assert 0 < verdict.open_share <= 1
 
 
 def test_where_too_many_have_no_value_nothing_is_ruled_out_and_a_group_may_be_worse():
     analysis = random_analysis(effect=0.6, permutations=199, tolerance=10.0)
     verdict, _ = decide_verdicts(analysis, [False, True])
     assert verdict.outcome == "worse"
-    assert verdict.scope.n_within_tolerance == 0 and verdict.certificate == ()
+    assert verdict.has(WITHIN).sum() == 0 and verdict.certificate == ()
 
 
 def test_the_share_of_users_in_open_groups_is_that_of_their_union():
@@ -132,12 +134,31 @@ def test_the_share_of_users_in_open_groups_is_that_of_their_union():
     analysis = analysis_of(codes, "mrr@5", values, permutations=39)
     (verdict,) = decide_verdicts(analysis, [True])
     # nothing was said to matter, so every group is open
-    assert verdict.scope.open_share == 1.0
-    assert verdict.scope.n_inconclusive == len(analysis.grouping.lattice)
+    assert verdict.open_share == 1.0
+    assert verdict.n_open == len(analysis.grouping.lattice)
 
 
-def test_the_interval_of_a_group_that_is_worse_leaves_out_0():
-    analysis = random_analysis(effect=0.4, permutations=199)
-    is_worse = decide_verdicts(analysis, [True, True])[0].of_groups <= WORSE
-    assert is_worse.any()
-    assert (analysis.estimates.simultaneous.high[0, is_worse] <= 0).all()
+def test_the_audit_has_the_outcome_that_matters_most():
+    three = [("inconclusive", True), ("worse", False), ("within tolerance", True)]
+    assert worst_outcome(three) == "worse"
+    assert worst_outcome([("within tolerance", True), ("inconclusive", False)]) == "inconclusive"
+    assert worst_outcome([]) == "inconclusive"
+
+
+@pytest.mark.parametrize("differs", ["differs beyond tolerance", "differs", "inconclusive"])
+def test_a_metric_without_a_better_end_decides_only_where_there_is_no_other(differs):
+    neutral = (differs, None)
+    assert worst_outcome([neutral, ("within tolerance", True)]) == "within tolerance"
+    assert worst_outcome([neutral, ("within tolerance", None)]) == differs
+
+
+@pytest.mark.parametrize(
+    ("higher_is_better", "names"),
+    [
+        (True, ["worse beyond tolerance", "worse", "inconclusive", "within tolerance"]),
+        (None, ["differs beyond tolerance", "differs", "inconclusive", "within tolerance"]),
+    ],
+)
+def test_positions_name_the_outcomes(higher_is_better, names):
+    assert [outcome_names(higher_is_better)[at] for at in (BEYOND, WORSE, OPEN, WITHIN)] == names
+    assert [outcome_position(name) for name in names] == [BEYOND, WORSE, OPEN, WITHIN]

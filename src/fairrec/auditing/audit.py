@@ -196,7 +196,7 @@ def run_audit(
     )
     from fairrec.auditing.named_result import named_result, strata_of
     from fairrec.auditing.search import measure_by_search
-    from fairrec.statistics.analyse import analyse
+    from fairrec.statistics.analysis import analyse
 
     if inputs.circumstances and how is not None:
         _refuse_search(how)
@@ -241,7 +241,7 @@ def audit_inputs(
 ) -> AuditResult:
     """An audit of tables that are read already and hold all scores."""
     from fairrec.auditing.named_result import named_result, strata_of
-    from fairrec.statistics.analyse import analyse
+    from fairrec.statistics.analysis import analyse
 
     started = time.perf_counter()
     grouping = grouping_of(inputs.attributes, options, n_metrics=len(wanted))

@@ -39,7 +39,7 @@ from fairrec.metrics.measured import Measured
 from fairrec.metrics.tolerance import parse_tolerance, refuse_unfit_to
 from fairrec.report.audit_result import AuditResult
 from fairrec.scoring.model import Model
-from fairrec.statistics.analyse import analyse
+from fairrec.statistics.analysis import analyse
 
 NAMELESS = About()
 NOT_LOOKED_AT = (

@@ -20,13 +20,11 @@ from fairrec.metrics.measured import measure_everyone, refuse_undefined
 from fairrec.metrics.reading_items import ItemsRead, read_items
 from fairrec.metrics.tolerance import parse_tolerance, refuse_unfit_to
 from fairrec.report.audit_result import AuditResult
-from fairrec.result.schema import catalogue_part
 from fairrec.result.tables import RESERVED
 from fairrec.scoring.runs import Run
-from fairrec.statistics.analyse import analyse
-from fairrec.statistics.analysis import Analysis
-from fairrec.statistics.bootstrap import user_blocks
-from fairrec.statistics.inequality import spread_over
+from fairrec.statistics.analysis import Analysis, analyse
+from fairrec.statistics.bootstrap import deal_into_blocks
+from fairrec.statistics.inequality import measure_spread
 
 
 def refuse_for_items(predictions: Any, /, **beside: object) -> None:
@@ -89,7 +87,7 @@ def audit_items(
         started=started,
     )
     k = max((metric.k or 0 for metric in wanted), default=0)
-    catalogue = catalogue_part(spread_over(read.shown, k, inputs.attributes, options.n_threads))
+    catalogue = measure_spread(read.shown, k, inputs.attributes, options.n_threads)
     changed = {
         "catalogue": catalogue,
         "warnings": (*result.summary.warnings, *_add_nothing(read)),
@@ -122,7 +120,7 @@ def analyse_items(
     refuse_undefined(measured, inputs.candidates, inputs.unit)
     refuse_unfit_to(options.tolerance, measured)
     lengths = np.diff(shown.candidates.offsets)
-    blocks = user_blocks(
+    blocks = deal_into_blocks(
         read.shares, shown.catalogue, grouping, lengths, options.seed, options.n_threads
     )
     return analyse(measured, grouping, options, progress, blocks=blocks)

@@ -19,20 +19,19 @@ from fairrec.metrics.circumstances import OF_LISTS, counted_circumstances
 from fairrec.metrics.measured import Measured, tied_lists, values_in_random_order
 from fairrec.report.audit_result import AuditResult
 from fairrec.result.folder import audit_run
-from fairrec.result.schema import DifferingCircumstance
-from fairrec.result.summary import audit_summary, differing_part, given_part
+from fairrec.result.summary import audit_summary, given_part
 from fairrec.result.tables import group_table, per_user_table
 from fairrec.search.searched import Searched
-from fairrec.statistics.analyse import analyse
-from fairrec.statistics.analysis import Analysis
-from fairrec.statistics.covariates import (
-    Counted,
-    Explained,
+from fairrec.statistics.analysis import Analysis, analyse
+from fairrec.statistics.explanations import (
+    BinnedCircumstance,
+    DifferingCircumstance,
+    NoLongerFound,
+    confounded_findings,
     differing_circumstances,
-    no_longer_found,
 )
+from fairrec.statistics.findings import MetricAnalysis, analyse_metrics, analyse_pooled
 from fairrec.statistics.inequality import analyse_inequality
-from fairrec.statistics.metric_analysis import MetricAnalysis, analyse_metrics, analyse_pooled
 from fairrec.statistics.missing import (
     analyse_missing,
     analyse_outcomes,
@@ -129,15 +128,15 @@ def strata_of(inputs: AuditInputs) -> Strata | None:
     given = inputs.circumstances
     if not given:
         return None
-    return Strata.of([one.codes for one in given], [len(one.values) for one in given])
+    return Strata.from_codes([one.codes for one in given], [len(one.values) for one in given])
 
 
-def _no_longer(analysis: Analysis) -> tuple[Explained, ...]:
+def _no_longer(analysis: Analysis) -> tuple[NoLongerFound, ...]:
     """The findings that the circumstances given take away, which takes a test without them."""
     if not analysis.is_adjusted or analysis.test is None:
         return ()
     raw = analyse(analysis.measured, analysis.grouping, analysis.options)
-    return no_longer_found(analyse_metrics(raw), analysis)
+    return confounded_findings(analyse_metrics(raw), analysis)
 
 
 def _differing(
@@ -155,13 +154,14 @@ def _differing(
     def at_random(users: IntArray) -> FloatArray:
         return values_in_random_order(inputs, measured.metrics, users, analysis.options.seed)
 
-    differing = differing_circumstances(
+    return differing_circumstances(
         analysis,
         findings,
         [
-            Counted(one.numbers, one.bins.codes, len(one.bins.values), one.name in OF_LISTS)
+            BinnedCircumstance(
+                one.name, one.numbers, one.bins.codes, len(one.bins.values), one.name in OF_LISTS
+            )
             for one in counted
         ],
         at_random if is_of_candidates else None,
     )
-    return differing_part(differing, [one.name for one in counted], analysis)

@@ -12,7 +12,12 @@ import numpy as np
 import polars as pl
 
 from fairrec.auditing.saved_audits import Audited, audit_of, refuse_hidden
-from fairrec.comparison.paired_audits import ComparedGroups, compare_paired, judged, worst_loss
+from fairrec.comparison.paired_audits import (
+    ComparedGroups,
+    compare_paired,
+    judge_groups,
+    worst_loss,
+)
 from fairrec.comparison.pairing import (
     LEAST_OF_GROUP,
     MOST_MOVED,
@@ -108,7 +113,7 @@ def compare(
     else:
         sides = _unpaired(told, first, last)
     compared = {
-        name: judged(
+        name: judge_groups(
             side.groups,
             side.conditions["depth"].to_numpy(),
             last.metrics[name].higher_is_better,

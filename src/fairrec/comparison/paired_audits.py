@@ -21,7 +21,7 @@ from scipy.special import ndtri, stdtrit
 from fairrec.core.arrays import AnyArray, BoolArray, FloatArray, IntArray
 from fairrec.groups.grouping import Grouping
 from fairrec.metrics.direction import harm, worse_ends
-from fairrec.statistics.intervals import CutOffs, Interval, with_unseen
+from fairrec.statistics.intervals import CutOffs, Interval, widen_for_unseen
 from fairrec.statistics.paired import ROUNDING, PairedSums, group_sums
 from fairrec.statistics.scores import Spread, own_error
 from fairrec.statistics.simultaneous import DEPTH_SHARES
@@ -169,7 +169,7 @@ def compare_paired(
     if tested is None:
         masks = zip(sums, is_compared, strict=True)
         tested = np.concatenate([depth[is_mine & (of.n > 1)] for of, is_mine in masks])
-    levels = levels_of(depth, tested, alpha)
+    levels = significance_levels(depth, tested, alpha)
     found = []
     for at, of in enumerate(sums):
         part, mine = of.changes(levels), is_compared[at]
@@ -194,11 +194,11 @@ def compare_paired(
                 change=change,
                 error=part.error[mine],
                 interval=wider,
-                is_beyond_chance=leaves_out_zero(wider),
+                is_beyond_chance=excludes_zero(wider),
                 is_known=is_known,
                 difference=difference,
                 difference_interval=at_once,
-                differs=leaves_out_zero(at_once),
+                differs=excludes_zero(at_once),
             )
         )
     return tuple(found)
@@ -236,10 +236,10 @@ def _difference(sums: PairedSums, users: FloatArray) -> tuple[FloatArray, FloatA
     return np.where(n_others > 0, difference, np.nan), error, np.nan_to_num(freedom, nan=1.0)
 
 
-def levels_of(depth: IntArray, tested: IntArray, alpha: float) -> FloatArray:
+def significance_levels(depth: IntArray, tested: IntArray, alpha: float) -> FloatArray:
     """(n_groups,), the level at which each of the two is tested for groups of so many attributes.
 
-    >>> levels_of(np.array([1, 2]), np.array([1, 1, 2, 2, 2]), 0.07).round(6).tolist()
+    >>> significance_levels(np.array([1, 2]), np.array([1, 1, 2, 2, 2]), 0.07).round(6).tolist()
     [0.01, 0.005]
 
     Parameters
@@ -255,7 +255,7 @@ def levels_of(depth: IntArray, tested: IntArray, alpha: float) -> FloatArray:
     return levels
 
 
-def leaves_out_zero(interval: Interval) -> BoolArray:
+def excludes_zero(interval: Interval) -> BoolArray:
     """Whether a change of nothing is excluded."""
     return np.asarray((interval.low > 0) | (interval.high < 0))
 
@@ -273,7 +273,7 @@ def _with_unseen(
 
     Where few users changed, a group of which none did is no proof that none would.
     """
-    wider = with_unseen(interval, n, change, change, extremes, cut_off(level))
+    wider = widen_for_unseen(interval, n, change, change, extremes, cut_off(level))
     is_known = np.isfinite(interval.low) & np.isfinite(interval.high)
     return Interval(*(np.where(is_known, end, np.nan) for end in wider))
 
@@ -296,7 +296,7 @@ def _most(of_users: FloatArray, bounds: tuple[float, float] | None) -> float:
     return float(most) if np.abs(of_users).max(initial=0.0) <= most else np.inf
 
 
-def judged(
+def judge_groups(
     groups: ComparedGroups,
     depth: IntArray,
     higher_is_better: bool | None,

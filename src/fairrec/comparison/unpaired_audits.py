@@ -13,13 +13,17 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
-from scipy.special import betaincinv, stdtr, stdtrit
 
-from fairrec.comparison.paired_audits import ComparedGroups, cut_off, leaves_out_zero, levels_of
+from fairrec.comparison.paired_audits import (
+    ComparedGroups,
+    cut_off,
+    excludes_zero,
+    significance_levels,
+)
 from fairrec.core.arrays import FloatArray, IntArray
 from fairrec.statistics.intervals import Interval, Side, difference_interval
-from fairrec.statistics.paired import PairedChanges
-from fairrec.statistics.scores import KNOWN, Spread, own_error, student_scale
+from fairrec.statistics.paired import binomial_interval
+from fairrec.statistics.scores import KNOWN, Spread, student_scale
 
 UNBOUNDED = (-np.inf, np.inf)
 _ALIKE = 1e-6
@@ -75,16 +79,19 @@ def compare_unpaired(
         )
     found = []
     for first, last, depth, known in zip(before, after, depths, known_bounds, strict=True):
-        level = levels_of(depth, tested, alpha)
-        bounds = bounds_of((first, last), known)
+        level = significance_levels(depth, tested, alpha)
+        bounds = infer_bounds((first, last), known)
         # of a handful of users none may be of the few who have much, so that they look alike
         least = max(first.sd, last.sd)
-        told = side_of(first, bounds), side_of(last, bounds)
+        told = recover_side(first, bounds), recover_side(last, bounds)
         sides = _varying(told[0], bounds, least), _varying(told[1], bounds, least)
         change = last.value - first.value
         interval = difference_interval(sides[1], sides[0], change, np.array(bounds), cut_off(level))
         if all((side.spread.freedom == KNOWN).all() for side in sides):
-            interval = _at_least(interval, _exact(*sides, change, bounds, level))
+            exact = _exact(*sides, change, bounds, level)
+            interval = Interval(
+                np.minimum(interval.low, exact.low), np.maximum(interval.high, exact.high)
+            )
         is_known = np.isfinite(interval.low) & np.isfinite(interval.high)
         interval = Interval(*(np.where(is_known, end, np.nan) for end in interval))
         others = [_others(*pair, bounds) for pair in zip((first, last), told, strict=True)]
@@ -102,11 +109,11 @@ def compare_unpaired(
                 change=change,
                 error=np.hypot(*(_error(side, bounds) for side in sides)),
                 interval=interval,
-                is_beyond_chance=leaves_out_zero(interval),
+                is_beyond_chance=excludes_zero(interval),
                 is_known=is_known,
                 difference=np.where(np.isfinite(at_once.low), difference, np.nan),
                 difference_interval=at_once,
-                differs=leaves_out_zero(at_once),
+                differs=excludes_zero(at_once),
             )
         )
     return tuple(found)
@@ -122,7 +129,9 @@ def _others(published: Published, own: Side, bounds: tuple[float, float]) -> Sid
     return Side(n, value, Spread(variance, np.zeros_like(n), n - 1), 1 / n)
 
 
-def bounds_of(sides: Sequence[Published], known: tuple[float, float] | None) -> tuple[float, float]:
+def infer_bounds(
+    sides: Sequence[Published], known: tuple[float, float] | None
+) -> tuple[float, float]:
     """The bounds that intervals were made with: none where all are as wide up as down.
 
     Of metrics whose bounds nobody named, rates of 0 and 1 alone have both.
@@ -137,11 +146,11 @@ def bounds_of(sides: Sequence[Published], known: tuple[float, float] | None) -> 
     values = np.concatenate([one.value for one in sides])
     if np.nanmin(values) < 0 or np.nanmax(values) > 1:
         return UNBOUNDED
-    is_rate = all((side_of(one, (0.0, 1.0)).spread.freedom == KNOWN).all() for one in sides)
+    is_rate = all((recover_side(one, (0.0, 1.0)).spread.freedom == KNOWN).all() for one in sides)
     return (0.0, 1.0) if is_rate else UNBOUNDED
 
 
-def side_of(published: Published, bounds: tuple[float, float]) -> Side:
+def recover_side(published: Published, bounds: tuple[float, float]) -> Side:
     """What a published interval was made of."""
     n, value, low, high, alpha, *_ = published
     score, freedom = cut_off(alpha).up, np.maximum(n, 1.0)
@@ -196,16 +205,9 @@ def _exact(
 
 def _binomial(side: Side, bounds: tuple[float, float], level: FloatArray) -> Interval:
     lowest, most = bounds[0], bounds[1] - bounds[0]
-    n = side.n
-    hits = np.clip(np.round(n * (side.value - lowest) / most), 0, n)
-    low = np.where(hits > 0, betaincinv(np.maximum(hits, 1), n - hits + 1, level / 2), 0.0)
-    high = np.where(hits < n, betaincinv(hits + 1, np.maximum(n - hits, 1), 1 - level / 2), 1.0)
+    hits = np.clip(np.round(side.n * (side.value - lowest) / most), 0, side.n)
+    low, high = binomial_interval(side.n, hits, level)
     return Interval(lowest + most * low, lowest + most * high)
-
-
-def _at_least(one: Interval, other: Interval) -> Interval:
-    """The wider end of both."""
-    return Interval(np.minimum(one.low, other.low), np.maximum(one.high, other.high))
 
 
 def _error(side: Side, bounds: tuple[float, float]) -> FloatArray:
@@ -215,27 +217,3 @@ def _error(side: Side, bounds: tuple[float, float]) -> FloatArray:
         return np.asarray(np.sqrt(spread.variance * side.weight))
     at_mean = np.maximum((side.value - bounds[0]) * (bounds[1] - side.value), 0.0)
     return np.asarray(np.sqrt(spread.dispersion * at_mean * side.weight))
-
-
-def change_of_means(
-    before: tuple[float, float, float], after: tuple[float, float, float], alpha: float
-) -> PairedChanges:
-    """The change of one mean by other users, as arrays of length 1 (Welch).
-
-    Parameters
-    ----------
-    before, after : number of users, mean and standard deviation
-    """
-    (n, first, sd), (n_after, last, sd_after) = (np.array([part]).T for part in (before, after))
-    ones = Spread(sd**2, np.zeros(1), np.maximum(n - 1, 1.0))
-    others = Spread(sd_after**2, np.zeros(1), np.maximum(n_after - 1, 1.0))
-    with np.errstate(invalid="ignore", divide="ignore"):
-        error, freedom = own_error(ones, others, 1 / n, 1 / n_after)
-    # two constants have no error, and so no degrees of freedom
-    freedom = np.nan_to_num(freedom, nan=1.0)
-    change = last - first
-    with np.errstate(invalid="ignore", divide="ignore"):
-        p_value = np.where(change == 0, 1.0, 2 * stdtr(freedom, -np.abs(change / error)))
-    far = stdtrit(freedom, 1 - alpha / 2) * error
-    low, high = change - far, change + far
-    return PairedChanges(n_after, first, last, change, error, low, high, p_value, n_after)

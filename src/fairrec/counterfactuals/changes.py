@@ -13,6 +13,7 @@ from fairrec.core.audit_options import LEAST_USERS, AuditOptions
 from fairrec.core.errors import InputError
 from fairrec.core.redact_paths import redact_command
 from fairrec.core.version import __version__
+from fairrec.counterfactuals.affected_share import AffectedShare, Sampling
 from fairrec.counterfactuals.ledgers import Asked
 from fairrec.counterfactuals.options import CounterfactualOptions
 from fairrec.counterfactuals.result import (
@@ -33,7 +34,7 @@ from fairrec.metrics.value_columns import (
     over_other_values,
 )
 from fairrec.report.audit_result import AuditResult
-from fairrec.statistics.paired import AffectedShare, Sampling, paired_change
+from fairrec.statistics.paired import paired_change
 
 
 @dataclass(frozen=True, slots=True)

@@ -31,8 +31,8 @@ from fairrec.metrics import MetricAtK
 from fairrec.metrics.measured import Measured, tied_lists
 from fairrec.statistics.missing import (
     UNDEFINED,
-    Expected,
-    Outcome,
+    ExpectedUsers,
+    MissingOutcome,
     count_expected,
     possible_outcomes,
 )
@@ -113,7 +113,7 @@ def count_users(
     return Counts(rows.select(order + numbers), info).summed()
 
 
-def outcome_name(outcome: Outcome) -> str:
+def outcome_name(outcome: MissingOutcome) -> str:
     """The same in all parts, whatever was found there."""
     kind = "undefined" if outcome.kind in UNDEFINED else outcome.kind
     zero = ", counted as 0" if outcome.counts_as_zero else ""
@@ -173,7 +173,7 @@ def _kind(attribute: Attribute) -> ValueKind:
     return "number" if known and all(isinstance(v, float) for v in known) else "text"
 
 
-def _metric_info(metric: MetricAtK, expected: Expected) -> MetricInfo:
+def _metric_info(metric: MetricAtK, expected: ExpectedUsers) -> MetricInfo:
     about = metric.metric
     return MetricInfo(
         definition=about.definition,
@@ -186,7 +186,7 @@ def _metric_info(metric: MetricAtK, expected: Expected) -> MetricInfo:
     )
 
 
-def _outcome_info(outcome: Outcome) -> OutcomeInfo:
+def _outcome_info(outcome: MissingOutcome) -> OutcomeInfo:
     return OutcomeInfo(
         kind=outcome.kind,
         metrics=outcome.metrics,

@@ -30,7 +30,7 @@ from fairrec.inputs.order import TiedLists
 from fairrec.inputs.users import MISSING, Attribute, Value, column_of
 from fairrec.metrics import Metric, MetricAtK
 from fairrec.metrics.measured import Alike, Measured
-from fairrec.statistics.missing import Expected, Outcome, share_of, together
+from fairrec.statistics.missing import ExpectedUsers, MissingOutcome, merge_alike, missing_share
 from fairrec.statistics.strata import Strata
 
 _SAME = 1e-11
@@ -53,8 +53,8 @@ class Counted:
     attributes: tuple[Attribute, ...]
     n_users: IntArray
     strata: Strata | None
-    outcomes: tuple[Outcome, ...]
-    expected: tuple[Expected, ...]
+    outcomes: tuple[MissingOutcome, ...]
+    expected: tuple[ExpectedUsers, ...]
     described: Described
 
 
@@ -76,7 +76,7 @@ def counted_users(counts: Counts) -> Counted:
     ]
     attributes, given = tuple(keys[: len(info.attributes)]), tuple(keys[len(info.attributes) :])
     strata = (
-        Strata.of([one.codes for one in given], [len(one.values) for one in given])
+        Strata.from_codes([one.codes for one in given], [len(one.values) for one in given])
         if given
         else None
     )
@@ -97,9 +97,11 @@ def counted_users(counts: Counts) -> Counted:
         info.gain,
         ties=_ties(info),
     )
-    expected = tuple(Expected(one.n_expected, one.n_undefined) for one in info.metrics.values())
+    expected = tuple(
+        ExpectedUsers(one.n_expected, one.n_undefined) for one in info.metrics.values()
+    )
     return Counted(
-        measured, attributes, n_users, strata, tuple(together(outcomes)), expected, described
+        measured, attributes, n_users, strata, tuple(merge_alike(outcomes)), expected, described
     )
 
 
@@ -283,7 +285,7 @@ def _with_missing(attribute: Attribute, n_users: IntArray, is_further: bool) -> 
     return replace(attribute, n_missing=n_missing, warnings=notes)
 
 
-def _outcomes(info: CountsInfo, counts: Counts) -> list[Outcome]:
+def _outcomes(info: CountsInfo, counts: Counts) -> list[MissingOutcome]:
     """Who is missing, each as a metric of ones and zeros."""
     outcomes = []
     for name, about in info.missing.items():
@@ -292,9 +294,9 @@ def _outcomes(info: CountsInfo, counts: Counts) -> list[Outcome]:
         attributes, measured = _in_rows([rows], info.attributes, share)
         alike = measured.alike
         assert alike is not None
-        named = share_of(about.kind, about.metrics)
+        named = missing_share(about.kind, about.metrics)
         outcomes.append(
-            Outcome(
+            MissingOutcome(
                 about.kind,
                 about.metrics,
                 Measured(

@@ -21,7 +21,7 @@ from fairrec.core.files import errors_of_reading, open_file
 from fairrec.core.saved_files import checked_json, damaged
 from fairrec.inputs.audit_inputs import MeasuredBy
 from fairrec.inputs.order import TiedLists
-from fairrec.statistics.missing import Kind
+from fairrec.statistics.missing import MissingKind
 
 KEY = "fairrec"
 """Under which it stands in the metadata of the file."""
@@ -62,7 +62,7 @@ class MetricInfo(_Part):
 class OutcomeInfo(_Part):
     """A way to be missing, which is a family of its own."""
 
-    kind: Kind
+    kind: MissingKind
     metrics: tuple[str, ...]
     counts_as_zero: bool = False
     is_no_fault: bool = False

@@ -18,7 +18,7 @@ from fairrec.result.metric_schema import MetricResult
 from fairrec.result.schema import AuditSummary
 from fairrec.result.tables import BOUNDED, JUDGED, row_group
 from fairrec.statistics.intervals import Interval
-from fairrec.statistics.ratios import lacking
+from fairrec.statistics.ratios import relative_shortfall
 from fairrec.statistics.verdict import group_outcomes, harm_interval, is_shown_worse
 
 
@@ -201,7 +201,9 @@ def ratio_harms(groups: pl.DataFrame, summary: AuditSummary, metric: str) -> Gro
     n_others = np.maximum(about.n_defined - found.support, 1)
     # all others may vary more than everyone does, but their squares are among everyone's
     error = about.sd * np.sqrt(about.n_defined) / n_others
-    share = lacking(found.size, found.interval, others, error, bool(about.higher_is_better))
+    share = relative_shortfall(
+        found.size, found.interval, others, error, bool(about.higher_is_better)
+    )
     return replace(
         found,
         size=share.size,

@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from fairrec.comparison.unpaired_audits import change_of_means
 from fairrec.core.arrays import BoolArray, FloatArray, IntArray
 from fairrec.core.audit_options import AuditOptions
 from fairrec.core.redact_paths import redact_command
@@ -36,7 +35,13 @@ from fairrec.mitigation.split import Measures, TargetSplit, n_shared_targets
 from fairrec.mitigation.tuning import Aim, Levels, levels_of, mean_or_nan
 from fairrec.result.metric_result import estimate_change, gap_change, name_change
 from fairrec.result.metric_schema import Change, GapChange, MetricResult
-from fairrec.statistics.paired import ChangeVerdict, GroupChanges, PairedSums, paired_sums
+from fairrec.statistics.paired import (
+    ChangeVerdict,
+    GroupChanges,
+    PairedSums,
+    change_of_means,
+    paired_sums,
+)
 
 HARMED_SHOWN = 20
 MARKS_SHOWN = 150

@@ -39,7 +39,8 @@ from fairrec.report.words import (
     with_and,
     with_sign,
 )
-from fairrec.result.metric_schema import Chance, Change
+from fairrec.result.metric_schema import Change
+from fairrec.statistics.findings import Chance
 
 GROUPS_NAMED = 2
 

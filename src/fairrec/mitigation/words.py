@@ -22,7 +22,8 @@ from fairrec.report.words import (
     percent,
     plural,
 )
-from fairrec.result.metric_schema import Chance, Change
+from fairrec.result.metric_schema import Change
+from fairrec.statistics.findings import Chance
 
 Tone = Literal["better", "worse", "neutral"]
 _TONES: dict[Outcome, Tone] = {"improved": "better", "worse": "worse"}

@@ -25,7 +25,7 @@ from fairrec.statistics.power import (
 from fairrec.statistics.scores import Everyone
 from fairrec.statistics.simultaneous import (
     EDGES,
-    columns_of,
+    form_columns,
     harm_shares,
     has_enough_draws,
     normal_cut_offs,
@@ -192,7 +192,7 @@ class Outlook:
         which asks for somewhat more than the permutations of an audit will.
         """
         up = harm_shares([higher_is_better])
-        columns = columns_of(depth, np.ones((1, len(depth)), dtype=bool), up)
+        columns = form_columns(depth, np.ones((1, len(depth)), dtype=bool), up)
         if not self._has_intervals:
             return np.full((2, len(depth)), math.inf)
         return columns.spread(normal_cut_offs(columns, self.options.alpha / len(self.metrics)))[

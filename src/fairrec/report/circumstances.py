@@ -17,7 +17,8 @@ from fairrec.report.words import (
     with_sign,
 )
 from fairrec.result.metric_schema import Finding
-from fairrec.result.schema import AuditSummary, DifferingCircumstance, NoLongerFound
+from fairrec.result.schema import AuditSummary
+from fairrec.statistics.explanations import DifferingCircumstance, NoLongerFound
 
 SHOWN = 10
 """Lines about groups, of each kind."""

@@ -25,8 +25,9 @@ from fairrec.report.words import (
     signed_interval,
     with_sign,
 )
-from fairrec.result.metric_schema import Finding, Interaction, MetricResult, Neighbour
+from fairrec.result.metric_schema import Finding, MetricResult
 from fairrec.result.schema import AuditSummary
+from fairrec.statistics.explanations import Interaction, Neighbour
 from fairrec.statistics.verdict import WORSE, outcome_position
 
 BESIDE_SHOWN = 3

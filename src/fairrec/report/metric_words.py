@@ -12,9 +12,10 @@ from fairrec.core.units import CHANGES, DISTANCES, EndWords, Unit
 from fairrec.metrics.direction import harm
 from fairrec.metrics.value_columns import metric_named
 from fairrec.report.words import confidence, number, p_is, p_value, plural, with_and
-from fairrec.result.metric_schema import Chance, Finding, MetricResult, MetricVerdict
+from fairrec.result.metric_schema import Finding, MetricResult, MetricVerdict
 from fairrec.result.schema import AuditSummary
 from fairrec.statistics.bootstrap import n_draws_at
+from fairrec.statistics.findings import Chance
 from fairrec.statistics.permutation import least_p_value
 from fairrec.statistics.verdict import CertifiedSize
 

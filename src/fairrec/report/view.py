@@ -39,7 +39,8 @@ from fairrec.report.words import (
     shown,
     signed,
 )
-from fairrec.result.schema import AuditSummary, CatalogueExposure, ItemsShown, SearchSummary
+from fairrec.result.schema import AuditSummary, SearchSummary
+from fairrec.statistics.inequality import CatalogueExposure, ItemsShown
 
 FINDINGS_SHOWN = 10
 NEIGHBOURS_SHOWN = 3

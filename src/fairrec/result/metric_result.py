@@ -4,27 +4,19 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import asdict
 
 import numpy as np
 
-from fairrec.comparison.unpaired_audits import change_of_means
 from fairrec.core.arrays import FloatArray, IntArray
 from fairrec.groups.grouping import Grouping
 from fairrec.metrics import MetricAtK
 from fairrec.metrics.direction import harm
 from fairrec.result.metric_schema import (
-    CategoryRatios,
-    Chance,
     Change,
-    Detectable,
     Finding,
     GapChange,
-    GroupRatios,
-    Interaction,
     MetricRatios,
     MetricResult,
-    Neighbour,
     Ratios,
     Split,
     UndecidedGroup,
@@ -34,18 +26,22 @@ from fairrec.result.metric_schema import MetricVerdict as NamedVerdict
 from fairrec.result.parts import GroupValue
 from fairrec.statistics import inequality, ratios
 from fairrec.statistics.analysis import Analysis
-from fairrec.statistics.findings import Interaction as FoundInteraction
-from fairrec.statistics.metric_analysis import (
-    ChanceLevel,
+from fairrec.statistics.findings import (
     FoundGroup,
     MetricAnalysis,
     PooledAnalysis,
 )
 from fairrec.statistics.missing import Conclusiveness
-from fairrec.statistics.paired import PairedChanges, change_verdict, paired_change
+from fairrec.statistics.paired import PairedChanges, change_of_means, change_verdict, paired_change
 from fairrec.statistics.ratios import WhyNot
-from fairrec.statistics.unknown import UnknownBounds, listed_bounds
-from fairrec.statistics.verdict import BEYOND, WITHIN, WORSE, MetricVerdict, outcome_names
+from fairrec.statistics.unknown import UnknownBounds, select_bounds
+from fairrec.statistics.verdict import (
+    BEYOND,
+    WITHIN,
+    WORSE,
+    MetricVerdict,
+    outcome_names,
+)
 
 
 def ratios_part(
@@ -78,7 +74,7 @@ def _metric(compared: ratios.MetricRatios, spread: inequality.Inequality) -> Met
         why_no_ratios=compared.why_not,
         rate_kind=compared.rate_kind,
         threshold=compared.threshold,
-        by=tuple(_categories(one) for one in compared.by),
+        by=compared.by,
         why_no_inequality=spread.why_not,
         gini=_number(spread.gini),
         theil=_number(spread.theil),
@@ -89,33 +85,6 @@ def _metric(compared: ratios.MetricRatios, spread: inequality.Inequality) -> Met
 def _pooled() -> MetricRatios:
     why_not: WhyNot = "it is no mean over users"
     return _metric(ratios.MetricRatios(why_not), inequality.Inequality(why_not))
-
-
-def _categories(one: ratios.CategoryRatios) -> CategoryRatios:
-    return CategoryRatios(
-        attributes=one.partition.names,
-        n_unknown=one.n_unknown,
-        n_too_few=one.n_too_few,
-        n_users_too_few=one.n_users_too_few,
-        n_not_listed=one.n_not_listed,
-        groups=tuple(_group(one, at) for at in range(len(one.groups))),
-    )
-
-
-def _group(one: ratios.CategoryRatios, at: int) -> GroupRatios:
-    return GroupRatios(
-        group=one.partition.group(int(one.groups[at])).as_dict(),
-        support=int(one.n[at]),
-        value=float(one.value[at]),
-        to_best=_number(one.to_best[at]),
-        to_best_interval=_interval(one.to_best_low, one.to_best_high, at),
-        to_rest=_number(one.to_rest[at]),
-        to_rest_interval=_interval(one.to_rest_low, one.to_rest_high, at),
-        four_fifths=one.four_fifths(at),
-        rate=float(one.rate[at]),
-        impact_ratio=_number(one.impact[at]),
-        left_out=one.left_out(at),
-    )
 
 
 def _split(split: inequality.Split) -> Split:
@@ -139,10 +108,6 @@ def _split(split: inequality.Split) -> Split:
 
 def _number(value: float) -> float | None:
     return float(value) if math.isfinite(value) else None
-
-
-def _interval(low: FloatArray, high: FloatArray, at: int) -> tuple[float, float] | None:
-    return None if math.isnan(low[at]) else (float(low[at]), float(high[at]))
 
 
 def metric_results(
@@ -183,14 +148,11 @@ def metric_results(
             disadvantaged=worst[0] if worst else None,
             most_advantaged=best,
             most_disadvantaged=worst,
-            chance=None if about.chance is None else _chance(about.chance),
+            chance=about.chance,
             findings=tuple(name_finding(i, group, analysis, verdict) for group in about.findings),
             n_significant=int(analysis.is_beyond_chance[i].sum()),
             n_not_listed=about.n_not_listed,
-            detectable=tuple(
-                Detectable(support=size, difference=difference)
-                for size, difference in about.detectable.items()
-            ),
+            detectable=about.detectable,
             verdict=_verdict(i, verdict, about.unknown, analysis) if is_tested else None,
             undecided=_undecided(i, about.undecided, analysis),
             varying=_group_values(i, np.array(about.varying, dtype=np.int64), analysis),
@@ -286,15 +248,6 @@ def _undecided(i: int, groups: tuple[int, ...], analysis: Analysis) -> tuple[Und
     )
 
 
-def _chance(level: ChanceLevel) -> Chance:
-    return Chance(
-        mean=level.mean,
-        q95=level.q95,
-        p_value=level.p_value,
-        permutations=level.n_permutations,
-    )
-
-
 def _verdict(
     i: int, verdict: MetricVerdict, bounds: UnknownBounds | None, analysis: Analysis
 ) -> NamedVerdict:
@@ -312,11 +265,16 @@ def _verdict(
         outcome=verdict.outcome,
         alternative=verdict.alternative,
         tolerance=verdict.tolerance,
-        n_worse_beyond_tolerance=int((verdict.of_groups == BEYOND).sum()),
-        n_worse=int((verdict.of_groups == WORSE).sum()),
-        **asdict(verdict.scope),
+        n_worse_beyond_tolerance=int(verdict.has(BEYOND).sum()),
+        n_worse=int(verdict.has(WORSE).sum()),
+        n_better=int(verdict.is_better.sum()),
+        n_within_tolerance=int(verdict.has(WITHIN).sum()),
         n_exceeding_at_worst=len(exceeding),
         at_worst=at_worst,
+        n_inconclusive=verdict.n_open,
+        ruled_out_from=verdict.ruled_out_from,
+        open_share=verdict.open_share,
+        n_not_compared=verdict.n_not_compared,
         certificate=verdict.certificate,
     )
 
@@ -346,32 +304,11 @@ def name_finding(
         p_value=float(analysis.p_values[i, at]),
         p_adjusted=float(analysis.adjusted_p_values[i, at]),
         random_sets=None if analysis.random_sets is None else float(analysis.random_sets[i, at]),
-        interaction=None
-        if found.interaction is None
-        else _interaction(found.interaction, grouping),
+        interaction=found.interaction,
         n_folded=found.n_folded,
         because_of=None if found.because_of is None else grouping.group(found.because_of).as_dict(),
-        counts=tuple(found.histogram.own.tolist()),
-        counts_of_others=tuple(found.histogram.others.tolist()),
-    )
-
-
-def _interaction(found: FoundInteraction, grouping: Grouping) -> Interaction:
-    names = [grouping.attributes[attribute].name for attribute in found.attributes]
-    return Interaction(
-        carried_by=found.carried_by,
-        alone=tuple(grouping.attributes[attribute].name for attribute in found.alone),
-        excess=found.excess,
-        error=found.error,
-        neighbours=tuple(
-            Neighbour(
-                is_met=dict(zip(names, neighbour.is_met, strict=True)),
-                n_users=neighbour.n_users,
-                value=neighbour.value,
-                error=neighbour.error,
-            )
-            for neighbour in found.neighbours
-        ),
+        counts=tuple(found.counts.tolist()),
+        counts_of_others=tuple(found.counts_of_others.tolist()),
     )
 
 
@@ -380,7 +317,7 @@ def _listed(i: int, about: MetricAnalysis, analysis: Analysis) -> tuple[Unknown,
         return ()
     better = analysis.measured.metrics[i].metric.higher_is_better
     findings = [group.position for group in about.findings]
-    listed = listed_bounds(about.unknown, findings, better, analysis.grouping)
+    listed = select_bounds(about.unknown, findings, better, analysis.grouping)
     return _unknown(i, listed, about.unknown, analysis)
 
 

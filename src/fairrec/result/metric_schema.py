@@ -6,24 +6,14 @@ from pydantic import Field
 
 from fairrec.inputs.users import Value
 from fairrec.result.parts import GroupValue, Part
-from fairrec.statistics.findings import CarriedBy
+from fairrec.statistics.explanations import Interaction
+from fairrec.statistics.findings import Chance, Detectable
 from fairrec.statistics.paired import ChangeVerdict
-from fairrec.statistics.ratios import FourFifths, LeftOut, RateKind, WhyNot
+from fairrec.statistics.ratios import CategoryRatios, RateKind, WhyNot
 from fairrec.statistics.verdict import CertifiedSize, Outcome
 
 MAX_UNDEFINED = 0.05
 """The share without a value that was let pass before anybody could say another."""
-
-
-class Chance(Part):
-    """The null distribution of the gap: values are permuted across users, or users drawn again."""
-
-    mean: float
-    q95: float = Field(description="95% of draws have a gap of at most this")
-    p_value: float = Field(
-        description="how often the null distribution has a gap at least this large"
-    )
-    permutations: int = Field(description="of items, how often users were drawn again")
 
 
 class Gap(Part):
@@ -36,38 +26,6 @@ class Gap(Part):
     )
     disadvantaged: GroupValue | None
     chance: Chance | None
-
-
-class Neighbour(Part):
-    """The users who meet exactly some conditions of a finding."""
-
-    is_met: dict[str, bool] = Field(description="attribute -> whether they have its value")
-    n_users: int = Field(description="with a value; all of them where not all are scored")
-    value: float | None = Field(
-        description="mean; null for fewer users than the smallest group, or not all of them scored"
-    )
-    error: float | None = Field(description="standard error of the mean")
-
-
-class Interaction(Part):
-    """A finding of several conditions beside its neighbours, and what carries its difference."""
-
-    carried_by: CarriedBy = Field(
-        description="the combination: the conditions alone do not add up to most of the distance "
-        "from users who meet none of them; each condition by itself: they do"
-    )
-    alone: tuple[str, ...] = Field(
-        description="attributes whose condition makes a difference of the same sign by itself"
-    )
-    excess: float | None = Field(
-        description="distance of the finding from users who meet no condition, minus what the "
-        "conditions make alone, added up; null where one of them is not known"
-    )
-    error: float | None = Field(description="standard error of the excess")
-    neighbours: tuple[Neighbour, ...] = Field(
-        description="the finding itself first, users who meet no condition last; of more than "
-        "three conditions each alone, without those in between"
-    )
 
 
 class Finding(Part):
@@ -130,13 +88,6 @@ class Finding(Part):
         default=(), description="users of the group with a value in each of the metric's bins"
     )
     counts_of_others: tuple[int, ...] = Field(default=(), description="the same of all others")
-
-
-class Detectable(Part):
-    """The power of the audit for groups of one size."""
-
-    support: int
-    difference: float = Field(description="smallest true harm shown with 80% probability")
 
 
 class Unknown(Part):
@@ -304,53 +255,6 @@ class MetricResult(Part):
         default=(),
         description="edges of the bins in which values of findings are counted: one for each of up "
         "to 12 values, else 20, of which the outer ones hold far tails and may be wider",
-    )
-
-
-class GroupRatios(Part):
-    """A group beside the best group and beside all other users."""
-
-    group: dict[str, Value]
-    support: int = Field(description="users of the group with a value")
-    value: float
-    to_best: float | None = Field(
-        description="value over that of the best group of the same attributes; null for a group "
-        "that is left out, and without a second one"
-    )
-    to_best_interval: tuple[float, float] | None = Field(
-        description="confidence interval at 1 - alpha, one group at a time; allows for not knowing "
-        "which group is best"
-    )
-    to_rest: float | None = Field(
-        description="value over the mean of all other users; null where that is 0, and without any"
-    )
-    to_rest_interval: tuple[float, float] | None = Field(
-        description="confidence interval at 1 - alpha, one group at a time"
-    )
-    four_fifths: FourFifths | None = Field(
-        description="whether to_best is below 0.8; uncertain where 0.8 lies in its interval"
-    )
-    rate: float = Field(description="selection or scoring rate, as rate_kind says")
-    impact_ratio: float | None = Field(
-        description="rate over the highest rate of a group of the same attributes"
-    )
-    left_out: LeftOut | None = Field(
-        description="why it is not compared with the best: below 2% of users, or a value unknown"
-    )
-
-
-class CategoryRatios(Part):
-    """All groups by one attribute, or by a pair of them."""
-
-    attributes: tuple[str, ...]
-    n_unknown: int | None = Field(
-        description="users of whom one of these attributes is not known; null where hidden"
-    )
-    n_too_few: int = Field(description="groups below the smallest size, which are not shown")
-    n_users_too_few: int | None = Field(description="their users; null where hidden")
-    n_not_listed: int = Field(description="groups that are left out and not listed here")
-    groups: tuple[GroupRatios, ...] = Field(
-        description="lowest ratio to the best first, then those left out"
     )
 
 

@@ -17,27 +17,19 @@ import polars as pl
 from fairrec.core.units import Unit
 from fairrec.inputs.mismatched_ids import ALIKE, EXAMPLES
 from fairrec.inputs.users import Value
-from fairrec.result.metric_schema import (
-    CategoryRatios,
-    Finding,
-    GroupRatios,
-    MetricRatios,
-    MetricResult,
-    MetricVerdict,
-    Unknown,
-)
+from fairrec.result.metric_schema import Finding, MetricRatios, MetricResult, MetricVerdict, Unknown
 from fairrec.result.parts import GroupValue
 from fairrec.result.schema import (
     AttributeSummary,
     AuditSummary,
-    CatalogueExposure,
     Given,
     Hidden,
-    ItemsShown,
     MissingUsers,
     SearchedMetric,
 )
 from fairrec.result.tables import BOUNDED
+from fairrec.statistics.inequality import CatalogueExposure, ItemsShown
+from fairrec.statistics.ratios import CategoryRatios, GroupRatios
 
 T = TypeVar("T", GroupValue, GroupRatios)
 

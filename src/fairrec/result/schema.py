@@ -2,95 +2,18 @@
 
 from __future__ import annotations
 
-import math
 from typing import Literal
 
-import numpy as np
 from pydantic import Field
 
 from fairrec.core.units import USERS, Unit
 from fairrec.inputs.audit_inputs import MeasuredBy
 from fairrec.inputs.order import TiedLists
-from fairrec.inputs.users import Value
 from fairrec.result.metric_schema import MAX_UNDEFINED, Finding, MetricResult, Ratios
 from fairrec.result.parts import GroupValue, Part, ResultFile
-from fairrec.statistics.inequality import Represented, SpreadOver
+from fairrec.statistics.explanations import DifferingCircumstance, NoLongerFound
+from fairrec.statistics.inequality import CatalogueExposure
 from fairrec.statistics.verdict import Outcome
-
-MOST_VALUES = 50
-"""Of an attribute that are told, those of most items."""
-
-
-class ItemsShown(Part):
-    """Items that some list shows."""
-
-    n_items: int
-    n_shown: int = Field(description="in the first k places of any list")
-
-
-class Representation(Part):
-    """How one attribute is represented.
-
-    Attention-weighted rank fairness is 1 where every list meets the target.
-    """
-
-    to_catalogue: float | None = Field(description="target: the share of items with each value")
-    to_relevance: float | None = Field(
-        description="target: the attention due to them; null where nobody knows what users wanted"
-    )
-    shown: dict[str, ItemsShown] = Field(
-        default_factory=dict, description=f"by value, the {MOST_VALUES} of most items"
-    )
-
-
-class CatalogueExposure(Part):
-    """How the first k places of lists are spread over the items of the catalogue."""
-
-    k: int
-    n_lists: int
-    n_items: int
-    n_shown: int = Field(description="items in the first k places of any list")
-    gini: float = Field(description="of the attention that items get; 0 where all get the same")
-    expected_exposure_loss: float | None = Field(
-        description="squared distance from the ideal order, mean over lists; null where nobody "
-        "knows what users wanted"
-    )
-    representation: dict[str, Representation] = Field(description="by attribute")
-
-
-def catalogue_part(found: SpreadOver) -> CatalogueExposure:
-    """The part of `result.json`."""
-    return CatalogueExposure(
-        k=found.k,
-        n_lists=found.n_lists,
-        n_items=found.n_items,
-        n_shown=found.n_shown,
-        gini=found.gini,
-        expected_exposure_loss=found.loss,
-        representation={
-            one.attribute.name: Representation(
-                to_catalogue=_known(one.to_catalogue),
-                to_relevance=_known(one.to_relevance),
-                shown=_shown(one),
-            )
-            for one in found.representation
-        },
-    )
-
-
-def _shown(found: Represented) -> dict[str, ItemsShown]:
-    most = sorted(np.argsort(-found.n_items, kind="stable")[:MOST_VALUES])
-    return {
-        str(found.attribute.values[at]): ItemsShown(
-            n_items=int(found.n_items[at]), n_shown=int(found.n_shown[at])
-        )
-        for at in most
-        if found.n_items[at]
-    }
-
-
-def _known(value: float | None) -> float | None:
-    return None if value is None or math.isnan(value) else value
 
 
 class GivenCircumstance(Part):
@@ -101,20 +24,6 @@ class GivenCircumstance(Part):
         description="users of whom it is not known, a stratum of their own; null where hidden"
     )
     binning: str | None
-
-
-class NoLongerFound(Part):
-    """A group that differs by more than chance, and not among users in the same circumstances."""
-
-    metric: str
-    group: dict[str, Value]
-    n_users: int = Field(description="with a value")
-    raw_difference: float = Field(description="whatever the circumstances")
-    difference: float | None = Field(
-        description="among users in the same circumstances; null where nobody else is in those of "
-        "the group"
-    )
-    kept_share: float = Field(description="users of the group in strata with others")
 
 
 class Given(Part):
@@ -132,25 +41,6 @@ class Given(Part):
     )
     no_longer: tuple[NoLongerFound, ...] = Field(
         description="findings without these circumstances that are none with them"
-    )
-
-
-class DifferingCircumstance(Part):
-    """A circumstance, not given, that makes a part of the difference of a finding."""
-
-    metric: str
-    group: dict[str, Value]
-    circumstance: str
-    mean: float = Field(description="of the circumstance in the group")
-    mean_of_others: float
-    difference: float = Field(description="that of the finding")
-    explains: float | None = Field(
-        description="the part of the difference that it makes, from how the metric depends on it "
-        "among all others; null where too few others are in the circumstances of the group"
-    )
-    at_random: tuple[float, float] | None = Field(
-        description="then the metric in the group and among all others if their lists were in "
-        "random order; null where that says nothing"
     )
 
 

@@ -36,13 +36,11 @@ from fairrec.result.schema import (
     AuditSummary,
     Coverage,
     DepthCoverage,
-    DifferingCircumstance,
     Given,
     GivenCircumstance,
     HistoryPoint,
     InputSummary,
     MissingUsers,
-    NoLongerFound,
     SearchedMetric,
     SearchSummary,
     Spent,
@@ -51,9 +49,9 @@ from fairrec.search.evidence import GapHistory
 from fairrec.search.searched import Searched
 from fairrec.search.searcher import hyper_parameters
 from fairrec.statistics.analysis import Analysis
-from fairrec.statistics.covariates import Differing, Explained
+from fairrec.statistics.explanations import DifferingCircumstance, NoLongerFound
+from fairrec.statistics.findings import MetricAnalysis, PooledAnalysis
 from fairrec.statistics.inequality import Inequality
-from fairrec.statistics.metric_analysis import MetricAnalysis, PooledAnalysis
 from fairrec.statistics.missing import Conclusiveness, Missing
 from fairrec.statistics.ratios import RatioAnalysis
 from fairrec.statistics.simultaneous import least_permutations
@@ -297,7 +295,7 @@ def _points(history: GapHistory, metric: int) -> tuple[HistoryPoint, ...]:
 
 
 def given_part(
-    described: Described, analysis: Analysis, no_longer: Sequence[Explained]
+    described: Described, analysis: Analysis, confounded: tuple[NoLongerFound, ...]
 ) -> Given | None:
     """What was given and what it changed; None where nothing was."""
     if not described.circumstances:
@@ -319,44 +317,7 @@ def given_part(
         n_strata=strata.n_strata,
         n_users_alone=int((n_per_stratum == 1).sum()),
         n_not_comparable={name: int(row.sum()) for name, row in zip(metrics, is_not, strict=True)},
-        no_longer=tuple(_no_longer(one, metrics[one.metric], analysis) for one in no_longer),
-    )
-
-
-def _no_longer(one: Explained, metric: str, analysis: Analysis) -> NoLongerFound:
-    at = one.metric, one.group
-    difference = float(analysis.estimates.difference[at])
-    return NoLongerFound(
-        metric=metric,
-        group=analysis.grouping.group(one.group).as_dict(),
-        n_users=int(analysis.moments.n[at]),
-        raw_difference=float(analysis.estimates.raw_difference[at]),
-        difference=difference if math.isfinite(difference) else None,
-        kept_share=float(analysis.kept_share[at]),
-    )
-
-
-def differing_part(
-    found: Sequence[Differing], names: Sequence[str], analysis: Analysis
-) -> tuple[DifferingCircumstance, ...]:
-    """The circumstances that make a part of a finding.
-
-    Parameters
-    ----------
-    names : of the circumstances
-    """
-    return tuple(
-        DifferingCircumstance(
-            metric=analysis.measured.metrics[one.metric].name,
-            group=analysis.grouping.group(one.group).as_dict(),
-            circumstance=names[one.circumstance],
-            mean=one.here,
-            mean_of_others=one.elsewhere,
-            difference=float(analysis.moments.difference[one.metric, one.group]),
-            explains=one.explains,
-            at_random=one.at_random,
-        )
-        for one in found
+        no_longer=confounded,
     )
 
 

@@ -19,7 +19,7 @@ from fairrec.statistics.verdict import outcome_names
 
 if TYPE_CHECKING:
     from fairrec.statistics.analysis import Analysis
-    from fairrec.statistics.metric_analysis import PooledAnalysis
+    from fairrec.statistics.findings import PooledAnalysis
     from fairrec.statistics.unknown import UnknownBounds
     from fairrec.statistics.verdict import MetricVerdict
 

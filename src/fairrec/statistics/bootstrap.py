@@ -29,14 +29,14 @@ from fairrec.groups.lattice import Lattice
 from fairrec.inputs.catalogue import Catalogue
 from fairrec.metrics.attention import Share
 from fairrec.statistics.draws import choose_draws
-from fairrec.statistics.intervals import Estimates, Interval, shrunken_by
-from fairrec.statistics.moments import Moments, over_sums
-from fairrec.statistics.permutation import ROUNDING, Extremes
+from fairrec.statistics.intervals import Estimates, Interval, shrink
+from fairrec.statistics.moments import Moments, divide_by_size
+from fairrec.statistics.permutation import ROUNDING, extreme_gaps
 from fairrec.statistics.scores import normal_scale, student_scale
 from fairrec.statistics.simultaneous import (
     UP,
     NullColumns,
-    columns_of,
+    form_columns,
     interval_cut_offs,
     interval_p_values,
 )
@@ -78,7 +78,7 @@ class UserBlocks:
         return int(self.amounts.shape[2])
 
 
-def user_blocks(
+def deal_into_blocks(
     shares: Sequence[Share],
     catalogue: Catalogue,
     grouping: Grouping,
@@ -160,12 +160,12 @@ class ResampledUsers:
         one = np.full((1, 1), float(ndtri(1 - alpha / 2)))
         low, high = raw.bounds[:, :1], raw.bounds[:, 1:]
         differences = self._of_differences(found, one)
-        above = one * self.value_error * skewed(one, self.value_error, found.value)
+        above = one * self.value_error * skew_factor(one, self.value_error, found.value)
         # what is off by other users is all that there is to shrink: the items stay; and where no
         # list showed a group, no error is seen
         error = np.maximum(self.error, self._share(one) * self.unseen / one)
         return replace(
-            shrunken_by(found, raw, error),
+            shrink(found, raw, error),
             value_low=np.clip(found.value - one * self.value_error, np.maximum(low, 0.0), None),
             value_high=np.clip(
                 found.value + np.maximum(above, self._share(one) * self.unseen), None, high
@@ -181,8 +181,8 @@ class ResampledUsers:
         with np.errstate(invalid="ignore"):
             margin = np.where(np.isfinite(cut_off), cut_off * self.error, np.inf)
             # a group may have more than was seen, and so may all others
-            up = margin * skewed(cut_off, self.value_error, found.value)
-            down = margin * skewed(cut_off, self.others_error, others)
+            up = margin * skew_factor(cut_off, self.value_error, found.value)
+            down = margin * skew_factor(cut_off, self.others_error, others)
             return Interval(
                 difference - np.maximum(down, share * self.unseen_others),
                 difference + np.maximum(up, share * self.unseen),
@@ -203,14 +203,14 @@ def n_draws_at(alpha: float) -> int:
     return math.ceil(max(N_DRAWS, 2 / alpha) / _AT_ONCE) * _AT_ONCE
 
 
-def skewed(cut_off: FloatArray, error: FloatArray, value: FloatArray) -> FloatArray:
+def skew_factor(cut_off: FloatArray, error: FloatArray, value: FloatArray) -> FloatArray:
     """By how much the upper end of a value is further away than so many standard errors.
 
     What few lists show varies as a count does, and where too few showed it by luck, its error is
     too small as well. If the variance grows with the value, the values from which the observed one
     is so many errors away reach this much further (Wilson's interval).
 
-    >>> skewed(np.array(2.0), np.array(0.1), np.array([1.0, 0.1])).round(2).tolist()
+    >>> skew_factor(np.array(2.0), np.array(0.1), np.array([1.0, 0.1])).round(2).tolist()
     [1.1, 2.41]
     """
     with np.errstate(invalid="ignore", divide="ignore"):
@@ -237,7 +237,7 @@ def standard_errors_away(
     unseen : as of `ResampledUsers`, of the same
     """
     with np.errstate(invalid="ignore", divide="ignore"):
-        # the inverse of `skewed`
+        # the inverse of `skew_factor`
         further = np.where(lower > 0, size / error * lower_error / lower, 0.0)
         by_error = size / error / np.sqrt(1 + further)
         # and of the share of lists that go unseen
@@ -282,8 +282,8 @@ def resample_users(
     # as the jackknife has it
     value_error, others_error, error = np.sqrt((n_blocks - 1) / n_blocks * squares)
     even = np.full(len(n), 0.5)
-    columns = columns_of(grouping.shortest_depth, is_large & lattice.is_tested, even, n)
-    ends = Extremes(lattice, is_large)
+    columns = form_columns(grouping.shortest_depth, is_large & lattice.is_tested, even, n)
+    is_end = is_large & lattice.is_full
 
     def draw(number: int) -> tuple[FloatArray, FloatArray, FloatArray]:
         """Largest scores in each column; between intersections, gaps and those of scores."""
@@ -295,7 +295,7 @@ def resample_users(
         # both ends alike: values of few lists are skewed, and a draw from them shows the long tail
         # on the wrong side
         maxima = np.array([columns.largest(np.abs(one))[[UP, UP]] for one in apart])
-        gaps, spans = (np.array([ends.range_of(one) for one in of]) for of in (own, apart))
+        gaps, spans = (np.array([extreme_gaps(one, is_end) for one in of]) for of in (own, apart))
         return maxima, gaps, spans
 
     drawn = [*map_in_threads(draw, range(n_draws_at(alpha) // _AT_ONCE), threads)]
@@ -339,7 +339,7 @@ def _both_sides(in_cells: FloatArray, lattice: Lattice, threads: int = 1) -> Flo
     return np.stack([own, in_cells.sum(axis=1)[:, None] - own])
 
 
-def shares_of_random_sets(
+def random_set_shares(
     moments: Moments,
     grouping: Grouping,
     n_permutations: int,
@@ -367,7 +367,7 @@ def shares_of_random_sets(
     def is_as_far(number: int) -> BoolArray:
         """Of one permutation."""
         total, beyond = np.split(grouping.lattice.sums(draws.cell_sums(seed, number).total), 2)
-        drawn = over_sums(replace(moments, total=total), moments.n + beyond)
+        drawn = divide_by_size(replace(moments, total=total), moments.n + beyond)
         with np.errstate(invalid="ignore"):
             return np.asarray(sign * drawn.difference >= reach)
 

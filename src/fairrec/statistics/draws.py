@@ -19,7 +19,6 @@ from typing import NamedTuple, Protocol
 import numpy as np
 
 from fairrec.core.arrays import BoolArray, CodeArray, FloatArray, IntArray
-from fairrec.core.errors import InputError
 from fairrec.core.kernels import kernel
 from fairrec.groups.cells import Cells, number_combinations
 from fairrec.statistics.moments import Moments, Sample
@@ -62,7 +61,7 @@ class Four(NamedTuple):
     rows: FloatArray
 
 
-def by_fours(moments: Moments) -> Iterator[Four]:
+def iterate_fours(moments: Moments) -> Iterator[Four]:
     """All metrics, those defined for the same users together."""
     masks, mask_of_metric = distinct_masks(moments.n_per_row)
     for number, mask in enumerate(masks):
@@ -72,19 +71,6 @@ def by_fours(moments: Moments) -> Iterator[Four]:
             rows = np.zeros((len(mask), 4))
             rows[:, : len(four)] = moments.centred_per_row[four].T
             yield Four(mask > 0, four, rows)
-
-
-class Runs(NamedTuple):
-    """Places that belong together: those of one cell in one stratum, stratum by stratum.
-
-    Parameters
-    ----------
-    cell : (n_runs,)
-    bounds : (n_runs + 1,), the first place of each run, and the end
-    """
-
-    cell: IntArray
-    bounds: IntArray
 
 
 class PermutedSums:
@@ -100,14 +86,14 @@ class PermutedSums:
         strata = moments.strata
         shape = (len(moments.mean), len(cells))
         self._n = np.empty(shape)
-        kind_of_user, first_of_kind = kinds_of(moments)
+        kind_of_user, first_of_kind = find_alike_users(moments)
         by_stratum = np.argsort(strata.of_user, kind="stable")
         self._by_stratum = kind_of_user[by_stratum]
         self._strata = np.concatenate(
             [[0], np.cumsum(np.bincount(strata.of_user, minlength=strata.n_strata))]
         ).astype(np.int64)
         self._rounds = []
-        for four in by_fours(moments):
+        for four in iterate_fours(moments):
             self._n[four.metrics] = cells.sums(four.is_defined)
             of_kind = four._replace(
                 is_defined=four.is_defined[first_of_kind], rows=four.rows[first_of_kind]
@@ -123,12 +109,12 @@ class PermutedSums:
         for (is_defined, metrics, rows), runs in self._rounds:
             permuted = order if is_defined.all() else order[is_defined[order]]
             sums, squared = np.zeros((2, 4, self._n.shape[1]))
-            _sum_in_order(permuted, runs.cell, runs.bounds, rows, sums, squared)
+            _sum_in_order(permuted, *runs, rows, sums, squared)
             total[metrics], squares[metrics] = sums[: len(metrics)], squared[: len(metrics)]
         return CellSums(self._n, total, squares)
 
 
-def kinds_of(moments: Moments) -> tuple[CodeArray, IntArray]:
+def find_alike_users(moments: Moments) -> tuple[CodeArray, IntArray]:
     """(n_users,), the kind of each user, in as few bytes as they need; a user of each kind."""
     columns = [*moments.centred_per_row, *moments.n_per_row]
     coded = [np.unique(column, return_inverse=True) for column in columns]
@@ -138,18 +124,14 @@ def kinds_of(moments: Moments) -> tuple[CodeArray, IntArray]:
     return kind.astype(np.min_scalar_type(max(len(first) - 1, 0))), first
 
 
-def _runs(is_defined: BoolArray, strata: Strata, cells: Cells) -> Runs:
-    """The places of users with a defined value."""
+def _runs(is_defined: BoolArray, strata: Strata, cells: Cells) -> tuple[IntArray, IntArray]:
+    """Runs of places of one cell in one stratum: (n_runs,) cells, and (n_runs + 1,) bounds.
+
+    They are those of users with a defined value, stratum by stratum.
+    """
     key = strata.of_user[is_defined].astype(np.int64) * len(cells) + cells.of_user[is_defined]
     occurring, n = np.unique(key, return_counts=True)
-    return Runs(occurring % len(cells), np.concatenate([[0], np.cumsum(n)]))
-
-
-class DrawnSums(NamedTuple):
-    """What is drawn for all users of a cell, and the part of it that is its reference sample."""
-
-    all_users: CellSums
-    sample: CellSums
+    return occurring % len(cells), np.concatenate([[0], np.cumsum(n)])
 
 
 class ResampledSums:
@@ -164,7 +146,7 @@ class ResampledSums:
         shape = (len(moments.mean), len(cells))
         self.n, self.n_sample = np.empty((2, *shape))
         self._rounds = []
-        for is_defined, metrics, rows in by_fours(moments):
+        for is_defined, metrics, rows in iterate_fours(moments):
             # who of the others will have a value is not known; they are taken to have one
             size = np.where(sample.is_fully_scored_cell, cells.sums(is_defined), cells.n_users)
             in_sample = cells.sums(is_defined & sample.is_reference)
@@ -172,8 +154,8 @@ class ResampledSums:
             pool = rows[is_defined] if is_defined.any() else rows[:1]
             self._rounds.append((metrics, size.astype(np.int64), in_sample.astype(np.int64), pool))
 
-    def cell_sums(self, seed: int, number: int) -> DrawnSums:
-        """The sums of one resample."""
+    def cell_sums(self, seed: int, number: int) -> tuple[CellSums, CellSums]:
+        """The sums of one resample: of all users of a cell, and of its reference sample."""
         rng = np.random.Generator(np.random.SFC64([seed, number]))
         sums = np.zeros((4, *self.n.shape))
         for metrics, size, in_sample, rows in self._rounds:
@@ -182,7 +164,7 @@ class ResampledSums:
             _sum_drawn(drawn, size, in_sample, rows, *part)
             sums[:, metrics] = part[:, : len(metrics)]
         all_users = CellSums(self.n, sums[0], sums[1])
-        return DrawnSums(all_users, CellSums(self.n_sample, sums[2], sums[3]))
+        return all_users, CellSums(self.n_sample, sums[2], sums[3])
 
 
 @kernel
@@ -256,10 +238,6 @@ def _sum_drawn(
                     sample_squares[column, cell] += value * value
 
 
-MOST_USERS = 999_999_999
-"""Users of a stratum for whom numpy draws hypergeometric numbers."""
-
-
 class Round(NamedTuple):
     """Metrics that were counted together and are defined for the same users.
 
@@ -306,7 +284,7 @@ class TableSums:
     def __init__(self, moments: Moments, cells: Cells) -> None:
         self._n = np.array([cells.sums(n) for n in moments.n_per_row]).reshape(-1, len(cells))
         self._rounds = [
-            (one.metrics, [*_margins(one, moments, cells)]) for one in rounds_of(moments)
+            (one.metrics, [*_margins(one, moments, cells)]) for one in iterate_rounds(moments)
         ]
 
     @property
@@ -327,7 +305,7 @@ class TableSums:
         return CellSums(self._n, total, squares)
 
 
-def rounds_of(moments: Moments) -> Iterator[Round]:
+def iterate_rounds(moments: Moments) -> Iterator[Round]:
     """All metrics, those with the same users on the same levels together."""
     levels = moments.level_of_row
     assert levels is not None
@@ -348,11 +326,6 @@ def _margins(one: Round, moments: Moments, cells: Cells) -> Iterator[Margins]:
         _, first, level = np.unique(one.level[rows], return_index=True, return_inverse=True)
         n = one.n[rows].astype(np.float64)
         sizes, totals = np.bincount(place, weights=n), np.bincount(level, weights=n)
-        if sizes.sum() > MOST_USERS:
-            raise InputError(
-                f"{sizes.sum():,.0f} users are compared with one another, and permutations are "
-                f"drawn for {MOST_USERS:,} at most. Audit them in several parts."
-            )
         centred = moments.centred_per_row[one.metrics][:, rows[first]].T
         values = np.concatenate([centred, centred**2], axis=1)
         yield Margins(

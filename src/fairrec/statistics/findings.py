@@ -1,258 +1,30 @@
-"""Findings: groups that stand out by themselves, and whether by their combination of conditions.
-
-Men of 56 and over may be served as well as everybody, and women too, and only women of 56 and
-over badly. A group is therefore set beside its neighbours: the users who meet exactly some of its
-conditions, from one alone to none.
-"""
+"""Findings of each metric: groups that stand out by themselves, the gap, power, and histograms."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import NamedTuple
 
 import numpy as np
+from pydantic import BaseModel, Field
 
-from fairrec.core.arrays import BoolArray, CodeArray, FloatArray, IntArray
+from fairrec.core.arrays import BoolArray, FloatArray, IntArray
+from fairrec.core.errors import InputError
 from fairrec.groups.cells import Cells
 from fairrec.groups.grouping import Grouping
-from fairrec.groups.lattice import ANY, members
-from fairrec.metrics.direction import harm
-from fairrec.metrics.measured import Measured
-from fairrec.statistics.moments import Moments
+from fairrec.groups.lattice import members
+from fairrec.inputs.audit_inputs import AuditInputs
+from fairrec.metrics import MetricAtK
+from fairrec.metrics.direction import badness, harm
+from fairrec.metrics.measured import Column, Measured
+from fairrec.statistics.analysis import Analysis
+from fairrec.statistics.explanations import Interaction, interactions
+from fairrec.statistics.moments import Moments, quantiles
+from fairrec.statistics.permutation import ROUNDING, extreme_gaps, gap_p_value
 from fairrec.statistics.simultaneous import DOWN, UP
-from fairrec.statistics.strata import moderated
-
-CarriedBy = Literal["the combination", "each condition by itself", "not certain which"]
-
-MAX_CONDITIONS = 6
-"""A reader takes in a table of eight rows: the group, each condition alone, and none of them."""
-_ALL_SHOWN = 3
-"""Up to so many conditions, all neighbours fit into it."""
-BEYOND = 1.96
-"""Standard errors from which an effect is taken for real."""
-PRIOR_USERS = 4
-"""Weight, in users, of the spread among all users in the spread of a neighbour.
-
-More than in intervals, because a neighbour is often far smaller than the group it stands beside.
-"""
-_MARGIN = 0.6
-"""Standard errors by which what the conditions make alone must exceed half of the difference.
-
-Without it every eleventh group of which three quarters are the combination was told otherwise.
-"""
-
-
-@dataclass(frozen=True, slots=True)
-class Neighbour:
-    """The users who meet exactly some conditions of a group.
-
-    Parameters
-    ----------
-    is_met : one a condition
-    n_users : with a value; all of them where not all are scored
-    value, error : mean and its standard error; None for too few users, or not all scored
-    """
-
-    is_met: tuple[bool, ...]
-    n_users: int
-    value: float | None
-    error: float | None
-
-
-@dataclass(frozen=True, slots=True)
-class Interaction:
-    """A group beside its neighbours, and what carries its difference.
-
-    Parameters
-    ----------
-    attributes : positions of those that the group has conditions on
-    alone : those of them whose condition makes a difference of the same sign by itself
-    excess, error : how much the group's distance from the users who meet no condition exceeds what
-        the conditions make alone, added up, and its standard error; None where one is not known
-    neighbours : the group itself first, who meets no condition last
-    """
-
-    carried_by: CarriedBy
-    attributes: tuple[int, ...]
-    alone: tuple[int, ...]
-    excess: float | None
-    error: float | None
-    neighbours: tuple[Neighbour, ...]
-
-
-def interactions(
-    metric: int, groups: Sequence[int], measured: Measured, grouping: Grouping
-) -> list[Interaction | None]:
-    """What carries the difference of each of these groups.
-
-    None for a group of one condition or of more than MAX_CONDITIONS, and for one that a search has
-    not fully scored.
-
-    Parameters
-    ----------
-    metric : position among those measured
-    groups : positions in the lattice
-    """
-    codes = grouping.lattice.codes[list(groups)]
-    n_conditions = grouping.lattice.depth[list(groups)]
-    is_told = (n_conditions > 1) & (n_conditions <= MAX_CONDITIONS)
-    if not is_told.any():
-        return [None] * len(groups)
-    sums = _CellSums.of(metric, measured, grouping.cells)
-    return [
-        _interaction(row, sums, grouping) if told else None
-        for row, told in zip(codes, is_told, strict=True)
-    ]
-
-
-@dataclass(frozen=True, slots=True)
-class _CellSums:
-    """Number, sum and sum of squares over each cell, of values centred on the mean of all.
-
-    Parameters
-    ----------
-    size : what a sum is divided by to give a mean
-    """
-
-    mean: float
-    sd: float
-    n: FloatArray
-    size: FloatArray
-    total: FloatArray
-    squares: FloatArray
-    n_not_scored: FloatArray
-
-    @classmethod
-    def of(cls, metric: int, measured: Measured, cells: Cells) -> _CellSums:
-        column = measured.term(metric)
-        of_all = column._replace(n=column.n * measured.is_reference)
-        centred = np.where(column.n > 0, column.values - of_all.mean, 0.0)
-        squares = centred**2 * column.n + column.inner
-        n_reference = of_all.n_users
-        return cls(
-            of_all.mean,
-            float(np.sqrt((squares @ measured.is_reference) / max(1.0, n_reference - 1))),
-            cells.sums(column.n),
-            cells.sums(column.size),
-            cells.sums(centred * column.n),
-            cells.sums(squares),
-            cells.sums(~measured.is_scored),
-        )
-
-
-@dataclass(frozen=True, slots=True)
-class _Neighbours:
-    """All neighbours of a group; bit i of a position says whether condition i is met.
-
-    Parameters
-    ----------
-    value : centred on the mean of all users
-    variance : of that mean
-    """
-
-    n_users: FloatArray
-    value: FloatArray
-    variance: FloatArray
-    is_known: BoolArray
-
-    @classmethod
-    def of(cls, met: CodeArray, n: int, sums: _CellSums, min_users: int) -> _Neighbours:
-        """Of `n` neighbours, where `met` is the one each cell belongs to."""
-
-        def total(per_cell: FloatArray) -> FloatArray:
-            return np.bincount(met, weights=per_cell, minlength=n).astype(np.float64, copy=False)
-
-        n_defined, n_not_scored = total(sums.n), total(sums.n_not_scored)
-        mean = total(sums.total) / np.maximum(n_defined, 1)
-        squares = np.maximum(total(sums.squares) - n_defined * mean**2, 0)
-        variance = moderated(squares, n_defined, sums.sd**2, PRIOR_USERS)
-        size = total(sums.size)
-        per_size = np.divide(n_defined, size, out=np.zeros(n), where=size > 0)
-        return cls(
-            n_defined + n_not_scored,
-            mean * per_size,
-            variance / np.maximum(n_defined, 1) * per_size**2,
-            # the mean of very few users is noise, and tells what happened to one of them
-            (n_defined >= min_users) & (n_not_scored == 0),
-        )
-
-    def contrast(self, weights: FloatArray) -> tuple[float, float]:
-        """A weighted sum of values, and its standard error."""
-        return float(weights @ self.value), float(np.sqrt(weights**2 @ self.variance))
-
-    def shown(self, at: int, n_conditions: int, mean: float) -> Neighbour:
-        """One of them, by itself."""
-        is_known = bool(self.is_known[at])
-        return Neighbour(
-            tuple(bool(at >> i & 1) for i in range(n_conditions)),
-            int(self.n_users[at]),
-            mean + float(self.value[at]) if is_known else None,
-            float(np.sqrt(self.variance[at])) if is_known else None,
-        )
-
-
-def _interaction(codes: CodeArray, sums: _CellSums, grouping: Grouping) -> Interaction | None:
-    attributes = np.flatnonzero(codes != ANY)
-    k = len(attributes)
-    met = np.zeros(len(grouping.cells), dtype=np.int32)
-    for i, attribute in enumerate(attributes):
-        met |= (grouping.cells.codes[attribute] == codes[attribute]).astype(np.int32) << i
-    found = _Neighbours.of(met, 1 << k, sums, grouping.min_users)
-    group = (1 << k) - 1
-    if not found.is_known[group]:
-        return None
-    carried_by, alone, excess = _carried_by(found, k)
-    size, error = excess or (None, None)
-    is_shown = {group, 0, *(1 << i for i in range(k))}
-    if k <= _ALL_SHOWN:
-        is_shown = {*range(1 << k)}
-    # who meets most conditions first, of as many the first ones
-    order = sorted(is_shown, key=lambda at: (-at.bit_count(), [not at >> i & 1 for i in range(k)]))
-    return Interaction(
-        carried_by,
-        tuple(int(attribute) for attribute in attributes),
-        tuple(int(attributes[i]) for i in alone),
-        size,
-        error,
-        tuple(found.shown(at, k, sums.mean) for at in order),
-    )
-
-
-def _carried_by(
-    found: _Neighbours, k: int
-) -> tuple[CarriedBy, list[int], tuple[float, float] | None]:
-    """The verdict, the conditions that make a difference alone, and the excess with its error.
-
-    All distances are from the users who meet no condition. The combination carries the difference
-    where what the conditions make alone does not add up to it, and the excess is most of it; they
-    carry it each by itself where that is most of it, surely. Where a neighbour is not known, only
-    the latter can be told.
-    """
-    each = np.eye(1 << k)
-    together = each[-1] - each[0]
-    by_itself = {i: each[1 << i] - each[0] for i in range(k) if found.is_known[1 << i]}
-    if not found.is_known[0] or not by_itself:
-        return "not certain which", [], None
-    # the users who meet no condition may differ from all others more than the group does
-    sign = -1.0 if found.value[-1] < 0 else 1.0
-
-    def is_beyond(weights: FloatArray, errors: float = BEYOND) -> bool:
-        value, error = found.contrast(sign * weights)
-        return value > errors * error
-
-    alone = [i for i, weights in by_itself.items() if is_beyond(weights)]
-    added_up = np.sum([*by_itself.values()], axis=0)
-    excess = found.contrast(together - added_up) if len(by_itself) == k else None
-    if excess and is_beyond(together - added_up) and is_beyond(together / 2 - added_up, 0):
-        return "the combination", alone, excess
-    # a condition that makes nothing alone adds noise, unless two of them make a little each
-    sure = np.sum([by_itself[i] for i in alone], axis=0)
-    for part in (sure, added_up) if alone else ():
-        if is_beyond(part) and is_beyond(part - together / 2, _MARGIN):
-            return "each condition by itself", alone, excess
-    return "not certain which", alone, excess
-
+from fairrec.statistics.unknown import UnknownBounds, unknown_bounds
 
 MAX_FINDINGS = 200
 """Findings listed for a metric; each costs a pass over the lattice to set aside."""
@@ -260,22 +32,19 @@ WINDOW = 1.0
 """Scores by which a group at the worse end may stand out less and still come first."""
 
 
-@dataclass(frozen=True, slots=True)
-class Selection:
-    """The groups to report, strongest first, and how many each one explains.
+class Selected(NamedTuple):
+    """A group that stands out by itself.
 
     Parameters
     ----------
-    groups : positions in the lattice
+    position : in the lattice
     n_folded : significant groups that no longer stand out once this one is set aside
-    because_of : for a group that is worse off only because another is served better, that other one
-    n_left : significant groups left over when the list was full
+    because_of : the group that is served better and makes this one stand out; None for most
     """
 
-    groups: list[int]
-    n_folded: list[int]
-    because_of: list[int | None]
-    n_left: int
+    position: int
+    n_folded: int
+    because_of: int | None = None
 
 
 def select_findings(
@@ -287,7 +56,7 @@ def select_findings(
     grouping: Grouping,
     threads: int = 1,
     error: FloatArray | None = None,
-) -> Selection:
+) -> tuple[list[Selected], int]:
     """Take the strongest group, set its difference aside, keep what still stands out; repeat.
 
     Women under 25 are no second finding when all women are served alike, and women are none
@@ -301,6 +70,11 @@ def select_findings(
     higher_is_better : the worse end comes first where it stands out about as far, such as the
         worse of the two values of an attribute
     error : (n_groups,), of the differences, in which scores are; None for the chance error
+
+    Returns
+    -------
+    selected : strongest first
+    n_left : significant groups left over when the list was full
     """
     cells, lattice = grouping.cells, grouping.lattice
     # a group in a sample stands for all its users
@@ -319,8 +93,7 @@ def select_findings(
     least = np.where(sign > 0, critical[UP], critical[DOWN])
     depth = lattice.depth
     open_groups = np.flatnonzero(is_significant & (scale > 0))
-    chosen: list[int] = []
-    n_folded: list[int] = []
+    chosen: list[Selected] = []
     folded_into = np.full(len(n), -1)
     while len(open_groups) and len(chosen) < MAX_FINDINGS:
         score = residual[open_groups] / scale[open_groups]
@@ -329,20 +102,13 @@ def select_findings(
         reach = np.abs(score) + np.where(is_better_end, 0.0, WINDOW)
         # ties: the worse end, the fewer conditions, the smaller group
         order = np.lexsort(
-            (
-                open_groups,
-                n[open_groups],
-                depth[open_groups],
-                is_better_end,
-                -np.round(reach, 9),
-            )
+            (open_groups, n[open_groups], depth[open_groups], is_better_end, -np.round(reach, 9))
         )
         best = int(open_groups[order[0]])
         few = int(grouping.complement[best])
         if grouping.is_rest[best] and few in open_groups:
             # one difference, of which the few are named
             best = few
-        chosen.append(best)
         is_member = members(lattice.codes[best], cells)
         overlap = lattice.sums((n_per_cell * is_member)[None], threads)[0]
         # lift the group to the mean of all others, then centre again within strata
@@ -352,16 +118,17 @@ def select_findings(
         # what now stands out the other way would be listed with a difference that misleads
         kept &= np.sign(residual[open_groups]) == sign[open_groups]
         kept &= open_groups != best
-        n_folded.append(int(len(open_groups) - kept.sum() - 1))
+        chosen.append(Selected(best, int(len(open_groups) - kept.sum() - 1)))
         folded_into[open_groups[~kept]] = best
         open_groups = open_groups[kept]
-    because_of: list[int | None] = [None] * len(chosen)
-    hidden = _worst_of_folded(at_first, folded_into, chosen, higher_is_better, depth)
+    positions = [one.position for one in chosen]
+    hidden = _worst_of_folded(at_first, folded_into, positions, higher_is_better, depth)
     if hidden is not None:
         explains = int(folded_into[hidden])
-        n_folded[chosen.index(explains)] -= 1
-        chosen, n_folded, because_of = [*chosen, hidden], [*n_folded, 0], [*because_of, explains]
-    return Selection(chosen, n_folded, because_of, len(open_groups))
+        at = positions.index(explains)
+        chosen[at] = chosen[at]._replace(n_folded=chosen[at].n_folded - 1)
+        chosen.append(Selected(hidden, 0, explains))
+    return chosen, len(open_groups)
 
 
 def _worst_of_folded(
@@ -402,3 +169,358 @@ def _expected(
     share = in_group / np.maximum(strata.sums(n_per_row), 1)
     per_cell = cells.sums(share[strata.of_user] * n_per_row)
     return np.asarray(grouping.lattice.sums(per_cell[None])[0])
+
+
+N_BINS = 20
+MOST_LEVELS = 12
+"""A metric with so few values has a bin for each."""
+_OUTER = 0.005
+_FAR = 3.0
+"""A tail that reaches so many times as far as nearly all values is in one wide bin."""
+
+
+def bin_edges(values: FloatArray, n: FloatArray | None = None) -> FloatArray:
+    """Where the bins of a metric begin and end; empty where there is nothing to see.
+
+    Few values have a bin each, halfway to the next ones; else there are `N_BINS`, all alike but
+    for the outer ones, which hold far tails.
+
+    Parameters
+    ----------
+    n : users who have each value; None where each is a user's
+
+    >>> bin_edges(np.array([0.0, 1.0, 1.0, 0.0])).tolist()
+    [-0.5, 0.5, 1.5]
+    """
+    is_known = ~np.isnan(values)
+    values, n = values[is_known], np.ones(is_known.sum()) if n is None else n[is_known]
+    levels = np.unique(values)
+    if len(levels) < 2:
+        return np.zeros(0)
+    if len(levels) <= MOST_LEVELS:
+        between = (levels[1:] + levels[:-1]) / 2
+        first, last = 2 * levels[0] - between[0], 2 * levels[-1] - between[-1]
+        return np.concatenate([[first], between, [last]])
+    low, high = levels[0], levels[-1]
+    inner_low, inner_high = quantiles(values, n, [_OUTER, 1 - _OUTER])
+    if high - low > _FAR * (inner_high - inner_low) > 0:
+        low, high = inner_low, inner_high
+    edges = np.linspace(low, high, N_BINS + 1)
+    edges[0], edges[-1] = levels[0], levels[-1]
+    return edges
+
+
+def histograms(
+    metric: int, groups: Sequence[int], edges: FloatArray, measured: Measured, grouping: Grouping
+) -> list[tuple[IntArray, IntArray]]:
+    """Users in each bin of each group, by whom it is known, and of all others.
+
+    Parameters
+    ----------
+    groups : positions in the lattice
+    """
+    if not len(edges):
+        nothing = np.zeros(0, dtype=np.int64)
+        return [(nothing, nothing) for _ in groups]
+    cells, column = grouping.cells, measured.on_levels.column(metric)
+    # whoever is in a group, its users are those of some cells
+    everyone = _counts_by_cell(column, column.n > 0, edges, cells)
+    sampled = _counts_by_cell(column, measured.is_reference, edges, cells)
+    is_scored = np.bincount(cells.of_user, ~measured.is_scored, len(cells)) == 0
+    n_sampled = sampled.sum(axis=0)
+    found = []
+    for group in groups:
+        is_member = members(grouping.lattice.codes[group], cells)
+        others = n_sampled - sampled[is_member].sum(axis=0)
+        # a group that is not fully scored is known by those of it who were drawn at random
+        own = everyone if is_scored[is_member].all() else sampled
+        found.append((own[is_member].sum(axis=0), others))
+    return found
+
+
+def _counts_by_cell(
+    column: Column, is_counted: BoolArray, edges: FloatArray, cells: Cells
+) -> IntArray:
+    """(n_cells, n_bins)."""
+    n_bins = len(edges) - 1
+    at = np.searchsorted(edges[1:-1], column.values, side="right")
+    place = cells.of_user.astype(np.int64) * n_bins + at
+    counts = np.bincount(place, np.where(is_counted, column.n, 0.0), len(cells) * n_bins)
+    return counts.astype(np.int64).reshape(len(cells), n_bins)
+
+
+class Chance(BaseModel, frozen=True, extra="forbid"):
+    """The null distribution of the gap: values are permuted across users, or users drawn again."""
+
+    mean: float
+    q95: float = Field(description="95% of draws have a gap of at most this")
+    # both ends as far apart in standard errors: in the metric itself small groups are far apart by
+    # chance, whatever happens to the large ones
+    p_value: float = Field(
+        description="how often the null distribution has a gap at least this large"
+    )
+    permutations: int = Field(description="of items, how often users were drawn again")
+
+
+class Detectable(BaseModel, frozen=True, extra="forbid"):
+    """The power of the audit for groups of one size."""
+
+    support: int
+    difference: float = Field(description="smallest true harm shown with 80% probability")
+
+
+@dataclass(frozen=True, slots=True)
+class FoundGroup:
+    """A finding.
+
+    Parameters
+    ----------
+    position, n_folded, because_of : as of `Selected`
+    interaction : whether the combination of its conditions carries the difference; None where it
+        has one, or cannot be looked at
+    counts, counts_of_others : (n_bins,), users in each bin of the metric
+    """
+
+    position: int
+    n_folded: int
+    because_of: int | None
+    interaction: Interaction | None
+    counts: IntArray
+    counts_of_others: IntArray
+
+
+@dataclass(frozen=True, slots=True)
+class MetricAnalysis:
+    """One metric of an analysis.
+
+    Parameters
+    ----------
+    gap : between the best and the worst served intersection; None where it cannot be told
+    best, worst : intersections of all attributes, positions in the lattice, as many as asked for;
+        no group is both, and where all are alike none is either
+    findings : worst first
+    n_not_listed : significant groups there was no more room for
+    detectable : by size of a group
+    undecided : significant groups of which the interval for all groups at once includes 0
+    varying : groups that vary more than others, and are not shown to be worse or better
+    unknown : bounds of all groups, to which users with unknown attributes may belong; None where
+        there are none
+    bins : edges of the histograms of findings; empty where there are none
+    """
+
+    gap: float | None
+    best: IntArray
+    worst: IntArray
+    chance: Chance | None
+    findings: tuple[FoundGroup, ...]
+    n_not_listed: int
+    detectable: tuple[Detectable, ...]
+    undecided: tuple[int, ...]
+    varying: tuple[int, ...]
+    unknown: UnknownBounds | None
+    bins: FloatArray
+
+
+def analyse_metrics(analysis: Analysis) -> tuple[MetricAnalysis, ...]:
+    """All metrics of an analysis."""
+    lattice, moments = analysis.grouping.lattice, analysis.moments
+    is_large = moments.n >= analysis.grouping.min_users
+    is_compared = is_large & analysis.is_fully_scored & lattice.is_full
+    gaps = extreme_gaps(analysis.raw.deviation, is_compared)
+    spans = extreme_gaps(analysis.score, is_compared)
+    found = []
+    for i, metric in enumerate(analysis.measured.metrics):
+        full = np.flatnonzero(is_compared[i])
+        best, worst = best_and_worst(
+            metric, analysis.estimates.value[i, full], moments.n[i, full], analysis.options.top
+        )
+        selected, n_not_listed = _selected(i, analysis.is_beyond_chance[i], analysis)
+        column = analysis.measured.on_levels.column(i)
+        bins = bin_edges(column.known, column.n_known) if selected else np.zeros(0)
+        findings = _findings(i, selected, bins, analysis)
+        # of a single fully scored group nothing can be said yet
+        has_gap = len(full) > (0 if moments.sample is None else 1)
+        found.append(
+            MetricAnalysis(
+                gap=float(gaps[i]) if has_gap else None,
+                best=full[best],
+                worst=full[worst],
+                chance=_chance(i, float(gaps[i]), float(spans[i]), analysis),
+                findings=findings,
+                n_not_listed=n_not_listed,
+                detectable=_detectable(i, analysis),
+                undecided=_beside_findings(i, analysis.is_undecided[i], analysis),
+                varying=_beside_findings(i, analysis.only_varies[i], analysis),
+                unknown=unknown_bounds(
+                    i, [group.position for group in findings], analysis.measured, analysis.grouping
+                ),
+                bins=bins,
+            )
+        )
+    return tuple(found)
+
+
+def best_and_worst(
+    metric: MetricAtK, values: FloatArray, support: FloatArray, top: int
+) -> tuple[IntArray, IntArray]:
+    """Positions of the best and of the worst served groups, as many as asked for.
+
+    Where neither end is better, of the highest and the lowest. Of equal values the group with
+    most users comes first. No group is at both ends, and where all values are alike none is at any.
+    """
+    if not len(values) or np.ptp(values) <= ROUNDING * np.abs(values).max():
+        return np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64)
+    bad = badness(values, metric.metric.higher_is_better)
+    n = min(top, len(values) // 2)
+    worst, best = np.lexsort((-support, -bad)), np.lexsort((-support, bad))
+    worst = worst[bad[worst] > bad.min()][:n]
+    return best[(bad[best] < bad.max()) & ~np.isin(best, worst)][:n], worst
+
+
+def _chance(i: int, gap: float, span: float, analysis: Analysis) -> Chance | None:
+    tested_by = analysis.tested_by
+    if tested_by is None or math.isnan(gap):
+        return None
+    null_gaps = tested_by.gaps[:, i]
+    return Chance(
+        mean=float(null_gaps.mean()),
+        q95=float(np.quantile(null_gaps, 0.95)),
+        p_value=gap_p_value(tested_by.spans[:, i], span),
+        permutations=len(null_gaps),
+    )
+
+
+def _findings(
+    i: int, selected: Sequence[Selected], bins: FloatArray, analysis: Analysis
+) -> tuple[FoundGroup, ...]:
+    """The findings, worst first."""
+    measured, grouping = analysis.measured, analysis.grouping
+    groups = [one.position for one in selected]
+    carried = interactions(i, groups, measured, grouping)
+    counts = histograms(i, groups, bins, measured, grouping)
+    found = [
+        FoundGroup(*one, interaction, *both)
+        for one, interaction, both in zip(selected, carried, counts, strict=True)
+    ]
+    harms = measured.metrics[i].metric.harm(analysis.moments.difference[i])
+    return tuple(sorted(found, key=lambda group: float(harms[group.position]), reverse=True))
+
+
+def _beside_findings(i: int, is_one: BoolArray, analysis: Analysis) -> tuple[int, ...]:
+    """Those of some groups that are neither explained by a finding nor by one another."""
+    if not is_one.any():
+        return ()
+    listed, _ = _selected(i, analysis.is_beyond_chance[i] | is_one, analysis)
+    return tuple(one.position for one in listed if is_one[one.position])
+
+
+def _selected(i: int, is_listed: BoolArray, analysis: Analysis) -> tuple[list[Selected], int]:
+    return select_findings(
+        i,
+        is_listed,
+        analysis.critical[:, i],
+        analysis.measured.metrics[i].metric.higher_is_better,
+        analysis.moments,
+        analysis.grouping,
+        analysis.options.n_threads,
+        analysis.tested_error[i],
+    )
+
+
+def _detectable(i: int, analysis: Analysis) -> tuple[Detectable, ...]:
+    """The power of the audit at a few sizes, from the smallest group up to half of all users.
+
+    Sizes at which even the largest possible harm would be missed are left out, and all of them
+    within strata: there it depends on who shares a group's circumstances.
+    """
+    if analysis.is_adjusted:
+        return ()
+    n_users = analysis.moments.n_users[i]
+    sizes = []
+    size = analysis.grouping.min_users
+    while size <= n_users / 2:
+        sizes.append(size)
+        size *= 10
+    harms = analysis.detectable_in(i, np.array(sizes, dtype=np.float64))
+    return tuple(
+        Detectable(support=size, difference=float(harm))
+        for size, harm in zip(sizes, harms, strict=True)
+        if not math.isnan(harm)
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class PooledAnalysis:
+    """One pooled metric.
+
+    Parameters
+    ----------
+    of_all : the value of everyone's candidates
+    groups : intersections of all attributes where it is defined, positions in the lattice
+    values : of these
+    best, worst : positions in `groups`, as many as asked for
+    n_undefined : users of the groups where it is undefined
+    """
+
+    metric: MetricAtK
+    of_all: float
+    groups: IntArray
+    values: FloatArray
+    best: IntArray
+    worst: IntArray
+    n_undefined: int
+
+    @property
+    def gap(self) -> float | None:
+        """Largest minus smallest value."""
+        return float(np.ptp(self.values)) if len(self.values) else None
+
+
+def analyse_pooled(
+    metrics: Sequence[MetricAtK], inputs: AuditInputs, grouping: Grouping, top: int
+) -> tuple[PooledAnalysis, ...]:
+    """The pooled ones among some metrics, each over all intersections of all attributes."""
+    found = []
+    candidates, lattice = inputs.candidates, grouping.lattice
+    for metric in metrics:
+        if not metric.metric.pooled:
+            continue
+        assert candidates.labels is not None
+        of_all = metric.of_pool(candidates.scores, candidates.labels)
+        if np.isnan(of_all):
+            raise InputError(
+                f"Metric '{metric.name}' is undefined: all candidates are relevant, or none is. "
+                "Fix the labels or leave the metric out."
+            )
+        is_large = grouping.cells.n_users >= grouping.min_users
+        values = pooled_per_cell(metric.of_pool, inputs, grouping, is_large)[grouping.cell_of_full]
+        is_defined = ~np.isnan(values)
+        groups, values = grouping.full[is_defined], values[is_defined]
+        best, worst = best_and_worst(
+            metric, values, lattice.n_users[groups].astype(np.float64), top
+        )
+        n_undefined = int(lattice.n_users[grouping.full[~is_defined]].sum())
+        found.append(PooledAnalysis(metric, of_all, groups, values, best, worst, n_undefined))
+    return tuple(found)
+
+
+def pooled_per_cell(
+    compute: Callable[[FloatArray, FloatArray], float],
+    inputs: AuditInputs,
+    grouping: Grouping,
+    wanted: BoolArray,
+) -> FloatArray:
+    """(n_cells,), the metric of each wanted cell's pool of candidates; NaN for the others."""
+    candidates, cells = inputs.candidates, grouping.cells
+    assert candidates.labels is not None
+    values = np.full(len(cells), np.nan)
+    by_cell = inputs.list_of_user[np.argsort(cells.of_user, kind="stable")]
+    bounds = np.concatenate([[0], np.cumsum(cells.n_users)])
+    for cell in np.flatnonzero(wanted):
+        lists = by_cell[bounds[cell] : bounds[cell + 1]]
+        starts, stops = candidates.offsets[lists], candidates.offsets[lists + 1]
+        rows = np.concatenate(
+            [np.arange(start, stop) for start, stop in zip(starts, stops, strict=True)]
+        )
+        values[cell] = compute(candidates.scores[rows], candidates.labels[rows])
+    return values

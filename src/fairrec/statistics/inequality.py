@@ -14,6 +14,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from pydantic import BaseModel, Field
 from scipy.special import xlogy
 
 from fairrec.core.arrays import FloatArray, IntArray
@@ -22,7 +23,7 @@ from fairrec.core.kernels import kernel
 from fairrec.core.threads import map_in_threads
 from fairrec.groups.grouping import Grouping, Partition
 from fairrec.inputs.catalogue import Shown
-from fairrec.inputs.users import Attribute
+from fairrec.inputs.users import Attribute, Value
 from fairrec.metrics.attention import discounts
 from fairrec.metrics.direction import badness
 from fairrec.metrics.measured import Measured
@@ -168,11 +169,7 @@ def between_by_chance(
 
 
 def _of_metric(
-    i: int,
-    measured: Measured,
-    grouping: Grouping,
-    partitions: Sequence[Partition],
-    seed: int,
+    i: int, measured: Measured, grouping: Grouping, partitions: Sequence[Partition], seed: int
 ) -> Inequality:
     column = measured.column(i)
     known, n_known, n_users = column.known, column.n_known, int(column.n_users)
@@ -226,45 +223,50 @@ def _worst(
     return int(large[np.lexsort((-n[large], -bad))[0]])
 
 
-@dataclass(frozen=True, slots=True)
-class Represented:
-    """How near lists come to a target in the values of an attribute; 1 where they meet it.
+MOST_VALUES = 50
+"""Of an attribute that are told, those of most items."""
 
-    Parameters
-    ----------
-    n_items, n_shown : (n_values,), items with each value, and those in the first places of any list
+
+class ItemsShown(BaseModel, frozen=True, extra="forbid"):
+    """Items that some list shows."""
+
+    n_items: int
+    n_shown: int = Field(description="in the first k places of any list")
+
+
+class Representation(BaseModel, frozen=True, extra="forbid"):
+    """How one attribute is represented.
+
+    Attention-weighted rank fairness is 1 where every list meets the target.
     """
 
-    attribute: Attribute
-    to_catalogue: float
-    to_relevance: float | None
-    n_items: IntArray
-    n_shown: IntArray
+    to_catalogue: float | None = Field(description="target: the share of items with each value")
+    to_relevance: float | None = Field(
+        description="target: the attention due to them; null where nobody knows what users wanted"
+    )
+    shown: dict[str, ItemsShown] = Field(
+        default_factory=dict, description=f"by value, the {MOST_VALUES} of most items"
+    )
 
 
-@dataclass(frozen=True, slots=True)
-class SpreadOver:
-    """How the first k places of lists are spread over the items of the catalogue.
-
-    Parameters
-    ----------
-    n_shown : items in the first k places of any list
-    gini : of the attention of all items, 0 where they have the same
-    loss : expected-exposure loss; None where it is not known what users wanted
-    """
+class CatalogueExposure(BaseModel, frozen=True, extra="forbid"):
+    """How the first k places of lists are spread over the items of the catalogue."""
 
     k: int
     n_lists: int
     n_items: int
-    n_shown: int
-    gini: float
-    loss: float | None
-    representation: tuple[Represented, ...]
+    n_shown: int = Field(description="items in the first k places of any list")
+    gini: float = Field(description="of the attention that items get; 0 where all get the same")
+    expected_exposure_loss: float | None = Field(
+        description="squared distance from the ideal order, mean over lists; null where nobody "
+        "knows what users wanted"
+    )
+    representation: dict[str, Representation] = Field(description="by attribute")
 
 
-def spread_over(
+def measure_spread(
     shown: Shown, k: int, attributes: Sequence[Attribute], threads: int = 1
-) -> SpreadOver:
+) -> CatalogueExposure:
     """The measures at one depth.
 
     Parameters
@@ -277,7 +279,7 @@ def spread_over(
     due = _due_per_item(shown, k, n_items) if shown.has_relevance else None
     of_item = shown.catalogue.unit_of_item
 
-    def representation(attribute: Attribute) -> Represented:
+    def representation(attribute: Attribute) -> Representation:
         codes = attribute.codes[of_item].astype(np.int64)
         n_values = len(attribute.values)
         targets = [np.ones(n_items)] + ([] if due is None else [due])
@@ -285,23 +287,40 @@ def spread_over(
             _awrf(received.items, discounts(k), np.append(codes, n_values), weights)
             for weights in (np.bincount(codes, one, n_values).astype(np.float64) for one in targets)
         ]
-        return Represented(
-            attribute,
-            found[0],
-            None if due is None else found[1],
-            n_items=np.bincount(codes, minlength=n_values),
-            n_shown=np.bincount(codes[per_item > 0], minlength=n_values),
+        return Representation(
+            to_catalogue=found[0],
+            to_relevance=None if due is None else found[1],
+            shown=items_by_value(
+                attribute.values,
+                np.bincount(codes, minlength=n_values),
+                np.bincount(codes[per_item > 0], minlength=n_values),
+            ),
         )
 
-    return SpreadOver(
-        k,
-        int((np.diff(shown.candidates.offsets) > 0).sum()),
-        n_items,
-        int((per_item > 0).sum()),
-        gini(per_item) if per_item.any() else 0.0,
-        _loss(shown, k) if shown.has_relevance else None,
-        tuple(map_in_threads(representation, attributes, threads)),
+    names = (attribute.name for attribute in attributes)
+    return CatalogueExposure(
+        k=k,
+        n_lists=int((np.diff(shown.candidates.offsets) > 0).sum()),
+        n_items=n_items,
+        n_shown=int((per_item > 0).sum()),
+        gini=gini(per_item) if per_item.any() else 0.0,
+        expected_exposure_loss=_loss(shown, k) if shown.has_relevance else None,
+        representation=dict(
+            zip(names, map_in_threads(representation, attributes, threads), strict=True)
+        ),
     )
+
+
+def items_by_value(
+    values: Sequence[Value], n_items: IntArray, n_shown: IntArray
+) -> dict[str, ItemsShown]:
+    """Items of each value, and those shown; of very many values those of most items."""
+    most = sorted(np.argsort(-n_items, kind="stable")[:MOST_VALUES])
+    return {
+        str(values[at]): ItemsShown(n_items=int(n_items[at]), n_shown=int(n_shown[at]))
+        for at in most
+        if n_items[at]
+    }
 
 
 def _due_per_item(shown: Shown, k: int, n_items: int) -> FloatArray:
@@ -311,12 +330,14 @@ def _due_per_item(shown: Shown, k: int, n_items: int) -> FloatArray:
     return np.maximum(total, 0.0)
 
 
-def _awrf(items: IntArray, per_place: FloatArray, value_of: IntArray, target: FloatArray) -> float:
-    """Mean over lists with an item of the catalogue; NaN without any."""
+def _awrf(
+    items: IntArray, per_place: FloatArray, value_of: IntArray, target: FloatArray
+) -> float | None:
+    """Mean over lists with an item of the catalogue; None without any."""
     if not target.sum():
-        return float("nan")
+        return None
     total, n_lists = _divergences(items, per_place, value_of, target / target.sum())
-    return float(1 - total / n_lists) if n_lists else float("nan")
+    return float(1 - total / n_lists) if n_lists else None
 
 
 def _loss(shown: Shown, k: int) -> float:

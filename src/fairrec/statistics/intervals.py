@@ -30,10 +30,10 @@ from fairrec.core.arrays import BoolArray, FloatArray
 from fairrec.statistics.moments import Moments
 from fairrec.statistics.scores import (
     Spread,
+    compute_scores,
     others_spread,
     own_error,
     own_spread,
-    scores_of,
     student_scale,
 )
 from fairrec.statistics.strata import PRIOR_USERS
@@ -134,7 +134,7 @@ class Intervals:
         if extremes is None:
             return found
         own, difference = self._own, self._difference
-        return with_unseen(found, own.n, own.value, difference, extremes[:, None, :], cut_offs)
+        return widen_for_unseen(found, own.n, own.value, difference, extremes[:, None, :], cut_offs)
 
     def cut_offs_at_zero(self, where: BoolArray, extremes: FloatArray) -> FloatArray:
         """(n,), the cut-offs at which intervals of some differences reach 0, signed as these.
@@ -162,7 +162,7 @@ class Intervals:
         for _ in range(_HALVINGS):
             middle = (low + high) / 2
             cut_offs = CutOffs(middle, middle)
-            found = with_unseen(
+            found = widen_for_unseen(
                 difference_interval(own, others, difference, bounds, cut_offs),
                 own.n,
                 own.value,
@@ -181,11 +181,7 @@ def is_half_bounded(bounds: FloatArray) -> BoolArray:
 
 
 def difference_interval(
-    own: Side,
-    others: Side,
-    difference: FloatArray,
-    bounds: FloatArray,
-    cut_offs: CutOffs,
+    own: Side, others: Side, difference: FloatArray, bounds: FloatArray, cut_offs: CutOffs
 ) -> Interval:
     """Of the difference between two sides.
 
@@ -234,7 +230,7 @@ def _value_interval(side: Side, bounds: FloatArray, cut_offs: CutOffs) -> Interv
         )
 
 
-def with_unseen(
+def widen_for_unseen(
     found: Interval,
     n: FloatArray,
     value: FloatArray,
@@ -392,10 +388,10 @@ def estimate(
         shrunken=value,
         shrunken_difference=moments.difference,
     )
-    return shrunken_by(found, raw, _error_among(moments))
+    return shrink(found, raw, _error_among(moments))
 
 
-def shrunken_by(found: Estimates, raw: Moments, error: FloatArray) -> Estimates:
+def shrink(found: Estimates, raw: Moments, error: FloatArray) -> Estimates:
     """The same, shrunken by how far differences may be off.
 
     Parameters
@@ -419,7 +415,7 @@ def _possible(interval: Interval, raw: Moments) -> Interval:
 
 def _error_among(moments: Moments) -> FloatArray:
     """(n_metrics, n_groups), the error by which each group stands out among all."""
-    larger = np.abs(scores_of(moments).smaller)
+    larger = np.abs(compute_scores(moments).smaller)
     difference = np.abs(np.nan_to_num(moments.difference))
     error: FloatArray = moments.chance_error.copy()
     np.divide(difference, larger, out=error, where=larger > 0)

@@ -22,13 +22,14 @@ from fairrec.inputs.users import Attribute
 from fairrec.metrics import Metric, MetricAtK
 from fairrec.metrics.measured import Measured
 from fairrec.metrics.ranked import RankedLists
-from fairrec.statistics.analyse import analyse
-from fairrec.statistics.analysis import Analysis
-from fairrec.statistics.metric_analysis import MetricAnalysis, analyse_metrics
+from fairrec.statistics.analysis import Analysis, analyse
+from fairrec.statistics.findings import MetricAnalysis, analyse_metrics
 
-Kind = Literal["no list", "no relevant item", "undefined", "no held-out items", "not evaluated"]
+MissingKind = Literal[
+    "no list", "no relevant item", "undefined", "no held-out items", "not evaluated"
+]
 
-UNDEFINED: tuple[Kind, ...] = ("no relevant item", "undefined")
+UNDEFINED: tuple[MissingKind, ...] = ("no relevant item", "undefined")
 """Those that are about the value of each metric."""
 _HARDLY_ANYBODY = 0.05
 """The share of a group, beside that of all others, below which its users do not speak for it."""
@@ -48,7 +49,7 @@ class Missing:
     analysis : of the share of users who are missing
     """
 
-    kind: Kind
+    kind: MissingKind
     metrics: tuple[str, ...]
     counts_as_zero: bool
     is_no_fault: bool
@@ -77,7 +78,7 @@ class Missing:
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class MissingOutcome:
     """Who is missing among some users.
 
     Parameters
@@ -88,7 +89,7 @@ class Outcome:
     n_users : (n_rows,), users of each row; None where a row is a user
     """
 
-    kind: Kind
+    kind: MissingKind
     metrics: tuple[str, ...]
     share: Measured
     attributes: tuple[Attribute, ...] | None = None
@@ -106,32 +107,28 @@ def analyse_missing(
     measured: Measured, inputs: AuditInputs, grouping: Grouping, options: AuditOptions
 ) -> tuple[Missing, ...]:
     """Every way in which somebody is missing, with the groups that differ in it."""
-    return analyse_outcomes(outcomes_of(measured, inputs), grouping, options)
+    return analyse_outcomes(missing_outcomes(measured, inputs), grouping, options)
 
 
-def outcomes_of(measured: Measured, inputs: AuditInputs) -> list[Outcome]:
+def missing_outcomes(measured: Measured, inputs: AuditInputs) -> list[MissingOutcome]:
     """Every way in which somebody is missing."""
     found = [
         *(_absent(measured, inputs) if len(inputs.absent) else ()),
         *_of_audited(measured, inputs),
         *(_unseen(measured, inputs) if len(inputs.unseen) else ()),
     ]
-    return together([one for one in found if one.is_anybody])
+    return merge_alike([one for one in found if one.is_anybody])
 
 
-def possible_outcomes(measured: Measured, inputs: AuditInputs) -> list[Outcome]:
+def possible_outcomes(measured: Measured, inputs: AuditInputs) -> list[MissingOutcome]:
     """Every way in which somebody may be missing in tables like these, each metric by itself.
 
     Also where nobody is: of users who are counted in parts, others may be missing elsewhere.
     """
-    return [
-        *_absent(measured, inputs),
-        *_of_audited(measured, inputs),
-        *_unseen(measured, inputs),
-    ]
+    return [*_absent(measured, inputs), *_of_audited(measured, inputs), *_unseen(measured, inputs)]
 
 
-def _of_audited(measured: Measured, inputs: AuditInputs) -> list[Outcome]:
+def _of_audited(measured: Measured, inputs: AuditInputs) -> list[MissingOutcome]:
     return [
         *_without_list(measured, inputs),
         *_undefined(measured, inputs),
@@ -139,9 +136,9 @@ def _of_audited(measured: Measured, inputs: AuditInputs) -> list[Outcome]:
     ]
 
 
-def together(outcomes: Sequence[Outcome]) -> list[Outcome]:
+def merge_alike(outcomes: Sequence[MissingOutcome]) -> list[MissingOutcome]:
     """The same, with one outcome for all metrics that the same users have no value of."""
-    joined: dict[bytes, Outcome] = {}
+    joined: dict[bytes, MissingOutcome] = {}
     for place, outcome in enumerate(outcomes):
         if outcome.kind not in UNDEFINED:
             joined[str(place).encode()] = outcome
@@ -151,15 +148,15 @@ def together(outcomes: Sequence[Outcome]) -> list[Outcome]:
         same = joined.setdefault(share.values.tobytes() + counted, outcome)
         if same is not outcome:
             metrics = (*same.metrics, *outcome.metrics)
-            kind: Kind = same.kind if same.kind == outcome.kind else "undefined"
+            kind: MissingKind = same.kind if same.kind == outcome.kind else "undefined"
             key = share.values.tobytes() + counted
-            named = replace(share, metrics=(share_of(kind, metrics),))
+            named = replace(share, metrics=(missing_share(kind, metrics),))
             joined[key] = replace(same, kind=kind, metrics=metrics, share=named)
     return [*joined.values()]
 
 
 def analyse_outcomes(
-    outcomes: Sequence[Outcome], grouping: Grouping, options: AuditOptions
+    outcomes: Sequence[MissingOutcome], grouping: Grouping, options: AuditOptions
 ) -> tuple[Missing, ...]:
     """The groups that differ in each.
 
@@ -175,7 +172,7 @@ def analyse_outcomes(
     return tuple(_tested(outcome, grouping, options) for outcome in outcomes)
 
 
-def is_expected_of(metric: MetricAtK, inputs: AuditInputs) -> BoolArray:
+def expects_value(metric: MetricAtK, inputs: AuditInputs) -> BoolArray:
     """(n_users,), for whom a value is expected; accuracy alone needs held-out items."""
     if "labels" in metric.metric.needs:
         return inputs.is_expected
@@ -202,7 +199,7 @@ def undefined_users(
     return is_undefined & scored, measured.is_reference
 
 
-def _without_list(measured: Measured, inputs: AuditInputs) -> list[Outcome]:
+def _without_list(measured: Measured, inputs: AuditInputs) -> list[MissingOutcome]:
     """Users with held-out items who got no list, and are audited all the same."""
     if inputs.candidates.held_out is None:
         return []
@@ -211,13 +208,13 @@ def _without_list(measured: Measured, inputs: AuditInputs) -> list[Outcome]:
     return [_outcome("no list", measured.metrics, values, counts_as_zero=True)]
 
 
-def _undefined(measured: Measured, inputs: AuditInputs) -> list[Outcome]:
+def _undefined(measured: Measured, inputs: AuditInputs) -> list[MissingOutcome]:
     """The users for whom each metric is undefined."""
     has_none = has_none_relevant(inputs)
     outcomes = []
     for metric, row in zip(measured.metrics, measured.terms, strict=True):
         is_undefined, looked_at = undefined_users(metric, row, measured, has_none)
-        is_known = is_expected_of(metric, inputs) & (looked_at | measured.is_scored)
+        is_known = expects_value(metric, inputs) & (looked_at | measured.is_scored)
         values = np.where(is_known, is_undefined.astype(np.float64), np.nan)
         by_label = "labels" in metric.metric.needs and bool(has_none[values == 1].all())
         is_everyone = bool(looked_at.all())
@@ -232,7 +229,7 @@ def _undefined(measured: Measured, inputs: AuditInputs) -> list[Outcome]:
     return outcomes
 
 
-def _without_held_out(measured: Measured, inputs: AuditInputs) -> list[Outcome]:
+def _without_held_out(measured: Measured, inputs: AuditInputs) -> list[MissingOutcome]:
     """Users with a list and no held-out items, who have no accuracy."""
     metrics = [metric for metric in measured.metrics if "labels" in metric.metric.needs]
     if not metrics:
@@ -249,7 +246,7 @@ def has_none_relevant(inputs: AuditInputs) -> BoolArray:
     return np.equal(lists.n_relevant[inputs.list_of_user], 0)
 
 
-def _absent(measured: Measured, inputs: AuditInputs) -> list[Outcome]:
+def _absent(measured: Measured, inputs: AuditInputs) -> list[MissingOutcome]:
     """Users who are not audited at all, among all who ought to be."""
     rows = np.sort(np.concatenate([inputs.rows[inputs.is_expected], inputs.absent]))
     values = np.isin(rows, inputs.absent).astype(np.float64)
@@ -257,7 +254,7 @@ def _absent(measured: Measured, inputs: AuditInputs) -> list[Outcome]:
     return [_outcome("no list", measured.metrics, values, attributes)]
 
 
-def _unseen(measured: Measured, inputs: AuditInputs) -> list[Outcome]:
+def _unseen(measured: Measured, inputs: AuditInputs) -> list[MissingOutcome]:
     """Users of whom the tables say nothing, among all of the users table.
 
     Where others without held-out items have a list, these ought to have one too.
@@ -275,7 +272,7 @@ def _unseen(measured: Measured, inputs: AuditInputs) -> list[Outcome]:
 
 
 def _outcome(
-    kind: Kind,
+    kind: MissingKind,
     metrics: Sequence[MetricAtK],
     values: FloatArray,
     attributes: tuple[Attribute, ...] | None = None,
@@ -283,7 +280,7 @@ def _outcome(
     known: tuple[BoolArray, BoolArray] | None = None,
     counts_as_zero: bool = False,
     is_no_fault: bool = False,
-) -> Outcome:
+) -> MissingOutcome:
     """An outcome of users.
 
     Parameters
@@ -293,18 +290,15 @@ def _outcome(
     """
     names = tuple(metric.name for metric in metrics)
     everyone = np.ones(len(values), dtype=bool)
-    share = Measured((share_of(kind, names),), values[np.newaxis], *(known or (everyone, everyone)))
-    return Outcome(
-        kind,
-        names,
-        share,
-        attributes,
-        counts_as_zero=counts_as_zero,
-        is_no_fault=is_no_fault,
+    share = Measured(
+        (missing_share(kind, names),), values[np.newaxis], *(known or (everyone, everyone))
+    )
+    return MissingOutcome(
+        kind, names, share, attributes, counts_as_zero=counts_as_zero, is_no_fault=is_no_fault
     )
 
 
-def _tested(outcome: Outcome, grouping: Grouping, options: AuditOptions) -> Missing:
+def _tested(outcome: MissingOutcome, grouping: Grouping, options: AuditOptions) -> Missing:
     """The share of users who are missing by group, tested against chance."""
     if outcome.attributes is not None:
         grouping = Grouping.of(outcome.attributes, options, outcome.n_users)
@@ -322,7 +316,7 @@ def _tested(outcome: Outcome, grouping: Grouping, options: AuditOptions) -> Miss
     )
 
 
-def share_of(kind: Kind, metrics: Sequence[str]) -> MetricAtK:
+def missing_share(kind: MissingKind, metrics: Sequence[str]) -> MetricAtK:
     """The share as a metric; neither end is better, because being missing may be no one's fault."""
     share = Metric(
         name=f"{kind}: {', '.join(metrics)}",
@@ -353,7 +347,7 @@ class Conclusiveness:
     is_constant: bool
 
 
-class Expected(NamedTuple):
+class ExpectedUsers(NamedTuple):
     """For how many users a value is expected, and how many of them have none.
 
     After a search, as many as there would be if all were like those drawn at random.
@@ -368,13 +362,13 @@ class Expected(NamedTuple):
         return self.n_undefined / max(1, self.n_users)
 
 
-def count_expected(measured: Measured, inputs: AuditInputs) -> tuple[Expected, ...]:
+def count_expected(measured: Measured, inputs: AuditInputs) -> tuple[ExpectedUsers, ...]:
     """Who is expected to have a value, for each metric."""
     n_dropped = len(inputs.absent) if inputs.candidates.held_out is not None else 0
     has_none = has_none_relevant(inputs)
     expected = []
     for metric, row in zip(measured.metrics, measured.terms, strict=True):
-        is_expected = is_expected_of(metric, inputs)
+        is_expected = expects_value(metric, inputs)
         if inputs.given.relevant is not None and inputs.candidates.held_out is not None:
             # who has nothing that was asked for has nothing to be found; tested by group alone
             is_expected = is_expected & ~has_none
@@ -382,13 +376,13 @@ def count_expected(measured: Measured, inputs: AuditInputs) -> tuple[Expected, .
         n_looked_at = int((is_expected & looked_at).sum())
         share = int((is_undefined & is_expected & looked_at).sum()) / max(1, n_looked_at)
         n_expected = int(is_expected.sum())
-        expected.append(Expected(n_expected + n_dropped, share * n_expected + n_dropped))
+        expected.append(ExpectedUsers(n_expected + n_dropped, share * n_expected + n_dropped))
     return tuple(expected)
 
 
 def assess_conclusiveness(
     measured: Measured,
-    expected: Sequence[Expected],
+    expected: Sequence[ExpectedUsers],
     missing: Sequence[Missing],
     max_undefined: float,
 ) -> tuple[Conclusiveness, ...]:

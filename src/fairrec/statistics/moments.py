@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -16,7 +17,7 @@ from fairrec.statistics.strata import (
     Weights,
     distinct_masks,
     one_stratum,
-    rows_of,
+    row_sums,
     stratified,
 )
 
@@ -164,7 +165,7 @@ def compute_moments(
             return found
         below = measured.ratio.below
         size = grouping.lattice.sums(np.array([grouping.cells.sums(row) for row in below]))
-        return replace(over_sums(found, size), size_per_row=below)
+        return replace(divide_by_size(found, size), size_per_row=below)
     return sampled_moments(
         measured.values, measured.is_scored, measured.is_reference, grouping, threads, bounds
     )
@@ -194,8 +195,8 @@ def group_moments(
     centred = np.where(n_per_row > 0, values - mean[:, None], 0.0)
     within = None
     if strata is None:
-        n, total, squares = _group_sums(rows_of(centred, n_per_row, inner), grouping, threads)
-        weights = weights_of(n, n_users[:, None] - n, sd[:, None] ** 2)
+        n, total, squares = _group_sums(row_sums(centred, n_per_row, inner), grouping, threads)
+        weights = one_stratum_weights(n, n_users[:, None] - n, sd[:, None] ** 2)
         strata = one_stratum(values.shape[1])
         variance = sd**2
     else:
@@ -203,16 +204,11 @@ def group_moments(
             [strata.means(row, n) for row, n in zip(centred, n_per_row, strict=True)]
         ).reshape(len(mean), strata.n_strata)
         centred -= np.where(n_per_row > 0, means[:, strata.of_user], 0.0)
-        rows = rows_of(centred, n_per_row, inner)
+        rows = row_sums(centred, n_per_row, inner)
         n, total, squares = _group_sums(rows, grouping, threads)
         variance = rows.squares.sum(axis=1) / np.maximum(n_users - 1, 1)
         weights, within = stratified(
-            rows,
-            means + mean[:, None],
-            grouping,
-            strata,
-            (bounds, is_rate),
-            threads,
+            rows, means + mean[:, None], grouping, strata, (bounds, is_rate), threads
         )
         bounds, is_rate = np.tile(UNBOUNDED, (len(mean), 1)), np.zeros(len(mean), dtype=bool)
     return Moments(
@@ -236,7 +232,7 @@ def group_moments(
     )
 
 
-def over_sums(found: Moments, size: FloatArray) -> Moments:
+def divide_by_size(found: Moments, size: FloatArray) -> Moments:
     """The same where sums of terms are divided by what a group has below, not by its users.
 
     The scores by chance error stay: a sum over its error is the same whatever both are divided by.
@@ -276,8 +272,8 @@ def sampled_moments(
     mean, sd, n_users = _overall(values_per_user, is_defined & is_reference)
     bounds, is_rate = _bounds(values_per_user, is_defined, bounds)
     centred = np.where(is_defined, values_per_user - mean[:, None], 0.0)
-    of_scored = _group_sums(rows_of(centred, is_defined), grouping, threads)
-    in_sample = rows_of(centred * is_reference, is_defined & is_reference)
+    of_scored = _group_sums(row_sums(centred, is_defined), grouping, threads)
+    in_sample = row_sums(centred * is_reference, is_defined & is_reference)
     of_sample = _group_sums(in_sample, grouping, threads)
     cells, lattice = grouping.cells, grouping.lattice
     is_fully_scored_cell = cells.sums(is_scored) == cells.n_users
@@ -301,7 +297,7 @@ def sampled_moments(
         size=n,
         size_per_row=is_defined,
         strata=one_stratum(grouping.n_users),
-        weights=weights_of(n, n_users[:, None] - sample.n, sd[:, None] ** 2),
+        weights=one_stratum_weights(n, n_users[:, None] - sample.n, sd[:, None] ** 2),
         sample=sample,
     )
 
@@ -350,7 +346,7 @@ def _skewness(values: FloatArray, n: BoolArray | FloatArray) -> float:
     return float(np.average(centred**3, weights=n)) / squared**1.5 if squared > 0 else 0.0
 
 
-def weights_of(n: FloatArray, n_others: FloatArray, variance: FloatArray) -> Weights:
+def one_stratum_weights(n: FloatArray, n_others: FloatArray, variance: FloatArray) -> Weights:
     """Those of one stratum."""
     is_compared = (n > 0) & (n_others > 0)
     total = np.where(is_compared, _ratio(n * n_others, n + n_others, 0.0), 0.0)
@@ -371,7 +367,7 @@ def _overall(
     counted = np.where(is_counted, values, 0)
     mean = (counted * n).sum(axis=1) / np.maximum(n_users, 1)
     centred = np.where(is_counted, values - mean[:, None], 0.0)
-    sd = np.sqrt(rows_of(centred, n, inner).squares.sum(axis=1) / np.maximum(n_users - 1, 1))
+    sd = np.sqrt(row_sums(centred, n, inner).squares.sum(axis=1) / np.maximum(n_users - 1, 1))
     # rounding leaves a trace of spread in a constant metric, which tests would magnify
     largest = np.abs(counted).max(axis=1, initial=0.0)
     sd[sd < 1e-13 * largest] = 0.0
@@ -402,3 +398,19 @@ def _ratio(above: FloatArray | float, below: FloatArray, otherwise: float = np.n
     out: FloatArray = np.full(shape, otherwise)
     np.divide(above, below, out=out, where=below > 0)
     return out
+
+
+def quantiles(values: FloatArray, n: FloatArray, shares: Sequence[float]) -> FloatArray:
+    """Those of the values of all users, `n` of whom have each value.
+
+    >>> quantiles(np.array([3.0, 1.0]), np.array([1.0, 4.0]), [0.5, 1.0]).tolist()
+    [1.0, 3.0]
+    """
+    order = np.argsort(values, kind="stable")
+    up_to = np.cumsum(n[order])
+    place = (up_to[-1] - 1) * np.asarray(shares)
+    below, above = (
+        values[order][np.searchsorted(up_to, whole, side="right")]
+        for whole in (np.floor(place), np.ceil(place))
+    )
+    return np.asarray(below + (above - below) * (place - np.floor(place)))

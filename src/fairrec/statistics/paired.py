@@ -4,31 +4,22 @@ Changes are often skewed: many users gain a little and a few lose much. Among a 
 none of the few may be, and their changes then look more alike than they are. So a group is never
 taken to vary less than all users who changed do, and for a set of users that is all there is to
 know of, the test allows for the skewness that is seen.
-
-The share of affected users has an interval of its own. Whoever draws users until it is known
-within a margin stops sooner where the first of them happen to be alike, so that an interval for a
-sample of fixed size is too narrow. Here the chance of every way in which sampling can end is worked
-out instead. The interval has all shares under which neither as few affected users as were seen nor
-as many would be rarer than alpha / 2:
-Clopper and Pearson's for one look, and for several ordered by the share seen, as after a group
-sequential trial (Emerson and Fleming 1990).
 """
 
 from __future__ import annotations
 
 import math
-from bisect import bisect_right
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
-from scipy.fft import irfft, next_fast_len, rfft
-from scipy.special import betaincinv, betaln, stdtr, stdtrit, xlog1py, xlogy
+from scipy.special import betaincinv, stdtr, stdtrit
 
 from fairrec.core.arrays import BoolArray, FloatArray
 from fairrec.groups.grouping import Grouping
 from fairrec.metrics.direction import harm
+from fairrec.statistics.scores import Spread, own_error
 from fairrec.statistics.simultaneous import holm
 
 ROUNDING = 1e-15
@@ -218,7 +209,7 @@ def group_sums(before: FloatArray, after: FloatArray, grouping: Grouping) -> Pai
     return PairedSums(*grouping.lattice.sums(per_cell))
 
 
-def adjusted_for_all(p_values: FloatArray, is_tested: BoolArray) -> FloatArray:
+def adjust_for_all(p_values: FloatArray, is_tested: BoolArray) -> FloatArray:
     """P-values adjusted for all groups and metrics (Holm); 1 where not tested, NaN without any."""
     adjusted = np.where(np.isnan(p_values), np.nan, 1.0)
     adjusted[is_tested] = holm(p_values[is_tested])
@@ -282,133 +273,40 @@ def group_changes(
     p_values = np.stack([part.p_value for part in changes])
     # a group in which nobody changed was not tested
     is_tested = np.stack([part.n_changed > 0 for part in changes]) & ~np.isnan(p_values)
-    return GroupChanges(metrics, grouping, changes, adjusted_for_all(p_values, is_tested), alpha)
+    return GroupChanges(metrics, grouping, changes, adjust_for_all(p_values, is_tested), alpha)
 
 
-FIRST = 50
-"""Users before a margin is looked at for the first time."""
-_HALVINGS = 30
-"""Of the range that an end of an interval lies in."""
-_NEVER = 1e-9
-"""A chance that changes no interval."""
-
-
-@dataclass(frozen=True, slots=True)
-class AffectedShare:
-    """Among users drawn at random, how many are affected: Themis' causal score (Galhotra 2017)."""
-
-    n: int
-    n_affected: int
-    low: float
-    high: float
-
-    @property
-    def share(self) -> float:
-        """Of the users looked at."""
-        return self.n_affected / max(self.n, 1)
-
-
-@dataclass(frozen=True, slots=True)
-class Sampling:
-    """Users drawn at random: all at once, or until the share affected is known within a margin.
+def change_of_means(
+    before: tuple[float, float, float], after: tuple[float, float, float], alpha: float
+) -> PairedChanges:
+    """The change of one mean by other users, as arrays of length 1 (Welch).
 
     Parameters
     ----------
-    n_users : the most there can be
-    margin : half the width of an interval that is narrow enough; None for all users at once
+    before, after : number of users, mean and standard deviation
     """
-
-    n_users: int
-    alpha: float
-    margin: float | None = None
-
-    @property
-    def looks(self) -> tuple[int, ...]:
-        """Users drawn by each look at the margin: half as many again each time.
-
-        >>> Sampling(200, 0.05, margin=0.1).looks, Sampling(200, 0.05).looks
-        ((50, 75, 112, 168, 200), (200,))
-        """
-        if self.margin is None:
-            return (self.n_users,)
-        ends = [min(self.n_users, FIRST)]
-        while ends[-1] < self.n_users:
-            ends.append(min(self.n_users, ends[-1] * 3 // 2))
-        return tuple(ends)
-
-    def is_enough(self, n: int, n_affected: int) -> bool:
-        """Whether sampling ends at a look, by the interval of a sample of that size."""
-        if n == self.n_users:
-            return True
-        low, high = _fixed_ends(n, n_affected, self.alpha)
-        return self.margin is not None and (high - low) / 2 <= self.margin
-
-    def share(self, n: int, n_affected: int) -> AffectedShare:
-        """What is known where sampling ended.
-
-        >>> found = Sampling(4, 0.05).share(4, 1)
-        >>> found.share, round(found.low, 4), round(found.high, 4)
-        (0.25, 0.0063, 0.8059)
-        """
-        if self.margin is None:
-            return AffectedShare(n, n_affected, *_fixed_ends(n, n_affected, self.alpha))
-        # sampling ends alike for many who are affected and for as few
-        low = 1 - self._high(n, n - n_affected)
-        return AffectedShare(n, n_affected, low, self._high(n, n_affected))
-
-    def _high(self, n: int, n_affected: int) -> float:
-        """The largest share under which as small a share is seen often enough."""
-        low, high = 0.0, 1.0
-        for _ in range(_HALVINGS if n_affected < n else 0):
-            middle = (low + high) / 2
-            if self._chance_of_less(n, n_affected, middle) > self.alpha / 2:
-                low = middle
-            else:
-                high = middle
-        return high
-
-    def _chance_of_less(self, n: int, n_affected: int, share: float) -> float:
-        """How often sampling ends with at most this part of users affected, under a true share."""
-        # by the number affected: how likely sampling has come so far
-        going, before, total = np.ones(1), 0, 0.0
-        for users, most in self._ends():
-            going = _convolved(going, _binomial(users - before, share))
-            affected = np.arange(users + 1)
-            is_end = np.minimum(affected, users - affected) <= most
-            total += going[is_end & (affected * n <= n_affected * users)].sum()
-            going[is_end] = 0
-            before = users
-            if going.sum() < _NEVER:
-                break
-        return total
-
-    def _ends(self) -> Iterator[tuple[int, int]]:
-        """Looks at which sampling can end, and the most affected, or not, of whom it does."""
-        for users in self.looks:
-            half = range(users // 2 + 1)
-            # the nearer to half of them, the wider the interval
-            most = bisect_right(half, False, key=lambda n: not self.is_enough(users, n)) - 1
-            if most >= 0:
-                yield users, most
-            if most == half[-1]:
-                return
+    (n, first, sd), (n_after, last, sd_after) = (np.array([part]).T for part in (before, after))
+    ones = Spread(sd**2, np.zeros(1), np.maximum(n - 1, 1.0))
+    others = Spread(sd_after**2, np.zeros(1), np.maximum(n_after - 1, 1.0))
+    with np.errstate(invalid="ignore", divide="ignore"):
+        error, freedom = own_error(ones, others, 1 / n, 1 / n_after)
+    # two constants have no error, and so no degrees of freedom
+    freedom = np.nan_to_num(freedom, nan=1.0)
+    change = last - first
+    with np.errstate(invalid="ignore", divide="ignore"):
+        p_value = np.where(change == 0, 1.0, 2 * stdtr(freedom, -np.abs(change / error)))
+    far = stdtrit(freedom, 1 - alpha / 2) * error
+    low, high = change - far, change + far
+    return PairedChanges(n_after, first, last, change, error, low, high, p_value, n_after)
 
 
-def _fixed_ends(n: int, n_affected: int, alpha: float) -> tuple[float, float]:
-    """The interval of Clopper and Pearson (1934)."""
-    low = betaincinv(n_affected, n - n_affected + 1, alpha / 2) if n_affected else 0.0
-    high = betaincinv(n_affected + 1, n - n_affected, 1 - alpha / 2) if n_affected < n else 1.0
-    return float(low), float(high)
+def binomial_interval(
+    n: FloatArray, hits: FloatArray, alpha: FloatArray | float
+) -> tuple[FloatArray, FloatArray]:
+    """Both ends of the interval of a share of which `n` draws show so many hits.
 
-
-def _binomial(n: int, share: float) -> FloatArray:
-    """(n + 1,), how likely each number of n is."""
-    hits = np.arange(n + 1)
-    log_orders = -np.log1p(n) - betaln(n - hits + 1, hits + 1)
-    return np.asarray(np.exp(log_orders + xlogy(hits, share) + xlog1py(n - hits, -share)))
-
-
-def _convolved(a: FloatArray, b: FloatArray) -> FloatArray:
-    size = len(a) + len(b) - 1
-    fast = next_fast_len(size, real=True)
-    return np.asarray(irfft(rfft(a, fast) * rfft(b, fast), fast)[:size])
+    That of Clopper and Pearson (1934).
+    """
+    low = np.where(hits > 0, betaincinv(np.maximum(hits, 1), n - hits + 1, alpha / 2), 0.0)
+    high = np.where(hits < n, betaincinv(hits + 1, np.maximum(n - hits, 1), 1 - alpha / 2), 1.0)
+    return low, high

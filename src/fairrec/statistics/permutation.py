@@ -32,23 +32,23 @@ from fairrec.core.kernels import kernel
 from fairrec.core.threads import map_in_threads
 from fairrec.groups.grouping import Grouping
 from fairrec.groups.lattice import Lattice
-from fairrec.statistics.distribution import guard_spread
 from fairrec.statistics.draws import CellSums, ResampledSums, choose_draws
 from fairrec.statistics.moments import Moments, Sample
 from fairrec.statistics.scores import (
     Compared,
     Scores,
     Sums,
+    compute_scores,
+    guard_spread,
     maxima,
     own_spread,
     prepare_comparison,
-    scores_of,
     summarise_everyone,
 )
 from fairrec.statistics.simultaneous import (
     Columns,
     NullColumns,
-    columns_of,
+    form_columns,
     harm_shares,
     interval_cut_offs,
     interval_p_values,
@@ -91,7 +91,7 @@ class PermutationTest:
     is_by_chance: bool = False
 
     @classmethod
-    def joined(cls, parts: Sequence[PermutationTest]) -> PermutationTest:
+    def join(cls, parts: Sequence[PermutationTest]) -> PermutationTest:
         """The test of all draws of some tests of the same scores."""
         return replace(
             parts[0],
@@ -115,8 +115,7 @@ class PermutationTest:
     @property
     def p_values(self) -> FloatArray:
         """(n_metrics, n_groups), two-sided, for each group by itself."""
-        p_values: FloatArray = (1 + self.n_reached) / (1 + self.n_permutations)
-        return p_values
+        return np.asarray((1 + self.n_reached) / (1 + self.n_permutations))
 
     @property
     def adjusted_p_values(self) -> FloatArray:
@@ -236,7 +235,15 @@ def null_distribution(
     first : the number of the first draw
     """
     if executor is not None:
-        return _by_workers(null, n_permutations, seed, advance, executor, first)
+        end = first + n_permutations
+        blocks = [DrawBlock(start, min(start + BLOCK, end)) for start in range(first, end, BLOCK)]
+        parts = []
+        for block, part in zip(
+            blocks, executor.map(partial(_draw_block, null, seed), blocks), strict=True
+        ):
+            advance(block.stop - block.start)
+            parts.append(part)
+        return PermutationTest.join(parts)
     shape = null.tested.of_group.shape
     largest = np.empty((n_permutations, 2, null.tested.n_columns))
     largest_own = np.empty((n_permutations, 2, null.intervals.n_columns))
@@ -261,26 +268,7 @@ def null_distribution(
     )
 
 
-def _by_workers(
-    null: NullHypothesis,
-    n_permutations: int,
-    seed: int,
-    advance: Callable[[int], None],
-    executor: Executor,
-    first: int,
-) -> PermutationTest:
-    """The same, block by block."""
-    end = first + n_permutations
-    blocks = [DrawBlock(start, min(start + BLOCK, end)) for start in range(first, end, BLOCK)]
-    draw = partial(_block, null, seed=seed)
-    found = []
-    for block, part in zip(blocks, executor.map(draw, blocks), strict=True):
-        advance(block.stop - block.start)
-        found.append(part)
-    return PermutationTest.joined(found)
-
-
-def _block(null: NullHypothesis, block: DrawBlock, seed: int) -> PermutationTest:
+def _draw_block(null: NullHypothesis, seed: int, block: DrawBlock) -> PermutationTest:
     return null_distribution(null, block.stop - block.start, seed, first=block.start)
 
 
@@ -311,7 +299,7 @@ class Permuted:
         self._everyone, self._compared = summarise_everyone(moments), prepare_comparison(moments)
         self._draws = choose_draws(moments, grouping.cells)
         self._lattice = grouping.lattice
-        self._ends = Extremes(grouping.lattice, moments.n >= grouping.min_users)
+        self._is_end = (moments.n >= grouping.min_users) & grouping.lattice.is_full
         # what turns a centred sum into a mean and into a score
         self._n, self._error = moments.n, np.sqrt(moments.weights.null_variance)
         self._reach = np.abs(self.scores.smaller) * self._error * (1 - ROUNDING)
@@ -331,8 +319,8 @@ class Permuted:
                 self.intervals,
                 self._bounded_within,
             ),
-            self._ends.range_of(total, self._n),
-            self._ends.range_of(total, self._error),
+            extreme_gaps(total, self._is_end, self._n),
+            extreme_gaps(total, self._is_end, self._error),
             np.abs(total) >= self._reach,
         )
 
@@ -346,8 +334,8 @@ def both_columns(
     """
     even = np.full(len(is_tested), 0.5)
     return (
-        columns_of(depth, is_tested, harm_shares(higher_is_better)),
-        columns_of(depth, is_tested, even, n),
+        form_columns(depth, is_tested, harm_shares(higher_is_better)),
+        form_columns(depth, is_tested, even, n),
     )
 
 
@@ -357,32 +345,28 @@ def observed_scores(moments: Moments, lattice: Lattice, is_tested: BoolArray) ->
     Groups of another shape have the larger spread that their intervals have.
     """
     own = guard_spread(own_spread(moments), moments, lattice).spread
-    return Scores(*(np.where(is_tested, score, 0.0) for score in scores_of(moments, own)))
+    return Scores(*(np.where(is_tested, score, 0.0) for score in compute_scores(moments, own)))
 
 
-class Extremes:
-    """The intersections of all attributes, and the distance between their ends."""
+def extreme_gaps(
+    values: FloatArray, is_compared: BoolArray, scale: FloatArray | None = None
+) -> FloatArray:
+    """(n_metrics,), largest minus smallest value of the groups compared; NaN where there are none.
 
-    def __init__(self, lattice: Lattice, is_large: BoolArray) -> None:
-        self._is_compared = is_large & lattice.is_full
-
-    def range_of(self, values: FloatArray, scale: FloatArray | None = None) -> FloatArray:
-        """(n_metrics,), largest minus smallest; NaN where there is no full combination.
-
-        Parameters
-        ----------
-        values : (n_metrics, n_groups)
-        scale : what they are divided by
-        """
-        scale = np.ones_like(values) if scale is None else scale
-        ranges = np.full(len(values), np.nan)
-        _ranges(values, scale, self._is_compared, ranges)
-        return ranges
+    Parameters
+    ----------
+    values, is_compared : (n_metrics, n_groups)
+    scale : what values are divided by
+    """
+    scale = np.ones_like(values) if scale is None else scale
+    gaps = np.full(len(values), np.nan)
+    _extreme_gaps(values, scale, is_compared, gaps)
+    return gaps
 
 
 @kernel
-def _ranges(
-    values: FloatArray, scale: FloatArray, is_compared: BoolArray, ranges: FloatArray
+def _extreme_gaps(
+    values: FloatArray, scale: FloatArray, is_compared: BoolArray, gaps: FloatArray
 ) -> None:
     for i in range(len(values)):
         low, high = np.inf, -np.inf
@@ -394,7 +378,7 @@ def _ranges(
                     break
                 low, high = min(low, value), max(high, value)
         if high >= low:
-            ranges[i] = high - low
+            gaps[i] = high - low
 
 
 class Resampled:
@@ -443,14 +427,15 @@ class Resampled:
             )
             for halves in zip(*self._columns, strict=True)
         )
-        self._ends = Extremes(grouping.lattice, n_all > 0)
+        self._is_end = (n_all > 0) & grouping.lattice.is_full
 
     def draw(self, seed: int, number: int) -> NullDraw:
         """One resample."""
         drawn = self._draws.cell_sums(seed, number)
+        sample = drawn[1]
         n_users = np.maximum(self._moments.n_users, 1)
-        mean = drawn.sample.total.sum(axis=1) / n_users
-        squares = drawn.sample.squares.sum(axis=1) - n_users * mean**2
+        mean = sample.total.sum(axis=1) / n_users
+        squares = sample.squares.sum(axis=1) - n_users * mean**2
         variance = np.maximum(squares, 0.0) / np.maximum(n_users - 1, 1)
         everyone = summarise_everyone(self._moments)._replace(
             mean=self._moments.mean + mean, variance=variance
@@ -469,8 +454,8 @@ class Resampled:
         return NullDraw(
             np.maximum(largest[0][0], largest[1][0]),
             np.maximum(largest[0][1], largest[1][1]),
-            self._ends.range_of(of_all[0], self._by_all.n),
-            self._ends.range_of(scores[0]),
+            extreme_gaps(of_all[0], self._is_end, self._by_all.n),
+            extreme_gaps(scores[0], self._is_end),
             np.maximum(np.abs(scores[0]), part_score) >= self._reach,
         )
 

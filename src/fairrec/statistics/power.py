@@ -18,7 +18,7 @@ from fairrec.core.arrays import FloatArray, IntArray
 from fairrec.metrics.direction import worse_ends
 from fairrec.statistics.intervals import CutOffs, Side, difference_interval
 from fairrec.statistics.scores import KNOWN, Everyone, Spread, student_scale
-from fairrec.statistics.simultaneous import DOWN, UP, columns_of, normal_cut_offs
+from fairrec.statistics.simultaneous import DOWN, UP, form_columns, normal_cut_offs
 
 POWER = 0.8
 _STEPS = 50
@@ -123,7 +123,7 @@ def expected_cut_offs(
     """
     n_metrics = len(everyone.mean)
     tested = np.ones((1, len(n_per_group)), dtype=bool)
-    columns = columns_of(depth, tested, np.full(1, 0.5), n_per_group[None])
+    columns = form_columns(depth, tested, np.full(1, 0.5), n_per_group[None])
     n, at, counts = _sizes(n_per_group, columns.of_group[0])
     cut_offs = np.empty((2, columns.n_columns))
     for tail, end in ((UP, 1.0), (DOWN, -1.0)):

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
 import numpy as np
+from pydantic import BaseModel, Field
 from scipy.special import ndtri, stdtrit
 
 from fairrec.core.arrays import BoolArray, FloatArray, IntArray
@@ -22,10 +23,11 @@ from fairrec.core.audit_options import AuditOptions
 from fairrec.core.threads import map_in_threads
 from fairrec.groups.cells import Cells
 from fairrec.groups.grouping import Grouping, Partition
+from fairrec.inputs.users import Value
 from fairrec.metrics import MetricAtK
 from fairrec.metrics.measured import Column, Measured
-from fairrec.statistics.distribution import quantiles
 from fairrec.statistics.intervals import Interval, score_interval
+from fairrec.statistics.moments import quantiles
 
 WhyNot = Literal[
     "not everyone is scored",
@@ -61,7 +63,7 @@ def count_and_sum(column: Column, cells: Cells) -> tuple[FloatArray, FloatArray]
     return cells.sums(column.n), cells.sums(column.filled * column.n)
 
 
-PRIOR_USERS = 4
+RATIO_PRIOR_USERS = 4
 """Weight, in users, of the spread of everyone in the spread of one group."""
 
 
@@ -97,7 +99,9 @@ class Means:
         freedom = np.maximum(self.n - 1, 1)
         of_mean = self.mean * (1 - self.mean / self.most)
         with np.errstate(divide="ignore", invalid="ignore"):
-            own = (self.squares / of_mean + PRIOR_USERS * self.spread) / (freedom + PRIOR_USERS)
+            own = (self.squares / of_mean + RATIO_PRIOR_USERS * self.spread) / (
+                freedom + RATIO_PRIOR_USERS
+            )
             spread = np.fmax(np.where(of_mean > 0, own, self.spread), self.spread)
             squares = spread * stdtrit(freedom, 1 - tail) ** 2 / self.n
             return score_interval(self.mean, squares, self.most)
@@ -128,7 +132,7 @@ FAR = 6.0
 nothing beside any alpha, even for a million groups."""
 
 
-class Lacking(NamedTuple):
+class RelativeShortfall(NamedTuple):
     """What groups lack, with an interval; `is_sure` where that says anything."""
 
     size: FloatArray
@@ -136,9 +140,9 @@ class Lacking(NamedTuple):
     is_sure: BoolArray
 
 
-def lacking(
+def relative_shortfall(
     harm: FloatArray, interval: Interval, others: FloatArray, error: FloatArray, is_gain: bool
-) -> Lacking:
+) -> RelativeShortfall:
     """The share of the others' value that each group lacks: 0.2 where it has 0.8 of it.
 
     The ends of its interval are those of the harm, over the mean of all others at its most
@@ -169,7 +173,7 @@ def lacking(
     bounds = (
         np.where(is_sure, end, limit) for end, limit in zip(ends, (-np.inf, np.inf), strict=True)
     )
-    return Lacking(size, Interval(*bounds), is_sure)
+    return RelativeShortfall(size, Interval(*bounds), is_sure)
 
 
 FOUR_FIFTHS = 0.8
@@ -185,58 +189,51 @@ LeftOut = Literal["small", "unknown"]
 RateKind = Literal["selection", "scoring"]
 
 
-@dataclass(frozen=True, slots=True)
-class CategoryRatios:
-    """The groups of a partition with enough users, compared by one metric.
+class GroupRatios(BaseModel, frozen=True, extra="forbid"):
+    """A group beside the best group and beside all other users."""
 
-    Arrays are (n_groups,), NaN where there is no such ratio. Lowest ratio to the best comes first,
-    then what is too small to be compared with it, then who is unknown.
+    group: dict[str, Value]
+    support: int = Field(description="users of the group with a value")
+    value: float
+    to_best: float | None = Field(
+        description="value over that of the best group of the same attributes; null for a group "
+        "that is left out, and without a second one"
+    )
+    to_best_interval: tuple[float, float] | None = Field(
+        description="confidence interval at 1 - alpha, one group at a time; allows for not knowing "
+        "which group is best"
+    )
+    to_rest: float | None = Field(
+        description="value over the mean of all other users; null where that is 0, and without any"
+    )
+    to_rest_interval: tuple[float, float] | None = Field(
+        description="confidence interval at 1 - alpha, one group at a time"
+    )
+    four_fifths: FourFifths | None = Field(
+        description="whether to_best is below 0.8; uncertain where 0.8 lies in its interval"
+    )
+    rate: float = Field(description="selection or scoring rate, as rate_kind says")
+    impact_ratio: float | None = Field(
+        description="rate over the highest rate of a group of the same attributes"
+    )
+    left_out: LeftOut | None = Field(
+        description="why it is not compared with the best: below 2% of users, or a value unknown"
+    )
 
-    Parameters
-    ----------
-    groups : positions in the partition
-    n : users with a value
-    rate : share of users with 1, or with a value above the median of all
-    impact : the rate over that of the category with the highest
-    is_small, is_unknown : groups left out of the comparison with the best
-    n_unknown : users with a value whose category is unknown, in groups of any size
-    n_too_few, n_users_too_few : known groups below the smallest size, and their users
-    n_not_listed : groups left out of it for which there is no room
-    """
 
-    partition: Partition
-    groups: IntArray
-    n: IntArray
-    value: FloatArray
-    to_best: FloatArray
-    to_best_low: FloatArray
-    to_best_high: FloatArray
-    to_rest: FloatArray
-    to_rest_low: FloatArray
-    to_rest_high: FloatArray
-    rate: FloatArray
-    impact: FloatArray
-    is_small: BoolArray
-    is_unknown: BoolArray
-    n_unknown: int
-    n_too_few: int
-    n_users_too_few: int
-    n_not_listed: int
+class CategoryRatios(BaseModel, frozen=True, extra="forbid"):
+    """All groups by one attribute, or by a pair of them."""
 
-    def four_fifths(self, at: int) -> FourFifths | None:
-        """What the rule says of a group, and whether the interval settles it."""
-        if math.isnan(self.to_best[at]):
-            return None
-        # four fifths are not below four fifths, whatever the last digits say
-        if self.to_best[at].round(12) < FOUR_FIFTHS:
-            return "below" if self.to_best_high[at] < FOUR_FIFTHS else "below, uncertain"
-        return "not below" if self.to_best_low[at] >= FOUR_FIFTHS else "not below, uncertain"
-
-    def left_out(self, at: int) -> LeftOut | None:
-        """Why a group is not compared with the best."""
-        if self.is_unknown[at]:
-            return "unknown"
-        return "small" if self.is_small[at] else None
+    attributes: tuple[str, ...]
+    n_unknown: int | None = Field(
+        description="users of whom one of these attributes is not known; null where hidden"
+    )
+    n_too_few: int = Field(description="groups below the smallest size, which are not shown")
+    n_users_too_few: int | None = Field(description="their users; null where hidden")
+    n_not_listed: int = Field(description="groups that are left out and not listed here")
+    groups: tuple[GroupRatios, ...] = Field(
+        description="lowest ratio to the best first, then those left out"
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -282,11 +279,7 @@ def analyse_ratios(measured: Measured, grouping: Grouping, options: AuditOptions
 
 
 def _of_metric(
-    i: int,
-    measured: Measured,
-    grouping: Grouping,
-    partitions: Sequence[Partition],
-    alpha: float,
+    i: int, measured: Measured, grouping: Grouping, partitions: Sequence[Partition], alpha: float
 ) -> MetricRatios:
     metric, column = measured.metrics[i], measured.column(i)
     known = column.known
@@ -297,16 +290,20 @@ def _of_metric(
     # of users on levels it is known on which their median is
     on_levels = measured.on_levels.column(i)
     threshold = 0.0 if is_rate else float(quantiles(on_levels.known, on_levels.n_known, [0.5])[0])
+    n, total = count_and_sum(column, grouping.cells)
+    mean = float(total.sum() / n.sum())
+    # around the mean of all, in units of it, so that products of tiny values do not vanish
+    squares = (column.filled / mean - 1) ** 2 * column.n + column.inner / mean / mean
     # nothing is above a threshold that is not known
-    above = grouping.cells.sums((on_levels.values > threshold) * on_levels.n)
-    cells = _cell_sums(column, above, grouping)
+    above = (on_levels.values > threshold) * on_levels.n
+    cells = np.stack([n, total, *(grouping.cells.sums(row) for row in (squares, above))])
     most = 1.0 if is_rate else metric.metric.bounds[1] if metric.metric.bounds else math.inf
     return MetricRatios(
         None,
         "selection" if is_rate else "scoring",
         None if is_rate else threshold,
         tuple(
-            _compared(partition, cells, most, is_rate, grouping.min_users, alpha)
+            _compared(partition, cells, mean, most / mean, is_rate, grouping.min_users, alpha)
             for partition in partitions
         ),
     )
@@ -323,53 +320,33 @@ def _why_not(metric: MetricAtK, known: FloatArray, is_complete: bool) -> WhyNot 
     return why_no_ratio(known, is_complete)
 
 
-@dataclass(frozen=True, slots=True)
-class _CellSums:
-    """Sums over the users of each cell.
-
-    Parameters
-    ----------
-    n, total : (n_cells,), count and sum
-    squares : (n_cells,), squares around the mean of all, in units of that mean
-    above : (n_cells,), users above the threshold
-    """
-
-    n: FloatArray
-    total: FloatArray
-    squares: FloatArray
-    above: FloatArray
-    mean: float
-
-
-def _cell_sums(column: Column, above: FloatArray, grouping: Grouping) -> _CellSums:
-    n, total = count_and_sum(column, grouping.cells)
-    mean = float(total.sum() / n.sum())
-    squares = (column.filled / mean - 1) ** 2 * column.n + column.inner / mean / mean
-    return _CellSums(n, total, grouping.cells.sums(squares), above, mean)
-
-
 def _compared(
     partition: Partition,
-    cells: _CellSums,
+    cells: FloatArray,
+    mean_of_all: float,
     most: float,
     is_rate: bool,
     min_users: int,
     alpha: float,
 ) -> CategoryRatios:
-    n = partition.sums(cells.n)
+    """The ratios by one partition.
+
+    Parameters
+    ----------
+    cells : (4, n_cells), users, sums of values, squares, and users above the threshold
+    most : the largest value, over the mean of all
+    """
+    n, total, squares, above = (partition.sums(row) for row in cells)
     n_all = n.sum()
     is_unknown = partition.is_unknown
     is_small = n < SMALL_CATEGORY * n_all
     is_listed = n >= min_users
     is_too_few = ~(is_listed | is_unknown)
     groups = np.flatnonzero(is_listed)
-    total, squares = partition.sums(cells.total), partition.sums(cells.squares)
-    most = most / cells.mean
     spread = most if is_rate else _spread(squares.sum() / max(1.0, n_all - 1), most)
 
     def means(n: FloatArray, value: FloatArray, squares: FloatArray) -> Means:
-        # in units of the mean of all, so that products of tiny values do not vanish
-        mean = value / cells.mean
+        mean = value / mean_of_all
         around_mean = np.maximum(squares - n * (mean - 1) ** 2, 0)
         return Means(n, mean, around_mean, spread, most, is_rate)
 
@@ -385,29 +362,57 @@ def _compared(
     is_compared = ~(is_small | is_unknown)[groups]
     to_best = _over_highest(value, is_compared)
     best_low, best_high = _limits_to_best(each, to_best, alpha)
-    rate = partition.sums(cells.above)[groups] / n[groups]
+    rate = above[groups] / n[groups]
+    impact = _over_highest(rate, is_compared)
     order, n_not_listed = _order(to_best, n[groups], is_small[groups], is_unknown[groups])
-    has_rest = ~np.isnan(to_rest)
+
+    def ratios(at: int) -> GroupRatios:
+        """Of one of the groups."""
+        group = groups[at]
+        left_out: LeftOut | None = "small" if is_small[group] else None
+        return GroupRatios(
+            group=partition.group(int(group)).as_dict(),
+            support=int(n[group]),
+            value=float(value[at]),
+            to_best=_known(to_best[at]),
+            to_best_interval=_ends(to_best, best_low, best_high, at),
+            to_rest=_known(to_rest[at]),
+            to_rest_interval=_ends(to_rest, low, high, at),
+            four_fifths=_four_fifths(to_best[at], best_low[at], best_high[at]),
+            rate=float(rate[at]),
+            impact_ratio=_known(impact[at]),
+            left_out="unknown" if is_unknown[group] else left_out,
+        )
+
     return CategoryRatios(
-        partition=partition,
-        groups=groups[order],
-        n=n[groups][order].astype(np.int64),
-        value=value[order],
-        to_best=to_best[order],
-        to_best_low=best_low[order],
-        to_best_high=best_high[order],
-        to_rest=to_rest[order],
-        to_rest_low=np.where(has_rest, low, np.nan)[order],
-        to_rest_high=np.where(has_rest, high, np.nan)[order],
-        rate=rate[order],
-        impact=_over_highest(rate, is_compared)[order],
-        is_small=is_small[groups][order],
-        is_unknown=is_unknown[groups][order],
+        attributes=partition.names,
         n_unknown=int(n[is_unknown].sum()),
         n_too_few=int((is_too_few & (n > 0)).sum()),
         n_users_too_few=int(n[is_too_few].sum()),
         n_not_listed=n_not_listed,
+        groups=tuple(ratios(int(at)) for at in order),
     )
+
+
+def _known(value: float) -> float | None:
+    return float(value) if math.isfinite(value) else None
+
+
+def _ends(
+    ratio: FloatArray, low: FloatArray, high: FloatArray, at: int
+) -> tuple[float, float] | None:
+    is_unknown = math.isnan(ratio[at]) or math.isnan(low[at])
+    return None if is_unknown else (float(low[at]), float(high[at]))
+
+
+def _four_fifths(ratio: float, low: float, high: float) -> FourFifths | None:
+    """What the rule says of a group, and whether the interval settles it."""
+    if math.isnan(ratio):
+        return None
+    # four fifths are not below four fifths, whatever the last digits say
+    if round(ratio, 12) < FOUR_FIFTHS:
+        return "below" if high < FOUR_FIFTHS else "below, uncertain"
+    return "not below" if low >= FOUR_FIFTHS else "not below, uncertain"
 
 
 def _spread(variance: float, most: float) -> float:

@@ -86,7 +86,7 @@ class Columns(NamedTuple):
         return np.append(by_column, np.full((2, 1), otherwise), axis=1)[:, self.of_group]
 
 
-def columns_of(
+def form_columns(
     depth: IntArray, is_tested: BoolArray, up: FloatArray, n: FloatArray | None = None
 ) -> Columns:
     """A column for each metric and depth, and for each size class where sizes are given.

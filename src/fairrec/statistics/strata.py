@@ -24,7 +24,7 @@ Six users who all missed have no spread of their own, yet their mean is far from
 """
 
 
-def moderated(
+def shrink_variance(
     squares: FloatArray, n: FloatArray, variance: FloatArray | float, prior: float = PRIOR_USERS
 ) -> FloatArray:
     """The variance among `n` users.
@@ -50,7 +50,7 @@ class Strata:
     n_strata: int
 
     @classmethod
-    def of(cls, codes: Sequence[CodeArray], n_values: Sequence[int]) -> Strata:
+    def from_codes(cls, codes: Sequence[CodeArray], n_values: Sequence[int]) -> Strata:
         """Every combination that occurs of some circumstances."""
         first, of_user = number_combinations(codes, n_values)
         return cls(of_user, len(first))
@@ -117,22 +117,30 @@ class StratifiedSide:
     freedom: FloatArray
 
     def add(
-        self, i: int, weight: FloatArray, n: FloatArray, total: FloatArray, of_stratum: _OfStratum
+        self,
+        i: int,
+        weight: FloatArray,
+        n: FloatArray,
+        total: FloatArray,
+        squares: FloatArray,
+        mean: float,
+        variance: float,
     ) -> None:
         """Add a stratum to a metric, where it has both sides.
 
         Parameters
         ----------
-        total, of_stratum.squares : of values centred on the mean of the stratum
+        n, total, squares : (n_groups,), of values centred on the mean of the stratum
+        mean, variance : of all users of the stratum
         """
         with np.errstate(invalid="ignore", divide="ignore"):
             part = np.where(weight > 0, weight**2 / n, 0.0)
-            mean = np.where(weight > 0, total / n, 0.0)
-        around_mean = np.maximum(of_stratum.squares - total * mean, 0.0)
-        own = part * moderated(around_mean, n, of_stratum.variance)
-        self.value[i] += weight * (of_stratum.mean + mean)
+            own_mean = np.where(weight > 0, total / n, 0.0)
+        around_mean = np.maximum(squares - total * own_mean, 0.0)
+        own = part * shrink_variance(around_mean, n, variance)
+        self.value[i] += weight * (mean + own_mean)
         self.error2[i] += own
-        self.like_all[i] += part * of_stratum.variance
+        self.like_all[i] += part * variance
         self.freedom[i] += own**2 / (np.maximum(n - 1, 0.0) + PRIOR_USERS)
 
     def standardise(self, weight: FloatArray) -> None:
@@ -163,7 +171,7 @@ class RowSums(NamedTuple):
     squares: FloatArray
 
 
-def rows_of(
+def row_sums(
     centred: FloatArray, n: BoolArray | FloatArray, inner: FloatArray | None = None
 ) -> RowSums:
     """The sums of rows with these values, 0 where there is none.
@@ -177,9 +185,7 @@ def rows_of(
     return RowSums(n, centred * n, centred**2 * n + np.where(n > 0, inner, 0.0))
 
 
-def distinct_masks(
-    n: BoolArray | FloatArray,
-) -> tuple[list[BoolArray | FloatArray], list[int]]:
+def distinct_masks(n: BoolArray | FloatArray) -> tuple[list[BoolArray | FloatArray], list[int]]:
     """The different rows, and for each row which of them it is.
 
     Most metrics are defined for the same users, and what is counted for one serves all.
@@ -202,23 +208,6 @@ class Stratified(NamedTuple):
     mean: FloatArray
     bounds: FloatArray
     is_rate: BoolArray
-
-
-class _OfStratum(NamedTuple):
-    """The users of one stratum; squares are those of one side."""
-
-    mean: float
-    variance: float
-    squares: FloatArray
-
-
-@dataclass(frozen=True, slots=True)
-class _GroupsOfStratum:
-    """(n_masks or n_metrics, n_groups), what groups have of one stratum."""
-
-    n: FloatArray
-    total: FloatArray
-    squares: FloatArray
 
 
 def stratified(
@@ -244,22 +233,22 @@ def stratified(
     n_all = np.array([strata.sums(mask) for mask in masks])
     squares_all = np.array([strata.sums(row) for row in rows.squares])
     each = _each_stratum(masks, [*rows.total], [*rows.squares], grouping, strata, threads)
-    for stratum, part in enumerate(each):
+    for stratum, (n_of_mask, totals, squares) in enumerate(each):
         for i, mask in enumerate(mask_of_metric):
-            n, n_here = part.n[mask], n_all[mask, stratum]
+            n, n_here = n_of_mask[mask], n_all[mask, stratum]
             if n_here < 2:
                 continue
             weight = n * (n_here - n) / n_here
-            variance = squares_all[i, stratum] / (n_here - 1)
+            all_squares, mean_here = squares_all[i, stratum], means[i, stratum]
+            variance = all_squares / (n_here - 1)
             total[i] += weight
             null_variance[i] += variance * weight
             own_weight[i] += weight * (n_here - n) / n_here
             others_weight[i] += weight * n / n_here
-            mean[i] += weight * means[i, stratum]
-            here = _OfStratum(means[i, stratum], variance, part.squares[i])
-            own.add(i, weight, n, part.total[i], here)
-            rest = here._replace(squares=squares_all[i, stratum] - part.squares[i])
-            others.add(i, weight, n_here - n, -part.total[i], rest)
+            mean[i] += weight * mean_here
+            own.add(i, weight, n, totals[i], squares[i], mean_here, variance)
+            rest = all_squares - squares[i]
+            others.add(i, weight, n_here - n, -totals[i], rest, mean_here, variance)
     own.standardise(total)
     others.standardise(total)
     n_kept = _kept(total, masks, mask_of_metric, n_all, grouping, strata, threads)
@@ -287,9 +276,10 @@ def _kept(
         ),
         threads,
     )
-    for stratum, part in enumerate(_each_stratum(masks, [], [], grouping, strata, threads)):
+    each = _each_stratum(masks, [], [], grouping, strata, threads)
+    for stratum, (n_of_mask, *_) in enumerate(each):
         for i, mask in enumerate(mask_of_metric):
-            n, n_here = part.n[mask], n_all[mask, stratum]
+            n, n_here = n_of_mask[mask], n_all[mask, stratum]
             with np.errstate(invalid="ignore", divide="ignore"):
                 share = n * (n_here - n) / max(n_here, 1.0) / total[i]
             n_kept[i] += np.minimum(n, np.nan_to_num(share) * n_of_group[mask])
@@ -303,8 +293,8 @@ def _each_stratum(
     grouping: Grouping,
     strata: Strata,
     threads: int,
-) -> Iterator[_GroupsOfStratum]:
-    """What every group has of one stratum after the other."""
+) -> Iterator[tuple[FloatArray, FloatArray, FloatArray]]:
+    """Users of each mask, totals and squares of each metric in every group, stratum by stratum."""
     cells, n_masks, n_metrics = grouping.cells, len(masks), len(totals)
     for rows in strata.rows:
         of_row = cells.of_user[rows]
@@ -314,6 +304,4 @@ def _each_stratum(
         ]
         per_cell = np.array(columns, dtype=np.float64).reshape(-1, len(cells))
         sums = grouping.lattice.sums(per_cell, threads)
-        yield _GroupsOfStratum(
-            sums[:n_masks], sums[n_masks : n_masks + n_metrics], sums[n_masks + n_metrics :]
-        )
+        yield sums[:n_masks], sums[n_masks : n_masks + n_metrics], sums[n_masks + n_metrics :]

@@ -18,7 +18,7 @@ from fairrec.groups.grouping import Grouping
 from fairrec.groups.lattice import ANY
 from fairrec.inputs.users import MISSING
 from fairrec.metrics.direction import harm
-from fairrec.metrics.measured import Column, Measured
+from fairrec.metrics.measured import Measured
 
 GROUPS_LISTED = 50
 """Of each attribute, the largest groups."""
@@ -63,7 +63,7 @@ def unknown_bounds(
     metric : position among those measured
     findings : positions in the lattice
     """
-    unknown_codes = unknown_codes_of(grouping)
+    unknown_codes = find_unknown_codes(grouping)
     if not measured.is_complete or (unknown_codes == ANY).all():
         return None
     column, cells, lattice = measured.term(metric), grouping.cells, grouping.lattice
@@ -83,117 +83,95 @@ def unknown_bounds(
     most = _MOST_LOOKS // max(1, len(at_cell) + len(rows))
     # of the same attributes side by side, as the same users may join many of them
     groups = np.sort(groups[: most if measured.alike is None else min(most, _MOST_IN_STEPS)])
-    level = None if measured.alike is None else measured.alike.level[metric][rows]
-    unknown = _Unknown(
-        unknown_codes,
-        cells.codes[:, at_cell],
-        number[cells.of_user[rows]],
-        # of users no squares within rows
-        Column(
-            centred[rows],
-            column.n[rows],
-            column.inner if level is None else column.inner[rows],
-            column.size[rows],
-        ),
-        level,
-    )
+    sums = lattice.codes[groups], total[groups], size[groups], n_all
+    where = unknown_codes, cells.codes[:, at_cell], number[cells.of_user[rows]]
     n_unknown = np.zeros(len(lattice), dtype=np.int64)
     low, high = np.full((2, len(lattice)), np.nan)
-    n_unknown[groups], low[groups], high[groups] = unknown.bounds(
-        lattice.codes[groups], total[groups], size[groups], n_all
+    n_unknown[groups], low[groups], high[groups] = (
+        _bounds_by_users(*sums, *where, centred[rows], column.size[rows].astype(np.float64))
+        if measured.alike is None
+        else _bounds_by_levels(
+            *sums,
+            *where,
+            # values, users, squares within rows, and users who are alike
+            (centred[rows], column.n[rows], column.inner[rows], measured.alike.level[metric][rows]),
+        )
     )
     with np.errstate(divide="ignore", invalid="ignore"):
         difference = np.where(has_others, total * (1 / size + 1 / (n_all - size)), np.nan)
     return UnknownBounds(difference, low, high, n_known.astype(np.int64), n_unknown, int(n_all))
 
 
-@dataclass(frozen=True, slots=True)
-class _Unknown:
-    """The users of whom an attribute is not known.
+def _bounds_by_users(
+    codes: CodeArray,
+    total: FloatArray,
+    size: FloatArray,
+    n_all: float,
+    unknown_codes: CodeArray,
+    cells: CodeArray,
+    cell_of_row: IntArray,
+    values: FloatArray,
+    sizes: FloatArray,
+) -> tuple[IntArray, FloatArray, FloatArray]:
+    """How many users may join each group, and the bounds of its difference.
 
     Parameters
     ----------
-    codes : (n_attributes,), those of an unknown value
-    cells : (n_attributes, n_cells), their cells
-    cell_of_row : (n_rows,), among these
-    column : values around the mean of all
-    level : (n_rows,), of users who are alike; None where a row is a user
+    codes : (n_groups, n_attributes)
+    total, size : (n_groups,), sums over those who belong for sure
+    cells : (n_attributes, n_cells), those with unknown values
+    cell_of_row, values, sizes : (n_rows,), of users in these; values around the mean of all
     """
-
-    codes: CodeArray
-    cells: CodeArray
-    cell_of_row: IntArray
-    column: Column
-    level: IntArray | None
-
-    def bounds(
-        self, codes: CodeArray, total: FloatArray, size: FloatArray, n_all: float
-    ) -> tuple[IntArray, FloatArray, FloatArray]:
-        """How many of them may join each group, and the bounds of its difference.
-
-        Parameters
-        ----------
-        codes : (n_groups, n_attributes)
-        total, size : (n_groups,), sums over those who belong for sure
-        """
-        return (
-            self._of_users(codes, total, size, n_all)
-            if self.level is None
-            else self._of_levels(codes, total, size, n_all, self.level)
-        )
-
-    def _of_users(
-        self, codes: CodeArray, total: FloatArray, size: FloatArray, n_all: float
-    ) -> tuple[IntArray, FloatArray, FloatArray]:
-        values, sizes = self.column.values, self.column.size.astype(np.float64)
-        with np.errstate(divide="ignore", invalid="ignore"):
-            ascending = np.argsort(values / sizes, kind="stable")
-        place = np.empty(len(ascending), dtype=np.int64)
-        place[ascending] = np.arange(len(ascending))
-        by_cell = np.argsort(self.cell_of_row, kind="stable")
-        cells = np.arange(self.cells.shape[1] + 1)
-        low, high = found = np.empty((2, len(codes)))
-        n_unknown = _bounds_of_users(
-            codes,
-            self.codes,
-            np.ascontiguousarray(self.cells.T),
-            np.searchsorted(self.cell_of_row[by_cell], cells),
-            place[by_cell],
-            self.cell_of_row[ascending],
-            values[ascending],
-            sizes[ascending],
-            total,
-            size,
-            n_all,
-            found,
-        )
-        return n_unknown, low, high
-
-    def _of_levels(
-        self,
-        codes: CodeArray,
-        total: FloatArray,
-        size: FloatArray,
-        n_all: float,
-        level: IntArray,
-    ) -> tuple[IntArray, FloatArray, FloatArray]:
-        n_unknown = np.zeros(len(codes), dtype=np.int64)
-        low, high = total * (1 / size + 1 / (n_all - size)) * np.ones((2, 1))
-        column = self.column
-        for at, of in enumerate(codes[:, :, None]):
-            is_met = (of == ANY) | (self.cells == of)
-            may_be = (is_met | (self.cells == self.codes[:, None])).all(axis=0)
-            joins = (may_be & ~is_met.all(axis=0))[self.cell_of_row]
-            n = column.n[joins].astype(np.float64)
-            n_unknown[at] = n.sum()
-            if n_unknown[at]:
-                parts = (column.values[joins], n, column.inner[joins], level[joins])
-                joined = joining_levels(*parts)
-                low[at], high[at] = difference_bounds(total[at], size[at], n_all, joined)
-        return n_unknown, low, high
+    with np.errstate(divide="ignore", invalid="ignore"):
+        ascending = np.argsort(values / sizes, kind="stable")
+    place = np.empty(len(ascending), dtype=np.int64)
+    place[ascending] = np.arange(len(ascending))
+    by_cell = np.argsort(cell_of_row, kind="stable")
+    low, high = found = np.empty((2, len(codes)))
+    n_unknown = _bounds_of_users(
+        codes,
+        unknown_codes,
+        np.ascontiguousarray(cells.T),
+        np.searchsorted(cell_of_row[by_cell], np.arange(cells.shape[1] + 1)),
+        place[by_cell],
+        cell_of_row[ascending],
+        values[ascending],
+        sizes[ascending],
+        total,
+        size,
+        n_all,
+        found,
+    )
+    return n_unknown, low, high
 
 
-def unknown_codes_of(grouping: Grouping) -> CodeArray:
+def _bounds_by_levels(
+    codes: CodeArray,
+    total: FloatArray,
+    size: FloatArray,
+    n_all: float,
+    unknown_codes: CodeArray,
+    cells: CodeArray,
+    cell_of_row: IntArray,
+    rows: tuple[FloatArray, BoolArray | FloatArray, FloatArray, IntArray],
+) -> tuple[IntArray, FloatArray, FloatArray]:
+    """The same of rows that are users on levels."""
+    n_unknown = np.zeros(len(codes), dtype=np.int64)
+    low, high = total * (1 / size + 1 / (n_all - size)) * np.ones((2, 1))
+    for at, of in enumerate(codes[:, :, None]):
+        is_met = (of == ANY) | (cells == of)
+        may_be = (is_met | (cells == unknown_codes[:, None])).all(axis=0)
+        joins = (may_be & ~is_met.all(axis=0))[cell_of_row]
+        values, n, inner, level = (part[joins] for part in rows)
+        n = n.astype(np.float64)
+        n_unknown[at] = n.sum()
+        if n_unknown[at]:
+            joined = sum_joining_levels(values, n, inner, level)
+            low[at], high[at] = difference_bounds(total[at], size[at], n_all, joined)
+    return n_unknown, low, high
+
+
+def find_unknown_codes(grouping: Grouping) -> CodeArray:
     """(n_attributes,), the code of an unknown value; ANY where an attribute has none."""
     return np.array(
         [
@@ -204,7 +182,7 @@ def unknown_codes_of(grouping: Grouping) -> CodeArray:
     )
 
 
-def listed_bounds(
+def select_bounds(
     bounds: UnknownBounds,
     findings: Sequence[int],
     higher_is_better: bool | None,
@@ -221,7 +199,7 @@ def listed_bounds(
     lattice = grouping.lattice
     may_grow = (bounds.n_unknown > 0) & (bounds.n_known >= grouping.min_users)
     # nobody can turn out to be a user whose value is unknown
-    is_unknown = (lattice.codes == unknown_codes_of(grouping)) & (lattice.codes != ANY)
+    is_unknown = (lattice.codes == find_unknown_codes(grouping)) & (lattice.codes != ANY)
     may_grow &= ~is_unknown.any(axis=1)
     listed = [group for group in findings if may_grow[group]]
     for of_attribute in (lattice.codes != ANY).T:
@@ -254,7 +232,9 @@ _STEPS = 64
 """Sizes looked at within a level; a difference changes little between two of them."""
 
 
-def joining_levels(value: FloatArray, n: FloatArray, inner: FloatArray, level: IntArray) -> Joined:
+def sum_joining_levels(
+    value: FloatArray, n: FloatArray, inner: FloatArray, level: IntArray
+) -> Joined:
     """The same of users on levels, of whom those of a lower level have lower values.
 
     Within a level nobody knows who is lower. The sum over any `j` of `n` users is off by at most

@@ -8,16 +8,18 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import Annotated, Literal, get_args
+from typing import TYPE_CHECKING, Literal, get_args
 
 import numpy as np
-from pydantic import Field
+from pydantic import BaseModel, Field
 
 from fairrec.core.arrays import BoolArray, CodeArray, FloatArray, IntArray
 from fairrec.core.kernels import kernel
 from fairrec.groups.cells import Cells
-from fairrec.statistics.analysis import Analysis
 from fairrec.statistics.intervals import Interval
+
+if TYPE_CHECKING:
+    from fairrec.statistics.analysis import Analysis
 
 Outcome = Literal[
     "worse beyond tolerance",
@@ -56,7 +58,7 @@ def outcome_names(higher_is_better: bool | None) -> tuple[Outcome, ...]:
 def outcome_position(outcome: Outcome) -> int:
     """The position of a word, whatever the metric.
 
-    >>> outcome_position("differs beyond tolerance") == outcome_position("worse beyond tolerance") == BEYOND
+    >>> outcome_position("differs beyond tolerance") == BEYOND
     True
     """
     return (_WORSE if outcome in _WORSE else _DIFFERS).index(outcome)
@@ -95,38 +97,12 @@ def harm_interval(interval: Interval, higher_is_better: bool | None) -> Interval
     return Interval(nearest, np.maximum(np.abs(interval.low), np.abs(interval.high)))
 
 
-@dataclass(frozen=True, slots=True)
-class CertifiedSize:
+class CertifiedSize(BaseModel, frozen=True, extra="forbid"):
     """What is ruled out for groups of at least one size that are not shown to be worse."""
 
-    support: Annotated[int, Field(description="users, at least")]
-    harm: Annotated[
-        float, Field(description="none of them is worse by more, all at once at 1 - alpha")
-    ]
+    support: int = Field(description="users, at least")
+    harm: float = Field(description="none of them is worse by more, all at once at 1 - alpha")
     n_groups: int
-
-
-@dataclass(frozen=True, slots=True)
-class Scope:
-    """What the verdict is about.
-
-    Parameters
-    ----------
-    n_better : groups shown to be served better than all others
-    n_within_tolerance : groups whose harm is within the tolerance
-    ruled_out_from : all groups of at least so many users are ruled out or shown worse; None where
-        the largest is open
-    n_inconclusive : groups about which nothing can be said, those too little known included
-    open_share : users in any of these; None where that would take too long
-    n_not_compared : those of them that are too little known, whatever the tolerance
-    """
-
-    n_better: int
-    n_within_tolerance: int
-    ruled_out_from: int | None
-    n_inconclusive: int
-    open_share: float | None
-    n_not_compared: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,7 +114,13 @@ class MetricVerdict:
     tolerance : in units of the metric; None where nothing was said
     of_groups : (n_groups,), positions in `outcome_names`; OPEN where a group is not tested
     is_known : (n_groups,), whether its interval holds, so that something can be said
+    is_worse, is_better : (n_groups,), groups shown to be served worse, or better, than all others
     harm : the interval of each group's harm
+    ruled_out_from : all groups of at least so many users are ruled out or shown worse; None where
+        the largest is open
+    n_open : groups about which nothing can be said, those too little known included
+    open_share : users in any of these; None where that would take too long
+    n_not_compared : those of them that are too little known, whatever matters
     certificate : by size, from the smallest group up; empty where nothing is ruled out
     alternative : the outcome that another seed may give; None where permutations decide
     """
@@ -147,27 +129,19 @@ class MetricVerdict:
     tolerance: float | None
     of_groups: IntArray
     is_known: BoolArray
-    harm: Interval
-    scope: Scope
-    certificate: tuple[CertifiedSize, ...]
-    alternative: Outcome | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class _Groups:
-    """What is known of each group in one metric; as of `MetricVerdict`."""
-
-    tolerance: float | None
-    outcomes: IntArray
-    is_known: BoolArray
     is_worse: BoolArray
     is_better: BoolArray
     harm: Interval
-    outcome: Outcome
+    ruled_out_from: int | None = None
+    n_open: int = 0
+    open_share: float | None = None
+    n_not_compared: int = 0
+    certificate: tuple[CertifiedSize, ...] = ()
+    alternative: Outcome | None = None
 
-    def are(self, position: int) -> BoolArray:
+    def has(self, position: int) -> BoolArray:
         """(n_groups,), groups of which this is known."""
-        return np.asarray(self.outcomes == position)
+        return np.asarray(self.of_groups == position)
 
 
 def decide_verdicts(analysis: Analysis, is_conclusive: Sequence[bool]) -> tuple[MetricVerdict, ...]:
@@ -177,24 +151,42 @@ def decide_verdicts(analysis: Analysis, is_conclusive: Sequence[bool]) -> tuple[
     ----------
     is_conclusive : whether the users with a value speak for all; otherwise nothing is ruled out
     """
-    found = [_verdict(i, analysis, is_enough) for i, is_enough in enumerate(is_conclusive)]
-    if analysis.raised:
-        others = [replace(analysis, raised=raised) for raised in (0.0, -analysis.raised)]
-        for i, verdict in enumerate(found):
-            outcomes = [_groups(i, other, is_conclusive[i]).outcome for other in others]
-            found[i] = _undecided(verdict, outcomes)
-    return tuple(found)
+    return tuple(_verdict(i, analysis, is_enough) for i, is_enough in enumerate(is_conclusive))
 
 
-def _undecided(verdict: MetricVerdict, outcomes: Sequence[Outcome]) -> MetricVerdict:
-    """The verdict where other critical values, of other seeds, give some outcomes."""
-    differing = [outcome for outcome in outcomes if outcome != verdict.outcome]
-    if not differing:
-        return verdict
-    # no all-clear where another seed may show a harm
-    is_clear = outcome_position(verdict.outcome) == WITHIN
-    outcome: Outcome = "inconclusive" if is_clear else verdict.outcome
-    return replace(verdict, outcome=outcome, alternative=differing[0])
+def _verdict(i: int, analysis: Analysis, is_conclusive: bool) -> MetricVerdict:
+    """The verdict with its scope, and what other seeds may give."""
+    verdict, grouping = _judge_groups(i, analysis, is_conclusive), analysis.grouping
+    has_others = analysis.is_tested[i] & (analysis.moments.n_others[i] > 0)
+    high, n = verdict.harm.high, analysis.moments.n[i]
+    is_open = verdict.has(OPEN) & has_others
+    is_certified = verdict.is_known & is_conclusive & (verdict.of_groups > WORSE)
+    # critical values of other seeds
+    others = [replace(analysis, raised=by) for by in (0.0, -analysis.raised) if analysis.raised]
+    outcome, alternative = settle_outcome(
+        verdict.outcome, [_judge_groups(i, other, is_conclusive).outcome for other in others]
+    )
+    return replace(
+        verdict,
+        outcome=outcome,
+        alternative=alternative,
+        ruled_out_from=ruled_out_from(is_open, n),
+        n_open=int(is_open.sum()),
+        open_share=_share_in(grouping.lattice.codes[is_open], grouping.cells),
+        n_not_compared=int((has_others & ~(verdict.is_known & np.isfinite(high))).sum()),
+        certificate=certificate(n, high, is_certified),
+    )
+
+
+def settle_outcome(
+    outcome: Outcome, of_other_seeds: Sequence[Outcome]
+) -> tuple[Outcome, Outcome | None]:
+    """The outcome to report, and another one that other seeds may give."""
+    alternative = next((other for other in of_other_seeds if other != outcome), None)
+    if alternative is not None and outcome_position(outcome) == WITHIN:
+        # no all-clear where another seed may show a harm
+        return "inconclusive", alternative
+    return outcome, alternative
 
 
 def is_decided(analysis: Analysis, errors: float) -> bool:
@@ -202,66 +194,53 @@ def is_decided(analysis: Analysis, errors: float) -> bool:
 
     While critical values fall, groups only become worse, or go beyond or within the tolerance.
     """
-    raised, lowered = (replace(analysis, raised=by) for by in (errors, -errors))
+    both = [replace(analysis, raised=by) for by in (errors, -errors)]
     return all(
-        _is_decided(_groups(i, raised, True), _groups(i, lowered, True))
+        _is_decided(*(_judge_groups(i, one, True) for one in both))
         for i in range(len(analysis.measured.metrics))
     )
 
 
-def _is_decided(raised: _Groups, lowered: _Groups) -> bool:
-    if raised.are(BEYOND).any():
+def _is_decided(raised: MetricVerdict, lowered: MetricVerdict) -> bool:
+    if raised.has(BEYOND).any():
         return True
-    if lowered.are(BEYOND).any():
+    if lowered.has(BEYOND).any():
         return False
     if raised.tolerance is None:
         return bool(raised.is_worse.any() == lowered.is_worse.any())
-    if (raised.is_worse & ~lowered.are(WITHIN)).any():
+    if (raised.is_worse & ~lowered.has(WITHIN)).any():
         return True
-    if (lowered.is_worse & ~raised.are(WITHIN)).any():
+    if (lowered.is_worse & ~raised.has(WITHIN)).any():
         return False
     return raised.outcome == lowered.outcome
 
 
-def _verdict(i: int, analysis: Analysis, is_conclusive: bool) -> MetricVerdict:
-    groups = _groups(i, analysis, is_conclusive)
-    has_others = analysis.is_tested[i] & (analysis.moments.n_others[i] > 0)
-    high, n = groups.harm.high, analysis.moments.n[i]
-    is_not_compared = has_others & ~(groups.is_known & np.isfinite(high))
-    is_certified = groups.is_known & is_conclusive & (groups.outcomes > WORSE)
-    return MetricVerdict(
-        outcome=groups.outcome,
-        tolerance=groups.tolerance,
-        of_groups=groups.outcomes,
-        is_known=groups.is_known,
-        harm=groups.harm,
-        scope=_scope(groups.outcomes, has_others, n, groups.is_better, is_not_compared, analysis),
-        certificate=certificate(n, high, is_certified),
-    )
-
-
-def _groups(i: int, analysis: Analysis, is_conclusive: bool) -> _Groups:
-    metric, options = analysis.measured.metrics[i], analysis.options
+def _judge_groups(i: int, analysis: Analysis, is_conclusive: bool) -> MetricVerdict:
+    """What is known of each group, and the outcome."""
+    metric, options, moments = analysis.measured.metrics[i], analysis.options, analysis.moments
     higher_is_better = metric.metric.higher_is_better
     tolerance = None
     if options.tolerance is not None:
-        tolerance = options.tolerance.in_units(metric.name, float(analysis.moments.mean[i]))
-    simultaneous = analysis.estimates.simultaneous
-    harm = harm_interval(Interval(simultaneous.low[i], simultaneous.high[i]), higher_is_better)
-    is_tested = analysis.is_tested[i] & np.isfinite(analysis.moments.difference[i])
-    is_known = is_tested & analysis.is_comparable[i] & _has_spread(i, analysis)
-    size = metric.metric.harm(np.nan_to_num(analysis.moments.difference[i]))
+        tolerance = options.tolerance.in_units(metric.name, float(moments.mean[i]))
+    harm = harm_interval(
+        Interval(*(end[i] for end in analysis.estimates.simultaneous)), higher_is_better
+    )
+    # users must show how much a metric without bounds varies
+    has_spread = np.isfinite(moments.bounds[i]).all() or analysis.is_adjusted
+    is_tested = analysis.is_tested[i] & np.isfinite(moments.difference[i])
+    is_known = is_tested & analysis.is_comparable[i] & (has_spread or moments.variance[i] > 0)
+    size = metric.metric.harm(np.nan_to_num(moments.difference[i]))
     is_worse = is_shown_worse(size, analysis.is_beyond_chance[i], is_known)
     outcomes = group_outcomes(harm, is_worse, is_known & is_conclusive, tolerance)
     depth = analysis.grouping.lattice.depth
-    return _Groups(
+    return MetricVerdict(
+        metric_outcome(outcomes, is_tested, depth, higher_is_better),
         tolerance,
         outcomes,
         is_known,
         is_worse,
         analysis.is_beyond_chance[i] & (size < 0),
         harm,
-        metric_outcome(outcomes, is_tested, depth, higher_is_better),
     )
 
 
@@ -304,33 +283,6 @@ def metric_outcome(
     return names[WITHIN if has_all else OPEN]
 
 
-def _has_spread(i: int, analysis: Analysis) -> bool:
-    """Whether the users show how much a metric without bounds varies, as they must."""
-    moments = analysis.moments
-    is_bounded = bool(np.isfinite(moments.bounds[i]).all())
-    return is_bounded or analysis.is_adjusted or bool(moments.variance[i] > 0)
-
-
-def _scope(
-    of_groups: IntArray,
-    has_others: BoolArray,
-    n: FloatArray,
-    is_better: BoolArray,
-    is_not_compared: BoolArray,
-    analysis: Analysis,
-) -> Scope:
-    lattice = analysis.grouping.lattice
-    is_open = (of_groups == OPEN) & has_others
-    return Scope(
-        n_better=int(is_better.sum()),
-        n_within_tolerance=int((of_groups == WITHIN).sum()),
-        ruled_out_from=ruled_out_from(is_open, n),
-        n_inconclusive=int(is_open.sum()),
-        open_share=_share_in(lattice.codes[is_open], analysis.grouping.cells),
-        n_not_compared=int(is_not_compared.sum()),
-    )
-
-
 def ruled_out_from(is_open: BoolArray, n: FloatArray | IntArray) -> int | None:
     """The users from which on no group is open; None where the largest is."""
     above = n[~is_open & (n > n[is_open].max(initial=0))]
@@ -361,7 +313,11 @@ def certificate(
     if len(at) > MAX_POINTS:
         at = at[np.unique(np.linspace(0, len(at) - 1, MAX_POINTS).astype(np.int64))]
     return tuple(
-        CertifiedSize(int(n[order[place]]), max(0.0, float(largest[place])), int(place) + 1)
+        CertifiedSize(
+            support=int(n[order[place]]),
+            harm=max(0.0, float(largest[place])),
+            n_groups=int(place) + 1,
+        )
         for place in at
     )
 

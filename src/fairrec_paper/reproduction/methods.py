@@ -24,9 +24,14 @@ from fairrec.search.options import Budget, paper_seconds
 from fairrec.search.queries import Queries
 from fairrec.search.searcher import SEARCHERS, hyper_parameters
 from fairrec.search.searchers.swarms import DPSOParameters, observed_positions, uniform_positions
-from fairrec.statistics.metric_analysis import pooled_per_cell
+from fairrec.statistics.findings import pooled_per_cell
 from fairrec.statistics.moments import group_moments
-from fairrec.statistics.permutation import Extremes, Permuted, gap_p_value, null_distribution
+from fairrec.statistics.permutation import (
+    Permuted,
+    extreme_gaps,
+    gap_p_value,
+    null_distribution,
+)
 from fairrec_paper.reproduction.data import DataSource
 from fairrec_paper.reproduction.experiment import Row, Setting, Trial
 from fairrec_paper.reproduction.subject import MIN_SUPPORT, Subject, full_combinations
@@ -80,7 +85,7 @@ def _tested(subject: Subject, space: Grouping, permutations: int) -> list[Row]:
     """A row for each metric that is a mean over users."""
     moments = group_moments(subject.values, space, subject.threads)
     is_tested = moments.n >= space.min_users
-    gaps = Extremes(space.lattice, is_tested).range_of(moments.deviation)
+    gaps = extreme_gaps(moments.deviation, is_tested & space.lattice.is_full)
     # gaps alone are used, for which directions make no difference
     null = Permuted(moments, space, is_tested, [None] * len(is_tested))
     test = null_distribution(null, permutations, 0, subject.threads)

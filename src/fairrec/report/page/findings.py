@@ -47,7 +47,7 @@ from fairrec.report.words import (
     signed_with_interval,
 )
 from fairrec.result.metric_schema import Finding, MetricResult
-from fairrec.statistics.distribution import N_BINS
+from fairrec.statistics.findings import N_BINS
 
 MOST_VALUES = 5
 """Of more values only the outer ones fit below the bars."""

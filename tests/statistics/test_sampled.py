@@ -20,12 +20,12 @@ from fairrec.search.searcher import hyper_parameters
 from fairrec.statistics.intervals import estimate
 from fairrec.statistics.moments import Moments, sampled_moments
 from fairrec.statistics.permutation import PermutationTest, Resampled, null_distribution
-from tests.statistics.slow_columns import score_by_own
-from tests.statistics.small_population import (
+from tests.statistics.small_worlds import (
     Population,
     permutation_test,
     population,
     random_population,
+    score_by_own,
 )
 from tests.worlds import over_worlds
 
@@ -33,7 +33,7 @@ ANY = -1
 SKEWED = [0, 0, 0, 0, 0.2, 0.25, 1 / 3, 0.5, 1]
 
 
-def compute_moments(world: Population, is_scored, is_reference) -> Moments:
+def sampled_world_moments(world: Population, is_scored, is_reference) -> Moments:
     values = np.where(is_scored, world.values, np.nan)
     return sampled_moments(values, is_scored, is_reference, world.grouping)
 
@@ -61,7 +61,7 @@ def expected_difference(values, inside, is_scored, is_reference) -> float:
 
 def everyone(world: Population) -> Moments:
     yes = np.ones(world.values.shape[1], dtype=bool)
-    return compute_moments(world, yes, yes)
+    return sampled_world_moments(world, yes, yes)
 
 
 @pytest.mark.parametrize("share_undefined", [0.0, 0.3])
@@ -90,7 +90,7 @@ def test_moments_by_hand():
     world = population([[0, 0, 0, 1, 1, 1, 1]], [[1.0, 2.0, 6.0, 3.0, 4.0, 9.0, 50.0]])
     is_reference = np.array([1, 0, 0, 1, 1, 0, 0], dtype=bool)
     is_scored = np.array([1, 1, 1, 1, 1, 1, 0], dtype=bool)
-    found = compute_moments(world, is_scored, is_reference)
+    found = sampled_world_moments(world, is_scored, is_reference)
     mean = (1 + 3 + 4) / 3
     assert found.mean[0] == approx(mean)
     assert found.sd[0] ** 2 == approx(((1 - mean) ** 2 + (3 - mean) ** 2 + (4 - mean) ** 2) / 2)
@@ -108,7 +108,7 @@ def test_moments_by_hand():
 def test_estimates_by_hand():
     world = population([[0, 0, 0, 1, 1, 1, 1]], [[-4.0, -3.0, 1.0, -2.0, -1.0, 4.0, 45.0]])
     is_reference = np.array([1, 0, 0, 1, 1, 0, 0], dtype=bool)
-    found = compute_moments(world, np.array([1, 1, 1, 1, 1, 1, 0], dtype=bool), is_reference)
+    found = sampled_world_moments(world, np.array([1, 1, 1, 1, 1, 1, 0], dtype=bool), is_reference)
     reckoned = estimate(found, 0.05)
     assert reckoned.value[0].tolist() == approx([-2.0, -1.5])
     assert reckoned.difference[0].tolist() == approx([-0.5, 2.5])
@@ -126,7 +126,7 @@ def test_estimates_by_hand():
 def test_whole_groups_are_known_by_all_their_users_and_others_by_the_sample(share_undefined):
     world = random_population(1, share_undefined=share_undefined)
     is_scored, is_reference = partly_scored(world, 80, n_whole=15)
-    found = compute_moments(world, is_scored, is_reference)
+    found = sampled_world_moments(world, is_scored, is_reference)
     assert 15 <= found.sample.is_fully_scored_group.sum() < len(world.lattice)
     for metric, values in enumerate(world.values):
         assert found.mean[metric] == approx(np.nanmean(values[is_reference]), abs=1e-12)
@@ -148,27 +148,12 @@ def test_whole_groups_are_known_by_all_their_users_and_others_by_the_sample(shar
 def test_differences_are_those_of_the_known_users(seed, n_reference, n_whole):
     world = random_population(seed, n_users=80, share_undefined=0.3, min_users=1)
     is_scored, is_reference = partly_scored(world, n_reference, n_whole, seed)
-    found = compute_moments(world, is_scored, is_reference)
+    found = sampled_world_moments(world, is_scored, is_reference)
     for metric, values in enumerate(world.values):
         for group in range(len(world.lattice)):
             expected = expected_difference(values, world.users_in(group), is_scored, is_reference)
             got = found.difference[metric, group]
             assert got == approx(expected, abs=1e-9, nan_ok=True)
-
-
-def test_a_group_of_which_nobody_is_known_has_no_difference():
-    world = population([[0, 0, 1, 1]], [[1.0, 2.0, 3.0, 5.0]])
-    only_second = np.array([0, 0, 1, 1], dtype=bool)
-    found = compute_moments(world, only_second, only_second)
-    # the first is not known, and the second has nobody to be compared with
-    assert np.isnan(found.difference).all()
-    assert np.isnan(found.chance_error).all()
-
-
-def test_a_whole_group_outside_the_sample_is_compared_with_all_of_it():
-    world = population([[0, 0, 1, 1, 1]], [[1.0, 2.0, 3.0, 5.0, 90.0]])
-    found = compute_moments(world, np.array([1, 1, 1, 1, 0], bool), np.array([0, 0, 1, 1, 0], bool))
-    assert found.difference[0, 0] == approx((1 + 2) / 2 - (3 + 5) / 2)
 
 
 def run(world: Population, moments: Moments, n_permutations=99, seed=0, threads=1):
@@ -179,21 +164,10 @@ def run(world: Population, moments: Moments, n_permutations=99, seed=0, threads=
     return test, is_tested
 
 
-def test_statistic_is_the_difference_over_its_chance_error():
-    world = random_population(2, share_undefined=0.2)
-    moments = compute_moments(world, *partly_scored(world, 80, 10))
-    test, is_tested = run(world, moments, 1)
-    expected = moments.difference / moments.chance_error
-    assert test.scores.by_chance[is_tested] == approx(expected[is_tested], abs=1e-9)
-    assert (~is_tested).any()
-    assert (test.scores.by_chance[~is_tested] == 0).all()
-    assert (test.scores.by_own[~is_tested] == 0).all()
-
-
 def test_draws_equal_a_slow_loop_over_users():
     world = random_population(3, n_users=150)
     is_scored, is_reference = partly_scored(world, 60, 10)
-    moments = compute_moments(world, is_scored, is_reference)
+    moments = sampled_world_moments(world, is_scored, is_reference)
     test, _ = run(world, moments, 5, seed=9)
     pool = world.values[:, is_scored]
     in_cell = [
@@ -270,7 +244,7 @@ def test_with_everyone_scored_chance_is_about_what_permutations_show():
 
 def test_same_seed_same_numbers_on_any_number_of_threads():
     world = random_population(5, share_undefined=0.2)
-    moments = compute_moments(world, *partly_scored(world, 80, 10))
+    moments = sampled_world_moments(world, *partly_scored(world, 80, 10))
     one, _ = run(world, moments)
     for threads in (2, 3):
         other, _ = run(world, moments, threads=threads)
@@ -283,7 +257,7 @@ def test_a_metric_without_spread_is_never_significant():
     # whoever differs was not in the sample: nothing is known of the spread
     world = population([np.repeat([0, 1, 2], 20)], np.repeat([0.0, 0.0, 1.0], 20))
     is_reference = np.repeat([True, True, False], 20)
-    test, _ = run(world, compute_moments(world, np.ones(60, dtype=bool), is_reference))
+    test, _ = run(world, sampled_world_moments(world, np.ones(60, dtype=bool), is_reference))
     assert test.adjusted_p_values.min() == 1.0
     assert test.p_values.min() == 1.0
 
@@ -302,7 +276,7 @@ def searched(
         n_reference=n_reference,
     )
     assert evidence.users_scored == budget
-    moments = compute_moments(world, evidence.is_scored, evidence.is_reference)
+    moments = sampled_world_moments(world, evidence.is_scored, evidence.is_reference)
     return world, *run(world, moments, seed=seed)
 
 
@@ -366,7 +340,7 @@ def test_a_difference_between_halves_shows_in_the_sample_alone():
         evidence = Evidence(space, lambda users, of=world: of.values[:, users], 1, seed)
         evidence.n_reference = 600
         evidence.score(evidence.next_users(EVERYONE, 600))
-        moments = compute_moments(world, evidence.is_scored, evidence.is_reference)
+        moments = sampled_world_moments(world, evidence.is_scored, evidence.is_reference)
         assert not moments.sample.is_fully_scored_group.any()
         p = run(world, moments, seed=seed)[0].adjusted_p_values[0]
         found += p[world.position(0, ANY)] <= 0.05 and p[world.position(1, ANY)] <= 0.05
@@ -376,7 +350,7 @@ def test_a_difference_between_halves_shows_in_the_sample_alone():
 def test_columns_of_intervals_are_parts_of_those_of_the_test_whichever_groups_are_fully_scored():
     world = random_population(1)
     is_scored, is_reference = partly_scored(world, 100, 3)
-    moments = compute_moments(world, is_scored, is_reference)
+    moments = sampled_world_moments(world, is_scored, is_reference)
     is_tested = moments.n >= 5
     null = Resampled(moments, moments.sample, world.grouping, is_tested, [None] * len(moments.n))
     assert {*null.intervals.number} == {*null.tested.number}
