@@ -14,7 +14,7 @@ from fairrec.statistics.missing import Conclusiveness
 from fairrec.statistics.verdict import decide_verdicts
 from tests.builders import audit, make_tables, two_groups
 from tests.compared_audits import audited, users_table
-from tests.statistics.small_analysis import random_analysis
+from tests.statistics.small_worlds import random_analysis
 
 STANDING = (
     Conclusiveness(0.25, is_conclusive=False, is_constant=True),

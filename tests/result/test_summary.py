@@ -216,10 +216,3 @@ def test_options_and_costs_are_told_as_they_were():
     # no ledger is kept in a file, and the scores are in the table
     assert (found.spent_in_all, found.model_identity, found.faults) == (None, "", {})
     assert found.n_fully_scored + found.n_not_fully_scored == 6
-
-
-def test_what_is_not_known_is_null():
-    part = part_of([16, 4], [3, 1])
-    assert part.expected_exposure_loss is None
-    assert part.representation["kind"].to_catalogue is None
-    assert (part.n_shown, part.n_items, part.gini) == (4, 20, 0.5)

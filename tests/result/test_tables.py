@@ -21,7 +21,7 @@ from fairrec.result.tables import (
 )
 from fairrec.statistics.verdict import decide_verdicts
 from tests.builders import audit, make_tables, one_each, two_groups
-from tests.statistics.small_analysis import analysis_of, random_analysis
+from tests.statistics.small_worlds import analysis_of, random_analysis
 
 
 def table_of(analysis):

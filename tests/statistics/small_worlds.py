@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from fairrec.core.audit_options import AuditOptions
+from fairrec.core.audit_options import AuditOptions, Engine
 from fairrec.groups.grouping import Grouping
 from fairrec.groups.lattice import Lattice
 from fairrec.metrics import parse_metric
@@ -88,7 +88,7 @@ def measured_as(metrics: str, values) -> Measured:
 
 def analysis_of(codes, metrics: str, values, *, min_users: int = 1, depth=3, **options) -> Analysis:
     """The attributes are a, b, c ... with the values 0, 1, 2 ..."""
-    settings = {"permutations": 99, "threads": 1, **options}
+    settings = {"permutations": 99, "engine": Engine(threads=1), **options}
     return analyse(
         measured_as(metrics, values),
         grouping_of(codes, min_users=min_users, depth=depth),

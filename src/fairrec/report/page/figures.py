@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from statistics import median
 from typing import Any
 
@@ -68,7 +67,7 @@ def certificate_curve(view: Certificate, height: int = 220) -> Figure:
         axis={"tickCount": 5, "grid": not is_log},
     )
     # the last step holds for all larger groups
-    held = [*view.steps, replace(view.steps[-1], support=end)]
+    held = [*view.steps, view.steps[-1].model_copy(update={"support": end})]
     data: dict[str, list[dict[str, Any]]] = {
         "steps": [
             {
