@@ -24,7 +24,7 @@ from fairrec.mitigation.effect import BeforeAfter, outcome_of
 from fairrec.mitigation.groups import Choice
 from fairrec.mitigation.options import MitigationOptions
 from fairrec.mitigation.split import Measures
-from fairrec.mitigation.tuning import Levels, aim_of, levels_of, tuned_strength
+from fairrec.mitigation.tuning import Levels, aim_of, levels_of, tune_strength
 from fairrec.result.metric_result import estimate_change
 from fairrec.result.metric_schema import GapChange
 from fairrec.statistics.findings import analyse_metrics
@@ -250,7 +250,7 @@ def tuned(seed: int, away: float, gain: float, shape: Shape) -> dict[str, Outcom
         measured = np.array([[at(strength)[first], np.ones(2000)] for strength in strengths])
         return levels_of(measured, strengths, aim, position[first])
 
-    strength, _ = tuned_strength(MitigationOptions("urd@5"), aim, "ndcg@5", levels_at)
+    strength, _ = tune_strength(MitigationOptions("urd@5"), aim, "ndcg@5", levels_at)
     choosers, users = (replace(attribute, codes=attribute.codes[half]) for half in (first, last))
     seen = BeforeAfter(
         Measures((target,), target=0, cost=None, threads=1),

@@ -17,7 +17,7 @@ from fairrec.inputs.audit_inputs import AuditInputs
 from fairrec.metrics.ranked import RankedLists
 from fairrec.metrics.reading import read_inputs
 from fairrec.mitigation import reranker as rerank_lists
-from fairrec.mitigation.remedy import Remedy, RerankerRecord
+from fairrec.mitigation.remedy import FittedReranker, RerankerRecord
 from fairrec.mitigation.reranker import RERANKERS
 from tests.builders import Tables, make_tables
 from tests.metrics.metric_lists import World, random_world, user
@@ -230,7 +230,7 @@ def scores_at(name: str, strength: float, tables: Tables, threads: int = 1) -> n
 
 
 def scores_of(name: str, strength: float, inputs: AuditInputs, threads: int = 1) -> np.ndarray:
-    return Remedy(record_of(name, WOMEN), inputs, threads).scores_of(inputs).at(strength)
+    return FittedReranker(record_of(name, WOMEN), inputs, threads).scores_of(inputs).at(strength)
 
 
 @every_reranker
@@ -320,10 +320,10 @@ def test_missing_table_is_refused_with_a_remedy(name, need):
         wants=("items", "history"),
     )
     if need not in RERANKERS[name].needs:
-        assert len(Remedy(record_of(name, WOMEN), inputs).scores_of(inputs).at(0.5))
+        assert len(FittedReranker(record_of(name, WOMEN), inputs).scores_of(inputs).at(0.5))
         return
     with pytest.raises(InputError, match=f"'{name}' needs the {need} table. Give it as {need}"):
-        Remedy(record_of(name, WOMEN), inputs)
+        FittedReranker(record_of(name, WOMEN), inputs)
 
 
 def test_ranked_lists_of_the_world_are_the_rule_of_the_models_order():

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from fairrec.gating.policy import GateResult, JudgedGroup, RuleOutcome, outcome_of_rules
+from fairrec.gating.policy import GateResult, JudgedGroup, RuleOutcome, combine_outcomes
 from tests.gating.judged_world import policy_of
 
 HOSTILE = "a|b <i>&\"'\x0b\n::error::x, 50%"
@@ -31,7 +31,7 @@ def rule_of(outcome: str, severity: str = "fail", text: str = "measured") -> Rul
 
 def gate_of(*rules: RuleOutcome, inconclusive=None, title: str = "", look: str = "") -> GateResult:
     """The outcome of a gate with these rules."""
-    outcome, exit_code = outcome_of_rules(rules, inconclusive)
+    outcome, exit_code = combine_outcomes(rules, inconclusive)
     return GateResult(
         title=title,
         model="",

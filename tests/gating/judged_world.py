@@ -9,7 +9,7 @@ import polars as pl
 
 import fairrec
 from fairrec.gating.judging import Measurements
-from fairrec.gating.policy import Policy, policy_in
+from fairrec.gating.policy import Policy, parse_policy
 from fairrec.report.audit_result import AuditResult
 
 
@@ -48,7 +48,7 @@ def planted() -> AuditResult:
 
 def policy_of(*rules: dict, **require) -> Policy:
     """A policy as a file would state it."""
-    return policy_in({"rule": [*rules], "require": require}, "fairrec.toml")
+    return parse_policy({"rule": [*rules], "require": require}, "fairrec.toml")
 
 
 def measured(result: AuditResult | None = None, **columns) -> Measurements:

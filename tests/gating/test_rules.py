@@ -6,13 +6,13 @@ import jsonschema
 import pytest
 
 from fairrec.core.errors import FairRecError, InputError, UnknownNameError
-from fairrec.gating.policy import Policy, policy_in
+from fairrec.gating.policy import Policy, parse_policy
 
 RULE = {"metric": "ndcg@10", "max_worse": 0.03}
 
 
 def read(rule, require=None):
-    return policy_in({"rule": rule, "require": require or {}}, "p.toml")
+    return parse_policy({"rule": rule, "require": require or {}}, "p.toml")
 
 
 def test_the_example_of_the_documents_is_read():
@@ -97,4 +97,4 @@ def test_the_schema_knows_what_is_read():
 
 def test_a_limit_that_no_float_holds_is_refused():
     with pytest.raises(InputError, match="an amount above 0"):
-        policy_in({"rule": [{"metric": "ndcg", "max_worse": 10**400}]}, "p.toml")
+        parse_policy({"rule": [{"metric": "ndcg", "max_worse": 10**400}]}, "p.toml")

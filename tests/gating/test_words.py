@@ -7,7 +7,7 @@ from types import SimpleNamespace
 import polars as pl
 import pytest
 
-from fairrec.gating.harms import harms_in
+from fairrec.gating.harms import read_harms
 from fairrec.gating.judging import Measurements, judge_policy
 from fairrec.gating.words import Said, headline
 from tests.gating.judged_gate import gate_of, rule_of
@@ -56,7 +56,7 @@ def test_a_group_of_one_audit_only_is_open_and_it_is_said_why():
         is_beyond_chance=False,
     )
     table = table.filter(pl.col("age") == "56+", pl.col("gender").is_null())
-    harms = harms_in(
+    harms = read_harms(
         table.rename({"difference": "change"}), ["age"], "hits", True, "change", is_conclusive=True
     )
     given = Measurements(planted().summary, planted().group_table, lambda metric: harms)

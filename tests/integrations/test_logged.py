@@ -7,7 +7,7 @@ import polars as pl
 import pytest
 
 import fairrec
-from fairrec.integrations.logged import keys_of, numbers_of, settings_of, verdict_of
+from fairrec.integrations.logged import metric_keys, numbers_of, settings_of, verdict_of
 from fairrec.report.audit_result import AuditResult
 from tests.builders import audit, two_groups
 from tests.grouped_options import group_options
@@ -15,7 +15,7 @@ from tests.grouped_options import group_options
 
 def test_every_metric_has_a_name_of_its_own_that_is_no_path():
     names = ["a", "a@1", "a_at_1", "a/1", "..", ".", "", "x" * 500, "x" * 501, "a:b", "\n"]
-    keys = keys_of(names)
+    keys = metric_keys(names)
     assert len({*keys.values()}) == len(names)
     assert keys["a@1"] == "a_at_1" and keys["a_at_1"] == "a_at_1_2"
     for key in keys.values():

@@ -9,7 +9,7 @@ import pytest
 from fairrec.core.errors import InputError
 from fairrec.inputs.audit_inputs import AuditInputs
 from fairrec.metrics.reading import read_inputs
-from fairrec.mitigation.remedy import Remedy, RerankerRecord, Rescored
+from fairrec.mitigation.remedy import FittedReranker, RerankerRecord, Rescored
 from tests.metrics.metric_lists import World, user
 from tests.mitigation.rerank_world import RerankWorld
 
@@ -54,14 +54,14 @@ def test_only_lists_of_the_groups_are_re_ranked():
         ((MEN,), MODEL),
         ((WOMEN, MEN), [0.1, 0.2, 0.2, 0.1, 0.1, 0.2]),
     ):
-        rescored = Remedy(record(*groups), inputs).scores_of(inputs)
+        rescored = FittedReranker(record(*groups), inputs).scores_of(inputs)
         assert rescored.at(1.0).tolist() == expected
         assert rescored.at(0).tolist() == MODEL
 
 
 def test_users_can_be_given_by_hand():
     inputs = inputs_of(OWN)
-    remedy = Remedy(record(WOMEN), inputs)
+    remedy = FittedReranker(record(WOMEN), inputs)
     only_last = remedy.scores_of(inputs, np.array([-1, -1, 0])).at(1.0)
     assert only_last.tolist() == [0.2, 0.1, 0.2, 0.1, 0.1, 0.2]
 
@@ -69,7 +69,7 @@ def test_users_can_be_given_by_hand():
 def test_users_without_a_list_are_learned_from_too():
     # no woman with a list had anything; the one without had item 1
     inputs = inputs_of([(4, 1), (2, 0)])
-    assert Remedy(record(WOMEN), inputs).scores_of(inputs).at(1.0).tolist() == [
+    assert FittedReranker(record(WOMEN), inputs).scores_of(inputs).at(1.0).tolist() == [
         *(0.1, 0.2, 0.2, 0.1, 0.1, 0.2),
     ]
 
@@ -78,7 +78,7 @@ def test_what_a_re_ranker_needs_is_asked_for():
     inputs = inputs_of(OWN)
     for name, need in (("mmr", "items"), ("oracle", "labels")):
         with pytest.raises(InputError, match=f"'{name}' needs .*{need}"):
-            Remedy(record(WOMEN, reranker=name), inputs)
+            FittedReranker(record(WOMEN, reranker=name), inputs)
 
 
 def test_rows_of_a_part_take_its_order_and_the_others_keep_the_models_scores():

@@ -20,7 +20,7 @@ from fairrec.mitigation.tuning import (
     error_of_mean,
     levels_of,
     mean_or_nan,
-    tuned_strength,
+    tune_strength,
 )
 
 NAN = np.nan
@@ -99,7 +99,7 @@ def test_the_strength_is_tuned_to_a_hundredth(slope, taken):
     asked = []
     aim = Aim(True, 0.6)
     plan = MitigationOptions("urd@5")
-    strength, found = tuned_strength(plan, aim, "ndcg@5", curve(slope, asked))
+    strength, found = tune_strength(plan, aim, "ndcg@5", curve(slope, asked))
     assert strength == approx(taken)
     assert found.strengths == tuple(sorted({*STRENGTHS, strength}))
     assert found.target == approx(0.5 + slope * np.array(found.strengths))
@@ -110,10 +110,10 @@ def test_the_strength_is_tuned_to_a_hundredth(slope, taken):
 def test_a_strength_that_is_asked_for_is_taken_and_one_that_cannot_be_weighed_refused():
     aim, levels_at = Aim(True, 0.6), curve(1.0, [])
     plan = MitigationOptions("urd@5", strength=0.33)
-    strength, found = tuned_strength(plan, aim, None, levels_at)
+    strength, found = tune_strength(plan, aim, None, levels_at)
     assert strength == 0.33 and found.strengths == tuple(sorted({*STRENGTHS, 0.33}))
     with pytest.raises(InputError, match="needs labels"):
-        tuned_strength(MitigationOptions("urd@5"), aim, None, levels_at)
+        tune_strength(MitigationOptions("urd@5"), aim, None, levels_at)
 
 
 def test_the_error_is_that_of_a_difference_of_two_means():

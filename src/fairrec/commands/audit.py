@@ -47,7 +47,7 @@ from fairrec.core.errors import InputError, plain
 from fairrec.core.option_types import Folder, Switch
 from fairrec.core.options import OUTPUT, Option, expand, list_changed, select, spell
 from fairrec.core.threads import start_in_background
-from fairrec.gating.command import hold_against, printed_as_text, refuse_overwriting_inputs
+from fairrec.gating.command import protect_output, refuse_overwriting_inputs, report_gate
 from fairrec.gating.options import GATE, GateOptions
 from fairrec.inputs.table_options import TableOptions
 
@@ -147,14 +147,14 @@ def audit_command(
         if out is not None:
             progress("writing", 0, 0)
             result.save(out, report=not no_report, force=force, **expand(SharingOptions, passed_on))
-    with printed_as_text(policy, format_):
+    with protect_output(policy, format_):
         print_result(result.shown(passed_on.min_shown), format_, out)
     if out is not None and not quiet:
         _say_written(result, out, passed_on, no_report=no_report)
     if policy is not None:
         # the whole audit is judged, also where groups are hidden in what was written
         judged = result if out is None or passed_on.min_shown is not None else out
-        raise typer.Exit(hold_against(judged, policy, format_, is_beside=True))
+        raise typer.Exit(report_gate(judged, policy, format_, is_beside=True))
 
 
 def _say_written(

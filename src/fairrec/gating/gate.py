@@ -31,10 +31,10 @@ from fairrec.core.redact_paths import redact_path
 from fairrec.core.settings import SETTINGS_FILE, read_settings
 from fairrec.core.tolerance import Amount, Tolerance
 from fairrec.counterfactuals.result import counterfactual_of
-from fairrec.gating.harms import GroupHarms, harms_in
+from fairrec.gating.harms import GroupHarms, read_harms
 from fairrec.gating.judging import Changes, Measurements, judge, judge_policy, no_baseline
 from fairrec.gating.options import Inconclusive
-from fairrec.gating.policy import GateResult, Policy, Rule, outcome_of_rules, policy_in
+from fairrec.gating.policy import GateResult, Policy, Rule, combine_outcomes, parse_policy
 from fairrec.gating.release_rules import Trends
 from fairrec.inputs.table_options import TableOptions
 from fairrec.metrics.tolerance import by_name
@@ -101,7 +101,7 @@ def gate(
         None if found is None else found.affected,
     )
     judged = judge_policy(asked.policy, measured, asked.where)
-    outcome, exit_code = outcome_of_rules(judged, inconclusive)
+    outcome, exit_code = combine_outcomes(judged, inconclusive)
     return GateResult(
         title=plain(result.summary.title),
         model=about_model(result.summary),
@@ -142,7 +142,7 @@ def _policy(given: Policy | Mapping[str, Any] | str | Path) -> PolicyFile:
             raise InputError(
                 f"policy: has {plain(unknown[0])}, and holds rule and require alone. Leave it out."
             )
-        return PolicyFile(policy_in(given, "policy"), {}, "policy")
+        return PolicyFile(parse_policy(given, "policy"), {}, "policy")
     if not isinstance(given, str | Path):
         raise invalid("policy", "a file or a mapping with rule and require", given)
     return read_policy(given)
@@ -218,7 +218,7 @@ def _changes(base: AuditResult, candidate: AuditResult) -> Changes:
         if metric not in compared.metrics:
             raise unknown_name("metric in the baseline", metric, compared.metrics)
         about = compared.metrics[metric]
-        return harms_in(
+        return read_harms(
             compared.changes,
             [*compared.attributes],
             metric,
@@ -259,7 +259,7 @@ def read_policy(file: str | Path) -> PolicyFile:
             f"AUDIT write one, or name it: {spell('policy', Blank('FILE'))}"
         )
     settings = read_settings(file, SETTINGS)
-    policy = policy_in(settings.content, settings.where)
+    policy = parse_policy(settings.content, settings.where)
     return PolicyFile(policy, settings.values, settings.where)
 
 

@@ -19,7 +19,7 @@ from fairrec.counterfactuals.result import Affected
 from fairrec.gating import words
 from fairrec.gating.harms import GroupHarms, difference_harms, ratio_harms
 from fairrec.gating.policy import JudgedGroup, Passing, Policy, Require, Rule, RuleOutcome
-from fairrec.gating.release_rules import Trends, judge_over_releases
+from fairrec.gating.release_rules import Trends, judge_trend
 from fairrec.report.words import numbers, percent, plural
 from fairrec.result.metric_schema import MetricResult
 from fairrec.result.schema import AuditSummary
@@ -169,7 +169,7 @@ def judge(rule: Rule, require: Require, measured: Measurements, number: int) -> 
         named = difference_harms(measured.groups, measured.summary, rule.metric)
         for group in rule.groups:
             named.position(group)
-        return judge_over_releases(rule, measured.trends, number, is_conclusive=about.is_conclusive)
+        return judge_trend(rule, measured.trends, number, is_conclusive=about.is_conclusive)
     limit = _limit(rule, about)
     harms = measured.harms(rule)
     outcomes = harms.outcomes(limit)

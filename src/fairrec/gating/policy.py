@@ -180,7 +180,7 @@ class Policy(Part):
     require: Require = Require()
 
 
-def policy_in(content: Mapping[str, Any], where: str) -> Policy:
+def parse_policy(content: Mapping[str, Any], where: str) -> Policy:
     """The policy among the tables of a file.
 
     Parameters
@@ -312,7 +312,7 @@ class GateResult(Part):
         return is_failed and rule.severity == "fail"
 
 
-def outcome_of_rules(
+def combine_outcomes(
     rules: tuple[RuleOutcome, ...], inconclusive: Inconclusive | None
 ) -> tuple[Passing, int]:
     """The outcome of all rules, and the exit code; warnings change neither."""

@@ -20,7 +20,7 @@ Trends = Callable[[Rule], TrendSummary]
 """A rule -> the releases, in the metrics and groups that share its level."""
 
 
-def judge_over_releases(
+def judge_trend(
     rule: Rule, trends: Trends | None, place: int, *, is_conclusive: bool
 ) -> RuleOutcome:
     """The outcome of a rule with trend.

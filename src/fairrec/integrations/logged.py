@@ -37,10 +37,10 @@ def refuse_no_result(given: object) -> None:
         raise invalid("result", "an audit or a mitigation; of a folder, fairrec.load it", given)
 
 
-def keys_of(metrics: Iterable[str]) -> dict[str, str]:
+def metric_keys(metrics: Iterable[str]) -> dict[str, str]:
     """Metric -> a name of letters that trackers take, each its own.
 
-    >>> keys_of(["ndcg@10", "time (s)", "time [s]"])
+    >>> metric_keys(["ndcg@10", "time (s)", "time [s]"])
     {'ndcg@10': 'ndcg_at_10', 'time (s)': 'time _s_', 'time [s]': 'time _s_2'}
     """
     keys: dict[str, str] = {}
@@ -62,7 +62,7 @@ def metric_key(key: str, quantity: str) -> str:
 def numbers_of(result: AuditResult) -> dict[str, float]:
     """All numbers, by full name; what is not known has none."""
     found: dict[str, float | None] = {f"{PREFIX}/n_users": result.summary.n_users}
-    keys = keys_of(result.metrics)
+    keys = metric_keys(result.metrics)
     for metric, about in result.metrics.items():
         numbers = {
             **_of_metric(about),
@@ -154,7 +154,7 @@ def settings_of(summary: AuditSummary) -> dict[str, str]:
 
 def verdict_of(summary: AuditSummary) -> dict[str, str]:
     """The verdict in words: of the audit, of each metric, and the headline of its page."""
-    keys = keys_of(summary.metrics)
+    keys = metric_keys(summary.metrics)
     said = {
         "outcome": summary.outcome or "not tested",
         "headline": build_view(summary).overview.headline,

@@ -20,8 +20,8 @@ from fairrec.gating.policy import Policy
 from fairrec.integrations.logged import (
     LIMITED,
     PREFIX,
-    keys_of,
     metric_key,
+    metric_keys,
     numbers_of,
     refuse_no_result,
     settings_of,
@@ -99,7 +99,7 @@ def metric_thresholds(
     mlflow = _mlflow()
     judged = gate(result, policy)
     audit, _ = audit_of("result", result)
-    keys = keys_of(audit.metrics)
+    keys = metric_keys(audit.metrics)
     limits: dict[str, float] = {}
     for rule in judged.rules:
         if rule.severity == "warn":

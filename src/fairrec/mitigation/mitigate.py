@@ -27,11 +27,11 @@ from fairrec.mitigation.exposure import catalogue_of, exposure_changes
 from fairrec.mitigation.groups import choose_groups
 from fairrec.mitigation.mitigation_result import MitigationResult
 from fairrec.mitigation.options import MitigationOptions, ReportedMetrics, Validation
-from fairrec.mitigation.remedy import Remedy, RerankerRecord, load_reranker, record_of
+from fairrec.mitigation.remedy import FittedReranker, RerankerRecord, load_reranker, record_of
 from fairrec.mitigation.reranker import RERANKERS
 from fairrec.mitigation.split import Measures, TargetSplit, metric_names, read_split
 from fairrec.mitigation.tables import change_table, predictions_table
-from fairrec.mitigation.tuning import Levels, aim_of, is_level, levels_of, tuned_strength
+from fairrec.mitigation.tuning import Levels, aim_of, is_level, levels_of, tune_strength
 from fairrec.report.audit_result import AuditResult
 from fairrec.result.folder import table_places
 from fairrec.result.schema import InputSummary
@@ -158,7 +158,7 @@ def _mitigate(
 
     progress("learning", 0, 0)
     record = record_of(plan, everyone.by, choice, aim)
-    remedy = Remedy(record.with_groups(choice.learned_groups), everyone, options.n_threads)
+    remedy = FittedReranker(record.with_groups(choice.learned_groups), everyone, options.n_threads)
 
     progress("tuning the strength", 0, 0)
     tuners = choosing.for_users(np.flatnonzero(choice.is_tuned))
@@ -169,7 +169,7 @@ def _mitigate(
         measured = measures.at_strengths(rescored, tuners, strengths, progress)
         return levels_of(measured, strengths, aim, groups)
 
-    strength, levels = tuned_strength(plan, aim, measures.cost_name, levels_at)
+    strength, levels = tune_strength(plan, aim, measures.cost_name, levels_at)
 
     progress("re-ranking", 0, 0)
     position = group_of_users(choice.groups, reported.attributes)
@@ -309,7 +309,7 @@ def rerank(
     _, attributes = inputs.everyone()
     if (group_of_users(record.parsed_groups, attributes) < 0).all():
         refuse_empty(record.parsed_groups, attributes, inputs.tables["users"].where)
-    remedy = Remedy(record, inputs, Engine(threads=threads).n_threads)
+    remedy = FittedReranker(record, inputs, Engine(threads=threads).n_threads)
     scores = remedy.scores_of(inputs).at(record.strength)
     return predictions_table(inputs, scores, with_model_score=True)
 

@@ -81,7 +81,7 @@ def load_reranker(file: str | Path) -> RerankerRecord:
     return load_json(path, RerankerRecord, "re-ranker", fix).model_copy(update={"id": ""})
 
 
-class Remedy:
+class FittedReranker:
     """A re-ranker that has learned from the history, for some groups.
 
     Parameters

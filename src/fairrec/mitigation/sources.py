@@ -98,7 +98,7 @@ def _of_audit(folder: Path) -> dict[str, Any]:
     return {**_read_by(folder, summary, id), **options}
 
 
-def planned_from(folder: Path) -> dict[str, Any]:
+def read_plan_settings(folder: Path) -> dict[str, Any]:
     """What an audit says of itself, as arguments of `plan`, with its users as a pilot."""
     from fairrec.result.folder import load_saved
     from fairrec.result.summary import result_options

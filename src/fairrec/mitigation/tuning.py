@@ -161,7 +161,7 @@ def strengths_of(plan: MitigationOptions) -> tuple[float, ...]:
     return tuple(sorted({*STRENGTHS, *asked}))
 
 
-def tuned_strength(
+def tune_strength(
     plan: MitigationOptions,
     aim: Aim,
     cost: str | None,

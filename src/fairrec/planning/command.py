@@ -16,7 +16,7 @@ from fairrec.core.audit_options import RAY, AuditOptions, Engine
 from fairrec.core.errors import plain
 from fairrec.core.options import OUTPUT, Option, list_options, spell
 from fairrec.inputs.table_options import COUNTED, OTHER_LISTS, TableOptions
-from fairrec.mitigation.sources import planned_from
+from fairrec.mitigation.sources import read_plan_settings
 
 
 @typer_command
@@ -51,7 +51,7 @@ def plan_command(
     file = settings_file(settings)
     with shown_progress(quiet, log) as progress:
         progress("planning", 0, 0)
-        told = {} if audit is None else planned_from(audit)
+        told = {} if audit is None else read_plan_settings(audit)
         # of another table it is not known who will be audited
         audited = None if {"users", "values"} & {*tables} else told.get("pilot")
         if assumed:
