@@ -20,9 +20,8 @@ from fairrec.groups.grouping import Grouping
 from fairrec.inputs.users import Attribute
 from fairrec.metrics import parse_metric
 from fairrec.mitigation.effect import BeforeAfter, outcome_of
-from fairrec.mitigation.groups import Choice
 from fairrec.mitigation.options import MitigationOptions
-from fairrec.mitigation.split import Measures
+from fairrec.mitigation.splitting import Choice, Measures
 from fairrec.mitigation.tuning import Levels, aim_of, levels_of, tuned_strength
 from fairrec.result.changes import change_of
 from fairrec.result.metric_schema import GapChange

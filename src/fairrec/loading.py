@@ -15,8 +15,7 @@ from fairrec.counterfactuals.result import (
     CounterfactualSummary,
     load_counterfactual,
 )
-from fairrec.mitigation.mitigation_result import MitigationResult, load_mitigation
-from fairrec.mitigation.remedy import RerankerRecord
+from fairrec.mitigation.result import MitigationResult, RerankerRecord, load_mitigation
 from fairrec.report.page.html import card_html, page_html
 from fairrec.result.audit_result import AuditResult
 from fairrec.result.folder import (

@@ -17,8 +17,9 @@ from fairrec.inputs.audit_inputs import AuditInputs
 from fairrec.metrics.ranked import RankedLists
 from fairrec.metrics.reading import read_inputs
 from fairrec.mitigation import reranker as rerank_lists
-from fairrec.mitigation.remedy import Remedy, RerankerRecord
+from fairrec.mitigation.fitted_reranker import Remedy
 from fairrec.mitigation.reranker import RERANKERS
+from fairrec.mitigation.result import RerankerRecord
 from tests.builders import Tables, make_tables
 from tests.metrics.metric_lists import World, random_world, user
 from tests.mitigation.rerank_world import RerankWorld

@@ -19,8 +19,8 @@ import fairrec
 from fairrec.comparison.view import build_comparison_view
 from fairrec.core.errors import InputError
 from fairrec.core.units import ITEMS, USERS, Unit
-from fairrec.gating.formats import to_annotations, to_junit, to_text
-from fairrec.gating.formats import to_markdown as gate_markdown
+from fairrec.gating.reports import to_annotations, to_junit, to_text
+from fairrec.gating.reports import to_markdown as gate_markdown
 from fairrec.report.text.markdown import comparison_markdown, model_card, to_markdown
 from fairrec.report.text.terminal import print_comparison, print_text
 from fairrec.report.text.view import build_view

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 
-from fairrec.gating.formats import as_json_text, as_text, to_annotations
+from fairrec.gating.reports import as_json_text, as_text, to_annotations
 from tests.gating.judged_gate import HOSTILE, gate_of, rule_of
 
 

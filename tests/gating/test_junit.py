@@ -6,7 +6,7 @@ from xml.etree import ElementTree
 
 import pytest
 
-from fairrec.gating.formats import to_junit
+from fairrec.gating.reports import to_junit
 from tests.gating.judged_gate import HOSTILE, gate_of, rule_of
 
 

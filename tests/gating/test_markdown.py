@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from markdown_it import MarkdownIt
 
-from fairrec.gating.formats import to_markdown
+from fairrec.gating.reports import to_markdown
 from tests.gating.judged_gate import HOSTILE, gate_of, rule_of
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from fairrec.gating.formats import to_text
+from fairrec.gating.reports import to_text
 from tests.gating.judged_gate import gate_of, rule_of
 
 

@@ -9,7 +9,7 @@ import pytest
 
 from fairrec.gating.harms import harms_in
 from fairrec.gating.judging import Measurements, judge_policy
-from fairrec.gating.words import Said, headline
+from fairrec.gating.reports import Said, headline
 from tests.gating.judged_gate import gate_of, rule_of
 from tests.gating.judged_world import measured, planted, policy_of
 

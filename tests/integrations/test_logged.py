@@ -7,7 +7,7 @@ import polars as pl
 import pytest
 
 import fairrec
-from fairrec.integrations.logged import keys_of, numbers_of, settings_of, verdict_of
+from fairrec.integrations.mlflow import keys_of, numbers_of, settings_of, verdict_of
 from fairrec.result.audit_result import AuditResult
 from tests.builders import audit, two_groups
 

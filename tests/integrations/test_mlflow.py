@@ -15,8 +15,7 @@ import pytest
 
 import fairrec
 from fairrec.core.errors import InputError, OutputError
-from fairrec.integrations.logged import numbers_of
-from fairrec.integrations.mlflow import log_audit, metric_thresholds
+from fairrec.integrations.mlflow import log_audit, metric_thresholds, numbers_of
 from fairrec.result.audit_result import AuditResult
 from tests.builders import audit, two_groups
 from tests.integrations.tracking import mlflow

@@ -8,7 +8,7 @@ import numpy as np
 import polars as pl
 
 import fairrec
-from fairrec.mitigation.mitigation_result import MitigationResult
+from fairrec.mitigation.result import MitigationResult
 
 N_BLOCKS = 4
 N_ITEMS = 48

@@ -11,8 +11,7 @@ from fairrec.groups.group import Group
 from fairrec.inputs.users import Attribute
 from fairrec.metrics import parse_metric
 from fairrec.mitigation.effect import BeforeAfter
-from fairrec.mitigation.groups import Choice
-from fairrec.mitigation.split import Measures
+from fairrec.mitigation.splitting import Choice, Measures
 from fairrec.mitigation.tuning import Aim
 
 NAN = np.nan

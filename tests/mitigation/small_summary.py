@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from fairrec.mitigation.schema import (
+from fairrec.mitigation.result import (
     GapToOthers,
     GroupCounts,
     MetricEffect,

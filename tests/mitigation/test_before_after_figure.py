@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from fairrec.mitigation.charts import Level, Slope
+from fairrec.mitigation.view import Level, Slope
 from fairrec.report.figures.curves import before_after
 from fairrec.report.figures.figure import BETTER, GROUP, WORSE
 from tests.report.figures.drawing import svg

@@ -19,8 +19,7 @@ from fairrec.mitigation.effect import (
     ordered_changes,
     outcome_of,
 )
-from fairrec.mitigation.schema import GapToOthers
-from fairrec.mitigation.tables import RESERVED, change_table
+from fairrec.mitigation.result import CHANGE_COLUMNS, GapToOthers, change_table
 from fairrec.result.metric_schema import GapChange
 from fairrec.statistics.paired import group_changes
 from tests.mitigation.small_summary import chance, to_others
@@ -58,7 +57,7 @@ def test_harmed_by_most_standard_errors_come_first():
 def test_no_attribute_can_have_the_name_of_a_column_beside_it():
     changes = three_groups()
     table = change_table(changes)
-    assert {*table.columns} - {"who"} == {*RESERVED}
+    assert {*table.columns} - {"who"} == {*CHANGE_COLUMNS}
 
 
 def test_some_of_the_users_change_as_the_table_of_groups_has_it():

@@ -11,7 +11,7 @@ from fairrec.core.errors import InputError
 from fairrec.inputs.candidates import CandidateLists
 from fairrec.inputs.catalogue import read_catalogue
 from fairrec.inputs.tables import Table
-from fairrec.mitigation.exposure import exposure_changes
+from fairrec.mitigation.effect import exposure_changes
 from fairrec.mitigation.view import build_mitigation_view
 from tests.mitigation.planted import mitigate, planted
 

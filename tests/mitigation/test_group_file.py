@@ -11,7 +11,7 @@ import pytest
 from fairrec.core.errors import InputError, UnknownNameError
 from fairrec.groups.group import Group, is_member
 from fairrec.inputs.users import Attribute
-from fairrec.mitigation.groups import read_groups
+from fairrec.mitigation.splitting import read_groups
 
 PEOPLE = (
     Attribute("gender", np.array([0, 1]), ("F", "M")),

@@ -7,7 +7,7 @@ import pytest
 
 from fairrec.core.errors import InputError
 from fairrec.groups.group import Group, is_member
-from fairrec.mitigation.groups import WorstRule, choose_worst, parse_worst
+from fairrec.mitigation.splitting import WorstRule, choose_worst, parse_worst
 from tests.mitigation.cell_attributes import attributes_of, full_grouping
 
 NAN = np.nan

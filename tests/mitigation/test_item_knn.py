@@ -6,8 +6,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pytest import approx
 
-from fairrec.mitigation import item_knn
-from fairrec.mitigation.item_knn import ItemKnn
+from fairrec.mitigation.rerankers import blends as item_knn
+from fairrec.mitigation.rerankers.blends import ItemKnn
 
 
 def dense_similarity(x: np.ndarray, shrinkage: float) -> np.ndarray:

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from fairrec.inputs.table_options import TableOptions
+from fairrec.mitigation.fitted_reranker import Rescored
 from fairrec.mitigation.options import MitigationOptions
-from fairrec.mitigation.remedy import Rescored
-from fairrec.mitigation.split import Measures, read_split
+from fairrec.mitigation.splitting import Measures, read_split
 from tests.mitigation.planted import planted
 
 WORLD = planted("accuracy", n_users=24)

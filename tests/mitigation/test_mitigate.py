@@ -10,9 +10,9 @@ from scipy.stats import ttest_ind
 
 import fairrec
 from fairrec.metrics.parsing import DEFAULT_K
-from fairrec.mitigation.mitigation_result import MitigationResult
 from fairrec.mitigation.reranker import RERANKERS
 from fairrec.mitigation.rerankers import swap
+from fairrec.mitigation.result import MitigationResult
 from fairrec.mitigation.tuning import STRENGTHS
 from fairrec.mitigation.view import build_mitigation_view
 from tests.builders import with_text_ids

@@ -12,7 +12,7 @@ from fairrec.core.errors import (
     UnknownNameError,
 )
 from fairrec.inputs import room
-from fairrec.mitigation.tables import RESERVED
+from fairrec.mitigation.result import CHANGE_COLUMNS
 from tests.mitigation.planted import mitigate, planted
 
 WORLD = planted("accuracy", n_users=60)
@@ -67,7 +67,7 @@ def test_bad_options_are_refused(metric, options, message):
         mitigate(WORLD, metric, **options)
 
 
-@pytest.mark.parametrize("name", RESERVED)
+@pytest.mark.parametrize("name", CHANGE_COLUMNS)
 def test_attribute_named_as_a_column_of_ours_is_refused(name):
     world = WORLD._replace(users=WORLD.users.rename({"age": name}))
     says = f"Attribute '{name}' has the name of a column of the result. Rename that column"

@@ -9,7 +9,7 @@ import polars as pl
 import pytest
 from pytest import approx
 
-from fairrec.mitigation.mitigation_result import MitigationResult
+from fairrec.mitigation.result import MitigationResult
 from tests.mitigation.planted import N_ITEMS, Planted, mitigate, planted
 
 ALPHA = 0.2

@@ -9,9 +9,7 @@ import pytest
 from polars.testing import assert_frame_equal
 
 from fairrec.core.errors import InputError, OutputError
-from fairrec.mitigation.mitigation_result import load_mitigation
-from fairrec.mitigation.remedy import load_reranker
-from fairrec.mitigation.schema import MitigationSummary
+from fairrec.mitigation.result import MitigationSummary, load_mitigation, load_reranker
 from fairrec.result.folder import AUDIT
 from fairrec.result.saved import load_saved, load_summary
 from tests.mitigation.planted import mitigate, planted

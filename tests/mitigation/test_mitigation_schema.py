@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from typing import get_args
 
-from fairrec.mitigation.schema import GroupCounts
+from fairrec.mitigation.result import GroupCounts
 from fairrec.statistics.paired import ChangeVerdict
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from fairrec.inputs.audit_inputs import AuditInputs
 from fairrec.metrics.reading import read_inputs
-from fairrec.mitigation.tables import predictions_table
+from fairrec.mitigation.result import predictions_table
 
 # user b comes first in the table, a in the order of the ids
 ROWS = pl.DataFrame(

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from fairrec.core.errors import InputError
-from fairrec.mitigation.remedy import load_reranker
+from fairrec.mitigation.result import load_reranker
 from tests.mitigation.planted import mitigate, planted
 
 RECORD = mitigate(planted("diversity", n_users=48), "urd@5", strength=0.6).reranker

@@ -9,7 +9,8 @@ import pytest
 from fairrec.core.errors import InputError
 from fairrec.inputs.audit_inputs import AuditInputs
 from fairrec.metrics.reading import read_inputs
-from fairrec.mitigation.remedy import Remedy, RerankerRecord, Rescored
+from fairrec.mitigation.fitted_reranker import Remedy, Rescored
+from fairrec.mitigation.result import RerankerRecord
 from tests.metrics.metric_lists import World, user
 from tests.mitigation.rerank_world import RerankWorld
 

@@ -10,9 +10,9 @@ import pytest
 
 import fairrec
 from fairrec.core.errors import FairRecError, InputError
-from fairrec.mitigation.remedy import RerankerRecord, load_reranker
 from fairrec.mitigation.reranker import RERANKERS
 from fairrec.mitigation.rerankers import swap
+from fairrec.mitigation.result import RerankerRecord, load_reranker
 from tests.builders import with_text_ids
 from tests.mitigation.planted import WORSE, Planted, mitigate, planted
 

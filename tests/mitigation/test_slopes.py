@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from pytest import approx
 
-from fairrec.mitigation.charts import Level, slopes
+from fairrec.mitigation.view import Level, slopes
 from tests.mitigation.small_summary import (
     COST,
     NOTHING,

@@ -11,7 +11,7 @@ import pytest
 from fairrec.core.errors import InputError
 from fairrec.inputs.table_options import TableOptions
 from fairrec.mitigation.options import MitigationOptions
-from fairrec.mitigation.split import metric_names, n_shared_targets, read_split
+from fairrec.mitigation.splitting import metric_names, n_shared_targets, read_split
 from tests.mitigation.planted import planted
 
 WORLD = planted("accuracy", n_users=60)

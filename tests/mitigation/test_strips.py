@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 
-from fairrec.mitigation.charts import HARMED_NAMED, HEIGHT, strips
-from fairrec.mitigation.schema import HarmedGroup
+from fairrec.mitigation.result import HarmedGroup
+from fairrec.mitigation.view import HARMED_NAMED, HEIGHT, strips
 from tests.mitigation.small_summary import (
     COST,
     TARGET,

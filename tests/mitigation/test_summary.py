@@ -13,10 +13,10 @@ from fairrec.core.audit_options import AuditOptions
 from fairrec.groups.grouping import Grouping
 from fairrec.inputs.table_options import TableOptions
 from fairrec.mitigation.effect import summary_of
+from fairrec.mitigation.fitted_reranker import record_of
 from fairrec.mitigation.options import MitigationOptions
-from fairrec.mitigation.remedy import record_of
-from fairrec.mitigation.schema import MitigationSummary
-from fairrec.mitigation.split import read_split
+from fairrec.mitigation.result import MitigationSummary
+from fairrec.mitigation.splitting import read_split
 from fairrec.statistics.paired import group_changes
 from tests.mitigation.small_change import before_after
 

@@ -11,8 +11,7 @@ import polars as pl
 import pytest
 from pytest import approx
 
-from fairrec.mitigation.mitigation_result import load_mitigation
-from fairrec.mitigation.schema import HarmedGroup
+from fairrec.mitigation.result import HarmedGroup, load_mitigation
 from fairrec.mitigation.view import GROUPS_SHOWN, TradeOffLine, build_mitigation_view
 from fairrec.report.words import MINUS, number, signed
 from fairrec.result.metric_schema import GapChange

@@ -6,7 +6,7 @@ from functools import cache
 
 import pytest
 
-from fairrec.mitigation.schema import MitigationSummary
+from fairrec.mitigation.result import MitigationSummary
 from fairrec.mitigation.view import facts
 from fairrec.mitigation.words import headline, sentences, stamps, target_name, tone_of
 from fairrec.result.metric_schema import GapChange

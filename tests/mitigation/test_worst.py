@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fairrec.mitigation.groups import WorstRule, harm_per_cell, parse_worst, worst_cells
+from fairrec.mitigation.splitting import WorstRule, harm_per_cell, parse_worst, worst_cells
 from tests.mitigation.cell_attributes import attributes_of, full_grouping
 
 NAN = np.nan

@@ -16,7 +16,7 @@ from fairrec.core.options import OUTPUT, Option, spelled
 
 if TYPE_CHECKING:
     from fairrec.counterfactuals.result import CounterfactualResult
-    from fairrec.mitigation.mitigation_result import MitigationResult
+    from fairrec.mitigation.result import MitigationResult
     from fairrec.result.audit_result import AuditResult
 
 
@@ -37,7 +37,7 @@ def report_command(
     from fairrec.comparison.result import load_comparison
     from fairrec.core.atomic_io import write_text
     from fairrec.counterfactuals.result import load_counterfactual
-    from fairrec.mitigation.mitigation_result import load_mitigation
+    from fairrec.mitigation.result import load_mitigation
     from fairrec.report.page.html import page_html
     from fairrec.result.folder import COMPARISON, TREND, kind_in
     from fairrec.result.parts import result_id, with_id

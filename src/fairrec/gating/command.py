@@ -71,8 +71,8 @@ def hold_against(
     ----------
     is_beside : whether a result is printed too
     """
-    from fairrec.gating.formats import to_text
     from fairrec.gating.gate import gate
+    from fairrec.gating.reports import to_text
 
     found = gate(
         audit,
@@ -93,7 +93,7 @@ def hold_against(
 
 def printed_as_text(options: GateOptions | None, format_: Format) -> AbstractContextManager[None]:
     """What is printed for people has no commands for GitHub, which are apart."""
-    from fairrec.gating.formats import as_text
+    from fairrec.gating.reports import as_text
 
     is_read = options is not None and options.github and format_ is not Format.json
     return as_text(typer.echo) if is_read else nullcontext()
@@ -101,7 +101,7 @@ def printed_as_text(options: GateOptions | None, format_: Format) -> AbstractCon
 
 def _write(found: GateResult, options: GateOptions) -> None:
     """What build servers read."""
-    from fairrec.gating.formats import to_annotations, to_junit, to_markdown
+    from fairrec.gating.reports import to_annotations, to_junit, to_markdown
 
     if options.junit is not None:
         write_text(options.junit, to_junit(found))
@@ -126,7 +126,7 @@ def _append(file: Path, text: str) -> None:
 
 
 def _print(found: GateResult, format_: Format, *, explain: bool) -> None:
-    from fairrec.gating.formats import to_markdown, to_text
+    from fairrec.gating.reports import to_markdown, to_text
 
     print_as(
         format_,

@@ -27,10 +27,9 @@ from fairrec.core.options import Blank, defaults, invalid, spelled, told_path
 from fairrec.core.settings import SETTINGS_FILE, read_settings, to_toml
 from fairrec.core.tolerance import Amount, Tolerance
 from fairrec.gating.harms import GroupHarms, harms_in
-from fairrec.gating.judging import Changes, Measurements, judge, judge_policy, no_baseline
+from fairrec.gating.judging import Changes, Measurements, Trends, judge, judge_policy, no_baseline
 from fairrec.gating.options import Inconclusive
 from fairrec.gating.policy import GateResult, Policy, Rule, outcome_of_rules, policy_in
-from fairrec.gating.release_rules import Trends
 from fairrec.inputs.table_options import TableOptions
 from fairrec.loading import Audited, audit_of, counterfactual_of, refuse_hidden
 from fairrec.metrics.tolerance import by_name

@@ -278,7 +278,7 @@ class GateResult(Part):
     rules: tuple[RuleOutcome, ...]
 
     def __str__(self) -> str:
-        from fairrec.gating.formats import to_text
+        from fairrec.gating.reports import to_text
 
         return to_text(self)
 

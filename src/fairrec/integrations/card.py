@@ -6,8 +6,8 @@ from pathlib import Path
 
 from fairrec.core.atomic_io import write_text
 from fairrec.core.errors import InputError, plain
-from fairrec.integrations.logged import refuse_no_result
-from fairrec.mitigation.mitigation_result import MitigationResult
+from fairrec.integrations.mlflow import refuse_no_result
+from fairrec.mitigation.result import MitigationResult
 from fairrec.report.text.markdown import model_card
 from fairrec.result.audit_result import AuditResult
 

@@ -9,6 +9,7 @@ from typing import Annotated, Any
 
 import typer
 
+from fairrec.auditing.saved_settings import settings_of
 from fairrec.cli.parameters import FieldsOf, Given, Here, takes_options
 from fairrec.cli.shared import (
     DebugOption,
@@ -36,7 +37,6 @@ from fairrec.inputs.table_options import (
     TableOptions,
 )
 from fairrec.mitigation.options import MitigationOptions, ReportedMetrics, Validation
-from fairrec.mitigation.sources import settings_of
 
 NOTHING_TO_MITIGATE = 3
 """An exit code: nothing is found, as where a gate is inconclusive, and no file is written."""

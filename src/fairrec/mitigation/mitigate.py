@@ -36,10 +36,8 @@ from fairrec.groups.grouping import Grouping
 from fairrec.inputs.audit_inputs import AuditInputs, open_tables, read_tables
 from fairrec.inputs.catalogue import Catalogue
 from fairrec.inputs.table_options import Gain, MissingLists, Relevant, TableOptions
-from fairrec.mitigation.effect import BeforeAfter, summary_of
-from fairrec.mitigation.exposure import catalogue_of, exposure_changes
-from fairrec.mitigation.groups import choose_groups
-from fairrec.mitigation.mitigation_result import MitigationResult
+from fairrec.mitigation.effect import BeforeAfter, catalogue_of, exposure_changes, summary_of
+from fairrec.mitigation.fitted_reranker import Remedy, record_of
 from fairrec.mitigation.options import (
     Groups,
     MaxLoss,
@@ -48,10 +46,21 @@ from fairrec.mitigation.options import (
     Strength,
     Validation,
 )
-from fairrec.mitigation.remedy import Remedy, RerankerRecord, load_reranker, record_of
 from fairrec.mitigation.reranker import RERANKERS
-from fairrec.mitigation.split import Measures, TargetSplit, metric_names, read_split
-from fairrec.mitigation.tables import change_table, predictions_table
+from fairrec.mitigation.result import (
+    MitigationResult,
+    RerankerRecord,
+    change_table,
+    load_reranker,
+    predictions_table,
+)
+from fairrec.mitigation.splitting import (
+    Measures,
+    TargetSplit,
+    choose_groups,
+    metric_names,
+    read_split,
+)
 from fairrec.mitigation.tuning import Levels, aim_of, is_level, levels_of, tuned_strength
 from fairrec.result.audit_result import AuditResult
 from fairrec.result.saved import places_of

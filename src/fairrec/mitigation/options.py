@@ -17,7 +17,7 @@ MITIGATION = "What is mitigated"
 
 
 def _groups(given: Any) -> str | Path:
-    from fairrec.mitigation.groups import parse_worst
+    from fairrec.mitigation.splitting import parse_worst
 
     if not isinstance(given, str | Path):
         raise ValueError

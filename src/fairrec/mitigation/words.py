@@ -6,7 +6,7 @@ from typing import Literal
 
 from fairrec.core.errors import plain
 from fairrec.metrics.direction import harm
-from fairrec.mitigation.schema import (
+from fairrec.mitigation.result import (
     MetricEffect,
     MitigationSummary,
     OrderedChanges,

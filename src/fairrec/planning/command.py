@@ -9,6 +9,7 @@ import typer
 from rich.text import Text
 
 from fairrec.auditing.options import PlanOptions
+from fairrec.auditing.saved_settings import planned_from
 from fairrec.cli.parameters import FieldsOf, Given, takes_options
 from fairrec.cli.settings import Load, SettingsOption, load_metrics, say_settings, settings_file
 from fairrec.cli.shared import DebugOption, LogOption, QuietOption, say, shown_progress, stdout
@@ -17,7 +18,6 @@ from fairrec.core.errors import plain
 from fairrec.core.kinds import FILE
 from fairrec.core.options import OUTPUT, Option, declared, spelled
 from fairrec.inputs.table_options import OTHER_LISTS, TableOptions
-from fairrec.mitigation.sources import planned_from
 
 
 @takes_options

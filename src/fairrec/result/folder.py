@@ -27,7 +27,7 @@ from fairrec.result.schema import AuditSummary
 
 if TYPE_CHECKING:
     from fairrec.counterfactuals.result import CounterfactualSummary
-    from fairrec.mitigation.schema import MitigationSummary
+    from fairrec.mitigation.result import MitigationSummary
     from fairrec.result.saved import AuditRun
 
 

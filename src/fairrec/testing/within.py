@@ -30,9 +30,8 @@ def assert_within(
     inconclusive : what an inconclusive rule counts as
     """
     __tracebackhide__ = True
-    from fairrec.gating.formats import to_text
     from fairrec.gating.gate import gate
-    from fairrec.gating.words import headline
+    from fairrec.gating.reports import headline, to_text
 
     found = gate(result, policy, baseline=baseline, releases=releases, inconclusive=inconclusive)
     if not found.has_passed:

@@ -6,8 +6,7 @@ from itertools import product
 from statistics import median
 from typing import Any
 
-from fairrec.mitigation.charts import Slope
-from fairrec.mitigation.view import TradeOff
+from fairrec.mitigation.view import Slope, TradeOff
 from fairrec.report.figures.figure import (
     BETTER,
     CHOSEN,

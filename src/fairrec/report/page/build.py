@@ -15,7 +15,7 @@ from fairrec.core.units import Unit
 from fairrec.counterfactuals.result import CounterfactualSummary
 from fairrec.counterfactuals.words import changes_tables, counterfactual_view
 from fairrec.counterfactuals.words import headline as change_headline
-from fairrec.mitigation.schema import MitigationSummary
+from fairrec.mitigation.result import MitigationSummary
 from fairrec.mitigation.view import build_mitigation_view
 from fairrec.report.page.attributes import distributions, pair_maps
 from fairrec.report.page.chart_view import (

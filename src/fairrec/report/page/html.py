@@ -16,7 +16,7 @@ import polars as pl
 
 from fairrec.core.atomic_io import write_text
 from fairrec.counterfactuals.result import CounterfactualSummary
-from fairrec.mitigation.schema import MitigationSummary
+from fairrec.mitigation.result import MitigationSummary
 from fairrec.report.page.build import build_page_view
 from fairrec.report.page.findings import table_columns
 from fairrec.report.page.group_charts import marks_in

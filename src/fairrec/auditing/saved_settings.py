@@ -1,4 +1,4 @@
-"""What is mitigated or planned by: an audit, a run or a table; what it says."""
+"""What a saved audit or run says of itself, as options to mitigate or plan by."""
 
 from __future__ import annotations
 

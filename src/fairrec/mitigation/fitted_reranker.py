@@ -1,57 +1,25 @@
-"""A re-ranker in a file, and its work: candidate lists of some groups -> new scores."""
+"""A re-ranker that has learned: candidate lists of some groups -> new scores."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from pathlib import Path
-from typing import Literal
-
 import numpy as np
-from pydantic import Field
 
 from fairrec.core.arrays import FloatArray, IntArray
 from fairrec.core.errors import InputError
 from fairrec.core.options import spelled
-from fairrec.core.saved_files import load_json
 from fairrec.core.version import __version__
-from fairrec.groups.group import Group, group_of_users
+from fairrec.groups.group import group_of_users
 from fairrec.inputs.audit_inputs import AuditInputs
 from fairrec.inputs.history import find_leak, read_history
 from fairrec.inputs.ids import gather_lists
 from fairrec.inputs.order import rows_in_order
 from fairrec.inputs.side import Categories, read_categories
-from fairrec.inputs.users import Value
 from fairrec.metrics.parsing import DEFAULT_K
-from fairrec.mitigation.groups import Choice
 from fairrec.mitigation.options import MitigationOptions
 from fairrec.mitigation.reranker import RERANKERS, Orders, Reranker, RerankLists, TrainingSet
+from fairrec.mitigation.result import RerankerRecord
+from fairrec.mitigation.splitting import Choice
 from fairrec.mitigation.tuning import Aim
-from fairrec.result.parts import ResultFile
-
-
-class RerankerRecord(ResultFile):
-    """The content of `reranker.json`. What a re-ranker learns it learns anew from the history."""
-
-    schema_version: Literal["1"] = "1"
-    fairrec_version: str
-    reranker: str
-    strength: float = Field(ge=0, le=1)
-    metric: str = Field(description="what it was tuned for")
-    k: int = Field(ge=1, description="places that are re-ranked")
-    by: tuple[str, ...] = Field(description="attributes that define the groups, with their binning")
-    groups: tuple[dict[str, Value], ...] = Field(description="whose lists are re-ranked")
-    rest: float | None = Field(
-        default=None, description="mean of the metric over all others, where a re-ranker aims at it"
-    )
-
-    @property
-    def parsed_groups(self) -> tuple[Group, ...]:
-        """The groups whose lists are re-ranked."""
-        return tuple(Group.of(group) for group in self.groups)
-
-    def with_groups(self, groups: Sequence[Group]) -> RerankerRecord:
-        """The same for other groups."""
-        return self.model_copy(update={"groups": tuple(group.as_dict() for group in groups)})
 
 
 def record_of(
@@ -72,13 +40,6 @@ def record_of(
         groups=tuple(group.as_dict() for group in choice.groups),
         rest=aim.rest if has_rest else None,
     )
-
-
-def load_reranker(file: str | Path) -> RerankerRecord:
-    """The re-ranker in a file."""
-    path = Path(file)
-    fix = "Give the reranker.json that fairrec mitigate wrote."
-    return load_json(path, RerankerRecord, "re-ranker", fix).model_copy(update={"id": ""})
 
 
 class Remedy:
