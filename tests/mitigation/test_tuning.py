@@ -9,19 +9,24 @@ import pytest
 from pytest import approx
 
 from fairrec.core.errors import InputError
+from fairrec.inputs.table_options import TableOptions
 from fairrec.metrics import parse_metric
+from fairrec.mitigation.fitted_reranker import Rescored
 from fairrec.mitigation.options import MitigationOptions
+from fairrec.mitigation.splitting import read_split
 from fairrec.mitigation.tuning import (
     STRENGTHS,
     Aim,
     Levels,
-    aim_of,
+    Measures,
     best_strength,
     error_of_mean,
-    levels_of,
+    make_aim,
     mean_or_nan,
-    tuned_strength,
+    measure_levels,
+    tune_strength,
 )
+from tests.mitigation.planted import planted
 
 NAN = np.nan
 UP, DOWN = Aim(True, 1.0), Aim(False, 0.0)
@@ -99,7 +104,7 @@ def test_the_strength_is_tuned_to_a_hundredth(slope, taken):
     asked = []
     aim = Aim(True, 0.6)
     plan = MitigationOptions("urd@5")
-    strength, found = tuned_strength(plan, aim, "ndcg@5", curve(slope, asked))
+    strength, found = tune_strength(plan, aim, "ndcg@5", curve(slope, asked))
     assert strength == approx(taken)
     assert found.strengths == tuple(sorted({*STRENGTHS, strength}))
     assert found.target == approx(0.5 + slope * np.array(found.strengths))
@@ -110,17 +115,17 @@ def test_the_strength_is_tuned_to_a_hundredth(slope, taken):
 def test_a_strength_that_is_asked_for_is_taken_and_one_that_cannot_be_weighed_refused():
     aim, levels_at = Aim(True, 0.6), curve(1.0, [])
     plan = MitigationOptions("urd@5", strength=0.33)
-    strength, found = tuned_strength(plan, aim, None, levels_at)
+    strength, found = tune_strength(plan, aim, None, levels_at)
     assert strength == 0.33 and found.strengths == tuple(sorted({*STRENGTHS, 0.33}))
     with pytest.raises(InputError, match="needs labels"):
-        tuned_strength(MitigationOptions("urd@5"), aim, None, levels_at)
+        tune_strength(MitigationOptions("urd@5"), aim, None, levels_at)
 
 
 def test_the_error_is_that_of_a_difference_of_two_means():
     """By the definition of a standard error."""
     rng = np.random.default_rng(0)
     values, group = rng.normal(size=40), np.repeat([0, 1, -1], [10, 5, 25])
-    aim = aim_of(parse_metric("urd@5"), values, group)
+    aim = make_aim(parse_metric("urd@5"), values, group)
     assert aim.rest == approx(values[15:].mean())
     expected = np.sqrt(values[:15].var(ddof=1) / 15 + values[15:].var(ddof=1) / 25)
     assert aim.error(values, group) == approx(expected)
@@ -185,7 +190,7 @@ def test_a_side_that_is_given_is_kept_whatever_the_values():
 
 def test_levels_are_those_of_the_users_of_the_groups():
     measured = np.array([[[0.1, 0.9], [0.5, 0.7]], [[0.3, 0.9], [0.4, 0.7]]])
-    levels = levels_of(measured, (0.0, 1.0), UP, np.array([0, -1]))
+    levels = measure_levels(measured, (0.0, 1.0), UP, np.array([0, -1]))
     assert levels.strengths == (0.0, 1.0)
     assert levels.target == approx([0.1, 0.3])
     assert levels.cost == approx([0.5, 0.4])
@@ -195,3 +200,28 @@ def test_mean_of_what_is_defined():
     assert mean_or_nan(np.array([1.0, NAN, 3.0])) == 2
     assert np.isnan(mean_or_nan(np.array([NAN])))
     assert np.isnan(mean_or_nan(np.empty(0)))
+
+
+WORLD = planted("accuracy", n_users=24)
+
+
+@pytest.mark.parametrize("has_labels", [True, False])
+def test_target_and_cost_are_measured_at_every_strength(has_labels):
+    lists = WORLD.predictions if has_labels else WORLD.predictions.drop("label")
+    names = ["urd@5", *(["mrr@5", "ndcg@5"] if has_labels else [])]
+    tables = TableOptions(users=WORLD.users, by="gender", items=WORLD.items, metrics=names)
+    split = read_split(lists, None, tables, seed=0)
+    inputs = split.everyone
+    measures = Measures.of(split.per_user_metrics, MitigationOptions("urd@5"), threads=1)
+    assert measures.cost_name == ("ndcg@5" if has_labels else None)
+    steps = []
+    unchanged = Rescored(inputs.candidates.scores, None)
+    measured = measures.at_strengths(
+        unchanged, inputs, (0.0, 1.0), lambda *step: steps.append(step)
+    )
+    assert steps == [("tuning the strength", 0, 2), ("tuning the strength", 1, 2)]
+    values = measures.values(inputs)
+    for target, cost in measured:
+        assert np.array_equal(target, values[0])
+        expected = values[2] if has_labels else np.full(24, np.nan)
+        assert np.array_equal(cost, expected, equal_nan=True)

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 
-from fairrec.core.arrays import BoolArray, FloatArray, IntArray
+from fairrec.core.arrays import BoolArray, FloatArray, IntArray, finite_or_none
 from fairrec.core.audit_options import AuditOptions
 from fairrec.core.errors import InputError
 from fairrec.core.options import Blank, spelled, told_command
@@ -40,8 +41,8 @@ from fairrec.mitigation.result import (
     RerankerRecord,
     TradeOffPoint,
 )
-from fairrec.mitigation.splitting import Choice, Measures, TargetSplit, n_shared_targets
-from fairrec.mitigation.tuning import Aim, Levels, levels_of, mean_or_nan
+from fairrec.mitigation.splitting import Choice, TargetSplit, n_shared_targets
+from fairrec.mitigation.tuning import Aim, Levels, Measures, mean_or_nan, measure_levels
 from fairrec.result.changes import change_of, change_part, gap_change
 from fairrec.result.metric_schema import Change, GapChange, MetricResult
 from fairrec.statistics.paired import (
@@ -77,19 +78,6 @@ def distance_change(before: FloatArray, after: FloatArray, alpha: float) -> Chan
     return moved.model_copy(update={"verdict": "improved"}) if is_expected else moved
 
 
-def change_among(
-    before: FloatArray,
-    after: FloatArray,
-    is_in: BoolArray,
-    higher_is_better: bool | None,
-    alpha: float,
-) -> Change:
-    """The change of some of the users, as `group_changes` has it."""
-    parts = paired_sums(before, after)
-    sums = PairedSums(*(np.array([part[is_in].sum()]) for part in parts))
-    return change_part(sums.changes(alpha), 0, higher_is_better, alpha)
-
-
 def gap_to_others(
     values: FloatArray, is_other: BoolArray, side: FloatArray, alpha: float
 ) -> tuple[float, float] | tuple[None, None]:
@@ -112,7 +100,7 @@ def gap_to_others(
     return float(gap.change[0]), float(gap.p_value[0])
 
 
-def outcome_of(
+def judge_outcome(
     verdict: ChangeVerdict, to_others: GapToOthers, gap: GapChange, alpha: float
 ) -> Outcome:
     """The verdict on the chosen groups; none that is good where it took groups further apart.
@@ -135,15 +123,11 @@ def outcome_of(
     return verdict
 
 
-def counts_of(changes: GroupChanges, metric: int) -> GroupCounts:
+def count_verdicts(changes: GroupChanges, metric: int) -> GroupCounts:
     """How many groups of a metric became significantly better or worse."""
-    verdicts = changes.verdicts(metric)
+    counts = Counter(changes.verdicts(metric).tolist())
     return GroupCounts(
-        improved=int((verdicts == "improved").sum()),
-        worse=int((verdicts == "worse").sum()),
-        changed=int((verdicts == "changed").sum()),
-        not_significant=int((verdicts == "not significant").sum()),
-        unchanged=int((verdicts == "unchanged").sum()),
+        **{name: counts[name.replace("_", " ")] for name in GroupCounts.model_fields}
     )
 
 
@@ -262,34 +246,30 @@ class BeforeAfter:
         return GapToOthers(before=before, p_before=p_before, after=after, p_after=p_after)
 
     def groups(self) -> tuple[MitigatedGroup, ...]:
-        """Each re-ranked group by itself."""
+        """Each re-ranked group by itself, its change as `group_changes` has it."""
         target = self.measures.target
-        chosen_by, before, after = (v[target] for v in (self.chosen_by, self.before, self.after))
+        chosen_by = self.chosen_by[target]
         higher_is_better = self.measures.metrics[target].metric.higher_is_better
-        return tuple(
-            MitigatedGroup(
-                group=group.as_dict(),
-                chosen_by=_or_none(mean_or_nan(chosen_by[is_member(group, self.choosers)])),
-                change=change_among(
-                    before,
-                    after,
-                    is_member(group, self.users),
-                    higher_is_better,
-                    self.alpha,
-                ),
+        parts = np.stack(paired_sums(self.before[target], self.after[target]))
+        found = []
+        for group in self.choice.groups:
+            sums = PairedSums(*parts[:, is_member(group, self.users)].sum(axis=1, keepdims=True))
+            by = mean_or_nan(chosen_by[is_member(group, self.choosers)])
+            change = change_part(sums.changes(self.alpha), 0, higher_is_better, self.alpha)
+            found.append(
+                MitigatedGroup(group=group.as_dict(), chosen_by=finite_or_none(by), change=change)
             )
-            for group in self.choice.groups
-        )
+        return tuple(found)
 
     def regression(self) -> Regression:
         """The chosen groups and the others by the targets chosen by, and by held-out ones."""
         chosen_by = self.aim.level(self.chosen_by[self.measures.target], self._chooser_groups)
         fresh = self.reported_aim.level(self.before[self.measures.target], self.position)
         return Regression(
-            chosen_by=_or_none(chosen_by),
-            fresh=_or_none(fresh),
-            others_chosen_by=_or_none(self.aim.rest),
-            others_fresh=_or_none(self.reported_aim.rest),
+            chosen_by=finite_or_none(chosen_by),
+            fresh=finite_or_none(fresh),
+            others_chosen_by=finite_or_none(self.aim.rest),
+            others_fresh=finite_or_none(self.reported_aim.rest),
         )
 
     def trade_off(self, tuned: Levels, measured: FloatArray) -> tuple[TradeOffPoint, ...]:
@@ -300,7 +280,9 @@ class BeforeAfter:
         measured : (n_strengths, 2, n_touched), target and cost of the re-ranked users
         """
         touched = self.position >= 0
-        reported = levels_of(measured, tuned.strengths, self.reported_aim, self.position[touched])
+        reported = measure_levels(
+            measured, tuned.strengths, self.reported_aim, self.position[touched]
+        )
         cost = self.measures.cost
         costs = np.full(len(touched), np.nan) if cost is None else self.before[cost].copy()
         points = []
@@ -313,16 +295,12 @@ class BeforeAfter:
                 "reported_cost": reported.cost[at],
                 "everyone_cost": mean_or_nan(costs),
             }
-            known = {name: _or_none(float(value)) for name, value in numbers.items()}
+            known = {name: finite_or_none(value) for name, value in numbers.items()}
             points.append(TradeOffPoint(strength=strength, **known))
         return tuple(points)
 
 
-def _or_none(value: float) -> float | None:
-    return None if np.isnan(value) else value
-
-
-def summary_of(
+def build_summary(
     plan: MitigationOptions,
     options: AuditOptions,
     split: TargetSplit,
@@ -369,7 +347,7 @@ def summary_of(
         alpha=options.alpha,
         effects=effects,
         to_others=to_others,
-        outcome=outcome_of(target.chosen.verdict, to_others, target.gap, options.alpha),
+        outcome=judge_outcome(target.chosen.verdict, to_others, target.gap, options.alpha),
         regression=seen.regression(),
         trade_off=trade_off,
         n_shared_targets=n_shared_targets(split.choosing, split.reported),
@@ -393,7 +371,7 @@ def _effects(
             others=seen.change(at, is_other),
             everyone=seen.change(at, np.ones(len(is_other), dtype=bool)),
             gap=gap_change(*(results[metric.name] for results in audits)),
-            groups=counts_of(changes, at),
+            groups=count_verdicts(changes, at),
             ordered=ordered_changes(changes, at),
         )
         for at, metric in enumerate(seen.measures.metrics)
@@ -434,7 +412,7 @@ def _notes(
     return tuple(notes)
 
 
-def catalogue_of(tables: TableOptions, by_items: Sequence[str]) -> Catalogue | None:
+def read_item_catalogue(tables: TableOptions, by_items: Sequence[str]) -> Catalogue | None:
     """The items by the attributes named, or by their categories; None where there are none."""
     if tables.items is None:
         if by_items:
@@ -492,23 +470,10 @@ def exposure_changes(
                     change=change_of(shares[0], shares[1], None, alpha),
                 )
             )
-    return tuple(sorted(_adjusted(found, alpha), key=_size, reverse=True))
-
-
-def _adjusted(found: Sequence[ExposureChange], alpha: float) -> list[ExposureChange]:
     p_values = [1.0 if one.change.p_value is None else one.change.p_value for one in found]
-    adjusted = holm(np.array(p_values, dtype=np.float64))
-    return [
-        one.model_copy(
-            update={
-                "change": one.change.model_copy(
-                    update={"verdict": change_verdict(one.change.change or 0.0, p, None, alpha)}
-                )
-            }
-        )
-        for one, p in zip(found, adjusted.tolist(), strict=True)
-    ]
-
-
-def _size(one: ExposureChange) -> float:
-    return abs(one.change.change or 0.0)
+    adjusted = []
+    for one, p in zip(found, holm(np.array(p_values)).tolist(), strict=True):
+        verdict = change_verdict(one.change.change or 0.0, p, None, alpha)
+        change = one.change.model_copy(update={"verdict": verdict})
+        adjusted.append(one.model_copy(update={"change": change}))
+    return tuple(sorted(adjusted, key=lambda one: -abs(one.change.change or 0.0)))

@@ -22,7 +22,7 @@ from fairrec.mitigation.splitting import Choice
 from fairrec.mitigation.tuning import Aim
 
 
-def record_of(
+def build_record(
     plan: MitigationOptions, by: tuple[str, ...], choice: Choice, aim: Aim
 ) -> RerankerRecord:
     """The re-ranker of a mitigation, of no strength yet."""
@@ -42,7 +42,7 @@ def record_of(
     )
 
 
-class Remedy:
+class FittedReranker:
     """A re-ranker that has learned from the history, for some groups.
 
     Parameters
@@ -68,9 +68,9 @@ class Remedy:
                 f"The re-ranker '{record.reranker}' needs labels. Give a table with a label column."
             )
         self._history = read_history(tables["history"]) if "history" in tables else None
-        self._reranker = self._learn(inputs, kind.needs)
+        self._reranker = self._learn(inputs)
 
-    def scores_of(self, inputs: AuditInputs, group_of_user: IntArray | None = None) -> Rescored:
+    def rescore(self, inputs: AuditInputs, group_of_user: IntArray | None = None) -> Rescored:
         """Scores of these lists at any strength.
 
         Parameters
@@ -95,38 +95,38 @@ class Remedy:
         where = inputs.tables["history"].where
         return find_leak(self._history, inputs.candidates, inputs.ids_of_lists, where)
 
-    def _learn(self, inputs: AuditInputs, needs: frozenset[str]) -> Reranker:
-        record, history = self._record, self._history
-        group_of_user = np.full(0 if history is None else len(history.user_ids), -1)
+    def _learn(self, inputs: AuditInputs) -> Reranker:
+        record, history, kind = self._record, self._history, RERANKERS[self._record.reranker]
         categories: Categories | None = None
+        group_of_user = _nowhere(0)
         if history is not None:
             # of all users, not only those with lists here, or a batch would change what is learned
             user_ids, attributes = inputs.everyone()
             at = history.users_at(user_ids)
-            known = at >= 0
-            groups = group_of_users(record.parsed_groups, attributes)
-            group_of_user[at[known]] = groups[known]
-            if {"items", "history"} <= needs:
+            group_of_user = _nowhere(len(history.user_ids))
+            group_of_user[at[at >= 0]] = group_of_users(record.parsed_groups, attributes)[at >= 0]
+            if {"items", "history"} <= kind.needs:
                 categories, _ = read_categories(inputs.tables["items"], history.item_ids)
-        training = TrainingSet(history, categories, group_of_user, len(record.groups), record.rest)
-        return RERANKERS[record.reranker].build(training)
+        return kind.build(
+            TrainingSet(history, categories, group_of_user, len(record.groups), record.rest)
+        )
 
     def _lists(self, inputs: AuditInputs, users: IntArray, groups: IntArray) -> RerankLists:
         """The lists of some users, as a re-ranker sees them."""
         part = inputs.for_users(users)
         candidates, history = part.candidates, self._history
+        at_user, at_item = _nowhere(len(users)), _nowhere(len(candidates.item_ids))
+        if history is not None:
+            at_user = history.users_at(part.user_ids)
+            at_item = history.items_at(candidates.item_ids)
         return RerankLists(
             offsets=candidates.offsets,
             items=candidates.items,
             scores=candidates.scores,
             by_score=rows_in_order(candidates),
             side=part.side,
-            user=_nowhere(len(users)) if history is None else history.users_at(part.user_ids),
-            history_item=(
-                _nowhere(len(candidates.item_ids))
-                if history is None
-                else history.items_at(candidates.item_ids)
-            ),
+            user=at_user,
+            history_item=at_item,
             group=groups,
             k=self._record.k,
             threads=self._threads,

@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 import numpy as np
 import polars as pl
@@ -16,7 +16,6 @@ from fairrec.core.arrays import BoolArray, FloatArray, IntArray
 from fairrec.core.audit_options import take_smaller_groups
 from fairrec.core.errors import InputError, UnknownNameError, plain, unknown_name
 from fairrec.core.options import declared, spelled
-from fairrec.core.progress import Progress
 from fairrec.groups.cells import Cells
 from fairrec.groups.group import Group, group_of_users, refuse_empty
 from fairrec.groups.grouping import Grouping
@@ -24,18 +23,15 @@ from fairrec.inputs.audit_inputs import AuditInputs
 from fairrec.inputs.formats import format_of
 from fairrec.inputs.table_options import TableOptions
 from fairrec.inputs.tables import Table
-from fairrec.inputs.users import Attribute, Value
+from fairrec.inputs.users import Attribute
 from fairrec.metrics import MetricAtK
 from fairrec.metrics.direction import badness, harm
-from fairrec.metrics.measured import measure_everyone
 from fairrec.metrics.parsing import DEFAULT_K
 from fairrec.metrics.reading import read_inputs
 from fairrec.mitigation.options import MitigationOptions
 from fairrec.mitigation.result import CHANGE_COLUMNS, predictions_table
+from fairrec.mitigation.tuning import cost_name
 from fairrec.result.tables import RESERVED
-
-if TYPE_CHECKING:
-    from fairrec.mitigation.fitted_reranker import Rescored
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,66 +129,6 @@ def metric_names(
     return [*names, cost_name(plan)] if has_labels else names
 
 
-def cost_name(plan: MitigationOptions) -> str:
-    """The accuracy that a strength must not cost."""
-    return f"ndcg@{plan.target.k or DEFAULT_K}"
-
-
-@dataclass(frozen=True, slots=True)
-class Measures:
-    """All metrics of a mitigation.
-
-    Parameters
-    ----------
-    target : position of the one to improve
-    cost : position of the accuracy that a strength must not cost; None where there are no labels
-    """
-
-    metrics: tuple[MetricAtK, ...]
-    target: int
-    cost: int | None
-    threads: int
-
-    @staticmethod
-    def of(metrics: tuple[MetricAtK, ...], plan: MitigationOptions, threads: int) -> Measures:
-        """The metrics with the places of the two that a mitigation weighs."""
-        names = [metric.name for metric in metrics]
-        cost = cost_name(plan)
-        at = names.index(cost) if cost in names else None
-        return Measures(metrics, names.index(plan.target.name), at, threads)
-
-    @property
-    def directions(self) -> dict[str, bool | None]:
-        """Name -> whether higher is better, None where neither end is."""
-        return {metric.name: metric.metric.higher_is_better for metric in self.metrics}
-
-    @property
-    def cost_name(self) -> str | None:
-        """The accuracy that a strength must not cost."""
-        return None if self.cost is None else self.metrics[self.cost].name
-
-    def values(self, inputs: AuditInputs) -> FloatArray:
-        """(n_metrics, n_users), NaN where undefined."""
-        return measure_everyone(inputs, self.metrics, self.threads).values
-
-    def at_strengths(
-        self,
-        rescored: Rescored,
-        inputs: AuditInputs,
-        strengths: Sequence[float],
-        progress: Progress,
-    ) -> FloatArray:
-        """(n_strengths, 2, n_users), target and cost; a cost of NaN where there are no labels."""
-        wanted = [self.target, *([] if self.cost is None else [self.cost])]
-        metrics = [self.metrics[at] for at in wanted]
-        measured = np.full((len(strengths), 2, inputs.n_users), np.nan)
-        for at, strength in enumerate(strengths):
-            progress("tuning the strength", at, len(strengths))
-            reranked = inputs.with_scores(rescored.at(strength))
-            measured[at, : len(metrics)] = measure_everyone(reranked, metrics, self.threads).values
-        return measured
-
-
 @dataclass(frozen=True, slots=True)
 class WorstRule:
     """The worst served full combinations: a share of those with enough users, or a number."""
@@ -200,12 +136,12 @@ class WorstRule:
     share: float | None = None
     number: int | None = None
 
-    def n_of(self, n_eligible: int) -> int:
-        """How many groups that is, at least one."""
-        if self.number is not None:
-            return min(self.number, n_eligible)
-        assert self.share is not None
-        return max(1, round(self.share * n_eligible))
+    def worst_cells(self, harms: FloatArray) -> IntArray:
+        """The cells with most harm, worst first; those of NaN are not looked at."""
+        eligible = np.flatnonzero(~np.isnan(harms))
+        order = np.argsort(-harms[eligible], kind="stable")
+        n = self.number or max(1, round((self.share or 0) * len(eligible)))
+        return eligible[order[:n]]
 
 
 def parse_worst(text: str) -> WorstRule | None:
@@ -243,13 +179,6 @@ def harm_per_cell(
     return np.where(n >= max(1, min_users), worse, np.nan)
 
 
-def worst_cells(harms: FloatArray, rule: WorstRule) -> IntArray:
-    """The cells with most harm, worst first."""
-    eligible = np.flatnonzero(~np.isnan(harms))
-    order = np.argsort(-harms[eligible], kind="stable")
-    return eligible[order[: rule.n_of(len(eligible))]]
-
-
 def read_groups(path: str | Path, attributes: Sequence[Attribute]) -> list[Group]:
     """Groups from a table with a column for each attribute; an empty cell stands for any value."""
     table = Table(path, "groups")
@@ -273,16 +202,15 @@ def read_groups(path: str | Path, attributes: Sequence[Attribute]) -> list[Group
     groups = []
     for row, values in enumerate(frame.iter_rows(named=True), start=1):
         given = {name: value for name, value in values.items() if value not in (None, "")}
-        group = Group.of({name: _as_known(value, known[name]) for name, value in given.items()})
-        if not group.conditions:
+        if not given:
             raise InputError(f"{table.where}, row {row}: the group has no condition. Fill in one.")
-        groups.append(group)
+        # as the attribute has it: whole numbers with a gap are stored as floats
+        same = {
+            name: next((own for own in known[name] if own == value), value)
+            for name, value in given.items()
+        }
+        groups.append(Group.of(same))
     return list(dict.fromkeys(groups))
-
-
-def _as_known(value: Value, known: Sequence[Value]) -> Value:
-    """A value as the attribute has it: whole numbers with a gap are stored as floats."""
-    return next((own for own in known if own == value), value)
 
 
 @dataclass(frozen=True, slots=True)
@@ -327,17 +255,14 @@ def choose_groups(
     if worst is not None:
         rng = np.random.default_rng(seed)
         return choose_worst(values, grouping, plan.target.metric.higher_is_better, worst, rng)
-    groups = find_groups() if plan.groups == "findings" else _named_groups(plan, split)
+    if plan.groups == "findings":
+        groups = find_groups()
+    else:
+        groups = read_groups(plan.groups, split.choosing.attributes)
+        for part in (split.choosing, split.reported):
+            refuse_empty(groups, part.attributes, plain(Path(plan.groups).name))
     is_chosen = group_of_users(groups, split.choosing.attributes) >= 0
     return Choice(tuple(groups), tuple(groups), is_chosen)
-
-
-def _named_groups(plan: MitigationOptions, split: TargetSplit) -> list[Group]:
-    """Groups of a file."""
-    groups = read_groups(plan.groups, split.choosing.attributes)
-    for part in (split.choosing, split.reported):
-        refuse_empty(groups, part.attributes, plain(Path(plan.groups).name))
-    return groups
 
 
 def choose_worst(
@@ -358,26 +283,25 @@ def choose_worst(
     values : (n_users,), the target metric
     """
     cells, min_users = grouping.cells, grouping.min_users
+
+    def worst_cells(seen: FloatArray, least: float) -> IntArray:
+        return rule.worst_cells(harm_per_cell(seen, cells, higher_is_better, least))
+
+    def named(chosen: Iterable[int]) -> tuple[Group, ...]:
+        return tuple(Group.of_codes(cells.codes[:, one], grouping.attributes) for one in chosen)
+
     is_first = np.zeros(len(values), dtype=bool)
     is_first[rng.permutation(len(values))[: len(values) // 2]] = True
     is_tuned = np.zeros(len(values), dtype=bool)
-    tuned: list[int] = []
+    tuned: set[int] = set()
     for half in (is_first, ~is_first):
-        seen = np.where(half, values, np.nan)
-        harm = harm_per_cell(seen, cells, higher_is_better, math.ceil(min_users / 2))
-        worst = worst_cells(harm, rule)
-        tuned += worst.tolist()
+        worst = worst_cells(np.where(half, values, np.nan), math.ceil(min_users / 2))
+        tuned.update(worst.tolist())
         is_tuned |= ~half & np.isin(cells.of_user, worst)
-    worst = worst_cells(harm_per_cell(values, cells, higher_is_better, min_users), rule)
+    worst = worst_cells(values, min_users)
     if not len(worst):
         raise InputError(
             f"No intersection of all attributes has {min_users:,} users with a value to choose by. "
             f"{take_smaller_groups()}, or name fewer attributes in {spelled('by')}."
         )
-
-    return Choice(_named(worst, grouping), _named(sorted(set(tuned)), grouping), is_tuned)
-
-
-def _named(cells: Iterable[int], grouping: Grouping) -> tuple[Group, ...]:
-    codes = grouping.cells.codes
-    return tuple(Group.of_codes(codes[:, cell], grouping.attributes) for cell in cells)
+    return Choice(named(worst), named(sorted(tuned)), is_tuned)

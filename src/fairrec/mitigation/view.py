@@ -12,19 +12,19 @@ from fairrec.mitigation.words import (
     Tone,
     chosen_groups,
     cost_shares,
-    could_be_seen,
+    detectable_loss,
     distance_name,
+    find_tone,
     headline,
-    in_words,
     is_worse_than,
     metrics_lost,
     reported_targets,
     sentences,
     share_words,
+    significance,
     stamps,
     standing,
     target_name,
-    tone_of,
 )
 from fairrec.report.text.metric_words import p_of_gap
 from fairrec.report.text.view import LONGEST_LINE
@@ -57,7 +57,7 @@ class Fact:
     tone: Tone = "neutral"
 
 
-def facts(summary: MitigationSummary) -> tuple[Fact, ...]:
+def build_facts(summary: MitigationSummary) -> tuple[Fact, ...]:
     """The four facts, in the order of the questions."""
     return _who(summary), _how_much(summary), _how_sure(summary), _cost(summary)
 
@@ -88,7 +88,7 @@ def _how_much(summary: MitigationSummary) -> Fact:
         "How much",
         f"{number(change.before)} → {number(change.after)}",
         (f"{metric} {_moved(change, summary.alpha)}", *filter(None, (aside,))),
-        tone_of(summary.outcome),
+        find_tone(summary.outcome),
     )
 
 
@@ -120,14 +120,15 @@ def _how_sure(summary: MitigationSummary) -> Fact:
     if change.p_value is not None and change.verdict != "unchanged":
         p = p_value(change.p_value)
         details.insert(0, f"p = {p}" if p[0].isdigit() else f"p {p}")
-    return Fact("How sure", answer, tuple(details), tone_of(summary.outcome))
+    return Fact("How sure", answer, tuple(details), find_tone(summary.outcome))
 
 
 def _cost(summary: MitigationSummary) -> Fact:
     target = summary.effects[summary.metric]
     others = target.others.n_users
     costs = [
-        f"{plain(summary.cost_metric or '')} of {who}: {share_words(share)} ({in_words(change)})"
+        f"{plain(summary.cost_metric or '')} of {who}: "
+        f"{share_words(share)} ({significance(change)})"
         for who, share, change in cost_shares(summary)
     ]
     untouched, lost = f"None for {plural(others, 'other user')}", metrics_lost(summary)
@@ -212,9 +213,9 @@ def build_mitigation_view(summary: MitigationSummary) -> MitigationView:
             f"{plain(summary.command, LONGEST_LINE)}  (FairRec {summary.fairrec_version}, "
             f"seed {summary.seed})"
         ),
-        facts=facts(summary),
-        slopes=slopes(summary),
-        strips=strips(summary),
+        facts=build_facts(summary),
+        slopes=build_slopes(summary),
+        strips=build_strips(summary),
     )
 
 
@@ -226,18 +227,27 @@ def _effects(summary: MitigationSummary) -> TableView:
         rows.append((named, "chosen groups", *_cells(effect.chosen)))
         rows.append((plain(name), "all others", *_cells(effect.others)))
         rows.append((plain(name), "all users", *_cells(effect.everyone)))
-    return TableView(
-        title=f"Before and after, on {targets}",
-        columns=("metric", "users", *_columns(summary)),
-        numeric=(False, False, *(True,) * 6, False),
-        rows=tuple(rows),
-    )
+    columns = {"metric": False, "users": False}
+    return _table(summary, f"Before and after, on {targets}", columns, rows)
 
 
-def _columns(summary: MitigationSummary) -> tuple[str, ...]:
-    """What `_cells` fills."""
+def _table(
+    summary: MitigationSummary,
+    title: str,
+    columns: dict[str, bool],
+    rows: list[tuple[str, ...]],
+    note: str = "",
+) -> TableView:
+    """A table of changes.
+
+    Parameters
+    ----------
+    columns : those before the ones that `_cells` fills -> whether they are numbers
+    """
     interval = f"{100 * (1 - summary.alpha):.3g}% CI"
-    return ("n", "before", "after", "change", interval, "p", "verdict")
+    columns |= dict.fromkeys(("n", "before", "after", "change", interval, "p"), True)
+    columns["verdict"] = False
+    return TableView(title, tuple(columns), tuple(columns.values()), tuple(rows), note)
 
 
 def _cells(change: Change) -> tuple[str, ...]:
@@ -258,22 +268,22 @@ def _cells(change: Change) -> tuple[str, ...]:
 
 
 def _gaps(summary: MitigationSummary) -> TableView:
-    rows = [
-        (
-            plain(name),
-            number(effect.gap.before),
-            _chance(effect.gap.chance_before),
-            number(effect.gap.after),
-            _chance(effect.gap.chance_after),
-        )
-        for name, effect in summary.effects.items()
-        if effect.gap.before is not None
-    ]
+    def chance(found: Chance | None) -> str:
+        return "not tested" if found is None else f"{number(found.mean)}, {p_of_gap(found)}"
+
     return TableView(
         title="Gap between the best and the worst served intersection of all attributes",
         columns=("metric", "gap before", "chance alone", "gap after", "chance alone, after"),
         numeric=(False, True, False, True, False),
-        rows=tuple(rows),
+        rows=tuple(
+            (
+                plain(name),
+                *(number(gap.before), chance(gap.chance_before)),
+                *(number(gap.after), chance(gap.chance_after)),
+            )
+            for name, gap in ((name, effect.gap) for name, effect in summary.effects.items())
+            if gap.before is not None
+        ),
         note=(
             "Chance alone: the mean of the null distribution, attributes permuted across users, "
             "and the p-value of the gap."
@@ -281,100 +291,75 @@ def _gaps(summary: MitigationSummary) -> TableView:
     )
 
 
-def _chance(chance: Chance | None) -> str:
-    if chance is None:
-        return "not tested"
-    return f"{number(chance.mean)}, {p_of_gap(chance)}"
-
-
 def _groups(summary: MitigationSummary) -> TableView:
-    n_more = max(0, len(summary.groups) - GROUPS_SHOWN)
-    return TableView(
-        title=f"Re-ranked groups, {plain(summary.metric)}",
-        columns=("group", "chosen by", *_columns(summary)),
-        numeric=(False, *(True,) * 7, False),
-        rows=tuple(
-            (
-                group_label(group.group),
-                number(group.chosen_by),
-                *_cells(group.change),
-            )
-            for group in summary.groups[:GROUPS_SHOWN]
-        ),
-        note=" ".join(
-            [f"and {n_more:,} more in mitigation.json."] * bool(n_more)
-            + ["CI (confidence interval) and p: for one group at a time, not adjusted."]
-        ),
-    )
+    rows = [
+        (group_label(group.group), number(group.chosen_by), *_cells(group.change))
+        for group in summary.groups[:GROUPS_SHOWN]
+    ]
+    note = "CI (confidence interval) and p: for one group at a time, not adjusted."
+    note = _more(len(summary.groups) - GROUPS_SHOWN) + note
+    title = f"Re-ranked groups, {plain(summary.metric)}"
+    return _table(summary, title, {"group": False, "chosen by": True}, rows, note)
+
+
+def _more(n: int) -> str:
+    return f"and {n:,} more in mitigation.json. " if n > 0 else ""
 
 
 def _harmed(summary: MitigationSummary) -> TableView:
-    return TableView(
-        title="Groups that became significantly worse",
-        columns=("metric", "group", *_columns(summary)),
-        numeric=(False, False, *(True,) * 6, False),
-        rows=tuple(
-            (plain(harm.metric), group_label(harm.group), *_cells(harm.change))
-            for harm in summary.harmed
-        ),
-        note=(
-            f"Family-wise error rate {summary.alpha:g} over all groups and metrics (Holm); CI "
-            "(confidence interval) and p are those of the group by itself."
-        ),
+    rows = [
+        (plain(harm.metric), group_label(harm.group), *_cells(harm.change))
+        for harm in summary.harmed
+    ]
+    note = (
+        f"Family-wise error rate {summary.alpha:g} over all groups and metrics (Holm); CI "
+        "(confidence interval) and p are those of the group by itself."
     )
+    title = "Groups that became significantly worse"
+    return _table(summary, title, {"metric": False, "group": False}, rows, note)
 
 
 def _exposure(summary: MitigationSummary) -> TableView:
-    n_more = max(0, len(summary.exposure) - ITEMS_SHOWN)
-    return TableView(
-        title=f"What is shown: attention of the first {summary.k} places, by groups of items",
-        columns=("items", "n", "of all items", *_columns(summary)[1:]),
-        numeric=(False, *(True,) * 7, False),
-        rows=tuple(
-            (
-                group_label(one.group),
-                f"{one.n_items:,}",
-                percent(one.share_of_items),
-                *_cells(one.change)[1:],
-            )
-            for one in summary.exposure[:ITEMS_SHOWN]
-        ),
-        note=" ".join(
-            [f"and {n_more:,} more in mitigation.json."] * bool(n_more)
-            + [
-                "The share of a list's attention (1/log2(rank + 1)) that goes to them, mean over "
-                "the users reported on, each before and after. Verdicts are adjusted for all "
-                "groups of items (Holm); CI and p are for one at a time."
-            ]
-        ),
+    rows = [
+        (
+            group_label(one.group),
+            f"{one.n_items:,}",
+            percent(one.share_of_items),
+            *_cells(one.change)[1:],
+        )
+        for one in summary.exposure[:ITEMS_SHOWN]
+    ]
+    note = (
+        "The share of a list's attention (1/log2(rank + 1)) that goes to them, mean over the "
+        "users reported on, each before and after. Verdicts are adjusted for all groups of items "
+        "(Holm); CI and p are for one at a time."
     )
+    note = _more(len(summary.exposure) - ITEMS_SHOWN) + note
+    title = f"What is shown: attention of the first {summary.k} places, by groups of items"
+    columns = {"items": False, "n": True, "of all items": True}
+    return _table(summary, title, columns, rows, note)
 
 
 def _trade_offs(summary: MitigationSummary) -> tuple[TradeOff, ...]:
-    where = (
-        ("validation targets, tuned on", "test targets")
-        if summary.protocol == "validation targets"
-        else ("half tuned on", "held-out half")
-    )
-    target = summary.effects[summary.metric]
+    is_validation = summary.protocol == "validation targets"
+    tuned = "validation targets, tuned on" if is_validation else "half tuned on"
+    reported = "test targets" if is_validation else "held-out half"
+    costs = {"tuned_cost": tuned, "reported_cost": reported, "everyone_cost": "all users"}
     drawn = []
-    for is_target, parts in (
-        (True, (("tuned", where[0]), ("reported", where[1]))),
-        (
-            False,
-            (("tuned_cost", where[0]), ("reported_cost", where[1]), ("everyone_cost", "all users")),
-        ),
+    for is_target, name, parts in (
+        (True, summary.metric, {"tuned": tuned, "reported": reported}),
+        (False, summary.cost_metric, costs),
     ):
-        name = summary.metric if is_target else summary.cost_metric
         if name is None or (not is_target and name == summary.metric):
             continue
         lines = tuple(
             TradeOffLine(point.strength, value, who)
-            for field, who in parts
+            for field, who in parts.items()
             for point in summary.trade_off
             if (value := getattr(point, field)) is not None
         )
         if lines:
+            target = summary.effects[summary.metric]
             label = target_name(summary, target) if is_target else plain(name)
             drawn.append(TradeOff(label, is_target, summary.strength, lines, _spoken(label, lines)))
     return tuple(drawn)
@@ -424,7 +409,7 @@ class Slope:
     alternative: str
 
 
-def slopes(summary: MitigationSummary) -> tuple[Slope, ...]:
+def build_slopes(summary: MitigationSummary) -> tuple[Slope, ...]:
     """The target first, then what it costs, then the rest; none where a value is undefined."""
     first = [name for name in (summary.metric, summary.cost_metric) if name in summary.effects]
     names = dict.fromkeys([*first, *summary.effects])
@@ -447,7 +432,7 @@ def _slope(summary: MitigationSummary, name: str, effect: MetricEffect) -> Slope
         low=low,
         high=high,
         verdict=change.verdict,
-        tone=tone_of(change.verdict),
+        tone=find_tone(change.verdict),
         others=others,
         floor=floor,
         alternative=_slope_words(label, change, summary.alpha, others, floor),
@@ -539,7 +524,7 @@ class Strips:
     rows: tuple[Strip, ...]
 
 
-def strips(summary: MitigationSummary) -> Strips:
+def build_strips(summary: MitigationSummary) -> Strips:
     """Whether single groups are shown to be harmed, in each metric."""
     worse = {
         plain(name): effect.groups.worse
@@ -579,7 +564,7 @@ def _strip(
         for group in harmed
         if group.metric == name and group.change.change is not None
     ]
-    marks = [*zip(seen.changes, map(tone_of, seen.verdicts), strict=True)]
+    marks = [*zip(seen.changes, map(find_tone, seen.verdicts), strict=True)]
     drawn = {*seen.changes}
     # of many groups only some are kept in order, but those that are named are drawn
     marks += [(change, "worse") for _, change in mine if change not in drawn]
@@ -626,7 +611,7 @@ def _strip_words(effect: MetricEffect, seen: OrderedChanges, n_named: int) -> st
     )
     if not _has_worse_end(effect):
         return f"{of_all}, {changed} changed significantly. Neither end is better."
-    said = f"{of_all}, {worse} shown to be worse, {better} better. {could_be_seen(seen)}"
+    said = f"{of_all}, {worse} shown to be worse, {better} better. {detectable_loss(seen)}"
     if counts.worse > n_named:
         said += f" Named here: {n_named:,}, the others in the table below or in changes.parquet."
     return said

@@ -28,7 +28,7 @@ Tone = Literal["better", "worse", "neutral"]
 _TONES: dict[Outcome, Tone] = {"improved": "better", "worse": "worse"}
 
 
-def tone_of(verdict: Outcome) -> Tone:
+def find_tone(verdict: Outcome) -> Tone:
     """The colour of a change: only what is shown to be better or worse has one."""
     return _TONES.get(verdict, "neutral")
 
@@ -245,7 +245,7 @@ def _cost(summary: MitigationSummary) -> str:
     if not shares:
         return ""
     said = " and ".join(
-        f"{share_words(share)} for {who} ({in_words(change)})" for who, share, change in shares
+        f"{share_words(share)} for {who} ({significance(change)})" for who, share, change in shares
     )
     _, of_chosen, _ = shares[0]
     more = (
@@ -268,7 +268,7 @@ def _worse(summary: MitigationSummary) -> str:
     return f"Significantly worse for {chosen_groups(summary)}: {lost}." if lost else ""
 
 
-def in_words(change: Change) -> str:
+def significance(change: Change) -> str:
     """Whether a change is significant."""
     return {
         "improved": "significant",
@@ -317,10 +317,10 @@ def _could_be_seen(summary: MitigationSummary) -> str:
     if not seen.n_groups or target.higher_is_better is None:
         return ""
     changed = f"Somebody's {plain(summary.metric)} changed in {plural(seen.n_groups, 'group')}"
-    return f"{changed}. {could_be_seen(seen)}"
+    return f"{changed}. {detectable_loss(seen)}"
 
 
-def could_be_seen(seen: OrderedChanges) -> str:
+def detectable_loss(seen: OrderedChanges) -> str:
     """In how many groups a loss could have been shown, and how large a one."""
     n_seeing = seen.n_groups - seen.n_blind
     if not n_seeing:

@@ -9,7 +9,7 @@ from markupsafe import escape
 
 import fairrec
 from fairrec.metrics import METRICS
-from fairrec.mitigation.view import facts
+from fairrec.mitigation.view import build_facts
 from fairrec.mitigation.words import sentences
 from fairrec.report.page import html
 from fairrec.report.page.build import build_page_view
@@ -89,7 +89,7 @@ def test_a_mitigation_is_answered_before_it_is_explained():
     done = summary_of(target, groups=(hostile,))
     page = page_html(result.summary, result.group_table, mitigation=done)
     section = page.split('<section id="mitigation"')[1].split("</section>")[0]
-    answers = [section.index(f">{fact.answer}<") for fact in facts(done)]
+    answers = [section.index(f">{fact.answer}<") for fact in build_facts(done)]
     explained = section.index("How this was done")
     assert answers == sorted(answers) and answers[-1] < explained
     # each sentence once, and only where it is looked for

@@ -1,15 +1,24 @@
-"""A mitigation in a folder."""
+"""A mitigation in its files."""
 
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
+import numpy as np
 import polars as pl
 import pytest
 from polars.testing import assert_frame_equal
 
 from fairrec.core.errors import InputError, OutputError
-from fairrec.mitigation.result import MitigationSummary, load_mitigation, load_reranker
+from fairrec.inputs.audit_inputs import AuditInputs
+from fairrec.metrics.reading import read_inputs
+from fairrec.mitigation.result import (
+    MitigationSummary,
+    load_mitigation,
+    load_reranker,
+    predictions_table,
+)
 from fairrec.result.folder import AUDIT
 from fairrec.result.saved import load_saved, load_summary
 from tests.mitigation.planted import mitigate, planted
@@ -157,3 +166,91 @@ def test_numbers_of_a_group_are_its_users():
     assert row["before"][0] == pytest.approx(per_user[0][is_mine].mean())
     assert row["after"][0] == pytest.approx(per_user[1][is_mine].mean())
     assert row["support"][0] == is_mine.sum()
+
+
+RECORD = mitigate(planted("diversity", n_users=48), "urd@5", strength=0.6).reranker
+
+
+def record_text(**changes) -> str:
+    return json.dumps({**json.loads(RECORD.model_dump_json()), **changes})
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"schema_version": "2"},
+        {"strength": 1.5},
+        {"strength": "much"},
+        {"k": 0},
+        {"groups": "all"},
+        {"groups": [{"gender": ["F"]}]},
+        {"metric": None},
+        {"surprise": 1},
+    ],
+    ids=str,
+)
+def test_record_of_another_kind_is_refused(tmp_path, changes):
+    path = tmp_path / "reranker.json"
+    path.write_text(record_text(**changes), encoding="utf-8")
+    with pytest.raises(InputError, match=r"reranker.json: is no re-ranker of this version"):
+        load_reranker(path)
+
+
+@pytest.mark.parametrize("text", ["", "{", "[]", "null", "\x00"])
+def test_damaged_record_is_refused(tmp_path, text):
+    path = tmp_path / "reranker.json"
+    path.write_text(text, encoding="utf-8")
+    with pytest.raises(InputError, match=r"reranker.json: is no re-ranker of this version"):
+        load_reranker(path)
+
+
+def test_record_that_is_no_text_is_refused(tmp_path):
+    path = tmp_path / "reranker.json"
+    path.write_bytes(b"\xff\xfe\x00")
+    with pytest.raises(InputError, match=r"reranker.json: is no re-ranker of this version"):
+        load_reranker(path)
+
+
+def test_record_that_is_not_there_is_refused(tmp_path):
+    for path in (tmp_path / "reranker.json", tmp_path):
+        with pytest.raises(InputError, match=r"cannot be read .*Give the reranker.json that"):
+            load_reranker(path)
+
+
+def test_record_names_no_file_of_this_machine():
+    assert str(Path.cwd()) not in record_text()
+
+
+# user b comes first in the table, a in the order of the ids
+ROWS = pl.DataFrame(
+    {
+        "user_id": ["b", "b", "a", "a", "a"],
+        "item_id": [7, 5, 5, 9, 7],
+        "score": [0.1, 0.2, 0.3, 0.4, 0.5],
+        "label": [1, 0, 0, 1, 0],
+    }
+)
+NEW = np.array([5.0, 4.0, 3.0, 2.0, 1.0])
+
+
+def inputs_of(rows: pl.DataFrame) -> AuditInputs:
+    users = pl.DataFrame({"user_id": ["a", "b"], "gender": ["F", "M"]})
+    history = pl.DataFrame({"user_id": ["a"], "item_id": [5]})
+    inputs, _ = read_inputs(rows, users=users, by="gender", history=history, metrics="urp@1")
+    return inputs
+
+
+@pytest.mark.parametrize("rows", [ROWS, ROWS.drop("label")], ids=["labels", "no labels"])
+def test_rows_come_out_as_they_came_with_the_new_scores(rows):
+    wants = ("user_id", "item_id", "label") if "label" in rows.columns else ("user_id", "item_id")
+    table = predictions_table(inputs_of(rows), NEW)
+    assert {*table.columns} == {*wants, "score"}
+    for name in wants:
+        assert table[name].to_list() == rows[name].to_list()
+    assert table["score"].to_list() == NEW.tolist()
+
+
+def test_the_models_scores_stand_beside_them_where_asked_for():
+    table = predictions_table(inputs_of(ROWS), NEW, with_model_score=True)
+    assert table["model_score"].to_list() == ROWS["score"].to_list()
+    assert "model_score" not in predictions_table(inputs_of(ROWS), NEW).columns

@@ -1,23 +1,48 @@
-"""Every re-ranker against a slow loop that computes all anew for each place."""
+"""Places filled one after the other: against slow loops, and at rising strength."""
 
 from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from fairrec.metrics import parse_metric
 from fairrec.scoring.ease import Ease
-from tests.metrics.metric_lists import Candidate, World, random_world
-from tests.mitigation.rerank_world import RerankWorld
+from tests.metrics.metric_lists import Candidate, World, per_user, random_world
+from tests.mitigation.rerank_world import RerankWorld, mean_of
 from tests.mitigation.rerankers.slow_rerankers import (
     GREEDY,
     categories_of,
     dense_ease,
     dense_interactions,
+    divergence,
+    history_distribution,
     item_of,
     model_order,
 )
+
+
+def world_without_ties(seed: int = 0) -> RerankWorld:
+    """Long lists of many users."""
+    rng = np.random.default_rng(seed)
+    drawn = random_world(rng, n_users=200, max_length=20, n_items=40, has_ties=False)
+    return RerankWorld(drawn, k=5)
+
+
+def levels(world: RerankWorld, name: str, level: Callable[[Any], float]) -> list[float]:
+    """The mean level at rising strength, the model's own first."""
+    orders = [world.lists.by_score, *(world.order(name, s) for s in (0.2, 0.4, 0.6, 0.8, 1.0))]
+    return [level(order) for order in orders]
+
+
+def metric_mean(world: RerankWorld, order: Any, metric: str) -> float:
+    """The mean of a metric after a re-ranking."""
+    return mean_of(per_user(parse_metric(metric), world.ranked_after(order)))
+
 
 SEEDS = st.integers(0, 10_000)
 STRENGTHS = st.sampled_from([0.05, 0.3, 0.5, 0.85, 1.0])
@@ -102,3 +127,37 @@ def test_item_of_reads_the_item_behind_a_row():
     world = RerankWorld(random_world(np.random.default_rng(0), n_users=5))
     rows = [c.item for one in world.world.users for c in one]
     assert [item_of(world, row) for row in range(len(rows))] == rows
+
+
+def test_mmr_raises_diversity_with_its_strength():
+    world = world_without_ties()
+    urd = levels(world, "mmr", lambda order: metric_mean(world, order, "urd@5"))
+    assert np.diff(urd).min() > 0
+    assert urd[-1] > urd[0] + 0.05
+
+
+def test_popularity_calibrated_lowers_the_popularity_bias_with_its_strength():
+    world = world_without_ties()
+    name = "popularity_calibrated"
+    bias = levels(world, name, lambda order: metric_mean(world, order, "urp_abs@5"))
+    assert np.diff(bias).max() < 0
+    assert bias[-1] < 0.7 * bias[0]
+
+
+def test_calibrated_lowers_the_divergence_with_its_strength():
+    world = world_without_ties()
+    asked = [
+        (one, history_distribution(world, one))
+        for one in range(world.lists.n_lists)
+        if world.lists.user[one] >= 0 and len(world.rows(one)) >= 5
+    ]
+    assert len(asked) > 50
+
+    def level(order) -> float:
+        return float(
+            np.mean([divergence(world, want, world.part(order, one)[:5]) for one, want in asked])
+        )
+
+    diverged = levels(world, "calibrated", level)
+    assert np.diff(diverged).max() < 0
+    assert diverged[-1] < 0.7 * diverged[0]

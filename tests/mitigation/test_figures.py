@@ -1,9 +1,11 @@
+"""The figures of a mitigation."""
+
 from __future__ import annotations
 
 from dataclasses import replace
 
-from fairrec.mitigation.view import Level, Slope
-from fairrec.report.figures.curves import before_after
+from fairrec.mitigation.view import Level, Slope, TradeOff, TradeOffLine
+from fairrec.report.figures.curves import before_after, trade_off
 from fairrec.report.figures.figure import BETTER, GROUP, WORSE
 from tests.report.figures.drawing import svg
 
@@ -65,3 +67,18 @@ def test_words_of_a_level_are_on_the_side_and_at_the_end_the_line_is_not():
 def test_what_never_changed_still_has_a_scale():
     flat = replace(SLOPE, before=0.0, after=0.0, low=None, high=None, others=None, floor=None)
     assert ">0</text>" in svg(before_after(flat).chart())
+
+
+def test_a_line_for_each_set_of_users_and_the_strength_that_was_taken():
+    lines = tuple(
+        TradeOffLine(strength, value + shift, who)
+        for who, shift in (("the chosen groups", 0.0), ("everyone", 0.1))
+        for strength, value in ((0.0, 0.2), (0.5, 0.3), (1.0, 0.25))
+    )
+    figure = trade_off(TradeOff("mrr@5", True, 0.5, lines, "in words"))
+    assert figure.data["taken"] == [{"strength": 0.5}]
+    assert len(figure.data["lines"]) == 6
+    drawn = svg(figure.chart())
+    assert all(word in drawn for word in ("the chosen groups", "everyone", "mrr@5", "strength"))
+    # no line is better or worse than another
+    assert BETTER not in drawn and WORSE not in drawn
