@@ -65,12 +65,10 @@ def test_json_holds_to_its_schema_and_has_no_nan(tmp_path):
             "predictions": WORLD.predictions.drop("label"),
             "validation": None,
         },
-        {"metric": "urp@5", "groups": "worst:5"},
-        {"metric": "ndcg@5", "groups": "worst:100%"},
+        {"metric": "urp@5", "groups": "worst:5", "strength": 0.5},
         {"metric": "ndcg@5", "predictions": WORLD.predictions.filter(pl.col("user_id") % 2 == 1)},
-        {"metric": "auc", "reranker": "oracle"},
     ],
-    ids=["no labels", "no direction", "everyone", "some reported", "upper bound"],
+    ids=["no labels", "no direction", "some reported"],
 )
 def test_odd_mitigations_are_read_again_too(tmp_path, options):
     result = mitigate(WORLD, **options)
@@ -116,10 +114,6 @@ def test_lists_of_somebody_else_are_not_overwritten(tmp_path):
     with pytest.raises(OutputError, match=r"predictions.parquet there is of no result"):
         RESULT.save(tmp_path)
     assert [path.name for path in tmp_path.iterdir()] == ["predictions.parquet"]
-
-
-def test_folder_without_a_mitigation_has_none(tmp_path):
-    assert load_mitigation(tmp_path, "") is None
 
 
 @pytest.mark.parametrize("text", ["", "{", '{"schema_version": "9"}'])
@@ -171,42 +165,24 @@ def test_numbers_of_a_group_are_its_users():
 RECORD = mitigate(planted("diversity", n_users=48), "urd@5", strength=0.6).reranker
 
 
-def record_text(**changes) -> str:
-    return json.dumps({**json.loads(RECORD.model_dump_json()), **changes})
-
-
 @pytest.mark.parametrize(
     "changes",
-    [
-        {"schema_version": "2"},
-        {"strength": 1.5},
-        {"strength": "much"},
-        {"k": 0},
-        {"groups": "all"},
-        {"groups": [{"gender": ["F"]}]},
-        {"metric": None},
-        {"surprise": 1},
-    ],
+    [{"schema_version": "2"}, {"strength": 1.5}, {"groups": "all"}, {"surprise": 1}, {"k": 0}],
     ids=str,
 )
 def test_record_of_another_kind_is_refused(tmp_path, changes):
-    path = tmp_path / "reranker.json"
-    path.write_text(record_text(**changes), encoding="utf-8")
-    with pytest.raises(InputError, match=r"reranker.json: is no re-ranker of this version"):
-        load_reranker(path)
+    text = json.dumps({**json.loads(RECORD.model_dump_json()), **changes})
+    assert_no_record(tmp_path, text.encode())
 
 
-@pytest.mark.parametrize("text", ["", "{", "[]", "null", "\x00"])
-def test_damaged_record_is_refused(tmp_path, text):
-    path = tmp_path / "reranker.json"
-    path.write_text(text, encoding="utf-8")
-    with pytest.raises(InputError, match=r"reranker.json: is no re-ranker of this version"):
-        load_reranker(path)
+@pytest.mark.parametrize("content", [b"", b"{", b"null", b"\xff\xfe\x00"])
+def test_damaged_record_is_refused(tmp_path, content):
+    assert_no_record(tmp_path, content)
 
 
-def test_record_that_is_no_text_is_refused(tmp_path):
-    path = tmp_path / "reranker.json"
-    path.write_bytes(b"\xff\xfe\x00")
+def assert_no_record(folder: Path, content: bytes) -> None:
+    path = folder / "reranker.json"
+    path.write_bytes(content)
     with pytest.raises(InputError, match=r"reranker.json: is no re-ranker of this version"):
         load_reranker(path)
 
@@ -215,10 +191,6 @@ def test_record_that_is_not_there_is_refused(tmp_path):
     for path in (tmp_path / "reranker.json", tmp_path):
         with pytest.raises(InputError, match=r"cannot be read .*Give the reranker.json that"):
             load_reranker(path)
-
-
-def test_record_names_no_file_of_this_machine():
-    assert str(Path.cwd()) not in record_text()
 
 
 # user b comes first in the table, a in the order of the ids
@@ -248,9 +220,3 @@ def test_rows_come_out_as_they_came_with_the_new_scores(rows):
     for name in wants:
         assert table[name].to_list() == rows[name].to_list()
     assert table["score"].to_list() == NEW.tolist()
-
-
-def test_the_models_scores_stand_beside_them_where_asked_for():
-    table = predictions_table(inputs_of(ROWS), NEW, with_model_score=True)
-    assert table["model_score"].to_list() == ROWS["score"].to_list()
-    assert "model_score" not in predictions_table(inputs_of(ROWS), NEW).columns
