@@ -43,7 +43,7 @@ def deviations_of(result: AuditResult) -> tuple[str, ...]:
         ({"by": "gender"}, ("by gender (planned gender,member)",)),
         ({"relevant": "label>=1"}, (f"relevant label>=1 (planned {ALL})",)),
         ({"columns": {"label": "label"}}, ("columns label=label (planned none)",)),
-        ({"tolerance": "5%"}, ("matters 5% (planned none, so nothing is ruled out by it)",)),
+        ({"tolerance": "5%"}, ("tolerance 5% (planned none, so nothing is ruled out by it)",)),
         ({"given": "n_relevant"}, ("given n_relevant (planned none)",)),
         # what changes nothing
         ({"threads": 1}, ()),
@@ -61,7 +61,7 @@ def test_metrics_in_another_case_matter_as_planned(world):
     file = make_plan(world, tolerance="ndcg@5=0.03").save(world / "plan.toml")
     assert deviations_of(audit_by(file, world, tolerance="NDCG@5=0.03")) == ()
     (line,) = deviations_of(audit_by(file, world, tolerance="NDCG@5=0.04"))
-    assert line == "matters ndcg@5=0.04 (planned ndcg@5=0.03)"
+    assert line == "tolerance ndcg@5=0.04 (planned ndcg@5=0.03)"
 
 
 def test_another_users_table_is_told_with_the_values_that_came_and_went(world):

@@ -86,7 +86,7 @@ class AuditPlan:
 
     @property
     def needed(self) -> pl.DataFrame:
-        """Group -> how many users it takes to rule out what matters, for each metric."""
+        """Group -> users it takes to rule out harms beyond the tolerance, for each metric."""
         rows = [
             {**needed.model_dump(), "group": Group.of(needed.group).label}
             for needed in self.facts.needed

@@ -29,7 +29,7 @@ from fairrec.core.tolerance import Amount, Tolerance
 from fairrec.gating.harms import GroupHarms, harms_in
 from fairrec.gating.judging import Changes, Measurements, Trends, judge, judge_policy, no_baseline
 from fairrec.gating.options import Inconclusive
-from fairrec.gating.policy import GateResult, Policy, Rule, outcome_of_rules, policy_in
+from fairrec.gating.policy import GateResult, Policy, Rule, outcome_of_rules, parse_policy
 from fairrec.inputs.table_options import TableOptions
 from fairrec.loading import Audited, audit_of, counterfactual_of, refuse_hidden
 from fairrec.metrics.tolerance import by_name
@@ -135,7 +135,7 @@ def _policy(given: Policy | Mapping[str, Any] | str | Path) -> PolicyFile:
             raise InputError(
                 f"policy: has {plain(unknown[0])}, and holds rule and require alone. Leave it out."
             )
-        return PolicyFile(policy_in(given, "policy"), {}, "policy")
+        return PolicyFile(parse_policy(given, "policy"), {}, "policy")
     if not isinstance(given, str | Path):
         raise invalid("policy", "a file or a mapping with rule and require", given)
     return read_policy(given)
@@ -252,7 +252,7 @@ def read_policy(file: str | Path) -> PolicyFile:
             f"AUDIT write one, or name it: {spelled('policy', Blank('FILE'))}"
         )
     settings = read_settings(file, SETTINGS)
-    policy = policy_in(settings.content, settings.where)
+    policy = parse_policy(settings.content, settings.where)
     return PolicyFile(policy, settings.values, settings.where)
 
 
@@ -277,11 +277,11 @@ def _differing(asked: Mapping[str, Any], summary: AuditSummary) -> Iterator[str]
 
 USUAL_SHARE, USUAL_SPREAD = 0.05, 0.1
 """Of the mean, and of the standard deviation among users where a share of the mean says nothing:
-a start for those who have not said what matters, not a judgement."""
+a start where no tolerance is set, not a judgement."""
 
 _ABOUT = """\
 # A policy, written by fairrec init from an audit{of}. Its limits are a start: change them to
-# what matters where you work. `fairrec audit` takes its options from [audit], `fairrec gate`
+# the largest harm you would accept. `fairrec audit` takes its options from [audit], `fairrec gate`
 # judges an audit by [[rule]] and [require].
 """
 
@@ -330,7 +330,7 @@ def _rules(result: AuditResult, require: dict[str, Any]) -> Iterator[str]:
     measured = Measurements(summary, result.group_table)
     for number, (rule, given) in enumerate(zip(policy.rule, rules, strict=True), start=1):
         found = judge(rule, policy.require, measured, number)
-        kind = "what matters in the audit" if _tolerance(rule.metric, summary) else "a start"
+        kind = "the tolerance of the audit" if _tolerance(rule.metric, summary) else "a start"
         yield (
             "\n[[rule]]\n"
             f"# now {found.outcome}: {found.measured}\n" + to_toml(given).rstrip() + f"  # {kind}\n"

@@ -28,7 +28,7 @@ class GroupHarms:
 
     Parameters
     ----------
-    conditions : one text column an attribute, null where its value does not matter
+    conditions : one text column an attribute, null for any value
     size : how much worse it is; its sign is that of a harm; NaN where nothing is known
     interval : of that, for all groups and metrics at once
     at_worst : the upper end of that, whichever users of unknown attributes belong to the group; NaN
@@ -52,7 +52,7 @@ class GroupHarms:
         return len(self.size)
 
     def outcomes(self, limit: float) -> IntArray:
-        """(n_groups,), positions in `outcome_names`, with this limit as what matters."""
+        """(n_groups,), positions in `outcome_names`, with this limit as tolerance."""
         is_worse = is_shown_worse(self.size, self.is_beyond_chance, self.is_known)
         return group_outcomes(self.interval, is_worse, self.is_known & self.is_conclusive, limit)
 

@@ -83,7 +83,7 @@ class Rule(Part):
     metric: str = Field(description="as the audit names it, such as ndcg@10")
     max_worse: Limit | None = Field(
         default=None,
-        description="no group is worse than all others by more; what matters in the audit where no "
+        description="no group is worse than all others by more; the audit's tolerance where no "
         "limit is given",
     )
     max_difference: Limit | None = Field(
@@ -99,7 +99,7 @@ class Rule(Part):
     )
     tolerance: Limit | None = Field(
         default=None,
-        description="by how much it may be, with baseline; what matters where it is not given",
+        description="by how much it may be, with baseline; that of the audit where none is given",
     )
     trend: Literal["not_worse"] | None = Field(
         default=None, description="no group became worse over the audits before this one"
@@ -167,7 +167,7 @@ class Policy(Part):
     require: Require = Require()
 
 
-def policy_in(content: Mapping[str, Any], where: str) -> Policy:
+def parse_policy(content: Mapping[str, Any], where: str) -> Policy:
     """The policy among the tables of a file.
 
     Parameters
@@ -238,6 +238,13 @@ class JudgedGroup(Part):
     interval: tuple[float | None, float | None] = Field(
         description="of that, for all groups and metrics at once; an end is null without a limit"
     )
+
+    @property
+    def as_ratio(self) -> JudgedGroup:
+        """The same with the share that it has instead of what it lacks."""
+        low, high = (None if end is None else 1 - end for end in reversed(self.interval))
+        size = None if self.measured is None else 1 - self.measured
+        return self.model_copy(update={"measured": size, "interval": (low, high)})
 
 
 class RuleOutcome(Part):

@@ -24,7 +24,7 @@ _MANY = 100
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
+class RuleWords:
     """A judged rule in words.
 
     Parameters
@@ -56,7 +56,7 @@ class Said:
     @property
     def what(self) -> str:
         """What the rule asks for."""
-        who = who_is_asked(self.rule)
+        who = describe_groups(self.rule)
         if self.rule.kind == "min_ratio":
             asked = f"{who} has less than {self.rule.min_ratio:g} {self._of_others}"
         elif self.rule.kind == "max_difference":
@@ -188,7 +188,7 @@ class Said:
         """As it was given, and in units of the metric where it is a share."""
         given = self.rule.limit
         if given is None:
-            return f"what matters, {self.limit:.6g}"
+            return f"the tolerance of the audit, {self.limit:.6g}"
         return f"{given} of the mean ({number(self.limit)})" if given.is_share else str(given)
 
     @property
@@ -226,7 +226,7 @@ class Said:
         return f"{math.ceil(round(size / step, 6)) * step:.12g}"
 
 
-def who_is_asked(rule: Rule) -> str:
+def describe_groups(rule: Rule) -> str:
     """The groups of a rule, as what it asks for begins."""
     n_named = len({tuple(sorted(group.items())) for group in rule.groups})
     return f"none of {plural(n_named, 'named group')}" if n_named else "no group"
@@ -238,7 +238,7 @@ def _ends(low: float | None, high: float | None) -> str:
     return " to ".join("no limit" if end is None else number(end) for end in (low, high))
 
 
-def line_of(rule: RuleOutcome) -> str:
+def rule_line(rule: RuleOutcome) -> str:
     """A rule and its outcome on one line."""
     warns = " (warning only)" if rule.severity == "warn" and rule.outcome != "passed" else ""
     return f"{rule.what}{warns} | {rule.measured}"
@@ -270,7 +270,7 @@ def to_text(gate: GateResult, *, explain: bool = False) -> str:
     """
     lines = []
     for rule in gate.rules:
-        lines.append(f"{MARKS[rule.outcome]}  {line_of(rule)}")
+        lines.append(f"{MARKS[rule.outcome]}  {rule_line(rule)}")
         if explain and rule.outcome != "passed":
             lines.append(f"      to pass: {rule.explanation}")
     look = f" Look deeper: {gate.look}" if gate.look and gate.outcome != "passed" else ""
