@@ -18,7 +18,7 @@ from fairrec.core.options import from_command_line
 from fairrec.core.settings import Settings, checksum_of, read_settings, to_toml
 from fairrec.result.plan_schema import PlanFacts
 from tests.auditing.plan_builders import audit_by, make_plan, write_world
-from tests.planning.test_plan import SAMPLES, value_of
+from tests.planning.test_plan_options import SAMPLES, value_of
 
 FACTS = PlanFacts(fairrec_version="0", n_users=1, min_users=1, tables={}, attributes={}, groups=())
 LAYERS = st.dictionaries(st.sampled_from(sorted({*SAMPLES} & {*AUDITED})), st.integers(0, 4))

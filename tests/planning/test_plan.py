@@ -13,7 +13,7 @@ from fairrec.core.audit_options import AuditOptions
 from fairrec.core.errors import FairRecError, InputError, UnknownNameError
 from fairrec.metrics.parsing import parse_metric
 from fairrec.metrics.value_columns import metric_of_column
-from fairrec.planning.plan import spread_of
+from fairrec.planning.plan import estimate_spread
 from fairrec.planning.words import plan_view
 from fairrec.result.plan_schema import (
     Cost,
@@ -168,14 +168,14 @@ HUNDRED = pl.DataFrame({"user_id": range(100), "gender": ["F", "M"] * 50})
 def test_what_is_assumed_holds_for_every_metric():
     metrics = [parse_metric("ndcg"), parse_metric("auc")]
     assumed = Spread(sd=0.3, mean=0.5)
-    assert spread_of(PlanOptions(mean=0.5, sd=0.3), None, metrics) == {
+    assert estimate_spread(PlanOptions(mean=0.5, sd=0.3), None, metrics) == {
         "ndcg@5": assumed,
         "auc": assumed,
     }
-    assert spread_of(PlanOptions(), None, metrics) == {}
-    assert spread_of(PlanOptions(sd=0.5), None, metrics)["auc"] == Spread(sd=0.5)
+    assert estimate_spread(PlanOptions(), None, metrics) == {}
+    assert estimate_spread(PlanOptions(sd=0.5), None, metrics)["auc"] == Spread(sd=0.5)
     unbounded = metric_of_column("watch", {}, "the values")
-    assert spread_of(PlanOptions(sd=7), None, [unbounded])["watch"] == Spread(sd=7)
+    assert estimate_spread(PlanOptions(sd=7), None, [unbounded])["watch"] == Spread(sd=7)
 
 
 @pytest.mark.parametrize(
@@ -190,12 +190,12 @@ def test_what_is_assumed_holds_for_every_metric():
 )
 def test_what_no_values_between_the_bounds_have_is_refused(mean, sd, says):
     with pytest.raises(InputError) as caught:
-        spread_of(PlanOptions(mean=mean, sd=sd), None, [parse_metric("ndcg")])
+        estimate_spread(PlanOptions(mean=mean, sd=sd), None, [parse_metric("ndcg")])
     assert str(caught.value).startswith(says)
 
 
 def test_the_spread_of_a_rate_is_possible_but_for_what_is_rounded():
-    made = spread_of(PlanOptions(mean=0.05, sd=0.218), None, [parse_metric("hit")])
+    made = estimate_spread(PlanOptions(mean=0.05, sd=0.218), None, [parse_metric("hit")])
     assert made["hit@5"].sd == 0.218
 
 

@@ -18,7 +18,7 @@ BY_TABLES = "name the tables: fairrec mitigate PREDICTIONS --users USERS --by ..
 TO_PLAN = "name the tables: fairrec plan --users USERS --by ... --metrics ..."
 
 
-def settings_of(source: Path) -> dict[str, Any]:
+def read_mitigation_settings(source: Path) -> dict[str, Any]:
     """What a run or an audit says about itself, as arguments of `mitigate`."""
     # an audit has a run.json too, and a trained run may have an older audit beside it
     is_audit = (source / "result.json").is_file()
@@ -95,10 +95,10 @@ def _of_audit(folder: Path) -> dict[str, Any]:
     }
     if summary.model is not None:
         options |= {"model_name": summary.model.name, "model_version": summary.model.version}
-    return {**_read_by(folder, summary, id), **options}
+    return {**_read_by(folder, summary, id, BY_TABLES), **options}
 
 
-def planned_from(folder: Path) -> dict[str, Any]:
+def read_plan_settings(folder: Path) -> dict[str, Any]:
     """What an audit says of itself, as arguments of `plan`, with its users as a pilot."""
     from fairrec.result.saved import load_saved
     from fairrec.result.summary import options_of
@@ -129,16 +129,21 @@ def planned_from(folder: Path) -> dict[str, Any]:
     return {name: value for name, value in found.items() if value}
 
 
-def _read_by(
-    folder: Path, summary: AuditSummary, id: str, otherwise: str = BY_TABLES
-) -> dict[str, Any]:
+def _read_by(folder: Path, summary: AuditSummary, id: str, otherwise: str) -> dict[str, Any]:
     """The tables that an audit read, and what its run scored.
 
     Parameters
     ----------
     otherwise : what to do where they cannot be read again
     """
-    run = _run_of(folder, id, otherwise)
+    from fairrec.result.saved import load_audit_run
+
+    run = load_audit_run(folder, id)
+    if run is None:
+        raise InputError(
+            f"{folder}: has no run.json, which says where the tables of this audit are: it is not "
+            f"passed on with a result. Audit again, or {otherwise}"
+        )
     read = dict(summary.inputs)
     scored = {}
     if trained := read.pop("run", None):
@@ -153,21 +158,8 @@ def _read_by(
     return {**scored, **_tables_of(folder, read, run, otherwise)}
 
 
-def _run_of(folder: Path, id: str, otherwise: str = BY_TABLES) -> AuditRun:
-    """Where the tables of an audit are."""
-    from fairrec.result.saved import load_audit_run
-
-    run = load_audit_run(folder, id)
-    if run is None:
-        raise InputError(
-            f"{folder}: has no run.json, which says where the tables of this audit are: it is not "
-            f"passed on with a result. Audit again, or {otherwise}"
-        )
-    return run
-
-
 def _tables_of(
-    folder: Path, read: Mapping[str, InputSummary], run: AuditRun, otherwise: str = BY_TABLES
+    folder: Path, read: Mapping[str, InputSummary], run: AuditRun, otherwise: str
 ) -> dict[str, Path]:
     """The tables that an audit read, by their names; they must be as they were."""
     from fairrec.inputs.formats import checksum, files_of

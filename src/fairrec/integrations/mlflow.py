@@ -16,10 +16,11 @@ from typing import Any, TypeVar
 import numpy as np
 
 from fairrec.core.errors import FairRecError, InputError, OutputError, plain
-from fairrec.core.options import invalid, spelled
+from fairrec.core.options import spelled
 from fairrec.gating.gate import gate
 from fairrec.gating.harms import difference_harms
 from fairrec.gating.policy import Policy
+from fairrec.integrations.card import refuse_no_result
 from fairrec.loading import audit_of
 from fairrec.mitigation.result import MitigationResult
 from fairrec.report.text.view import about_model, build_view
@@ -42,16 +43,10 @@ _LONGEST_NAME, _LONGEST_VALUE = 100, 500
 _UNFIT = re.compile(r"[^\w.\- ]")
 
 
-def refuse_no_result(given: object) -> None:
-    """An error for all but an audit or a mitigation, also for the folder of one."""
-    if not isinstance(given, AuditResult | MitigationResult):
-        raise invalid("result", "an audit or a mitigation; of a folder, fairrec.load it", given)
-
-
-def keys_of(metrics: Iterable[str]) -> dict[str, str]:
+def metric_keys(metrics: Iterable[str]) -> dict[str, str]:
     """Metric -> a name of letters that trackers take, each its own.
 
-    >>> keys_of(["ndcg@10", "time (s)", "time [s]"])
+    >>> metric_keys(["ndcg@10", "time (s)", "time [s]"])
     {'ndcg@10': 'ndcg_at_10', 'time (s)': 'time _s_', 'time [s]': 'time _s_2'}
     """
     keys: dict[str, str] = {}
@@ -70,14 +65,14 @@ def metric_key(key: str, quantity: str) -> str:
     return f"{PREFIX}/{key}/{quantity}"
 
 
-def numbers_of(result: AuditResult) -> dict[str, float]:
+def audit_numbers(result: AuditResult) -> dict[str, float]:
     """All numbers, by full name; what is not known has none."""
     found: dict[str, float | None] = {f"{PREFIX}/n_users": result.summary.n_users}
-    keys = keys_of(result.metrics)
+    keys = metric_keys(result.metrics)
     for metric, about in result.metrics.items():
         numbers = {
-            **_of_metric(about),
-            **({} if about.verdict is None else _of_verdict(about.verdict)),
+            **_metric_numbers(about),
+            **({} if about.verdict is None else _verdict_numbers(about.verdict)),
             LIMITED["max_worse"]: None
             if about.higher_is_better is None
             else _shown(metric, result, either_way=False),
@@ -91,7 +86,7 @@ def numbers_of(result: AuditResult) -> dict[str, float]:
     }
 
 
-def _of_metric(about: MetricResult) -> dict[str, float | None]:
+def _metric_numbers(about: MetricResult) -> dict[str, float | None]:
     return {
         "mean": about.mean,
         "sd": about.sd,
@@ -103,7 +98,7 @@ def _of_metric(about: MetricResult) -> dict[str, float | None]:
     }
 
 
-def _of_verdict(verdict: MetricVerdict) -> dict[str, float | None]:
+def _verdict_numbers(verdict: MetricVerdict) -> dict[str, float | None]:
     counted = (
         *("tolerance", "n_worse_by_more", "n_worse", "n_better", "n_ruled_out", "n_open"),
         *("n_not_compared", "open_share", "ruled_out_from"),
@@ -134,7 +129,7 @@ def _shown(metric: str, result: AuditResult, *, either_way: bool) -> float | Non
     return float(np.max(harms.interval.low[is_worse], initial=0.0))
 
 
-def settings_of(summary: AuditSummary) -> dict[str, str]:
+def audit_settings(summary: AuditSummary) -> dict[str, str]:
     """What was asked for and of which data: the same for the same audit."""
     asked = {
         "by": ", ".join(summary.by),
@@ -156,9 +151,9 @@ def settings_of(summary: AuditSummary) -> dict[str, str]:
     }
 
 
-def verdict_of(summary: AuditSummary) -> dict[str, str]:
+def audit_tags(summary: AuditSummary) -> dict[str, str]:
     """The verdict in words: of the audit, of each metric, and the headline of its page."""
-    keys = keys_of(summary.metrics)
+    keys = metric_keys(summary.metrics)
     said = {
         "outcome": summary.outcome or "not tested",
         "headline": build_view(summary).overview.headline,
@@ -240,7 +235,7 @@ def metric_thresholds(
     mlflow = _mlflow()
     judged = gate(result, policy)
     audit, _ = audit_of("result", result)
-    keys = keys_of(audit.metrics)
+    keys = metric_keys(audit.metrics)
     limits: dict[str, float] = {}
     for rule in judged.rules:
         if rule.severity == "warn":
@@ -306,11 +301,11 @@ def _log(
 
     now = int(time() * 1000)
     # a run keeps its params for ever, so those of another audit are an error before all else
-    for params in _batches(settings_of(audit.summary).items()):
+    for params in _batches(audit_settings(audit.summary).items()):
         client.log_batch(run_id, params=[Param(*param) for param in params])
-    for numbers in _batches(numbers_of(audit).items()):
+    for numbers in _batches(audit_numbers(audit).items()):
         client.log_batch(run_id, metrics=[Metric(*number, now, 0) for number in numbers])
-    for tags in _batches(verdict_of(audit.summary).items()):
+    for tags in _batches(audit_tags(audit.summary).items()):
         client.log_batch(run_id, tags=[RunTag(*tag) for tag in tags])
     with TemporaryDirectory(prefix="fairrec-") as folder:
         client.log_artifacts(run_id, str(_files(result, Path(folder, "out"), per_user)), PREFIX)

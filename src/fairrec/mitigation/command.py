@@ -9,7 +9,7 @@ from typing import Annotated, Any
 
 import typer
 
-from fairrec.auditing.saved_settings import settings_of
+from fairrec.auditing.saved_settings import read_mitigation_settings
 from fairrec.cli.parameters import FieldsOf, Given, Here, takes_options
 from fairrec.cli.shared import (
     DebugOption,
@@ -92,7 +92,7 @@ def mitigate_command(
         progress("reading", 0, 0)
         single = {"validation": validation, "metrics": metrics}
         named = {name: value for name, value in single.items() if value is not None}
-        settings = {**settings_of(source), **tables, **options, **about, **named}
+        settings = {**read_mitigation_settings(source), **tables, **options, **about, **named}
         need(settings, "users", "by", command="mitigate")
         if out is not None:
             read = (*settings.values(), *plan.values())

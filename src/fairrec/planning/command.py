@@ -9,7 +9,7 @@ import typer
 from rich.text import Text
 
 from fairrec.auditing.options import PlanOptions
-from fairrec.auditing.saved_settings import planned_from
+from fairrec.auditing.saved_settings import read_plan_settings
 from fairrec.cli.parameters import FieldsOf, Given, takes_options
 from fairrec.cli.settings import Load, SettingsOption, load_metrics, say_settings, settings_file
 from fairrec.cli.shared import DebugOption, LogOption, QuietOption, say, shown_progress, stdout
@@ -53,7 +53,7 @@ def plan_command(
     file = settings_file(settings)
     with shown_progress(quiet, log) as progress:
         progress("planning", 0, 0)
-        told = {} if audit is None else planned_from(audit)
+        told = {} if audit is None else read_plan_settings(audit)
         # of another table it is not known who will be audited
         audited = None if {"users", "values"} & {*tables} else told.get("pilot")
         if assumed:
