@@ -190,7 +190,7 @@ def made_of(kept: dict[str, Any]) -> set[str]:
     [
         ("accuracy", "ndcg@5", {}),
         ("diversity", "urd@5", {"max_loss": 0.5}),
-        ("accuracy", "urp@5", {"groups": "worst:3", "reranker": "group_prior"}),
+        ("accuracy", "urp@5", {"groups": "worst:3", "reranker": "popularity_calibrated"}),
     ],
 )
 def test_every_number_to_look_at_is_in_the_file(tmp_path, worse, metric, options):

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from fairrec.core.errors import plain
 from fairrec.inputs.notes import CHECK_FIRST
 from fairrec.metrics.direction import badness
-from fairrec.mitigation.result import HarmedGroup, MetricEffect, MitigationSummary, OrderedChanges
+from fairrec.mitigation.result import HarmedGroup, MetricEffect, MitigationSummary
 from fairrec.mitigation.words import (
     Tone,
     chosen_groups,
@@ -369,8 +369,8 @@ def _spoken(metric: str, lines: tuple[TradeOffLine, ...]) -> str:
     """A chart in a sentence."""
     parts = []
     for who in dict.fromkeys(line.who for line in lines):
-        mine = [line for line in lines if line.who == who]
-        parts.append(f"{number(mine[0].value)} to {number(mine[-1].value)} ({who})")
+        values = [line.value for line in lines if line.who == who]
+        parts.append(f"{number(values[0])} to {number(values[-1])} ({who})")
     first, last = lines[0].strength, max(line.strength for line in lines)
     return f"From strength {first:g} to {last:g}, {metric} goes from {'; '.join(parts)}."
 
@@ -418,65 +418,48 @@ def build_slopes(summary: MitigationSummary) -> tuple[Slope, ...]:
 
 
 def _slope(summary: MitigationSummary, name: str, effect: MetricEffect) -> Slope | None:
-    change = effect.chosen
-    if change.before is None or change.after is None:
+    change, is_target = effect.chosen, name == summary.metric
+    before, after = change.before, change.after
+    if before is None or after is None:
         return None
-    low, high = _ends(change, change.before)
-    others, floor = _others(summary, name, effect), _floor(summary, name, change.before)
     label = distance_name(name) if effect.is_distance else plain(name)
+    low = high = None
+    said = f"{label}: {number(before)} before, {number(after)} after"
+    if change.interval is not None and change.verdict != "unchanged":
+        low, high = (before + end for end in change.interval)
+        ends = " to ".join(map(signed, change.interval))
+        moved = f"{signed(change.change or 0.0)} ({confidence(summary.alpha)} confidence interval"
+        said += f"; change {moved} {ends})"
+    others, floor = _others(effect, is_target), None
+    if name == summary.cost_metric and not is_target and summary.is_tuned:
+        least = (1 - summary.max_loss) * before
+        floor = Level(least, f"to keep {number(least)}", f"To keep: {number(least)}.")
+    levels = "".join(f" {level.words}" for level in (others, floor) if level)
     return Slope(
         metric=label,
-        is_target=name == summary.metric,
-        before=change.before,
-        after=change.after,
+        is_target=is_target,
+        before=before,
+        after=after,
         low=low,
         high=high,
         verdict=change.verdict,
         tone=find_tone(change.verdict),
         others=others,
         floor=floor,
-        alternative=_slope_words(label, change, summary.alpha, others, floor),
+        alternative=f"{said}, {change.verdict}.{levels}",
     )
 
 
-def _ends(change: Change, before: float) -> tuple[float | None, float | None]:
-    if change.interval is None or change.verdict == "unchanged":
-        return None, None
-    return before + change.interval[0], before + change.interval[1]
-
-
-def _others(summary: MitigationSummary, name: str, effect: MetricEffect) -> Level | None:
+def _others(effect: MetricEffect, is_target: bool) -> Level | None:
     """What the target is to reach where it was worse; else, to compare with."""
     value, before = 0.0 if effect.is_distance else effect.others.before, effect.chosen.before
     if value is None or before is None:
         return None
     is_behind = effect.is_distance or is_worse_than(before, value, effect.higher_is_better)
-    if name == summary.metric and is_behind:
-        return Level(
-            value, f"to reach {number(value)}", f"To reach: {number(value)}, as all others."
-        )
-    return Level(value, f"all others {number(value)}", f"All others: {number(value)}.")
-
-
-def _floor(summary: MitigationSummary, name: str, before: float) -> Level | None:
-    if name != summary.cost_metric or name == summary.metric or not summary.is_tuned:
-        return None
-    value = (1 - summary.max_loss) * before
-    return Level(value, f"to keep {number(value)}", f"To keep: {number(value)}.")
-
-
-def _slope_words(
-    label: str, change: Change, alpha: float, others: Level | None, floor: Level | None
-) -> str:
-    said = f"{label}: {number(change.before)} before, {number(change.after)} after"
-    if change.interval is not None and change.change is not None and change.verdict != "unchanged":
-        low, high = map(signed, change.interval)
-        said += (
-            f"; change {signed(change.change)} ({confidence(alpha)} confidence interval {low} to "
-            f"{high})"
-        )
-    levels = "".join(f" {level.words}" for level in (others, floor) if level)
-    return f"{said}, {change.verdict}.{levels}"
+    text = number(value)
+    if is_target and is_behind:
+        return Level(value, f"to reach {text}", f"To reach: {text}, as all others.")
+    return Level(value, f"all others {text}", f"All others: {text}.")
 
 
 HEIGHT = 40.0
@@ -526,52 +509,47 @@ class Strips:
 
 def build_strips(summary: MitigationSummary) -> Strips:
     """Whether single groups are shown to be harmed, in each metric."""
-    worse = {
-        plain(name): effect.groups.worse
-        for name, effect in summary.effects.items()
-        if effect.groups.worse
-    }
-    found = ", ".join(f"{plural(n, 'group')} in {name}" for name, n in worse.items())
+    effects = summary.effects.items()
+    worse = {plain(name): effect.groups.worse for name, effect in effects if effect.groups.worse}
     together = ", ".join(metrics_lost(summary))
     about = f"Adjusted for {plural(summary.n_group_tests, 'comparison')} (Holm)."
     if together and not worse:
         about += f" Shown to be worse for {chosen_groups(summary)} together: {together}."
+    if worse:
+        found = ", ".join(f"{plural(n, 'group')} in {name}" for name, n in worse.items())
+        headline = f"Shown to be harmed: {found}"
+    else:
+        # no comfort where no group could have been shown to be
+        judged = [effect.ordered for _, effect in effects if effect.higher_is_better is not None]
+        is_blind = 2 * sum(part.n_blind for part in judged) > sum(part.n_groups for part in judged)
+        unseen = "; in most, too few users changed to tell" if is_blind else ""
+        headline = f"No single group shown to be harmed{unseen}"
     return Strips(
-        headline=f"Shown to be harmed: {found}" if found else _nobody(summary),
+        headline=headline,
         about=about,
         is_harmed=bool(worse),
         rows=tuple(
-            _strip(name, effect, effect.ordered, summary.harmed)
-            for name, effect in summary.effects.items()
+            _strip(name, effect, summary.harmed)
+            for name, effect in effects
             if effect.ordered.n_groups
         ),
     )
 
 
-def _nobody(summary: MitigationSummary) -> str:
-    """That nobody is shown to be harmed is no comfort where nobody could have been."""
-    judged = [effect.ordered for effect in summary.effects.values() if _has_worse_end(effect)]
-    n_blind, n_groups = (sum(getattr(part, n) for part in judged) for n in ("n_blind", "n_groups"))
-    unseen = "; in most, too few users changed to tell" if 2 * n_blind > n_groups else ""
-    return f"No single group shown to be harmed{unseen}"
-
-
-def _strip(
-    name: str, effect: MetricEffect, seen: OrderedChanges, harmed: tuple[HarmedGroup, ...]
-) -> Strip:
+def _strip(name: str, effect: MetricEffect, harmed: tuple[HarmedGroup, ...]) -> Strip:
+    seen, direction = effect.ordered, effect.higher_is_better
     mine = [
         (group_label(group.group), group.change.change)
         for group in harmed
         if group.metric == name and group.change.change is not None
     ]
     marks = [*zip(seen.changes, map(find_tone, seen.verdicts), strict=True)]
-    drawn = {*seen.changes}
     # of many groups only some are kept in order, but those that are named are drawn
-    marks += [(change, "worse") for _, change in mine if change not in drawn]
-    gains = [-badness(change, effect.higher_is_better) for change, _ in marks]
+    marks += [(change, "worse") for _, change in mine if change not in {*seen.changes}]
+    gains = [-badness(change, direction) for change, _ in marks]
     order = sorted(range(len(marks)), key=lambda at: gains[at])
-    low = min(0.0, *gains, -(seen.least_shown or 0.0) if _has_worse_end(effect) else 0.0)
-    high = max(0.0, *gains)
+    least = None if direction is None else seen.least_shown
+    low, high = min(0.0, *gains, -(least or 0.0)), max(0.0, *gains)
 
     def height(gain: float) -> float:
         return round(HEIGHT * (high - gain) / ((high - low) or 1.0), 2)
@@ -584,34 +562,31 @@ def _strip(
             end = round(zero - LEAST_BAR if gains[at] > 0 else zero + LEAST_BAR, 2)
         bar = f"M{place}.1 {zero:g}h.8V{end:g}h-.8z"
         paths.setdefault(marks[at][1], []).append(bar)
-    is_seen = seen.least_shown is not None and _has_worse_end(effect)
+    named = tuple((label, signed(change)) for label, change in mine[:HARMED_NAMED])
     return Strip(
         metric=plain(name),
         width=len(marks),
         zero_at=zero,
-        seen_at=height(-(seen.least_shown or 0.0)) if is_seen else None,
+        seen_at=None if least is None else height(-least),
         bars=tuple(Bars(tone, "".join(path)) for tone, path in paths.items()),
         first=signed(marks[order[0]][0]),
         last=signed(marks[order[-1]][0]),
-        harmed=tuple((label, signed(change)) for label, change in mine[:HARMED_NAMED]),
-        words=_strip_words(effect, seen, len(mine[:HARMED_NAMED])),
+        harmed=named,
+        words=_strip_words(effect, len(named)),
     )
 
 
-def _has_worse_end(effect: MetricEffect) -> bool:
-    return effect.higher_is_better is not None
-
-
-def _strip_words(effect: MetricEffect, seen: OrderedChanges, n_named: int) -> str:
+def _strip_words(effect: MetricEffect, n_named: int) -> str:
     """What was shown, and what could have been."""
     counts = effect.groups
-    of_all = f"Of {plural(seen.n_groups, 'group')} in which somebody changed"
+    of_all = f"Of {plural(effect.ordered.n_groups, 'group')} in which somebody changed"
     worse, better, changed = (
         f"{n:,}" if n else "none" for n in (counts.worse, counts.improved, counts.changed)
     )
-    if not _has_worse_end(effect):
+    if effect.higher_is_better is None:
         return f"{of_all}, {changed} changed significantly. Neither end is better."
-    said = f"{of_all}, {worse} shown to be worse, {better} better. {detectable_loss(seen)}"
+    said = f"{of_all}, {worse} shown to be worse, {better} better. "
+    said += detectable_loss(effect.ordered)
     if counts.worse > n_named:
         said += f" Named here: {n_named:,}, the others in the table below or in changes.parquet."
     return said

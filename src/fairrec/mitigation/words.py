@@ -35,14 +35,14 @@ def find_tone(verdict: Outcome) -> Tone:
 
 def sentences(summary: MitigationSummary) -> tuple[str, ...]:
     """All that is said below the headline."""
-    target = summary.effects[summary.metric]
+    target, lost = summary.effects[summary.metric], ", ".join(metrics_lost(summary))
     said = (
         _protocol(summary),
         _side(target),
         _regression(summary, target),
         _gap(summary, target),
         _cost(summary),
-        _worse(summary),
+        f"Significantly worse for {chosen_groups(summary)}: {lost}." if lost else "",
         f"The lists of {plural(target.others.n_users, 'other user')} are as they were.",
         _harm(summary),
         _exposed(summary),
@@ -263,20 +263,10 @@ def metrics_lost(summary: MitigationSummary) -> list[str]:
     return [plain(name) for name, effect in effects if effect.chosen.verdict == "worse"]
 
 
-def _worse(summary: MitigationSummary) -> str:
-    lost = ", ".join(metrics_lost(summary))
-    return f"Significantly worse for {chosen_groups(summary)}: {lost}." if lost else ""
-
-
 def significance(change: Change) -> str:
     """Whether a change is significant."""
-    return {
-        "improved": "significant",
-        "worse": "significant",
-        "changed": "significant",
-        "not significant": "not significant",
-        "unchanged": "no change",
-    }[change.verdict]
+    words = {"not significant": "not significant", "unchanged": "no change"}
+    return words.get(change.verdict, "significant")
 
 
 def _harm(summary: MitigationSummary) -> str:
@@ -286,7 +276,12 @@ def _harm(summary: MitigationSummary) -> str:
     tests = f"adjusted for {plural(summary.n_group_tests, 'comparison')}"
     if not any(worse.values()):
         none = f"No single group could be shown to have become worse in any metric ({tests})."
-        return " ".join(filter(None, (none, _could_be_seen(summary))))
+        target = summary.effects[summary.metric]
+        n_groups = target.ordered.n_groups
+        if not n_groups or target.higher_is_better is None:
+            return none
+        changed = f"Somebody's {plain(summary.metric)} changed in {plural(n_groups, 'group')}."
+        return f"{none} {changed} {detectable_loss(target.ordered)}"
     parts = ", ".join(f"{plural(n, 'group')} in {plain(name)}" for name, n in worse.items() if n)
     return f"Single groups that became significantly worse ({tests}): {parts}."
 
@@ -308,16 +303,6 @@ def _exposed(summary: MitigationSummary) -> str:
         f"attention than before, most of all {group_label(first.group)}: "
         f"{percent(first.change.before)} before, {percent(first.change.after)} after."
     )
-
-
-def _could_be_seen(summary: MitigationSummary) -> str:
-    """How small a loss would have been shown in the target, where one end is worse."""
-    target = summary.effects[summary.metric]
-    seen = target.ordered
-    if not seen.n_groups or target.higher_is_better is None:
-        return ""
-    changed = f"Somebody's {plain(summary.metric)} changed in {plural(seen.n_groups, 'group')}"
-    return f"{changed}. {detectable_loss(seen)}"
 
 
 def detectable_loss(seen: OrderedChanges) -> str:
