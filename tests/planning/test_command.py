@@ -292,20 +292,3 @@ def test_a_plan_that_is_replaced_is_named_and_a_read_only_one_is_kept(here: Path
     assert (ran.code, ran.stdout) == (2, "")
     assert "plan.toml: is read-only, so this plan is not replaced." in ran.stderr
     assert file.read_bytes() == before
-
-
-def test_a_metric_with_commas_in_its_name_is_planned_and_audited(here: Path):
-    users = make_tables(80).users
-    name = "a=0.1,b"
-    users.select("user_id", **{name: users["age"].fill_null(0) % 2}).write_parquet("v.parquet")
-    (here / "fairrec.toml").write_text(
-        f'users = "users.parquet"\nby = "gender"\nmetrics = ["{name}"]\npermutations = 39\n'
-        f'[better]\n"{name}" = "lower"\n[tolerance]\n"{name}" = 0.2\n'
-    )
-    assert run_here("plan", "--out", "plan.toml").code == 0
-    ran = run_here("audit", "--values", "v.parquet", "--plan", "plan.toml", "--format", "json")
-    assert ran.code == 0, ran.stderr
-    result = json.loads(ran.stdout)
-    assert result["plan"]["deviations"] == []
-    assert result["tolerance"] == f'"{name}"=0.2'
-    assert result["metrics"][name]["verdict"]["tolerance"] == 0.2

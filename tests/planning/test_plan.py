@@ -24,7 +24,6 @@ from fairrec.result.plan_schema import (
     PlannedGroups,
     Spread,
 )
-from tests.auditing.plan_builders import make_plan, write_world
 
 USERS = pl.DataFrame(
     {"user_id": range(1000), "gender": ["F", "M"] * 500, "age": [10, 20, 20, 20, 20] * 200}
@@ -212,20 +211,6 @@ def test_a_pilot_gives_mean_and_standard_deviation_of_each_metric(tmp_path):
     )
     assert of_file.facts.spread == made.facts.spread
     assert len(of_file.facts.tables["pilot"].sha256) == 64
-
-
-def test_per_user_values_of_an_audit_are_a_pilot(tmp_path):
-    write_world(tmp_path)
-    result = fairrec.audit(
-        tmp_path / "predictions.parquet", users=tmp_path / "users.parquet", by="gender",
-        metrics="ndcg", permutations=0,
-    )  # fmt: skip
-    result.save(tmp_path / "first", report=False)
-    made = make_plan(tmp_path, pilot=tmp_path / "first" / "per_user.parquet")
-    assert made.facts.spread["ndcg@5"].mean == pytest.approx(
-        result.metrics["ndcg@5"].mean, rel=1e-5
-    )
-    assert made.facts.spread["ndcg@5"].sd == pytest.approx(result.metrics["ndcg@5"].sd, rel=1e-5)
 
 
 FACTS = PlanFacts(

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import shlex
 from collections.abc import Iterator, Mapping
-from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -117,9 +116,7 @@ def refuse_own_baseline(audit: object, baseline: object) -> None:
     """
     is_same = audit is baseline and audit is not None
     if isinstance(audit, str | Path) and isinstance(baseline, str | Path):
-        # a path with a zero byte is told when it is read
-        with suppress(ValueError):
-            is_same = os.path.realpath(audit) == os.path.realpath(baseline)
+        is_same = os.path.realpath(audit) == os.path.realpath(baseline)
     if is_same:
         raise InputError(
             "baseline: is the audit itself, than which no group can be worse. Keep the earlier "
