@@ -48,7 +48,7 @@ FILES = {
         "mitigation.json: what a re-ranking did, before and after",
     ),
     "reranker": JsonFile(
-        "fairrec.mitigation.fitted_reranker:RerankerRecord",
+        "fairrec.mitigation.result:RerankerRecord",
         "reranker.json: all that is needed to apply a re-ranker to new lists",
     ),
     "counts": JsonFile(

@@ -14,7 +14,7 @@ from fairrec.gating.policy import (
     JudgedGroup,
     Policy,
     RuleOutcome,
-    outcome_of_rules,
+    combine_outcomes,
     parse_policy,
 )
 from fairrec.result.audit_result import AuditResult
@@ -95,7 +95,7 @@ def rule_of(outcome: str, severity: str = "fail", text: str = "measured") -> Rul
 
 def gate_of(*rules: RuleOutcome, inconclusive=None, title: str = "", look: str = "") -> GateResult:
     """The outcome of a gate with these rules."""
-    outcome, exit_code = outcome_of_rules(rules, inconclusive)
+    outcome, exit_code = combine_outcomes(rules, inconclusive)
     return GateResult(
         title=title,
         model="",

@@ -8,7 +8,7 @@ import pytest
 from pytest import approx
 
 from fairrec.core.errors import InputError, UnknownNameError
-from fairrec.gating.harms import difference_harms, harms_in, ratio_harms
+from fairrec.gating.harms import difference_harms, ratio_harms, read_harms
 from fairrec.statistics.verdict import OPEN, outcome_names
 from tests.gating.judged_world import planted
 
@@ -43,7 +43,7 @@ def test_either_way_a_difference_has_no_sign():
 
 def test_an_end_without_a_limit_has_none():
     table = planted().group_table.with_columns(simultaneous_high=pl.lit(None, pl.Float64))
-    found = harms_in(table, ["gender", "age"], "wait", False, "difference", is_conclusive=True)
+    found = read_harms(table, ["gender", "age"], "wait", False, "difference", is_conclusive=True)
     assert np.isinf(found.interval.high).all() and np.isfinite(found.interval.low).all()
 
 
@@ -52,7 +52,7 @@ def test_a_group_without_a_change_stays_and_nothing_of_it_is_known():
     is_gone = pl.col("age") == "56+"
     gone = ("change", "simultaneous_low", "simultaneous_high", "is_beyond_chance", "is_known")
     table = table.with_columns(pl.when(~is_gone.fill_null(False)).then(name) for name in gone)
-    found = harms_in(table, ["gender", "age"], "wait", False, "change", is_conclusive=True)
+    found = read_harms(table, ["gender", "age"], "wait", False, "change", is_conclusive=True)
     at = found.position({"age": "56+"})
     assert np.isnan(found.size[at]) and not found.is_known[at]
     assert (found.interval.low[at], found.interval.high[at]) == (-np.inf, np.inf)

@@ -10,12 +10,12 @@ import polars as pl
 import pytest
 from markdown_it import MarkdownIt
 
-from fairrec.gating.harms import harms_in
+from fairrec.cli.shared import Format, print_as
+from fairrec.gating.harms import read_harms
 from fairrec.gating.judging import Measurements, judge_policy
 from fairrec.gating.policy import GateResult
 from fairrec.gating.reports import (
     RuleWords,
-    as_json_text,
     as_text,
     headline,
     to_annotations,
@@ -68,7 +68,7 @@ def test_a_group_of_one_audit_only_is_open_and_it_is_said_why():
         is_beyond_chance=False,
     )
     table = table.filter(pl.col("age") == "56+", pl.col("gender").is_null())
-    harms = harms_in(
+    harms = read_harms(
         table.rename({"difference": "change"}), ["age"], "hits", True, "change", is_conclusive=True
     )
     given = Measurements(planted().summary, planted().group_table, lambda metric: harms)
@@ -215,10 +215,12 @@ def test_text_between_two_lines_of_a_token_nobody_can_guess_is_no_command():
     assert again != first
 
 
-def test_json_says_the_same_without_a_command():
+def test_json_says_the_same_without_a_command(capsys):
     document = json.dumps({"##[error]": ["###[x"]})
-    assert "##[" not in as_json_text(document)
-    assert json.loads(as_json_text(document)) == json.loads(document)
+    print_as(Format.json, json=lambda: document, markdown=str, text=print)
+    printed = capsys.readouterr().out
+    assert "##[" not in printed
+    assert json.loads(printed) == json.loads(document)
 
 
 @pytest.mark.parametrize(

@@ -49,7 +49,7 @@ from fairrec.core.kinds import FOLDER, SWITCH
 from fairrec.core.options import OUTPUT, Option, declared, spelled
 from fairrec.core.threads import start_in_background
 from fairrec.counts.options import CountsOptions, EngineOptions
-from fairrec.gating.command import hold_against, printed_as_text, refuse_overwriting_inputs
+from fairrec.gating.command import protect_output, refuse_overwriting_inputs, report_gate
 from fairrec.gating.options import GATE, GateOptions
 from fairrec.inputs.table_options import TableOptions
 from fairrec.scoring.options import ScorerIdentity
@@ -147,14 +147,14 @@ def audit_command(
         if out is not None:
             progress("writing", 0, 0)
             result.save(out, report=not no_report, force=force, **sharing)
-    with printed_as_text(policy, format_):
+    with protect_output(policy, format_):
         print_result(result.shown(sharing.get("min_shown")), format_, out)
     if out is not None and not quiet:
         _say_written(result, out, sharing, no_report=no_report)
     if policy is not None:
         # the whole audit is judged, also where groups are hidden in what was written
         judged = result if out is None or "min_shown" in sharing else out
-        raise typer.Exit(hold_against(judged, policy, format_, is_beside=True))
+        raise typer.Exit(report_gate(judged, policy, format_, is_beside=True))
 
 
 def _say_written(result: AuditResult, out: Path, sharing: Given, *, no_report: bool) -> None:

@@ -45,7 +45,7 @@ def gate_command(
     """Check an audit against a policy: exit code 0 pass, 1 fail, 2 bad input, 3 inconclusive."""
     held = GateOptions.of(**options)
     refuse_overwriting_inputs(held, [audit])
-    raise typer.Exit(hold_against(audit, held, format_))
+    raise typer.Exit(report_gate(audit, held, format_))
 
 
 def refuse_overwriting_inputs(options: GateOptions, others: Iterable[object]) -> None:
@@ -62,7 +62,7 @@ def refuse_overwriting_inputs(options: GateOptions, others: Iterable[object]) ->
     refuse_overwriting("summary", options.summary, [*others, options.junit])
 
 
-def hold_against(
+def report_gate(
     audit: Audited, options: GateOptions, format_: Format, *, is_beside: bool = False
 ) -> int:
     """Judge, write and print; the exit code.
@@ -86,12 +86,12 @@ def hold_against(
         # one document on standard output
         say(to_text(found, explain=options.explain))
     else:
-        with printed_as_text(options, format_):
+        with protect_output(options, format_):
             _print(found, format_, explain=options.explain)
     return found.exit_code
 
 
-def printed_as_text(options: GateOptions | None, format_: Format) -> AbstractContextManager[None]:
+def protect_output(options: GateOptions | None, format_: Format) -> AbstractContextManager[None]:
     """What is printed for people has no commands for GitHub, which are apart."""
     from fairrec.gating.reports import as_text
 

@@ -25,10 +25,10 @@ from fairrec.core.errors import (
 from fairrec.core.options import Blank, defaults, invalid, spelled, told_path
 from fairrec.core.settings import SETTINGS_FILE, read_settings, to_toml
 from fairrec.core.tolerance import Amount, Tolerance
-from fairrec.gating.harms import GroupHarms, harms_in
+from fairrec.gating.harms import GroupHarms, read_harms
 from fairrec.gating.judging import Changes, Measurements, Trends, judge, judge_policy, no_baseline
 from fairrec.gating.options import Inconclusive
-from fairrec.gating.policy import GateResult, Policy, Rule, outcome_of_rules, parse_policy
+from fairrec.gating.policy import GateResult, Policy, Rule, combine_outcomes, parse_policy
 from fairrec.inputs.table_options import TableOptions
 from fairrec.loading import Audited, audit_of, counterfactual_of, refuse_hidden
 from fairrec.metrics.tolerance import by_name
@@ -93,15 +93,15 @@ def gate(
         None if found is None else found.affected,
     )
     judged = judge_policy(asked.policy, measured, asked.where)
-    outcome, exit_code = outcome_of_rules(judged, inconclusive)
+    outcome, exit_code = combine_outcomes(judged, inconclusive)
     return GateResult(
         title=plain(result.summary.title),
         model=about_model(result.summary),
-        baseline=None if baseline is None else _called(baseline),
+        baseline=None if baseline is None else _name_baseline(baseline),
         inconclusive=inconclusive,
         outcome=outcome,
         exit_code=exit_code,
-        look=_look(place),
+        look=_find_page(place),
         policy=asked.policy,
         rules=judged,
     )
@@ -166,13 +166,13 @@ def _refuse_unused(
             )
 
 
-def _called(given: Audited) -> str:
+def _name_baseline(given: Audited) -> str:
     if isinstance(given, str | Path):
         return told_path(given)
     return plain(audit_of("baseline", given)[0].summary.title) or "a result in memory"
 
 
-def _look(place: Path | None) -> str:
+def _find_page(place: Path | None) -> str:
     """Where a saved result can be looked at."""
     if place is None:
         return ""
@@ -208,7 +208,7 @@ def _changes(base: AuditResult, candidate: AuditResult) -> Changes:
         if metric not in compared.metrics:
             raise unknown_name("metric in the baseline", metric, compared.metrics)
         about = compared.metrics[metric]
-        return harms_in(
+        return read_harms(
             compared.changes,
             [*compared.attributes],
             metric,

@@ -111,7 +111,7 @@ def difference_harms(
     if is_at_worst:
         _refuse_no_bounds(metric, groups, summary)
     direction = None if either_way else about.higher_is_better
-    return harms_in(
+    return read_harms(
         _compared(groups, about, metric),
         [*summary.attributes],
         metric,
@@ -143,7 +143,7 @@ def _compared(groups: pl.DataFrame, about: MetricResult, metric: str) -> pl.Data
     return groups.filter(pl.col("metric") == metric, has_others)
 
 
-def harms_in(
+def read_harms(
     table: pl.DataFrame,
     attributes: Sequence[str],
     metric: str,

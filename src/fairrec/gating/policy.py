@@ -306,7 +306,7 @@ class GateResult(Part):
         return is_failed and rule.severity == "fail"
 
 
-def outcome_of_rules(
+def combine_outcomes(
     rules: tuple[RuleOutcome, ...], inconclusive: Inconclusive | None
 ) -> tuple[Passing, int]:
     """The outcome of all rules, and the exit code; warnings change neither."""

@@ -378,11 +378,6 @@ def as_text(echo: Callable[[str], None]) -> Iterator[None]:
         echo(f"::{token}::")
 
 
-def as_json_text(document: str) -> str:
-    """A JSON document that says the same, in which GitHub sees no command of the old style."""
-    return document.replace("##[", "#\\u0023[")
-
-
 def _data(text: str) -> str:
     """Text that cannot end the command or begin another one."""
     return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
