@@ -25,7 +25,6 @@ from fairrec.loading import audit_of
 from fairrec.mitigation.result import MitigationResult
 from fairrec.report.text.view import about_model, build_view
 from fairrec.result.audit_result import AuditResult
-from fairrec.result.metric_schema import MetricResult, MetricVerdict
 from fairrec.result.schema import AuditSummary
 from fairrec.scoring.secrets import Secrets
 from fairrec.statistics.verdict import is_shown_worse
@@ -37,6 +36,11 @@ LIMITED = {
     "max_undefined": "undefined_share",
 }
 """Kind of rule -> the number that its limit is about."""
+_OF_METRIC = ("mean", "sd", "gap", "n_groups", "n_defined", "undefined_share")
+_OF_VERDICT = (
+    *("tolerance", "n_worse_by_more", "n_worse", "n_better", "n_ruled_out", "n_open"),
+    *("n_not_compared", "open_share", "ruled_out_from"),
+)
 SIZES_CERTIFIED = (100, 1000)
 _LONGEST_NAME, _LONGEST_VALUE = 100, 500
 """Trackers refuse longer ones."""
@@ -70,46 +74,23 @@ def audit_numbers(result: AuditResult) -> dict[str, float]:
     found: dict[str, float | None] = {f"{PREFIX}/n_users": result.summary.n_users}
     keys = metric_keys(result.metrics)
     for metric, about in result.metrics.items():
-        numbers = {
-            **_metric_numbers(about),
-            **({} if about.verdict is None else _verdict_numbers(about.verdict)),
-            LIMITED["max_worse"]: None
-            if about.higher_is_better is None
-            else _shown(metric, result, either_way=False),
-            LIMITED["max_difference"]: _shown(metric, result, either_way=True),
-        }
+        numbers = {name: getattr(about, name) for name in _OF_METRIC}
+        numbers["n_findings"] = len(about.findings)
+        if (verdict := about.verdict) is not None:
+            numbers |= {name: getattr(verdict, name) for name in _OF_VERDICT}
+            for size in (0, *SIZES_CERTIFIED):
+                harms = (point.harm for point in verdict.certificate if point.support >= size)
+                name = f"harm_not_ruled_out_from_{size}" if size else "harm_not_ruled_out"
+                numbers[name] = next(harms, None)
+        if about.higher_is_better is not None:
+            numbers[LIMITED["max_worse"]] = _shown(metric, result, either_way=False)
+        numbers[LIMITED["max_difference"]] = _shown(metric, result, either_way=True)
         found |= {metric_key(keys[metric], name): value for name, value in numbers.items()}
     return {
         name: float(value)
         for name, value in found.items()
         if value is not None and math.isfinite(value)
     }
-
-
-def _metric_numbers(about: MetricResult) -> dict[str, float | None]:
-    return {
-        "mean": about.mean,
-        "sd": about.sd,
-        "gap": about.gap,
-        "n_groups": about.n_groups,
-        "n_findings": len(about.findings),
-        "n_defined": about.n_defined,
-        "undefined_share": about.undefined_share,
-    }
-
-
-def _verdict_numbers(verdict: MetricVerdict) -> dict[str, float | None]:
-    counted = (
-        *("tolerance", "n_worse_by_more", "n_worse", "n_better", "n_ruled_out", "n_open"),
-        *("n_not_compared", "open_share", "ruled_out_from"),
-    )
-    numbers: dict[str, float | None] = {name: getattr(verdict, name) for name in counted}
-    sizes = {"harm_not_ruled_out": 0}
-    sizes |= {f"harm_not_ruled_out_from_{size}": size for size in SIZES_CERTIFIED}
-    for name, size in sizes.items():
-        points = (point.harm for point in verdict.certificate if point.support >= size)
-        numbers[name] = next(points, None)
-    return numbers
 
 
 def _shown(metric: str, result: AuditResult, *, either_way: bool) -> float | None:
