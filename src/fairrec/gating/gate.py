@@ -274,11 +274,11 @@ def _differing(asked: Mapping[str, Any], summary: AuditSummary) -> Iterator[str]
 
 USUAL_SHARE, USUAL_SPREAD = 0.05, 0.1
 """Of the mean, and of the standard deviation among users where a share of the mean says nothing:
-a start where no tolerance is set, not a judgement."""
+a start for those who have set no tolerance, not a judgement."""
 
 _ABOUT = """\
 # A policy, written by fairrec init from an audit{of}. Its limits are a start: change them to
-# the largest harm you would accept. `fairrec audit` takes its options from [audit], `fairrec gate`
+# the limits where you work. `fairrec audit` takes its options from [audit], `fairrec gate`
 # judges an audit by [[rule]] and [require].
 """
 

@@ -83,8 +83,8 @@ class Rule(Part):
     metric: str = Field(description="as the audit names it, such as ndcg@10")
     max_worse: Limit | None = Field(
         default=None,
-        description="no group is worse than all others by more; the audit's tolerance where no "
-        "limit is given",
+        description="no group is worse than all others by more; the tolerance of the audit where "
+        "no limit is given",
     )
     max_difference: Limit | None = Field(
         default=None, description="no group differs by more, in either direction"
@@ -99,7 +99,7 @@ class Rule(Part):
     )
     tolerance: Limit | None = Field(
         default=None,
-        description="by how much it may be, with baseline; that of the audit where none is given",
+        description="by how much it may be, with baseline; the tolerance where it is not given",
     )
     trend: Literal["not_worse"] | None = Field(
         default=None, description="no group became worse over the audits before this one"

@@ -188,7 +188,7 @@ class RuleWords:
         """As it was given, and in units of the metric where it is a share."""
         given = self.rule.limit
         if given is None:
-            return f"the tolerance of the audit, {self.limit:.6g}"
+            return f"the tolerance, {self.limit:.6g}"
         return f"{given} of the mean ({number(self.limit)})" if given.is_share else str(given)
 
     @property

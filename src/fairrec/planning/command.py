@@ -72,7 +72,7 @@ def plan_command(
             console.print(rich_table(table, console.width))
     if "tolerance" in made.options and made.facts.expected and not made.facts.needed and not quiet:
         say(
-            "How many users it takes to rule out the tolerance is not known without "
+            "How many users it takes to rule out a harm beyond tolerance is not known without "
             f"{spelled('mean')} and {spelled('sd')}, or {spelled('pilot')}."
         )
     if out is not None:

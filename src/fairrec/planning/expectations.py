@@ -86,7 +86,7 @@ class Outlook:
 
     @property
     def needed(self) -> tuple[Needed, ...]:
-        """How many users it takes to rule out harms beyond the tolerance; none without one."""
+        """Users it takes to rule out a harm beyond tolerance; nothing where that is not known."""
         tolerance = [self._tolerance(metric) for metric in self.metrics]
         if not self._is_tested or not any(tolerance):
             return ()
@@ -197,7 +197,7 @@ class Outlook:
         ]
 
     def _tolerance(self, metric: MetricAtK) -> float | None:
-        """The largest harm to accept, where it can be compared with what is expected."""
+        """The tolerance, where it can be compared with what is expected."""
         spread, tolerance = self.spread.get(metric.name), self.options.tolerance
         if tolerance is None or spread is None:
             return None

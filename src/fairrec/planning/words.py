@@ -127,7 +127,7 @@ def _without(given: Sequence[str]) -> str:
 
 def _needed(facts: PlanFacts) -> TableView:
     return TableView(
-        title="Users needed to rule out a harm beyond the tolerance",
+        title="Users needed to rule out a harm beyond tolerance",
         columns=("metric", "group", "users now", "tolerance", "times as many", "users in all"),
         numeric=(False, False, True, True, True, True),
         rows=tuple(
