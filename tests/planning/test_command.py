@@ -249,8 +249,8 @@ def test_what_matters_is_planned_with_the_rest(here: Path):
     assert ran.code == 0, ran.stderr
     assert 'tolerance = "5%"' in (here / "plan.toml").read_text()
     assert ran.stderr.startswith(
-        "How many users it takes to rule out a harm beyond tolerance is not known without --mean and --sd, "
-        "or --pilot.\n"
+        "How many users it takes to rule out a harm beyond tolerance is not known without --mean "
+        "and --sd, or --pilot.\n"
     )
     known = run_here(*PLAN, "--tolerance", "5%", "--mean", "0.5", "--sd", "0.3")
     assert known.stderr == ""

@@ -57,41 +57,31 @@ def _of_audit(folder: Path) -> dict[str, Any]:
     from fairrec.result.saved import load_saved
 
     summary, id = load_saved(folder)
+    why = ""
     if not summary.unit.is_users:
-        raise InputError(
-            f"{folder}: is an audit of {summary.unit.many}, and lists are re-ranked for groups of "
-            f"users. Name an audit of users, or {BY_TABLES}"
+        why = (
+            f"is an audit of {summary.unit.many}, and lists are re-ranked for groups of users. "
+            f"Name an audit of users, or {BY_TABLES}"
         )
-    if (folder / "mitigation.json").exists():
-        raise InputError(
-            f"{folder}: holds a mitigation. Name the audit or the run it was made from, or the "
-            "tables: fairrec mitigate PREDICTIONS --users USERS --by ..."
+    elif (folder / "mitigation.json").exists():
+        why = f"holds a mitigation. Name the audit or the run it was made from, or {BY_TABLES}"
+    elif summary.search.model_identity and "run" not in summary.inputs:
+        why = (
+            "the scores of this audit came from a model that was asked for them. Write them to a "
+            f"table with a column score, and {BY_TABLES}"
         )
-    if summary.search.model_identity and "run" not in summary.inputs:
-        raise InputError(
-            f"{folder}: the scores of this audit came from a model that was asked for them. Write "
-            "them to a table with a column score first: fairrec mitigate PREDICTIONS --users ..."
+    elif "values" in summary.inputs:
+        why = (
+            "this audit is of values per user. There are no lists to re-rank: write lists to a "
+            f"table, and {BY_TABLES}"
         )
-    if "values" in summary.inputs:
-        raise InputError(
-            f"{folder}: this audit is of values per user. There are no lists to re-rank; name a "
-            "table of them: fairrec mitigate PREDICTIONS --users USERS --by ..."
-        )
-    pooled = {name for name, result in summary.metrics.items() if result.sd is None}
+    if why:
+        raise InputError(f"{folder}: {why}")
+    same = ("by", "columns", "relevant", "gain", "missing_lists", "depth", "permutations", "alpha")
     options: dict[str, Any] = {
-        "by": summary.by,
-        "columns": summary.columns,
-        "relevant": summary.relevant,
-        "gain": summary.gain,
-        "missing_lists": summary.missing_lists,
-        "metrics": [name for name in summary.metrics if name not in pooled],
-        "depth": summary.depth,
+        **{name: getattr(summary, name) for name in (*same, "seed", "title", "author")},
+        "metrics": [name for name, result in summary.metrics.items() if result.sd is not None],
         "min_support": summary.coverage.min_support,
-        "permutations": summary.permutations,
-        "alpha": summary.alpha,
-        "seed": summary.seed,
-        "title": summary.title,
-        "author": summary.author,
     }
     if summary.model is not None:
         options |= {"model_name": summary.model.name, "model_version": summary.model.version}
