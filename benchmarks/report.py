@@ -77,12 +77,12 @@ def write(home: str) -> dict[str, float]:
     from pathlib import Path
 
     started = time.perf_counter()
-    from fairrec.report.page.html import write_page
-    from fairrec.result.saved import load_groups, load_saved
+    from fairrec.report.page.html import page_html
+    from fairrec.result.folder import load_groups, load_saved
 
     file = Path(home) / "report.html"
     summary, id = load_saved(home)
-    write_page(file, summary, load_groups(home, id))
+    file.write_text(page_html(summary, load_groups(home, id)), encoding="utf-8")
     return {"seconds": time.perf_counter() - started, "bytes": file.stat().st_size}
 
 

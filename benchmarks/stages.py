@@ -41,7 +41,7 @@ STAGES = {
     "fairrec.result.tables:per_user_table",
     "naming": "fairrec.auditing.named_result:named_result",
     "page": "fairrec.report.page.html:page_html",
-    "write files": "fairrec.result.audit_result:AuditResult.save",
+    "write files": "fairrec.report.audit_result:AuditResult.save",
 }
 MODULES = ("fairrec.auditing.audit", "fairrec.auditing.named_result", "jinja2")
 

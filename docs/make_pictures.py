@@ -14,8 +14,8 @@ from site_parts import write_demo_page
 
 from fairrec.demo.demo import BY, run_demo
 from fairrec.mitigation.mitigate import mitigate
-from fairrec.report.text.terminal import print_text
-from fairrec.report.text.view import build_view
+from fairrec.report.text import print_text
+from fairrec.report.view import build_view
 
 IMAGES = Path(__file__).parent / "images"
 RUN = Path(__file__).parents[1] / "bench-data/runs/movielens-1m-deepfm"

@@ -438,11 +438,11 @@ def _rest() -> list[list[str]]:
 
 def _fairas() -> list[list[str]]:
     larger, users, combinations = [], [], []
-    places_of = [("ours", name, FAIRAS) for name in REAL] + [
+    table_places = [("ours", name, FAIRAS) for name in REAL] + [
         ("shape", SONGS, FAIRAS),
         ("shape", SONGS, TEN_ROUNDS),
     ]
-    for folder, name, method in places_of:
+    for folder, name, method in table_places:
         one, other = (cost_row(folder, name, each) for each in (method, FAIRREC))
         larger.append(f"{one['accuracy'] / other['accuracy'] - 1:+.1%}")
         users.append(f"{one['share'] / other['share'] - 1:+.0%}")

@@ -80,8 +80,8 @@ def method_row(folder: str, dataset: str, at: int | None) -> dict[str, float] | 
     return found.row(0, named=True) if found.height else None
 
 
-def _accuracy_table(places_of: Iterable[tuple[str, str, str]]) -> str:
-    columns = list(places_of)
+def _accuracy_table(table_places: Iterable[tuple[str, str, str]]) -> str:
+    columns = list(table_places)
     rows = []
     for title, at in METHOD_ROWS.items():
         line = [title]

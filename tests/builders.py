@@ -11,7 +11,7 @@ import numpy as np
 import polars as pl
 
 import fairrec
-from fairrec.result.audit_result import AuditResult
+from fairrec.report.audit_result import AuditResult
 
 LISTS = ("item_id", "score", "label")
 

@@ -10,7 +10,7 @@ import numpy as np
 import polars as pl
 
 import fairrec
-from fairrec.result.audit_result import AuditResult
+from fairrec.report.audit_result import AuditResult
 
 Form = Literal["score", "rank", "both", "lists", "lists with scores"]
 FORMS: tuple[Form, ...] = ("score", "rank", "both", "lists", "lists with scores")

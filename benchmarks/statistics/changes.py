@@ -23,7 +23,7 @@ from fairrec.mitigation.effect import BeforeAfter, judge_outcome
 from fairrec.mitigation.options import MitigationOptions
 from fairrec.mitigation.splitting import Choice
 from fairrec.mitigation.tuning import Levels, Measures, make_aim, measure_levels, tune_strength
-from fairrec.result.changes import change_of
+from fairrec.result.metric_result import estimate_change
 from fairrec.result.metric_schema import GapChange
 from fairrec.statistics.metric_analysis import analyse_metrics
 from fairrec.statistics.paired import GroupChanges, group_changes
@@ -178,7 +178,7 @@ def one_set(seed: int, shape: Shape, n_changed: int, n_users: int) -> dict[str, 
     rng = np.random.default_rng(seed)
     after = np.zeros(n_users)
     after[:n_changed] = shape(rng, n_changed)
-    change = change_of(np.zeros(n_users), after, True, ALPHA)
+    change = estimate_change(np.zeros(n_users), after, True, ALPHA)
     return {SET: happened(change.verdict in ("improved", "worse"))}
 
 

@@ -25,7 +25,7 @@ HELD = "all intervals hold the true change"
 HELD_DIFFERENCE = "all intervals hold the true difference from the change of all others"
 FALSELY = "a loss is ruled out although the group lost more"
 FOUND = "the group that is served worse lost"
-BY_MORE_FOUND = "it lost by more than matters"
+BY_MORE_FOUND = "it lost beyond the tolerance"
 BEHIND_FOUND = "it lost more than all others"
 LEVEL, COVERAGE = 0.95, 0.94
 BOUNDS = (0.0, 1.0)
@@ -187,8 +187,8 @@ def planted(
     after = kind.shown(rng, second - of_all - by * is_in, times)
     found = verdict(compared(kind, grouping, before, after, is_paired), grouping, by / 2)
     return {
-        FOUND: happened(bool(found.has("lost", "lost by more")[at])),
-        BY_MORE_FOUND: happened(bool(found.has("lost by more")[at])),
+        FOUND: happened(bool(found.has("lost", "lost beyond tolerance")[at])),
+        BY_MORE_FOUND: happened(bool(found.has("lost beyond tolerance")[at])),
         BEHIND_FOUND: happened(bool(found.is_behind[at])),
     }
 

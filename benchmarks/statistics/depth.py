@@ -16,7 +16,7 @@ from benchmarks.statistics.world import HIT, VALUE, World, audited
 from fairrec.core.arrays import AnyArray, BoolArray
 from fairrec.metrics import MetricAtK, parse_metric
 from fairrec.statistics.simultaneous import DEPTH_SHARES, NullColumns
-from fairrec.statistics.verdict import RULED_OUT, WORSE, outcome_names, verdicts_of
+from fairrec.statistics.verdict import WITHIN, WORSE, outcome_names, verdicts_of
 
 N_USERS = 5000
 ERRORS = 4.5
@@ -100,7 +100,7 @@ def nothing_wrong(seed: int, n_users: int) -> dict[str, Outcome]:
     codes = [rng.choice(len(of), n_users, p=of) for of in (*shares, (0.6, 0.3, 0.1))]
     world = World(codes, rng.normal(size=(1, n_users)))
     (verdict,) = verdicts_of(audited(world, seed=seed, tolerance="0.2"), [True])
-    return {CLEARED: happened(verdict.outcome == outcome_names(True)[RULED_OUT])}
+    return {CLEARED: happened(verdict.outcome == outcome_names(True)[WITHIN])}
 
 
 def five_metrics(seed: int) -> dict[str, Outcome]:

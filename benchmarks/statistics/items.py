@@ -26,7 +26,7 @@ from fairrec.metrics.direction import harm
 from fairrec.metrics.reading_items import ItemsRead, read_items
 from fairrec.statistics.analysis import Analysis
 from fairrec.statistics.metric_analysis import analyse_metrics
-from fairrec.statistics.verdict import BY_MORE as WORSE_BY_MORE
+from fairrec.statistics.verdict import BEYOND as WORSE_BY_MORE
 from fairrec.statistics.verdict import verdicts_of
 
 K = 10
@@ -36,7 +36,7 @@ ALPHA = 0.05
 LEVEL = "a group of items is found"
 GAP_LEVEL = "a gap is beyond chance"
 GREW = "any group is said to be exposed less since a release"
-BY_MORE = "the kind held back is worse by more than matters"
+BEYOND = "the kind held back is worse beyond tolerance"
 FALSE_BY_MORE = "a group that is worse by no more than matters is called so"
 ALL_HELD = "all differences are in their intervals at once"
 ONE_HELD = "a difference is in its own interval"
@@ -234,7 +234,7 @@ def of_unequal_twins(
 
 
 def held_back(seed: int, market: Market, tolerance: float = 0.2) -> dict[str, Outcome]:
-    """How often one kind that lists hold back is shown to be worse by more than matters."""
+    """How often one kind that lists hold back is shown to be worse beyond tolerance."""
     rng = np.random.default_rng(seed)
     tables = market.shown(rng, market.n_users, market.drawn(rng))
     read = looked_at(tables, RATIO)
@@ -243,11 +243,11 @@ def held_back(seed: int, market: Market, tolerance: float = 0.2) -> dict[str, Ou
     codes = analysis.grouping.lattice.codes
     kinds = [str(value) for value in analysis.grouping.attributes[0].values]
     at = np.flatnonzero((codes[:, 0] == kinds.index("2")) & (codes[:, 1] < 0))
-    return {BY_MORE: happened(bool((of_groups[at] == WORSE_BY_MORE).all()))}
+    return {BEYOND: happened(bool((of_groups[at] == WORSE_BY_MORE).all()))}
 
 
 def just_what_matters(seed: int, market: Market) -> dict[str, Outcome]:
-    """The worst group is worse by exactly what matters, and all others by less."""
+    """The worst group is worse by exactly the tolerance, and all others by less."""
     items, true = truth(market, seed % 2, RATIO)
     rng = np.random.default_rng(seed)
     read = looked_at(market.shown(rng, market.n_users, items), RATIO)
@@ -306,7 +306,7 @@ def coverage(seed: int, market: Market, metrics: str = METRICS) -> dict[str, Out
         worse = harm(true[i], analysis.measured.metrics[i].metric.higher_is_better)
         is_open = verdict.of_groups > 1
         for point in verdict.certificate:
-            among = is_open & (analysis.moments.n[i] >= point.n_users)
+            among = is_open & (analysis.moments.n[i] >= point.support)
             is_certified &= bool((worse[among] <= point.harm).all())
     return {
         ALL_HELD: happened(bool(is_in.all())),
@@ -382,13 +382,13 @@ STUDIES = (
         Study(
             f"items, {market.name}, tolerance 0.2",
             partial(held_back, market=market),
-            (Claim(BY_MORE, least, before=before),),
+            (Claim(BEYOND, least, before=before),),
         )
         for market, least, before in HELD_BACK
     ),
     *(
         Study(
-            f"items, {market.name}, which is what matters",
+            f"items, {market.name}, which is the tolerance",
             partial(just_what_matters, market=market),
             (Claim(FALSE_BY_MORE, None, 0.01),),
         )

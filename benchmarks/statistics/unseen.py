@@ -15,7 +15,7 @@ from fairrec.metrics import MetricAtK, parse_metric
 from fairrec.search.options import SearchOptions
 from fairrec.statistics.analysis import Analysis
 from fairrec.statistics.moments import group_moments
-from fairrec.statistics.verdict import RULED_OUT, verdicts_of
+from fairrec.statistics.verdict import WITHIN, verdicts_of
 
 AUC = parse_metric("auc")
 MISSED = "an interval of a group of 30 and more misses"
@@ -34,7 +34,7 @@ def judged(world: World, analysis: Analysis) -> dict[str, Outcome]:
     for i, verdict in enumerate(verdicts_of(analysis, [True] * len(true))):
         harm = world.metrics[i].metric.harm(np.nan_to_num(true[i]))
         is_there = harm > (verdict.tolerance or 0.0) + 1e-9
-        falsely |= bool((is_known[i] & is_there & (verdict.of_groups == RULED_OUT)).any())
+        falsely |= bool((is_known[i] & is_there & (verdict.of_groups == WITHIN)).any())
     return {
         MISSED: happened(bool((is_missed & (analysis.moments.n >= 30)).any())),
         FALSELY: happened(falsely),
@@ -112,7 +112,7 @@ def hardly_compared(seed: int) -> dict[str, Outcome]:
     world = World([group], values[None], (VALUE,), expected[None])
     analysis = audited(world, strata=strata_of(level), seed=seed, tolerance=0.03)
     (verdict,) = verdicts_of(analysis, [True])
-    return {FALSELY: happened(verdict.outcome == "not worse by more")}
+    return {FALSELY: happened(verdict.outcome == "within tolerance")}
 
 
 BOTH = (Claim(MISSED, high=0.07), Claim(FALSELY, high=0.05))

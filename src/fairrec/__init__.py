@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from fairrec.mitigation.mitigate import mitigate, rerank
     from fairrec.mitigation.result import MitigationResult
     from fairrec.planning.plan import plan
-    from fairrec.result.audit_result import AuditResult
+    from fairrec.report.audit_result import AuditResult
     from fairrec.schemas import schema
     from fairrec.scoring.endpoint import Endpoint
     from fairrec.scoring.onnx_model import OnnxModel
@@ -69,7 +69,7 @@ __all__ = [
 
 _HOMES = {
     "AuditPlan": "fairrec.auditing.plan_file",
-    "AuditResult": "fairrec.result.audit_result",
+    "AuditResult": "fairrec.report.audit_result",
     "Comparison": "fairrec.comparison.result",
     "CounterfactualResult": "fairrec.counterfactuals.result",
     "Endpoint": "fairrec.scoring.endpoint",

@@ -40,7 +40,7 @@ FILES = {
         "fairrec.result.schema:AuditSummary", "result.json of an audit: all of its figures"
     ),
     "run": JsonFile(
-        "fairrec.result.saved:AuditRun",
+        "fairrec.result.folder:AuditRun",
         "run.json of an audit: when it was made, from and to which paths",
     ),
     "mitigation": JsonFile(

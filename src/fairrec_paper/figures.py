@@ -11,8 +11,9 @@ import polars as pl
 
 from fairrec.core.arrays import FloatArray
 from fairrec.core.errors import InputError
-from fairrec.report.figures.figure import CHOSEN, GROUP, SERIES, still
-from fairrec.report.figures.figure import SERIES as LINES
+from fairrec.report.page.vega import CHOSEN, GROUP, SERIES
+from fairrec.report.page.vega import SERIES as LINES
+from fairrec_paper.stills import still
 
 if TYPE_CHECKING:
     import altair as alt

@@ -7,7 +7,7 @@ from typing import Any
 
 import fairrec
 from fairrec.auditing.plan_file import AuditPlan
-from fairrec.result.audit_result import AuditResult
+from fairrec.report.audit_result import AuditResult
 from tests.builders import make_tables
 from tests.end_to_end.command_line import write_tables
 

@@ -16,14 +16,21 @@ from fairrec.core.errors import InputError
 from fairrec.counts.foreign import with_info
 from fairrec.counts.merging import merged
 from fairrec.counts.table import write_counts
-from fairrec.report.text.view import build_view
+from fairrec.report.view import build_view
 from tests.counts.small_counts import counts_of, halves, tables, values
 
 DRAWN = {
     *("critical_tails", "chance", "detectable", "p_value", "p_adjusted"),
     *("simultaneous", "certificate", "share_by_chance", "by_chance", "n_folded", "because_of"),
-    *("n_significant", "outcome", "ruled_out_from", "n_open", "n_ruled_out", "n_worse"),
-    *("n_worse_by_more", "open_share", "n_better", "varying", "is_conclusive"),
+    *(
+        "n_significant",
+        "outcome",
+        "ruled_out_from",
+        "n_inconclusive",
+        "n_within_tolerance",
+        "n_worse",
+    ),
+    *("n_worse_beyond_tolerance", "open_share", "n_better", "varying", "is_conclusive"),
     *("undecided", "at_worst", "n_exceeding_at_worst"),
 }
 """Numbers that rest on permutations, which are others."""

@@ -12,7 +12,7 @@ import fairrec
 from fairrec.core.errors import InputError
 from fairrec.metrics.reading import read_inputs
 from fairrec.report.page.build import build_page_view
-from fairrec.report.text.view import build_view
+from fairrec.report.view import build_view
 from fairrec.report.words import percent
 from tests.metrics.item_world import random_world
 

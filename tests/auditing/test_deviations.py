@@ -15,7 +15,7 @@ from fairrec.auditing.call_repr import read_plan
 from fairrec.core.files import file_sum
 from fairrec.core.settings import checksum_of, to_toml
 from fairrec.metrics.registry import METRICS
-from fairrec.result.audit_result import AuditResult
+from fairrec.report.audit_result import AuditResult
 from tests.auditing.plan_builders import audit_by, make_plan, write_world
 
 ALL = "all held-out items, or labels above 0"

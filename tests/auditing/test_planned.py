@@ -13,10 +13,10 @@ from hypothesis import strategies as st
 import fairrec
 from fairrec.auditing.call_repr import Choices, Plan, read_plan, settings_of
 from fairrec.auditing.options import AUDITED, SETTINGS
+from fairrec.auditing.plan_schema import PlanFacts
 from fairrec.core.errors import InputError, UnknownNameError
 from fairrec.core.options import from_command_line
 from fairrec.core.settings import Settings, checksum_of, read_settings, to_toml
-from fairrec.result.plan_schema import PlanFacts
 from tests.auditing.plan_builders import audit_by, make_plan, write_world
 from tests.planning.test_plan_options import SAMPLES, value_of
 

@@ -1,4 +1,4 @@
-"""Comparisons to lay out: one group worse by more than matters, and what else is asked for."""
+"""Comparisons to lay out: one group worse beyond tolerance, and what else is asked for."""
 
 from __future__ import annotations
 

@@ -20,7 +20,7 @@ def test_rows_are_worst_first_and_what_is_not_known_is_null():
     assert table.columns == ["metric", "who", *(name for name in RESERVED if name != "metric")]
     mine = table.filter(pl.col("metric") == "n")
     assert mine["who"].to_list() == [*"cbeda"]
-    assert mine["outcome"][0] == "lost by more"
+    assert mine["outcome"][0] == "lost beyond tolerance"
     unknown = mine.filter(pl.col("who") == "e")
     assert unknown["simultaneous_low"].to_list() == [None]
     assert unknown["is_known"].to_list() == [False]

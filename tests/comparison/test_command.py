@@ -49,7 +49,7 @@ def test_markdown_and_json_are_printed_where_asked_for(here):
     ran = run_here("compare", "v1", "v2", "--format", "json", "--tolerance", "clicks=2")
     summary = json.loads(ran.stdout)
     assert summary["metrics"]["clicks"]["tolerance"] == 2
-    assert summary["metrics"]["clicks"]["n_lost_by_more"] == 0
+    assert summary["metrics"]["clicks"]["n_lost_beyond_tolerance"] == 0
 
 
 def test_without_a_page_there_is_none(here, tmp_path):

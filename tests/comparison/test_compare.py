@@ -41,12 +41,12 @@ def test_a_group_that_is_served_worse_is_found_with_and_without_the_values_of_us
     found = fairrec.compare(way(base), way(worse))
     clicks = found.metrics["clicks"]
     first = clicks.lost[0]
-    assert (first.group, first.outcome) == ({"plan": "paid"}, "lost by more")
+    assert (first.group, first.outcome) == ({"plan": "paid"}, "lost beyond tolerance")
     assert first.is_behind and clicks.behind[0] == first
     assert first.difference == pytest.approx(-1.0, abs=0.3)
     assert first.difference_simultaneous[0] < -1.0 < first.difference_simultaneous[1] < 0
     assert first.simultaneous[0] < -1.0 < first.simultaneous[1] < -0.3
-    assert (found.summary.outcome, clicks.tolerance) == ("lost by more", 0.3)
+    assert (found.summary.outcome, clicks.tolerance) == ("lost beyond tolerance", 0.3)
     assert found.summary.pairing.is_paired == (way(base).per_user is not None)
     assert clicks.everyone.change == pytest.approx(worse.metrics["clicks"].mean - 5, abs=0.2)
     assert clicks.gap.before == base.metrics["clicks"].gap
@@ -82,9 +82,9 @@ def test_the_table_holds_what_other_limits_are_judged_by(base, worse):
         key = ["plan", "city"]
         both = table.select(key).with_columns(again=pl.Series(again))
         both = both.join(mine, on=key, nulls_equal=True).filter(pl.col("outcome") != "gained")
-        named = ("lost by more", "lost", "inconclusive", "no loss")
+        named = ("lost beyond tolerance", "lost", "inconclusive", "no loss")
         assert both["outcome"].to_list() == [named[at] for at in both["again"]]
-    assert table["outcome"][0] == "lost by more"
+    assert table["outcome"][0] == "lost beyond tolerance"
 
 
 def test_an_audit_and_itself_have_nothing_between_them(base):
@@ -152,7 +152,7 @@ def test_what_matters_is_given_here_or_in_the_audit_of_the_candidate(base, worse
     assert share == pytest.approx(0.1 * base.metrics["clicks"].mean)
     with pytest.raises(FairRecError, match="No audited metric 'likes'"):
         fairrec.compare(base, worse, tolerance={"likes": 0.1})
-    with pytest.raises(InputError, match="invalid matters"):
+    with pytest.raises(InputError, match="invalid tolerance"):
         fairrec.compare(base, worse, tolerance=-1)
 
 
@@ -177,7 +177,7 @@ def test_a_metric_without_a_better_end_changes_either_way(base):
         clicks = fairrec.compare(*pair, tolerance=0.2).metrics["clicks"]
         assert clicks.higher_is_better is None
         assert clicks.lost[0].group == {"plan": "paid"} and not clicks.gained
-        assert clicks.lost[0].outcome == "changed by more"
+        assert clicks.lost[0].outcome == "changed beyond tolerance"
 
 
 def test_only_what_both_have_is_compared_and_the_rest_is_said(base):
@@ -284,7 +284,7 @@ def test_a_group_of_other_users_is_no_all_clear():
     base, candidate = grouped(PLANS, CLICKS), grouped(PLANS, FALLEN, others)
     found = fairrec.compare(base, candidate, tolerance=0.5)
     assert found.summary.pairing.is_paired
-    assert found.summary.outcome == "lost by more"
+    assert found.summary.outcome == "lost beyond tolerance"
     row = found.changes.filter(pl.col("plan") == "paid").row(0, named=True)
     assert (row["is_known"], row["support"]) == (True, 100)
     assert "clicks: 1 group is compared by its mean in both audits" in found.summary.notes[-1]
@@ -294,7 +294,7 @@ def test_a_group_of_other_users_is_no_all_clear():
 
 @pytest.mark.parametrize(
     ("n_new", "outcome"),
-    [(0, "no loss"), (10, "no loss"), (50, "lost by more")],
+    [(0, "no loss"), (10, "no loss"), (50, "lost beyond tolerance")],
 )
 def test_a_group_of_whom_many_are_new_is_compared_by_its_means(n_new, outcome):
     # who is new gets nothing, and for all others nothing changed

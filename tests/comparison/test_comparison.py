@@ -35,13 +35,15 @@ def test_a_saved_comparison_is_the_same_again(found, tmp_path):
 
 def test_groups_come_worst_first_for_one_metric_or_all(found):
     assert found.groups().columns[0] == "metric"
-    assert found.groups("clicks")["outcome"][0] == "lost by more"
+    assert found.groups("clicks")["outcome"][0] == "lost beyond tolerance"
     with pytest.raises(FairRecError, match="No metric in this comparison 'click'"):
         found.groups("click")
 
 
 def test_a_comparison_says_of_itself_what_it_found(found):
-    assert repr(found).startswith("comparison of two audits by the same users, lost by more\n")
+    assert repr(found).startswith(
+        "comparison of two audits by the same users, lost beyond tolerance\n"
+    )
     assert f"of {found.changes.height} groups" in repr(found)
     assert "lost by more than 0.300" in found._repr_html_()
 

@@ -22,7 +22,13 @@ def test_groups_are_counted_and_the_worst_are_named(result):
     metric = result.metrics["clicks"]
     found = judged(groups(*ROWS), DEPTH, True, 0.1, is_conclusive=True)
     part = metric_comparison(found, CONDITIONS, None, (metric, metric))
-    counts = (part.n_lost_by_more, part.n_lost, part.n_gained, part.n_ruled_out, part.n_open)
+    counts = (
+        part.n_lost_beyond_tolerance,
+        part.n_lost,
+        part.n_gained,
+        part.n_ruled_out,
+        part.n_open,
+    )
     assert counts == (1, 2, 1, 2, 1)
     assert (part.n_behind, [group.group for group in part.behind]) == (1, [{"who": "c"}])
     assert part.behind[0].is_behind and not part.lost[1].is_behind

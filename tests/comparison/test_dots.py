@@ -59,7 +59,7 @@ def test_an_interval_that_is_not_known_is_a_dash():
 
 @pytest.mark.parametrize(
     ("fall", "verdict"),
-    [(-1.0, "inconclusive, behind others"), (1.0, "lost by more, behind others")],
+    [(-1.0, "inconclusive, behind others"), (1.0, "lost beyond tolerance, behind others")],
 )
 def test_a_group_has_its_verdict(fall, verdict):
     found = compared(fall=fall)

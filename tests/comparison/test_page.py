@@ -6,7 +6,7 @@ from fairrec.comparison.page import comparison_card, comparison_page
 from fairrec.comparison.view import build_comparison_view
 from tests.compared_audits import audited, users_table
 from tests.comparison.small_comparison import compared
-from tests.report.page.test_card import BAD, Tags
+from tests.report.tags import BAD, Tags
 
 
 def test_the_page_has_the_answer_every_group_and_no_script():

@@ -16,7 +16,7 @@ def test_tables_hold_the_means_the_gaps_the_groups_and_what_else_differs():
     ]
     first = view.groups.rows[0]
     assert first[:3] == ("clicks", "plan=free", f"{metric.lost[0].support:,}")
-    assert first[-1] == "lost by more, behind others"
+    assert first[-1] == "lost beyond tolerance, behind others"
     (row,) = view.everyone.rows
     assert row[1] == "600"
     assert row[-1] == "lost by more than 0.300"
@@ -57,7 +57,7 @@ def test_a_group_is_behind_others_that_gained_more():
 
 def test_a_change_where_no_end_is_better_is_no_loss():
     view = build_comparison_view(compared(better="", tolerance=0.3).summary)
-    assert view.groups.rows[0][-1].startswith("changed by more")
+    assert view.groups.rows[0][-1].startswith("changed beyond tolerance")
 
 
 def test_outside_text_is_on_one_line_and_cut():

@@ -5,7 +5,7 @@ import polars as pl
 import fairrec
 from fairrec.comparison.words import about, headline, how, said_of, status_of, tone_of
 from fairrec.core.units import ITEMS
-from fairrec.result.metric_schema import CertifiedSize
+from fairrec.statistics.verdict import CertifiedSize
 from tests.compared_audits import audited, users_table
 from tests.comparison.small_comparison import compared, with_metric
 
@@ -14,7 +14,7 @@ def test_the_answer_has_the_mean_the_group_that_lost_and_whether_it_lost_more():
     summary = compared().summary
     mean, lost, more = headline(summary).removesuffix(".").split(". ", maxsplit=2)
     assert mean.startswith("On average clicks became worse (4.")
-    n_more = summary.metrics["clicks"].n_lost_by_more - 1
+    n_more = summary.metrics["clicks"].n_lost_beyond_tolerance - 1
     assert lost.startswith("plan=free lost by more than 0.300 (")
     assert lost.endswith(f"as did {n_more} more of {summary.metrics['clicks'].n_groups} groups")
     assert more.startswith("plan=free lost more than all others (−")
@@ -96,7 +96,13 @@ def test_where_no_end_is_better_groups_changed():
     neutral = compared(better="", tolerance=None).summary
     counts, *_ = said_of("clicks", neutral)
     assert " changed unlike all others" in counts and "gained" not in counts
-    changed = {"n_groups": 13, "n_lost": 4, "n_lost_by_more": 1, "n_behind": 2, "n_ruled_out": 7}
+    changed = {
+        "n_groups": 13,
+        "n_lost": 4,
+        "n_lost_beyond_tolerance": 1,
+        "n_behind": 2,
+        "n_ruled_out": 7,
+    }
     changed["n_open"] = 2
     counts, *_ = said_of("clicks", with_metric(neutral, tolerance=0.5, **changed))
     assert counts == (

@@ -8,7 +8,7 @@ import numpy as np
 import polars as pl
 
 import fairrec
-from fairrec.result.audit_result import AuditResult
+from fairrec.report.audit_result import AuditResult
 
 
 def two_sided(n_users: int = 400, seed: int = 0) -> dict[str, pl.DataFrame]:

@@ -11,7 +11,7 @@ import pytest
 
 import fairrec
 from fairrec.core.errors import InputError, OutputError
-from fairrec.report.text.view import build_view
+from fairrec.report.view import build_view
 from tests.counterfactuals.flipped_world import blind, direct, flipped
 from tests.end_to_end.command_line import run_here
 

@@ -6,7 +6,7 @@ import polars as pl
 
 import fairrec
 from fairrec.mitigation.result import MitigationResult
-from fairrec.result.audit_result import AuditResult
+from fairrec.report.audit_result import AuditResult
 from tests.builders import make_tables
 from tests.worlds import random_world
 

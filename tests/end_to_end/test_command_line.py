@@ -24,7 +24,7 @@ import typer
 from fairrec.commands import app
 from fairrec.core.version import __version__
 from fairrec.metrics import METRICS
-from fairrec.result.saved import load_summary
+from fairrec.result.folder import load_summary
 from tests.builders import audit, make_tables, numbers_of, without_origin
 from tests.end_to_end.command_line import (
     AUDIT,

@@ -6,7 +6,7 @@ import polars as pl
 import pytest
 
 from fairrec.demo.demo import PLANTED
-from fairrec.result.saved import load_summary
+from fairrec.result.folder import load_summary
 from tests.end_to_end.command_line import run_here
 
 

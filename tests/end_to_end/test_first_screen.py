@@ -8,8 +8,7 @@ import pytest
 
 import fairrec
 from tests.end_to_end.opened_page import PHONE, Opened
-from tests.report.page.planted_page import planted_result
-from tests.report.text.planted_report import given_result
+from tests.report.planted import given_result, planted_result
 
 
 def test_the_answer_stands_above_the_fold(opened: Opened):

@@ -13,9 +13,9 @@ import pytest
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
-from fairrec.report.text.markdown import to_markdown
-from fairrec.report.text.view import build_view
-from fairrec.result.saved import load_summary
+from fairrec.report.text import to_markdown
+from fairrec.report.view import build_view
+from fairrec.result.folder import load_summary
 from tests.builders import make_tables, one_each
 from tests.end_to_end.command_line import AUDIT, Ran, run_here, run_process, write_tables
 

@@ -134,7 +134,7 @@ def test_a_result_has_the_same_bytes_for_the_same_command(here: Path, tmp_path_f
 
 SIGNALLED = """
 import os, signal, sys
-from fairrec.result import audit_result
+from fairrec.report import audit_result
 number, put_run = int(sys.argv.pop()), audit_result.put_run
 def signalled(*given):
     put_run(*given)

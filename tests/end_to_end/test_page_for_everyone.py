@@ -393,7 +393,7 @@ def test_the_name_of_a_metric_stays_on_one_line(browser: Any, audited: Path):
     page = context.new_page()
     page.goto(audited.as_uri())
     page.eval_on_selector_all(
-        ".verdict .status", "all => all.forEach(one => one.append(' by more than what matters'))"
+        ".verdict .status", "all => all.forEach(one => one.append(' by more than the tolerance'))"
     )
     for name in page.locator(".verdict h3").all():
         assert name.bounding_box()["height"] < 34

@@ -19,8 +19,8 @@ from pytest import approx
 
 import fairrec
 from fairrec.core.errors import InputError, ScoringError, UnknownNameError
-from fairrec.report.text.view import build_view
-from fairrec.result.audit_result import AuditResult
+from fairrec.report.audit_result import AuditResult
+from fairrec.report.view import build_view
 from fairrec.search.options import SearchOptions
 from fairrec.search.searcher import SEARCHERS
 from tests.builders import numbers_of, one_each, without_origin

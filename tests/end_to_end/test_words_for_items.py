@@ -16,15 +16,15 @@ import pytest
 from rich.console import Console
 
 import fairrec
+from fairrec.comparison.page import comparison_markdown, print_comparison
 from fairrec.comparison.view import build_comparison_view
 from fairrec.core.errors import InputError
 from fairrec.core.units import ITEMS, USERS, Unit
 from fairrec.gating.reports import to_annotations, to_junit, to_text
 from fairrec.gating.reports import to_markdown as gate_markdown
-from fairrec.report.text.markdown import comparison_markdown, model_card, to_markdown
-from fairrec.report.text.terminal import print_comparison, print_text
-from fairrec.report.text.view import build_view
-from fairrec.result.audit_result import AuditResult
+from fairrec.report.audit_result import AuditResult
+from fairrec.report.text import model_card, print_text, to_markdown
+from fairrec.report.view import build_view
 from fairrec.trends.words import print_trend, trend_markdown, trend_view
 from tests.report.items_audits import OUTSIDE, items_result
 
@@ -91,7 +91,7 @@ def printed(print_it: Any, view: Any) -> str:
 
 def everything_said(result: AuditResult) -> dict[str, str]:
     view = build_view(result.summary)
-    page = result.page(result.summary, result.group_table)
+    page = result.page()
     return {
         "repr": repr(result),
         "text": printed(print_text, view),
@@ -211,7 +211,7 @@ def test_a_comparison_of_items_never_speaks_of_users():
         "text": printed(print_comparison, view),
         "Markdown": comparison_markdown(view),
         "notebook": read_page(found._repr_html_()),
-        "page": read_page(found.page(found.summary, found.changes)),
+        "page": read_page(found.page()),
         "notes": "\n".join(found.summary.notes),
     }
     for where, text in said.items():
@@ -250,7 +250,7 @@ def test_a_gate_on_items_never_speaks_of_users(how: str):
 def test_a_trend_of_items_never_speaks_of_users():
     found = fairrec.trend([items_result(), items_result(scale=0.8)])
     view = trend_view(found.summary)
-    said = printed(print_trend, view) + trend_markdown(view) + read_page(found.page(found.summary))
+    said = printed(print_trend, view) + trend_markdown(view) + read_page(found.page())
     assert words_of_users(said) == []
     assert all("items" in table.columns for table in view.details)
 

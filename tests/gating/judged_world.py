@@ -17,7 +17,7 @@ from fairrec.gating.policy import (
     combine_outcomes,
     parse_policy,
 )
-from fairrec.result.audit_result import AuditResult
+from fairrec.report.audit_result import AuditResult
 
 
 @cache

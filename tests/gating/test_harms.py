@@ -23,7 +23,7 @@ def test_with_what_matters_as_the_limit_outcomes_are_those_of_the_audit():
     outcomes = [outcome_names(True)[at] for at in found.outcomes(0.03)]
     table = planted().group_table.filter(metric="hits")
     assert outcomes == table["outcome"].to_list()
-    assert {"worse by more", "not worse by more", "inconclusive"} <= {*outcomes}
+    assert {"worse beyond tolerance", "within tolerance", "inconclusive"} <= {*outcomes}
 
 
 @pytest.mark.parametrize(("metric", "sign"), [("hits", -1), ("wait", 1)])

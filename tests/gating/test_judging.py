@@ -16,11 +16,11 @@ from fairrec.counterfactuals.result import Affected
 from fairrec.gating.harms import difference_harms
 from fairrec.gating.judging import Measurements, judge_affected, judge_policy
 from fairrec.gating.policy import Rule
+from fairrec.report.audit_result import AuditResult
 from fairrec.report.page.html import page_html
-from fairrec.report.text.markdown import to_markdown
-from fairrec.report.text.view import build_view
+from fairrec.report.text import to_markdown
+from fairrec.report.view import build_view
 from fairrec.report.words import percent, signed
-from fairrec.result.audit_result import AuditResult
 from tests.comparison.two_sides import audit_users
 from tests.counterfactuals.flipped_world import blind, flipped
 from tests.end_to_end.command_line import run_here
@@ -569,7 +569,7 @@ def unknown_at_random() -> AuditResult:
 def test_text_page_and_files_name_the_bound_in_the_sentence_that_rules_out(tmp_path):
     result = unknown_at_random()
     verdict = result.verdict.metrics["hits"]
-    assert verdict.outcome == "not worse by more"
+    assert verdict.outcome == "within tolerance"
     # of men too: those of the unknown who are served best may be women
     assert verdict.at_worst.group == {"gender": "F"} and verdict.n_exceeding_at_worst == 2
     least = verdict.at_worst.at_worst
@@ -582,10 +582,10 @@ def test_text_page_and_files_name_the_bound_in_the_sentence_that_rules_out(tmp_p
         "for gender=F"
     )
     view = build_view(result.summary)
-    assert view.verdicts[0].status_said == f"not worse by more than matters, {said}"
+    assert view.verdicts[0].status_said == f"within tolerance, {said}"
     assert f"none is open; this holds {said}." in view.verdicts[0].ruled_out
     assert view.overview.headline.startswith(
-        f"No group of a single attribute is worse by more than matters, {said}; none of 3 groups"
+        f"Every group of a single attribute is within tolerance, {said}; none of 3 groups"
     )
     assert said in to_markdown(view)
     assert said in page_html(result.summary, result.group_table)

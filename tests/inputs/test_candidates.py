@@ -11,7 +11,7 @@ import polars as pl
 import pytest
 
 from fairrec.core.errors import FairRecError, InputError
-from fairrec.report.text.view import build_view
+from fairrec.report.view import build_view
 from tests.builders import as_lists, audit, numbers_of, one_each, two_groups, values_of
 
 NAN, INF = float("nan"), float("inf")

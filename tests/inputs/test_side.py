@@ -8,7 +8,7 @@ import polars as pl
 import pytest
 
 from fairrec.core.errors import InputError
-from fairrec.result.audit_result import AuditResult
+from fairrec.report.audit_result import AuditResult
 from tests.builders import audit, numbers_of, values_of
 
 # user a gets items 1 and 2, user b items 1 and 3; scores in falling order

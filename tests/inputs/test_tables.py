@@ -20,7 +20,7 @@ from fairrec.core.errors import InputError
 from fairrec.inputs.candidates import CandidateLists, read_candidates
 from fairrec.inputs.tables import Table
 from fairrec.inputs.users import read_users
-from fairrec.result.audit_result import AuditResult
+from fairrec.report.audit_result import AuditResult
 from tests.builders import Tables, as_lists, audit, make_tables, numbers_of, one_each, values_of
 
 Hold = Callable[[pl.DataFrame, Path], Any]

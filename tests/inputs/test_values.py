@@ -11,7 +11,7 @@ import pytest
 
 import fairrec
 from fairrec.core.errors import InputError, MetricError, UnknownNameError
-from fairrec.result.audit_result import AuditResult
+from fairrec.report.audit_result import AuditResult
 from tests.builders import make_tables, numbers_of, two_groups
 
 NAN, INF = float("nan"), float("inf")

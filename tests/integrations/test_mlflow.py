@@ -24,7 +24,7 @@ from fairrec.integrations.mlflow import (
     metric_keys,
     metric_thresholds,
 )
-from fairrec.result.audit_result import AuditResult
+from fairrec.report.audit_result import AuditResult
 from tests.builders import audit, two_groups
 from tests.mitigation.planted import mitigate as mitigate_world
 from tests.mitigation.planted import planted
@@ -53,7 +53,7 @@ def test_a_run_has_numbers_settings_verdict_and_files(mlflow, tmp_path):
     metrics, found = run.data.metrics, result.metrics["mrr@2"]
     assert metrics == pytest.approx(audit_numbers(result))
     assert metrics["fairrec/mrr_at_2/mean"] == 0.75
-    assert metrics["fairrec/mrr_at_2/n_worse_by_more"] == 1
+    assert metrics["fairrec/mrr_at_2/n_worse_beyond_tolerance"] == 1
     assert metrics["fairrec/mrr_at_2/gap"] == found.gap
     assert metrics["fairrec/n_users"] == 80
     params = run.data.params
@@ -62,7 +62,7 @@ def test_a_run_has_numbers_settings_verdict_and_files(mlflow, tmp_path):
     assert params["fairrec.tolerance"] == "mrr@2=0.1"
     assert params["fairrec.version"] == fairrec.__version__
     tags = run.data.tags
-    assert tags["fairrec.outcome"] == tags["fairrec.outcome.mrr_at_2"] == "worse by more"
+    assert tags["fairrec.outcome"] == tags["fairrec.outcome.mrr_at_2"] == "worse beyond tolerance"
     assert tags["fairrec.headline"].startswith("group=odd is served worse")
     assert tags["fairrec.model"] == "ranker@2"
     assert artifacts(mlflow, run.info.run_id) == {"result.json", "groups.parquet", "report.html"}
@@ -116,7 +116,10 @@ def test_an_audit_goes_to_the_active_run_to_one_named_or_to_an_experiment(mlflow
     elsewhere = (tmp_path / "elsewhere").as_uri()
     run_id = log_audit(result, tracking_uri=elsewhere)
     run = mlflow.MlflowClient(tracking_uri=elsewhere).get_run(run_id)
-    assert run.info.status == "FINISHED" and run.data.tags["fairrec.outcome"] == "worse by more"
+    assert (
+        run.info.status == "FINISHED"
+        and run.data.tags["fairrec.outcome"] == "worse beyond tolerance"
+    )
 
 
 def test_what_cannot_be_logged_is_an_error_in_words(mlflow, monkeypatch):
@@ -316,7 +319,7 @@ def test_the_harm_shown_exceeds_what_matters_where_the_verdict_says_so(better):
     assert shown > 0
     for tolerance in (shown * 0.8, shown * 1.2):
         verdict = skewed(better=better, tolerance=f"stars={tolerance}").verdict.metrics["stars"]
-        assert (verdict.n_worse_by_more > 0) is (shown > tolerance)
+        assert (verdict.n_worse_beyond_tolerance > 0) is (shown > tolerance)
     either_way = numbers["fairrec/stars/difference_shown"]
     neutral = audit_numbers(skewed())
     assert either_way == neutral["fairrec/stars/difference_shown"] >= shown

@@ -1,4 +1,4 @@
-"""What matters, by the names of metrics and within what their values can be."""
+"""The tolerance, by the names of metrics and within what their values can be."""
 
 from __future__ import annotations
 

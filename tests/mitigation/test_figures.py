@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from fairrec.mitigation.page import before_after, trade_off
 from fairrec.mitigation.view import Level, Slope, TradeOff, TradeOffLine
-from fairrec.report.figures.curves import before_after, trade_off
-from fairrec.report.figures.figure import BETTER, GROUP, WORSE
-from tests.report.figures.drawing import svg
+from fairrec.report.page.vega import BETTER, GROUP, WORSE
+from tests.report.drawing import svg
 
 SLOPE = Slope(
     metric="urd@5",

@@ -19,8 +19,7 @@ from fairrec.mitigation.result import (
     load_reranker,
     predictions_table,
 )
-from fairrec.result.folder import AUDIT
-from fairrec.result.saved import load_saved, load_summary
+from fairrec.result.folder import AUDIT, load_saved, load_summary
 from tests.mitigation.planted import mitigate, planted
 
 FILES = (

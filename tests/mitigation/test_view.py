@@ -25,8 +25,8 @@ from fairrec.mitigation.view import (
 )
 from fairrec.mitigation.words import find_tone, headline, sentences, stamps, target_name
 from fairrec.report.words import MINUS, number, signed
+from fairrec.result.folder import load_saved
 from fairrec.result.metric_schema import GapChange
-from fairrec.result.saved import load_saved
 from tests.mitigation.planted import mitigate, planted
 from tests.mitigation.small_summary import (
     COST,

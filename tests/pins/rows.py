@@ -30,15 +30,6 @@ GROUP_FIGURES = {
     "p, adjusted": "p_adjusted",
     "verdict": "outcome",
 }
-VERDICTS = {
-    "worse by more": "worse beyond tolerance",
-    "worse": "worse",
-    "differs by more": "differs beyond tolerance",
-    "differs": "differs",
-    "inconclusive": "inconclusive",
-    "not worse by more": "within tolerance",
-    "differs by no more": "within tolerance",
-}
 METRIC_FIGURES: dict[str, Callable[[Any], Figure]] = {
     "mean": lambda found: found.mean,
     "standard deviation": lambda found: found.sd,
@@ -54,12 +45,12 @@ METRIC_FIGURES: dict[str, Callable[[Any], Figure]] = {
     "gap by chance, mean": lambda found: found.chance and found.chance.mean,
     "gap by chance, 95%": lambda found: found.chance and found.chance.q95,
     "gap, p": lambda found: found.chance and found.chance.p_value,
-    "verdict": lambda found: VERDICTS[found.verdict.outcome],
-    "groups worse beyond tolerance": lambda found: found.verdict.n_worse_by_more,
+    "verdict": lambda found: found.verdict.outcome,
+    "groups worse beyond tolerance": lambda found: found.verdict.n_worse_beyond_tolerance,
     "groups worse": lambda found: found.verdict.n_worse,
     "groups better": lambda found: found.verdict.n_better,
-    "groups within tolerance": lambda found: found.verdict.n_ruled_out,
-    "groups inconclusive": lambda found: found.verdict.n_open,
+    "groups within tolerance": lambda found: found.verdict.n_within_tolerance,
+    "groups inconclusive": lambda found: found.verdict.n_inconclusive,
     "ruled out from users": lambda found: found.verdict.ruled_out_from,
 }
 
@@ -95,7 +86,7 @@ def _audit(result: fairrec.AuditResult) -> Iterator[tuple[str, str, str, Figure]
     summary = result.summary
     yield "", "", "audited", summary.n_users
     yield "", "", "permutations drawn", summary.permutations_drawn
-    yield "", "", "verdict", summary.outcome and VERDICTS[summary.outcome]
+    yield "", "", "verdict", summary.outcome
     if (search := summary.search).n_not_fully_scored:
         yield "", "", "users scored", search.users_scored
         yield "", "", "calls", search.calls
@@ -116,9 +107,7 @@ def _audit(result: fairrec.AuditResult) -> Iterator[tuple[str, str, str, Figure]
         named = {one: row[one] for one in attributes if row[one] is not None}
         for figure, column in GROUP_FIGURES.items():
             if column in row:
-                number = row[column]
-                number = VERDICTS[number] if figure == "verdict" and number else number
-                yield row["metric"], name(named), figure, number
+                yield row["metric"], name(named), figure, row[column]
 
 
 def _mitigation(result: fairrec.MitigationResult) -> Iterator[tuple[str, str, str, Figure]]:

@@ -9,13 +9,13 @@ import numpy as np
 import polars as pl
 import pytest
 
+from fairrec.auditing.plan_schema import Spread
 from fairrec.core.audit_options import AuditOptions
 from fairrec.groups.grouping import grouping_of
 from fairrec.inputs.tables import Table
 from fairrec.inputs.users import read_users
 from fairrec.metrics.parsing import parse_metric
 from fairrec.planning.expectations import MOST_GROUPS, Outlook
-from fairrec.result.plan_schema import Spread
 
 USERS = pl.DataFrame(
     {"user_id": range(1000), "gender": ["F", "M"] * 500, "age": [10, 20, 20, 20, 20] * 200}

@@ -9,13 +9,7 @@ import pytest
 
 import fairrec
 from fairrec.auditing.options import PlanOptions
-from fairrec.core.audit_options import AuditOptions
-from fairrec.core.errors import FairRecError, InputError, UnknownNameError
-from fairrec.metrics.parsing import parse_metric
-from fairrec.metrics.value_columns import metric_of_column
-from fairrec.planning.plan import estimate_spread
-from fairrec.planning.words import plan_view
-from fairrec.result.plan_schema import (
+from fairrec.auditing.plan_schema import (
     Cost,
     Expected,
     Needed,
@@ -24,6 +18,12 @@ from fairrec.result.plan_schema import (
     PlannedGroups,
     Spread,
 )
+from fairrec.core.audit_options import AuditOptions
+from fairrec.core.errors import FairRecError, InputError, UnknownNameError
+from fairrec.metrics.parsing import parse_metric
+from fairrec.metrics.value_columns import metric_of_column
+from fairrec.planning.plan import estimate_spread
+from fairrec.planning.words import plan_view
 
 USERS = pl.DataFrame(
     {"user_id": range(1000), "gender": ["F", "M"] * 500, "age": [10, 20, 20, 20, 20] * 200}

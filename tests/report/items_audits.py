@@ -13,7 +13,7 @@ import polars as pl
 import fairrec
 from fairrec.core.units import ITEMS, Unit
 from fairrec.metrics.reading import read_inputs
-from fairrec.result.audit_result import AuditResult
+from fairrec.report.audit_result import AuditResult
 
 N_ITEMS = 900
 OUTSIDE = "liked by user 7"

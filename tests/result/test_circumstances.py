@@ -48,12 +48,6 @@ def audited(**options):
 RAW, GIVEN = audited(), audited(given="activity")
 
 
-def test_without_being_asked_nothing_is_given():
-    assert RAW.summary.given is None
-    assert {"raw_difference", "kept_share"}.isdisjoint(RAW.groups("served").columns)
-    assert all(finding.kept_share is None for finding in RAW.metric("served").findings)
-
-
 def test_what_was_given_is_named_with_its_strata():
     given = GIVEN.summary.given
     assert given.named == ("activity",)
@@ -82,31 +76,6 @@ def test_a_direct_difference_stays_with_both_numbers():
     )
     assert men.difference == approx(-0.8, abs=0.2)
     assert 0.98 < men.kept_share <= 1.0
-
-
-def test_the_table_of_groups_has_both_differences():
-    joined = GIVEN.groups("served").join(
-        RAW.groups("served"), on=["age", "gender"], nulls_equal=True, suffix="_raw"
-    )
-    assert joined.height == RAW.groups("served").height
-    assert joined["raw_difference"].to_list() == approx(joined["difference_raw"].to_list())
-    assert joined["value"].to_list() == approx(joined["value_raw"].to_list())
-    assert joined["kept_share"].is_between(0.6, 1.0).all()
-
-
-def test_a_circumstance_that_is_the_same_for_everyone_changes_nothing():
-    alike = USERS.with_columns(town=pl.lit("X"))
-    same = fairrec.audit(
-        values=VALUES,
-        users=alike,
-        by="age,gender",
-        given="town",
-        better="served=higher",
-        permutations=199,
-    )
-    assert same.groups("served").equals(RAW.groups("served"))
-    assert same.summary.given.n_strata == 1
-    assert same.summary.given.no_longer == ()
 
 
 @pytest.mark.parametrize(

@@ -1,18 +1,33 @@
-"""What a result replaces in its folder, and what it leaves alone."""
+"""The files of a result: what they replace, the id they share, where they tell they were made."""
 
 from __future__ import annotations
 
 import json
+import re
+import shutil
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
+import polars as pl
 import pytest
 
 import fairrec
+from fairrec.auditing import named_result as workflow
 from fairrec.core.errors import InputError, OutputError
-from fairrec.core.options import from_command_line
-from fairrec.result.folder import AUDIT, MITIGATION, names_to_replace
+from fairrec.report.text import to_markdown
+from fairrec.report.view import build_view
+from fairrec.result.folder import (
+    AUDIT,
+    load_audit_run,
+    load_groups,
+    load_saved,
+    load_summary,
+    names_to_replace,
+)
+from fairrec.result.parts import ID
 from tests.builders import audit, make_tables, two_groups
 from tests.end_to_end.command_line import files_in
+from tests.mitigation.planted import mitigate, planted
 
 RESULT = audit(*two_groups(), by="group")
 
@@ -37,16 +52,6 @@ def test_a_result_json_of_another_tool_is_not_overwritten(tmp_path: Path, text: 
     with pytest.raises(OutputError, match=r"result\.json there is of no result of FairRec"):
         RESULT.save(tmp_path)
     assert files_in(tmp_path) == {"result.json": text.encode()}
-
-
-def test_files_of_other_names_are_no_obstacle_and_stay(tmp_path: Path):
-    # names of a mitigation among them, which an audit does not write
-    for name in ("notes.txt", "predictions.parquet", "changes.parquet"):
-        (tmp_path / name).write_text("mine")
-    for _ in range(2):
-        RESULT.save(tmp_path, report=False)
-    for name in ("notes.txt", "predictions.parquet", "changes.parquet"):
-        assert (tmp_path / name).read_text() == "mine"
 
 
 def test_an_audit_replaces_one_of_any_version_and_one_that_was_interrupted(tmp_path: Path):
@@ -96,16 +101,6 @@ def test_what_was_read_is_known_by_any_name(tmp_path: Path, way: str):
     names_to_replace(AUDIT, tmp_path / "other", force=True, inputs=[read])
 
 
-def test_the_command_line_is_told_its_own_spelling(tmp_path: Path):
-    (tmp_path / "reranker.json").write_text("{}")
-    names_to_replace(AUDIT, tmp_path, force=False)
-    with from_command_line(), pytest.raises(OutputError, match="or insist: --force"):
-        names_to_replace(MITIGATION, tmp_path, force=False)
-    with pytest.raises(OutputError, match=r"reranker\.json there is of no result"):
-        names_to_replace(MITIGATION, tmp_path, force=False)
-    assert names_to_replace(MITIGATION, tmp_path, force=True)[-1] == "result.json"
-
-
 def test_an_audit_replaces_a_comparison_only_as_a_whole_and_if_insisted_on(tmp_path: Path):
     fairrec.compare(RESULT, RESULT).save(tmp_path)
     assert "comparison.json" in files_in(tmp_path)
@@ -115,7 +110,164 @@ def test_an_audit_replaces_a_comparison_only_as_a_whole_and_if_insisted_on(tmp_p
     assert files_in(tmp_path).keys() == {*AUDIT.files} - {"report.html"}
 
 
-def test_a_name_that_is_a_folder_is_refused_before_any_work(tmp_path: Path):
-    (tmp_path / "per_user.parquet").mkdir()
-    with pytest.raises(OutputError, match=r"per_user\.parquet is a folder there"):
-        names_to_replace(AUDIT, tmp_path, force=True)
+@pytest.mark.parametrize("part", [{"attributes": {}}, {"metrics": {}}])
+def test_a_summary_that_nothing_can_be_made_of_is_refused(tmp_path, part):
+    summary = audit(*two_groups(), by="group", tolerance="mrr@5=0.1").summary
+    file = tmp_path / "result.json"
+    file.write_text(summary.model_dump_json())
+    assert load_summary(tmp_path) == summary
+    file.write_text(summary.model_copy(update=part).model_dump_json())
+    with pytest.raises(InputError, match="is no result of FairRec"):
+        load_summary(tmp_path)
+
+
+HOSTILE = "client <script>alert(1)</script>; 'acme' é"
+"""No slash, which no name may hold: the browser sees `&lt;` in its place."""
+HOSTILE = HOSTILE.replace("/", "\\")
+
+
+def write_audit(folder: Path, name: str = "out", **options) -> Path:
+    """An audit of files of a folder, called by their whole paths."""
+    folder.mkdir(parents=True, exist_ok=True)
+    tables = make_tables()
+    for table in ("predictions", "users"):
+        getattr(tables, table).write_parquet(folder / f"{table}.parquet")
+    paths = [str(folder / f"{table}.parquet") for table in ("predictions", "users")]
+    command = f"fairrec audit '{paths[0]}'"
+    result = audit(*paths, by="gender", command=options.pop("command", command), **options)
+    return result.save(folder / name)
+
+
+def test_the_same_audit_elsewhere_and_later_has_the_same_bytes(tmp_path, monkeypatch):
+    first = write_audit(tmp_path / "one")
+    later = datetime.now(UTC) + timedelta(days=400)
+
+    class Clock:
+        now = staticmethod(lambda zone: later)
+
+    monkeypatch.setattr(workflow, "datetime", Clock)
+    monkeypatch.chdir(tmp_path)
+    second = write_audit(tmp_path / "two", "another")
+    assert (first / "result.json").read_bytes() == (second / "result.json").read_bytes()
+    runs = [load_audit_run(folder, load_saved(folder)[1]) for folder in (first, second)]
+    assert runs[1].made_at - runs[0].made_at > timedelta(days=399)
+    assert runs[1].output.absolute == str(second)
+
+
+@pytest.mark.parametrize("search", [None, "adaptive"])
+def test_no_page_and_no_result_tells_where_it_was_made(tmp_path, search):
+    home = tmp_path / HOSTILE
+    home.mkdir()
+    (home / "fairrec.toml").write_text('title = "Spring"')
+    more = {} if search is None else {"search": search}
+    folder = write_audit(home, settings=home / "fairrec.toml", **more)
+    told = (folder / "result.json").read_text() + (folder / "report.html").read_text()
+    told += to_markdown(build_view(load_summary(folder)))
+    for part in (tmp_path.name, "acme", "alert(1)"):
+        assert part not in told
+    assert {"predictions.parquet", "fairrec.toml", "Spring"} <= {*re.findall(r"[\w.]+", told)}
+    run = json.loads((folder / "run.json").read_text())
+    assert run["inputs"]["users"] == {
+        "given": str(home / "users.parquet"),
+        "absolute": str(home / "users.parquet"),
+    }
+    assert [*run["inputs"]] == ["predictions", "users", "settings"]
+    assert run["output"]["absolute"] == str(home / "out")
+    assert HOSTILE in run["command"]
+
+
+@pytest.mark.parametrize("force", [False, True])
+def test_a_trained_run_is_not_overwritten(tmp_path, force):
+    (tmp_path / "run.json").write_text('{"model": "deepfm", "hyper_parameters": {}}')
+    with pytest.raises(InputError, match="is no run of an audit") as said:
+        load_audit_run(tmp_path, "")
+    # what to do, and not a page of the validator's
+    assert str(said.value).endswith("a result can be read without it.")
+    assert "\n" not in str(said.value)
+    with pytest.raises(OutputError, match="is of a trained run, and would be overwritten"):
+        audit(*two_groups(), by="group").save(tmp_path, force=force)
+    assert [path.name for path in tmp_path.iterdir()] == ["run.json"]
+
+
+OTHER = "is of another result than the files beside it"
+
+
+@pytest.fixture
+def two(tmp_path: Path) -> list[Path]:
+    """Two audits of the same users, whose numbers fit each other's."""
+    results = [audit(*two_groups(), by="group", seed=seed) for seed in (1, 2)]
+    return [one.save(tmp_path / f"{at}") for at, one in enumerate(results)]
+
+
+def ids_in(folder: Path) -> dict[str, str]:
+    found = {file.name: pl.read_parquet_metadata(file)[ID] for file in folder.glob("*.parquet")}
+    found |= {file.name: json.loads(file.read_text())["id"] for file in folder.glob("*.json")}
+    page = (folder / "report.html").read_text().splitlines()[-1]
+    return {**found, "report.html": page.removeprefix(f"<!-- {ID} ").removesuffix(" -->")}
+
+
+def test_all_files_of_a_result_carry_one_id_which_is_that_of_its_content(two, tmp_path):
+    ids = [ids_in(folder) for folder in two]
+    names = {"groups.parquet", "per_user.parquet", "report.html", "result.json", "run.json"}
+    assert [one.keys() for one in ids] == [names, names]
+    assert [len({*one.values()}) for one in ids] == [1, 1]
+    assert ids[0] != ids[1]
+    again = audit(*two_groups(), by="group", seed=1).save(tmp_path / "again")
+    assert ids_in(again) == ids[0]
+    assert fairrec.load(again).save(tmp_path / "copy") and ids_in(tmp_path / "copy") == ids[0]
+
+
+@pytest.mark.parametrize("name", ["groups.parquet", "per_user.parquet", "run.json", "result.json"])
+def test_a_file_of_another_audit_is_refused(two, name):
+    shutil.copy(two[1] / name, two[0])
+    with pytest.raises(InputError, match=rf"{OTHER}. Read it again if .* else write"):
+        fairrec.load(two[0])
+
+
+def test_a_result_replaced_while_it_is_read_is_refused(two):
+    _, id = load_saved(two[0])
+    for file in two[1].iterdir():
+        shutil.copy(file, two[0])
+    with pytest.raises(InputError, match=OTHER):
+        load_groups(two[0], id)
+    with pytest.raises(InputError, match=rf"run.json: {OTHER}"):
+        load_audit_run(two[0], id)
+
+
+@pytest.fixture(scope="module")
+def two_mitigations(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
+    """Two mitigations of the same lists."""
+    home = tmp_path_factory.mktemp("mitigations")
+    return [
+        mitigate(planted(), "ndcg@5", strength=strength).save(home / f"{strength}")
+        for strength in (0.2, 0.6)
+    ]
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["mitigation.json", "reranker.json", "changes.parquet", "predictions.parquet", "result.json"],
+)
+def test_a_file_of_another_mitigation_is_refused(two_mitigations, tmp_path, name):
+    one = shutil.copytree(two_mitigations[0], tmp_path / "one")
+    assert fairrec.load(one).summary.strength == 0.2
+    assert len({*ids_in(one).values()}) == 1
+    shutil.copy(two_mitigations[1] / name, one)
+    with pytest.raises(InputError, match=OTHER):
+        fairrec.load(one)
+
+
+def test_result_is_kept_when_its_page_fails(tmp_path, monkeypatch):
+    def fail(*_, **options):
+        raise ValueError("no page today")
+
+    monkeypatch.setattr("fairrec.report.audit_result.page_html", fail)
+    result = audit(*two_groups(), by="group", permutations=0)
+    with pytest.raises(OutputError, match=r"the result is written.*no page today.*report=False"):
+        result.save(tmp_path / "out")
+    assert sorted(file.name for file in (tmp_path / "out").iterdir()) == [
+        "groups.parquet",
+        "per_user.parquet",
+        "result.json",
+        "run.json",
+    ]

@@ -1,13 +1,19 @@
+"""What is found in each metric, named; its ratios, and changes of it."""
+
 from __future__ import annotations
 
+import math
+
 import numpy as np
+import pytest
 from pytest import approx
 
-from fairrec.result.metric_result import metric_results
+from fairrec.result.metric_result import estimate_change, estimate_mean_change, metric_results
 from fairrec.statistics.metric_analysis import analyse_metrics
 from fairrec.statistics.missing import Standing
 from fairrec.statistics.verdict import verdicts_of
-from tests.builders import audit, two_groups
+from tests.builders import audit, make_tables, two_groups
+from tests.compared_audits import audited, users_table
 from tests.statistics.small_analysis import random_analysis
 
 STANDING = (Standing(0.25, is_conclusive=False, is_constant=True), Standing(0, True, False))
@@ -16,15 +22,6 @@ STANDING = (Standing(0.25, is_conclusive=False, is_constant=True), Standing(0, T
 def results_of(analysis):
     verdicts = verdicts_of(analysis, [stands.is_conclusive for stands in STANDING])
     return metric_results(analysis, analyse_metrics(analysis), STANDING, verdicts)
-
-
-def test_how_a_metric_stands_is_said_of_the_right_one():
-    analysis = random_analysis()
-    results = results_of(analysis)
-    for found, standing in zip(results.values(), STANDING, strict=True):
-        assert found.undefined_share == standing.undefined_share
-        assert found.is_conclusive == standing.is_conclusive
-        assert found.is_constant == standing.is_constant
 
 
 def test_numbers_of_a_metric_are_those_of_its_users():
@@ -90,3 +87,78 @@ def test_a_pooled_metric_has_ends_and_a_gap_but_no_test():
     assert found.gap == approx(1 / 3)
     assert (found.is_tested, found.sd, found.findings) == (False, None, ())
     assert (found.n_groups, found.n_defined, found.n_undefined) == (2, 8, 0)
+
+
+def test_a_group_has_its_ratios_by_name():
+    predictions, users = two_groups(100)
+    (by_group,) = audit(predictions, users, "group").summary.ratios.metrics["mrr@5"].by
+    assert by_group.attributes == ("group",)
+    odd, even = by_group.groups
+    assert (odd.group, even.group) == ({"group": "odd"}, {"group": "even"})
+    assert (odd.value, odd.to_best, odd.to_rest, odd.support) == (0.5, 0.5, 0.5, 50)
+    assert odd.to_best_interval == approx(odd.to_rest_interval)
+    assert odd.to_rest_interval[0] < 0.5 < odd.to_rest_interval[1]
+    assert even.to_best == 1 and even.to_best_interval[1] == 1
+    # nobody of them is above the median of all, 0.75
+    assert (odd.rate, odd.impact_ratio, even.rate, even.impact_ratio) == (0, 0, 1, 1)
+    assert odd.left_out is None
+
+
+def test_all_metrics_stand_there_in_the_order_asked_for_with_reasons():
+    tables = make_tables(200)
+    result = audit(
+        tables.predictions,
+        tables.users,
+        "gender,member",
+        metrics=["pooled_auc", "mrr@3", "urp@3"],
+        history=tables.history,
+    )
+    ratios = result.summary.ratios
+    assert [*ratios.metrics] == ["pooled_auc", "mrr@3", "urp@3"]
+    pooled = ratios.metrics["pooled_auc"]
+    assert pooled.why_no_ratios == pooled.why_no_inequality == "it is no mean over users"
+    assert (pooled.by, pooled.splits, pooled.gini) == ((), (), None)
+    assert ratios.metrics["urp@3"].why_no_ratios == "neither end is better"
+    mrr = ratios.metrics["mrr@3"]
+    assert mrr.why_no_ratios is None and mrr.threshold is not None
+    assert [one.attributes for one in mrr.by] == [("gender",), ("member",), ("gender", "member")]
+    by_gender = mrr.by[0]
+    n_unknown = result.per_user.filter(gender="(missing)").drop_nulls("mrr@3").height
+    assert by_gender.n_unknown == n_unknown > 0
+    assert by_gender.groups[-1].left_out == "unknown"
+    assert [split.attributes for split in mrr.splits] == [
+        *(("gender",), ("member",), ("gender", "member"))
+    ]
+    for split in mrr.splits:
+        assert split.between + split.within == approx(mrr.theil)
+    worst, expected = mrr.splits[-1].worst_off, result.metrics["mrr@3"].disadvantaged
+    assert (worst.group, worst.support) == (expected.group, expected.support)
+    assert worst.value == approx(expected.value)
+
+
+NAN = np.nan
+
+
+def test_change_of_one_user_or_none_claims_nothing():
+    one = estimate_change(np.array([0.1]), np.array([0.9]), True, 0.05)
+    assert (one.n_users, one.interval, one.p_value, one.verdict) == (
+        1,
+        None,
+        None,
+        "not significant",
+    )
+    none = estimate_change(np.array([NAN]), np.array([0.9]), True, 0.05)
+    assert (none.n_users, none.before, none.change, none.verdict) == (0, None, None, "unchanged")
+
+
+def test_a_change_between_two_sets_of_users_is_that_of_their_means():
+    users = users_table()
+    metrics = [audited(users, seed).metrics["clicks"] for seed in (1, 2)]
+    found = estimate_mean_change(*metrics, 0.05)
+    assert found.change == metrics[1].mean - metrics[0].mean
+    low, high = found.interval
+    error = math.sqrt(sum(part.sd**2 / 600 for part in metrics))
+    assert high - low == pytest.approx(2 * 1.962 * error, rel=1e-3)
+    assert (
+        estimate_mean_change(metrics[0], metrics[1].model_copy(update={"sd": None}), 0.05) is None
+    )

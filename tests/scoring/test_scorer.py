@@ -124,8 +124,8 @@ def test_scores_of_a_table_are_hashed_for_a_ledger_alone(
         )
 
     hashed: list[Any] = []
-    name_of = TableScorer.identity
-    monkeypatch.setattr(TableScorer, "identity", lambda one: hashed.append(one) or name_of(one))
+    folder_name = TableScorer.identity
+    monkeypatch.setattr(TableScorer, "identity", lambda one: hashed.append(one) or folder_name(one))
     audit(search="exact")
     assert not hashed
     audit(search=SearchOptions("exact", ledger=tmp_path / "ledger.db"))

@@ -9,7 +9,7 @@ import pytest
 from fairrec.statistics import analyse as analyse_module
 from fairrec.statistics.analyse import MOST_DRAWS, analyse
 from fairrec.statistics.verdict import (
-    RULED_OUT,
+    WITHIN,
     WORSE,
     MetricVerdict,
     _undecided,
@@ -106,11 +106,11 @@ def test_other_seeds_give_the_same_outcome_or_one_is_undecided():
 def test_no_all_clear_where_another_seed_may_show_a_harm():
     analysis = two_halves(0.0, permutations=99, tolerance="0.9")
     (verdict,) = verdicts_of(analysis, [True])
-    assert position_of(verdict.outcome) == RULED_OUT
-    open_ = _undecided(verdict, ["not worse by more", "worse"])
+    assert position_of(verdict.outcome) == WITHIN
+    open_ = _undecided(verdict, ["within tolerance", "worse"])
     assert isinstance(open_, MetricVerdict)
     assert (open_.outcome, open_.alternative) == ("inconclusive", "worse")
-    assert _undecided(verdict, ["not worse by more"] * 2) is verdict
+    assert _undecided(verdict, ["within tolerance"] * 2) is verdict
     worse = replace(verdict, outcome="worse")
-    kept = _undecided(worse, ["worse", "worse by more"])
-    assert (kept.outcome, kept.alternative) == ("worse", "worse by more")
+    kept = _undecided(worse, ["worse", "worse beyond tolerance"])
+    assert (kept.outcome, kept.alternative) == ("worse", "worse beyond tolerance")

@@ -13,8 +13,8 @@ from fairrec.groups.grouping import Grouping
 from fairrec.metrics import METRICS
 from fairrec.metrics.measured import measure_everyone
 from fairrec.metrics.reading import read_inputs
-from fairrec.report.text.verdict import status_of
-from fairrec.result.audit_result import AuditResult
+from fairrec.report.audit_result import AuditResult
+from fairrec.report.verdict import status_of
 from fairrec.statistics.missing import Missing, analyse_missing
 from tests.builders import audit, one_each, two_groups
 from tests.worlds import over_worlds

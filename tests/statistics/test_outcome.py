@@ -3,9 +3,9 @@ from __future__ import annotations
 import pytest
 
 from fairrec.statistics.verdict import (
-    BY_MORE,
+    BEYOND,
     OPEN,
-    RULED_OUT,
+    WITHIN,
     WORSE,
     outcome_names,
     outcome_of_all,
@@ -14,28 +14,31 @@ from fairrec.statistics.verdict import (
 
 
 def test_the_audit_has_the_outcome_that_matters_most():
-    three = [("inconclusive", True), ("worse", False), ("not worse by more", True)]
+    three = [("inconclusive", True), ("worse", False), ("within tolerance", True)]
     assert outcome_of_all(three) == "worse"
-    assert outcome_of_all([("not worse by more", True), ("inconclusive", False)]) == "inconclusive"
+    assert outcome_of_all([("within tolerance", True), ("inconclusive", False)]) == "inconclusive"
     assert outcome_of_all([]) == "inconclusive"
 
 
-@pytest.mark.parametrize("differs", ["differs by more", "differs", "inconclusive"])
+@pytest.mark.parametrize("differs", ["differs beyond tolerance", "differs", "inconclusive"])
 def test_a_metric_without_a_better_end_decides_only_where_there_is_no_other(differs):
     neutral = (differs, None)
-    assert outcome_of_all([neutral, ("not worse by more", True)]) == "not worse by more"
-    assert outcome_of_all([neutral, ("differs by no more", None)]) == differs
+    assert outcome_of_all([neutral, ("within tolerance", True)]) == "within tolerance"
+    assert outcome_of_all([neutral, ("within tolerance", None)]) == differs
 
 
 @pytest.mark.parametrize(
     ("higher_is_better", "names"),
     [
-        (True, ["worse by more", "worse", "inconclusive", "not worse by more"]),
-        (None, ["differs by more", "differs", "inconclusive", "differs by no more"]),
+        (True, ["worse beyond tolerance", "worse", "inconclusive", "within tolerance"]),
+        (None, ["differs beyond tolerance", "differs", "inconclusive", "within tolerance"]),
     ],
 )
 def test_positions_name_the_outcomes(higher_is_better, names):
-    assert [
-        outcome_names(higher_is_better)[at] for at in (BY_MORE, WORSE, OPEN, RULED_OUT)
-    ] == names
-    assert [position_of(name) for name in names] == [BY_MORE, WORSE, OPEN, RULED_OUT]
+    assert [outcome_names(higher_is_better)[at] for at in (BEYOND, WORSE, OPEN, WITHIN)] == names
+    assert [position_of(name) for name in names] == [
+        BEYOND,
+        WORSE,
+        OPEN,
+        WITHIN,
+    ]

@@ -6,9 +6,9 @@ from pytest import approx
 
 from fairrec.statistics.intervals import Interval
 from fairrec.statistics.verdict import (
-    BY_MORE,
+    BEYOND,
     OPEN,
-    RULED_OUT,
+    WITHIN,
     WORSE,
     group_outcomes,
     harm_interval,
@@ -42,12 +42,12 @@ def test_the_interval_of_a_harm(ends, higher_is_better, harm):
     [
         ((0.1, 0.3), True, None, WORSE),
         ((-0.1, 0.3), False, None, OPEN),
-        ((0.1, 0.3), True, 0.05, BY_MORE),
+        ((0.1, 0.3), True, 0.05, BEYOND),
         ((0.1, 0.3), True, 0.1, WORSE),
         ((0.1, 0.3), True, 0.2, WORSE),
         # worse, and by so little that it does not matter
-        ((0.1, 0.3), True, 0.4, RULED_OUT),
-        ((-0.1, 0.3), False, 0.4, RULED_OUT),
+        ((0.1, 0.3), True, 0.4, WITHIN),
+        ((-0.1, 0.3), False, 0.4, WITHIN),
         ((-0.1, 0.3), False, 0.3, OPEN),
         # an interval alone shows nobody worse
         ((0.1, 0.3), False, 0.05, OPEN),
@@ -78,10 +78,10 @@ def test_groups_served_better_are_counted_where_one_end_is_better():
 def test_a_planted_group_is_worse_and_the_others_are_certified():
     analysis = random_analysis(effect=0.6, permutations=199, tolerance="0.05")
     verdict, _ = verdicts_of(analysis, [True, True])
-    assert verdict.outcome == "worse by more"
+    assert verdict.outcome == "worse beyond tolerance"
     lattice = analysis.grouping.lattice
     planted = lattice.codes.tolist().index([0, 0])
-    assert verdict.of_groups[planted] == BY_MORE
+    assert verdict.of_groups[planted] == BEYOND
     assert verdict.harm.low[planted] > 0.05
     # the certificate leaves out who is shown worse, and is the largest upper end of the others
     others = (verdict.of_groups > WORSE) & analysis.is_tested[0]
@@ -89,10 +89,10 @@ def test_a_planted_group_is_worse_and_the_others_are_certified():
     assert first.harm == approx(verdict.harm.high[others].max())
     assert first.n_groups == others.sum()
     for point in verdict.certificate:
-        at_least = others & (analysis.moments.n[0] >= point.n_users)
+        at_least = others & (analysis.moments.n[0] >= point.support)
         assert point.n_groups == at_least.sum()
         assert point.harm == approx(max(0, verdict.harm.high[at_least].max()))
-    assert first.n_users < last.n_users and first.harm > last.harm
+    assert first.support < last.support and first.harm > last.harm
 
 
 def test_a_metric_is_ruled_out_by_its_single_attributes_and_says_what_is_open():
@@ -103,7 +103,7 @@ def test_a_metric_is_ruled_out_by_its_single_attributes_and_says_what_is_open():
     largest = upper[depth == 1].max()
     assert upper[depth == 2].max() > largest
     for tolerance, outcome in (
-        (largest * 1.2, "not worse by more"),
+        (largest * 1.2, "within tolerance"),
         (largest * 0.8, "inconclusive"),
     ):
         options = {"seed": 10, "permutations": 199, "tolerance": tolerance}
@@ -111,8 +111,8 @@ def test_a_metric_is_ruled_out_by_its_single_attributes_and_says_what_is_open():
         assert verdict.outcome == outcome
         is_open = verdict.of_groups == OPEN
         scope = verdict.scope
-        assert scope.n_open == is_open.sum() > 0
-        assert scope.n_ruled_out == (verdict.of_groups == RULED_OUT).sum() > 0
+        assert scope.n_inconclusive == is_open.sum() > 0
+        assert scope.n_within_tolerance == (verdict.of_groups == WITHIN).sum() > 0
         sizes = analysis.grouping.lattice.n_users
         if scope.ruled_out_from is not None:
             assert sizes[is_open].max() < scope.ruled_out_from
@@ -123,7 +123,7 @@ def test_where_too_many_have_no_value_nothing_is_ruled_out_and_a_group_may_be_wo
     analysis = random_analysis(effect=0.6, permutations=199, tolerance=10.0)
     verdict, _ = verdicts_of(analysis, [False, True])
     assert verdict.outcome == "worse"
-    assert verdict.scope.n_ruled_out == 0 and verdict.certificate == ()
+    assert verdict.scope.n_within_tolerance == 0 and verdict.certificate == ()
 
 
 def test_the_share_of_users_in_open_groups_is_that_of_their_union():
@@ -133,7 +133,7 @@ def test_the_share_of_users_in_open_groups_is_that_of_their_union():
     (verdict,) = verdicts_of(analysis, [True])
     # nothing was said to matter, so every group is open
     assert verdict.scope.open_share == 1.0
-    assert verdict.scope.n_open == len(analysis.grouping.lattice)
+    assert verdict.scope.n_inconclusive == len(analysis.grouping.lattice)
 
 
 def test_the_interval_of_a_group_that_is_worse_leaves_out_0():

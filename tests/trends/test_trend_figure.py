@@ -7,7 +7,7 @@ from xml.etree import ElementTree
 import pytest
 
 import fairrec
-from fairrec.report.figures.figure import GROUP, WORSE
+from fairrec.report.page.vega import GROUP, WORSE
 from fairrec.trends.page import HEIGHT, reach_of, trend_lines
 from tests.trends.trend_builders import release, six_releases, users_of
 

@@ -9,7 +9,7 @@ import numpy as np
 import polars as pl
 
 import fairrec
-from fairrec.result.audit_result import AuditResult
+from fairrec.report.audit_result import AuditResult
 
 N_USERS = 800
 

@@ -71,7 +71,7 @@ from fairrec.search.searcher import SEARCHERS
 
 if TYPE_CHECKING:
     from fairrec.counts.table import Counts
-    from fairrec.result.audit_result import AuditResult
+    from fairrec.report.audit_result import AuditResult
     from fairrec.scoring.model import Model, ScoringFunction
 
 NAMELESS = AboutOptions()

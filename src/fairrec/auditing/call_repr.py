@@ -20,8 +20,8 @@ from fairrec.inputs.table_options import TABLE_NAMES, TableOptions, ends_in_word
 from fairrec.search.options import SearchOptions
 
 if TYPE_CHECKING:
-    from fairrec.result.audit_result import AuditResult
-    from fairrec.result.plan_schema import PlanFacts
+    from fairrec.auditing.plan_schema import PlanFacts
+    from fairrec.report.audit_result import AuditResult
 
 P = ParamSpec("P")
 
@@ -38,7 +38,7 @@ def read_plan(file: str | Path) -> Plan:
     """The plan in a file; an error where it is none, or another one than was frozen."""
     from pydantic import ValidationError
 
-    from fairrec.result.plan_schema import PlanFacts
+    from fairrec.auditing.plan_schema import PlanFacts
 
     if not isinstance(file, str | Path):
         raise InputError(
@@ -128,7 +128,7 @@ class Choices:
         """
         # what a result is made of is loaded while its tables are read, and not before
         from fairrec.auditing.plan_file import deviations
-        from fairrec.result.saved import place_of
+        from fairrec.result.folder import as_place
         from fairrec.result.schema import PlanSummary, SettingsSummary
 
         parts: dict[str, Any] = {}
@@ -149,7 +149,7 @@ class Choices:
             )
         plan = None if self.plan is None else self.plan.settings
         read = {"plan": plan, "settings": self.settings}
-        places = {name: place_of(each.file) for name, each in read.items() if each is not None}
+        places = {name: as_place(each.file) for name, each in read.items() if each is not None}
         return replace(
             result,
             summary=result.summary.model_copy(update=parts),

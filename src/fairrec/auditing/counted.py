@@ -37,7 +37,7 @@ from fairrec.inputs.tables import Table
 from fairrec.inputs.users import Attribute
 from fairrec.metrics.measured import Measured
 from fairrec.metrics.tolerance import parse_tolerance, refuse_unfit_to
-from fairrec.result.audit_result import AuditResult
+from fairrec.report.audit_result import AuditResult
 from fairrec.scoring.model import Model
 from fairrec.statistics.analyse import analyse
 

@@ -19,7 +19,7 @@ from fairrec.inputs.table_options import TableOptions
 from fairrec.metrics.measured import measure_everyone, refuse_undefined
 from fairrec.metrics.reading_items import ItemsRead, read_items
 from fairrec.metrics.tolerance import parse_tolerance, refuse_unfit_to
-from fairrec.result.audit_result import AuditResult
+from fairrec.report.audit_result import AuditResult
 from fairrec.result.schema import catalogue_part
 from fairrec.result.tables import RESERVED
 from fairrec.scoring.runs import Run

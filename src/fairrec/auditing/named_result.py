@@ -17,9 +17,8 @@ from fairrec.inputs.audit_inputs import AuditInputs, Described
 from fairrec.metrics import MetricAtK
 from fairrec.metrics.circumstances import OF_LISTS, counted_circumstances
 from fairrec.metrics.measured import Measured, tied_lists, values_in_random_order
-from fairrec.report.page.html import card_html, page_html
-from fairrec.result.audit_result import AuditResult
-from fairrec.result.saved import audit_run
+from fairrec.report.audit_result import AuditResult
+from fairrec.result.folder import audit_run
 from fairrec.result.schema import DifferingCircumstance
 from fairrec.result.summary import audit_summary, differing_part, given_part
 from fairrec.result.tables import group_table, per_user_table
@@ -109,8 +108,6 @@ def named_result(
             made_at=datetime.now(UTC),
             seconds=time.perf_counter() - started,
         ),
-        page_html,
-        card_html,
         described.is_pandas,
     )
 

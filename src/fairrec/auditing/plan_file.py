@@ -12,6 +12,15 @@ from typing import Any, get_args
 import polars as pl
 
 from fairrec.auditing.options import AUDITED, NOT_PLANNED, SETTINGS
+from fairrec.auditing.plan_schema import (
+    Cost,
+    Expected,
+    Needed,
+    PlanFacts,
+    PlannedCode,
+    PlannedTable,
+    PlanPart,
+)
 from fairrec.core.atomic_io import errors_of_disk, write_text
 from fairrec.core.audit_options import AuditOptions
 from fairrec.core.errors import OutputError, as_unicode, listed, plain
@@ -23,16 +32,7 @@ from fairrec.inputs.table_options import TableOptions
 from fairrec.inputs.users import users_sum
 from fairrec.metrics.own_code import OwnCode, own_code
 from fairrec.metrics.parsing import parse_metric
-from fairrec.result.audit_result import AuditResult
-from fairrec.result.plan_schema import (
-    Cost,
-    Expected,
-    Needed,
-    PlanFacts,
-    PlannedCode,
-    PlannedTable,
-    PlanPart,
-)
+from fairrec.report.audit_result import AuditResult
 from fairrec.result.schema import AuditSummary, InputSummary
 
 

@@ -11,7 +11,7 @@ from fairrec.core.options import declared
 from fairrec.inputs.table_options import TableOptions
 
 if TYPE_CHECKING:
-    from fairrec.result.saved import AuditRun, Place
+    from fairrec.result.folder import AuditRun, Place
     from fairrec.result.schema import AuditSummary, InputSummary
 
 BY_TABLES = "name the tables: fairrec mitigate PREDICTIONS --users USERS --by ..."
@@ -54,7 +54,7 @@ def _of_run(folder: Path, sha256: str | None = None) -> dict[str, Any]:
 
 def _of_audit(folder: Path) -> dict[str, Any]:
     """The tables an audit read, where they are still as they were, and its options."""
-    from fairrec.result.saved import load_saved
+    from fairrec.result.folder import load_saved
 
     summary, id = load_saved(folder)
     why = ""
@@ -90,14 +90,14 @@ def _of_audit(folder: Path) -> dict[str, Any]:
 
 def read_plan_settings(folder: Path) -> dict[str, Any]:
     """What an audit says of itself, as arguments of `plan`, with its users as a pilot."""
-    from fairrec.result.saved import load_saved
-    from fairrec.result.summary import options_of
+    from fairrec.result.folder import load_saved
+    from fairrec.result.summary import result_options
 
     summary, id = load_saved(folder)
     tables = _read_by(folder, summary, id, TO_PLAN)
     names = [name for name, result in summary.metrics.items() if result.sd is not None]
     found = {
-        **options_of(summary),
+        **result_options(summary),
         **{name: tables[name] for name in declared(TableOptions) if name in tables},
         # attributes may stand beside the values
         "users": tables.get("users", tables.get("values")),
@@ -126,7 +126,7 @@ def _read_by(folder: Path, summary: AuditSummary, id: str, otherwise: str) -> di
     ----------
     otherwise : what to do where they cannot be read again
     """
-    from fairrec.result.saved import load_audit_run
+    from fairrec.result.folder import load_audit_run
 
     run = load_audit_run(folder, id)
     if run is None:

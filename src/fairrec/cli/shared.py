@@ -37,7 +37,7 @@ from fairrec.core.progress import Progress, ProgressLines
 from fairrec.core.version import __version__
 
 if TYPE_CHECKING:
-    from fairrec.result.audit_result import AuditResult
+    from fairrec.report.audit_result import AuditResult
 
 UNREAD = 141
 """The exit code of a command whose pipe nobody reads any more: 128 and the number of SIGPIPE."""
@@ -167,9 +167,8 @@ def print_result(result: AuditResult, output_format: Format, out: Path | None = 
     ----------
     out : where it is written
     """
-    from fairrec.report.text.markdown import to_markdown
-    from fairrec.report.text.terminal import print_text
-    from fairrec.report.text.view import build_view
+    from fairrec.report.text import print_text, to_markdown
+    from fairrec.report.view import build_view
 
     folder = "AUDIT" if out is None else shlex.quote(str(out))
     print_as(
@@ -191,12 +190,16 @@ def print_as(
 ) -> None:
     """Print in the form asked for; only that one is made."""
     if output_format is Format.json:
-        # the same document, in which GitHub sees no command of the old style
-        typer.echo(json().replace("##[", "#\\u0023["))
+        typer.echo(as_json_text(json()))
     elif output_format is Format.markdown:
         print_markdown(markdown())
     else:
         text(stdout())
+
+
+def as_json_text(document: str) -> str:
+    """A JSON document that says the same, in which GitHub sees no command of the old style."""
+    return document.replace("##[", "#\\u0023[")
 
 
 _PLAINER = "fairrec.plainer"

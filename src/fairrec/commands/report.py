@@ -17,7 +17,7 @@ from fairrec.core.options import OUTPUT, Option, spelled
 if TYPE_CHECKING:
     from fairrec.counterfactuals.result import CounterfactualResult
     from fairrec.mitigation.result import MitigationResult
-    from fairrec.result.audit_result import AuditResult
+    from fairrec.report.audit_result import AuditResult
 
 
 @takes_options
@@ -36,17 +36,25 @@ def report_command(
     from fairrec.comparison.page import comparison_page
     from fairrec.comparison.result import load_comparison
     from fairrec.core.atomic_io import write_text
+    from fairrec.counterfactuals.page import counterfactual_page
     from fairrec.counterfactuals.result import load_counterfactual
+    from fairrec.mitigation.page import mitigation_page
     from fairrec.mitigation.result import load_mitigation
     from fairrec.report.page.html import page_html
-    from fairrec.result.folder import COMPARISON, TREND, kind_in
+    from fairrec.result.folder import (
+        COMPARISON,
+        TREND,
+        load_audit_run,
+        load_groups,
+        load_saved,
+        result_kind,
+    )
     from fairrec.result.parts import result_id, with_id
-    from fairrec.result.saved import load_audit_run, load_groups, load_saved
     from fairrec.trends.page import trend_page
     from fairrec.trends.result import load_trend
 
     file = out or folder / "report.html"
-    kind = kind_in(folder)
+    kind = result_kind(folder)
     if kind is COMPARISON:
         comparison = load_comparison(folder)
         page, id = comparison_page(*comparison), result_id(*comparison)
@@ -55,15 +63,15 @@ def report_command(
         page, id = trend_page(trend), result_id(trend)
     else:
         summary, id = load_saved(folder)
-        link = os.path.relpath(folder / "groups.parquet", file.parent)
-        page = page_html(
-            summary,
-            load_groups(folder, id),
-            Path(link).as_posix(),
-            load_mitigation(folder, id),
-            load_audit_run(folder, id),
-            load_counterfactual(folder, id),
-        )
+        link = Path(os.path.relpath(folder / "groups.parquet", file.parent)).as_posix()
+        audit = (summary, load_groups(folder, id), link, load_audit_run(folder, id))
+        mitigation, counterfactual = load_mitigation(folder, id), load_counterfactual(folder, id)
+        if mitigation is not None:
+            page = mitigation_page(mitigation, *audit)
+        elif counterfactual is not None:
+            page = counterfactual_page(counterfactual, *audit)
+        else:
+            page = page_html(*audit)
     write_text(file, with_id(page, id))
     if not quiet:
         say(f"Written: {file}")

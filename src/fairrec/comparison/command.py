@@ -61,9 +61,8 @@ def compare_command(
 
 
 def _print(found: Comparison, format_: Format) -> None:
+    from fairrec.comparison.page import comparison_markdown, print_comparison
     from fairrec.comparison.view import build_comparison_view
-    from fairrec.report.text.markdown import comparison_markdown
-    from fairrec.report.text.terminal import print_comparison
 
     print_as(
         format_,

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from fairrec.comparison.page import comparison_card, comparison_page
+from fairrec.auditing.saved_audits import Audited, audit_of, refuse_hidden
 from fairrec.comparison.paired_audits import ComparedGroups, compare_paired, judged, loss_of_all
 from fairrec.comparison.pairing import (
     LEAST_OF_GROUP,
@@ -45,16 +45,15 @@ from fairrec.core.tolerance import Tolerance
 from fairrec.core.units import Side
 from fairrec.core.version import __version__
 from fairrec.inputs.users import users_sum
-from fairrec.loading import Audited, audit_of, refuse_hidden
 from fairrec.metrics.tolerance import by_name
 from fairrec.metrics.value_columns import metric_named
+from fairrec.report.audit_result import AuditResult
 from fairrec.report.words import percent
-from fairrec.result.audit_result import AuditResult
-from fairrec.result.changes import change_between, change_of
-from fairrec.result.folder import name_of
+from fairrec.result.folder import folder_name
+from fairrec.result.metric_result import estimate_change, estimate_mean_change
 from fairrec.result.metric_schema import Change, MetricResult
 from fairrec.result.schema import AuditSummary
-from fairrec.result.summary import options_of
+from fairrec.result.summary import result_options
 from fairrec.result.tables import in_order_of_ids
 from fairrec.statistics.unpaired import compare_unpaired
 
@@ -92,7 +91,7 @@ def compare(
     ...     return fairrec.audit(values=values, users=users, by="plan", better=better)
     >>> found = fairrec.compare(audited(free=3, paid=4), audited(free=1, paid=4), tolerance=0.5)
     >>> [(group.group, group.outcome) for group in found.metrics["clicks"].lost]
-    [({'plan': 'free'}, 'lost by more')]
+    [({'plan': 'free'}, 'lost beyond tolerance')]
     """
     (first, base_name), (last, candidate_name) = (
         _audit("base", base),
@@ -152,7 +151,7 @@ def compare(
     )
     changes = change_table({name: side.conditions for name, side in sides.items()}, compared)
     is_pandas = first.is_pandas and last.is_pandas
-    return Comparison(summary, changes, comparison_page, comparison_card, is_pandas)
+    return Comparison(summary, changes, is_pandas)
 
 
 @dataclass(frozen=True, slots=True)
@@ -197,7 +196,7 @@ def _paired(
         sides[name] = _Sides(
             pl.concat([conditions, part.conditions[left]]),
             found[at].with_others(by_means[at], left),
-            change_of(users.before[at], users.after[at], directions[at], alpha / len(told)),
+            estimate_change(users.before[at], users.after[at], directions[at], alpha / len(told)),
             conditions.height,
             users.n_moved[at],
         )
@@ -229,7 +228,7 @@ def _unpaired(
 def _everyone(base: AuditResult, candidate: AuditResult, name: str, alpha: float) -> Change | None:
     """The change of all; of items without an error, as how far they are apart is none."""
     unit = candidate.summary.unit
-    change = change_between(base.metrics[name], candidate.metrics[name], alpha)
+    change = estimate_mean_change(base.metrics[name], candidate.metrics[name], alpha)
     if change is None or unit.is_users:
         return change
     without = {"interval": None, "p_value": None, "verdict": "not significant"}
@@ -258,7 +257,7 @@ def _bounds(metrics: Iterable[str], side: Side) -> list[tuple[float, float] | No
 
 
 def _tolerance(given: Any, candidate: AuditResult, common: Common) -> Tolerance | None:
-    """What matters: as it is given, else as it was in the candidate's audit."""
+    """The tolerance: as it is given, else as it was in the candidate's audit."""
     if given is not None:
         amounts = declared(AuditOptions)["tolerance"].parsed("tolerance", given)
         return None if amounts is None else by_name(amounts, common.metrics)
@@ -275,7 +274,7 @@ def _audit(which: str, given: Audited) -> tuple[AuditResult, str]:
     """One of the two, and the name of its folder."""
     result, folder = audit_of(which, given)
     refuse_hidden(which, result)
-    return result, "" if folder is None else name_of(Path(os.path.normpath(folder)))
+    return result, "" if folder is None else folder_name(Path(os.path.normpath(folder)))
 
 
 _SUM_SHOWN = 12
@@ -310,7 +309,7 @@ def _facts(audit: AuditResult) -> Iterator[tuple[str, str]]:
         yield f"values of {plain(name)}", f"{about.n_values:,}"
         if about.binning is not None:
             yield f"binning of {plain(name)}", plain(about.binning)
-    for name, value in {"by": summary.by, **options_of(summary)}.items():
+    for name, value in {"by": summary.by, **result_options(summary)}.items():
         yield name, _in_words(value)
     yield "given", listed(summary.given.named) if summary.given else "none"
     yield "search", f"{summary.search.name}, {summary.search.users_scored:,} {many} scored"

@@ -26,11 +26,11 @@ from fairrec.statistics.paired import ROUNDING, PairedSums, group_sums
 from fairrec.statistics.scores import Spread, own_error
 from fairrec.statistics.simultaneous import DEPTH_SHARES
 from fairrec.statistics.verdict import (
-    BY_MORE,
+    BEYOND,
     OPEN,
-    RULED_OUT,
+    WITHIN,
     WORSE,
-    CertifiedPoint,
+    CertifiedSize,
     certificate,
     group_outcomes,
     harm_interval,
@@ -41,8 +41,8 @@ from fairrec.statistics.verdict import (
 )
 
 Loss = Literal[
-    "lost by more",
-    "changed by more",
+    "lost beyond tolerance",
+    "changed beyond tolerance",
     "lost",
     "changed",
     "inconclusive",
@@ -52,7 +52,7 @@ Loss = Literal[
 ]
 """What is known of a loss, the worst first; changed and no change where neither end is better.
 
-By more than matters, where that is given. Of a metric or a comparison "gained" means that nothing
+Beyond tolerance, where that is given. Of a metric or a comparison "gained" means that nothing
 lost and something gained, "no loss" that none of the groups of the fewest attributes lost.
 """
 LOSSES: tuple[Loss, ...] = get_args(Loss)
@@ -115,11 +115,11 @@ class ComparedMetric:
     ----------
     tolerance : in units of the metric; None where nothing was said
     losses : (n_groups,), a position in LOSSES for each
-    is_ruled_out, is_open : (n_groups,), whether a loss is ruled out, by more than matters where
+    is_ruled_out, is_open : (n_groups,), whether a loss is ruled out, beyond tolerance where
         that is given, and whether neither that nor a loss is known
     is_behind : (n_groups,), groups that lost more, or gained less, than all others; where neither
         end is better, groups that changed otherwise
-    order : (n_groups,), positions of the groups: those that lost by more than matters, those that
+    order : (n_groups,), positions of the groups: those that lost beyond tolerance, those that
         lost, those behind the others, the rest; among them those first that surely lost most, and
         last that surely gained most
     is_conclusive : whether the users with a value speak for all, in both audits
@@ -136,7 +136,7 @@ class ComparedMetric:
     is_behind: BoolArray
     order: IntArray
     ruled_out_from: int | None
-    certificate: tuple[CertifiedPoint, ...]
+    certificate: tuple[CertifiedSize, ...]
 
     def has(self, *losses: Loss) -> BoolArray:
         """(n_groups,), groups of which one of these is known."""
@@ -319,7 +319,7 @@ def judged(
     is_certain = groups.is_known & is_conclusive
     of_groups = group_outcomes(interval, is_lost, is_certain, tolerance)
     if tolerance is None:
-        of_groups[is_certain & (interval.high <= 0)] = RULED_OUT
+        of_groups[is_certain & (interval.high <= 0)] = WITHIN
     is_gained = groups.is_beyond_chance & groups.is_known & (size < 0)
     has_end = higher_is_better is not None
     losses = _WITH_END[of_groups] if has_end else _WITHOUT_END[of_groups]
@@ -329,7 +329,7 @@ def judged(
     # what is said of groups of some size is said of all of them
     is_above = groups.n > groups.n[~groups.is_known].max(initial=0)
     is_told = is_certain & is_above & (of_groups > WORSE)
-    rank = np.where(of_groups > WORSE, np.where(is_behind, OPEN, RULED_OUT), of_groups)
+    rank = np.where(of_groups > WORSE, np.where(is_behind, OPEN, WITHIN), of_groups)
     low, high = interval
     surely = np.where(low > 0, low, np.where(high < 0, high, 0.0))
     return ComparedMetric(
@@ -340,7 +340,7 @@ def judged(
         tolerance=tolerance,
         is_conclusive=is_conclusive,
         losses=losses,
-        is_ruled_out=of_groups == RULED_OUT,
+        is_ruled_out=of_groups == WITHIN,
         is_open=of_groups == OPEN,
         is_behind=is_behind,
         order=np.lexsort((-errors, -surely, rank)),
@@ -350,12 +350,12 @@ def judged(
 
 
 def _positions(*losses: Loss) -> IntArray:
-    """What BY_MORE, WORSE, OPEN and RULED_OUT are called here."""
+    """What BEYOND, WORSE, OPEN and WITHIN are called here."""
     return np.array([LOSSES.index(loss) for loss in losses])
 
 
-_WITH_END = _positions("lost by more", "lost", "inconclusive", "no loss")
-_WITHOUT_END = _positions("changed by more", "changed", "inconclusive", "no change")
+_WITH_END = _positions("lost beyond tolerance", "lost", "inconclusive", "no loss")
+_WITHOUT_END = _positions("changed beyond tolerance", "changed", "inconclusive", "no change")
 
 
 def _outcome(
@@ -372,13 +372,13 @@ def _outcome(
     ends = np.array([everyone or (np.nan, np.nan)]).T
     mean = harm_interval(Interval(*ends), higher_is_better)
     (of_mean,) = group_outcomes(mean, mean.low > 0, np.ones(1, dtype=np.bool_), tolerance)
-    if (of_groups == BY_MORE).any() or of_mean == BY_MORE:
-        return "lost by more" if has_end else "changed by more"
+    if (of_groups == BEYOND).any() or of_mean == BEYOND:
+        return "lost beyond tolerance" if has_end else "changed beyond tolerance"
     is_lost = bool((of_groups == WORSE).any())
     if (
         not is_lost
         and len(depth)
-        and position_of(metric_outcome(of_groups, is_known, depth, higher_is_better)) == RULED_OUT
+        and position_of(metric_outcome(of_groups, is_known, depth, higher_is_better)) == WITHIN
     ):
         return "no loss" if has_end else "no change"
     if is_lost or of_mean == WORSE:

@@ -18,8 +18,8 @@ from fairrec.core.audit_options import AuditOptions
 from fairrec.core.errors import InputError, listed
 from fairrec.groups.grouping import Grouping
 from fairrec.inputs.users import Attribute
-from fairrec.result.audit_result import AuditResult
-from fairrec.result.tables import conditions_of
+from fairrec.report.audit_result import AuditResult
+from fairrec.result.tables import group_conditions
 from fairrec.statistics.unpaired import Published
 
 LEAST_SHARED = 0.5
@@ -215,7 +215,7 @@ class PairedUsers:
     @property
     def conditions(self) -> list[pl.DataFrame]:
         """The groups that are compared, for each metric."""
-        table = conditions_of(self.grouping)
+        table = group_conditions(self.grouping)
         return [table.filter(is_mine) for is_mine in self.is_compared]
 
 
@@ -240,7 +240,7 @@ def paired_users(
         depth=min(whole) if len(whole) == len(depths) else "full", min_support=least
     )
     grouping = Grouping.of(attributes, options)
-    conditions = conditions_of(grouping)
+    conditions = group_conditions(grouping)
     conditions.columns = [*axes(common.attributes), "depth"]
     n_users = grouping.lattice.n_users.astype(np.float64)
     steady = is_steady(shared, conditions, n_users, axes(common.attributes))

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 import polars as pl
 
-from fairrec.comparison.paired_audits import LOSSES, ComparedMetric
+from fairrec.comparison.paired_audits import LOSSES, ComparedMetric, Loss
 from fairrec.comparison.result import (
     MOST_GROUPS,
     ComparedAudit,
@@ -16,10 +16,10 @@ from fairrec.comparison.result import (
 )
 from fairrec.core.arrays import IntArray
 from fairrec.core.errors import InputError, plain
-from fairrec.result.changes import gap_change
-from fairrec.result.metric_schema import CertifiedSize, Change, MetricResult
+from fairrec.result.metric_result import gap_change
+from fairrec.result.metric_schema import Change, MetricResult
 from fairrec.result.schema import AuditSummary
-from fairrec.result.tables import group_in
+from fairrec.result.tables import row_group
 
 NUMBERS = (
     *("before", "after", "change", "simultaneous_low", "simultaneous_high"),
@@ -28,6 +28,7 @@ NUMBERS = (
 JUDGED = ("is_beyond_chance", "is_known", "outcome", "is_behind")
 RESERVED = ("metric", "depth", "support", *NUMBERS, *JUDGED)
 """Names an attribute cannot have beside them."""
+_BEYOND: tuple[Loss, ...] = ("lost beyond tolerance", "changed beyond tolerance")
 
 
 def refuse_reserved(attributes: Sequence[str]) -> None:
@@ -43,7 +44,7 @@ def refuse_reserved(attributes: Sequence[str]) -> None:
 def change_table(
     conditions: Mapping[str, pl.DataFrame], compared: Mapping[str, ComparedMetric]
 ) -> pl.DataFrame:
-    """One row for each metric and group; those that lost by more than matters first.
+    """One row for each metric and group; those that lost beyond tolerance first.
 
     Parameters
     ----------
@@ -105,7 +106,7 @@ def metric_comparison(
     """
     base, candidate = results
     order = found.order
-    is_lost = found.has("lost by more", "changed by more", "lost", "changed")
+    is_lost = found.has(*_BEYOND, "lost", "changed")
     is_gained = found.has("gained")
     return MetricComparison(
         called=candidate.called,
@@ -118,16 +119,13 @@ def metric_comparison(
         n_groups=len(found.losses),
         n_unknown=int((~found.groups.is_known).sum()),
         n_lost=int(is_lost.sum()),
-        n_lost_by_more=int(found.has("lost by more", "changed by more").sum()),
+        n_lost_beyond_tolerance=int(found.has(*_BEYOND).sum()),
         n_behind=int(found.is_behind.sum()),
         n_gained=int(is_gained.sum()),
         n_ruled_out=int(found.is_ruled_out.sum()),
         n_open=int(found.is_open.sum()),
         ruled_out_from=found.ruled_out_from,
-        certificate=tuple(
-            CertifiedSize(support=point.n_users, harm=point.harm, n_groups=point.n_groups)
-            for point in found.certificate
-        ),
+        certificate=found.certificate,
         lost=_groups(found, conditions, order[is_lost[order]]),
         behind=_groups(found, conditions, order[found.is_behind[order]]),
         gained=_groups(found, conditions, order[::-1][is_gained[order[::-1]]]),
@@ -146,7 +144,7 @@ def _groups(
         difference = float(groups.difference[at])
         parts.append(
             GroupComparison(
-                group=group_in(named.row(at, named=True)),
+                group=row_group(named.row(at, named=True)),
                 support=int(groups.n[at]),
                 before=float(groups.before[at]),
                 after=float(groups.after[at]),

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -16,13 +15,13 @@ from fairrec.core.atomic_io import put_table
 from fairrec.core.errors import plain, unknown_name
 from fairrec.core.saved_files import load_json
 from fairrec.core.units import USERS, Unit
-from fairrec.result.audit_result import show_page
-from fairrec.result.folder import COMPARISON, names_to_replace, write_with_page
-from fairrec.result.metric_schema import CertifiedSize, Change, GapChange
-from fairrec.result.parts import ID, Part, ResultFile, result_id
-from fairrec.result.saved import load_table
+from fairrec.report.audit_result import show_page
+from fairrec.result.folder import COMPARISON, load_table, names_to_replace, write_with_page
+from fairrec.result.metric_schema import Change, GapChange
+from fairrec.result.parts import ID, Part, ResultFile, result_id, save_part
 from fairrec.result.schema import AuditedModel
 from fairrec.result.tables import as_pandas
+from fairrec.statistics.verdict import CertifiedSize
 
 MOST_GROUPS = 50
 MOST_DIFFERENCES = 100
@@ -113,13 +112,13 @@ class MetricComparison(Part):
         description="of these, groups in one audit only or with too few users for any interval"
     )
     n_lost: int = Field(description="groups shown to have lost; where no end is better, changed")
-    n_lost_by_more: int = Field(description="of these, by more than matters")
+    n_lost_beyond_tolerance: int = Field(description="of these, beyond tolerance")
     n_behind: int = Field(
         description="groups shown to have lost more, or gained less, than all others"
     )
     n_gained: int
     n_ruled_out: int = Field(
-        description="groups that did not lose, where something matters by more than that"
+        description="groups that did not lose, where a tolerance is set by more than that"
     )
     n_open: int
     ruled_out_from: int | None = Field(
@@ -130,7 +129,7 @@ class MetricComparison(Part):
         "are not shown to have lost; smallest size first"
     )
     lost: tuple[GroupComparison, ...] = Field(
-        description="groups shown to have lost, those by more than matters first; where neither "
+        description="groups shown to have lost, those beyond tolerance first; where neither "
         "end is better, those that changed. At most 50"
     )
     behind: tuple[GroupComparison, ...] = Field(
@@ -159,8 +158,6 @@ class ComparisonSummary(ResultFile):
 
 
 NAME = COMPARISON.known_by
-ComparisonPage = Callable[[ComparisonSummary, pl.DataFrame], str]
-ComparisonCard = Callable[[ComparisonSummary], str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,14 +168,11 @@ class Comparison:
     ----------
     summary : the content of `comparison.json`
     changes : one row for each metric and group in both audits
-    page, card : draw it, and what a notebook shows of it; whoever makes it hands them in
     is_pandas : whether `groups` gives a frame of pandas, as the audits do
     """
 
     summary: ComparisonSummary
     changes: pl.DataFrame = field(repr=False)
-    page: ComparisonPage = field(repr=False, compare=False)
-    card: ComparisonCard = field(repr=False, compare=False)
     is_pandas: bool = False
 
     def __repr__(self) -> str:
@@ -198,7 +192,9 @@ class Comparison:
         return "\n".join(lines)
 
     def _repr_html_(self) -> str:
-        return self.card(self.summary)
+        from fairrec.comparison.page import comparison_card
+
+        return comparison_card(self.summary)
 
     @property
     def metrics(self) -> dict[str, MetricComparison]:
@@ -211,7 +207,7 @@ class Comparison:
         return self.summary.attributes
 
     def groups(self, metric: str | None = None) -> Any:
-        """One row per group; those that lost by more than matters first.
+        """One row per group; those that lost beyond tolerance first.
 
         Parameters
         ----------
@@ -238,16 +234,21 @@ class Comparison:
         """
         folder = Path(folder)
         names = names_to_replace(COMPARISON, folder, force)
-        make_page = partial(self.page, self.summary, self.changes)
         id = result_id(self.summary, self.changes)
         write_with_page(
-            folder, names, id, partial(self._write_files, id=id), make_page if report else None
+            folder, names, id, partial(self._write_files, id=id), self.page if report else None
         )
         return folder
 
+    def page(self) -> str:
+        """Its page as HTML."""
+        from fairrec.comparison.page import comparison_page
+
+        return comparison_page(self.summary, self.changes)
+
     def show(self) -> Path | None:
         """Show the page below a cell of a notebook; elsewhere write a file and give its path."""
-        return show_page(self.page(self.summary, self.changes))
+        return show_page(self.page())
 
     def to_json(self) -> str:
         """The content of `comparison.json`."""
@@ -255,8 +256,7 @@ class Comparison:
 
     def _write_files(self, part: Path, id: str) -> None:
         put_table(self.changes, part / "changes.parquet", compression_level=1, metadata={ID: id})
-        text = self.summary.model_copy(update={"id": id}).model_dump_json(indent=2)
-        (part / NAME).write_text(text + "\n", encoding="utf-8")
+        save_part(self.summary, part / NAME, id)
 
 
 def load_comparison(folder: Path) -> tuple[ComparisonSummary, pl.DataFrame]:

@@ -14,10 +14,10 @@ from fairrec.comparison.result import ComparisonSummary, GroupComparison, Metric
 from fairrec.comparison.words import about, headline, how, said_of, status_of, tone_of
 from fairrec.core.errors import plain
 from fairrec.core.units import USERS, Unit
-from fairrec.report.page.dot_plot import ticks
-from fairrec.report.text.metric_words import direction, p_of_gap
-from fairrec.report.text.verdict import Tone
-from fairrec.report.text.view import LONGEST_LINE
+from fairrec.report.metric_words import direction, format_gap_p_value
+from fairrec.report.page.groups import ticks
+from fairrec.report.verdict import Tone
+from fairrec.report.view import LONGEST_LINE
 from fairrec.report.words import (
     TableView,
     confidence,
@@ -29,14 +29,14 @@ from fairrec.report.words import (
     tick,
     with_sign,
 )
-from fairrec.result.tables import group_in
+from fairrec.result.tables import row_group
 
 Moved = Literal["worse", "better", "changed", "within"]
 """What a mark says; changed where no end is better, within where nothing is shown."""
 ROWS_SHOWN = 24
 """Groups in the plot of a metric."""
 _PADDING = 0.04
-_LOST = ("lost by more", "changed by more", "lost", "changed")
+_LOST = ("lost beyond tolerance", "changed beyond tolerance", "lost", "changed")
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +59,7 @@ class ChangedGroup:
     @property
     def moved(self) -> Moved:
         """Which way, where that is shown."""
-        if self.outcome in ("changed", "changed by more"):
+        if self.outcome in ("changed", "changed beyond tolerance"):
             return "changed"
         return (
             "worse" if self.outcome in _LOST else "better" if self.outcome == "gained" else "within"
@@ -127,7 +127,7 @@ def changed_groups(
     columns = ("support", *NUMBERS, "outcome", "is_behind")
     return [
         ChangedGroup(
-            group_label(group_in(dict(zip(axes, row, strict=False)))),
+            group_label(row_group(dict(zip(axes, row, strict=False)))),
             *row[len(axes) :],
         )
         for row in rows.select(*axes, *columns).iter_rows()
@@ -169,7 +169,7 @@ def _plot(name: str, metric: MetricComparison, groups: list[ChangedGroup]) -> Ch
     return ChangePlot(
         metric=plain(name),
         called=plain(metric.called),
-        direction=direction(metric),
+        direction=direction(metric.higher_is_better),
         status=status_of(metric),
         ticks=tuple((place(at), tick(at)) for at in ticks(low, high)),
         zero=place(0.0),
@@ -340,7 +340,7 @@ def _everyone(summary: ComparisonSummary) -> TableView:
             n_users = f"{change.n_users:,}"
             means = (n_users, *numbers(change.before, change.after), by, interval)
         gaps = (
-            number(size) if chance is None else f"{number(size)} ({p_of_gap(chance)})"
+            number(size) if chance is None else f"{number(size)} ({format_gap_p_value(chance)})"
             for size, chance in (
                 (gap.before, gap.chance_before),
                 (gap.after, gap.chance_after),

@@ -11,8 +11,8 @@ from fairrec.comparison.result import (
 from fairrec.core.errors import plain
 from fairrec.core.options import Blank, spelled
 from fairrec.core.units import Unit
-from fairrec.report.text.metric_words import USUAL_SIZE
-from fairrec.report.text.verdict import Tone
+from fairrec.report.metric_words import USUAL_SIZE
+from fairrec.report.verdict import Tone
 from fairrec.report.words import (
     confidence,
     group_label,
@@ -45,7 +45,7 @@ def loss_words(loss: Loss, tolerance: float | None) -> str:
         return loss
     if loss in ("lost", "changed"):
         return f"{loss}, may be by less than {number(tolerance)}"
-    return f"{loss.removesuffix(' by more')} by more than {number(tolerance)}"
+    return f"{loss.removesuffix(' beyond tolerance')} by more than {number(tolerance)}"
 
 
 def status_of(metric: MetricComparison) -> str:
@@ -59,7 +59,7 @@ def tone_of(summary: ComparisonSummary) -> Tone:
         metric.n_behind and metric.higher_is_better is not None
         for metric in summary.metrics.values()
     )
-    if summary.outcome in ("lost by more", "lost") or is_behind:
+    if summary.outcome in ("lost beyond tolerance", "lost") or is_behind:
         return "found"
     return "clear" if summary.outcome in ("gained", "no loss", "no change") else "open"
 
@@ -117,9 +117,11 @@ def _lost(summary: ComparisonSummary) -> str:
     if metric.lost:
         first = metric.lost[0]
         by = (
-            f" by more than {number(metric.tolerance)}" if first.outcome.endswith("by more") else ""
+            f" by more than {number(metric.tolerance)}"
+            if first.outcome.endswith("beyond tolerance")
+            else ""
         )
-        n = metric.n_lost_by_more or metric.n_lost
+        n = metric.n_lost_beyond_tolerance or metric.n_lost
         ends = " → ".join(numbers(first.before, first.after))
         said = f"{group_label(first.group)} {lost}{by} ({ends})"
         if n > 1:
@@ -156,11 +158,11 @@ def _behind(summary: ComparisonSummary) -> str:
 
 def behind_words(loss: Loss) -> str:
     """How a group stands to all others whose change was better."""
-    if loss in ("lost", "lost by more"):
+    if loss in ("lost", "lost beyond tolerance"):
         return "lost more than all others"
     if loss == "gained":
         return "gained less than all others"
-    if loss in ("changed", "changed by more", "no change"):
+    if loss in ("changed", "changed beyond tolerance", "no change"):
         return "changed unlike all others"
     return "fell behind all others"
 
@@ -197,7 +199,7 @@ def how(summary: ComparisonSummary) -> str:
 def said_of(name: str, summary: ComparisonSummary) -> tuple[str, ...]:
     """One metric in sentences: groups, what is ruled out."""
     metric, many = summary.metrics[name], summary.unit.many
-    said = (_counts(metric), _ruled_out(metric, many), _nothing_matters(metric))
+    said = (_counts(metric), _ruled_out(metric, many), _without_tolerance(metric))
     return tuple(filter(None, said))
 
 
@@ -205,7 +207,11 @@ def _counts(metric: MetricComparison) -> str:
     has_end = metric.higher_is_better is not None
     verb = "lost" if has_end else "changed"
     amount = number(metric.tolerance)
-    by = f" ({metric.n_lost_by_more:,} by more than {amount})" if metric.n_lost_by_more else ""
+    by = (
+        f" ({metric.n_lost_beyond_tolerance:,} by more than {amount})"
+        if metric.n_lost_beyond_tolerance
+        else ""
+    )
     parts = [f"{metric.n_lost:,} {verb}{by}"]
     if metric.n_behind:
         more = "lost more, or gained less, than" if has_end else "changed unlike"
@@ -218,7 +224,7 @@ def _counts(metric: MetricComparison) -> str:
     return f"Of {plural(metric.n_groups, 'group')} {', '.join(parts)}."
 
 
-def _nothing_matters(metric: MetricComparison) -> str:
+def _without_tolerance(metric: MetricComparison) -> str:
     if metric.tolerance is not None or metric.outcome != "inconclusive":
         return ""
     return (

@@ -1,4 +1,4 @@
-"""What matters: the smallest harm worth acting on, set before looking."""
+"""The tolerance: the largest harm that one would accept, set before looking."""
 
 from __future__ import annotations
 
@@ -39,12 +39,12 @@ class Amount:
 
 @dataclass(frozen=True, slots=True)
 class Tolerance:
-    """The smallest harm that matters, by metric and for all others.
+    """The largest harm that is accepted, by metric and for all others.
 
-    >>> tolerance = Matters.parsed("ndcg@5=0.03, 5%")
+    >>> tolerance = Tolerance.parsed("ndcg@5=0.03, 5%")
     >>> str(tolerance), tolerance.of("ndcg@5", mean=0.5), tolerance.of("mrr@5", mean=0.5)
     ('ndcg@5=0.03,5%', 0.03, 0.025)
-    >>> str(Matters.parsed({"clicks, total": 3}))
+    >>> str(Tolerance.parsed({"clicks, total": 3}))
     '"clicks, total"=3'
     """
 

@@ -32,7 +32,7 @@ from fairrec.metrics.value_columns import (
     metric_of_change,
     over_other_values,
 )
-from fairrec.result.audit_result import AuditResult
+from fairrec.report.audit_result import AuditResult
 from fairrec.statistics.paired import AffectedShare, Sampling, paired_change
 
 

@@ -67,7 +67,7 @@ from fairrec.scoring.options import ScorerOptions
 from fairrec.search.options import users_allowed
 
 if TYPE_CHECKING:
-    from fairrec.result.audit_result import AuditResult
+    from fairrec.report.audit_result import AuditResult
     from fairrec.scoring.model import ScoringFunction
 
 
@@ -231,7 +231,7 @@ def _audit_as_is(
     if len(users) < asked.inputs.n_users:
         # beside some of the users, all who have no candidates would seem more than they are
         inputs = replace(inputs, absent=inputs.absent[:0], unseen=inputs.unseen[:0])
-    # how much of a change matters says nothing of the metric itself
+    # the tolerance of a change says nothing of the metric itself
     options = replace(options, tolerance=None)
     return audit_inputs(inputs, metrics, options, progress, about=about)
 

@@ -10,9 +10,15 @@ from typing import Literal
 from pydantic import Field
 
 from fairrec.core.errors import plain
-from fairrec.result.audit_result import AuditResult, put_audit
-from fairrec.result.folder import COUNTERFACTUAL, names_to_replace, write_with_page
-from fairrec.result.parts import Part, ResultFile, load_part, result_id
+from fairrec.report.audit_result import AuditResult, put_audit
+from fairrec.result.folder import (
+    COUNTERFACTUAL,
+    load_saved,
+    names_to_replace,
+    result_kind,
+    write_with_page,
+)
+from fairrec.result.parts import Part, ResultFile, load_part, result_id, save_part
 from fairrec.statistics.verdict import Outcome
 
 
@@ -139,13 +145,11 @@ class CounterfactualResult:
         force : replace an audit there, and files of these names that are of no result; what was
             read and a trained run stay
         """
+        from fairrec.counterfactuals.page import counterfactual_page
+
         folder, audit = Path(folder), self.audit
         make_page = partial(
-            audit.page,
-            audit.summary,
-            audit.group_table,
-            run=audit.run,
-            counterfactual=self.summary,
+            counterfactual_page, self.summary, audit.summary, audit.group_table, run=audit.run
         )
         names = names_to_replace(
             COUNTERFACTUAL, folder, force, audit.run.paths() if audit.run else ()
@@ -164,8 +168,7 @@ class CounterfactualResult:
         return self.summary.model_dump_json(indent=2)
 
     def _write_files(self, part: Path, folder: Path, id: str) -> None:
-        text = self.summary.model_copy(update={"id": id}).model_dump_json(indent=2)
-        (part / COUNTERFACTUAL.known_by).write_text(text + "\n", encoding="utf-8")
+        save_part(self.summary, part / COUNTERFACTUAL.known_by, id)
         put_audit(self.audit, part, folder, id)
 
 
@@ -175,3 +178,12 @@ def load_counterfactual(folder: str | Path, id: str) -> CounterfactualSummary | 
     if not path.exists():
         return None
     return load_part(path, CounterfactualSummary, "counterfactual", id)
+
+
+def counterfactual_of(given: object) -> CounterfactualSummary | None:
+    """What a counterfactual says of all users; None where a result is none."""
+    if isinstance(given, CounterfactualResult):
+        return given.summary
+    if isinstance(given, str | Path) and result_kind(Path(given)) is COUNTERFACTUAL:
+        return load_counterfactual(given, load_saved(given)[1])
+    return None

@@ -14,10 +14,9 @@ from fairrec.counterfactuals.result import (
     CounterfactualSummary,
     MeanChange,
 )
-from fairrec.report.text.markdown import escape, table_lines, to_markdown
-from fairrec.report.text.terminal import print_text, rich_table
-from fairrec.report.text.verdict import SAME
-from fairrec.report.text.view import ReportView, build_view
+from fairrec.report.text import escape, print_text, rich_table, table_lines, to_markdown
+from fairrec.report.verdict import SAME
+from fairrec.report.view import ReportView, build_view
 from fairrec.report.words import (
     TableView,
     confidence,

@@ -15,7 +15,7 @@ from fairrec.core.progress import Progress
 from fairrec.demo.held_out import SplitData, split_data
 from fairrec.demo.world import World, make_world
 from fairrec.demo.world_options import WorldOptions
-from fairrec.result.audit_result import AuditResult
+from fairrec.report.audit_result import AuditResult
 from fairrec.result.folder import AUDIT, names_to_replace
 from fairrec.scoring.ease import Ease
 

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from fairrec.auditing.options import SETTINGS, TrendOptions
+from fairrec.auditing.saved_audits import Audited, audit_of, refuse_hidden
 from fairrec.comparison.compare import compare
 from fairrec.core.atomic_io import errors_of_disk, write_text
 from fairrec.core.audit_options import AuditOptions
@@ -25,19 +26,19 @@ from fairrec.core.errors import (
 from fairrec.core.options import Blank, defaults, invalid, spelled, told_path
 from fairrec.core.settings import SETTINGS_FILE, read_settings, to_toml
 from fairrec.core.tolerance import Amount, Tolerance
+from fairrec.counterfactuals.result import counterfactual_of
 from fairrec.gating.harms import GroupHarms, read_harms
 from fairrec.gating.judging import Changes, Measurements, Trends, judge, judge_policy, no_baseline
 from fairrec.gating.options import Inconclusive
 from fairrec.gating.policy import GateResult, Policy, Rule, combine_outcomes, parse_policy
 from fairrec.inputs.table_options import TableOptions
-from fairrec.loading import Audited, audit_of, counterfactual_of, refuse_hidden
 from fairrec.metrics.tolerance import by_name
 from fairrec.metrics.value_columns import metric_named
-from fairrec.report.text.view import about_model
-from fairrec.result.audit_result import AuditResult
+from fairrec.report.audit_result import AuditResult
+from fairrec.report.view import about_model
 from fairrec.result.metric_schema import MetricResult
 from fairrec.result.schema import AuditSummary
-from fairrec.result.summary import options_of
+from fairrec.result.summary import result_options
 from fairrec.trends.result import TrendSummary
 from fairrec.trends.trend import trend
 
@@ -264,7 +265,7 @@ def _differing(asked: Mapping[str, Any], summary: AuditSummary) -> Iterator[str]
         tolerance = str(by_name(asked["tolerance"], [*summary.metrics]))
         if tolerance != summary.tolerance:
             yield f"tolerance is {plain(summary.tolerance)}, not {plain(tolerance)}"
-    for name, found in options_of(summary).items():
+    for name, found in result_options(summary).items():
         if name in ("tolerance", "permutations", "seed"):
             continue  # more permutations and another seed ask the same
         wanted = asked.get(name)
@@ -359,7 +360,7 @@ def _audit_options(summary: AuditSummary) -> dict[str, Any]:
     options: dict[str, Any] = {"by": [*summary.by], "metrics": [*summary.metrics]}
     options |= {
         name: value
-        for name, value in options_of(summary).items()
+        for name, value in result_options(summary).items()
         if value is not None and str(value) != str(usual[name])
     }
     if summary.given is not None:

@@ -16,7 +16,7 @@ from fairrec.metrics.direction import harm
 from fairrec.report.words import group_label
 from fairrec.result.metric_schema import MetricResult
 from fairrec.result.schema import AuditSummary
-from fairrec.result.tables import BOUNDED, JUDGED, group_in
+from fairrec.result.tables import BOUNDED, JUDGED, row_group
 from fairrec.statistics.intervals import Interval
 from fairrec.statistics.ratios import lacking
 from fairrec.statistics.verdict import group_outcomes, harm_interval, is_shown_worse
@@ -58,7 +58,7 @@ class GroupHarms:
 
     def group(self, at: int) -> dict[str, Value]:
         """A group by its conditions."""
-        return {**group_in(self.conditions.row(at, named=True))}
+        return {**row_group(self.conditions.row(at, named=True))}
 
     def label(self, at: int) -> str:
         """The conditions of a group on one line."""

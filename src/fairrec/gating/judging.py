@@ -22,7 +22,7 @@ from fairrec.gating.reports import RuleWords, describe_groups
 from fairrec.report.words import group_label, number, numbers, percent, plural
 from fairrec.result.metric_schema import MetricResult
 from fairrec.result.schema import AuditSummary
-from fairrec.statistics.verdict import BY_MORE, RULED_OUT, WORSE, ruled_out_from
+from fairrec.statistics.verdict import BEYOND, WITHIN, WORSE, ruled_out_from
 from fairrec.trends.result import TrendLine, TrendSummary
 
 
@@ -174,8 +174,8 @@ def judge(rule: Rule, require: Require, measured: Measurements, place: int) -> R
     harms = measured.harms(rule)
     outcomes = harms.outcomes(limit)
     looked_at, must_pass = _scope(rule, require, harms, measured.summary)
-    is_failed = looked_at & (outcomes == BY_MORE)
-    is_open = must_pass & (outcomes != RULED_OUT)
+    is_failed = looked_at & (outcomes == BEYOND)
+    is_open = must_pass & (outcomes != WITHIN)
     outcome: Passing = "passed"
     if is_failed.any():
         outcome = "failed"
@@ -207,7 +207,7 @@ def judge(rule: Rule, require: Require, measured: Measurements, place: int) -> R
         # of what is open, the limit with which it would not be
         least_limit=float(harms.interval.high[must_pass].max(initial=0.0)),
         # what is shown worse, but may be within the limit, is not ruled out either
-        ruled_out_from=ruled_out_from(outcomes[looked_at] != RULED_OUT, harms.support[looked_at]),
+        ruled_out_from=ruled_out_from(outcomes[looked_at] != WITHIN, harms.support[looked_at]),
         at_worst=None if worst is None else (harms.label(worst), float(harms.at_worst[worst])),
     )
     return RuleOutcome(

@@ -13,7 +13,7 @@ from xml.etree import ElementTree
 from fairrec.core.errors import plain
 from fairrec.core.options import spelled
 from fairrec.gating.policy import GateResult, JudgedGroup, Passing, Rule, RuleOutcome
-from fairrec.report.text.markdown import escape
+from fairrec.report.text import escape
 from fairrec.report.words import interval, number, percent, plural
 from fairrec.result.metric_schema import MetricResult
 from fairrec.result.schema import AuditSummary

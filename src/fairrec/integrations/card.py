@@ -8,8 +8,8 @@ from fairrec.core.atomic_io import write_text
 from fairrec.core.errors import InputError, plain
 from fairrec.core.options import invalid
 from fairrec.mitigation.result import MitigationResult
-from fairrec.report.text.markdown import model_card
-from fairrec.result.audit_result import AuditResult
+from fairrec.report.audit_result import AuditResult
+from fairrec.report.text import model_card
 
 BEGIN = "<!-- fairrec card: begin; what stands up to the end mark is replaced -->"
 END = "<!-- fairrec card: end -->"

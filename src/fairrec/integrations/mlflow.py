@@ -15,16 +15,16 @@ from typing import Any, TypeVar
 
 import numpy as np
 
+from fairrec.auditing.saved_audits import audit_of
 from fairrec.core.errors import FairRecError, InputError, OutputError, plain
 from fairrec.core.options import spelled
 from fairrec.gating.gate import gate
 from fairrec.gating.harms import difference_harms
 from fairrec.gating.policy import Policy
 from fairrec.integrations.card import refuse_no_result
-from fairrec.loading import audit_of
 from fairrec.mitigation.result import MitigationResult
-from fairrec.report.text.view import about_model, build_view
-from fairrec.result.audit_result import AuditResult
+from fairrec.report.audit_result import AuditResult
+from fairrec.report.view import about_model, build_view
 from fairrec.result.schema import AuditSummary
 from fairrec.scoring.secrets import Secrets
 from fairrec.statistics.verdict import is_shown_worse
@@ -38,8 +38,8 @@ LIMITED = {
 """Kind of rule -> the number that its limit is about."""
 _OF_METRIC = ("mean", "sd", "gap", "n_groups", "n_defined", "undefined_share")
 _OF_VERDICT = (
-    *("tolerance", "n_worse_by_more", "n_worse", "n_better", "n_ruled_out", "n_open"),
-    *("n_not_compared", "open_share", "ruled_out_from"),
+    *("tolerance", "n_worse_beyond_tolerance", "n_worse", "n_better", "n_within_tolerance"),
+    *("n_inconclusive", "n_not_compared", "open_share", "ruled_out_from"),
 )
 SIZES_CERTIFIED = (100, 1000)
 _LONGEST_NAME, _LONGEST_VALUE = 100, 500

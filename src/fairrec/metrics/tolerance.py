@@ -1,4 +1,4 @@
-"""What matters beside the metrics that are audited: their names, and amounts they can have."""
+"""The tolerance beside the metrics that are audited: their names, and amounts they can have."""
 
 from __future__ import annotations
 

@@ -154,9 +154,8 @@ def rerank_command(
 
 
 def _print(summary: Any, output_format: Format) -> None:
+    from fairrec.mitigation.page import mitigation_markdown, print_mitigation
     from fairrec.mitigation.view import build_mitigation_view
-    from fairrec.report.text.markdown import mitigation_markdown
-    from fairrec.report.text.terminal import print_mitigation
 
     print_as(
         output_format,

@@ -43,7 +43,7 @@ from fairrec.mitigation.result import (
 )
 from fairrec.mitigation.splitting import Choice, TargetSplit, n_shared_targets
 from fairrec.mitigation.tuning import Aim, Levels, Measures, mean_or_nan, measure_levels
-from fairrec.result.changes import change_of, change_part, gap_change
+from fairrec.result.metric_result import estimate_change, gap_change, name_change
 from fairrec.result.metric_schema import Change, GapChange, MetricResult
 from fairrec.statistics.paired import (
     ChangeVerdict,
@@ -66,8 +66,8 @@ def distance_change(before: FloatArray, after: FloatArray, alpha: float) -> Chan
     A distance became smaller if users moved one way and are the other way on average of before
     and after, and each must be shown.
     """
-    moved = change_of(before, after, None, alpha)
-    stood = change_of(-before, after, None, alpha)
+    moved = estimate_change(before, after, None, alpha)
+    stood = estimate_change(-before, after, None, alpha)
     if moved.verdict != "changed" or stood.verdict != "changed":
         return moved
     assert moved.change is not None and stood.change is not None
@@ -166,7 +166,7 @@ def harmed_groups(changes: GroupChanges) -> tuple[HarmedGroup, ...]:
         HarmedGroup(
             metric=metrics[m][0],
             group=changes.grouping.group(g).as_dict(),
-            change=change_part(changes.changes[m], g, metrics[m][1], changes.alpha),
+            change=name_change(changes.changes[m], g, metrics[m][1], changes.alpha),
         )
         for _, m, g in sorted(found)[:HARMED_SHOWN]
     )
@@ -217,7 +217,7 @@ class BeforeAfter:
         """Of some users."""
         higher_is_better = self.measures.metrics[metric].metric.higher_is_better
         before, after = self.before[metric][is_in], self.after[metric][is_in]
-        return change_of(before, after, higher_is_better, self.alpha)
+        return estimate_change(before, after, higher_is_better, self.alpha)
 
     def is_distance(self, metric: int) -> bool:
         """Whether the chosen groups are judged by their distance from the others."""
@@ -255,7 +255,7 @@ class BeforeAfter:
         for group in self.choice.groups:
             sums = PairedSums(*parts[:, is_member(group, self.users)].sum(axis=1, keepdims=True))
             by = mean_or_nan(chosen_by[is_member(group, self.choosers)])
-            change = change_part(sums.changes(self.alpha), 0, higher_is_better, self.alpha)
+            change = name_change(sums.changes(self.alpha), 0, higher_is_better, self.alpha)
             found.append(
                 MitigatedGroup(group=group.as_dict(), chosen_by=finite_or_none(by), change=change)
             )
@@ -467,7 +467,7 @@ def exposure_changes(
                     group={attribute.name: value},
                     n_items=int(is_in.sum()),
                     share_of_items=float(is_in.sum() / catalogue.n_units),
-                    change=change_of(shares[0], shares[1], None, alpha),
+                    change=estimate_change(shares[0], shares[1], None, alpha),
                 )
             )
     p_values = [1.0 if one.change.p_value is None else one.change.p_value for one in found]

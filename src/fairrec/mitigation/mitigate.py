@@ -68,8 +68,8 @@ from fairrec.mitigation.tuning import (
     measure_levels,
     tune_strength,
 )
-from fairrec.result.audit_result import AuditResult
-from fairrec.result.saved import places_of
+from fairrec.report.audit_result import AuditResult
+from fairrec.result.folder import table_places
 from fairrec.result.schema import InputSummary
 from fairrec.statistics.paired import group_changes
 
@@ -283,7 +283,7 @@ def _with_run(result: MitigationResult, split: TargetSplit, seconds: float) -> M
     assert run is not None, "an audit that has just been made"
     run = run.model_copy(update={"seconds": round(seconds, 3)})
     if split.protocol == "validation targets":
-        run = run.with_inputs(places_of({"validation": split.choosing.tables["predictions"]}))
+        run = run.with_inputs(table_places({"validation": split.choosing.tables["predictions"]}))
     # the new lists lie beside their audit
     lists = InputSummary(name="predictions.parquet", sha256=None)
     inputs = {**summary.inputs, "predictions": lists}

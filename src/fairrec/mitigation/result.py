@@ -18,11 +18,11 @@ from fairrec.core.saved_files import load_json
 from fairrec.groups.group import Group
 from fairrec.inputs.audit_inputs import AuditInputs
 from fairrec.inputs.users import Value
-from fairrec.result.audit_result import AuditResult, put_audit
+from fairrec.report.audit_result import AuditResult, put_audit
 from fairrec.result.folder import MITIGATION, names_to_replace, write_with_page
 from fairrec.result.metric_schema import Change, GapChange
-from fairrec.result.parts import ID, Part, ResultFile, load_part, result_id
-from fairrec.result.tables import conditions_of
+from fairrec.result.parts import ID, Part, ResultFile, load_part, result_id, save_part
+from fairrec.result.tables import group_conditions
 from fairrec.statistics.paired import ChangeVerdict, GroupChanges
 
 Outcome = Literal[ChangeVerdict, "turned round", "gap grew", "intersections further apart"]
@@ -239,10 +239,12 @@ class MitigationResult:
         force : replace an audit there, and files of these names that are of no mitigation; what was
             read and a trained run stay
         """
-        folder = Path(folder)
-        audit = self.audit
+        # which lays out what is defined here
+        from fairrec.mitigation.page import mitigation_page
+
+        folder, audit = Path(folder), self.audit
         make_page = partial(
-            audit.page, audit.summary, audit.group_table, mitigation=self.summary, run=audit.run
+            mitigation_page, self.summary, audit.summary, audit.group_table, run=audit.run
         )
         read = audit.run.paths() if audit.run else ()
         names = names_to_replace(MITIGATION, folder, force, read)
@@ -255,8 +257,7 @@ class MitigationResult:
         for name, table in (("predictions", self.predictions), ("changes", self.changes)):
             put_table(table, part / f"{name}.parquet", compression_level=1, metadata={ID: id})
         for name, content in (("mitigation", self.summary), ("reranker", self.reranker)):
-            text = content.model_copy(update={"id": id}).model_dump_json(indent=2)
-            (part / f"{name}.json").write_text(text + "\n", encoding="utf-8")
+            save_part(content, part / f"{name}.json", id)
         put_audit(self.audit, part, folder, id)
 
 
@@ -298,7 +299,7 @@ def predictions_table(
 
 def change_table(changes: GroupChanges) -> pl.DataFrame:
     """One row for each metric and group."""
-    conditions, tables = conditions_of(changes.grouping), []
+    conditions, tables = group_conditions(changes.grouping), []
     for m, (metric, part) in enumerate(zip(changes.metrics, changes.changes, strict=True)):
         change = (part.change, part.low, part.high)
         tests = (part.p_value, changes.p_adjusted[m])

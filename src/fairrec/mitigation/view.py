@@ -26,8 +26,8 @@ from fairrec.mitigation.words import (
     standing,
     target_name,
 )
-from fairrec.report.text.metric_words import p_of_gap
-from fairrec.report.text.view import LONGEST_LINE
+from fairrec.report.metric_words import format_gap_p_value
+from fairrec.report.view import LONGEST_LINE
 from fairrec.report.words import (
     TableView,
     confidence,
@@ -269,7 +269,9 @@ def _cells(change: Change) -> tuple[str, ...]:
 
 def _gaps(summary: MitigationSummary) -> TableView:
     def chance(found: Chance | None) -> str:
-        return "not tested" if found is None else f"{number(found.mean)}, {p_of_gap(found)}"
+        return (
+            "not tested" if found is None else f"{number(found.mean)}, {format_gap_p_value(found)}"
+        )
 
     return TableView(
         title="Gap between the best and the worst served intersection of all attributes",

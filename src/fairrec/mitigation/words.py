@@ -12,7 +12,7 @@ from fairrec.mitigation.result import (
     OrderedChanges,
     Outcome,
 )
-from fairrec.report.text.metric_words import p_of_gap
+from fairrec.report.metric_words import format_gap_p_value
 from fairrec.report.words import (
     MINUS,
     group_label,
@@ -100,7 +100,7 @@ def _outcome(summary: MitigationSummary, target: MetricEffect) -> str:
 
 
 def _gap_with_p(gap: float | None, chance: Chance | None) -> str:
-    return f"{number(gap)} ({p_of_gap(chance)})" if chance else number(gap)
+    return f"{number(gap)} ({format_gap_p_value(chance)})" if chance else number(gap)
 
 
 def stamps(summary: MitigationSummary) -> tuple[str, ...]:
@@ -216,8 +216,9 @@ def _gap(summary: MitigationSummary, target: MetricEffect) -> str:
     return (
         f"The gap in {plain(summary.metric)} between the best and the worst intersection of all "
         f"attributes was {number(gap.before)} ({beyond[before <= summary.alpha]}, "
-        f"{p_of_gap(gap.chance_before)}) and is "
-        f"{number(gap.after)} ({beyond[after <= summary.alpha]}, {p_of_gap(gap.chance_after)})."
+        f"{format_gap_p_value(gap.chance_before)}) and is "
+        f"{number(gap.after)} ({beyond[after <= summary.alpha]}, "
+        f"{format_gap_p_value(gap.chance_after)})."
     )
 
 

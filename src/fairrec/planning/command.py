@@ -46,7 +46,7 @@ def plan_command(
     from fairrec.auditing.plan_file import check_plan_file
     from fairrec.planning.plan import plan_for
     from fairrec.planning.words import plan_view
-    from fairrec.report.text.terminal import rich_table
+    from fairrec.report.text import rich_table
 
     old = None if out is None else check_plan_file(out)
     loaded = [file for source in load for file in load_metrics(source)]

@@ -9,12 +9,12 @@ from functools import cached_property
 
 import numpy as np
 
+from fairrec.auditing.plan_schema import Cost, Expected, Needed, Spread
 from fairrec.core.arrays import FloatArray, IntArray
 from fairrec.core.audit_options import AuditOptions
 from fairrec.core.errors import plain
 from fairrec.groups.grouping import Grouping, Sizes, next_depth, sizes_of, sizes_without
 from fairrec.metrics import MetricAtK
-from fairrec.result.plan_schema import Cost, Expected, Needed, Spread
 from fairrec.statistics.power import (
     POWER,
     certified_harm,

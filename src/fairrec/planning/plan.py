@@ -12,6 +12,13 @@ import numpy as np
 
 from fairrec.auditing.options import NOT_PLANNED, SETTINGS, PlanOptions
 from fairrec.auditing.plan_file import AuditPlan, common_values, planned_code
+from fairrec.auditing.plan_schema import (
+    PlanFacts,
+    PlannedAttribute,
+    PlannedGroups,
+    PlannedTable,
+    Spread,
+)
 from fairrec.core.audit_options import AuditOptions
 from fairrec.core.errors import InputError, errors_of_libraries, plain, unknown_name
 from fairrec.core.options import declared, documented, spelled
@@ -34,13 +41,6 @@ from fairrec.metrics.reading import with_ends
 from fairrec.metrics.tolerance import parse_tolerance, refuse_unfit
 from fairrec.metrics.value_columns import metric_named, metric_of_column
 from fairrec.planning.expectations import Outlook
-from fairrec.result.plan_schema import (
-    PlanFacts,
-    PlannedAttribute,
-    PlannedGroups,
-    PlannedTable,
-    Spread,
-)
 from fairrec.result.summary import attribute_summaries, coverage
 
 

@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
+from fairrec.auditing.plan_schema import Needed, PlanFacts
 from fairrec.core.errors import listed, plain
 from fairrec.report.words import TableView, group_label, number, percent, plural
-from fairrec.result.plan_schema import Needed, PlanFacts
 from fairrec.statistics.power import MOST_TIMES
 from fairrec.statistics.simultaneous import EDGES
 

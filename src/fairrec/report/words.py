@@ -6,7 +6,6 @@ import math
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import pairwise
 
 from fairrec.core.errors import LONGEST_TEXT, plain
 from fairrec.groups.group import Group
@@ -35,11 +34,9 @@ def number(value: float | None, beside: float | None = None) -> str:
     ----------
     beside : a number it was reckoned from, next to which what rounding leaves is nothing
     """
-    if value is None or math.isnan(value):
-        return "-"
-    if is_nothing(value, beside or 0.0):
+    if value is not None and beside is not None and is_nothing(value, beside):
         return "0"
-    return _written(value, abs(value), _DIGITS)
+    return _written(value, abs(value or 0.0), _DIGITS)
 
 
 def is_nothing(value: float, beside: float) -> bool:
@@ -88,19 +85,21 @@ def numbers(*values: float | None) -> tuple[str, ...]:
     >>> numbers(0.0123, 0.456)
     ('0.012', '0.456')
     """
-    known = sorted(value for value in values if value is not None and math.isfinite(value))
-    size = max(map(abs, known), default=0.0)
-    # steps that are rounding tell nothing apart
-    steps = [b - a for a, b in pairwise(known) if b - a > size * 10.0**-_MOST_DIGITS]
-    # 0.830 beside 1.078 has three digits too
-    near = min((abs(value) for value in known if 2 * abs(value) >= size), default=size)
-    digits = _DIGITS + _exponent(size) - _exponent(near)
-    if steps:
-        digits = min(_MOST_DIGITS, max(digits, _exponent(size) - _exponent(min(steps)) + 1))
-    return tuple(
-        "-" if value is None or math.isnan(value) else _written(value, size, digits)
-        for value in values
-    )
+    known = sorted([value for value in values if value is not None and math.isfinite(value)])
+    size = near = max(known[-1], -known[0]) if known else 0.0
+    least = math.inf
+    for at, value in enumerate(known):
+        # 0.830 beside 1.078 has three digits too
+        if size / 2 <= abs(value) < near:
+            near = abs(value)
+        # steps that are rounding tell nothing apart
+        if at and size * 10.0**-_MOST_DIGITS < value - known[at - 1] < least:
+            least = value - known[at - 1]
+    exponent = _exponent(size)
+    digits = _DIGITS + exponent - _exponent(near)
+    if least < math.inf:
+        digits = min(_MOST_DIGITS, max(digits, exponent - _exponent(least) + 1))
+    return tuple([_written(value, size, digits) for value in values])
 
 
 def interval(low: float | None, high: float | None, *beside: float) -> str:
@@ -118,16 +117,36 @@ def signed_interval(low: float | None, high: float | None, *beside: float) -> st
     >>> signed_interval(-0.3, None)
     '\u22120.300 to no limit'
     """
-    ends = zip((low, high), numbers(low, high, *beside), strict=False)
-    return " to ".join("no limit" if end is None else with_sign(text) for end, text in ends)
+    return _signed_ends(*numbers(low, high, *beside)[:2])
+
+
+def signed_with_interval(
+    size: float | None, low: float | None, high: float | None
+) -> tuple[str, str]:
+    """A difference, and its interval with as many digits; a dash for what is not known.
+
+    >>> signed_with_interval(0.25, 0.1, None)
+    ('+0.250', '+0.100 to no limit')
+    >>> signed_with_interval(0.25, None, None)
+    ('+0.250', '-')
+    """
+    texts = numbers(size, low, high)
+    is_known = size is not None and not (low is None and high is None)
+    return with_sign(texts[0]), _signed_ends(*texts[1:]) if is_known else "-"
+
+
+def _signed_ends(*texts: str) -> str:
+    return " to ".join(["no limit" if text == "-" else with_sign(text) for text in texts])
 
 
 def _exponent(value: float) -> int:
     return math.floor(math.log10(abs(value))) if value else 0
 
 
-def _written(value: float, size: float, digits: int) -> str:
+def _written(value: float | None, size: float, digits: int) -> str:
     """A number with the decimals of one of this size, or with an exponent where that is shorter."""
+    if value is None or math.isnan(value):
+        return "-"
     if not math.isfinite(value):
         return f"{value}".replace("-", MINUS)
     if abs(value) <= _NOISE * size:

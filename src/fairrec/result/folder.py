@@ -1,54 +1,48 @@
-"""The folder of a result: which files are its own, who may replace them, and the id they share.
+"""The folder of a result: which files are its own, who may replace them, and how they are read.
 
 A result replaces one of its own kind as a whole. Anything else under its names is somebody's work:
 it goes only where that is insisted on, and what is read for the new result does not go at all.
 
 All files of a result carry one id, made from what it says. So a file of another result is refused,
 be it copied there or read while the files of a folder were replaced.
+
+`run.json` says when and where a result was made, and stays with the auditor: `result.json` has the
+same bytes for the same command on the same data, and no path of the machine it was made on.
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
+from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol
+from typing import Literal
 
 import polars as pl
+from pydantic import AwareDatetime, Field
 
 from fairrec.core.atomic_io import atomic_folder, check_writable, errors_of_disk, is_interrupted
 from fairrec.core.errors import InputError, OutputError, as_unicode, listed, plain
-from fairrec.core.files import is_json_with
+from fairrec.core.files import errors_of_reading, is_json_with, open_file
 from fairrec.core.options import spelled
+from fairrec.core.saved_files import damaged, load_json, read_parquet
 from fairrec.inputs.formats import files_of
-from fairrec.result.parts import with_id
+from fairrec.inputs.tables import Table
+from fairrec.result.parts import (
+    ID,
+    Part,
+    ResultFile,
+    load_part,
+    refuse_other_id,
+    save_part,
+    with_id,
+)
 from fairrec.result.schema import AuditSummary
-
-if TYPE_CHECKING:
-    from fairrec.counterfactuals.result import CounterfactualSummary
-    from fairrec.mitigation.result import MitigationSummary
-    from fairrec.result.saved import AuditRun
-
-
-class PageMaker(Protocol):
-    """Draws a result as one HTML file."""
-
-    def __call__(
-        self,
-        summary: AuditSummary,
-        groups: pl.DataFrame,
-        group_file: str = "groups.parquet",
-        mitigation: MitigationSummary | None = None,
-        run: AuditRun | None = None,
-        counterfactual: CounterfactualSummary | None = None,
-    ) -> str:
-        """The page, with links to the table of groups; none where `group_file` is empty."""
-
+from fairrec.search.searched import Searched
 
 PAGE, RESULT = "report.html", "result.json"
-CardMaker = Callable[[AuditSummary], str]
-"""Draws what a notebook shows of a result: a part of a page."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,22 +87,22 @@ KINDS = (TREND, COMPARISON, MITIGATION, COUNTERFACTUAL, AUDIT)
 """A mitigation and a counterfactual hold an audit, so they come first."""
 
 
-def name_of(folder: Path) -> str:
+def folder_name(folder: Path) -> str:
     """What to call the result of a folder."""
     return as_unicode(folder.name)
 
 
-def kind_in(folder: Path) -> ResultKind | None:
+def result_kind(folder: Path) -> ResultKind | None:
     """The kind of result in a folder, by the name it is known by; None where there is none.
 
     Whether the file of that name can be read is for the reader to say.
     """
-    return _first_kind(folder, Path.exists)
+    return next((kind for kind in KINDS if (folder / kind.known_by).exists()), None)
 
 
 def refuse_no_audit(folder: Path) -> None:
     """An error where a folder holds a result without an audit of its own."""
-    kind = kind_in(folder)
+    kind = result_kind(folder)
     if kind is not None and AUDIT.known_by not in kind.files:
         raise InputError(
             f"{plain(folder, 300)}: holds {kind.called} and no audit by itself. Name the folder of "
@@ -202,20 +196,13 @@ def _is_one(file: Path, other: Path) -> bool:
     return str(file) == os.path.realpath(other)
 
 
-def _first_kind(folder: Path, is_it: Callable[[Path], bool]) -> ResultKind | None:
-    return next((kind for kind in KINDS if is_it(folder / kind.known_by)), None)
-
-
 def _own_kind_in(folder: Path) -> ResultKind | None:
     """The result of ours that lies in a folder, of any version.
 
     A file of its name that another tool wrote is none: it is not to be replaced.
     """
-    return _first_kind(folder, _is_ours)
-
-
-def _is_ours(file: Path) -> bool:
-    return is_json_with(file, "schema_version", "fairrec_version")
+    known = ("schema_version", "fairrec_version")
+    return next((kind for kind in KINDS if is_json_with(folder / kind.known_by, *known)), None)
 
 
 def write_with_page(
@@ -252,3 +239,142 @@ def write_with_page(
             f"{folder}: the result is written, but its page could not be made "
             f"({type(failed).__name__}: {failed}). Leave it out with {spelled('report', False)}."
         ) from failed
+
+
+RUN = "run.json"
+
+
+class Place(Part):
+    """A file or folder of the auditor's machine."""
+
+    given: str = Field(description="the path as it was given")
+    absolute: str
+
+
+class AuditRun(ResultFile):
+    """The content of `run.json`."""
+
+    schema_version: Literal["1"] = "1"
+    made_at: AwareDatetime = Field(description="date and time, UTC")
+    seconds: float = Field(description="from tables to result")
+    seconds_scoring: float = Field(
+        default=0.0, description="of all calls of a model in this run, side by side or not"
+    )
+    seconds_in_ledger: float | None = Field(
+        default=None,
+        description="of the calls behind all scores in the ledger; null where none is kept in a "
+        "file",
+    )
+    command: str = Field(description="as it was given, with its paths")
+    folder: str = Field(description="the working folder")
+    inputs: dict[str, Place] = Field(
+        description="tables, the trained run, plan and settings; none in memory"
+    )
+    output: Place | None = Field(default=None, description="the folder it was written to")
+
+    def with_inputs(self, places: Mapping[str, Place]) -> AuditRun:
+        """The same with more that was read."""
+        return self.model_copy(update={"inputs": {**self.inputs, **places}})
+
+    def paths(self) -> list[str]:
+        """Where all that was read lies."""
+        return [place.absolute for place in self.inputs.values()]
+
+
+def as_place(path: str | Path) -> Place:
+    """Where a path leads."""
+    given = os.fspath(path)
+    return Place(given=as_unicode(given), absolute=as_unicode(os.path.abspath(given)))  # noqa: PTH100
+
+
+def table_places(tables: Mapping[str, Table]) -> dict[str, Place]:
+    """Where the tables lie that are files."""
+    return {name: as_place(table.path) for name, table in tables.items() if table.path}
+
+
+def audit_run(
+    tables: Mapping[str, Table],
+    searched: Searched | None,
+    *,
+    command: str,
+    made_at: datetime,
+    seconds: float,
+) -> AuditRun:
+    """The run of an audit, not written yet."""
+    kept = searched is not None and searched.options.ledger is not None
+    return AuditRun(
+        made_at=made_at.replace(microsecond=0),
+        seconds=round(seconds, 3),
+        seconds_scoring=0.0 if searched is None else round(searched.ledger.seconds, 3),
+        seconds_in_ledger=round(searched.ledger.spent.seconds, 3) if searched and kept else None,
+        command=as_unicode(command),
+        folder=_working_folder(),
+        inputs=table_places(tables),
+    )
+
+
+def _working_folder() -> str:
+    """Empty where somebody has removed it, which tables in memory do not mind."""
+    with suppress(OSError):
+        return as_unicode(str(Path.cwd()))
+    return ""
+
+
+def put_run(run: AuditRun, part: Path, folder: Path, id: str) -> None:
+    """Write the run of a result that is for a folder into one on its way."""
+    save_part(run.model_copy(update={"output": as_place(folder)}), part / RUN, id)
+
+
+def load_audit_run(folder: str | Path, id: str) -> AuditRun | None:
+    """The run of a result saved in a folder; None where it was passed on without."""
+    path = Path(folder) / RUN
+    if not path.exists():
+        return None
+    again = "Audit again, or set it aside: a result can be read without it."
+    return load_part(path, AuditRun, "run of an audit", id, again)
+
+
+GROUPS, PER_USER = "groups.parquet", "per_user.parquet"
+_FIX = "Is it an audit? Then audit again."
+
+
+def load_summary(folder: str | Path) -> AuditSummary:
+    """The summary of an audit saved in a folder."""
+    return load_saved(folder)[0]
+
+
+def load_saved(folder: str | Path) -> tuple[AuditSummary, str]:
+    """The summary of an audit saved in a folder, and the id of its files."""
+    path = Path(folder) / RESULT
+    if not path.exists() and is_interrupted(Path(folder)):
+        raise InputError(
+            f"{plain(folder, 300)}: a command was stopped while it replaced the files there. Give "
+            "that command again."
+        )
+    summary = load_json(path, AuditSummary, "result", fix="Is it an audit?")
+    if not (summary.attributes and summary.metrics):
+        raise InputError(
+            f"{plain(path, 300)}: is no result of FairRec: it has no attributes or no metrics. "
+            "Audit again."
+        )
+    return summary.model_copy(update={"id": ""}), summary.id
+
+
+def load_groups(folder: str | Path, id: str) -> pl.DataFrame:
+    """The table of groups of an audit saved in a folder."""
+    return load_table(Path(folder) / GROUPS, id)
+
+
+def load_per_user(folder: str | Path, id: str) -> pl.DataFrame | None:
+    """The values of each user, or item; None where the audit was saved without them."""
+    path = Path(folder) / PER_USER
+    return load_table(path, id) if path.exists() else None
+
+
+def load_table(path: Path, id: str) -> pl.DataFrame:
+    """A table of the result with an id."""
+    table = read_parquet(path, _FIX)
+    with open_file(path, _FIX) as stream, errors_of_reading(path, _FIX), damaged(path, _FIX):
+        found = pl.read_parquet_metadata(stream).get(ID)
+    refuse_other_id(path, found, id)
+    return table

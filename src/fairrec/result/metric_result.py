@@ -1,9 +1,10 @@
-"""The result of each metric, named: its gap and its null distribution, and the findings."""
+"""The result of each metric, named: its gap and null distribution, findings, and changes."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import asdict
 
 import numpy as np
 
@@ -13,10 +14,11 @@ from fairrec.metrics import MetricAtK
 from fairrec.metrics.direction import harm
 from fairrec.result.metric_schema import (
     CategoryRatios,
-    CertifiedSize,
     Chance,
+    Change,
     Detectable,
     Finding,
+    GapChange,
     GroupRatios,
     Interaction,
     MetricRatios,
@@ -39,9 +41,11 @@ from fairrec.statistics.metric_analysis import (
     PooledAnalysis,
 )
 from fairrec.statistics.missing import Standing
+from fairrec.statistics.paired import PairedChanges, change_verdict, paired_change
 from fairrec.statistics.ratios import WhyNot
 from fairrec.statistics.unknown import UnknownBounds, listed_bounds
-from fairrec.statistics.verdict import BY_MORE, RULED_OUT, WORSE, MetricVerdict, outcome_names
+from fairrec.statistics.unpaired import change_of_means
+from fairrec.statistics.verdict import BEYOND, WITHIN, WORSE, MetricVerdict, outcome_names
 
 
 def ratios_part(
@@ -180,7 +184,7 @@ def metric_results(
             most_advantaged=best,
             most_disadvantaged=worst,
             chance=None if about.chance is None else _chance(about.chance),
-            findings=tuple(finding_of(i, group, analysis, verdict) for group in about.findings),
+            findings=tuple(name_finding(i, group, analysis, verdict) for group in about.findings),
             n_significant=int(analysis.is_beyond_chance[i].sum()),
             n_not_listed=about.n_not_listed,
             detectable=tuple(
@@ -213,12 +217,8 @@ def pooled_results(analysis: Analysis, found: Sequence[PooledAnalysis]) -> dict[
     for about in found:
         best, worst = (
             tuple(
-                GroupValue(
-                    group=analysis.grouping.group(int(about.groups[at])).as_dict(),
-                    value=float(about.values[at]),
-                    support=int(lattice.n_users[about.groups[at]]),
-                )
-                for at in end
+                group_value(analysis.grouping, group, value, lattice.n_users[group])
+                for group, value in zip(about.groups[end], about.values[end], strict=True)
             )
             for end in (about.best, about.worst)
         )
@@ -261,15 +261,15 @@ def _is_ratio_scale(i: int, analysis: Analysis) -> bool:
     return bool(len(known)) and metric.is_ratio_scale(float(known.min()))
 
 
+def group_value(grouping: Grouping, group: int, value: float, support: float) -> GroupValue:
+    """A group by its position, named, with its value."""
+    named = grouping.group(int(group)).as_dict()
+    return GroupValue(group=named, value=float(value), support=int(support))
+
+
 def _group_values(i: int, groups: IntArray, analysis: Analysis) -> tuple[GroupValue, ...]:
-    return tuple(
-        GroupValue(
-            group=analysis.grouping.group(int(at)).as_dict(),
-            value=float(analysis.estimates.value[i, at]),
-            support=int(analysis.moments.n[i, at]),
-        )
-        for at in groups
-    )
+    values, support = analysis.estimates.value[i], analysis.moments.n[i]
+    return tuple(group_value(analysis.grouping, at, values[at], support[at]) for at in groups)
 
 
 def _undecided(i: int, groups: tuple[int, ...], analysis: Analysis) -> tuple[UndecidedGroup, ...]:
@@ -304,7 +304,7 @@ def _verdict(
         largest = harm(
             _at_worst(i, bounds, analysis), analysis.measured.metrics[i].metric.higher_is_better
         )
-        exceeding = np.flatnonzero((verdict.of_groups == RULED_OUT) & (largest > verdict.tolerance))
+        exceeding = np.flatnonzero((verdict.of_groups == WITHIN) & (largest > verdict.tolerance))
         if len(exceeding):
             worst = int(exceeding[np.argmax(largest[exceeding])])
             (at_worst,) = _unknown(i, [worst], bounds, analysis)
@@ -312,28 +312,16 @@ def _verdict(
         outcome=verdict.outcome,
         alternative=verdict.alternative,
         tolerance=verdict.tolerance,
-        n_worse_by_more=int((verdict.of_groups == BY_MORE).sum()),
+        n_worse_beyond_tolerance=int((verdict.of_groups == BEYOND).sum()),
         n_worse=int((verdict.of_groups == WORSE).sum()),
-        n_better=verdict.scope.n_better,
-        n_ruled_out=verdict.scope.n_ruled_out,
+        **asdict(verdict.scope),
         n_exceeding_at_worst=len(exceeding),
         at_worst=at_worst,
-        n_open=verdict.scope.n_open,
-        ruled_out_from=verdict.scope.ruled_out_from,
-        open_share=verdict.scope.open_share,
-        n_not_compared=verdict.scope.n_not_compared,
-        certificate=tuple(
-            CertifiedSize(support=point.n_users, harm=point.harm, n_groups=point.n_groups)
-            for point in verdict.certificate
-        ),
+        certificate=verdict.certificate,
     )
 
 
-def _end(value: float) -> float | None:
-    return float(value) if math.isfinite(value) else None
-
-
-def finding_of(
+def name_finding(
     i: int, found: FoundGroup, analysis: Analysis, verdict: MetricVerdict | None = None
 ) -> Finding:
     """A finding, named."""
@@ -352,8 +340,8 @@ def finding_of(
         shrunken_difference=float(estimates.shrunken_difference[i, at]),
         interval=(float(estimates.difference_low[i, at]), float(estimates.difference_high[i, at])),
         simultaneous=(
-            _end(estimates.simultaneous.low[i, at]),
-            _end(estimates.simultaneous.high[i, at]),
+            _number(estimates.simultaneous.low[i, at]),
+            _number(estimates.simultaneous.high[i, at]),
         ),
         p_value=float(analysis.p_values[i, at]),
         p_adjusted=float(analysis.adjusted_p_values[i, at]),
@@ -407,7 +395,7 @@ def _unknown(
             n_unknown=int(bounds.n_unknown[at]),
             difference=float(bounds.difference[at]),
             bounds=(float(bounds.low[at]), float(bounds.high[at])),
-            at_worst=_end(at_worst[at]),
+            at_worst=_number(at_worst[at]),
         )
         for at in groups
     )
@@ -423,3 +411,49 @@ def _at_worst(i: int, bounds: UnknownBounds, analysis: Analysis) -> FloatArray:
     if better is None:
         return np.where(np.abs(low) > np.abs(high), low, high)
     return low if better else high
+
+
+def estimate_change(
+    before: FloatArray, after: FloatArray, higher_is_better: bool | None, alpha: float
+) -> Change:
+    """The change of a set of users that is all there is to know of."""
+    return name_change(paired_change(before, after, alpha), 0, higher_is_better, alpha)
+
+
+def estimate_mean_change(before: MetricResult, after: MetricResult, alpha: float) -> Change | None:
+    """The change of the mean over other users; None where a metric is no mean over users."""
+    if before.sd is None or after.sd is None:
+        return None
+    first = (before.n_compared, before.mean, before.sd)
+    changes = change_of_means(first, (after.n_compared, after.mean, after.sd), alpha)
+    return name_change(changes, 0, after.higher_is_better, alpha)
+
+
+def gap_change(before: MetricResult, after: MetricResult) -> GapChange:
+    """The gap of two results."""
+    return GapChange(
+        before=before.gap, after=after.gap, chance_before=before.chance, chance_after=after.chance
+    )
+
+
+def name_change(
+    changes: PairedChanges, at: int, higher_is_better: bool | None, alpha: float
+) -> Change:
+    """One of several changes."""
+    n = int(changes.n[at])
+    has_interval = n > 1 and not np.isnan(changes.low[at])
+    return Change(
+        n_users=n,
+        before=float(changes.before[at]) if n else None,
+        after=float(changes.after[at]) if n else None,
+        change=float(changes.change[at]) if n else None,
+        interval=(float(changes.low[at]), float(changes.high[at])) if has_interval else None,
+        p_value=float(changes.p_value[at]) if n > 1 else None,
+        verdict=(
+            change_verdict(
+                float(changes.change[at]), float(changes.p_value[at]), higher_is_better, alpha
+            )
+            if n
+            else "unchanged"
+        ),
+    )

@@ -9,7 +9,7 @@ from fairrec.result.parts import GroupValue, Part
 from fairrec.statistics.findings import CarriedBy
 from fairrec.statistics.paired import ChangeVerdict
 from fairrec.statistics.ratios import FourFifths, LeftOut, RateKind, WhyNot
-from fairrec.statistics.verdict import Outcome
+from fairrec.statistics.verdict import CertifiedSize, Outcome
 
 MAX_UNDEFINED = 0.05
 """The share without a value that was let pass before anybody could say another."""
@@ -83,9 +83,9 @@ class Finding(Part):
     )
     outcome: Outcome | None = Field(
         default=None,
-        description="what is known about its harm: worse by more than matters; worse, by how much "
-        "is open or nothing was said to matter; not worse by more than matters; inconclusive. "
-        "Where neither end is better: differs by more, differs, differs by no more. Null of "
+        description="what is known about its harm: worse beyond tolerance; worse, and whether "
+        "beyond tolerance is open or no tolerance was set; within tolerance; inconclusive. Where "
+        "neither end is better: differs beyond tolerance, differs, within tolerance. Null of "
         "shares of users who are missing",
     )
     difference: float = Field(
@@ -139,14 +139,6 @@ class Detectable(Part):
     difference: float = Field(description="smallest true harm shown with 80% probability")
 
 
-class CertifiedSize(Part):
-    """What is ruled out for groups of at least one size that are not shown to be worse."""
-
-    support: int = Field(description="users, at least")
-    harm: float = Field(description="none of them is worse by more, all at once at 1 - alpha")
-    n_groups: int
-
-
 class Unknown(Part):
     """A group to which users may belong whose attributes are not known."""
 
@@ -176,24 +168,26 @@ class MetricVerdict(Part):
         "most permutations that are drawn; null where they decide",
     )
     tolerance: float | None = Field(
-        description="the smallest harm worth acting on, in units of the metric; null where nothing "
-        "was said"
+        description="the largest harm that is accepted, in units of the metric; null where none "
+        "was set"
     )
-    n_worse_by_more: int = Field(
-        description="groups worse, or different where neither end is better, by more than matters"
+    n_worse_beyond_tolerance: int = Field(
+        description="groups worse, or different where neither end is better, beyond tolerance"
     )
     n_worse: int = Field(description="groups shown to be worse, or different, by how much is open")
     n_better: int = Field(description="groups shown to be served better than all others")
-    n_ruled_out: int = Field(description="groups not worse, or different, by more than matters")
+    n_within_tolerance: int = Field(
+        description="groups whose harm, or difference, is within the tolerance"
+    )
     n_exceeding_at_worst: int = Field(
         default=0,
-        description="of those ruled out, groups that are worse by more than matters at worst: they "
+        description="of those ruled out, groups that are worse beyond tolerance at worst: they "
         "are ruled out if the unknown users are like the others",
     )
     at_worst: Unknown | None = Field(
         default=None, description="that of these with the largest harm at worst; null for none"
     )
-    n_open: int = Field(description="groups that are inconclusive")
+    n_inconclusive: int = Field(description="groups that are inconclusive")
     ruled_out_from: int | None = Field(
         description="of groups with so many users and more none is inconclusive"
     )

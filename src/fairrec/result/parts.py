@@ -69,6 +69,12 @@ def with_id(page: str, id: str) -> str:
     return f"{page.rstrip()}\n<!-- {ID} {id} -->\n"
 
 
+def save_part(content: ResultFile, file: Path, id: str) -> None:
+    """Write a JSON file of the result with an id."""
+    text = content.model_copy(update={"id": id}).model_dump_json(indent=2)
+    file.write_text(text + "\n", encoding="utf-8")
+
+
 Content = TypeVar("Content", bound=ResultFile)
 
 

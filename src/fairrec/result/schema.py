@@ -405,11 +405,11 @@ class AuditSummary(ResultFile):
         description="more than asked for where another seed might have given another outcome",
     )
     tolerance: str | None = Field(
-        default=None, description="the smallest harm worth acting on, as it was given"
+        default=None, description="the largest harm that is accepted, as it was given"
     )
     outcome: Outcome | None = Field(
         default=None,
-        description="that of the metrics which matters most; one without a better end decides only "
+        description="the worst of the metrics; one without a better end decides only "
         "where there is no other",
     )
     coverage: Coverage

@@ -20,7 +20,13 @@ from fairrec.inputs.mismatched_ids import describe_alike_values
 from fairrec.inputs.notes import CHECK_FIRST
 from fairrec.inputs.tables import Table
 from fairrec.metrics import MetricAtK
-from fairrec.result.metric_result import finding_of, metric_results, pooled_results, ratios_part
+from fairrec.result.metric_result import (
+    group_value,
+    metric_results,
+    name_finding,
+    pooled_results,
+    ratios_part,
+)
 from fairrec.result.metric_schema import MetricResult
 from fairrec.result.parts import GroupValue
 from fairrec.result.schema import (
@@ -115,7 +121,7 @@ def missing_users(missing: Sequence[Missing], max_undefined: float) -> tuple[Mis
             is_tested=one.analysis.test is not None,
             permutations=one.analysis.n_permutations,
             is_too_much=one.is_too_much(max_undefined),
-            findings=tuple(finding_of(0, group, one.analysis) for group in one.found.findings),
+            findings=tuple(name_finding(0, group, one.analysis) for group in one.found.findings),
             shares=_shares(one),
         )
         for one in missing
@@ -127,15 +133,10 @@ def _shares(missing: Missing) -> tuple[GroupValue, ...]:
     is_single = analysis.grouping.lattice.depth == 1
     # a share of very few users is noise, and tells what happened to one of them
     groups = np.flatnonzero(is_single & analysis.is_tested[0])
-    values = analysis.estimates.value[0, groups]
-    first = groups[np.lexsort((groups, -values))][:SHARES_SHOWN]
+    values = analysis.estimates.value[0]
+    first = groups[np.lexsort((groups, -values[groups]))][:SHARES_SHOWN]
     return tuple(
-        GroupValue(
-            group=analysis.grouping.group(int(at)).as_dict(),
-            value=float(analysis.estimates.value[0, at]),
-            support=int(analysis.moments.n[0, at]),
-        )
-        for at in first
+        group_value(analysis.grouping, at, values[at], analysis.moments.n[0, at]) for at in first
     )
 
 
@@ -358,7 +359,7 @@ def differing_part(
     )
 
 
-def options_of(summary: AuditSummary) -> dict[str, Any]:
+def result_options(summary: AuditSummary) -> dict[str, Any]:
     """Those that change what is found, by name; attributes and metrics stand by themselves."""
     return {
         "depth": summary.depth,

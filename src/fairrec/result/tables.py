@@ -67,7 +67,7 @@ def group_table(
     unknown : bounds of the groups of each metric, where attributes are unknown
     """
     lattice = analysis.grouping.lattice
-    conditions = conditions_of(analysis.grouping)
+    conditions = group_conditions(analysis.grouping)
     adjusted, errors = analysis.adjusted_p_values, analysis.standard_errors
     estimated = ("value", "shrunken", "difference")
     columns = {
@@ -143,16 +143,16 @@ def group_table(
     return table.with_columns(pl.col("n_unknown").cast(pl.Int64)) if bounds else table
 
 
-def group_in(conditions: Mapping[str, str | None]) -> dict[str, str]:
+def row_group(conditions: Mapping[str, str | None]) -> dict[str, str]:
     """The group that a row of a table is about, without attributes whose value does not matter.
 
-    >>> group_in({"gender": "F", "age": None})
+    >>> row_group({"gender": "F", "age": None})
     {'gender': 'F'}
     """
     return {name: value for name, value in conditions.items() if value is not None}
 
 
-def conditions_of(grouping: Grouping) -> pl.DataFrame:
+def group_conditions(grouping: Grouping) -> pl.DataFrame:
     """One text column an attribute, null where its value does not matter, and the depth."""
     codes = grouping.lattice.codes
     columns = []

@@ -99,9 +99,9 @@ def all_inputs(
 ) -> tuple[ModelInput, ...]:
     """All columns, for a server that does not say what it takes."""
     refuse_unknown_columns(columns, renamed)
-    name_of = {column: name for name, column in renamed.items()}
+    folder_name = {column: name for name, column in renamed.items()}
     return tuple(
-        ModelInput(name_of.get(column, column), column, values)
+        ModelInput(folder_name.get(column, column), column, values)
         for column, values in columns.items()
     )
 

@@ -184,7 +184,7 @@ def growth_needed(
     higher_is_better: Sequence[bool | None],
     alpha: float,
 ) -> FloatArray:
-    """(n_metrics, len(groups)), how many times as many users it takes to rule out what matters.
+    """(n_metrics, len(groups)), how many times the users it takes to rule out the tolerance.
 
     In these groups without any difference, with 80% probability, where all groups grow alike; to
     2%. NaN where up to 1,000 times as many are not enough.
@@ -193,7 +193,7 @@ def growth_needed(
     ----------
     n_per_group, depth : of all groups that are tested
     groups : positions in these
-    tolerance, higher_is_better : of each metric; NaN where nothing matters
+    tolerance, higher_is_better : of each metric; NaN where none is set
     """
 
     def times(step: int) -> float:

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import Literal, get_args
+from typing import Annotated, Literal, get_args
 
 import numpy as np
+from pydantic import Field
 
 from fairrec.core.arrays import BoolArray, CodeArray, FloatArray, IntArray
 from fairrec.core.kernels import kernel
@@ -19,23 +20,27 @@ from fairrec.statistics.analysis import Analysis
 from fairrec.statistics.intervals import Interval
 
 Outcome = Literal[
-    "worse by more",
+    "worse beyond tolerance",
     "worse",
-    "differs by more",
+    "differs beyond tolerance",
     "differs",
     "inconclusive",
-    "not worse by more",
-    "differs by no more",
+    "within tolerance",
 ]
-"""Than matters; without an amount that matters there is only worse or differs, and inconclusive."""
-BY_MORE, WORSE, OPEN, RULED_OUT = range(4)
-"""What is known of a group, as arrays hold it; what matters most first."""
-_WORSE: tuple[Outcome, ...] = ("worse by more", "worse", "inconclusive", "not worse by more")
+"""Without a tolerance there is only worse or differs, and inconclusive."""
+BEYOND, WORSE, OPEN, WITHIN = range(4)
+"""What is known of a group, as arrays hold it; the worst first."""
+_WORSE: tuple[Outcome, ...] = (
+    "worse beyond tolerance",
+    "worse",
+    "inconclusive",
+    "within tolerance",
+)
 _DIFFERS: tuple[Outcome, ...] = (
-    "differs by more",
+    "differs beyond tolerance",
     "differs",
     "inconclusive",
-    "differs by no more",
+    "within tolerance",
 )
 
 
@@ -51,14 +56,14 @@ def outcome_names(higher_is_better: bool | None) -> tuple[Outcome, ...]:
 def position_of(outcome: Outcome) -> int:
     """The position of a word, whatever the metric.
 
-    >>> position_of("differs by more") == position_of("worse by more") == BY_MORE
+    >>> position_of("differs beyond tolerance") == position_of("worse beyond tolerance") == BEYOND
     True
     """
     return (_WORSE if outcome in _WORSE else _DIFFERS).index(outcome)
 
 
 def outcome_of_all(outcomes: Iterable[tuple[Outcome, bool | None]]) -> Outcome:
-    """The one that matters most, such as among the metrics of an audit.
+    """The worst of them, such as among the metrics of an audit.
 
     A metric of which neither end is better decides only where there is no other.
 
@@ -91,11 +96,13 @@ def harm_interval(interval: Interval, higher_is_better: bool | None) -> Interval
 
 
 @dataclass(frozen=True, slots=True)
-class CertifiedPoint:
-    """Among groups of at least `n_users` users that are not shown worse, the largest harm."""
+class CertifiedSize:
+    """What is ruled out for groups of at least one size that are not shown to be worse."""
 
-    n_users: int
-    harm: float
+    support: Annotated[int, Field(description="users, at least")]
+    harm: Annotated[
+        float, Field(description="none of them is worse by more, all at once at 1 - alpha")
+    ]
     n_groups: int
 
 
@@ -106,18 +113,18 @@ class Scope:
     Parameters
     ----------
     n_better : groups shown to be served better than all others
-    n_ruled_out : groups that are not worse by more than matters
+    n_within_tolerance : groups whose harm is within the tolerance
     ruled_out_from : all groups of at least so many users are ruled out or shown worse; None where
         the largest is open
-    n_open : groups about which nothing can be said, those too little known included
+    n_inconclusive : groups about which nothing can be said, those too little known included
     open_share : users in any of these; None where that would take too long
-    n_not_compared : those of them that are too little known, whatever matters
+    n_not_compared : those of them that are too little known, whatever the tolerance
     """
 
     n_better: int
-    n_ruled_out: int
+    n_within_tolerance: int
     ruled_out_from: int | None
-    n_open: int
+    n_inconclusive: int
     open_share: float | None
     n_not_compared: int
 
@@ -142,7 +149,7 @@ class MetricVerdict:
     is_known: BoolArray
     harm: Interval
     scope: Scope
-    certificate: tuple[CertifiedPoint, ...]
+    certificate: tuple[CertifiedSize, ...]
     alternative: Outcome | None = None
 
 
@@ -185,7 +192,7 @@ def _undecided(verdict: MetricVerdict, outcomes: Sequence[Outcome]) -> MetricVer
     if not differing:
         return verdict
     # no all-clear where another seed may show a harm
-    is_clear = position_of(verdict.outcome) == RULED_OUT
+    is_clear = position_of(verdict.outcome) == WITHIN
     outcome: Outcome = "inconclusive" if is_clear else verdict.outcome
     return replace(verdict, outcome=outcome, alternative=differing[0])
 
@@ -193,7 +200,7 @@ def _undecided(verdict: MetricVerdict, outcomes: Sequence[Outcome]) -> MetricVer
 def is_decided(analysis: Analysis, errors: float) -> bool:
     """Whether outcomes are the same with critical values so many Monte Carlo errors off.
 
-    While critical values fall, groups only become worse, worse by more, or ruled out.
+    While critical values fall, groups only become worse, or go beyond or within the tolerance.
     """
     raised, lowered = (replace(analysis, raised=by) for by in (errors, -errors))
     return all(
@@ -203,15 +210,15 @@ def is_decided(analysis: Analysis, errors: float) -> bool:
 
 
 def _is_decided(raised: _Groups, lowered: _Groups) -> bool:
-    if raised.are(BY_MORE).any():
+    if raised.are(BEYOND).any():
         return True
-    if lowered.are(BY_MORE).any():
+    if lowered.are(BEYOND).any():
         return False
     if raised.tolerance is None:
         return bool(raised.is_worse.any() == lowered.is_worse.any())
-    if (raised.is_worse & ~lowered.are(RULED_OUT)).any():
+    if (raised.is_worse & ~lowered.are(WITHIN)).any():
         return True
-    if (lowered.is_worse & ~raised.are(RULED_OUT)).any():
+    if (lowered.is_worse & ~raised.are(WITHIN)).any():
         return False
     return raised.outcome == lowered.outcome
 
@@ -275,8 +282,8 @@ def group_outcomes(
     """
     outcomes = np.where(is_worse, WORSE, OPEN)
     if tolerance is not None:
-        outcomes[is_worse & (harm.low > tolerance)] = BY_MORE
-        outcomes[is_known & (harm.high < tolerance)] = RULED_OUT
+        outcomes[is_worse & (harm.low > tolerance)] = BEYOND
+        outcomes[is_known & (harm.high < tolerance)] = WITHIN
     return outcomes
 
 
@@ -289,12 +296,12 @@ def metric_outcome(
     intersections can hardly ever be ruled out, and those that are open are counted.
     """
     names = outcome_names(higher_is_better)
-    for shown in (BY_MORE, WORSE):
+    for shown in (BEYOND, WORSE):
         if (of_groups == shown).any():
             return names[shown]
     named = depth == depth.min()
-    has_all = is_tested[named].any() and (of_groups[named] == RULED_OUT).all()
-    return names[RULED_OUT if has_all else OPEN]
+    has_all = is_tested[named].any() and (of_groups[named] == WITHIN).all()
+    return names[WITHIN if has_all else OPEN]
 
 
 def _has_spread(i: int, analysis: Analysis) -> bool:
@@ -316,9 +323,9 @@ def _scope(
     is_open = (of_groups == OPEN) & has_others
     return Scope(
         n_better=int(is_better.sum()),
-        n_ruled_out=int((of_groups == RULED_OUT).sum()),
+        n_within_tolerance=int((of_groups == WITHIN).sum()),
         ruled_out_from=ruled_out_from(is_open, n),
-        n_open=int(is_open.sum()),
+        n_inconclusive=int(is_open.sum()),
         open_share=_share_in(lattice.codes[is_open], analysis.grouping.cells),
         n_not_compared=int(is_not_compared.sum()),
     )
@@ -341,7 +348,7 @@ def _share_in(codes: CodeArray, cells: Cells) -> float | None:
 
 def certificate(
     n: FloatArray, highest: FloatArray, is_counted: BoolArray
-) -> tuple[CertifiedPoint, ...]:
+) -> tuple[CertifiedSize, ...]:
     """The largest harm that is not ruled out among groups of at least any size."""
     groups = np.flatnonzero(is_counted & np.isfinite(highest))
     if not len(groups):
@@ -354,7 +361,7 @@ def certificate(
     if len(at) > MAX_POINTS:
         at = at[np.unique(np.linspace(0, len(at) - 1, MAX_POINTS).astype(np.int64))]
     return tuple(
-        CertifiedPoint(int(n[order[place]]), max(0.0, float(largest[place])), int(place) + 1)
+        CertifiedSize(int(n[order[place]]), max(0.0, float(largest[place])), int(place) + 1)
         for place in at
     )
 

@@ -16,7 +16,7 @@ from fairrec.core.arrays import BoolArray, FloatArray, IntArray
 from fairrec.core.errors import InputError, listed, plain, unknown_name
 from fairrec.core.options import spelled
 from fairrec.metrics.direction import harm, worse_ends
-from fairrec.result.tables import group_in
+from fairrec.result.tables import row_group
 from fairrec.statistics.intervals import Interval
 from fairrec.statistics.verdict import harm_interval
 from fairrec.trends.e_process import (
@@ -168,7 +168,7 @@ def lines_of(
     for at_line, at_look, outcome in zip(line, look, exploded["outcome"], strict=True):
         outcomes[at_line][at_look] = outcome
     names = by_line["metric"].to_list()
-    conditions = [group_in(row) for row in by_line.select(attributes).iter_rows(named=True)]
+    conditions = [row_group(row) for row in by_line.select(attributes).iter_rows(named=True)]
     return Lines(
         names,
         conditions,

@@ -8,10 +8,10 @@ from html import escape
 from itertools import groupby
 
 from fairrec.core.errors import plain
-from fairrec.report.figures.figure import GROUP, STILL_INK, WORSE
-from fairrec.report.page.dot_plot import ticks
+from fairrec.report.overview import SHOWN
+from fairrec.report.page.groups import ticks
 from fairrec.report.page.html import css_text, page_css, page_template, policy
-from fairrec.report.text.overview import SHOWN
+from fairrec.report.page.vega import GROUP, STILL_INK, WORSE
 from fairrec.report.words import group_label, tick
 from fairrec.trends.result import TrendLine, TrendRelease, TrendSummary
 from fairrec.trends.words import trend_view

@@ -12,11 +12,11 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 
+from fairrec.auditing.saved_audits import Audited, audit_of
 from fairrec.core.arrays import FloatArray
 from fairrec.core.errors import InputError, listed, plain
 from fairrec.core.options import spelled
-from fairrec.loading import Audited, audit_of
-from fairrec.result.folder import name_of
+from fairrec.result.folder import folder_name
 from fairrec.result.schema import AuditSummary
 from fairrec.trends.result import Order
 
@@ -112,7 +112,7 @@ def _release(given: Audited) -> Release:
     audit, folder = audit_of("audits", given)
     return Release(
         name="",
-        folder="" if folder is None else name_of(folder.resolve()),
+        folder="" if folder is None else folder_name(folder.resolve()),
         made_at=audit.run.made_at if audit.run else None,
         summary=audit.summary,
         groups=audit.group_table,

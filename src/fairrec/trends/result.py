@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Literal
@@ -13,9 +12,9 @@ from pydantic import AwareDatetime, Field
 from fairrec.core.saved_files import load_json
 from fairrec.core.units import USERS, Unit
 from fairrec.inputs.users import Value
-from fairrec.result.audit_result import show_page
+from fairrec.report.audit_result import show_page
 from fairrec.result.folder import TREND, names_to_replace, write_with_page
-from fairrec.result.parts import Part, ResultFile, result_id
+from fairrec.result.parts import Part, ResultFile, result_id, save_part
 from fairrec.statistics.verdict import Outcome
 
 Order = Literal["as given", "made_at", "name"]
@@ -127,8 +126,6 @@ class TrendSummary(ResultFile):
 
 NAME = TREND.known_by
 
-TrendPageMaker = Callable[[TrendSummary], str]
-
 
 @dataclass(frozen=True, slots=True)
 class TrendResult:
@@ -137,11 +134,9 @@ class TrendResult:
     Parameters
     ----------
     summary : the content of `trend.json`
-    page : draws it; whoever makes the result hands it in
     """
 
     summary: TrendSummary
-    page: TrendPageMaker = field(compare=False, repr=False)
 
     @property
     def lines(self) -> tuple[TrendLine, ...]:
@@ -162,23 +157,29 @@ class TrendResult:
         force : replace a result of another kind, or files of these names that are of none
         """
         folder = Path(folder)
-        make_page = partial(self.page, self.summary) if report else None
         names = names_to_replace(TREND, folder, force)
         id = result_id(self.summary)
-        write_with_page(folder, names, id, partial(self._write_file, id=id), make_page)
+        write_with_page(
+            folder, names, id, partial(self._write_file, id=id), self.page if report else None
+        )
         return folder
+
+    def page(self) -> str:
+        """Its page as HTML."""
+        from fairrec.trends.page import trend_page
+
+        return trend_page(self.summary)
 
     def show(self) -> Path | None:
         """Show the page below a cell of a notebook; elsewhere write a file and give its path."""
-        return show_page(self.page(self.summary))
+        return show_page(self.page())
 
     def to_json(self) -> str:
         """The content of `trend.json`."""
         return self.summary.model_dump_json(indent=2)
 
     def _write_file(self, part: Path, id: str) -> None:
-        text = self.summary.model_copy(update={"id": id}).model_dump_json(indent=2)
-        (part / NAME).write_text(text + "\n", encoding="utf-8")
+        save_part(self.summary, part / NAME, id)
 
 
 def load_trend(folder: Path) -> TrendSummary:

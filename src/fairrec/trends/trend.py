@@ -10,12 +10,12 @@ from typing import Any, Literal
 import numpy as np
 
 from fairrec.auditing.options import Conditions, TrendOptions
+from fairrec.auditing.saved_audits import Audited
 from fairrec.core.arrays import FloatArray
 from fairrec.core.errors import InputError, errors_of_libraries, listed, plain, unknown_name
 from fairrec.core.options import documented, told_command
 from fairrec.core.units import Unit
 from fairrec.core.version import __version__
-from fairrec.loading import Audited
 from fairrec.trends.lines import (
     Followed,
     Lines,
@@ -25,7 +25,6 @@ from fairrec.trends.lines import (
     members_in_common,
     users_in_common,
 )
-from fairrec.trends.page import trend_page
 from fairrec.trends.releases import (
     Release,
     differing_settings,
@@ -120,7 +119,7 @@ def trend(
             + ([about_users] if about_users else _exchanged(lines, members))
         ),
     )
-    return TrendResult(summary, trend_page)
+    return TrendResult(summary)
 
 
 def _refuse_unlike(releases: Sequence[Release]) -> None:
@@ -296,7 +295,7 @@ def _together(followed: Followed, releases: Sequence[Release]) -> dict[int, Wors
 
 
 def _rank(line: TrendLine) -> tuple[Any, ...]:
-    """What matters most first: worse since, then findings, then by name."""
+    """Worse since first, then findings, then by name."""
     since = line.worse_since
     conditions = sorted((plain(name), str(value)) for name, value in line.group.items())
     return (

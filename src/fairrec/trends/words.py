@@ -9,8 +9,7 @@ from rich.console import Console
 from rich.text import Text
 
 from fairrec.core.errors import listed, plain
-from fairrec.report.text.markdown import escape, table_lines
-from fairrec.report.text.terminal import rich_table
+from fairrec.report.text import escape, rich_table, table_lines
 from fairrec.report.words import (
     TableView,
     confidence,

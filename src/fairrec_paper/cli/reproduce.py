@@ -105,7 +105,7 @@ def _print_list() -> None:
 
 
 def _print(done: list[Reproduced], quiet: bool) -> None:
-    from fairrec.report.text.terminal import rich_table
+    from fairrec.report.text import rich_table
 
     console = stdout()
     for one in done:

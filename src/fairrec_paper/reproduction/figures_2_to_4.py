@@ -9,9 +9,8 @@ import numpy as np
 import polars as pl
 
 from fairrec.core.arrays import AnyArray
-from fairrec.report.figures.figure import still
-from fairrec.report.figures.groups import correlation_map
-from fairrec.report.page.chart_view import Correlation, CorrelationCell
+from fairrec.report.page.figures import correlation_map
+from fairrec.report.page.view import Correlation, CorrelationCell
 from fairrec_paper.figures import grouped_bars, initial_positions
 from fairrec_paper.reproduction import layout
 from fairrec_paper.reproduction.comparison import SUBJECT, compared_gaps, published, published_exact
@@ -36,6 +35,7 @@ from fairrec_paper.reproduction.methods import (
     space_of,
 )
 from fairrec_paper.reproduction.subject import MIN_SUPPORT
+from fairrec_paper.stills import still
 
 if TYPE_CHECKING:
     import altair as alt

@@ -7,11 +7,11 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from fairrec.core.atomic_io import atomic_folder, put_table
-from fairrec.report.figures.figure import pdf_of, svg_of
 from fairrec.report.page.html import css_text, page_css, page_template, policy
-from fairrec.report.text.markdown import escape, table_lines
+from fairrec.report.text import escape, table_lines
 from fairrec.report.words import TableView
 from fairrec_paper.reproduction.layout import Drawing, Outcome
+from fairrec_paper.stills import to_pdf, to_svg
 
 PREAMBLE = r"""\documentclass{article}
 \usepackage[margin=2cm]{geometry}
@@ -137,13 +137,13 @@ def write_outcome(folder: Path, name: str, title: str, outcome: Outcome, command
         for table in outcome.tables:
             put_table(table.data, part / f"{table.name}.csv", as_csv=True)
             put_table(table.data, part / f"{table.name}.parquet")
-        pictures = {drawing.name: svg_of(drawing.chart) for drawing in outcome.drawings}
+        pictures = {drawing.name: to_svg(drawing.chart) for drawing in outcome.drawings}
         texts = {f"{picture}.svg": svg for picture, svg in pictures.items()}
         texts[f"{name}.md"] = as_markdown(title, outcome, command)
         texts[f"{name}.tex"] = as_latex(title, outcome)
         texts[PAGE] = as_page(title, outcome, pictures, command)
         for picture, svg in pictures.items():
-            (part / f"{picture}.pdf").write_bytes(pdf_of(svg))
+            (part / f"{picture}.pdf").write_bytes(to_pdf(svg))
         for file_name, text in texts.items():
             (part / file_name).write_text(text, encoding="utf-8", newline="\n")
 

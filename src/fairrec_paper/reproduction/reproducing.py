@@ -12,7 +12,7 @@ from fairrec.core.errors import InputError, unknown_name
 from fairrec.core.options import spelled
 from fairrec.core.progress import Progress
 from fairrec.core.registry import Registry
-from fairrec.report.figures.figure import need_figures
+from fairrec.report.page.vega import need_figures
 from fairrec_paper.reproduction.data import TITLES, DataCatalogue
 from fairrec_paper.reproduction.experiment import Experiment, Setting, TrialStore, run_trials
 from fairrec_paper.reproduction.figures_2_to_4 import (

@@ -6,7 +6,7 @@ import pytest
 
 from fairrec.core.errors import InputError
 from fairrec_paper.figures import efficiency_contour, level_edges, side_by_side
-from tests.report.figures.drawing import svg
+from tests.report.drawing import svg
 
 
 def test_the_contour_of_times_is_drawn_over_users_and_groups():

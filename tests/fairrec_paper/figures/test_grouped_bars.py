@@ -3,7 +3,7 @@ from __future__ import annotations
 import polars as pl
 
 from fairrec_paper.figures import grouped_bars
-from tests.report.figures.drawing import svg
+from tests.report.drawing import svg
 
 
 def test_a_bar_is_drawn_where_there_is_a_value():

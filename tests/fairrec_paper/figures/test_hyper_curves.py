@@ -3,7 +3,7 @@ from __future__ import annotations
 import polars as pl
 
 from fairrec_paper.figures import hyper_curves
-from tests.report.figures.drawing import svg
+from tests.report.drawing import svg
 
 
 def test_the_curves_of_both_parameters_are_drawn():

@@ -3,7 +3,7 @@ from __future__ import annotations
 import polars as pl
 
 from fairrec_paper.figures import initial_positions
-from tests.report.figures.drawing import svg
+from tests.report.drawing import svg
 
 
 def test_the_initial_positions_of_two_swarms_are_drawn_over_the_users():

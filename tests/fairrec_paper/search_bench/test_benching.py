@@ -23,10 +23,10 @@ ALL = ("adaptive", "dpso", "pso", "fairas", "random", "themis", "testsgd", "exac
 
 def four_groups(metrics: str = "mrr@4"):
     """Groups of four users, served at places 2, 1, 4 and 2, and one of a single user."""
-    place_of = {"a": 2, "b": 1, "c": 4, "d": 2}
-    groups = [group for group in place_of for _ in range(4)]
+    as_place = {"a": 2, "b": 1, "c": 4, "d": 2}
+    groups = [group for group in as_place for _ in range(4)]
     users = pl.DataFrame({"user_id": range(17), "group": [*groups, "e"]})
-    predictions = one_each({user: place_of[group] for user, group in enumerate(groups)} | {16: 3})
+    predictions = one_each({user: as_place[group] for user, group in enumerate(groups)} | {16: 3})
     return read_inputs(predictions, users=users, by="group", metrics=metrics)
 
 

@@ -14,7 +14,7 @@ import numpy as np
 import polars as pl
 
 import fairrec
-from fairrec.result.audit_result import AuditResult
+from fairrec.report.audit_result import AuditResult
 from tests.builders import numbers_of
 from tests.scoring.http.faulty_server import score
 from tests.worlds import random_users

@@ -303,7 +303,7 @@ def test_progress_tells_rate_and_faults(server: FaultyServer):
 
 
 def test_reports_say_what_went_wrong_and_what_all_runs_cost(server: FaultyServer, tmp_path):
-    from fairrec.report.text.view import build_view
+    from fairrec.report.view import build_view
 
     url, _ = server.address("truncated")
     how = SearchOptions("random", budget_users=100, ledger=tmp_path / "ledger.db")

@@ -13,10 +13,8 @@ import polars as pl
 from fairrec.core.errors import plain
 from fairrec.inputs.users import MISSING
 from fairrec.metrics.direction import badness
-from fairrec.report.page.chart_view import PairCell, PairMap, Ramp
 from fairrec.report.page.groups import PageGroups, drawn_metrics, short
-from fairrec.report.page.view import Distribution, PageLimits, ValueBar
-from fairrec.report.text.findings import found_groups
+from fairrec.report.page.view import Distribution, PageLimits, PairCell, PairMap, Ramp, ValueBar
 from fairrec.report.words import MINUS, percent, plural, shown, signed, with_sign
 from fairrec.result.schema import AttributeSummary, AuditSummary
 
@@ -111,7 +109,7 @@ AXIS_VALUES = 25
 
 def pair_maps(groups: PageGroups, limits: PageLimits) -> tuple[tuple[PairMap, ...], str]:
     """Maps of two attributes, that of the strongest finding first, and what was left out."""
-    by_metric = {name: groups.frame.pairs(name) for name in drawn_metrics(groups.summary, limits)}
+    by_metric = {name: groups.pairs(name) for name in drawn_metrics(groups.summary, limits)}
     lowest = _lowest_p(by_metric.values())
     if not lowest:
         return (), "No group of exactly two attributes was looked at."
@@ -156,12 +154,12 @@ def _lowest_p(by_metric: Iterable[Mapping[Pair, pl.DataFrame]]) -> dict[Pair, fl
 
 def _strongest(groups: PageGroups, lowest: Mapping[Pair, float]) -> tuple[str, Pair]:
     """The metric and the pair of the strongest finding: that with most of its attributes."""
-    found = found_groups(groups.summary)
+    found = groups.found
     named: set[int] = set()
     metric = next(iter(groups.summary.metrics))
     if found:
         metric, finding = found[0].first
-        key = groups.frame.key(finding.group)
+        key = groups.key(finding.group)
         named = {at for at, value in enumerate(key) if value is not None}
     pair = min(lowest, key=lambda pair: (-len(named.intersection(pair)), lowest[pair], pair))
     return metric, pair
@@ -173,7 +171,7 @@ def _ramp(groups: PageGroups, metric: str) -> Ramp:
     Without any it is as long as the largest: what is small would look large otherwise.
     """
     higher_is_better = groups.summary.metrics[metric].higher_is_better
-    of_pairs = groups.frame.of_metric[metric].filter(pl.col("depth") == 2)
+    of_pairs = groups.of_metric[metric].filter(pl.col("depth") == 2)
     beyond = of_pairs.filter(pl.col("p_adjusted") <= groups.summary.alpha)
     sizes = (beyond if beyond.height else of_pairs)["difference"].abs()
     largest = sizes.max()
@@ -193,13 +191,12 @@ def _pair_map(
 ) -> PairMap:
     result = groups.summary.metrics[metric]
     alpha = groups.summary.alpha
-    frame = groups.frame
     rows_at, columns_at = pair
-    for axis in (frame.axes[at] for at in pair):
+    for axis in (groups.axes[at] for at in pair):
         part = part.join(
             _drawn_values(part, axis, alpha), on=axis, how="semi", maintain_order="left"
         )
-    rows = frame.rows(part)
+    rows = groups.rows(part)
     findings = {key for key, role in groups.roles(metric).items() if role == "finding"}
     row_label, column_label = (
         _axis_labels({row.key[at] for row in rows}) for at in (rows_at, columns_at)
@@ -207,8 +204,8 @@ def _pair_map(
     return PairMap(
         metric=plain(metric),
         unit=groups.summary.unit,
-        row_name=plain(frame.names[rows_at]),
-        column_name=plain(frame.names[columns_at]),
+        row_name=plain(groups.names[rows_at]),
+        column_name=plain(groups.names[columns_at]),
         rows=tuple(row_label.values()),
         columns=tuple(column_label.values()),
         cells=tuple(

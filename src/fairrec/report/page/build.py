@@ -12,34 +12,8 @@ from fairrec.core.arrays import FloatArray
 from fairrec.core.audit_options import smallest_group
 from fairrec.core.errors import plain
 from fairrec.core.units import Unit
-from fairrec.counterfactuals.result import CounterfactualSummary
-from fairrec.counterfactuals.words import changes_tables, counterfactual_view
-from fairrec.counterfactuals.words import headline as change_headline
-from fairrec.mitigation.result import MitigationSummary
-from fairrec.mitigation.view import build_mitigation_view
-from fairrec.report.page.attributes import distributions, pair_maps
-from fairrec.report.page.chart_view import (
-    Certificate,
-    CertificateStep,
-    Correlation,
-    CorrelationCell,
-    SearchHistory,
-)
-from fairrec.report.page.dot_plot import about_rows, dot_plots
-from fairrec.report.page.findings import group_cards, no_findings, side_by_side, table_rows
-from fairrec.report.page.group_charts import group_charts
-from fairrec.report.page.groups import GroupFrame, PageGroups, about_drawn, drawn_metrics, short
-from fairrec.report.page.view import (
-    Definition,
-    GapScale,
-    InputFile,
-    PageLimits,
-    PageView,
-    Reproduce,
-    VerdictCard,
-)
-from fairrec.report.text.circumstances import compared_with, difference_name, no_longer_lines
-from fairrec.report.text.metric_words import (
+from fairrec.report.circumstances import compared_with, difference_name, no_longer_lines
+from fairrec.report.metric_words import (
     beside_chance,
     curve_in_words,
     direction,
@@ -48,12 +22,36 @@ from fairrec.report.text.metric_words import (
     mean_over,
     scored,
 )
-from fairrec.report.text.ratios import ratios_view
-from fairrec.report.text.verdict import Status, Verdict
-from fairrec.report.text.view import LONGEST_NAME, about_model, build_view, settings_line
+from fairrec.report.page.attributes import distributions, pair_maps
+from fairrec.report.page.findings import group_cards, no_findings, side_by_side, table_rows
+from fairrec.report.page.group_charts import group_charts
+from fairrec.report.page.groups import (
+    PageGroups,
+    about_drawn,
+    about_rows,
+    dot_plots,
+    drawn_metrics,
+)
+from fairrec.report.page.view import (
+    Certificate,
+    Correlation,
+    CorrelationCell,
+    Definition,
+    GapScale,
+    InputFile,
+    PageLimits,
+    PageSection,
+    PageView,
+    Reproduce,
+    SearchHistory,
+    VerdictCard,
+)
+from fairrec.report.ratios import ratios_view
+from fairrec.report.verdict import Status, Verdict
+from fairrec.report.view import LONGEST_NAME, about_model, build_view, settings_line
 from fairrec.report.words import MINUS, confidence, number, plural, with_and
+from fairrec.result.folder import AuditRun
 from fairrec.result.metric_schema import MetricResult, MetricVerdict
-from fairrec.result.saved import AuditRun
 from fairrec.result.schema import AuditSummary
 
 LONGEST_COMMAND = 4000
@@ -64,9 +62,8 @@ def build_page_view(
     groups: pl.DataFrame,
     group_file: str = "groups.parquet",
     limits: PageLimits | None = None,
-    mitigation: MitigationSummary | None = None,
     run: AuditRun | None = None,
-    counterfactual: CounterfactualSummary | None = None,
+    section: PageSection | None = None,
 ) -> PageView:
     """The view of a result.
 
@@ -74,32 +71,22 @@ def build_page_view(
     ----------
     groups : the table of groups, as in `groups.parquet`
     group_file : link to that table
-    mitigation : of the lists this audit is of, if they are re-ranked
     run : when it was made; None where that was not passed on
-    counterfactual : of what changes for the users of this audit, if it is one
+    section : of the feature that this audit is a part of, if it is one
     """
     limits = limits or PageLimits()
-    words = (
-        build_view(summary)
-        if counterfactual is None
-        else counterfactual_view(counterfactual, summary)
-    )
-    named = PageGroups(GroupFrame(groups, summary), summary)
+    words = build_view(summary) if section is None else section.words
+    named = PageGroups(groups, summary)
     findings, findings_note = group_cards(named, limits)
     charts = group_charts(named, limits)
     pairs, pairs_note = pair_maps(named, limits)
     table, table_note = table_rows(named, limits)
     return PageView(
-        title=words.title,
+        words=words,
         unit=summary.unit,
         summary=answer(words.verdicts),
-        overview=words.overview,
         dots=dot_plots(named, limits),
         dots_note=about_rows(named, limits.findings),
-        plan=words.plan,
-        missing=words.missing,
-        checks=words.checks,
-        circumstances=words.circumstances,
         verdicts=tuple(
             verdict_card(at, verdict, result, summary)
             for at, (verdict, result) in enumerate(
@@ -127,19 +114,16 @@ def build_page_view(
         ratios=ratios_view(summary, limits.ratios),
         side_by_side=side_by_side(named),
         correlation=metric_correlation(named, limits),
-        search=words.search,
         histories=_histories(summary),
-        coverage=words.coverage,
-        notes=words.warnings,
         definitions=tuple(
-            Definition(plain(name), plain(result.definition, 500), direction(result))
+            Definition(
+                plain(name), plain(result.definition, 500), direction(result.higher_is_better)
+            )
             for name, result in summary.metrics.items()
         ),
         reproduce=_reproduce(summary),
         group_file=group_file,
-        mitigation=None if mitigation is None else build_mitigation_view(mitigation),
-        changed="" if counterfactual is None else change_headline(counterfactual),
-        changes=() if counterfactual is None else changes_tables(counterfactual),
+        section=section,
         heading=plain(summary.title, LONGEST_NAME),
         author=plain(summary.author, LONGEST_NAME),
         about_model=about_model(summary),
@@ -208,15 +192,12 @@ def _reproduce(summary: AuditSummary) -> Reproduce:
 
 
 _CLAUSES: dict[Status, str] = {
-    "worse by more than matters": "groups worse off by more than matters in",
-    "worse, may be less than matters": "groups worse off, perhaps by less than matters, in",
+    "worse beyond tolerance": "groups worse off beyond tolerance in",
     "worse": "groups worse off in",
-    "differs by more than matters": "groups differ by more than matters in",
-    "differs, may be less than matters": "groups differ, perhaps by less than matters, in",
+    "differs beyond tolerance": "groups differ beyond tolerance in",
     "differs": "groups differ in",
     "inconclusive": "inconclusive in",
-    "not worse by more than matters": "not worse by more than matters in",
-    "differs by no more than matters": "no difference beyond what matters in",
+    "within tolerance": "within tolerance in",
     "same for everyone": "the same for everyone:",
     "same for all": "the same for all:",
     "not tested": "not tested:",
@@ -225,7 +206,7 @@ _CLAUSES: dict[Status, str] = {
 
 
 def answer(verdicts: tuple[Verdict, ...]) -> str:
-    """The answer in one sentence, what matters most first."""
+    """The answer in one sentence, the worst verdict first."""
     if all(verdict.status == "not tested" for verdict in verdicts):
         return "Nothing was tested against chance."
     said = []
@@ -288,14 +269,11 @@ def _certificate(
     at: int, metric: str, result: MetricResult, verdict: MetricVerdict, groups: PageGroups
 ) -> Certificate:
     summary = groups.summary
-    largest = groups.frame.of_metric[metric]["support"].max()
+    largest = groups.of_metric[metric]["support"].max()
     return Certificate(
         metric=plain(metric),
         anchor=f"ruled-out-{at}",
-        steps=tuple(
-            CertificateStep(step.support, short(step.harm), step.n_groups)
-            for step in verdict.certificate
-        ),
+        steps=verdict.certificate,
         largest=largest if isinstance(largest, int) else 0,
         tolerance=verdict.tolerance,
         unit=summary.unit,
@@ -314,7 +292,7 @@ def metric_correlation(groups: PageGroups, limits: PageLimits) -> Correlation | 
     names = [*drawn_metrics(groups.summary, limits)]
     if len(names) < 2:
         return None
-    values = groups.frame.full_values(names)
+    values = groups.full_values(names)
     is_known = ~np.isnan(values)
     if is_known.sum(axis=1).min() < 3:
         return None

@@ -10,34 +10,33 @@ import polars as pl
 
 from fairrec.core.errors import plain
 from fairrec.core.units import EndWords, Unit
-from fairrec.report.page.chart_view import Role
+from fairrec.report.circumstances import explained
+from fairrec.report.findings import (
+    FoundGroup,
+    Served,
+    because_of,
+    carried_by,
+    describe_random_sets,
+    format_difference,
+    mean_outside,
+    neighbour_rows,
+    service_direction,
+    simultaneous_interval,
+    users_known,
+)
+from fairrec.report.metric_words import end_words, p_adjusted
+from fairrec.report.missing import describe_unknown
 from fairrec.report.page.groups import GroupRow, Key, PageGroups, mark
 from fairrec.report.page.view import (
     FindingCard,
     GroupCard,
     HistogramBar,
     PageLimits,
+    Role,
     SideBySideRow,
     TableRow,
 )
-from fairrec.report.text.circumstances import explained
-from fairrec.report.text.findings import (
-    FoundGroup,
-    Served,
-    because_of,
-    carried_by,
-    difference_of,
-    found_groups,
-    neighbour_rows,
-    random_sets_of,
-    served_in,
-    simultaneous_interval,
-    users_known,
-    value_of_others,
-)
-from fairrec.report.text.metric_words import end_words, p_adjusted
-from fairrec.report.text.missing import unknown_of
-from fairrec.report.text.verdict import Verdict, outcome_words
+from fairrec.report.verdict import Verdict, outcome_words
 from fairrec.report.words import (
     interval,
     number,
@@ -45,8 +44,7 @@ from fairrec.report.words import (
     percent,
     plural,
     signed,
-    signed_interval,
-    with_sign,
+    signed_with_interval,
 )
 from fairrec.result.metric_schema import Finding, MetricResult
 from fairrec.statistics.distribution import N_BINS
@@ -61,14 +59,14 @@ MANY_TIMES = 3
 
 def group_cards(groups: PageGroups, limits: PageLimits) -> tuple[tuple[GroupCard, ...], str]:
     """The groups that differ, worst first, and how many more there are."""
-    found = found_groups(groups.summary)
+    found = groups.found
     cards = tuple(_group_card(group, groups) for group in found[: limits.findings])
     n_more = len(found) - len(cards)
     return cards, f"and {plural(n_more, 'more group')} in result.json" if n_more else ""
 
 
 def _group_card(found: FoundGroup, groups: PageGroups) -> GroupCard:
-    key = groups.frame.key(found.group)
+    key = groups.key(found.group)
     name, first = found.first
     edges = groups.summary.metrics[name].bins
     bars = _bars(first, edges)
@@ -147,16 +145,16 @@ def _finding(
     metric: str, result: MetricResult, finding: Finding, groups: PageGroups
 ) -> FindingCard:
     carried, distances = carried_by(finding, groups.summary)
-    value, others = numbers(finding.value, value_of_others(finding))
-    served, words = served_in(finding, result), end_words(metric, groups.summary.unit)
+    value, others = numbers(finding.value, mean_outside(finding))
+    served, words = service_direction(finding, result), end_words(metric, groups.summary.unit)
     return FindingCard(
         metric=plain(metric),
         served=served,
         verdict=outcome_words(finding, result, words, groups.summary),
         value=value,
         others=others,
-        difference=difference_of(finding),
-        shrunken=difference_of(finding, finding.shrunken_difference),
+        difference=format_difference(finding),
+        shrunken=format_difference(finding, finding.shrunken_difference),
         sentence=_sentence(metric, result, finding, groups.summary.given is not None),
         interval=simultaneous_interval(finding),
         p_adjusted=p_adjusted(finding.p_adjusted, groups.summary),
@@ -164,8 +162,8 @@ def _finding(
         distances=distances,
         neighbours=neighbour_rows(finding, groups.summary),
         explained=explained(finding, groups.summary)
-        or random_sets_of(finding, groups.summary.unit),
-        unknown=unknown_of(finding, result, groups.summary),
+        or describe_random_sets(finding, groups.summary.unit),
+        unknown=describe_unknown(finding, result, groups.summary),
         folded=(
             f"{plural(finding.n_folded, 'overlapping group')} add"
             f"{'s' if finding.n_folded == 1 else ''} nothing to it"
@@ -178,7 +176,7 @@ def _finding(
 
 def _sentence(metric: str, result: MetricResult, finding: Finding, is_adjusted: bool) -> str:
     """How much worse or better, in words."""
-    others = value_of_others(finding)
+    others = mean_outside(finding)
     raw = finding.value - others
     lower = "lower" if raw < 0 else "higher"
     how_much = number(abs(raw))
@@ -241,9 +239,9 @@ def table_rows(groups: PageGroups, limits: PageLimits) -> tuple[tuple[TableRow, 
     n_all = 0
     for metric in metrics:
         roles = groups.roles(metric)
-        shown = groups.frame.shown(metric, roles, most)
-        n_all += groups.frame.of_metric[metric].height
-        for place, row in enumerate(groups.frame.rows(shown)):
+        shown = groups.shown(metric, roles, most)
+        n_all += groups.of_metric[metric].height
+        for place, row in enumerate(groups.rows(shown)):
             p = math.inf if row.p_adjusted is None else row.p_adjusted
             rows.append(((p, place), _table_row(metric, row, roles, groups)))
     rows.sort(key=lambda row: row[0])
@@ -260,7 +258,7 @@ def _table_row(
     metric: str, row: GroupRow, roles: Mapping[Key, Role], groups: PageGroups
 ) -> TableRow:
     value, low, high = numbers(row.value, row.value_low, row.value_high)
-    difference, *_ = numbers(row.difference, row.difference_low, row.difference_high)
+    difference = signed_with_interval(row.difference, row.difference_low, row.difference_high)
     return TableRow(
         group=groups.number(row.key),
         metric=plain(metric),
@@ -269,12 +267,8 @@ def _table_row(
         users=f"{row.support:,}",
         value=value,
         interval="-" if row.value_low is None else f"{low} to {high}",
-        difference="-" if row.difference is None else with_sign(difference),
-        difference_interval=(
-            "-"
-            if row.difference is None or row.difference_low is None
-            else signed_interval(row.difference_low, row.difference_high, row.difference)
-        ),
+        difference=difference[0],
+        difference_interval=difference[1],
         p_adjusted=("-" if row.p_adjusted is None else p_adjusted(row.p_adjusted, groups.summary)),
         numbers=tuple(
             None if one is None or not math.isfinite(one) else float(f"{one:.{_KEPT_DIGITS}g}")
@@ -294,23 +288,19 @@ def side_by_side(groups: PageGroups) -> tuple[SideBySideRow, ...]:
     """The findings with their difference in every metric."""
     metrics = groups.summary.metrics
     findings = {
-        name: {groups.frame.key(finding.group) for finding in result.findings}
+        name: {groups.key(finding.group) for finding in result.findings}
         for name, result in metrics.items()
     }
     keys = [
         *dict.fromkeys(
-            groups.frame.key(finding.group)
-            for result in metrics.values()
-            for finding in result.findings
+            groups.key(finding.group) for result in metrics.values() for finding in result.findings
         )
     ][:SIDE_BY_SIDE]
     differences: dict[str, dict[Key, float | None]] = {}
-    wanted = pl.DataFrame(keys, schema=dict.fromkeys(groups.frame.axes, pl.String), orient="row")
+    wanted = pl.DataFrame(keys, schema=dict.fromkeys(groups.axes, pl.String), orient="row")
     for name in metrics:
-        part = groups.frame.of_metric[name].join(
-            wanted, on=groups.frame.axes, how="semi", nulls_equal=True
-        )
-        differences[name] = {row.key: row.difference for row in groups.frame.rows(part)}
+        part = groups.of_metric[name].join(wanted, on=groups.axes, how="semi", nulls_equal=True)
+        differences[name] = {row.key: row.difference for row in groups.rows(part)}
     return tuple(
         SideBySideRow(
             group=groups.number(key),

@@ -13,16 +13,7 @@ import polars as pl
 from fairrec.core.arrays import FloatArray
 from fairrec.core.errors import plain
 from fairrec.metrics.direction import harm
-from fairrec.report.page.chart_view import (
-    Density,
-    DensityCell,
-    FunnelPoint,
-    GroupChart,
-    Point,
-    Role,
-    Shape,
-    Tone,
-)
+from fairrec.report.metric_words import end_names, mean_over
 from fairrec.report.page.groups import (
     GroupRow,
     Key,
@@ -33,8 +24,17 @@ from fairrec.report.page.groups import (
     others_of_fully_scored,
     short,
 )
-from fairrec.report.page.view import PageLimits
-from fairrec.report.text.metric_words import end_names, mean_over
+from fairrec.report.page.view import (
+    Density,
+    DensityCell,
+    FunnelPoint,
+    GroupChart,
+    PageLimits,
+    Point,
+    Role,
+    Shape,
+    Tone,
+)
 from fairrec.report.words import number, plural
 from fairrec.result.metric_schema import MetricResult
 from fairrec.result.schema import AuditSummary
@@ -82,13 +82,13 @@ def _group_chart(
 ) -> GroupChart:
     result = groups.summary.metrics[metric]
     roles = groups.roles(metric)
-    everyone = groups.frame.of_metric[metric]
+    everyone = groups.of_metric[metric]
     has_room = everyone.height <= limits.points // n_metrics
     # a selection of points would look like all of them: where they are too many, all are counted,
     # and the rows of the table can still be marked
     most = everyone.height if has_room else limits.rows // n_metrics
-    shown = groups.frame.shown(metric, roles, most)
-    points = tuple(_point(row, roles, groups, result) for row in groups.frame.rows(shown))
+    shown = groups.shown(metric, roles, most)
+    points = tuple(_point(row, roles, groups, result) for row in groups.rows(shown))
     sizes, values = (everyone[name].cast(pl.Float64).to_numpy() for name in ("support", "value"))
     size_range = _size_range(sizes)
     funnel = _funnel(result, size_range[0])
@@ -134,7 +134,7 @@ def _alternative(groups: PageGroups, metric: str, sizes: FloatArray, drawn: Dens
     )
     low, high = end_names(result)
     ends = "".join(
-        f" {word.capitalize()} full combination: {groups.label(groups.frame.key(end.group))}, "
+        f" {word.capitalize()} full combination: {groups.label(groups.key(end.group))}, "
         f"{number(end.value, result.mean)}."
         for word, end in ((high, result.advantaged), (low, result.disadvantaged))
         if end is not None

@@ -4,32 +4,40 @@ from __future__ import annotations
 
 import base64
 import hashlib
+import json
 import os
 import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field
 from functools import cache
 from importlib.resources import files
-from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 import polars as pl
 
-from fairrec.core.atomic_io import write_text
-from fairrec.counterfactuals.result import CounterfactualSummary
-from fairrec.mitigation.result import MitigationSummary
+from fairrec.report.findings import neighbour_columns
+from fairrec.report.overview import SHOWN
 from fairrec.report.page.build import build_page_view
-from fairrec.report.page.findings import table_columns
+from fairrec.report.page.figures import (
+    certificate_curve,
+    correlation_map,
+    group_chart,
+    pair_heat_map,
+    search_history,
+)
+from fairrec.report.page.findings import number_columns, table_columns
 from fairrec.report.page.group_charts import marks_in
-from fairrec.report.page.view import PageLimits, PageView
-from fairrec.report.text.findings import neighbour_columns
-from fairrec.report.text.overview import SHOWN
-from fairrec.report.text.view import build_view
-from fairrec.report.words import isolated
-from fairrec.result.saved import AuditRun
+from fairrec.report.page.vega import Figure, Rows, drawable
+from fairrec.report.page.view import PageLimits, PageSection, PageView, PairMap
+from fairrec.report.view import build_view
+from fairrec.report.words import isolated, plural
+from fairrec.result.folder import AuditRun
 from fairrec.result.schema import AuditSummary
 
 if TYPE_CHECKING:
     from jinja2 import Environment, Template
+
 
 MOST_BYTES = 2_000_000
 FIRST_ROWS = 50
@@ -42,9 +50,8 @@ def page_html(
     summary: AuditSummary,
     groups: pl.DataFrame,
     group_file: str = "groups.parquet",
-    mitigation: MitigationSummary | None = None,
     run: AuditRun | None = None,
-    counterfactual: CounterfactualSummary | None = None,
+    section: PageSection | None = None,
 ) -> str:
     """The page of a result, at most `MOST_BYTES` long: of very large results it shows less.
 
@@ -52,47 +59,32 @@ def page_html(
     ----------
     groups : the table of groups, as in `groups.parquet`
     group_file : where that table is, from the page
-    mitigation : what was done before this audit, where it is of re-ranked lists
     run : when it was made, where that is known
-    counterfactual : what changes for all users, where it is of that
+    section : of the feature that the audit is a part of, where it is one
     """
     link = quote(os.fsencode(group_file))
     share = 1.0
     while True:
         limits = PageLimits().scaled(share)
-        view = build_page_view(summary, groups, link, limits, mitigation, run, counterfactual)
+        view = build_page_view(summary, groups, link, limits, run, section)
         page = lay_out(view)
         if len(page.encode()) <= MOST_BYTES or share < 1e-3:
             return page
         share /= 2
 
 
-def write_page(
-    file: Path,
-    summary: AuditSummary,
-    groups: pl.DataFrame,
-    group_file: str = "groups.parquet",
-    mitigation: MitigationSummary | None = None,
-    run: AuditRun | None = None,
-    counterfactual: CounterfactualSummary | None = None,
-) -> None:
-    """Write the page of a result, whole or not at all."""
-    write_text(file, page_html(summary, groups, group_file, mitigation, run, counterfactual))
-
-
 def lay_out(view: PageView) -> str:
     """The view as HTML. Outside text is escaped, and no script but the page's own may run."""
     from markupsafe import Markup
-
-    from fairrec.report.page.payload import chart_payload, pair_names
 
     # Vega, Vega-Lite and Vega-Embed as one script, made by .ci/make_vega.py
     vega, script, first_script = map(own_file, ("vega.js", "page.js", "first_screen.js"))
     return page_template("page.html.j2").render(
         view=view,
+        section=Markup(view.section.html if view.section else ""),
         policy=policy(vega, script, first_script),
         css=Markup(page_css()),
-        running_title=Markup(css_text(f"FairRec: {(view.heading or view.title)[:100]}")),
+        running_title=Markup(css_text(f"FairRec: {(view.heading or view.words.title)[:100]}")),
         vega=Markup(vega),
         script=Markup(script),
         first_script=Markup(first_script),
@@ -133,8 +125,7 @@ def policy(*scripts: str, images: bool = False) -> str:
 
 def _sections(view: PageView) -> list[tuple[str, str]]:
     sections = [
-        *([("mitigation", "Mitigation")] if view.mitigation else []),
-        *([("changes", "What changes")] if view.changes else []),
+        *([(view.section.anchor, view.section.title)] if view.section else []),
         ("findings", "Groups that differ"),
         ("verdicts", "Verdicts"),
         *([("ruled-out", "Ruled out")] if view.certificates else []),
@@ -147,7 +138,7 @@ def _sections(view: PageView) -> list[tuple[str, str]]:
         sections.append(("ratios", "Ratios"))
     if len(view.metrics) > 1 and (view.correlation or view.side_by_side):
         sections.append(("metrics", "Metrics"))
-    if view.search:
+    if view.words.search:
         sections.append(("search", "Search"))
     return [*sections, ("data", "Data"), ("definitions", "Definitions"), ("reproduce", "Reproduce")]
 
@@ -192,9 +183,9 @@ def _environment() -> Environment:
 
 def _printed(value: object) -> object:
     """What a template prints; names and commands, escaped there already, stay as they are."""
-    from markupsafe import Markup
-
-    return isolated(value) if isinstance(value, str) and not isinstance(value, Markup) else value
+    if not isinstance(value, str) or value.isascii() or hasattr(value, "__html__"):
+        return value
+    return isolated(value)
 
 
 def make_ready() -> None:
@@ -216,3 +207,110 @@ def card_html(summary: AuditSummary) -> str:
         first=(*view.plan, *view.checks, *view.missing, *view.circumstances),
         findings=view.findings,
     )
+
+
+def chart_payload(view: PageView) -> str:
+    """All charts of a view, as JSON that may stand inside a script element."""
+    packer = _Packer()
+    figures = {chart.anchor: group_chart(chart) for chart in view.charts if chart.points}
+    for certificate in view.certificates:
+        if certificate.steps:
+            figures[certificate.anchor] = certificate_curve(certificate)
+    for at, history in enumerate(view.histories):
+        figures[f"history-{at}"] = search_history(history)
+    if view.section:
+        figures |= view.section.figures
+    if view.correlation:
+        figures["correlation"] = correlation_map(view.correlation)
+    charts = {name: packer.chart(figure) for name, figure in figures.items()}
+    pairs = _pairs(view, packer)
+    names = number_columns(view.unit, view.confidence, view.difference)
+    columns = [[row.numbers[at] for row in view.table] for at in range(len(names))]
+    content = {
+        "metrics": [[chart.metric, chart.anchor] for chart in view.charts],
+        "charts": charts,
+        "pairs": pairs,
+        "table": {"names": names, "columns": columns},
+        # what a difference beside a value as it is has to be called
+        "adjusted": view.difference if view.is_adjusted else "",
+        "specs": packer.specs,
+        "texts": drawable([*packer.texts]),
+    }
+    text = json.dumps(content, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+    return text.replace("<", "\\u003c")
+
+
+def pair_names(pairs: Sequence[PairMap]) -> list[str]:
+    """The pairs of attributes that are drawn, each once."""
+    return [*dict.fromkeys(_pair_name(pair) for pair in pairs)]
+
+
+def _pair_name(pair: PairMap) -> str:
+    return f"{pair.row_name} and {pair.column_name}"
+
+
+def _pairs(view: PageView, packer: _Packer) -> list[dict[str, Any]]:
+    names = pair_names(view.pairs)
+    return [
+        {
+            **packer.chart(pair_heat_map(pair)),
+            "pair": names.index(_pair_name(pair)),
+            "metric": view.metrics.index(pair.metric),
+            "low": pair.ramp.low,
+            "high": pair.ramp.high,
+            "neutral": pair.ramp.is_neutral,
+            "words": isolated(_in_words(pair)),
+        }
+        for pair in view.pairs
+    ]
+
+
+def _in_words(pair: PairMap) -> str:
+    """A map for those who do not see it."""
+    n_cells = len(pair.cells)
+    n_findings = sum(cell.is_finding for cell in pair.cells)
+    n_faded = sum(cell.is_faded for cell in pair.cells)
+    clear = [cell for cell in pair.cells if not cell.is_faded and cell.difference is not None]
+    furthest = max(clear, key=lambda cell: abs(cell.shade), default=None)
+    said = [
+        f"{pair.metric}: {plural(n_cells, 'combination')} of {_pair_name(pair)} with enough "
+        f"{pair.unit.many}; empty places have too few.",
+        f"{n_faded:,} of {n_cells:,} are faded, because chance alone could explain them."
+        if n_faded
+        else "",
+        f"{plural(n_findings, 'finding')} outlined." if n_findings else "",
+        f"Furthest from all others: {furthest.label}, {furthest.text}." if furthest else "",
+    ]
+    return " ".join(filter(None, said))
+
+
+@dataclass(slots=True)
+class _Packer:
+    """Keeps every specification and every text once."""
+
+    specs: list[dict[str, Any]] = field(default_factory=list)
+    texts: dict[str, int] = field(default_factory=dict)
+    _seen: dict[str, int] = field(default_factory=dict)
+
+    def chart(self, figure: Figure) -> dict[str, Any]:
+        spec = drawable(figure.spec)
+        key = json.dumps(spec, sort_keys=True)
+        if key not in self._seen:
+            self._seen[key] = len(self.specs)
+            self.specs.append(spec)
+        data = {name: self._columns(rows) for name, rows in figure.data.items() if rows}
+        return {"spec": self._seen[key], "data": data}
+
+    def _columns(self, rows: Rows) -> dict[str, Any]:
+        names = [*rows[0]]
+        columns: list[list[Any]] = []
+        is_text = []
+        for name in names:
+            values = [row[name] for row in rows]
+            is_text.append(isinstance(values[0], str))
+            columns.append(
+                [self.texts.setdefault(value, len(self.texts)) for value in values]
+                if is_text[-1]
+                else values
+            )
+        return {"names": names, "columns": columns, "texts": [int(text) for text in is_text]}

@@ -1,25 +1,214 @@
-"""The parts of the page: every word and number on it. The template only lays them out."""
+"""The parts of the page: every word, number and mark on it. The template only lays them out."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Literal
 
 from fairrec.core.units import USERS, Unit
-from fairrec.mitigation.view import MitigationView
-from fairrec.report.page.chart_view import (
-    Certificate,
-    Correlation,
-    GroupChart,
-    PairMap,
-    Role,
-    SearchHistory,
-)
-from fairrec.report.text.findings import Mark, Served
-from fairrec.report.text.overview import Overview
-from fairrec.report.text.ratios import RatiosView
-from fairrec.report.text.verdict import Verdict
-from fairrec.report.words import TableView
+from fairrec.report.findings import Mark, Served
+from fairrec.report.page.vega import Figure
+from fairrec.report.ratios import RatiosView
+from fairrec.report.verdict import Verdict
+from fairrec.report.view import ReportView
+from fairrec.result.schema import HistoryPoint
+from fairrec.statistics.verdict import CertifiedSize
+
+Role = Literal["finding", "best end", "worst end", "group"]
+Tone = Literal["worse", "better", "neutral"]
+"""What a colour says; neutral where no end is better, or nothing is known."""
+Shape = Literal["diamond", "up", "down", "dot"]
+
+
+@dataclass(frozen=True, slots=True)
+class Point:
+    """A group in the chart of a metric.
+
+    Parameters
+    ----------
+    shape : of a finding a diamond; the highest and the lowest point up and down, whichever is best
+    mark : its role in words, nothing for most
+    """
+
+    group: int
+    label: str
+    depth: int
+    size: int
+    value: float
+    difference: float | None
+    p_adjusted: float | None
+    is_fully_scored: bool
+    role: Role
+    tone: Tone
+    shape: Shape
+    mark: str
+
+
+@dataclass(frozen=True, slots=True)
+class DensityCell:
+    """The centre of a hexagon, and the number of groups in it."""
+
+    size: float
+    value: float
+    n: int
+
+
+@dataclass(frozen=True, slots=True)
+class Density:
+    """All groups of a metric by size and value.
+
+    Parameters
+    ----------
+    width : of a hexagon, from side to side, in powers of ten of the size
+    height : from corner to corner, in units of the metric
+    """
+
+    cells: tuple[DensityCell, ...]
+    width: float
+    height: float
+
+
+@dataclass(frozen=True, slots=True)
+class FunnelPoint:
+    """Where a group of this size stays if only chance is at work, adjusted for all groups."""
+
+    size: float
+    low: float
+    high: float
+
+
+@dataclass(frozen=True, slots=True)
+class GroupChart:
+    """Value against size of the groups, for one metric.
+
+    Parameters
+    ----------
+    size_range, value_range : what the axes show
+    points : with a density, those that are marked or can be chosen; else all groups
+    density : of all groups, where they are too many for points
+    funnel : of groups known by everyone compared: all users, or those drawn at random
+    funnel_fully_scored : of fully scored groups while the rest is known by a sample; else empty
+    """
+
+    metric: str
+    anchor: str
+    mean: float
+    size_range: tuple[float, float]
+    value_range: tuple[float, float]
+    points: tuple[Point, ...]
+    density: Density | None
+    funnel: tuple[FunnelPoint, ...]
+    funnel_fully_scored: tuple[FunnelPoint, ...]
+    alternative: str
+    note: str
+    unit: Unit = USERS
+
+
+@dataclass(frozen=True, slots=True)
+class PairCell:
+    """Two values of two attributes and the group they make."""
+
+    group: int
+    label: str
+    row: str
+    column: str
+    size: int
+    value: float
+    difference: float | None
+    p_adjusted: float | None
+    shade: float
+    text: str
+    is_finding: bool
+    is_faded: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Ramp:
+    """The colours of a metric, the same in all its maps.
+
+    Parameters
+    ----------
+    reach : the difference at which the colours end, in either direction
+    low, high : what the first and the last colour stand for, in words
+    is_neutral : no end is better
+    """
+
+    reach: float
+    low: str
+    high: str
+    is_neutral: bool
+
+
+@dataclass(frozen=True, slots=True)
+class PairMap:
+    """The groups of two attributes for one metric; a shade of 1 is the best served, -1 the worst.
+
+    Where neither end is better, 1 is the highest. A cell is faded where chance could explain it.
+    """
+
+    metric: str
+    row_name: str
+    column_name: str
+    rows: tuple[str, ...]
+    columns: tuple[str, ...]
+    cells: tuple[PairCell, ...]
+    ramp: Ramp
+    unit: Unit = USERS
+
+
+@dataclass(frozen=True, slots=True)
+class Certificate:
+    """What is ruled out for one metric; nothing is where there are no steps.
+
+    Parameters
+    ----------
+    largest : users of the largest group
+    tolerance : the largest harm that is accepted, where it was set
+    harm_name, size_name : of the axes
+    rows : size, harm and groups as text
+    """
+
+    metric: str
+    anchor: str
+    steps: tuple[CertifiedSize, ...]
+    largest: int
+    tolerance: float | None
+    harm_name: str
+    size_name: str
+    alternative: str
+    rows: tuple[tuple[str, str, str], ...]
+    unit: Unit = USERS
+
+
+@dataclass(frozen=True, slots=True)
+class CorrelationCell:
+    """How alike two metrics order the groups."""
+
+    row: str
+    column: str
+    correlation: float | None
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Correlation:
+    """Metrics against each other over the full combinations of attributes."""
+
+    metrics: tuple[str, ...]
+    cells: tuple[CorrelationCell, ...]
+    sentence: str
+
+
+@dataclass(frozen=True, slots=True)
+class SearchHistory:
+    """How the gap of one metric grew while users were scored."""
+
+    metric: str
+    steps: tuple[HistoryPoint, ...]
+    users_total: int
+    alternative: str
+    unit: Unit = USERS
 
 
 @dataclass(frozen=True, slots=True)
@@ -268,30 +457,52 @@ class Reproduce:
 
 
 @dataclass(frozen=True, slots=True)
+class PageSection:
+    """What a feature shows on the page of its audit, before the groups.
+
+    Parameters
+    ----------
+    kind : what the page is of, such as "mitigation"
+    anchor, title : of the section, for links to it
+    headline : the first one of the page
+    html : the section itself
+    words : the words of the audit
+    figures : what is drawn in the section, by the names of the places
+    is_answer : whether the headline takes the place of the answer of the audit
+    """
+
+    kind: str
+    anchor: str
+    title: str
+    headline: str
+    html: str
+    words: ReportView
+    figures: Mapping[str, Figure] = field(default_factory=dict)
+    is_answer: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class PageView:
     """The page, ready to lay out.
 
     Parameters
     ----------
+    words : those that every layout has
     confidence : of the intervals, such as 95%
     unit : what was audited
     compared_with, difference : whom groups differ from, and what that is called
     is_adjusted : these are users in the same circumstances, while values are as they are
     group_file : link to the table with every group; empty where there is none
-    mitigation : what was done to the lists before this audit, if anything
-    changed, changes : of a counterfactual, for how many users something changes, and what
+    section : of the feature that the audit is a part of
     heading, about_model, author : what the auditor calls the audit, the model and himself; empty
         where not said
     made_at : date and time; empty where it is not known
     """
 
-    title: str
+    words: ReportView
     summary: str
-    overview: Overview
     dots: tuple[DotPlot, ...]
     dots_note: str
-    plan: tuple[str, ...]
-    missing: tuple[str, ...]
     verdicts: tuple[VerdictCard, ...]
     findings: tuple[GroupCard, ...]
     findings_note: str
@@ -313,21 +524,14 @@ class PageView:
     ratios: RatiosView
     side_by_side: tuple[SideBySideRow, ...]
     correlation: Correlation | None
-    search: tuple[str, ...]
     histories: tuple[SearchHistory, ...]
-    coverage: tuple[str, ...]
-    notes: tuple[str, ...]
     definitions: tuple[Definition, ...]
     reproduce: Reproduce
     group_file: str
-    mitigation: MitigationView | None = None
-    checks: tuple[str, ...] = ()
-    circumstances: tuple[str, ...] = ()
+    section: PageSection | None = None
     no_longer: tuple[str, ...] = ()
     heading: str = ""
     author: str = ""
     about_model: str = ""
     made_at: str = ""
     unit: Unit = USERS
-    changed: str = ""
-    changes: tuple[TableView, ...] = ()

@@ -6,8 +6,8 @@ from dataclasses import replace
 import polars as pl
 import pytest
 
-from fairrec.report.figures.figure import svg_of
 from fairrec_paper.reproduction.figures_2_to_4 import correlations, outcome_of_correlation
+from fairrec_paper.stills import to_svg
 from tests.fairrec_paper.reproduction.trial_rows import chance
 
 
@@ -33,7 +33,7 @@ def drawn(setting, title: str) -> dict[str, str]:
     (source,) = setting.sources
     named = replace(setting, sources=(Named(source.name, title),))
     return {
-        one.name: svg_of(one.chart)
+        one.name: to_svg(one.chart)
         for one in outcome_of_correlation(named, {"chance": pl.DataFrame(rows)}).drawings
     }
 

@@ -1,0 +1,360 @@
+"""The result of an audit: frozen, and all that anything printed or drawn needs."""
+
+from __future__ import annotations
+
+import html
+import sys
+import tempfile
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from functools import partial
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from fairrec.core.atomic_io import put_table, sink_table
+from fairrec.core.audit_options import AggregatesOnly, MinShown, SharingOptions
+from fairrec.core.errors import InputError, as_unicode, listed, plain, unknown_name
+from fairrec.core.files import file_sum
+from fairrec.core.options import documented, spelled
+from fairrec.report.page.html import card_html, page_html
+from fairrec.result.folder import (
+    AUDIT,
+    GROUPS,
+    PER_USER,
+    RESULT,
+    AuditRun,
+    as_place,
+    names_to_replace,
+    put_run,
+    write_with_page,
+)
+from fairrec.result.metric_schema import Gap, MetricResult, MetricVerdict
+from fairrec.result.min_shown import without_small
+from fairrec.result.parts import ID, result_id, save_part
+from fairrec.result.schema import AuditSummary, InputSummary
+from fairrec.result.tables import as_pandas, finding_table, in_order_of_ids, ratio_table
+from fairrec.statistics.verdict import Outcome
+
+HEIGHT = 900
+
+
+def show_page(page: str) -> Path | None:
+    """Display a page in a notebook; elsewhere write it to a temporary file and give its path."""
+    if _in_notebook():
+        notebook: Any = import_module("IPython.display")
+        # a frame of its own keeps the page's styles and scripts from the notebook's; IPython warns
+        # of one that does not stand in something else
+        notebook.display(
+            notebook.HTML(
+                f'<div><iframe srcdoc="{html.escape(page)}" sandbox="allow-scripts" '
+                f'style="width:100%;height:{HEIGHT}px;border:0"></iframe></div>'
+            )
+        )
+        return None
+    folder = tempfile.mkdtemp(prefix="fairrec-")
+    file = Path(folder) / "report.html"
+    file.write_text(page, encoding="utf-8", newline="\n")
+    return file
+
+
+def _in_notebook() -> bool:
+    """Whether a notebook runs this; a terminal, with IPython or without, is none."""
+    ipython: Any = sys.modules.get("IPython")
+    if ipython is None:
+        return False
+    shell = ipython.get_ipython()
+    return shell is not None and hasattr(shell, "kernel")
+
+
+@dataclass(frozen=True, slots=True)
+class AuditVerdict:
+    """The outcome of an audit, and of each metric that was tested.
+
+    Parameters
+    ----------
+    outcome : the worst of the metrics: "worse beyond tolerance", "worse", "inconclusive" or "within
+        tolerance". Metrics of which neither end is better decide only where there are no others:
+        "differs beyond tolerance", "differs", "inconclusive" or "within tolerance". None where
+        nothing was tested
+    metrics : metric -> how many groups are worse, ruled out and open, and the certificate
+    """
+
+    outcome: Outcome | None
+    metrics: Mapping[str, MetricVerdict]
+
+    def __repr__(self) -> str:
+        """The outcome, and a line for each metric."""
+        lines = [
+            f"  {plain(name)}: {one.outcome} (groups beyond tolerance: "
+            f"{one.n_worse_beyond_tolerance:,}, extent unclear: {one.n_worse:,}, within tolerance: "
+            f"{one.n_within_tolerance:,}{_rests(one)}, inconclusive: {one.n_inconclusive:,})"
+            for name, one in self.metrics.items()
+        ]
+        return "\n".join([self.outcome or "not tested", *lines])
+
+
+def _rests(verdict: MetricVerdict) -> str:
+    """How many groups are ruled out only if unknown attributes make no difference."""
+    n = verdict.n_exceeding_at_worst
+    return f" ({n:,} if those of unknown attributes are like the others)" if n else ""
+
+
+def audit_verdict(summary: AuditSummary) -> AuditVerdict:
+    """The verdict that a result holds."""
+    verdicts = {name: about.verdict for name, about in summary.metrics.items()}
+    return AuditVerdict(
+        outcome=summary.outcome,
+        metrics={name: verdict for name, verdict in verdicts.items() if verdict is not None},
+    )
+
+
+MOST_LINES = 10
+"""Metrics that `repr` tells of."""
+
+
+@dataclass(frozen=True, slots=True)
+class AuditResult:
+    """What an audit found.
+
+    Parameters
+    ----------
+    summary : the content of `result.json`
+    group_table : one row for each metric and eligible group
+    per_user : one row per user: id, attributes and per-user values; None where the audit was saved
+        without them, of counts, and where users are too many
+    run : the content of `run.json`: when, how long, and with which paths; None where a result was
+        saved without it
+    is_pandas : whether the tables came as frames of pandas, and so go out as such
+    per_user_parts : the same as `per_user` where users are too many to be in memory at once
+    """
+
+    summary: AuditSummary
+    group_table: pl.DataFrame
+    per_user: pl.DataFrame | None
+    run: AuditRun | None = field(compare=False)
+    is_pandas: bool = False
+    per_user_parts: pl.LazyFrame | None = field(default=None, compare=False)
+
+    def __repr__(self) -> str:
+        """Who was audited, and a line for each metric."""
+        summary = self.summary
+        title = f"{plain(summary.title)}: " if summary.title else ""
+        outcome = f", {summary.outcome}" if summary.outcome else ""
+        audited = f"{summary.n_users:,} {summary.unit.many} by {listed(summary.by)}"
+        lines = [f"{title}audit of {audited}{outcome}"]
+        for name, found in [*self.metrics.items()][:MOST_LINES]:
+            groups = f"{found.n_groups:,} groups"
+            said = f"findings: {len(found.findings):,} of {groups}"
+            said = said if found.is_tested else f"{groups}, not tested"
+            lines.append(f"  {plain(name)}: mean {found.mean:.4g}, {said}")
+        more = len(self.metrics) - MOST_LINES
+        return "\n".join([*lines, *([f"  and {more:,} more metrics"] if more > 0 else [])])
+
+    def _repr_html_(self) -> str:
+        return card_html(self.summary)
+
+    @property
+    def metrics(self) -> dict[str, MetricResult]:
+        """Results by metric."""
+        return self.summary.metrics
+
+    @property
+    def verdict(self) -> AuditVerdict:
+        """The outcome of the audit and of each metric."""
+        return audit_verdict(self.summary)
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """What the reader should know about the data."""
+        return self.summary.warnings
+
+    def metric(self, name: str) -> MetricResult:
+        """The result of one metric; `ndcg` finds `ndcg@5` where there is only one."""
+        key = self._key(name)
+        return self.metrics[key]
+
+    def gap(self, metric: str) -> Gap:
+        """The gap between full combinations, with its null distribution."""
+        key = self._key(metric)
+        found, many = self.metrics[key], self.summary.unit.many
+        if found.is_gap_hidden:
+            raise InputError(
+                f"{key}: the gap is hidden, as one of its ends has too few {many} to be shown."
+            )
+        if found.gap is None and self.summary.search.n_not_fully_scored:
+            more = f"Raise {spelled('budget_users')} or {spelled('budget_seconds')}"
+            if self.summary.search.has_table:
+                more = f"The table has every score: audit without {spelled('search')}"
+            raise InputError(
+                f"{key}: fewer than two full combinations are fully scored, and a gap needs two. "
+                f"{more}."
+            )
+        if found.gap is None:
+            raise InputError(
+                f"{key}: no full combination of attributes has "
+                f"{self.summary.coverage.min_users} {many}, so there is no gap between them. "
+                f"Name fewer attributes or lower {spelled('min_support')}; groups() has the "
+                "partial ones."
+            )
+        return Gap(
+            metric=key,
+            size=found.gap,
+            advantaged=found.advantaged,
+            disadvantaged=found.disadvantaged,
+            chance=found.chance,
+        )
+
+    def findings(self, metric: str | None = None) -> Any:
+        """The groups that differ by more than chance explains, worst first: one row each.
+
+        `metric(name).findings` has all that is known of each.
+
+        Parameters
+        ----------
+        metric : None for all, with a column `metric`
+
+        Returns
+        -------
+        a frame of pandas where the tables came as such, else of Polars
+        """
+        return self._handed_out(finding_table(self.summary, self.group_table), metric)
+
+    def groups(self, metric: str | None = None) -> Any:
+        """One row per group, lowest adjusted p-value first, in a frame as of `findings`.
+
+        Parameters
+        ----------
+        metric : None for all, with a column `metric`
+        """
+        return self._handed_out(self.group_table, metric)
+
+    @property
+    def ratios(self) -> pl.DataFrame:
+        """One row for each metric and group of one or two attributes: ratios to best and rest."""
+        return ratio_table(self.summary)
+
+    @documented(SharingOptions)
+    def shown(self, min_shown: MinShown = SharingOptions.min_shown) -> AuditResult:
+        """The same without groups and values of fewer users, to be passed on.
+
+        Verdicts and numbers of groups are those of the whole audit. The table of users is too.
+
+        Parameters
+        ----------
+        min_shown : see SharingOptions
+        """
+        least = SharingOptions.of(min_shown=min_shown).min_shown
+        if least is None:
+            return self
+        summary, groups = without_small(self.summary, self.group_table, least)
+        return replace(self, summary=summary, group_table=groups)
+
+    @documented(SharingOptions)
+    def save(
+        self,
+        folder: str | Path,
+        report: bool = True,
+        force: bool = False,
+        min_shown: MinShown = SharingOptions.min_shown,
+        aggregates_only: AggregatesOnly = SharingOptions.aggregates_only,
+    ) -> Path:
+        """Write the result into a folder.
+
+        `result.json`, `run.json`, `groups.parquet`, `per_user.parquet` and the page,
+        `report.html`; they appear under their names only when all are written. An audit there is
+        replaced as a whole, and other files stay. Files of these names that are of no audit are
+        not overwritten, nor is a mitigation.
+
+        Parameters
+        ----------
+        report : whether to write the page
+        force : replace them all the same; what this audit has read and a trained run stay
+        min_shown, aggregates_only : see SharingOptions
+        """
+        folder = Path(folder)
+        passed_on = self.passed_on(
+            SharingOptions.of(min_shown=min_shown, aggregates_only=aggregates_only)
+        )
+        names = names_to_replace(AUDIT, folder, force, self.paths())
+        id = result_id(passed_on.summary, passed_on.group_table)
+        write = partial(put_audit, passed_on, folder=folder, id=id)
+        write_with_page(folder, names, id, write, passed_on.page if report else None)
+        return folder
+
+    def passed_on(self, sharing: SharingOptions) -> AuditResult:
+        """The same as it is written, with what may be shown to others."""
+        shown = self.shown(sharing.min_shown)
+        has_users = self.per_user is not None or self.per_user_parts is not None
+        is_only = sharing.aggregates_only or not has_users
+        summary = shown.summary.model_copy(update={"is_aggregates_only": is_only})
+        return replace(shown, summary=summary)
+
+    def page(self, group_file: str = "groups.parquet") -> str:
+        """Its page as HTML, with a link to the file of groups; none where that is empty."""
+        return page_html(self.summary, self.group_table, group_file, self.run)
+
+    def paths(self) -> list[str]:
+        """Where all that was read lies, as far as it is known."""
+        return self.run.paths() if self.run else []
+
+    def show(self) -> Path | None:
+        """Show the page below a cell of a notebook; elsewhere write a file and give its path."""
+        return show_page(self.page(group_file=""))
+
+    def with_users(self) -> AuditResult:
+        """The same with all users in memory, where they are anywhere."""
+        if self.per_user is not None or self.per_user_parts is None:
+            return self
+        return replace(self, per_user=in_order_of_ids(self.per_user_parts.collect()))
+
+    def of_run(self, folder: Path) -> AuditResult:
+        """The same, with the trained run its predictions come from among its inputs."""
+        trained = InputSummary(
+            name=as_unicode(folder.name), sha256=file_sum(folder / "model.safetensors")
+        )
+        inputs = {"run": trained, **self.summary.inputs}
+        return replace(
+            self,
+            summary=self.summary.model_copy(update={"inputs": inputs}),
+            run=self.run and self.run.with_inputs({"run": as_place(folder)}),
+        )
+
+    def to_json(self) -> str:
+        """The content of `result.json`, its id left empty."""
+        return self.summary.model_dump_json(indent=2)
+
+    def _handed_out(self, table: pl.DataFrame, metric: str | None) -> Any:
+        if metric is not None:
+            table = table.filter(pl.col("metric") == self._key(metric)).drop("metric")
+        return as_pandas(table) if self.is_pandas else table
+
+    def _key(self, name: str) -> str:
+        if name in self.metrics:
+            return name
+        with_cutoff = [key for key in self.metrics if key.partition("@")[0] == name]
+        if len(with_cutoff) == 1:
+            return with_cutoff[0]
+        raise unknown_name("metric in this result", name, self.metrics)
+
+
+def put_audit(result: AuditResult, part: Path, folder: Path, id: str) -> None:
+    """Write all but the page of a result that is for a folder into one on its way.
+
+    Parameters
+    ----------
+    id : of the result that it is a part of
+    """
+    named = {ID: id}
+    put_table(result.group_table, part / GROUPS, compression_level=1, metadata=named)
+    if result.summary.is_aggregates_only:
+        pass
+    elif result.per_user_parts is not None:
+        sink_table(result.per_user_parts, part / PER_USER, named)
+    elif result.per_user is not None:
+        put_table(result.per_user, part / PER_USER, compression_level=1, metadata=named)
+    save_part(result.summary, part / RESULT, id)
+    if result.run is not None:
+        put_run(result.run, part, folder, id)

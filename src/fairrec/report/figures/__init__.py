@@ -1,1 +1,0 @@
-"""Pictures of results: data in, an Altair chart or a file out."""

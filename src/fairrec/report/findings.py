@@ -1,0 +1,325 @@
+"""Findings in words: one by itself, all of a group, and what carries one of several conditions."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+from fairrec.core.errors import plain
+from fairrec.core.units import EndWords, Unit
+from fairrec.inputs.several import HAS, LACKS
+from fairrec.inputs.users import Value, column_of
+from fairrec.report.metric_words import is_worse, p_adjusted
+from fairrec.report.words import (
+    confidence,
+    group_label,
+    is_nothing,
+    number,
+    numbers,
+    p_is,
+    percent,
+    plural,
+    shown,
+    signed,
+    signed_interval,
+    with_sign,
+)
+from fairrec.result.metric_schema import Finding, Interaction, MetricResult, Neighbour
+from fairrec.result.schema import AuditSummary
+from fairrec.statistics.verdict import WORSE, position_of
+
+BESIDE_SHOWN = 3
+"""Groups that are named in a sentence beside the findings."""
+
+
+def format_difference(finding: Finding, shrunken: float | None = None) -> str:
+    """Its difference, or what is left of it, with the digits of the interval beside it.
+
+    Both may be written alike: then next to nothing was taken off.
+    """
+    beside = finding.simultaneous
+    size = finding.difference if shrunken is None else shrunken
+    return with_sign(numbers(size, *beside)[0])
+
+
+def mean_outside(finding: Finding) -> float:
+    """The mean of all other users, whatever their circumstances, as that of the group is."""
+    raw = finding.raw_difference
+    others = finding.value - (finding.difference if raw is None else raw)
+    # what arithmetic leaves of nothing is no value of which anything is so many percent
+    return 0.0 if is_nothing(others, finding.value) else others
+
+
+def simultaneous_interval(finding: Finding) -> str:
+    """The interval that holds for all groups and metrics at once."""
+    return signed_interval(*finding.simultaneous, finding.difference)
+
+
+def one_at_a_time(finding: Finding) -> str:
+    """The interval of this group by itself."""
+    return signed_interval(*finding.interval, finding.difference)
+
+
+def users_known(finding: Finding) -> str:
+    """How many users the finding rests on."""
+    if finding.is_fully_scored:
+        return f"{finding.support:,}"
+    return f"{finding.support:,} of {finding.n_users:,}"
+
+
+def describe_random_sets(finding: Finding, unit: Unit) -> str:
+    """How special a group of items is; nothing for users."""
+    if finding.random_sets is None:
+        return ""
+    return (
+        f"{percent(finding.random_sets)} of random sets of as many {unit.many} would be as far off"
+    )
+
+
+def because_of(finding: Finding, result: MetricResult, words: EndWords) -> str:
+    """The group without which this one would not stand out; nothing for most."""
+    if finding.because_of is None:
+        return ""
+    is_ended = result.higher_is_better is not None
+    which = f"{words.better} than they are" if is_ended else "at the other end"
+    return f"Without {group_label(finding.because_of)}, {which}, they would not stand out."
+
+
+def describe_undecided(result: MetricResult, summary: AuditSummary) -> str:
+    """The groups that differ significantly, although nothing is shown; empty without any."""
+    groups = result.undecided
+    if not groups:
+        return ""
+    named = []
+    for one in groups[:BESIDE_SHOWN]:
+        interval = signed_interval(*one.simultaneous, one.difference)
+        size = with_sign(numbers(one.difference, *one.simultaneous)[0])
+        p = p_is(p_adjusted(one.p_adjusted, summary))
+        named.append(f"{group_label(one.group)} ({size}, {interval}; {p})")
+    if len(groups) > BESIDE_SHOWN:
+        named.append(f"{len(groups) - BESIDE_SHOWN:,} more")
+    interval_of = "its simultaneous" if len(groups) == 1 else "their simultaneous"
+    return (
+        f"{plural(len(groups), 'group')} {_differ(len(groups))} significantly, but {interval_of} "
+        f"{confidence(summary.alpha)} {_includes(len(groups))} 0: {', '.join(named)}."
+    )
+
+
+def undecided_headline(name: str, result: MetricResult, summary: AuditSummary) -> str:
+    """The first of them, where nothing else was found."""
+    first, n = result.undecided[0], len(result.undecided)
+    here, there = numbers(first.value, first.value - first.difference)
+    more = f" and {n - 1:,} more" if n > 1 else ""
+    p = p_is(p_adjusted(first.p_adjusted, summary))
+    whose = "its" if n == 1 else "their"
+    return (
+        f"Inconclusive: {group_label(first.group)}{more} {_differ(n)} significantly in {name} "
+        f"({here} instead of {there}, adjusted {p}), but {whose} simultaneous {_includes(n)} 0"
+    )
+
+
+def _differ(n: int) -> str:
+    return "differs" if n == 1 else "differ"
+
+
+def _includes(n: int) -> str:
+    return "interval includes" if n == 1 else "intervals include"
+
+
+Served = Literal["worse", "differs", "better"]
+SERVED: tuple[Served, ...] = ("worse", "differs", "better")
+"""What is told first."""
+SIGNS: dict[Served, str] = {"worse": "▼", "better": "▲", "differs": "◆"}
+
+
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """A metric in which a group differs beyond chance."""
+
+    metric: str
+    served: Served
+
+    @property
+    def sign(self) -> str:
+        """Which way, in one character."""
+        return SIGNS[self.served]
+
+
+@dataclass(frozen=True, slots=True)
+class FoundGroup:
+    """A group with its findings, one a metric; the one that says most first."""
+
+    group: dict[str, Value]
+    served: Served
+    findings: tuple[tuple[str, Finding], ...]
+
+    @property
+    def first(self) -> tuple[str, Finding]:
+        """The metric and finding that the group is told by."""
+        return self.findings[0]
+
+
+def service_direction(finding: Finding, result: MetricResult) -> Served:
+    """How a group is served in one metric."""
+    if result.higher_is_better is None:
+        return "differs"
+    return "worse" if is_worse(finding, result) else "better"
+
+
+def found_groups(summary: AuditSummary) -> list[FoundGroup]:
+    """Every group with a finding in any metric, worst first."""
+    together: dict[tuple[tuple[str, Value], ...], list[tuple[str, Finding]]] = {}
+    for name, result in summary.metrics.items():
+        for finding in result.findings:
+            together.setdefault(tuple(finding.group.items()), []).append((name, finding))
+    groups = []
+    for findings in together.values():
+        findings.sort(key=lambda one: _urgency(one[0], one[1], summary))
+        name, first = findings[0]
+        served = service_direction(first, summary.metrics[name])
+        groups.append(FoundGroup(first.group, served, tuple(findings)))
+    return sorted(groups, key=lambda group: _urgency(group.first[0], group.first[1], summary))
+
+
+def finding_marks(group: FoundGroup, summary: AuditSummary) -> tuple[Mark, ...]:
+    """All metrics in which a group differs, the one that says most first."""
+    return tuple(
+        Mark(plain(name), service_direction(finding, summary.metrics[name]))
+        for name, finding in group.findings
+    )
+
+
+def other_side(group: Mapping[str, Value], summary: AuditSummary) -> dict[str, Value] | None:
+    """Who has the value that a group lacks, where these are all others; None for most groups.
+
+    Of an attribute that was made of one of several values, `genres:each`, everybody has the value
+    or has not, and a reader thinks of those who have.
+    """
+    if len(group) != 1:
+        return None
+    ((name, value),) = group.items()
+    about = summary.attributes.get(name)
+    # where somebody's values are not known, those who have it are not all others
+    is_split = about is not None and {*about.values} == {HAS, LACKS}
+    return {name: HAS} if is_split and value == LACKS and column_of(name, [value]) else None
+
+
+def _urgency(
+    name: str, finding: Finding, summary: AuditSummary
+) -> tuple[int, bool, int, bool, float]:
+    """What is told first: worse before better, what is beyond tolerance, then the larger effect.
+
+    Who is worse off only because another group is served better comes after those who are anyway,
+    and all who lack one of several values after those who have one.
+    """
+    result = summary.metrics[name]
+    served = SERVED.index(service_direction(finding, result))
+    outcome = WORSE if finding.outcome is None else position_of(finding.outcome)
+    size = -abs(effect_in_sd(finding, result) or 0.0)
+    lacks = other_side(finding.group, summary) is not None
+    return served, finding.because_of is not None, outcome, lacks, size
+
+
+def effect_in_sd(finding: Finding, result: MetricResult) -> float | None:
+    """The size of a difference, shrunken, in standard deviations among users."""
+    return finding.shrunken_difference / result.sd if result.sd else None
+
+
+def neighbour_columns(unit: Unit) -> tuple[str, str, str, str]:
+    """What each row of neighbours has."""
+    return unit.which, unit.many, "mean", "standard error"
+
+
+def carried_by(finding: Finding, summary: AuditSummary) -> tuple[str, str]:
+    """Whether it is the combination, and the distances behind that; empty for one condition."""
+    found = finding.interaction
+    if found is None:
+        return "", ""
+    distances = _distances(finding, found, summary)
+    if summary.given is not None:
+        # neighbours are as they are, so their distances need not even have the sign of the finding
+        return (
+            f"Whether it is the combination was not looked at among {summary.unit.many} in the "
+            "same circumstances.",
+            f"Whatever these are: {distances[0].lower()}{distances[1:]}",
+        )
+    return _verdict(finding, found), distances
+
+
+def neighbour_rows(finding: Finding, summary: AuditSummary) -> tuple[tuple[str, ...], ...]:
+    """The finding and its neighbours: who, how many, mean and standard error."""
+    if finding.interaction is None:
+        return ()
+    neighbours = finding.interaction.neighbours
+    largest = max(abs(neighbour.value or 0.0) for neighbour in neighbours)
+    return tuple(
+        (
+            ", ".join(
+                _condition(finding, name) if is_met else _otherwise(finding, name, summary)
+                for name, is_met in neighbour.is_met.items()
+            ),
+            f"{neighbour.n_users:,}",
+            _not_known(neighbour, summary)
+            if neighbour.value is None
+            else number(neighbour.value, largest),
+            "" if neighbour.error is None else number(neighbour.error, largest),
+        )
+        for neighbour in neighbours
+    )
+
+
+def _verdict(finding: Finding, found: Interaction) -> str:
+    alone = ", ".join(_condition(finding, name) for name in found.alone)
+    by_itself = "by itself" if len(found.alone) == 1 else "each by itself"
+    if found.carried_by == "the combination":
+        return f"It is the combination{f', and {alone} {by_itself}' if alone else ''}."
+    if found.carried_by == "each condition by itself":
+        return f"It is {alone} {by_itself}."
+    return "Not certain whether it is the combination, or a condition by itself."
+
+
+def _distances(finding: Finding, found: Interaction, summary: AuditSummary) -> str:
+    """How far the finding and each condition alone are from users who meet none."""
+    group, none = found.neighbours[0], found.neighbours[-1]
+    is_pair = len(group.is_met) == 2
+    unit = summary.unit
+    neither = "neither condition" if is_pair else "none of the conditions"
+    if none.value is None or group.value is None:
+        those = f"{unit.many.capitalize()} {unit.who} meet {neither}"
+        return f"{those} are no help: {_not_known(none, summary)}."
+    said = []
+    for one in found.neighbours:
+        met = [name for name, is_met in one.is_met.items() if is_met]
+        if len(met) == 1:
+            alone = f"{_condition(finding, met[0])} alone"
+            said.append(
+                f"{alone} not known ({_not_known(one, summary)})"
+                if one.value is None
+                else f"{alone} {signed(one.value - none.value, none.value)}"
+            )
+    together = "both together" if is_pair else "all together"
+    return (
+        f"Compared with {unit.many} {unit.who} meet {neither}: {', '.join(said)}, {together} "
+        f"{signed(group.value - none.value)}."
+    )
+
+
+def _condition(finding: Finding, name: str) -> str:
+    return f"{plain(name)}={shown(finding.group[name])}"
+
+
+def _otherwise(finding: Finding, name: str, summary: AuditSummary) -> str:
+    """The condition not met; by the other value where an attribute has two."""
+    value = finding.group[name]
+    attribute = summary.attributes.get(name)
+    if attribute is not None and attribute.n_values == 2:
+        for other in attribute.values:
+            if other != str(value):
+                return f"{plain(name)}={shown(other)}"
+    return f"{plain(name)} not {shown(value)}"
+
+
+def _not_known(neighbour: Neighbour, summary: AuditSummary) -> str:
+    is_small = neighbour.n_users < summary.coverage.min_users
+    return f"too few {summary.unit.many}" if is_small else "not fully scored"

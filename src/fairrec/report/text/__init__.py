@@ -1,1 +1,0 @@
-"""The view of a result, in a terminal and as Markdown."""

@@ -1,8 +1,0 @@
-from __future__ import annotations
-
-from fairrec.report.figures.groups import correlation_map
-from tests.report.figures.drawing import page_view, svg
-
-
-def test_the_chart_of_the_page_is_valid_and_drawn():
-    assert "<path" in svg(correlation_map(page_view().correlation).chart())

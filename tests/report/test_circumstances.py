@@ -1,0 +1,151 @@
+"""What circumstances make of a difference, in words."""
+
+from __future__ import annotations
+
+import io
+
+import numpy as np
+import polars as pl
+import pytest
+from rich.console import Console
+
+import fairrec
+from fairrec.report.circumstances import (
+    circumstance_lines,
+    explained,
+    explained_lines,
+    no_longer_lines,
+)
+from fairrec.report.page.html import page_html
+from fairrec.report.text import print_text, to_markdown
+from fairrec.report.view import build_view
+from fairrec.result.schema import DifferingCircumstance, Given, GivenCircumstance, NoLongerFound
+
+N_USERS = 400
+RNG = np.random.default_rng(0)
+GENDER = np.where(np.arange(N_USERS) % 2 == 0, "F", "M")
+RESULT = fairrec.audit(
+    values=pl.DataFrame(
+        {"user_id": range(N_USERS), "m0": 0.5 - 0.2 * (GENDER == "F") + RNG.random(N_USERS) / 20}
+    ),
+    users=pl.DataFrame({"user_id": range(N_USERS), "gender": GENDER}),
+    by="gender",
+    better="m0=higher",
+    permutations=99,
+)
+WOMEN = RESULT.metric("m0").findings[0]
+DIFFERS = DifferingCircumstance(
+    metric="m0",
+    group={"gender": "F"},
+    circumstance="list_length",
+    mean=50.0,
+    mean_of_others=10.0,
+    difference=-0.2,
+    explains=-0.15,
+    at_random=None,
+)
+GONE = NoLongerFound(
+    metric="m0",
+    group={"gender": "F"},
+    n_users=200,
+    raw_difference=-0.2,
+    difference=-0.02,
+    kept_share=1.0,
+)
+GIVEN = Given(
+    named=("history_length:q5", "list_length"),
+    circumstances={
+        "history_length": GivenCircumstance(n_values=5, n_missing=0, binning="5 quantiles"),
+        "list_length": GivenCircumstance(n_values=2, n_missing=3, binning=None),
+    },
+    n_strata=9,
+    n_users_alone=1,
+    n_not_comparable={"m0": 2},
+    no_longer=(),
+)
+
+
+def summary_of(given=None, circumstances=(), **finding):
+    """A result with other circumstances, and changes of its finding."""
+    metric = RESULT.summary.metrics["m0"]
+    changed = metric.model_copy(update={"findings": (WOMEN.model_copy(update=finding),)})
+    return RESULT.summary.model_copy(
+        update={"given": given, "circumstances": circumstances, "metrics": {"m0": changed}}
+    )
+
+
+def changed(part, **changes):
+    return part.model_copy(update=changes)
+
+
+def test_a_circumstance_that_makes_a_part_is_told_with_what_to_do():
+    other = changed(DIFFERS, metric="m1", explains=-0.1, difference=-0.4)
+    (line,) = circumstance_lines(summary_of(circumstances=(DIFFERS, other)))
+    assert line == (
+        "Users of gender=F have 50 rows in their lists on average, all others 10, and m0, m1 "
+        "depend on it. Judged by all others, this accounts for about −0.150 of −0.200 in m0, "
+        "−0.100 of −0.400 in m1. given=['list_length'] compares users who are alike in it."
+    )
+
+
+@pytest.mark.parametrize(
+    ("at_random", "says"),
+    [
+        ((0.1, 0.5), "m0 depends on it: in random order m0 would be 0.100 for them and 0.500 for"),
+        (None, "m0 may differ for that reason alone."),
+    ],
+)
+def test_where_nobody_else_is_like_them_that_is_said(at_random, says):
+    one = changed(DIFFERS, explains=None, at_random=at_random)
+    (line,) = circumstance_lines(summary_of(circumstances=(one,)))
+    assert says in line
+    assert "cannot tell the group from them" in line
+
+
+@pytest.mark.parametrize(
+    ("raw", "adjusted", "says"),
+    [
+        (-0.08, -0.02, "the circumstances explain 75% of it."),
+        (-0.08, -0.08, "the circumstances explain none of it."),
+        (-0.08, -0.1, "the circumstances hide a part of it."),
+        (-0.08, 0.02, "it has the other sign there."),
+    ],
+)
+def test_both_differences_stand_side_by_side(raw, adjusted, says):
+    summary = summary_of(GIVEN, raw_difference=raw, difference=adjusted, kept_share=1.0)
+    (line,) = explained_lines(summary)
+    assert line.startswith("m0, gender=F: −0.080")
+    assert "among users with the same history_length and list_length" in line
+    assert line.endswith(says)
+    assert explained(summary.metrics["m0"].findings[0], summary) in line
+
+
+@pytest.mark.parametrize(
+    ("changes", "says"),
+    [
+        ({}, "no longer beyond chance: −0.200 as it is, −0.020"),
+        ({}, "the circumstances explain 90% of it. What is left may be chance or not"),
+        ({"difference": -0.19}, "the circumstances explain 5% of it"),
+        ({"difference": None, "kept_share": 0.0}, "only 0% of them have others"),
+        ({"kept_share": 0.4}, "cannot be told from its circumstances"),
+    ],
+)
+def test_what_is_no_longer_found_says_why(changes, says):
+    given = changed(GIVEN, no_longer=(changed(GONE, **changes),))
+    (line,) = no_longer_lines(summary_of(given))
+    assert line.startswith("m0, gender=F (200 users): ")
+    assert says in line
+    assert line in explained_lines(summary_of(given))
+
+
+def test_every_layout_tells_circumstances_before_the_findings():
+    given = changed(GIVEN, no_longer=(GONE,))
+    summary = summary_of(given, (DIFFERS,), raw_difference=-0.3, kept_share=1.0)
+    view = build_view(summary)
+    terminal = Console(file=io.StringIO(), width=1000)
+    print_text(view, terminal)
+    page = page_html(summary, RESULT.group_table)
+    for text in (terminal.file.getvalue(), to_markdown(view).replace("\\", ""), page):
+        told = text.index("rows in their lists on average")
+        assert told < text.index("no longer beyond chance")
+        assert text.index("Groups are compared among users") < text.index("−0.300 as it is")

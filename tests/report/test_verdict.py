@@ -1,0 +1,129 @@
+"""What a metric says."""
+
+from __future__ import annotations
+
+import polars as pl
+import pytest
+
+import fairrec
+from fairrec.report.verdict import status_of, verdict_of
+from fairrec.report.view import build_view
+from fairrec.report.words import number
+from tests.builders import one_each
+from tests.report.planted import planted, standing
+from tests.worlds import random_world
+
+
+def test_where_nothing_is_found_the_view_says_what_is_not_ruled_out():
+    users, predictions = random_world(400, seed=1)
+    result = fairrec.audit(predictions, users=users, by="gender", metrics="auc", permutations=99)
+    verdict = build_view(result.summary).verdicts[0]
+    assert verdict.status == "inconclusive"
+    assert verdict.headline.startswith("None of 2 groups of at least 10 users is shown to be worse")
+    largest = result.metrics["auc"].verdict.certificate[0]
+    assert verdict.ruled_out == (
+        f"None of the 2 groups tested (at least {largest.support} users) is worse by more than "
+        f"{number(largest.harm)} ({number(largest.harm / result.metrics['auc'].sd)} standard "
+        "deviations), at 95% for all at once."
+    )
+    assert "would be shown 4 times in 5" in verdict.power
+
+
+def test_with_an_amount_that_matters_a_verdict_names_its_scope():
+    users, predictions = random_world(400, seed=1)
+    given = {"users": users, "by": "gender", "metrics": "auc", "permutations": 99}
+    large = fairrec.audit(predictions, **given, tolerance="auc=0.5")
+    (verdict,) = build_view(large.summary).verdicts
+    assert (verdict.status, verdict.tone) == ("within tolerance", "clear")
+    assert verdict.ruled_out.startswith("Not worse by more than 0.500: 2 groups; none is open.")
+    small = fairrec.audit(predictions, **given, tolerance=0.001)
+    (verdict,) = build_view(small.summary).verdicts
+    assert (verdict.status, verdict.tone) == ("inconclusive", "open")
+    assert verdict.ruled_out.startswith("Not worse by more than 0.00100: shown for no group; open")
+
+
+def test_whether_a_harm_matters_is_said_of_the_worst_group():
+    found = planted().metrics["auc"]
+    summary = planted().summary
+    for amount, outcome, status in (
+        (0.001, "worse beyond tolerance", "worse beyond tolerance"),
+        (0.9, "worse", "worse"),
+    ):
+        verdict = found.verdict.model_copy(update={"tolerance": amount, "outcome": outcome})
+        findings = tuple(
+            finding.model_copy(update={"outcome": outcome}) for finding in found.findings
+        )
+        changed = found.model_copy(update={"verdict": verdict, "findings": findings})
+        said = verdict_of("auc", changed, summary)
+        assert (said.status, said.tone) == (status, "found")
+        assert f"beyond the tolerance of {number(amount)}" in said.headline
+        assert ("is not shown" in said.headline) == (outcome == "worse")
+
+
+def test_where_neither_end_is_better_groups_differ():
+    auc = planted().metrics["auc"]
+    verdict = auc.verdict.model_copy(update={"outcome": "differs"})
+    found = auc.model_copy(update={"higher_is_better": None, "verdict": verdict})
+    said = verdict_of("auc", found, planted().summary)
+    assert said.status == "differs"
+    assert "differ" in said.headline and "worse" not in said.headline
+
+
+def test_a_group_served_better_is_no_harm():
+    summary = planted().summary
+    found = summary.metrics["auc"].model_copy(update={"higher_is_better": False})
+    verdict = found.verdict.model_copy(update={"outcome": "inconclusive"})
+    said = verdict_of("auc", found.model_copy(update={"verdict": verdict}), summary)
+    assert said.status == "inconclusive"
+    assert "is shown to be worse" in said.headline and "served better: " in said.headline
+
+
+def test_the_same_for_everyone_says_for_whom():
+    users = pl.DataFrame({"user_id": range(8), "group": [*"xy"] * 4})
+    for is_missing, who in ((0, "everyone"), (1, "everyone for whom it is defined")):
+        predictions = one_each({user: None if user < is_missing else 2 for user in range(8)})
+        result = fairrec.audit(
+            predictions,
+            users=users,
+            by="group",
+            metrics="mrr",
+            permutations=39,
+            max_undefined=0.5,
+            min_support=1,
+        )
+        (verdict,) = build_view(result.summary).verdicts
+        assert verdict.status == "same for everyone"
+        assert verdict.headline == f"It is 0.500 for {who}, so groups cannot differ in it."
+        assert verdict.gap == ""
+
+
+def test_perfect_lists_are_asked_whether_they_were_joined():
+    users = pl.DataFrame({"user_id": range(40), "gender": [*"FM"] * 20})
+    given = {"users": users, "by": "gender", "metrics": "hit@10", "permutations": 99}
+    joined = fairrec.audit(one_each(dict.fromkeys(range(40), 2)), **given)
+    (verdict,) = build_view(joined.summary).verdicts
+    assert verdict.status == "same for everyone"
+    assert verdict.remedy.startswith("If these are recommendations that were joined")
+    recs = pl.DataFrame({"user_id": range(40), "item_id": 1, "rank": 1})
+    both = fairrec.audit(recs, test=recs.drop("rank"), **given)
+    (verdict,) = build_view(both.summary).verdicts
+    assert (verdict.status, verdict.remedy) == ("same for everyone", "")
+
+
+@pytest.mark.parametrize(
+    ("changes", "status"),
+    [
+        ({}, "inconclusive"),
+        ({"is_constant": True}, "same for everyone"),
+        ({"n_groups": 0}, "not tested"),
+        ({"n_groups": 0, "is_constant": True}, "not tested"),
+        ({"is_conclusive": False}, "inconclusive"),
+        ({"is_conclusive": False, "is_constant": True}, "inconclusive"),
+        ({"is_conclusive": False, "n_groups": 0}, "inconclusive"),
+        ({"is_tested": False}, "not tested"),
+        ({"is_tested": False, "is_conclusive": False}, "not tested"),
+    ],
+)
+def test_what_is_said_first_is_what_matters_most(changes, status):
+    result = standing(**changes)
+    assert status_of(result) == status

@@ -1,0 +1,201 @@
+"""The report as a whole: its words, its plan, notes to check first, and the catalogue."""
+
+from __future__ import annotations
+
+import io
+import re
+from dataclasses import replace
+from pathlib import Path
+
+import polars as pl
+import pytest
+from rich.console import Console
+
+import fairrec
+from fairrec.report.audit_result import AuditResult
+from fairrec.report.page.build import build_page_view
+from fairrec.report.page.html import page_html
+from fairrec.report.text import model_card, print_text, to_markdown
+from fairrec.report.view import build_view, catalogue_lines, plan_lines
+from fairrec.result.schema import (
+    AuditSummary,
+    CatalogueExposure,
+    ItemsShown,
+    PlanSummary,
+    Representation,
+    SettingsSummary,
+)
+from tests.builders import audit, make_tables
+from tests.report.items_audits import items_result
+from tests.report.planted import given_result, planted
+
+GOLDEN = Path(__file__).parent / "golden.md"
+
+
+def test_the_report_of_a_fixed_world_reads_as_agreed():
+    # after a change of wording, read the new text and put it into golden.md
+    assert to_markdown(build_view(planted().summary)) == GOLDEN.read_text()
+
+
+def test_a_report_never_calls_a_model_fair():
+    shown = to_markdown(build_view(planted().summary)).lower()
+    for word in ("unbiased", "debiased", " fair ", "unfair"):
+        assert word not in shown
+
+
+def texts_of(result: AuditResult) -> str:
+    """All that the terminal, Markdown and the page say, and the result itself."""
+    page = build_page_view(result.summary, result.group_table)
+    console = Console(width=200, file=io.StringIO())
+    view = build_view(result.summary)
+    print_text(view, console)
+    # tables without rows are not laid out, and of the words the page adds only the overview
+    ratios = page.ratios if page.ratios.table.rows else None
+    shown = replace(page, ratios=ratios, words=page.words.overview)
+    return "\n".join((console.file.getvalue(), to_markdown(view), str(shown)))
+
+
+def values_of(values: list[float], group: list[str], **options) -> AuditResult:
+    frame = pl.DataFrame({"user_id": range(len(values)), "group": group, "m": values})
+    return fairrec.audit(values=frame, by="group", permutations=99, min_support=2, **options)
+
+
+@pytest.mark.parametrize(
+    ("values", "group", "says"),
+    [
+        ([0.5] * 40, ["a", "b"] * 20, "It is 0.500 for everyone, so groups cannot differ in it."),
+        ([0.2, 0.8] * 20, ["a"] * 40, "nothing to compare it with"),
+        # groups alike, users not
+        ([0.2, 0.8, 0.8, 0.2] * 10, ["a", "b"] * 20, "No two full combinations"),
+    ],
+)
+def test_where_no_group_differs_none_is_best_or_worst(values, group, says):
+    result = values_of(values, group, better={"m": "higher"})
+    text = texts_of(result)
+    assert says in text
+    assert result.summary.metrics["m"].most_advantaged == ()
+    assert build_view(result.summary).ends.rows == ()
+    assert not re.search(r"Best (and|full)|Worst full|\bbest 1|mark='(best|worst)'", text)
+
+
+def test_a_metric_without_a_better_end_is_never_called_better_or_worse():
+    values = [0.1, 0.2] * 40 + [0.8, 0.9] * 20 + [0.3, 0.4] * 60
+    result = values_of(values, ["a"] * 80 + ["b"] * 40 + ["c"] * 120)
+    assert len(result.summary.metrics["m"].findings) > 1
+    # a note tells that none is called worse, and why there are no ratios to the best
+    none = result.summary.ratios.model_copy(update={"metrics": {}})
+    told = result.summary.model_copy(update={"warnings": (), "ratios": none})
+    text = re.sub(
+        "no end is better|role='(best|worst) end'", "", texts_of(replace(result, summary=told))
+    )
+    assert re.findall(r".{30}\b(?:better|worse|best|worst)\b.{20}", text) == []
+
+
+def test_in_given_circumstances_values_as_they_are_stand_beside_adjusted_differences():
+    findings = build_view(given_result().summary).findings
+    assert findings.title.startswith("Groups that differ from other users with the same tenure by")
+    assert findings.columns[3:5] == ("value as it is", "adjusted difference")
+    assert {*findings.spare} < {*findings.columns}
+    assert build_view(planted().summary).findings.columns[3:5] == ("value", "difference")
+
+
+SETTINGS = SettingsSummary(file="fairrec.toml", sha256="0123456789abcdef", options=("by", "alpha"))
+
+
+def small_result():
+    tables = make_tables()
+    return fairrec.audit(
+        tables.predictions, users=tables.users, by="gender", metrics="auc", permutations=9
+    )
+
+
+def with_plan(*deviations: str, file: str = "plan.toml") -> AuditSummary:
+    plan = PlanSummary(file=file, checksum="abc123" * 10, options=("by",), deviations=deviations)
+    return small_result().summary.model_copy(update={"plan": plan})
+
+
+def test_each_deviation_is_a_line():
+    assert plan_lines(with_plan("alpha 0.1 (planned 0.05)", "by a\nb (planned a)")) == (
+        "Planned (plan.toml, checksum abc123abc123), with 2 deviations.",
+        "Deviates from the plan: alpha 0.1 (planned 0.05).",
+        r"Deviates from the plan: by a\nb (planned a).",
+    )
+
+
+def test_they_stand_before_the_verdicts_in_every_layout():
+    summary = with_plan("alpha 0.1 (planned 0.05)")
+    view = build_view(summary)
+    console = Console(record=True, width=200, file=io.StringIO())
+    print_text(view, console)
+    page = page_html(summary, small_result().group_table)
+    for text in (console.export_text(), to_markdown(view).replace("\\", ""), page):
+        at = text.index("Deviates from the plan: alpha 0.1 (planned 0.05).")
+        verdict = text.index('id="verdicts"') if text is page else text.index("auc", at)
+        assert at < verdict
+        assert text.index("Planned (plan.toml") < at
+
+
+def catalogue(**changed):
+    known = {
+        "k": 10,
+        "n_lists": 1000,
+        "n_items": 200,
+        "n_shown": 50,
+        "gini": 0.8,
+        "expected_exposure_loss": 2.5,
+        "representation": {"kind": Representation(to_catalogue=0.9, to_relevance=0.95)},
+    }
+    part = CatalogueExposure(**{**known, **changed})
+    return catalogue_lines(items_result().summary.model_copy(update={"catalogue": part}))
+
+
+def test_all_measures_are_told():
+    first, loss, to_catalogue, to_relevance = catalogue()
+    assert "show 50 of 200 items (25%)" in first
+    assert "0.8" in first
+    assert "2.5" in loss
+    assert "kind 0.9" in to_catalogue
+    assert "kind 0.95" in to_relevance
+
+
+def test_kinds_of_items_that_are_seldom_shown_are_named_least_first():
+    kinds = {"a": (40, 2), "b": (60, 6), "all": (80, 70), "few": (3, 0)}
+    genres = {"yes": (20, 0), "no": (180, 18)}
+    told = [
+        Representation(
+            to_catalogue=0.9,
+            to_relevance=None,
+            shown={v: ItemsShown(n_items=n, n_shown=m) for v, (n, m) in one.items()},
+        )
+        for one in (kinds, genres)
+    ]
+    said = catalogue(representation={"kind": told[0], "genres[news]": told[1]})[1]
+    assert said == (
+        "The smallest shares shown at all: genres[news]=yes 0 of 20 (0%); kind=a 2 of 40 (5%); "
+        "kind=b 6 of 60 (10%)."
+    )
+
+
+SAID = "held-out items count alike, whatever their"
+
+
+@pytest.fixture(scope="module")
+def result() -> AuditResult:
+    users = pl.DataFrame({"user_id": range(40), "g": [*"xy"] * 20})
+    lists = pl.DataFrame({"user_id": range(40), "item_id": [*range(8)] * 5, "rank": [1] * 40})
+    test = pl.DataFrame({"user_id": range(40), "item_id": [*range(5)] * 8, "rating": [1, 5] * 20})
+    return audit(lists, users, "g", test=test)
+
+
+def test_they_are_read_first(result, tmp_path):
+    view = build_view(result.summary)
+    console = Console(width=500, file=io.StringIO(), record=True)
+    print_text(view, console)
+    printed, markdown = console.export_text(), to_markdown(view)
+    assert printed.index(f"check: the test table: {SAID}") < printed.index("Ruled out")
+    assert markdown.index(SAID) < markdown.index("| metric |")
+    result.save(tmp_path / "audit")
+    page = (tmp_path / "audit" / "report.html").read_text(encoding="utf-8")
+    assert '<span class="flag">check</span>' in page
+    for text in (model_card(result.summary), result._repr_html_()):
+        assert SAID in text
