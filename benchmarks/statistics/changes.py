@@ -20,11 +20,10 @@ from fairrec.groups.group import Group, group_of_users
 from fairrec.groups.grouping import Grouping
 from fairrec.inputs.users import Attribute
 from fairrec.metrics import parse_metric
-from fairrec.mitigation.effect import BeforeAfter, outcome_of
-from fairrec.mitigation.groups import Choice
+from fairrec.mitigation.effect import BeforeAfter, judge_outcome
 from fairrec.mitigation.options import MitigationOptions
-from fairrec.mitigation.split import Measures
-from fairrec.mitigation.tuning import Levels, aim_of, levels_of, tune_strength
+from fairrec.mitigation.splitting import Choice
+from fairrec.mitigation.tuning import Levels, Measures, make_aim, measure_levels, tune_strength
 from fairrec.result.metric_result import estimate_change
 from fairrec.result.metric_schema import GapChange
 from fairrec.statistics.findings import analyse_metrics
@@ -207,7 +206,7 @@ def distances(
     groups = tuple(Group.of(a=number) for number in range(n_groups))
     seen = BeforeAfter(
         Measures((target,), target=0, cost=None, threads=1),
-        aim_of(target, chosen_by, position),
+        make_aim(target, chosen_by, position),
         Choice(groups, groups, is_chosen),
         chosen_by[None],
         before[None],
@@ -240,7 +239,7 @@ def tuned(seed: int, away: float, gain: float, shape: Shape) -> dict[str, Outcom
     attribute = replace(analysis.grouping.attributes[0], codes=group.astype(np.int32))
     position = group_of_users(found, [attribute])
     target = parse_metric("urd@5")
-    aim = aim_of(target, values[first], position[first])
+    aim = make_aim(target, values[first], position[first])
 
     def at(strength: float) -> FloatArray:
         return np.asarray(np.where(position >= 0, values + strength * moves, values))
@@ -248,7 +247,7 @@ def tuned(seed: int, away: float, gain: float, shape: Shape) -> dict[str, Outcom
     def levels_at(strengths: Sequence[float]) -> Levels:
         # no accuracy is lost by it
         measured = np.array([[at(strength)[first], np.ones(2000)] for strength in strengths])
-        return levels_of(measured, strengths, aim, position[first])
+        return measure_levels(measured, strengths, aim, position[first])
 
     strength, _ = tune_strength(MitigationOptions("urd@5"), aim, "ndcg@5", levels_at)
     choosers, users = (replace(attribute, codes=attribute.codes[half]) for half in (first, last))
@@ -265,7 +264,7 @@ def tuned(seed: int, away: float, gain: float, shape: Shape) -> dict[str, Outcom
         ALPHA,
     )
     gap, verdict = seen.to_others(), seen.chosen_change(0).verdict
-    outcome = outcome_of(verdict, gap, UNTESTED, ALPHA)
+    outcome = judge_outcome(verdict, gap, UNTESTED, ALPHA)
     is_apart = gap.p_after is not None and gap.p_after <= ALPHA
     counted = 1.0 if found else 0.0
     return {

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from fairrec.loading import load
     from fairrec.metrics import metric
     from fairrec.mitigation.mitigate import mitigate, rerank
-    from fairrec.mitigation.mitigation_result import MitigationResult
+    from fairrec.mitigation.result import MitigationResult
     from fairrec.planning.plan import plan
     from fairrec.report.audit_result import AuditResult
     from fairrec.schemas import schema
@@ -88,7 +88,7 @@ _HOMES = {
     "Endpoint": "fairrec.scoring.endpoint",
     "FairRecError": "fairrec.core.errors",
     "Group": "fairrec.groups.group",
-    "MitigationResult": "fairrec.mitigation.mitigation_result",
+    "MitigationResult": "fairrec.mitigation.result",
     "OnnxModel": "fairrec.scoring.onnx_model",
     "Search": "fairrec.search.options",
     "TrendResult": "fairrec.trends.result",

@@ -11,8 +11,7 @@ from fairrec.counterfactuals.result import (
     CounterfactualResult,
     load_counterfactual,
 )
-from fairrec.mitigation.mitigation_result import MitigationResult, load_mitigation
-from fairrec.mitigation.remedy import RerankerRecord
+from fairrec.mitigation.result import MitigationResult, RerankerRecord, load_mitigation
 from fairrec.report.audit_result import AuditResult
 from fairrec.result.folder import (
     COMPARISON,

@@ -44,11 +44,11 @@ FILES = {
         "run.json of an audit: when it was made, from and to which paths",
     ),
     "mitigation": JsonFile(
-        "fairrec.mitigation.schema:MitigationSummary",
+        "fairrec.mitigation.result:MitigationSummary",
         "mitigation.json: what a re-ranking did, before and after",
     ),
     "reranker": JsonFile(
-        "fairrec.mitigation.remedy:RerankerRecord",
+        "fairrec.mitigation.result:RerankerRecord",
         "reranker.json: all that is needed to apply a re-ranker to new lists",
     ),
     "counts": JsonFile(

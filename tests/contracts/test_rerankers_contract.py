@@ -17,8 +17,9 @@ from fairrec.inputs.audit_inputs import AuditInputs
 from fairrec.metrics.ranked import RankedLists
 from fairrec.metrics.reading import read_inputs
 from fairrec.mitigation import reranker as rerank_lists
-from fairrec.mitigation.remedy import FittedReranker, RerankerRecord
+from fairrec.mitigation.fitted_reranker import FittedReranker
 from fairrec.mitigation.reranker import RERANKERS
+from fairrec.mitigation.result import RerankerRecord
 from tests.builders import Tables, make_tables
 from tests.metrics.metric_lists import World, random_world, user
 from tests.mitigation.rerank_world import RerankWorld
@@ -226,11 +227,11 @@ WOMEN, MEN = {"gender": "F"}, {"gender": "M"}
 
 
 def scores_at(name: str, strength: float, tables: Tables, threads: int = 1) -> np.ndarray:
-    return scores_of(name, strength, inputs_of(tables), threads)
+    return rescore(name, strength, inputs_of(tables), threads)
 
 
-def scores_of(name: str, strength: float, inputs: AuditInputs, threads: int = 1) -> np.ndarray:
-    return FittedReranker(record_of(name, WOMEN), inputs, threads).scores_of(inputs).at(strength)
+def rescore(name: str, strength: float, inputs: AuditInputs, threads: int = 1) -> np.ndarray:
+    return FittedReranker(record_of(name, WOMEN), inputs, threads).rescore(inputs).at(strength)
 
 
 @every_reranker
@@ -284,7 +285,7 @@ def test_labels_cannot_be_seen(name, poison):
     }[poison]
     inputs = inputs_of(tables), inputs_of(tables._replace(predictions=other))
     for strength in STRENGTHS:
-        expected, poisoned = (scores_of(name, strength, one) for one in inputs)
+        expected, poisoned = (rescore(name, strength, one) for one in inputs)
         assert poisoned.tobytes() == expected.tobytes()
 
 
@@ -320,7 +321,7 @@ def test_missing_table_is_refused_with_a_remedy(name, need):
         wants=("items", "history"),
     )
     if need not in RERANKERS[name].needs:
-        assert len(FittedReranker(record_of(name, WOMEN), inputs).scores_of(inputs).at(0.5))
+        assert len(FittedReranker(record_of(name, WOMEN), inputs).rescore(inputs).at(0.5))
         return
     with pytest.raises(InputError, match=f"'{name}' needs the {need} table. Give it as {need}"):
         FittedReranker(record_of(name, WOMEN), inputs)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import polars as pl
 
 import fairrec
-from fairrec.mitigation.mitigation_result import MitigationResult
+from fairrec.mitigation.result import MitigationResult
 from fairrec.report.audit_result import AuditResult
 from tests.builders import make_tables
 from tests.worlds import random_world

@@ -20,8 +20,8 @@ from fairrec.comparison.page import comparison_markdown, print_comparison
 from fairrec.comparison.view import build_comparison_view
 from fairrec.core.errors import InputError
 from fairrec.core.units import ITEMS, USERS, Unit
-from fairrec.gating.formats import to_annotations, to_junit, to_text
-from fairrec.gating.formats import to_markdown as gate_markdown
+from fairrec.gating.reports import to_annotations, to_junit, to_text
+from fairrec.gating.reports import to_markdown as gate_markdown
 from fairrec.report.audit_result import AuditResult
 from fairrec.report.text import model_card, print_text, to_markdown
 from fairrec.report.view import build_view

@@ -1,4 +1,4 @@
-"""A small audit whose table of groups tests may write themselves."""
+"""A small audit whose table of groups tests may write themselves, and outcomes of gates."""
 
 from __future__ import annotations
 
@@ -9,7 +9,14 @@ import polars as pl
 
 import fairrec
 from fairrec.gating.judging import Measurements
-from fairrec.gating.policy import Policy, parse_policy
+from fairrec.gating.policy import (
+    GateResult,
+    JudgedGroup,
+    Policy,
+    RuleOutcome,
+    combine_outcomes,
+    parse_policy,
+)
 from fairrec.report.audit_result import AuditResult
 
 
@@ -59,3 +66,43 @@ def measured(result: AuditResult | None = None, **columns) -> Measurements:
         for name, value in columns.items()
     )
     return Measurements(result.summary, table)
+
+
+HOSTILE = "a|b <i>&\"'\x0b\n::error::x, 50%"
+
+
+def rule_of(outcome: str, severity: str = "fail", text: str = "measured") -> RuleOutcome:
+    """A rule that came out so."""
+    return RuleOutcome(
+        number=1,
+        kind="max_worse",
+        metric="hits",
+        severity=severity,
+        outcome=outcome,
+        limit=0.03,
+        what=f"hits: what {text}",
+        measured=text,
+        explanation=f"explained {text}",
+        decided_by=JudgedGroup(
+            group={"g": "F"}, label="g=F", support=7, measured=0.1, interval=(0.05, None)
+        ),
+        n_failed=0,
+        n_open=0,
+        n_ruled_out=0,
+    )
+
+
+def gate_of(*rules: RuleOutcome, inconclusive=None, title: str = "", look: str = "") -> GateResult:
+    """The outcome of a gate with these rules."""
+    outcome, exit_code = combine_outcomes(rules, inconclusive)
+    return GateResult(
+        title=title,
+        model="",
+        baseline=None,
+        inconclusive=inconclusive,
+        outcome=outcome,
+        exit_code=exit_code,
+        look=look,
+        policy=policy_of({"metric": "hits", "max_worse": 0.03}),
+        rules=rules,
+    )

@@ -123,7 +123,7 @@ def test_intervals_of_ratios_hold_for_all_groups_at_once():
             users=users,
             by="g",
             tables=fairrec.Tables(better="v=higher"),
-            statistics=fairrec.Statistics(permutations=199),
+            statistics=fairrec.Statistics(permutations=99),
         )
         found = ratio_harms(result.group_table, result.summary, "v")
         missed += bool(((found.interval.low > 0) | (found.interval.high < 0)).any())

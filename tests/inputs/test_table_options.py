@@ -11,7 +11,7 @@ from fairrec.auditing.doctor import examine
 from fairrec.core.errors import InputError
 from fairrec.inputs.table_options import TableOptions
 from fairrec.metrics.reading import read_inputs
-from fairrec.mitigation.remedy import RerankerRecord
+from fairrec.mitigation.result import RerankerRecord
 from fairrec.scoring.model import FunctionModel
 from tests.builders import make_tables
 from tests.grouped_options import group_options

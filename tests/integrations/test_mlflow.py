@@ -10,20 +10,25 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import polars as pl
 import pytest
 
 import fairrec
 from fairrec.core.errors import InputError, OutputError
-from fairrec.integrations.logged import numbers_of
-from fairrec.integrations.mlflow import log_audit, metric_thresholds
+from fairrec.integrations.mlflow import (
+    audit_numbers,
+    audit_settings,
+    audit_tags,
+    log_audit,
+    metric_keys,
+    metric_thresholds,
+)
 from fairrec.report.audit_result import AuditResult
 from tests.builders import audit, two_groups
-from tests.integrations.tracking import mlflow
+from tests.grouped_options import group_options
 from tests.mitigation.planted import mitigate as mitigate_world
 from tests.mitigation.planted import planted
-
-__all__ = ["mlflow"]
 
 SECRET = "s3cr3t-pass"
 
@@ -47,7 +52,7 @@ def test_a_run_has_numbers_settings_verdict_and_files(mlflow, tmp_path):
     assert run.info.status == "FINISHED"
     assert run.info.run_name == "Spring"
     metrics, found = run.data.metrics, result.metrics["mrr@2"]
-    assert metrics == pytest.approx(numbers_of(result))
+    assert metrics == pytest.approx(audit_numbers(result))
     assert metrics["fairrec/mrr_at_2/mean"] == 0.75
     assert metrics["fairrec/mrr_at_2/n_worse_beyond_tolerance"] == 1
     assert metrics["fairrec/mrr_at_2/gap"] == found.gap
@@ -89,7 +94,7 @@ def test_rows_of_users_are_logged_only_when_asked_for_and_paths_never(mlflow):
         *("mitigation.json", "reranker.json", "changes.parquet"),
     }
     logged = mlflow.get_run(run_id).data.metrics
-    assert logged == pytest.approx(numbers_of(result.audit))
+    assert logged == pytest.approx(audit_numbers(result.audit))
 
 
 def test_an_audit_goes_to_the_active_run_to_one_named_or_to_an_experiment(mlflow, tmp_path):
@@ -173,7 +178,7 @@ def test_of_two_limits_the_tighter_one_is_asked_for_and_warnings_are_not(mlflow)
     assert threshold.greater_is_better is False
     required = metric_thresholds(worse_off(), {**rules(rule), "require": {"max_undefined": 0.2}})
     assert required["fairrec/mrr_at_2/undefined_share"].threshold == 0.2
-    # without a limit it is the tolerance
+    # without a limit it is what matters
     ((_, threshold),) = metric_thresholds(worse_off(), rules({"metric": "mrr@2"})).items()
     assert threshold.threshold == 0.1
 
@@ -288,3 +293,64 @@ def test_a_metric_of_any_name_is_logged(mlflow):
     )
     logged = mlflow.get_run(log_audit(result)).data.metrics
     assert sum(name.endswith("/mean") for name in logged) == len(names)
+
+
+def test_every_metric_has_a_name_of_its_own_that_is_no_path():
+    names = ["a", "a@1", "a_at_1", "a/1", "..", ".", "", "x" * 500, "x" * 501, "a:b", "\n"]
+    keys = metric_keys(names)
+    assert len({*keys.values()}) == len(names)
+    assert keys["a@1"] == "a_at_1" and keys["a_at_1"] == "a_at_1_2"
+    for key in keys.values():
+        assert key and "/" not in key and not key.startswith(".") and len(key) < 120
+
+
+def skewed(**options: object) -> AuditResult:
+    rng = np.random.default_rng(5)
+    group = np.repeat(["a", "b", "c"], 100)
+    values = pl.DataFrame(
+        {"user_id": range(300), "stars": rng.normal(3, 1, 300) - (group == "c") * 1.0}
+    )
+    users = pl.DataFrame({"user_id": range(300), "group": group})
+    usual = {"permutations": 199, "seed": 1}
+    return fairrec.audit(
+        **group_options(values=values, users=users, by="group", **{**usual, **options})
+    )
+
+
+@pytest.mark.parametrize("better", ["stars=higher", "stars=lower"])
+def test_the_harm_shown_exceeds_what_matters_where_the_verdict_says_so(better):
+    numbers = audit_numbers(skewed(better=better))
+    shown = numbers["fairrec/stars/harm_shown"]
+    assert shown > 0
+    for tolerance in (shown * 0.8, shown * 1.2):
+        verdict = skewed(better=better, tolerance=f"stars={tolerance}").verdict.metrics["stars"]
+        assert (verdict.n_worse_beyond_tolerance > 0) is (shown > tolerance)
+    either_way = numbers["fairrec/stars/difference_shown"]
+    neutral = audit_numbers(skewed())
+    assert either_way == neutral["fairrec/stars/difference_shown"] >= shown
+    assert "fairrec/stars/harm_shown" not in neutral
+
+
+def test_the_harm_that_is_not_ruled_out_is_that_of_the_certificate():
+    result = skewed(better="stars=higher")
+    numbers, certificate = audit_numbers(result), result.verdict.metrics["stars"].certificate
+    assert numbers["fairrec/stars/harm_not_ruled_out"] == certificate[0].harm
+    assert numbers["fairrec/stars/harm_not_ruled_out_from_100"] == certificate[0].harm
+    # no group has so many users
+    assert "fairrec/stars/harm_not_ruled_out_from_1000" not in numbers
+
+
+def test_nobody_worse_is_no_harm_and_nothing_tested_is_no_number():
+    alike = audit(*two_groups(8, group=["a", "a", "b", "b"] * 2), by="group", metrics="mrr@2")
+    assert audit_numbers(alike)["fairrec/mrr_at_2/harm_shown"] == 0
+    untested = audit(*two_groups(), by="group", permutations=0)
+    assert not any(name.endswith("shown") for name in audit_numbers(untested))
+    assert audit_tags(untested.summary)["fairrec.outcome"] == "not tested"
+
+
+def test_long_settings_are_cut_and_empty_ones_left_out():
+    columns = {f"attribute_{i:02d}_{'x' * 60}": ["a", "b"] * 4 for i in range(12)}
+    settings = audit_settings(audit(*two_groups(8, **columns), by=[*columns], depth=1).summary)
+    assert len(settings["fairrec.by"]) <= 500
+    assert "fairrec.tolerance" not in settings and "fairrec.given" not in settings
+    assert settings["fairrec.depth"] == "1"

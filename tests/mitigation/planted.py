@@ -8,7 +8,11 @@ import numpy as np
 import polars as pl
 
 import fairrec
-from fairrec.mitigation.mitigation_result import MitigationResult
+from fairrec import Engine
+from fairrec.core.audit_options import AuditOptions
+from fairrec.groups.grouping import Grouping
+from fairrec.inputs.users import Attribute
+from fairrec.mitigation.result import MitigationResult
 from tests.grouped_options import group_options
 
 N_BLOCKS = 4
@@ -99,4 +103,19 @@ def mitigate(world: Planted, metric: str, **options: Any) -> MitigationResult:
     }
     return fairrec.mitigate(
         given.pop("predictions", world.predictions), **group_options(metric=metric, **given)
+    )
+
+
+def attributes_of(codes, n_values=(2, 3)) -> list[Attribute]:
+    """`a` with values a0 and a1, `b` with values b0, b1 and b2."""
+    return [
+        Attribute(name, np.asarray(column, dtype=np.int32), tuple(f"{name}{v}" for v in range(n)))
+        for name, column, n in zip("ab", codes, n_values, strict=True)
+    ]
+
+
+def full_grouping(attributes: list[Attribute], min_users: int = 1) -> Grouping:
+    """Their intersections with enough users."""
+    return Grouping.of(
+        attributes, AuditOptions(depth="full", min_support=min_users, engine=Engine(threads=1))
     )

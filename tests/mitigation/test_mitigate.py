@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import cache
+
 import numpy as np
 import polars as pl
 import pytest
@@ -9,15 +11,16 @@ from pytest import approx
 from scipy.stats import ttest_ind
 
 import fairrec
-from fairrec.metrics.parsing import DEFAULT_K
-from fairrec.mitigation.mitigation_result import MitigationResult
+from fairrec.core.errors import FairRecError, InputError, NothingToMitigateError
+from fairrec.inputs import room
 from fairrec.mitigation.reranker import RERANKERS
 from fairrec.mitigation.rerankers import swap
+from fairrec.mitigation.result import MitigationResult
 from fairrec.mitigation.tuning import STRENGTHS
 from fairrec.mitigation.view import build_mitigation_view
 from tests.builders import with_text_ids
 from tests.grouped_options import group_options
-from tests.mitigation.planted import WORSE, Planted, mitigate, planted
+from tests.mitigation.planted import N_ITEMS, WORSE, Planted, mitigate, planted
 
 CHOSEN = ["gender", "age"]
 
@@ -55,18 +58,9 @@ def test_second_opinion_helps_a_group_whose_targets_the_model_does_not_know():
     assert summary.harmed == ()
 
 
-def test_mmr_helps_a_group_with_lists_of_one_kind():
-    result = mitigate(planted("diversity"), "urd@5")
-    assert result.summary.reranker == "mmr"
-    assert [named.group for named in result.summary.groups] == [WORSE]
-    assert result.effect.chosen.verdict == "improved"
-    assert 0 < result.summary.strength < 1
-
-
-@pytest.mark.parametrize("worse", ["accuracy", "diversity"])
-def test_only_the_chosen_groups_are_touched(worse):
-    world = planted(worse)
-    result = mitigate(world, {"accuracy": "mrr@5", "diversity": "urd@5"}[worse], strength=0.8)
+def test_only_the_chosen_groups_are_touched():
+    world = planted("diversity")
+    result = mitigate(world, "urd@5", strength=0.8)
     changed = changed_users(world, result)
     assert changed and changed <= users_in(world, **WORSE)
     for effect in result.summary.effects.values():
@@ -90,23 +84,6 @@ def test_numbers_before_are_those_of_an_audit_of_the_predictions():
         assert getattr(result.effect.everyone, level) == approx(audit.per_user["ndcg@5"].mean())
         assert getattr(result.effect.gap, level) == approx(audit.metrics["ndcg@5"].gap)
     assert result.audit.metrics["ndcg@5"].gap == result.effect.gap.after
-
-
-def test_every_metric_the_tables_allow_is_reported():
-    world = planted()
-    effects = mitigate(world, "mrr@3").summary.effects
-    assert set(effects) == {"mrr@3", "auc", "urd@3", "urp@3", "urp_abs@3", "ndcg@3"}
-    bare = mitigate(world, "auc", items=None, strength=0.3).summary
-    assert set(bare.effects) == {"auc", "mrr@5", "urp@5", "urp_abs@5", "ndcg@5"}
-    assert bare.k == DEFAULT_K
-    asked = mitigate(world, "mrr@3", metrics=["hit@3", "pooled_auc"]).summary
-    assert set(asked.effects) == {"hit@3", "mrr@3", "ndcg@3"}
-
-
-def test_gap_has_its_chance_level():
-    gap = mitigate(planted(), "ndcg@5", permutations=19).effect.gap
-    assert gap.before > gap.chance_before.q95 > 0
-    assert gap.chance_after.mean > 0
 
 
 def test_trade_off_shows_every_strength_and_starts_where_nothing_is_done():
@@ -177,15 +154,6 @@ def test_the_gap_to_all_others_is_a_difference_of_two_means(metric):
         assert p == approx(test.pvalue)
 
 
-def test_max_loss_bounds_what_the_tuning_pays():
-    world = planted("diversity")
-    strengths = [
-        mitigate(world, "urd@5", max_loss=loss).summary.strength for loss in (0.0, 0.02, 0.5)
-    ]
-    assert strengths == sorted(strengths)
-    assert strengths[0] < strengths[-1]
-
-
 def test_given_strength_is_taken_and_zero_changes_nothing():
     world = planted()
     result = mitigate(world, "ndcg@5", strength=0.25)
@@ -247,14 +215,6 @@ def test_poisoned_labels_change_no_list(reranker, monkeypatch):
         found.append(result.predictions["score"].to_numpy().tobytes())
     assert found[0] == found[1] == found[2]
     assert found[0] != world.predictions["score"].to_numpy().tobytes()
-
-
-def test_oracle_is_stamped_an_upper_bound():
-    world = planted("noise")
-    result = mitigate(world, "ndcg@5", reranker="oracle", strength=1)
-    assert result.summary.is_upper_bound
-    assert "upper bound" in result.summary.about
-    assert result.effect.chosen.after == 1
 
 
 def test_chosen_groups_are_named_with_what_they_were_chosen_by():
@@ -426,3 +386,269 @@ def test_a_history_that_holds_the_relevant_candidates_is_told_of(of_others, is_t
         check.startswith("check: 100% of the relevant candidates are in their user's history")
         for check in checks
     )
+
+
+WORLD = planted("accuracy", n_users=60)
+BARE = WORLD._replace(
+    predictions=WORLD.predictions.drop("label"), validation=WORLD.validation.drop("label")
+)
+
+
+@pytest.mark.parametrize(
+    ("metric", "options", "message"),
+    [
+        ("ndgc@5", {}, "No metric 'ndgc'. Did you mean 'ndcg'"),
+        ("pooled_auc", {}, "'pooled_auc' is no mean over users, so its change cannot be tested"),
+        (
+            "ndcg@5",
+            {"strength": 1.1},
+            "invalid strength: expected a number from 0 to 1, or 'auto', got 1.1",
+        ),
+        ("ndcg@5", {"reranker": "mrm"}, "No re-ranker 'mrm'. Did you mean 'mmr'"),
+        ("ndcg@5", {"groups": "wurst"}, "wurst: does not exist. Check the path"),
+        ("ndcg@5", {"history": None}, "'second_opinion' needs the history table. Give it as hist"),
+        (
+            "ndcg@5",
+            {"items": None, "reranker": "mmr"},
+            "'mmr' needs the items table. Give it as ite",
+        ),
+        ("urd@5", {"items": None}, "Metric 'urd@5' needs the items table"),
+        ("urp@5", {"groups": "worst:100%"}, "Nobody with a value of urp@5 is outside the chosen"),
+        (
+            "ndcg@5",
+            {"groups": "findings"},
+            "groups='findings' needs tests against chance. Give perm",
+        ),
+        ("ndcg@5", {"min_support": 500}, "No intersection of all attributes has 500 users"),
+        ("ndcg@5", {"by": "gender,ago"}, "No attribute 'ago'. Did you mean 'age'"),
+        ("ndcg@5", {"users": WORLD.users.head(9)}, "not in the users table|has no row"),
+    ],
+)
+def test_bad_options_are_refused(metric, options, message):
+    with pytest.raises(FairRecError, match=message):
+        mitigate(WORLD, metric, **options)
+
+
+@pytest.mark.parametrize(
+    ("metric", "options", "message"),
+    [
+        ("urd@5", {}, "strength='auto' weighs the metric against NDCG, which"),
+        ("ndcg@5", {"strength": 0.5}, "no column 'label'"),
+        (
+            "urd@5",
+            {"reranker": "oracle", "strength": 0.5},
+            "The re-ranker 'oracle' needs labels. Give a table",
+        ),
+    ],
+)
+def test_what_takes_labels_is_refused_without_them(metric, options, message):
+    with pytest.raises(InputError, match=message):
+        mitigate(BARE, metric, **options)
+
+
+@pytest.mark.parametrize("name", ["verdict", "p_adjusted"])
+def test_attribute_named_as_a_column_of_ours_is_refused(name):
+    world = WORLD._replace(users=WORLD.users.rename({"age": name}))
+    says = f"Attribute '{name}' has the name of a column of the result. Rename that column"
+    with pytest.raises(InputError, match=says):
+        mitigate(world, "ndcg@5", by=f"gender,{name}")
+
+
+def test_metric_without_a_reranker_of_its_own_is_refused():
+    import fairrec
+    from fairrec.metrics import METRICS
+
+    @fairrec.metric("length")
+    def length_per_user(lists, k):
+        return lists.lengths.astype(float)
+
+    try:
+        with pytest.raises(
+            InputError,
+            match=r"No re-ranker is made for 'length@5'.*order, name one with reranker: ",
+        ):
+            mitigate(WORLD, "length@5")
+        assert mitigate(WORLD, "length@5", reranker="mmr").effect.chosen.verdict == "unchanged"
+    finally:
+        METRICS.remove("length")
+
+
+def test_nothing_found_is_nothing_to_mitigate():
+    with pytest.raises(
+        NothingToMitigateError, match=r"no group is served significantly worse than all others in"
+    ):
+        mitigate(planted("noise", n_users=60), "ndcg@5", groups="findings", permutations=99)
+
+
+def test_validation_of_users_in_other_quantiles_is_refused():
+    users = WORLD.users.with_columns(income=pl.col("user_id") * 10)
+    few = WORLD.validation.filter(pl.col("user_id") < 40)
+    world = WORLD._replace(users=users, validation=few)
+    with pytest.raises(InputError, match=r"Attribute 'income' falls into other quantiles for the"):
+        mitigate(world, "ndcg@5", by="gender,income:q3")
+    # bins of a width are the same for all
+    assert mitigate(world, "ndcg@5", by="gender,income:200").summary.n_users_choosing == 40
+    whole = world._replace(validation=WORLD.validation)
+    assert mitigate(whole, "ndcg@5", by="gender,income:q3").summary.n_users_choosing == 60
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("gender\nX\n", "groups.csv: no user is in the group gender=X. Check the values"),
+        ("gender,age\nF,ancient\n", "no user is in the group gender=F, age=ancient"),
+        ("sex\nF\n", "groups.csv: no column is an attribute of this audit"),
+    ],
+)
+def test_file_of_groups_that_do_not_occur_is_refused(tmp_path, text, message):
+    path = tmp_path / "groups.csv"
+    path.write_text(text, encoding="utf-8")
+    with pytest.raises(InputError, match=message):
+        mitigate(WORLD, "ndcg@5", groups=path)
+
+
+def test_the_memory_that_may_be_used_is_held_against_the_tables(tmp_path, monkeypatch):
+    file = tmp_path / "predictions.parquet"
+    WORLD.predictions.write_parquet(file)
+    monkeypatch.setattr(room, "PER_ROW", 4 * 10**8 / len(WORLD.predictions))
+    mitigate(WORLD, "ndcg@5", predictions=file, max_memory="0.7GB")
+    with pytest.raises(InputError, match=r"need about 0.7 GB of memory, and 0.6 GB may be used"):
+        mitigate(WORLD, "ndcg@5", predictions=file, max_memory="0.6GB")
+
+
+ALPHA = 0.2
+N_SEEDS = 40
+MOST_BY_CHANCE = 10
+"""Of 40 runs 4 improve by chance at an alpha of 0.2 (its upper half); more than 10 would come once
+in 700 times."""
+
+
+@cache
+def noise(seed: int, n_users: int = 72) -> Planted:
+    """Neither the model nor the history knows anything of the targets."""
+    world = planted("noise", n_users=n_users, seed=seed)
+    rng = np.random.default_rng(seed)
+    items = pl.Series("item_id", rng.integers(0, N_ITEMS, len(world.history)))
+    return world._replace(history=world.history.with_columns(items))
+
+
+@cache
+def results(protocol: str, strength: float | str) -> list[MitigationResult]:
+    """One mitigation a seed; also by the trap, to choose and report on the same targets."""
+    found = []
+    for seed in range(N_SEEDS):
+        world = noise(seed)
+        chosen_by = {
+            "validation targets": world.validation,
+            "halves of the users": None,
+            "same targets": world.predictions,
+        }[protocol]
+        options = {"items": None, "alpha": ALPHA, "depth": 1, "metrics": "mrr@5"}
+        found.append(mitigate(world, "ndcg@5", validation=chosen_by, strength=strength, **options))
+    return found
+
+
+def n_improved(found: list[MitigationResult]) -> int:
+    return sum(result.effect.chosen.verdict == "improved" for result in found)
+
+
+def errors_from_zero(changes: list[float]) -> float:
+    """The mean in standard errors."""
+    return float(np.mean(changes) / (np.std(changes) / np.sqrt(len(changes))))
+
+
+@pytest.mark.parametrize(
+    ("protocol", "strength"),
+    [("validation targets", "auto"), ("halves of the users", "auto"), ("validation targets", 1.0)],
+)
+def test_in_noise_an_improvement_is_seldom_declared(protocol, strength):
+    found = results(protocol, strength)
+    assert {result.summary.protocol for result in found} == {protocol}
+    assert n_improved(found) <= MOST_BY_CHANCE
+    if strength == 1.0:
+        # something was done, and it is called not significant
+        chosen = [result.effect.chosen for result in found]
+        assert sum(change.verdict == "not significant" for change in chosen) > N_SEEDS / 2
+        assert abs(errors_from_zero([change.change for change in chosen])) < 3
+
+
+def test_choosing_and_reporting_on_the_same_targets_would_declare_it_often():
+    """The trap the protocol avoids: any other order of the worst lists looks better."""
+    found = results("same targets", 1.0)
+    assert n_improved(found) > MOST_BY_CHANCE
+    assert errors_from_zero([result.effect.chosen.change for result in found]) > 5
+
+
+def test_regression_shows_how_the_chosen_drift_without_any_re_ranking():
+    drift = []
+    for result in results("validation targets", 1.0):
+        regression = result.summary.regression
+        assert regression.fresh == approx(result.effect.chosen.before)
+        (chosen,) = result.summary.groups
+        assert regression.chosen_by == approx(chosen.chosen_by)
+        drift.append(regression.fresh - regression.chosen_by)
+    # the worst of six groups of twelve by one target is ordinary by the next
+    assert errors_from_zero(drift) > 5
+    assert np.mean(drift) > 0.1
+
+
+def test_in_noise_groups_are_seldom_declared_better_or_worse():
+    """Each of many small groups in each metric is a chance to be wrong."""
+    n_runs = 25
+    n_wrong = 0
+    for seed in range(n_runs):
+        world = noise(seed, n_users=120)
+        jobs = np.random.default_rng(seed).integers(0, 8, 120)
+        world = world._replace(users=world.users.with_columns(job=pl.Series(jobs)))
+        everyone = {"by": "gender,age,job", "groups": "worst:100%", "strength": 1.0}
+        result = mitigate(world, "mrr@5", **everyone, metrics="auc", items=None)
+        assert "not significant" in set(result.changes["verdict"])
+        n_wrong += bool(result.changes["verdict"].is_in(["worse", "improved"]).any())
+    # 5 of 100 by chance
+    assert n_wrong <= 5
+
+
+def test_halves_report_on_users_who_chose_nothing():
+    world = planted("accuracy")
+    result = mitigate(world, "ndcg@5", validation=None)
+    summary = result.summary
+    assert summary.protocol == "halves of the users"
+    assert summary.n_users_choosing == summary.n_users_reported == 120
+    reported = set(result.audit.per_user["user_id"])
+    assert len(reported) == 120
+    assert summary.n_users_tuning <= summary.n_users_choosing
+    # whatever happens to the reported users, the choice is the same
+    other = world.predictions.with_columns(
+        label=pl.when(pl.col("user_id").is_in(reported))
+        .then(1 - pl.col("label"))
+        .otherwise("label")
+    )
+    again = mitigate(world, "ndcg@5", validation=None, predictions=other)
+    assert again.reranker == result.reranker
+    assert [n.chosen_by for n in again.summary.groups] == [n.chosen_by for n in summary.groups]
+    for before, after in zip(again.summary.trade_off, summary.trade_off, strict=True):
+        assert (before.tuned, before.tuned_cost) == (after.tuned, after.tuned_cost)
+    # while those who choose do choose
+    flipped = world.predictions.with_columns(
+        label=pl.when(pl.col("user_id").is_in(reported))
+        .then("label")
+        .otherwise(1 - pl.col("label"))
+    )
+    third = mitigate(world, "ndcg@5", validation=None, predictions=flipped)
+    assert [n.chosen_by for n in third.summary.groups] != [n.chosen_by for n in summary.groups]
+    # all lists of the group are re-ranked in the end, those of both halves
+    changed = result.predictions.filter(result.predictions["score"] != world.predictions["score"])
+    assert {user in reported for user in changed["user_id"]} == {True, False}
+
+
+def test_test_targets_choose_nothing():
+    """Labels of the held-out targets change neither groups nor strength."""
+    world = planted("accuracy")
+    rng = np.random.default_rng(0)
+    labels = pl.Series("label", rng.integers(0, 2, len(world.predictions)))
+    other = world._replace(predictions=world.predictions.with_columns(labels))
+    first, again = (mitigate(w, "ndcg@5") for w in (world, other))
+    assert again.reranker == first.reranker
+    assert again.summary.regression.chosen_by == first.summary.regression.chosen_by
+    assert again.effect.chosen != first.effect.chosen
+    assert again.predictions["score"].equals(first.predictions["score"])

@@ -10,7 +10,7 @@ from rich.console import Console
 
 import fairrec
 from fairrec.mitigation.page import mitigation_markdown, mitigation_page, print_mitigation
-from fairrec.mitigation.view import MitigationView, facts
+from fairrec.mitigation.view import MitigationView, build_facts
 from fairrec.mitigation.words import sentences
 from tests.mitigation.small_summary import TARGET, WOMEN, ordered, summary_of
 from tests.report.small_view import EMPTY, TABLE
@@ -31,7 +31,7 @@ def test_a_mitigation_is_answered_before_it_is_explained():
     done = summary_of(target, groups=(hostile,))
     page = mitigation_page(done, result.summary, result.group_table)
     section = page.split('<section id="mitigation"')[1].split("</section>")[0]
-    answers = [section.index(f">{fact.answer}<") for fact in facts(done)]
+    answers = [section.index(f">{fact.answer}<") for fact in build_facts(done)]
     explained = section.index("How this was done")
     assert answers == sorted(answers) and answers[-1] < explained
     # each sentence once, and only where it is looked for

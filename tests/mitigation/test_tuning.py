@@ -9,19 +9,23 @@ import pytest
 from pytest import approx
 
 from fairrec.core.errors import InputError
+from fairrec.inputs.table_options import TableOptions
 from fairrec.metrics import parse_metric
+from fairrec.mitigation.fitted_reranker import Rescored
 from fairrec.mitigation.options import MitigationOptions
+from fairrec.mitigation.splitting import read_split
 from fairrec.mitigation.tuning import (
     STRENGTHS,
     Aim,
     Levels,
-    aim_of,
+    Measures,
     best_strength,
     error_of_mean,
-    levels_of,
-    mean_or_nan,
+    make_aim,
+    measure_levels,
     tune_strength,
 )
+from tests.mitigation.planted import planted
 
 NAN = np.nan
 UP, DOWN = Aim(True, 1.0), Aim(False, 0.0)
@@ -42,6 +46,9 @@ def test_the_best_that_costs_little_enough_is_taken():
     assert best([0.5, 0.6, 0.8, 0.9], [1.0, 0.99, 0.98, 0.97]) == 0.2
     assert best([0.5, 0.6, 0.8, 0.9], [1.0, 0.99, 0.98, 0.97], max_loss=0.5) == approx(0.3)
     assert best([0.5, 0.4, 0.3, 0.1], [1.0, 0.99, 0.98, 0.97], DOWN) == 0.2
+    # a gain in the cost is no loss, and of equal ones the smallest is taken
+    assert best([0.5, 0.6], [1.0, 2.0]) == 0.1
+    assert best([0.5, 0.7, 0.7], [1.0, 1.0, 1.0]) == 0.1
 
 
 @pytest.mark.parametrize("sign", [1, -1])
@@ -120,15 +127,11 @@ def test_the_error_is_that_of_a_difference_of_two_means():
     """By the definition of a standard error."""
     rng = np.random.default_rng(0)
     values, group = rng.normal(size=40), np.repeat([0, 1, -1], [10, 5, 25])
-    aim = aim_of(parse_metric("urd@5"), values, group)
+    aim = make_aim(parse_metric("urd@5"), values, group)
     assert aim.rest == approx(values[15:].mean())
     expected = np.sqrt(values[:15].var(ddof=1) / 15 + values[15:].var(ddof=1) / 25)
     assert aim.error(values, group) == approx(expected)
     assert np.isnan(error_of_mean(np.array([1.0, NAN])))
-
-
-def test_a_gain_in_the_cost_is_no_loss():
-    assert best([0.5, 0.6], [1.0, 2.0]) == 0.1
 
 
 @pytest.mark.parametrize(
@@ -144,15 +147,6 @@ def test_a_gain_in_the_cost_is_no_loss():
 )
 def test_nothing_is_done_where_nothing_helps(target, cost):
     assert best(target, cost) == 0
-
-
-def test_of_equal_ones_the_smallest_is_taken():
-    assert best([0.5, 0.7, 0.7], [1.0, 1.0, 1.0]) == 0.1
-
-
-def test_strengths_go_from_nothing_to_all():
-    assert STRENGTHS[0] == 0 and STRENGTHS[-1] == 1
-    assert np.diff(STRENGTHS) == approx(0.05)
 
 
 def test_aim_of_a_directed_metric_is_the_metric_itself():
@@ -185,13 +179,32 @@ def test_a_side_that_is_given_is_kept_whatever_the_values():
 
 def test_levels_are_those_of_the_users_of_the_groups():
     measured = np.array([[[0.1, 0.9], [0.5, 0.7]], [[0.3, 0.9], [0.4, 0.7]]])
-    levels = levels_of(measured, (0.0, 1.0), UP, np.array([0, -1]))
+    levels = measure_levels(measured, (0.0, 1.0), UP, np.array([0, -1]))
     assert levels.strengths == (0.0, 1.0)
     assert levels.target == approx([0.1, 0.3])
     assert levels.cost == approx([0.5, 0.4])
 
 
-def test_mean_of_what_is_defined():
-    assert mean_or_nan(np.array([1.0, NAN, 3.0])) == 2
-    assert np.isnan(mean_or_nan(np.array([NAN])))
-    assert np.isnan(mean_or_nan(np.empty(0)))
+WORLD = planted("accuracy", n_users=24)
+
+
+@pytest.mark.parametrize("has_labels", [True, False])
+def test_target_and_cost_are_measured_at_every_strength(has_labels):
+    lists = WORLD.predictions if has_labels else WORLD.predictions.drop("label")
+    names = ["urd@5", *(["mrr@5", "ndcg@5"] if has_labels else [])]
+    tables = TableOptions(users=WORLD.users, by="gender", items=WORLD.items, metrics=names)
+    split = read_split(lists, None, tables, seed=0)
+    inputs = split.everyone
+    measures = Measures.of(split.per_user_metrics, MitigationOptions("urd@5"), threads=1)
+    assert measures.cost_name == ("ndcg@5" if has_labels else None)
+    steps = []
+    unchanged = Rescored(inputs.candidates.scores, None)
+    measured = measures.at_strengths(
+        unchanged, inputs, (0.0, 1.0), lambda *step: steps.append(step)
+    )
+    assert steps == [("tuning the strength", 0, 2), ("tuning the strength", 1, 2)]
+    values = measures.values(inputs)
+    for target, cost in measured:
+        assert np.array_equal(target, values[0])
+        expected = values[2] if has_labels else np.full(24, np.nan)
+        assert np.array_equal(cost, expected, equal_nan=True)

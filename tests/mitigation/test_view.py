@@ -1,4 +1,4 @@
-"""The tables and curves of a mitigation."""
+"""A mitigation in words, tables and charts."""
 
 from __future__ import annotations
 
@@ -11,24 +11,38 @@ import polars as pl
 import pytest
 from pytest import approx
 
-from fairrec.mitigation.mitigation_result import load_mitigation
-from fairrec.mitigation.schema import HarmedGroup
-from fairrec.mitigation.view import GROUPS_SHOWN, TradeOffLine, build_mitigation_view
+from fairrec.mitigation.result import HarmedGroup, MitigationSummary, load_mitigation
+from fairrec.mitigation.view import (
+    GROUPS_SHOWN,
+    HARMED_NAMED,
+    HEIGHT,
+    Level,
+    TradeOffLine,
+    build_facts,
+    build_mitigation_view,
+    build_slopes,
+    build_strips,
+)
+from fairrec.mitigation.words import find_tone, headline, sentences, stamps, target_name
 from fairrec.report.words import MINUS, number, signed
 from fairrec.result.folder import load_saved
 from fairrec.result.metric_schema import GapChange
 from tests.mitigation.planted import mitigate, planted
 from tests.mitigation.small_summary import (
+    COST,
     MEN,
     NOTHING,
     TARGET,
     WOMEN,
     chance,
     change,
+    counts,
     effect,
+    ordered,
     point,
     same,
     summary_of,
+    to_others,
 )
 
 METRICS = ["ndcg@5", "urd@5", "urp@5", "auc"]
@@ -175,7 +189,7 @@ def made_of(kept: dict[str, Any]) -> set[str]:
     [
         ("accuracy", "ndcg@5", {}),
         ("diversity", "urd@5", {"max_loss": 0.5}),
-        ("accuracy", "urp@5", {"groups": "worst:3"}),
+        ("accuracy", "urp@5", {"groups": "worst:3", "reranker": "popularity_calibrated"}),
     ],
 )
 def test_every_number_to_look_at_is_in_the_file(tmp_path, worse, metric, options):
@@ -202,23 +216,398 @@ def test_every_number_to_look_at_is_in_the_file(tmp_path, worse, metric, options
     assert len(view.slopes) == len(view.strips.rows) == len(METRICS)
 
 
-def test_each_number_of_a_slope_is_that_of_its_own_metric(tmp_path):
-    mitigate(planted(), "ndcg@5", metrics=METRICS).save(tmp_path, report=False)
-    kept = json.loads((tmp_path / "mitigation.json").read_text())
-    for slope in build_mitigation_view(load_mitigation(tmp_path, load_saved(tmp_path)[1])).slopes:
-        effect = kept["effects"][slope.metric]
-        assert (slope.before, slope.after) == (
-            effect["chosen"]["before"],
-            effect["chosen"]["after"],
-        )
-        low, high = effect["chosen"]["interval"]
-        assert (slope.low - slope.before, slope.high - slope.before) == (approx(low), approx(high))
-        assert slope.others.value == effect["others"]["before"] == effect["others"]["after"]
-
-
-def test_the_strip_has_the_changes_of_the_table(tmp_path):
+def test_each_number_to_look_at_is_that_of_its_own_metric():
     result = mitigate(planted(), "ndcg@5", metrics=METRICS)
-    for name, seen in result.summary.effects.items():
+    effects = result.summary.effects
+    for slope in build_mitigation_view(result.summary).slopes:
+        effect = effects[slope.metric]
+        assert (slope.before, slope.after) == (effect.chosen.before, effect.chosen.after)
+        low, high = effect.chosen.interval
+        assert (slope.low - slope.before, slope.high - slope.before) == (approx(low), approx(high))
+        assert slope.others.value == effect.others.before == effect.others.after
+    for name, seen in effects.items():
         table = result.changes.filter((pl.col("metric") == name) & (pl.col("change") != 0))
         worst_first = sorted(table["change"], reverse=seen.higher_is_better is False)
         assert seen.ordered.changes == approx(worst_first)
+
+
+def sentence(summary: MitigationSummary, word: str) -> str:
+    """The one sentence with a word, or nothing."""
+    found = [said for said in sentences(summary) if word in said]
+    assert len(found) <= 1
+    return "".join(found)
+
+
+def test_the_headline_has_both_means_and_how_many_groups_they_are_of():
+    said = headline(summary_of())
+    assert "urd@5" in said and "from 0.300 to 0.500" in said
+    assert "2 chosen groups" in headline(summary_of(groups=(WOMEN, MEN)))
+    # what was done is told from whether it helped
+    worse = headline(summary_of(effect(change(0.3, 0.5, "worse"), same(0.4))))
+    assert worse != said and worse.startswith(said[: said.index("0.500")])
+
+
+def test_where_nothing_was_done_or_nothing_is_known_no_change_is_claimed():
+    untouched = headline(summary_of(strength=0.0))
+    assert "0.300" in untouched and "0.500" not in untouched
+    assert "undefined" in headline(summary_of(effect(NOTHING, same(0.4))))
+
+
+def test_a_distance_is_called_one():
+    away = TARGET.model_copy(update={"is_distance": True})
+    assert target_name(summary_of(), TARGET) == "urd@5"
+    assert "distance" in target_name(summary_of(), away)
+    # how far the others are from themselves says nothing
+    assert "All others have" not in headline(summary_of(away))
+
+
+def test_a_distance_beyond_the_others_or_not_shown_to_be_smaller_is_explained():
+    def said(chosen, is_distance=True):
+        target = effect(chosen, same(0.4), is_distance=is_distance)
+        return [sentence(summary_of(target), part) for part in ("below 0", "is not shown")]
+
+    assert said(change(0.3, 0.1)) == ["", ""]
+    beyond, _ = said(change(0.3, -0.1))
+    assert "other side" in beyond
+    beyond, unshown = said(change(0.3, -0.3, "changed"))
+    assert beyond and beyond == unshown
+    assert said(change(-0.3, -0.1, "changed"), is_distance=False) == ["", ""]
+
+
+def test_what_must_not_be_overlooked_is_stamped_and_nothing_else():
+    assert stamps(summary_of()) == ()
+    upper, shared = stamps(summary_of(is_upper_bound=True, n_shared_targets=3))
+    assert upper.startswith("UPPER BOUND") and "mmr" in upper
+    assert shared.startswith("SAME TARGETS") and "3 targets" in shared
+
+
+def test_who_was_chosen_by_and_who_is_reported_on_is_said_first():
+    first = sentences(summary_of())[0]
+    assert "90 users" in first and "0.5 (tuned)" in first
+    halves = sentences(summary_of(protocol="halves of the users", is_tuned=False))[0]
+    assert "(90)" in halves and "(100)" in halves and "0.5 (given)" in halves
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "said"),
+    [
+        (0.1, 0.02, "was behind by 0.100 (p = 0.010) and is behind by 0.0200 (p = 0.300)."),
+        (0.1, -0.2, "was behind by 0.100 (p = 0.010) and is ahead by 0.200 (p = 0.300)."),
+        (-0.1, -0.2, "was ahead by 0.100 (p = 0.010) and is ahead by 0.200 (p = 0.300)."),
+    ],
+)
+def test_the_headline_places_the_chosen_groups_beside_the_others(before, after, said):
+    gap = to_others(before, after)
+    assert headline(summary_of(to_others=gap)).endswith(
+        f"All others have 0.400: the chosen group {said}"
+    )
+    several = headline(summary_of(to_others=gap, groups=(WOMEN, WOMEN)))
+    assert said.replace("was ", "were ").replace(" is ", " are ") in several
+    # also where nothing was done
+    assert headline(summary_of(to_others=gap, strength=0.0)).endswith(said)
+    # a distance stands in the headline already
+    away = headline(
+        summary_of(TARGET.model_copy(update={"is_distance": True}), to_others=to_others(0.3, 0.1))
+    )
+    assert away.endswith("has p = 0.010 before and p = 0.300 after.")
+    # without others there is nothing to be level with
+    nobody = to_others(before, after).model_copy(update={"before": None, "p_before": None})
+    assert headline(summary_of(to_others=nobody)).endswith("a significant improvement.")
+
+
+def test_what_took_groups_apart_is_no_improvement():
+    gap = GapChange(before=0.1, after=0.2, chance_before=chance(0.6), chance_after=chance(0.01))
+    target = effect(change(0.3, 0.5), same(0.4), gap=gap)
+    for outcome, says in (
+        ("turned round", "went from 0.300 to 0.500, and the order turned round."),
+        ("gap grew", "went from 0.300 to 0.500, further from all others than before."),
+        (
+            "intersections further apart",
+            "but the gap between the best and the worst intersection of all attributes went from "
+            "0.100 (p = 0.600) to 0.200 (p ≤ 0.010).",
+        ),
+    ):
+        summary = summary_of(target, outcome=outcome)
+        assert says in headline(summary)
+        assert "improvement" not in headline(summary) and find_tone(outcome) == "neutral"
+        _, how_much, how_sure, _ = build_facts(summary)
+        assert (how_much.tone, how_sure.tone) == ("neutral", "neutral")
+        assert "mprovement" not in how_sure.answer
+        # each gap once
+        assert bool(sentence(summary, "The gap in")) == ("intersection" not in outcome)
+
+
+def test_a_drift_towards_the_others_is_regression_only_of_groups_chosen_as_the_worst():
+    def said(rule: str, chosen_by: float, **changes: float) -> str:
+        seen = summary_of().regression.model_copy(update={"chosen_by": chosen_by, **changes})
+        return sentence(summary_of(rule=rule, regression=seen), "Without any re-ranking")
+
+    assert "0.250" in said("worst:1", 0.25) and "0.300" in said("worst:1", 0.25)
+    assert "regress" in said("worst:1", 0.25)
+    assert "regress" not in said("findings", 0.25)
+    # they look worse by other targets, not better
+    assert "regress" not in said("worst:1", 0.35)
+    assert "0.420 and 0.400" in said("worst:1", 0.25)
+    assert "0.400" not in said("worst:1", 0.25, others_chosen_by=None)
+    assert said("worst:1", None) == ""
+
+
+def test_each_gap_is_weighed_against_chance_by_its_own_p_value():
+    gap = GapChange(before=0.4, after=0.2, chance_before=chance(0.01), chance_after=chance(0.3))
+    tested = summary_of(effect(change(0.3, 0.5), same(0.4), gap=gap))
+    said = sentence(tested, "The gap in")
+    beyond, by_chance = said.split(" and is ")
+    assert "0.400" in beyond and "p ≤ 0.010" in beyond and "no more than" not in beyond
+    assert "0.200" in by_chance and "p = 0.300" in by_chance and "no more than" in by_chance
+    assert not sentence(summary_of(), "The gap in")
+
+
+def test_the_cost_is_a_share_of_what_there_was():
+    said = sentence(summary_of(), "ndcg@5 changed")
+    # 0.5 to 0.45, and 0.6 to 0.594
+    assert "−10.00% for the chosen group (" in said and "−1.00% for all users" in said
+    # more than the 2% allowed, but only a tuned strength promised that
+    assert "2%" in said.split("all users")[1]
+    assert "2%" not in sentence(summary_of(is_tuned=False), "ndcg@5 changed")
+    assert "20%" not in sentence(summary_of(max_loss=0.2), "ndcg@5 changed")
+    assert not sentence(summary_of(cost_metric=None), "ndcg@5 changed")
+
+
+def test_metrics_and_groups_that_became_worse_are_named_with_their_number():
+    said = sentences(summary_of())
+    assert [one for one in said if one.endswith(": ndcg@5.")]
+    assert "60 other users" in sentence(summary_of(), "other user")
+    assert "12 comparisons" in said[-1] and "group in" not in said[-1]
+    # where no list was changed nothing was compared
+    assert "comparison" not in " ".join(sentences(summary_of(n_group_tests=0)))
+    harmed = COST.model_copy(update={"groups": counts(worse=2, improved=5)})
+    last = sentences(summary_of(effects={"urd@5": TARGET, "ndcg@5": harmed}))[-1]
+    assert last.endswith(": 2 groups in ndcg@5.")
+
+
+def test_four_questions_are_answered_in_order():
+    who, how_much, how_sure, cost = build_facts(summary_of())
+    assert (who.answer, who.details) == (
+        "1 chosen group",
+        ("40 of 100 users (worst:1)", "gender=F"),
+    )
+    assert how_much.answer == "0.300 → 0.500" and how_much.tone == "better"
+    assert how_much.details[0] == "urd@5 +0.200 (95% CI +0.100 to +0.300)"
+    assert "0.400" in how_much.details[1]
+    assert how_sure.answer == "Improvement shown" and "p = 0.010" in how_sure.details
+    # a loss of their own comes before that nobody else has one
+    assert (cost.answer, cost.tone) == ("The chosen group lost in ndcg@5", "worse")
+    assert cost.details == (
+        "ndcg@5 of the chosen group: −10.00% (significant)",
+        "ndcg@5 of all users: −1.00% (significant)",
+        "None for 60 other users: lists as they were",
+    )
+    alone = summary_of()
+    own = {"effects": {"urd@5": alone.effects["urd@5"]}, "cost_metric": None}
+    free = build_facts(alone.model_copy(update=own))[3]
+    assert (free.answer, free.tone) == ("None for 60 other users", "neutral")
+
+
+def test_of_many_groups_two_are_named_and_the_rest_counted():
+    who = build_facts(summary_of(groups=(WOMEN,) * 5))[0]
+    assert who.answer == "5 chosen groups"
+    assert who.details[1] == "gender=F · gender=F · and 3 more"
+
+
+def test_what_is_not_shown_is_called_so_and_has_no_colour():
+    _, how_much, how_sure, _ = build_facts(
+        summary_of(effect(change(0.3, 0.5, "not significant"), same(0.4)))
+    )
+    assert how_sure.answer == "Not shown"
+    assert how_much.tone == how_sure.tone == "neutral"
+    _, how_much, how_sure, _ = build_facts(summary_of(effect(same(0.3), same(0.4))))
+    assert how_sure.answer == "Nothing changed" and len(how_sure.details) == 1
+    assert how_much.details[0] == "urd@5 unchanged"
+    _, how_much, _, _ = build_facts(summary_of(effect(NOTHING, same(0.4))))
+    assert how_much.answer == "undefined"
+
+
+def test_the_target_comes_first_then_its_cost_then_the_rest():
+    effects = {"auc": TARGET, "ndcg@5": COST, "urd@5": TARGET}
+    drawn = build_slopes(summary_of(effects=effects))
+    assert [slope.metric for slope in drawn] == ["urd@5", "ndcg@5", "auc"]
+    assert [slope.is_target for slope in drawn] == [True, False, False]
+
+
+def test_the_interval_of_the_change_is_added_to_the_value_before():
+    target, _ = build_slopes(summary_of())
+    # 0.3 to 0.5, the change give or take 0.1
+    assert (target.before, target.after) == (0.3, 0.5)
+    assert (target.low, target.high) == (approx(0.4), approx(0.6))
+    for part in ("0.300 before", "0.500 after", "+0.100 to +0.300", "95%", "improved"):
+        assert part in target.alternative
+
+
+def test_the_target_is_to_reach_all_others_and_a_tuned_cost_to_keep_its_share():
+    target, cost = build_slopes(summary_of())
+    assert target.others == Level(0.4, "to reach 0.400", "To reach: 0.400, as all others.")
+    assert target.floor is None
+    assert cost.others == Level(0.4, "all others 0.400", "All others: 0.400.")
+    # 2% of 0.5 may be lost
+    assert cost.floor == Level(approx(0.49), "to keep 0.490", "To keep: 0.490.")
+    assert "All others: 0.400." in cost.alternative and "To keep: 0.490." in cost.alternative
+    _, given = build_slopes(summary_of(is_tuned=False))
+    assert given.floor is None and "To keep" not in given.alternative
+    own, _ = build_slopes(summary_of(metric="ndcg@5"))
+    assert own.floor is None
+
+
+def test_nothing_is_to_be_reached_where_the_others_are_no_better():
+    ahead, _ = build_slopes(summary_of(effect(change(0.5, 0.6), same(0.4))))
+    assert ahead.others == Level(0.4, "all others 0.400", "All others: 0.400.")
+
+
+def test_a_distance_is_to_reach_nothing():
+    away = effect(change(0.3, 0.1), same(0.4), is_distance=True)
+    target, _ = build_slopes(summary_of(away))
+    assert target.metric == "distance in urd@5 from all others"
+    assert target.others == Level(0.0, "to reach 0", "To reach: 0, as all others.")
+
+
+@pytest.mark.parametrize(
+    ("verdict", "tone"),
+    [
+        ("improved", "better"),
+        ("worse", "worse"),
+        ("changed", "neutral"),
+        ("not significant", "neutral"),
+    ],
+)
+def test_only_what_is_shown_has_a_colour(verdict, tone):
+    target, _ = build_slopes(summary_of(effect(change(0.3, 0.5, verdict), same(0.4))))
+    assert target.tone == tone and f", {verdict}." in target.alternative
+
+
+def test_what_is_undefined_or_did_not_change_claims_no_interval():
+    assert [slope.metric for slope in build_slopes(summary_of(effect(NOTHING, same(0.4))))] == [
+        "ndcg@5"
+    ]
+    still, _ = build_slopes(summary_of(effect(same(0.3), same(0.4))))
+    assert (still.low, still.high) == (None, None)
+    assert "interval" not in still.alternative
+    alone, _ = build_slopes(summary_of(effect(change(0.3, 0.5), same(0.4), others=NOTHING)))
+    assert alone.others is None and "others" not in alone.alternative
+
+
+THREE = ordered((-0.3, "worse"), (-0.1, "not significant"), (0.2, "improved"))
+OLD = HarmedGroup(metric="urd@5", group={"age": "65+"}, change=change(0.5, 0.2, "worse"))
+
+
+def with_changes(seen=THREE, harmed=(), cost=COST, **changes):
+    target = TARGET.model_copy(update={"ordered": seen, **changes})
+    return summary_of(effects={"urd@5": target, "ndcg@5": cost}, harmed=harmed)
+
+
+def ends(path: str) -> list[tuple[int, float, float]]:
+    """Of each bar its place, and the heights it goes from and to."""
+    found = re.findall(r"M(\d+)\.1 ([\d.]+)h.8V([\d.]+)h-.8z", path)
+    return [(int(place), float(start), float(end)) for place, start, end in found]
+
+
+def test_bars_are_in_order_and_as_long_as_the_changes():
+    (strip,) = build_strips(with_changes()).rows
+    bars = {part.tone: ends(part.path) for part in strip.bars}
+    # 0.2 up and 0.3 down share the height
+    zero = HEIGHT * 0.2 / 0.5
+    assert strip.zero_at == zero and strip.width == 3
+    assert bars == {
+        "worse": [(0, zero, HEIGHT)],
+        "neutral": [(1, zero, HEIGHT * 0.3 / 0.5)],
+        "better": [(2, zero, 0.0)],
+    }
+    assert strip.seen_at == HEIGHT * 0.3 / 0.5
+    assert (strip.first, strip.last) == ("−0.300", "+0.200")
+
+
+def test_up_is_better_whatever_the_direction():
+    falls = ordered((0.3, "worse"), (-0.2, "improved"))
+    (strip,) = build_strips(with_changes(falls, higher_is_better=False)).rows
+    bars = {part.tone: ends(part.path) for part in strip.bars}
+    ((_, zero, worse),) = bars["worse"]
+    ((_, _, better),) = bars["better"]
+    assert better < zero < worse
+    assert (strip.first, strip.last) == ("+0.300", "−0.200")
+
+
+def test_without_a_better_end_nothing_is_painted_nor_could_be_a_loss():
+    moved = ordered((-0.3, "changed"), (0.2, "changed"))
+    (strip,) = build_strips(
+        with_changes(moved, higher_is_better=None, groups=counts(changed=2))
+    ).rows
+    assert {part.tone for part in strip.bars} == {"neutral"}
+    assert strip.seen_at is None
+    assert (
+        "Of 2 groups in which somebody changed, 2 changed" in strip.words
+        and "loss" not in strip.words
+    )
+
+
+def test_groups_shown_to_be_harmed_are_named_with_their_change():
+    found = build_strips(with_changes(harmed=(OLD,), groups=counts(worse=1, improved=1)))
+    assert found.is_harmed and found.headline == "Shown to be harmed: 1 group in urd@5"
+    assert found.rows[0].harmed == (("age=65+", "−0.300"),)
+    assert "1 shown to be worse, 1 better" in found.rows[0].words
+    many = build_strips(with_changes(harmed=(OLD,), groups=counts(worse=4)))
+    assert "Named here: 1" in many.rows[0].words
+    ten = build_strips(with_changes(harmed=(OLD,) * 10, groups=counts(worse=10)))
+    assert len(ten.rows[0].harmed) == HARMED_NAMED
+    assert f"Named here: {HARMED_NAMED}" in ten.rows[0].words
+
+
+def test_a_named_group_is_drawn_where_only_some_groups_are_kept():
+    some = ordered((-0.4, "not significant"), (0.2, "improved"), n_groups=1000)
+    (strip,) = build_strips(with_changes(some, harmed=(OLD,), groups=counts(worse=1))).rows
+    bars = {part.tone: ends(part.path) for part in strip.bars}
+    assert [place for place, *_ in bars["worse"]] == [1] and strip.width == 3
+    (same,) = build_strips(with_changes(harmed=(OLD,), groups=counts(worse=1))).rows
+    assert same.width == 3
+
+
+def test_where_nobody_is_harmed_it_is_said_what_could_have_been_seen():
+    found = build_strips(with_changes())
+    assert not found.is_harmed and found.headline == "No single group shown to be harmed"
+    assert "12 comparisons" in found.about
+    # accuracy of the chosen groups together fell
+    assert "ndcg@5" in found.about
+    assert "a loss of 0.100" in found.rows[0].words.lower()
+    blind = ordered(*[(-0.1, "not significant")] * 3, n_blind=2)
+    found = build_strips(with_changes(blind))
+    assert "too few users changed to tell" in found.headline
+    assert "In 2 of them too few" in found.rows[0].words
+    assert "half of the other 1" in found.rows[0].words
+    nothing = ordered((-0.1, "not significant"), n_blind=1, least_shown=None)
+    (strip,) = build_strips(with_changes(nothing)).rows
+    assert strip.seen_at is None and "In each of them too few users" in strip.words
+
+
+def test_metrics_in_which_nobody_changed_have_no_strip():
+    assert build_strips(with_changes(ordered())).rows == ()
+    # files of before changes were kept
+    assert build_strips(summary_of()).rows == ()
+
+
+@pytest.mark.parametrize(
+    ("verdict", "says"),
+    [
+        ("improved", ", a significant improvement."),
+        ("worse", ", significantly worse."),
+        ("not significant", ", a change that is not significant."),
+        ("unchanged", ", so it did not change."),
+    ],
+)
+def test_the_headline_says_whether_the_change_is_significant(verdict, says):
+    summary = summary_of(effect(change(0.3, 0.5, verdict), same(0.4)))
+    assert f"{says} All others have " in headline(summary)
+
+
+def test_targets_that_were_chosen_by_are_not_called_held_out():
+    shared = summary_of(n_shared_targets=3)
+    assert any("the held-out test targets" in said for said in sentences(summary_of()))
+    assert not any("held-out" in said for said in sentences(shared))
+    assert "held-out" in build_facts(summary_of())[2].details[-1]
+    assert "held-out" not in build_facts(shared)[2].details[-1]

@@ -7,13 +7,21 @@ import stat
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import polars as pl
 import tomli_w
 
 from fairrec.auditing.options import AUDITED, NOT_PLANNED, SETTINGS
-from fairrec.auditing.plan_schema import PlanFacts, PlannedCode, PlannedTable
+from fairrec.auditing.plan_schema import (
+    Cost,
+    Expected,
+    Needed,
+    PlanFacts,
+    PlannedCode,
+    PlannedTable,
+    PlanPart,
+)
 from fairrec.core.atomic_io import errors_of_disk, write_text
 from fairrec.core.audit_options import AuditOptions, Engine
 from fairrec.core.errors import OutputError, as_flags, as_unicode, listed, plain
@@ -27,37 +35,6 @@ from fairrec.metrics.own_code import OwnCode, own_code
 from fairrec.metrics.parsing import parse_metric
 from fairrec.report.audit_result import AuditResult
 from fairrec.result.schema import AuditSummary, InputSummary
-
-EXPECTED = {
-    "metric": pl.String,
-    "users": pl.Int64,
-    "n_groups": pl.Int64,
-    "harm": pl.Float64,
-    "certified": pl.Float64,
-    "certified_median": pl.Float64,
-}
-"""The table of what can be found and ruled out."""
-NEEDED = {
-    "metric": pl.String,
-    "group": pl.String,
-    "users": pl.Int64,
-    "tolerance": pl.Float64,
-    "times": pl.Float64,
-    "users_needed": pl.Int64,
-}
-"""The table of the users it takes."""
-COSTS = {
-    "attribute": pl.String,
-    "depth": pl.Int64,
-    "n_groups": pl.Int64,
-    "n_groups_left": pl.Int64,
-    "users": pl.Int64,
-    "cut_off": pl.Float64,
-    "cut_off_left": pl.Float64,
-    "found": pl.Float64,
-    "certified": pl.Float64,
-}
-"""The table of what attributes and depth cost."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,22 +59,17 @@ class AuditPlan:
         And the harm that is ruled out, with 80% probability and in half of all audits, for a group
         without any difference.
         """
-        rows = [expected.model_dump() for expected in self.facts.expected]
-        return pl.DataFrame(rows, schema=EXPECTED)
+        return _table(Expected, self.facts.expected)
 
     @property
     def needed(self) -> pl.DataFrame:
-        """Group -> how many users it takes to rule out a harm beyond tolerance, for each metric."""
-        rows = [
-            {**needed.model_dump(), "group": Group.of(needed.group).label}
-            for needed in self.facts.needed
-        ]
-        return pl.DataFrame(rows, schema=NEEDED)
+        """Group -> users it takes to rule out harms beyond the tolerance, for each metric."""
+        return _table(Needed, self.facts.needed)
 
     @property
     def costs(self) -> pl.DataFrame:
         """Attribute or lower depth -> how much smaller harms are found and ruled out without it."""
-        return pl.DataFrame([cost.model_dump() for cost in self.facts.costs], schema=COSTS)
+        return _table(Cost, self.facts.costs)
 
     def with_loaded(self, files: Iterable[Path]) -> AuditPlan:
         """The same with files that were loaded for own metrics."""
@@ -142,6 +114,19 @@ class AuditPlan:
             file.parent.mkdir(parents=True, exist_ok=True)
         write_text(file, text)
         return file
+
+
+def _table(part: type[Expected | Needed | Cost], rows: Iterable[PlanPart]) -> pl.DataFrame:
+    """One row for each part, its fields as columns; a group by its label."""
+    types = {int: pl.Int64, float: pl.Float64}
+    schema = {
+        name: next((types[kind] for kind in get_args(one) or (one,) if kind in types), pl.String)
+        for name, one in ((name, field.annotation) for name, field in part.model_fields.items())
+    }
+    data = [row.model_dump() for row in rows]
+    if "group" in schema:
+        data = [{**row, "group": Group.of(row["group"]).label} for row in data]
+    return pl.DataFrame(data, schema=schema)
 
 
 def check_plan_file(file: Path) -> str | None:
@@ -289,7 +274,7 @@ def _other_tables(facts: PlanFacts, summary: AuditSummary) -> Iterator[str]:
                 n_values = f"{about.n_values:,} values (planned {planned.n_values:,})"
                 yield f"attribute {plain(name)} has {n_values}"
             continue
-        values = values_named(about.values)
+        values = common_values(about.values)
         came = [value for value in values if value not in planned.values]
         went = [value for value in planned.values if value not in values]
         if came:
@@ -298,7 +283,7 @@ def _other_tables(facts: PlanFacts, summary: AuditSummary) -> Iterator[str]:
             yield f"attribute {plain(name)} lacks planned values: {listed(went)}"
 
 
-def values_named(values: Mapping[str, int]) -> tuple[str, ...]:
+def common_values(values: Mapping[str, int]) -> tuple[str, ...]:
     """The values of an attribute as a plan names them, those with most users."""
     return tuple(plain(value) for value in [*values][:MOST_VALUES])
 

@@ -16,7 +16,7 @@ from fairrec.core.options import OUTPUT, Option, spell
 
 if TYPE_CHECKING:
     from fairrec.counterfactuals.result import CounterfactualResult
-    from fairrec.mitigation.mitigation_result import MitigationResult
+    from fairrec.mitigation.result import MitigationResult
     from fairrec.report.audit_result import AuditResult
 
 
@@ -38,8 +38,8 @@ def report_command(
     from fairrec.core.atomic_io import write_text
     from fairrec.counterfactuals.page import counterfactual_page
     from fairrec.counterfactuals.result import load_counterfactual
-    from fairrec.mitigation.mitigation_result import load_mitigation
     from fairrec.mitigation.page import mitigation_page
+    from fairrec.mitigation.result import load_mitigation
     from fairrec.report.page.html import page_html
     from fairrec.result.folder import (
         COMPARISON,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -13,3 +14,8 @@ CodeArray = npt.NDArray[np.int32]
 """Positions in a list of distinct things: values of an attribute, items, cells."""
 BoolArray = npt.NDArray[np.bool_]
 AnyArray = npt.NDArray[Any]
+
+
+def finite_or_none(value: float) -> float | None:
+    """A number as JSON has it: None where it is not known, or without a limit."""
+    return float(value) if math.isfinite(value) else None

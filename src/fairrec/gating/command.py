@@ -70,8 +70,8 @@ def report_gate(
     ----------
     is_beside : whether a result is printed too
     """
-    from fairrec.gating.formats import to_text
     from fairrec.gating.gate import gate
+    from fairrec.gating.reports import to_text
 
     found = gate(
         audit,
@@ -92,7 +92,7 @@ def report_gate(
 
 def protect_output(options: GateOptions | None, format_: Format) -> AbstractContextManager[None]:
     """What is printed for people has no commands for GitHub, which are apart."""
-    from fairrec.gating.formats import as_text
+    from fairrec.gating.reports import as_text
 
     is_read = options is not None and options.github and format_ != "json"
     return as_text(typer.echo) if is_read else nullcontext()
@@ -100,7 +100,7 @@ def protect_output(options: GateOptions | None, format_: Format) -> AbstractCont
 
 def _write(found: GateResult, options: GateOptions) -> None:
     """What build servers read."""
-    from fairrec.gating.formats import to_annotations, to_junit, to_markdown
+    from fairrec.gating.reports import to_annotations, to_junit, to_markdown
 
     if options.junit is not None:
         write_text(options.junit, to_junit(found))
@@ -125,7 +125,7 @@ def _append(file: Path, text: str) -> None:
 
 
 def _print(found: GateResult, format_: Format, *, explain: bool) -> None:
-    from fairrec.gating.formats import to_markdown, to_text
+    from fairrec.gating.reports import to_markdown, to_text
 
     print_as(
         format_,

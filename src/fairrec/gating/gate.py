@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import shlex
 from collections.abc import Iterator, Mapping
-from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -32,10 +31,9 @@ from fairrec.core.settings import SETTINGS_FILE, read_settings
 from fairrec.core.tolerance import Amount, Tolerance
 from fairrec.counterfactuals.result import counterfactual_of
 from fairrec.gating.harms import GroupHarms, read_harms
-from fairrec.gating.judging import Changes, Measurements, judge, judge_policy, no_baseline
+from fairrec.gating.judging import Changes, Measurements, Trends, judge, judge_policy, no_baseline
 from fairrec.gating.options import Inconclusive
 from fairrec.gating.policy import GateResult, Policy, Rule, combine_outcomes, parse_policy
-from fairrec.gating.release_rules import Trends
 from fairrec.inputs.table_options import TableOptions
 from fairrec.metrics.tolerance import by_name
 from fairrec.metrics.value_columns import metric_named
@@ -105,11 +103,11 @@ def gate(
     return GateResult(
         title=plain(result.summary.title),
         model=about_model(result.summary),
-        baseline=None if baseline is None else _called(baseline),
+        baseline=None if baseline is None else _name_baseline(baseline),
         inconclusive=inconclusive,
         outcome=outcome,
         exit_code=exit_code,
-        look=_look(place),
+        look=_find_page(place),
         policy=asked.policy,
         rules=judged,
     )
@@ -124,9 +122,7 @@ def refuse_own_baseline(audit: object, baseline: object) -> None:
     """
     is_same = audit is baseline and audit is not None
     if isinstance(audit, str | Path) and isinstance(baseline, str | Path):
-        # a path with a zero byte is told when it is read
-        with suppress(ValueError):
-            is_same = os.path.realpath(audit) == os.path.realpath(baseline)
+        is_same = os.path.realpath(audit) == os.path.realpath(baseline)
     if is_same:
         raise InputError(
             "baseline: is the audit itself, than which no group can be worse. Keep the earlier "
@@ -176,13 +172,13 @@ def _refuse_unused(
             )
 
 
-def _called(given: Audited) -> str:
+def _name_baseline(given: Audited) -> str:
     if isinstance(given, str | Path):
         return redact_path(given)
     return plain(audit_of("baseline", given)[0].summary.title) or "a result in memory"
 
 
-def _look(place: Path | None) -> str:
+def _find_page(place: Path | None) -> str:
     """Where a saved result can be looked at."""
     if place is None:
         return ""

@@ -28,7 +28,7 @@ class GroupHarms:
 
     Parameters
     ----------
-    conditions : one text column an attribute, null where its value does not matter
+    conditions : one text column an attribute, null for any value
     size : how much worse it is; its sign is that of a harm; NaN where nothing is known
     interval : of that, for all groups and metrics at once
     at_worst : the upper end of that, whichever users of unknown attributes belong to the group; NaN

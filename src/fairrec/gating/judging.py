@@ -12,18 +12,18 @@ from dataclasses import dataclass
 import numpy as np
 import polars as pl
 
-from fairrec.core.arrays import BoolArray
-from fairrec.core.errors import InputError, plain, unknown_name
+from fairrec.core.arrays import BoolArray, FloatArray, finite_or_none
+from fairrec.core.errors import InputError, listed, plain, unknown_name
 from fairrec.core.options import Blank, spell
 from fairrec.counterfactuals.result import Affected
-from fairrec.gating import words
 from fairrec.gating.harms import GroupHarms, difference_harms, ratio_harms
 from fairrec.gating.policy import JudgedGroup, Passing, Policy, Require, Rule, RuleOutcome
-from fairrec.gating.release_rules import Trends, judge_trend
-from fairrec.report.words import numbers, percent, plural
+from fairrec.gating.reports import RuleWords, describe_groups
+from fairrec.report.words import group_label, number, numbers, percent, plural
 from fairrec.result.metric_schema import MetricResult
 from fairrec.result.schema import AuditSummary
 from fairrec.statistics.verdict import BEYOND, WITHIN, WORSE, ruled_out_from
+from fairrec.trends.result import TrendLine, TrendSummary
 
 
 def judge_affected(rule: Rule, affected: Affected | None, place: int) -> RuleOutcome:
@@ -151,25 +151,25 @@ def judge_policy(policy: Policy, measured: Measurements, where: str) -> tuple[Ru
     where : the policy, for errors
     """
     found = []
-    for number, rule in enumerate(policy.rule, start=1):
+    for place, rule in enumerate(policy.rule, start=1):
         try:
-            found.append(judge(rule, policy.require, measured, number))
+            found.append(judge(rule, policy.require, measured, place))
         except (InputError, ValueError) as error:
-            raise InputError(f"{where}: rule {number}: {error}") from error
+            raise InputError(f"{where}: rule {place}: {error}") from error
     return (*found, *_required(policy, measured))
 
 
-def judge(rule: Rule, require: Require, measured: Measurements, number: int) -> RuleOutcome:
+def judge(rule: Rule, require: Require, measured: Measurements, place: int) -> RuleOutcome:
     """The outcome of one rule."""
     about = measured.about(rule.metric)
     if rule.kind == "max_affected":
-        return judge_affected(rule, measured.affected, number)
+        return judge_affected(rule, measured.affected, place)
     if rule.kind == "trend":
         # a group that no audit has would never be worse, and so pass
         named = difference_harms(measured.groups, measured.summary, rule.metric)
         for group in rule.groups:
             named.position(group)
-        return judge_trend(rule, measured.trends, number, is_conclusive=about.is_conclusive)
+        return judge_trend(rule, measured.trends, place, is_conclusive=about.is_conclusive)
     limit = _limit(rule, about)
     harms = measured.harms(rule)
     outcomes = harms.outcomes(limit)
@@ -181,12 +181,18 @@ def judge(rule: Rule, require: Require, measured: Measurements, number: int) -> 
         outcome = "failed"
     elif is_open.any() or not must_pass.any():
         outcome = "inconclusive"
+    # the group that is surely worst decides, or the one that may be; one that is shown worse, if
+    # perhaps within the limit, comes before one of which little is known
     is_worse = is_open & (outcomes == WORSE)
-    decided = _decided_by(harms, outcome, is_failed, is_worse, is_open, must_pass)
+    surely = is_failed if outcome == "failed" else is_worse
+    if surely.any():
+        decided = _largest(harms.interval.low, surely)
+    else:
+        decided = _largest(harms.interval.high, is_open if is_open.any() else must_pass)
     n_failed, n_open = int(is_failed.sum()), int(is_open.sum())
-    n_ruled_out = int((must_pass & ~is_open).sum())
     judged = None if decided is None else _judged_group(harms, decided)
-    said = words.Said(
+    worst = _largest(harms.at_worst, must_pass & (harms.at_worst > limit))
+    said = RuleWords(
         rule=rule,
         limit=limit,
         about=about,
@@ -202,10 +208,10 @@ def judge(rule: Rule, require: Require, measured: Measurements, number: int) -> 
         least_limit=float(harms.interval.high[must_pass].max(initial=0.0)),
         # what is shown worse, but may be within the limit, is not ruled out either
         ruled_out_from=ruled_out_from(outcomes[looked_at] != WITHIN, harms.support[looked_at]),
-        at_worst=_beyond_at_worst(harms, must_pass, limit),
+        at_worst=None if worst is None else (harms.label(worst), float(harms.at_worst[worst])),
     )
     return RuleOutcome(
-        number=number,
+        number=place,
         kind=rule.kind,
         metric=rule.metric,
         severity=rule.severity,
@@ -214,26 +220,11 @@ def judge(rule: Rule, require: Require, measured: Measurements, number: int) -> 
         what=said.what,
         measured=said.measured,
         explanation=said.explanation,
-        decided_by=judged if judged is None or rule.min_ratio is None else _as_ratio(judged),
+        decided_by=judged if judged is None or rule.min_ratio is None else judged.as_ratio,
         n_failed=n_failed,
         n_open=n_open,
-        n_ruled_out=n_ruled_out,
+        n_ruled_out=int((must_pass & ~is_open).sum()),
     )
-
-
-def _beyond_at_worst(
-    harms: GroupHarms, must_pass: BoolArray, limit: float
-) -> tuple[str, float] | None:
-    """The group that may be furthest beyond the limit if unknown attributes were known."""
-    at = _largest(harms.at_worst, must_pass & (harms.at_worst > limit))
-    return None if at is None else (harms.label(at), float(harms.at_worst[at]))
-
-
-def _as_ratio(lacking: JudgedGroup) -> JudgedGroup:
-    """The share that a group has instead of what it lacks."""
-    low, high = (None if end is None else 1 - end for end in reversed(lacking.interval))
-    size = None if lacking.measured is None else 1 - lacking.measured
-    return lacking.model_copy(update={"measured": size, "interval": (low, high)})
 
 
 def _limit(rule: Rule, about: MetricResult) -> float:
@@ -294,36 +285,19 @@ def _scope(
     return everyone, harms.support >= require.certify_from
 
 
-def _decided_by(
-    harms: GroupHarms,
-    outcome: Passing,
-    is_failed: BoolArray,
-    is_worse: BoolArray,
-    is_open: BoolArray,
-    must_pass: BoolArray,
-) -> int | None:
-    """The group that decides: the one surely worst, or the one that may be.
-
-    One that is shown worse, if perhaps within the limit, comes before one of which little is known.
-    """
-    if outcome == "failed" or is_worse.any():
-        return _largest(harms.interval.low, is_failed if outcome == "failed" else is_worse)
-    return _largest(harms.interval.high, is_open if is_open.any() else must_pass)
-
-
-def _largest(ends: np.ndarray, among: BoolArray) -> int | None:
+def _largest(ends: FloatArray, among: BoolArray) -> int | None:
     at = np.flatnonzero(among)
     return int(at[np.argmax(ends[at])]) if len(at) else None
 
 
 def _judged_group(harms: GroupHarms, at: int) -> JudgedGroup:
-    low, high, size = (float(part[at]) for part in (*harms.interval, harms.size))
+    low, high, size = (finite_or_none(part[at]) for part in (*harms.interval, harms.size))
     return JudgedGroup(
-        group={**harms.group(at)},
+        group=harms.group(at),
         label=harms.label(at),
         support=int(harms.support[at]),
-        measured=size if np.isfinite(size) else None,
-        interval=(low if np.isfinite(low) else None, high if np.isfinite(high) else None),
+        measured=size,
+        interval=(low, high),
     )
 
 
@@ -351,3 +325,94 @@ def _required(policy: Policy, measured: Measurements) -> list[RuleOutcome]:
             )
         )
     return found
+
+
+Trends = Callable[[Rule], TrendSummary]
+"""A rule -> the releases, in the metrics and groups that share its level."""
+
+
+def judge_trend(
+    rule: Rule, trends: Trends | None, place: int, *, is_conclusive: bool
+) -> RuleOutcome:
+    """The outcome of a rule with trend.
+
+    Parameters
+    ----------
+    trends : None where no earlier releases were given
+    place : of the rule in its policy
+    is_conclusive : whether the users with a value speak for all in the newest release
+    """
+    if trends is None:
+        raise InputError(
+            "has trend, and no earlier releases were given. Name the folder they are in: "
+            f"{spell('releases', Blank('FOLDER'))}"
+        )
+    trend = trends(rule)
+    if hidden := [release.name for release in trend.releases if release.n_hidden]:
+        raise InputError(
+            f"small groups are hidden in {listed(hidden)}, so that one that became worse would not "
+            f"be seen. Keep whole audits for {spell('releases')}; {spell('min_shown')} is for "
+            "what is passed on"
+        )
+    if rule.metric not in trend.metrics:
+        raise InputError(
+            f"{plain(rule.metric)} is in no two releases, so there is no trend of it. Name one "
+            "that is, or add releases that have it"
+        )
+    worse = [line for line in trend.worse if line.metric == rule.metric]
+    # known in two releases at least
+    is_seen = any(
+        sum(point is not None and point.harm is not None for point in line.points) > 1
+        for line in trend.lines
+        if line.metric == rule.metric
+    )
+    many, releases = trend.unit.many, plural(len(trend.releases), "release")
+    if worse:
+        outcome: Passing = "failed"
+        found, to_pass = _growth_words(worse), "that its harm is again what it was before"
+    elif is_seen and is_conclusive:
+        outcome = "passed"
+        found, to_pass = "shown of no group, which rules nothing out", "passes"
+    else:
+        outcome = "inconclusive"
+        found = f"no group can be followed, or too many {many} have no value"
+        to_pass = f"two releases with the same groups, and few {many} without a value"
+    return RuleOutcome(
+        number=place,
+        kind="trend",
+        metric=rule.metric,
+        severity=rule.severity,
+        outcome=outcome,
+        limit=0.0,
+        what=f"{plain(rule.metric)}: {describe_groups(rule)} has become worse over {releases}",
+        measured=found,
+        explanation=to_pass,
+        decided_by=_newest(worse[0]) if worse else None,
+        n_failed=len(worse),
+    )
+
+
+def _growth_words(worse: list[TrendLine]) -> str:
+    line, n_others = worse[0], len(worse) - 1
+    since = line.worse_since
+    assert since is not None
+    more = f"; {plural(n_others, 'other group')} too" if n_others else ""
+    growth = f"worse by {number(since.growth)} since {plain(since.release)}"
+    p_value = number(since.p_adjusted)
+    return f"{group_label(line.group)} is {growth} (adjusted p {p_value}){more}"
+
+
+def _newest(line: TrendLine) -> JudgedGroup | None:
+    """The group in the newest release that has it."""
+    known = [point for point in line.points if point is not None and point.harm is not None]
+    if not known:
+        return None
+    newest = known[-1]
+    assert newest.harm is not None
+    return JudgedGroup(
+        group=line.group,
+        label=group_label(line.group),
+        support=newest.support,
+        measured=newest.harm,
+        interval=newest.simultaneous,
+    )

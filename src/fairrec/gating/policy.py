@@ -252,6 +252,13 @@ class JudgedGroup(Part):
         description="of that, for all groups and metrics at once; an end is null without a limit"
     )
 
+    @property
+    def as_ratio(self) -> JudgedGroup:
+        """The same with the share that it has instead of what it lacks."""
+        low, high = (None if end is None else 1 - end for end in reversed(self.interval))
+        size = None if self.measured is None else 1 - self.measured
+        return self.model_copy(update={"measured": size, "interval": (low, high)})
+
 
 class RuleOutcome(Part):
     """What became of one rule."""
@@ -291,7 +298,7 @@ class GateResult(Part):
     rules: tuple[RuleOutcome, ...]
 
     def __str__(self) -> str:
-        from fairrec.gating.formats import to_text
+        from fairrec.gating.reports import to_text
 
         return to_text(self)
 

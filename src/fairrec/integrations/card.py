@@ -6,13 +6,19 @@ from pathlib import Path
 
 from fairrec.core.atomic_io import write_text
 from fairrec.core.errors import InputError, plain
-from fairrec.integrations.logged import refuse_no_result
-from fairrec.mitigation.mitigation_result import MitigationResult
+from fairrec.core.options import invalid
+from fairrec.mitigation.result import MitigationResult
 from fairrec.report.audit_result import AuditResult
 from fairrec.report.text import model_card
 
 BEGIN = "<!-- fairrec card: begin; what stands up to the end mark is replaced -->"
 END = "<!-- fairrec card: end -->"
+
+
+def refuse_no_result(given: object) -> None:
+    """An error for all but an audit or a mitigation, also for the folder of one."""
+    if not isinstance(given, AuditResult | MitigationResult):
+        raise invalid("result", "an audit or a mitigation; of a folder, fairrec.load it", given)
 
 
 def card(result: AuditResult | MitigationResult) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import re
 from collections.abc import Iterable, Iterator, Mapping
@@ -12,25 +13,141 @@ from tempfile import TemporaryDirectory
 from time import time
 from typing import Any, TypeVar
 
+import numpy as np
+
 from fairrec.auditing.saved_audits import audit_of
 from fairrec.core.errors import FairRecError, InputError, OutputError, plain
 from fairrec.core.options import spell
 from fairrec.gating.gate import gate
+from fairrec.gating.harms import difference_harms
 from fairrec.gating.policy import Policy
-from fairrec.integrations.logged import (
-    LIMITED,
-    PREFIX,
-    metric_key,
-    metric_keys,
-    numbers_of,
-    refuse_no_result,
-    settings_of,
-    verdict_of,
-)
-from fairrec.mitigation.mitigation_result import MitigationResult
+from fairrec.integrations.card import refuse_no_result
+from fairrec.mitigation.result import MitigationResult
 from fairrec.report.audit_result import AuditResult
-from fairrec.report.view import about_model
+from fairrec.report.view import about_model, build_view
+from fairrec.result.schema import AuditSummary
 from fairrec.scoring.secrets import Secrets
+from fairrec.statistics.verdict import is_shown_worse
+
+PREFIX = "fairrec"
+LIMITED = {
+    "max_worse": "harm_shown",
+    "max_difference": "difference_shown",
+    "max_undefined": "undefined_share",
+}
+"""Kind of rule -> the number that its limit is about."""
+_OF_METRIC = ("mean", "sd", "gap", "n_groups", "n_defined", "undefined_share")
+_OF_VERDICT = (
+    *("tolerance", "n_worse_beyond_tolerance", "n_worse", "n_better", "n_within_tolerance"),
+    *("n_inconclusive", "n_not_compared", "open_share", "ruled_out_from"),
+)
+SIZES_CERTIFIED = (100, 1000)
+_LONGEST_NAME, _LONGEST_VALUE = 100, 500
+"""Trackers refuse longer ones."""
+_UNFIT = re.compile(r"[^\w.\- ]")
+
+
+def metric_keys(metrics: Iterable[str]) -> dict[str, str]:
+    """Metric -> a name of letters that trackers take, each its own.
+
+    >>> metric_keys(["ndcg@10", "time (s)", "time [s]"])
+    {'ndcg@10': 'ndcg_at_10', 'time (s)': 'time _s_', 'time [s]': 'time _s_2'}
+    """
+    keys: dict[str, str] = {}
+    for metric in metrics:
+        fit = _UNFIT.sub("_", metric.replace("@", "_at_"))[:_LONGEST_NAME].strip(". ") or "_"
+        key, n = fit, 1
+        while key in keys.values():
+            n += 1
+            key = f"{fit}{n}" if fit.endswith("_") else f"{fit}_{n}"
+        keys[metric] = key
+    return keys
+
+
+def metric_key(key: str, quantity: str) -> str:
+    """The full name of a number."""
+    return f"{PREFIX}/{key}/{quantity}"
+
+
+def audit_numbers(result: AuditResult) -> dict[str, float]:
+    """All numbers, by full name; what is not known has none."""
+    found: dict[str, float | None] = {f"{PREFIX}/n_users": result.summary.n_users}
+    keys = metric_keys(result.metrics)
+    for metric, about in result.metrics.items():
+        numbers = {name: getattr(about, name) for name in _OF_METRIC}
+        numbers["n_findings"] = len(about.findings)
+        if (verdict := about.verdict) is not None:
+            numbers |= {name: getattr(verdict, name) for name in _OF_VERDICT}
+            for size in (0, *SIZES_CERTIFIED):
+                harms = (point.harm for point in verdict.certificate if point.support >= size)
+                name = f"harm_not_ruled_out_from_{size}" if size else "harm_not_ruled_out"
+                numbers[name] = next(harms, None)
+        if about.higher_is_better is not None:
+            numbers[LIMITED["max_worse"]] = _shown(metric, result, either_way=False)
+        numbers[LIMITED["max_difference"]] = _shown(metric, result, either_way=True)
+        found |= {metric_key(keys[metric], name): value for name, value in numbers.items()}
+    return {
+        name: float(value)
+        for name, value in found.items()
+        if value is not None and math.isfinite(value)
+    }
+
+
+def _shown(metric: str, result: AuditResult, *, either_way: bool) -> float | None:
+    """The largest harm that some group is shown to have at least; 0 where none is shown worse.
+
+    It exceeds a limit where a group is worse by more than the limit, in the sense of the verdict
+    and of the gate. None where nothing was tested, and where groups are hidden.
+
+    Parameters
+    ----------
+    either_way : whether a difference counts in both directions, whatever is better
+    """
+    if result.metrics[metric].verdict is None or result.summary.hidden:
+        return None
+    harms = difference_harms(result.group_table, result.summary, metric, either_way=either_way)
+    is_worse = is_shown_worse(harms.size, harms.is_beyond_chance, harms.is_known)
+    return float(np.max(harms.interval.low[is_worse], initial=0.0))
+
+
+def audit_settings(summary: AuditSummary) -> dict[str, str]:
+    """What was asked for and of which data: the same for the same audit."""
+    asked = {
+        "by": ", ".join(summary.by),
+        "metrics": ", ".join(summary.metrics),
+        "depth": summary.depth,
+        "min_users": summary.coverage.min_users,
+        "alpha": summary.alpha,
+        "permutations": summary.permutations,
+        "tolerance": summary.tolerance,
+        "given": None if summary.given is None else ", ".join(summary.given.named),
+        "seed": summary.seed,
+        "version": summary.fairrec_version,
+        **{f"sha256.{name}": table.sha256 for name, table in summary.inputs.items()},
+    }
+    return {
+        f"{PREFIX}.{name}": plain(value, _LONGEST_VALUE)
+        for name, value in asked.items()
+        if value not in (None, "")
+    }
+
+
+def audit_tags(summary: AuditSummary) -> dict[str, str]:
+    """The verdict in words: of the audit, of each metric, and the headline of its page."""
+    keys = metric_keys(summary.metrics)
+    said = {
+        "outcome": summary.outcome or "not tested",
+        "headline": build_view(summary).overview.headline,
+        "title": summary.title,
+        "model": about_model(summary),
+        **{
+            f"outcome.{keys[metric]}": about.verdict.outcome
+            for metric, about in summary.metrics.items()
+            if about.verdict is not None
+        },
+    }
+    return {f"{PREFIX}.{name}": plain(text, _LONGEST_VALUE) for name, text in said.items() if text}
+
 
 T = TypeVar("T", str, float)
 _PER_USER = ("per_user.parquet", "predictions.parquet")
@@ -165,11 +282,11 @@ def _log(
 
     now = int(time() * 1000)
     # a run keeps its params for ever, so those of another audit are an error before all else
-    for params in _batches(settings_of(audit.summary).items()):
+    for params in _batches(audit_settings(audit.summary).items()):
         client.log_batch(run_id, params=[Param(*param) for param in params])
-    for numbers in _batches(numbers_of(audit).items()):
+    for numbers in _batches(audit_numbers(audit).items()):
         client.log_batch(run_id, metrics=[Metric(*number, now, 0) for number in numbers])
-    for tags in _batches(verdict_of(audit.summary).items()):
+    for tags in _batches(audit_tags(audit.summary).items()):
         client.log_batch(run_id, tags=[RunTag(*tag) for tag in tags])
     with TemporaryDirectory(prefix="fairrec-") as folder:
         client.log_artifacts(run_id, str(_files(result, Path(folder, "out"), per_user)), PREFIX)

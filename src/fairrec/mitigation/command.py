@@ -10,6 +10,7 @@ from typing import Annotated, Any, cast
 
 import typer
 
+from fairrec.auditing.saved_settings import read_mitigation_settings
 from fairrec.cli.parameters import Flags, Given, typer_command
 from fairrec.cli.shared import (
     DebugOption,
@@ -38,7 +39,6 @@ from fairrec.inputs.table_options import (
     TableOptions,
 )
 from fairrec.mitigation.options import MitigationOptions, ReportedMetrics, Validation
-from fairrec.mitigation.sources import settings_of
 
 VALIDATION, METRICS = cast(Option, bind(Validation)), cast(Option, bind(ReportedMetrics))
 NOTHING_TO_MITIGATE = 3
@@ -100,9 +100,9 @@ def mitigate_command(
                 )
             names_to_replace(MITIGATION, out, force)
         progress("reading", 0, 0)
-        settings = {**settings_of(source), **tables, **options, **about}
-        settings |= {} if validation is None else {"validation": validation}
-        settings |= {} if metrics is None else {"metrics": metrics}
+        single = {"validation": validation, "metrics": metrics}
+        named = {name: value for name, value in single.items() if value is not None}
+        settings = {**read_mitigation_settings(source), **tables, **options, **about, **named}
         need(settings, "users", "by", command="mitigate")
         asked = TableOptions(**select(TableOptions, settings))
         if out is not None:

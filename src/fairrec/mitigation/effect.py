@@ -1,24 +1,34 @@
-"""What a re-ranking did: to the chosen groups, the others, everyone and every group."""
+"""What a re-ranking did: to the chosen groups, the others, everyone, every group, and the items."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 
-from fairrec.core.arrays import BoolArray, FloatArray, IntArray
+from fairrec.core.arrays import BoolArray, FloatArray, IntArray, finite_or_none
 from fairrec.core.audit_options import AuditOptions
+from fairrec.core.errors import InputError
+from fairrec.core.options import Blank, spell
 from fairrec.core.redact_paths import redact_command
 from fairrec.core.version import __version__
 from fairrec.groups.group import group_of_users, is_member
-from fairrec.inputs.users import Attribute
+from fairrec.inputs.candidates import CandidateLists
+from fairrec.inputs.catalogue import Catalogue, read_catalogue
+from fairrec.inputs.ids import positions_in
+from fairrec.inputs.several import MOST_EACH
+from fairrec.inputs.side import SideData, as_lists
+from fairrec.inputs.table_options import TableOptions
+from fairrec.inputs.tables import Table
+from fairrec.inputs.users import MISSING, Attribute
+from fairrec.metrics.attention import discounts
 from fairrec.metrics.direction import badness, worse_ends
-from fairrec.mitigation.groups import Choice
+from fairrec.metrics.ranked import RankedLists, mean_over_places
 from fairrec.mitigation.options import MitigationOptions
-from fairrec.mitigation.remedy import RerankerRecord
 from fairrec.mitigation.reranker import RERANKERS
-from fairrec.mitigation.schema import (
+from fairrec.mitigation.result import (
     ExposureChange,
     GapToOthers,
     GroupCounts,
@@ -29,10 +39,11 @@ from fairrec.mitigation.schema import (
     OrderedChanges,
     Outcome,
     Regression,
+    RerankerRecord,
     TradeOffPoint,
 )
-from fairrec.mitigation.split import Measures, TargetSplit, n_shared_targets
-from fairrec.mitigation.tuning import Aim, Levels, levels_of, mean_or_nan
+from fairrec.mitigation.splitting import Choice, TargetSplit, n_shared_targets
+from fairrec.mitigation.tuning import Aim, Levels, Measures, mean_or_nan, measure_levels
 from fairrec.result.metric_result import estimate_change, gap_change, name_change
 from fairrec.result.metric_schema import Change, GapChange, MetricResult
 from fairrec.statistics.paired import (
@@ -40,8 +51,10 @@ from fairrec.statistics.paired import (
     GroupChanges,
     PairedSums,
     change_of_means,
+    change_verdict,
     paired_sums,
 )
+from fairrec.statistics.simultaneous import holm
 
 HARMED_SHOWN = 20
 MARKS_SHOWN = 150
@@ -66,19 +79,6 @@ def distance_change(before: FloatArray, after: FloatArray, alpha: float) -> Chan
     return moved.model_copy(update={"verdict": "improved"}) if is_expected else moved
 
 
-def change_among(
-    before: FloatArray,
-    after: FloatArray,
-    is_in: BoolArray,
-    higher_is_better: bool | None,
-    alpha: float,
-) -> Change:
-    """The change of some of the users, as `group_changes` has it."""
-    parts = paired_sums(before, after)
-    sums = PairedSums(*(np.array([part[is_in].sum()]) for part in parts))
-    return name_change(sums.changes(alpha), 0, higher_is_better, alpha)
-
-
 def gap_to_others(
     values: FloatArray, is_other: BoolArray, side: FloatArray, alpha: float
 ) -> tuple[float, float] | tuple[None, None]:
@@ -101,7 +101,7 @@ def gap_to_others(
     return float(gap.change[0]), float(gap.p_value[0])
 
 
-def outcome_of(
+def judge_outcome(
     verdict: ChangeVerdict, to_others: GapToOthers, gap: GapChange, alpha: float
 ) -> Outcome:
     """The verdict on the chosen groups; none that is good where it took groups further apart.
@@ -124,15 +124,11 @@ def outcome_of(
     return verdict
 
 
-def counts_of(changes: GroupChanges, metric: int) -> GroupCounts:
+def count_verdicts(changes: GroupChanges, metric: int) -> GroupCounts:
     """How many groups of a metric became significantly better or worse."""
-    verdicts = changes.verdicts(metric)
+    counts = Counter(changes.verdicts(metric).tolist())
     return GroupCounts(
-        improved=int((verdicts == "improved").sum()),
-        worse=int((verdicts == "worse").sum()),
-        changed=int((verdicts == "changed").sum()),
-        not_significant=int((verdicts == "not significant").sum()),
-        unchanged=int((verdicts == "unchanged").sum()),
+        **{name: counts[name.replace("_", " ")] for name in GroupCounts.model_fields}
     )
 
 
@@ -251,34 +247,30 @@ class BeforeAfter:
         return GapToOthers(before=before, p_before=p_before, after=after, p_after=p_after)
 
     def groups(self) -> tuple[MitigatedGroup, ...]:
-        """Each re-ranked group by itself."""
+        """Each re-ranked group by itself, its change as `group_changes` has it."""
         target = self.measures.target
-        chosen_by, before, after = (v[target] for v in (self.chosen_by, self.before, self.after))
+        chosen_by = self.chosen_by[target]
         higher_is_better = self.measures.metrics[target].metric.higher_is_better
-        return tuple(
-            MitigatedGroup(
-                group=group.as_dict(),
-                chosen_by=_or_none(mean_or_nan(chosen_by[is_member(group, self.choosers)])),
-                change=change_among(
-                    before,
-                    after,
-                    is_member(group, self.users),
-                    higher_is_better,
-                    self.alpha,
-                ),
+        parts = np.stack(paired_sums(self.before[target], self.after[target]))
+        found = []
+        for group in self.choice.groups:
+            sums = PairedSums(*parts[:, is_member(group, self.users)].sum(axis=1, keepdims=True))
+            by = mean_or_nan(chosen_by[is_member(group, self.choosers)])
+            change = name_change(sums.changes(self.alpha), 0, higher_is_better, self.alpha)
+            found.append(
+                MitigatedGroup(group=group.as_dict(), chosen_by=finite_or_none(by), change=change)
             )
-            for group in self.choice.groups
-        )
+        return tuple(found)
 
     def regression(self) -> Regression:
         """The chosen groups and the others by the targets chosen by, and by held-out ones."""
         chosen_by = self.aim.level(self.chosen_by[self.measures.target], self._chooser_groups)
         fresh = self.reported_aim.level(self.before[self.measures.target], self.position)
         return Regression(
-            chosen_by=_or_none(chosen_by),
-            fresh=_or_none(fresh),
-            others_chosen_by=_or_none(self.aim.rest),
-            others_fresh=_or_none(self.reported_aim.rest),
+            chosen_by=finite_or_none(chosen_by),
+            fresh=finite_or_none(fresh),
+            others_chosen_by=finite_or_none(self.aim.rest),
+            others_fresh=finite_or_none(self.reported_aim.rest),
         )
 
     def trade_off(self, tuned: Levels, measured: FloatArray) -> tuple[TradeOffPoint, ...]:
@@ -289,7 +281,9 @@ class BeforeAfter:
         measured : (n_strengths, 2, n_touched), target and cost of the re-ranked users
         """
         touched = self.position >= 0
-        reported = levels_of(measured, tuned.strengths, self.reported_aim, self.position[touched])
+        reported = measure_levels(
+            measured, tuned.strengths, self.reported_aim, self.position[touched]
+        )
         cost = self.measures.cost
         costs = np.full(len(touched), np.nan) if cost is None else self.before[cost].copy()
         points = []
@@ -302,16 +296,12 @@ class BeforeAfter:
                 "reported_cost": reported.cost[at],
                 "everyone_cost": mean_or_nan(costs),
             }
-            known = {name: _or_none(float(value)) for name, value in numbers.items()}
+            known = {name: finite_or_none(value) for name, value in numbers.items()}
             points.append(TradeOffPoint(strength=strength, **known))
         return tuple(points)
 
 
-def _or_none(value: float) -> float | None:
-    return None if np.isnan(value) else value
-
-
-def summary_of(
+def build_summary(
     plan: MitigationOptions,
     options: AuditOptions,
     split: TargetSplit,
@@ -358,7 +348,7 @@ def summary_of(
         alpha=options.alpha,
         effects=effects,
         to_others=to_others,
-        outcome=outcome_of(target.chosen.verdict, to_others, target.gap, options.alpha),
+        outcome=judge_outcome(target.chosen.verdict, to_others, target.gap, options.alpha),
         regression=seen.regression(),
         trade_off=trade_off,
         n_shared_targets=n_shared_targets(split.choosing, split.reported),
@@ -382,7 +372,7 @@ def _effects(
             others=seen.change(at, is_other),
             everyone=seen.change(at, np.ones(len(is_other), dtype=bool)),
             gap=gap_change(*(results[metric.name] for results in audits)),
-            groups=counts_of(changes, at),
+            groups=count_verdicts(changes, at),
             ordered=ordered_changes(changes, at),
         )
         for at, metric in enumerate(seen.measures.metrics)
@@ -421,3 +411,70 @@ def _notes(
             f"({n_chosen:,} of them in the chosen groups): no re-ranking can serve them"
         )
     return tuple(notes)
+
+
+def read_item_catalogue(tables: TableOptions, by_items: Sequence[str]) -> Catalogue | None:
+    """The items by the attributes named, or by their categories; None where there are none."""
+    if tables.items is None:
+        if by_items:
+            raise InputError(
+                f"{spell('by_items')} are columns of the items. Give them: "
+                f"{spell('items', Blank('FILE'))}"
+            )
+        return None
+    table = Table.of(tables.items, "items", tables.columns)
+    by = by_items or _categories(table)
+    return read_catalogue(table, by) if by else None
+
+
+def _categories(table: Table) -> Sequence[str]:
+    """Each category as an attribute, where that is not too many."""
+    column = table.find("categories")
+    if column is None:
+        return ()
+    values = as_lists(table.read({"categories": column})["categories"], table.where, column)
+    return (f"{column}:each",) if 0 < values.explode().n_unique() <= MOST_EACH else ()
+
+
+def exposure_changes(
+    before: CandidateLists,
+    after: CandidateLists,
+    catalogue: Catalogue,
+    k: int,
+    alpha: float,
+    threads: int = 1,
+) -> tuple[ExposureChange, ...]:
+    """The share of a list's attention that each group of items gets, the largest change first.
+
+    As `share@k` has it: places of items whose value is not known are left out, and told as a group
+    of their own where the items are in the catalogue. Lists are compared user by user, and verdicts
+    adjusted for all groups (Holm). Of an attribute that is yes or no, yes is told.
+    """
+    items = positions_in(before.item_ids, catalogue.item_keys)
+    ranked = [RankedLists(lists, k, SideData(), threads) for lists in (before, after)]
+    found = []
+    for attribute in catalogue.units.attributes(np.arange(catalogue.n_units)):
+        is_answer = {*attribute.values} <= {"yes", "no", MISSING}
+        for code, value in enumerate(attribute.values):
+            if is_answer and value != "yes":
+                continue
+            is_in = attribute.codes == code
+            is_known = np.array([value == MISSING or one != MISSING for one in attribute.values])
+            has_value = np.where(is_known[attribute.codes], is_in, np.nan)
+            per_item = np.append(has_value, np.nan)[items]
+            shares = [mean_over_places(one, k, per_item, discounts(k)) for one in ranked]
+            found.append(
+                ExposureChange(
+                    group={attribute.name: value},
+                    n_items=int(is_in.sum()),
+                    share_of_items=float(is_in.sum() / catalogue.n_units),
+                    change=estimate_change(shares[0], shares[1], None, alpha),
+                )
+            )
+    p_values = [1.0 if one.change.p_value is None else one.change.p_value for one in found]
+    adjusted = []
+    for one, p in zip(found, holm(np.array(p_values)).tolist(), strict=True):
+        verdict = change_verdict(one.change.change or 0.0, p, None, alpha)
+        change = one.change.model_copy(update={"verdict": verdict})
+        adjusted.append(one.model_copy(update={"change": change}))
+    return tuple(sorted(adjusted, key=lambda one: -abs(one.change.change or 0.0)))

@@ -22,16 +22,31 @@ from fairrec.groups.grouping import Grouping
 from fairrec.inputs.audit_inputs import AuditInputs, open_tables, read_tables
 from fairrec.inputs.catalogue import Catalogue
 from fairrec.inputs.table_options import TableOptions, Tables
-from fairrec.mitigation.effect import BeforeAfter, summary_of
-from fairrec.mitigation.exposure import catalogue_of, exposure_changes
-from fairrec.mitigation.groups import choose_groups
-from fairrec.mitigation.mitigation_result import MitigationResult
+from fairrec.mitigation.effect import (
+    BeforeAfter,
+    build_summary,
+    exposure_changes,
+    read_item_catalogue,
+)
+from fairrec.mitigation.fitted_reranker import FittedReranker, build_record
 from fairrec.mitigation.options import MitigationOptions, ReportedMetrics, Validation
-from fairrec.mitigation.remedy import FittedReranker, RerankerRecord, load_reranker, record_of
 from fairrec.mitigation.reranker import RERANKERS
-from fairrec.mitigation.split import Measures, TargetSplit, metric_names, read_split
-from fairrec.mitigation.tables import change_table, predictions_table
-from fairrec.mitigation.tuning import Levels, aim_of, is_level, levels_of, tune_strength
+from fairrec.mitigation.result import (
+    MitigationResult,
+    RerankerRecord,
+    change_table,
+    load_reranker,
+    predictions_table,
+)
+from fairrec.mitigation.splitting import TargetSplit, choose_groups, metric_names, read_split
+from fairrec.mitigation.tuning import (
+    Levels,
+    Measures,
+    is_level,
+    make_aim,
+    measure_levels,
+    tune_strength,
+)
 from fairrec.report.audit_result import AuditResult
 from fairrec.result.folder import table_places
 from fairrec.result.schema import InputSummary
@@ -116,7 +131,7 @@ def run_mitigation(
     started, progress = time.perf_counter(), options.engine.report
     options.engine.refuse_ray("A mitigation")
     progress("reading", 0, 0)
-    catalogue = catalogue_of(sources, plan.by_items)
+    catalogue = read_item_catalogue(sources, plan.by_items)
     metrics = metric_names(plan, sources, predictions, validation)
     sources = replace(sources, metrics=metrics)
     split = read_split(predictions, validation, sources, options.seed, options.max_memory)
@@ -154,26 +169,26 @@ def _mitigate(
         ),
     )
     chosen = group_of_users(choice.groups, choosing.attributes)
-    aim = aim_of(plan.target, chosen_by[measures.target], chosen)
+    aim = make_aim(plan.target, chosen_by[measures.target], chosen)
 
     progress("learning", 0, 0)
-    record = record_of(plan, everyone.by, choice, aim)
-    remedy = FittedReranker(record.with_groups(choice.learned_groups), everyone, options.n_threads)
+    record = build_record(plan, everyone.by, choice, aim)
+    fitted = FittedReranker(record.with_groups(choice.learned_groups), everyone, options.n_threads)
 
     progress("tuning the strength", 0, 0)
     tuners = choosing.for_users(np.flatnonzero(choice.is_tuned))
     groups = group_of_users(choice.learned_groups, tuners.attributes)
-    rescored = remedy.scores_of(tuners, groups)
+    rescored = fitted.rescore(tuners, groups)
 
     def levels_at(strengths: Sequence[float]) -> Levels:
         measured = measures.at_strengths(rescored, tuners, strengths, progress)
-        return levels_of(measured, strengths, aim, groups)
+        return measure_levels(measured, strengths, aim, groups)
 
     strength, levels = tune_strength(plan, aim, measures.cost_name, levels_at)
 
     progress("re-ranking", 0, 0)
     position = group_of_users(choice.groups, reported.attributes)
-    reranked = reported.with_scores(remedy.scores_of(reported, position).at(strength))
+    reranked = reported.with_scores(fitted.rescore(reported, position).at(strength))
     before, after = measures.values(reported), measures.values(reranked)
 
     progress("reporting", 0, 0)
@@ -198,11 +213,11 @@ def _mitigate(
         options.alpha,
     )
     touched = reported.for_users(np.flatnonzero(position >= 0))
-    again = remedy.scores_of(touched, position[position >= 0])
+    again = fitted.rescore(touched, position[position >= 0])
     curve = measures.at_strengths(again, touched, levels.strengths, progress)
     record = record.model_copy(update={"strength": strength})
     return MitigationResult(
-        summary_of(
+        build_summary(
             plan,
             options,
             split,
@@ -219,14 +234,14 @@ def _mitigate(
                 *(record.k, options.alpha, options.n_threads),
             ),
             command,
-            remedy.find_leak(everyone),
+            fitted.find_leak(everyone),
         ),
         record,
-        _of_reranked(audits[1]),
+        audits[1],
         change_table(changes),
         predictions_table(
             everyone,
-            remedy.scores_of(everyone, group_of_users(choice.groups, everyone.attributes)).at(
+            fitted.rescore(everyone, group_of_users(choice.groups, everyone.attributes)).at(
                 strength
             ),
         ),
@@ -255,22 +270,18 @@ def _found_groups(
     return worse
 
 
-def _of_reranked(result: AuditResult) -> AuditResult:
-    """The audit of the new lists, which lie beside it."""
-    named = InputSummary(name="predictions.parquet", sha256=None)
-    inputs = {**result.summary.inputs, "predictions": named}
-    return replace(result, summary=result.summary.model_copy(update={"inputs": inputs}))
-
-
 def _with_run(result: MitigationResult, split: TargetSplit, seconds: float) -> MitigationResult:
-    """The same, with how long all of it took, and where the targets lie that it chose by."""
-    run = result.audit.run
+    """The same, with how long all of it took, and where what was read and written lies."""
+    run, summary = result.audit.run, result.audit.summary
     assert run is not None, "an audit that has just been made"
     run = run.model_copy(update={"seconds": round(seconds, 3)})
     if split.protocol == "validation targets":
-        read = {"validation": split.choosing.tables["predictions"]}
-        run = run.with_inputs(table_places(read))
-    return replace(result, audit=replace(result.audit, run=run))
+        run = run.with_inputs(table_places({"validation": split.choosing.tables["predictions"]}))
+    # the new lists lie beside their audit
+    lists = InputSummary(name="predictions.parquet", sha256=None)
+    inputs = {**summary.inputs, "predictions": lists}
+    summary = summary.model_copy(update={"inputs": inputs})
+    return replace(result, audit=replace(result.audit, run=run, summary=summary))
 
 
 @errors_of_libraries()
@@ -309,8 +320,8 @@ def rerank(
     _, attributes = inputs.everyone()
     if (group_of_users(record.parsed_groups, attributes) < 0).all():
         refuse_empty(record.parsed_groups, attributes, inputs.tables["users"].where)
-    remedy = FittedReranker(record, inputs, Engine(threads=threads).n_threads)
-    scores = remedy.scores_of(inputs).at(record.strength)
+    fitted = FittedReranker(record, inputs, Engine(threads=threads).n_threads)
+    scores = fitted.rescore(inputs).at(record.strength)
     return predictions_table(inputs, scores, with_model_score=True)
 
 

@@ -18,7 +18,7 @@ MITIGATION = "What is mitigated"
 
 
 def _parse_groups(given: Any) -> str | Path:
-    from fairrec.mitigation.groups import parse_worst
+    from fairrec.mitigation.splitting import parse_worst
 
     if not isinstance(given, str | Path):
         raise ValueError("neither a rule nor a path")

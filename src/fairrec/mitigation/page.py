@@ -9,9 +9,8 @@ import polars as pl
 from rich.console import Console
 from rich.text import Text
 
-from fairrec.mitigation.charts import Slope
-from fairrec.mitigation.schema import MitigationSummary
-from fairrec.mitigation.view import MitigationView, TradeOff, build_mitigation_view
+from fairrec.mitigation.result import MitigationSummary
+from fairrec.mitigation.view import MitigationView, Slope, TradeOff, build_mitigation_view
 from fairrec.report.page.build import answer
 from fairrec.report.page.html import page_html, page_template
 from fairrec.report.page.vega import (

@@ -1,19 +1,88 @@
-"""What each strength does, and which one to take."""
+"""What is measured at each strength, and which one to take."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from fairrec.core.arrays import FloatArray, IntArray
 from fairrec.core.errors import InputError
 from fairrec.core.options import spell
+from fairrec.core.progress import Progress
+from fairrec.inputs.audit_inputs import AuditInputs
 from fairrec.metrics import MetricAtK
 from fairrec.metrics.direction import harm
+from fairrec.metrics.measured import measure_everyone
+from fairrec.metrics.parsing import DEFAULT_K
 from fairrec.mitigation.options import MitigationOptions
+
+if TYPE_CHECKING:
+    from fairrec.mitigation.fitted_reranker import Rescored
+
+
+def cost_name(plan: MitigationOptions) -> str:
+    """The accuracy that a strength must not cost."""
+    return f"ndcg@{plan.target.k or DEFAULT_K}"
+
+
+@dataclass(frozen=True, slots=True)
+class Measures:
+    """All metrics of a mitigation.
+
+    Parameters
+    ----------
+    target : position of the one to improve
+    cost : position of the accuracy that a strength must not cost; None where there are no labels
+    """
+
+    metrics: tuple[MetricAtK, ...]
+    target: int
+    cost: int | None
+    threads: int
+
+    @staticmethod
+    def of(metrics: tuple[MetricAtK, ...], plan: MitigationOptions, threads: int) -> Measures:
+        """The metrics with the places of the two that a mitigation weighs."""
+        names = [metric.name for metric in metrics]
+        cost = cost_name(plan)
+        at = names.index(cost) if cost in names else None
+        return Measures(metrics, names.index(plan.target.name), at, threads)
+
+    @property
+    def directions(self) -> dict[str, bool | None]:
+        """Name -> whether higher is better, None where neither end is."""
+        return {metric.name: metric.metric.higher_is_better for metric in self.metrics}
+
+    @property
+    def cost_name(self) -> str | None:
+        """The accuracy that a strength must not cost."""
+        return None if self.cost is None else self.metrics[self.cost].name
+
+    def values(self, inputs: AuditInputs) -> FloatArray:
+        """(n_metrics, n_users), NaN where undefined."""
+        return measure_everyone(inputs, self.metrics, self.threads).values
+
+    def at_strengths(
+        self,
+        rescored: Rescored,
+        inputs: AuditInputs,
+        strengths: Sequence[float],
+        progress: Progress,
+    ) -> FloatArray:
+        """(n_strengths, 2, n_users), target and cost; a cost of NaN where there are no labels."""
+        wanted = [self.target, *([] if self.cost is None else [self.cost])]
+        metrics = [self.metrics[at] for at in wanted]
+        measured = np.full((len(strengths), 2, inputs.n_users), np.nan)
+        for at, strength in enumerate(strengths):
+            progress("tuning the strength", at, len(strengths))
+            reranked = inputs.with_scores(rescored.at(strength))
+            measured[at, : len(metrics)] = measure_everyone(reranked, metrics, self.threads).values
+        return measured
+
 
 STRENGTHS = tuple(round(0.05 * step, 2) for step in range(21))
 FINER = tuple(round(0.01 * step, 2) for step in range(1, 5))
@@ -76,7 +145,7 @@ class Aim:
         return math.hypot(error_of_mean(self.values(metric, group_of_user)), self.rest_error)
 
 
-def aim_of(target: MetricAtK, values: FloatArray, group_of_user: IntArray) -> Aim:
+def make_aim(target: MetricAtK, values: FloatArray, group_of_user: IntArray) -> Aim:
     """What to bring up or down, and what the users outside the groups have.
 
     Parameters
@@ -125,7 +194,7 @@ class Levels:
         return Levels(kept, self.target[at], self.cost[at], self.error[at])
 
 
-def levels_of(
+def measure_levels(
     measured: FloatArray, strengths: Sequence[float], aim: Aim, group_of_user: IntArray
 ) -> Levels:
     """Levels of the users of the groups.
@@ -155,12 +224,6 @@ def error_of_mean(values: FloatArray) -> float:
     return float(known.std(ddof=1)) / math.sqrt(len(known)) if len(known) > 1 else math.nan
 
 
-def strengths_of(plan: MitigationOptions) -> tuple[float, ...]:
-    """The strengths to try first: those of a grid, and the one that is asked for."""
-    asked = () if plan.strength == "auto" else (float(plan.strength),)
-    return tuple(sorted({*STRENGTHS, *asked}))
-
-
 def tune_strength(
     plan: MitigationOptions,
     aim: Aim,
@@ -174,20 +237,25 @@ def tune_strength(
     cost : the cost metric; None where it could not be measured
     levels_at : what strengths do to the users to tune on
     """
-    grid = strengths_of(plan)
     if plan.strength != "auto":
-        return float(plan.strength), levels_at(grid)
+        strength = float(plan.strength)
+        return strength, levels_at(sorted({*STRENGTHS, strength}))
     if cost is None:
         raise InputError(
             f"{spell('strength', 'auto')} weighs the metric against NDCG, which needs labels. "
             "Give tables with a label column, validation targets too, or a "
             f"{spell('strength')} from 0 to 1."
         )
-    levels = levels_at(grid)
-    if finer := _finer(levels, aim, best_strength(levels, aim, plan.max_loss)):
+    levels = levels_at(STRENGTHS)
+    near = best_strength(levels, aim, plan.max_loss)
+    # one may do better: a weaker one where it levels, else a stronger one
+    sign = -1 if is_level(levels, aim, near) else 1
+    finer = [round(near + sign * step, 2) for step in FINER]
+    finer = [one for one in finer if 0 < one < 1 and not aim.is_distance]
+    if finer:
         levels = levels.beside(levels_at(finer))
     strength = best_strength(levels, aim, plan.max_loss)
-    return strength, levels.only((*grid, strength))
+    return strength, levels.only((*STRENGTHS, strength))
 
 
 def best_strength(levels: Levels, aim: Aim, max_loss: float) -> float:
@@ -222,10 +290,3 @@ def is_level(levels: Levels, aim: Aim, strength: float) -> bool:
     at = levels.strengths.index(strength)
     behind = harm(float(levels.target[at]) - aim.rest, aim.higher_is_better)
     return not aim.is_distance and bool(behind <= levels.error[at])
-
-
-def _finer(levels: Levels, aim: Aim, strength: float) -> tuple[float, ...]:
-    """Strengths of which one may do better: weaker ones where it levels, else stronger ones."""
-    sign = -1 if is_level(levels, aim, strength) else 1
-    near = (round(strength + sign * step, 2) for step in FINER)
-    return () if aim.is_distance else tuple(one for one in near if 0 < one < 1)

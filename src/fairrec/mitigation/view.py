@@ -1,4 +1,4 @@
-"""A mitigation ready to lay out: its facts, words, charts and tables."""
+"""A mitigation ready to lay out: its facts, charts and tables."""
 
 from __future__ import annotations
 
@@ -6,22 +6,25 @@ from dataclasses import dataclass
 
 from fairrec.core.errors import plain
 from fairrec.inputs.notes import CHECK_FIRST
-from fairrec.mitigation.charts import Slope, Strips, slopes, strips
-from fairrec.mitigation.schema import MitigationSummary
+from fairrec.metrics.direction import badness
+from fairrec.mitigation.result import HarmedGroup, MetricEffect, MitigationSummary
 from fairrec.mitigation.words import (
     Tone,
     chosen_groups,
     cost_shares,
+    detectable_loss,
+    distance_name,
+    find_tone,
     headline,
-    in_words,
+    is_worse_than,
     metrics_lost,
     reported_targets,
     sentences,
     share_words,
+    significance,
     stamps,
     standing,
     target_name,
-    tone_of,
 )
 from fairrec.report.metric_words import format_gap_p_value
 from fairrec.report.view import LONGEST_LINE
@@ -55,7 +58,7 @@ class Fact:
     tone: Tone = "neutral"
 
 
-def facts(summary: MitigationSummary) -> tuple[Fact, ...]:
+def build_facts(summary: MitigationSummary) -> tuple[Fact, ...]:
     """The four facts, in the order of the questions."""
     return _who(summary), _how_much(summary), _how_sure(summary), _cost(summary)
 
@@ -86,7 +89,7 @@ def _how_much(summary: MitigationSummary) -> Fact:
         "How much",
         f"{number(change.before)} → {number(change.after)}",
         (f"{metric} {_moved(change, summary.alpha)}", *filter(None, (aside,))),
-        tone_of(summary.outcome),
+        find_tone(summary.outcome),
     )
 
 
@@ -118,14 +121,15 @@ def _how_sure(summary: MitigationSummary) -> Fact:
     if change.p_value is not None and change.verdict != "unchanged":
         p = p_value(change.p_value)
         details.insert(0, f"p = {p}" if p[0].isdigit() else f"p {p}")
-    return Fact("How sure", answer, tuple(details), tone_of(summary.outcome))
+    return Fact("How sure", answer, tuple(details), find_tone(summary.outcome))
 
 
 def _cost(summary: MitigationSummary) -> Fact:
     target = summary.effects[summary.metric]
     others = target.others.n_users
     costs = [
-        f"{plain(summary.cost_metric or '')} of {who}: {share_words(share)} ({in_words(change)})"
+        f"{plain(summary.cost_metric or '')} of {who}: "
+        f"{share_words(share)} ({significance(change)})"
         for who, share, change in cost_shares(summary)
     ]
     untouched, lost = f"None for {plural(others, 'other user')}", metrics_lost(summary)
@@ -210,9 +214,9 @@ def build_mitigation_view(summary: MitigationSummary) -> MitigationView:
             f"{plain(summary.command, LONGEST_LINE)}  (FairRec {summary.fairrec_version}, "
             f"seed {summary.seed})"
         ),
-        facts=facts(summary),
-        slopes=slopes(summary),
-        strips=strips(summary),
+        facts=build_facts(summary),
+        slopes=build_slopes(summary),
+        strips=build_strips(summary),
     )
 
 
@@ -224,18 +228,27 @@ def _effects(summary: MitigationSummary) -> TableView:
         rows.append((named, "chosen groups", *_cells(effect.chosen)))
         rows.append((plain(name), "all others", *_cells(effect.others)))
         rows.append((plain(name), "all users", *_cells(effect.everyone)))
-    return TableView(
-        title=f"Before and after, on {targets}",
-        columns=("metric", "users", *_columns(summary)),
-        numeric=(False, False, *(True,) * 6, False),
-        rows=tuple(rows),
-    )
+    columns = {"metric": False, "users": False}
+    return _table(summary, f"Before and after, on {targets}", columns, rows)
 
 
-def _columns(summary: MitigationSummary) -> tuple[str, ...]:
-    """What `_cells` fills."""
+def _table(
+    summary: MitigationSummary,
+    title: str,
+    columns: dict[str, bool],
+    rows: list[tuple[str, ...]],
+    note: str = "",
+) -> TableView:
+    """A table of changes.
+
+    Parameters
+    ----------
+    columns : those before the ones that `_cells` fills -> whether they are numbers
+    """
     interval = f"{100 * (1 - summary.alpha):.3g}% CI"
-    return ("n", "before", "after", "change", interval, "p", "verdict")
+    columns |= dict.fromkeys(("n", "before", "after", "change", interval, "p"), True)
+    columns["verdict"] = False
+    return TableView(title, tuple(columns), tuple(columns.values()), tuple(rows), note)
 
 
 def _cells(change: Change) -> tuple[str, ...]:
@@ -256,22 +269,24 @@ def _cells(change: Change) -> tuple[str, ...]:
 
 
 def _gaps(summary: MitigationSummary) -> TableView:
-    rows = [
-        (
-            plain(name),
-            number(effect.gap.before),
-            _chance(effect.gap.chance_before),
-            number(effect.gap.after),
-            _chance(effect.gap.chance_after),
+    def chance(found: Chance | None) -> str:
+        return (
+            "not tested" if found is None else f"{number(found.mean)}, {format_gap_p_value(found)}"
         )
-        for name, effect in summary.effects.items()
-        if effect.gap.before is not None
-    ]
+
     return TableView(
         title="Gap between the best and the worst served intersection of all attributes",
         columns=("metric", "gap before", "chance alone", "gap after", "chance alone, after"),
         numeric=(False, True, False, True, False),
-        rows=tuple(rows),
+        rows=tuple(
+            (
+                plain(name),
+                *(number(gap.before), chance(gap.chance_before)),
+                *(number(gap.after), chance(gap.chance_after)),
+            )
+            for name, gap in ((name, effect.gap) for name, effect in summary.effects.items())
+            if gap.before is not None
+        ),
         note=(
             "Chance alone: the mean of the null distribution, attributes permuted across users, "
             "and the p-value of the gap."
@@ -279,100 +294,75 @@ def _gaps(summary: MitigationSummary) -> TableView:
     )
 
 
-def _chance(chance: Chance | None) -> str:
-    if chance is None:
-        return "not tested"
-    return f"{number(chance.mean)}, {format_gap_p_value(chance)}"
-
-
 def _groups(summary: MitigationSummary) -> TableView:
-    n_more = max(0, len(summary.groups) - GROUPS_SHOWN)
-    return TableView(
-        title=f"Re-ranked groups, {plain(summary.metric)}",
-        columns=("group", "chosen by", *_columns(summary)),
-        numeric=(False, *(True,) * 7, False),
-        rows=tuple(
-            (
-                group_label(group.group),
-                number(group.chosen_by),
-                *_cells(group.change),
-            )
-            for group in summary.groups[:GROUPS_SHOWN]
-        ),
-        note=" ".join(
-            [f"and {n_more:,} more in mitigation.json."] * bool(n_more)
-            + ["CI (confidence interval) and p: for one group at a time, not adjusted."]
-        ),
-    )
+    rows = [
+        (group_label(group.group), number(group.chosen_by), *_cells(group.change))
+        for group in summary.groups[:GROUPS_SHOWN]
+    ]
+    note = "CI (confidence interval) and p: for one group at a time, not adjusted."
+    note = _more(len(summary.groups) - GROUPS_SHOWN) + note
+    title = f"Re-ranked groups, {plain(summary.metric)}"
+    return _table(summary, title, {"group": False, "chosen by": True}, rows, note)
+
+
+def _more(n: int) -> str:
+    return f"and {n:,} more in mitigation.json. " if n > 0 else ""
 
 
 def _harmed(summary: MitigationSummary) -> TableView:
-    return TableView(
-        title="Groups that became significantly worse",
-        columns=("metric", "group", *_columns(summary)),
-        numeric=(False, False, *(True,) * 6, False),
-        rows=tuple(
-            (plain(harm.metric), group_label(harm.group), *_cells(harm.change))
-            for harm in summary.harmed
-        ),
-        note=(
-            f"Family-wise error rate {summary.alpha:g} over all groups and metrics (Holm); CI "
-            "(confidence interval) and p are those of the group by itself."
-        ),
+    rows = [
+        (plain(harm.metric), group_label(harm.group), *_cells(harm.change))
+        for harm in summary.harmed
+    ]
+    note = (
+        f"Family-wise error rate {summary.alpha:g} over all groups and metrics (Holm); CI "
+        "(confidence interval) and p are those of the group by itself."
     )
+    title = "Groups that became significantly worse"
+    return _table(summary, title, {"metric": False, "group": False}, rows, note)
 
 
 def _exposure(summary: MitigationSummary) -> TableView:
-    n_more = max(0, len(summary.exposure) - ITEMS_SHOWN)
-    return TableView(
-        title=f"What is shown: attention of the first {summary.k} places, by groups of items",
-        columns=("items", "n", "of all items", *_columns(summary)[1:]),
-        numeric=(False, *(True,) * 7, False),
-        rows=tuple(
-            (
-                group_label(one.group),
-                f"{one.n_items:,}",
-                percent(one.share_of_items),
-                *_cells(one.change)[1:],
-            )
-            for one in summary.exposure[:ITEMS_SHOWN]
-        ),
-        note=" ".join(
-            [f"and {n_more:,} more in mitigation.json."] * bool(n_more)
-            + [
-                "The share of a list's attention (1/log2(rank + 1)) that goes to them, mean over "
-                "the users reported on, each before and after. Verdicts are adjusted for all "
-                "groups of items (Holm); CI and p are for one at a time."
-            ]
-        ),
+    rows = [
+        (
+            group_label(one.group),
+            f"{one.n_items:,}",
+            percent(one.share_of_items),
+            *_cells(one.change)[1:],
+        )
+        for one in summary.exposure[:ITEMS_SHOWN]
+    ]
+    note = (
+        "The share of a list's attention (1/log2(rank + 1)) that goes to them, mean over the "
+        "users reported on, each before and after. Verdicts are adjusted for all groups of items "
+        "(Holm); CI and p are for one at a time."
     )
+    note = _more(len(summary.exposure) - ITEMS_SHOWN) + note
+    title = f"What is shown: attention of the first {summary.k} places, by groups of items"
+    columns = {"items": False, "n": True, "of all items": True}
+    return _table(summary, title, columns, rows, note)
 
 
 def _trade_offs(summary: MitigationSummary) -> tuple[TradeOff, ...]:
-    where = (
-        ("validation targets, tuned on", "test targets")
-        if summary.protocol == "validation targets"
-        else ("half tuned on", "held-out half")
-    )
-    target = summary.effects[summary.metric]
+    is_validation = summary.protocol == "validation targets"
+    tuned = "validation targets, tuned on" if is_validation else "half tuned on"
+    reported = "test targets" if is_validation else "held-out half"
+    costs = {"tuned_cost": tuned, "reported_cost": reported, "everyone_cost": "all users"}
     drawn = []
-    for is_target, parts in (
-        (True, (("tuned", where[0]), ("reported", where[1]))),
-        (
-            False,
-            (("tuned_cost", where[0]), ("reported_cost", where[1]), ("everyone_cost", "all users")),
-        ),
+    for is_target, name, parts in (
+        (True, summary.metric, {"tuned": tuned, "reported": reported}),
+        (False, summary.cost_metric, costs),
     ):
-        name = summary.metric if is_target else summary.cost_metric
         if name is None or (not is_target and name == summary.metric):
             continue
         lines = tuple(
             TradeOffLine(point.strength, value, who)
-            for field, who in parts
+            for field, who in parts.items()
             for point in summary.trade_off
             if (value := getattr(point, field)) is not None
         )
         if lines:
+            target = summary.effects[summary.metric]
             label = target_name(summary, target) if is_target else plain(name)
             drawn.append(TradeOff(label, is_target, summary.strength, lines, _spoken(label, lines)))
     return tuple(drawn)
@@ -382,7 +372,224 @@ def _spoken(metric: str, lines: tuple[TradeOffLine, ...]) -> str:
     """A chart in a sentence."""
     parts = []
     for who in dict.fromkeys(line.who for line in lines):
-        mine = [line for line in lines if line.who == who]
-        parts.append(f"{number(mine[0].value)} to {number(mine[-1].value)} ({who})")
+        values = [line.value for line in lines if line.who == who]
+        parts.append(f"{number(values[0])} to {number(values[-1])} ({who})")
     first, last = lines[0].strength, max(line.strength for line in lines)
     return f"From strength {first:g} to {last:g}, {metric} goes from {'; '.join(parts)}."
+
+
+@dataclass(frozen=True, slots=True)
+class Level:
+    """A value to compare with: what it is called in the chart, and in a sentence."""
+
+    value: float
+    label: str
+    words: str
+
+
+@dataclass(frozen=True, slots=True)
+class Slope:
+    """One metric from before to after.
+
+    Parameters
+    ----------
+    low, high : the value before with the confidence interval of the change added: the same users
+        are compared, so that of each value alone would say nothing about the change
+    others : all others, whose lists are as they were
+    floor : what a tuned strength was to keep of the cost metric
+    """
+
+    metric: str
+    is_target: bool
+    before: float
+    after: float
+    low: float | None
+    high: float | None
+    verdict: str
+    tone: Tone
+    others: Level | None
+    floor: Level | None
+    alternative: str
+
+
+def build_slopes(summary: MitigationSummary) -> tuple[Slope, ...]:
+    """The target first, then what it costs, then the rest; none where a value is undefined."""
+    first = [name for name in (summary.metric, summary.cost_metric) if name in summary.effects]
+    names = dict.fromkeys([*first, *summary.effects])
+    drawn = (_slope(summary, name, summary.effects[name]) for name in names)
+    return tuple(slope for slope in drawn if slope)
+
+
+def _slope(summary: MitigationSummary, name: str, effect: MetricEffect) -> Slope | None:
+    change, is_target = effect.chosen, name == summary.metric
+    before, after = change.before, change.after
+    if before is None or after is None:
+        return None
+    label = distance_name(name) if effect.is_distance else plain(name)
+    low = high = None
+    said = f"{label}: {number(before)} before, {number(after)} after"
+    if change.interval is not None and change.verdict != "unchanged":
+        low, high = (before + end for end in change.interval)
+        ends = " to ".join(map(signed, change.interval))
+        moved = f"{signed(change.change or 0.0)} ({confidence(summary.alpha)} confidence interval"
+        said += f"; change {moved} {ends})"
+    others, floor = _others(effect, is_target), None
+    if name == summary.cost_metric and not is_target and summary.is_tuned:
+        least = (1 - summary.max_loss) * before
+        floor = Level(least, f"to keep {number(least)}", f"To keep: {number(least)}.")
+    levels = "".join(f" {level.words}" for level in (others, floor) if level)
+    return Slope(
+        metric=label,
+        is_target=is_target,
+        before=before,
+        after=after,
+        low=low,
+        high=high,
+        verdict=change.verdict,
+        tone=find_tone(change.verdict),
+        others=others,
+        floor=floor,
+        alternative=f"{said}, {change.verdict}.{levels}",
+    )
+
+
+def _others(effect: MetricEffect, is_target: bool) -> Level | None:
+    """What the target is to reach where it was worse; else, to compare with."""
+    value, before = 0.0 if effect.is_distance else effect.others.before, effect.chosen.before
+    if value is None or before is None:
+        return None
+    is_behind = effect.is_distance or is_worse_than(before, value, effect.higher_is_better)
+    text = number(value)
+    if is_target and is_behind:
+        return Level(value, f"to reach {text}", f"To reach: {text}, as all others.")
+    return Level(value, f"all others {text}", f"All others: {text}.")
+
+
+HEIGHT = 40.0
+HARMED_NAMED = 5
+LEAST_BAR = 0.6
+"""A change that is too small for the scale is still a mark."""
+
+
+@dataclass(frozen=True, slots=True)
+class Bars:
+    """The marks of one colour, as a path in a box as wide as there are marks."""
+
+    tone: Tone
+    path: str
+
+
+@dataclass(frozen=True, slots=True)
+class Strip:
+    """The groups of one metric, worst first; what is better points up.
+
+    Parameters
+    ----------
+    zero_at, seen_at : heights of no change, and of a loss that half of the groups would show
+    harmed : groups shown to be worse, with their changes
+    """
+
+    metric: str
+    width: int
+    zero_at: float
+    seen_at: float | None
+    bars: tuple[Bars, ...]
+    first: str
+    last: str
+    harmed: tuple[tuple[str, str], ...]
+    words: str
+
+
+@dataclass(frozen=True, slots=True)
+class Strips:
+    """The strips of all metrics below one answer."""
+
+    headline: str
+    about: str
+    is_harmed: bool
+    rows: tuple[Strip, ...]
+
+
+def build_strips(summary: MitigationSummary) -> Strips:
+    """Whether single groups are shown to be harmed, in each metric."""
+    effects = summary.effects.items()
+    worse = {plain(name): effect.groups.worse for name, effect in effects if effect.groups.worse}
+    together = ", ".join(metrics_lost(summary))
+    about = f"Adjusted for {plural(summary.n_group_tests, 'comparison')} (Holm)."
+    if together and not worse:
+        about += f" Shown to be worse for {chosen_groups(summary)} together: {together}."
+    if worse:
+        found = ", ".join(f"{plural(n, 'group')} in {name}" for name, n in worse.items())
+        headline = f"Shown to be harmed: {found}"
+    else:
+        # no comfort where no group could have been shown to be
+        judged = [effect.ordered for _, effect in effects if effect.higher_is_better is not None]
+        is_blind = 2 * sum(part.n_blind for part in judged) > sum(part.n_groups for part in judged)
+        unseen = "; in most, too few users changed to tell" if is_blind else ""
+        headline = f"No single group shown to be harmed{unseen}"
+    return Strips(
+        headline=headline,
+        about=about,
+        is_harmed=bool(worse),
+        rows=tuple(
+            _strip(name, effect, summary.harmed)
+            for name, effect in effects
+            if effect.ordered.n_groups
+        ),
+    )
+
+
+def _strip(name: str, effect: MetricEffect, harmed: tuple[HarmedGroup, ...]) -> Strip:
+    seen, direction = effect.ordered, effect.higher_is_better
+    mine = [
+        (group_label(group.group), group.change.change)
+        for group in harmed
+        if group.metric == name and group.change.change is not None
+    ]
+    marks = [*zip(seen.changes, map(find_tone, seen.verdicts), strict=True)]
+    # of many groups only some are kept in order, but those that are named are drawn
+    marks += [(change, "worse") for _, change in mine if change not in {*seen.changes}]
+    gains = [-badness(change, direction) for change, _ in marks]
+    order = sorted(range(len(marks)), key=lambda at: gains[at])
+    least = None if direction is None else seen.least_shown
+    low, high = min(0.0, *gains, -(least or 0.0)), max(0.0, *gains)
+
+    def height(gain: float) -> float:
+        return round(HEIGHT * (high - gain) / ((high - low) or 1.0), 2)
+
+    zero = height(0.0)
+    paths: dict[Tone, list[str]] = {}
+    for place, at in enumerate(order):
+        end = height(gains[at])
+        if abs(end - zero) < LEAST_BAR:
+            end = round(zero - LEAST_BAR if gains[at] > 0 else zero + LEAST_BAR, 2)
+        bar = f"M{place}.1 {zero:g}h.8V{end:g}h-.8z"
+        paths.setdefault(marks[at][1], []).append(bar)
+    named = tuple((label, signed(change)) for label, change in mine[:HARMED_NAMED])
+    return Strip(
+        metric=plain(name),
+        width=len(marks),
+        zero_at=zero,
+        seen_at=None if least is None else height(-least),
+        bars=tuple(Bars(tone, "".join(path)) for tone, path in paths.items()),
+        first=signed(marks[order[0]][0]),
+        last=signed(marks[order[-1]][0]),
+        harmed=named,
+        words=_strip_words(effect, len(named)),
+    )
+
+
+def _strip_words(effect: MetricEffect, n_named: int) -> str:
+    """What was shown, and what could have been."""
+    counts = effect.groups
+    of_all = f"Of {plural(effect.ordered.n_groups, 'group')} in which somebody changed"
+    worse, better, changed = (
+        f"{n:,}" if n else "none" for n in (counts.worse, counts.improved, counts.changed)
+    )
+    if effect.higher_is_better is None:
+        return f"{of_all}, {changed} changed significantly. Neither end is better."
+    said = f"{of_all}, {worse} shown to be worse, {better} better. "
+    said += detectable_loss(effect.ordered)
+    if counts.worse > n_named:
+        said += f" Named here: {n_named:,}, the others in the table below or in changes.parquet."
+    return said

@@ -6,7 +6,7 @@ from typing import Literal
 
 from fairrec.core.errors import plain
 from fairrec.metrics.direction import harm
-from fairrec.mitigation.schema import (
+from fairrec.mitigation.result import (
     MetricEffect,
     MitigationSummary,
     OrderedChanges,
@@ -29,21 +29,21 @@ Tone = Literal["better", "worse", "neutral"]
 _TONES: dict[Outcome, Tone] = {"improved": "better", "worse": "worse"}
 
 
-def tone_of(verdict: Outcome) -> Tone:
+def find_tone(verdict: Outcome) -> Tone:
     """The colour of a change: only what is shown to be better or worse has one."""
     return _TONES.get(verdict, "neutral")
 
 
 def sentences(summary: MitigationSummary) -> tuple[str, ...]:
     """All that is said below the headline."""
-    target = summary.effects[summary.metric]
+    target, lost = summary.effects[summary.metric], ", ".join(metrics_lost(summary))
     said = (
         _protocol(summary),
         _side(target),
         _regression(summary, target),
         _gap(summary, target),
         _cost(summary),
-        _worse(summary),
+        f"Significantly worse for {chosen_groups(summary)}: {lost}." if lost else "",
         f"The lists of {plural(target.others.n_users, 'other user')} are as they were.",
         _harm(summary),
         _exposed(summary),
@@ -247,7 +247,7 @@ def _cost(summary: MitigationSummary) -> str:
     if not shares:
         return ""
     said = " and ".join(
-        f"{share_words(share)} for {who} ({in_words(change)})" for who, share, change in shares
+        f"{share_words(share)} for {who} ({significance(change)})" for who, share, change in shares
     )
     _, of_chosen, _ = shares[0]
     more = (
@@ -265,20 +265,10 @@ def metrics_lost(summary: MitigationSummary) -> list[str]:
     return [plain(name) for name, effect in effects if effect.chosen.verdict == "worse"]
 
 
-def _worse(summary: MitigationSummary) -> str:
-    lost = ", ".join(metrics_lost(summary))
-    return f"Significantly worse for {chosen_groups(summary)}: {lost}." if lost else ""
-
-
-def in_words(change: Change) -> str:
+def significance(change: Change) -> str:
     """Whether a change is significant."""
-    return {
-        "improved": "significant",
-        "worse": "significant",
-        "changed": "significant",
-        "not significant": "not significant",
-        "unchanged": "no change",
-    }[change.verdict]
+    words = {"not significant": "not significant", "unchanged": "no change"}
+    return words.get(change.verdict, "significant")
 
 
 def _harm(summary: MitigationSummary) -> str:
@@ -288,7 +278,12 @@ def _harm(summary: MitigationSummary) -> str:
     tests = f"adjusted for {plural(summary.n_group_tests, 'comparison')}"
     if not any(worse.values()):
         none = f"No single group could be shown to have become worse in any metric ({tests})."
-        return " ".join(filter(None, (none, _could_be_seen(summary))))
+        target = summary.effects[summary.metric]
+        n_groups = target.ordered.n_groups
+        if not n_groups or target.higher_is_better is None:
+            return none
+        changed = f"Somebody's {plain(summary.metric)} changed in {plural(n_groups, 'group')}."
+        return f"{none} {changed} {detectable_loss(target.ordered)}"
     parts = ", ".join(f"{plural(n, 'group')} in {plain(name)}" for name, n in worse.items() if n)
     return f"Single groups that became significantly worse ({tests}): {parts}."
 
@@ -312,17 +307,7 @@ def _exposed(summary: MitigationSummary) -> str:
     )
 
 
-def _could_be_seen(summary: MitigationSummary) -> str:
-    """How small a loss would have been shown in the target, where one end is worse."""
-    target = summary.effects[summary.metric]
-    seen = target.ordered
-    if not seen.n_groups or target.higher_is_better is None:
-        return ""
-    changed = f"Somebody's {plain(summary.metric)} changed in {plural(seen.n_groups, 'group')}"
-    return f"{changed}. {could_be_seen(seen)}"
-
-
-def could_be_seen(seen: OrderedChanges) -> str:
+def detectable_loss(seen: OrderedChanges) -> str:
     """In how many groups a loss could have been shown, and how large a one."""
     n_seeing = seen.n_groups - seen.n_blind
     if not n_seeing:

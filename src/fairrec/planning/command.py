@@ -9,6 +9,7 @@ import typer
 from rich.text import Text
 
 from fairrec.auditing.options import PlanOptions
+from fairrec.auditing.saved_settings import read_plan_settings
 from fairrec.cli.parameters import Flags, Given, typer_command
 from fairrec.cli.settings import Load, SettingsOption, load_metrics, say_settings, settings_file
 from fairrec.cli.shared import DebugOption, LogOption, QuietOption, say, shown_progress, stdout
@@ -16,7 +17,6 @@ from fairrec.core.audit_options import RAY, AuditOptions, Engine
 from fairrec.core.errors import plain
 from fairrec.core.options import OUTPUT, Option, list_options, spell
 from fairrec.inputs.table_options import COUNTED, OTHER_LISTS, TableOptions
-from fairrec.mitigation.sources import read_plan_settings
 
 
 @typer_command

@@ -163,10 +163,7 @@ class Outlook:
     @cached_property
     def _everyone(self) -> Everyone:
         """All users as they are assumed to be."""
-        return _everyone(
-            [_assumed(metric, self.spread.get(metric.name)) for metric in self.metrics],
-            self.grouping.n_users,
-        )
+        return _everyone(self.metrics, self.spread, self.grouping.n_users)
 
     @cached_property
     def _sizes(self) -> Sizes:
@@ -248,8 +245,7 @@ class Outlook:
         sizes : of all groups
         size : of the one, by as few attributes as any
         """
-        unknown = [_assumed(metric, None) for metric in self.metrics]
-        everyone = _everyone(unknown, self.grouping.n_users)
+        everyone = _everyone(self.metrics, {}, self.grouping.n_users)
         depth = sizes.depth
         # it takes the place of the group of the fewest attributes that is next to it in size
         fewest = np.flatnonzero(depth == depth.min())
@@ -262,24 +258,18 @@ class Outlook:
         return float(critical[0]), float(harm[0]), float(certified[0])
 
 
-@dataclass(frozen=True, slots=True)
-class _Assumed:
-    mean: float
-    sd: float
-    bounds: tuple[float, float]
-
-
-def _assumed(metric: MetricAtK, spread: Spread | None) -> _Assumed:
-    """Without a mean, bounds are out of reach."""
-    if spread is None or spread.mean is None:
-        return _Assumed(0.0, 1.0 if spread is None else spread.sd, (-math.inf, math.inf))
-    return _Assumed(spread.mean, spread.sd, metric.metric.bounds or (-math.inf, math.inf))
-
-
-def _everyone(metrics: Sequence[_Assumed], n_users: int) -> Everyone:
-    mean = np.array([metric.mean for metric in metrics])
-    variance = np.array([metric.sd**2 for metric in metrics])
-    bounds = np.array([metric.bounds for metric in metrics]).reshape(-1, 2)
+def _everyone(metrics: Sequence[MetricAtK], spread: Mapping[str, Spread], n_users: int) -> Everyone:
+    """All users as they are assumed to be; without a mean, bounds are out of reach."""
+    assumed = [spread.get(metric.name, Spread(sd=1.0)) for metric in metrics]
+    mean = np.array([each.mean or 0.0 for each in assumed])
+    variance = np.array([each.sd**2 for each in assumed])
+    far = (-math.inf, math.inf)
+    bounds = np.array(
+        [
+            far if each.mean is None else metric.metric.bounds or far
+            for metric, each in zip(metrics, assumed, strict=True)
+        ]
+    ).reshape(-1, 2)
     largest = (mean - bounds[:, 0]) * (bounds[:, 1] - mean)
     return Everyone(
         mean=mean,

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from fairrec.auditing.options import NOT_PLANNED, SETTINGS, PlanOptions
-from fairrec.auditing.plan_file import AuditPlan, planned_code, values_named
+from fairrec.auditing.plan_file import AuditPlan, common_values, planned_code
 from fairrec.auditing.plan_schema import (
     PlanFacts,
     PlannedAttribute,
@@ -134,7 +134,7 @@ def plan_for(
     attributes = everyone.attributes(rows)
     grouping = grouping_of(attributes, how)
     tested = [metric for metric in wanted if not metric.metric.pooled]
-    spread = spread_of(assumed, of_pilot, tested, how.tolerance)
+    spread = estimate_spread(assumed, of_pilot, tested, how.tolerance)
     outlook = Outlook(tested, grouping, how, spread)
     if of_pilot is not None:
         opened["pilot"] = of_pilot
@@ -145,7 +145,10 @@ def plan_for(
         min_users=grouping.min_users,
         code=planned_code(own_code(metric.metric for metric in wanted)),
         tables={name: _table(table) for name, table in opened.items()},
-        attributes=_attributes(grouping),
+        attributes={
+            name: PlannedAttribute(n_values=about.n_values, values=common_values(about.values))
+            for name, about in attribute_summaries(grouping).items()
+        },
         groups=_groups(grouping, how),
         spread=spread,
         expected=outlook.expected,
@@ -219,13 +222,6 @@ def _table(table: Table) -> PlannedTable:
     )
 
 
-def _attributes(grouping: Grouping) -> dict[str, PlannedAttribute]:
-    return {
-        name: PlannedAttribute(n_values=about.n_values, values=values_named(about.values))
-        for name, about in attribute_summaries(grouping).items()
-    }
-
-
 def _groups(grouping: Grouping, options: AuditOptions) -> tuple[PlannedGroups, ...]:
     lattice = grouping.lattice
     planned = []
@@ -246,7 +242,7 @@ _ROUNDING = 1.01
 """A standard deviation that is given in two digits may be so much too large."""
 
 
-def spread_of(
+def estimate_spread(
     assumed: PlanOptions,
     pilot: Table | None,
     metrics: Sequence[MetricAtK],

@@ -2,6 +2,42 @@
 
 from __future__ import annotations
 
-from fairrec.testing.within import assert_within
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from fairrec.core.settings import SETTINGS_FILE
+
+if TYPE_CHECKING:
+    from fairrec.auditing.saved_audits import Audited
+    from fairrec.gating.options import Inconclusive
+    from fairrec.gating.policy import GateResult, Policy
+
 
 __all__ = ["assert_within"]
+
+
+def assert_within(
+    result: Audited,
+    policy: Policy | Mapping[str, Any] | str | Path = SETTINGS_FILE,
+    *,
+    baseline: Audited | None = None,
+    releases: str | Path | None = None,
+    inconclusive: Inconclusive = "fail",
+) -> GateResult:
+    """Fail with the gate's table unless a result passes; what is inconclusive fails unless it may.
+
+    Parameters
+    ----------
+    result, policy, baseline, releases : as of `fairrec.gate`
+    inconclusive : what an inconclusive rule counts as
+    """
+    __tracebackhide__ = True
+    from fairrec.gating.gate import gate
+    from fairrec.gating.reports import headline, to_text
+
+    found = gate(result, policy, baseline=baseline, releases=releases, inconclusive=inconclusive)
+    if not found.has_passed:
+        # the first line is all that a summary of pytest shows
+        raise AssertionError(f"{headline(found)}\n{to_text(found, explain=True)}")
+    return found

@@ -16,9 +16,9 @@ from fairrec.core.progress import Progress
 from fairrec.groups.group import Group
 from fairrec.metrics.measured import measure_everyone
 from fairrec.metrics.reading import read_inputs
-from fairrec.mitigation.groups import WorstRule, choose_worst
 from fairrec.mitigation.mitigate import mitigate
-from fairrec.mitigation.schema import MitigatedGroup, MitigationSummary
+from fairrec.mitigation.result import MitigatedGroup, MitigationSummary
+from fairrec.mitigation.splitting import WorstRule, choose_worst
 from fairrec.report.words import number
 from fairrec_paper.reproduction import layout
 from fairrec_paper.reproduction.comparison import published

@@ -2,13 +2,38 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
 import numpy as np
 
-from fairrec.core.arrays import CodeArray, FloatArray, IntArray
+from fairrec.core.arrays import AnyArray, CodeArray, FloatArray, IntArray
 from fairrec.core.kernels import kernel
 from fairrec.inputs.history import tastes_of
 from fairrec.metrics.beyond_accuracy import BLUR, jaccard
 from fairrec.mitigation.reranker import Orders, RerankLists, TrainingSet, reranker
+
+
+def _orders_by(fill: Callable[..., None], lists: RerankLists, *arrays: Any) -> Orders:
+    """Orders in which a kernel moves the best of what is left to each of the first k places."""
+
+    def order(strength: float) -> IntArray:
+        new = lists.by_score.copy()
+        weights = (lists.k, 1 - strength, strength)
+        lists.in_chunks(fill, lists.items, lists.relevance, *arrays, *weights, new)
+        return new
+
+    return order
+
+
+@kernel
+def _move_up(values: AnyArray, start: int, end: int) -> Any:
+    """Put the value of one place before those above it, which move down by one; the value."""
+    value = values[start]
+    for at in range(start, end, -1):
+        values[at] = values[at - 1]
+    values[end] = value
+    return value
 
 
 @reranker(
@@ -30,19 +55,11 @@ class Calibrated:
 
     def orders(self, lists: RerankLists) -> Orders:
         """The order at each strength; a user without history keeps the model's."""
-        categories = lists.side.categories
+        categories, tastes = lists.side.categories, self._tastes
         assert categories is not None
-
-        def order(strength: float) -> IntArray:
-            new = lists.by_score.copy()
-            arrays = (lists.items, lists.relevance, categories.offsets, categories.codes)
-            tastes = self._tastes
-            n_codes = int(max(tastes.n_codes, categories.codes.max(initial=-1) + 1))
-            history = (lists.user, tastes.offsets, tastes.codes, tastes.shares, n_codes)
-            lists.in_chunks(_calibrate, *arrays, *history, lists.k, 1 - strength, strength, new)
-            return new
-
-        return order
+        n_codes = int(max(tastes.n_codes, categories.codes.max(initial=-1) + 1))
+        history = (lists.user, tastes.offsets, tastes.codes, tastes.shares, n_codes)
+        return _orders_by(_calibrate, lists, categories.offsets, categories.codes, *history)
 
 
 @kernel
@@ -91,11 +108,7 @@ def _calibrate(
                 value = keep * relevance[rows[at]] + weight * gain
                 if value > best_value:
                     best, best_value = at, value
-            row = rows[best]
-            for at in range(best, place, -1):
-                rows[at] = rows[at - 1]
-            rows[place] = row
-            item = items[row]
+            item = items[_move_up(rows, best, place)]
             part = codes[category_offsets[item] : category_offsets[item + 1]]
             for code in part:
                 amount[code] += 1 / len(part)
@@ -118,14 +131,7 @@ class Mmr:
         """The order at each strength."""
         categories = lists.side.categories
         assert categories is not None
-
-        def order(strength: float) -> IntArray:
-            new = lists.by_score.copy()
-            arrays = (lists.items, lists.relevance, categories.offsets, categories.codes)
-            lists.in_chunks(_diversify, *arrays, lists.k, 1 - strength, strength, new)
-            return new
-
-        return order
+        return _orders_by(_diversify, lists, categories.offsets, categories.codes)
 
 
 @kernel
@@ -160,13 +166,8 @@ def _diversify(
                 value = keep * relevance[rows[at]] - weight * mean
                 if value > best_value:
                     best, best_value = at, value
-            row = rows[best]
-            # the rest moves down by one place
-            for at in range(best, place, -1):
-                rows[at] = rows[at - 1]
-                similarity[at] = similarity[at - 1]
-            rows[place] = row
-            item = items[row]
+            item = items[_move_up(rows, best, place)]
+            _move_up(similarity, best, place)
             chosen = codes[category_offsets[item] : category_offsets[item + 1]]
             if not len(chosen):
                 continue
@@ -198,15 +199,8 @@ class PopularityCalibrated:
         """The order at each strength; a user without history keeps the model's."""
         popularity = lists.side.popularity
         assert popularity is not None
-
-        def order(strength: float) -> IntArray:
-            new = lists.by_score.copy()
-            arrays = (lists.items, lists.relevance, popularity.per_item)
-            own = popularity.history_per_user
-            lists.in_chunks(_match_popularity, *arrays, own, lists.k, 1 - strength, strength, new)
-            return new
-
-        return order
+        arrays = (popularity.per_item, popularity.history_per_user)
+        return _orders_by(_match_popularity, lists, *arrays)
 
 
 @kernel
@@ -240,8 +234,4 @@ def _match_popularity(
                 value = keep * relevance[rows[at]] - weight * abs(mean - own) / largest
                 if value > best_value:
                     best, best_value = at, value
-            row = rows[best]
-            for at in range(best, place, -1):
-                rows[at] = rows[at - 1]
-            rows[place] = row
-            total += popularity[items[row]]
+            total += popularity[items[_move_up(rows, best, place)]]

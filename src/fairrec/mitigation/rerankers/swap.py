@@ -40,67 +40,41 @@ class Swap:
         """The order at each strength; a user without history keeps the model's."""
         popularity = lists.side.popularity
         assert popularity is not None
-        own = popularity.history_per_user
+        lengths = np.diff(lists.offsets)
         is_top = _in_top(lists)
-        per_list = np.minimum(np.diff(lists.offsets), lists.k)
         # what each row adds to the mean popularity of its list
-        part = popularity.per_item[lists.items] / np.repeat(
-            np.maximum(per_list, 1), np.diff(lists.offsets)
-        )
-        return _Exchanges(lists, part, is_top, own, self._rest).order
-
-
-class _Exchanges:
-    """The lists of all groups and what they may exchange."""
-
-    def __init__(
-        self,
-        lists: RerankLists,
-        part: FloatArray,
-        is_top: BoolArray,
-        own: FloatArray,
-        rest: float,
-    ) -> None:
-        self._lists = lists
-        self._part = part
-        self._is_top = is_top
-        starts = lists.offsets[:-1]
-        in_list = np.add.reduceat(np.append(np.where(is_top, part, 0.0), 0.0), starts)
-        in_list[np.diff(lists.offsets) == 0] = np.nan
-        self._bias = in_list - own
-        self._rest = rest
-
-    def order(self, strength: float) -> IntArray:
-        """The chosen items of each list in the model's order, then the others in it."""
-        lists = self._lists
-        chosen = self._is_top.astype(np.float64)
-        known = np.flatnonzero(~np.isnan(self._bias))
+        per_list = np.maximum(np.minimum(lengths, lists.k), 1)
+        part = popularity.per_item[lists.items] / np.repeat(per_list, lengths)
+        in_list = np.add.reduceat(np.append(np.where(is_top, part, 0.0), 0.0), lists.offsets[:-1])
+        bias = np.where(lengths == 0, np.nan, in_list) - popularity.history_per_user
+        known = np.flatnonzero(~np.isnan(bias))
         by_group = known[np.argsort(lists.group[known], kind="stable")]
         bounds = np.flatnonzero(np.diff(lists.group[by_group])) + 1
-
-        def settle(members: IntArray) -> None:
-            self._settle(members, strength, chosen)
-
         groups = np.split(by_group, bounds) if len(known) else []
-        for _ in map_in_threads(settle, groups, lists.threads):
-            pass
-        return lists.sorted_by(chosen)
 
-    def _settle(self, members: IntArray, strength: float, chosen: FloatArray) -> None:
-        """Mark the items in the lists of one group."""
-        lists = self._lists
-        distance = float(self._bias[members].mean()) - self._rest
-        needed = strength * abs(distance) * len(members)
-        if needed <= 0:
-            return
-        rows, bounds = _rows_of(lists.offsets, members)
-        # of equals the one that the model has first is taken
-        rows = lists.by_score[rows]
-        # how much nearer to the rest an item brings the group
-        gain = -np.sign(distance) * self._part[rows]
-        in_list = self._is_top[rows]
-        target = float(gain[in_list].sum()) + needed
-        chosen[rows] = choose(lists.relevance[rows], gain, bounds, lists.k, target)
+        def order(strength: float) -> IntArray:
+            """The chosen items of each list in the model's order, then the others in it."""
+            chosen = is_top.astype(np.float64)
+
+            def settle(members: IntArray) -> None:
+                """Mark the items in the lists of one group."""
+                distance = float(bias[members].mean()) - self._rest
+                needed = strength * abs(distance) * len(members)
+                if needed <= 0:
+                    return
+                rows, bounds = _gather_rows(lists.offsets, members)
+                # of equals the one that the model has first is taken
+                rows = lists.by_score[rows]
+                # how much nearer to the rest an item brings the group
+                gain = -np.sign(distance) * part[rows]
+                target = float(gain[is_top[rows]].sum()) + needed
+                chosen[rows] = choose(lists.relevance[rows], gain, bounds, lists.k, target)
+
+            for _ in map_in_threads(settle, groups, lists.threads):
+                pass
+            return lists.sorted_by(chosen)
+
+        return order
 
 
 def choose(
@@ -235,7 +209,7 @@ def _may_be_chosen(relevance: FloatArray, gain: FloatArray, bounds: IntArray, k:
     return may
 
 
-def _rows_of(offsets: IntArray, members: IntArray) -> tuple[IntArray, IntArray]:
+def _gather_rows(offsets: IntArray, members: IntArray) -> tuple[IntArray, IntArray]:
     """The rows of some lists, one list after the other, and their bounds."""
     lengths = offsets[members + 1] - offsets[members]
     bounds = np.concatenate([[0], np.cumsum(lengths)])
@@ -251,17 +225,10 @@ def _in_top(lists: RerankLists) -> BoolArray:
     return is_top
 
 
+@kernel
 def _best_at(keys: FloatArray, ties: FloatArray, bounds: IntArray, k: int) -> BoolArray:
     """(n_rows,), the k rows of each list with the largest keys, of equal ones the most relevant."""
     best = np.zeros(len(keys), dtype=np.bool_)
-    _mark_best(keys, ties, bounds, k, best)
-    return best
-
-
-@kernel
-def _mark_best(
-    keys: FloatArray, ties: FloatArray, bounds: IntArray, k: int, best: BoolArray
-) -> None:
     top = np.empty(k, dtype=np.int64)
     for one in range(len(bounds) - 1):
         held = 0
@@ -283,3 +250,4 @@ def _mark_best(
             held = min(held + 1, k)
         for place in range(held):
             best[top[place]] = True
+    return best

@@ -1,0 +1,251 @@
+"""The outcome of a gate in words, lines, Markdown, JUnit XML and annotations."""
+
+from __future__ import annotations
+
+import json
+from types import SimpleNamespace
+from xml.etree import ElementTree
+
+import polars as pl
+import pytest
+from markdown_it import MarkdownIt
+
+from fairrec.cli.shared import Format, print_as
+from fairrec.gating.harms import read_harms
+from fairrec.gating.judging import Measurements, judge_policy
+from fairrec.gating.policy import GateResult
+from fairrec.gating.reports import (
+    RuleWords,
+    as_text,
+    headline,
+    to_annotations,
+    to_junit,
+    to_markdown,
+    to_text,
+)
+from tests.gating.judged_world import HOSTILE, gate_of, measured, planted, policy_of, rule_of
+
+
+def said(rule, **require):
+    found = judge_policy(policy_of(rule, **require), measured(), "p.toml")[0]
+    return found.what, found.measured, found.explanation
+
+
+def test_a_failed_rule_names_the_group_that_is_surely_worst():
+    what, told, explained = said({"metric": "hits", "max_worse": 0.03})
+    assert what == "hits: no group is worse by more than 0.03"
+    assert told.startswith("gender=F, age=56+ (176 users) is worse by 0.2")
+    assert told.endswith("; 1 other group fails too")
+    assert explained == (
+        "the interval of gender=F, age=56+ and of 1 other group would have to stay within 0.03"
+    )
+
+
+def test_a_passed_rule_says_for_whom_and_what_comes_closest():
+    _, told, explained = said({"metric": "clicks", "max_worse": 5}, certify_from=300)
+    assert told.startswith("ruled out for 9 groups of 300 users or more; closest is age=56+ (")
+    assert explained == "passes"
+
+
+def test_an_open_rule_says_what_it_would_take():
+    rule = {"metric": "clicks", "max_worse": "9%"}
+    what, told, explained = said(rule, certify_from=300)
+    assert what.startswith("clicks: no group is worse by more than 9% of the mean (0.27")
+    assert told.startswith("open for 1 of 9 groups of 300 users or more; age=56+ (")
+    assert "times as many users" in explained
+    # what it proposes is enough
+    proposed = dict(part.split(" = ") for part in explained.split("; or ") if " = " in part)
+    limit = {"metric": "clicks", "max_worse": float(proposed["max_worse"])}
+    assert said(limit, certify_from=300)[2] == "passes"
+    assert said(rule, certify_from=int(proposed["certify_from"]))[2] == "passes"
+
+
+def test_a_group_of_one_audit_only_is_open_and_it_is_said_why():
+    numbers = ("difference", "simultaneous_low", "simultaneous_high")
+    table = planted().group_table.with_columns(
+        *(pl.lit(None, pl.Float64).alias(name) for name in numbers),
+        is_known=False,
+        is_beyond_chance=False,
+    )
+    table = table.filter(pl.col("age") == "56+", pl.col("gender").is_null())
+    harms = read_harms(
+        table.rename({"difference": "change"}), ["age"], "hits", True, "change", is_conclusive=True
+    )
+    given = Measurements(planted().summary, planted().group_table, lambda metric: harms)
+    rule = {"metric": "hits", "baseline": "no_group_worse", "tolerance": 0.5}
+    found = judge_policy(policy_of(rule), given, "p.toml")[0]
+    assert (found.outcome, found.decided_by.measured) == ("inconclusive", None)
+    assert "age=56+ (" in found.measured
+    assert found.measured.endswith(
+        "has values in only one of the two audits, so it is not compared"
+    )
+    assert found.explanation == "age=56+ would have to have values in both audits"
+
+
+def test_a_proposed_ratio_is_enough():
+    rule = {"metric": "clicks", "min_ratio": 0.95}
+    what, told, explained = said(rule)
+    assert what == "clicks: no group has less than 0.95 of all others'"
+    assert " of all others' (" in told
+    proposed = dict(part.split(" = ") for part in explained.split("; or ") if " = " in part)
+    assert said({"metric": "clicks", "min_ratio": float(proposed["min_ratio"])})[2] == "passes"
+
+
+def test_named_groups_and_what_matters_are_said():
+    what = said({"metric": "hits", "groups": ["gender=F", "gender=M"]})[0]
+    assert what == "hits: none of 2 named groups is worse by more than the tolerance, 0.03"
+
+
+@pytest.mark.parametrize(
+    ("rules", "inconclusive", "says"),
+    [
+        (["failed", "passed"], None, "Failed: 1 of 2 checks."),
+        (["inconclusive"], None, "Inconclusive: 1 of 1 check, none failed."),
+        (
+            ["inconclusive"],
+            "pass",
+            "Inconclusive: 1 of 1 check, none failed, which counts as passed.",
+        ),
+        (["passed"], None, "Passed: 1 check."),
+    ],
+)
+def test_the_headline(rules, inconclusive, says):
+    assert headline(gate_of(*map(rule_of, rules), inconclusive=inconclusive)) == says
+
+
+def test_the_headline_counts_warnings():
+    said_ = headline(gate_of(rule_of("passed"), rule_of("failed", "warn")))
+    assert said_ == "Passed: 1 check; 1 warning."
+
+
+@pytest.mark.parametrize("size", [5e-324, 1e-322, 0.0123456])
+def test_a_limit_is_rounded_to_where_it_still_holds_however_small(size):
+    rule = SimpleNamespace(rule=SimpleNamespace(kind="max_worse"))
+    assert float(RuleWords._limit_as_given(rule, size)) >= size
+
+
+def test_one_line_a_rule_and_one_for_all():
+    gate = gate_of(rule_of("failed"), rule_of("passed"), rule_of("inconclusive", "warn"), look="x")
+    assert to_text(gate).split("\n") == [
+        "FAIL  hits: what measured | measured",
+        "PASS  hits: what measured | measured",
+        "OPEN  hits: what measured (warning only) | measured",
+        "Failed: 1 of 2 checks. Look deeper: x",
+    ]
+
+
+def test_what_would_have_to_be_true_is_said_of_what_does_not_pass():
+    lines = to_text(gate_of(rule_of("failed"), rule_of("passed")), explain=True).split("\n")
+    assert lines[1] == "      to pass: explained measured"
+    assert len(lines) == 4
+
+
+def test_one_row_a_rule_whatever_the_text():
+    rules = (rule_of("failed", text=HOSTILE.replace("\n", " ")), rule_of("inconclusive", "warn"))
+    text = to_markdown(gate_of(*rules, title="<b>spring</b>"), explain=True)
+    page = MarkdownIt("commonmark").enable("table").render(text)
+    assert page.count("<tr>") == 3 and page.count("<td") == 8
+    assert "<i>" not in page and "<b>" not in page
+    assert "warning only" in page and "explained measured" in page
+    assert page.startswith("<h3>FairRec: Failed: 1 of 1 check.</h3>")
+
+
+def read(gate):
+    suite = ElementTree.fromstring(to_junit(gate)).find("testsuite")
+    kinds = []
+    for case in suite.iter("testcase"):
+        kinds.append(next((part.tag for part in case if part.tag != "system-out"), "passed"))
+    return suite, kinds
+
+
+def test_a_test_case_a_rule():
+    rules = ["failed", "inconclusive", "passed"]
+    suite, kinds = read(gate_of(*map(rule_of, rules), rule_of("failed", "warn")))
+    assert kinds == ["failure", "skipped", "passed", "skipped"]
+    counts = [suite.get(name) for name in ("tests", "failures", "errors", "skipped")]
+    assert counts == ["4", "1", "0", "2"]
+    assert "explained" in suite.find("testcase/failure").text
+
+
+@pytest.mark.parametrize(
+    ("inconclusive", "kind"), [(None, "skipped"), ("fail", "failure"), ("pass", "skipped")]
+)
+def test_what_is_inconclusive_is_as_it_counts(inconclusive, kind):
+    assert read(gate_of(rule_of("inconclusive"), inconclusive=inconclusive))[1] == [kind]
+
+
+def test_outside_text_cannot_break_it():
+    suite, _ = read(gate_of(rule_of("failed", text=HOSTILE)))
+    assert "<i>&" in suite.find("testcase/failure").get("message")
+    assert "\x0b" not in suite.find("testcase/failure").get("message")
+
+
+def test_what_does_not_pass_is_annotated():
+    rules = (rule_of("failed"), rule_of("passed"), rule_of("inconclusive"))
+    assert to_annotations(gate_of(*rules, rule_of("failed", "warn"))).split("\n") == [
+        "::error title=FairRec failed::hits: what measured: measured",
+        "::warning title=FairRec inconclusive::hits: what measured: measured",
+        "::warning title=FairRec failed::hits: what measured: measured",
+        "",
+    ]
+    assert to_annotations(gate_of(rule_of("passed"))) == ""
+
+
+def test_what_counts_as_failed_is_an_error():
+    gate = gate_of(rule_of("inconclusive"), inconclusive="fail")
+    assert to_annotations(gate).startswith("::error ")
+
+
+def test_outside_text_begins_no_command():
+    text = to_annotations(gate_of(rule_of("failed", text=HOSTILE)))
+    assert text.count("\n") == 1 and "50%25" in text
+
+
+def test_text_between_two_lines_of_a_token_nobody_can_guess_is_no_command():
+    printed = []
+    for _ in range(2):
+        with as_text(printed.append):
+            printed.append("##[error]x")
+    first, text, last, again, *_ = printed
+    token = last.strip(":")
+    assert (first, text) == (f"::stop-commands::{token}", "##[error]x")
+    assert again != first
+
+
+def test_json_says_the_same_without_a_command(capsys):
+    document = json.dumps({"##[error]": ["###[x"]})
+    print_as(Format.json, json=lambda: document, markdown=str, text=print)
+    printed = capsys.readouterr().out
+    assert "##[" not in printed
+    assert json.loads(printed) == json.loads(document)
+
+
+@pytest.mark.parametrize(
+    ("outcomes", "inconclusive", "outcome", "exit_code"),
+    [
+        (["passed", "passed"], None, "passed", 0),
+        (["passed", "inconclusive"], None, "inconclusive", 3),
+        (["failed", "inconclusive", "passed"], None, "failed", 1),
+        (["inconclusive"], "fail", "inconclusive", 1),
+        (["inconclusive"], "pass", "inconclusive", 0),
+        (["failed", "inconclusive"], "pass", "failed", 1),
+    ],
+)
+def test_what_fails_decides_before_what_is_open(outcomes, inconclusive, outcome, exit_code):
+    gate = gate_of(*map(rule_of, outcomes), inconclusive=inconclusive)
+    assert (gate.outcome, gate.exit_code) == (outcome, exit_code)
+    assert gate.has_passed == (exit_code == 0)
+    assert any(map(gate.counts_as_failed, gate.rules)) == (exit_code == 1)
+
+
+@pytest.mark.parametrize("outcome", ["failed", "inconclusive"])
+def test_a_warning_changes_nothing(outcome):
+    gate = gate_of(rule_of("passed"), rule_of(outcome, "warn"), inconclusive="fail")
+    assert (gate.outcome, gate.exit_code) == ("passed", 0)
+    assert not any(map(gate.counts_as_failed, gate.rules))
+
+
+def test_it_comes_back_from_json():
+    gate = gate_of(rule_of("failed"))
+    again = GateResult.model_validate_json(gate.model_dump_json())
+    assert again.rules == gate.rules and again.exit_code == 1
