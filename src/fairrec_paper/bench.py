@@ -14,7 +14,7 @@ from typing import cast
 import numpy as np
 import polars as pl
 
-from fairrec.auditing.search import searchable
+from fairrec.auditing.search import require_means
 from fairrec.core.arrays import FloatArray, IntArray
 from fairrec.core.audit_options import smallest_group, take_smaller_groups
 from fairrec.core.errors import InputError
@@ -266,7 +266,7 @@ def bench_searchers(
     progress = progress or (lambda stage, done, total: None)
     threads = options.as_audit_options().n_threads
     space = _space(inputs, options)
-    metrics = searchable(metrics)
+    metrics = require_means(metrics)
     values = measure_everyone(inputs, metrics, threads, progress).values
     proxies = popularity_proxy(inputs, metrics, threads) if uses_proxy(options.searchers) else None
     gaps = exact_gaps(space, values)

@@ -15,12 +15,12 @@ from fairrec.scoring.model_check import (
     FEW_USERS,
     MOST_USERS,
     SAME,
-    Examination,
+    ModelCheck,
     examine_lists,
     first_lists,
 )
 
-SOUND = Examination(
+SOUND = ModelCheck(
     n_users=2,
     n_pairs=4,
     inputs=(),
@@ -46,7 +46,7 @@ def table(lengths: list[int]) -> dict[str, Table]:
     return {"predictions": Table(frame, "predictions", {})}
 
 
-def examined(function, lengths: list[int]) -> Examination:
+def examined(function, lengths: list[int]) -> ModelCheck:
     model, tables = FunctionModel(function), table(lengths)
     return examine_lists(model, tables, *first_lists(tables, 100))
 

@@ -9,7 +9,7 @@ from fairrec.inputs.columns import check_mapping
 from fairrec.inputs.table_options import TableOptions
 from fairrec.inputs.tables import Table
 from fairrec.scoring.model import Model
-from fairrec.scoring.model_check import Examination, examine_lists, first_lists
+from fairrec.scoring.model_check import ModelCheck, examine_lists, first_lists
 
 
 def examine(
@@ -18,7 +18,7 @@ def examine(
     users: Any = None,
     items: Any = None,
     columns: Mapping[str, str] | str | None = None,
-) -> Examination:
+) -> ModelCheck:
     """Ask a model for one batch, and see what it does.
 
     Parameters

@@ -38,7 +38,7 @@ def as_model(scorer: ScoringFunction | Model | None) -> Model | None:
     return FunctionModel(scorer)
 
 
-def features_of(
+def read_features(
     inputs: AuditInputs, model: Model, tables: Mapping[str, Table] | None = None
 ) -> JoinedFeatures:
     """What a model is given of these users and items beside their ids."""
@@ -46,7 +46,7 @@ def features_of(
     return join_features(model.features, tables or inputs.tables, user_ids, item_ids)
 
 
-def ledger_of(
+def open_ledger(
     inputs: AuditInputs,
     model: Model,
     file: Path | None = None,
@@ -67,7 +67,7 @@ def ledger_of(
             "A ledger must know whose scores it holds. Name the model, with its version: "
             f"{spell('scorer_identity', 'ranker-2024-05-01')}"
         )
-    features = features or features_of(inputs, model, tables)
+    features = features or read_features(inputs, model, tables)
     scorer = ModelScorer(model, candidates, user_ids, features)
     return Ledger(
         candidates,
@@ -82,10 +82,10 @@ def ledger_of(
     )
 
 
-def with_scores_of(model: Model, inputs: AuditInputs, tables: Mapping[str, Table]) -> AuditInputs:
+def add_model_scores(model: Model, inputs: AuditInputs, tables: Mapping[str, Table]) -> AuditInputs:
     """The same with the scores that a model gives to all candidates."""
     model.open()
-    with ledger_of(inputs, model, tables=tables) as ledger:
+    with open_ledger(inputs, model, tables=tables) as ledger:
         return inputs.with_scores(ledger.pay_for(np.arange(inputs.candidates.n_users)))
 
 
@@ -104,7 +104,7 @@ def measure_by_search(
     progress: Progress = lambda stage, done, total: None,
 ) -> tuple[Measured, Searched]:
     """The values of the users that a searcher asks for, and how they came to be scored."""
-    metrics = searchable(wanted)
+    metrics = require_means(wanted)
     budget = how.budget_in(grouping)
     most = grouping.n_users if budget.users is None else budget.users
     model, identity, faults = as_model(scorer), how.scorer_identity, {}
@@ -221,7 +221,7 @@ class _Pace:
         return f" ({number(rate)} users/s{faults})"
 
 
-def searchable(metrics: Sequence[MetricAtK]) -> tuple[MetricAtK, ...]:
+def require_means(metrics: Sequence[MetricAtK]) -> tuple[MetricAtK, ...]:
     """The metrics, all of which must be means over users."""
     for metric in metrics:
         if metric.metric.pooled:
@@ -241,4 +241,4 @@ def _ledger(inputs: AuditInputs, options: Search, model: Model | None, identity:
         scorer = TableScorer(candidates)
         name = "" if file is None else identity or scorer.identity()
         return Ledger(candidates, scorer, file=file, identity=name, user_ids=user_ids)
-    return ledger_of(inputs, model, file, identity)
+    return open_ledger(inputs, model, file, identity)

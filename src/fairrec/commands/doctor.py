@@ -30,7 +30,7 @@ from fairrec.inputs.table_options import (
 
 if TYPE_CHECKING:
     from fairrec.scoring.model import Model
-    from fairrec.scoring.model_check import Examination
+    from fairrec.scoring.model_check import ModelCheck
 
 HAS_PROBLEMS = 1
 _MOST = 8
@@ -96,7 +96,7 @@ def _about(model: Model) -> list[str]:
     return lines
 
 
-def _said(seen: Examination) -> list[str]:
+def _said(seen: ModelCheck) -> list[str]:
     """What the batch showed."""
     from fairrec.report.words import number
 

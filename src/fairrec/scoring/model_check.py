@@ -25,7 +25,7 @@ SAME = 1e-6
 
 
 @dataclass(frozen=True, slots=True)
-class Examination:
+class ModelCheck:
     """What one batch showed.
 
     Parameters
@@ -99,7 +99,7 @@ def first_lists(tables: Mapping[str, Table], most_pairs: int) -> tuple[Candidate
 
 def examine_lists(
     model: Model, tables: Mapping[str, Table], candidates: CandidateLists, user_ids: pl.Series
-) -> Examination:
+) -> ModelCheck:
     """Ask a model that is open for these lists: twice, backwards, and a few users alone.
 
     Parameters
@@ -115,7 +115,7 @@ def examine_lists(
     backwards = opposite.ask(lists)[::-1]
     few = lists[:FEW_USERS]
     alone = np.concatenate([scorer.ask(one) for one in few[:, None]])
-    return Examination(
+    return ModelCheck(
         n_users=len(user_ids),
         n_pairs=len(first),
         inputs=scorer.inputs,

@@ -19,7 +19,7 @@ from fairrec.scoring.tensors import (
     DATATYPES,
     TensorSpec,
     chosen_output,
-    datatype_of,
+    infer_datatype,
     inputs_for,
     refuse_unknown_columns,
     without_column_axis,
@@ -188,7 +188,7 @@ class OpenInference(Wire):
         if not self.specs:
             untyped = all_inputs(columns, asked.renamed)
             self.specs = {
-                one.name: TensorSpec(one.name, datatype_of(one.values), (-1,)) for one in untyped
+                one.name: TensorSpec(one.name, infer_datatype(one.values), (-1,)) for one in untyped
             }
             asked = replace(asked, renamed={one.name: one.column for one in untyped})
         inputs = inputs_for([*self.specs.values()], columns, asked.renamed, asked.who)

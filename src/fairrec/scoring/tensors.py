@@ -54,10 +54,10 @@ class TensorSpec:
         return f"{plain(self.name)} {plain(self.datatype)} {list(self.shape)}"
 
 
-def datatype_of(values: AnyArray) -> str:
+def infer_datatype(values: AnyArray) -> str:
     """The name of the type that values have.
 
-    >>> datatype_of(np.array([1, 2])), datatype_of(np.array(["a"], dtype=object))
+    >>> infer_datatype(np.array([1, 2])), infer_datatype(np.array(["a"], dtype=object))
     ('INT64', 'BYTES')
     """
     names = {"b": "BOOL", "i": "INT64", "u": "UINT64", "f": "FP64"}
