@@ -34,7 +34,7 @@ BOTH = ["dpso", "pso"]
 def test_a_swarm_without_values_is_pulled_by_no_leader(move, hyper):
     swarm = Swarm(np.array([[0], [0]]), np.zeros((2, 1)), 1.0)
     swarm.learn(np.array([np.nan, np.nan]))
-    swarm.hear_of(swarm.positions, np.array([np.nan, np.nan]))
+    swarm.follow(swarm.positions, np.array([np.nan, np.nan]))
     assert swarm.leader is None
     assert np.isnan(swarm.best_fitness).all()
     assert move(swarm, hyper, np.random.default_rng(0)).tolist() == [[0], [0]]
@@ -60,8 +60,8 @@ def test_personal_best_is_replaced_only_by_a_better_value(sign, kept):
 
 def test_leader_is_the_first_best_position_heard_of():
     swarm = Swarm(np.array([[0]]), np.zeros((1, 1)), -1.0)
-    swarm.hear_of(np.array([[4], [5], [6]]), np.array([np.nan, 0.2, 0.2]))
-    swarm.hear_of(np.array([[7], [8]]), np.array([0.2, 0.3]))
+    swarm.follow(np.array([[4], [5], [6]]), np.array([np.nan, 0.2, 0.2]))
+    swarm.follow(np.array([[7], [8]]), np.array([0.2, 0.3]))
     assert swarm.leader.tolist() == [5]
 
 

@@ -1,20 +1,30 @@
-"""The gap as a goal: which full combinations to look at next, and what may have been missed."""
+"""Our searcher: score next where another user is expected to improve the answer most.
+
+Two goals share the users: the gap between full combinations, and findings among all groups of
+the lattice. Each asks for a few users of some groups at a time, enough to fill the calls of the
+recommender that can be under way, so that a group that disappoints is abandoned; each takes its
+turn when it has had fewer users than the other.
+"""
 
 from __future__ import annotations
 
+from typing import Annotated
+
 import numpy as np
+from pydantic import Field
 
 from fairrec.core.arrays import FloatArray, IntArray
-from fairrec.search.evidence import gaps_between
-from fairrec.search.searcher import NOTHING, Request, Task
-from fairrec.search.searchers.adaptive.posterior import (
+from fairrec.search.evidence import Evidence, gaps_between
+from fairrec.search.searcher import NOTHING, Request, Task, hyper_dataclass, searcher
+from fairrec.search.searchers.findings_goal import FindingsGoal
+from fairrec.search.searchers.posterior import (
     SWEEPS,
     Beliefs,
     Ends,
     Groups,
     Posterior,
     best_rated,
-    may_exceed,
+    excess_bound,
     rate_groups,
     risk_beyond,
     share_out,
@@ -26,6 +36,71 @@ BOUND_SWEEPS = 50
 """Passes before a bound is stated, so that it hardly depends on the way there."""
 LIKELY = 64
 """Groups that are looked at first for a reason to go on."""
+
+
+@hyper_dataclass
+class AdaptiveParameters:
+    """What can be set.
+
+    Parameters
+    ----------
+    tolerance : the search for the gap ends when the gap is at most so much larger than found,
+        as a share of it
+    confidence : of that bound
+    findings : share of the users spent on findings among all groups, 0 for none
+    steps : a group is scored in about so many steps
+    at_once : users asked for together, for each call of the recommender that can be under way;
+        fewer make more and smaller calls, and save a few users
+    """
+
+    tolerance: Annotated[float, Field(ge=0)] = 0.01
+    confidence: Annotated[float, Field(gt=0, lt=1)] = 0.95
+    findings: Annotated[float, Field(ge=0, lt=1)] = 0.5
+    steps: Annotated[int, Field(ge=1)] = 32
+    at_once: Annotated[int, Field(ge=1)] = 16
+
+
+@searcher(
+    "adaptive",
+    "most expected improvement per user scored",
+    hyper_parameters=AdaptiveParameters,
+    searches_all=True,
+    uses_proxy=True,
+)
+class Adaptive:
+    """Takes turns between the gap and the findings."""
+
+    def __init__(self, task: Task, hyper: AdaptiveParameters) -> None:
+        self.gap = GapGoal(task, hyper.tolerance, hyper.confidence)
+        self.findings = FindingsGoal(task)
+        self.confidence = hyper.confidence
+        self._evidence = task.evidence
+        self._steps, self._n_users = hyper.steps, hyper.at_once * task.n_calls
+        self._share: dict[GapGoal | FindingsGoal, float] = {
+            self.gap: 1 - hyper.findings,
+            self.findings: hyper.findings,
+        }
+        self._spent = dict.fromkeys(self._share, 0)
+
+    def ask(self) -> Request:
+        """A few users of the most promising groups, of the goal whose turn it is."""
+        goals = [goal for goal, share in self._share.items() if share > 0]
+        for goal in sorted(goals, key=lambda goal: self._spent[goal] / self._share[goal]):
+            request = goal.next_users(self._n_users, self._steps)
+            if request.n_users is not None:
+                self._spent[goal] += int(request.n_users.sum())
+                return request
+        return NOTHING
+
+    def may_be_larger_by(self) -> FloatArray:
+        """(n_metrics,), how much larger the exact gap may be, at the confidence asked for."""
+        return self.gap.may_be_larger_by()
+
+    def tell(self, request: Request, evidence: Evidence) -> None:
+        """See what was scored."""
+        for goal, share in self._share.items():
+            if share > 0:
+                goal.update(request.groups)
 
 
 class GapGoal:
@@ -40,7 +115,7 @@ class GapGoal:
         self._evidence = evidence
         self._tolerance, self._risk = tolerance, (1 - confidence) / 2  # of either end
         self._positions = space.full
-        self._groups = Groups.of(evidence, space.cell_of_full, self.metrics)
+        self._groups = Groups.from_evidence(evidence, space.cell_of_full, self.metrics)
         self._posteriors = [
             Posterior(evidence, metric, space.cell_of_full) for metric in self.metrics
         ]
@@ -53,7 +128,7 @@ class GapGoal:
         self._is_stale = np.zeros(len(space.full), dtype=bool)
         self._fit_at = 0.0
         self._is_done = False
-        self._take_in_beliefs()
+        self._update_beliefs()
         # before anything is known: the smallest groups are the cheapest, and vary most
         shuffled = task.rng.permutation(len(space.full))
         self._first = shuffled[np.argsort(space.sizes[shuffled], kind="stable")]
@@ -142,7 +217,7 @@ class GapGoal:
         if (above == self._highest).all() and (below == self._lowest).all():
             return
         self._highest, self._lowest = above, below
-        self._take_in_beliefs()
+        self._update_beliefs()
         if is_first.any():
             # until now the ends were where all users are: one of them may have moved inwards
             self._rate(np.arange(len(self._rates)))
@@ -152,10 +227,10 @@ class GapGoal:
         self._fit_at = self._evidence.users_scored * REFIT_GROWTH
         for posterior in self._posteriors:
             posterior.fit(sweeps)
-        self._take_in_beliefs()
+        self._update_beliefs()
         self._rate(np.arange(len(self._rates)))
 
-    def _take_in_beliefs(self) -> None:
+    def _update_beliefs(self) -> None:
         of_metrics = [posterior.belief for posterior in self._posteriors]
         self._beliefs = Beliefs(*(np.concatenate(parts) for parts in zip(*of_metrics, strict=True)))
         # before any group is fully scored, both ends are what all users have
@@ -189,7 +264,7 @@ class GapGoal:
         bounds = []
         for i, posterior in enumerate(self._posteriors):
             mean, spread = posterior.group_values(at)
-            above = may_exceed(mean, spread, float(self._ends.highest[i]), self._risk)
-            below = may_exceed(-mean, spread, -float(self._ends.lowest[i]), self._risk)
+            above = excess_bound(mean, spread, float(self._ends.highest[i]), self._risk)
+            below = excess_bound(-mean, spread, -float(self._ends.lowest[i]), self._risk)
             bounds.append(above + below)
         return np.array(bounds)

@@ -8,7 +8,7 @@ from scipy.special import ndtri
 from fairrec.core.arrays import FloatArray, IntArray
 from fairrec.groups.lattice import ANY, members
 from fairrec.search.searcher import NOTHING, Request, Task
-from fairrec.search.searchers.adaptive.posterior import improvement
+from fairrec.search.searchers.posterior import expected_improvement
 
 REFIT_GROWTH = 1.05
 """All groups are rated again when the scored users have grown by this factor."""
@@ -166,7 +166,7 @@ class FindingsGoal:
         mean, spread = self._predicted(sums)
         least = self._critical if to_beat is None else np.maximum(to_beat, self._critical)
         margin = np.where(np.isinf(least), -1e9, np.abs(mean) - least)
-        excess = improvement(margin, spread) * self._chance_apart(sums)
+        excess = expected_improvement(margin, spread) * self._chance_apart(sums)
         excess, n_left = excess.max(axis=0), sums[1]
         is_open = (n_left > 0) & (sums[0] >= self._evidence.space.min_users)
         rate = np.divide(excess, n_left, out=np.zeros_like(excess), where=is_open)

@@ -30,10 +30,10 @@ FAR = -8.0
 """Standard deviations below a limit from which on nothing is expected above it."""
 
 
-def improvement(margin: FloatArray, spread: FloatArray) -> FloatArray:
+def expected_improvement(margin: FloatArray, spread: FloatArray) -> FloatArray:
     """Expected positive part of normal variables with these means and standard deviations.
 
-    >>> improvement(np.array([1.0, -1.0]), np.array([0.0, 0.0])).tolist()
+    >>> expected_improvement(np.array([1.0, -1.0]), np.array([0.0, 0.0])).tolist()
     [1.0, 0.0]
     """
     safe = np.where(spread > 0, spread, 1.0)
@@ -43,7 +43,7 @@ def improvement(margin: FloatArray, spread: FloatArray) -> FloatArray:
 
 
 @kernel
-def improvement_of(margin: float, spread: float) -> float:
+def _expected_improvement(margin: float, spread: float) -> float:
     """The same for one variable, where many are asked for one at a time."""
     if spread <= 0:
         return max(margin, 0.0)
@@ -63,10 +63,10 @@ def risk_beyond(mean: FloatArray, spread: FloatArray, limit: float) -> float:
     return float(ndtr((mean - limit) / np.maximum(spread, 1e-300)).sum())
 
 
-def may_exceed(mean: FloatArray, spread: FloatArray, limit: float, risk: float) -> float:
+def excess_bound(mean: FloatArray, spread: FloatArray, limit: float, risk: float) -> float:
     """The least x such that, with risk at most `risk`, no value is above limit + x.
 
-    >>> may_exceed(np.array([0.0]), np.array([1.0]), 0.0, 0.5)
+    >>> excess_bound(np.array([0.0]), np.array([1.0]), 0.0, 0.5)
     0.0
     """
     if not len(mean) or risk_beyond(mean, spread, limit) <= risk:
@@ -98,7 +98,7 @@ class Groups(NamedTuple):
     all_proxies: FloatArray
 
     @classmethod
-    def of(cls, evidence: Evidence, cells: IntArray, metrics: list[int]) -> Groups:
+    def from_evidence(cls, evidence: Evidence, cells: IntArray, metrics: list[int]) -> Groups:
         """The sums are not copied, so what is scored later is in them."""
         return cls(
             np.ascontiguousarray(cells, dtype=np.int64),
@@ -234,8 +234,8 @@ def rate_groups(
                 share_defined[i],
                 ahead,
             )
-            above = improvement_of(mean - highest[i], spread)
-            below = improvement_of(lowest[i] - mean, spread)
+            above = _expected_improvement(mean - highest[i], spread)
+            below = _expected_improvement(lowest[i] - mean, spread)
             rates[j] += (above + below) / unit[i]
         rates[j] /= n_left - ahead
     return rates
@@ -339,7 +339,7 @@ class Posterior:
         self._evidence, self._metric, self._cells = evidence, metric, cells
         space = evidence.space
         self._min_users = space.min_users
-        self._groups = Groups.of(evidence, cells, [metric])
+        self._groups = Groups.from_evidence(evidence, cells, [metric])
         self._codes = space.cells.codes[:, cells]
         self._effects = [_Effects(np.zeros(n), np.zeros(n)) for n in space.cells.n_values]
         self._own_spread = 0.0
