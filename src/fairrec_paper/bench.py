@@ -14,7 +14,7 @@ from typing import cast
 import numpy as np
 import polars as pl
 
-from fairrec.auditing.search import searchable
+from fairrec.auditing.search import require_means
 from fairrec.core.arrays import FloatArray, IntArray
 from fairrec.core.audit_options import smallest_group, take_smaller_groups
 from fairrec.core.errors import InputError
@@ -25,9 +25,8 @@ from fairrec.inputs.audit_inputs import AuditInputs
 from fairrec.metrics import MetricAtK
 from fairrec.metrics.direction import badness
 from fairrec.metrics.measured import measure_everyone
-from fairrec.search.evidence import Evidence, GapHistory, gaps_between
+from fairrec.search.evidence import Evidence, GapHistory, gaps_between, popularity_proxy
 from fairrec.search.loop import SearchOutcome, search
-from fairrec.search.measure import popularity_proxy
 from fairrec.search.searcher import Request, Searcher, uses_proxy
 from fairrec_paper.bench_options import SearchBenchOptions
 
@@ -266,7 +265,7 @@ def bench_searchers(
     progress = progress or (lambda stage, done, total: None)
     threads = options.as_audit_options().n_threads
     space = _space(inputs, options)
-    metrics = searchable(metrics)
+    metrics = require_means(metrics)
     values = measure_everyone(inputs, metrics, threads, progress).values
     proxies = popularity_proxy(inputs, metrics, threads) if uses_proxy(options.searchers) else None
     gaps = exact_gaps(space, values)

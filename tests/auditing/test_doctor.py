@@ -7,8 +7,8 @@ from pathlib import Path
 import polars as pl
 import pytest
 
+from fairrec.auditing.doctor import MOST_USERS
 from fairrec.scoring.http_client import JsonClient
-from fairrec.scoring.model_check import MOST_USERS
 from tests.end_to_end.command_line import run_here
 from tests.scoring.http.served_world import CANDIDATES, USERS, FaultyServer
 

@@ -8,19 +8,19 @@ import numpy as np
 import polars as pl
 import pytest
 
-from fairrec.core.errors import InputError
-from fairrec.inputs.tables import Table
-from fairrec.scoring.model import FunctionModel
-from fairrec.scoring.model_check import (
+from fairrec.auditing.doctor import (
     FEW_USERS,
     MOST_USERS,
     SAME,
-    Examination,
+    ModelCheck,
     examine_lists,
     first_lists,
 )
+from fairrec.core.errors import InputError
+from fairrec.inputs.tables import Table
+from fairrec.scoring.model import FunctionModel
 
-SOUND = Examination(
+SOUND = ModelCheck(
     n_users=2,
     n_pairs=4,
     inputs=(),
@@ -46,7 +46,7 @@ def table(lengths: list[int]) -> dict[str, Table]:
     return {"predictions": Table(frame, "predictions", {})}
 
 
-def examined(function, lengths: list[int]) -> Examination:
+def examined(function, lengths: list[int]) -> ModelCheck:
     model, tables = FunctionModel(function), table(lengths)
     return examine_lists(model, tables, *first_lists(tables, 100))
 

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from fairrec.core.errors import InputError
-from fairrec.scoring import runs
+from fairrec.scoring import model
 
 
 def offers(*loads: Callable[[Path], Any]) -> Callable[..., list[Any]]:
@@ -30,17 +30,17 @@ def refuse(folder: Path) -> Any:
 
 
 def test_the_first_package_that_takes_a_folder_loads_it(monkeypatch):
-    monkeypatch.setattr(runs, "entry_points", offers(refuse, lambda folder: ("run in", folder)))
-    assert runs.load_run(Path("a")) == ("run in", Path("a"))
+    monkeypatch.setattr(model, "entry_points", offers(refuse, lambda folder: ("run in", folder)))
+    assert model.load_run(Path("a")) == ("run in", Path("a"))
 
 
 def test_a_folder_that_no_package_takes_is_refused_in_words_of_the_first(monkeypatch):
-    monkeypatch.setattr(runs, "entry_points", offers(refuse))
+    monkeypatch.setattr(model, "entry_points", offers(refuse))
     with pytest.raises(InputError, match="a: is no run of mine"):
-        runs.load_run(Path("a"))
+        model.load_run(Path("a"))
 
 
 def test_without_any_package_it_says_what_to_install(monkeypatch):
-    monkeypatch.setattr(runs, "entry_points", offers())
+    monkeypatch.setattr(model, "entry_points", offers())
     with pytest.raises(InputError, match=r"pip install 'fairrec\[paper\]'"):
-        runs.load_run(Path("a"))
+        model.load_run(Path("a"))

@@ -13,7 +13,7 @@ from fairrec.metrics.measured import values_per_list
 from fairrec.metrics.ranked import RankedLists
 from fairrec.scoring.ledger import Ledger
 from fairrec.scoring.scorer import TableScorer
-from fairrec.search.measure import Measure
+from fairrec.search.evidence import Measure
 from tests.metrics.metric_lists import asked_for, per_user, random_world, ranked_lists, user
 
 # cut-offs below, at and above the width at which NumPy sums in blocks

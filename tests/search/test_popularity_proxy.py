@@ -4,7 +4,7 @@ import polars as pl
 from pytest import approx
 
 from fairrec.metrics.reading import read_inputs
-from fairrec.search.measure import popularity_proxy
+from fairrec.search.evidence import popularity_proxy
 
 PREDICTIONS = pl.DataFrame(
     {

@@ -64,8 +64,8 @@ from fairrec.metrics.measured import (
 from fairrec.metrics.reading import read_inputs
 from fairrec.metrics.tolerance import parse_tolerance, refuse_unfit_to
 from fairrec.result.tables import RESERVED
+from fairrec.scoring.model import Run, ScoreByRun
 from fairrec.scoring.options import THE_TABLE, ScorerOptions
-from fairrec.scoring.runs import Run, ScoreByRun
 from fairrec.search.options import SearchOptions
 from fairrec.search.searcher import SEARCHERS
 

@@ -240,7 +240,7 @@ def _tables(
     for name in ("test", "missing_lists"):
         if name in tables:
             raise InputError(f"A run has its own held-out items. Leave out {spelled(name)}.")
-    from fairrec.scoring.runs import load_run
+    from fairrec.scoring.model import load_run
 
     trained = load_run(run)
     if not is_search:

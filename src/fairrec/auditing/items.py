@@ -22,7 +22,7 @@ from fairrec.metrics.tolerance import parse_tolerance, refuse_unfit_to
 from fairrec.result.audit_result import AuditResult
 from fairrec.result.schema import catalogue_part
 from fairrec.result.tables import RESERVED
-from fairrec.scoring.runs import Run
+from fairrec.scoring.model import Run
 from fairrec.statistics.analyse import analyse
 from fairrec.statistics.analysis import Analysis
 from fairrec.statistics.bootstrap import user_blocks

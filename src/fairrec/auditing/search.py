@@ -24,10 +24,9 @@ from fairrec.scoring.ledger import Ledger
 from fairrec.scoring.model import FunctionModel, Model, ScoringFunction
 from fairrec.scoring.options import ScorerOptions
 from fairrec.scoring.scorer import ModelScorer, TableScorer
-from fairrec.search.evidence import Evidence
+from fairrec.search.evidence import Evidence, Measure, popularity_proxy
 from fairrec.search.loop import BATCH_USERS, search
-from fairrec.search.measure import Measure, popularity_proxy
-from fairrec.search.options import Budget, SearchOptions
+from fairrec.search.options import SearchOptions
 from fairrec.search.searched import Searched
 from fairrec.search.searcher import SEARCHERS, hyper_parameters
 
@@ -39,7 +38,7 @@ def as_model(scorer: ScoringFunction | Model | None) -> Model | None:
     return FunctionModel(scorer)
 
 
-def features_of(
+def read_features(
     inputs: AuditInputs, model: Model, tables: Mapping[str, Table] | None = None
 ) -> JoinedFeatures:
     """What a model is given of these users and items beside their ids."""
@@ -47,9 +46,9 @@ def features_of(
     return join_features(model.features, tables or inputs.tables, user_ids, item_ids)
 
 
-def ledger_of(
+def open_ledger(
     inputs: AuditInputs,
-    model: Model,
+    model: Model | None,
     file: Path | None = None,
     identity: str = "",
     tables: Mapping[str, Table] | None = None,
@@ -59,16 +58,21 @@ def ledger_of(
 
     Parameters
     ----------
+    model : None where the scores are in the table
     tables : where features are read; None for those of the inputs
     features : what the model is given instead of what the tables hold
     """
     candidates, user_ids = inputs.candidates, inputs.ids_of_lists
+    if model is None:
+        table = TableScorer(candidates)
+        name = "" if file is None else identity or table.identity()
+        return Ledger(candidates, table, file=file, identity=name, user_ids=user_ids)
     if file is not None and not identity:
         raise InputError(
             "A ledger must know whose scores it holds. Name the model, with its version: "
             f"{spelled('scorer_identity', 'ranker-2024-05-01')}"
         )
-    features = features or features_of(inputs, model, tables)
+    features = features or read_features(inputs, model, tables)
     scorer = ModelScorer(model, candidates, user_ids, features)
     return Ledger(
         candidates,
@@ -79,14 +83,14 @@ def ledger_of(
         user_ids,
         model.concurrency,
         model.stop,
-        features.among({one.column for one in scorer.inputs}),
+        features.select({one.column for one in scorer.inputs}),
     )
 
 
 def with_scores_of(model: Model, inputs: AuditInputs, tables: Mapping[str, Table]) -> AuditInputs:
     """The same with the scores that a model gives to all candidates."""
     model.open()
-    with ledger_of(inputs, model, tables=tables) as ledger:
+    with open_ledger(inputs, model, tables=tables) as ledger:
         return inputs.with_scores(ledger.pay_for(np.arange(inputs.candidates.n_users)))
 
 
@@ -105,19 +109,20 @@ def measure_by_search(
     progress: Progress = lambda stage, done, total: None,
 ) -> tuple[Measured, Searched]:
     """The values of the users that a searcher asks for, and how they came to be scored."""
-    metrics = searchable(wanted)
+    metrics = require_means(wanted)
     budget = how.budget_in(grouping)
-    most = grouping.n_users if budget.users is None else budget.users
     model, identity, faults = as_model(asked.scorer), asked.scorer_identity, {}
     proxy = None
     if SEARCHERS[how.name].uses_proxy:
         proxy = popularity_proxy(inputs, metrics, options.n_threads)
     try:
         if model is not None:
-            _limit_retries(model, budget)
+            model.end_at(time.monotonic() + (budget.seconds or math.inf))
             model.open()
             identity = identity or model.identity()
-        with _ledger(inputs, how, model, identity) as ledger:
+        file = None if how.ledger is None else Path(how.ledger)
+        with open_ledger(inputs, model, file, identity) as ledger:
+            most = grouping.n_users if budget.users is None else budget.users
             pace = _Pace(f"searching with {how.name}", most, ledger, model, progress)
             measure = Measure(
                 metrics,
@@ -152,15 +157,6 @@ def measure_by_search(
     _refuse_unknown(measured, has_table=model is None)
     name = "" if model is None else identity
     return measured, Searched(metrics, how, outcome, ledger, name, faults, has_table=model is None)
-
-
-def _limit_retries(model: Model, budget: Budget) -> None:
-    """Let an endpoint try again within the time there is."""
-    from fairrec.scoring.endpoint import Endpoint
-
-    if isinstance(model, Endpoint):
-        seconds = math.inf if budget.seconds is None else budget.seconds
-        model.end_at(time.monotonic() + seconds)
 
 
 def _refuse_unknown(measured: Measured, *, has_table: bool) -> None:
@@ -198,31 +194,26 @@ class _Pace:
     ) -> None:
         self._stage, self._most, self._ledger, self._model = stage, most, ledger, model
         self._progress, self._started = progress, time.monotonic()
-        self._scored = self._paid = 0
-        ledger.on_paid = self._on_paid
+        # users known to the search, less those paid for by then
+        self._free = 0
+        ledger.on_paid = self._tell
 
     def advance(self, users: int) -> None:
         """So many users are scored."""
-        self._scored, self._paid = users, self._ledger.users
-        self._tell(users)
+        self._free = users - self._ledger.users
+        self._tell()
 
-    def _on_paid(self) -> None:
-        self._tell(self._scored + self._ledger.users - self._paid)
-
-    def _tell(self, users: int) -> None:
-        self._progress(f"{self._stage}{self._pace()}", users, self._most)
-
-    def _pace(self) -> str:
-        """In words, where a model is asked."""
-        if self._model is None or not self._ledger.users:
-            return ""
-        rate = self._ledger.users / max(time.monotonic() - self._started, 1e-9)
-        n_faults = sum(self._model.faults().values())
-        faults = f", {n_faults:,} fault{'s' if n_faults != 1 else ''}" if n_faults else ""
-        return f" ({number(rate)} users/s{faults})"
+    def _tell(self) -> None:
+        paid, pace = self._ledger.users, ""
+        if self._model is not None and paid:
+            rate = paid / max(time.monotonic() - self._started, 1e-9)
+            n_faults = sum(self._model.faults().values())
+            faults = f", {n_faults:,} fault{'s' if n_faults != 1 else ''}" if n_faults else ""
+            pace = f" ({number(rate)} users/s{faults})"
+        self._progress(f"{self._stage}{pace}", self._free + paid, self._most)
 
 
-def searchable(metrics: Sequence[MetricAtK]) -> tuple[MetricAtK, ...]:
+def require_means(metrics: Sequence[MetricAtK]) -> tuple[MetricAtK, ...]:
     """The metrics, all of which must be means over users."""
     for metric in metrics:
         if metric.metric.pooled:
@@ -232,16 +223,3 @@ def searchable(metrics: Sequence[MetricAtK]) -> tuple[MetricAtK, ...]:
                 "scores without a search."
             )
     return tuple(metrics)
-
-
-def _ledger(
-    inputs: AuditInputs, options: SearchOptions, model: Model | None, identity: str
-) -> Ledger:
-    candidates = inputs.candidates
-    file = None if options.ledger is None else Path(options.ledger)
-    user_ids = inputs.ids_of_lists
-    if model is None:
-        scorer = TableScorer(candidates)
-        name = "" if file is None else identity or scorer.identity()
-        return Ledger(candidates, scorer, file=file, identity=name, user_ids=user_ids)
-    return ledger_of(inputs, model, file, identity)

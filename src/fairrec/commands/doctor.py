@@ -28,8 +28,8 @@ from fairrec.inputs.table_options import (
 )
 
 if TYPE_CHECKING:
+    from fairrec.auditing.doctor import ModelCheck
     from fairrec.scoring.model import Model
-    from fairrec.scoring.model_check import Examination
 
 HAS_PROBLEMS = 1
 _MOST = 8
@@ -79,7 +79,7 @@ def _about(model: Model) -> list[str]:
         seen_inputs, seen_outputs = model.inputs(), model.outputs()
         lines = [f"model     {plain(model.file, 200)}, loaded"]
     elif isinstance(model, Endpoint):
-        seen, protocol = model.seen, model.options.protocol
+        seen, protocol = model.metadata, model.options.protocol
         seen_inputs, seen_outputs = seen.inputs, seen.outputs
         ready = "ready" if seen.is_ready else "it does not say whether it is ready"
         name = f", model {plain(seen.model)}" if seen.model else ""
@@ -95,7 +95,7 @@ def _about(model: Model) -> list[str]:
     return lines
 
 
-def _said(seen: Examination) -> list[str]:
+def _said(seen: ModelCheck) -> list[str]:
     """What the batch showed."""
     from fairrec.report.words import number
 

@@ -44,6 +44,7 @@ from fairrec.core.audit_options import (
 from fairrec.core.errors import InputError, errors_of_libraries
 from fairrec.core.options import changed, declared, documented, spelled, told_path
 from fairrec.core.progress import Progress
+from fairrec.counterfactuals.attribute_values import refuse_unseen
 from fairrec.counterfactuals.changes import (
     Changes,
     counterfactual_summary,
@@ -61,7 +62,6 @@ from fairrec.metrics.reading import read_inputs
 from fairrec.metrics.tolerance import parse_tolerance
 from fairrec.metrics.value_columns import is_of_both
 from fairrec.report.words import plural
-from fairrec.scoring.features import refuse_unseen
 from fairrec.scoring.model import FunctionModel, Model
 from fairrec.scoring.options import ScorerOptions
 from fairrec.search.options import users_allowed
@@ -201,7 +201,7 @@ def _model_and_tables(
     if run is not None:
         if predictions is not None or scorer is not None:
             raise InputError("A run has its own candidates and model. Name it alone, or a table.")
-        from fairrec.scoring.runs import load_run
+        from fairrec.scoring.model import load_run
 
         loaded = load_run(Path(run))
         given = {name: one for name, one in named.items() if one is not None and one != ()}

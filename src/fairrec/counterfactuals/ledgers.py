@@ -13,13 +13,13 @@ from typing import Any
 import numpy as np
 
 from fairrec.auditing.options import CounterfactualOptions
-from fairrec.auditing.search import features_of, ledger_of
+from fairrec.auditing.search import open_ledger, read_features
 from fairrec.core.arrays import BoolArray, IntArray
 from fairrec.core.errors import InputError, ScoringError
 from fairrec.core.options import invalid, spelled
 from fairrec.core.progress import Progress
+from fairrec.counterfactuals.attribute_values import AttributeValues, values_of, with_value
 from fairrec.inputs.audit_inputs import AuditInputs
-from fairrec.scoring.features import AttributeValues, values_of, with_value
 from fairrec.scoring.ledger import Ledger
 from fairrec.scoring.model import FunctionModel, Model
 
@@ -119,14 +119,14 @@ def asked_about(
         stack.callback(model.close)
         identity = identity or model.identity()
         file = None if plan.ledger is None else Path(plan.ledger)
-        features = features_of(inputs, model)
+        features = read_features(inputs, model)
 
         def opened(ledger: Ledger, stage: str) -> Ledger:
             stack.enter_context(ledger)
             ledger.on_paid = lambda: progress(f"scoring {stage}", ledger.users, inputs.n_users)
             return ledger
 
-        as_is = opened(ledger_of(inputs, model, file, identity, features=features), "as they are")
+        as_is = opened(open_ledger(inputs, model, file, identity, features=features), "as they are")
         if plan.other_model is not None:
             other = _other_model(plan.other_model)
             other.open()
@@ -139,7 +139,7 @@ def asked_about(
                     f"as {spelled('other_model')} has no name. Leave out {spelled('ledger')}, or "
                     "give a run or an address."
                 )
-            ledger = ledger_of(inputs, other, beside, name)
+            ledger = open_ledger(inputs, other, beside, name)
             others = {0: opened(ledger, "by the other model")}
             yield Asked(inputs, as_is, others, None, model.who, other.who)
             return
@@ -147,7 +147,7 @@ def asked_about(
         others = {}
         for value in _targets(values, plan):
             words = values.words(value)
-            ledger = ledger_of(
+            ledger = open_ledger(
                 inputs,
                 model,
                 None if file is None else _beside(file, words),
@@ -196,7 +196,7 @@ def _other_model(given: Any) -> Model:
             "address. Name one of them; a function goes in Python: "
             "fairrec.counterfactual(..., other_model=function)"
         )
-    from fairrec.scoring.runs import load_run
+    from fairrec.scoring.model import load_run
 
     return load_run(Path(given)).model()
 

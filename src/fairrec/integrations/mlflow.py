@@ -30,7 +30,7 @@ from fairrec.loading import audit_of
 from fairrec.mitigation.mitigation_result import MitigationResult
 from fairrec.report.text.view import about_model
 from fairrec.result.audit_result import AuditResult
-from fairrec.scoring.secrets import Secrets
+from fairrec.scoring.endpoint import Secrets
 
 T = TypeVar("T", str, float)
 _PER_USER = ("per_user.parquet", "predictions.parquet")

@@ -81,28 +81,31 @@ class LedgerFile:
         self._items = candidates.items
         self._kind = _kind(user_ids)
         self._users = user_ids.cast(pl.String).to_list()
-        self.spent = Spent()
-        self._found: tuple[IntArray, FloatArray] = (np.empty(0, dtype=np.int64), np.empty(0))
+        self._features = _feature_bytes(features.per_user)
+        of_items = _feature_bytes(features.per_item)
+        self._item_hashes = _item_hashes(candidates.item_ids, of_items)
+        self._contents = "candidates" + " or features" * bool(self._features or of_items)
         self._connection = self._connect()
         try:
             with self._errors():
                 self._lock()
                 self._open(identity)
-                self._features = _feature_bytes(features.per_user)
-                of_items = _feature_bytes(features.per_item)
-                self._item_hashes = _item_hashes(candidates.item_ids, of_items)
-                self._asked_about = "candidates"
-                if self._features or of_items:
-                    self._asked_about += " or features"
-                self._read()
+                self.spent = Spent(*self._row("SELECT users, rows, calls, seconds FROM spent"))
         except BaseException:
             self.close()
             raise
 
-    def take_found(self) -> tuple[IntArray, FloatArray]:
-        """The lists whose scores are in the file, and those scores; to be had once."""
-        found, self._found = self._found, (np.empty(0, dtype=np.int64), np.empty(0))
-        return found
+    def read(self) -> tuple[IntArray, FloatArray]:
+        """The lists whose scores are in the file, and those scores; other candidates are refused.
+
+        A file that is refused is closed.
+        """
+        try:
+            with self._errors():
+                return self._read()
+        except BaseException:
+            self.close()
+            raise
 
     def add(self, lists: IntArray, scores: FloatArray, seconds: float) -> None:
         """Keep what one call of the scorer returned: all of it or nothing."""
@@ -164,9 +167,7 @@ class LedgerFile:
                 f"('{plain(found, 300)}', not '{plain(identity, 300)}'). {_ANOTHER_FILE}"
             )
 
-    def _read(self) -> None:
-        """Find the scores of these lists, and refuse those of other candidates."""
-        self.spent = Spent(*self._row("SELECT users, rows, calls, seconds FROM spent"))
+    def _read(self) -> tuple[IntArray, FloatArray]:
         if self._row("PRAGMA quick_check(1)") != ("ok",):
             raise InputError(self._damaged)
         list_of_user = {user: number for number, user in enumerate(self._users)}
@@ -186,17 +187,17 @@ class LedgerFile:
         if changed:
             shown = [int(user) if self._kind == "integer" else user for user in changed[:3]]
             raise InputError(
-                f"{self._path}: this ledger was made for other {self._asked_about}: those of user "
+                f"{self._path}: this ledger was made for other {self._contents}: those of user "
                 f"{some_of(shown, len(changed))} have changed ({len(lists):,} users of this audit "
                 f"are in it). {_ANOTHER_FILE}"
             )
         found, scores = np.array(lists, dtype=np.int64), b"".join(parts)
         if len(scores) != 8 * int((self._offsets[found + 1] - self._offsets[found]).sum()):
             raise InputError(self._damaged)
-        self._found = found, np.frombuffer(scores, dtype="<f8")
         # a write that changes nothing: where it fails, it does so before anything is paid for
         self._connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
         self._connection.execute("COMMIT")
+        return found, np.frombuffer(scores, dtype="<f8")
 
     def _row(self, query: str) -> tuple[Any, ...]:
         """The first row of a query; a ledger always has one."""
@@ -249,9 +250,6 @@ class LedgerFile:
                     "the calls before are kept. Make room there and start again."
                 ) from error
             raise InputError(f"{self._damaged} ({plain(error)})") from error
-        except UnicodeDecodeError as error:
-            # what SQLite quotes from a damaged file need not be text
-            raise InputError(self._damaged) from error
         except OSError as error:
             raise InputError(self._not_allowed(error)) from error
 

@@ -13,9 +13,8 @@ from fairrec.core.arrays import AnyArray, BoolArray, FloatArray, IntArray
 from fairrec.core.errors import FairRecError, ScoringError, UnavailableError, plain, some_of
 from fairrec.inputs.candidates import CandidateLists
 from fairrec.inputs.ids import gather_lists
-from fairrec.scoring.features import NO_FEATURES, JoinedFeatures
+from fairrec.scoring.features import NO_FEATURES, JoinedFeatures, as_array
 from fairrec.scoring.model import Model, Stopped
-from fairrec.scoring.tensors import as_array
 
 
 class Scorer(Protocol):

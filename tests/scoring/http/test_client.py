@@ -16,8 +16,8 @@ import pytest
 
 import fairrec
 from fairrec.core.errors import ScoringError, UnavailableError
+from fairrec.scoring.http_client import Pace
 from fairrec.scoring.model import FunctionModel
-from fairrec.scoring.retries import Pace
 from fairrec.search.options import SearchOptions
 from fairrec.search.searcher import SEARCHERS
 from tests.scoring.http.faulty_server import N_FAULTS, N_GOOD

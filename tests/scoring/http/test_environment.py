@@ -8,7 +8,7 @@ import pytest
 
 import fairrec
 from fairrec.core.errors import InputError
-from fairrec.scoring.endpoint import query_with
+from tests.scoring.http.hostile_servers import hostile_server, read_request, replied
 
 KEY = "s3cr3t-key-77"
 
@@ -33,11 +33,20 @@ def test_a_key_that_cannot_be_sent_safely_is_refused(value, url, says, monkeypat
     assert KEY not in str(caught.value)
 
 
-def test_values_follow_the_query_of_the_address_and_are_escaped():
-    assert query_with("", {}) == ""
-    assert query_with("v=2", {}) == "v=2"
-    assert query_with("", {"key": "a b&c=d?é"}) == "key=a%20b%26c%3Dd%3F%C3%A9"
-    assert query_with("v=2", {"k&y": "1", "b": "2"}) == "v=2&k%26y=1&b=2"
+def test_values_follow_the_query_of_the_address_and_are_escaped(monkeypatch):
+    monkeypatch.setenv("RANKER_KEY", "a b&c=d?é")
+    heads = []
+
+    def act(peer):
+        heads.append(read_request(peer))
+        peer.sendall(replied(200, body=b'{"scores": [2]}'))
+
+    with hostile_server(act, reads_first=False) as url:
+        names = {"k&y": "RANKER_KEY"}
+        model = fairrec.Endpoint(f"{url}?v=2", protocol="json", query_env=names)
+        model.answer({"user_id": ["a"], "item_id": ["b"]})
+        model.close()
+    assert heads[0].startswith(b"post /score?v=2&k%26y=a%20b%26c%3dd%3f%c3%a9 ")
 
 
 def test_a_key_may_be_given_as_text_or_by_name(monkeypatch):

@@ -8,8 +8,8 @@ import time
 import pytest
 
 from fairrec.core.errors import TimeOverError
+from fairrec.scoring.http_client import Pace
 from fairrec.scoring.model import Stopped
-from fairrec.scoring.retries import Pace
 
 
 def test_whoever_waits_is_woken_by_a_stop():

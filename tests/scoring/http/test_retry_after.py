@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from fairrec.scoring.retries import retry_after
+from fairrec.scoring.http_client import retry_after
 
 
 @pytest.mark.parametrize(

@@ -15,7 +15,7 @@ import pytest
 
 import fairrec
 from fairrec.core.errors import FairRecError
-from fairrec.scoring.secrets import Secrets
+from fairrec.scoring.endpoint import Secrets
 from fairrec.search.options import SearchOptions
 from tests.end_to_end.command_line import run_here, run_process
 from tests.scoring.http.hostile_servers import (

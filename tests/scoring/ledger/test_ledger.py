@@ -21,7 +21,7 @@ LENGTHS = np.diff(CANDIDATES.offsets)
 ALL = np.arange(40)
 
 
-def ledger_of(
+def open_ledger(
     function: NotedFunction,
     candidates: CandidateLists = CANDIDATES,
     users: pl.Series = USERS,
@@ -47,7 +47,7 @@ def expected(lists: IntArray) -> FloatArray:
 def test_each_user_is_paid_for_once_and_counted():
     candidates, users = candidates_of({"a": [1, 2, 3], "b": [1], "c": [2, 3], "d": [3]})
     function = NotedFunction()
-    ledger = ledger_of(function, candidates, users, n_rows_per_call=100)
+    ledger = open_ledger(function, candidates, users, n_rows_per_call=100)
     ledger.pay_for(np.array([2, 0, 2]))
     assert function.calls == [["c", "a"]]
     assert (ledger.users, ledger.rows, ledger.calls) == (2, 5, 1)
@@ -61,7 +61,7 @@ def test_each_user_is_paid_for_once_and_counted():
 
 def test_what_is_paid_for_is_free_the_next_time():
     function = NotedFunction()
-    ledger = ledger_of(function)
+    ledger = open_ledger(function)
     first = ledger.pay_for(ALL)
     n_calls, seconds = ledger.calls, ledger.seconds
     np.testing.assert_array_equal(ledger.pay_for(ALL), first)
@@ -72,7 +72,7 @@ def test_calls_are_as_large_as_allowed_and_in_the_order_asked():
     lengths = [4, 4, 3, 25, 1, 9, 1, 1]
     candidates, users = candidates_of({u: list(range(n)) for u, n in enumerate(lengths)})
     function = NotedFunction()
-    ledger_of(function, candidates, users).pay_for(np.arange(8))
+    open_ledger(function, candidates, users).pay_for(np.arange(8))
     # 4+4, 3, a list too long for any call, 1+9, 1+1
     assert function.calls == [[0, 1], [2], [3], [4, 5], [6, 7]]
 
@@ -103,7 +103,7 @@ def test_calls_side_by_side_share_what_is_asked_but_for_small_calls(n_lists, con
 def test_a_list_without_candidates_costs_nothing():
     candidates, users = candidates_of({"a": [], "b": [1], "c": []})
     function = NotedFunction()
-    ledger = ledger_of(function, candidates, users)
+    ledger = open_ledger(function, candidates, users)
     assert ledger.pay_for(np.array([0, 2])).tolist() == []
     assert (ledger.users, ledger.calls, function.calls) == (0, 0, [])
     assert ledger.pay_for(np.array([2, 1, 0])).tolist() == [score_of("b", 1)]
@@ -111,7 +111,7 @@ def test_a_list_without_candidates_costs_nothing():
 
 
 def test_no_lists_at_all_are_no_call():
-    ledger = ledger_of(NotedFunction())
+    ledger = open_ledger(NotedFunction())
     assert ledger.pay_for(np.empty(0, dtype=np.int64)).tolist() == []
     assert ledger.calls == 0
 
@@ -124,7 +124,7 @@ def test_whatever_is_asked_scores_are_those_of_the_pairs_and_nobody_is_asked_twi
     requests: list[list[int]], n_rows_per_call: int
 ):
     function = NotedFunction()
-    ledger = ledger_of(function, n_rows_per_call=n_rows_per_call)
+    ledger = open_ledger(function, n_rows_per_call=n_rows_per_call)
     for request in requests:
         lists = np.array(request, dtype=np.int64)
         np.testing.assert_array_equal(ledger.pay_for(lists), expected(lists))
@@ -137,7 +137,7 @@ def test_whatever_is_asked_scores_are_those_of_the_pairs_and_nobody_is_asked_twi
 
 def test_a_failure_keeps_the_calls_before():
     function = NotedFunction(fails_at_call=2)
-    ledger = ledger_of(function)
+    ledger = open_ledger(function)
     with pytest.raises(ScoringError, match="went away"):
         ledger.pay_for(ALL)
     assert ledger.calls == 2

@@ -6,13 +6,8 @@ import numpy as np
 import pytest
 
 from fairrec.core.errors import InputError
-from fairrec.scoring.features import (
-    JoinedFeatures,
-    is_missing,
-    refuse_unseen,
-    values_of,
-    with_value,
-)
+from fairrec.counterfactuals.attribute_values import refuse_unseen, values_of, with_value
+from fairrec.scoring.features import JoinedFeatures, is_missing
 from fairrec.scoring.model import FunctionModel
 
 FEATURES = JoinedFeatures(

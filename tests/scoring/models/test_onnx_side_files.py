@@ -13,7 +13,7 @@ from onnx import TensorProto, helper, numpy_helper
 from onnx.external_data_helper import set_external_data
 
 from fairrec.core.errors import InputError, plain
-from fairrec.scoring.onnx_model import OnnxModel, refuse_outside, side_files
+from fairrec.scoring.onnx_model import OnnxModel, find_side_files, refuse_outside
 
 
 def outside(name: str, location: str) -> TensorProto:
@@ -64,7 +64,7 @@ def everywhere() -> onnx.ModelProto:
 def test_every_place_that_can_hold_a_tensor_is_looked_at(tmp_path: Path):
     file = tmp_path / "model.onnx"
     file.write_bytes(everywhere().SerializeToString())
-    assert side_files(file) == (
+    assert find_side_files(file) == (
         *("first.bin", "function.bin", "indices.bin", "inner.bin"),
         *("list 1.bin", "list 2.bin", "sub/ünd.bin", "values.bin"),
     )
@@ -75,7 +75,7 @@ def test_a_model_with_its_weights_inside_names_none(tmp_path: Path):
     graph = graph_of("whole", [], [numpy_helper.from_array(np.arange(1000.0), "location")])
     graph.doc_string = "location weights.bin"
     onnx.save(helper.make_model(graph), file)
-    assert side_files(file) == ()
+    assert find_side_files(file) == ()
 
 
 def test_a_file_cut_off_anywhere_is_an_error_or_names_fewer(tmp_path: Path):
@@ -85,14 +85,14 @@ def test_a_file_cut_off_anywhere_is_an_error_or_names_fewer(tmp_path: Path):
     for length in range(1, len(content), 7):
         file.write_bytes(content[:length])
         try:
-            assert len(side_files(file)) < whole
+            assert len(find_side_files(file)) < whole
         except ValueError:
             n_refused += 1
     assert n_refused > 50
     for odd in (b"", b"no model at all", b"\x3a" * 100_000):
         file.write_bytes(odd)
         with pytest.raises(ValueError):
-            side_files(file)
+            find_side_files(file)
 
 
 def test_the_identity_tells_which_file_holds_what(tmp_path: Path):
@@ -120,8 +120,8 @@ def test_only_a_file_in_the_form_of_onnxruntime_has_all_weights_inside(tmp_path:
     options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_ENABLE_BASIC
     options.add_session_config_entry("session.save_model_format", "ORT")
     onnxruntime.InferenceSession(file, options)
-    assert side_files(file) == ("w.bin",)
-    assert side_files(tmp_path / "model.ORT") == ()
+    assert find_side_files(file) == ("w.bin",)
+    assert find_side_files(tmp_path / "model.ORT") == ()
 
 
 def test_a_name_with_a_null_is_refused(tmp_path: Path):
@@ -137,7 +137,7 @@ def test_a_number_without_end_is_refused_at_once(tmp_path: Path):
     file.write_bytes(b"\xff" * 400_000)
     start = time.perf_counter()
     with pytest.raises(ValueError, match="a number without end"):
-        side_files(file)
+        find_side_files(file)
     assert time.perf_counter() - start < 1
 
 
@@ -175,7 +175,7 @@ def test_weights_outside_the_folder_of_the_model_are_refused_unread(location, fo
 def test_weights_within_the_folder_are_taken(location, folder: Path):
     file = folder / "m.onnx"
     file.write_bytes(loadable(location).SerializeToString())
-    refuse_outside(file, side_files(file))
+    refuse_outside(file, find_side_files(file))
     assert "weights" in OnnxModel(file).identity()
 
 
@@ -192,7 +192,7 @@ def test_a_model_in_a_cache_of_links_has_its_weights_where_it_leads(tmp_path: Pa
 def test_a_file_in_the_format_of_onnxruntime_names_no_others(tmp_path: Path):
     content = b"\0\0\0\0ORTM" + b"\xff" * 9
     (tmp_path / "model.ort").write_bytes(content)
-    assert side_files(tmp_path / "model.ort") == ()
+    assert find_side_files(tmp_path / "model.ort") == ()
 
 
 @pytest.mark.parametrize("kind", [1, 5])
@@ -202,7 +202,7 @@ def test_fields_of_numbers_are_passed_over(tmp_path: Path, kind: int):
     unknown = bytes([15 << 3 | kind]) + b"\x0a" * size
     model = loadable("weights.bin").SerializeToString()
     (tmp_path / "model.onnx").write_bytes(unknown + model)
-    assert side_files(tmp_path / "model.onnx") == ("weights.bin",)
+    assert find_side_files(tmp_path / "model.onnx") == ("weights.bin",)
     (tmp_path / "cut.onnx").write_bytes(model + unknown[:-1])
     with pytest.raises(ValueError):
-        side_files(tmp_path / "cut.onnx")
+        find_side_files(tmp_path / "cut.onnx")

@@ -9,13 +9,13 @@ import numpy as np
 import pytest
 
 from fairrec.core.errors import InputError, ScoringError
-from fairrec.scoring.tensors import (
+from fairrec.scoring.features import (
     TensorSpec,
     as_tensor,
-    chosen_output,
+    choose_output,
     datatype_of,
-    inputs_for,
-    without_column_axis,
+    drop_column_axis,
+    fill_inputs,
 )
 
 
@@ -76,7 +76,7 @@ def specs(*names: str, shape: tuple[int, ...] = (-1,)) -> list[TensorSpec]:
 
 
 def test_inputs_are_found_by_name_or_as_they_are_renamed():
-    found = inputs_for(specs("uid", "age"), COLUMNS, {"uid": "user_id"}, "It")
+    found = fill_inputs(specs("uid", "age"), COLUMNS, {"uid": "user_id"}, "It")
     assert [(one.name, one.column) for one in found] == [("uid", "user_id"), ("age", "age")]
 
 
@@ -93,17 +93,17 @@ def test_inputs_are_found_by_name_or_as_they_are_renamed():
 )
 def test_inputs_that_cannot_be_filled_are_refused(wanted, renamed, says):
     with pytest.raises(InputError, match=re.escape(says)):
-        inputs_for(wanted, COLUMNS, renamed, "The model")
+        fill_inputs(wanted, COLUMNS, renamed, "The model")
 
 
 def test_the_output_is_the_only_one_the_one_named_score_or_the_one_asked_for():
-    assert chosen_output(["logit"], None, "It") == "logit"
-    assert chosen_output(["logit", "score"], None, "It") == "score"
-    assert chosen_output(["a", "b"], "b", "It") == "b"
+    assert choose_output(["logit"], None, "It") == "logit"
+    assert choose_output(["logit", "score"], None, "It") == "score"
+    assert choose_output(["a", "b"], "b", "It") == "b"
     with pytest.raises(ScoringError, match=r"output=\.\.\."):
-        chosen_output(["a", "b"], None, "It")
+        choose_output(["a", "b"], None, "It")
     with pytest.raises(ScoringError, match=r"has no output 'c'\. It has a, b"):
-        chosen_output(["a", "b"], "c", "It")
+        choose_output(["a", "b"], "c", "It")
 
 
 def test_true_and_false_among_gaps_are_of_their_own_type():
@@ -113,7 +113,7 @@ def test_true_and_false_among_gaps_are_of_their_own_type():
 
 
 def test_only_one_column_of_all_pairs_is_taken_for_scores():
-    assert without_column_axis([[1.0], [2.0]], 2).tolist() == [1.0, 2.0]
-    assert without_column_axis([[1.0], [2.0]], 3).shape == (2, 1)
+    assert drop_column_axis([[1.0], [2.0]], 2).tolist() == [1.0, 2.0]
+    assert drop_column_axis([[1.0], [2.0]], 3).shape == (2, 1)
     ragged = [[1.0], [2.0, 3.0]]
-    assert without_column_axis(ragged, 2) is ragged
+    assert drop_column_axis(ragged, 2) is ragged

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from fairrec.scoring.protocols import PROTOCOLS, Asked
+from fairrec.scoring.protocols import PROTOCOLS
 
 PATHS = {"json": "", "oip": "/v2/models/m", "tfserving": "/v1/models/m"}
 QUICK = {"first_wait": 0.01, "longest_wait": 0.05, "rows_per_call": 400}
@@ -31,5 +31,5 @@ def tensor(name: str, datatype: str, *shape: Any) -> dict[str, Any]:
 
 
 def wire(protocol: str, path: str, **options: Any) -> Any:
-    asked = Asked(f"http://host{path}", options.get("renamed", {}), options.get("output"), "It")
-    return PROTOCOLS[protocol](asked)
+    renamed, output = options.get("renamed", {}), options.get("output")
+    return PROTOCOLS[protocol](f"http://host{path}", renamed, output, "It")

@@ -61,10 +61,10 @@ def reply(datatype: str, shape: list[Any], data: Any, name: str = "score") -> di
 
 def test_oip_reads_numbers_in_the_type_they_were_written_in():
     one = wire("oip", "/v2/models/m")
-    found = one.scores_in(reply("FP32", [2], [0.1, 2]), 2)
+    found = one.read_scores(reply("FP32", [2], [0.1, 2]), 2)
     assert found.tolist() == [float(np.float32(0.1)), 2.0]
-    assert one.scores_in(reply("FP64", [2, 1], [[0.1], [2.5]]), 2).tolist() == [0.1, 2.5]
-    assert one.scores_in(reply("INT64", [2], [3, 4]), 2).tolist() == [3, 4]
+    assert one.read_scores(reply("FP64", [2, 1], [[0.1], [2.5]]), 2).tolist() == [0.1, 2.5]
+    assert one.read_scores(reply("INT64", [2], [3, 4]), 2).tolist() == [3, 4]
 
 
 @pytest.mark.parametrize(
@@ -87,12 +87,12 @@ def test_oip_reads_numbers_in_the_type_they_were_written_in():
 )
 def test_oip_replies_that_are_none_are_refused(said, says):
     with pytest.raises(ScoringError, match=re.escape(says)):
-        wire("oip", "/v2/models/m").scores_in(said, 2)
+        wire("oip", "/v2/models/m").read_scores(said, 2)
 
 
 def test_oip_reads_no_number_as_infinite_without_a_word():
     # warnings are errors here
-    found = wire("oip", "/v2/models/m").scores_in(reply("FP16", [2], [1e30, 0.5]), 2)
+    found = wire("oip", "/v2/models/m").read_scores(reply("FP16", [2], [1e30, 0.5]), 2)
     assert found.tolist() == [np.inf, 0.5]
 
 

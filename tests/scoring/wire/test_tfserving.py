@@ -65,7 +65,10 @@ def test_tensorflow_serving_is_asked_in_columns_by_its_signature():
     assert body["signature_name"] == "serving_default"
     assert body["inputs"]["user_id"].tolist() == [[7], [8]]
     assert body["inputs"]["item_id"].tolist() == ["1", "2"]
-    assert one.scores_in({"outputs": [[0.5], [1.5]]}, 2).tolist() == [0.5, 1.5]
-    assert one.scores_in({"outputs": {"score": [0.5, 1.5], "x": [1, 1]}}, 2).tolist() == [0.5, 1.5]
+    assert one.read_scores({"outputs": [[0.5], [1.5]]}, 2).tolist() == [0.5, 1.5]
+    assert one.read_scores({"outputs": {"score": [0.5, 1.5], "x": [1, 1]}}, 2).tolist() == [
+        0.5,
+        1.5,
+    ]
     with pytest.raises(ScoringError, match='no "outputs"'):
-        one.scores_in({"predictions": [1, 2]}, 2)
+        one.read_scores({"predictions": [1, 2]}, 2)

@@ -7,7 +7,7 @@ from pytest import approx
 from fairrec.core.errors import InputError
 from fairrec.search.loop import search
 from fairrec.search.searcher import hyper_parameters
-from fairrec.search.searchers.adaptive.adaptive import Adaptive, AdaptiveParameters
+from fairrec.search.searchers.adaptive import Adaptive, AdaptiveParameters
 from tests.search.search_worlds import (
     evidence_of,
     exact_gap,

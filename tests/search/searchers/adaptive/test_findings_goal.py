@@ -5,7 +5,7 @@ import pytest
 from pytest import approx
 from scipy import stats
 
-from fairrec.search.searchers.adaptive.findings_goal import FindingsGoal
+from fairrec.search.searchers.findings_goal import FindingsGoal
 from tests.search.search_worlds import evidence_of, space_of, task_for
 from tests.search.searchers.adaptive.adaptive_worlds import adapt
 

@@ -6,7 +6,7 @@ from pytest import approx
 
 from fairrec.search.loop import search
 from fairrec.search.searcher import NOTHING, hyper_parameters
-from fairrec.search.searchers.adaptive.adaptive import AdaptiveParameters
+from fairrec.search.searchers.adaptive import AdaptiveParameters
 from tests.search.search_worlds import evidence_of, exact_gap, gap_found
 from tests.search.searchers.adaptive.adaptive_worlds import (
     adapt,

@@ -5,12 +5,12 @@ import pytest
 from pytest import approx
 
 from fairrec.groups.grouping import EVERYONE
-from fairrec.search.searchers.adaptive.posterior import (
+from fairrec.search.searchers.posterior import (
     Beliefs,
     Ends,
     Groups,
     best_rated,
-    improvement,
+    expected_improvement,
     rate_groups,
     share_out,
     values_to_come,
@@ -29,7 +29,7 @@ def world(n_scored=60, n_metrics=2):
     evidence = evidence_of(space, values, 0, proxies)
     evidence.score(evidence.next_users(EVERYONE, n_scored))
     evidence.score(evidence.next_users(int(space.full[2]), 20))
-    groups = Groups.of(evidence, space.cell_of_full, [*range(n_metrics)])
+    groups = Groups.from_evidence(evidence, space.cell_of_full, [*range(n_metrics)])
     beliefs = Beliefs(
         rng.normal(0, 0.2, (n_metrics, 12)),
         rng.uniform(0.01, 0.1, (n_metrics, 12)),
@@ -46,7 +46,7 @@ def test_rate_is_the_improvement_of_both_ends_and_all_metrics_per_user_left():
     n_left = 20 - evidence.n_scored
     for i in range(2):
         mean, spread = values_to_come(groups, beliefs, i, np.arange(12))
-        both = improvement(mean - ENDS.highest[i], spread) + improvement(
+        both = expected_improvement(mean - ENDS.highest[i], spread) + expected_improvement(
             ENDS.lowest[i] - mean, spread
         )
         expected += both / ENDS.unit[i]

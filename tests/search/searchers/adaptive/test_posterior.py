@@ -6,7 +6,7 @@ from pytest import approx
 from scipy import stats
 
 from fairrec.groups.grouping import EVERYONE
-from fairrec.search.searchers.adaptive.posterior import CAUTION, Posterior
+from fairrec.search.searchers.posterior import CAUTION, Posterior
 from tests.search.search_worlds import evidence_of, group_means, product_space, space_of
 
 N_VALUES = (3, 8, 6)

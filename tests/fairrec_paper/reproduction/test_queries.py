@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from fairrec.search.loop import search
-from fairrec.search.queries import Queries
 from fairrec.search.searcher import hyper_parameters
+from fairrec_paper.reproduction.queries import Queries
 from tests.search.search_worlds import evidence_of, gap_found, product_space, space_of
 
 
