@@ -1,9 +1,11 @@
+"""Particle swarms, and those of the FairRec paper."""
+
 from __future__ import annotations
 
 import numpy as np
 import pytest
+from pytest import approx
 
-from fairrec.core.errors import InputError
 from fairrec.search.loop import search
 from fairrec.search.searcher import SEARCHERS, hyper_parameters
 from fairrec.search.searchers.swarms import (
@@ -11,18 +13,28 @@ from fairrec.search.searchers.swarms import (
     PSOParameters,
     Swarm,
     SwarmParameters,
+    dpso,
     inertial_velocities,
+    observed_positions,
     thermal_velocities,
+    uniform_positions,
 )
 from tests.search.search_worlds import (
     evidence_of,
-    exact_gap,
     gap_found,
     product_space,
-    skewed_space,
     space_of,
     task_for,
 )
+
+
+def small_swarm():
+    swarm = Swarm(np.array([[0, 3], [2, 1]]), np.array([[1.0, -0.5], [0.25, 2.0]]), 1.0)
+    swarm.learn(np.array([0.4, 0.1]))
+    swarm.follow(swarm.positions, np.array([0.4, 0.1]))
+    swarm.positions = np.array([[1, 1], [4, 0]])
+    return swarm
+
 
 BOTH = ["dpso", "pso"]
 
@@ -112,22 +124,6 @@ def test_there_are_never_more_particles_than_users():
 
 
 @pytest.mark.parametrize("name", BOTH)
-def test_no_group_is_asked_for_twice_and_none_that_is_not_eligible(name):
-    space = skewed_space(1, (3, 6, 8), 400, 4)
-    evidence = evidence_of(space, np.random.default_rng(2).normal(size=400))
-    searcher = SEARCHERS[name].build(task_for(evidence), hyper_parameters(name, {}))
-    asked = []
-    while len((request := searcher.ask()).groups):
-        assert searcher.ask().groups.tolist() == request.groups.tolist()
-        asked += request.groups.tolist()
-        for group in request.groups:
-            evidence.score(evidence.next_users(int(group), 400))
-        searcher.tell(request, evidence)
-    assert len(asked) == len(set(asked)) > 2
-    assert set(asked) <= set(space.full.tolist())
-
-
-@pytest.mark.parametrize("name", BOTH)
 def test_positions_without_an_eligible_group_have_no_value(name):
     # of 36 combinations only those of the diagonal have users
     diagonal = np.repeat(np.arange(6), 5)
@@ -142,41 +138,81 @@ def test_positions_without_an_eligible_group_have_no_value(name):
         assert has_value.tolist() == is_eligible.tolist()
 
 
-@pytest.mark.parametrize("name", BOTH)
-@pytest.mark.parametrize("seed", range(5))
-def test_gap_found_is_never_above_the_exact_one(name, seed):
-    space = skewed_space(seed, (2, 4, 5), 300, 4)
-    values = np.random.default_rng(seed).normal(size=300)
-    values[::3] = np.nan
-    outcome = search(name, evidence_of(space, values), hyper_parameters(name, {}), seed=seed)
-    assert outcome.ending == "finished"
-    assert 0 < gap_found(outcome) <= exact_gap(space, values) + 1e-12
+def test_equation_8_with_its_numbers_written_out():
+    hyper = DPSOParameters(alpha=0.5, c1=1.5, c2=2.5)
+    found = thermal_velocities(small_swarm(), hyper, np.random.default_rng(3))
+
+    rng = np.random.default_rng(3)
+    phi = rng.standard_normal((2, 2))
+    r1, r2 = rng.random((2, 2)), rng.random((2, 2))
+    # the personal bests are (0, 3) and (2, 1), their mean (1, 2); the global best is (0, 3);
+    # the particles are at (1, 1) and (4, 0), from the mean (0, 1) and (3, 2) away
+    assert found == approx(
+        np.array(
+            [
+                [
+                    0.5 * 0 * phi[0, 0] + 1.5 * r1[0, 0] * (0 - 1) + 2.5 * r2[0, 0] * (0 - 1),
+                    0.5 * 1 * phi[0, 1] + 1.5 * r1[0, 1] * (3 - 1) + 2.5 * r2[0, 1] * (3 - 1),
+                ],
+                [
+                    0.5 * 3 * phi[1, 0] + 1.5 * r1[1, 0] * (2 - 4) + 2.5 * r2[1, 0] * (0 - 4),
+                    0.5 * 2 * phi[1, 1] + 1.5 * r1[1, 1] * (1 - 0) + 2.5 * r2[1, 1] * (3 - 0),
+                ],
+            ]
+        )
+    )
 
 
-@pytest.mark.parametrize("name", BOTH)
 @pytest.mark.parametrize(
-    ("space", "values"),
+    ("hyper", "start", "shares"),
     [
-        (space_of([[0, 0, 1, 1]], (2,)), [1.0, 2.0, 3.0, 4.0]),
-        (space_of([[0, 0], [1, 1]], (3, 4)), [1.0, 2.0]),
-        (product_space((3, 3), users_each=2), np.ones(18)),
-        (product_space((3, 3), users_each=2), np.full(18, np.nan)),
-        (space_of([[0, 1, 2]], (3,), min_users=2), [1.0, 2.0, 3.0]),
+        ({}, observed_positions, True),
+        ({"from_users": 0}, uniform_positions, True),
+        ({"shared": 0}, observed_positions, False),
     ],
-    ids=["one attribute", "one group", "all equal", "all undefined", "none eligible"],
 )
-def test_swarms_survive_the_smallest_spaces(name, space, values):
-    evidence = evidence_of(space, np.array(values))
-    outcome = search(name, evidence, hyper_parameters(name, {}))
-    assert outcome.ending == "finished"
-    assert gap_found(outcome) in (0.0, 2.0)
+def test_start_and_sharing_can_be_switched_off(hyper, start, shares):
+    space = space_of([[0] * 9 + [1], [0] * 9 + [3]], (2, 4))
+    evidence = evidence_of(space, np.arange(10.0))
+    built = dpso(task_for(evidence, 5), DPSOParameters(**hyper))
+    expected = start(space, len(built.swarms[0].positions), task_for(evidence, 5).rng)
+    assert built.swarms[0].positions.tolist() == expected.tolist()
+    assert built._shares is shares
 
 
-@pytest.mark.parametrize("name", BOTH)
-@pytest.mark.parametrize(
-    "wrong",
-    [{"c1": -1}, {"c2": np.inf}, {"v_max": 0}, {"epsilon": 0}, {"epsilon": 2}, {"iterations": 0}],
-)
-def test_impossible_hyper_parameters_are_refused(name, wrong):
-    with pytest.raises(InputError, match=f"invalid hyper-parameter {next(iter(wrong))}: expected"):
-        hyper_parameters(name, wrong)
+def test_without_thermal_motion_a_particle_at_its_bests_stays():
+    swarm = small_swarm()
+    swarm.best_positions[:] = swarm.positions
+    swarm.leader = None
+    rng = np.random.default_rng(0)
+    assert not thermal_velocities(swarm, DPSOParameters(alpha=0), rng).any()
+    assert thermal_velocities(swarm, DPSOParameters(), rng).any()
+
+
+def test_dpso_starts_with_the_shares_of_the_users():
+    space = space_of([[0] * 40 + [1] * 60, [0] * 10 + [2] * 90], (2, 4))
+    first = observed_positions(space, 20_000, np.random.default_rng(0))
+    assert np.bincount(first[:, 0], minlength=2) / 20_000 == approx([0.4, 0.6], abs=0.015)
+    assert np.bincount(first[:, 1], minlength=4) / 20_000 == approx([0.1, 0, 0.9, 0], abs=0.015)
+    # drawn one by one: nobody has the values 1 and 0 at once
+    assert ((first[:, 0] == 1) & (first[:, 1] == 0)).mean() == approx(0.6 * 0.1, abs=0.01)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_dpso_reaches_the_exact_gap_of_a_smooth_small_space(seed):
+    space = product_space((2, 3, 4))
+    gender, age, place = space.cells.codes[:, space.cells.of_user]
+    values = gender + 0.5 * age + 0.25 * place
+    hyper = hyper_parameters("dpso", {"epsilon": 0.5})
+    outcome = search("dpso", evidence_of(space, values), hyper, seed=seed)
+    assert gap_found(outcome) == approx(1 + 0.5 * 2 + 0.25 * 3)
+
+
+def test_plain_velocity_with_its_numbers_written_out():
+    hyper = PSOParameters(inertia=0.5, c1=1.5, c2=2.5)
+    found = inertial_velocities(small_swarm(), hyper, np.random.default_rng(3))
+
+    rng = np.random.default_rng(3)
+    r1, r2 = rng.random((2, 2)), rng.random((2, 2))
+    assert found[0, 1] == approx(0.5 * -0.5 + 1.5 * r1[0, 1] * (3 - 1) + 2.5 * r2[0, 1] * (3 - 1))
+    assert found[1, 0] == approx(0.5 * 0.25 + 1.5 * r1[1, 0] * (2 - 4) + 2.5 * r2[1, 0] * (0 - 4))
