@@ -1,6 +1,12 @@
-"""The ledger in memory: nobody is paid for twice."""
+"""The ledger: nobody is paid for twice, and nothing that came back is lost."""
 
 from __future__ import annotations
+
+import os
+import signal
+import threading
+import time
+from pathlib import Path
 
 import numpy as np
 import polars as pl
@@ -11,9 +17,9 @@ from hypothesis import strategies as st
 from fairrec.core.arrays import FloatArray, IntArray
 from fairrec.core.errors import ScoringError
 from fairrec.inputs.candidates import CandidateLists
-from fairrec.scoring.ledger import Ledger
+from fairrec.scoring.ledger import Ledger, interrupts_held
 from fairrec.scoring.model import FunctionModel
-from fairrec.scoring.scorer import ModelScorer, TableScorer
+from fairrec.scoring.scorer import ModelScorer
 from tests.scoring.small_candidates import NotedFunction, candidates_of, many_candidates, score_of
 
 CANDIDATES, USERS = many_candidates(40)
@@ -59,15 +65,6 @@ def test_each_user_is_paid_for_once_and_counted():
     assert ledger.seconds > 0
 
 
-def test_what_is_paid_for_is_free_the_next_time():
-    function = NotedFunction()
-    ledger = open_ledger(function)
-    first = ledger.pay_for(ALL)
-    n_calls, seconds = ledger.calls, ledger.seconds
-    np.testing.assert_array_equal(ledger.pay_for(ALL), first)
-    assert (ledger.calls, ledger.seconds) == (n_calls, seconds)
-
-
 def test_calls_are_as_large_as_allowed_and_in_the_order_asked():
     lengths = [4, 4, 3, 25, 1, 9, 1, 1]
     candidates, users = candidates_of({u: list(range(n)) for u, n in enumerate(lengths)})
@@ -110,12 +107,6 @@ def test_a_list_without_candidates_costs_nothing():
     assert (ledger.users, function.calls) == (1, [["b"]])
 
 
-def test_no_lists_at_all_are_no_call():
-    ledger = open_ledger(NotedFunction())
-    assert ledger.pay_for(np.empty(0, dtype=np.int64)).tolist() == []
-    assert ledger.calls == 0
-
-
 @given(
     st.lists(st.lists(st.integers(0, 39), max_size=30), min_size=1, max_size=6),
     st.integers(1, 60),
@@ -147,36 +138,96 @@ def test_a_failure_keeps_the_calls_before():
     assert len(function.asked) == len(set(function.asked))
 
 
-def test_a_scorer_that_keeps_its_array_does_not_change_scores_afterwards():
-    buffer = np.zeros(1000)
+def test_the_order_in_which_calls_end_changes_nothing(tmp_path: Path):
+    candidates, users = many_candidates(300)
+    lists = np.arange(300)
+    one_by_one = Ledger(candidates, ModelScorer(FunctionModel(NotedFunction()), candidates, users))
+    rng = np.random.default_rng(0)
+    delays = {f"u{user}": delay for user, delay in enumerate(rng.uniform(0, 0.004, 300))}
+    noted = NotedFunction()
 
-    class Reusing:
-        def ask(self, lists: IntArray) -> FloatArray:
-            part = buffer[: int(LENGTHS[lists].sum())]
-            part[:] = lists[0]
-            return part
+    def slow(user_ids, item_ids):
+        time.sleep(delays[user_ids[0]])
+        return noted(user_ids, item_ids)
 
-    ledger = Ledger(CANDIDATES, Reusing(), n_rows_per_call=1)
-    np.testing.assert_array_equal(ledger.pay_for(ALL), np.repeat(ALL, LENGTHS))
-
-
-def test_scores_of_a_table_go_through_unchanged():
-    scores = np.random.default_rng(0).random(int(LENGTHS.sum()))
-    candidates = CandidateLists(
-        CANDIDATES.offsets, CANDIDATES.items, scores, None, CANDIDATES.item_ids
-    )
-    ledger = Ledger(candidates, TableScorer(candidates), n_rows_per_call=7)
-    np.testing.assert_array_equal(ledger.pay_for(ALL), scores)
-    backwards = np.concatenate(
-        [np.split(scores, CANDIDATES.offsets[1:-1])[one] for one in ALL[::-1]]
-    )
-    np.testing.assert_array_equal(ledger.pay_for(ALL[::-1]), backwards)
+    scorer = ModelScorer(FunctionModel(slow), candidates, users)
+    with Ledger(
+        candidates, scorer, 12, tmp_path / "ledger.db", "m", users, concurrency=6
+    ) as ledger:
+        np.testing.assert_array_equal(ledger.pay_for(lists), one_by_one.pay_for(lists))
+        assert ledger.calls == len(noted.calls)
+    assert sorted(noted.asked) == sorted(set(noted.asked))
+    starts = [int(call[0][1:]) for call in noted.calls]
+    assert starts != sorted(starts), "all ended in the order they began"
 
 
-def test_a_scorer_of_our_own_that_returns_too_little_is_caught():
-    class Short:
-        def ask(self, lists: IntArray) -> FloatArray:
-            return np.zeros(1)
+def test_no_more_are_begun_and_not_kept_than_allowed():
+    candidates, users = many_candidates(60)
+    lock = threading.Lock()
+    function = NotedFunction()
+    open_now, most = 0, 0
 
-    with pytest.raises(RuntimeError, match=r"shape \(1,\)"):
-        Ledger(CANDIDATES, Short()).pay_for(ALL)
+    def noted(user_ids, item_ids):
+        nonlocal open_now, most
+        with lock:
+            open_now += 1
+            most = max(most, open_now)
+        time.sleep(0.001)
+        return function(user_ids, item_ids)
+
+    def kept() -> None:
+        nonlocal open_now
+        time.sleep(0.003)
+        with lock:
+            open_now -= 1
+
+    scorer = ModelScorer(FunctionModel(noted), candidates, users)
+    with Ledger(candidates, scorer, 4, concurrency=3) as ledger:
+        ledger.on_paid = kept
+        ledger.pay_for(np.arange(60))
+    assert len(function.asked) == len(set(function.asked)) == ledger.users
+    assert most == 3
+
+
+def test_a_failure_keeps_those_under_way_and_begins_no_more(tmp_path: Path):
+    candidates, users = many_candidates(60)
+    function = NotedFunction()
+    begun = []
+    gate = threading.Event()
+
+    def fails_in_the_middle(user_ids, item_ids):
+        begun.append(user_ids[0])
+        if len(begun) == 4:
+            gate.set()
+            raise ConnectionError("the service went away")
+        if len(begun) > 1:
+            gate.wait(10)
+            time.sleep(0.05)
+        return function(user_ids, item_ids)
+
+    stopped = []
+    scorer = ModelScorer(FunctionModel(fails_in_the_middle), candidates, users)
+    file = tmp_path / "ledger.db"
+    with Ledger(candidates, scorer, 4, file, "m", users, 4, lambda: stopped.append(True)) as ledger:
+        with pytest.raises(ScoringError, match="ConnectionError: the service went away") as caught:
+            ledger.pay_for(np.arange(60))
+        assert ledger.users == len(function.asked)
+        # three others were under way when it failed
+        assert 3 <= len(function.calls) <= len(begun) - 1
+    assert len(begun) <= 8
+    assert stopped
+    n = len(function.asked)
+    assert f"The scores of {n} users are kept in {file}" in str(caught.value)
+    with Ledger(candidates, scorer, 4, file, "m", users) as again:
+        assert again.users_before == n
+
+
+def test_an_interrupt_takes_effect_after_what_it_may_not_break():
+    done = []
+    with pytest.raises(KeyboardInterrupt):
+        with interrupts_held():
+            os.kill(os.getpid(), signal.SIGINT)
+            time.sleep(0.01)
+            done.append("all of it")
+        done.append("nothing after it")
+    assert done == ["all of it"]

@@ -1,4 +1,4 @@
-"""The audit itself is killed or interrupted, and goes on later."""
+"""An audit is killed or interrupted, and goes on later."""
 
 from __future__ import annotations
 
@@ -31,7 +31,6 @@ from tests.scoring.http.served_world import (
 )
 
 pytestmark = pytest.mark.slow
-
 N_KILLS = int(os.environ.get("FAIRREC_KILLS", "2"))
 """Moments at which an audit is killed; `FAIRREC_KILLS=20` takes a minute or two."""
 

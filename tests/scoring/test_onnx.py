@@ -1,4 +1,4 @@
-"""Models in ONNX files."""
+"""Models in ONNX files, and the files of weights that they name."""
 
 from __future__ import annotations
 
@@ -11,9 +11,11 @@ import onnx
 import polars as pl
 import pytest
 from onnx import TensorProto, helper, numpy_helper
+from onnx.external_data_helper import set_external_data
 
 import fairrec
-from fairrec.core.errors import FairRecError, InputError
+from fairrec.core.errors import FairRecError, InputError, plain
+from fairrec.scoring.onnx_model import OnnxModel, find_side_files, refuse_outside
 from fairrec.search.options import SearchOptions
 from tests.builders import numbers_of
 
@@ -117,25 +119,9 @@ def test_inputs_and_outputs_are_named(tmp_path: Path):
     assert numbers_of(audit(model))["metrics"] == numbers_of(audit(expected_scores))["metrics"]
 
 
-@pytest.mark.parametrize(
-    "options", [{"features": [5]}, {"features": 0}, {"inputs": 5}, {"output": 5}]
-)
-def test_impossible_options_are_refused(options):
-    with pytest.raises(InputError, match=f"invalid {next(iter(options))}: expected"):
-        fairrec.OnnxModel("model.onnx", **options)
-
-
-def test_a_ledger_is_of_one_file(tmp_path: Path):
-    how = SearchOptions("exact", ledger=tmp_path / "ledger.db")
-    first = write_model(tmp_path / "a.onnx")
-    other = write_model(tmp_path / "b.onnx", outputs=("score", "more"))
-    paid = [
-        audit(fairrec.OnnxModel(first, features="users:age"), search=how).summary.search.users_paid
-        for _ in range(2)
-    ]
-    assert paid == [N_USERS, 0]
-    with pytest.raises(InputError, match="another model"):
-        audit(fairrec.OnnxModel(other, features="users:age"), search=how)
+def test_impossible_options_are_refused():
+    with pytest.raises(InputError, match="invalid inputs: expected"):
+        fairrec.OnnxModel("model.onnx", inputs=5)
 
 
 def test_a_ledger_is_of_the_weights_beside_the_file_too(tmp_path: Path):
@@ -156,19 +142,8 @@ def test_a_ledger_is_of_the_weights_beside_the_file_too(tmp_path: Path):
     ("made", "options", "says"),
     [
         ({}, {}, "has an input 'age', but there is no such column"),
-        ({"names": ("uid", "item_id")}, {"features": "users:age"}, "has an input 'uid'"),
         ({"shape": ("n", 2)}, {"features": "users:age"}, "has shape [-1, 2]"),
         ({"outputs": ("a", "b")}, {"features": "users:age"}, "2 outputs (a, b). Say which"),
-        (
-            {},
-            {"features": "users:age,users:gender"},
-            "has no input for gender. It has user_id, item_id, age",
-        ),
-        (
-            {},
-            {"features": "users:age", "inputs": {"user_id": "gender"}},
-            "inputs={'user_id': 'gender'}: there is no column 'gender'",
-        ),
         (
             {"kind": TensorProto.INT8},
             {"features": "users:age", "inputs": {"user_id": "big"}},
@@ -215,15 +190,126 @@ def test_a_model_of_operators_that_nobody_knows_is_refused(tmp_path: Path):
         fairrec.OnnxModel(file).inputs()
 
 
-def test_a_model_says_what_it_takes_and_gives(tmp_path: Path):
-    model = fairrec.OnnxModel(write_model(tmp_path / "model.onnx"))
-    assert [one.name for one in model.inputs()] == ["user_id", "item_id", "age"]
-    assert [(one.name, one.datatype) for one in model.outputs()] == [("score", "FP32")]
-
-
 def test_what_is_not_installed_is_named_with_its_command(tmp_path: Path, monkeypatch):
     from fairrec.scoring import onnx_model
 
     monkeypatch.setattr(onnx_model, "find_spec", lambda name: None)
     with pytest.raises(InputError, match=r"needs onnxruntime: pip install 'fairrec\[onnx\]'"):
         fairrec.OnnxModel(tmp_path / "model.onnx")
+
+
+def outside(name: str, location: str) -> TensorProto:
+    """A tensor whose numbers are in a file of their own."""
+    tensor = numpy_helper.from_array(np.arange(6, dtype=np.float32), name)
+    set_external_data(tensor, location, offset=0, length=24, checksum="none")
+    tensor.ClearField("raw_data")
+    return tensor
+
+
+def graph_of(name: str, nodes: list[onnx.NodeProto], tensors: list[TensorProto]) -> onnx.GraphProto:
+    output = helper.make_tensor_value_info("y", TensorProto.FLOAT, [6])
+    return helper.make_graph(nodes, name, [], [output], tensors)
+
+
+def loadable(location: str, producer: str = "") -> onnx.ModelProto:
+    """A model that onnxruntime loads, with six numbers outside."""
+    node = helper.make_node("Identity", ["w"], ["y"])
+    graph = graph_of("loadable", [node], [outside("w", location)])
+    opset = [helper.make_opsetid("", 17)]
+    return helper.make_model(graph, producer_name=producer, opset_imports=opset, ir_version=8)
+
+
+def everywhere() -> onnx.ModelProto:
+    """A model with weights outside in each place that can hold a tensor."""
+    constant = helper.make_node("Constant", [], ["c"], value=outside("c", "sub/ünd.bin"))
+    inner = graph_of("inner", [constant], [outside("i", "inner.bin"), outside("j", "first.bin")])
+    branch = helper.make_node("If", ["a"], ["y"], then_branch=inner, else_branch=inner)
+    several = helper.make_node("Own", [], ["z"], domain="own")
+    several.attribute.append(
+        helper.make_attribute("list", [outside("l", "list 1.bin"), outside("m", "list 2.bin")])
+    )
+    sparse = helper.make_sparse_tensor(outside("s", "values.bin"), outside("t", "indices.bin"), [9])
+    graph = graph_of("outer", [branch, several], [outside("a", "first.bin")])
+    graph.sparse_initializer.append(sparse)
+    graph.initializer.append(numpy_helper.from_array(np.arange(1000.0), "inside"))
+    function = helper.make_function(
+        "own",
+        "Own",
+        [],
+        ["o"],
+        [helper.make_node("Constant", [], ["o"], value=outside("f", "function.bin"))],
+        [helper.make_opsetid("", 17)],
+    )
+    return helper.make_model(graph, functions=[function], ir_version=8)
+
+
+def test_every_place_that_can_hold_a_tensor_is_looked_at(tmp_path: Path):
+    file = tmp_path / "model.onnx"
+    file.write_bytes(everywhere().SerializeToString())
+    assert find_side_files(file) == (
+        *("first.bin", "function.bin", "indices.bin", "inner.bin"),
+        *("list 1.bin", "list 2.bin", "sub/ünd.bin", "values.bin"),
+    )
+
+
+def test_a_model_with_its_weights_inside_names_none(tmp_path: Path):
+    file = tmp_path / "model.onnx"
+    graph = graph_of("whole", [], [numpy_helper.from_array(np.arange(1000.0), "location")])
+    graph.doc_string = "location weights.bin"
+    onnx.save(helper.make_model(graph), file)
+    assert find_side_files(file) == ()
+
+
+def test_the_identity_tells_which_file_holds_what(tmp_path: Path):
+    file = tmp_path / "model.onnx"
+    graph = graph_of("pair", [], [outside("a", "one"), outside("b", "two"), outside("c", "gone")])
+    onnx.save(helper.make_model(graph), file)
+    seen = set()
+    for one, two in ((b"x", b"y"), (b"y", b"x"), (b"xy", b""), (b"x", b"y")):
+        (tmp_path / "one").write_bytes(one)
+        (tmp_path / "two").write_bytes(two)
+        seen.add(OnnxModel(file).identity())
+    assert len(seen) == 3
+    (tmp_path / "gone").write_bytes(b"")
+    assert OnnxModel(file).identity() not in seen
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """A folder for models, with links that lead out of it."""
+    home = tmp_path / "models"
+    home.mkdir()
+    numbers = np.arange(6, dtype=np.float32).tobytes()
+    (tmp_path / "secret.bin").write_bytes(numbers)
+    (home / "own.bin").write_bytes(numbers)
+    (home / "link.bin").symlink_to("../secret.bin")
+    (home / "beside.bin").symlink_to("own.bin")
+    (home / "up").symlink_to("..")
+    return home
+
+
+@pytest.mark.parametrize(
+    "location",
+    [
+        *("../secret.bin", "up/secret.bin", "link.bin", "a/../../secret.bin", ".."),
+        *("/etc/passwd", "/dev/zero", "/proc/self/environ", "*/_ORT_MEM_ADDR_/*"),
+    ],
+)
+def test_weights_outside_the_folder_of_the_model_are_refused_unread(location, folder: Path):
+    file = folder / "m.onnx"
+    file.write_bytes(loadable(location).SerializeToString())
+    for refused in (lambda: OnnxModel(file).open(), lambda: OnnxModel(file).identity()):
+        with pytest.raises(InputError, match=r"model's folder\. Give a complete") as error:
+            refused()
+        assert plain(location) in str(error.value)
+
+
+@pytest.mark.parametrize("location", ["own.bin", "./own.bin", "beside.bin"])
+def test_weights_within_the_folder_are_taken_also_from_where_a_link_leads(location, folder: Path):
+    file = folder / "m.onnx"
+    file.write_bytes(loadable(location).SerializeToString())
+    OnnxModel(file).open()
+    assert "weights" in OnnxModel(file).identity()
+    (shown := folder.parent / "snapshot").mkdir()
+    (shown / "m.onnx").symlink_to(file)
+    refuse_outside(shown / "m.onnx", find_side_files(file))
