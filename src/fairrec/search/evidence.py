@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 
@@ -126,8 +127,10 @@ class Evidence:
         value = np.where(is_defined, values, 0.0)
         proxy = np.where(is_defined, self._proxy[:, users], 0.0)
         terms = [is_defined, value, value * value, proxy, proxy * proxy, proxy * value]
-        np.add.at(self._sums, (slice(None), slice(None), cells), np.array(terms))
-        np.subtract.at(self.all_proxies, (slice(None), cells), self._proxy[:, users] - proxy)
+        at: Any = (slice(None), cells)
+        np.subtract.at(self.all_proxies, at, self._proxy[:, users] - proxy)
+        at = (slice(None), *at)
+        np.add.at(self._sums, at, np.array(terms))
 
     def values(self, groups: IntArray) -> FloatArray:
         """(n_metrics, n_groups), values of full combinations; NaN where one is not fully scored.
