@@ -126,18 +126,6 @@ def test_whatever_is_asked_scores_are_those_of_the_pairs_and_nobody_is_asked_twi
     assert ledger.rows == sum(LENGTHS[USERS.to_list().index(user)] for user in wanted)
 
 
-def test_a_failure_keeps_the_calls_before():
-    function = NotedFunction(fails_at_call=2)
-    ledger = open_ledger(function)
-    with pytest.raises(ScoringError, match="went away"):
-        ledger.pay_for(ALL)
-    assert ledger.calls == 2
-    assert ledger.users == len(function.asked) > 0
-    function.fails_at_call = None
-    np.testing.assert_array_equal(ledger.pay_for(ALL), expected(ALL))
-    assert len(function.asked) == len(set(function.asked))
-
-
 def test_the_order_in_which_calls_end_changes_nothing(tmp_path: Path):
     candidates, users = many_candidates(300)
     lists = np.arange(300)
@@ -231,3 +219,29 @@ def test_an_interrupt_takes_effect_after_what_it_may_not_break():
             done.append("all of it")
         done.append("nothing after it")
     assert done == ["all of it"]
+
+
+def test_an_interrupt_waits_for_those_under_way_and_says_what_is_kept(tmp_path: Path):
+    candidates, users = many_candidates(60)
+    function, begun = NotedFunction(), []
+    three_begun = threading.Event()
+
+    def slow(user_ids, item_ids):
+        begun.append(user_ids[0])
+        if len(begun) == 3:
+            three_begun.set()
+        time.sleep(0.2)
+        return function(user_ids, item_ids)
+
+    def interrupt() -> None:
+        three_begun.wait()
+        os.kill(os.getpid(), signal.SIGINT)
+
+    scorer, file = ModelScorer(FunctionModel(slow), candidates, users), tmp_path / "ledger.db"
+    with Ledger(candidates, scorer, 4, file, "m", users, concurrency=3) as ledger:
+        threading.Thread(target=interrupt).start()
+        with pytest.raises(KeyboardInterrupt) as caught:
+            ledger.pay_for(np.arange(60))
+        assert (ledger.calls, len(begun)) == (3, 3)
+    kept = f"Interrupted. The scores of {len(function.asked)} users are kept in {file}: give the"
+    assert str(caught.value).startswith(kept)

@@ -56,17 +56,6 @@ def refusal(open_ledger: Callable[[], Ledger]) -> str:
     return str(caught.value)
 
 
-def test_scores_in_the_file_are_free(tmp_path: Path):
-    file = tmp_path / "ledger.db"
-    scores = paid_ledger(file)
-    function = NotedFunction()
-    with ledger_at(file, function) as ledger:
-        assert ledger.users_before == N_WITH_ITEMS
-        assert ledger.is_scored.all()
-        np.testing.assert_array_equal(ledger.pay_for(ALL), scores)
-        assert (ledger.users, ledger.calls, function.calls) == (0, 0, [])
-
-
 def test_costs_of_all_processes_add_up(tmp_path: Path):
     file = tmp_path / "ledger.db"
     users = rows = calls = 0

@@ -157,21 +157,6 @@ def test_what_does_not_fit_is_refused_before_anything_is_scored(made, options, s
         audit(fairrec.OnnxModel(file, **options))
 
 
-def test_an_item_the_model_does_not_know_names_the_users(tmp_path: Path):
-    file = write_model(tmp_path / "ranker.onnx")
-    candidates = CANDIDATES.with_columns(item_id=pl.lit([*range(7, 13)]))
-    with pytest.raises(
-        FairRecError, match=r"The ONNX model ranker.onnx failed on a batch of 80 users \(\d+, \d+, "
-    ):
-        fairrec.audit(
-            candidates,
-            users=USERS,
-            by="gender",
-            metrics="auc",
-            scorer=fairrec.OnnxModel(file, features="users:age"),
-        )
-
-
 @pytest.mark.parametrize("content", [None, b"", b"no model at all"])
 def test_a_file_that_is_no_model_is_refused(content, tmp_path: Path):
     file = tmp_path / "ranker.onnx"
@@ -179,15 +164,6 @@ def test_a_file_that_is_no_model_is_refused(content, tmp_path: Path):
         file.write_bytes(content)
     with pytest.raises(InputError, match=r"onnx .*ranker\.onnx: "):
         audit(fairrec.OnnxModel(file))
-
-
-def test_a_model_of_operators_that_nobody_knows_is_refused(tmp_path: Path):
-    file = write_model(tmp_path / "model.onnx")
-    model = onnx.load(file)
-    model.graph.node[0].op_type = "NoSuchOperator"
-    onnx.save(model, file)
-    with pytest.raises(InputError, match=r"model.onnx: cannot be loaded .*complete ONNX model"):
-        fairrec.OnnxModel(file).inputs()
 
 
 def test_what_is_not_installed_is_named_with_its_command(tmp_path: Path, monkeypatch):
@@ -250,14 +226,6 @@ def test_every_place_that_can_hold_a_tensor_is_looked_at(tmp_path: Path):
         *("first.bin", "function.bin", "indices.bin", "inner.bin"),
         *("list 1.bin", "list 2.bin", "sub/ünd.bin", "values.bin"),
     )
-
-
-def test_a_model_with_its_weights_inside_names_none(tmp_path: Path):
-    file = tmp_path / "model.onnx"
-    graph = graph_of("whole", [], [numpy_helper.from_array(np.arange(1000.0), "location")])
-    graph.doc_string = "location weights.bin"
-    onnx.save(helper.make_model(graph), file)
-    assert find_side_files(file) == ()
 
 
 def test_the_identity_tells_which_file_holds_what(tmp_path: Path):

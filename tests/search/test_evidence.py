@@ -9,7 +9,6 @@ import polars as pl
 import pytest
 from pytest import approx
 
-from fairrec.core.arrays import FloatArray, IntArray
 from fairrec.groups.grouping import EVERYONE
 from fairrec.metrics import METRICS, MetricAtK, parse_metric
 from fairrec.metrics.measured import values_per_list
@@ -17,11 +16,11 @@ from fairrec.metrics.ranked import RankedLists
 from fairrec.metrics.reading import read_inputs
 from fairrec.scoring.ledger import Ledger
 from fairrec.scoring.scorer import TableScorer
-from fairrec.search.evidence import Evidence, GapHistory, Measure, popularity_proxy
+from fairrec.search.evidence import GapHistory, Measure, popularity_proxy
 from fairrec.search.loop import search
 from fairrec.search.searcher import hyper_parameters
 from tests.metrics.metric_lists import asked_for, per_user, random_world, ranked_lists, user
-from tests.search.search_worlds import evidence_of, product_space, skewed_space, space_of, users_of
+from tests.search.search_worlds import evidence_of, skewed_space, space_of, users_of
 
 SEEDS = 1_500
 
@@ -98,19 +97,6 @@ def test_reference_sample_is_uniform_over_users():
     assert counts / SEEDS == approx(0.3, abs=5 * np.sqrt(0.3 * 0.7 / SEEDS))
 
 
-def test_reference_sample_is_who_was_scored_first():
-    space = skewed_space(0, (2, 3, 4), 200, 3)
-    scored = []
-
-    def measure(users):
-        scored.extend(users.tolist())
-        return np.zeros((1, len(users)))
-
-    evidence = Evidence(space, measure, 1, 0)
-    search("themis", evidence, hyper_parameters("themis", {}), n_reference=50)
-    assert np.flatnonzero(evidence.is_reference).tolist() == sorted(scored[:50])
-
-
 @pytest.mark.parametrize("depth", [1, 2, None])
 def test_users_of_every_group_are_its_members(depth):
     space = skewed_space(1, (2, 3, 4), 200, 3, depth)
@@ -161,19 +147,6 @@ def test_sums_are_those_of_the_scored_users():
                 sum(centred[u] * value[u] for u in known)
             )
             assert evidence.all_proxies[metric, cell] == approx(sum(centred[u] for u in possible))
-
-
-def test_group_has_a_value_when_its_last_user_is_scored():
-    space = product_space((1, 2), users_each=3)
-    evidence = evidence_of(space, np.array([1.0, 2.0, 6.0, 7.0, 8.0, 9.0]))
-    for n_scored in range(3):
-        assert np.isnan(evidence.values(space.full)).all(), n_scored
-        assert not evidence.is_complete.any()
-        evidence.score(evidence.next_users(int(space.full[0]), 1))
-    assert evidence.is_complete.tolist() == [True, False]
-    assert evidence.values(space.full)[0] == approx([(1 + 2 + 6) / 3, np.nan], nan_ok=True)
-    # also when asked for in another order
-    assert evidence.values(space.full[::-1])[0] == approx([np.nan, 3], nan_ok=True)
 
 
 def test_group_with_too_few_defined_users_has_no_value():
@@ -261,15 +234,6 @@ def test_threads_change_nothing():
     np.testing.assert_array_equal(values, expected)
 
 
-def test_nobody_and_the_same_user_twice_can_be_measured():
-    lists = world_lists()
-    measure = measure_of(lists, EVERY_METRIC)
-    assert measure(np.empty(0, dtype=np.int64)).shape == (len(EVERY_METRIC), 0)
-    values = measure(np.array([3, 8, 3]))
-    np.testing.assert_array_equal(values[:, 0], values[:, 2])
-    assert measure.ledger.users == 2
-
-
 def test_users_may_have_another_order_than_their_lists():
     lists = world_lists()
     list_of_user = np.random.default_rng(2).permutation(lists.n_users)
@@ -278,22 +242,6 @@ def test_users_may_have_another_order_than_their_lists():
     whole = values_per_list(EVERY_METRIC, lists.candidates, lists.side)
     some = np.array([5, 0, 17])
     np.testing.assert_array_equal(measure(some), whole[:, list_of_user[some]])
-
-
-def test_only_those_asked_for_are_paid_for():
-    lists = world_lists()
-    asked: list[int] = []
-
-    class Noted:
-        def ask(self, some: IntArray) -> FloatArray:
-            asked.extend(some.tolist())
-            return TableScorer(lists.candidates).ask(some)
-
-    measure = Measure(EVERY_METRIC, lists.candidates, lists.side, Ledger(lists.candidates, Noted()))
-    measure(np.array([4, 2]))
-    measure(np.array([2, 9, 4]))
-    lengths = np.diff(lists.candidates.offsets)
-    assert asked == [one for one in (4, 2, 9) if lengths[one]]
 
 
 PREDICTIONS = pl.DataFrame(

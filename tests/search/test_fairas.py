@@ -158,14 +158,6 @@ def test_each_end_has_its_samples_in_each_round_and_rounds_are_counted():
     assert 30 <= n_asked == len(searcher._values) <= 30 + 3 * 4
 
 
-def test_empty_combinations_are_counted_as_queried():
-    space = space_of([range(10), range(10)], (10, 10))
-    searcher = fairas(evidence_of(space, np.arange(10.0)))
-    request = searcher.ask()
-    assert sum(request.n_queried) == len(searcher._seen)
-    assert len(request.n_queried) == 2
-
-
 @pytest.mark.parametrize("seed", range(5))
 def test_all_groups_of_a_small_space_are_drawn_in_the_end(seed):
     space = product_space((2, 3, 4))

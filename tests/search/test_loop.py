@@ -16,7 +16,7 @@ from fairrec.search.loop import FIRST_USERS, REFERENCE_TIME, SearchOutcome, sear
 from fairrec.search.options import Budget, SearchOptions
 from fairrec.search.searched import Searched
 from fairrec.search.searcher import NOTHING, SEARCHERS, NoHyperParameters, Request, Task, searcher
-from tests.search.search_worlds import evidence_of, product_space, skewed_space, space_of, users_of
+from tests.search.search_worlds import evidence_of, product_space, skewed_space, space_of
 
 
 class Script:
@@ -69,15 +69,6 @@ def batches_of(space: Grouping, seconds_each: float = 0.0):
         return seconds_each * sum(map(len, batches))
 
     return Evidence(space, measure, 1, 0), batches, clock
-
-
-def test_small_full_combinations_share_a_batch(play):
-    space = product_space((2, 3), users_each=4)
-    evidence, batches, _ = batches_of(space)
-    play(evidence, space.full[:3].tolist(), space.full[3:4].tolist(), batch_users=100)
-    assert [len(batch) for batch in batches] == [12, 4]
-    expected = {user for group in space.full[:3] for user in users_of(space, int(group))}
-    assert set(batches[0]) == expected
 
 
 def test_groups_that_overlap_share_a_batch_and_their_users(play):
@@ -158,22 +149,6 @@ def test_no_batch_of_the_reference_sample_begins_after_its_part_of_the_time(play
     assert evidence.is_scored[evidence.is_reference].all()
 
 
-def test_without_a_limit_the_whole_reference_sample_is_scored(play):
-    space = product_space((2,), users_each=50)
-    evidence, batches, _ = batches_of(space)
-    play(evidence, n_reference=30, batch_users=7)
-    assert evidence.n_reference == evidence.users_scored == 30
-    assert [len(batch) for batch in batches] == [7, 7, 7, 7, 2]
-
-
-def test_the_history_has_an_entry_for_each_group_at_the_user_that_completes_it(play):
-    space = product_space((3,), users_each=4)
-    values = np.repeat([0.2, 0.5, 0.1], 4)
-    outcome = play(evidence_of(space, values), space.full.tolist())
-    assert outcome.history.users == [4, 8, 12]
-    assert [gaps[0] for gaps in outcome.history.gaps] == approx([0, 0.3, 0.4])
-
-
 FOUR_GROUPS = np.repeat([0.2, 0.5, 0.6, 0.9], 5)
 
 
@@ -203,14 +178,6 @@ def outcome_of(users: int | None = None, min_users: int = 1) -> SearchOutcome:
 
 def searched(outcome: SearchOutcome, metric: MetricAtK = NDCG) -> Searched:
     return Searched((metric,), SearchOptions("exact"), outcome, ledger=None)
-
-
-def test_groups_of_which_every_user_is_scored_are_counted():
-    part, whole = (searched(outcome_of(users)) for users in (12, None))
-    n_known = int((part.outcome.evidence.n_scored == 5).sum())
-    assert (part.n_full, part.n_fully_scored) == (4, n_known)
-    assert n_known < 4
-    assert (whole.n_full, whole.n_fully_scored) == (4, 4)
 
 
 def test_where_every_group_is_known_or_none_is_large_enough_no_searcher_is_asked():

@@ -86,19 +86,6 @@ def test_a_perfect_proxy_predicts_group_values(share_undefined, most_error):
     assert np.sqrt(((mean - truth) ** 2).mean()) < most_error * truth.std()
 
 
-def test_a_useless_proxy_does_no_harm():
-    rng = np.random.default_rng(1)
-    space = space_of([rng.integers(0, 3, 1_000), rng.integers(0, 8, 1_000)], (3, 8), min_users=5)
-    values, noise = rng.normal(size=(2, 1_000))
-    means = []
-    for proxy in (None, noise[None]):
-        evidence = evidence_of(space, values, 0, proxy)
-        evidence.score(evidence.next_users(EVERYONE, 400))
-        means.append(fitted(evidence).group_values(np.arange(len(space.full)))[0])
-    assert np.abs(means[0] - means[1]).max() < 0.05
-    assert not np.array_equal(means[0], means[1])
-
-
 def test_differences_between_groups_are_no_part_of_the_slope():
     # in each group the value falls with the proxy; from group to group both rise
     space = space_of([np.repeat([0, 1, 2], 200)], (3,), min_users=5)
@@ -137,19 +124,6 @@ def test_scored_users_tell_about_other_groups_with_the_same_value_of_an_attribut
     unseen = space.codes[:, 1] >= 5
     assert mean[unseen & (space.codes[:, 0] == 7)] == approx(5, abs=0.2)
     assert mean[unseen & (space.codes[:, 0] != 7)] == approx(0, abs=0.2)
-
-
-def test_more_scored_users_leave_less_doubt():
-    rng = np.random.default_rng(4)
-    space = product_space((4, 5), users_each=40, min_users=4)
-    evidence = evidence_of(space, rng.normal(size=800))
-    deviations = []
-    for _ in range(4):
-        evidence.score(evidence.next_users(EVERYONE, 190))
-        deviations.append(fitted(evidence).group_values(np.arange(20))[1].mean())
-    assert deviations == sorted(deviations, reverse=True)
-    # 40 of 800 users left, 2 a group: what they add is sqrt(2) deviations of noise of 40 users
-    assert deviations[-1] == approx(CAUTION * np.sqrt(2) / 40, rel=0.2)
 
 
 def test_the_same_attribute_named_again_leaves_no_more_doubt():
@@ -277,13 +251,6 @@ def test_users_are_shared_out_one_part_at_a_time_to_the_group_worth_most_by_then
     found = share_out(groups, beliefs, ENDS, everything, rates, n_users, 8)
     assert found.tolist() == shares.tolist()
     assert n_users <= found.sum() < n_users + 3
-
-
-def test_nobody_is_asked_for_where_nothing_is_left():
-    evidence, groups, beliefs = believed_world()
-    rates = rate_groups(groups, beliefs, ENDS, np.arange(12), 0)
-    found = share_out(groups, beliefs, ENDS, np.arange(12), rates, 999, 8)
-    assert found.tolist() == (20 - evidence.n_scored).tolist()
 
 
 @pytest.mark.parametrize("margin", [-3.0, -0.5, 0.0, 0.2, 4.0])

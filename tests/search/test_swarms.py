@@ -7,24 +7,21 @@ import pytest
 from pytest import approx
 
 from fairrec.search.loop import search
-from fairrec.search.searcher import SEARCHERS, hyper_parameters
+from fairrec.search.searcher import hyper_parameters
 from fairrec.search.searchers.swarms import (
     DPSOParameters,
     PSOParameters,
     Swarm,
     SwarmParameters,
-    dpso,
     inertial_velocities,
     observed_positions,
     thermal_velocities,
-    uniform_positions,
 )
 from tests.search.search_worlds import (
     evidence_of,
     gap_found,
     product_space,
     space_of,
-    task_for,
 )
 
 
@@ -95,18 +92,6 @@ def test_only_the_swarms_of_the_paper_share_what_they_find():
         assert all(is_leader_best) == shares
 
 
-@pytest.mark.parametrize("name", BOTH)
-def test_velocities_start_within_their_limit(name):
-    space = product_space((10, 10, 10))
-    hyper = hyper_parameters(name, {"v_max": 3})
-    evidence = evidence_of(space, np.zeros(space.n_users))
-    built = SEARCHERS[name].build(task_for(evidence), hyper)
-    for swarm in built.swarms:
-        assert np.abs(swarm.velocities).max() <= 3
-        assert swarm.velocities.min() < -2.5
-        assert swarm.velocities.max() > 2.5
-
-
 @pytest.mark.parametrize(
     ("n_values", "n_particles", "n_iterations"),
     [((2, 7, 21), 59, 10), ((10, 10, 10), 200, 10), ((2, 7, 21, 3, 5, 2), 44, 20), ((3,), 2, 10)],
@@ -161,32 +146,6 @@ def test_equation_8_with_its_numbers_written_out():
             ]
         )
     )
-
-
-@pytest.mark.parametrize(
-    ("hyper", "start", "shares"),
-    [
-        ({}, observed_positions, True),
-        ({"from_users": 0}, uniform_positions, True),
-        ({"shared": 0}, observed_positions, False),
-    ],
-)
-def test_start_and_sharing_can_be_switched_off(hyper, start, shares):
-    space = space_of([[0] * 9 + [1], [0] * 9 + [3]], (2, 4))
-    evidence = evidence_of(space, np.arange(10.0))
-    built = dpso(task_for(evidence, 5), DPSOParameters(**hyper))
-    expected = start(space, len(built.swarms[0].positions), task_for(evidence, 5).rng)
-    assert built.swarms[0].positions.tolist() == expected.tolist()
-    assert built._shares is shares
-
-
-def test_without_thermal_motion_a_particle_at_its_bests_stays():
-    swarm = small_swarm()
-    swarm.best_positions[:] = swarm.positions
-    swarm.leader = None
-    rng = np.random.default_rng(0)
-    assert not thermal_velocities(swarm, DPSOParameters(alpha=0), rng).any()
-    assert thermal_velocities(swarm, DPSOParameters(), rng).any()
 
 
 def test_dpso_starts_with_the_shares_of_the_users():

@@ -265,8 +265,8 @@ def _ledger(folder: Path) -> None:
 
 
 def _read_ledger(folder: Path) -> None:
-    from tests.scoring.test_ledger_file import paid_ledger
     from tests.scoring.small_candidates import many_candidates, score_of
+    from tests.scoring.test_ledger_file import paid_ledger
 
     scores = paid_ledger(folder / "scores.ledger")
     candidates, users = many_candidates(40)

@@ -118,31 +118,3 @@ def test_a_host_that_is_looked_for_without_end_is_late(monkeypatch):
     ended = asked("http://ranker.example/score")
     assert "no connection within 0.2 s" in str(ended.said)
     assert ended.seconds < 4
-
-
-def test_the_next_address_of_a_host_is_tried(monkeypatch):
-    with hostile_server(say(b"HTTP/1.1 400 No\r\n\r\n")) as url:
-        port = int(url.rpartition(":")[2].partition("/")[0])
-        # nobody listens at the first one
-        both = [
-            (socket.AF_INET, socket.SOCK_STREAM, 6, "", (host, port))
-            for host in ("127.0.0.9", "127.0.0.1")
-        ]
-        monkeypatch.setattr(socket, "getaddrinfo", lambda *_, **__: both)
-        assert "HTTP 400" in str(asked(f"http://ranker.example:{port}/score").said)
-
-
-def test_the_doctor_is_not_held_up_either(tmp_path: Path):
-    from tests.end_to_end.command_line import run_here
-    from tests.scoring.http.served_world import CANDIDATES
-
-    CANDIDATES.write_parquet(tmp_path / "candidates.parquet")
-    for act in (ACTS["dripped headers"], ACTS["100 for ever"], say()):
-        with hostile_server(act) as url:
-            ran = run_here(
-                *("doctor", str(tmp_path / "candidates.parquet"), "--endpoint"),
-                url.replace("/score", "/v2/models/m"),
-                *("--timeout", str(TIMEOUT), "--retries", "1"),
-            )
-        assert ran.code == 2
-        assert "is not ready to be asked: given up after 2 attempts" in ran.stderr

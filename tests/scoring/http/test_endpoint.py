@@ -171,17 +171,6 @@ def test_values_follow_the_query_of_the_address_and_are_escaped(monkeypatch):
     assert heads[0].startswith(b"post /score?v=2&k%26y=a%20b%26c%3dd%3f%c3%a9 ")
 
 
-def test_a_key_may_be_given_as_text_or_by_name(monkeypatch):
-    monkeypatch.setenv("RANKER_KEY", KEY)
-    for given in ("key=RANKER_KEY", {"key": "RANKER_KEY"}):
-        model = fairrec.Endpoint("https://a/x", protocol="json", query_env=given)
-        assert model.options.query_env == {"key": "RANKER_KEY"}
-        assert KEY not in repr(model)
-        # as a token, it opens the door and does not tell models apart
-        assert model.identity() == "json https://a/x"
-        model.close()
-
-
 @pytest.mark.parametrize(
     "url",
     [

@@ -16,7 +16,6 @@ import pytest
 import fairrec
 from fairrec.core.errors import FairRecError
 from fairrec.scoring.endpoint import Secrets
-from fairrec.search.options import SearchOptions
 from tests.end_to_end.command_line import run_here, run_process
 from tests.scoring.http.hostile_servers import (
     JSON,
@@ -30,7 +29,6 @@ from tests.scoring.http.served_world import (
     ROWS_PER_CALL,
     USERS,
     FaultyServer,
-    audit,
 )
 
 TOKEN = "s3cr3t-t0ken-8dd1"
@@ -92,36 +90,6 @@ def test_no_secret_gets_out(
     assert (folder / "ledger.db").exists()
     if code == 0:
         assert f"{url}?***" in (folder / "out/result.json").read_text()
-
-
-@pytest.mark.parametrize(
-    ("mode", "says"),
-    [
-        ("echo", "HTTP 400"),
-        ("echo-500", "HTTP 500"),
-        ("echo-scores", r"no number, such as 'Bearer \*\*\*'"),
-        ("redirect", "it redirects to"),
-    ],
-)
-def test_no_secret_is_logged_or_shown_in_python(
-    mode, says, server: FaultyServer, monkeypatch, caplog, tmp_path
-):
-    caplog.set_level(logging.DEBUG)
-    monkeypatch.setenv("RANKER_TOKEN", TOKEN)
-    url, _ = server.address(mode)
-    model = fairrec.Endpoint(
-        f"{url}?key={QUERY}",
-        protocol="json",
-        token_env="RANKER_TOKEN",
-        rows_per_call=ROWS_PER_CALL,
-        retries=1,
-        first_wait=0.01,
-    )
-    with pytest.raises(FairRecError, match=says) as caught:
-        audit(model, search=SearchOptions("exact", ledger=tmp_path / "ledger.db"))
-    words = [*chain_of(caught.value), repr(model)]
-    assert "HTTP Request: POST" in caplog.text, "the log of httpx was not looked at"
-    refuse_secrets(tmp_path, caplog.text, *words)
 
 
 def percent(text: str) -> str:
