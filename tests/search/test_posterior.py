@@ -201,7 +201,7 @@ def test_rate_is_the_improvement_of_both_ends_and_all_metrics_per_user_left():
     expected = np.zeros(12)
     n_left = 20 - evidence.n_scored
     for i in range(2):
-        mean, spread = values_to_come(groups, beliefs, i, np.arange(12))
+        mean, spread = values_to_come(groups, beliefs, i, np.arange(12), 0)
         both = expected_improvement(mean - ENDS.highest[i], spread) + expected_improvement(
             ENDS.lowest[i] - mean, spread
         )

@@ -174,7 +174,7 @@ def value_to_come(
 
 @kernel
 def values_to_come(
-    groups: Groups, beliefs: Beliefs, i: int, at: IntArray
+    groups: Groups, beliefs: Beliefs, i: int, at: IntArray, ahead: int
 ) -> tuple[FloatArray, FloatArray]:
     """(len(at),) each, the same for several groups and one of the metrics looked at."""
     # tuples of arrays are taken apart outside of loops: each hand-over of one is counted
@@ -195,7 +195,7 @@ def values_to_come(
             noise[i],
             slope[i],
             share_defined[i],
-            0,
+            ahead,
         )
     return mean, spread
 
@@ -210,34 +210,19 @@ def rate_groups(
     ----------
     ahead : users of each of these groups that are taken to be scored already
     """
-    cells, metrics, n_users, n_scored, n_defined, totals, proxies, all_proxies = groups
-    means, variances, noise, slope, share_defined = beliefs
     highest, lowest, unit = ends
     rates = np.zeros(len(at))
-    for j in range(len(at)):
-        cell = cells[at[j]]
-        n_left = n_users[cell] - n_scored[cell]
-        if n_left <= ahead:
-            continue
-        for i in range(len(metrics)):
-            metric = metrics[i]
-            mean, spread = value_to_come(
-                n_left,
-                n_defined[metric, cell],
-                totals[metric, cell],
-                proxies[metric, cell],
-                all_proxies[metric, cell],
-                means[i, at[j]],
-                variances[i, at[j]],
-                noise[i],
-                slope[i],
-                share_defined[i],
-                ahead,
-            )
-            above = _expected_improvement(mean - highest[i], spread)
-            below = _expected_improvement(lowest[i] - mean, spread)
-            rates[j] += (above + below) / unit[i]
-        rates[j] /= n_left - ahead
+    cells = groups.cells[at]
+    n_left = groups.n_users[cells] - groups.n_scored[cells] - ahead
+    is_open = n_left > 0
+    for i in range(len(groups.metrics)):
+        mean, spread = values_to_come(groups, beliefs, i, at[is_open], ahead)
+        for j in range(len(mean)):
+            above = _expected_improvement(mean[j] - highest[i], spread[j])
+            below = _expected_improvement(lowest[i] - mean[j], spread[j])
+            mean[j] = (above + below) / unit[i]
+        rates[is_open] += mean
+    rates[is_open] /= n_left[is_open]
     return rates
 
 
@@ -404,7 +389,7 @@ class Posterior:
         ----------
         at : positions among the cells asked for
         """
-        mean, spread = values_to_come(self._groups, self.belief, 0, at)
+        mean, spread = values_to_come(self._groups, self.belief, 0, at, 0)
         return mean, CAUTION * spread
 
     @property

@@ -7,7 +7,7 @@ of Kennedy and Eberhart (1995).
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Annotated, Generic, TypeVar
+from typing import Annotated, Any
 
 import numpy as np
 from pydantic import Field
@@ -55,9 +55,6 @@ class SwarmParameters:
         """How often the particles move."""
         few = space.n_combinations <= FEW_COMBINATIONS
         return self.iterations if self.iterations is not None else 10 if few else 20
-
-
-P = TypeVar("P", bound=SwarmParameters)
 
 
 class Swarm:
@@ -126,11 +123,11 @@ def uniform_positions(space: Grouping, n: int, rng: np.random.Generator) -> IntA
 
 Start = Callable[[Grouping, int, np.random.Generator], IntArray]
 """Groups, particles, random numbers -> (n_particles, n_attributes), their first positions."""
-Steer = Callable[[Swarm, P, np.random.Generator], FloatArray]
+Steer = Callable[[Swarm, Any, np.random.Generator], FloatArray]
 """Swarm, parameters, random numbers -> (n_particles, n_attributes), its next velocities."""
 
 
-class TwoSwarms(Generic[P]):
+class TwoSwarms:
     """One swarm for the highest value of a metric and one for the lowest, side by side.
 
     What was scored for one is known to both, so that no group is asked for twice.
@@ -145,9 +142,9 @@ class TwoSwarms(Generic[P]):
     def __init__(
         self,
         task: Task,
-        hyper: P,
+        hyper: SwarmParameters,
         start: Start,
-        steer: Steer[P],
+        steer: Steer,
         *,
         shares: bool,
     ) -> None:
@@ -246,7 +243,7 @@ class PSOParameters(SwarmParameters):
 
 
 @searcher("pso", "two plain particle swarms, one for each end", hyper_parameters=PSOParameters)
-def pso(task: Task, hyper: PSOParameters) -> TwoSwarms[PSOParameters]:
+def pso(task: Task, hyper: PSOParameters) -> TwoSwarms:
     """Swarms that start anywhere and know nothing of each other."""
     return TwoSwarms(task, hyper, uniform_positions, inertial_velocities, shares=False)
 
@@ -273,7 +270,7 @@ class DPSOParameters(SwarmParameters):
 
 
 @searcher("dpso", "the two swarms of the FairRec paper", hyper_parameters=DPSOParameters)
-def dpso(task: Task, hyper: DPSOParameters) -> TwoSwarms[DPSOParameters]:
+def dpso(task: Task, hyper: DPSOParameters) -> TwoSwarms:
     """Swarms that start where the users are and share what they find."""
     start = observed_positions if hyper.from_users else uniform_positions
     return TwoSwarms(task, hyper, start, thermal_velocities, shares=bool(hyper.shared))
