@@ -241,21 +241,19 @@ class Ledger:
 
     @contextmanager
     def _say_what_is_kept(self) -> Iterator[None]:
+        """Add to the message of a failure what is not lost, and how to go on."""
+        again = "give the same command again to go on"
         try:
             yield
         except ScoringError as error:
-            kept = self._kept(may_pass=isinstance(error, UnavailableError))
+            may_pass = isinstance(error, UnavailableError)
+            how = "once that is fixed, an audit with this ledger goes on from there"
+            kept = self._words_of_kept(again if may_pass else how)
             raise type(error)(f"{str(error).removesuffix('.')}.{kept}") from error
         except KeyboardInterrupt as interrupt:
-            raise KeyboardInterrupt(f"Interrupted.{self._kept(may_pass=True)}") from interrupt
+            raise KeyboardInterrupt(f"Interrupted.{self._words_of_kept(again)}") from interrupt
 
-    def _kept(self, may_pass: bool) -> str:
-        """What is not lost and how to go on, to be added to a message; empty where nothing is.
-
-        Parameters
-        ----------
-        may_pass : whether the same command may have more luck
-        """
+    def _words_of_kept(self, how: str) -> str:
         n_users = self.spent.users
         if not n_users:
             return ""
@@ -264,9 +262,6 @@ class Ledger:
                 f" No score is kept without a ledger: with {spelled('ledger', Blank('FILE'))} the "
                 "next run would go on where this one stopped."
             )
-        how = "once that is fixed, an audit with this ledger goes on from there"
-        if may_pass:
-            how = "give the same command again to go on"
         users = f"{n_users:,} user{'s' if n_users != 1 else ''}"
         return f" The scores of {users} are kept in {self._path}: {how}."
 

@@ -88,21 +88,12 @@ class LedgerFile:
         self._connection = self._connect()
         try:
             with self._errors():
-                self._lock()
+                # other processes are kept out until this one ends, however it ends
+                self._connection.execute("PRAGMA locking_mode = EXCLUSIVE")
+                self._connection.execute("PRAGMA synchronous = FULL")
+                self._connection.execute("BEGIN EXCLUSIVE")
                 self._open(identity)
                 self.spent = Spent(*self._row("SELECT users, rows, calls, seconds FROM spent"))
-        except BaseException:
-            self.close()
-            raise
-
-    def read(self) -> tuple[IntArray, FloatArray]:
-        """The lists whose scores are in the file, and those scores; other candidates are refused.
-
-        A file that is refused is closed.
-        """
-        try:
-            with self._errors():
-                return self._read()
         except BaseException:
             self.close()
             raise
@@ -131,24 +122,15 @@ class LedgerFile:
     def _connect(self) -> sqlite3.Connection:
         # an absolute path, because ':memory:' would be no file
         path = self._path.absolute()
+        if not path.parent.is_dir():
+            raise InputError(
+                f"{self._path}: there is no folder {path.parent}. Make it, or name another "
+                "file for the ledger."
+            )
+        if path.is_dir():
+            raise InputError(f"{self._path} is a folder. Name a file for the ledger.")
         with self._errors():
-            if not path.parent.is_dir():
-                raise InputError(
-                    f"{self._path}: there is no folder {path.parent}. Make it, or name another "
-                    "file for the ledger."
-                )
-            if path.is_dir():
-                raise InputError(f"{self._path} is a folder. Name a file for the ledger.")
             return sqlite3.connect(path, timeout=0, isolation_level=None)
-
-    def _lock(self) -> None:
-        """Keep other processes out; the lock goes with this process, however it ends.
-
-        On POSIX systems it also goes when this process reads the file by other means.
-        """
-        self._connection.execute("PRAGMA locking_mode = EXCLUSIVE")
-        self._connection.execute("PRAGMA synchronous = FULL")
-        self._connection.execute("BEGIN EXCLUSIVE")
 
     def _open(self, identity: str) -> None:
         """Lay out a new file, or make sure that it is a ledger of this scorer."""
@@ -166,6 +148,18 @@ class LedgerFile:
                 f"{self._path}: the scores in this ledger are of another model "
                 f"('{plain(found, 300)}', not '{plain(identity, 300)}'). {_ANOTHER_FILE}"
             )
+
+    def read(self) -> tuple[IntArray, FloatArray]:
+        """The lists whose scores are in the file, and those scores; other candidates are refused.
+
+        A file that is refused is closed.
+        """
+        try:
+            with self._errors():
+                return self._read()
+        except BaseException:
+            self.close()
+            raise
 
     def _read(self) -> tuple[IntArray, FloatArray]:
         if self._row("PRAGMA quick_check(1)") != ("ok",):
@@ -235,29 +229,25 @@ class LedgerFile:
         except sqlite3.Error as error:
             # the lower byte is the kind of error, the rest its details
             code = getattr(error, "sqlite_errorcode", sqlite3.SQLITE_CORRUPT) & 0xFF
-            if code in _IN_USE:
-                raise InputError(
-                    f"{self._path}: this ledger is in use by another run of FairRec. Wait for its "
-                    "end, or name another file for the ledger."
-                ) from error
-            if code == sqlite3.SQLITE_NOTADB:
-                raise InputError(self._no_ledger) from error
-            if code in _MAY_NOT_WRITE:
-                raise InputError(self._not_allowed(error)) from error
             if code in _CANNOT_WRITE:
                 raise OutputError(
                     f"{self._path}: scores could not be added to the ledger ({error}); those of "
                     "the calls before are kept. Make room there and start again."
                 ) from error
-            raise InputError(f"{self._damaged} ({plain(error)})") from error
-        except OSError as error:
-            raise InputError(self._not_allowed(error)) from error
-
-    def _not_allowed(self, error: Exception) -> str:
-        return (
-            f"{self._path}: the ledger cannot be written there ({error}). Give permission to write "
-            "the file and its folder, or name another file."
-        )
+            message = f"{self._damaged} ({plain(error)})"
+            if code in _IN_USE:
+                message = (
+                    f"{self._path}: this ledger is in use by another run of FairRec. Wait for its "
+                    "end, or name another file for the ledger."
+                )
+            elif code in _MAY_NOT_WRITE:
+                message = (
+                    f"{self._path}: the ledger cannot be written there ({error}). Give permission "
+                    "to write the file and its folder, or name another file."
+                )
+            elif code == sqlite3.SQLITE_NOTADB:
+                message = self._no_ledger
+            raise InputError(message) from error
 
 
 def _kind(ids: pl.Series) -> str:
