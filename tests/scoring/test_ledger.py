@@ -149,34 +149,6 @@ def test_the_order_in_which_calls_end_changes_nothing(tmp_path: Path):
     assert starts != sorted(starts), "all ended in the order they began"
 
 
-def test_no_more_are_begun_and_not_kept_than_allowed():
-    candidates, users = many_candidates(60)
-    lock = threading.Lock()
-    function = NotedFunction()
-    open_now, most = 0, 0
-
-    def noted(user_ids, item_ids):
-        nonlocal open_now, most
-        with lock:
-            open_now += 1
-            most = max(most, open_now)
-        time.sleep(0.001)
-        return function(user_ids, item_ids)
-
-    def kept() -> None:
-        nonlocal open_now
-        time.sleep(0.003)
-        with lock:
-            open_now -= 1
-
-    scorer = ModelScorer(FunctionModel(noted), candidates, users)
-    with Ledger(candidates, scorer, 4, concurrency=3) as ledger:
-        ledger.on_paid = kept
-        ledger.pay_for(np.arange(60))
-    assert len(function.asked) == len(set(function.asked)) == ledger.users
-    assert most == 3
-
-
 def test_a_failure_keeps_those_under_way_and_begins_no_more(tmp_path: Path):
     candidates, users = many_candidates(60)
     function = NotedFunction()

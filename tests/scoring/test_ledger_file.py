@@ -56,23 +56,6 @@ def refusal(open_ledger: Callable[[], Ledger]) -> str:
     return str(caught.value)
 
 
-def test_costs_of_all_processes_add_up(tmp_path: Path):
-    file = tmp_path / "ledger.db"
-    users = rows = calls = 0
-    seconds = 0.0
-    for lists in (ALL[:10], ALL[5:30], ALL[:3]):
-        with ledger_at(file) as ledger:
-            ledger.pay_for(lists)
-            users, rows = users + ledger.users, rows + ledger.rows
-            calls, seconds = calls + ledger.calls, seconds + ledger.seconds
-    assert ledger.calls == 0  # the last three are among the first ten
-    with ledger_at(file) as ledger:
-        before = ledger.spent_before
-        assert (before.users, before.rows, before.calls) == (users, rows, calls)
-        assert before.seconds == pytest.approx(seconds)
-        assert before.users == ledger.users_before
-
-
 def test_a_failure_in_the_middle_keeps_the_calls_before(tmp_path: Path):
     file = tmp_path / "ledger.db"
     first, second = NotedFunction(fails_at_call=4), NotedFunction()

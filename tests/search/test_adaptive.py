@@ -123,15 +123,6 @@ def test_exact_gap_is_within_the_bound_as_often_as_promised(kind):
     assert np.median(widths) < 2
 
 
-def test_confidence_widens_the_bound():
-    space, values = small_world(1, "normal")
-    bounds = [
-        bound(adapt(space, values, users=120, findings=0, confidence=confidence))[0]
-        for confidence in (0.5, 0.9, 0.99)
-    ]
-    assert bounds[0] < bounds[1] < bounds[2]
-
-
 def test_gap_costs_far_fewer_users_than_chance():
     space, values = large_gap_world()
     exact = exact_gap(space, values)

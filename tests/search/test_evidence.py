@@ -54,21 +54,6 @@ def test_next_users_are_a_random_sample_of_the_group(codes):
     assert statistic < len(pairs) - 1 + 5 * np.sqrt(2 * (len(pairs) - 1))
 
 
-@pytest.mark.parametrize("codes", [(0, 0), (0, -1), None])
-def test_asking_in_steps_gives_the_same_users_in_the_same_order(codes):
-    space = two_by_two()
-    group = EVERYONE if codes is None else group_at(space, *codes)
-    at_once = evidence_of(space, np.zeros(10), 3).next_users(group, 99).tolist()
-    evidence = evidence_of(space, np.zeros(10), 3)
-    in_steps = []
-    while len(users := evidence.next_users(group, 3)):
-        assert len(users) == min(3, evidence.n_left(group))
-        evidence.score(users)
-        in_steps += users.tolist()
-    assert in_steps == at_once
-    assert sorted(at_once) == (list(range(10)) if codes is None else users_of(space, group))
-
-
 def test_number_scored_in_a_cell_says_who_they_are():
     """Whatever groups were asked for."""
     space = skewed_space(0, (2, 3, 4), 200, 3, depth=2)

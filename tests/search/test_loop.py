@@ -100,14 +100,6 @@ def test_parts_of_groups_that_overlap_are_the_same_users_as_one_after_the_other(
     assert [user for batch in in_turn for user in batch] == batches[0]
 
 
-def test_a_request_may_be_for_part_of_a_group(play):
-    space = product_space((3,), users_each=10)
-    evidence, batches, _ = batches_of(space)
-    play(evidence, space.full.tolist(), n_users=3)
-    assert evidence.n_scored.tolist() == [3, 3, 3]
-    assert [len(batch) for batch in batches] == [9]
-
-
 def test_searchers_of_single_metrics_take_turns_and_see_what_all_have_paid_for(play):
     space = product_space((4,), users_each=5)
     values = np.arange(40.0).reshape(2, 20)

@@ -108,21 +108,6 @@ def test_there_are_never_more_particles_than_users():
     assert SwarmParameters().n_particles(space) == 3
 
 
-@pytest.mark.parametrize("name", BOTH)
-def test_positions_without_an_eligible_group_have_no_value(name):
-    # of 36 combinations only those of the diagonal have users
-    diagonal = np.repeat(np.arange(6), 5)
-    space = space_of([diagonal, diagonal], (6, 6))
-    hyper = hyper_parameters(name, {"epsilon": 0.5, "iterations": 2})
-    swarms = search(name, evidence_of(space, np.arange(30.0)), hyper).searchers[0].swarms
-    for swarm in swarms:
-        has_value = ~np.isnan(swarm.best_fitness)
-        assert has_value.any()
-        assert not has_value.all()
-        is_eligible = space.groups_at(swarm.best_positions.tolist()) >= 0
-        assert has_value.tolist() == is_eligible.tolist()
-
-
 def test_equation_8_with_its_numbers_written_out():
     hyper = DPSOParameters(alpha=0.5, c1=1.5, c2=2.5)
     found = thermal_velocities(small_swarm(), hyper, np.random.default_rng(3))

@@ -43,10 +43,7 @@ REFUSALS: dict[str, tuple[range, int, str, dict[str, str]]] = {
 """Which requests are refused, with which error: without words, what was sent, with its secrets."""
 OTHER_SCORES: dict[str, tuple[int, Callable[[list[float]], list[Any]]]] = {
     "wrong-shape": (N_GOOD, lambda scores: scores[:-1]),
-    "nested": (N_GOOD, lambda scores: [[one, one] for one in scores]),
     "nan": (N_GOOD, lambda scores: [*scores[:-1], math.nan]),
-    "null": (N_GOOD, lambda scores: [*scores[:-1], None]),
-    "all-null": (0, lambda scores: [None for _ in scores]),
     "random-scores": (0, lambda scores: [random.random() for _ in scores]),
     "sorted": (0, sorted),
     "equal": (0, lambda scores: [1.0 for _ in scores]),
@@ -194,21 +191,15 @@ class Handler(BaseHTTPRequestHandler):
             self.reply({}, 307, {"Location": elsewhere})
         return n > N_GOOD
 
-    def mode_huge(self, n, draw, answer, columns) -> bool:
-        """A gigabyte, announced."""
-        return n > N_GOOD and self.pour(GIGABYTE, b"%s")
-
     def mode_huge_unannounced(self, n, draw, answer, columns) -> bool:
         """A gigabyte in chunks."""
-        return n > N_GOOD and self.pour(None, b"100000\r\n%s\r\n")
-
-    def pour(self, length: int | None, form: bytes) -> bool:
-        self.head(length)
-        self.close_connection = True
-        with suppress(OSError):
-            for _ in range(GIGABYTE >> 20):
-                self.wfile.write(form % (b" " * (1 << 20)))
-        return True
+        if n > N_GOOD:
+            self.head(None)
+            self.close_connection = True
+            with suppress(OSError):
+                for _ in range(GIGABYTE >> 20):
+                    self.wfile.write(b"100000\r\n%s\r\n" % (b" " * (1 << 20)))
+        return n > N_GOOD
 
     def mode_html(self, n, draw, answer, columns) -> bool:
         if n > N_GOOD:

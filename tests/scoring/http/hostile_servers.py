@@ -9,7 +9,6 @@ from __future__ import annotations
 import gzip
 import itertools
 import socket
-import ssl
 import struct
 import threading
 import time
@@ -226,16 +225,3 @@ def handshakes() -> dict[str, Act]:
         "plain HTTP": say(replied(200, body=BODY)),
         "noise": flood(b"", b"\xff\x00"),
     }
-
-
-def secure(certificate: str, key: str, act: Act) -> Act:
-    """The same, behind a good handshake."""
-    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-    context.load_cert_chain(certificate, key)
-
-    def secured(peer: socket.socket) -> None:
-        with context.wrap_socket(peer, server_side=True) as inner:
-            read_request(inner)
-            act(inner)
-
-    return secured

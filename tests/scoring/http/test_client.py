@@ -19,7 +19,6 @@ import pytest
 import fairrec
 from fairrec.core.errors import FairRecError, ScoringError, UnavailableError
 from fairrec.scoring.http_client import Pace, from_json, to_json
-from fairrec.scoring.model import FunctionModel
 from fairrec.search.options import SearchOptions
 from tests.builders import numbers_of
 from tests.scoring.http.faulty_server import N_FAULTS, N_GOOD
@@ -35,6 +34,7 @@ from tests.scoring.http.served_world import (
 )
 
 QUICK = {"first_wait": 0.01, "longest_wait": 0.2, "rows_per_call": ROWS_PER_CALL}
+PAIR = {"user_id": ["a"], "item_id": ["b"]}
 
 
 def endpoint(url: str, **options: Any) -> fairrec.Endpoint:
@@ -87,21 +87,6 @@ def test_faults_that_pass_change_nothing(
     if mode == "busy":
         # all of the first calls came at once and were asked to wait; nobody came back earlier
         assert time.monotonic() - started >= 1
-
-
-@pytest.mark.parametrize("name", ["adaptive", "fairas"])
-def test_every_searcher_asks_a_service_for_no_more_than_it_needs(
-    name, server: FaultyServer, tmp_path
-):
-    url, tag = server.address("random-500")
-    options = SearchOptions(name, budget_users="40%")
-    service = endpoint(url)
-    over_http = audit(service, search=options)
-    # a round asks for as many users as calls can be under way at once
-    here = audit(FunctionModel(in_process, concurrency=service.concurrency), search=options)
-    assert answer_of(over_http) == answer_of(here)
-    asked = {user for batch in server.batches(tag) for user in batch}
-    assert len(asked) == over_http.summary.search.users_scored <= 0.4 * N_USERS
 
 
 @pytest.mark.parametrize(
@@ -172,34 +157,6 @@ def test_where_nothing_is_kept_nothing_is_said_of_it(mode, says, server: FaultyS
         audit(endpoint(url))
 
 
-@pytest.mark.slow
-def test_the_server_is_killed_and_started_again_in_the_middle(tmp_path, expected):
-    server = FaultyServer(tmp_path)
-    url, tag = server.address("latency")
-    ledger = tmp_path / "ledger.db"
-
-    def break_down() -> None:
-        for n_calls in (5, 20):
-            while len(server.batches(tag)) < n_calls:
-                time.sleep(0.002)
-            server.kill()
-            time.sleep(0.3)
-            server.start()
-
-    trouble = threading.Thread(target=break_down)
-    trouble.start()
-    try:
-        # a new process may take its time on a busy machine
-        patient = endpoint(url, concurrency=2, retries=100)
-        result = audit(patient, search=SearchOptions("exact", ledger=ledger))
-    finally:
-        trouble.join()
-        server.kill()
-    assert answer_of(result) == expected
-    assert result.summary.search.faults["connection"] >= 2
-    assert len(users_in(ledger)) == len(set(users_in(ledger))) == N_USERS
-
-
 def test_a_server_that_is_not_there_is_not_tried_for_long(tmp_path):
     server = FaultyServer(tmp_path)
     url, _ = server.address("plain")
@@ -228,7 +185,7 @@ def test_retries_end_with_the_time_of_a_search(server: FaultyServer, tmp_path):
     model = endpoint(server.address("truncated")[0])
     model.end_at(0)
     model.close()
-    assert model.answer({"user_id": ["a"], "item_id": ["b"]}).shape == (1,)
+    assert model.answer(PAIR).shape == (1,)
     model.end_at(0)
     assert audit(model).summary.search.users_paid == N_USERS
 
@@ -276,7 +233,7 @@ def test_no_cookie_is_kept():
         model = endpoint(url, output="x")
         for _ in range(2):
             with pytest.raises(ScoringError, match='has no "x"'):
-                model.answer({"user_id": ["a"], "item_id": ["b"]})
+                model.answer(PAIR)
         model.close()
     assert len(requests) == 2
     assert not any(b"cookie" in one for one in requests)
@@ -287,7 +244,7 @@ def test_no_proxy_of_the_environment_is_used(monkeypatch):
         monkeypatch.setenv(name, "http://127.0.0.1:9")
     with hostile_server(say(replied(200, body=b'{"scores": [2]}'))) as url:
         model = endpoint(url)
-        assert model.answer({"user_id": ["a"], "item_id": ["b"]}).tolist() == [2]
+        assert model.answer(PAIR).tolist() == [2]
         model.close()
 
 
@@ -296,7 +253,7 @@ def test_an_interrupt_ends_a_call_and_the_client_can_be_closed():
         model = endpoint(url)
         threading.Timer(0.3, lambda: os.kill(os.getpid(), signal.SIGINT)).start()
         with pytest.raises(KeyboardInterrupt):
-            model.answer({"user_id": ["a"], "item_id": ["b"]})
+            model.answer(PAIR)
         started = time.monotonic()
         model.close()
     assert time.monotonic() - started < 10
@@ -307,7 +264,7 @@ def refused(reply: bytes, **options: Any) -> str:
     with hostile_server(say(reply)) as url:
         model = endpoint(url, **options)
         with pytest.raises(ScoringError) as caught:
-            model.answer({"user_id": ["a"], "item_id": ["b"]})
+            model.answer(PAIR)
         assert model.faults() == {}
         model.close()
     return str(caught.value)
@@ -341,7 +298,7 @@ def test_waits_double_up_to_the_longest_less_a_random_part(monkeypatch):
         with hostile_server(say(replied(500))) as url:
             model = endpoint(url, retries=5, first_wait=0.5, longest_wait=4)
             with pytest.raises(UnavailableError, match="given up after 6 attempts"):
-                model.answer({"user_id": ["a"], "item_id": ["b"]})
+                model.answer(PAIR)
             model.close()
     waits = [one for one in waits if one > 0]
     for at, longest in enumerate([0.5, 1, 2, 4, 4]):
@@ -360,7 +317,7 @@ def test_a_server_that_asks_to_wait_is_waited_for_by_all_calls(header, monkeypat
     with hostile_server(say(replied(503, header))) as url:
         model = endpoint(url, retries=1)
         with pytest.raises(UnavailableError, match="HTTP 503"):
-            model.answer({"user_id": ["a"], "item_id": ["b"]})
+            model.answer(PAIR)
         model.close()
     asks = header.endswith(b"3\r\n")
     assert max(waits) == 3 if asks else max(waits) <= 0.01

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import shutil
 import socket
-import subprocess
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -18,14 +15,11 @@ import fairrec
 from fairrec.core.errors import FairRecError
 from tests.scoring.http.hostile_servers import (
     ACTS,
-    BODY,
     LONG,
     STEP,
     Act,
     handshakes,
     hostile_server,
-    say,
-    secure,
 )
 
 pytestmark = pytest.mark.slow
@@ -77,28 +71,6 @@ def test_no_handshake_holds_a_call_up(name):
     with hostile_server(handshakes()[name], reads_first=False) as url:
         ended = asked(url.replace("http:", "https:"))
     assert isinstance(ended.said, FairRecError)
-
-
-@pytest.mark.skipif(shutil.which("openssl") is None, reason="needs openssl")
-def test_a_reply_dripped_behind_a_good_handshake_is_late(tmp_path: Path, monkeypatch):
-    subprocess.run(
-        [
-            *("openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2"),
-            *("-subj", "/CN=127.0.0.1", "-addext", "subjectAltName=IP:127.0.0.1"),
-            *("-keyout", "key.pem", "-out", "certificate.pem"),
-        ],
-        cwd=tmp_path,
-        check=True,
-        capture_output=True,
-    )
-    files = (str(tmp_path / "certificate.pem"), str(tmp_path / "key.pem"))
-    monkeypatch.setenv("SSL_CERT_FILE", files[0])
-    with hostile_server(secure(*files, ACTS["dripped headers"]), reads_first=False) as url:
-        late = asked(url.replace("http:", "https:")).said
-    assert "1 x timeout" in str(late)
-    good = say(b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n\r\n", BODY)
-    with hostile_server(secure(*files, good), reads_first=False) as url:
-        assert asked(url.replace("http:", "https:")).said == [0.5]
 
 
 def test_a_server_that_takes_a_request_in_slowly_is_late():
