@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Collection, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -42,8 +43,6 @@ class JoinedFeatures:
 
 
 NO_FEATURES = JoinedFeatures()
-_BEYOND_NUMPY = ("Int128", "UInt128")
-"""Whole numbers that it has no arrays of; the second is not in all versions of Polars."""
 
 
 def join_features(
@@ -53,30 +52,27 @@ def join_features(
     item_ids: pl.Series,
 ) -> JoinedFeatures:
     """The values of features for these users and items."""
-    if not features:
-        return NO_FEATURES
     parts: dict[str, dict[str, AnyArray]] = {"users": {}, "items": {}}
     for name, id_column, ids in (("users", "user_id", user_ids), ("items", "item_id", item_ids)):
-        wanted = [feature.column for feature in features if feature.table == name]
-        if not wanted:
-            continue
-        if name not in tables:
+        names = [feature.column for feature in features if feature.table == name]
+        if names and name not in tables:
             raise InputError(
-                f"{spelled('features', f'{name}:{wanted[0]}')} needs the {name} table. Give "
+                f"{spelled('features', f'{name}:{names[0]}')} needs the {name} table. Give "
                 f"{spelled(name)}."
             )
-        parts[name] = _columns(tables[name], id_column, ids, wanted)
+        if names:
+            parts[name] = _read_columns(tables[name], id_column, ids, names)
     return JoinedFeatures(parts["users"], parts["items"])
 
 
-def _columns(
-    table: Table, id_column: str, ids: pl.Series, wanted: list[str]
+def _read_columns(
+    table: Table, id_column: str, ids: pl.Series, names: list[str]
 ) -> dict[str, AnyArray]:
     columns = {id_column: table.require(id_column)}
-    for name in wanted:
-        column = table.attribute_column(name) or (
-            table.find(name) if name == "categories" else None
-        )
+    for name in names:
+        column = table.attribute_column(name)
+        if column is None and name == "categories":
+            column = table.find(name)
         if column is None:
             raise InputError(
                 f"{table.where}: no column {plain(repr(name))}, which {spelled('features')} asks "
@@ -88,7 +84,7 @@ def _columns(
     table.refuse_duplicates(keys, columns[id_column], "Keep one row for each.")
     rows = pl.Series(positions_in(ids_as_integers_or_text(ids, table.where), keys))
     at = rows.replace(-1, None)
-    return {name: _as_array(frame[f"={name}"].gather(at), name, table.where) for name in wanted}
+    return {name: _as_array(frame[f"={name}"].gather(at), name, table.where) for name in names}
 
 
 def _as_array(values: pl.Series, name: str, where: str) -> AnyArray:
@@ -97,16 +93,14 @@ def _as_array(values: pl.Series, name: str, where: str) -> AnyArray:
     if kind.is_decimal() or kind.is_float():
         return values.cast(pl.Float64).fill_null(np.nan).to_numpy()
     if kind.is_integer() or kind == pl.Boolean:
-        if not values.null_count() and str(kind) not in _BEYOND_NUMPY:
+        if not values.null_count():
             return values.to_numpy()
         return np.array(values.to_list(), dtype=object)
-    try:
+    with suppress(pl.exceptions.PolarsError):
         if isinstance(kind, pl.List | pl.Array):
             values = values.cast(pl.List(pl.String)).list.join("|")
         elif not (kind.is_nested() or kind == pl.Object):
             values = values.cast(pl.String)
-    except pl.exceptions.PolarsError:
-        pass
     if values.dtype == pl.String:
         return np.array(values.to_list(), dtype=object)
     raise InputError(

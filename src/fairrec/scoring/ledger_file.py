@@ -186,8 +186,6 @@ class LedgerFile:
                 f"are in it). {_ANOTHER_FILE}"
             )
         found, scores = np.array(lists, dtype=np.int64), b"".join(parts)
-        if len(scores) != 8 * int((self._offsets[found + 1] - self._offsets[found]).sum()):
-            raise InputError(self._damaged)
         # a write that changes nothing: where it fails, it does so before anything is paid for
         self._connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
         self._connection.execute("COMMIT")
@@ -195,10 +193,7 @@ class LedgerFile:
 
     def _row(self, query: str) -> tuple[Any, ...]:
         """The first row of a query; a ledger always has one."""
-        row = self._connection.execute(query).fetchone()
-        if row is None:
-            raise InputError(self._damaged)
-        return tuple(row)
+        return tuple(self._connection.execute(query).fetchone())
 
     def _hashes(self, lists: IntArray) -> list[bytes]:
         """For each list the hash of its items in order, which no other list has a part in."""
