@@ -8,7 +8,7 @@ import pytest
 
 import fairrec
 from fairrec.auditing import audit, count
-from fairrec.auditing.search import as_model, with_scores_of
+from fairrec.auditing.search import add_model_scores, as_model
 from fairrec.core.errors import InputError
 from fairrec.inputs.parts.partition import open_parts
 from fairrec.metrics.reading import read_inputs
@@ -36,7 +36,7 @@ def candidates(tmp_path):
 
 def test_all_candidates_have_the_scores_of_the_model(candidates):
     inputs, _ = read_inputs(**candidates, has_scores=False)
-    found = with_scores_of(FunctionModel(score, rows_per_call=100), inputs, inputs.tables)
+    found = add_model_scores(FunctionModel(score, rows_per_call=100), inputs, inputs.tables)
     lengths = np.diff(inputs.candidates.offsets)
     users = np.repeat(inputs.ids_of_lists.to_numpy(), lengths)
     items = inputs.candidates.item_ids.to_numpy()[inputs.candidates.items]

@@ -23,9 +23,9 @@ from fairrec.scoring.features import (
     TensorSpec,
     as_tensor,
     choose_output,
-    datatype_of,
     drop_column_axis,
     fill_inputs,
+    infer_datatype,
     join_features,
 )
 from fairrec.scoring.model import FunctionModel, load_function
@@ -285,9 +285,9 @@ def test_the_output_is_the_only_one_the_one_named_score_or_the_one_asked_for():
 
 
 def test_true_and_false_among_gaps_are_of_their_own_type():
-    assert datatype_of(objects(True, None, False)) == "BOOL"
+    assert infer_datatype(objects(True, None, False)) == "BOOL"
     # a flag beside a number is neither
-    assert datatype_of(objects(True, 2)) == "BYTES"
+    assert infer_datatype(objects(True, 2)) == "BYTES"
 
 
 def test_only_one_column_of_all_pairs_is_taken_for_scores():

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from fairrec.auditing.search import with_scores_of
+from fairrec.auditing.search import add_model_scores
 from fairrec.core.arrays import FloatArray
 from fairrec.core.atomic_io import atomic_file, put_table, write_text
 from fairrec.core.audit_options import AuditOptions, MaxMemory, MinShown, SharingOptions, Threads
@@ -243,7 +243,7 @@ class CountPart:
         refuse_pooled(wanted)
         if self.model is not None:
             tables = {**inputs.tables, "users": Table(self.users, "users", inputs.columns)}
-            inputs = with_scores_of(self.model, inputs, tables)
+            inputs = add_model_scores(self.model, inputs, tables)
         measured = measure_everyone(inputs, wanted, self.threads)
         counts = count_users(inputs, measured, levels_of(wanted, self.edges))
         if self.per_user is not None and inputs.n_users:

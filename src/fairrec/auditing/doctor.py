@@ -55,26 +55,26 @@ class ModelCheck:
 
     def problems(self) -> tuple[str, ...]:
         """What would spoil an audit, in words."""
-        said = []
+        found = []
         if self.n_pairs > 1 and self.n_distinct == 1:
-            said.append("all scores are equal, so the lists have no order")
+            found.append("all scores are equal, so the lists have no order")
         allowed = SAME * max(self.highest - self.lowest, abs(self.highest), abs(self.lowest))
         if self.again > allowed:
-            said.append(
+            found.append(
                 f"the same batch got other scores the second time (by up to {self.again:.3g}): "
                 "the result of an audit will not repeat"
             )
         if self.backwards > allowed and self.again <= allowed:
-            said.append(
+            found.append(
                 f"scores depend on the order of the pairs (by up to {self.backwards:.3g}): they "
                 "may not belong to the pairs they were asked for"
             )
         elif self.alone > allowed and self.again <= allowed:
-            said.append(
+            found.append(
                 f"scores depend on who is asked together (by up to {self.alone:.3g}): searches and "
                 "restarts will differ"
             )
-        return tuple(said)
+        return tuple(found)
 
 
 def examine(

@@ -87,7 +87,7 @@ def open_ledger(
     )
 
 
-def with_scores_of(model: Model, inputs: AuditInputs, tables: Mapping[str, Table]) -> AuditInputs:
+def add_model_scores(model: Model, inputs: AuditInputs, tables: Mapping[str, Table]) -> AuditInputs:
     """The same with the scores that a model gives to all candidates."""
     model.open()
     with open_ledger(inputs, model, tables=tables) as ledger:
@@ -101,17 +101,17 @@ that few wait for the last of a batch."""
 
 def measure_by_search(
     inputs: AuditInputs,
-    wanted: Sequence[MetricAtK],
+    metrics: Sequence[MetricAtK],
     grouping: Grouping,
     how: SearchOptions,
-    asked: ScorerOptions,
+    source: ScorerOptions,
     options: AuditOptions,
     progress: Progress = lambda stage, done, total: None,
 ) -> tuple[Measured, Searched]:
     """The values of the users that a searcher asks for, and how they came to be scored."""
-    metrics = require_means(wanted)
+    metrics = require_means(metrics)
     budget = how.budget_in(grouping)
-    model, identity, faults = as_model(asked.scorer), asked.scorer_identity, {}
+    model, identity, faults = as_model(source.scorer), source.scorer_identity, {}
     proxy = None
     if SEARCHERS[how.name].uses_proxy:
         proxy = popularity_proxy(inputs, metrics, options.n_threads)

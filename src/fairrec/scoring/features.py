@@ -155,10 +155,10 @@ class TensorSpec:
         return f"{plain(self.name)} {plain(self.datatype)} {list(self.shape)}"
 
 
-def datatype_of(values: AnyArray) -> str:
+def infer_datatype(values: AnyArray) -> str:
     """The name of the type that values have.
 
-    >>> datatype_of(np.array([1, 2])), datatype_of(np.array(["a"], dtype=object))
+    >>> infer_datatype(np.array([1, 2])), infer_datatype(np.array(["a"], dtype=object))
     ('INT64', 'BYTES')
     """
     names = {"b": "BOOL", "i": "INT64", "u": "UINT64", "f": "FP64"}
@@ -270,13 +270,13 @@ def as_tensor(values: AnyArray, spec: TensorSpec, who: str) -> AnyArray:
     return converted
 
 
-def choose_output(names: Sequence[str], wanted: str | None, who: str) -> str:
+def choose_output(names: Sequence[str], name: str | None, who: str) -> str:
     """Which output holds the scores: the one asked for, the only one, or `score`."""
-    if wanted is not None:
-        if wanted in names:
-            return wanted
+    if name is not None:
+        if name in names:
+            return name
         raise ScoringError(
-            f"{who} has no output {plain(repr(wanted))}. It has {listed(names)}; choose by "
+            f"{who} has no output {plain(repr(name))}. It has {listed(names)}; choose by "
             f"{spelled('output', Blank('NAME'))}."
         )
     if len(names) == 1:

@@ -457,15 +457,15 @@ def _give_up(faults: list[Fault]) -> NoReturn:
 
 def _words_of_error(code: int, reason: str, text: bytes, secrets: Secrets) -> str:
     """What a server says of an error, on one line."""
-    said = text.decode("utf-8", "replace").strip()
+    words = text.decode("utf-8", "replace").strip()
     with suppress(ValueError):
-        parsed = from_json(said.encode())
+        parsed = from_json(words.encode())
         if isinstance(parsed, dict):
-            said = str(parsed.get("error") or parsed.get("detail") or said)
-    said = plain(secrets.redact(said), _LETTERS_OF_ERROR)
-    words = f"HTTP {code} {plain(secrets.redact(reason))}{said and ': ' + said}"
+            words = str(parsed.get("error") or parsed.get("detail") or words)
+    words = plain(secrets.redact(words), _LETTERS_OF_ERROR)
+    line = f"HTTP {code} {plain(secrets.redact(reason))}{words and ': ' + words}"
     # once more: a part may be in the one, the rest in the other
-    return str(secrets.redact(words))
+    return str(secrets.redact(line))
 
 
 def from_json(text: bytes) -> Any:

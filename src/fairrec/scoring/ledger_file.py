@@ -260,8 +260,8 @@ def _item_hashes(item_ids: pl.Series, features: list[bytes]) -> AnyArray:
     """(n_items, 16) bytes, a hash of each id and its type, whatever other items there are."""
     kind = _kind(item_ids)
     hashes = b"".join(
-        blake2b(f"{kind} {item}".encode() + told, digest_size=_HASH_BYTES).digest()
-        for item, told in zip(
+        blake2b(f"{kind} {item}".encode() + of_item, digest_size=_HASH_BYTES).digest()
+        for item, of_item in zip(
             item_ids.cast(pl.String).to_list(), features or [b""] * len(item_ids), strict=True
         )
     )

@@ -19,9 +19,9 @@ from fairrec.scoring.features import (
     DATATYPES,
     TensorSpec,
     choose_output,
-    datatype_of,
     drop_column_axis,
     fill_inputs,
+    infer_datatype,
     refuse_unknown_columns,
 )
 from fairrec.scoring.model import ModelInput
@@ -180,7 +180,7 @@ class OpenInference(Wire):
         inputs = super().bind(columns)
         if not self.specs:
             self.specs = {
-                one.name: TensorSpec(one.name, datatype_of(one.values), (-1,)) for one in inputs
+                one.name: TensorSpec(one.name, infer_datatype(one.values), (-1,)) for one in inputs
             }
             inputs = super().bind(columns)
         for one in inputs:

@@ -352,8 +352,8 @@ class Posterior:
         # within cells, so that differences between groups are no part of the slope
         shared = (products - totals * proxies / n).sum()
         own = (proxy_squares - proxies**2 / n).sum()
-        drawn = SLOPE_WEIGHT * evidence.proxy_variance[metric]
-        self.slope = float(shared / (own + drawn)) if own + drawn > 0 else 0.0
+        weight = SLOPE_WEIGHT * evidence.proxy_variance[metric]
+        self.slope = float(shared / (own + weight)) if own + weight > 0 else 0.0
         totals = totals - self.slope * proxies
         squares = squares - 2 * self.slope * products + self.slope**2 * proxy_squares
 

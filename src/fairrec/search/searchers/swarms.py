@@ -176,24 +176,24 @@ class TwoSwarms:
     def ask(self) -> Request:
         """The eligible groups at the present positions that were not asked for before."""
         while not self._is_over:
-            wanted = self._full_at[self._full_at < len(self._is_known)]
-            wanted = wanted[~self._is_known[wanted]]
-            if len(wanted):
-                _, first = np.unique(wanted, return_index=True)
-                return self._request(wanted[np.sort(first)])
+            unknown = self._full_at[self._full_at < len(self._is_known)]
+            unknown = unknown[~self._is_known[unknown]]
+            if len(unknown):
+                _, first = np.unique(unknown, return_index=True)
+                return self._request(unknown[np.sort(first)])
             self._n_queried += int(self._is_new.sum())
             self._move()
         n_queried, self._n_queried = self._n_queried, 0
         return Request(np.empty(0, dtype=np.int64), n_queried=[n_queried])
 
-    def _request(self, wanted: IntArray) -> Request:
+    def _request(self, unknown: IntArray) -> Request:
         """These eligible combinations, and how many others particles come upon between them."""
-        first = np.array([np.argmax(self._full_at == at) for at in wanted])
+        first = np.array([np.argmax(self._full_at == at) for at in unknown])
         until = np.cumsum(self._is_new)
         n_queried = np.diff(until[first], prepend=0)
         n_queried[0] += self._n_queried
         self._n_queried = int(until[-1] - until[first[-1]])
-        return Request(self._space.full[wanted], n_queried=[*n_queried.tolist(), 0])
+        return Request(self._space.full[unknown], n_queried=[*n_queried.tolist(), 0])
 
     def tell(self, request: Request, evidence: Evidence) -> None:
         """Note the values, and move."""
