@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from fairrec.auditing.command import audit_command
-from fairrec.auditing.count_command import count_command
 from fairrec.cli.app import make_app, run_app
+from fairrec.commands.audit import audit_command
+from fairrec.commands.count import count_command
 from fairrec.commands.doctor import doctor_command
 from fairrec.commands.list import list_command
 from fairrec.commands.report import card_command, mlflow_command, report_command

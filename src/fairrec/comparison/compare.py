@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from fairrec.auditing.saved_audits import Audited, audit_of, refuse_hidden
 from fairrec.comparison.page import comparison_card, comparison_page
 from fairrec.comparison.paired_audits import ComparedGroups, compare_paired, judged, loss_of_all
 from fairrec.comparison.pairing import (
@@ -45,7 +46,6 @@ from fairrec.core.tolerance import Tolerance
 from fairrec.core.units import Side
 from fairrec.core.version import __version__
 from fairrec.inputs.users import users_sum
-from fairrec.loading import Audited, audit_of, refuse_hidden
 from fairrec.metrics.tolerance import by_name
 from fairrec.metrics.value_columns import metric_named
 from fairrec.report.words import percent

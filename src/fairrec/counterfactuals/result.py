@@ -11,8 +11,9 @@ from pydantic import Field
 
 from fairrec.core.errors import plain
 from fairrec.result.audit_result import AuditResult, put_audit
-from fairrec.result.folder import COUNTERFACTUAL, names_to_replace, write_with_page
+from fairrec.result.folder import COUNTERFACTUAL, kind_in, names_to_replace, write_with_page
 from fairrec.result.parts import Part, ResultFile, load_part, result_id
+from fairrec.result.saved import load_saved
 from fairrec.statistics.verdict import Outcome
 
 
@@ -175,3 +176,12 @@ def load_counterfactual(folder: str | Path, id: str) -> CounterfactualSummary | 
     if not path.exists():
         return None
     return load_part(path, CounterfactualSummary, "counterfactual", id)
+
+
+def counterfactual_of(given: object) -> CounterfactualSummary | None:
+    """What a counterfactual says of all users; None where a result is none."""
+    if isinstance(given, CounterfactualResult):
+        return given.summary
+    if isinstance(given, str | Path) and kind_in(Path(given)) is COUNTERFACTUAL:
+        return load_counterfactual(given, load_saved(given)[1])
+    return None

@@ -30,8 +30,8 @@ from fairrec.core.settings import SETTINGS_FILE
 from fairrec.gating.options import GateOptions
 
 if TYPE_CHECKING:
+    from fairrec.auditing.saved_audits import Audited
     from fairrec.gating.policy import GateResult
-    from fairrec.loading import Audited
 
 
 @takes_options

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from fairrec.auditing.options import SETTINGS, TrendOptions
+from fairrec.auditing.saved_audits import Audited, audit_of, refuse_hidden
 from fairrec.comparison.compare import compare
 from fairrec.core.atomic_io import errors_of_disk, write_text
 from fairrec.core.audit_options import AuditOptions
@@ -26,13 +27,13 @@ from fairrec.core.errors import (
 from fairrec.core.options import Blank, defaults, invalid, spelled, told_path
 from fairrec.core.settings import SETTINGS_FILE, read_settings, to_toml
 from fairrec.core.tolerance import Amount, Tolerance
+from fairrec.counterfactuals.result import counterfactual_of
 from fairrec.gating.harms import GroupHarms, harms_in
 from fairrec.gating.judging import Changes, Measurements, judge, judge_policy, no_baseline
 from fairrec.gating.options import Inconclusive
 from fairrec.gating.policy import GateResult, Policy, Rule, outcome_of_rules, policy_in
 from fairrec.gating.release_rules import Trends
 from fairrec.inputs.table_options import TableOptions
-from fairrec.loading import Audited, audit_of, counterfactual_of, refuse_hidden
 from fairrec.metrics.tolerance import by_name
 from fairrec.metrics.value_columns import metric_named
 from fairrec.report.text.view import about_model

@@ -12,6 +12,7 @@ from tempfile import TemporaryDirectory
 from time import time
 from typing import Any, TypeVar
 
+from fairrec.auditing.saved_audits import audit_of
 from fairrec.core.errors import FairRecError, InputError, OutputError, plain
 from fairrec.core.options import spelled
 from fairrec.gating.gate import gate
@@ -26,7 +27,6 @@ from fairrec.integrations.logged import (
     settings_of,
     verdict_of,
 )
-from fairrec.loading import audit_of
 from fairrec.mitigation.mitigation_result import MitigationResult
 from fairrec.report.text.view import about_model
 from fairrec.result.audit_result import AuditResult

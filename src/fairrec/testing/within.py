@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 from fairrec.core.settings import SETTINGS_FILE
 
 if TYPE_CHECKING:
+    from fairrec.auditing.saved_audits import Audited
     from fairrec.gating.options import Inconclusive
     from fairrec.gating.policy import GateResult, Policy
-    from fairrec.loading import Audited
 
 
 def assert_within(

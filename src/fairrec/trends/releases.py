@@ -12,10 +12,10 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 
+from fairrec.auditing.saved_audits import Audited, audit_of
 from fairrec.core.arrays import FloatArray
 from fairrec.core.errors import InputError, listed, plain
 from fairrec.core.options import spelled
-from fairrec.loading import Audited, audit_of
 from fairrec.result.folder import name_of
 from fairrec.result.schema import AuditSummary
 from fairrec.trends.result import Order

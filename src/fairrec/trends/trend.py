@@ -10,12 +10,12 @@ from typing import Any, Literal
 import numpy as np
 
 from fairrec.auditing.options import Conditions, TrendOptions
+from fairrec.auditing.saved_audits import Audited
 from fairrec.core.arrays import FloatArray
 from fairrec.core.errors import InputError, errors_of_libraries, listed, plain, unknown_name
 from fairrec.core.options import documented, told_command
 from fairrec.core.units import Unit
 from fairrec.core.version import __version__
-from fairrec.loading import Audited
 from fairrec.trends.lines import (
     Followed,
     Lines,
