@@ -55,11 +55,25 @@ class Wire(ABC):
 
     Attributes
     ----------
+    pattern, form : what an address must match, and how to write one
+    batches : where batches are sent, from the parts of the pattern
     specs : the inputs that the model says it takes, by name; empty where it does not say
     """
 
+    pattern = re.compile(r"(?P<url>.*)")
+    form = "http://HOST/PATH"
+    batches = "{url}"
+
     def __init__(self, url: str, renamed: Mapping[str, str], output: str | None, who: str) -> None:
-        self.url, self.renamed, self.output, self.who = url, renamed, output, who
+        found = self.pattern.fullmatch(url)
+        if found is None:
+            raise InputError(
+                f"invalid {spelled('endpoint')}: expected an address of {self.form}, got {url}. "
+                f"Give one, or another {spelled('protocol')}."
+            )
+        self.address = found.groupdict(default="")
+        self.url = self.batches.format_map(self.address)
+        self.renamed, self.output, self.who = renamed, output, who
         self.specs: dict[str, TensorSpec] = {}
 
     def open(self, server: JsonClient) -> ModelMetadata:
@@ -85,14 +99,6 @@ class Wire(ABC):
     def read_scores(self, reply: Any, n_pairs: int) -> Any:
         """The scores in a reply."""
 
-    def refuse_address(self, protocol: str, form: str) -> InputError:
-        """The error for an address that is of another protocol."""
-        return InputError(
-            f"invalid {spelled('endpoint')}: expected an address of {protocol}, "
-            f"http://HOST/{form}/models/NAME, got {self.url}. Give one, or another "
-            f"{spelled('protocol')}."
-        )
-
 
 PROTOCOLS = Registry[Callable[[str, Mapping[str, str], str | None, str], Wire]]("protocol")
 
@@ -112,11 +118,6 @@ def parse_metadata(kind: type[M], metadata: Any) -> M:
         raise ScoringError(
             f"its metadata cannot be read{where and f' at {where}'}: {plain(first['input'])}"
         ) from None
-
-
-_OIP_PATH = re.compile(
-    r"(?P<server>.*)/v2/models/(?P<model>[^/]+)(/versions/(?P<version>[^/]+))?(/infer)?/?"
-)
 
 
 class _OipTensor(BaseModel):
@@ -140,26 +141,22 @@ class _OipMetadata(BaseModel):
 class OpenInference(Wire):
     """Typed tensors by name; the model says which it takes."""
 
-    def __init__(self, url: str, renamed: Mapping[str, str], output: str | None, who: str) -> None:
-        super().__init__(url, renamed, output, who)
-        found = _OIP_PATH.fullmatch(url)
-        if found is None:
-            raise self.refuse_address("the Open Inference Protocol", "v2")
-        self._server, self._name = found["server"], found["model"]
-        self._version = found["version"] or ""
-        self._model = f"{self._server}/v2/models/{self._name}"
-        if self._version:
-            self._model += f"/versions/{self._version}"
-        self.url = f"{self._model}/infer"
+    pattern = re.compile(
+        r"(?P<model>(?P<server>.*)/v2/models/(?P<name>[^/]+)(/versions/(?P<version>[^/]+))?)"
+        r"(/infer)?/?"
+    )
+    form = "the Open Inference Protocol, http://HOST/v2/models/NAME"
+    batches = "{model}/infer"
 
     def open(self, server: JsonClient) -> ModelMetadata:
         """Readiness of server and model, and the model's inputs and outputs."""
+        address, model, name = self.address, self.address["model"], self.address["name"]
         # a gateway may show the model alone: 404 says nothing about it
-        health = (f"{self._server}/v2/health/ready", f"{self._model}/ready")
+        health = (f"{address['server']}/v2/health/ready", f"{model}/ready")
         is_ready = [*map(server.is_there, health)]
-        metadata = server.get(self._model)
+        metadata = server.get(model)
         if metadata is None:
-            raise ScoringError(f"there is no model {plain(repr(self._name))} ({self._model}: 404)")
+            raise ScoringError(f"there is no model {plain(repr(name))} ({model}: 404)")
         found = parse_metadata(_OipMetadata, metadata)
         inputs, outputs = (
             tuple(one.spec() for one in tensors or ()) for tensors in (found.inputs, found.outputs)
@@ -168,8 +165,8 @@ class OpenInference(Wire):
         if self.output is not None and outputs:
             choose_output([spec.name for spec in outputs], self.output, self.who)
         return ModelMetadata(
-            model=str(found.name or self._name),
-            version=self._version or ",".join(map(str, found.versions or ())),
+            model=str(found.name or name),
+            version=address["version"] or ",".join(map(str, found.versions or ())),
             is_ready=any(is_ready) or None,
             inputs=inputs,
             outputs=outputs,
@@ -254,9 +251,6 @@ class PlainJson(Wire):
 PROTOCOLS.add("json", PlainJson)
 
 
-_TFSERVING_PATH = re.compile(
-    r"(?P<model>.*/v1/models/(?P<name>[^/:]+)(/(versions|labels)/[^/:]+)?)(:predict)?/?"
-)
 _SIGNATURE = "serving_default"
 _TFSERVING_DATATYPES = {
     "DT_BOOL": "BOOL",
@@ -304,38 +298,37 @@ class _TfSignature(BaseModel):
 class TensorFlowServing(Wire):
     """`{"inputs": {...}}` -> `{"outputs": ...}`, with the default signature."""
 
-    def __init__(self, url: str, renamed: Mapping[str, str], output: str | None, who: str) -> None:
-        super().__init__(url, renamed, output, who)
-        found = _TFSERVING_PATH.fullmatch(url)
-        if found is None:
-            raise self.refuse_address("TensorFlow Serving", "v1")
-        self._model, self._name = found["model"], found["name"]
-        self.url = f"{self._model}:predict"
+    pattern = re.compile(
+        r"(?P<model>.*/v1/models/(?P<name>[^/:]+)(/(versions|labels)/[^/:]+)?)(:predict)?/?"
+    )
+    form = "TensorFlow Serving, http://HOST/v1/models/NAME"
+    batches = "{model}:predict"
 
     def open(self, server: JsonClient) -> ModelMetadata:
         """Whether a version is available, and its signature where the server shows it."""
-        status = server.get(self._model)
+        model, name = self.address["model"], self.address["name"]
+        status = server.get(model)
         versions = parse_metadata(_TfStatus, status).model_version_status or ()
         available = [str(one.version) for one in versions if one.state == "AVAILABLE"]
         if status is not None and not available:
             raise ScoringError(
-                f"no version of the model {plain(repr(self._name))} is available: {plain(status)}"
+                f"no version of the model {plain(repr(name))} is available: {plain(status)}"
             )
-        signature = parse_metadata(_TfSignature, server.get(f"{self._model}/metadata"))
+        signature = parse_metadata(_TfSignature, server.get(f"{model}/metadata"))
         inputs, outputs = (
             tuple(
                 TensorSpec(
-                    name,
+                    tensor,
                     _TFSERVING_DATATYPES.get(str(one.dtype), str(one.dtype)),
                     tuple(axis.size for axis in one.shape or ()) or (-1,),
                 )
-                for name, one in (tensors or {}).items()
+                for tensor, one in (tensors or {}).items()
             )
             for tensors in (signature.inputs, signature.outputs)
         )
         self.specs = {spec.name: spec for spec in inputs}
         return ModelMetadata(
-            model=self._name,
+            model=name,
             version=",".join(available),
             is_ready=True if available else None,
             inputs=inputs,
