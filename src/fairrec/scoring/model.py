@@ -103,25 +103,16 @@ class FunctionModel(Model):
     Parameters
     ----------
     function : takes two arrays of one length, whole numbers or text, and returns one finite
-        number per pair
-    concurrency : above 1 it is called in several threads at once
+        number per pair; features are given by their names, `users:age` as `age=`
     name : names the function for a ledger
-    features : columns it is given beside the ids, by their names: `users:age` as `age=`
+    concurrency, rows_per_call, features : see CallOptions
     """
 
     who = "The scoring function"
 
-    def __init__(
-        self,
-        function: ScoringFunction,
-        concurrency: int = CallOptions.concurrency,
-        rows_per_call: int = CallOptions.rows_per_call,
-        name: str = "",
-        features: str | Sequence[str] | None = None,
-    ) -> None:
-        self._function = function
-        self._name = name
-        calls = CallOptions(concurrency, rows_per_call, features)
+    def __init__(self, function: ScoringFunction, name: str = "", **options: Any) -> None:
+        self._function, self._name = function, name
+        calls = CallOptions(**options)
         self.features: tuple[Feature, ...] = parse_features(calls.features)
         self.concurrency, self.rows_per_call = calls.concurrency, calls.rows_per_call
 
