@@ -90,7 +90,7 @@ def speed_in_process(folder: str) -> dict[str, float]:
     found = []
     for concurrency, threads in ((1, torch.get_num_threads()), (torch.get_num_threads(), 1)):
         torch.set_num_threads(threads)
-        model = FunctionModel(run.score, concurrency, _rows_per_call())
+        model = FunctionModel(run.score, concurrency=concurrency, rows_per_call=_rows_per_call())
         found.append(_speed(folder, model, [os.getpid()]))
     return max(found, key=lambda one: one["rows"])
 

@@ -51,7 +51,7 @@ def informed(n_worlds: int) -> dict[str, Any]:
     """Share of the gap found by the group of most expected improvement per user left."""
     import numpy as np
 
-    from fairrec.search.searchers.adaptive.posterior import improvement
+    from fairrec.search.searchers.posterior import expected_improvement
 
     n = _sizes()
     rows = []
@@ -67,8 +67,8 @@ def informed(n_worlds: int) -> dict[str, Any]:
         while len(found) < len(BUDGETS):
             spread = noise * np.sqrt(left) / n
             # before a group is complete, both ends are at the mean of all users
-            above = improvement(mean - (highest if np.isfinite(highest) else 0.0), spread)
-            below = improvement((lowest if np.isfinite(lowest) else 0.0) - mean, spread)
+            above = expected_improvement(mean - (highest if np.isfinite(highest) else 0.0), spread)
+            below = expected_improvement((lowest if np.isfinite(lowest) else 0.0) - mean, spread)
             rates = np.where(left > 0, (above + below) / np.maximum(left, 1), -1.0)
             at = int(np.argmax(rates))
             n_more = -(-left[at] // STEPS)

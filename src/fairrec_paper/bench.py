@@ -25,9 +25,8 @@ from fairrec.inputs.audit_inputs import AuditInputs
 from fairrec.metrics import MetricAtK
 from fairrec.metrics.direction import badness
 from fairrec.metrics.measured import measure_everyone
-from fairrec.search.evidence import Evidence, GapHistory, gaps_between
+from fairrec.search.evidence import Evidence, GapHistory, gaps_between, popularity_proxy
 from fairrec.search.loop import SearchOutcome, search
-from fairrec.search.measure import popularity_proxy
 from fairrec.search.searcher import Request, Searcher, uses_proxy
 from fairrec_paper.bench_options import SearchBenchOptions
 

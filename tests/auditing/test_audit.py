@@ -18,6 +18,7 @@ from fairrec import Engine
 from fairrec.auditing import audit as audit_module
 from fairrec.auditing import count
 from fairrec.auditing.call_repr import audit_call, said_of_scores, said_of_tables
+from fairrec.auditing.doctor import MOST_USERS
 from fairrec.auditing.named_result import strata_of
 from fairrec.auditing.search import add_model_scores, as_model
 from fairrec.core.audit_options import About, AuditOptions
@@ -29,7 +30,6 @@ from fairrec.metrics import METRICS, metric
 from fairrec.metrics.reading import read_inputs
 from fairrec.scoring.http_client import JsonClient
 from fairrec.scoring.model import FunctionModel
-from fairrec.scoring.model_check import MOST_USERS
 from fairrec.search.options import Search
 from fairrec.search.searcher import SEARCHERS, Task, searcher
 from fairrec.search.searchers.listed import ListedGroups

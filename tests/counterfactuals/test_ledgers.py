@@ -370,7 +370,7 @@ def test_an_onnx_file_is_asked_about_as_many_as_the_budget_allows_and_once(tmp_p
 
 
 def test_a_ledger_of_another_onnx_file_is_refused(tmp_path: Path):
-    from tests.scoring.models.test_onnx_file import CANDIDATES, USERS, write_model
+    from tests.scoring.test_onnx import CANDIDATES, USERS, write_model
 
     def run(name: str, tastes: np.ndarray) -> None:
         file = write_model(tmp_path / name, tastes=tastes)

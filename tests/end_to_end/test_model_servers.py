@@ -172,10 +172,10 @@ def test_a_model_is_found_asked_and_read(name):
     asked: list[Any] = []
     with replying(replies, asked) as server:
         model = fairrec.Endpoint(f"{server}{path}ranker", protocol=protocol, retries=0)
-        assert model.seen.is_ready
-        assert model.seen.model == "ranker"
-        assert model.seen.version == {"Triton": "1", "TensorFlow Serving": "123"}.get(name, "")
-        assert [one.name for one in model.seen.inputs] == ["user_id", "item_id"]
+        assert model.metadata.is_ready
+        assert model.metadata.model == "ranker"
+        assert model.metadata.version == {"Triton": "1", "TensorFlow Serving": "123"}.get(name, "")
+        assert [one.name for one in model.metadata.inputs] == ["user_id", "item_id"]
         scores = model.answer({one.name: one.values for one in model.bind(COLUMNS)})
         model.close()
     np.testing.assert_allclose(scores, SCORES, rtol=1e-6)

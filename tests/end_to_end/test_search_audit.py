@@ -662,7 +662,7 @@ def test_searchers_are_listed_with_their_hyper_parameters():
         ),
         (
             ("--search", "testsgd", "--hyper", "theta=-0.1"),
-            "invalid hyper-parameter theta: expected a share from 0 to 1, got -0.1",
+            "invalid hyper-parameter theta: should be greater than or equal to 0, got -0.1",
         ),
         (("--search", "adaptive", "--top", "0"), "invalid --top: expected"),
         (("--search", "adaptive", "--metrics", "pooled_auc"), "'pooled_auc' is no mean over"),

@@ -1,8 +1,9 @@
-"""Scorers: what a function is given, and what it may not return."""
+"""Scorers: what a function is given, what a model may answer, and EASE."""
 
 from __future__ import annotations
 
 import re
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -11,11 +12,12 @@ import polars as pl
 import pytest
 
 import fairrec
-from fairrec.core.arrays import AnyArray
+from fairrec.core.arrays import AnyArray, FloatArray
 from fairrec.core.errors import FairRecError, ScoringError
 from fairrec.inputs.candidates import CandidateLists
+from fairrec.scoring.ease import Ease
 from fairrec.scoring.model import FunctionModel
-from fairrec.scoring.scorer import ModelScorer, TableScorer
+from fairrec.scoring.scorer import Batch, ModelScorer, TableScorer, check_scores
 from fairrec.search.options import Search
 from tests.grouped_options import group_options
 from tests.scoring.small_candidates import candidates_of
@@ -32,14 +34,6 @@ def test_a_table_gives_the_scores_of_the_lists_in_the_order_asked():
     assert scorer.ask(np.array([2, 1, 0, 2])).tolist() == [0.3, 0.1, 0.2, 0.3]
     assert scorer.ask(np.array([0, 1, 2])).tolist() == [0.1, 0.2, 0.3]
     assert scorer.ask(np.array([1])).tolist() == []
-
-
-def test_scores_of_a_table_cannot_be_changed_through_what_is_returned():
-    scores = np.array([0.1, 0.2])
-    candidates = CandidateLists(np.array([0, 2]), np.zeros(2, np.int32), scores, None, USERS)
-    with pytest.raises(ValueError, match="read-only"):
-        TableScorer(candidates).ask(np.array([0]))[0] = 9
-    scores[0] = 0.5  # the array itself is as writable as it was
 
 
 def test_a_function_is_given_one_entry_a_pair_in_the_order_asked():
@@ -139,3 +133,93 @@ def test_scores_of_a_table_are_hashed_for_a_ledger_alone(
     assert not hashed
     audit(search=Search("exact", ledger=tmp_path / "ledger.db"))
     assert len(hashed) == 1
+
+
+ANSWERED = np.array(["ann", "bob", "cat", "dan"], dtype=object)
+N_CANDIDATES = np.array([2, 0, 1, 3])
+LISTS = [0, 1, 2, 3]
+
+
+def scores_from(answer: Any, lists: list[int] = LISTS) -> FloatArray:
+    """An answer for the candidates of some users."""
+    return check_scores(answer, Batch(ANSWERED[lists], N_CANDIDATES[lists]), "The model")
+
+
+def error_from(answer: Any) -> str:
+    """What is said about an answer that is refused."""
+    with pytest.raises(ScoringError) as caught:
+        scores_from(answer)
+    return str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        [0, 1, 2],
+        (0.0, 1.0, 2.0),
+        pl.Series([0, 1, 2]),
+        np.array([0, 1, 2], dtype=np.float16),
+        np.array([0, 1, 2], dtype=np.uint8),
+        np.array([Fraction(0), 1, 2.0], dtype=object),
+    ],
+    ids=lambda answer: type(answer).__name__,
+)
+def test_any_array_of_numbers_will_do(answer: Any):
+    scores = scores_from(answer, [0, 2])
+    assert scores.dtype == np.float64
+    assert scores.tolist() == [0, 1, 2]
+
+
+def test_too_few_scores_are_refused():
+    message = error_from(np.zeros(5))
+    assert "5 scores for 6 pairs of a batch of 4 users ('ann', 'bob', 'cat' and 1 more)" in message
+    assert "one number for each pair" in message
+
+
+@pytest.mark.parametrize(
+    ("answer", "says"),
+    [
+        (np.zeros((6, 1)), "shape (6, 1) for 6 pairs"),
+        (None, "a single NoneType for 6 pairs"),
+        (0.5, "a single float for 6 pairs"),
+        ("high", "a single str for 6 pairs"),
+        ([[1, 2], [3]], "a list that is no array of numbers"),
+        (np.array(list("abcdef")), "no number, such as 'a', for user 'ann', 'cat', 'dan' (in a"),
+        ([1, 2, None, 4, 5, 6], "no number, such as None, for user 'cat' (in a batch of 4 users)"),
+        (np.ma.array(range(6), mask=[0, 0, 1, 0, 0, 0]), "no number, such as None, for user 'cat'"),
+        ([1, 2, 3, 1j, 5, 6], "no number, such as (1+0j), for user 'ann'"),
+        ([1, 2, 3, 4, np.nan, 6], "nan for 1 of 6 pairs, of user 'dan' (in a batch of 4 users)"),
+        ([1, -np.inf, np.nan, 4, 5, 6], "-inf for 2 of 6 pairs, of user 'ann', 'cat' (in a batch"),
+        (np.full(6, 1e4, np.longdouble) ** 1000, "inf for 6 of 6 pairs"),
+    ],
+    ids=lambda part: str(part)[:20].replace("\n", " "),
+)
+def test_what_is_no_finite_number_a_pair_is_refused(answer: Any, says: str):
+    message = error_from(answer)
+    assert says in message
+    assert "4 users" in message
+    assert len(message.splitlines()) == 1
+
+
+def test_weights_solve_the_penalised_regression_of_each_item_on_the_others():
+    rng = np.random.default_rng(0)
+    x = (rng.random((60, 6)) < 0.4).astype(float)
+    users, items = np.nonzero(x)
+    model = Ease.fit(users, items, 60, 6, penalty=5.0)
+    for item in range(6):
+        others = [i for i in range(6) if i != item]
+        gram = x[:, others].T @ x[:, others] + 5.0 * np.eye(5)
+        expected = np.linalg.solve(gram, x[:, others].T @ x[:, item])
+        assert model.weights[others, item] == pytest.approx(expected, abs=1e-9)
+        assert model.weights[item, item] == 0
+
+
+def test_a_checkerboard_is_completed():
+    # even users took even items, odd users odd ones; each misses one
+    users, items = np.nonzero((np.add.outer(np.arange(40), np.arange(20)) % 2) == 0)
+    missing = (users * 2 + users % 2) % 20 == items
+    model = Ease.fit(users[~missing], items[~missing], 40, 20, penalty=1.0)
+    user = np.arange(40)
+    right = model.score(user, (user * 2 + user % 2) % 20)
+    wrong = model.score(user, (user * 2 + 1 - user % 2) % 20)
+    assert (right > wrong + 0.5).all()

@@ -1,4 +1,4 @@
-"""Small spaces for searches, and the slow, obvious answers."""
+"""Small spaces for searches, worlds for the adaptive one, and the slow, obvious answers."""
 
 from __future__ import annotations
 
@@ -9,8 +9,9 @@ import numpy as np
 from fairrec.core.arrays import AnyArray, FloatArray
 from fairrec.groups.grouping import Grouping
 from fairrec.search.evidence import Evidence
-from fairrec.search.loop import SearchOutcome
-from fairrec.search.searcher import Task
+from fairrec.search.loop import SearchOutcome, search
+from fairrec.search.options import Budget
+from fairrec.search.searcher import Task, hyper_parameters
 from tests.groups.small_grouping import grouping_of
 
 
@@ -96,3 +97,45 @@ def exact_gap(space: Grouping, values: FloatArray, min_share: float = 0.0) -> fl
 
 def gap_found(outcome: SearchOutcome, metric: int = 0) -> float:
     return outcome.history.gaps[-1][metric] if outcome.history.gaps else 0.0
+
+
+def adapt(
+    space,
+    values,
+    seed=0,
+    users=None,
+    n_reference=0,
+    proxy=None,
+    alpha=0.05,
+    advance=lambda users: None,
+    **given,
+):
+    evidence = evidence_of(space, values, seed, proxy)
+    hyper = hyper_parameters("adaptive", given)
+    settings = {"budget": Budget(users=users), "n_reference": n_reference, "alpha": alpha}
+    return search("adaptive", evidence, hyper, seed=seed, advance=advance, **settings)
+
+
+def bound(outcome):
+    return outcome.searchers[0].may_be_larger_by()
+
+
+def small_world(seed, kind, depth=None):
+    """Some attributes matter and some do not; values are normal, or mostly 0 and else 1."""
+    rng = np.random.default_rng(seed)
+    space = skewed_space(seed, (2, 4, 6), 400, 4, depth)
+    effects = rng.normal(0, 0.1, len(space.cells))[space.cells.of_user]
+    for column in space.cells.codes[:, space.cells.of_user]:
+        effects += rng.normal(0, rng.choice([0.0, 0.1, 0.4]), 6)[column]
+    if kind == "normal":
+        return space, effects + rng.normal(0, 0.5, 400)
+    return space, (2 * effects + rng.logistic(size=400) > 2.2).astype(float)
+
+
+def large_gap_world():
+    """Two of 100 groups of 20 stand out far, one at each end."""
+    space = product_space((10, 10), users_each=20, min_users=10)
+    values = 0.1 * np.random.default_rng(0).normal(size=space.n_users)
+    values[space.cells.of_user == 35] += 2
+    values[space.cells.of_user == 72] -= 2
+    return space, values

@@ -1,16 +1,26 @@
+"""What scored users add up to, how their values are measured, and the history of the gap."""
+
 from __future__ import annotations
 
-from itertools import combinations
+from itertools import permutations
 
 import numpy as np
+import polars as pl
 import pytest
 from pytest import approx
 
 from fairrec.groups.grouping import EVERYONE
-from fairrec.search.evidence import Evidence
+from fairrec.metrics import METRICS, MetricAtK, parse_metric
+from fairrec.metrics.measured import values_per_list
+from fairrec.metrics.ranked import RankedLists
+from fairrec.metrics.reading import read_inputs
+from fairrec.scoring.ledger import Ledger
+from fairrec.scoring.scorer import TableScorer
+from fairrec.search.evidence import GapHistory, Measure, popularity_proxy
 from fairrec.search.loop import search
 from fairrec.search.searcher import hyper_parameters
-from tests.search.search_worlds import evidence_of, product_space, skewed_space, space_of, users_of
+from tests.metrics.metric_lists import asked_for, per_user, random_world, ranked_lists, user
+from tests.search.search_worlds import evidence_of, skewed_space, space_of, users_of
 
 SEEDS = 1_500
 
@@ -34,39 +44,14 @@ def test_next_users_are_a_random_sample_of_the_group(codes):
     space = two_by_two()
     group = EVERYONE if codes is None else group_at(space, *codes)
     members = range(10) if codes is None else users_of(space, group)
-    pairs = dict.fromkeys(combinations(members, 2), 0)
+    pairs = dict.fromkeys(permutations(members, 2), 0)
     for seed in range(SEEDS):
         users = evidence_of(space, np.zeros(10), seed).next_users(group, 2)
-        pairs[tuple(sorted(users.tolist()))] += 1
+        pairs[tuple(users.tolist())] += 1
     expected = SEEDS / len(pairs)
     # chi squared with so many degrees of freedom is hardly ever 5 deviations above its mean
     statistic = sum((n - expected) ** 2 / expected for n in pairs.values())
     assert statistic < len(pairs) - 1 + 5 * np.sqrt(2 * (len(pairs) - 1))
-
-
-def test_order_of_the_first_two_is_random_too():
-    space = two_by_two()
-    for group in (group_at(space, 0, 0), group_at(space, 0, -1)):
-        falls = [
-            np.diff(evidence_of(space, np.zeros(10), seed).next_users(group, 2))[0] < 0
-            for seed in range(SEEDS)
-        ]
-        assert np.mean(falls) == approx(1 / 2, abs=5 * 0.5 / np.sqrt(SEEDS))
-
-
-@pytest.mark.parametrize("codes", [(0, 0), (0, -1), None])
-def test_asking_in_steps_gives_the_same_users_in_the_same_order(codes):
-    space = two_by_two()
-    group = EVERYONE if codes is None else group_at(space, *codes)
-    at_once = evidence_of(space, np.zeros(10), 3).next_users(group, 99).tolist()
-    evidence = evidence_of(space, np.zeros(10), 3)
-    in_steps = []
-    while len(users := evidence.next_users(group, 3)):
-        assert len(users) == min(3, evidence.n_left(group))
-        evidence.score(users)
-        in_steps += users.tolist()
-    assert in_steps == at_once
-    assert sorted(at_once) == (list(range(10)) if codes is None else users_of(space, group))
 
 
 def test_number_scored_in_a_cell_says_who_they_are():
@@ -97,19 +82,6 @@ def test_reference_sample_is_uniform_over_users():
     assert counts / SEEDS == approx(0.3, abs=5 * np.sqrt(0.3 * 0.7 / SEEDS))
 
 
-def test_reference_sample_is_who_was_scored_first():
-    space = skewed_space(0, (2, 3, 4), 200, 3)
-    scored = []
-
-    def measure(users):
-        scored.extend(users.tolist())
-        return np.zeros((1, len(users)))
-
-    evidence = Evidence(space, measure, 1, 0)
-    search("themis", evidence, hyper_parameters("themis", {}), n_reference=50)
-    assert np.flatnonzero(evidence.is_reference).tolist() == sorted(scored[:50])
-
-
 @pytest.mark.parametrize("depth", [1, 2, None])
 def test_users_of_every_group_are_its_members(depth):
     space = skewed_space(1, (2, 3, 4), 200, 3, depth)
@@ -122,22 +94,6 @@ def test_users_of_every_group_are_its_members(depth):
         assert set(evidence.next_users(group, 999).tolist()) == still
         assert evidence.n_left(group) == len(still)
         assert set(evidence.next_users(group, 2).tolist()) <= still
-
-
-def test_nobody_is_named_again_once_scored():
-    space = skewed_space(2, (2, 3, 4), 200, 3, depth=2)
-    evidence = evidence_of(space, np.zeros(200))
-    rng = np.random.default_rng(0)
-    scored = set()
-    for step in range(80):
-        group = int(rng.integers(EVERYONE, len(space.lattice)))
-        users = evidence.next_users(group, int(rng.integers(1, 9)))
-        assert not scored & set(users.tolist())
-        evidence.score(users)
-        scored |= set(users.tolist())
-        assert evidence.users_scored == len(scored), step
-    assert np.flatnonzero(evidence.is_scored).tolist() == sorted(scored)
-    assert len(scored) > 100
 
 
 def test_sums_are_those_of_the_scored_users():
@@ -178,31 +134,6 @@ def test_sums_are_those_of_the_scored_users():
             assert evidence.all_proxies[metric, cell] == approx(sum(centred[u] for u in possible))
 
 
-def test_values_are_kept_for_the_scored_users_only():
-    space = product_space((2, 2), users_each=5)
-    values = np.arange(40.0).reshape(2, 20)
-    values[0, ::4] = np.nan
-    evidence = evidence_of(space, values)
-    assert np.isnan(evidence.values_per_user).all()
-    users = evidence.next_users(EVERYONE, 8)
-    evidence.score(users)
-    assert evidence.values_per_user[:, users] == approx(values[:, users], nan_ok=True)
-    assert np.isnan(evidence.values_per_user[:, ~evidence.is_scored]).all()
-
-
-def test_group_has_a_value_when_its_last_user_is_scored():
-    space = product_space((1, 2), users_each=3)
-    evidence = evidence_of(space, np.array([1.0, 2.0, 6.0, 7.0, 8.0, 9.0]))
-    for n_scored in range(3):
-        assert np.isnan(evidence.values(space.full)).all(), n_scored
-        assert not evidence.is_complete.any()
-        evidence.score(evidence.next_users(int(space.full[0]), 1))
-    assert evidence.is_complete.tolist() == [True, False]
-    assert evidence.values(space.full)[0] == approx([(1 + 2 + 6) / 3, np.nan], nan_ok=True)
-    # also when asked for in another order
-    assert evidence.values(space.full[::-1])[0] == approx([np.nan, 3], nan_ok=True)
-
-
 def test_group_with_too_few_defined_users_has_no_value():
     space = space_of([[0] * 3 + [1] * 3], (2,), min_users=2)
     values = np.array([[1, np.nan, np.nan, 1, 3, np.nan]])
@@ -211,9 +142,119 @@ def test_group_with_too_few_defined_users_has_no_value():
     assert evidence.values(space.full)[0] == approx([np.nan, 2], nan_ok=True)
 
 
-def test_groups_of_the_lattice_without_an_eligible_cell_are_found():
-    # six users of one gender, two of each age: no cell has three
-    space = space_of([[0] * 6, [0, 0, 1, 1, 2, 2]], (1, 3), min_users=3, depth=1)
-    assert len(space.full) == 0
-    women = group_at(space, 0, -1)
-    assert sorted(evidence_of(space, np.zeros(6)).next_users(women, 9)) == list(range(6))
+def test_a_gap_counts_from_the_user_with_whom_it_was_found():
+    history = GapHistory(2)
+    for users, gaps in ((10, [0.0, 0.0]), (25, [0.2, 0.0]), (25, [0.25, 0.0]), (40, [0.25, 0.75])):
+        history.add(users, 0.5, np.array(gaps), 1)
+    # of entries with the same users the last counts, and nothing is found before the first
+    found = history.gaps_after(np.array([40, 0, 9, 10, 24, 25, 39, 1_000]))
+    assert found.tolist() == [
+        [0.25, 0, 0, 0, 0, 0.25, 0.25, 0.25],
+        [0.75, 0, 0, 0, 0, 0, 0, 0.75],
+    ]
+    assert GapHistory(3).gaps_after(np.array([5, 10])).tolist() == [[0.0, 0.0]] * 3
+
+
+# cut-offs below, at and above the width at which NumPy sums in blocks
+EVERY_METRIC = [
+    parse_metric(asked_for(name, k))
+    for name in sorted(METRICS)
+    if not METRICS[name].pooled
+    for k in ((1, 8, 20) if METRICS[name].has_cutoff else (None,))
+]
+
+
+def world_lists(n_users: int = 24, max_length: int = 30, seed: int = 0) -> RankedLists:
+    """Ragged lists with categories and history."""
+    world = random_world(np.random.default_rng(seed), n_users, max_length, n_items=200)
+    return ranked_lists(world.users, world.categories, world.history)
+
+
+def measure_of(lists: RankedLists, metrics: list[MetricAtK]) -> Measure:
+    """A measure whose scores come from the table, in calls of a few lists."""
+    ledger = Ledger(lists.candidates, TableScorer(lists.candidates), n_rows_per_call=70)
+    return Measure(metrics, lists.candidates, lists.side, ledger)
+
+
+def test_values_by_hand():
+    lists = ranked_lists(
+        [user(labels=[0, 1], scores=[0.2, 0.9]), user([0, 0, 1], [0.3, 0.4, 0.1]), []],
+        history=[(0, 0), (0, 1), (1, 1), (1, 1)],
+    )
+    measure = measure_of(lists, [parse_metric("mrr@5"), parse_metric("urp@1")])
+    # user 1 has its item in place 3 and gets item 1, 75 % of the history, as in its own;
+    # user 0 has its item in place 1; its own history has 25 % and 75 % items
+    values = measure(np.array([1, 0]))
+    assert values.tolist() == [[1 / 3, 1.0], [0.0, 25.0]]
+    assert np.isnan(measure(np.array([2]))).all()
+
+
+@pytest.mark.parametrize("batch", [1, 7])
+def test_batches_give_the_values_of_the_whole_to_the_last_bit(batch: int):
+    lists = world_lists()
+    whole = values_per_list(EVERY_METRIC, lists.candidates, lists.side)
+    order = np.random.default_rng(1).permutation(lists.n_users)
+    measure = measure_of(lists, EVERY_METRIC)
+    for start in range(0, len(order), batch):
+        some = order[start : start + batch]
+        assert measure(some).tobytes() == np.ascontiguousarray(whole[:, some]).tobytes()
+    assert measure.ledger.rows == len(lists.candidates.scores)
+
+
+def test_each_metric_has_the_value_it_has_alone():
+    lists = world_lists()
+    together = values_per_list(EVERY_METRIC, lists.candidates, lists.side)
+    for metric, values in zip(EVERY_METRIC, together, strict=True):
+        (alone,) = values_per_list([metric], lists.candidates, lists.side)
+        np.testing.assert_array_equal(alone, values, err_msg=metric.name)
+        np.testing.assert_array_equal(per_user(metric, lists), values, err_msg=metric.name)
+
+
+def test_threads_change_nothing():
+    lists = world_lists()
+    ledger = Ledger(lists.candidates, TableScorer(lists.candidates))
+    measure = Measure(EVERY_METRIC, lists.candidates, lists.side, ledger, 3)
+    values = measure(np.arange(lists.n_users))
+    expected = values_per_list(EVERY_METRIC, lists.candidates, lists.side)
+    np.testing.assert_array_equal(values, expected)
+
+
+def test_users_may_have_another_order_than_their_lists():
+    lists = world_lists()
+    list_of_user = np.random.default_rng(2).permutation(lists.n_users)
+    ledger = Ledger(lists.candidates, TableScorer(lists.candidates))
+    measure = Measure(EVERY_METRIC, lists.candidates, lists.side, ledger, list_of_user=list_of_user)
+    whole = values_per_list(EVERY_METRIC, lists.candidates, lists.side)
+    some = np.array([5, 0, 17])
+    np.testing.assert_array_equal(measure(some), whole[:, list_of_user[some]])
+
+
+PREDICTIONS = pl.DataFrame(
+    {
+        "user_id": [1, 1, 1, 2, 2, 2],
+        "item_id": [1, 2, 3, 1, 2, 3],
+        "score": [9.0, 1.0, 1.0, 1.0, 1.0, 9.0],
+        "label": [1, 0, 0, 0, 0, 1],
+    }
+)
+
+
+USERS = pl.DataFrame({"user_id": [1, 2], "gender": ["F", "M"]})
+
+
+def proxy_of(**tables: pl.DataFrame):
+    inputs, metrics = read_inputs(
+        PREDICTIONS, users=USERS, by="gender", metrics="mrr@3", wants=("history",), **tables
+    )
+    return popularity_proxy(inputs, metrics)
+
+
+def test_the_proxy_is_the_metric_of_a_ranking_by_popularity_whatever_the_scores():
+    # item 3 is the most popular, item 1 the least
+    history = pl.DataFrame({"user_id": [1, 2, 1], "item_id": [3, 3, 2]})
+    (values,) = proxy_of(history=history)
+    assert values.tolist() == approx([1 / 3, 1])
+
+
+def test_without_a_history_there_is_no_proxy():
+    assert proxy_of() is None

@@ -1,23 +1,22 @@
+"""The loop of a search, and what it may have missed."""
+
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 
 import numpy as np
 import pytest
 from pytest import approx
 
 from fairrec.groups.grouping import EVERYONE, Grouping
+from fairrec.metrics import MetricAtK, parse_metric
 from fairrec.search.evidence import Evidence
 from fairrec.search.loop import FIRST_USERS, REFERENCE_TIME, SearchOutcome, search
-from fairrec.search.options import Budget
+from fairrec.search.options import Budget, Search
+from fairrec.search.searched import Searched
 from fairrec.search.searcher import NOTHING, SEARCHERS, NoHyperParameters, Request, Task, searcher
-from tests.search.search_worlds import (
-    evidence_of,
-    product_space,
-    skewed_space,
-    space_of,
-    users_of,
-)
+from tests.search.search_worlds import evidence_of, product_space, skewed_space, space_of
 
 
 class Script:
@@ -72,15 +71,6 @@ def batches_of(space: Grouping, seconds_each: float = 0.0):
     return Evidence(space, measure, 1, 0), batches, clock
 
 
-def test_small_full_combinations_share_a_batch(play):
-    space = product_space((2, 3), users_each=4)
-    evidence, batches, _ = batches_of(space)
-    play(evidence, space.full[:3].tolist(), space.full[3:4].tolist(), batch_users=100)
-    assert [len(batch) for batch in batches] == [12, 4]
-    expected = {user for group in space.full[:3] for user in users_of(space, int(group))}
-    assert set(batches[0]) == expected
-
-
 def test_groups_that_overlap_share_a_batch_and_their_users(play):
     gender = [0] * 4 + [1] * 4
     space = space_of([gender, [0, 0, 1, 1] * 2], (2, 2), depth=1)
@@ -108,14 +98,6 @@ def test_parts_of_groups_that_overlap_are_the_same_users_as_one_after_the_other(
     assert len(batches) == 1
     assert len(in_turn) > 5
     assert [user for batch in in_turn for user in batch] == batches[0]
-
-
-def test_a_request_may_be_for_part_of_a_group(play):
-    space = product_space((3,), users_each=10)
-    evidence, batches, _ = batches_of(space)
-    play(evidence, space.full.tolist(), n_users=3)
-    assert evidence.n_scored.tolist() == [3, 3, 3]
-    assert [len(batch) for batch in batches] == [9]
 
 
 def test_searchers_of_single_metrics_take_turns_and_see_what_all_have_paid_for(play):
@@ -159,17 +141,62 @@ def test_no_batch_of_the_reference_sample_begins_after_its_part_of_the_time(play
     assert evidence.is_scored[evidence.is_reference].all()
 
 
-def test_without_a_limit_the_whole_reference_sample_is_scored(play):
-    space = product_space((2,), users_each=50)
-    evidence, batches, _ = batches_of(space)
-    play(evidence, n_reference=30, batch_users=7)
-    assert evidence.n_reference == evidence.users_scored == 30
-    assert [len(batch) for batch in batches] == [7, 7, 7, 7, 2]
+FOUR_GROUPS = np.repeat([0.2, 0.5, 0.6, 0.9], 5)
 
 
-def test_the_history_has_an_entry_for_each_group_at_the_user_that_completes_it(play):
-    space = product_space((3,), users_each=4)
-    values = np.repeat([0.2, 0.5, 0.1], 4)
-    outcome = play(evidence_of(space, values), space.full.tolist())
-    assert outcome.history.users == [4, 8, 12]
-    assert [gaps[0] for gaps in outcome.history.gaps] == approx([0, 0.3, 0.4])
+NDCG = parse_metric("ndcg@5")
+
+
+ENDLESS = replace(NDCG, metric=replace(NDCG.metric, bounds=None))
+
+
+class BoundedBy:
+    """A searcher with nothing to say but how much it may have missed."""
+
+    confidence = 0.9
+
+    def __init__(self, bound: float) -> None:
+        self.bound = bound
+
+    def may_be_larger_by(self):
+        return np.array([self.bound])
+
+
+def outcome_of(users: int | None = None, min_users: int = 1) -> SearchOutcome:
+    """Four groups in a row, as far as the budget goes."""
+    evidence = evidence_of(product_space((4,), users_each=5, min_users=min_users), FOUR_GROUPS)
+    return search("exact", evidence, NoHyperParameters(), budget=Budget(users=users))
+
+
+def searched(outcome: SearchOutcome, metric: MetricAtK = NDCG) -> Searched:
+    return Searched((metric,), Search("exact"), outcome, ledger=None)
+
+
+def test_where_every_group_is_known_or_none_is_large_enough_no_searcher_is_asked():
+    assert searched(outcome_of()).may_be_larger_by() == ([0.0], None)
+    assert searched(outcome_of(min_users=6)).may_be_larger_by() == ([None], None)
+
+
+def test_a_searcher_without_a_bound_bounds_nothing():
+    assert searched(outcome_of(users=12)).may_be_larger_by() == ([None], None)
+
+
+@pytest.mark.parametrize(
+    ("metric", "bound", "expected"),
+    [
+        (NDCG, 0.2, 0.2),
+        # values lie between 0 and 1, and 0.3 of that is found
+        (NDCG, 0.9, 1 - 0.3),
+        (NDCG, -0.1, 0.0),
+        (NDCG, np.nan, None),
+        (ENDLESS, 7.0, 7.0),
+    ],
+)
+def test_the_bound_of_a_searcher_stays_within_the_range_of_the_metric(metric, bound, expected):
+    outcome = outcome_of(users=12)
+    outcome.history.add(10, 0.0, np.array([0.3]), 1)
+    (found,), confidence = searched(
+        replace(outcome, searchers=(BoundedBy(bound),)), metric
+    ).may_be_larger_by()
+    assert found == (None if expected is None else approx(expected))
+    assert confidence == 0.9

@@ -269,14 +269,14 @@ def _right_sums(folder: Path) -> None:
 
 
 def _ledger(folder: Path) -> None:
-    from tests.scoring.ledger.test_ledger_file import paid_ledger
+    from tests.scoring.test_ledger_file import paid_ledger
 
     paid_ledger(folder / "scores.ledger")
 
 
 def _read_ledger(folder: Path) -> None:
-    from tests.scoring.ledger.test_ledger_file import paid_ledger
     from tests.scoring.small_candidates import many_candidates, score_of
+    from tests.scoring.test_ledger_file import paid_ledger
 
     scores = paid_ledger(folder / "scores.ledger")
     candidates, users = many_candidates(40)

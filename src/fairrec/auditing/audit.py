@@ -31,7 +31,7 @@ from fairrec.metrics.measured import (
 from fairrec.metrics.reading import read_inputs
 from fairrec.metrics.tolerance import parse_tolerance, refuse_unfit_to
 from fairrec.result.tables import RESERVED
-from fairrec.scoring.runs import Run, ScoreByRun
+from fairrec.scoring.model import Run, ScoreByRun
 from fairrec.search.options import Search
 from fairrec.search.searcher import SEARCHERS
 

@@ -2,14 +2,79 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+import polars as pl
+
+from fairrec.core.arrays import FloatArray, IntArray
+from fairrec.core.errors import InputError
+from fairrec.inputs.candidates import CandidateLists, read_candidates
 from fairrec.inputs.columns import check_mapping
+from fairrec.inputs.ids import ids_as_integers_or_text
 from fairrec.inputs.table_options import TableOptions
 from fairrec.inputs.tables import Table
-from fairrec.scoring.model import Model
-from fairrec.scoring.model_check import ModelCheck, examine_lists, first_lists
+from fairrec.scoring.features import join_features
+from fairrec.scoring.model import Model, ModelInput
+from fairrec.scoring.scorer import ModelScorer
+
+MOST_USERS = 32
+FEW_USERS = 3
+SAME = 1e-6
+"""Differences below this share of the range of scores are taken for rounding."""
+
+
+@dataclass(frozen=True, slots=True)
+class ModelCheck:
+    """What one batch showed.
+
+    Parameters
+    ----------
+    seconds : for the first and the second time the batch was asked
+    lowest, highest, n_distinct : of the scores
+    again : largest difference when the same batch is asked again
+    backwards : when its pairs are asked in the opposite order
+    alone : when each of a few users is asked without the others
+    faults : what went wrong and was tried again
+    """
+
+    n_users: int
+    n_pairs: int
+    inputs: tuple[ModelInput, ...]
+    seconds: tuple[float, float]
+    lowest: float
+    highest: float
+    n_distinct: int
+    again: float
+    backwards: float
+    alone: float
+    faults: dict[str, int]
+
+    def problems(self) -> tuple[str, ...]:
+        """What would spoil an audit, in words."""
+        found = []
+        if self.n_pairs > 1 and self.n_distinct == 1:
+            found.append("all scores are equal, so the lists have no order")
+        allowed = SAME * max(self.highest - self.lowest, abs(self.highest), abs(self.lowest))
+        if self.again > allowed:
+            found.append(
+                f"the same batch got other scores the second time (by up to {self.again:.3g}): "
+                "the result of an audit will not repeat"
+            )
+        if self.backwards > allowed and self.again <= allowed:
+            found.append(
+                f"scores depend on the order of the pairs (by up to {self.backwards:.3g}): they "
+                "may not belong to the pairs they were asked for"
+            )
+        elif self.alone > allowed and self.again <= allowed:
+            found.append(
+                f"scores depend on who is asked together (by up to {self.alone:.3g}): searches and "
+                "restarts will differ"
+            )
+        return tuple(found)
 
 
 def examine(
@@ -40,3 +105,82 @@ def examine(
         return examine_lists(model, tables, candidates, user_ids)
     finally:
         model.close()
+
+
+def first_lists(tables: Mapping[str, Table], most_pairs: int) -> tuple[CandidateLists, pl.Series]:
+    """The candidates of the first users of the table, and who they are."""
+    table = tables["predictions"]
+    # with a users table, ids are sent as that has them, like in an audit
+    home = tables.get("users", table)
+    given = home.read({"user_id": home.require("user_id")})["user_id"].unique(maintain_order=True)
+    keys = ids_as_integers_or_text(given, home.where)
+    candidates, user_of_list, _ = read_candidates(
+        table, keys, home.where, needs_labels=False, has_scores=False
+    )
+    ids = (keys if home.is_csv or given.dtype.is_float() else given).gather(user_of_list)
+    lengths = np.diff(candidates.offsets)
+    has_any = np.flatnonzero(lengths)[:MOST_USERS]
+    if not len(has_any):
+        raise InputError(
+            f"{table.where}: no user has a candidate, so there is nothing to ask the model for. "
+            "Give a table with candidates."
+        )
+    fits = int(np.searchsorted(np.cumsum(lengths[has_any]), most_pairs, side="right"))
+    few = has_any[: max(fits, 1)]
+    return candidates.take(few, np.empty(0)), ids.gather(few)
+
+
+def examine_lists(
+    model: Model, tables: Mapping[str, Table], candidates: CandidateLists, user_ids: pl.Series
+) -> ModelCheck:
+    """Ask a model that is open for these lists: twice, backwards, and a few users alone.
+
+    Parameters
+    ----------
+    tables : where its features come from
+    user_ids : (n_lists,)
+    """
+    scorer = _scorer(model, tables, candidates, user_ids)
+    lists = np.arange(len(user_ids))
+    first, seconds = _timed(scorer, lists)
+    second, seconds_again = _timed(scorer, lists)
+    opposite = _scorer(model, tables, _backwards(candidates), user_ids.reverse())
+    backwards = opposite.ask(lists)[::-1]
+    few = lists[:FEW_USERS]
+    alone = np.concatenate([scorer.ask(one) for one in few[:, None]])
+    return ModelCheck(
+        n_users=len(user_ids),
+        n_pairs=len(first),
+        inputs=scorer.inputs,
+        seconds=(seconds, seconds_again),
+        lowest=float(first.min()),
+        highest=float(first.max()),
+        n_distinct=len(np.unique(first)),
+        again=_furthest(first, second),
+        backwards=_furthest(first, backwards),
+        alone=_furthest(first[: len(alone)], alone),
+        faults=model.faults(),
+    )
+
+
+def _scorer(
+    model: Model, tables: Mapping[str, Table], candidates: CandidateLists, user_ids: pl.Series
+) -> ModelScorer:
+    features = join_features(model.features, tables, user_ids, candidates.item_ids)
+    return ModelScorer(model, candidates, user_ids, features)
+
+
+def _backwards(lists: CandidateLists) -> CandidateLists:
+    """The same pairs from the last to the first."""
+    offsets = lists.offsets[-1] - lists.offsets[::-1]
+    return CandidateLists(offsets, lists.items[::-1].copy(), lists.scores, None, lists.item_ids)
+
+
+def _timed(scorer: ModelScorer, lists: IntArray) -> tuple[FloatArray, float]:
+    started = time.perf_counter()
+    scores = scorer.ask(lists)
+    return scores, time.perf_counter() - started
+
+
+def _furthest(one: FloatArray, other: FloatArray) -> float:
+    return float(np.abs(one - other).max())

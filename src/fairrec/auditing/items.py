@@ -21,7 +21,7 @@ from fairrec.metrics.reading_items import ItemsRead, read_items
 from fairrec.metrics.tolerance import parse_tolerance, refuse_unfit_to
 from fairrec.report.audit_result import AuditResult
 from fairrec.result.tables import RESERVED
-from fairrec.scoring.runs import Run
+from fairrec.scoring.model import Run
 from fairrec.statistics.analysis import Analysis, analyse
 from fairrec.statistics.bootstrap import deal_into_blocks
 from fairrec.statistics.inequality import measure_spread

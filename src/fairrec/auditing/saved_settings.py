@@ -37,7 +37,7 @@ def read_mitigation_settings(source: Path) -> dict[str, Any]:
 
 def _of_run(folder: Path, sha256: str | None = None) -> dict[str, Any]:
     from fairrec.core.files import file_sum
-    from fairrec.scoring.runs import load_run
+    from fairrec.scoring.model import load_run
 
     run = load_run(folder)
     if sha256 is not None and file_sum(weights := folder / "model.safetensors") != sha256:

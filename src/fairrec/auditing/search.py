@@ -23,10 +23,9 @@ from fairrec.scoring.features import JoinedFeatures, join_features
 from fairrec.scoring.ledger import Ledger
 from fairrec.scoring.model import FunctionModel, Model, ScoringFunction
 from fairrec.scoring.scorer import ModelScorer, TableScorer
-from fairrec.search.evidence import Evidence
+from fairrec.search.evidence import Evidence, Measure, popularity_proxy
 from fairrec.search.loop import BATCH_USERS, search
-from fairrec.search.measure import Measure, popularity_proxy
-from fairrec.search.options import Budget, Search
+from fairrec.search.options import Search
 from fairrec.search.searched import Searched
 from fairrec.search.searcher import SEARCHERS, hyper_parameters
 
@@ -48,7 +47,7 @@ def read_features(
 
 def open_ledger(
     inputs: AuditInputs,
-    model: Model,
+    model: Model | None,
     file: Path | None = None,
     identity: str = "",
     tables: Mapping[str, Table] | None = None,
@@ -58,10 +57,15 @@ def open_ledger(
 
     Parameters
     ----------
+    model : None where the scores are in the table
     tables : where features are read; None for those of the inputs
     features : what the model is given instead of what the tables hold
     """
     candidates, user_ids = inputs.candidates, inputs.ids_of_lists
+    if model is None:
+        table = TableScorer(candidates)
+        name = "" if file is None else identity or table.identity()
+        return Ledger(candidates, table, file=file, identity=name, user_ids=user_ids)
     if file is not None and not identity:
         raise InputError(
             "A ledger must know whose scores it holds. Name the model, with its version: "
@@ -78,7 +82,7 @@ def open_ledger(
         user_ids,
         model.concurrency,
         model.stop,
-        features.among({one.column for one in scorer.inputs}),
+        features.select({one.column for one in scorer.inputs}),
     )
 
 
@@ -96,7 +100,7 @@ that few wait for the last of a batch."""
 
 def measure_by_search(
     inputs: AuditInputs,
-    wanted: Sequence[MetricAtK],
+    metrics: Sequence[MetricAtK],
     grouping: Grouping,
     how: Search,
     scorer: ScoringFunction | Model | None,
@@ -104,19 +108,20 @@ def measure_by_search(
     progress: Progress = lambda stage, done, total: None,
 ) -> tuple[Measured, Searched]:
     """The values of the users that a searcher asks for, and how they came to be scored."""
-    metrics = require_means(wanted)
+    metrics = require_means(metrics)
     budget = how.budget_in(grouping)
-    most = grouping.n_users if budget.users is None else budget.users
     model, identity, faults = as_model(scorer), how.scorer_identity, {}
     proxy = None
     if SEARCHERS[how.name].uses_proxy:
         proxy = popularity_proxy(inputs, metrics, options.n_threads)
     try:
         if model is not None:
-            _limit_retries(model, budget)
+            model.end_at(time.monotonic() + (budget.seconds or math.inf))
             model.open()
             identity = identity or model.identity()
-        with _ledger(inputs, how, model, identity) as ledger:
+        file = None if how.ledger is None else Path(how.ledger)
+        with open_ledger(inputs, model, file, identity) as ledger:
+            most = grouping.n_users if budget.users is None else budget.users
             pace = _Pace(f"searching with {how.name}", most, ledger, model, progress)
             measure = Measure(
                 metrics,
@@ -151,15 +156,6 @@ def measure_by_search(
     _refuse_unknown(measured, has_table=model is None)
     name = "" if model is None else identity
     return measured, Searched(metrics, how, outcome, ledger, name, faults, has_table=model is None)
-
-
-def _limit_retries(model: Model, budget: Budget) -> None:
-    """Let an endpoint try again within the time there is."""
-    from fairrec.scoring.endpoint import Endpoint
-
-    if isinstance(model, Endpoint):
-        seconds = math.inf if budget.seconds is None else budget.seconds
-        model.end_at(time.monotonic() + seconds)
 
 
 def _refuse_unknown(measured: Measured, *, has_table: bool) -> None:
@@ -197,28 +193,23 @@ class _Pace:
     ) -> None:
         self._stage, self._most, self._ledger, self._model = stage, most, ledger, model
         self._progress, self._started = progress, time.monotonic()
-        self._scored = self._paid = 0
-        ledger.on_paid = self._on_paid
+        # users known to the search, less those paid for by then
+        self._free = 0
+        ledger.on_paid = self._tell
 
     def advance(self, users: int) -> None:
         """So many users are scored."""
-        self._scored, self._paid = users, self._ledger.users
-        self._tell(users)
+        self._free = users - self._ledger.users
+        self._tell()
 
-    def _on_paid(self) -> None:
-        self._tell(self._scored + self._ledger.users - self._paid)
-
-    def _tell(self, users: int) -> None:
-        self._progress(f"{self._stage}{self._pace()}", users, self._most)
-
-    def _pace(self) -> str:
-        """In words, where a model is asked."""
-        if self._model is None or not self._ledger.users:
-            return ""
-        rate = self._ledger.users / max(time.monotonic() - self._started, 1e-9)
-        n_faults = sum(self._model.faults().values())
-        faults = f", {n_faults:,} fault{'s' if n_faults != 1 else ''}" if n_faults else ""
-        return f" ({number(rate)} users/s{faults})"
+    def _tell(self) -> None:
+        paid, pace = self._ledger.users, ""
+        if self._model is not None and paid:
+            rate = paid / max(time.monotonic() - self._started, 1e-9)
+            n_faults = sum(self._model.faults().values())
+            faults = f", {n_faults:,} fault{'s' if n_faults != 1 else ''}" if n_faults else ""
+            pace = f" ({number(rate)} users/s{faults})"
+        self._progress(f"{self._stage}{pace}", self._free + paid, self._most)
 
 
 def require_means(metrics: Sequence[MetricAtK]) -> tuple[MetricAtK, ...]:
@@ -231,14 +222,3 @@ def require_means(metrics: Sequence[MetricAtK]) -> tuple[MetricAtK, ...]:
                 "scores without a search."
             )
     return tuple(metrics)
-
-
-def _ledger(inputs: AuditInputs, options: Search, model: Model | None, identity: str) -> Ledger:
-    candidates = inputs.candidates
-    file = None if options.ledger is None else Path(options.ledger)
-    user_ids = inputs.ids_of_lists
-    if model is None:
-        scorer = TableScorer(candidates)
-        name = "" if file is None else identity or scorer.identity()
-        return Ledger(candidates, scorer, file=file, identity=name, user_ids=user_ids)
-    return open_ledger(inputs, model, file, identity)

@@ -244,7 +244,7 @@ def _open(
     for name in ("test", "missing_lists"):
         if name in given:
             raise InputError(f"A run has its own held-out items. Leave out {spell(name)}.")
-    from fairrec.scoring.runs import load_run
+    from fairrec.scoring.model import load_run
 
     trained = load_run(run)
     tables = TableOptions(**{**trained.tables(), **select(TableOptions, given)})

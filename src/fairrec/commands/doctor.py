@@ -29,8 +29,8 @@ from fairrec.inputs.table_options import (
 )
 
 if TYPE_CHECKING:
+    from fairrec.auditing.doctor import ModelCheck
     from fairrec.scoring.model import Model
-    from fairrec.scoring.model_check import ModelCheck
 
 HAS_PROBLEMS = 1
 _MOST = 8
@@ -80,7 +80,7 @@ def _about(model: Model) -> list[str]:
         seen_inputs, seen_outputs = model.inputs(), model.outputs()
         lines = [f"model     {plain(model.file, 200)}, loaded"]
     elif isinstance(model, Endpoint):
-        seen, protocol = model.seen, model.options.protocol
+        seen, protocol = model.metadata, model.options.protocol
         seen_inputs, seen_outputs = seen.inputs, seen.outputs
         ready = "ready" if seen.is_ready else "it does not say whether it is ready"
         name = f", model {plain(seen.model)}" if seen.model else ""

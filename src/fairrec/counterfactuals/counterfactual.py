@@ -20,6 +20,7 @@ from fairrec.core.options import documented, expand, list_changed, list_options,
 from fairrec.core.progress import Progress
 from fairrec.core.redact_paths import redact_path
 from fairrec.core.tolerance import Tolerance
+from fairrec.counterfactuals.attribute_values import refuse_unseen
 from fairrec.counterfactuals.changes import (
     Changes,
     counterfactual_summary,
@@ -38,7 +39,6 @@ from fairrec.metrics.reading import read_inputs
 from fairrec.metrics.tolerance import parse_tolerance
 from fairrec.metrics.value_columns import is_of_both
 from fairrec.report.words import plural
-from fairrec.scoring.features import refuse_unseen
 from fairrec.scoring.model import FunctionModel, Model
 from fairrec.search.options import users_allowed
 
@@ -185,7 +185,7 @@ def _model_and_tables(
     if run is not None:
         if predictions is not None or scorer is not None:
             raise InputError("A run has its own candidates and model. Name it alone, or a table.")
-        from fairrec.scoring.runs import load_run
+        from fairrec.scoring.model import load_run
 
         loaded, known = load_run(Path(run)), expand(TableOptions, tables)
         given = {name: one for name, one in known.items() if one is not None and one != ()}

@@ -17,9 +17,9 @@ from fairrec.core.arrays import BoolArray, IntArray
 from fairrec.core.errors import InputError, ScoringError
 from fairrec.core.options import invalid, spell
 from fairrec.core.progress import Progress
+from fairrec.counterfactuals.attribute_values import AttributeValues, values_of, with_value
 from fairrec.counterfactuals.options import CounterfactualOptions
 from fairrec.inputs.audit_inputs import AuditInputs
-from fairrec.scoring.features import AttributeValues, values_of, with_value
 from fairrec.scoring.ledger import Ledger
 from fairrec.scoring.model import FunctionModel, Model
 
@@ -196,7 +196,7 @@ def _other_model(given: Any) -> Model:
             "address. Name one of them; a function goes in Python: "
             "fairrec.counterfactual(..., other_model=function)"
         )
-    from fairrec.scoring.runs import load_run
+    from fairrec.scoring.model import load_run
 
     return load_run(Path(given)).model()
 

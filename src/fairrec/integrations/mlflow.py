@@ -26,7 +26,7 @@ from fairrec.mitigation.result import MitigationResult
 from fairrec.report.audit_result import AuditResult
 from fairrec.report.view import about_model, build_view
 from fairrec.result.schema import AuditSummary
-from fairrec.scoring.secrets import Secrets
+from fairrec.scoring.endpoint import Secrets
 from fairrec.statistics.verdict import is_shown_worse
 
 PREFIX = "fairrec"

@@ -2,23 +2,25 @@
 
 from __future__ import annotations
 
+import base64
 import hashlib
 import ipaddress
+import json
 import math
 import os
-from collections.abc import Mapping
+import re
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
-from urllib.parse import quote, urlsplit
+from urllib.parse import parse_qsl, quote, urlencode, urlsplit
 
 from fairrec.core.arrays import AnyArray
 from fairrec.core.errors import InputError, ScoringError, plain
 from fairrec.core.options import Blank, documented, spell
-from fairrec.scoring.model import ModelInput
+from fairrec.scoring.model import Model, ModelInput
 from fairrec.scoring.options import EndpointOptions, Feature, parse_features
-from fairrec.scoring.protocols import PROTOCOLS, Asked, Seen
-from fairrec.scoring.retries import Pace
+from fairrec.scoring.protocols import PROTOCOLS, ModelMetadata
 
 if TYPE_CHECKING:
     from fairrec.scoring.http_client import JsonClient
@@ -26,11 +28,13 @@ if TYPE_CHECKING:
 
 _DIGEST_ROUNDS = 200_000
 """Each guess at a secret in a query shall cost some time."""
-_DIGEST_LETTERS = 12
+_SHORTEST_SECRET = 4
+"""Shorter values of a query, such as `v=2`, are no secrets, and occur in any text."""
+_SHORTEST_BASE64 = 6
 
 
 @documented(EndpointOptions)
-class Endpoint:
+class Endpoint(Model):
     """A model behind HTTP, asked in batches.
 
     Nothing is sent before the first use.
@@ -51,7 +55,11 @@ class Endpoint:
     """
 
     def __init__(self, url: str, **options: Any) -> None:
-        _need_http()
+        for name in ("httpx", "orjson", "tenacity"):
+            if find_spec(name) is None:
+                raise InputError(f"Asking an endpoint needs {name}: pip install 'fairrec[http]'")
+        from fairrec.scoring.http_client import Pace
+
         self.options = EndpointOptions(**options)
         self._address = parse_address(url)
         self.address = self._address.shown
@@ -60,13 +68,13 @@ class Endpoint:
         self.concurrency = self.options.concurrency
         self.rows_per_call = self.options.rows_per_call
         self._wire = PROTOCOLS[self.options.protocol](
-            Asked(self._address.url, self.options.inputs, self.options.output, self.who)
+            self._address.url, self.options.inputs, self.options.output, self.who
         )
         self._pace = Pace(self.options.rate)
         self._client: JsonClient | None = None
-        self._seen: Seen | None = None
-        # what is not set is said now, and read again when it is needed
-        self._secrets_of_environment()
+        self._metadata: ModelMetadata | None = None
+        # what is not set is an error now; the client alone keeps what is
+        read_secrets(self.options, self._address)
 
     def __repr__(self) -> str:
         return f"Endpoint({self.address!r}, {self.options!r})"
@@ -74,28 +82,27 @@ class Endpoint:
     def open(self) -> None:
         """Make sure that the model is there and ready."""
         self._pace.restart()
-        if self._seen is None:
+        if self._metadata is None:
             try:
-                self._seen = self._wire.open(self._open_client())
+                self._metadata = self._wire.open(self._open_client())
             except ScoringError as error:
                 # of its own kind: a server that is away now may be back later
                 raise type(error)(f"{self.who} is not ready to be asked: {error}") from error
 
     @property
-    def seen(self) -> Seen:
+    def metadata(self) -> ModelMetadata:
         """What the server says of the model."""
         self.open()
-        assert self._seen is not None
-        return self._seen
+        assert self._metadata is not None
+        return self._metadata
 
     def identity(self) -> str:
         """Protocol, address, a digest of its query, the version the server states, features."""
-        options, version = self.options, self.seen.version
+        options, version = self.options, self.metadata.version
         digest = self._address.query_digest()
         parts = [options.protocol, self._address.url, f"query {digest}" if digest else ""]
         parts.append(f"version {version}" if version else "")
-        if self.features:
-            parts.append(",".join(f"{one.table}:{one.column}" for one in self.features))
+        parts.append(",".join(f"{one.table}:{one.column}" for one in self.features))
         parts += [f"{name}={column}" for name, column in sorted(options.inputs.items())]
         parts.append(f"output {options.output}" if options.output else "")
         return " ".join(filter(None, parts))
@@ -110,7 +117,7 @@ class Endpoint:
         n_pairs = len(next(iter(inputs.values())))
         body = self._wire.body(inputs)
         reply = self._open_client().request("POST", self._wire.url, body)
-        return self._wire.scores_in(reply, n_pairs)
+        return self._wire.read_scores(reply, n_pairs)
 
     def faults(self) -> dict[str, int]:
         """What went wrong and was tried again, by kind."""
@@ -129,33 +136,19 @@ class Endpoint:
         self._pace.end_at(math.inf)
         if self._client is not None:
             self._client.close()
-            self._client = self._seen = None
+            self._client = self._metadata = None
 
     def _open_client(self) -> JsonClient:
         if self._client is None:
             from fairrec.scoring.http_client import JsonClient
 
-            token, values = self._secrets_of_environment()
+            address = self._address
+            token, values = read_secrets(self.options, address)
+            query = "&".join(filter(None, [address.query, urlencode(values, quote_via=quote)]))
             self._client = JsonClient(
-                self.options,
-                self._pace,
-                self._address.is_encrypted,
-                query_with(self._address.query, values),
-                token,
-                tuple(values.values()),
+                self.options, self._pace, address.is_encrypted, query, token, values.values()
             )
         return self._client
-
-    def _secrets_of_environment(self) -> tuple[str, dict[str, str]]:
-        """The token, and values of the query by their keys; the client alone keeps them."""
-        options, address = self.options, self._address
-        return token_in(options.token_env, address), query_values_in(options.query_env, address)
-
-
-def _need_http() -> None:
-    for name in ("httpx", "orjson", "tenacity"):
-        if find_spec(name) is None:
-            raise InputError(f"Asking an endpoint needs {name}: pip install 'fairrec[http]'")
 
 
 @dataclass(frozen=True, slots=True)
@@ -202,7 +195,7 @@ class Address:
         if not self.query:
             return ""
         key = hashlib.pbkdf2_hmac("sha256", self.query.encode(), self.url.encode(), _DIGEST_ROUNDS)
-        return key.hex()[:_DIGEST_LETTERS]
+        return key.hex()[:12]
 
 
 def parse_address(text: str) -> Address:
@@ -237,35 +230,24 @@ def parse_address(text: str) -> Address:
     )
 
 
-def token_in(name: str | None, address: Address) -> str:
-    """The token in a variable of this name; the empty text where none is named."""
-    if name is None:
-        return ""
-    token = _content(name, "token_env", address)
+def read_secrets(options: EndpointOptions, address: Address) -> tuple[str, dict[str, str]]:
+    """The token, and values of the query by their keys, from the environment.
+
+    The token is the empty text where no variable is named.
+    """
+    token = ""
+    if options.token_env is not None:
+        token = _read_variable(options.token_env, "token_env", address)
     if not token.isascii() or " " in token:
         raise InputError(
             f"{spell('token_env')}: what the variable holds is no token: it has blanks or "
             "characters that are not ASCII. Set it to the token alone."
         )
-    return token
+    names = options.query_env
+    return token, {key: _read_variable(names[key], "query_env", address) for key in names}
 
 
-def query_values_in(names: Mapping[str, str], address: Address) -> dict[str, str]:
-    """The values of a query by their keys, from variables of these names."""
-    return {key: _content(name, "query_env", address) for key, name in names.items()}
-
-
-def query_with(query: str, values: Mapping[str, str]) -> str:
-    """A query with more values at its end.
-
-    >>> query_with("v=2", {"key": "a&b"})
-    'v=2&key=a%26b'
-    """
-    more = (f"{quote(key, safe='')}={quote(value, safe='')}" for key, value in values.items())
-    return "&".join(filter(None, [query, *more]))
-
-
-def _content(name: str, option: str, address: Address) -> str:
+def _read_variable(name: str, option: str, address: Address) -> str:
     """What a variable holds. Its name is not shown: somebody may have given the secret for it."""
     content = os.environ.get(name, "").strip()
     if not content:
@@ -283,3 +265,60 @@ def _content(name: str, option: str, address: Address) -> str:
             f"{plain(address.host)}. Give an address of https."
         )
     return content
+
+
+class Secrets:
+    """A token and a query, kept out of texts that come back from a server.
+
+    They are redacted as they are, percent-encoded and within base64.
+
+    Parameters
+    ----------
+    query : as it is sent
+    kept : values that are secrets for certain, however short: a token, keys of the environment
+
+    Examples
+    --------
+    >>> secrets = Secrets("key=abcd", ["t0ken-8dd1"])
+    >>> secrets.redact("Bearer t0ken-8dd1 for ?key=abcd, %740ken-8dd1")
+    'Bearer *** for ?***, ***'
+    >>> secrets.redact(["scores for dDBrZW4tOGRkMQ==", 0.5])
+    ['scores for ***Q==', 0.5]
+    """
+
+    def __init__(self, query: str = "", kept: Iterable[str] = ()) -> None:
+        values = [value for _, value in parse_qsl(query) if len(value) >= _SHORTEST_SECRET]
+        # the longest first, or a part of it would be left
+        secrets = sorted({query, *kept, *values} - {""}, key=len, reverse=True)
+        forms = [form for secret in secrets for form in _forms(secret)]
+        self._forms = re.compile("|".join(forms)) if forms else None
+
+    def redact(self, text: Any) -> Any:
+        """Text, or JSON with text in it, without them; numbers stay as they are."""
+        if self._forms is None:
+            return text
+        if isinstance(text, str):
+            return self._forms.sub("***", text)
+        if isinstance(text, list):
+            return [one if isinstance(one, float) else self.redact(one) for one in text]
+        if isinstance(text, dict):
+            return {self.redact(name): self.redact(one) for name, one in text.items()}
+        return text
+
+
+def _forms(secret: str) -> Iterator[str]:
+    """Regular expressions of a secret: plain, escaped in JSON, percent-encoded, and in base64."""
+    yield "".join(_plain_or_percent(letter) for letter in secret)
+    raw = secret.encode()
+    for n_before in range(3):
+        # what stands before it shifts its letters, and shares the first and the last one
+        text = base64.b64encode(b"\0" * n_before + raw).decode()
+        inner = text[-(-8 * n_before // 6) : 8 * (n_before + len(raw)) // 6]
+        if len(inner) >= _SHORTEST_BASE64:
+            yield inner.replace("+", "[+-]").replace("/", "[/_]")
+
+
+def _plain_or_percent(letter: str) -> str:
+    percent = "".join(f"%{byte:02x}" for byte in letter.encode())
+    escaped = json.dumps(letter, ensure_ascii=False)[1:-1]
+    return f"(?:{re.escape(escaped)}|{re.escape(letter)}|(?i:{percent}))"

@@ -1,23 +1,24 @@
-"""The columns that a model is given beside the ids, as they are or with another value."""
+"""What models are given: columns joined from tables, as typed inputs; and their outputs."""
 
 from __future__ import annotations
 
-import json
 import math
+import re
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from hashlib import sha256
+from contextlib import suppress
+from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 import polars as pl
 
-from fairrec.core.arrays import AnyArray, IntArray
-from fairrec.core.errors import InputError, listed, plain, unknown_name
+from fairrec.core.arrays import AnyArray
+from fairrec.core.errors import InputError, ScoringError, listed, plain
 from fairrec.core.options import Blank, spell
 from fairrec.inputs.ids import ids_as_integers_or_text, positions_in
 from fairrec.inputs.tables import Table
-from fairrec.scoring.model import Model
-from fairrec.scoring.options import Feature
+from fairrec.scoring.model import ModelInput
+from fairrec.scoring.options import IDS, Feature
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +34,7 @@ class JoinedFeatures:
     per_user: Mapping[str, AnyArray] = field(default_factory=dict)
     per_item: Mapping[str, AnyArray] = field(default_factory=dict)
 
-    def among(self, names: Collection[str]) -> JoinedFeatures:
+    def select(self, names: Collection[str]) -> JoinedFeatures:
         """Those of these names."""
         return JoinedFeatures(
             {name: values for name, values in self.per_user.items() if name in names},
@@ -42,8 +43,6 @@ class JoinedFeatures:
 
 
 NO_FEATURES = JoinedFeatures()
-_BEYOND_NUMPY = ("Int128", "UInt128")
-"""Whole numbers that it has no arrays of; the second is not in all versions of Polars."""
 
 
 def join_features(
@@ -53,30 +52,27 @@ def join_features(
     item_ids: pl.Series,
 ) -> JoinedFeatures:
     """The values of features for these users and items."""
-    if not features:
-        return NO_FEATURES
     parts: dict[str, dict[str, AnyArray]] = {"users": {}, "items": {}}
     for name, id_column, ids in (("users", "user_id", user_ids), ("items", "item_id", item_ids)):
-        wanted = [feature.column for feature in features if feature.table == name]
-        if not wanted:
-            continue
-        if name not in tables:
+        names = [feature.column for feature in features if feature.table == name]
+        if names and name not in tables:
             raise InputError(
-                f"{spell('features', f'{name}:{wanted[0]}')} needs the {name} table. Give "
+                f"{spell('features', f'{name}:{names[0]}')} needs the {name} table. Give "
                 f"{spell(name)}."
             )
-        parts[name] = _columns(tables[name], id_column, ids, wanted)
+        if names:
+            parts[name] = _read_columns(tables[name], id_column, ids, names)
     return JoinedFeatures(parts["users"], parts["items"])
 
 
-def _columns(
-    table: Table, id_column: str, ids: pl.Series, wanted: list[str]
+def _read_columns(
+    table: Table, id_column: str, ids: pl.Series, names: list[str]
 ) -> dict[str, AnyArray]:
     columns = {id_column: table.require(id_column)}
-    for name in wanted:
-        column = table.attribute_column(name) or (
-            table.find(name) if name == "categories" else None
-        )
+    for name in names:
+        column = table.attribute_column(name)
+        if column is None and name == "categories":
+            column = table.find(name)
         if column is None:
             raise InputError(
                 f"{table.where}: no column {plain(repr(name))}, which {spell('features')} asks "
@@ -88,7 +84,7 @@ def _columns(
     table.refuse_duplicates(keys, columns[id_column], "Keep one row for each.")
     rows = pl.Series(positions_in(ids_as_integers_or_text(ids, table.where), keys))
     at = rows.replace(-1, None)
-    return {name: _as_array(frame[f"={name}"].gather(at), name, table.where) for name in wanted}
+    return {name: _as_array(frame[f"={name}"].gather(at), name, table.where) for name in names}
 
 
 def _as_array(values: pl.Series, name: str, where: str) -> AnyArray:
@@ -97,16 +93,14 @@ def _as_array(values: pl.Series, name: str, where: str) -> AnyArray:
     if kind.is_decimal() or kind.is_float():
         return values.cast(pl.Float64).fill_null(np.nan).to_numpy()
     if kind.is_integer() or kind == pl.Boolean:
-        if not values.null_count() and str(kind) not in _BEYOND_NUMPY:
+        if not values.null_count():
             return values.to_numpy()
         return np.array(values.to_list(), dtype=object)
-    try:
+    with suppress(pl.exceptions.PolarsError):
         if isinstance(kind, pl.List | pl.Array):
             values = values.cast(pl.List(pl.String)).list.join("|")
         elif not (kind.is_nested() or kind == pl.Object):
             values = values.cast(pl.String)
-    except pl.exceptions.PolarsError:
-        pass
     if values.dtype == pl.String:
         return np.array(values.to_list(), dtype=object)
     raise InputError(
@@ -115,138 +109,207 @@ def _as_array(values: pl.Series, name: str, where: str) -> AnyArray:
     )
 
 
-@dataclass(frozen=True, slots=True)
-class AttributeValues:
-    """The values that users have of some attributes, those of several together.
-
-    Parameters
-    ----------
-    names : the attributes
-    values : one of each attribute, as text; combinations that somebody has
-    of_list : (n_lists,), which of them the user of a list has; -1 where one is not known
-    example : (n_values,), a list whose user has it
-    """
-
-    names: tuple[str, ...]
-    values: tuple[tuple[str, ...], ...]
-    of_list: IntArray
-    example: IntArray
-
-    def words(self, value: int) -> str:
-        """`gender=F, age=25`; a checksum behind them where another value has the same words."""
-        pairs = [*zip(self.names, self.values[value], strict=True)]
-        said = ", ".join(f"{plain(name)}={plain(one)}" for name, one in pairs)
-        if all(_is_told_whole(*pair, is_alone=len(pairs) == 1) for pair in pairs):
-            return said
-        return f"{said} ({sha256(json.dumps(pairs).encode()).hexdigest()[:8]})"
-
-    def position(self, wanted: Mapping[str, str]) -> int:
-        """Which of them this one is; an error where nobody has it.
-
-        A value that nobody has is none that the model can have learned anything about.
-        """
-        if {*wanted} != {*self.names}:
-            example = dict.fromkeys(self.names, Blank("VALUE"))
-            raise InputError(
-                f"{spell('reference')} is a value of each attribute that is changed, and of no "
-                f"other: {spell('reference', example)}"
-            )
-        found: tuple[str, ...] = ()
-        for at, name in enumerate(self.names):
-            known = list(dict.fromkeys(one[at] for one in self.values))
-            value = wanted[name] if wanted[name] in known else _same_number(wanted[name], known)
-            if value is None:
-                why = unknown_name(f"value of {plain(name)}", wanted[name], known)
-                raise InputError(f"{spell('reference', wanted)}: {why}")
-            found = (*found, value)
-        if found not in self.values:
-            raise InputError(
-                f"{spell('reference', wanted)}: no user has these values together, so the model "
-                "has never seen them. Name others."
-            )
-        return self.values.index(found)
-
-
-def _same_number(wanted: str, known: Sequence[str]) -> str | None:
-    """The value that is this number as a number column has it, 50.0 for 50; None for no such."""
-    try:
-        as_known = str(float(wanted))
-    except ValueError:
-        return None
-    return as_known if as_known in known else None
-
-
-def refuse_unseen(model: Model, names: Sequence[str], users: Table | None = None) -> None:
-    """An error for an attribute that the model is never given, so that nothing could change.
-
-    Parameters
-    ----------
-    users : the table with the attributes; None for the model's own
-    """
-    given = [one.column for one in model.features if one.table == "users"]
-    for name in names:
-        if name in given:
-            continue
-        if users is not None and users.attribute_column(name) is None:
-            known = [column for column in users.columns if column != users.find(users.key)]
-            error = unknown_name("column", name, known)
-            raise InputError(f"{spell('attribute', [name])}: {users.where}: {error}{users.hint}")
-        what = f"only {listed(given)} of its users" if given else "the ids of its users alone"
-        raise InputError(
-            f"{spell('attribute', [name])}: {model.who[:1].lower()}{model.who[1:]} is given "
-            f"{what}, so {plain(name)} itself cannot change anything; what it knows of it by other "
-            "ways shows in an audit. If the model takes it, give it: "
-            f"{spell('features', f'users:{plain(name)}')} (a run is given what it was trained "
-            "with)"
-        )
-
-
-def values_of(features: JoinedFeatures, names: Sequence[str]) -> AttributeValues:
-    """The values of attributes among the users of lists, in order."""
-    codes, texts = zip(*(_coded(features.per_user[name]) for name in names), strict=True)
-    stacked = np.stack(codes)
-    is_known = (stacked >= 0).all(axis=0)
-    of_list = np.full(stacked.shape[1], -1, dtype=np.int64)
-    together, first, mine = np.unique(
-        stacked[:, is_known], axis=1, return_index=True, return_inverse=True
-    )
-    of_list[is_known] = mine.ravel()
-    values = tuple(
-        tuple(texts[at][code] for at, code in enumerate(one)) for one in together.T.tolist()
-    )
-    return AttributeValues(tuple(names), values, of_list, np.flatnonzero(is_known)[first])
-
-
-def with_value(features: JoinedFeatures, values: AttributeValues, value: int) -> JoinedFeatures:
-    """The same features with everybody having this value, and all else equal."""
-    example = values.example[value]
-    changed = {
-        name: np.repeat(column[example : example + 1], len(column))
-        for name, column in features.per_user.items()
-        if name in values.names
-    }
-    return replace(features, per_user={**features.per_user, **changed})
-
-
 def is_missing(value: object) -> bool:
     """Whether a feature has no value: None, or NaN among numbers."""
     return value is None or (isinstance(value, float) and math.isnan(value))
 
 
-def _is_told_whole(name: str, value: str, *, is_alone: bool) -> bool:
-    """Whether a name and a value can be read back from their words."""
-    is_shown = plain(name) == name and plain(value) == value
-    return is_shown and "=" not in name and (is_alone or "," not in value)
+DATATYPES: dict[str, Any] = {
+    "BOOL": np.bool_,
+    "UINT8": np.uint8,
+    "UINT16": np.uint16,
+    "UINT32": np.uint32,
+    "UINT64": np.uint64,
+    "INT8": np.int8,
+    "INT16": np.int16,
+    "INT32": np.int32,
+    "INT64": np.int64,
+    "FP16": np.float16,
+    "FP32": np.float32,
+    "FP64": np.float64,
+    "BYTES": np.object_,
+}
+"""Types of tensors by their names in the Open Inference Protocol."""
+_WHOLE = re.compile(r"0|-?[1-9][0-9]*")
 
 
-def _coded(column: AnyArray) -> tuple[IntArray, list[str]]:
-    """The number of each value, -1 where there is none, and all of them as text in their order."""
-    given = [None if is_missing(one) else one for one in column.tolist()]
-    known = {one for one in given if one is not None}
+@dataclass(frozen=True, slots=True)
+class TensorSpec:
+    """An input or output of a model, as it describes itself.
+
+    Parameters
+    ----------
+    shape : the first number is that of the pairs; below 1 for any
+    """
+
+    name: str
+    datatype: str
+    shape: tuple[int, ...]
+
+    @property
+    def is_column(self) -> bool:
+        """Whether it has an axis of length 1 beside that of the pairs."""
+        return len(self.shape) == 2
+
+    def __str__(self) -> str:
+        return f"{plain(self.name)} {plain(self.datatype)} {list(self.shape)}"
+
+
+def infer_datatype(values: AnyArray) -> str:
+    """The name of the type that values have.
+
+    >>> infer_datatype(np.array([1, 2])), infer_datatype(np.array(["a"], dtype=object))
+    ('INT64', 'BYTES')
+    """
+    names = {"b": "BOOL", "i": "INT64", "u": "UINT64", "f": "FP64"}
+    if values.dtype.kind in names:
+        return names[values.dtype.kind]
+    kinds = {type(value) for value in values.tolist() if value is not None}
+    return {bool: "BOOL", int: "INT64"}.get(kinds.pop(), "BYTES") if len(kinds) == 1 else "BYTES"
+
+
+def fill_inputs(
+    specs: Sequence[TensorSpec],
+    columns: Mapping[str, AnyArray],
+    renamed: Mapping[str, str],
+    who: str,
+) -> tuple[ModelInput, ...]:
+    """What a model that describes its inputs is given for each of them.
+
+    Parameters
+    ----------
+    columns : one value for each user or item
+    renamed : name of an input -> name of the column, where they differ
+    who : the model as the subject of a sentence
+    """
+    refuse_unknown_columns(columns, renamed)
+    names = [spec.name for spec in specs]
+    for name in renamed:
+        if name not in names:
+            raise InputError(
+                f"{spell('inputs', {name: renamed[name]})}: {who[:1].lower()}{who[1:]} has no "
+                f"such input. It has {listed(names)}."
+            )
+    found = []
+    for spec in specs:
+        column = renamed.get(spec.name, spec.name)
+        if column not in columns:
+            raise InputError(
+                f"{who} has an input {plain(repr(spec.name))}, but there is no such column. Say "
+                f"which it is: {spell('inputs', {spec.name: Blank('COLUMN')})}, or add it: "
+                f"{spell('features', f'users:{spec.name}')}. Columns: {listed(columns)}."
+            )
+        if len(spec.shape) > 2 or (spec.is_column and spec.shape[1] > 1):
+            raise InputError(
+                f"{who}: its input {plain(spec.name)} has shape {list(spec.shape)}. Only inputs "
+                "with one value for each pair can be given."
+            )
+        found.append(ModelInput(spec.name, column, as_tensor(columns[column], spec, who)))
+    unused = [
+        name for name in columns if name not in {one.column for one in found} and name not in IDS
+    ]
+    if unused:
+        raise InputError(
+            f"{spell('features')}: {who[:1].lower()}{who[1:]} has no input for "
+            f"{listed(unused)}. It has {listed(names)}. Leave the feature out, or say which input "
+            f"it is: {spell('inputs', {Blank('NAME'): unused[0]})}"
+        )
+    return tuple(found)
+
+
+def refuse_unknown_columns(columns: Collection[str], renamed: Mapping[str, str]) -> None:
+    """Refuse a renaming of what is not there."""
+    for name, column in renamed.items():
+        if column not in columns:
+            raise InputError(
+                f"{spell('inputs', {name: column})}: there is no column "
+                f"{plain(repr(column))}. Columns: {listed(columns)}."
+            )
+
+
+def as_tensor(values: AnyArray, spec: TensorSpec, who: str) -> AnyArray:
+    """Values in the type of an input; an error where they do not fit it.
+
+    >>> as_tensor(np.array(["7", "12"], dtype=object), TensorSpec("u", "INT32", (-1,)), "It")
+    array([ 7, 12], dtype=int32)
+    """
+    where = f"{who}: its input {plain(spec.name)}"
+    if spec.datatype not in DATATYPES:
+        known = ", ".join(DATATYPES)
+        raise InputError(f"{where} is of type {plain(spec.datatype)}. Known: {known}.")
+    target = np.dtype(DATATYPES[spec.datatype])
+    is_object = values.dtype.kind == "O"
+    missing = np.array([is_object and value is None for value in values], dtype=bool)
+    if missing.any() and target.kind == "f":
+        values = np.where(missing, np.nan, values)
+    elif missing.any():
+        raise InputError(
+            f"{where} ({spec.datatype}) cannot be missing, but {missing.sum():,} of "
+            f"{len(values):,} values are. Fill them in in the table."
+        )
+    if target.kind == "O":
+        return np.array([str(value) for value in values.tolist()], dtype=object)
+    if is_object:
+        # text that is just another way to write a whole number is such a number
+        texts = [value for value in values.tolist() if isinstance(value, str)]
+        if wrong := [text for text in texts if not _WHOLE.fullmatch(text)]:
+            raise InputError(
+                f"{where} is of type {spec.datatype}, but the column holds text, such as "
+                f"{plain(repr(wrong[0]))}. Give a column of numbers: "
+                f"{spell('inputs', {spec.name: Blank('COLUMN')})}"
+            )
+        values = np.array([int(v) if isinstance(v, str) else v for v in values.tolist()])
+    with np.errstate(all="ignore"):
+        converted = values.astype(target)
+    if target.kind in "iub" and not np.array_equal(converted, values):
+        wrong = values[converted != values].tolist()
+        raise InputError(
+            f"{where} is of type {spec.datatype}, which has no {plain(repr(wrong[0]))} "
+            f"({len(wrong):,} such values). Give another column."
+        )
+    return converted
+
+
+def choose_output(names: Sequence[str], name: str | None, who: str) -> str:
+    """Which output holds the scores: the one asked for, the only one, or `score`."""
+    if name is not None:
+        if name in names:
+            return name
+        raise ScoringError(
+            f"{who} has no output {plain(repr(name))}. It has {listed(names)}; choose by "
+            f"{spell('output', Blank('NAME'))}."
+        )
+    if len(names) == 1:
+        return names[0]
+    for usual in ("score", "scores"):
+        if usual in names:
+            return usual
+    raise ScoringError(
+        f"{who} has {len(names)} outputs ({listed(names)}). Say which holds the scores: "
+        f"{spell('output', Blank('NAME'))}"
+    )
+
+
+def as_array(answer: Any) -> AnyArray:
+    """An answer as an array; numbers with a text among them stay numbers, masked ones are none.
+
+    >>> as_array([0.5, "x"]).tolist()
+    [0.5, 'x']
+    """
+    if isinstance(answer, np.ma.MaskedArray):
+        # what lies under the mask is whatever was there
+        return np.array(answer.tolist(), dtype=object)
+    array = np.asarray(answer)
+    if array.dtype.kind in "SU" and not isinstance(answer, np.ndarray):
+        return np.asarray(answer, dtype=object)
+    return array
+
+
+def drop_column_axis(scores: Any, n_pairs: int) -> Any:
+    """Scores of shape (n, 1) as shape (n,); others as they are."""
     try:
-        ordered = sorted(known)
-    except TypeError:
-        ordered = sorted(known, key=str)
-    code = {one: at for at, one in enumerate(ordered)}
-    codes = np.array([-1 if one is None else code[one] for one in given], dtype=np.int64)
-    return codes, [str(one) for one in ordered]
+        array = as_array(scores)
+    except ValueError:
+        # ragged; what is wrong with it is said where answers are checked
+        return scores
+    return array[:, 0] if array.shape == (n_pairs, 1) else array

@@ -5,17 +5,20 @@ from __future__ import annotations
 import asyncio
 import json
 import logging
+import math
 import os
 import random
 import re
 import ssl
 import threading
+import time
 from collections import Counter
-from collections.abc import Coroutine, Iterable
+from collections.abc import Callable, Coroutine, Iterable
 from concurrent.futures import wait
 from contextlib import suppress
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
 from http.cookiejar import CookieJar, DefaultCookiePolicy
-from pathlib import Path
 from typing import Any, NoReturn, TypeVar
 
 import httpx
@@ -26,15 +29,9 @@ from tenacity import RetryCallState, Retrying, retry_if_exception_type, wait_exp
 from fairrec.core.errors import InputError, ScoringError, TimeOverError, UnavailableError, plain
 from fairrec.core.options import Blank, spell
 from fairrec.core.version import __version__
+from fairrec.scoring.endpoint import Secrets
+from fairrec.scoring.model import SIGNAL_SECONDS, Stopped
 from fairrec.scoring.options import EndpointOptions
-from fairrec.scoring.retries import (
-    LONGEST_RETRY_AFTER,
-    SIGNAL_SECONDS,
-    Fault,
-    Pace,
-    retry_after,
-)
-from fairrec.scoring.secrets import Secrets, SecretsFilter
 
 T = TypeVar("T")
 
@@ -50,6 +47,98 @@ _NEVER = frozenset({501, 505})
 """Not implemented, and another version of HTTP: no second try will change that."""
 _JSON = re.compile(r"application/(.+\+)?json")
 _LOGS = ("httpx", "httpcore.connection", "httpcore.http11")
+LONGEST_RETRY_AFTER = 600.0
+"""Seconds; a server that asks for more is given up on for now."""
+
+
+class Fault(Exception):  # noqa: N818 - not yet an error
+    """What may be gone at the next attempt.
+
+    Parameters
+    ----------
+    kind : by which faults are counted
+    wait : seconds that the server asks to wait
+    is_busy : whether all calls should wait
+    """
+
+    def __init__(
+        self, kind: str, words: str, wait: float | None = None, is_busy: bool = False
+    ) -> None:
+        super().__init__(words)
+        self.kind, self.words, self.wait, self.is_busy = kind, words, wait, is_busy
+
+
+class Pace:
+    """One clock for all calls: so many a second at most, and none while the server is busy.
+
+    Parameters
+    ----------
+    rate : calls a second; None for no limit
+    """
+
+    def __init__(self, rate: float | None) -> None:
+        self._between = 0.0 if rate is None else 1.0 / rate
+        self._next = 0.0
+        self._held_until = 0.0
+        self._end = math.inf
+        self._lock = threading.Lock()
+        self._stopped = threading.Event()
+
+    def take_turn(self) -> None:
+        """Wait until the next call may be made."""
+        with self._lock:
+            turn = max(time.monotonic(), self._next, self._held_until)
+            self._next = turn + self._between
+        self.sleep(turn - time.monotonic())
+        # asked to wait in the meantime: what had its turn waits too
+        while (held := self._held_until - time.monotonic()) > 0:
+            self.sleep(held)
+
+    def hold(self, seconds: float) -> None:
+        """Let no call begin for so long."""
+        with self._lock:
+            self._held_until = max(self._held_until, time.monotonic() + seconds)
+
+    def end_at(self, moment: float) -> None:
+        """Wait for nothing that is later than a moment of `time.monotonic`."""
+        self._end = moment
+
+    def sleep(self, seconds: float) -> None:
+        """Wait, unless it is stopped, or longer than there is time."""
+        if seconds > 0 and time.monotonic() + seconds > self._end:
+            raise TimeOverError(f"{spell('budget_seconds')} is over before it can be asked again")
+        if self._stopped.is_set() or (seconds > 0 and self._stopped.wait(seconds)):
+            raise Stopped
+
+    def stop(self) -> None:
+        """End all waiting."""
+        self._stopped.set()
+
+    def restart(self) -> None:
+        """Begin again after a stop."""
+        self._stopped.clear()
+
+
+def retry_after(header: str | None, now: datetime | None = None) -> float | None:
+    """Seconds that a server asks to wait, from a number or a date; None where it does not say.
+
+    >>> retry_after("3"), retry_after("1.5"), retry_after("soon"), retry_after(None)
+    (3.0, 1.5, None, None)
+    """
+    if header is None:
+        return None
+    try:
+        return max(0.0, float(header))
+    except ValueError:
+        pass
+    try:
+        until = parsedate_to_datetime(header)
+    except (ValueError, OverflowError, TypeError, IndexError):
+        # what is no date fails in the parts of the standard library in different ways
+        return None
+    if until.tzinfo is None:
+        until = until.replace(tzinfo=UTC)
+    return max(0.0, (until - (now or datetime.now(UTC))).total_seconds())
 
 
 class JsonClient:
@@ -98,9 +187,8 @@ class JsonClient:
             # what a server asks to be remembered is a secret of whoever it asks
             cookies=CookieJar(DefaultCookiePolicy(allowed_domains=())),
         )
-        self._filter = SecretsFilter(self._secrets)
         for name in _LOGS:
-            logging.getLogger(name).addFilter(self._filter)
+            logging.getLogger(name).addFilter(self._redact_record)
         self._loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self._loop.run_forever, daemon=True)
         self._thread.start()
@@ -111,24 +199,35 @@ class JsonClient:
 
     def is_there(self, url: str) -> bool:
         """Whether an address answers, whatever it says; not where there is nothing."""
-        return self.request("GET", url, is_read=False) is not None
+        return self._retry("GET", url, None, lambda response, text: True) is not None
 
-    def request(self, method: str, url: str, body: Any = None, is_read: bool = True) -> Any:
+    def request(self, method: str, url: str, body: Any = None) -> Any:
         """The JSON that comes back; a fault that may pass is waited out and tried again.
 
         Parameters
         ----------
         body : sent as JSON, where there is one
-        is_read : otherwise True comes back for any reply that is no error
         """
-        content = None if body is None else to_json(body)
+        return self._retry(method, url, None if body is None else to_json(body), self._parse)
+
+    def _retry(
+        self,
+        method: str,
+        url: str,
+        content: bytes | None,
+        parse: Callable[[httpx.Response, bytes], Any],
+    ) -> Any:
         faults: list[Fault] = []
 
         def attempt() -> Any:
             self._pace.take_turn()
             try:
-                response, text = self._wait_for(self._exchange(method, url, content, is_read))
-                return self._value(response, text, is_read)
+                response, text = self._wait_for(self._exchange(method, url, content))
+                if response.is_success:
+                    return parse(response, text)
+                if method == "GET" and response.status_code == 404:
+                    return None
+                raise self._refusal(response, text)
             except Fault as fault:
                 faults.append(fault)
                 with self._lock:
@@ -162,7 +261,12 @@ class JsonClient:
         self._thread.join()
         self._loop.close()
         for name in _LOGS:
-            logging.getLogger(name).removeFilter(self._filter)
+            logging.getLogger(name).removeFilter(self._redact_record)
+
+    def _redact_record(self, record: logging.LogRecord) -> bool:
+        """Take secrets out of the log of a library, which writes whole headers of replies."""
+        record.msg, record.args = self._secrets.redact(record.getMessage()), ()
+        return True
 
     def _wait_for(self, work: Coroutine[Any, Any, T]) -> T:
         """The result of work in the event loop."""
@@ -206,7 +310,7 @@ class JsonClient:
             self._pace.hold(state.upcoming_sleep)
 
     async def _exchange(
-        self, method: str, url: str, content: bytes | None, is_read: bool
+        self, method: str, url: str, content: bytes | None
     ) -> tuple[httpx.Response, bytes]:
         """A reply and its text, within the time of a call."""
         headers = {} if content is None else {"Content-Type": "application/json"}
@@ -216,7 +320,7 @@ class JsonClient:
                 self._client.stream(method, url, content=content, headers=headers) as response,
             ):
                 self._has_answered = True
-                return response, await self._read(response, is_read)
+                return response, await self._read(response)
         except httpx.ConnectTimeout:
             raise Fault("connection", f"no connection within {self._connect_seconds:g} s") from None
         except TimeoutError:
@@ -241,15 +345,9 @@ class JsonClient:
             )
         return Fault("connection", f"no connection, or it broke off ({words})")
 
-    async def _read(self, response: httpx.Response, is_read: bool) -> bytes:
-        """The text of a reply; of an error its first part, and nothing where it is not read."""
-        most = self._most_bytes
-        if not response.is_success:
-            most = _BYTES_OF_ERROR
-        elif not is_read:
-            return b""
-        else:
-            self._refuse_other_kinds(response)
+    async def _read(self, response: httpx.Response) -> bytes:
+        """The text of a reply; of an error its first part."""
+        most = self._most_bytes if response.is_success else _BYTES_OF_ERROR
         text = bytearray()
         async for chunk in response.aiter_raw():
             text += chunk
@@ -263,8 +361,8 @@ class JsonClient:
                 break
         return bytes(text)
 
-    def _refuse_other_kinds(self, response: httpx.Response) -> None:
-        """Only plain JSON is read."""
+    def _parse(self, response: httpx.Response, text: bytes) -> Any:
+        """The JSON of a reply, without secrets; any other kind of reply is an error."""
         kind = response.headers.get("content-type", "").partition(";")[0].strip()
         if not _JSON.fullmatch(kind.lower()):
             shown = plain(self._secrets.redact(kind)) or "of no type"
@@ -273,15 +371,6 @@ class JsonClient:
         if encoding != "identity":
             shown = plain(self._secrets.redact(encoding))
             raise ScoringError(f"the reply is compressed ({shown}), which was not asked")
-
-    def _value(self, response: httpx.Response, text: bytes, is_read: bool) -> Any:
-        """The JSON of a reply; None where there is nothing at an address that was looked at."""
-        if not response.is_success:
-            if response.request.method == "GET" and response.status_code == 404:
-                return None
-            raise self._refusal(response, text)
-        if not is_read:
-            return True
         try:
             return self._secrets.redact(from_json(text))
         except ValueError as error:
@@ -351,17 +440,12 @@ def _trusted() -> ssl.SSLContext:
     if not file and not folder:
         return httpx.create_ssl_context(trust_env=False)
     try:
-        if folder and not Path(folder).is_dir():
-            # a folder that is not there would be taken for one without certificates
-            raise NotADirectoryError(0, "no such folder")
         return ssl.create_default_context(cafile=file or None, capath=folder or None)
     except (OSError, ValueError) as error:
-        given = [f"SSL_CERT_FILE={plain(file, 200)}"] if file else []
-        given += [f"SSL_CERT_DIR={plain(folder, 200)}"] if folder else []
         reason = error.strerror if isinstance(error, OSError) else error
         raise InputError(
-            f"{' '.join(given)}: no certificates can be read there ({plain(reason)}). Name "
-            "certificates in PEM form, or unset it."
+            f"SSL_CERT_FILE={plain(file, 200)}: no certificates can be read there "
+            f"({plain(reason)}). Name certificates in PEM form, or unset it."
         ) from error
 
 
@@ -373,15 +457,15 @@ def _give_up(faults: list[Fault]) -> NoReturn:
 
 def _words_of_error(code: int, reason: str, text: bytes, secrets: Secrets) -> str:
     """What a server says of an error, on one line."""
-    said = text.decode("utf-8", "replace").strip()
+    words = text.decode("utf-8", "replace").strip()
     with suppress(ValueError):
-        parsed = from_json(said.encode())
+        parsed = from_json(words.encode())
         if isinstance(parsed, dict):
-            said = str(parsed.get("error") or parsed.get("detail") or said)
-    said = plain(secrets.redact(said), _LETTERS_OF_ERROR)
-    words = f"HTTP {code} {plain(secrets.redact(reason))}{said and ': ' + said}"
+            words = str(parsed.get("error") or parsed.get("detail") or words)
+    words = plain(secrets.redact(words), _LETTERS_OF_ERROR)
+    line = f"HTTP {code} {plain(secrets.redact(reason))}{words and ': ' + words}"
     # once more: a part may be in the one, the rest in the other
-    return str(secrets.redact(words))
+    return str(secrets.redact(line))
 
 
 def from_json(text: bytes) -> Any:

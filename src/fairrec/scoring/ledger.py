@@ -18,15 +18,13 @@ import polars as pl
 
 from fairrec.core.arrays import BoolArray, FloatArray, IntArray
 from fairrec.core.errors import ScoringError, UnavailableError
-from fairrec.core.kernels import kernel
 from fairrec.core.options import Blank, spell
 from fairrec.inputs.candidates import CandidateLists
 from fairrec.inputs.ids import gather_lists
 from fairrec.scoring.features import NO_FEATURES, JoinedFeatures
 from fairrec.scoring.ledger_file import LedgerFile, Spent
-from fairrec.scoring.model import Stopped
+from fairrec.scoring.model import SIGNAL_SECONDS, Stopped
 from fairrec.scoring.options import ROWS_PER_CALL
-from fairrec.scoring.retries import SIGNAL_SECONDS
 from fairrec.scoring.scorer import Scorer
 
 INTERRUPT_SECONDS = 5.0
@@ -103,7 +101,7 @@ class Ledger:
                 raise ValueError("a ledger in a file needs the ids of the users")
             self._file = LedgerFile(file, candidates, user_ids, identity, features)
             self.spent_before = self._file.spent
-            lists, scores = self._file.take_found()
+            lists, scores = self._file.read()
             self._keep(lists, scores)
             self.users_before = len(lists)
 
@@ -114,7 +112,7 @@ class Ledger:
         by side that includes those under way.
         """
         batches = [*self._batches(self._unpaid(lists))]
-        with self._failures_say_what_is_kept():
+        with self._say_what_is_kept():
             if self._concurrency > 1 and len(batches) > 1:
                 self._pay_at_once(iter(batches))
             else:
@@ -190,7 +188,7 @@ class Ledger:
         while True:
             try:
                 with interrupts_held():
-                    failed = self._take_in()
+                    failed = self._collect()
                     failure = failure or failed
                     if failure is None:
                         self._begin(batches)
@@ -213,7 +211,7 @@ class Ledger:
         for batch in islice(batches, self._concurrency - len(self._under_way)):
             self._under_way[self._threads.submit(self._ask, batch)] = batch
 
-    def _take_in(self) -> BaseException | None:
+    def _collect(self) -> BaseException | None:
         """Keep what has come back; the first failure among it."""
         failure: BaseException | None = None
         for call in [one for one in self._under_way if one.done()]:
@@ -242,23 +240,21 @@ class Ledger:
         self.on_paid()
 
     @contextmanager
-    def _failures_say_what_is_kept(self) -> Iterator[None]:
+    def _say_what_is_kept(self) -> Iterator[None]:
+        """Add to the message of a failure what is not lost, and how to go on."""
+        again = "give the same command again to go on"
         try:
             yield
         except ScoringError as error:
-            kept = self._kept(may_pass=isinstance(error, UnavailableError))
+            may_pass = isinstance(error, UnavailableError)
+            how = "once that is fixed, an audit with this ledger goes on from there"
+            kept = self._words_of_kept(again if may_pass else how)
             reason = f"{error}".removesuffix(".")
             raise type(error)(f"{reason}.{kept}") from error
         except KeyboardInterrupt as interrupt:
-            raise KeyboardInterrupt(f"Interrupted.{self._kept(may_pass=True)}") from interrupt
+            raise KeyboardInterrupt(f"Interrupted.{self._words_of_kept(again)}") from interrupt
 
-    def _kept(self, may_pass: bool) -> str:
-        """What is not lost and how to go on, to be added to a message; empty where nothing is.
-
-        Parameters
-        ----------
-        may_pass : whether the same command may have more luck
-        """
+    def _words_of_kept(self, how: str) -> str:
         n_users = self.spent.users
         if not n_users:
             return ""
@@ -267,26 +263,14 @@ class Ledger:
                 f" No score is kept without a ledger: with {spell('ledger', Blank('FILE'))} the "
                 "next run would go on where this one stopped."
             )
-        how = (
-            "give the same command again to go on"
-            if may_pass
-            else "once that is fixed, an audit with this ledger goes on from there"
-        )
         users = f"{n_users:,} user{'s' if n_users != 1 else ''}"
         return f" The scores of {users} are kept in {self._path}: {how}."
 
     def _keep(self, lists: IntArray, scores: FloatArray) -> None:
-        _put_lists(scores, self._offsets, lists, self._scores)
+        lengths = self._offsets[lists + 1] - self._offsets[lists]
+        starts = self._offsets[lists] - (np.cumsum(lengths) - lengths)
+        self._scores[np.repeat(starts, lengths) + np.arange(len(scores))] = scores
         self.is_scored[lists] = True
-
-
-@kernel
-def _put_lists(part: FloatArray, offsets: IntArray, lists: IntArray, flat: FloatArray) -> None:
-    at = 0
-    for one in lists:
-        for row in range(offsets[one], offsets[one + 1]):
-            flat[row] = part[at]
-            at += 1
 
 
 @contextmanager

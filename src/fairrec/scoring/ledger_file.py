@@ -81,28 +81,22 @@ class LedgerFile:
         self._items = candidates.items
         self._kind = _kind(user_ids)
         self._users = user_ids.cast(pl.String).to_list()
-        self.spent = Spent()
-        self._found: tuple[IntArray, FloatArray] = (np.empty(0, dtype=np.int64), np.empty(0))
+        self._features = _feature_bytes(features.per_user)
+        of_items = _feature_bytes(features.per_item)
+        self._item_hashes = _item_hashes(candidates.item_ids, of_items)
+        self._contents = "candidates" + " or features" * bool(self._features or of_items)
         self._connection = self._connect()
         try:
             with self._errors():
-                self._lock()
+                # other processes are kept out until this one ends, however it ends
+                self._connection.execute("PRAGMA locking_mode = EXCLUSIVE")
+                self._connection.execute("PRAGMA synchronous = FULL")
+                self._connection.execute("BEGIN EXCLUSIVE")
                 self._open(identity)
-                self._features = _feature_bytes(features.per_user)
-                of_items = _feature_bytes(features.per_item)
-                self._item_hashes = _item_hashes(candidates.item_ids, of_items)
-                self._asked_about = "candidates"
-                if self._features or of_items:
-                    self._asked_about += " or features"
-                self._read()
+                self.spent = Spent(*self._row("SELECT users, rows, calls, seconds FROM spent"))
         except BaseException:
             self.close()
             raise
-
-    def take_found(self) -> tuple[IntArray, FloatArray]:
-        """The lists whose scores are in the file, and those scores; to be had once."""
-        found, self._found = self._found, (np.empty(0, dtype=np.int64), np.empty(0))
-        return found
 
     def add(self, lists: IntArray, scores: FloatArray, seconds: float) -> None:
         """Keep what one call of the scorer returned: all of it or nothing."""
@@ -128,24 +122,15 @@ class LedgerFile:
     def _connect(self) -> sqlite3.Connection:
         # an absolute path, because ':memory:' would be no file
         path = self._path.absolute()
+        if not path.parent.is_dir():
+            raise InputError(
+                f"{self._path}: there is no folder {path.parent}. Make it, or name another "
+                "file for the ledger."
+            )
+        if path.is_dir():
+            raise InputError(f"{self._path} is a folder. Name a file for the ledger.")
         with self._errors():
-            if not path.parent.is_dir():
-                raise InputError(
-                    f"{self._path}: there is no folder {path.parent}. Make it, or name another "
-                    "file for the ledger."
-                )
-            if path.is_dir():
-                raise InputError(f"{self._path} is a folder. Name a file for the ledger.")
             return sqlite3.connect(path, timeout=0, isolation_level=None)
-
-    def _lock(self) -> None:
-        """Keep other processes out; the lock goes with this process, however it ends.
-
-        On POSIX systems it also goes when this process reads the file by other means.
-        """
-        self._connection.execute("PRAGMA locking_mode = EXCLUSIVE")
-        self._connection.execute("PRAGMA synchronous = FULL")
-        self._connection.execute("BEGIN EXCLUSIVE")
 
     def _open(self, identity: str) -> None:
         """Lay out a new file, or make sure that it is a ledger of this scorer."""
@@ -164,9 +149,19 @@ class LedgerFile:
                 f"('{plain(found, 300)}', not '{plain(identity, 300)}'). {_ANOTHER_FILE}"
             )
 
-    def _read(self) -> None:
-        """Find the scores of these lists, and refuse those of other candidates."""
-        self.spent = Spent(*self._row("SELECT users, rows, calls, seconds FROM spent"))
+    def read(self) -> tuple[IntArray, FloatArray]:
+        """The lists whose scores are in the file, and those scores; other candidates are refused.
+
+        A file that is refused is closed.
+        """
+        try:
+            with self._errors():
+                return self._read()
+        except BaseException:
+            self.close()
+            raise
+
+    def _read(self) -> tuple[IntArray, FloatArray]:
         if self._row("PRAGMA quick_check(1)") != ("ok",):
             raise InputError(self._damaged)
         list_of_user = {user: number for number, user in enumerate(self._users)}
@@ -186,24 +181,19 @@ class LedgerFile:
         if changed:
             shown = [int(user) if self._kind == "integer" else user for user in changed[:3]]
             raise InputError(
-                f"{self._path}: this ledger was made for other {self._asked_about}: those of user "
+                f"{self._path}: this ledger was made for other {self._contents}: those of user "
                 f"{some_of(shown, len(changed))} have changed ({len(lists):,} users of this audit "
                 f"are in it). {_ANOTHER_FILE}"
             )
         found, scores = np.array(lists, dtype=np.int64), b"".join(parts)
-        if len(scores) != 8 * int((self._offsets[found + 1] - self._offsets[found]).sum()):
-            raise InputError(self._damaged)
-        self._found = found, np.frombuffer(scores, dtype="<f8")
         # a write that changes nothing: where it fails, it does so before anything is paid for
         self._connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
         self._connection.execute("COMMIT")
+        return found, np.frombuffer(scores, dtype="<f8")
 
     def _row(self, query: str) -> tuple[Any, ...]:
         """The first row of a query; a ledger always has one."""
-        row = self._connection.execute(query).fetchone()
-        if row is None:
-            raise InputError(self._damaged)
-        return tuple(row)
+        return tuple(self._connection.execute(query).fetchone())
 
     def _hashes(self, lists: IntArray) -> list[bytes]:
         """For each list the hash of its items in order, which no other list has a part in."""
@@ -234,32 +224,25 @@ class LedgerFile:
         except sqlite3.Error as error:
             # the lower byte is the kind of error, the rest its details
             code = getattr(error, "sqlite_errorcode", sqlite3.SQLITE_CORRUPT) & 0xFF
-            if code in _IN_USE:
-                raise InputError(
-                    f"{self._path}: this ledger is in use by another run of FairRec. Wait for its "
-                    "end, or name another file for the ledger."
-                ) from error
-            if code == sqlite3.SQLITE_NOTADB:
-                raise InputError(self._no_ledger) from error
-            if code in _MAY_NOT_WRITE:
-                raise InputError(self._not_allowed(error)) from error
             if code in _CANNOT_WRITE:
                 raise OutputError(
                     f"{self._path}: scores could not be added to the ledger ({error}); those of "
                     "the calls before are kept. Make room there and start again."
                 ) from error
-            raise InputError(f"{self._damaged} ({plain(error)})") from error
-        except UnicodeDecodeError as error:
-            # what SQLite quotes from a damaged file need not be text
-            raise InputError(self._damaged) from error
-        except OSError as error:
-            raise InputError(self._not_allowed(error)) from error
-
-    def _not_allowed(self, error: Exception) -> str:
-        return (
-            f"{self._path}: the ledger cannot be written there ({error}). Give permission to write "
-            "the file and its folder, or name another file."
-        )
+            message = f"{self._damaged} ({plain(error)})"
+            if code in _IN_USE:
+                message = (
+                    f"{self._path}: this ledger is in use by another run of FairRec. Wait for its "
+                    "end, or name another file for the ledger."
+                )
+            elif code in _MAY_NOT_WRITE:
+                message = (
+                    f"{self._path}: the ledger cannot be written there ({error}). Give permission "
+                    "to write the file and its folder, or name another file."
+                )
+            elif code == sqlite3.SQLITE_NOTADB:
+                message = self._no_ledger
+            raise InputError(message) from error
 
 
 def _kind(ids: pl.Series) -> str:
@@ -277,8 +260,8 @@ def _item_hashes(item_ids: pl.Series, features: list[bytes]) -> AnyArray:
     """(n_items, 16) bytes, a hash of each id and its type, whatever other items there are."""
     kind = _kind(item_ids)
     hashes = b"".join(
-        blake2b(f"{kind} {item}".encode() + told, digest_size=_HASH_BYTES).digest()
-        for item, told in zip(
+        blake2b(f"{kind} {item}".encode() + of_item, digest_size=_HASH_BYTES).digest()
+        for item, of_item in zip(
             item_ids.cast(pl.String).to_list(), features or [b""] * len(item_ids), strict=True
         )
     )

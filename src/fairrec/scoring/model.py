@@ -1,4 +1,4 @@
-"""What a model must say of itself, and models that are Python functions."""
+"""What a model must say of itself; models that are Python functions or trained runs."""
 
 from __future__ import annotations
 
@@ -7,15 +7,25 @@ import inspect
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cache
+from importlib.metadata import entry_points
 from pathlib import Path
-from typing import Any, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Any, Literal, Protocol, cast, runtime_checkable
 
-from fairrec.core.arrays import AnyArray
+from fairrec.core.arrays import AnyArray, FloatArray
 from fairrec.core.errors import InputError, plain, unknown_name
 from fairrec.core.files import file_sum
 from fairrec.core.options import invalid, spell
 from fairrec.scoring.options import IDS, CallOptions, Feature, parse_features
 
+if TYPE_CHECKING:
+    import polars as pl
+
+    from fairrec.core.progress import Progress
+    from fairrec.inputs.audit_inputs import AuditInputs
+
+SIGNAL_SECONDS = 0.5
+"""Waits are cut into such steps: a signal may reach another thread, which wakes none that waits."""
 ScoringFunction = Callable[..., Any]
 """User ids and item ids, one entry a pair, and features by name -> one finite number per pair."""
 
@@ -74,6 +84,10 @@ class Model(Protocol):
         """What went wrong and was tried again, by kind."""
         return {}
 
+    def end_at(self, moment: float) -> None:
+        """Try nothing again after a moment of `time.monotonic`."""
+        return
+
     def stop(self) -> None:
         """Try nothing again; calls that wait for another attempt raise `Stopped`."""
         return
@@ -89,25 +103,16 @@ class FunctionModel(Model):
     Parameters
     ----------
     function : takes two arrays of one length, whole numbers or text, and returns one finite
-        number per pair
-    concurrency : above 1 it is called in several threads at once
+        number per pair; features are given by their names, `users:age` as `age=`
     name : names the function for a ledger
-    features : columns it is given beside the ids, by their names: `users:age` as `age=`
+    concurrency, rows_per_call, features : see CallOptions
     """
 
     who = "The scoring function"
 
-    def __init__(
-        self,
-        function: ScoringFunction,
-        concurrency: int = CallOptions.concurrency,
-        rows_per_call: int = CallOptions.rows_per_call,
-        name: str = "",
-        features: str | Sequence[str] | None = None,
-    ) -> None:
-        self._function = function
-        self._name = name
-        calls = CallOptions(concurrency, rows_per_call, features)
+    def __init__(self, function: ScoringFunction, name: str = "", **options: Any) -> None:
+        self._function, self._name = function, name
+        calls = CallOptions(**options)
         self.features: tuple[Feature, ...] = parse_features(calls.features)
         self.concurrency, self.rows_per_call = calls.concurrency, calls.rows_per_call
 
@@ -137,66 +142,127 @@ def load_function(text: str, features: Sequence[str] = ()) -> tuple[ScoringFunct
     Traceback (most recent call last):
     fairrec.core.errors.InputError: invalid scorer: expected package.module:function, got 'hypot'
     """
-    module_name, colon, path = text.partition(":")
-    if not (colon and module_name.strip() and path.strip()):
+    module_name, _, path = (part.strip() for part in text.partition(":"))
+    if not (module_name and path):
         raise invalid("scorer", "package.module:function", text)
-    module = _module(module_name.strip(), text)
+    where = f"{spell('scorer')} {plain(text)}"
+    module = _import_module(module_name, where)
     found: Any = module
-    for name in path.strip().split("."):
+    for name in path.split("."):
         if not hasattr(found, name):
             known = [one for one in vars(found) if not one.startswith("_")]
             error = unknown_name(f"name in {plain(module_name)}", name, known)
-            raise InputError(f"{spell('scorer')} {plain(text)}: {error}")
+            raise InputError(f"{where}: {error}")
         found = getattr(found, name)
     if not callable(found):
         raise InputError(
-            f"{spell('scorer')} {plain(text)} is a {type(found).__name__}, no function. Name a "
-            "function score(user_ids, item_ids) that returns one number for each pair."
+            f"{where} is a {type(found).__name__}, no function. Name a function "
+            "score(user_ids, item_ids) that returns one number for each pair."
         )
-    _refuse_other_arguments(found, text, features)
-    return found, f"scorer {text.strip()}{_sum_of(found, module)}"
-
-
-def _module(name: str, text: str) -> Any:
-    sys.path.insert(0, "")
     try:
-        return importlib.import_module(name)
-    except ModuleNotFoundError as error:
-        raise InputError(
-            f"{spell('scorer')} {plain(text)}: there is no module {plain(repr(error.name))} here "
-            f"({plain(Path.cwd(), 200)}) or among the installed ones. Start where it can be "
-            "imported, or set PYTHONPATH."
-        ) from error
-    except (Exception, SystemExit) as error:
-        raise InputError(
-            f"{spell('scorer')} {plain(text)}: {plain(name)} cannot be imported: "
-            f"{type(error).__name__}: {plain(error, 300)}. {spell('debug')} shows where."
-        ) from error
-    finally:
-        sys.path.remove("")
-
-
-def _refuse_other_arguments(function: Any, text: str, features: Sequence[str]) -> None:
-    """Refuse what cannot be called with these arrays, before anything is read."""
-    try:
-        signature = inspect.signature(function)
+        signature = inspect.signature(found)
     except (TypeError, ValueError):
         # built-in functions may have none
-        return
+        signature = inspect.signature(lambda *_, **__: None)
     try:
         signature.bind("user_ids", "item_ids", **dict.fromkeys(features))
     except TypeError as error:
         called = ", ".join(["user_ids", "item_ids", *(f"{plain(name)}=" for name in features)])
         raise InputError(
-            f"{spell('scorer')} {plain(text)}: it is called as score({called}), but "
-            f"takes {plain(signature, 120)} ({plain(error)})."
+            f"{where}: it is called as score({called}), but takes {plain(signature, 120)} "
+            f"({plain(error)})."
         ) from error
+    home = sys.modules.get(getattr(found, "__module__", "") or "", module)
+    file = Path(getattr(home, "__file__", None) or "")
+    return found, f"scorer {text.strip()}{f' of file {file_sum(file)}' if file.is_file() else ''}"
 
 
-def _sum_of(function: Any, module: Any) -> str:
-    """The checksum of the file that holds the function, where there is one."""
-    home = sys.modules.get(getattr(function, "__module__", "") or "", module)
-    file = getattr(home, "__file__", None)
-    if file is None or not Path(file).is_file():
-        return ""
-    return f" of file {file_sum(Path(file))}"
+def _import_module(name: str, where: str) -> Any:
+    sys.path.insert(0, "")
+    try:
+        return importlib.import_module(name)
+    except ModuleNotFoundError as error:
+        raise InputError(
+            f"{where}: there is no module {plain(repr(error.name))} here "
+            f"({plain(Path.cwd(), 200)}) or among the installed ones. Start where it can be "
+            "imported, or set PYTHONPATH."
+        ) from error
+    except (Exception, SystemExit) as error:
+        raise InputError(
+            f"{where}: {plain(name)} cannot be imported: {type(error).__name__}: "
+            f"{plain(error, 300)}. {spell('debug')} shows where."
+        ) from error
+    finally:
+        sys.path.remove("")
+
+
+Target = Literal["test", "validation"]
+
+
+@runtime_checkable
+class Run(Protocol):
+    """A trained run: the lists it was made to rank, and the model that ranks them.
+
+    Attributes
+    ----------
+    file : where its test candidates are
+    """
+
+    folder: Path
+    file: Path
+
+    def tables(self) -> dict[str, Any]:
+        """What an audit needs beside predictions: users, items, history and attributes."""
+
+    def candidates(self, target: Target = "test") -> pl.DataFrame:
+        """`user_id`, `item_id`, `label`, one row a user, to be scored."""
+
+    def predictions(self, target: Target = "test") -> pl.DataFrame:
+        """The candidates with their scores, one row a candidate."""
+
+    def scored(self, inputs: AuditInputs, progress: Progress) -> AuditInputs:
+        """The same inputs with the scores of their candidates."""
+
+    def model(self, with_attributes: bool = True) -> Model:
+        """The model to ask.
+
+        Parameters
+        ----------
+        with_attributes : whether users may have other attributes than in training
+        """
+
+
+def load_run(folder: Path) -> Run:
+    """The trained run in a folder, loaded by a package with an entry point `fairrec.runs`."""
+    found = entry_points(group="fairrec.runs")
+    if not found:
+        raise InputError(
+            f"{plain(folder, 300)}: no installed package loads trained runs. "
+            "pip install 'fairrec[paper]'"
+        )
+    refused: InputError | None = None
+    for one in found:
+        try:
+            return cast(Run, one.load().load(folder))
+        except InputError as error:
+            refused = refused or error
+    assert refused is not None
+    raise refused
+
+
+@dataclass(frozen=True, slots=True)
+class ScoreByRun:
+    """The scores of a run, as a function that any process can be sent and loads the model once."""
+
+    folder: Path
+
+    def __call__(self, user_ids: AnyArray, item_ids: AnyArray) -> FloatArray:
+        """The model's score for each pair of user and item."""
+        model = _load_model(self.folder)
+        inputs = model.bind({"user_id": user_ids, "item_id": item_ids})
+        return cast(FloatArray, model.answer({one.name: one.values for one in inputs}))
+
+
+@cache
+def _load_model(folder: Path) -> Model:
+    return load_run(folder).model(with_attributes=False)

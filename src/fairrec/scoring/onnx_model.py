@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import mmap
-from collections.abc import Iterable, Iterator, Mapping
+import re
+from collections.abc import Iterable, Mapping
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -13,20 +14,18 @@ from fairrec.core.arrays import AnyArray
 from fairrec.core.errors import InputError, plain
 from fairrec.core.files import file_sum
 from fairrec.core.options import documented, spell
+from fairrec.scoring.features import (
+    DATATYPES,
+    TensorSpec,
+    choose_output,
+    drop_column_axis,
+    fill_inputs,
+)
 from fairrec.scoring.model import Model, ModelInput
 from fairrec.scoring.options import Feature, OnnxOptions, parse_features
-from fairrec.scoring.tensors import TensorSpec, chosen_output, inputs_for, without_column_axis
 
 _DATATYPES = {
-    "tensor(bool)": "BOOL",
-    "tensor(uint8)": "UINT8",
-    "tensor(uint16)": "UINT16",
-    "tensor(uint32)": "UINT32",
-    "tensor(uint64)": "UINT64",
-    "tensor(int8)": "INT8",
-    "tensor(int16)": "INT16",
-    "tensor(int32)": "INT32",
-    "tensor(int64)": "INT64",
+    **{f"tensor({name.lower()})": name for name in DATATYPES},
     "tensor(float16)": "FP16",
     "tensor(float)": "FP32",
     "tensor(double)": "FP64",
@@ -52,7 +51,7 @@ class OnnxModel(Model):
         self.who = f"The ONNX model {plain(self.file.name)}"
         self.features: tuple[Feature, ...] = parse_features(given.features)
         self.concurrency, self.rows_per_call = given.concurrency, given.rows_per_call
-        self._renamed, self._wanted = given.inputs, given.output
+        self._renamed, self._output_asked_for = given.inputs, given.output
         self._session: Any = None
         self._output = ""
         self._is_column: dict[str, bool] = {}
@@ -64,9 +63,7 @@ class OnnxModel(Model):
         import onnxruntime
 
         if not self.file.is_file():
-            raise InputError(
-                f"{spell('onnx')} {plain(self.file, 300)}: there is no such file. Check the path."
-            )
+            raise InputError(f"{self._where}: there is no such file. Check the path.")
         self._side_files()
         try:
             self._session = onnxruntime.InferenceSession(
@@ -75,59 +72,59 @@ class OnnxModel(Model):
         except Exception as error:
             # onnxruntime has errors of its own for each kind of damage, without a common base
             raise InputError(
-                f"{spell('onnx')} {plain(self.file, 300)}: cannot be loaded "
-                f"({plain(error, 300)}). Is it a complete ONNX model?"
+                f"{self._where}: cannot be loaded ({plain(error, 300)}). Is it a complete ONNX "
+                "model?"
             ) from error
-        self._output = chosen_output(
-            [one.name for one in self._session.get_outputs()], self._wanted, self.who
-        )
+        names = [one.name for one in self._session.get_outputs()]
+        self._output = choose_output(names, self._output_asked_for, self.who)
 
     def inputs(self) -> tuple[TensorSpec, ...]:
         """What the model takes."""
         self.open()
-        return tuple(_spec(one) for one in self._session.get_inputs())
+        return tuple(map(_spec, self._session.get_inputs()))
 
     def outputs(self) -> tuple[TensorSpec, ...]:
         """What the model gives."""
         self.open()
-        return tuple(_spec(one) for one in self._session.get_outputs())
+        return tuple(map(_spec, self._session.get_outputs()))
 
     def identity(self) -> str:
         """The checksum of the file and of those beside it, and how its inputs are filled."""
-        filled = [f"{one.table}:{one.column}" for one in self.features]
-        filled += [f"{name}={column}" for name, column in sorted(self._renamed.items())]
-        filled += [f"output {self._wanted}"] if self._wanted else []
-        return " ".join([f"onnx {file_sum(self.file)}", *self._side_sums(), *filled])
+        parts = [f"onnx {file_sum(self.file)}"]
+        if names := self._side_files():
+            sums = hashlib.sha256()
+            for name in names:
+                beside = self.file.parent / name
+                # one that is not there is not loaded, but once it is, the model is another
+                found = file_sum(beside) if beside.is_file() else "missing"
+                sums.update(f"{len(name)} {name} {found} ".encode())
+            parts.append(f"weights {sums.hexdigest()}")
+        parts += [f"{one.table}:{one.column}" for one in self.features]
+        parts += [f"{name}={column}" for name, column in sorted(self._renamed.items())]
+        parts += [f"output {self._output_asked_for}"] if self._output_asked_for else []
+        return " ".join(parts)
+
+    @property
+    def _where(self) -> str:
+        return f"{spell('onnx')} {plain(self.file, 300)}"
 
     def _side_files(self) -> tuple[str, ...]:
         """The files with weights that the model names, all of them beside it."""
         try:
-            names = side_files(self.file)
+            names = find_side_files(self.file)
             refuse_outside(self.file, names)
         except ValueError as error:
             raise InputError(
-                f"{spell('onnx')} {plain(self.file, 300)}: {plain(error, 300)}. Give a complete "
-                "ONNX model with the files of its weights beside it, and use no model that you do "
-                "not trust."
+                f"{self._where}: {plain(error, 300)}. Give a complete ONNX model with the files of "
+                "its weights beside it, and use no model that you do not trust."
             ) from error
         return names
-
-    def _side_sums(self) -> list[str]:
-        """The checksums of the files with weights that the model names, in one."""
-        names = self._side_files()
-        sums = hashlib.sha256()
-        for name in names:
-            beside = self.file.parent / name
-            # one that is not there is not loaded either, but once it is, the model is another
-            found = file_sum(beside) if beside.is_file() else "missing"
-            sums.update(f"{len(name)} {name} {found} ".encode())
-        return [f"weights {sums.hexdigest()}"] if names else []
 
     def bind(self, columns: Mapping[str, AnyArray]) -> tuple[ModelInput, ...]:
         """The inputs of the model."""
         specs = self.inputs()
         self._is_column = {spec.name: spec.is_column for spec in specs}
-        return inputs_for(specs, columns, self._renamed, self.who)
+        return fill_inputs(specs, columns, self._renamed, self.who)
 
     def answer(self, inputs: Mapping[str, AnyArray]) -> Any:
         """One number per pair."""
@@ -137,7 +134,7 @@ class OnnxModel(Model):
             for name, values in inputs.items()
         }
         (scores,) = self._session.run([self._output], fed)
-        return without_column_axis(scores, n_pairs)
+        return drop_column_axis(scores, n_pairs)
 
     def close(self) -> None:
         """Let go of the model."""
@@ -149,37 +146,24 @@ def _spec(one: Any) -> TensorSpec:
     return TensorSpec(one.name, _DATATYPES.get(one.type, one.type), sizes)
 
 
-_PARTS = {
-    "model": {7: "graph", 25: "function"},
-    "graph": {1: "node", 5: "tensor", 15: "sparse tensor"},
-    "function": {7: "node", 11: "attribute"},
-    "node": {5: "attribute"},
-    "attribute": {
-        5: "tensor",
-        6: "graph",
-        10: "tensor",
-        11: "graph",
-        22: "sparse tensor",
-        23: "sparse tensor",
-    },
-    "sparse tensor": {1: "tensor", 2: "tensor"},
-    "tensor": {13: "external data"},
-}
-"""Which fields of a message hold messages with tensors in them, by the numbers of onnx.proto."""
-_KEY, _VALUE = 1, 2
-_VARINT, _EIGHT_BYTES, _WITH_LENGTH, _FOUR_BYTES = 0, 1, 2, 5
+_LOCATION = re.compile(rb"\x0a\x08location\x12([\x80-\xff]{0,4}[\x00-\x7f])")
+"""How protobuf writes that weights are in a file: the length of its name, of seven bits a byte."""
 
 
-def side_files(file: Path) -> tuple[str, ...]:
+def find_side_files(file: Path) -> tuple[str, ...]:
     """Where the weights outside a model's file are, as it says: from its folder, each once, sorted.
 
-    A ValueError where the file is no ONNX model.
+    A ValueError where the file is empty or cut off.
     """
     with file.open("rb") as stream, mmap.mmap(stream.fileno(), 0, access=mmap.ACCESS_READ) as data:
-        if file.suffix.lower() == ".ort":
-            # onnxruntime's own form, which has all weights inside
-            return ()
-        return tuple(sorted(set(_locations(data, "model", 0, len(data)))))
+        names = set()
+        for found in _LOCATION.finditer(data):
+            length = sum((byte & 0x7F) << 7 * at for at, byte in enumerate(found[1]))
+            name = data[found.end() : found.end() + length]
+            if len(name) < length:
+                raise ValueError("the file is cut off")
+            names.add(name.decode())
+        return tuple(sorted(names))
 
 
 def refuse_outside(file: Path, names: Iterable[str]) -> None:
@@ -196,48 +180,3 @@ def refuse_outside(file: Path, names: Iterable[str]) -> None:
         beside = (file.parent / name).resolve()
         if not any(beside.is_relative_to(home) for home in homes):
             raise ValueError(f"weights in '{plain(name)}', a link out of the model's folder")
-
-
-def _locations(data: mmap.mmap, kind: str, start: int, stop: int) -> Iterator[str]:
-    """The files that the tensors of one message name."""
-    for number, first, end in _fields(data, start, stop):
-        part = _PARTS[kind].get(number)
-        if part == "external data":
-            said = {one: data[at:until] for one, at, until in _fields(data, first, end)}
-            if said.get(_KEY) == b"location":
-                yield said.get(_VALUE, b"").decode()
-        elif part is not None:
-            yield from _locations(data, part, first, end)
-
-
-def _fields(data: mmap.mmap, at: int, stop: int) -> Iterator[tuple[int, int, int]]:
-    """Number, start and end of the fields of a message that are texts, bytes or messages."""
-    while at < stop:
-        tag, at = _varint(data, at, stop)
-        kind = tag & 7
-        size = 0
-        if kind == _VARINT:
-            _, at = _varint(data, at, stop)
-        elif kind == _WITH_LENGTH:
-            size, at = _varint(data, at, stop)
-        elif kind in (_EIGHT_BYTES, _FOUR_BYTES):
-            size = 8 if kind == _EIGHT_BYTES else 4
-        else:
-            raise ValueError(f"a field of kind {kind}")
-        if at + size > stop:
-            raise ValueError("a field that goes on after its end")
-        if kind == _WITH_LENGTH:
-            yield tag >> 3, at, at + size
-        at += size
-
-
-def _varint(data: mmap.mmap, at: int, stop: int) -> tuple[int, int]:
-    """A number of seven bits a byte, and where it ends."""
-    number = shift = 0
-    for byte in data[at : min(at + 10, stop)]:
-        at += 1
-        number |= (byte & 0x7F) << shift
-        if byte < 0x80:
-            return number, at
-        shift += 7
-    raise ValueError("a number without end")

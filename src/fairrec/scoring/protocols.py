@@ -5,32 +5,35 @@ from __future__ import annotations
 import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 import numpy as np
+from pydantic import AliasPath, BaseModel, Field, ValidationError
 
 from fairrec.core.arrays import AnyArray
 from fairrec.core.errors import InputError, ScoringError, plain
 from fairrec.core.options import Blank, spell
 from fairrec.core.registry import Registry
-from fairrec.scoring.model import ModelInput
-from fairrec.scoring.tensors import (
+from fairrec.scoring.features import (
     DATATYPES,
     TensorSpec,
-    chosen_output,
+    choose_output,
+    drop_column_axis,
+    fill_inputs,
     infer_datatype,
-    inputs_for,
     refuse_unknown_columns,
-    without_column_axis,
 )
+from fairrec.scoring.model import ModelInput
 
 if TYPE_CHECKING:
     from fairrec.scoring.http_client import JsonClient
 
+M = TypeVar("M", bound=BaseModel)
+
 
 @dataclass(frozen=True, slots=True)
-class Seen:
+class ModelMetadata:
     """What a server says of its model; empty where its protocol has no word for it."""
 
     model: str = ""
@@ -40,96 +43,64 @@ class Seen:
     outputs: tuple[TensorSpec, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Asked:
-    """What the caller says about a model.
-
-    Parameters
-    ----------
-    url : the address, without query
-    renamed : name of an input -> name of the column, where they differ
-    output : the output that holds the scores; None to find it
-    who : the model as the subject of a sentence
-    """
-
-    url: str
-    renamed: Mapping[str, str]
-    output: str | None
-    who: str
-
-
 class Wire(ABC):
     """One way to ask a server. By default nothing is asked before the first batch.
 
+    Parameters
+    ----------
+    url : the address, without query; where batches are sent, unless a protocol knows better
+    renamed : name of an input -> name of the column, where they differ
+    output : the output that holds the scores; None to find it
+    who : the model as the subject of a sentence
+
     Attributes
     ----------
-    url : where batches are sent
+    pattern, form : what an address must match, and how to write one
+    batches : where batches are sent, from the parts of the pattern
     specs : the inputs that the model says it takes, by name; empty where it does not say
     """
 
-    def __init__(self, asked: Asked) -> None:
-        self.url, self.asked = asked.url, asked
+    pattern = re.compile(r"(?P<url>.*)")
+    form = "http://HOST/PATH"
+    batches = "{url}"
+
+    def __init__(self, url: str, renamed: Mapping[str, str], output: str | None, who: str) -> None:
+        found = self.pattern.fullmatch(url)
+        if found is None:
+            raise InputError(
+                f"invalid {spell('endpoint')}: expected an address of {self.form}, got {url}. "
+                f"Give one, or another {spell('protocol')}."
+            )
+        self.address = found.groupdict(default="")
+        self.url = self.batches.format_map(self.address)
+        self.renamed, self.output, self.who = renamed, output, who
         self.specs: dict[str, TensorSpec] = {}
 
-    def open(self, server: JsonClient) -> Seen:
+    def open(self, server: JsonClient) -> ModelMetadata:
         """Make sure that the model is there and ready."""
-        return Seen()
+        return ModelMetadata()
 
     def bind(self, columns: Mapping[str, AnyArray]) -> tuple[ModelInput, ...]:
         """What the model says it takes; all columns where it says nothing."""
-        asked = self.asked
-        if not self.specs:
-            return all_inputs(columns, asked.renamed)
-        return inputs_for([*self.specs.values()], columns, asked.renamed, asked.who)
+        if self.specs:
+            return fill_inputs([*self.specs.values()], columns, self.renamed, self.who)
+        refuse_unknown_columns(columns, self.renamed)
+        names = {column: name for name, column in self.renamed.items()}
+        return tuple(
+            ModelInput(names.get(column, column), column, values)
+            for column, values in columns.items()
+        )
 
     @abstractmethod
     def body(self, inputs: Mapping[str, AnyArray]) -> Any:
         """What is sent for a batch: one value per pair for each input."""
 
     @abstractmethod
-    def scores_in(self, reply: Any, n_pairs: int) -> Any:
+    def read_scores(self, reply: Any, n_pairs: int) -> Any:
         """The scores in a reply."""
 
 
-PROTOCOLS = Registry[Callable[[Asked], Wire]]("protocol")
-
-
-def all_inputs(
-    columns: Mapping[str, AnyArray], renamed: Mapping[str, str]
-) -> tuple[ModelInput, ...]:
-    """All columns, for a server that does not say what it takes."""
-    refuse_unknown_columns(columns, renamed)
-    folder_name = {column: name for name, column in renamed.items()}
-    return tuple(
-        ModelInput(folder_name.get(column, column), column, values)
-        for column, values in columns.items()
-    )
-
-
-def listed_part(said: Any, name: str) -> list[Any]:
-    """A named list in metadata, empty where there is none; an error where it is no list."""
-    found = part(said, name)
-    if found is None:
-        return []
-    if not isinstance(found, list):
-        raise unreadable(name, found)
-    return found
-
-
-def size_of_axis(size: Any, name: str) -> int:
-    """The length of an axis as metadata gives it, as a number or as text; -1 for any."""
-    if size is None:
-        return -1
-    if isinstance(size, int):
-        return size
-    if isinstance(size, str) and re.fullmatch(r"-?[0-9]{1,18}", size):
-        return int(size)
-    raise unreadable(name, size)
-
-
-def unreadable(name: str, found: Any) -> ScoringError:
-    """The error for metadata of another form than its protocol has."""
-    return ScoringError(f'its metadata has "{name}" that cannot be read: {plain(found)}')
+PROTOCOLS = Registry[Callable[[str, Mapping[str, str], str | None, str], Wire]]("protocol")
 
 
 def part(reply: Any, name: str) -> Any:
@@ -137,46 +108,65 @@ def part(reply: Any, name: str) -> Any:
     return reply.get(name) if isinstance(reply, dict) else None
 
 
-_OIP_PATH = re.compile(
-    r"(?P<server>.*)/v2/models/(?P<model>[^/]+)(/versions/(?P<version>[^/]+))?(/infer)?/?"
-)
+def parse_metadata(kind: type[M], metadata: Any) -> M:
+    """Metadata of the form that a protocol has; an error where it has another."""
+    try:
+        return kind.model_validate({} if metadata is None else metadata)
+    except ValidationError as error:
+        first = error.errors()[0]
+        where = ".".join(map(str, first["loc"]))
+        raise ScoringError(
+            f"its metadata cannot be read{where and f' at {where}'}: {plain(first['input'])}"
+        ) from None
+
+
+class _OipTensor(BaseModel):
+    name: str
+    datatype: Any = None
+    # -1 or nothing for any length
+    shape: list[int | None]
+
+    def spec(self) -> TensorSpec:
+        sizes = tuple(-1 if size is None else size for size in self.shape)
+        return TensorSpec(self.name, str(self.datatype), sizes)
+
+
+class _OipMetadata(BaseModel):
+    name: Any = None
+    versions: list[Any] | None = None
+    inputs: list[_OipTensor] | None = None
+    outputs: list[_OipTensor] | None = None
 
 
 class OpenInference(Wire):
     """Typed tensors by name; the model says which it takes."""
 
-    def __init__(self, asked: Asked) -> None:
-        super().__init__(asked)
-        found = _OIP_PATH.fullmatch(asked.url)
-        if found is None:
-            raise InputError(
-                f"invalid {spell('endpoint')}: expected an address of the Open Inference "
-                f"Protocol, http://HOST/v2/models/NAME, got {asked.url}. Give one, or another "
-                f"{spell('protocol')}."
-            )
-        self._server, self._name = found["server"], found["model"]
-        self._version = found["version"] or ""
-        self._model = f"{self._server}/v2/models/{self._name}"
-        if self._version:
-            self._model += f"/versions/{self._version}"
-        self.url = f"{self._model}/infer"
+    pattern = re.compile(
+        r"(?P<model>(?P<server>.*)/v2/models/(?P<name>[^/]+)(/versions/(?P<version>[^/]+))?)"
+        r"(/infer)?/?"
+    )
+    form = "the Open Inference Protocol, http://HOST/v2/models/NAME"
+    batches = "{model}/infer"
 
-    def open(self, server: JsonClient) -> Seen:
+    def open(self, server: JsonClient) -> ModelMetadata:
         """Readiness of server and model, and the model's inputs and outputs."""
+        address, model, name = self.address, self.address["model"], self.address["name"]
         # a gateway may show the model alone: 404 says nothing about it
-        health = (f"{self._server}/v2/health/ready", f"{self._model}/ready")
+        health = (f"{address['server']}/v2/health/ready", f"{model}/ready")
         is_ready = [*map(server.is_there, health)]
-        said = server.get(self._model)
-        if said is None:
-            raise ScoringError(f"there is no model {plain(repr(self._name))} ({self._model}: 404)")
-        inputs, outputs = (_oip_specs(said, name) for name in ("inputs", "outputs"))
+        metadata = server.get(model)
+        if metadata is None:
+            raise ScoringError(f"there is no model {plain(repr(name))} ({model}: 404)")
+        found = parse_metadata(_OipMetadata, metadata)
+        inputs, outputs = (
+            tuple(one.spec() for one in tensors or ()) for tensors in (found.inputs, found.outputs)
+        )
         self.specs = {spec.name: spec for spec in inputs}
-        if self.asked.output is not None and outputs:
-            chosen_output([spec.name for spec in outputs], self.asked.output, self.asked.who)
-        versions = listed_part(said, "versions")
-        return Seen(
-            model=str(part(said, "name") or self._name),
-            version=self._version or ",".join(map(str, versions)),
+        if self.output is not None and outputs:
+            choose_output([spec.name for spec in outputs], self.output, self.who)
+        return ModelMetadata(
+            model=str(found.name or name),
+            version=address["version"] or ",".join(map(str, found.versions or ())),
             is_ready=any(is_ready) or None,
             inputs=inputs,
             outputs=outputs,
@@ -184,18 +174,16 @@ class OpenInference(Wire):
 
     def bind(self, columns: Mapping[str, AnyArray]) -> tuple[ModelInput, ...]:
         """What the model says it takes; all columns in their types where it says nothing."""
-        asked = self.asked
+        inputs = super().bind(columns)
         if not self.specs:
-            untyped = all_inputs(columns, asked.renamed)
             self.specs = {
-                one.name: TensorSpec(one.name, infer_datatype(one.values), (-1,)) for one in untyped
+                one.name: TensorSpec(one.name, infer_datatype(one.values), (-1,)) for one in inputs
             }
-            asked = replace(asked, renamed={one.name: one.column for one in untyped})
-        inputs = inputs_for([*self.specs.values()], columns, asked.renamed, asked.who)
+            inputs = super().bind(columns)
         for one in inputs:
             if one.values.dtype.kind == "f" and np.isnan(one.values).any():
                 raise InputError(
-                    f"{asked.who}: its input {plain(one.name)} is missing for "
+                    f"{self.who}: its input {plain(one.name)} is missing for "
                     f"{np.isnan(one.values).sum():,} of {len(one.values):,} values, and the Open "
                     "Inference Protocol cannot say so. Fill them in in the table."
                 )
@@ -203,29 +191,25 @@ class OpenInference(Wire):
 
     def body(self, inputs: Mapping[str, AnyArray]) -> Any:
         """One flat tensor an input."""
-        tensors = []
-        for name, values in inputs.items():
-            spec = self.specs[name]
-            tensors.append(
-                {
-                    "name": name,
-                    "shape": [len(values), 1] if spec.is_column else [len(values)],
-                    "datatype": spec.datatype,
-                    "data": values,
-                }
-            )
-        body: dict[str, Any] = {"inputs": tensors}
-        if self.asked.output is not None:
-            body["outputs"] = [{"name": self.asked.output}]
-        return body
+        tensors = [
+            {
+                "name": name,
+                "shape": [len(values), 1] if self.specs[name].is_column else [len(values)],
+                "datatype": self.specs[name].datatype,
+                "data": values,
+            }
+            for name, values in inputs.items()
+        ]
+        outputs = {} if self.output is None else {"outputs": [{"name": self.output}]}
+        return {"inputs": tensors, **outputs}
 
-    def scores_in(self, reply: Any, n_pairs: int) -> Any:
+    def read_scores(self, reply: Any, n_pairs: int) -> Any:
         """The output that holds the scores, in its type."""
         outputs = part(reply, "outputs")
         if not isinstance(outputs, list) or not all(isinstance(one, dict) for one in outputs):
             raise ScoringError('the reply has no list of "outputs"')
         by_name = {str(one.get("name")): one for one in outputs}
-        output = by_name[chosen_output([*by_name], self.asked.output, "The model")]
+        output = by_name[choose_output([*by_name], self.output, "The model")]
         datatype, shape, data = (output.get(name) for name in ("datatype", "shape", "data"))
         if not isinstance(data, list):
             raise ScoringError('the output has no list of "data" (binary data is not read)')
@@ -234,29 +218,13 @@ class OpenInference(Wire):
                 f"the output has shape {plain(shape)} for {n_pairs:,} pairs. It must have one "
                 "number for each pair"
             )
-        scores = without_column_axis(data, n_pairs)
-        if (
-            datatype in ("FP16", "FP32")
-            and isinstance(scores, np.ndarray)
-            and scores.dtype == float
-        ):
+        scores = drop_column_axis(data, n_pairs)
+        if datatype in ("FP16", "FP32") and getattr(scores, "dtype", None) == np.float64:
             # a float32 is written with fewer digits than the float64 nearest to it has
             with np.errstate(over="ignore"):
                 # what is too large becomes infinite, and is refused where the users are known
                 return scores.astype(DATATYPES[datatype]).astype(np.float64)
         return scores
-
-
-def _oip_specs(said: Any, name: str) -> tuple[TensorSpec, ...]:
-    """The tensors that metadata lists."""
-    found = []
-    for one in listed_part(said, name):
-        shape = part(one, "shape")
-        if not isinstance(part(one, "name"), str) or not isinstance(shape, list):
-            raise unreadable(name, one)
-        sizes = tuple(size_of_axis(size, "shape") for size in shape)
-        found.append(TensorSpec(one["name"], str(one.get("datatype")), sizes))
-    return tuple(found)
 
 
 PROTOCOLS.add("oip", OpenInference)
@@ -269,23 +237,20 @@ class PlainJson(Wire):
         """One list a column."""
         return dict(inputs)
 
-    def scores_in(self, reply: Any, n_pairs: int) -> Any:
+    def read_scores(self, reply: Any, n_pairs: int) -> Any:
         """The list called `scores`."""
-        output = self.asked.output or "scores"
+        output = self.output or "scores"
         if (scores := part(reply, output)) is None:
             raise ScoringError(
                 f'the reply has no "{output}". Reply with {{"{output}": [...]}}, one '
                 f"number for each pair, or name the part: {spell('output', Blank('NAME'))}"
             )
-        return without_column_axis(scores, n_pairs)
+        return drop_column_axis(scores, n_pairs)
 
 
 PROTOCOLS.add("json", PlainJson)
 
 
-_TFSERVING_PATH = re.compile(
-    r"(?P<model>.*/v1/models/(?P<name>[^/:]+)(/(versions|labels)/[^/:]+)?)(:predict)?/?"
-)
 _SIGNATURE = "serving_default"
 _TFSERVING_DATATYPES = {
     "DT_BOOL": "BOOL",
@@ -300,39 +265,70 @@ _TFSERVING_DATATYPES = {
 }
 
 
+class _TfVersion(BaseModel):
+    version: Any = None
+    state: Any = None
+
+
+class _TfStatus(BaseModel):
+    model_version_status: list[_TfVersion] | None = None
+
+
+class _TfAxis(BaseModel):
+    size: int = -1
+
+
+class _TfTensor(BaseModel):
+    dtype: Any = None
+    # a shape that is not known counts as one value for each pair
+    shape: Annotated[
+        list[_TfAxis] | None, Field(validation_alias=AliasPath("tensor_shape", "dim"))
+    ] = None
+
+
+_TfTensors = dict[str, _TfTensor] | None
+_IN_METADATA = ("metadata", "signature_def", "signature_def", _SIGNATURE)
+
+
+class _TfSignature(BaseModel):
+    inputs: _TfTensors = Field(None, validation_alias=AliasPath(*_IN_METADATA, "inputs"))
+    outputs: _TfTensors = Field(None, validation_alias=AliasPath(*_IN_METADATA, "outputs"))
+
+
 class TensorFlowServing(Wire):
     """`{"inputs": {...}}` -> `{"outputs": ...}`, with the default signature."""
 
-    def __init__(self, asked: Asked) -> None:
-        super().__init__(asked)
-        found = _TFSERVING_PATH.fullmatch(asked.url)
-        if found is None:
-            raise InputError(
-                f"invalid {spell('endpoint')}: expected an address of TensorFlow Serving, "
-                f"http://HOST/v1/models/NAME, got {asked.url}. Give one, or another "
-                f"{spell('protocol')}."
-            )
-        self._model, self._name = found["model"], found["name"]
-        self.url = f"{self._model}:predict"
+    pattern = re.compile(
+        r"(?P<model>.*/v1/models/(?P<name>[^/:]+)(/(versions|labels)/[^/:]+)?)(:predict)?/?"
+    )
+    form = "TensorFlow Serving, http://HOST/v1/models/NAME"
+    batches = "{model}:predict"
 
-    def open(self, server: JsonClient) -> Seen:
+    def open(self, server: JsonClient) -> ModelMetadata:
         """Whether a version is available, and its signature where the server shows it."""
-        status = server.get(self._model)
-        versions = listed_part(status, "model_version_status")
-        available = [
-            str(part(one, "version")) for one in versions if part(one, "state") == "AVAILABLE"
-        ]
+        model, name = self.address["model"], self.address["name"]
+        status = server.get(model)
+        versions = parse_metadata(_TfStatus, status).model_version_status or ()
+        available = [str(one.version) for one in versions if one.state == "AVAILABLE"]
         if status is not None and not available:
             raise ScoringError(
-                f"no version of the model {plain(repr(self._name))} is available: {plain(status)}"
+                f"no version of the model {plain(repr(name))} is available: {plain(status)}"
             )
-        signature = server.get(f"{self._model}/metadata")
-        for name in ("metadata", "signature_def", "signature_def", _SIGNATURE):
-            signature = part(signature, name)
-        inputs, outputs = (_tfserving_specs(signature, name) for name in ("inputs", "outputs"))
+        signature = parse_metadata(_TfSignature, server.get(f"{model}/metadata"))
+        inputs, outputs = (
+            tuple(
+                TensorSpec(
+                    tensor,
+                    _TFSERVING_DATATYPES.get(str(one.dtype), str(one.dtype)),
+                    tuple(axis.size for axis in one.shape or ()) or (-1,),
+                )
+                for tensor, one in (tensors or {}).items()
+            )
+            for tensors in (signature.inputs, signature.outputs)
+        )
         self.specs = {spec.name: spec for spec in inputs}
-        return Seen(
-            model=self._name,
+        return ModelMetadata(
+            model=name,
             version=",".join(available),
             is_ready=True if available else None,
             inputs=inputs,
@@ -347,31 +343,14 @@ class TensorFlowServing(Wire):
         }
         return {"signature_name": _SIGNATURE, "inputs": columns}
 
-    def scores_in(self, reply: Any, n_pairs: int) -> Any:
+    def read_scores(self, reply: Any, n_pairs: int) -> Any:
         """The only output, or the one that holds the scores."""
         outputs = part(reply, "outputs")
         if isinstance(outputs, dict):
-            outputs = outputs[chosen_output([*outputs], self.asked.output, "The model")]
+            outputs = outputs[choose_output([*outputs], self.output, "The model")]
         if outputs is None:
             raise ScoringError('the reply has no "outputs"')
-        return without_column_axis(outputs, n_pairs)
-
-
-def _tfserving_specs(signature: Any, side: str) -> tuple[TensorSpec, ...]:
-    """The inputs or outputs of a signature."""
-    tensors = part(signature, side)
-    if tensors is None:
-        return ()
-    if not isinstance(tensors, dict):
-        raise unreadable(side, tensors)
-    found = []
-    for name, one in tensors.items():
-        dims = listed_part(part(one, "tensor_shape"), "dim")
-        sizes = [size_of_axis(part(dim, "size"), "size") for dim in dims]
-        kind = str(part(one, "dtype"))
-        # a shape that is not known counts as one value for each pair
-        found.append(TensorSpec(name, _TFSERVING_DATATYPES.get(kind, kind), tuple(sizes) or (-1,)))
-    return tuple(found)
+        return drop_column_axis(outputs, n_pairs)
 
 
 PROTOCOLS.add("tfserving", TensorFlowServing)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from dataclasses import dataclass
 from numbers import Real
 from typing import Any, Protocol
 
@@ -13,9 +14,8 @@ from fairrec.core.arrays import AnyArray, BoolArray, FloatArray, IntArray
 from fairrec.core.errors import FairRecError, ScoringError, UnavailableError, plain, some_of
 from fairrec.inputs.candidates import CandidateLists
 from fairrec.inputs.ids import gather_lists
-from fairrec.scoring.features import NO_FEATURES, JoinedFeatures
+from fairrec.scoring.features import NO_FEATURES, JoinedFeatures, as_array
 from fairrec.scoring.model import Model, Stopped
-from fairrec.scoring.tensors import as_array
 
 
 class Scorer(Protocol):
@@ -101,15 +101,13 @@ class ModelScorer:
             raise
         except (Exception, SystemExit) as error:
             kind = type(error) if isinstance(error, UnavailableError) else ScoringError
-            raise kind(f"{who} failed on {batch.all_users()}: {_reason(error)}") from error
+            # what is not of FairRec is named by its kind too
+            words = [plain(error, 1000)]
+            if not isinstance(error, FairRecError):
+                words = [type(error).__name__, plain(error, 300)]
+            reason = ": ".join(filter(None, words))
+            raise kind(f"{who} failed on {batch}: {reason}") from error
         return check_scores(answer, batch, who)
-
-
-def _reason(error: BaseException) -> str:
-    """Why a model failed; what is not of FairRec is named by its kind too."""
-    if isinstance(error, FairRecError):
-        return plain(error, 1000)
-    return ": ".join(filter(None, (type(error).__name__, plain(error, 300))))
 
 
 def _ids_as_array(ids: pl.Series) -> AnyArray:
@@ -119,30 +117,24 @@ def _ids_as_array(ids: pl.Series) -> AnyArray:
     return np.array(ids.cast(pl.String).to_list(), dtype=object)
 
 
+@dataclass(frozen=True, slots=True)
 class Batch:
     """The users of one call, and how many candidates each has."""
 
-    def __init__(self, users: AnyArray, lengths: IntArray) -> None:
-        self.users = users
-        self.lengths = lengths
+    users: AnyArray
+    lengths: IntArray
+
+    def __str__(self) -> str:
+        return f"{self._size} ({some_of(self.users.tolist())})"
+
+    def name_users(self, is_concerned: BoolArray) -> str:
+        """The users of some pairs, in words."""
+        users = dict.fromkeys(np.repeat(self.users, self.lengths)[is_concerned].tolist())
+        return f"user {some_of([*users])} (in {self._size})"
 
     @property
-    def n_pairs(self) -> int:
-        """The number of pairs of user and item."""
-        return int(self.lengths.sum())
-
-    def all_users(self) -> str:
-        """In words."""
-        return f"a batch of {self._size()} ({some_of(self.users.tolist())})"
-
-    def users_of(self, is_concerned: BoolArray) -> str:
-        """The users of some pairs, in words."""
-        of_pair = np.repeat(self.users, self.lengths)
-        users = list(dict.fromkeys(of_pair[is_concerned].tolist()))
-        return f"user {some_of(users)} (in a batch of {self._size()})"
-
     def _size(self) -> str:
-        return f"{len(self.users):,} user{'s' if len(self.users) != 1 else ''}"
+        return f"a batch of {len(self.users):,} user{'s' if len(self.users) != 1 else ''}"
 
 
 def check_scores(answer: Any, batch: Batch, who: str) -> FloatArray:
@@ -152,36 +144,34 @@ def check_scores(answer: Any, batch: Batch, who: str) -> FloatArray:
     ----------
     who : the model, as the subject of a sentence
     """
-    n_pairs = batch.n_pairs
+    n_pairs = int(batch.lengths.sum())
     remedy = "Return one number for each pair of user and item."
     try:
         scores = as_array(answer)
     except Exception as error:
         raise ScoringError(
             f"{who} returned a {type(answer).__name__} that is no array of numbers "
-            f"({plain(error, 300)}) for {batch.all_users()}. {remedy}"
+            f"({plain(error, 300)}) for {batch}. {remedy}"
         ) from error
     if scores.shape != (n_pairs,):
         shape = f"{len(scores):,} scores" if scores.ndim == 1 else f"shape {scores.shape}"
         found = shape if scores.ndim else f"a single {type(answer).__name__}"
-        raise ScoringError(
-            f"{who} returned {found} for {n_pairs:,} pairs of {batch.all_users()}. {remedy}"
-        )
+        raise ScoringError(f"{who} returned {found} for {n_pairs:,} pairs of {batch}. {remedy}")
     if scores.dtype.kind not in "biuf":
         is_wrong = np.array([not isinstance(score, Real) for score in scores.tolist()], dtype=bool)
         if is_wrong.any():
+            example = plain(repr(scores[is_wrong].tolist()[0]))
             raise ScoringError(
-                f"{who} returned what is no number, such as "
-                f"{plain(repr(scores[is_wrong].tolist()[0]))}, for {batch.users_of(is_wrong)}. "
-                f"{remedy}"
+                f"{who} returned what is no number, such as {example}, for "
+                f"{batch.name_users(is_wrong)}. {remedy}"
             )
     with np.errstate(over="ignore"):
         numbers = scores.astype(np.float64, copy=False)
     is_wrong = ~np.isfinite(numbers)
     if is_wrong.any():
         raise ScoringError(
-            f"{who} returned {numbers[is_wrong][0]} for {is_wrong.sum():,} of "
-            f"{n_pairs:,} pairs, of {batch.users_of(is_wrong)}. Return finite numbers; an item "
-            "that must not be recommended can have a very low score."
+            f"{who} returned {numbers[is_wrong][0]} for {is_wrong.sum():,} of {n_pairs:,} pairs, "
+            f"of {batch.name_users(is_wrong)}. Return finite numbers; an item that must not be "
+            "recommended can have a very low score."
         )
     return numbers

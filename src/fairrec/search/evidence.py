@@ -1,15 +1,21 @@
-"""What scoring has shown so far: values that all searchers share, and the history of the gap."""
+"""What scoring has shown so far: values that all searchers share, and how they are measured."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 
 from fairrec.core.arrays import BoolArray, CodeArray, FloatArray, IntArray
-from fairrec.core.kernels import kernel
 from fairrec.groups.grouping import Grouping
+from fairrec.inputs.audit_inputs import AuditInputs
+from fairrec.inputs.candidates import CandidateLists
+from fairrec.inputs.side import SideData
+from fairrec.metrics import MetricAtK
+from fairrec.metrics.measured import measure_everyone, values_per_list
+from fairrec.scoring.ledger import Ledger
 
 MeasureUsers = Callable[[IntArray], FloatArray]
 """Users -> (n_metrics, n_users) values, NaN where undefined; this is what costs."""
@@ -54,17 +60,16 @@ class Evidence:
         cells = space.cells
         self.space = space
         self.n_scored = np.zeros(len(cells), dtype=np.int64)
-        self.n_defined = np.zeros((n_metrics, len(cells)))
-        self.totals = np.zeros((n_metrics, len(cells)))
-        self.squares = np.zeros((n_metrics, len(cells)))
+        self._sums = np.zeros((6, n_metrics, len(cells)))
+        self.n_defined, self.totals, self.squares = self._sums[:3]
+        self.proxies, self.proxy_squares, self.products = self._sums[3:]
         self.values_per_user = np.full((n_metrics, space.n_users), np.nan)
         self.is_scored = np.zeros(space.n_users, dtype=bool)
         self.users_scored = self.n_reference = 0
         self._proxy = np.zeros((n_metrics, space.n_users)) if proxy is None else _centred(proxy)
         self.proxy_variance = (self._proxy**2).mean(axis=1)
         self.all_proxies = np.array([cells.sums(row) for row in self._proxy])
-        self.proxies, self.proxy_squares, self.products = np.zeros((3, n_metrics, len(cells)))
-        self._measure = measure
+        self.measure = measure
         self._place = np.random.default_rng([seed, 1]).permutation(space.n_users)
         self._order = np.lexsort((self._place, cells.of_user))
         self._start = np.concatenate([[0], np.cumsum(cells.n_users)])
@@ -99,7 +104,9 @@ class Evidence:
         if len(cells) == 1:
             return self._order[start[0] : min(start[0] + n, stop[0])]
         # no cell can have more of the next users than are asked for
-        open_users = _in_ranges(self._order, start, np.minimum(start + n, stop))
+        lengths = np.clip(stop - start, 0, n)
+        first = np.repeat(start - (np.cumsum(lengths) - lengths), lengths)
+        open_users = self._order[first + np.arange(len(first))]
         if n < len(open_users):
             first = np.argpartition(self._place[open_users], n)[:n]
             open_users = open_users[first]
@@ -107,23 +114,23 @@ class Evidence:
 
     def score(self, users: IntArray) -> None:
         """Score users that `next_users` named."""
-        values = self._measure(users)
+        self.add(users, self.measure(users))
+
+    def add(self, users: IntArray, values: FloatArray) -> None:
+        """Take in what `measure` gave for users."""
         self.values_per_user[:, users] = values
         self.is_scored[users] = True
         self.users_scored += len(users)
-        _add_up(
-            self.space.cells.of_user[users],
-            np.ascontiguousarray(values),
-            self._proxy[:, users],
-            self.n_scored,
-            self.n_defined,
-            self.totals,
-            self.squares,
-            self.proxies,
-            self.proxy_squares,
-            self.products,
-            self.all_proxies,
-        )
+        cells = self.space.cells.of_user[users]
+        np.add.at(self.n_scored, cells, 1)
+        is_defined = ~np.isnan(values)
+        value = np.where(is_defined, values, 0.0)
+        proxy = np.where(is_defined, self._proxy[:, users], 0.0)
+        terms = [is_defined, value, value * value, proxy, proxy * proxy, proxy * value]
+        at: Any = (slice(None), cells)
+        np.subtract.at(self.all_proxies, at, self._proxy[:, users] - proxy)
+        at = (slice(None), *at)
+        np.add.at(self._sums, at, np.array(terms))
 
     def values(self, groups: IntArray) -> FloatArray:
         """(n_metrics, n_groups), values of full combinations; NaN where one is not fully scored.
@@ -142,49 +149,6 @@ class Evidence:
         values: FloatArray = np.full(n.shape, np.nan)
         np.divide(self.totals[:, cells], n, out=values, where=is_known)
         return values
-
-
-@kernel
-def _in_ranges(values: IntArray, start: IntArray, stop: IntArray) -> IntArray:
-    """values[start:stop] of each range, one after the other."""
-    found = np.empty(np.maximum(stop - start, 0).sum(), dtype=values.dtype)
-    at = 0
-    for i in range(len(start)):
-        for j in range(start[i], stop[i]):
-            found[at] = values[j]
-            at += 1
-    return found
-
-
-@kernel
-def _add_up(
-    cell_of: CodeArray,
-    values: FloatArray,
-    proxy: FloatArray,
-    n_scored: IntArray,
-    n_defined: FloatArray,
-    totals: FloatArray,
-    squares: FloatArray,
-    proxies: FloatArray,
-    proxy_squares: FloatArray,
-    products: FloatArray,
-    all_proxies: FloatArray,
-) -> None:
-    """Add users just scored to the sums of their cells."""
-    for user in range(len(cell_of)):
-        cell = cell_of[user]
-        n_scored[cell] += 1
-        for metric in range(len(values)):
-            value, expected = values[metric, user], proxy[metric, user]
-            if np.isnan(value):
-                all_proxies[metric, cell] -= expected
-                continue
-            n_defined[metric, cell] += 1
-            totals[metric, cell] += value
-            squares[metric, cell] += value * value
-            proxies[metric, cell] += expected
-            proxy_squares[metric, cell] += expected * expected
-            products[metric, cell] += expected * value
 
 
 def _centred(proxy: FloatArray) -> FloatArray:
@@ -232,3 +196,56 @@ class GapHistory:
         # nothing is found before the first entry
         found = np.array([(0.0,) * self.n_metrics, *self.gaps])
         return np.asarray(found[np.searchsorted(self.users, users, side="right")].T)
+
+
+class Measure:
+    """Users -> their values.
+
+    A user's values are the same to the last digit whoever is measured together with them.
+
+    Parameters
+    ----------
+    metrics : none of them pooled
+    candidates : all lists; their scores are not looked at
+    side : categories and popularity, one entry a list where it is per user
+    ledger : where the scores come from
+    threads : worth more than one only for very many lists at once
+    list_of_user : (n_users,), the list of each user; None where both have the same order
+    """
+
+    def __init__(
+        self,
+        metrics: Sequence[MetricAtK],
+        candidates: CandidateLists,
+        side: SideData,
+        ledger: Ledger,
+        threads: int = 1,
+        list_of_user: IntArray | None = None,
+    ) -> None:
+        self.metrics = tuple(metrics)
+        self.ledger = ledger
+        self._candidates = candidates
+        self._side = side
+        self._threads = threads
+        self._list_of_user = list_of_user
+
+    def __call__(self, users: IntArray) -> FloatArray:
+        """(n_metrics, len(users)), NaN where undefined."""
+        lists = users if self._list_of_user is None else self._list_of_user[users]
+        candidates = self._candidates.take(lists, self.ledger.pay_for(lists))
+        return values_per_list(self.metrics, candidates, self._side.for_lists(lists), self._threads)
+
+
+def popularity_proxy(
+    inputs: AuditInputs, metrics: Sequence[MetricAtK], threads: int = 1
+) -> FloatArray | None:
+    """(n_metrics, n_users), what the metrics would be if items were ranked by popularity.
+
+    That costs nothing, and is correlated with what the recommender will do: who likes what is
+    popular is easily served by both. None where there is no history to count in.
+    """
+    popularity = inputs.side.popularity
+    if popularity is None:
+        return None
+    by_popularity = inputs.with_scores(popularity.per_item[inputs.candidates.items])
+    return measure_everyone(by_popularity, metrics, threads).values

@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from fairrec.core.arrays import FloatArray, IntArray
+from fairrec.core.arrays import IntArray
 from fairrec.core.errors import TimeOverError
 from fairrec.groups.grouping import EVERYONE
 from fairrec.search.evidence import Evidence, GapHistory, gaps_between
@@ -86,8 +86,8 @@ def search(
     watch : may stand something between the loop and each searcher, such as a stop-watch
     """
     kind = SEARCHERS[name]
-    looked_at = list(range(len(evidence.totals)) if metrics is None else metrics)
-    parts = [looked_at] if kind.searches_all else [[metric] for metric in looked_at]
+    chosen = list(range(len(evidence.totals)) if metrics is None else metrics)
+    parts = [chosen] if kind.searches_all else [[metric] for metric in chosen]
     tasks = [
         Task(evidence, part, alpha, np.random.default_rng([seed, 2, number]), n_calls)
         for number, part in enumerate(parts)
@@ -98,7 +98,7 @@ def search(
     try:
         for batch in scoring.batches(searchers, n_reference):
             try:
-                evidence.score(batch)
+                evidence.add(batch, evidence.measure(batch))
             except TimeOverError as error:
                 if not evidence.users_scored:
                     raise
@@ -121,10 +121,12 @@ class _Scoring:
         batch_users: int,
         clock: Callable[[], float],
     ) -> None:
-        self.history = GapHistory(len(evidence.totals))
+        n_metrics = len(evidence.totals)
+        self.history = GapHistory(n_metrics)
         self._evidence, self._budget, self._batch_users = evidence, budget, batch_users
         self._clock, self._started = clock, clock()
-        self._ends = _Ends(evidence)
+        self._is_eligible = evidence.space.cells.n_users >= evidence.space.min_users
+        self._highest, self._lowest = np.full(n_metrics, -np.inf), np.full(n_metrics, np.inf)
 
     @property
     def seconds(self) -> float:
@@ -147,17 +149,25 @@ class _Scoring:
                     active.remove(one)
                     continue
                 try:
-                    yield from self._requested(request)
+                    yield from self._within_budget(self._requested_users(request))
                 except _Spent:
                     one.tell(request, evidence)
                     raise
                 one.tell(request, evidence)
 
     def note(self, batch: IntArray) -> None:
-        """Take in users just scored."""
-        before = self._evidence.users_scored - len(batch)
-        for n, cell in self._ends.look(batch):
-            self.history.add(before + n, self.seconds, self._ends.gaps, cell)
+        """Add the groups that users just scored have completed to the history."""
+        evidence = self._evidence
+        cells, from_last = np.unique(evidence.space.cells.of_user[batch][::-1], return_index=True)
+        is_new = self._is_eligible[cells] & evidence.is_complete[cells]
+        cells, n_after = cells[is_new], from_last[is_new]
+        values = evidence.values_of_cells(cells)
+        for at in np.argsort(-n_after):
+            self._highest = np.fmax(self._highest, values[:, at])
+            self._lowest = np.fmin(self._lowest, values[:, at])
+            gaps = gaps_between(self._highest, self._lowest)
+            users = evidence.users_scored - int(n_after[at])
+            self.history.add(users, self.seconds, gaps, int(cells[at]))
 
     def _reference(self, users: IntArray) -> Iterator[IntArray]:
         """The reference sample, for no more than its part of the time."""
@@ -179,20 +189,20 @@ class _Scoring:
 
     def _within_budget(self, users: IntArray) -> Iterator[IntArray]:
         """These users in batches; the end of the budget is raised."""
-        evidence, budget = self._evidence, self._budget
+        budget = self._budget
         while len(users):
             batch = users[: self._most_users()]
             if budget.seconds is not None and self.seconds >= budget.seconds:
                 raise _Spent("time spent")
             if budget.users is not None:
-                batch = batch[: max(budget.users - evidence.users_scored, 0)]
+                batch = batch[: max(budget.users - self._evidence.users_scored, 0)]
                 if not len(batch):
                     raise _Spent("users spent")
             yield batch
             users = users[len(batch) :]
 
-    def _requested(self, request: Request) -> Iterator[IntArray]:
-        """What is asked for; groups share a batch, and users that several of them have."""
+    def _requested_users(self, request: Request) -> IntArray:
+        """Users of all groups of a request; those whom several groups share come once."""
         evidence, cells = self._evidence, self._evidence.space.cells
         users: list[IntArray] = []
         waiting = np.zeros(len(cells), dtype=np.int64)
@@ -200,32 +210,4 @@ class _Scoring:
             n = evidence.space.n_users if request.n_users is None else int(request.n_users[at])
             users.append(evidence.next_users(group, n, waiting))
             np.add.at(waiting, cells.of_user[users[-1]], 1)
-        yield from self._within_budget(np.concatenate(users))
-
-
-class _Ends:
-    """The highest and lowest value of each metric among fully scored groups."""
-
-    def __init__(self, evidence: Evidence) -> None:
-        self.evidence = evidence
-        self.is_eligible = evidence.space.cells.n_users >= evidence.space.min_users
-        n_metrics = len(evidence.totals)
-        self.highest = np.full(n_metrics, -np.inf)
-        self.lowest = np.full(n_metrics, np.inf)
-
-    @property
-    def gaps(self) -> FloatArray:
-        return gaps_between(self.highest, self.lowest)
-
-    def look(self, users: IntArray) -> Iterator[tuple[int, int]]:
-        """Take in users just scored; after how many each new group was fully scored, its cell."""
-        cells, from_last = np.unique(
-            self.evidence.space.cells.of_user[users][::-1], return_index=True
-        )
-        is_new = self.is_eligible[cells] & self.evidence.is_complete[cells]
-        cells, n_until = cells[is_new], len(users) - from_last[is_new]
-        values = self.evidence.values_of_cells(cells)
-        for at in np.argsort(n_until):
-            self.highest = np.fmax(self.highest, values[:, at])
-            self.lowest = np.fmin(self.lowest, values[:, at])
-            yield int(n_until[at]), int(cells[at])
+        return np.concatenate(users)

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
-from numbers import Real
-from typing import Any, Protocol, runtime_checkable
+from typing import Annotated, Any, Protocol, dataclass_transform, runtime_checkable
 
 import numpy as np
+from pydantic import ConfigDict, Field, ValidationError
+from pydantic.dataclasses import dataclass as checked_dataclass
 
 from fairrec.core.arrays import FloatArray, IntArray
 from fairrec.core.errors import InputError, plain, unknown_name
@@ -105,7 +105,19 @@ class SearcherKind:
     uses_proxy: bool
 
 
-@dataclass(frozen=True, slots=True)
+Share = Annotated[float, Field(ge=0, le=1)]
+Flag = Annotated[int, Field(ge=0, le=1)]
+"""A hyper-parameter that is 1 or 0, on or off."""
+
+
+@dataclass_transform(frozen_default=True)
+def hyper_dataclass(kind: type) -> Any:
+    """A frozen dataclass of hyper-parameters, which are finite numbers within their bounds."""
+    config = ConfigDict(allow_inf_nan=False)
+    return checked_dataclass(kind, frozen=True, config=config)
+
+
+@hyper_dataclass
 class NoHyperParameters:
     """Nothing to set."""
 
@@ -143,27 +155,18 @@ def hyper_parameters(name: str, given: Mapping[str, float]) -> Any:
     0.02
     """
     kind = SEARCHERS[name].hyper_parameters
-    known = {field.name: field for field in fields(kind)}
-    settings: dict[str, Any] = {}
-    for option, value in given.items():
+    known = [field.name for field in fields(kind)]
+    for option in given:
+        if not known:
+            raise InputError(f"The searcher '{name}' has no hyper-parameter '{option}'.")
         if option not in known:
-            if not known:
-                raise InputError(f"The searcher '{name}' has no hyper-parameter '{option}'.")
             raise unknown_name(f"hyper-parameter of {name}", option, known)
-        if not isinstance(value, Real) or not math.isfinite(value):
-            raise _invalid(option, "a number", plain(repr(value)))
-        is_whole = str(known[option].type).startswith("int")
-        if is_whole and not float(value).is_integer():
-            raise _invalid(option, "a whole number", f"{value:g}")
-        settings[option] = int(value) if is_whole else float(value)
-    return kind(**settings)
-
-
-def require(holds: bool, name: str, value: float, expected: str) -> None:
-    """Raise for a hyper-parameter that is not what is expected."""
-    if not holds:
-        raise _invalid(name, expected, f"{value:g}")
-
-
-def _invalid(name: str, expected: str, got: str) -> InputError:
-    return InputError(f"invalid hyper-parameter {name}: expected {expected}, got {got}")
+    try:
+        return kind(**given)
+    except ValidationError as error:
+        first = error.errors()[0]
+        # a value may be of several kinds, and each of them refuses it
+        raise InputError(
+            f"invalid hyper-parameter {first['loc'][0]}: {first['msg'].removeprefix('Input ')}, "
+            f"got {plain(repr(first['input']))}"
+        ) from error

@@ -28,8 +28,7 @@ from fairrec.inputs.ids import known_positions
 from fairrec_paper.models.options import need_torch
 
 if TYPE_CHECKING:
-    from fairrec.scoring.model import Model
-    from fairrec.scoring.runs import Target
+    from fairrec.scoring.model import Model, Target
     from fairrec_paper.models.run import Run
 
 RUN, RUNNING = "run.json", "training.json"

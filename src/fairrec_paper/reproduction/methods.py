@@ -17,11 +17,9 @@ from fairrec.inputs.tables import Table
 from fairrec.inputs.users import read_users
 from fairrec.metrics.accuracy import pooled_auc
 from fairrec.scoring.ledger import Ledger
-from fairrec.search.evidence import Evidence
+from fairrec.search.evidence import Evidence, Measure, popularity_proxy
 from fairrec.search.loop import BATCH_USERS, search
-from fairrec.search.measure import Measure, popularity_proxy
 from fairrec.search.options import Budget, paper_seconds
-from fairrec.search.queries import Queries
 from fairrec.search.searcher import SEARCHERS, hyper_parameters
 from fairrec.search.searchers.swarms import DPSOParameters, observed_positions, uniform_positions
 from fairrec.statistics.findings import pooled_per_cell
@@ -34,6 +32,7 @@ from fairrec.statistics.permutation import (
 )
 from fairrec_paper.reproduction.data import DataSource
 from fairrec_paper.reproduction.experiment import Row, Setting, Trial
+from fairrec_paper.reproduction.queries import Queries
 from fairrec_paper.reproduction.subject import MIN_SUPPORT, Subject, full_combinations
 
 POOLED = "pooled_auc"

@@ -26,7 +26,7 @@ from fairrec.metrics import MetricAtK
 from fairrec.metrics.measured import measure_everyone
 from fairrec.metrics.reading import read_inputs
 from fairrec.scoring.ledger import Ledger
-from fairrec.search.measure import Measure
+from fairrec.search.evidence import Measure
 from fairrec_paper.datasets.bundle import Bundle
 from fairrec_paper.reproduction.data import DataSource
 from fairrec_paper.reproduction.protocol import TrainingPlan

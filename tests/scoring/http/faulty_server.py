@@ -15,10 +15,12 @@ import sys
 import threading
 import time
 from collections import Counter
+from collections.abc import Callable
 from contextlib import suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from socket import SO_LINGER, SOL_SOCKET
+from typing import Any
 
 GIGABYTE = 10**9
 N_FAULTS = 3
@@ -30,6 +32,23 @@ lock = threading.Lock()
 seen: Counter[str] = Counter()
 chance = random.Random(0)
 LOG = Path(sys.argv[2]) if len(sys.argv) > 2 else Path("log")
+
+REFUSALS: dict[str, tuple[range, int, str, dict[str, str]]] = {
+    "busy": (range(1, N_FAULTS + 1), 429, "slow down", {"Retry-After": "1"}),
+    "busy-for-a-day": (range(N_GOOD + 1, 999), 429, "quota", {"Retry-After": "86400"}),
+    "always-500": (range(1, 999), 500, "out of order", {}),
+    "echo": (range(N_GOOD + 1, 999), 400, "", {}),
+    "echo-500": (range(N_GOOD + 1, 999), 500, "", {}),
+}
+"""Which requests are refused, with which error: without words, what was sent, with its secrets."""
+OTHER_SCORES: dict[str, tuple[int, Callable[[list[float]], list[Any]]]] = {
+    "wrong-shape": (N_GOOD, lambda scores: scores[:-1]),
+    "nan": (N_GOOD, lambda scores: [*scores[:-1], math.nan]),
+    "random-scores": (0, lambda scores: [random.random() for _ in scores]),
+    "sorted": (0, sorted),
+    "equal": (0, lambda scores: [1.0 for _ in scores]),
+}
+"""How many requests are answered well, and what is given for scores after them."""
 
 
 def score(user: object, item: object) -> float:
@@ -58,16 +77,15 @@ class Handler(BaseHTTPRequestHandler):
         ids = {"name": "", "datatype": "BYTES", "shape": [-1]}
         inputs = [{**ids, "name": name} for name in ("user_id", "item_id")]
         output = {"name": "score", "datatype": "FP64", "shape": [-1]}
+        state = "LOADING" if mode == "loading" else "AVAILABLE"
         known = {
             "/v2/health/ready": {"ready": True},
             "/v2/models/m/ready": {"ready": True},
             "/v2/models/m": {"name": "m", "versions": ["7"], "inputs": inputs, "outputs": [output]},
-            "/v1/models/m": {"model_version_status": [{"version": "3", "state": "AVAILABLE"}]},
+            "/v1/models/m": {"model_version_status": [{"version": "3", "state": state}]},
         }
         if mode == "says":
             known["/v2/models/m"].update(json.loads((LOG.parent / "says.json").read_text()))
-        if mode == "loading":
-            known["/v1/models/m"] = {"model_version_status": [{"version": "3", "state": "LOADING"}]}
         self.reply(known.get(path, {"error": "not found"}), 200 if path in known else 404)
 
     def do_POST(self) -> None:
@@ -86,6 +104,12 @@ class Handler(BaseHTTPRequestHandler):
             with LOG.open("a") as log:
                 log.write(" ".join([tag, *map(str, dict.fromkeys(users))]) + "\n")
         scores = [score(user, item) for user, item in zip(users, items, strict=True)]
+        if mode in REFUSALS and n in REFUSALS[mode][0]:
+            _, code, words, headers = REFUSALS[mode]
+            self.reply({"error": words or f"{self.headers} {self.path}"}, code, headers)
+            return
+        if mode in OTHER_SCORES and n > OTHER_SCORES[mode][0]:
+            scores = OTHER_SCORES[mode][1](scores)
         if kind.startswith("v2"):
             tensor = {"name": "score", "datatype": "FP64", "shape": [len(scores)], "data": scores}
             answer = {"model_name": "m", "outputs": [tensor]}
@@ -101,16 +125,6 @@ class Handler(BaseHTTPRequestHandler):
         if draw < 0.1:
             self.reply({"error": "bad luck"}, 500)
         return draw < 0.1
-
-    def mode_busy(self, n, draw, answer, columns) -> bool:
-        if n <= N_FAULTS:
-            self.reply({"error": "slow down"}, 429, {"Retry-After": "1"})
-        return n <= N_FAULTS
-
-    def mode_busy_for_a_day(self, n, draw, answer, columns) -> bool:
-        if n > N_GOOD:
-            self.reply({"error": "quota"}, 429, {"Retry-After": "86400"})
-        return n > N_GOOD
 
     def mode_slow(self, n, draw, answer, columns) -> bool:
         if n <= N_FAULTS:
@@ -133,27 +147,25 @@ class Handler(BaseHTTPRequestHandler):
         return False
 
     def mode_reset(self, n, draw, answer, columns) -> bool:
-        if n > N_FAULTS:
-            return False
+        if n <= N_FAULTS:
+            self.half(answer)
+            # no farewell: the connection is reset
+            self.connection.setsockopt(SOL_SOCKET, SO_LINGER, struct.pack("ii", 1, 0))
+            self.connection.close()
+        return n <= N_FAULTS
+
+    def mode_cut_off(self, n, draw, answer, columns) -> bool:
+        """Less text than announced, and an orderly end of the connection."""
+        if n <= N_FAULTS:
+            self.half(answer)
+        return n <= N_FAULTS
+
+    def half(self, answer: object) -> None:
         text = json.dumps(answer).encode()
         self.head(len(text))
         self.wfile.write(text[: len(text) // 2])
         self.wfile.flush()
-        # no farewell: the connection is reset
-        self.connection.setsockopt(SOL_SOCKET, SO_LINGER, struct.pack("ii", 1, 0))
         self.close_connection = True
-        self.connection.close()
-        return True
-
-    def mode_cut_off(self, n, draw, answer, columns) -> bool:
-        """Less text than announced, and an orderly end of the connection."""
-        if n > N_FAULTS:
-            return False
-        text = json.dumps(answer).encode()
-        self.head(len(text))
-        self.wfile.write(text[: len(text) // 2])
-        self.close_connection = True
-        return True
 
     def mode_truncated(self, n, draw, answer, columns) -> bool:
         """Half of the JSON, as if it were all."""
@@ -165,26 +177,6 @@ class Handler(BaseHTTPRequestHandler):
     def mode_always_truncated(self, n, draw, answer, columns) -> bool:
         if n > N_GOOD:
             self.send(json.dumps(answer).encode()[:-3])
-        return n > N_GOOD
-
-    def mode_wrong_shape(self, n, draw, answer, columns) -> bool:
-        if n > N_GOOD:
-            self.reply({"scores": answer["scores"][:-1]})
-        return n > N_GOOD
-
-    def mode_nested(self, n, draw, answer, columns) -> bool:
-        if n > N_GOOD:
-            self.reply({"scores": [[one, one] for one in answer["scores"]]})
-        return n > N_GOOD
-
-    def mode_nan(self, n, draw, answer, columns) -> bool:
-        if n > N_GOOD:
-            self.reply({"scores": [*answer["scores"][:-1], math.nan]})
-        return n > N_GOOD
-
-    def mode_null(self, n, draw, answer, columns) -> bool:
-        if n > N_GOOD:
-            self.reply({"scores": [*answer["scores"][:-1], None]})
         return n > N_GOOD
 
     def mode_no_scores(self, n, draw, answer, columns) -> bool:
@@ -199,27 +191,15 @@ class Handler(BaseHTTPRequestHandler):
             self.reply({}, 307, {"Location": elsewhere})
         return n > N_GOOD
 
-    def mode_huge(self, n, draw, answer, columns) -> bool:
-        """A gigabyte, announced."""
-        if n <= N_GOOD:
-            return False
-        self.head(GIGABYTE)
-        self.pour(b"%s")
-        return True
-
     def mode_huge_unannounced(self, n, draw, answer, columns) -> bool:
         """A gigabyte in chunks."""
-        if n <= N_GOOD:
-            return False
-        self.head(None)
-        self.pour(b"100000\r\n%s\r\n")
-        return True
-
-    def pour(self, form: bytes) -> None:
-        self.close_connection = True
-        with suppress(OSError):
-            for _ in range(GIGABYTE >> 20):
-                self.wfile.write(form % (b" " * (1 << 20)))
+        if n > N_GOOD:
+            self.head(None)
+            self.close_connection = True
+            with suppress(OSError):
+                for _ in range(GIGABYTE >> 20):
+                    self.wfile.write(b"100000\r\n%s\r\n" % (b" " * (1 << 20)))
+        return n > N_GOOD
 
     def mode_html(self, n, draw, answer, columns) -> bool:
         if n > N_GOOD:
@@ -230,17 +210,6 @@ class Handler(BaseHTTPRequestHandler):
         self.send(b"\x1f\x8b", more={"Content-Encoding": "gzip"})
         return True
 
-    def mode_echo(self, n, draw, answer, columns) -> bool:
-        """An error that repeats what it was sent, secrets included."""
-        if n > N_GOOD:
-            self.reply({"error": f"{self.headers} {self.path}"}, 400)
-        return n > N_GOOD
-
-    def mode_echo_500(self, n, draw, answer, columns) -> bool:
-        if n > N_GOOD:
-            self.reply({"error": f"{self.headers} {self.path}"}, 500)
-        return n > N_GOOD
-
     def mode_echo_scores(self, n, draw, answer, columns) -> bool:
         """Scores of which one is the token."""
         if n > N_GOOD:
@@ -248,29 +217,21 @@ class Handler(BaseHTTPRequestHandler):
         return n > N_GOOD
 
     def mode_locked(self, n, draw, answer, columns) -> bool:
-        if "Bearer s3cr3t" not in (self.headers["Authorization"] or ""):
+        is_refused = "Bearer s3cr3t" not in (self.headers["Authorization"] or "")
+        if is_refused:
             self.reply({"error": "who are you?"}, 401)
-            return True
-        return False
+        return is_refused
 
     def mode_needs_query(self, n, draw, answer, columns) -> bool:
-        if not self.path.endswith("?key=s3cr3t-query"):
+        is_refused = not self.path.endswith("?key=s3cr3t-query")
+        if is_refused:
             self.reply({"error": "no key"}, 403)
-            return True
-        return False
+        return is_refused
 
     def mode_one_of_two(self, n, draw, answer, columns) -> bool:
         """Two models at one address, told apart by the query."""
         sign = -1 if self.path.endswith("?model=bbbb") else 1
         self.reply({"scores": [sign * one for one in answer["scores"]]})
-        return True
-
-    def mode_all_null(self, n, draw, answer, columns) -> bool:
-        self.reply({"scores": [None for _ in answer["scores"]]})
-        return True
-
-    def mode_always_500(self, n, draw, answer, columns) -> bool:
-        self.reply({"error": "out of order"}, 500)
         return True
 
     def mode_features(self, n, draw, answer, columns) -> bool:
@@ -280,23 +241,10 @@ class Handler(BaseHTTPRequestHandler):
         self.reply({"scores": [100 * age for age in columns["age"]]})
         return True
 
-    def mode_random_scores(self, n, draw, answer, columns) -> bool:
-        self.reply({"scores": [random.random() for _ in answer["scores"]]})
-        return True
-
-    def mode_sorted(self, n, draw, answer, columns) -> bool:
-        """Scores in another order than they were asked for."""
-        self.reply({"scores": sorted(answer["scores"])})
-        return True
-
     def mode_together(self, n, draw, answer, columns) -> bool:
         """Scores that depend on the others in the batch."""
         users = len(set(columns["user_id"]))
         self.reply({"scores": [one * users for one in answer["scores"]]})
-        return True
-
-    def mode_equal(self, n, draw, answer, columns) -> bool:
-        self.reply({"scores": [1.0 for _ in answer["scores"]]})
         return True
 
     def reply(self, body: object, code: int = 200, more: dict[str, str] | None = None) -> None:

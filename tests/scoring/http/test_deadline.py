@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import shutil
 import socket
-import subprocess
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -18,14 +15,11 @@ import fairrec
 from fairrec.core.errors import FairRecError
 from tests.scoring.http.hostile_servers import (
     ACTS,
-    BODY,
     LONG,
     STEP,
     Act,
     handshakes,
     hostile_server,
-    say,
-    secure,
 )
 
 pytestmark = pytest.mark.slow
@@ -62,12 +56,6 @@ def asked(url: str, n_pairs: int = 1) -> Ended:
     return Ended(time.monotonic() - started, said[0])
 
 
-def test_there_are_a_hundred_of_them():
-    assert len(ACTS) >= 100
-    assert LONG > 2 * PATIENCE
-    assert TIMEOUT > 2 * STEP
-
-
 def test_no_hostile_server_holds_a_call_up():
     def outcome(act: Act) -> Any:
         with hostile_server(act) as url:
@@ -83,28 +71,6 @@ def test_no_handshake_holds_a_call_up(name):
     with hostile_server(handshakes()[name], reads_first=False) as url:
         ended = asked(url.replace("http:", "https:"))
     assert isinstance(ended.said, FairRecError)
-
-
-@pytest.mark.skipif(shutil.which("openssl") is None, reason="needs openssl")
-def test_a_reply_dripped_behind_a_good_handshake_is_late(tmp_path: Path, monkeypatch):
-    subprocess.run(
-        [
-            *("openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2"),
-            *("-subj", "/CN=127.0.0.1", "-addext", "subjectAltName=IP:127.0.0.1"),
-            *("-keyout", "key.pem", "-out", "certificate.pem"),
-        ],
-        cwd=tmp_path,
-        check=True,
-        capture_output=True,
-    )
-    files = (str(tmp_path / "certificate.pem"), str(tmp_path / "key.pem"))
-    monkeypatch.setenv("SSL_CERT_FILE", files[0])
-    with hostile_server(secure(*files, ACTS["dripped headers"]), reads_first=False) as url:
-        late = asked(url.replace("http:", "https:")).said
-    assert "1 x timeout" in str(late)
-    good = say(b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n\r\n", BODY)
-    with hostile_server(secure(*files, good), reads_first=False) as url:
-        assert asked(url.replace("http:", "https:")).said == [0.5]
 
 
 def test_a_server_that_takes_a_request_in_slowly_is_late():
@@ -124,39 +90,3 @@ def test_a_host_that_is_looked_for_without_end_is_late(monkeypatch):
     ended = asked("http://ranker.example/score")
     assert "no connection within 0.2 s" in str(ended.said)
     assert ended.seconds < 4
-
-
-def test_a_host_that_is_not_found_is_said(monkeypatch):
-    def fail(*_: object, **__: object) -> None:
-        raise socket.gaierror(-2, "Name or service not known")
-
-    monkeypatch.setattr(socket, "getaddrinfo", fail)
-    assert "Name or service not known" in str(asked("http://ranker.example/score").said)
-
-
-def test_the_next_address_of_a_host_is_tried(monkeypatch):
-    with hostile_server(say(b"HTTP/1.1 400 No\r\n\r\n")) as url:
-        port = int(url.rpartition(":")[2].partition("/")[0])
-        # nobody listens at the first one
-        both = [
-            (socket.AF_INET, socket.SOCK_STREAM, 6, "", (host, port))
-            for host in ("127.0.0.9", "127.0.0.1")
-        ]
-        monkeypatch.setattr(socket, "getaddrinfo", lambda *_, **__: both)
-        assert "HTTP 400" in str(asked(f"http://ranker.example:{port}/score").said)
-
-
-def test_the_doctor_is_not_held_up_either(tmp_path: Path):
-    from tests.end_to_end.command_line import run_here
-    from tests.scoring.http.served_world import CANDIDATES
-
-    CANDIDATES.write_parquet(tmp_path / "candidates.parquet")
-    for act in (ACTS["dripped headers"], ACTS["100 for ever"], say()):
-        with hostile_server(act) as url:
-            ran = run_here(
-                *("doctor", str(tmp_path / "candidates.parquet"), "--endpoint"),
-                url.replace("/score", "/v2/models/m"),
-                *("--timeout", str(TIMEOUT), "--retries", "1"),
-            )
-        assert ran.code == 2
-        assert "is not ready to be asked: given up after 2 attempts" in ran.stderr

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import math
 import threading
 import time
+from datetime import UTC, datetime
 
 import pytest
 
 from fairrec.core.errors import TimeOverError
+from fairrec.scoring.http_client import Pace, retry_after
 from fairrec.scoring.model import Stopped
-from fairrec.scoring.retries import Pace
 
 
 def test_whoever_waits_is_woken_by_a_stop():
@@ -64,3 +66,27 @@ def test_nothing_is_waited_for_beyond_the_end():
     pace.hold(1)
     with pytest.raises(TimeOverError):
         pace.take_turn()
+
+
+@pytest.mark.parametrize(
+    ("header", "seconds"),
+    [
+        ("0", 0.0),
+        ("Sun, 06 Nov 1994 08:49:37 GMT", 37.0),
+        ("Sun, 06 Nov 1994 08:48:00 GMT", 0.0),
+        ("-1", 0.0),
+        ("1.5", 1.5),
+        ("9" * 400, math.inf),
+        ("nan", 0.0),
+        ("Sun, 06 Nov 1994 08:49:37", 37.0),
+        ("Sunday, 06-Nov-94 08:49:37 GMT", 37.0),
+        ("Fri, 31 Dec 1999 23:59:59 +99999999999999999999", None),
+        ("Fri, 32 Dec 1999 25:61:61 GMT", None),
+        ("tomorrow", None),
+        ("", None),
+        (None, None),
+    ],
+)
+def test_a_server_asks_to_wait_in_seconds_or_until_a_date(header, seconds):
+    now = datetime(1994, 11, 6, 8, 49, 0, tzinfo=UTC)
+    assert retry_after(header, now) == seconds

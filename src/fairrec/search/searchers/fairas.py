@@ -10,14 +10,15 @@ the published code off, all values of groups with enough users are drawn.
 from __future__ import annotations
 
 from collections.abc import Generator, Sequence
-from dataclasses import dataclass
+from typing import Annotated
 
 import numpy as np
+from pydantic import Field
 
 from fairrec.core.arrays import BoolArray, FloatArray, IntArray
 from fairrec.groups.grouping import Grouping
 from fairrec.search.evidence import Evidence
-from fairrec.search.searcher import Request, Task, require, searcher
+from fairrec.search.searcher import Flag, Request, Share, Task, hyper_dataclass, searcher
 
 STEPS = (1, -1, 2, -2)
 """How far the look around an extreme goes in each attribute, in this order."""
@@ -27,7 +28,7 @@ MOST_MISSES = 1_000
 """Draws in a row of combinations seen before, after which nothing new is expected."""
 
 
-@dataclass(frozen=True, slots=True)
+@hyper_dataclass
 class FairASParameters:
     """What can be set; the defaults are those of the published code, the last three are ours.
 
@@ -42,23 +43,15 @@ class FairASParameters:
         and over values without support; 0 for the published filter and steps
     """
 
-    samples: int = 5
-    rounds: int = 22
-    learning_rate: float = 1.0
-    floor: float = 0.0
-    all_values: int = 0
-
-    def __post_init__(self) -> None:
-        for name, number in (("samples", self.samples), ("rounds", self.rounds)):
-            require(number >= 1, name, number, "a whole number from 1")
-        rate = self.learning_rate
-        require(0 <= rate <= 1, "learning_rate", rate, "a share from 0 to 1")
-        require(0 <= self.floor <= 1, "floor", self.floor, "a share from 0 to 1")
-        require(self.all_values in (0, 1), "all_values", self.all_values, "0 or 1")
+    samples: Annotated[int, Field(ge=1)] = 5
+    rounds: Annotated[int, Field(ge=1)] = 22
+    learning_rate: Share = 1.0
+    floor: Share = 0.0
+    all_values: Flag = 0
 
 
 class End:
-    """What is believed about one end: the highest value, or with the sign -1 the lowest.
+    """The chances of drawing each value for one end: the highest, or with the sign -1 the lowest.
 
     Parameters
     ----------
@@ -77,7 +70,7 @@ class End:
             self._drawn = [*zip(*columns, strict=True)]
         return self._drawn.pop()
 
-    def outermost(self, values: Sequence[float]) -> float:
+    def extreme(self, values: Sequence[float]) -> float:
         """The highest of these, or the lowest."""
         return max(values) if self.sign > 0 else min(values)
 
@@ -141,7 +134,7 @@ class FairAS:
                     if codes is None:
                         return
                     value = yield from self._score(codes)
-                    if value is not None and value == end.outermost(self._values):
+                    if value is not None and value == end.extreme(self._values):
                         yield from self._look_around(end.sign, codes, value)
             for end in self.ends:
                 end.learn(np.array(self._codes), np.array(self._values), self._hyper)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
@@ -11,11 +10,18 @@ import numpy as np
 from fairrec.core.arrays import IntArray
 from fairrec.groups.grouping import EVERYONE, Grouping
 from fairrec.search.evidence import Evidence
-from fairrec.search.searcher import NoHyperParameters, Request, Task, require, searcher
+from fairrec.search.searcher import (
+    NoHyperParameters,
+    Request,
+    Share,
+    Task,
+    hyper_dataclass,
+    searcher,
+)
 
 
 class ListedGroups:
-    """Asks for one group after the other, whatever it is told.
+    """Asks for one group after the other, whatever their values.
 
     Parameters
     ----------
@@ -39,23 +45,23 @@ class ListedGroups:
         """Nothing to learn."""
 
 
-def in_order_of_values(space: Grouping, groups: IntArray) -> ListedGroups:
+def list_by_values(space: Grouping, groups: IntArray) -> ListedGroups:
     """These intersections among all combinations, which are gone through by their values."""
     places = [0] * len(groups)
     for n, column in zip(space.cells.n_values, space.lattice.codes[groups].T.tolist(), strict=True):
         places = [place * n + code for place, code in zip(places, column, strict=True)]
-    return ListedGroups(groups, _between(places, space.n_combinations))
+    return ListedGroups(groups, _count_between(places, space.n_combinations))
 
 
-def in_random_order(space: Grouping, rng: np.random.Generator) -> ListedGroups:
+def list_at_random(space: Grouping, rng: np.random.Generator) -> ListedGroups:
     """All eligible intersections, scattered at random among all combinations."""
     groups = rng.permutation(space.full)
     n = min(space.n_combinations, 2**62)
     places = np.sort(rng.choice(n, len(groups), replace=False)).tolist()
-    return ListedGroups(groups, _between(places, space.n_combinations))
+    return ListedGroups(groups, _count_between(places, space.n_combinations))
 
 
-def _between(places: Sequence[int], n: int) -> list[int]:
+def _count_between(places: Sequence[int], n: int) -> list[int]:
     """How many of `n` in a row are looked at up to each place, and after the last."""
     return [b - a for a, b in pairwise([-1, *places, n - 1])]
 
@@ -69,18 +75,15 @@ def exact(task: Task, hyper: NoHyperParameters) -> ListedGroups:
 @searcher("random", "combinations in random order", searches_all=True)
 def random_order(task: Task, hyper: NoHyperParameters) -> ListedGroups:
     """Each eligible combination once."""
-    return in_random_order(task.space, task.rng)
+    return list_at_random(task.space, task.rng)
 
 
-@dataclass(frozen=True, slots=True)
+@hyper_dataclass
 class TestSGDParameters:
     """theta: combinations with a smaller share of the users are left out."""
 
     __test__ = False
-    theta: float = 0.01
-
-    def __post_init__(self) -> None:
-        require(0 <= self.theta <= 1, "theta", self.theta, "a share from 0 to 1")
+    theta: Share = 0.01
 
 
 @searcher(
@@ -94,7 +97,7 @@ def testsgd(task: Task, hyper: TestSGDParameters) -> ListedGroups:
     # a share times a count may be a hair above a whole number
     space = task.space
     is_large = space.sizes >= hyper.theta * space.n_users - 1e-9
-    return in_order_of_values(space, space.full[is_large])
+    return list_by_values(space, space.full[is_large])
 
 
 testsgd.__test__ = False
@@ -103,4 +106,4 @@ testsgd.__test__ = False
 @searcher("themis", "every combination in turn", searches_all=True)
 def themis(task: Task, hyper: NoHyperParameters) -> ListedGroups:
     """The combinations in the order of their values; those without enough users cost nothing."""
-    return in_order_of_values(task.space, task.space.full)
+    return list_by_values(task.space, task.space.full)

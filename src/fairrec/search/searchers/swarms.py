@@ -6,23 +6,25 @@ of Kennedy and Eberhart (1995).
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from typing import Generic, TypeVar
+from typing import Annotated, Any
 
 import numpy as np
+from pydantic import Field
 
 from fairrec.core.arrays import BoolArray, FloatArray, IntArray
 from fairrec.groups.grouping import Grouping
 from fairrec.search.evidence import Evidence
-from fairrec.search.searcher import Request, Task, require, searcher
+from fairrec.search.searcher import Flag, Request, Task, hyper_dataclass, searcher
 
 FEW_COMBINATIONS = 1_000
 """Up to here the paper takes a larger share of the combinations and fewer iterations."""
 
 
-@dataclass(frozen=True, slots=True)
+NonNegative = Annotated[float, Field(ge=0)]
+
+
+@hyper_dataclass
 class SwarmParameters:
     """What can be set for any swarm; the defaults are those of the FairRec paper.
 
@@ -35,20 +37,11 @@ class SwarmParameters:
     iterations : None for 10 with at most 1,000 combinations and 20 with more
     """
 
-    c1: float = 2.0
-    c2: float = 2.0
-    v_max: float = 2.0
-    epsilon: float | None = None
-    iterations: int | None = None
-
-    def __post_init__(self) -> None:
-        require(0 <= self.c1 < math.inf, "c1", self.c1, "a number from 0")
-        require(0 <= self.c2 < math.inf, "c2", self.c2, "a number from 0")
-        require(0 < self.v_max < math.inf, "v_max", self.v_max, "a number above 0")
-        if (epsilon := self.epsilon) is not None:
-            require(0 < epsilon <= 1, "epsilon", epsilon, "a share above 0 and up to 1")
-        if (iterations := self.iterations) is not None:
-            require(iterations >= 1, "iterations", iterations, "a whole number from 1")
+    c1: NonNegative = 2.0
+    c2: NonNegative = 2.0
+    v_max: Annotated[float, Field(gt=0)] = 2.0
+    epsilon: Annotated[float, Field(gt=0, le=1)] | None = None
+    iterations: Annotated[int, Field(ge=1)] | None = None
 
     def n_particles(self, space: Grouping) -> int:
         """The particles of each swarm, at least 2."""
@@ -64,9 +57,6 @@ class SwarmParameters:
         return self.iterations if self.iterations is not None else 10 if few else 20
 
 
-P = TypeVar("P", bound=SwarmParameters)
-
-
 class Swarm:
     """Particles that look for the highest value, or with the sign -1 for the lowest.
 
@@ -80,7 +70,7 @@ class Swarm:
     best_positions : (n_particles, n_attributes), where each particle did best; where it started
         as long as it has been nowhere with a value
     best_fitness : (n_particles,), NaN until then
-    leader : (n_attributes,), the best position the swarm has heard of; None for none yet
+    leader : (n_attributes,), the best position that the swarm knows; None for none yet
     """
 
     def __init__(self, positions: IntArray, velocities: FloatArray, sign: float) -> None:
@@ -102,7 +92,7 @@ class Swarm:
         self.best_fitness[is_better] = fitness[is_better]
         self.best_positions[is_better] = self.positions[is_better]
 
-    def hear_of(self, positions: IntArray, values: FloatArray) -> None:
+    def follow(self, positions: IntArray, values: FloatArray) -> None:
         """Follow the best of these positions if it is better than the leader so far."""
         fitness = np.where(np.isnan(values), -np.inf, self._sign * values)
         best = int(np.argmax(fitness))
@@ -120,10 +110,10 @@ class Swarm:
 def pulls(swarm: Swarm, hyper: SwarmParameters, rng: np.random.Generator) -> FloatArray:
     """What draws each particle to its own best and to the leader, at random in each attribute."""
     r1, r2 = rng.random((2, *swarm.positions.shape))
-    drawn: FloatArray = hyper.c1 * r1 * (swarm.best_positions - swarm.positions)
+    pull: FloatArray = hyper.c1 * r1 * (swarm.best_positions - swarm.positions)
     if swarm.leader is not None:
-        drawn += hyper.c2 * r2 * (swarm.leader - swarm.positions)
-    return drawn
+        pull += hyper.c2 * r2 * (swarm.leader - swarm.positions)
+    return pull
 
 
 def uniform_positions(space: Grouping, n: int, rng: np.random.Generator) -> IntArray:
@@ -133,11 +123,11 @@ def uniform_positions(space: Grouping, n: int, rng: np.random.Generator) -> IntA
 
 Start = Callable[[Grouping, int, np.random.Generator], IntArray]
 """Groups, particles, random numbers -> (n_particles, n_attributes), their first positions."""
-Steer = Callable[[Swarm, P, np.random.Generator], FloatArray]
+Steer = Callable[[Swarm, Any, np.random.Generator], FloatArray]
 """Swarm, parameters, random numbers -> (n_particles, n_attributes), its next velocities."""
 
 
-class TwoSwarms(Generic[P]):
+class TwoSwarms:
     """One swarm for the highest value of a metric and one for the lowest, side by side.
 
     What was scored for one is known to both, so that no group is asked for twice.
@@ -146,15 +136,15 @@ class TwoSwarms(Generic[P]):
     ----------
     start : called once for each swarm
     steer : called once for each swarm and move
-    shares : whether a swarm also hears of the positions of the other
+    shares : whether a swarm also follows the positions of the other
     """
 
     def __init__(
         self,
         task: Task,
-        hyper: P,
+        hyper: SwarmParameters,
         start: Start,
-        steer: Steer[P],
+        steer: Steer,
         *,
         shares: bool,
     ) -> None:
@@ -186,31 +176,31 @@ class TwoSwarms(Generic[P]):
     def ask(self) -> Request:
         """The eligible groups at the present positions that were not asked for before."""
         while not self._is_over:
-            wanted = self._full_at[self._full_at < len(self._is_known)]
-            wanted = wanted[~self._is_known[wanted]]
-            if len(wanted):
-                _, first = np.unique(wanted, return_index=True)
-                return self._request(wanted[np.sort(first)])
+            unknown = self._full_at[self._full_at < len(self._is_known)]
+            unknown = unknown[~self._is_known[unknown]]
+            if len(unknown):
+                _, first = np.unique(unknown, return_index=True)
+                return self._request(unknown[np.sort(first)])
             self._n_queried += int(self._is_new.sum())
-            self._go_on()
+            self._move()
         n_queried, self._n_queried = self._n_queried, 0
         return Request(np.empty(0, dtype=np.int64), n_queried=[n_queried])
 
-    def _request(self, wanted: IntArray) -> Request:
+    def _request(self, unknown: IntArray) -> Request:
         """These eligible combinations, and how many others particles come upon between them."""
-        first = np.array([np.argmax(self._full_at == at) for at in wanted])
+        first = np.array([np.argmax(self._full_at == at) for at in unknown])
         until = np.cumsum(self._is_new)
         n_queried = np.diff(until[first], prepend=0)
         n_queried[0] += self._n_queried
         self._n_queried = int(until[-1] - until[first[-1]])
-        return Request(self._space.full[wanted], n_queried=[*n_queried.tolist(), 0])
+        return Request(self._space.full[unknown], n_queried=[*n_queried.tolist(), 0])
 
     def tell(self, request: Request, evidence: Evidence) -> None:
         """Note the values, and move."""
         at = np.searchsorted(self._space.full, request.groups)
         self._values[at] = evidence.values(request.groups)[self._metric]
         self._is_known[at] = True
-        self._go_on()
+        self._move()
 
     def _locate(self) -> tuple[IntArray, BoolArray]:
         """The eligible combination of each particle of both swarms, and whether nobody was there.
@@ -226,7 +216,7 @@ class TwoSwarms(Generic[P]):
         at_full = np.searchsorted(self._space.full, groups)
         return np.where(groups >= 0, at_full, len(self._space.full)), is_new
 
-    def _go_on(self) -> None:
+    def _move(self) -> None:
         """End an iteration: all values at the present positions are known."""
         values = np.split(self._values[self._full_at], len(self.swarms))
         for swarm, own_values in zip(self.swarms, values, strict=True):
@@ -234,7 +224,7 @@ class TwoSwarms(Generic[P]):
         for listener in self.swarms:
             for swarm, its_values in zip(self.swarms, values, strict=True):
                 if self._shares or swarm is listener:
-                    listener.hear_of(swarm.positions, its_values)
+                    listener.follow(swarm.positions, its_values)
         self._is_over = self._moves_left == 0
         if self._is_over:
             return
@@ -245,20 +235,15 @@ class TwoSwarms(Generic[P]):
         self._full_at, self._is_new = self._locate()
 
 
-@dataclass(frozen=True, slots=True)
+@hyper_dataclass
 class PSOParameters(SwarmParameters):
     """inertia: the part of its velocity that a particle keeps; 1 for all of it, as in 1995."""
 
-    inertia: float = 0.7
-
-    def __post_init__(self) -> None:
-        # super() does not find its way through a dataclass with slots
-        SwarmParameters.__post_init__(self)
-        require(0 <= self.inertia < math.inf, "inertia", self.inertia, "a number from 0")
+    inertia: NonNegative = 0.7
 
 
 @searcher("pso", "two plain particle swarms, one for each end", hyper_parameters=PSOParameters)
-def pso(task: Task, hyper: PSOParameters) -> TwoSwarms[PSOParameters]:
+def pso(task: Task, hyper: PSOParameters) -> TwoSwarms:
     """Swarms that start anywhere and know nothing of each other."""
     return TwoSwarms(task, hyper, uniform_positions, inertial_velocities, shares=False)
 
@@ -268,7 +253,7 @@ def inertial_velocities(swarm: Swarm, hyper: PSOParameters, rng: np.random.Gener
     return hyper.inertia * swarm.velocities + pulls(swarm, hyper, rng)
 
 
-@dataclass(frozen=True, slots=True)
+@hyper_dataclass
 class DPSOParameters(SwarmParameters):
     """The three designs of the paper, each of which can be switched off.
 
@@ -279,20 +264,13 @@ class DPSOParameters(SwarmParameters):
     shared : 1 for swarms that hear of each other's positions, 0 for each by itself
     """
 
-    alpha: float = 0.09
-    from_users: int = 1
-    shared: int = 1
-
-    def __post_init__(self) -> None:
-        # super() does not find its way through a dataclass with slots
-        SwarmParameters.__post_init__(self)
-        require(0 <= self.alpha < math.inf, "alpha", self.alpha, "a number from 0")
-        for name, number in (("from_users", self.from_users), ("shared", self.shared)):
-            require(number in (0, 1), name, number, "0 or 1")
+    alpha: NonNegative = 0.09
+    from_users: Flag = 1
+    shared: Flag = 1
 
 
 @searcher("dpso", "the two swarms of the FairRec paper", hyper_parameters=DPSOParameters)
-def dpso(task: Task, hyper: DPSOParameters) -> TwoSwarms[DPSOParameters]:
+def dpso(task: Task, hyper: DPSOParameters) -> TwoSwarms:
     """Swarms that start where the users are and share what they find."""
     start = observed_positions if hyper.from_users else uniform_positions
     return TwoSwarms(task, hyper, start, thermal_velocities, shares=bool(hyper.shared))

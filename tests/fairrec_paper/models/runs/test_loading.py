@@ -17,7 +17,7 @@ import torch
 import fairrec
 from fairrec.auditing import audit
 from fairrec.core.errors import InputError
-from fairrec.scoring.runs import ScoreByRun
+from fairrec.scoring.model import ScoreByRun
 from fairrec_paper.models.run import Run, load_run
 from fairrec_paper.models.runs import LoadingRun
 from tests.end_to_end.command_line import run_here
