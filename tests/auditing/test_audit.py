@@ -24,7 +24,7 @@ from fairrec.auditing.search import add_model_scores, as_model
 from fairrec.core.audit_options import About, AuditOptions
 from fairrec.core.errors import InputError
 from fairrec.groups.grouping import EVERYONE
-from fairrec.inputs.parts.partition import open_parts
+from fairrec.inputs.partition import open_parts
 from fairrec.inputs.table_options import TableOptions
 from fairrec.metrics import METRICS, metric
 from fairrec.metrics.reading import read_inputs

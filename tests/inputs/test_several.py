@@ -9,7 +9,7 @@ import polars as pl
 import pytest
 
 from fairrec.core.errors import InputError
-from fairrec.inputs.several import MOST_EACH, is_joined, one_value_each
+from fairrec.inputs.multivalued import MOST_EACH, is_joined, one_value_each
 from tests.builders import audit, two_groups
 from tests.grouped_options import on_command_line
 

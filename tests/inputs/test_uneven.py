@@ -9,11 +9,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fairrec.core.errors import InputError
-from fairrec.inputs.text_files import refuse_uneven
+from fairrec.inputs.text_files import refuse_ragged
 
 
 def refuse(text: str, separator: str = ",", n_fields: int = 3, n_skipped: int = 0) -> None:
-    refuse_uneven(text.encode(), "users.csv", separator, n_fields, n_skipped)
+    refuse_ragged(text.encode(), "users.csv", separator, n_fields, n_skipped)
 
 
 @pytest.mark.parametrize(
@@ -74,10 +74,10 @@ def test_a_field_of_two_lines_is_one_in_a_compressed_file_too(tmp_path, name):
     pack = gzip.compress if name.endswith(".gz") else bytes
     file = tmp_path / name
     file.write_bytes(pack(text))
-    refuse_uneven(file, name, ",", 3, 0)
+    refuse_ragged(file, name, ",", 3, 0)
     file.write_bytes(pack(text + b"3,Smith, Joe,M\n"))
     with pytest.raises(InputError, match="row 3: 4 fields"):
-        refuse_uneven(file, name, ",", 3, 0)
+        refuse_ragged(file, name, ",", 3, 0)
 
 
 FIELDS = st.lists(st.text('ab",;\n', max_size=4), min_size=2, max_size=4)
@@ -100,6 +100,6 @@ def test_what_is_uneven_is_what_the_reader_of_python_finds(records):
 def test_blank_lines_at_the_end_are_counted(end):
     for n_blank in (0, 1, 3):
         text = end.join(["id,name,gender", "1,,F", "", "2,b,M"]) + end * (1 + n_blank)
-        assert refuse_uneven(text.encode(), "users.csv", ",", 3, 0) == n_blank
+        assert refuse_ragged(text.encode(), "users.csv", ",", 3, 0) == n_blank
         quoted = text.replace("1,,F", '1,"a\n\nb",F')
-        assert refuse_uneven(quoted.encode(), "users.csv", ",", 3, 0) == n_blank
+        assert refuse_ragged(quoted.encode(), "users.csv", ",", 3, 0) == n_blank

@@ -12,7 +12,7 @@ from scipy.stats import ttest_ind
 
 import fairrec
 from fairrec.core.errors import FairRecError, InputError, NothingToMitigateError
-from fairrec.inputs import room
+from fairrec.inputs import memory_estimate as room
 from fairrec.mitigation.reranker import RERANKERS
 from fairrec.mitigation.rerankers import swap
 from fairrec.mitigation.result import MitigationResult

@@ -20,7 +20,7 @@ from fairrec.core.tolerance import Tolerance
 from fairrec.counts.options import RESERVED_NAMES
 from fairrec.groups.grouping import grouping_of
 from fairrec.inputs.audit_inputs import AuditInputs
-from fairrec.inputs.room import is_large, most_rows
+from fairrec.inputs.memory_estimate import is_large, most_rows
 from fairrec.inputs.table_options import TableOptions, Tables
 from fairrec.metrics import METRICS, MetricAtK
 from fairrec.metrics.measured import (

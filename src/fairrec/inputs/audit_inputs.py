@@ -15,12 +15,12 @@ from fairrec.core.options import Blank, spell
 from fairrec.core.units import USERS, Unit
 from fairrec.inputs.candidates import CandidateLists
 from fairrec.inputs.columns import check_mapping, refuse_unused
-from fairrec.inputs.history import read_popularity, read_tastes
 from fairrec.inputs.ids import gather_lists
 from fairrec.inputs.notes import Note, Notes, in_words
 from fairrec.inputs.order import TiedLists
 from fairrec.inputs.parts.coded_users import users_of
 from fairrec.inputs.side import SideData, read_categories, read_item_columns
+from fairrec.inputs.side_data import read_popularity, read_user_profiles
 from fairrec.inputs.table_options import TableOptions
 from fairrec.inputs.tables import Table
 from fairrec.inputs.user_lists import (
@@ -37,7 +37,7 @@ that somebody else measured."""
 
 
 @dataclass(frozen=True, slots=True)
-class Described:
+class InputMetadata:
     """Who was audited, and how the tables were read.
 
     Parameters
@@ -144,10 +144,10 @@ class AuditInputs:
         return next((table.is_pandas for table in in_memory), False)
 
     @property
-    def described(self) -> Described:
+    def described(self) -> InputMetadata:
         """What a result tells of them."""
         given = self.given
-        return Described(
+        return InputMetadata(
             self.tables,
             self.n_users,
             len(self.candidates.items),
@@ -235,7 +235,7 @@ def open_tables(predictions: Any, given: TableOptions) -> dict[str, Table]:
     }
     _refuse_mixture(sources, given)
     tables = {
-        name: Table.of(source, name, columns)
+        name: Table.open(source, name, columns)
         for name, source in sources.items()
         if source is not None
     }
@@ -371,7 +371,7 @@ def _side_data(
         notes += about_columns
     tastes = None
     if "tastes" in needs:
-        tastes = read_tastes(tables["history"], tables["items"], user_ids)
+        tastes = read_user_profiles(tables["history"], tables["items"], user_ids)
     return SideData(categories, popularity, tuple(notes), per_item=per_item, tastes=tastes)
 
 

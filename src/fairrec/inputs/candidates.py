@@ -12,7 +12,7 @@ from fairrec.core.errors import InputError, plain, some_of
 from fairrec.core.kernels import kernel
 from fairrec.inputs.columns import Relevance, compared_column
 from fairrec.inputs.held_out import HeldOut
-from fairrec.inputs.ids import bounds_of, encode_ids, gather_lists, positions_in, runs_of
+from fairrec.inputs.ids import bounds_of, encode_ids, find_runs, gather_lists, positions_in
 from fairrec.inputs.mismatched_ids import find_spellings
 from fairrec.inputs.notes import CHECK_FIRST
 from fairrec.inputs.order import exact_order, no_order, order_columns, scores_in_order
@@ -166,7 +166,7 @@ def _as_labels(
 def _from_rows(frame: pl.DataFrame) -> tuple[pl.Series, IntArray, dict[str, pl.Series]]:
     """Runs of rows with one user: their users, bounds and columns."""
     flat = {name: frame[name] for name in frame.columns}
-    return *runs_of(flat.pop("user_id")), flat
+    return *find_runs(flat.pop("user_id")), flat
 
 
 def _from_lists(

@@ -72,10 +72,10 @@ _LOGS = {
 """Folders of a table in which a log says which files belong to it, by what each has in it."""
 
 
-def format_of(path: Path) -> str | None:
+def detect_format(path: Path) -> str | None:
     """The format that the ending of a path names, or None; of a folder that of its parts.
 
-    >>> format_of(Path("a.csv.gz")), format_of(Path("a.Parquet")), format_of(Path("a.parquet.gz"))
+    >>> detect_format(Path("a.csv.gz")), detect_format(Path("a.Parquet")), detect_format(Path("a.parquet.gz"))
     ('CSV', 'Parquet', None)
     """
     ending, compression = _ending(path)
@@ -83,7 +83,7 @@ def format_of(path: Path) -> str | None:
     return None if compression and found not in ("CSV", "JSON lines") else found
 
 
-def files_of(path: Path) -> tuple[Path, ...]:
+def list_files(path: Path) -> tuple[Path, ...]:
     """The files that a path names: itself, the Parquet files in a folder, or those of a pattern."""
     if path.is_file():
         return (path,)
@@ -92,27 +92,27 @@ def files_of(path: Path) -> tuple[Path, ...]:
         return tuple(sorted(file for file in found if _is_table(file, path)))
     if not glob.has_magic(str(path)):
         return ()
-    root = root_of(path)
+    root = pattern_root(path)
     found = root.glob(str(path.relative_to(root)))
     return tuple(sorted(file for file in found if file.is_file() and file.name[0] != "."))
 
 
 def checksum(path: Path) -> str:
     """The SHA-256 checksum of a file; of several, that over the names and checksums of all."""
-    files = files_of(path)
+    files = list_files(path)
     if files == (path,):
         return file_sum(path)
     sums = hashlib.sha256()
     for file in files:
-        name = file.relative_to(root_of(path)).as_posix()
+        name = file.relative_to(pattern_root(path)).as_posix()
         sums.update(f"{file_sum(file)} {len(name)} {as_unicode(name)}\n".encode())
     return sums.hexdigest()
 
 
 def open_path(path: Path, where: str) -> Source:
     """The table in a file, in the parts of a folder or in those that a pattern names."""
-    files = files_of(path)
-    if path.is_dir() and not any(format_of(file) == "Parquet" for file in files):
+    files = list_files(path)
+    if path.is_dir() and not any(detect_format(file) == "Parquet" for file in files):
         raise InputError(
             f"{plain(path, 300)}: is a folder without Parquet files. Name a file, or a folder "
             "with .parquet files in it."
@@ -126,22 +126,22 @@ def open_path(path: Path, where: str) -> Source:
     if files == (path,) or (len(files) == 1 and not path.is_dir()):
         return _open_file(files[0], where)
     for file in files:
-        if format_of(file) != "Parquet":
+        if detect_format(file) != "Parquet":
             raise InputError(
                 f"{where}: names {len(files)} files, of which {plain(file.name)} is not Parquet. "
                 "Only Parquet is read in parts: make one file of them, save them as Parquet, or "
                 "move away what is no part."
             )
-    return Rows.of(_scan_parts(files, root_of(path), where))
+    return Rows.from_frame(_scan_parts(files, pattern_root(path), where))
 
 
 def _open_file(file: Path, where: str) -> Source:
     ending, _ = _ending(file)
-    kind = format_of(file)
+    kind = detect_format(file)
     if kind == "Parquet":
-        return Rows.of(scan_parquet(file))
+        return Rows.from_frame(scan_parquet(file))
     if kind == "Arrow":
-        return Rows.of(pl.scan_ipc(_readable(file), glob=False))
+        return Rows.from_frame(pl.scan_ipc(_readable(file), glob=False))
     if kind is None:
         if file.suffix.lower() in _REFUSED:
             raise InputError(f"{where}: {_REFUSED[file.suffix.lower()]}")
@@ -154,7 +154,9 @@ def _open_file(file: Path, where: str) -> Source:
     if kind == "CSV":
         return TextFile(_readable(file), where, _USUAL.get(ending, _TAB))
     # the whole file, or a type would be that of its first lines
-    return Rows.of(pl.scan_ndjson(_readable(file, glob_escapes=False), infer_schema_length=None))
+    return Rows.from_frame(
+        pl.scan_ndjson(_readable(file, glob_escapes=False), infer_schema_length=None)
+    )
 
 
 def _refuse_beginning(file: Path, where: str) -> None:
@@ -220,7 +222,7 @@ def _refuse_misnamed(folder: Path, where: str) -> None:
                     )
 
 
-def root_of(path: Path) -> Path:
+def pattern_root(path: Path) -> Path:
     """The folder that a pattern stands in, above its first wildcard."""
     while glob.has_magic(str(path)) and not path.is_dir():
         path = path.parent

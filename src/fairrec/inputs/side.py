@@ -16,7 +16,7 @@ from fairrec.inputs.notes import ItemsNote, Note, Notes
 from fairrec.inputs.tables import Table
 
 if TYPE_CHECKING:
-    from fairrec.inputs.history import Popularity, Tastes
+    from fairrec.inputs.side_data import Popularity, UserProfiles
     from fairrec.inputs.user_lists import OtherLists
 
 
@@ -52,7 +52,7 @@ class SideData:
     notes: Notes = field(default=())
     values: Mapping[str, FloatArray] = field(default_factory=dict)
     per_item: Mapping[str, FloatArray] = field(default_factory=dict)
-    tastes: Tastes | None = None
+    tastes: UserProfiles | None = None
     against: OtherLists | None = None
 
     def for_lists(self, lists: IntArray) -> SideData:

@@ -15,7 +15,7 @@ from fairrec.core.arrays import FloatArray, IntArray
 from fairrec.core.errors import InputError, is_panic, listed, plain, some_of
 from fairrec.core.options import Blank, spell
 from fairrec.inputs.columns import find_column, named_column, recbole_type
-from fairrec.inputs.formats import files_of, format_of, open_path
+from fairrec.inputs.formats import detect_format, list_files, open_path
 from fairrec.inputs.frames import PandasFrame, Role, open_frame, widen_floats
 from fairrec.inputs.ids import ids_as_integers_or_text
 from fairrec.inputs.parts.row_slice import Piece
@@ -338,9 +338,9 @@ class Table:
             reason = str(error).strip().splitlines()[0] if str(error).strip() else repr(error)
             # advice for callers of Polars helps nobody here
             reason = re.split(r"[\s,;]*\bhint:", reason)[0]
-            kind = (format_of(self.path) if self.path else None) or "a table"
+            kind = (detect_format(self.path) if self.path else None) or "a table"
             remedy = "Check that the file is whole and its ending tells its format."
-            if self.path and len(files_of(self.path)) > 1:
+            if self.path and len(list_files(self.path)) > 1:
                 remedy = "Check that each part is whole and has the same columns of the same types."
             is_text = kind not in ("Parquet", "Arrow")  # whose own names are damaged then
             if is_text and ("utf-8" in reason.lower() or "utf8" in reason.lower()):

@@ -115,7 +115,7 @@ class TextFile:
         if self._separator == "::":
             return _split_lines(self._source, self._header, self._where, "::").select(picked)
         if self._n_blank is None:
-            self._n_blank = refuse_uneven(
+            self._n_blank = refuse_ragged(
                 self._source, self._where, self._separator, len(self._header), self._n_skipped
             )
         head = self._scan().select(numbers).head(HEAD).collect()
@@ -263,7 +263,7 @@ _FIX = (
 )
 
 
-def refuse_uneven(
+def refuse_ragged(
     source: Path | bytes, where: str, separator: str, n_fields: int, n_skipped: int
 ) -> int:
     """How many lines at the end are blank; refuses records of other length than the header.

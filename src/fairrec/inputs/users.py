@@ -16,7 +16,7 @@ from fairrec.core.options import spell
 from fairrec.core.units import ITEMS, USERS, Unit
 from fairrec.inputs.binning import Binning, bin_numbers, parse_binning
 from fairrec.inputs.ids import encode, ids_as_integers_or_text
-from fairrec.inputs.several import CLOSE, HAS, HOW, LACKS, OPEN, one_value_each
+from fairrec.inputs.multivalued import CLOSE, HAS, HOW, LACKS, OPEN, one_value_each
 from fairrec.inputs.tables import Table
 from fairrec.inputs.text_values import exact_numbers
 
@@ -114,14 +114,14 @@ class Attribute:
         )
 
 
-def column_of(name: str, values: Iterable[object]) -> str | None:
+def multivalued_column(name: str, values: Iterable[object]) -> str | None:
     """The column of which an attribute is one of several values; None for any other.
 
     Also of tables that have been counted or saved, which keep names and values alone.
 
-    >>> column_of("lang[en]", ("no", "yes"))
+    >>> multivalued_column("lang[en]", ("no", "yes"))
     'lang'
-    >>> column_of("gender", ("F", "M"))
+    >>> multivalued_column("gender", ("F", "M"))
     """
     column, is_one, _ = name.partition(OPEN)
     answers = {*values} - {MISSING, OTHER}

@@ -13,8 +13,8 @@ from fairrec.core.errors import InputError, plain, unknown_name
 from fairrec.core.options import Blank, spell
 from fairrec.inputs.audit_inputs import AuditInputs
 from fairrec.inputs.binning import Binning, parse_binning
-from fairrec.inputs.history import history_lengths
 from fairrec.inputs.parts.coded_users import users_of
+from fairrec.inputs.side_data import history_lengths
 from fairrec.inputs.table_options import TableOptions
 from fairrec.inputs.tables import Table
 from fairrec.inputs.users import Attribute, AttributeSpec, encode_attribute

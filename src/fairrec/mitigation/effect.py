@@ -18,7 +18,7 @@ from fairrec.groups.group import group_of_users, is_member
 from fairrec.inputs.candidates import CandidateLists
 from fairrec.inputs.catalogue import Catalogue, read_catalogue
 from fairrec.inputs.ids import positions_in
-from fairrec.inputs.several import MOST_EACH
+from fairrec.inputs.multivalued import MOST_EACH
 from fairrec.inputs.side import SideData, as_lists
 from fairrec.inputs.table_options import TableOptions
 from fairrec.inputs.tables import Table
@@ -422,7 +422,7 @@ def read_item_catalogue(tables: TableOptions, by_items: Sequence[str]) -> Catalo
                 f"{spell('items', Blank('FILE'))}"
             )
         return None
-    table = Table.of(tables.items, "items", tables.columns)
+    table = Table.open(tables.items, "items", tables.columns)
     by = by_items or _categories(table)
     return read_catalogue(table, by) if by else None
 

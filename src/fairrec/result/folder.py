@@ -28,7 +28,7 @@ from fairrec.core.errors import InputError, OutputError, as_unicode, listed, pla
 from fairrec.core.files import errors_of_reading, is_json_with, open_file
 from fairrec.core.options import spell
 from fairrec.core.saved_files import damaged, load_json, read_parquet
-from fairrec.inputs.formats import files_of
+from fairrec.inputs.formats import list_files
 from fairrec.inputs.tables import Table
 from fairrec.result.parts import (
     ID,
@@ -150,7 +150,7 @@ def names_to_replace(
             f"overwritten. Choose another folder, or insist: {spell('force', True)}"
         )
     there = [name for name in names if (folder / name).exists()]
-    for file in (file for path in inputs for file in files_of(Path(path))):
+    for file in (file for path in inputs for file in list_files(Path(path))):
         for name in there:
             if file.samefile(folder / name):
                 raise OutputError(
@@ -181,7 +181,7 @@ def refuse_overwriting(name: str, file: Path | None, others: Iterable[object]) -
             )
         for path in (path for path in others if isinstance(path, Path)):
             in_result = (path / each for kind in KINDS for each in kind.files)
-            for other in (path, *files_of(path), *in_result):
+            for other in (path, *list_files(path), *in_result):
                 if _is_one(target, other):
                     raise OutputError(
                         f"{plain(file, 300)}: is read or written by this command already, and "

@@ -8,7 +8,7 @@ import polars as pl
 import pytest
 
 from fairrec.core.errors import InputError
-from fairrec.inputs.parts.partition import Stored, is_stored
+from fairrec.inputs.partition import Stored, is_stored
 from fairrec.inputs.parts.row_slice import scan_rows
 from fairrec.inputs.tables import Table
 
@@ -20,7 +20,7 @@ def stored(folder: Path, *lengths: int) -> Stored:
         rows = pl.DataFrame({"row": range(at, at + length)}, schema={"row": pl.Int64})
         rows.write_parquet(folder / f"{number}.parquet", row_group_size=2)
         at += length
-    return Stored.of(Table(folder, "predictions"))
+    return Stored.open(Table(folder, "predictions"))
 
 
 def test_any_range_of_rows_is_found_over_borders_of_files(tmp_path: Path):
@@ -37,7 +37,7 @@ def test_tables_that_are_not_in_parquet_files_or_empty_are_refused(tmp_path: Pat
     (tmp_path / "a.csv").write_text("user_id\n1\n")
     assert not is_stored(Table(tmp_path / "a.csv", "predictions"))
     with pytest.raises(InputError, match="only these are read in parts"):
-        Stored.of(Table(pl.DataFrame({"a": [1]}), "predictions"))
+        Stored.open(Table(pl.DataFrame({"a": [1]}), "predictions"))
     (tmp_path / "a.csv").unlink()
     with pytest.raises(InputError, match="the table is empty"):
         stored(tmp_path, 0, 0)
@@ -48,7 +48,7 @@ def test_a_file_that_is_not_whole_is_refused(tmp_path: Path):
     file = tmp_path / "1.parquet"
     file.write_bytes(file.read_bytes()[:-20])
     with pytest.raises(InputError, match="cannot be read as Parquet"):
-        Stored.of(Table(tmp_path, "predictions"))
+        Stored.open(Table(tmp_path, "predictions"))
 
 
 def test_files_that_differ_are_refused_by_name(tmp_path: Path):

@@ -74,7 +74,7 @@ class Piece:
 
     def open(self) -> Source:
         """The rows as a source of a table."""
-        return Rows.of(scan_rows(self.rows))
+        return Rows.from_frame(scan_rows(self.rows))
 
     def read_item_counts(self) -> tuple[pl.Series, IntArray]:
         """The items of the whole table, as they are compared, and the rows of each."""

@@ -12,8 +12,8 @@ from fairrec.core.audit_options import most_memory, refuse_larger
 from fairrec.core.errors import listed
 from fairrec.core.files import file_bytes
 from fairrec.core.options import spell
-from fairrec.inputs.formats import files_of, scan_parquet
-from fairrec.inputs.parts.partition import Stored, is_stored
+from fairrec.inputs.formats import list_files, scan_parquet
+from fairrec.inputs.partition import Stored, is_stored
 from fairrec.inputs.table_options import TableOptions
 from fairrec.inputs.tables import Table
 
@@ -38,7 +38,7 @@ def refuse_large(tables: Mapping[str, Table], asked: int | None, n_attributes: i
     tables : by what they are
     asked : the memory that may be used; None for half of what there is
     """
-    needed = {table: room_of(table) for table in tables.values()}
+    needed = {table: estimate_bytes(table) for table in tables.values()}
     users = tables.get("users")
     if users is not None:
         needed[users] += PER_VALUE * max(0, n_attributes - 1) * _n_rows(users)
@@ -73,7 +73,7 @@ def is_large(predictions: Any, given: TableOptions, rows: int = LARGE) -> bool:
     if any(":" not in spec or ":q" in spec for spec in given.adjust_for):
         return False
     tables = [Table(one, "predictions") for one in (main, *beside)]
-    return all(map(is_stored, tables)) and Stored.of(tables[0]).n_rows >= rows
+    return all(map(is_stored, tables)) and Stored.open(tables[0]).n_rows >= rows
 
 
 def most_rows(asked: int | None) -> int:
@@ -81,19 +81,19 @@ def most_rows(asked: int | None) -> int:
     return min(LARGE, (most_memory(asked) - ALWAYS) // PER_ROW)
 
 
-def room_of(table: Table) -> float:
+def estimate_bytes(table: Table) -> float:
     """Bytes that it will take; none for a table that is in memory already."""
     if table.path is None or table.piece is not None:
         return 0.0
     if is_stored(table):
-        stored = Stored.of(table)
+        stored = Stored.open(table)
         of_lists = sum(one.file.stat().st_size for one in stored.files if _has_lists(one.file))
         return float(PER_ROW * stored.n_rows + PER_BYTE_OF_LISTS * of_lists)
     return float(
         sum(
             file.stat().st_size
             * (PER_BYTE_COMPRESSED if file.suffix.lower() in _COMPRESSED else PER_BYTE_OF_TEXT)
-            for file in files_of(table.path)
+            for file in list_files(table.path)
         )
     )
 
@@ -103,8 +103,8 @@ def _n_rows(table: Table) -> float:
     if table.path is None or table.piece is not None:
         return 0.0
     if is_stored(table):
-        return float(Stored.of(table).n_rows)
-    file = files_of(table.path)[0]
+        return float(Stored.open(table).n_rows)
+    file = list_files(table.path)[0]
     if file.suffix.lower() in _COMPRESSED:
         return 0.0
     head = file_bytes(file, _HEAD)

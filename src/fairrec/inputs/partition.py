@@ -23,7 +23,13 @@ from fairrec.core.options import spell
 from fairrec.core.progress import Progress
 from fairrec.inputs.audit_inputs import open_tables
 from fairrec.inputs.binning import parse_binning
-from fairrec.inputs.formats import columns_in_names, files_of, format_of, root_of, scan_parquet
+from fairrec.inputs.formats import (
+    columns_in_names,
+    detect_format,
+    list_files,
+    pattern_root,
+    scan_parquet,
+)
 from fairrec.inputs.ids import ids_as_integers_or_text
 from fairrec.inputs.parts.coded_users import CodedAttribute, UsersPiece, encode_attributes
 from fairrec.inputs.parts.row_slice import FileRows, Piece, scan_rows
@@ -109,9 +115,9 @@ class Stored:
                 "it as Parquet."
             )
         assert table.path is not None
-        paths = files_of(table.path)
+        paths = list_files(table.path)
         is_one = paths == (table.path,) or (len(paths) == 1 and not table.path.is_dir())
-        named = {} if is_one else columns_in_names(paths, root_of(table.path))
+        named = {} if is_one else columns_in_names(paths, pattern_root(table.path))
         with table.read_errors():
             lengths = [_n_rows(scan_parquet(file)) for file in paths]
         if not sum(lengths):
@@ -159,7 +165,7 @@ class Stored:
 def is_stored(table: Table) -> bool:
     """Whether a table is in Parquet files."""
     return table.path is not None and all(
-        format_of(file) == "Parquet" for file in files_of(table.path)
+        detect_format(file) == "Parquet" for file in list_files(table.path)
     )
 
 
@@ -340,7 +346,7 @@ class _Partition:
         self._asked = (*given.by, *_columns_given(given, opened["users"]))
         # what is wrong with the names is told before hours of reading
         attribute_specs(opened["users"], given.by)
-        self._main = Stored.of(opened["values" if "values" in opened else "predictions"])
+        self._main = Stored.open(opened["values" if "values" in opened else "predictions"])
         self._n_rows = max(1, n_rows // _items_a_row(self._main))
 
     def parts(self) -> Parts:
@@ -356,7 +362,7 @@ class _Partition:
         audited = [main] if borders.codes is None else []
         pieces: dict[str, Sequence[Piece]] = {main.table.name: self._main_pieces(borders)}
         if "test" in opened:
-            test = Stored.of(opened["test"])
+            test = Stored.open(opened["test"])
             if given.metrics is None:
                 longest = _longest_list(pieces["predictions"], given.columns or {})
                 pieces["predictions"] = [
@@ -421,7 +427,7 @@ class _Partition:
 
     def _history(self, known: IntArray) -> list[Piece]:
         """The histories of known users, and how often each item was interacted with by anybody."""
-        stored = Stored.of(self._opened["history"])
+        stored = Stored.open(self._opened["history"])
         counts = self._home / "item-counts.parquet"
         self._progress(f"counting items in {stored.table.where}", 0, 0)
         _item_counts(stored).write_parquet(counts)

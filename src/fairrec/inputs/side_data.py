@@ -11,7 +11,7 @@ import polars as pl
 from fairrec.core.arrays import BoolArray, CodeArray, FloatArray, IntArray
 from fairrec.core.kernels import kernel
 from fairrec.inputs.candidates import CandidateLists
-from fairrec.inputs.ids import bounds_of, comparable, encode_ids, positions_in, runs_of
+from fairrec.inputs.ids import bounds_of, comparable, encode_ids, find_runs, positions_in
 from fairrec.inputs.notes import CHECK_FIRST, ItemsNote, Note
 from fairrec.inputs.side import Categories, read_categories
 from fairrec.inputs.tables import Table
@@ -89,7 +89,7 @@ def find_leak(
 def history_lengths(table: Table, user_ids: pl.Series) -> IntArray:
     """(n_users,), training interactions of each user, 0 for one who is not in the table."""
     frame = table.read({"user_id": table.require("user_id")})
-    users, bounds = runs_of(frame["user_id"])
+    users, bounds = find_runs(frame["user_id"])
     owner = positions_in(*comparable(table.user_keys(users), user_ids))
     mine = owner >= 0
     n_per_user = np.bincount(owner[mine], np.diff(bounds)[mine], minlength=len(user_ids))
@@ -150,7 +150,7 @@ def read_popularity(
     at = positions_in(item_ids, keys)
     per_item = np.where(at >= 0, n_per_item[np.maximum(at, 0)] * percent, 0.0)
 
-    users, bounds = runs_of(frame["user_id"])
+    users, bounds = find_runs(frame["user_id"])
     owner = positions_in(*comparable(table.user_keys(users), user_ids))
     mine = owner >= 0
 
@@ -196,7 +196,7 @@ def _sums_of_runs(n_per_item: IntArray, codes: CodeArray, bounds: IntArray) -> I
 
 
 @dataclass(frozen=True, slots=True)
-class Tastes:
+class UserProfiles:
     """Category codes and shares of histories: `codes[offsets[t]:offsets[t + 1]]` of taste `t`.
 
     An item counts with an equal share for each of its categories; the shares of a taste sum to 1.
@@ -216,23 +216,25 @@ class Tastes:
         """One more than the highest code."""
         return int(self.codes.max(initial=-1)) + 1
 
-    def for_lists(self, lists: IntArray) -> Tastes:
+    def for_lists(self, lists: IntArray) -> UserProfiles:
         """The same for some lists, in that order."""
         return replace(self, of_list=self.of_list[lists])
 
 
-def read_tastes(history: Table, items: Table, user_ids: pl.Series) -> Tastes:
+def read_user_profiles(history: Table, items: Table, user_ids: pl.Series) -> UserProfiles:
     """The tastes of some users, in the order of their lists."""
     interactions = read_history(history)
     categories, _ = read_categories(items, interactions.item_ids)
-    return tastes_of(interactions, categories, interactions.users_at(user_ids))
+    return compute_user_profiles(interactions, categories, interactions.users_at(user_ids))
 
 
-def tastes_of(history: Interactions, categories: Categories, of_list: IntArray) -> Tastes:
+def compute_user_profiles(
+    history: Interactions, categories: Categories, of_list: IntArray
+) -> UserProfiles:
     """The tastes of all users of a history."""
     n_codes = int(categories.codes.max(initial=-1)) + 1
     arrays = (history.offsets, history.items, categories.offsets, categories.codes)
-    return Tastes(*_shares(*arrays, n_codes), of_list)
+    return UserProfiles(*_shares(*arrays, n_codes), of_list)
 
 
 @kernel
