@@ -47,9 +47,14 @@ def times(shrink: int, n_items: int, names: list[str] | None) -> dict[str, tuple
     import polars as pl
 
     from fairrec.inputs.candidates import CandidateLists
-    from fairrec.inputs.history import Interactions, Popularity, most_popular
     from fairrec.inputs.order import rows_in_order
-    from fairrec.inputs.side import Categories, SideData
+    from fairrec.inputs.side_data import (
+        Categories,
+        Interactions,
+        Popularity,
+        SideData,
+        most_popular,
+    )
     from fairrec.mitigation.reranker import RERANKERS, RerankLists, TrainingSet
 
     rng = np.random.default_rng(0)

@@ -136,7 +136,7 @@ def in_parts(home: str) -> dict[str, Any]:
     """The table in parts, measured one after the other."""
     import time
 
-    from fairrec.inputs.parts.partition import open_parts
+    from fairrec.inputs.partition import open_parts
 
     started, processor = time.perf_counter(), time.process_time()
     with open_parts(**_tables(home)) as parts:

@@ -8,7 +8,7 @@ import polars as pl
 from fairrec.core.arrays import AnyArray, FloatArray
 from fairrec.inputs.candidates import CandidateLists
 from fairrec.inputs.ids import bounds_of
-from fairrec.inputs.side import SideData
+from fairrec.inputs.side_data import SideData
 from fairrec.metrics import MetricAtK, parse_metric
 from fairrec.metrics.measured import values_per_list
 

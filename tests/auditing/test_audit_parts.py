@@ -9,7 +9,7 @@ import pytest
 import fairrec
 from fairrec.auditing import audit, count
 from fairrec.core.errors import InputError, OutputError
-from fairrec.inputs.parts.partition import open_parts
+from fairrec.inputs.partition import open_parts
 from tests.auditing.test_audit_counts import differences
 from tests.counts.small_counts import BY, tables, values
 

@@ -63,7 +63,7 @@ def test_tables_that_would_not_fit_are_refused_before_they_are_read(tmp_path, mo
     text = users.select("user_id", watched=pl.col("user_id") / 9).write_csv()
     values = tmp_path / "values.csv"
     values.write_text(text)
-    monkeypatch.setattr("fairrec.inputs.room.PER_BYTE_OF_TEXT", 3 * 10**8 // len(text))
+    monkeypatch.setattr("fairrec.inputs.memory_estimate.PER_BYTE_OF_TEXT", 3 * 10**8 // len(text))
     asked = {"values": values, "users": users, "by": "gender"}
     fairrec.count(**asked, max_memory="0.6GB")
     with pytest.raises(InputError, match=r"values.csv, read at once, need about 0.6 GB of memory"):

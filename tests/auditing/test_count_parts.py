@@ -12,7 +12,7 @@ from fairrec.auditing import count
 from fairrec.auditing.count import counted_in_parts
 from fairrec.core.errors import InputError
 from fairrec.counts.executor import LocalExecutor
-from fairrec.inputs.parts.partition import open_parts
+from fairrec.inputs.partition import open_parts
 from fairrec.inputs.table_options import TableOptions
 from fairrec.metrics import METRICS
 from tests.counts.small_counts import BY, tables

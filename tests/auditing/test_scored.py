@@ -10,7 +10,7 @@ import fairrec
 from fairrec.auditing import audit, count
 from fairrec.auditing.search import as_model, with_scores_of
 from fairrec.core.errors import InputError
-from fairrec.inputs.parts.partition import open_parts
+from fairrec.inputs.partition import open_parts
 from fairrec.metrics.reading import read_inputs
 from fairrec.scoring.model import FunctionModel
 from tests.counts.small_counts import BY, tables

@@ -26,7 +26,7 @@ import fairrec
 from fairrec.auditing import audit as audit_workflow
 from fairrec.auditing import count as count_workflow
 from fairrec.counts.merging import merged
-from fairrec.inputs.parts.partition import open_parts
+from fairrec.inputs.partition import open_parts
 from tests.auditing.test_audit_counts import differences
 from tests.builders import without_origin
 

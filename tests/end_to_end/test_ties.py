@@ -15,7 +15,7 @@ import fairrec
 from fairrec.auditing import count
 from fairrec.core.errors import InputError
 from fairrec.inputs.order import TiedLists
-from fairrec.inputs.parts.partition import open_parts
+from fairrec.inputs.partition import open_parts
 from fairrec.report.text.circumstances import circumstance_lines
 from tests.recommendations import Served
 

@@ -37,12 +37,6 @@ READ: dict[str, tuple[Make, pl.DataType | type[pl.DataType], list[Any]]] = {
     "floats with a gap": (lambda: [1.5, np.nan], pl.Float64, [1.5, None]),
     "true/false": (lambda: [True, False], pl.Boolean, [True, False]),
     "other byte order": (lambda: np.array([1, 2], dtype=">i4"), pl.Int32, [1, 2]),
-    "half floats": (
-        lambda: np.array([0.7, np.nan, 1.5], dtype=np.float16),
-        pl.Float64,
-        [0.7, None, 1.5],
-    ),
-    "long floats": (lambda: np.array([1.5], dtype=np.longdouble), pl.Float64, [1.5]),
     "nullable whole numbers": (lambda: pd.array([1, None], dtype="Int64"), pl.Int64, [1, None]),
     "nullable small ones": (lambda: pd.array([1, None], dtype="UInt8"), pl.UInt8, [1, None]),
     "nullable floats": (lambda: pd.array([1.5, None], dtype="Float64"), pl.Float64, [1.5, None]),

@@ -10,21 +10,23 @@ from hypothesis import strategies as st
 
 from fairrec.core.errors import InputError
 from fairrec.inputs.columns import Relevance
-from fairrec.inputs.held_out import HeldOutItems, read_held_out
+from fairrec.inputs.held_out import HeldOut, read_held_out
+from fairrec.inputs.notes import in_words
 from fairrec.inputs.tables import Table
+from tests.builders import audit
 
 USER_IDS = pl.Series(["a", "b", "c"])
 
 
 def read(
     rows, columns=("user_id", "item_id"), relevant=None, user_ids=USER_IDS, gain=None
-) -> HeldOutItems:
+) -> HeldOut:
     table = pl.DataFrame(rows, schema=list(columns), orient="row", strict=False)
     condition = None if relevant is None else Relevance.of(relevant)
     return read_held_out(Table(table, "test"), user_ids, "the users table", condition, gain)
 
 
-def by_user(held_out: HeldOutItems) -> list[dict]:
+def by_user(held_out: HeldOut) -> list[dict]:
     bounds = zip(held_out.offsets[:-1], held_out.offsets[1:], strict=True)
     return [
         dict(
@@ -42,7 +44,7 @@ def test_items_stand_with_their_user_and_count_1_without_a_grade():
     held_out = read([("c", 3), ("a", 1), ("c", 2)])
     assert by_user(held_out) == [{1: 1}, {}, {2: 1, 3: 1}]
     assert held_out.has_rows.tolist() == [True, False, True]
-    assert held_out.warnings == ()
+    assert in_words(held_out.notes) == ()
 
 
 GRADED = ("user_id", "item_id", "rating")
@@ -51,12 +53,12 @@ GRADED = ("user_id", "item_id", "rating")
 def test_grades_weigh_nothing_unless_asked_for_and_it_is_said_first():
     held_out = read([("a", 1, 2), ("a", 2, 5), ("a", 3, 2), ("b", 1, 5)], GRADED)
     assert by_user(held_out) == [{1: 1, 2: 1, 3: 1}, {1: 1}, {}]
-    assert held_out.warnings == (
+    assert in_words(held_out.notes) == (
         "check: the test table: held-out items count alike, whatever their 'rating' (2 to 5). To "
         "weigh ndcg by it: gain='rating'; to count some alone: relevant='rating>=4'",
     )
     # one grade for all weighs nothing
-    assert read([("a", 1, 4), ("b", 2, 4)], GRADED).warnings == ()
+    assert in_words(read([("a", 1, 4), ("b", 2, 4)], GRADED).notes) == ()
 
 
 @pytest.mark.parametrize(("column", "gain"), [("rating", "rating"), ("r_ui", "rating"), ("x", "X")])
@@ -64,7 +66,7 @@ def test_grades_that_are_asked_for_are_gains_the_largest_first(column, gain):
     rows = [("a", 1, 2), ("a", 2, 5), ("a", 3, 2), ("b", 1, 5), ("b", 2, 0)]
     held_out = read(rows, ("user_id", "item_id", column), gain=gain)
     assert [*by_user(held_out)[0].items()] == [(2, 5), (1, 2), (3, 2)]
-    assert held_out.warnings == (
+    assert in_words(held_out.notes) == (
         f"the test table: ndcg and exposure_to_relevance weigh held-out items by '{column}' (2 to "
         "5), all other metrics count them alike; the 1 rows with 0 are not relevant",
     )
@@ -104,13 +106,15 @@ def test_a_column_to_weigh_by_that_is_not_there_is_named():
 def test_a_number_that_could_say_what_is_relevant_is_named_first(columns, says):
     table = pl.DataFrame({"user_id": ["a", "b"], "item_id": [1, 2], **columns})
     held_out = read_held_out(Table(table, "test"), USER_IDS, "the users table")
-    assert held_out.warnings == (() if says is None else (f"check: {says}",))
+    assert in_words(held_out.notes) == (() if says is None else (f"check: {says}",))
 
 
 def test_a_grade_of_0_is_not_relevant_and_said():
     held_out = read([("a", 1, 0), ("a", 2, 1), ("b", 1, 0)], GRADED)
     assert by_user(held_out) == [{2: 1}, {}, {}]
-    assert held_out.warnings == ("the test table: by 'rating', the 2 rows with 0 are not relevant",)
+    assert in_words(held_out.notes) == (
+        "the test table: by 'rating', the 2 rows with 0 are not relevant",
+    )
 
 
 def test_a_label_goes_before_a_rating():
@@ -121,16 +125,26 @@ def test_a_label_goes_before_a_rating():
 def test_a_condition_makes_all_that_meet_it_alike():
     held_out = read([("a", 1, 4), ("a", 2, 3), ("b", 1, 5)], GRADED, relevant="rating>=4")
     assert by_user(held_out) == [{1: 1}, {1: 1}, {}]
-    assert held_out.warnings == ("the test table: 2 of 3 held-out rows meet rating>=4",)
+    assert in_words(held_out.notes) == ("the test table: 2 of 3 held-out rows meet rating>=4",)
 
 
 def test_a_pair_that_comes_twice_counts_once_by_its_largest_gain():
     rows = [("a", 1, 2), ("b", 1, 3), ("a", 1, 4), ("a", 1, 3)]
     held_out = read(rows, GRADED, gain="rating")
     assert by_user(held_out) == [{1: 4}, {1: 3}, {}]
-    assert held_out.warnings[-1] == (
-        "the test table: 2 of 4 held-out rows repeat a user and item; such a pair counts once"
+    assert in_words(held_out.notes)[-2:] == (
+        "the test table: 2 of 4 held-out rows repeat a user and item; such a pair counts once",
+        "check: the test table: 1 pairs of a user and item have rows of different relevance; the "
+        "largest counts. Keep one row for each pair",
     )
+
+
+def test_a_pair_that_is_relevant_in_one_row_alone_is_noted():
+    held_out = read([("a", 1, 5), ("a", 1, 1), ("b", 2, 4)], GRADED, relevant="rating>=4")
+    assert by_user(held_out) == [{1: 1}, {2: 1}, {}]
+    (note,) = (one for one in in_words(held_out.notes) if one.startswith("check: "))
+    assert "1 pairs of a user and item have rows of different relevance" in note
+    assert not any("different" in one for one in in_words(read([("a", 1), ("a", 1)]).notes))
 
 
 @pytest.mark.parametrize(
@@ -147,7 +161,7 @@ def test_a_pair_that_comes_twice_counts_once_by_its_largest_gain():
 def test_users_without_attributes_are_counted_and_left_out(others, says):
     held_out = read([("a", 1), *((user, 1) for user in others)])
     assert by_user(held_out) == [{1: 1}, {}, {}]
-    assert held_out.warnings == (says,)
+    assert in_words(held_out.notes) == (says,)
 
 
 @pytest.mark.parametrize(
@@ -206,11 +220,11 @@ def test_a_missing_column_is_named(column):
         read_held_out(Table(pl.DataFrame(kept), "test"), USER_IDS, "the users table")
 
 
-def labels(held_out: HeldOutItems, lists: list[list], rows: list[int], item_ids: pl.Series):
+def labels(held_out: HeldOut, lists: list[list], rows: list[int], item_ids: pl.Series):
     code = {item: at for at, item in enumerate(item_ids.to_list())}
     items = np.array([code[item] for one in lists for item in one], dtype=np.int32)
     offsets = np.cumsum([0, *map(len, lists)])
-    return held_out.labels(offsets, items, item_ids, np.array(rows)).tolist()
+    return held_out.take(np.array(rows)).labels(offsets, items, item_ids).tolist()
 
 
 def test_a_recommended_item_has_the_gain_it_has_for_its_own_user():
@@ -218,7 +232,7 @@ def test_a_recommended_item_has_the_gain_it_has_for_its_own_user():
     # the lists of c, b and a; 9 is held out and never recommended
     found = labels(held_out, [[1, 2], [1, 2, 3], [3, 2, 1]], [2, 1, 0], pl.Series([1, 2, 3]))
     assert found == [0, 0, 0, 5, 0, 0, 0, 2]
-    of_lists = held_out.of_lists(np.array([2, 1, 0]))
+    of_lists = held_out.take(np.array([2, 1, 0]))
     assert of_lists.n_relevant.tolist() == [0, 2, 1]
     assert of_lists.gains.tolist() == [5, 3, 2]
     assert of_lists.take(np.array([2, 1])).gains.tolist() == [2, 5, 3]
@@ -240,9 +254,11 @@ def test_user_ids_of_other_kinds_are_the_same_users():
 
 
 def test_items_that_are_never_recommended_at_all_are_other_ids():
-    held_out = read([("a", "tt1"), ("b", "tt2")])
+    test = pl.DataFrame({"user_id": ["a", "b"], "item_id": ["tt1", "tt2"]})
+    lists = pl.DataFrame({"user_id": ["a", "b"], "item_id": [1, 2], "rank": [1, 1]})
+    users = pl.DataFrame({"user_id": ["a", "b"], "g": ["x", "y"]})
     with pytest.raises(InputError) as caught:
-        held_out.check_items(pl.Series([1, 2]))
+        audit(lists, users, "g", test=test)
     assert str(caught.value) == (
         "the test table: none of its items is ever recommended. Items there: tt1, tt2; "
         "recommended: 1, 2. Check that both tables use the same item ids."

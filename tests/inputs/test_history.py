@@ -5,7 +5,7 @@ import polars as pl
 import pytest
 
 from fairrec.core.errors import InputError
-from fairrec.inputs.history import Interactions, history_lengths, read_history
+from fairrec.inputs.side_data import Interactions, history_lengths, read_history
 from fairrec.inputs.tables import Table
 
 ROWS = [(7, 3), (5, 1), (7, 1), (5, 1), (9, 3), (7, 2)]

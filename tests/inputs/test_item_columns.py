@@ -6,7 +6,7 @@ import pytest
 
 import fairrec
 from fairrec.core.errors import InputError
-from fairrec.inputs.side import read_item_columns
+from fairrec.inputs.side_data import read_item_columns
 from fairrec.inputs.tables import Table
 
 ITEMS = pl.DataFrame(

@@ -13,7 +13,7 @@ from fairrec.auditing import audit as audit_workflow
 from fairrec.auditing import count
 from fairrec.core.errors import InputError
 from fairrec.inputs.notes import JoinedNote
-from fairrec.inputs.parts.partition import open_parts
+from fairrec.inputs.partition import open_parts
 from tests.builders import audit
 
 N_USERS, N_ITEMS = 300, 200

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import polars as pl
 
-from fairrec.inputs.room import is_large
+from fairrec.inputs.memory_estimate import is_large
 from fairrec.inputs.table_options import TableOptions
 
 

@@ -6,7 +6,7 @@ import polars as pl
 import pytest
 
 from fairrec.core.errors import InputError
-from fairrec.inputs.room import ALWAYS, LARGE, most_rows, refuse_large, room_of
+from fairrec.inputs.memory_estimate import ALWAYS, LARGE, most_rows, refuse_large, room_of
 from fairrec.inputs.tables import Table
 
 ROWS = pl.DataFrame({"user_id": range(1000), "item_id": range(1000), "score": [0.5] * 1000})

@@ -10,7 +10,7 @@ import pytest
 
 from fairrec.core.errors import InputError
 from fairrec.core.options import from_command_line
-from fairrec.inputs.several import MOST_EACH, is_joined, one_value_each
+from fairrec.inputs.multivalued import MOST_EACH, is_joined, split_values
 from tests.builders import audit, two_groups
 
 LANGUAGES = ["en", "fr|en", "en", "fr"]
@@ -19,8 +19,8 @@ LISTS = [["en"], ["fr", "en"], ["en"], ["fr"]]
 
 def made(values: Any, how: str | None) -> dict[str, list[Any]]:
     """The columns that a column becomes, by name."""
-    ones = one_value_each(pl.Series(values), "lang", how, "users.csv")
-    return {one.name: one.values.to_list() for one in ones}
+    columns, _ = split_values(pl.Series(values), "lang", how, "users.csv")
+    return {name: column.to_list() for name, column in columns.items()}
 
 
 @pytest.mark.parametrize(
@@ -107,16 +107,16 @@ def test_the_choice_names_users_and_an_example():
 
 def test_a_few_users_with_several_values_are_told_and_carried_on_with():
     values = pl.Series(["en", "fr"] * 20 + ["en|fr"])
-    (one,) = one_value_each(values, "lang", None, "users.csv")
-    assert one.values.to_list() == values.to_list()
-    assert "several values for 1 of 41 users" in one.note
-    assert "lang:first or lang:each" in one.note
+    columns, note = split_values(values, "lang", None, "users.csv")
+    assert columns["lang"].to_list() == values.to_list()
+    assert "several values for 1 of 41 users" in note
+    assert "lang:first or lang:each" in note
 
 
 @pytest.mark.parametrize("values", [["R|B", "pop"], ["a", "b"], [1, 2]])
 def test_a_column_of_single_values_is_left_as_it_is(values):
-    (one,) = one_value_each(pl.Series(values), "lang", None, "users.csv")
-    assert (one.name, one.values.to_list(), one.note) == ("lang", values, None)
+    columns, note = split_values(pl.Series(values), "lang", None, "users.csv")
+    assert ([*columns], columns["lang"].to_list(), note) == (["lang"], values, None)
 
 
 def test_too_many_values_are_not_made_attributes():

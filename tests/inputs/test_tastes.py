@@ -3,7 +3,7 @@ from __future__ import annotations
 import polars as pl
 from pytest import approx
 
-from fairrec.inputs.history import read_tastes
+from fairrec.inputs.side_data import read_tastes
 from fairrec.inputs.tables import Table
 
 ITEMS = pl.DataFrame({"item_id": [1, 2, 3, 4], "categories": ["a", "a|b", "", "c"]})

@@ -12,8 +12,7 @@ import fairrec
 from fairrec.core.errors import InputError
 from fairrec.inputs.frames import Role
 from fairrec.inputs.tables import Table
-from fairrec.inputs.text_files import TextFile
-from fairrec.inputs.text_values import NO_NAME, NO_NUMBER, may_be_in_thousands, meant
+from fairrec.inputs.text_files import NO_NAME, NO_NUMBER, TextFile, may_be_in_thousands, parse_text
 from tests.builders import audit, make_tables
 
 NUMBERS = (Role.NUMBER, Role.ANY)
@@ -114,7 +113,7 @@ def test_only_a_column_that_is_read_is_refused(tmp_path: Path):
 @pytest.mark.parametrize("marker", NO_NUMBER)
 def test_a_marker_among_numbers_is_no_value_and_said(marker: str, role: Role):
     text = pl.Series(["1", marker, "2.5", None, marker])
-    values, notes = meant(text, "x", role, has_decimal_comma=False)
+    values, notes = parse_text(text, "x", role, has_decimal_comma=False)
     assert values.to_list() == [1, None, 2.5, None, None]
     said = f"2 values are '{marker}' in column 'x' and count as no value"
     assert notes == ([said] if marker else [])
@@ -123,22 +122,26 @@ def test_a_marker_among_numbers_is_no_value_and_said(marker: str, role: Role):
 @pytest.mark.parametrize("marker", NO_NUMBER)
 def test_a_marker_among_names_is_a_name_unless_it_can_be_none(marker: str):
     text = pl.Series(["a", marker, "b"])
-    values, notes = meant(text, "x", Role.LABEL, has_decimal_comma=False)
+    values, notes = parse_text(text, "x", Role.LABEL, has_decimal_comma=False)
     is_none = marker in NO_NAME
     assert values.to_list() == ["a", None if is_none else marker, "b"]
     said = f"1 value is '{marker}' in column 'x' and counts as no value"
     assert notes == ([said] if is_none and marker else [])
     # words that are read for whatever they are, and markers alone, stay as they are
-    assert meant(text, "x", Role.ANY, has_decimal_comma=False)[0].to_list() == ["a", marker, "b"]
-    alone = meant(pl.Series([marker, marker]), "x", Role.ANY, has_decimal_comma=False)
+    assert parse_text(text, "x", Role.ANY, has_decimal_comma=False)[0].to_list() == [
+        "a",
+        marker,
+        "b",
+    ]
+    alone = parse_text(pl.Series([marker, marker]), "x", Role.ANY, has_decimal_comma=False)
     assert alone[0].to_list() == [marker, marker]
     assert alone[1] == []
 
 
 def test_whole_numbers_and_truth_stay_so_beside_a_marker():
-    whole, _ = meant(pl.Series(["1", "NULL"]), "x", Role.LABEL, has_decimal_comma=False)
+    whole, _ = parse_text(pl.Series(["1", "NULL"]), "x", Role.LABEL, has_decimal_comma=False)
     assert whole.to_list() == [1, None]
-    truth, _ = meant(pl.Series(["true", "NA"]), "x", Role.ANY, has_decimal_comma=False)
+    truth, _ = parse_text(pl.Series(["true", "NA"]), "x", Role.ANY, has_decimal_comma=False)
     assert truth.to_list() == [True, None]
 
 

@@ -9,11 +9,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fairrec.core.errors import InputError
-from fairrec.inputs.text_files import refuse_uneven
+from fairrec.inputs.tables import Table
+from fairrec.inputs.text_files import refuse_ragged
 
 
 def refuse(text: str, separator: str = ",", n_fields: int = 3, n_skipped: int = 0) -> None:
-    refuse_uneven(text.encode(), "users.csv", separator, n_fields, n_skipped)
+    refuse_ragged(text.encode(), "users.csv", separator, n_fields, n_skipped)
 
 
 @pytest.mark.parametrize(
@@ -62,6 +63,17 @@ def test_a_quote_that_is_never_closed_is_told():
         refuse('id,name,gender\n1,"Ann,F\n' + "2,Bob,M\n" * 20_000)
 
 
+def test_records_that_look_like_several_are_counted_where_a_quote_was_left_open(tmp_path):
+    text = 'id,name,gender\n1,"Ann,F\n2,Bob,M\n3,Cid",M\n'
+    assert refuse_ragged(text.encode(), "users.csv", ",", 3, 0) == (0, 1)
+    text = 'id,name,gender\n1,"two\nlines, of text",F\n'
+    assert refuse_ragged(text.encode(), "users.csv", ",", 3, 0) == (0, 0)
+    (tmp_path / "users.csv").write_text('user_id,g,x\n1,"a,3\n2,b,4\n3,c",5\n4,a,6\n')
+    table = Table(tmp_path / "users.csv", "users")
+    assert table.read({"g": "g"}).height == 2
+    assert table.notes[0].startswith("check: users.csv: 1 quoted fields go on over lines that look")
+
+
 def test_lines_before_the_header_do_not_count():
     refuse("sep=;\nid;name;gender\n1;a,b;F\n", ";", n_skipped=1)
     with pytest.raises(InputError, match="row 1: 2 fields"):
@@ -74,10 +86,10 @@ def test_a_field_of_two_lines_is_one_in_a_compressed_file_too(tmp_path, name):
     pack = gzip.compress if name.endswith(".gz") else bytes
     file = tmp_path / name
     file.write_bytes(pack(text))
-    refuse_uneven(file, name, ",", 3, 0)
+    refuse_ragged(file, name, ",", 3, 0)
     file.write_bytes(pack(text + b"3,Smith, Joe,M\n"))
     with pytest.raises(InputError, match="row 3: 4 fields"):
-        refuse_uneven(file, name, ",", 3, 0)
+        refuse_ragged(file, name, ",", 3, 0)
 
 
 FIELDS = st.lists(st.text('ab",;\n', max_size=4), min_size=2, max_size=4)
@@ -100,6 +112,6 @@ def test_what_is_uneven_is_what_the_reader_of_python_finds(records):
 def test_blank_lines_at_the_end_are_counted(end):
     for n_blank in (0, 1, 3):
         text = end.join(["id,name,gender", "1,,F", "", "2,b,M"]) + end * (1 + n_blank)
-        assert refuse_uneven(text.encode(), "users.csv", ",", 3, 0) == n_blank
+        assert refuse_ragged(text.encode(), "users.csv", ",", 3, 0) == (n_blank, 0)
         quoted = text.replace("1,,F", '1,"a\n\nb",F')
-        assert refuse_uneven(quoted.encode(), "users.csv", ",", 3, 0) == n_blank
+        assert refuse_ragged(quoted.encode(), "users.csv", ",", 3, 0) == (n_blank, 0)

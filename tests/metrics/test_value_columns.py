@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from fairrec.inputs.side import SideData
+from fairrec.inputs.side_data import SideData
 from fairrec.metrics.parsing import parse_metric
 from fairrec.metrics.ranked import RankedLists
 from fairrec.metrics.value_columns import metric_of_column

@@ -9,9 +9,8 @@ import numpy as np
 import polars as pl
 
 from fairrec.core.arrays import FloatArray, IntArray
-from fairrec.inputs.history import Interactions, read_history
 from fairrec.inputs.order import rows_in_order
-from fairrec.inputs.side import read_categories
+from fairrec.inputs.side_data import Interactions, read_categories, read_history
 from fairrec.inputs.tables import Table
 from fairrec.metrics.ranked import RankedLists
 from fairrec.mitigation.reranker import RERANKERS, Reranker, RerankLists, TrainingSet

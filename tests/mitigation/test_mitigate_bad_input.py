@@ -11,7 +11,7 @@ from fairrec.core.errors import (
     NothingToMitigateError,
     UnknownNameError,
 )
-from fairrec.inputs import room
+from fairrec.inputs import memory_estimate as room
 from fairrec.mitigation.tables import RESERVED
 from tests.mitigation.planted import mitigate, planted
 

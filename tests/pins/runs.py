@@ -11,7 +11,7 @@ from unittest.mock import patch
 import polars as pl
 
 import fairrec
-from fairrec.inputs.parts.partition import open_parts
+from fairrec.inputs.partition import open_parts
 from tests.comparison.two_sides import two_sided
 from tests.counterfactuals.flipped_world import flipped
 from tests.counts.small_counts import counts_of, halves, tables, values

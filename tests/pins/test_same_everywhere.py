@@ -11,7 +11,7 @@ import pytest
 from polars.testing import assert_frame_equal
 
 import fairrec
-from fairrec.inputs.parts.partition import open_parts
+from fairrec.inputs.partition import open_parts
 from tests.builders import numbers_of
 from tests.counts.small_counts import tables
 

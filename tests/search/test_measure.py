@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 
 from fairrec.core.arrays import FloatArray, IntArray
-from fairrec.inputs.history import Popularity
-from fairrec.inputs.side import Categories, SideData
+from fairrec.inputs.side_data import Categories, Popularity, SideData
 from fairrec.metrics import METRICS, MetricAtK, parse_metric
 from fairrec.metrics.measured import values_per_list
 from fairrec.metrics.ranked import RankedLists

@@ -46,7 +46,7 @@ from fairrec.counts.options import (
 )
 from fairrec.groups.grouping import grouping_of
 from fairrec.inputs.audit_inputs import AuditInputs
-from fairrec.inputs.room import is_large, most_rows
+from fairrec.inputs.memory_estimate import is_large, most_rows
 from fairrec.inputs.table_options import (
     Gain,
     MissingLists,

@@ -45,9 +45,9 @@ from fairrec.counts.options import (
 from fairrec.counts.selection import without_small_cells
 from fairrec.counts.table import Counts
 from fairrec.inputs.audit_inputs import AuditInputs
+from fairrec.inputs.memory_estimate import is_large, most_rows
 from fairrec.inputs.notes import Notes, added, in_words
-from fairrec.inputs.parts.partition import Part, Parts, open_parts
-from fairrec.inputs.room import is_large, most_rows
+from fairrec.inputs.partition import Part, Parts, open_parts
 from fairrec.inputs.table_options import TABLE_NAMES, Gain, MissingLists, Relevant, TableOptions
 from fairrec.inputs.tables import Table
 from fairrec.metrics import METRICS, MetricAtK

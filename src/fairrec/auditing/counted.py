@@ -31,7 +31,7 @@ from fairrec.counts.selection import chosen
 from fairrec.counts.table import Counts, read_counts, refuse_unlike
 from fairrec.groups.grouping import grouping_of
 from fairrec.inputs.audit_inputs import open_tables
-from fairrec.inputs.parts.partition import Parts
+from fairrec.inputs.partition import Parts
 from fairrec.inputs.table_options import TableOptions
 from fairrec.inputs.tables import Table
 from fairrec.inputs.users import Attribute

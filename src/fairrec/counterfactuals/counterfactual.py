@@ -54,7 +54,7 @@ from fairrec.counterfactuals.ledgers import Asked, asked_about
 from fairrec.counterfactuals.result import CounterfactualResult, CounterfactualSummary
 from fairrec.counterfactuals.words import headline, notes
 from fairrec.inputs.audit_inputs import AuditInputs
-from fairrec.inputs.side import SideData
+from fairrec.inputs.side_data import SideData
 from fairrec.inputs.table_options import Gain, MissingLists, Relevant, TableOptions
 from fairrec.inputs.tables import Table
 from fairrec.metrics.reading import read_inputs

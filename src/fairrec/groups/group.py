@@ -12,7 +12,7 @@ from fairrec.core.arrays import BoolArray, IntArray
 from fairrec.core.errors import InputError, plain, unknown_name
 from fairrec.core.options import spelled
 from fairrec.groups.lattice import ANY
-from fairrec.inputs.several import HAS, LACKS
+from fairrec.inputs.multivalued import HAS, LACKS
 from fairrec.inputs.users import MISSING, Attribute, Value, column_of
 
 NAMED = 2

@@ -25,7 +25,7 @@ from fairrec.core.units import USERS, Unit
 from fairrec.groups.cells import Cells, cells_of, number_combinations
 from fairrec.groups.group import Group
 from fairrec.groups.lattice import ANY, Lattice, build_lattice, members, shortest_depth
-from fairrec.inputs.several import HAS, LACKS
+from fairrec.inputs.multivalued import HAS, LACKS
 from fairrec.inputs.users import MISSING, Attribute, column_of
 
 # bytes at the highest point of an audit, as `python -m benchmarks memory` measures them

@@ -15,12 +15,16 @@ from fairrec.core.options import Blank, spelled
 from fairrec.core.units import USERS, Unit
 from fairrec.inputs.candidates import CandidateLists
 from fairrec.inputs.columns import check_mapping, refuse_unused
-from fairrec.inputs.history import read_popularity, read_tastes
 from fairrec.inputs.ids import gather_lists
 from fairrec.inputs.notes import Note, Notes, in_words
 from fairrec.inputs.order import TiedLists
-from fairrec.inputs.parts.coded_users import users_of
-from fairrec.inputs.side import SideData, read_categories, read_item_columns
+from fairrec.inputs.side_data import (
+    SideData,
+    read_categories,
+    read_item_columns,
+    read_popularity,
+    read_tastes,
+)
 from fairrec.inputs.table_options import TableOptions
 from fairrec.inputs.tables import Table
 from fairrec.inputs.user_lists import (
@@ -29,7 +33,7 @@ from fairrec.inputs.user_lists import (
     lists_with_labels,
     read_other_lists,
 )
-from fairrec.inputs.users import Attribute, Users
+from fairrec.inputs.users import Attribute, Users, read_users
 
 MeasuredBy = Literal["candidates", "recommendations", "values"]
 """What users were measured by: scored candidates, recommendations and held-out items, or numbers
@@ -298,7 +302,7 @@ def read_tables(
     values : columns of the table of values, which then stands for predictions
     item_columns : what metrics ask of columns of the items
     """
-    everyone = users_of(tables["users"], given.by)
+    everyone = read_users(tables["users"], given.by)
     refuse_clash([spec.name for spec in everyone.specs], {"user_id", *reserved})
     if values:
         lists = lists_of_values(tables["values"], values, everyone)

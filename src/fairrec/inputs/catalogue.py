@@ -15,8 +15,7 @@ from fairrec.core.kernels import kernel
 from fairrec.core.options import spelled
 from fairrec.core.units import ITEMS, Unit
 from fairrec.inputs.candidates import CandidateLists, read_candidates
-from fairrec.inputs.held_out import HeldOutItems, read_held_out
-from fairrec.inputs.history import read_history
+from fairrec.inputs.held_out import read_held_out
 from fairrec.inputs.ids import (
     bounds_of,
     encode,
@@ -29,11 +28,13 @@ from fairrec.inputs.mismatched_ids import compare_item_ids
 from fairrec.inputs.notes import (
     HitsNote,
     ItemsNote,
+    N,
     Note,
     Notes,
     RowsNote,
     UnknownUsersNote,
 )
+from fairrec.inputs.side_data import read_history
 from fairrec.inputs.table_options import TableOptions
 from fairrec.inputs.tables import Table
 from fairrec.inputs.users import Users, read_users, refuse_repeated
@@ -97,8 +98,8 @@ def read_catalogue(table: Table, by: Sequence[str], unit: str = "") -> Catalogue
     np.minimum.at(first, codes, np.arange(len(codes)))
     for spec in specs:
         _refuse_unlike(columns[spec.name], codes.astype(np.int64), ids, first, table, unit)
-    without = f" items of {table.where} have no '{plain(unit)}' and are left out"
-    note = ItemsNote(("", " of ", without), (int((~is_known).sum()), len(is_known)))
+    without = f"{N} of {N} items of {table.where} have no '{plain(unit)}' and are left out"
+    note = ItemsNote(without, (int((~is_known).sum()), len(is_known)))
     units = Users(ids, ids, columns[first], specs, table.where)
     keys, of_item = items.keys.filter(is_known), codes.astype(np.int64)
     return Catalogue(units, keys, of_item, called, items.keys.filter(~is_known), (note,))
@@ -215,29 +216,28 @@ def read_shown(
         is_recommended=is_of_all,
         relevant=None if is_of_all else given.relevant,
     )
-    filling = f" rows of {table.where} fill lists that are too short, and are left out"
-    notes: list[Note | str] = [RowsNote(("", filling), (n_padding,))]
+    filling = f"{N} rows of {table.where} fill lists that are too short, and are left out"
+    notes: list[Note | str] = [RowsNote(filling, (n_padding,))]
     items, is_unknown = _placed(candidates.item_ids, catalogue, table, tables["items"])
-    no_row = f" items have no row in {tables['items'].where}; "
+    no_row = f"{N} of {N} items have no row in {tables['items'].where}; "
     n_rows = int(np.bincount(candidates.items, minlength=len(items))[is_unknown].sum())
-    keep = (f"{no_row}they keep their places (", " rows) and are in no group")
-    words = (f"{table.where}: ", " of ", *keep)
-    notes.append(ItemsNote(words, (int(is_unknown.sum()), len(items), n_rows)))
+    keep = f"{table.where}: {no_row}they keep their places ({N} rows) and are in no group"
+    notes.append(ItemsNote(keep, (int(is_unknown.sum()), len(items), n_rows)))
     wanted, seen, n_missed = None, None, 0
     if "test" in tables:
-        held_out = read_held_out(tables["test"], users, table.where, given.relevant, given.gain)
-        places, is_unknown = _placed(held_out.item_ids, catalogue, tables["test"], tables["items"])
-        due = (f"{held_out.where}: ", " of ", f"{no_row}what is due to them goes to no group")
+        test = tables["test"]
+        held_out = read_held_out(test, users, table.where, given.relevant, given.gain)
+        places, is_unknown = _placed(held_out.item_ids, catalogue, test, tables["items"])
+        due = f"{test.where}: {no_row}what is due to them goes to no group"
         notes += [*held_out.notes, ItemsNote(due, (int(is_unknown.sum()), len(places)))]
-        wanted = _wanted(held_out, places, row_of_list)
-        labels = held_out.labels(
-            candidates.offsets, candidates.items, candidates.item_ids, row_of_list
-        )
+        of_lists = held_out.take(row_of_list)
+        wanted = Wanted(Rows(of_lists.offsets, places[of_lists.items]), of_lists.gains)
+        labels = of_lists.labels(candidates.offsets, candidates.items, candidates.item_ids)
         # held-out items of users without a list are missed too
         others = (note.n for note in held_out.notes if isinstance(note, UnknownUsersNote))
         n_missed = len(wanted.gains) - int(np.count_nonzero(labels)) + sum(others)
-        notes.append(HitsNote(held_out.where, bool(labels.any())))
-        notes += compare_item_ids(table, candidates, labels, row_of_list, held_out)
+        notes.append(HitsNote(test.where, bool(labels.any())))
+        notes += compare_item_ids(table, test, candidates, labels, row_of_list, held_out)
     shown = Shown(candidates, catalogue, items, is_of_all, wanted, None, (), threads, n_missed)
     if "history" in tables and is_of_all:
         seen = _read_seen(tables["history"], tables["items"], users[row_of_list], shown)
@@ -248,13 +248,6 @@ def read_shown(
     if not is_of_all:
         notes.append("an item could have been in the lists whose candidate it is, and no other")
     return replace(shown, seen=seen, notes=(*catalogue.notes, *notes))
-
-
-def _wanted(held_out: HeldOutItems, places: IntArray, row_of_list: IntArray) -> Wanted:
-    """What was held out behind each list, by the places of items in the catalogue."""
-    of_lists = held_out.of_lists(row_of_list)
-    items = gather_lists(places[held_out.items], held_out.offsets, row_of_list)
-    return Wanted(Rows(of_lists.offsets, items), of_lists.gains)
 
 
 def _user_keys(table: Table) -> pl.Series:

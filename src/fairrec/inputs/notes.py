@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable
 from dataclasses import MISSING, dataclass, field, fields, replace
+from functools import reduce
 from operator import add, and_, or_
 from typing import Any, Self
 
@@ -39,20 +40,19 @@ class Note:
 
     def __add__(self, other: Self) -> Self:
         """What both parts have seen."""
+        combine = {one.name: one.metadata.get(_COMBINE) for one in fields(self)}
         return replace(
             self,
             **{
-                one.name: one.metadata[_COMBINE](
-                    *(getattr(part, one.name) for part in (self, other))
-                )
-                for one in fields(self)
-                if _COMBINE in one.metadata
+                name: combined(getattr(self, name), getattr(other, name))
+                for name, combined in combine.items()
+                if combined is not None
             },
         )
 
 
-def _sums(one: tuple[int, ...], other: tuple[int, ...]) -> tuple[int, ...]:
-    return tuple(mine + its for mine, its in zip(one, other, strict=True))
+N = "\0"
+"""Where a number stands in the text of a note."""
 
 
 @dataclass(frozen=True)
@@ -61,19 +61,19 @@ class RowsNote(Note):
 
     Parameters
     ----------
-    words : before, between and after the numbers
+    text : with `N` in the place of each number
     n : nothing is told where the first is 0
 
-    >>> note = RowsNote(("", " of ", " rows repeat a user"), (3, 1000))
+    >>> note = RowsNote(f"{N} of {N} rows repeat a user", (3, 1000))
     >>> str(note + note)
     '6 of 2,000 rows repeat a user'
     """
 
-    words: tuple[str, ...]
-    n: tuple[int, ...] = over_parts(_sums)
+    text: str
+    n: tuple[int, ...] = over_parts(lambda one, other: tuple(map(add, one, other)))
 
     def __str__(self) -> str:
-        return _filled(self.words, [f"{n:,}" for n in self.n]) if self.n[0] else ""
+        return _filled(self.text, [f"{n:,}" for n in self.n]) if self.n[0] else ""
 
 
 @dataclass(frozen=True)
@@ -82,27 +82,25 @@ class ItemsNote(Note):
 
     Parameters
     ----------
-    words : before, between and after the numbers
-    n : nothing is told where the first is 0
+    text, n : see `RowsNote`
     n_parts : that were looked at
 
-    >>> note = ItemsNote(("", " items have no category"), (3,))
-    >>> str(note), str(note + ItemsNote(note.words, (5,)))
+    >>> note = ItemsNote(f"{N} items have no category", (3,))
+    >>> str(note), str(note + ItemsNote(note.text, (5,)))
     ('3 items have no category', '5 or more items have no category')
     """
 
-    words: tuple[str, ...]
+    text: str
     n: tuple[int, ...] = over_parts(max)
     n_parts: int = over_parts(add, default=1)
 
     def __str__(self) -> str:
         more = " or more" if self.n_parts > 1 else ""
-        return _filled(self.words, [f"{n:,}{more}" for n in self.n]) if self.n[0] else ""
+        return _filled(self.text, [f"{n:,}{more}" for n in self.n]) if self.n[0] else ""
 
 
-def _filled(words: tuple[str, ...], numbers: Iterable[str]) -> str:
-    first, *others = words
-    return first + "".join(n + text for n, text in zip(numbers, others, strict=True))
+def _filled(text: str, numbers: Iterable[str]) -> str:
+    return reduce(lambda filled, n: filled.replace(N, n, 1), numbers, text)
 
 
 Notes = tuple[Note | str, ...]

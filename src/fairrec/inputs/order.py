@@ -13,8 +13,8 @@ from fairrec.core.errors import InputError, listed, plain
 from fairrec.core.kernels import kernel
 from fairrec.core.options import Blank, spelled
 from fairrec.inputs.columns import ALIASES, plain_name
-from fairrec.inputs.notes import Note, RowsNote
-from fairrec.inputs.tables import EXACT, Table
+from fairrec.inputs.notes import N, Note, RowsNote
+from fairrec.inputs.tables import Table
 
 if TYPE_CHECKING:
     from fairrec.inputs.candidates import CandidateLists
@@ -57,24 +57,6 @@ def no_order(table: Table) -> InputError:
     )
 
 
-def exact_order(
-    values: pl.Series, column: str, table: Table, bounds: IntArray | None
-) -> FloatArray:
-    """The values as floats; where floats would make some of them equal, numbers in their order.
-
-    Parameters
-    ----------
-    bounds : of the rows where each holds a list of values
-    """
-    numbers = table.numbers(values, column, bounds)
-    is_wide = values.dtype.is_integer() and (numbers.abs().max() or 0) > EXACT  # type: ignore[operator]
-    if not (is_wide or values.dtype.is_decimal()) or numbers.n_unique() == values.n_unique():
-        return numbers.to_numpy()
-    places = values.rank("dense").to_numpy().astype(np.float64)
-    # between 0 and 1, where nothing looks like a rank
-    return np.asarray(places / (places.max() + 1))
-
-
 def scores_in_order(
     numbers: dict[str, FloatArray], columns: dict[str, str], offsets: IntArray, table: Table
 ) -> FloatArray:
@@ -112,21 +94,20 @@ def note_skipped_places(
     scores : as `scores_in_order` gives them, ranks below 0
     columns : those that say the order
     """
-    words = (
-        "",
-        " of ",
-        f" lists in {where} have a '{plain(columns.get('rank', ''))}' beyond their length, as if "
-        "rows were left out; items count in the place that they have among the rows given",
+    text = (
+        f"{N} of {N} lists in {where} have a '{plain(columns.get('rank', ''))}' beyond their "
+        "length, as if rows were left out; items count in the place that they have among the rows "
+        "given"
     )
     lengths = np.diff(offsets)
     starts = offsets[:-1][lengths > 0]
     # ranks too large for floats came as fractions in their order
     if "score" in columns or "rank" not in columns or not len(starts) or scores.min() > -1:
-        return RowsNote(words, (0, 0))
+        return RowsNote(text, (0, 0))
     last = -np.minimum.reduceat(scores, starts)
     first = min(1.0, -float(scores.max()))
     n_skipping = int((last - first + 1 > lengths[lengths > 0]).sum())
-    return RowsNote(words, (n_skipping, len(starts)))
+    return RowsNote(text, (n_skipping, len(starts)))
 
 
 def _refuse_constant(scores: FloatArray, column: str, offsets: IntArray, table: Table) -> None:

@@ -15,23 +15,20 @@ from fairrec.core.arrays import FloatArray, IntArray
 from fairrec.core.errors import InputError, is_panic, listed, plain, some_of
 from fairrec.core.options import Blank, spelled
 from fairrec.inputs.columns import find_column, named_column, recbole_type
-from fairrec.inputs.formats import files_of, format_of, open_path
+from fairrec.inputs.formats import Piece, files_of, format_of, open_path
 from fairrec.inputs.frames import PandasFrame, Role, open_frame, widen_floats
 from fairrec.inputs.ids import ids_as_integers_or_text
-from fairrec.inputs.parts.row_slice import Piece
 
 IDS = ("user_id", "item_id")
 NUMBERS = ("score", "rank", "label", "rating", "gain")
 
 SMALLEST, LARGEST = 1e-60, 1e60
 """Numbers whose squares and cubes can still be told from nothing and from infinity."""
-EXACT = 2**53
-"""Up to here every whole number is a float of its own."""
 
 _LIST = r"(?s)^\s*\[.*\]\s*$"
+"""A list as Python writes it: '[1, 2, 3]'."""
 _SEVERAL = r"^[\[(]\s*['\"\d-][^\[\]()]*[,\s][^\[\]()]*[\])]$"
 """Numbers or quoted text with something between them, not any text in brackets."""
-"""A list as Python writes it: '[1, 2, 3]'."""
 
 _READ_ERRORS = (pl.exceptions.PolarsError, OSError, UnicodeDecodeError)
 
@@ -61,10 +58,8 @@ class Table:
         named = source.path if isinstance(source, Piece) else source
         self.path = Path(named) if isinstance(named, str | Path) else None
         # '.' and '..' name nothing
-        said = self.path and (
-            self.path.resolve().name if self.path.name in ("", "..") else self.path.name
-        )
-        self.where = plain(said) if said else f"the {name} table"
+        at = self.path.resolve() if self.path and self.path.name in ("", "..") else self.path
+        self.where = plain(at.name) if at and at.name else f"the {name} table"
         with self.read_errors():
             if self.piece is not None:
                 self._source = self.piece.open()
@@ -192,7 +187,8 @@ class Table:
                 self._refuse_written_lists(table[name], columns[name])
         for name in IDS:
             if name in columns and not isinstance(table[name].dtype, pl.List | pl.Array):
-                self._refuse_nulls(table[name], columns[name])
+                remedy = "Fill it in or drop those rows"
+                self._refuse_nulls(table[name], columns[name], "rows", remedy)
         return table
 
     def numbers(self, values: pl.Series, column: str, offsets: IntArray | None = None) -> pl.Series:
@@ -207,12 +203,7 @@ class Table:
 
         if not (kind.is_numeric() or kind == pl.Boolean):
             raise InputError(self._why_not_numbers(values, column, row_of))
-        if values.null_count():
-            at = int(values.is_null().arg_true()[0])
-            raise InputError(
-                f"{self.place(row_of(at))}: column '{plain(column)}' is empty "
-                f"({values.null_count():,} such values). Give a number in every row."
-            )
+        self._refuse_nulls(values, column, "values", "Give a number in every row", row_of)
         # pieces are put together while they are small, and not copied again as an array
         numbers = values.rechunk().cast(pl.Float64)
         if kind.is_float() and not numbers.is_finite().all():
@@ -273,12 +264,19 @@ class Table:
                 )
             uses[column] = name
 
-    def _refuse_nulls(self, values: pl.Series, column: str) -> None:
+    def _refuse_nulls(
+        self,
+        values: pl.Series,
+        column: str,
+        what: str,
+        remedy: str,
+        row_of: Callable[[int], int] = int,
+    ) -> None:
         if values.null_count():
-            row = values.is_null().arg_true()[0]
+            row = row_of(int(values.is_null().arg_true()[0]))
             raise InputError(
                 f"{self.place(row)}: column '{plain(column)}' is empty "
-                f"({values.null_count():,} such rows). Fill it in or drop those rows."
+                f"({values.null_count():,} such {what}). {remedy}."
             )
 
     def _refuse_written_lists(self, values: pl.Series, column: str) -> None:
@@ -305,7 +303,7 @@ class Table:
         if kind == "float":
             if role is Role.NAME:
                 return values
-            raise InputError(self._why_not_numbers(values, column, lambda at: at))
+            raise InputError(self._why_not_numbers(values, column, int))
         words = values.str.split(" ").list.eval(pl.element().filter(pl.element() != ""))
         return words.cast(pl.List(pl.Float64)) if kind == "float_seq" else words
 
@@ -339,14 +337,15 @@ class Table:
             # advice for callers of Polars helps nobody here
             reason = re.split(r"[\s,;]*\bhint:", reason)[0]
             kind = (format_of(self.path) if self.path else None) or "a table"
+            # of Parquet and Arrow, names within a damaged file are no UTF-8 either
+            is_encoding = re.search("utf-?8", reason.lower()) and kind in ("CSV", "JSON lines")
             remedy = "Check that the file is whole and its ending tells its format."
-            if self.path and len(files_of(self.path)) > 1:
-                remedy = "Check that each part is whole and has the same columns of the same types."
-            is_text = kind not in ("Parquet", "Arrow")  # whose own names are damaged then
-            if is_text and ("utf-8" in reason.lower() or "utf8" in reason.lower()):
-                remedy = "Save the file as UTF-8."
             if self.path is None:
                 remedy = "Check that it can be collected."
+            elif is_encoding:
+                remedy = "Save the file as UTF-8."
+            elif len(files_of(self.path)) > 1:
+                remedy = "Check that each part is whole and has the same columns of the same types."
             raise InputError(
                 f"{self.where}: cannot be read as {kind} ({plain(reason, 300)}). {remedy}"
             ) from error

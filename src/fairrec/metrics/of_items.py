@@ -10,7 +10,7 @@ from fairrec.core.arrays import FloatArray, IntArray
 from fairrec.core.kernels import kernel
 from fairrec.inputs.catalogue import Rows, Shown
 from fairrec.inputs.ids import bounds_of
-from fairrec.inputs.side import SideData
+from fairrec.inputs.side_data import SideData
 from fairrec.metrics.attention import Amounts, Share, discounts
 from fairrec.metrics.ranked import RankedLists
 from fairrec.metrics.registry import metric

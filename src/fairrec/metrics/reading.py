@@ -13,8 +13,8 @@ from fairrec.core.options import Blank, spelled
 from fairrec.inputs.audit_inputs import AuditInputs, open_tables, read_tables
 from fairrec.inputs.columns import advised
 from fairrec.inputs.held_out import check_joined
+from fairrec.inputs.memory_estimate import refuse_large
 from fairrec.inputs.notes import Note, over_parts
-from fairrec.inputs.room import refuse_large
 from fairrec.inputs.table_options import TableOptions
 from fairrec.inputs.tables import Table
 from fairrec.inputs.user_lists import value_columns

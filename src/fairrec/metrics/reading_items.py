@@ -16,8 +16,8 @@ from fairrec.inputs.candidates import CandidateLists
 from fairrec.inputs.catalogue import Catalogue, Shown, read_catalogue, read_shown
 from fairrec.inputs.columns import check_mapping, refuse_unused
 from fairrec.inputs.held_out import check_joined
-from fairrec.inputs.room import refuse_large
-from fairrec.inputs.side import SideData
+from fairrec.inputs.memory_estimate import refuse_large
+from fairrec.inputs.side_data import SideData
 from fairrec.inputs.table_options import TableOptions
 from fairrec.inputs.tables import Table
 from fairrec.metrics.attention import Share

@@ -16,10 +16,9 @@ from fairrec.core.saved_files import load_json
 from fairrec.core.version import __version__
 from fairrec.groups.group import Group, group_of_users
 from fairrec.inputs.audit_inputs import AuditInputs
-from fairrec.inputs.history import find_leak, read_history
 from fairrec.inputs.ids import gather_lists
 from fairrec.inputs.order import rows_in_order
-from fairrec.inputs.side import Categories, read_categories
+from fairrec.inputs.side_data import Categories, find_leak, read_categories, read_history
 from fairrec.inputs.users import Value
 from fairrec.metrics.parsing import DEFAULT_K
 from fairrec.mitigation.groups import Choice

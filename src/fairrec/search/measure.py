@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from fairrec.core.arrays import FloatArray, IntArray
 from fairrec.inputs.audit_inputs import AuditInputs
 from fairrec.inputs.candidates import CandidateLists
-from fairrec.inputs.side import SideData
+from fairrec.inputs.side_data import SideData
 from fairrec.metrics import MetricAtK
 from fairrec.metrics.measured import measure_everyone, values_per_list
 from fairrec.scoring.ledger import Ledger

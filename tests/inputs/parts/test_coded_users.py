@@ -7,9 +7,9 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 
-from fairrec.inputs.parts.coded_users import UsersPiece, encode_attributes, users_of
-from fairrec.inputs.parts.row_slice import FileRows
+from fairrec.inputs.formats import FileRows
 from fairrec.inputs.tables import Table
+from fairrec.inputs.users import UsersPiece, encode_attributes, read_users
 
 USERS = pl.DataFrame(
     {
@@ -45,8 +45,8 @@ def test_users_of_a_part_are_sorted_and_have_their_attributes(tmp_path: Path):
         rows = (FileRows(file, 0, stop),)
         return UsersPiece("users", file, rows, columns=("user_id", "age"), attributes=found)
 
-    mine = users_of(Table(some(3), "users"), ["age:10"])
+    mine = read_users(Table(some(3), "users"), ["age:10"])
     assert mine.ids.to_list() == [3, 5, 9]
     (age,) = mine.attributes(np.arange(3))
     assert age.labels.to_list() == ["[30, 40)", "[20, 30)", "[50, 60)"]
-    assert len(users_of(Table(some(0), "users"), ["age:10"]).ids) == 0
+    assert len(read_users(Table(some(0), "users"), ["age:10"]).ids) == 0

@@ -15,9 +15,9 @@ import pytest
 
 from fairrec.auditing.count import added_doubts, open_doubts, refuse_doubts
 from fairrec.core.errors import InputError, OutputError
+from fairrec.inputs import partition
 from fairrec.inputs.audit_inputs import AuditInputs
-from fairrec.inputs.parts import partition
-from fairrec.inputs.parts.partition import Parts, Stored, code_ids, find_borders, open_parts
+from fairrec.inputs.partition import Parts, Stored, code_ids, find_borders, open_parts
 from fairrec.inputs.tables import Table
 from fairrec.metrics.measured import measure_everyone
 from fairrec.metrics.reading import read_inputs
@@ -449,7 +449,7 @@ FULL = """
 import resource, sys
 from pathlib import Path
 from fairrec.core.errors import OutputError
-from fairrec.inputs.parts.partition import open_parts
+from fairrec.inputs.partition import open_parts
 
 at = Path(sys.argv[1])
 resource.setrlimit(resource.RLIMIT_FSIZE, (20_000, 20_000))

@@ -9,7 +9,7 @@ import polars as pl
 import pytest
 
 from fairrec.core.errors import InputError
-from fairrec.inputs.parts.row_slice import FileRows, Piece
+from fairrec.inputs.formats import FileRows, Piece
 from fairrec.inputs.tables import Table
 
 

@@ -8,8 +8,8 @@ import polars as pl
 import pytest
 
 from fairrec.core.errors import InputError
-from fairrec.inputs.parts.partition import Stored, is_stored
-from fairrec.inputs.parts.row_slice import scan_rows
+from fairrec.inputs.formats import scan_rows
+from fairrec.inputs.partition import Stored, is_stored
 from fairrec.inputs.tables import Table
 
 

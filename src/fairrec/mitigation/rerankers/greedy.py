@@ -6,7 +6,7 @@ import numpy as np
 
 from fairrec.core.arrays import CodeArray, FloatArray, IntArray
 from fairrec.core.kernels import kernel
-from fairrec.inputs.history import tastes_of
+from fairrec.inputs.side_data import tastes_of
 from fairrec.metrics.beyond_accuracy import BLUR, jaccard
 from fairrec.mitigation.reranker import Orders, RerankLists, TrainingSet, reranker
 

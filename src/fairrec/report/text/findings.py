@@ -8,7 +8,7 @@ from typing import Literal
 
 from fairrec.core.errors import plain
 from fairrec.core.units import EndWords, Unit
-from fairrec.inputs.several import HAS, LACKS
+from fairrec.inputs.multivalued import HAS, LACKS
 from fairrec.inputs.users import Value, column_of
 from fairrec.report.text.metric_words import is_worse, p_adjusted
 from fairrec.report.words import (

@@ -6,8 +6,8 @@ from collections import Counter
 from dataclasses import dataclass
 
 from fairrec.core.errors import listed, plain
+from fairrec.inputs.multivalued import LACKS
 from fairrec.inputs.notes import CHECK_FIRST
-from fairrec.inputs.several import LACKS
 from fairrec.inputs.users import MISSING, column_of
 from fairrec.report.text.circumstances import (
     circumstance_lines,

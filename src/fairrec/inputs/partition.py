@@ -23,13 +23,19 @@ from fairrec.core.options import spelled
 from fairrec.core.progress import Progress
 from fairrec.inputs.audit_inputs import open_tables
 from fairrec.inputs.binning import parse_binning
-from fairrec.inputs.formats import columns_in_names, files_of, format_of, root_of, scan_parquet
+from fairrec.inputs.formats import FileRows, Piece, file_rows, files_of, format_of, scan_rows
 from fairrec.inputs.ids import ids_as_integers_or_text
-from fairrec.inputs.parts.coded_users import CodedAttribute, UsersPiece, encode_attributes
-from fairrec.inputs.parts.row_slice import FileRows, Piece, scan_rows
 from fairrec.inputs.table_options import TableOptions
 from fairrec.inputs.tables import Table
-from fairrec.inputs.users import MISSING, attribute_specs, read_ids, refuse_users_twice
+from fairrec.inputs.users import (
+    MISSING,
+    CodedAttribute,
+    UsersPiece,
+    attribute_specs,
+    encode_attributes,
+    read_ids,
+    refuse_users_twice,
+)
 
 ROWS = 1 << 21
 """Rows of a part, about."""
@@ -109,18 +115,13 @@ class Stored:
                 "it as Parquet."
             )
         assert table.path is not None
-        paths = files_of(table.path)
-        is_one = paths == (table.path,) or (len(paths) == 1 and not table.path.is_dir())
-        named = {} if is_one else columns_in_names(paths, root_of(table.path))
         with table.read_errors():
-            lengths = [_n_rows(scan_parquet(file)) for file in paths]
+            files = file_rows(table.path)
+            lengths = [_n_rows(one.scan()) for one in files]
         if not sum(lengths):
             raise InputError(f"{table.where}: the table is empty. It needs at least one row.")
-        files = []
-        for at, (file, n_rows) in enumerate(zip(paths, lengths, strict=True)):
-            columns = ((name, one[at], one.dtype == pl.Int64) for name, one in named.items())
-            files.append(FileRows(file, 0, n_rows, tuple(columns)))
-        return cls(table, tuple(files), np.cumsum([0, *lengths]))
+        files = tuple(replace(one, stop=n) for one, n in zip(files, lengths, strict=True))
+        return cls(table, files, np.cumsum([0, *lengths]))
 
     @property
     def n_rows(self) -> int:

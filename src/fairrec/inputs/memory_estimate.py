@@ -13,7 +13,7 @@ from fairrec.core.errors import listed
 from fairrec.core.files import file_bytes
 from fairrec.core.options import spelled
 from fairrec.inputs.formats import files_of, scan_parquet
-from fairrec.inputs.parts.partition import Stored, is_stored
+from fairrec.inputs.partition import Stored, is_stored
 from fairrec.inputs.table_options import TableOptions
 from fairrec.inputs.tables import Table
 
