@@ -173,10 +173,8 @@ def test_a_parquet_file_of_another_name_in_a_folder_is_refused(name: str, tmp_pa
     _write_parts(tmp_path / "recs", make_tables().users)
     (tmp_path / "recs" / name).parent.mkdir(exist_ok=True)
     pl.DataFrame({"user_id": [9], "group": ["x"]}).write_parquet(tmp_path / "recs" / name)
-    with pytest.raises(
-        InputError,
-        match=rf"names 4 files, of which {Path(name).name} is not Parquet by its name.*as \.parquet",
-    ):
+    says = rf"names 4 files, of which {Path(name).name} is not Parquet by its name.*as \.parquet"
+    with pytest.raises(InputError, match=says):
         Table(tmp_path / "recs", "users")
 
 

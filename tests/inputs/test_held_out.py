@@ -112,9 +112,8 @@ def test_a_number_that_could_say_what_is_relevant_is_named_first(columns, says):
 def test_a_grade_of_0_is_not_relevant_and_said():
     held_out = read([("a", 1, 0), ("a", 2, 1), ("b", 1, 0)], GRADED)
     assert by_user(held_out) == [{2: 1}, {}, {}]
-    assert in_words(held_out.notes) == (
-        "the test table: by 'rating', the 2 rows with 0 are not relevant",
-    )
+    (said,) = in_words(held_out.notes)
+    assert said == "the test table: by 'rating', the 2 rows with 0 are not relevant"
 
 
 def test_a_label_goes_before_a_rating():

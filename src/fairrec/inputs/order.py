@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
-from fairrec.core.arrays import AnyArray, BoolArray, CodeArray, FloatArray, IntArray
+from fairrec.core.arrays import AnyArray, CodeArray, FloatArray, IntArray
 from fairrec.core.errors import InputError, listed, plain
 from fairrec.core.kernels import kernel
 from fairrec.core.options import Blank, spelled
@@ -70,9 +70,15 @@ def scores_in_order(
     """
     if "score" not in numbers:
         if "rank" in numbers:
-            _refuse_negative_ranks(numbers["rank"], columns["rank"], table)
-            _refuse_constant(numbers["rank"], columns["rank"], offsets, table)
-            return -numbers["rank"]
+            ranks, column = numbers["rank"], columns["rank"]
+            if len(ranks) and ranks.min() < 0:
+                raise InputError(
+                    f"{table.where}: '{plain(column)}' has values below 0 (such as "
+                    f"{ranks.min():g}), and of ranks 1 is best. If higher is better, map it: "
+                    f"{spelled('columns', {'score': column})}"
+                )
+            _refuse_constant(ranks, column, offsets, table)
+            return -ranks
         starts = np.repeat(offsets[:-1], np.diff(offsets))
         return (starts - np.arange(offsets[-1])).astype(np.float64)
     scores = numbers["score"]
@@ -101,8 +107,7 @@ def note_skipped_places(
     )
     lengths = np.diff(offsets)
     starts = offsets[:-1][lengths > 0]
-    # ranks too large for floats came as fractions in their order
-    if "score" in columns or "rank" not in columns or not len(starts) or scores.min() > -1:
+    if "score" in columns or "rank" not in columns or not len(starts):
         return RowsNote(text, (0, 0))
     last = -np.minimum.reduceat(scores, starts)
     first = min(1.0, -float(scores.max()))
@@ -112,48 +117,44 @@ def note_skipped_places(
 
 def _refuse_constant(scores: FloatArray, column: str, offsets: IntArray, table: Table) -> None:
     """An error where no list has two different scores, so that there is no order to judge."""
-    look = _look_for_order(offsets, scores)
-    if look:
-        table.expect(
-            "one score",
-            look > 0,
-            f"{table.where}: '{plain(column)}' is the same for all items of each user, so their "
-            "order is not known. Give the score (higher is better) or the rank (1 is best) of "
-            "each item.",
-        )
+    lengths = np.diff(offsets)
+    if not (lengths > 1).any():
+        return
+    starts = offsets[:-1][lengths > 0]
+    is_in_order = np.maximum.reduceat(scores, starts) > np.minimum.reduceat(scores, starts)
+    table.expect(
+        "one score",
+        bool(is_in_order.any()),
+        f"{table.where}: '{plain(column)}' is the same for all items of each user, so their order "
+        "is not known. Give the score (higher is better) or the rank (1 is best) of each item.",
+    )
 
 
 def _in_one_order(
     scores: FloatArray, ranks: FloatArray, columns: dict[str, str], offsets: IntArray, where: str
 ) -> FloatArray:
     """The scores, or numbers by rank where equal scores need them; both have to agree."""
-    is_apart = np.zeros(len(offsets) - 1, dtype=bool)
-    _mark_out_of_place(offsets, scores, ranks, is_apart)
-    if not is_apart.any():
-        return scores
-    # lists whose rows come in their order, which are most, need no sorting
-    lengths = np.diff(offsets)
-    rows = np.flatnonzero(np.repeat(is_apart, lengths))
-    lists = np.repeat(np.arange(len(lengths)), lengths)[rows]
-    rows = rows[np.lexsort((-scores[rows], ranks[rows], lists))]
+    lists = np.repeat(np.arange(len(offsets) - 1), np.diff(offsets))
     is_pair = np.diff(lists) == 0
-    is_rising = is_pair & (np.diff(scores[rows]) > 0)
+    # rows that come in their order, which most do, need no sorting
+    if not (is_pair & ((np.diff(ranks) <= 0) | (np.diff(scores) >= 0))).any():
+        return scores
+    rows = np.lexsort((-scores, ranks, lists))
+    steps = np.diff(scores[rows])
+    is_rising = is_pair & (steps > 0)
     if is_rising.any():
         n_other = len(np.unique(lists[1:][is_rising]))
         raise InputError(
             f"{where}: '{plain(columns['score'])}' and '{plain(columns['rank'])}' put the items of "
-            f"{n_other:,} of {len(lengths):,} users in different orders. Say which counts: "
+            f"{n_other:,} of {len(offsets) - 1:,} users in different orders. Say which counts: "
             f"{spelled('columns', {'rank': columns['rank']})} (1 is best) or "
             f"{spelled('columns', {'score': columns['score']})} (higher is better)"
         )
-    if not (is_pair & (np.diff(scores[rows]) == 0)).any():
+    if not (is_pair & (steps == 0)).any():
         return scores
     # by rank, and by score where ranks are equal
-    lists = np.repeat(np.arange(len(lengths)), lengths)
-    rows = np.lexsort((-scores, ranks, lists))
-    is_next = (np.diff(ranks[rows]) != 0) | (np.diff(scores[rows]) != 0)
     in_order = np.empty(len(scores))
-    in_order[rows] = -np.cumsum(np.append(0, is_next))
+    in_order[rows] = -np.cumsum(np.append(0, (np.diff(ranks[rows]) != 0) | (steps != 0)))
     return in_order
 
 
@@ -170,27 +171,6 @@ def _refuse_ranks(scores: FloatArray, column: str, offsets: IntArray, table: Tab
             f"{spelled('columns', {'rank': column})}, or "
             f"{spelled('columns', {'score': column})} if higher is better",
         )
-
-
-def _refuse_negative_ranks(ranks: FloatArray, column: str, table: Table) -> None:
-    if len(ranks) and ranks.min() < 0:
-        raise InputError(
-            f"{table.where}: '{plain(column)}' has values below 0 (such as {ranks.min():g}), and "
-            "of ranks 1 is best. If higher is better, map it: "
-            f"{spelled('columns', {'score': column})}"
-        )
-
-
-@kernel
-def _look_for_order(offsets: IntArray, scores: FloatArray) -> int:
-    """1 where a list has two different scores, -1 where none has, 0 where that cannot be told."""
-    look = 0
-    for one in range(len(offsets) - 1):
-        for row in range(offsets[one] + 1, offsets[one + 1]):
-            if scores[row] != scores[row - 1]:
-                return 1
-            look = -1
-    return look
 
 
 @kernel
@@ -222,18 +202,6 @@ def _look_like_ranks(offsets: IntArray, scores: FloatArray) -> int:
         n_rising += is_rising
         n_falling += is_falling
     return 1 if n_lists > 1 and n_falling < n_lists else 0
-
-
-@kernel
-def _mark_out_of_place(
-    offsets: IntArray, scores: FloatArray, ranks: FloatArray, is_apart: BoolArray
-) -> None:
-    """Mark lists whose rows do not come by rising rank and falling score."""
-    for one in range(len(offsets) - 1):
-        for row in range(offsets[one] + 1, offsets[one + 1]):
-            if not (ranks[row] > ranks[row - 1] and scores[row] < scores[row - 1]):
-                is_apart[one] = True
-                break
 
 
 _BASIS, _PRIME = np.uint64(0xCBF29CE484222325), np.uint64(0x100000001B3)
