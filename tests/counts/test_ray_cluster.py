@@ -124,7 +124,7 @@ def test_a_start_that_fails_is_said_in_words(monkeypatch):
         pass
 
 
-def room_of(resources: dict[str, float], workers: int | None, is_own: bool) -> int:
+def estimate_bytes(resources: dict[str, float], workers: int | None, is_own: bool) -> int:
     executor = object.__new__(RayExecutor)
     executor._ray = SimpleNamespace(cluster_resources=lambda: resources)
     executor._workers, executor._is_own = workers, is_own
@@ -132,10 +132,10 @@ def room_of(resources: dict[str, float], workers: int | None, is_own: bool) -> i
 
 
 def test_as_many_parts_are_begun_as_there_is_room_for():
-    assert room_of({"CPU": 8.0}, None, False) == 16
-    assert room_of({}, None, False) == 2
-    assert room_of({"CPU": 8.0}, 3, False) == 3
-    assert room_of({"CPU": 3.0}, 3, True) == 6
+    assert estimate_bytes({"CPU": 8.0}, None, False) == 16
+    assert estimate_bytes({}, None, False) == 2
+    assert estimate_bytes({"CPU": 8.0}, 3, False) == 3
+    assert estimate_bytes({"CPU": 3.0}, 3, True) == 6
 
 
 ENDED = """

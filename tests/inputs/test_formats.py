@@ -14,7 +14,7 @@ import pytest
 from polars.testing import assert_frame_equal
 
 from fairrec.core.errors import InputError
-from fairrec.inputs.formats import checksum, files_of, format_of
+from fairrec.inputs.formats import checksum, detect_format, list_files
 from fairrec.inputs.tables import Table
 from fairrec.result.summary import input_summaries
 from tests.builders import audit, make_tables, numbers_of
@@ -264,7 +264,12 @@ def test_the_checksum_of_parts_is_another_when_any_of_them_changes(tmp_path: Pat
 
 
 def test_files_that_are_not_there_are_none(tmp_path: Path):
-    assert files_of(tmp_path / "no.csv") == files_of(tmp_path / "*.csv") == files_of(tmp_path) == ()
+    assert (
+        list_files(tmp_path / "no.csv")
+        == list_files(tmp_path / "*.csv")
+        == list_files(tmp_path)
+        == ()
+    )
 
 
 @pytest.mark.parametrize(
@@ -326,9 +331,9 @@ def test_a_compressed_file_that_is_cut_short_is_refused(tmp_path: Path):
 
 
 def test_the_format_is_that_of_the_ending():
-    assert format_of(Path("a.b/c")) is None
-    assert format_of(Path("c.tsv.zst")) == "CSV"
-    assert format_of(Path("c.gz")) is None
+    assert detect_format(Path("a.b/c")) is None
+    assert detect_format(Path("c.tsv.zst")) == "CSV"
+    assert detect_format(Path("c.gz")) is None
 
 
 @pytest.mark.parametrize("ending", [".parquet", ".arrow", ".csv", ".jsonl"])

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fairrec.core.errors import InputError
-from fairrec.inputs.columns import Relevance, advised, compared_column
+from fairrec.inputs.columns import Relevance, compared_column, suggest_threshold
 from fairrec.inputs.table_options import TableOptions
 from fairrec.inputs.tables import Table
 from tests.builders import audit, make_tables, numbers_of
@@ -118,7 +118,7 @@ def test_a_condition_on_candidates_gives_the_labels_made_by_hand():
     [(1, 5, "4"), (0, 5, "3"), (0, 1, "0.5"), (1, 10, "6"), (0.5, 5, "4")],
 )
 def test_the_threshold_advised_is_in_the_upper_part(low, high, threshold):
-    assert advised("rating", low, high) == f"relevant='rating>={threshold}'"
+    assert suggest_threshold("rating", low, high) == f"relevant='rating>={threshold}'"
 
 
 @pytest.mark.parametrize("text", ["rating=>4", "rating>=4 and rating<=5", "a>b>=1"])

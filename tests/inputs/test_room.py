@@ -6,7 +6,7 @@ import polars as pl
 import pytest
 
 from fairrec.core.errors import InputError
-from fairrec.inputs.memory_estimate import ALWAYS, LARGE, most_rows, refuse_large, room_of
+from fairrec.inputs.memory_estimate import ALWAYS, LARGE, estimate_bytes, most_rows, refuse_large
 from fairrec.inputs.tables import Table
 
 ROWS = pl.DataFrame({"user_id": range(1000), "item_id": range(1000), "score": [0.5] * 1000})
@@ -22,16 +22,16 @@ def stored(folder: Path, name: str, table: pl.DataFrame = ROWS) -> Table:
 
 
 def test_rows_of_parquet_and_bytes_of_text_take_room_and_tables_in_memory_take_no_more(tmp_path):
-    assert room_of(stored(tmp_path, "rows.parquet")) == 80_000
+    assert estimate_bytes(stored(tmp_path, "rows.parquet")) == 80_000
     text = stored(tmp_path, "rows.csv")
-    assert room_of(text) == 4 * (tmp_path / "rows.csv").stat().st_size
-    assert room_of(Table(ROWS, "predictions")) == 0
+    assert estimate_bytes(text) == 4 * (tmp_path / "rows.csv").stat().st_size
+    assert estimate_bytes(Table(ROWS, "predictions")) == 0
 
 
 def test_a_list_is_more_than_one_row(tmp_path):
     lists = pl.DataFrame({"user_id": [1, 2], "item_id": [[*range(500)], [*range(500)]]})
     table = stored(tmp_path, "lists.parquet", lists)
-    assert room_of(table) == 160 + 6 * (tmp_path / "lists.parquet").stat().st_size
+    assert estimate_bytes(table) == 160 + 6 * (tmp_path / "lists.parquet").stat().st_size
 
 
 def test_files_that_cannot_fit_are_refused_by_their_names(tmp_path):
@@ -54,7 +54,7 @@ def test_fewer_rows_are_read_at_once_where_there_is_less_memory():
 @pytest.mark.parametrize("name", ["users.parquet", "users.csv"])
 def test_each_attribute_of_each_user_takes_room(tmp_path, name):
     users = stored(tmp_path, name)
-    most = ALWAYS + int(room_of(users)) + 40 * 1_010 * 9
+    most = ALWAYS + int(estimate_bytes(users)) + 40 * 1_010 * 9
     refuse_large({"users": users}, most, n_attributes=10)
     with pytest.raises(InputError, match=r"name fewer attributes in by, or audit fewer users"):
         refuse_large({"users": users}, most, n_attributes=11)

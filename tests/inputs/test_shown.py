@@ -6,7 +6,7 @@ import polars as pl
 import pytest
 
 from fairrec.core.errors import InputError
-from fairrec.inputs.catalogue import read_catalogue, read_shown
+from fairrec.inputs.catalogue import read_catalogue, read_exposure_log
 from fairrec.inputs.table_options import TableOptions
 from fairrec.inputs.tables import Table
 
@@ -18,7 +18,7 @@ def shown(predictions=LISTS, items=ITEMS, **others):
     frames = {"predictions": predictions, "items": items, **others}
     tables = {name: Table(frame, name) for name, frame in frames.items()}
     given = TableOptions.of(items=items, side="items", by="kind", **others)
-    return read_shown(tables, given, read_catalogue(tables["items"], ["kind"]))
+    return read_exposure_log(tables, given, read_catalogue(tables["items"], ["kind"]))
 
 
 def told(found):
@@ -114,4 +114,4 @@ def shown_of_makers(**others):
     frames = {"predictions": LISTS, "items": items, **others}
     tables = {name: Table(frame, name) for name, frame in frames.items()}
     given = TableOptions.of(items=items, side="items", by="kind", unit="maker", **others)
-    return read_shown(tables, given, read_catalogue(tables["items"], ["kind"], "maker"))
+    return read_exposure_log(tables, given, read_catalogue(tables["items"], ["kind"], "maker"))

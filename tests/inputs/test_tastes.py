@@ -3,7 +3,7 @@ from __future__ import annotations
 import polars as pl
 from pytest import approx
 
-from fairrec.inputs.side_data import read_tastes
+from fairrec.inputs.side_data import read_user_profiles
 from fairrec.inputs.tables import Table
 
 ITEMS = pl.DataFrame({"item_id": [1, 2, 3, 4], "categories": ["a", "a|b", "", "c"]})
@@ -12,7 +12,7 @@ HISTORY = pl.DataFrame({"user_id": [7, 7, 8, 7, 9], "item_id": [1, 2, 3, 2, 5]})
 
 def test_a_taste_has_the_shares_of_the_categories_of_a_history():
     users = pl.Series([9, 7, 1, 8])
-    tastes = read_tastes(Table(HISTORY, "history"), Table(ITEMS, "items"), users)
+    tastes = read_user_profiles(Table(HISTORY, "history"), Table(ITEMS, "items"), users)
     found = []
     for at in tastes.of_list:
         mine = slice(tastes.offsets[at], tastes.offsets[at + 1])

@@ -14,11 +14,11 @@ from fairrec.inputs.candidates import CandidateLists
 from fairrec.inputs.ids import encode
 from fairrec.inputs.side_data import (
     SideData,
+    compute_user_profiles,
     read_categories,
     read_history,
     read_item_columns,
     read_popularity,
-    tastes_of,
 )
 from fairrec.inputs.tables import Table
 from fairrec.inputs.user_lists import OtherLists
@@ -108,7 +108,7 @@ def ranked_lists(
         interactions = read_history(Table(table_of(history), "history"))
         known, _ = read_categories(Table(items_of(categories), "items"), interactions.item_ids)
         user_ids = pl.Series(range(len(users)), dtype=pl.Int64)
-        tastes = tastes_of(interactions, known, interactions.users_at(user_ids))
+        tastes = compute_user_profiles(interactions, known, interactions.users_at(user_ids))
     if against is None:
         against = [[one.item for one in reversed(candidates)] for candidates in users]
     known = {item: at for at, item in enumerate(item_ids.to_list())}

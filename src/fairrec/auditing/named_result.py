@@ -13,7 +13,7 @@ import numpy as np
 from fairrec.core.arrays import FloatArray, IntArray
 from fairrec.core.audit_options import AboutOptions
 from fairrec.core.progress import Progress
-from fairrec.inputs.audit_inputs import AuditInputs, Described
+from fairrec.inputs.audit_inputs import AuditInputs, InputMetadata
 from fairrec.metrics import MetricAtK
 from fairrec.metrics.circumstances import OF_LISTS, counted_circumstances
 from fairrec.metrics.measured import Measured, tied_lists, values_in_random_order
@@ -48,7 +48,7 @@ def named_result(
     seen: AuditInputs | CountedUsers,
     progress: Progress,
     *,
-    described: Described | None = None,
+    described: InputMetadata | None = None,
     searched: Searched | None = None,
     wanted: Sequence[MetricAtK],
     command: str,

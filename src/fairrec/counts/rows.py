@@ -25,9 +25,9 @@ from fairrec.counts.table import (
     squares_of,
 )
 from fairrec.groups.cells import number_combinations
-from fairrec.inputs.audit_inputs import Described
+from fairrec.inputs.audit_inputs import InputMetadata
 from fairrec.inputs.order import TiedLists
-from fairrec.inputs.users import MISSING, Attribute, Value, column_of
+from fairrec.inputs.users import MISSING, Attribute, Value, multivalued_column
 from fairrec.metrics import Metric, MetricAtK
 from fairrec.metrics.measured import Alike, Measured
 from fairrec.statistics.missing import Expected, Outcome, share_of, together
@@ -55,7 +55,7 @@ class Counted:
     strata: Strata | None
     outcomes: tuple[Outcome, ...]
     expected: tuple[Expected, ...]
-    described: Described
+    described: InputMetadata
 
 
 def counted_users(counts: Counts) -> Counted:
@@ -68,7 +68,7 @@ def counted_users(counts: Counts) -> Counted:
     keys, measured = _in_rows(families, {name: about[name] for name in names}, info.metrics)
     n_users = measured.alike.n[0].astype(np.int64) if measured.alike is not None else None
     assert n_users is not None
-    columns = [column_of(key.name, key.values) for key in keys]
+    columns = [multivalued_column(key.name, key.values) for key in keys]
     # of the attributes that a column became, the first tells it for all
     keys = [
         _with_missing(key, n_users, column is not None and column in columns[:at])
@@ -81,7 +81,7 @@ def counted_users(counts: Counts) -> Counted:
         else None
     )
     outcomes = [one for one in _outcomes(info, counts) if one.is_anybody]
-    described = Described(
+    described = InputMetadata(
         {},
         int(n_users.sum()),
         info.n_candidates,

@@ -13,7 +13,7 @@ from fairrec.core.errors import InputError, plain, unknown_name
 from fairrec.core.options import spelled
 from fairrec.groups.lattice import ANY
 from fairrec.inputs.multivalued import HAS, LACKS
-from fairrec.inputs.users import MISSING, Attribute, Value, column_of
+from fairrec.inputs.users import MISSING, Attribute, Value, multivalued_column
 
 NAMED = 2
 """So many values of one column that a group lacks are named beside those it has, more counted."""
@@ -67,10 +67,10 @@ class Group:
 
 def _said(conditions: Sequence[tuple[str, Value]]) -> list[str]:
     """Each condition; at the end the number of values of one column that a group lacks."""
-    answers = Counter((column_of(name, [value]), value) for name, value in conditions)
+    answers = Counter((multivalued_column(name, [value]), value) for name, value in conditions)
     said, others = [], []
     for name, value in conditions:
-        column = column_of(name, [value])
+        column = multivalued_column(name, [value])
         n_alike = 0 if column is None else answers[column, value]
         if n_alike > NAMED and value == LACKS and answers[column, HAS]:
             others.append(f"{n_alike} other {column}={LACKS}")

@@ -26,7 +26,7 @@ from fairrec.groups.cells import Cells, cells_of, number_combinations
 from fairrec.groups.group import Group
 from fairrec.groups.lattice import ANY, Lattice, build_lattice, members, shortest_depth
 from fairrec.inputs.multivalued import HAS, LACKS
-from fairrec.inputs.users import MISSING, Attribute, column_of
+from fairrec.inputs.users import MISSING, Attribute, multivalued_column
 
 # bytes at the highest point of an audit, as `python -m benchmarks memory` measures them
 ALWAYS = 250_000_000
@@ -243,7 +243,7 @@ def _of_one_column(attributes: Sequence[Attribute], cells: Cells) -> list[dict[i
     """
     found: dict[str, dict[int, int]] = {}
     for at, one in enumerate(attributes):
-        column = column_of(one.name, one.values)
+        column = multivalued_column(one.name, one.values)
         if column is not None and HAS in one.values:
             found.setdefault(column, {})[at] = one.values.index(HAS)
 

@@ -23,7 +23,7 @@ from fairrec.inputs.side_data import (
     read_categories,
     read_item_columns,
     read_popularity,
-    read_tastes,
+    read_user_profiles,
 )
 from fairrec.inputs.table_options import TableOptions
 from fairrec.inputs.tables import Table
@@ -41,7 +41,7 @@ that somebody else measured."""
 
 
 @dataclass(frozen=True, slots=True)
-class Described:
+class InputMetadata:
     """Who was audited, and how the tables were read.
 
     Parameters
@@ -148,10 +148,10 @@ class AuditInputs:
         return next((table.is_pandas for table in in_memory), False)
 
     @property
-    def described(self) -> Described:
+    def described(self) -> InputMetadata:
         """What a result tells of them."""
         given = self.given
-        return Described(
+        return InputMetadata(
             self.tables,
             self.n_users,
             len(self.candidates.items),
@@ -375,7 +375,7 @@ def _side_data(
         notes += about_columns
     tastes = None
     if "tastes" in needs:
-        tastes = read_tastes(tables["history"], tables["items"], user_ids)
+        tastes = read_user_profiles(tables["history"], tables["items"], user_ids)
     return SideData(categories, popularity, tuple(notes), per_item=per_item, tastes=tastes)
 
 

@@ -12,7 +12,7 @@ from fairrec.core.errors import InputError, plain, some_of
 from fairrec.core.kernels import kernel
 from fairrec.inputs.columns import Relevance, compared_column
 from fairrec.inputs.held_out import HeldOut
-from fairrec.inputs.ids import bounds_of, encode_ids, gather_lists, positions_in, runs_of
+from fairrec.inputs.ids import bounds_of, encode_ids, find_runs, gather_lists, positions_in
 from fairrec.inputs.mismatched_ids import find_spellings
 from fairrec.inputs.notes import CHECK_FIRST
 from fairrec.inputs.order import no_order, order_columns, scores_in_order
@@ -109,7 +109,7 @@ def read_candidates(
         heads, offsets, flat = _from_lists(frame, parts, nested, table)
     else:
         flat = frame.to_dict()
-        heads, offsets = runs_of(flat.pop("user_id"))
+        heads, offsets = find_runs(flat.pop("user_id"))
     del frame
     positions = positions_in(table.user_keys(heads), user_ids)
     refuse_unknown_users(heads, positions, table.where, user_ids, users_where)
@@ -261,8 +261,8 @@ def _refuse_duplicate_pairs(
     item_id = lists.item_ids[int(lists.items[at])]
     raise InputError(
         f"{table.where}: user {plain(repr(user_id))} has item {plain(repr(item_id))} twice "
-        f"({n_repeats:,} such rows {'in all' if table.piece is None else 'or more'}). Keep one row "
-        "for each user and item."
+        f"({n_repeats:,} such rows {'in all' if table.row_slice is None else 'or more'}). Keep one "
+        "row for each user and item."
         + (" If -1 fills up lists that are too short, drop those rows." if item_id == -1 else "")
     )
 

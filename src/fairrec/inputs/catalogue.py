@@ -19,10 +19,10 @@ from fairrec.inputs.held_out import read_held_out
 from fairrec.inputs.ids import (
     bounds_of,
     encode,
+    find_runs,
     gather_lists,
     ids_as_integers_or_text,
     positions_in,
-    runs_of,
 )
 from fairrec.inputs.mismatched_ids import compare_item_ids
 from fairrec.inputs.notes import (
@@ -201,7 +201,7 @@ class Shown:
         return self.wanted is not None or self.candidates.labels is not None
 
 
-def read_shown(
+def read_exposure_log(
     tables: Mapping[str, Table], given: TableOptions, catalogue: Catalogue, threads: int = 1
 ) -> Shown:
     """The lists of all users there are, with what was held out and seen where that is given."""
@@ -253,7 +253,7 @@ def read_shown(
 def _user_keys(table: Table) -> pl.Series:
     """The ids of all users with a list, as they are compared."""
     frame = table.read({"user_id": table.require("user_id")})
-    return encode(table.user_keys(runs_of(frame["user_id"])[0]))[1]
+    return encode(table.user_keys(find_runs(frame["user_id"])[0]))[1]
 
 
 def _placed(

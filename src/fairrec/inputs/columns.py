@@ -209,7 +209,7 @@ def number_column(table: Table, asked: str, use: str) -> str:
     return column
 
 
-def advised(column: str, low: float, high: float) -> str:
+def suggest_threshold(column: str, low: float, high: float) -> str:
     """How to count the upper part of a scale alone: from 4 on where it runs from 1 to 5."""
     middle = (low + high) / 2
     threshold = math.ceil(middle + 0.5) if high - low >= 2 else middle

@@ -73,18 +73,18 @@ _LOGS = {
 """Folders of a table in which a log says which files belong to it, by what each has in it."""
 
 
-def format_of(path: Path) -> str | None:
+def detect_format(path: Path) -> str | None:
     """The format that the ending of a path names, or None; of a folder that of its parts.
 
-    >>> format_of(Path("a.csv.gz")), format_of(Path("a.Parquet")), format_of(Path("a.parquet.gz"))
-    ('CSV', 'Parquet', None)
+    >>> detect_format(Path("a.csv.gz")), detect_format(Path("a.Parquet"))
+    ('CSV', 'Parquet')
     """
     ending, compression = _ending(path)
     found = "Parquet" if path.is_dir() else FORMATS.get(ending)
     return None if compression and found not in ("CSV", "JSON lines") else found
 
 
-def files_of(path: Path) -> tuple[Path, ...]:
+def list_files(path: Path) -> tuple[Path, ...]:
     """The files that a path names: itself, the Parquet files in a folder, or those of a pattern."""
     if path.is_file():
         return (path,)
@@ -93,28 +93,28 @@ def files_of(path: Path) -> tuple[Path, ...]:
         return tuple(sorted(found))
     if not glob.has_magic(str(path)):
         return ()
-    root = root_of(path)
+    root = pattern_root(path)
     found = root.glob(str(path.relative_to(root)))
     return tuple(sorted(file for file in found if file.is_file() and file.name[0] != "."))
 
 
 def checksum(path: Path) -> str:
     """The SHA-256 checksum of a file; of several, that over the names and checksums of all."""
-    files = files_of(path)
+    files = list_files(path)
     if files == (path,):
         return file_sum(path)
     sums = hashlib.sha256()
     for file in files:
-        name = file.relative_to(root_of(path)).as_posix()
+        name = file.relative_to(pattern_root(path)).as_posix()
         sums.update(f"{file_sum(file)} {len(name)} {as_unicode(name)}\n".encode())
     return sums.hexdigest()
 
 
 def open_path(path: Path, where: str) -> Source:
     """The table in a file, in the parts of a folder or in those that a pattern names."""
-    files = files_of(path)
+    files = list_files(path)
     if path.is_dir():
-        if not any(format_of(file) == "Parquet" for file in files):
+        if not any(detect_format(file) == "Parquet" for file in files):
             raise InputError(
                 f"{plain(path, 300)}: is a folder without Parquet files. Name a file, or a folder "
                 "with .parquet files in it."
@@ -132,20 +132,20 @@ def open_path(path: Path, where: str) -> Source:
         also = " and matches no file" if glob.has_magic(str(path)) else ""
         raise InputError(f"{plain(path, 300)}: does not exist{also}. Check the path.")
     for file in files:
-        if format_of(file) != "Parquet":
+        if detect_format(file) != "Parquet":
             raise InputError(
                 f"{where}: names {len(files)} files, of which {plain(file.name)} is not Parquet "
                 "by its name. Only Parquet is read in parts: make one file of them, save them as "
                 ".parquet, or move away what is no part."
             )
     rows = file_rows(path)
-    _refuse_different(rows, root_of(path), where)
+    _refuse_different(rows, pattern_root(path), where)
     return Rows.of(scan_rows(rows))
 
 
 def _open_file(file: Path, where: str) -> Source:
     ending, _ = _ending(file)
-    kind = format_of(file)
+    kind = detect_format(file)
     if kind == "Parquet":
         return Rows.of(scan_parquet(file))
     if kind == "Arrow":
@@ -196,7 +196,7 @@ def _is_table(file: Path, folder: Path) -> bool:
         return stream.read(4) == b"PAR1"
 
 
-def root_of(path: Path) -> Path:
+def pattern_root(path: Path) -> Path:
     """The folder that a pattern stands in, above its first wildcard."""
     while glob.has_magic(str(path)) and not path.is_dir():
         path = path.parent
@@ -235,7 +235,7 @@ def file_rows(path: Path) -> tuple[FileRows, ...]:
 
     Polars itself would take such names from the folders above the root as well.
     """
-    files, root = files_of(path), root_of(path)
+    files, root = list_files(path), pattern_root(path)
     if len(files) == 1 and not path.is_dir():
         return (FileRows(files[0]),)
     named = [_values_in_names(file.relative_to(root).parent) for file in files]
@@ -304,14 +304,14 @@ def _refuse_different(rows: Sequence[FileRows], root: Path, where: str) -> None:
 
 
 @dataclass(frozen=True, slots=True)
-class Piece:
+class RowSlice:
     """Rows of one table that is read in parts: a description that any process can open by itself.
 
     Parameters
     ----------
     where : the name of the table in messages
     path : of the whole table
-    rows : never none; a piece without rows has an empty range
+    rows : never none; one without rows has an empty range
     first_row : the number of rows before these; None where rows of others stand between them
     is_text : whether user ids are text in the whole table, though these may look like numbers
     item_counts : a file with the number of rows of each item in the whole table

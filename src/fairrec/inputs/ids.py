@@ -145,12 +145,12 @@ def bounds_of(lengths: IntArray) -> IntArray:
     return np.concatenate([[0], np.cumsum(lengths, dtype=np.int64)])
 
 
-def runs_of(values: pl.Series) -> tuple[pl.Series, IntArray]:
+def find_runs(values: pl.Series) -> tuple[pl.Series, IntArray]:
     """The value of each run of equal rows, and the bounds of the runs.
 
     Most tables are written user by user, so there are far fewer runs of users than rows to look up.
 
-    >>> values, bounds = runs_of(pl.Series(["a", "a", "b", "a"]))
+    >>> values, bounds = find_runs(pl.Series(["a", "a", "b", "a"]))
     >>> values.to_list(), bounds.tolist()
     (['a', 'b', 'a'], [0, 2, 3, 4])
     """

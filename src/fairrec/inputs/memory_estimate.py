@@ -12,7 +12,7 @@ from fairrec.core.audit_options import most_memory, refuse_larger
 from fairrec.core.errors import listed
 from fairrec.core.files import file_bytes
 from fairrec.core.options import spelled
-from fairrec.inputs.formats import files_of, scan_parquet
+from fairrec.inputs.formats import list_files, scan_parquet
 from fairrec.inputs.partition import Stored, is_stored
 from fairrec.inputs.table_options import TableOptions
 from fairrec.inputs.tables import Table
@@ -38,7 +38,7 @@ def refuse_large(tables: Mapping[str, Table], asked: int | None, n_attributes: i
     tables : by what they are
     asked : the memory that may be used; None for half of what there is
     """
-    needed = {table: room_of(table) for table in tables.values()}
+    needed = {table: estimate_bytes(table) for table in tables.values()}
     users = tables.get("users")
     if users is not None:
         needed[users] += PER_VALUE * max(0, n_attributes - 1) * _n_rows(users)
@@ -81,9 +81,9 @@ def most_rows(asked: int | None) -> int:
     return min(LARGE, (most_memory(asked) - ALWAYS) // PER_ROW)
 
 
-def room_of(table: Table) -> float:
+def estimate_bytes(table: Table) -> float:
     """Bytes that it will take; none for a table that is in memory already."""
-    if table.path is None or table.piece is not None:
+    if table.path is None or table.row_slice is not None:
         return 0.0
     if is_stored(table):
         stored = Stored.of(table)
@@ -93,18 +93,18 @@ def room_of(table: Table) -> float:
         sum(
             file.stat().st_size
             * (PER_BYTE_COMPRESSED if file.suffix.lower() in _COMPRESSED else PER_BYTE_OF_TEXT)
-            for file in files_of(table.path)
+            for file in list_files(table.path)
         )
     )
 
 
 def _n_rows(table: Table) -> float:
     """How many rows it has; of text about as many, by the length of the first lines."""
-    if table.path is None or table.piece is not None:
+    if table.path is None or table.row_slice is not None:
         return 0.0
     if is_stored(table):
         return float(Stored.of(table).n_rows)
-    file = files_of(table.path)[0]
+    file = list_files(table.path)[0]
     if file.suffix.lower() in _COMPRESSED:
         return 0.0
     head = file_bytes(file, _HEAD)

@@ -10,7 +10,7 @@ from typing import Any, Self
 
 from fairrec.core.errors import plain, some_of
 from fairrec.core.options import spelled
-from fairrec.inputs.columns import advised
+from fairrec.inputs.columns import suggest_threshold
 
 CHECK_FIRST = "check: "
 """Begins a note that is read before any figure, because it says that figures may be wrong."""
@@ -154,7 +154,7 @@ class GradesNote(Note):
             f"{CHECK_FIRST}{self.where}: held-out items count alike, whatever their '{column}' "
             f"({grades}){zero and f'; {zero}'}. To weigh ndcg by it: "
             f"{spelled('gain', self.column)}; to count some alone: "
-            f"{advised(self.column, self.least, self.high)}"
+            f"{suggest_threshold(self.column, self.least, self.high)}"
         )
 
 
@@ -204,7 +204,7 @@ class UnusedNumbersNote(Note):
         return (
             f"{head} ({low:g} to {high:g}) is not looked at: every row counts alike. To weigh ndcg "
             f"by it: {spelled('gain', column)}; to count some rows alone: "
-            f"{advised(column, low, high)}"
+            f"{suggest_threshold(column, low, high)}"
         )
 
 

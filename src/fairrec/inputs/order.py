@@ -222,7 +222,7 @@ def hash_ids(ids: pl.Series) -> AnyArray:
     return hashes
 
 
-def hashes_of(lists: CandidateLists) -> tuple[AnyArray, AnyArray]:
+def tie_hashes(lists: CandidateLists) -> tuple[AnyArray, AnyArray]:
     """(n_lists,) and (n_items,), what orders equal scores: of each list's user and each item."""
     if lists.user_ids is None:
         return np.zeros(lists.n_users, dtype=np.uint64), hash_ids(lists.item_ids)
@@ -231,7 +231,7 @@ def hashes_of(lists: CandidateLists) -> tuple[AnyArray, AnyArray]:
 
 def rows_in_order(lists: CandidateLists) -> IntArray:
     """(n_candidates,), the rows of each list from the best, equal scores by user and item."""
-    rows: IntArray = _sort_rows(lists.offsets, lists.scores, lists.items, *hashes_of(lists))
+    rows: IntArray = _sort_rows(lists.offsets, lists.scores, lists.items, *tie_hashes(lists))
     return rows
 
 

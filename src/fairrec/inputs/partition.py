@@ -23,14 +23,21 @@ from fairrec.core.options import spelled
 from fairrec.core.progress import Progress
 from fairrec.inputs.audit_inputs import open_tables
 from fairrec.inputs.binning import parse_binning
-from fairrec.inputs.formats import FileRows, Piece, file_rows, files_of, format_of, scan_rows
+from fairrec.inputs.formats import (
+    FileRows,
+    RowSlice,
+    detect_format,
+    file_rows,
+    list_files,
+    scan_rows,
+)
 from fairrec.inputs.ids import ids_as_integers_or_text
 from fairrec.inputs.table_options import TableOptions
 from fairrec.inputs.tables import Table
 from fairrec.inputs.users import (
     MISSING,
     CodedAttribute,
-    UsersPiece,
+    UsersSlice,
     attribute_specs,
     encode_attributes,
     read_ids,
@@ -62,7 +69,7 @@ class Part:
     ----------
     name : for messages
     n_rows : of predictions or values
-    tables : what to give `read_inputs`: pieces of those that are cut, others as a whole
+    tables : what to give `read_inputs`: slices of those that are cut, others as a whole
     """
 
     name: str
@@ -137,13 +144,13 @@ class Stored:
                 found.append(replace(file, start=int(low - before), stop=int(high - before)))
         return tuple(found)
 
-    def piece(
+    def slice(
         self, rows: tuple[FileRows, ...], is_text: bool, first_row: int | None = None
-    ) -> Piece:
+    ) -> RowSlice:
         """Some rows, or none, as a table of their own."""
         assert self.table.path is not None
         nothing = (replace(self.files[0], stop=0),)
-        return Piece(self.table.where, self.table.path, rows or nothing, first_row, is_text)
+        return RowSlice(self.table.where, self.table.path, rows or nothing, first_row, is_text)
 
     def count_nulls(self, column: str) -> int:
         """The empty rows of a column."""
@@ -160,7 +167,7 @@ class Stored:
 def is_stored(table: Table) -> bool:
     """Whether a table is in Parquet files."""
     return table.path is not None and all(
-        format_of(file) == "Parquet" for file in files_of(table.path)
+        detect_format(file) == "Parquet" for file in list_files(table.path)
     )
 
 
@@ -353,19 +360,19 @@ class _Partition:
         self._places = Places(borders, len(codes), self._n_rows)
         part_of_user, is_audited = self._places.locate(codes)
         audited = [main] if borders.codes is None else []
-        pieces: dict[str, Sequence[Piece]] = {main.table.name: self._main_pieces(borders)}
+        slices: dict[str, Sequence[RowSlice]] = {main.table.name: self._main_slices(borders)}
         if "test" in opened:
             test = Stored.of(opened["test"])
             if given.metrics is None:
-                longest = _longest_list(pieces["predictions"], given.columns or {})
-                pieces["predictions"] = [
-                    replace(piece, longest=longest) for piece in pieces["predictions"]
+                longest = _longest_list(slices["predictions"], given.columns or {})
+                slices["predictions"] = [
+                    replace(one, longest=longest) for one in slices["predictions"]
                 ]
             if given.missing_lists == "zero":
                 audited.append(test)
-            pieces["test"] = self._distribute(test)
+            slices["test"] = self._distribute(test)
         if "history" in opened:
-            pieces["history"] = self._history(codes.sort().to_numpy())
+            slices["history"] = self._history(codes.sort().to_numpy())
         del borders
         for stored in audited:
             is_audited |= _places(self._codes_in(stored), codes.to_numpy()) >= 0
@@ -376,8 +383,8 @@ class _Partition:
         columns |= {_PART: pl.Series(part_of_user)}
         of_users = self._sink(pl.DataFrame({**named, **columns}).lazy(), "users")
         nobody = (replace(next(filter(None, of_users))[0], stop=0),)
-        pieces["users"] = [
-            UsersPiece(
+        slices["users"] = [
+            UsersSlice(
                 *(users.where, users.path or Path("users"), rows or nobody),
                 columns=tuple(users.columns),
                 attributes=attributes,
@@ -389,14 +396,14 @@ class _Partition:
         parts = tuple(
             Part(
                 f"part {at + 1:,} of {n_parts:,} of {main.table.where}",
-                _n_rows(scan_rows(pieces[main.table.name][at].rows)),
-                {**whole, **{name: some[at] for name, some in pieces.items()}},
+                _n_rows(scan_rows(slices[main.table.name][at].rows)),
+                {**whole, **{name: some[at] for name, some in slices.items()}},
             )
             for at in range(n_parts)
         )
         return Parts(parts, attributes, main.n_rows)
 
-    def _main_pieces(self, borders: Borders) -> list[Piece]:
+    def _main_slices(self, borders: Borders) -> list[RowSlice]:
         """Cut where they are, or distributed; parts of users without rows have none."""
         main = self._main
         if borders.codes is None:
@@ -406,7 +413,7 @@ class _Partition:
         bounds = [*borders.rows.tolist()]
         bounds += bounds[-1:] * (self._places.n_parts + 1 - len(bounds))
         return [
-            main.piece(main.rows(*ends), borders.is_text, ends[0] if is_numbered else None)
+            main.slice(main.rows(*ends), borders.is_text, ends[0] if is_numbered else None)
             for ends in pairwise(bounds)
         ]
 
@@ -418,18 +425,18 @@ class _Partition:
             rows = scan_rows(stored.files).select(code).unique()
             return rows.collect(engine="streaming").to_series().sort().to_numpy()
 
-    def _history(self, known: IntArray) -> list[Piece]:
+    def _history(self, known: IntArray) -> list[RowSlice]:
         """The histories of known users, and how often each item was interacted with by anybody."""
         stored = Stored.of(self._opened["history"])
         counts = self._home / "item-counts.parquet"
         self._progress(f"counting items in {stored.table.where}", 0, 0)
         _item_counts(stored).write_parquet(counts)
-        pieces = self._distribute(stored, known=known)
-        return [replace(piece, item_counts=counts) for piece in pieces]
+        slices = self._distribute(stored, known=known)
+        return [replace(one, item_counts=counts) for one in slices]
 
     def _distribute(
         self, stored: Stored, is_text: bool | None = None, known: IntArray | None = None
-    ) -> list[Piece]:
+    ) -> list[RowSlice]:
         """The rows of a table, in files of the parts of their users.
 
         Parameters
@@ -453,7 +460,7 @@ class _Partition:
                 raise  # of the disk that is written to
             with table.read_errors():
                 raise
-        return [stored.piece(some, is_text) for some in found]
+        return [stored.slice(some, is_text) for some in found]
 
     def _sink(self, rows: pl.LazyFrame, name: str) -> list[tuple[FileRows, ...]]:
         """Write rows in files of their parts, in their order."""
@@ -505,11 +512,11 @@ def _bins_needed(name: str) -> InputError:
     )
 
 
-def _longest_list(pieces: Iterable[Piece], columns: Mapping[str, str]) -> int:
+def _longest_list(slices: Iterable[RowSlice], columns: Mapping[str, str]) -> int:
     """The length of the longest list of recommendations; all from `_ENOUGH` on are the same."""
     longest = 0
-    for piece in pieces:
-        table = Table(piece, "predictions", columns)
+    for one in slices:
+        table = Table(one, "predictions", columns)
         frame = table.read({name: table.require(name) for name in ("user_id", "item_id")})
         items = frame["item_id"]
         if isinstance(items.dtype, pl.Array):

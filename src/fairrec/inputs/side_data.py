@@ -17,9 +17,9 @@ from fairrec.inputs.ids import (
     bounds_of,
     encode,
     encode_ids,
+    find_runs,
     ids_as_integers_or_text,
     positions_in,
-    runs_of,
 )
 from fairrec.inputs.notes import CHECK_FIRST, ItemsNote, N, Note, Notes
 from fairrec.inputs.tables import Table
@@ -222,7 +222,7 @@ def find_leak(
 def history_lengths(table: Table, user_ids: pl.Series) -> IntArray:
     """(n_users,), training interactions of each user, 0 for one who is not in the table."""
     frame = table.read({"user_id": table.require("user_id")})
-    users, bounds = runs_of(frame["user_id"])
+    users, bounds = find_runs(frame["user_id"])
     owner = positions_in(table.user_keys(users), user_ids)
     mine = owner >= 0
     n_per_user = np.bincount(owner[mine], np.diff(bounds)[mine], minlength=len(user_ids))
@@ -272,18 +272,18 @@ def read_popularity(
     """Popularity of the candidate items and of the history of the audited users."""
     frame = table.read({name: table.require(name) for name in ("user_id", "item_id")})
     codes, keys = encode_ids(frame["item_id"], table.where)
-    if table.piece is None:
+    if table.row_slice is None:
         n_per_item = np.bincount(codes, minlength=len(keys))
     else:
         # what is popular is so among all users
-        keys_here, (keys, n_per_item) = keys, table.piece.read_item_counts()
+        keys_here, (keys, n_per_item) = keys, table.row_slice.read_item_counts()
         codes = positions_in(keys_here, keys)[codes]
     percent = 100 / int(n_per_item.sum())
 
     at = positions_in(item_ids, keys)
     per_item = np.where(at >= 0, n_per_item[np.maximum(at, 0)] * percent, 0.0)
 
-    users, bounds = runs_of(frame["user_id"])
+    users, bounds = find_runs(frame["user_id"])
     owner = positions_in(table.user_keys(users), user_ids)
     mine = owner >= 0
 
@@ -329,7 +329,7 @@ def _sums_of_runs(n_per_item: IntArray, codes: CodeArray, bounds: IntArray) -> I
 
 
 @dataclass(frozen=True, slots=True)
-class Tastes:
+class UserProfiles:
     """Category codes and shares of histories: `codes[offsets[t]:offsets[t + 1]]` of taste `t`.
 
     An item counts with an equal share for each of its categories; the shares of a taste sum to 1.
@@ -349,23 +349,25 @@ class Tastes:
         """One more than the highest code."""
         return int(self.codes.max(initial=-1)) + 1
 
-    def for_lists(self, lists: IntArray) -> Tastes:
+    def for_lists(self, lists: IntArray) -> UserProfiles:
         """The same for some lists, in that order."""
         return replace(self, of_list=self.of_list[lists])
 
 
-def read_tastes(history: Table, items: Table, user_ids: pl.Series) -> Tastes:
+def read_user_profiles(history: Table, items: Table, user_ids: pl.Series) -> UserProfiles:
     """The tastes of some users, in the order of their lists."""
     interactions = read_history(history)
     categories, _ = read_categories(items, interactions.item_ids)
-    return tastes_of(interactions, categories, interactions.users_at(user_ids))
+    return compute_user_profiles(interactions, categories, interactions.users_at(user_ids))
 
 
-def tastes_of(history: Interactions, categories: Categories, of_list: IntArray) -> Tastes:
+def compute_user_profiles(
+    history: Interactions, categories: Categories, of_list: IntArray
+) -> UserProfiles:
     """The tastes of all users of a history."""
     n_codes = int(categories.codes.max(initial=-1)) + 1
     arrays = (history.offsets, history.items, categories.offsets, categories.codes)
-    return Tastes(*_shares(*arrays, n_codes), of_list)
+    return UserProfiles(*_shares(*arrays, n_codes), of_list)
 
 
 @kernel
@@ -421,7 +423,7 @@ class SideData:
     notes: Notes = field(default=())
     values: Mapping[str, FloatArray] = field(default_factory=dict)
     per_item: Mapping[str, FloatArray] = field(default_factory=dict)
-    tastes: Tastes | None = None
+    tastes: UserProfiles | None = None
     against: OtherLists | None = None
 
     def for_lists(self, lists: IntArray) -> SideData:

@@ -15,7 +15,7 @@ from fairrec.core.arrays import FloatArray, IntArray
 from fairrec.core.errors import InputError, is_panic, listed, plain, some_of
 from fairrec.core.options import Blank, spelled
 from fairrec.inputs.columns import find_column, named_column, recbole_type
-from fairrec.inputs.formats import Piece, files_of, format_of, open_path
+from fairrec.inputs.formats import RowSlice, detect_format, list_files, open_path
 from fairrec.inputs.frames import PandasFrame, Role, open_frame, widen_floats
 from fairrec.inputs.ids import ids_as_integers_or_text
 
@@ -38,31 +38,31 @@ class Table:
 
     Parameters
     ----------
-    source : a path, a Polars, pandas or Arrow table, or a piece of a table that is read in parts
+    source : a path, a Polars, pandas or Arrow table, or a slice of a table that is read in parts
     name : the part it plays: predictions, users, items or history
     mapping : column names the user gave
 
     Attributes
     ----------
-    doubts : what is wrong with a piece if it is so in the whole table, by kind; None where it is
+    doubts : what is wrong with a slice if it is so in the whole table, by kind; None where it is
         seen that it is not
     """
 
     def __init__(self, source: Any, name: str, mapping: Mapping[str, str] | None = None) -> None:
         self.name = name
         self.mapping = mapping or {}
-        self.piece = source if isinstance(source, Piece) else None
+        self.row_slice = source if isinstance(source, RowSlice) else None
         self.doubts: dict[str, str | None] = {}
         # looked up for each of thousands of attributes
         self._found: dict[str, str | None] = {}
-        named = source.path if isinstance(source, Piece) else source
+        named = source.path if isinstance(source, RowSlice) else source
         self.path = Path(named) if isinstance(named, str | Path) else None
         # '.' and '..' name nothing
         at = self.path.resolve() if self.path and self.path.name in ("", "..") else self.path
         self.where = plain(at.name) if at and at.name else f"the {name} table"
         with self.read_errors():
-            if self.piece is not None:
-                self._source = self.piece.open()
+            if self.row_slice is not None:
+                self._source = self.row_slice.open()
             elif self.path is not None:
                 self._source = open_path(self.path, self.where)
             else:
@@ -133,15 +133,15 @@ class Table:
         return named_column(name, self.columns)
 
     def place(self, row: int) -> str:
-        """Where a row stands, for messages; rows of a piece that is scattered have no number."""
-        if self.piece is None:
+        """Where a row stands, for messages; rows of a slice that is scattered have no number."""
+        if self.row_slice is None:
             return f"{self.where}, row {row + 1}"
-        first = self.piece.first_row
+        first = self.row_slice.first_row
         return self.where if first is None else f"{self.where}, row {first + row + 1}"
 
     def doubt(self, kind: str, message: str) -> None:
-        """Refuse what is wrong if all rows are so; of a piece, only once all have been seen."""
-        if self.piece is None:
+        """Refuse what is wrong if all rows are so; of a slice, only once all have been seen."""
+        if self.row_slice is None:
             raise InputError(message)
         self.doubts.setdefault(kind, message)
 
@@ -157,9 +157,11 @@ class Table:
             self.doubt(kind, otherwise)
 
     def user_keys(self, ids: pl.Series) -> pl.Series:
-        """User ids as they are compared; those of a piece as they are in the whole table."""
+        """User ids as they are compared; those of a slice as they are in the whole table."""
         keys = ids_as_integers_or_text(ids, self.where)
-        return ids.cast(pl.String) if self.piece is not None and self.piece.is_text else keys
+        return (
+            ids.cast(pl.String) if self.row_slice is not None and self.row_slice.is_text else keys
+        )
 
     def read(self, columns: Mapping[str, str], labels: Collection[str] = ()) -> pl.DataFrame:
         """The named columns as a frame: new name -> column of the table.
@@ -180,7 +182,7 @@ class Table:
                 for name, role in roles.items()
                 if name != "score" and role is not Role.NAME
             )
-        if table.height == 0 and self.piece is None:
+        if table.height == 0 and self.row_slice is None:
             raise InputError(f"{self.where}: the table is empty. It needs at least one row.")
         for name in (*IDS, "categories", *NUMBERS):
             if name in columns:
@@ -336,7 +338,7 @@ class Table:
             reason = str(error).strip().splitlines()[0] if str(error).strip() else repr(error)
             # advice for callers of Polars helps nobody here
             reason = re.split(r"[\s,;]*\bhint:", reason)[0]
-            kind = (format_of(self.path) if self.path else None) or "a table"
+            kind = (detect_format(self.path) if self.path else None) or "a table"
             # of Parquet and Arrow, names within a damaged file are no UTF-8 either
             is_encoding = re.search("utf-?8", reason.lower()) and kind in ("CSV", "JSON lines")
             remedy = "Check that the file is whole and its ending tells its format."
@@ -344,7 +346,7 @@ class Table:
                 remedy = "Check that it can be collected."
             elif is_encoding:
                 remedy = "Save the file as UTF-8."
-            elif len(files_of(self.path)) > 1:
+            elif len(list_files(self.path)) > 1:
                 remedy = "Check that each part is whole and has the same columns of the same types."
             raise InputError(
                 f"{self.where}: cannot be read as {kind} ({plain(reason, 300)}). {remedy}"

@@ -15,7 +15,7 @@ from fairrec.core.errors import InputError, UnknownNameError, plain, unknown_nam
 from fairrec.core.options import spelled
 from fairrec.core.units import ITEMS, USERS, Unit
 from fairrec.inputs.binning import Binning, bin_numbers, parse_binning
-from fairrec.inputs.formats import Piece, scan_rows
+from fairrec.inputs.formats import RowSlice, scan_rows
 from fairrec.inputs.frames import Rows, Source
 from fairrec.inputs.ids import encode, ids_as_integers_or_text
 from fairrec.inputs.multivalued import CLOSE, HAS, HOW, LACKS, OPEN, split_values
@@ -115,14 +115,14 @@ class Attribute:
         )
 
 
-def column_of(name: str, values: Iterable[object]) -> str | None:
+def multivalued_column(name: str, values: Iterable[object]) -> str | None:
     """The column of which an attribute is one of several values; None for any other.
 
     Also of tables that have been counted or saved, which keep names and values alone.
 
-    >>> column_of("lang[en]", ("no", "yes"))
+    >>> multivalued_column("lang[en]", ("no", "yes"))
     'lang'
-    >>> column_of("gender", ("F", "M"))
+    >>> multivalued_column("gender", ("F", "M"))
     """
     column, is_one, _ = name.partition(OPEN)
     answers = {*values} - {MISSING, OTHER}
@@ -165,8 +165,8 @@ def attribute_specs(table: Table, by: Sequence[str]) -> tuple[AttributeSpec, ...
 
 def read_users(table: Table, by: Sequence[str]) -> Users:
     """The users and the attributes named in `by`, of a whole table or of a part."""
-    if isinstance(table.piece, UsersPiece):
-        return table.piece.users(by)
+    if isinstance(table.row_slice, UsersSlice):
+        return table.row_slice.users(by)
     specs = attribute_specs(table, by)
     names = [spec.name for spec in specs]
     key = table.key
@@ -401,7 +401,7 @@ class CodedAttribute:
 
 
 @dataclass(frozen=True, slots=True)
-class UsersPiece(Piece):
+class UsersSlice(RowSlice):
     """The users of a part.
 
     Parameters

@@ -13,7 +13,7 @@ from fairrec.core.arrays import AnyArray, BoolArray, FloatArray, IntArray
 from fairrec.core.kernels import kernel
 from fairrec.core.threads import chunks, map_in_threads
 from fairrec.inputs.candidates import CandidateLists
-from fairrec.inputs.order import hashes_of, sort_ties, tied_rows
+from fairrec.inputs.order import sort_ties, tie_hashes, tied_rows
 from fairrec.inputs.side_data import SideData
 
 FEW_LISTS = 256
@@ -169,7 +169,7 @@ class RankedLists:
         best, tied = self._select(candidates.scores, k)
         if len(tied):
             rows = candidates.offsets, candidates.scores, candidates.items
-            sort_ties(tied, *rows, *hashes_of(candidates), best)
+            sort_ties(tied, *rows, *tie_hashes(candidates), best)
         return best, tied
 
     def _tied(self, k: int) -> Ties:

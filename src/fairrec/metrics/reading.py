@@ -11,7 +11,7 @@ import numpy as np
 from fairrec.core.errors import InputError, listed, plain, unknown_name
 from fairrec.core.options import Blank, spelled
 from fairrec.inputs.audit_inputs import AuditInputs, open_tables, read_tables
-from fairrec.inputs.columns import advised
+from fairrec.inputs.columns import suggest_threshold
 from fairrec.inputs.held_out import check_joined
 from fairrec.inputs.memory_estimate import refuse_large
 from fairrec.inputs.notes import Note, over_parts
@@ -230,7 +230,7 @@ def _with_ends_explained(inputs: AuditInputs, wanted: tuple[MetricAtK, ...]) -> 
 
 def _fitting(wanted: tuple[MetricAtK, ...], inputs: AuditInputs) -> tuple[MetricAtK, ...]:
     """The default metrics no deeper than the lists."""
-    piece = inputs.tables["predictions"].piece
+    piece = inputs.tables["predictions"].row_slice
     longest = np.diff(inputs.candidates.offsets).max(initial=0)
     if piece is not None and piece.longest is not None:
         longest = piece.longest  # all parts have the same metrics
@@ -291,7 +291,7 @@ class LabelsNote(Note):
             return (
                 f"'{self.column}' runs from {self.low:g} to {self.high:g}: ndcg weighs by it, and "
                 "metrics that count relevant items count every candidate above 0. To count some "
-                f"alone, all alike: {advised(self.column, self.low, self.high)}"
+                f"alone, all alike: {suggest_threshold(self.column, self.low, self.high)}"
             )
         return ""
 
@@ -331,8 +331,8 @@ def _with_labels_explained(inputs: AuditInputs, wanted: tuple[MetricAtK, ...]) -
             "labels",
             f"{table.where}: '{column}' runs from {low:g} to {high:g} and is never 0, so every "
             f"candidate would be relevant for {counting[0]}; these look like ratings. Say from "
-            f"which one on: {advised(column, low, high)}. Or ask for ndcg alone, which weighs by "
-            "them.",
+            f"which one on: {suggest_threshold(column, low, high)}. Or ask for ndcg alone, which "
+            "weighs by them.",
         )
     least = float(labels.min(where=labels > 0, initial=np.inf))
     note = LabelsNote(table.where, column, low, high, least)

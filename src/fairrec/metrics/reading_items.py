@@ -13,7 +13,7 @@ from fairrec.core.errors import InputError, plain
 from fairrec.core.options import Blank, spelled
 from fairrec.inputs.audit_inputs import AuditInputs, refuse_clash, refuse_same_file
 from fairrec.inputs.candidates import CandidateLists
-from fairrec.inputs.catalogue import Catalogue, Shown, read_catalogue, read_shown
+from fairrec.inputs.catalogue import Catalogue, Shown, read_catalogue, read_exposure_log
 from fairrec.inputs.columns import check_mapping, refuse_unused
 from fairrec.inputs.held_out import check_joined
 from fairrec.inputs.memory_estimate import refuse_large
@@ -76,7 +76,7 @@ def read_items(
     catalogue = read_catalogue(tables["items"], given.by, given.unit)
     names = [spec.name for spec in catalogue.units.specs]
     refuse_clash(names, {"user_id", "item_id", *reserved}, "items")
-    shown = read_shown(tables, given, catalogue, threads)
+    shown = read_exposure_log(tables, given, catalogue, threads)
     wanted = _wanted(given, shown, tables)
     refuse_clash([*names, given.unit or ""], {metric.name for metric in wanted}, "items")
     shares = tuple(metric.compute(shown) for metric in wanted)

@@ -17,7 +17,7 @@ from fairrec.core.options import spelled
 from fairrec.groups.cells import Cells
 from fairrec.groups.group import Group, group_of_users, refuse_empty
 from fairrec.groups.grouping import Grouping
-from fairrec.inputs.formats import format_of
+from fairrec.inputs.formats import detect_format
 from fairrec.inputs.tables import Table
 from fairrec.inputs.users import Attribute, Value
 from fairrec.metrics.direction import badness, harm
@@ -47,7 +47,7 @@ def parse_worst(text: str) -> WorstRule | None:
     >>> parse_worst("worst:10%"), parse_worst("findings")
     (WorstRule(share=0.1, number=None), None)
     """
-    if not text.startswith("worst") or format_of(Path(text)):
+    if not text.startswith("worst") or detect_format(Path(text)):
         return None
     share = re.fullmatch(r"worst:(\d+(?:\.\d+)?)%", text)
     if share and 0 < float(share[1]) <= 100:

@@ -170,7 +170,7 @@ def _tables_of(
     folder: Path, read: Mapping[str, InputSummary], run: AuditRun, otherwise: str = BY_TABLES
 ) -> dict[str, Path]:
     """The tables that an audit read, by their names; they must be as they were."""
-    from fairrec.inputs.formats import checksum, files_of
+    from fairrec.inputs.formats import checksum, list_files
 
     tables = {}
     for name, table in read.items():
@@ -180,7 +180,7 @@ def _tables_of(
                 f"again. Audit files, or {otherwise}"
             )
         place = run.inputs[name]
-        if (found := _found(place, lambda path: bool(files_of(path)))) is None:
+        if (found := _found(place, lambda path: bool(list_files(path)))) is None:
             raise InputError(
                 f"{folder}: the {name} table of this audit, {plain(place.given, 300)}, is not "
                 f"there. Run this where the audit was run, or {otherwise}"

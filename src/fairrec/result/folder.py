@@ -21,7 +21,7 @@ from fairrec.core.atomic_io import atomic_folder, check_writable, errors_of_disk
 from fairrec.core.errors import InputError, OutputError, as_unicode, listed, plain
 from fairrec.core.files import is_json_with
 from fairrec.core.options import spelled
-from fairrec.inputs.formats import files_of
+from fairrec.inputs.formats import list_files
 from fairrec.result.parts import with_id
 from fairrec.result.schema import AuditSummary
 
@@ -156,7 +156,7 @@ def names_to_replace(
             f"overwritten. Choose another folder, or insist: {spelled('force', True)}"
         )
     there = [name for name in names if (folder / name).exists()]
-    for file in (file for path in inputs for file in files_of(Path(path))):
+    for file in (file for path in inputs for file in list_files(Path(path))):
         for name in there:
             if file.samefile(folder / name):
                 raise OutputError(
@@ -187,7 +187,7 @@ def refuse_overwriting(name: str, file: Path | None, others: Iterable[object]) -
             )
         for path in (path for path in others if isinstance(path, Path)):
             in_result = (path / each for kind in KINDS for each in kind.files)
-            for other in (path, *files_of(path), *in_result):
+            for other in (path, *list_files(path), *in_result):
                 if _is_one(target, other):
                     raise OutputError(
                         f"{plain(file, 300)}: is read or written by this command already, and "

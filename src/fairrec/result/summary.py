@@ -14,7 +14,7 @@ from fairrec.core.errors import as_unicode
 from fairrec.core.options import Blank, spelled, told_command
 from fairrec.core.version import __version__, installed_versions
 from fairrec.groups.grouping import Grouping
-from fairrec.inputs.audit_inputs import Described
+from fairrec.inputs.audit_inputs import InputMetadata
 from fairrec.inputs.formats import checksum
 from fairrec.inputs.mismatched_ids import describe_alike_values
 from fairrec.inputs.notes import CHECK_FIRST
@@ -144,7 +144,7 @@ _MUCH_BELOW = 0.1
 
 
 def reader_notes(
-    described: Described,
+    described: InputMetadata,
     analysis: Analysis,
     results: Mapping[str, MetricResult],
     pooled: Collection[str],
@@ -198,7 +198,9 @@ def reader_notes(
     return tuple(said)
 
 
-def _about_reversed_scores(described: Described, results: Mapping[str, MetricResult]) -> list[str]:
+def _about_reversed_scores(
+    described: InputMetadata, results: Mapping[str, MetricResult]
+) -> list[str]:
     """Scores that put what is relevant last."""
     auc = results.get("auc")
     if auc is None or auc.sd is None or described.measured_by != "candidates":
@@ -213,7 +215,7 @@ def _about_reversed_scores(described: Described, results: Mapping[str, MetricRes
     ]
 
 
-def _about_ties(described: Described) -> list[str]:
+def _about_ties(described: InputMetadata) -> list[str]:
     """Lists of which chance decides what is in their first places."""
     ties = described.ties
     if ties is None or not ties.n_tied:
@@ -295,7 +297,7 @@ def _points(history: GapHistory, metric: int) -> tuple[HistoryPoint, ...]:
 
 
 def given_part(
-    described: Described, analysis: Analysis, no_longer: Sequence[Explained]
+    described: InputMetadata, analysis: Analysis, no_longer: Sequence[Explained]
 ) -> Given | None:
     """What was given and what it changed; None where nothing was."""
     if not described.circumstances:
@@ -377,7 +379,7 @@ def options_of(summary: AuditSummary) -> dict[str, Any]:
 
 
 def audit_summary(
-    described: Described,
+    described: InputMetadata,
     analysis: Analysis,
     found: Sequence[MetricAnalysis],
     missing: Sequence[Missing],

@@ -9,7 +9,7 @@ import polars as pl
 
 from fairrec.inputs.formats import FileRows
 from fairrec.inputs.tables import Table
-from fairrec.inputs.users import UsersPiece, encode_attributes, read_users
+from fairrec.inputs.users import UsersSlice, encode_attributes, read_users
 
 USERS = pl.DataFrame(
     {
@@ -41,9 +41,9 @@ def test_users_of_a_part_are_sorted_and_have_their_attributes(tmp_path: Path):
     file = tmp_path / "users.parquet"
     pl.DataFrame({"id": USERS["user_id"], **columns}).write_parquet(file)
 
-    def some(stop: int) -> UsersPiece:
+    def some(stop: int) -> UsersSlice:
         rows = (FileRows(file, 0, stop),)
-        return UsersPiece("users", file, rows, columns=("user_id", "age"), attributes=found)
+        return UsersSlice("users", file, rows, columns=("user_id", "age"), attributes=found)
 
     mine = read_users(Table(some(3), "users"), ["age:10"])
     assert mine.ids.to_list() == [3, 5, 9]

@@ -9,15 +9,15 @@ import polars as pl
 import pytest
 
 from fairrec.core.errors import InputError
-from fairrec.inputs.formats import FileRows, Piece
+from fairrec.inputs.formats import FileRows, RowSlice
 from fairrec.inputs.tables import Table
 
 
-def piece(folder: Path, first_row: int | None = 2) -> Piece:
+def piece(folder: Path, first_row: int | None = 2) -> RowSlice:
     """Rows 3 and 4 of a table, by the name of another."""
     file = folder / "rows.parquet"
     pl.DataFrame({"user_id": ["1", "2", "3", None], "score": [1, 2, 3, 4]}).write_parquet(file)
-    return Piece("all.parquet", folder / "all.parquet", (FileRows(file, 2, 4),), first_row)
+    return RowSlice("all.parquet", folder / "all.parquet", (FileRows(file, 2, 4),), first_row)
 
 
 def test_a_table_is_its_rows_under_the_name_of_the_whole(tmp_path: Path):
@@ -32,15 +32,15 @@ def test_a_table_is_its_rows_under_the_name_of_the_whole(tmp_path: Path):
 
 def test_no_rows_are_no_error_in_a_piece(tmp_path: Path):
     rows = piece(tmp_path).rows[0]
-    nothing = Piece("all", tmp_path, (FileRows(rows.file, 0, 0),))
+    nothing = RowSlice("all", tmp_path, (FileRows(rows.file, 0, 0),))
     assert Table(nothing, "test").read({"user_id": "user_id"}).height == 0
 
 
 def test_user_ids_are_text_where_the_whole_table_says_so(tmp_path: Path):
     ids = pl.Series(["1.0", "2"])
     rows = piece(tmp_path).rows
-    as_numbers = Table(Piece("all", tmp_path, rows), "test").user_keys(ids)
-    as_text = Table(Piece("all", tmp_path, rows, is_text=True), "test").user_keys(ids)
+    as_numbers = Table(RowSlice("all", tmp_path, rows), "test").user_keys(ids)
+    as_text = Table(RowSlice("all", tmp_path, rows, is_text=True), "test").user_keys(ids)
     assert (as_numbers.to_list(), as_text.to_list()) == ([1, 2], ["1.0", "2"])
 
 

@@ -28,7 +28,7 @@ def test_any_range_of_rows_is_found_over_borders_of_files(tmp_path: Path):
     assert table.n_rows == 8
     for start in range(9):
         for stop in range(start, 9):
-            rows = scan_rows(table.piece(table.rows(start, stop), False).rows).collect()
+            rows = scan_rows(table.slice(table.rows(start, stop), False).rows).collect()
             assert rows["row"].to_list() == [*range(start, stop)]
             assert rows.schema == {"row": pl.Int64}
 

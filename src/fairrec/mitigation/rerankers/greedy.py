@@ -6,7 +6,7 @@ import numpy as np
 
 from fairrec.core.arrays import CodeArray, FloatArray, IntArray
 from fairrec.core.kernels import kernel
-from fairrec.inputs.side_data import tastes_of
+from fairrec.inputs.side_data import compute_user_profiles
 from fairrec.metrics.beyond_accuracy import BLUR, jaccard
 from fairrec.mitigation.reranker import Orders, RerankLists, TrainingSet, reranker
 
@@ -26,7 +26,9 @@ class Calibrated:
     def __init__(self, training: TrainingSet) -> None:
         assert training.history is not None and training.categories is not None
         n_users = len(training.history.user_ids)
-        self._tastes = tastes_of(training.history, training.categories, np.arange(n_users))
+        self._tastes = compute_user_profiles(
+            training.history, training.categories, np.arange(n_users)
+        )
 
     def orders(self, lists: RerankLists) -> Orders:
         """The order at each strength; a user without history keeps the model's."""

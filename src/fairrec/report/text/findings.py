@@ -9,7 +9,7 @@ from typing import Literal
 from fairrec.core.errors import plain
 from fairrec.core.units import EndWords, Unit
 from fairrec.inputs.multivalued import HAS, LACKS
-from fairrec.inputs.users import Value, column_of
+from fairrec.inputs.users import Value, multivalued_column
 from fairrec.report.text.metric_words import is_worse, p_adjusted
 from fairrec.report.words import (
     confidence,
@@ -202,7 +202,9 @@ def other_side(group: Mapping[str, Value], summary: AuditSummary) -> dict[str, V
     about = summary.attributes.get(name)
     # where somebody's values are not known, those who have it are not all others
     is_split = about is not None and {*about.values} == {HAS, LACKS}
-    return {name: HAS} if is_split and value == LACKS and column_of(name, [value]) else None
+    return (
+        {name: HAS} if is_split and value == LACKS and multivalued_column(name, [value]) else None
+    )
 
 
 def _urgency(

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from fairrec.core.errors import listed, plain
 from fairrec.inputs.multivalued import LACKS
 from fairrec.inputs.notes import CHECK_FIRST
-from fairrec.inputs.users import MISSING, column_of
+from fairrec.inputs.users import MISSING, multivalued_column
 from fairrec.report.text.circumstances import (
     circumstance_lines,
     compared_with,
@@ -241,7 +241,7 @@ def _ends(summary: AuditSummary) -> TableView:
 def _attributes(summary: AuditSummary) -> list[str]:
     """Attributes by name; those that were made of the values of one column together."""
     columns = Counter(
-        column_of(name, about.values) or name for name, about in summary.attributes.items()
+        multivalued_column(name, about.values) or name for name, about in summary.attributes.items()
     )
     return [plain(name) + (f" ({n} values)" if n > 1 else "") for name, n in columns.items()]
 
@@ -395,7 +395,7 @@ def _seldom_shown(found: CatalogueExposure, min_users: int) -> list[str]:
     """The values of which the smallest share of items is in any list; none where all are."""
     kinds: dict[tuple[str, str], ItemsShown] = {}
     for name, about in found.representation.items():
-        column = column_of(name, about.shown)
+        column = multivalued_column(name, about.shown)
         for value, one in about.shown.items():
             # what lacks one of several values is no kind of items, what has none of them is one
             if one.n_items >= min_users and not (column and value == LACKS):
