@@ -59,14 +59,6 @@ def test_some_users_keep_their_attributes_lists_and_scores():
     assert some.is_expected.tolist() == [True, True]
 
 
-def test_other_scores_leave_the_first_ones_as_they_are():
-    inputs = read()
-    other = inputs.with_scores(-inputs.candidates.scores)
-    assert other.candidates.scores.tolist() == [-3, -2, -1] * 3
-    assert inputs.candidates.scores.tolist() == [3, 2, 1] * 3
-    assert other.list_of_user is inputs.list_of_user
-
-
 @pytest.mark.parametrize("missing", ["predictions", "users"])
 def test_a_table_that_is_not_given_is_asked_for(missing):
     given = {"predictions": PREDICTIONS, "users": USERS, missing: None}

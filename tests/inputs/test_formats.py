@@ -14,7 +14,13 @@ import pytest
 from polars.testing import assert_frame_equal
 
 from fairrec.core.errors import InputError
-from fairrec.inputs.formats import checksum, detect_format, list_files
+from fairrec.inputs.formats import (
+    FileRows,
+    RowSlice,
+    checksum,
+    scan_rows,
+)
+from fairrec.inputs.partition import Stored, is_stored
 from fairrec.inputs.tables import Table
 from fairrec.result.summary import input_summaries
 from tests.builders import audit, make_tables, numbers_of
@@ -141,21 +147,6 @@ def test_names_of_folders_are_columns_below_the_folder_that_is_given(tmp_path: P
         assert read.rows() == [(1, "x", 1), (2, "a/b", 2), (3, None, 10)]
 
 
-def test_a_single_file_takes_no_column_from_its_folders(tmp_path: Path):
-    path = tmp_path / "group=z" / "users.parquet"
-    path.parent.mkdir()
-    pl.DataFrame({"user_id": [1, 2], "group": ["x", "y"]}).write_parquet(path)
-    assert _rows(path) == ROWS
-    assert _rows(path.with_name("user?.parquet")) == ROWS
-
-
-def test_parts_with_other_columns_are_refused(tmp_path: Path):
-    pl.DataFrame({"user_id": [1], "group": ["x"]}).write_parquet(tmp_path / "a.parquet")
-    pl.DataFrame({"user_id": [1], "grp": ["x"]}).write_parquet(tmp_path / "b.parquet")
-    with pytest.raises(InputError, match=r"column 'group' is String in a\.parquet and absent in b"):
-        _rows(tmp_path)
-
-
 @pytest.mark.parametrize(
     "name", ["b.csv", "b.parquet.gz", "day/b.CSV.gz", "b.parquet.tmp", "b.arrow"]
 )
@@ -263,15 +254,6 @@ def test_the_checksum_of_parts_is_another_when_any_of_them_changes(tmp_path: Pat
     assert len({first, moved, checksum(folder)}) == 3
 
 
-def test_files_that_are_not_there_are_none(tmp_path: Path):
-    assert (
-        list_files(tmp_path / "no.csv")
-        == list_files(tmp_path / "*.csv")
-        == list_files(tmp_path)
-        == ()
-    )
-
-
 @pytest.mark.parametrize(
     ("name", "says"),
     [
@@ -330,12 +312,6 @@ def test_a_compressed_file_that_is_cut_short_is_refused(tmp_path: Path):
             Table(path, "users").read({"user_id": "user_id"})
 
 
-def test_the_format_is_that_of_the_ending():
-    assert detect_format(Path("a.b/c")) is None
-    assert detect_format(Path("c.tsv.zst")) == "CSV"
-    assert detect_format(Path("c.gz")) is None
-
-
 @pytest.mark.parametrize("ending", [".parquet", ".arrow", ".csv", ".jsonl"])
 def test_rows_come_in_the_order_of_the_file(ending: str, tmp_path: Path):
     frame = pl.DataFrame({"user_id": range(50_000, 0, -1), "score": [0.25, 1.5] * 25_000})
@@ -364,3 +340,64 @@ def test_the_damaged_one_of_several_files_is_named(tmp_path):
     file.write_bytes(file.read_bytes()[:-9])
     with pytest.raises(InputError, match=r"cannot be read as Parquet \(1\.parquet: "):
         Table(tmp_path, "users")
+
+
+def stored(folder: Path, *lengths: int) -> Stored:
+    """A table whose rows are numbered, in files of these lengths."""
+    at = 0
+    for number, length in enumerate(lengths):
+        rows = pl.DataFrame({"row": range(at, at + length)}, schema={"row": pl.Int64})
+        rows.write_parquet(folder / f"{number}.parquet", row_group_size=2)
+        at += length
+    return Stored.of(Table(folder, "predictions"))
+
+
+def test_any_range_of_rows_is_found_over_borders_of_files(tmp_path: Path):
+    table = stored(tmp_path, 3, 0, 4, 1)
+    assert table.n_rows == 8
+    for start in range(9):
+        for stop in range(start, 9):
+            rows = scan_rows(table.slice(table.rows(start, stop), False).rows).collect()
+            assert rows["row"].to_list() == [*range(start, stop)]
+            assert rows.schema == {"row": pl.Int64}
+
+
+def test_tables_that_are_not_in_parquet_files_or_empty_are_refused(tmp_path: Path):
+    (tmp_path / "a.csv").write_text("user_id\n1\n")
+    assert not is_stored(Table(tmp_path / "a.csv", "predictions"))
+    with pytest.raises(InputError, match="only these are read in parts"):
+        Stored.of(Table(pl.DataFrame({"a": [1]}), "predictions"))
+    (tmp_path / "a.csv").unlink()
+    with pytest.raises(InputError, match="the table is empty"):
+        stored(tmp_path, 0, 0)
+
+
+def piece(folder: Path, first_row: int | None = 2) -> RowSlice:
+    """Rows 3 and 4 of a table, by the name of another."""
+    file = folder / "rows.parquet"
+    pl.DataFrame({"user_id": ["1", "2", "3", None], "score": [1, 2, 3, 4]}).write_parquet(file)
+    return RowSlice("all.parquet", folder / "all.parquet", (FileRows(file, 2, 4),), first_row)
+
+
+def test_a_table_is_its_rows_under_the_name_of_the_whole(tmp_path: Path):
+    table = Table(pickle.loads(pickle.dumps(piece(tmp_path))), "predictions")
+    assert table.read({"score": "score"})["score"].to_list() == [3, 4]
+    with pytest.raises(InputError, match=r"^all.parquet, row 4: column 'user_id' is empty"):
+        table.read({"user_id": "user_id"})
+    scattered = Table(piece(tmp_path, None), "predictions")
+    with pytest.raises(InputError, match=r"^all.parquet: column 'user_id' is empty"):
+        scattered.read({"user_id": "user_id"})
+
+
+def test_no_rows_are_no_error_in_a_piece(tmp_path: Path):
+    rows = piece(tmp_path).rows[0]
+    nothing = RowSlice("all", tmp_path, (FileRows(rows.file, 0, 0),))
+    assert Table(nothing, "test").read({"user_id": "user_id"}).height == 0
+
+
+def test_user_ids_are_text_where_the_whole_table_says_so(tmp_path: Path):
+    ids = pl.Series(["1.0", "2"])
+    rows = piece(tmp_path).rows
+    as_numbers = Table(RowSlice("all", tmp_path, rows), "test").user_keys(ids)
+    as_text = Table(RowSlice("all", tmp_path, rows, is_text=True), "test").user_keys(ids)
+    assert (as_numbers.to_list(), as_text.to_list()) == ([1, 2], ["1.0", "2"])
