@@ -13,6 +13,7 @@ from fairrec.core.errors import InputError, listed, plain
 from fairrec.core.kernels import kernel
 from fairrec.core.options import Blank, spelled
 from fairrec.inputs.columns import ALIASES, plain_name
+from fairrec.inputs.ids import bounds_of
 from fairrec.inputs.notes import N, Note, RowsNote
 from fairrec.inputs.tables import Table
 
@@ -173,35 +174,33 @@ def _refuse_ranks(scores: FloatArray, column: str, offsets: IntArray, table: Tab
         )
 
 
-@kernel
 def _look_like_ranks(offsets: IntArray, scores: FloatArray) -> int:
     """1 where all lists have rising whole numbers, or 1 to n in an order that no score has.
 
     -1 where one has not, 0 where that cannot be told. A score may well be n to 1 from the first
     row to the last: that list is in order.
     """
-    n_lists, n_rising, n_falling = 0, 0, 0
-    for one in range(len(offsets) - 1):
-        start, stop = offsets[one], offsets[one + 1]
-        n = stop - start
-        if n < 2:
-            continue
-        n_lists += 1
-        is_rising, is_falling, is_numbered, total = True, True, True, 0.0
-        for row in range(start, stop):
-            score = scores[row]
-            if score != np.floor(score) or score < 0:
-                return -1
-            is_numbered = is_numbered and 1 <= score <= n
-            total += score
-            if row > start:
-                is_rising = is_rising and score > scores[row - 1]
-                is_falling = is_falling and score < scores[row - 1]
-        if not is_rising and not (is_numbered and total == n * (n + 1) / 2):
-            return -1
-        n_rising += is_rising
-        n_falling += is_falling
-    return 1 if n_lists > 1 and n_falling < n_lists else 0
+    lengths = np.diff(offsets)
+    scores, lengths = scores[np.repeat(lengths > 1, lengths)], lengths[lengths > 1]
+    # most scores show in a few values that they are no whole numbers
+    if not all(((part >= 0) & (part == np.floor(part))).all() for part in (scores[:100], scores)):
+        return -1
+    if len(lengths) < 2:
+        return 0
+    bounds = bounds_of(lengths)
+    starts, ends = bounds[:-1], bounds[1:] - 1
+    steps = np.diff(scores, append=0.0)
+    is_rising, is_falling = steps > 0, steps < 0
+    is_rising[ends] = is_falling[ends] = True
+    is_rising = np.logical_and.reduceat(is_rising, starts)
+    is_numbered = (
+        (np.minimum.reduceat(scores, starts) >= 1)
+        & (np.maximum.reduceat(scores, starts) <= lengths)
+        & (2 * np.add.reduceat(scores, starts) == lengths * (lengths + 1))
+    )
+    if not (is_rising | is_numbered).all():
+        return -1
+    return int(not np.logical_and.reduceat(is_falling, starts).all())
 
 
 _BASIS, _PRIME = np.uint64(0xCBF29CE484222325), np.uint64(0x100000001B3)

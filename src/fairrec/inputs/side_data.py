@@ -293,7 +293,7 @@ def read_popularity(
         return np.bincount(owner[mine], weights, minlength=len(user_ids)).astype(np.float64)
 
     n_interactions = per_user(np.diff(bounds))
-    total = per_user(_sums_of_runs(n_per_item, codes, bounds))
+    total = per_user(np.add.reduceat(n_per_item[codes], bounds[:-1]))
     undefined = np.full(len(user_ids), np.nan)
     history = np.divide(total * percent, n_interactions, out=undefined, where=n_interactions > 0)
     table.expect(
@@ -317,15 +317,6 @@ def most_popular(n_per_item: IntArray) -> BoolArray:
     is_head = np.zeros(len(n_per_item), dtype=bool)
     is_head[np.argsort(-n_per_item, kind="stable")[: round(HEAD * len(n_per_item))]] = True
     return is_head
-
-
-@kernel
-def _sums_of_runs(n_per_item: IntArray, codes: CodeArray, bounds: IntArray) -> IntArray:
-    sums = np.zeros(len(bounds) - 1, dtype=np.int64)
-    for run in range(len(sums)):
-        for row in range(bounds[run], bounds[run + 1]):
-            sums[run] += n_per_item[codes[row]]
-    return sums
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,6 @@ import polars as pl
 
 from fairrec.core.arrays import BoolArray, CodeArray, FloatArray, IntArray
 from fairrec.core.errors import InputError, UnknownNameError, listed, plain, unknown_name
-from fairrec.core.kernels import kernel
 from fairrec.core.options import Blank, spelled
 from fairrec.inputs.candidates import CandidateLists, read_candidates, refuse_unknown_users
 from fairrec.inputs.held_out import read_held_out
@@ -123,8 +122,10 @@ class OtherLists:
 
     def first(self, k: int) -> IntArray:
         """(n_lists, k), the items in the first k places; -1 past the end of a list."""
-        found: IntArray = _first_of_each(self.offsets, self.items, k)
-        return found
+        places, lengths = np.arange(k), np.diff(self.offsets)[:, None]
+        rows = np.minimum(self.offsets[:-1, None] + places, max(len(self.items) - 1, 0))
+        items = self.items if len(self.items) else np.zeros(1, dtype=np.int32)
+        return np.where(places < lengths, items[rows], -1).astype(np.int64)
 
     def for_lists(self, lists: IntArray) -> OtherLists:
         """The same for some lists, in that order."""
@@ -166,15 +167,6 @@ def read_other_lists(
     n_without = int((np.diff(found.offsets) == 0).sum())
     text = f"{N} of {N} users have no list in {table.where}, so nothing to compare theirs with"
     return found, RowsNote(text, (n_without, len(row_of_list)))
-
-
-@kernel
-def _first_of_each(offsets: IntArray, items: CodeArray, k: int) -> IntArray:
-    found = np.full((len(offsets) - 1, k), -1, dtype=np.int64)
-    for user in range(len(offsets) - 1):
-        for place in range(min(k, offsets[user + 1] - offsets[user])):
-            found[user, place] = items[offsets[user] + place]
-    return found
 
 
 @dataclass(frozen=True, slots=True)
