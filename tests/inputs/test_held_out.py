@@ -14,10 +14,9 @@ from fairrec.core.errors import InputError
 from fairrec.inputs.audit_inputs import AuditInputs, open_tables, read_tables
 from fairrec.inputs.columns import Relevance
 from fairrec.inputs.held_out import HeldOut, read_held_out
+from fairrec.inputs.mismatched_ids import MismatchNote
 from fairrec.inputs.notes import (
     GradesNote,
-    HitsNote,
-    ItemKindsNote,
     ItemsNote,
     N,
     RowsNote,
@@ -314,14 +313,8 @@ def test_unknown_users_are_counted_over_parts_and_some_are_named():
     assert str(one + other) == "401 users of t (7, 1, 2 and 398 more) are not in u and are left out"
 
 
-def test_ids_are_text_where_any_part_has_text():
-    numbers, text = ItemKindsNote("p", "t", False, False), ItemKindsNote("p", "t", True, False)
-    assert str(numbers) == ""
-    assert str(numbers + text).startswith("item ids are text in p and whole numbers in t;")
-
-
 def test_a_hit_in_any_part_is_enough():
-    none, some = HitsNote("t", False), HitsNote("t", True)
+    none, some = MismatchNote("p", "t", 0, 0.0), MismatchNote("p", "t", 1, 0.0)
     assert str(none + none).startswith("check: not one recommended item")
     assert str(none + some) == ""
 
@@ -427,12 +420,12 @@ def test_whoever_has_a_held_out_row_is_expected_relevant_or_not():
     assert inputs.unseen.tolist() == [3, 4]
 
 
-def test_items_that_are_numbers_here_and_text_there_are_noted():
+def test_items_that_are_numbers_here_and_text_there_are_compared_as_text():
     test = pl.DataFrame({"user_id": ["a", "b"], "item_id": ["1", "02"]})
     lists = pl.DataFrame({"user_id": ["a", "b"], "item_id": [1, 2], "rank": [1, 1]})
     result = audit(lists, USERS, "group", test=test, metrics="recall@2")
     assert values_of(result, "recall@2", [*"ab"]) == [1, 0]
-    assert any("whole numbers in the predictions table and text" in w for w in result.warnings)
+    assert any("written differently in the test table and the pred" in w for w in result.warnings)
 
 
 def test_not_a_single_hit_is_noted():

@@ -26,7 +26,6 @@ from fairrec.inputs.ids import (
 )
 from fairrec.inputs.mismatched_ids import compare_item_ids
 from fairrec.inputs.notes import (
-    HitsNote,
     ItemsNote,
     N,
     Note,
@@ -236,7 +235,6 @@ def read_exposure_log(
         # held-out items of users without a list are missed too
         others = (note.n for note in held_out.notes if isinstance(note, UnknownUsersNote))
         n_missed = len(wanted.gains) - int(np.count_nonzero(labels)) + sum(others)
-        notes.append(HitsNote(test.where, bool(labels.any())))
         notes += compare_item_ids(table, test, candidates, labels, row_of_list, held_out)
     shown = Shown(candidates, catalogue, items, is_of_all, wanted, None, (), threads, n_missed)
     if "history" in tables and is_of_all:

@@ -152,7 +152,7 @@ def _joint(one: IdRange, other: IdRange) -> IdRange:
 
 @dataclass(frozen=True)
 class MismatchNote(Note):
-    """Lists that hit so little that their item ids may be others than those held out.
+    """Lists that hit nothing, or so little that their items may be others than those held out.
 
     Parameters
     ----------
@@ -173,11 +173,18 @@ class MismatchNote(Note):
     test_ids: tuple[int, int] | None = over_parts(_joint, default=None)
 
     def __str__(self) -> str:
-        if (
-            not self.is_unrelated
-            or self.hits > _MOST_OTHERS * self.by_others
-            or pdtr(self.hits, self.by_popularity) >= _LEAST_P
-        ):
+        is_mismatch = (
+            self.is_unrelated
+            and self.hits <= _MOST_OTHERS * self.by_others
+            and pdtr(self.hits, self.by_popularity) < _LEAST_P
+        )
+        if not is_mismatch and not self.hits:
+            return (
+                f"{CHECK_FIRST}not one recommended item is held out for its user. Check that "
+                f"{self.test_where} is the test table and no other, and that its ids are those of "
+                "the recommendations"
+            )
+        if not is_mismatch:
             return ""
         said = (
             f"{CHECK_FIRST}the lists in {self.where} hit {self.hits:,} held-out items. Lists drawn "

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Iterable
 from dataclasses import MISSING, dataclass, field, fields, replace
 from functools import reduce
-from operator import add, and_, or_
+from operator import add, and_
 from typing import Any, Self
 
 from fairrec.core.errors import plain, some_of
@@ -233,25 +233,6 @@ class UnknownUsersNote(Note):
         )
 
 
-@dataclass(frozen=True)
-class ItemKindsNote(Note):
-    """Items that are numbers here and text there meet only where they are spelt alike."""
-
-    where: str
-    test_where: str
-    are_text: bool = over_parts(or_)
-    are_text_in_test: bool = over_parts(or_)
-
-    def __str__(self) -> str:
-        if self.are_text == self.are_text_in_test:
-            return ""
-        kinds = ["text" if one else "whole numbers" for one in (self.are_text, not self.are_text)]
-        return (
-            f"item ids are {kinds[0]} in {self.where} and {kinds[1]} in {self.test_where}; they "
-            "are compared as text, so that '05' is not 5"
-        )
-
-
 _FEW, _ENOUGH = 20, 100
 """Lists that find nine in ten of so many held-out items miss one in 88% and 99.997% of cases."""
 
@@ -333,20 +314,3 @@ class JoinedNote(Note):
                 "recommendations: give the whole held-out table"
             )
         return f"{CHECK_FIRST}{self.test_where}: {self.remedy.rstrip('.')}"
-
-
-@dataclass(frozen=True)
-class HitsNote(Note):
-    """Recommendations that no user wanted are mostly those of other users or items."""
-
-    test_where: str
-    is_any: bool = over_parts(or_)
-
-    def __str__(self) -> str:
-        if self.is_any:
-            return ""
-        return (
-            f"{CHECK_FIRST}not one recommended item is held out for its user. Check that "
-            f"{self.test_where} is the test table and no other, and that its ids are those of the "
-            "recommendations"
-        )

@@ -16,11 +16,10 @@ from fairrec.inputs.held_out import read_held_out
 from fairrec.inputs.ids import (
     bounds_of,
     gather_lists,
-    ids_as_integers_or_text,
     positions_in,
 )
 from fairrec.inputs.mismatched_ids import compare_item_ids, find_spellings
-from fairrec.inputs.notes import HitsNote, ItemKindsNote, N, Note, Notes, RowsNote
+from fairrec.inputs.notes import N, Note, Notes, RowsNote
 from fairrec.inputs.order import note_skipped_places, order_columns, rows_in_order
 from fairrec.inputs.table_options import TableOptions
 from fairrec.inputs.tables import Table
@@ -259,11 +258,6 @@ def lists_and_held_out(
     of_lists = held_out.take(row_of_list)
     labels = of_lists.labels(candidates.offsets, candidates.items, candidates.item_ids)
     notes += (
-        ItemKindsNote(
-            *(table.where, test.where),
-            *(_are_text(ids) for ids in (candidates.item_ids, held_out.item_ids)),
-        ),
-        HitsNote(test.where, bool(labels.any())),
         *compare_item_ids(table, test, candidates, labels, row_of_list, held_out),
         _spellings_of_users(everyone, row_of_list, candidates, has_held_out, tables),
     )
@@ -299,10 +293,6 @@ def _spellings_of_users(
     return find_spellings(
         "user", wanting, tables["test"].where, served, tables["predictions"].where
     )
-
-
-def _are_text(ids: pl.Series) -> bool:
-    return len(ids) > 0 and not ids_as_integers_or_text(ids, "").dtype.is_integer()
 
 
 def _without_empty(
