@@ -135,9 +135,7 @@ def _numbers(kind: st.SearchStrategy[float]) -> st.SearchStrategy[list[float]]:
     numbers=_numbers(WHOLE) | _numbers(CENTS),
     width=st.sampled_from(["1", "2", "5", "10", "100", "0.1", "0.2", "0.25", "0.5", "2.5"]),
 )
-def test_every_number_lies_in_its_labelled_bin_and_bins_are_in_order(
-    numbers: list[float], width: str
-):
+def test_every_number_lies_in_its_labelled_bin_and_bins_are_in_order(numbers, width):
     codes, labels = _bin(numbers, width)
     assert len(set(labels)) == len(labels)
     assert set(codes) == set(range(len(labels)))
@@ -152,9 +150,7 @@ def test_every_number_lies_in_its_labelled_bin_and_bins_are_in_order(
     numbers=_numbers(WHOLE) | _numbers(CENTS),
     edges=st.lists(WHOLE | CENTS, min_size=1, max_size=5, unique=True).map(sorted),
 )
-def test_every_number_lies_in_its_labelled_bin_between_own_edges(
-    numbers: list[float], edges: list[float]
-):
+def test_every_number_lies_in_its_labelled_bin_between_own_edges(numbers, edges):
     codes, labels = _bin(numbers, "|".join(map(str, edges)) + "|")
     assert len(set(labels)) == len(labels)
     assert set(codes) == set(range(len(labels)))
@@ -165,9 +161,7 @@ def test_every_number_lies_in_its_labelled_bin_between_own_edges(
 
 @example(numbers=[1234567.0, 1234568.0, 3.0], n_bins=2)
 @given(numbers=_numbers(WHOLE) | _numbers(CENTS), n_bins=st.integers(2, 12))
-def test_every_number_lies_in_its_labelled_quantile_and_quantiles_are_in_order(
-    numbers: list[float], n_bins: int
-):
+def test_every_number_lies_in_its_labelled_quantile_and_quantiles_are_in_order(numbers, n_bins):
     codes, labels = _bin(numbers, f"q{n_bins}")
     assert 1 <= len(labels) <= n_bins
     assert set(codes) == set(range(len(labels)))
@@ -181,9 +175,7 @@ def test_every_number_lies_in_its_labelled_quantile_and_quantiles_are_in_order(
 
 
 @given(numbers=st.lists(WHOLE, min_size=2, max_size=40, unique=True), n_bins=st.integers(2, 8))
-def test_quantiles_of_distinct_numbers_differ_by_one_user_at_most(
-    numbers: list[float], n_bins: int
-):
+def test_quantiles_of_distinct_numbers_differ_by_one_user_at_most(numbers, n_bins):
     assume(len(numbers) >= n_bins)
     codes, labels = _bin(numbers, f"q{n_bins}")
     sizes = np.bincount(codes)

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import gzip
 import pickle
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import polars as pl
 import pyarrow as pa
@@ -57,9 +55,7 @@ def _rows(path: Path | str, *columns: str) -> list[tuple[object, ...]]:
         (".ndjson", JSON_LINES),
     ],
 )
-def test_text_is_read_by_its_ending_also_compressed(
-    ending: str, content: str, compress: Callable[[bytes], bytes], tmp_path: Path
-):
+def test_text_is_read_by_its_ending_also_compressed(ending, content, compress, tmp_path):
     also = {bytes: "", gzip.compress: ".gz", _zstd: ".zst"}[compress]
     path = tmp_path / f"users{ending}{also}"
     path.write_bytes(compress(content.encode()))
@@ -177,9 +173,7 @@ def test_a_parquet_file_of_another_name_in_a_folder_is_refused(name: str, tmp_pa
         ("metadata/v1.metadata.json", "an Iceberg table"),
     ],
 )
-def test_a_folder_whose_log_says_which_files_belong_to_the_table_is_refused(
-    log: str, what: str, tmp_path: Path
-):
+def test_a_folder_whose_log_says_which_files_belong_to_the_table_is_refused(log, what, tmp_path):
     _write_parts(tmp_path / "recs", make_tables().users)
     (tmp_path / "recs" / log).parent.mkdir()
     (tmp_path / "recs" / log).write_text("{}")
@@ -222,9 +216,7 @@ def test_a_pattern_of_several_text_files_is_refused(tmp_path: Path):
         ({"user_id": ["a"]}, "column 'user_id' is Int64 in day=1/p.parquet and String in day=2"),
     ],
 )
-def test_parts_in_named_folders_that_differ_are_refused(
-    second: dict[str, Any], says: str, tmp_path: Path
-):
+def test_parts_in_named_folders_that_differ_are_refused(second, says, tmp_path):
     for day, columns in enumerate(({"user_id": [1]}, second), 1):
         (tmp_path / f"day={day}").mkdir()
         pl.DataFrame(columns).write_parquet(tmp_path / f"day={day}" / "p.parquet")
@@ -294,9 +286,7 @@ class _Trap:
     ],
     ids=["zip", "parquet", "arrow", "utf-16", "pickle"],
 )
-def test_what_is_called_a_text_file_and_is_none_is_refused(
-    content: bytes, says: str, tmp_path: Path
-):
+def test_what_is_called_a_text_file_and_is_none_is_refused(content, says, tmp_path):
     path = tmp_path / "users.csv"
     path.write_bytes(content)
     with pytest.raises(InputError, match=says):

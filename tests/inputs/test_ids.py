@@ -108,9 +108,7 @@ def test_whole_floats_of_pandas_are_whole_numbers():
 @pytest.mark.parametrize(
     "written", [("1", "2"), ("1.0", "2.0"), ("1", "2.0"), ("1.000", "2"), ("1,0", "2,0")]
 )
-def test_whole_numbers_with_a_point_in_text_are_the_same_ids(
-    written: tuple[str, str], tmp_path: Path
-):
+def test_whole_numbers_with_a_point_in_text_are_the_same_ids(written, tmp_path):
     predictions, users = one_each({1: 1, 2: 2}), _users([1, 2])
     expected = numbers_of(audit(predictions, users, "group"))
     as_text = users.with_columns(user_id=pl.Series(written))

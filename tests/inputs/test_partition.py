@@ -113,9 +113,7 @@ def in_parts(
 
 @pytest.mark.parametrize("order", ["sorted", "together", "scattered"])
 @pytest.mark.parametrize("ids", ["numbers", "text"])
-def test_values_by_parts_are_those_of_the_whole_to_the_last_bit(
-    tmp_path: Path, order: str, ids: str
-):
+def test_values_by_parts_are_those_of_the_whole_to_the_last_bit(tmp_path, order, ids):
     paths = made(tmp_path, len(order + ids), order, ids)
     shared = {"users": paths["users"], "history": paths["history"]}
     with_labels = {"predictions": paths["candidates"], "items": paths["items"], **shared}
@@ -310,9 +308,7 @@ def at_row(row: int, value: Any, column: str) -> pl.Expr:
     ("column", "value"),
     [("score", float("nan")), ("score", None), ("user_id", None), ("item_id", None), ("label", -1)],
 )
-def test_what_is_wrong_in_a_row_is_told_with_the_row_it_has_in_the_table(
-    tmp_path: Path, column: str, value: Any
-):
+def test_what_is_wrong_in_a_row_is_told_with_the_row_it_has_in_the_table(tmp_path, column, value):
     paths = made(tmp_path, 12, "together")
     broken = {column: at_row(30, pl.lit(value), column)}
     whole, by_parts = refusals(changed(tmp_path, paths, **broken), by=["gender"])

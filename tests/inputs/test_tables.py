@@ -368,9 +368,7 @@ def _item_of_rows(lists: CandidateLists) -> list[str]:
 
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(tables=random_tables(), name=st.sampled_from(["parquet", "arrow", "csv", "tsv", "pyarrow"]))
-def test_random_tables_come_back_the_same_from_every_format(
-    tables: tuple[pl.DataFrame, pl.DataFrame], name: str, tmp_path: Path
-):
+def test_random_tables_come_back_the_same_from_every_format(tables, name, tmp_path):
     predictions, users = tables
     # a text file cannot tell the text '7' from the number 7, nor 'true' from true
     users = users.with_columns(x=pl.lit("x:") + pl.col("x"))
@@ -406,9 +404,7 @@ def test_read_lists_hold_exactly_the_rows_of_the_table(tables: tuple[pl.DataFram
 
 
 @pytest.mark.parametrize("path", [".", "..", "sub/.."])
-def test_a_folder_without_a_name_of_its_own_is_named(
-    path: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-):
+def test_a_folder_without_a_name_of_its_own_is_named(path, tmp_path, monkeypatch):
     folder = tmp_path / "parts"
     (folder / "sub").mkdir(parents=True)
     monkeypatch.chdir(folder / "sub" if path == ".." else folder)
@@ -422,9 +418,7 @@ def test_a_folder_without_a_name_of_its_own_is_named(
 @pytest.mark.parametrize("column", ["user_id", "item_id", "score", "rating", "categories"])
 @pytest.mark.parametrize("ending", [".csv", ".parquet"])
 @pytest.mark.parametrize("texts", [["[1, 2, 3]", None, "[4]"], ["[1 2\n 3]", "[]", "[4 5]"]])
-def test_lists_written_as_text_are_refused(
-    column: str, ending: str, texts: list[str], tmp_path: Path
-):
+def test_lists_written_as_text_are_refused(column, ending, texts, tmp_path):
     path = tmp_path / f"t{ending}"
     frame = pl.DataFrame({"n": [1, 2, 3], column: texts})
     frame.write_csv(path) if ending == ".csv" else frame.write_parquet(path)

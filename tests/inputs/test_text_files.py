@@ -43,9 +43,7 @@ def _column(content: str | bytes, role: Role, column: str = "x", usual: str = ",
 
 @pytest.mark.parametrize("separator", SEPARATORS)
 @pytest.mark.parametrize("ending", USUAL)
-def test_the_separator_is_found_and_said_where_it_is_unusual(
-    ending: str, separator: str, tmp_path: Path
-):
+def test_the_separator_is_found_and_said_where_it_is_unusual(ending, separator, tmp_path):
     path = tmp_path / f"users{ending}"
     path.write_text("user_id,group,n\n1,x,3\n2,y z,4\n".replace(",", separator))
     table = Table(path, "users")
@@ -85,9 +83,7 @@ def test_a_quoted_field_may_go_on_past_the_lines_that_are_looked_at():
 
 
 @pytest.mark.parametrize("missing", ["user_id", "item_id", "score"])
-def test_a_file_of_one_column_is_refused_with_the_separators_that_are_known(
-    missing: str, tmp_path: Path
-):
+def test_a_file_of_one_column_is_refused_with_the_separators_that_are_known(missing, tmp_path):
     path = tmp_path / "recs.csv"
     path.write_text("user_id item_id score\n1 2 0.5\n")
     with pytest.raises(InputError) as caught:
@@ -133,9 +129,7 @@ def test_a_file_without_a_header_is_told_what_the_first_line_is_for(first: str, 
 @pytest.mark.parametrize("mark", [b"", b"\xef\xbb\xbf"], ids=["", "byte order mark"])
 @pytest.mark.parametrize("separator", [",", ";", "\t", "|"])
 @pytest.mark.parametrize("quote", ["", '"'])
-def test_a_first_line_that_names_the_separator_is_no_header(
-    separator: str, quote: str, mark: bytes, end: str
-):
+def test_a_first_line_that_names_the_separator_is_no_header(separator, quote, mark, end):
     lines = [f"{quote}sep={separator}{quote}", f"a{separator}x", f"1{separator}2.5", ""]
     file = _file(mark + end.join(lines).encode())
     assert [*file.columns] == ["a", "x"]
@@ -151,9 +145,7 @@ def test_a_line_of_another_length_is_refused_where_two_characters_separate():
 @pytest.mark.parametrize("end", ["\n", "\r\n"])
 @pytest.mark.parametrize("mark", [b"", b"\xef\xbb\xbf"], ids=["", "byte order mark"])
 @pytest.mark.parametrize("separator", SEPARATORS)
-def test_line_ends_of_windows_and_a_byte_order_mark_are_no_text(
-    end: str, mark: bytes, separator: str
-):
+def test_line_ends_of_windows_and_a_byte_order_mark_are_no_text(end, mark, separator):
     text = "user_id,x,group\n1,2,a\n3,4,b\n".replace(",", separator).replace("\n", end)
     file = _file(mark + text.encode())
     assert [*file.columns] == ["user_id", "x", "group"]
@@ -258,11 +250,7 @@ WORDS = st.text(st.characters(codec="utf-8", exclude_categories=["Cc", "Cs"]), m
     is_quoted=st.booleans(),
 )
 def test_what_is_written_with_any_separator_is_read_again(
-    rows: list[tuple[str, float, int]],
-    separator: str,
-    ending: str,
-    is_quoted: bool,
-    tmp_path: Path,
+    rows, separator, ending, is_quoted, tmp_path
 ):
     path = tmp_path / f"users{ending}"
     with path.open("w", encoding="utf-8", newline="") as stream:

@@ -122,7 +122,7 @@ def read_candidates(
     del flat
     is_item = numbers["score"] > _PADDING if is_recommended and "score" in numbers else None
     n_padding = 0 if is_item is None else int((~is_item).sum())
-    if n_padding:
+    if is_item is not None and n_padding:
         given_items = given_items.filter(pl.Series(is_item))
         numbers = {name: column[is_item] for name, column in numbers.items()}
         offsets = bounds_of(is_item.astype(np.int64))[offsets]
@@ -165,7 +165,7 @@ def _from_lists(
     for name in nested:
         kind = frame[name].dtype
         inner = kind.inner if isinstance(kind, pl.List | pl.Array) else kind
-        if inner.is_nested() or name == "user_id":  # type: ignore[union-attr]
+        if inner.is_nested() or name == "user_id":
             raise InputError(
                 f"{table.where}: column '{plain(parts[name])}' is of type {plain(kind)}. Give one "
                 "value a row, or for item_id, score and label a list of values."

@@ -302,6 +302,6 @@ def widen_floats(values: pl.Series) -> pl.Series:
         if not is_list:
             return values.replace_strict(half, shown, default=None)
         return values.list.eval(pl.element().replace_strict(half, shown, default=None))
-    if (flat == flat.floor()).all() and (flat.abs().max() or 0) <= 2 ** EXACT_BITS[kind]:  # type: ignore[operator]
+    if (flat == flat.floor()).all() and (flat.abs().max() or 0) <= 2 ** EXACT_BITS[kind]:
         return values.cast(wide)
     return values.cast(pl.List(pl.String) if is_list else pl.String).cast(wide)

@@ -49,8 +49,11 @@ def positions_in(values: pl.Series, keys: pl.Series) -> CodeArray:
             table[keys.cast(pl.Int64).to_numpy() - low] = np.arange(len(keys), dtype=np.int32)
             # values outside the range of the keys read the last slot, which stays -1
             wanted = values.cast(pl.Int64).to_numpy()
-            return table[np.where((wanted >= low) & (wanted <= high), wanted, high + 1) - low]
-    found = (
+            found: CodeArray = table[
+                np.where((wanted >= low) & (wanted <= high), wanted, high + 1) - low
+            ]
+            return found
+    positions = (
         pl.DataFrame({"key": values})
         .lazy()
         .join(
@@ -61,7 +64,7 @@ def positions_in(values: pl.Series, keys: pl.Series) -> CodeArray:
         )
         .collect()["position"]
     )
-    return found.fill_null(-1).to_numpy()
+    return positions.fill_null(-1).to_numpy()
 
 
 def known_positions(values: pl.Series, keys: pl.Series) -> IntArray:

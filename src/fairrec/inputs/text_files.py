@@ -72,8 +72,8 @@ class TextFile:
                 )
         self.columns = self._scan().collect_schema().names()
         self.hint = ""
-        if number := next((name for name in self._header if _is_number(name)), None):
-            self.hint = f"{plain(repr(number))} looks like data. {_NAMED_COLUMNS}"
+        if value := next((name for name in self._header if _is_number(name)), None):
+            self.hint = f"{plain(repr(value))} looks like data. {_NAMED_COLUMNS}"
         if len(self.columns) == 1:
             known = ", ".join([*SEPARATORS.values()][:-1])
             self.hint = (
@@ -271,14 +271,14 @@ def refuse_ragged(
         .collect(engine="streaming")
         .row(0, named=True)
     )
-    ragged, n_ragged, n_open = (found["row"], found["fields"]), found["n_ragged"], 0
+    row, n_found, n_ragged, n_open = found["row"], found["fields"], found["n_ragged"], 0
     if found["is_open"]:
         # a quoted field goes on in the next line, or a quote stands within a field
-        *ragged, n_ragged, n_open = _find_ragged_records(lines, where, separator, n_fields)
+        row, n_found, n_ragged, n_open = _find_ragged_records(lines, where, separator, n_fields)
     if n_ragged:
         many = f" ({n_ragged:,} such rows)" if n_ragged > 1 else ""
         raise InputError(
-            f"{where}, row {ragged[0]:,}: {ragged[1]:,} fields, where the header has {n_fields:,}"
+            f"{where}, row {row:,}: {n_found:,} fields, where the header has {n_fields:,}"
             f"{many}. Fix the line, delete it if it is a comment, or put quotes around a field "
             "that holds the separator."
         )
