@@ -224,22 +224,7 @@ def test_bins_follow_the_audited_users_only():
     assert (without.kind, without.n_missing, without.n_users) == ("no list", 2, 10)
 
 
-@pytest.mark.parametrize("kind", [pl.Int8, pl.UInt16, pl.Float32, pl.Decimal(10, 2)])
-def test_every_kind_of_number_can_be_binned(kind: pl.DataType):
-    predictions, users = two_groups(n=[0, 10, 1, 11, 2, 12, 3, 13])
-    result = audit(predictions, users.with_columns(pl.col("n").cast(kind)), "n:10")
-    assert result.gap("mrr").advantaged.group == {"n": "0-9"}
-    assert result.gap("mrr").disadvantaged.group == {"n": "10-19"}
-
-
 def test_a_width_too_fine_for_the_numbers_is_refused():
     predictions, users = two_groups(n=[1e300, 1, 2, 3, 4, 5, 6, 7])
     with pytest.raises(InputError, match="'n'"):
         audit(predictions, users, "n:1e-300")
-
-
-@pytest.mark.parametrize("values", [["a", "b"] * 4, [True, False] * 4, ["1", "2"] * 4])
-def test_what_is_no_number_cannot_be_binned(values: list[object]):
-    predictions, users = two_groups(x=values)
-    with pytest.raises(InputError, match=r"users table: attribute 'x' is not numeric.*by=.x"):
-        audit(predictions, users, "x:10")

@@ -42,15 +42,6 @@ def _refusal(*tables: Any, **options: Any) -> str:
     return str(caught.value)
 
 
-def test_a_duplicate_pair_is_refused_with_user_and_item():
-    predictions, users = two_groups()
-    message = _refusal(pl.concat([predictions, predictions[5:7]]), users)
-    assert message == (
-        "the predictions table: user 'u1' has item 1 twice (2 such rows in all). "
-        "Keep one row for each user and item."
-    )
-
-
 def test_a_duplicate_pair_is_found_in_lists_and_in_shuffled_rows():
     predictions, users = two_groups()
     twice = pl.concat([predictions, predictions[6:7]])
@@ -90,43 +81,6 @@ def test_text_among_numbers_is_refused_with_its_row(column: str, tmp_path: Path)
     for source in (texts, tmp_path / "predictions.csv"):
         assert expected in _refusal(source, users)
     assert f"row 3: column '{column}' holds 'high'" in _refusal(as_lists(texts), users)
-
-
-@pytest.mark.parametrize("bad", ["nan", "NaN", "inf", "-Infinity", "n.a.", "1,5"])
-def test_a_bad_number_in_csv_is_named_with_its_row(bad: str, tmp_path: Path):
-    predictions, users = two_groups()
-    path = tmp_path / "predictions.csv"
-    _with(predictions.with_columns(pl.col("score").cast(pl.String)), 11, "score", bad).write_csv(
-        path
-    )
-    message = _refusal(path, users)
-    assert message.startswith("predictions.csv, row 11: column 'score' ")
-    assert bad.lower()[:4] in message.lower()
-
-
-def test_labels_below_zero_are_refused_with_the_remedy():
-    predictions, users = two_groups()
-    message = _refusal(predictions.with_columns(label=2 * pl.col("label") - 1), users)
-    assert "column 'label' has values below 0 (such as -1)" in message
-    assert "turn -1 into 0" in message
-
-
-@pytest.mark.parametrize("kind", [pl.Boolean, pl.Int8, pl.UInt64, pl.Float32, pl.Float64])
-def test_labels_of_any_kind_of_number_are_the_same(kind: pl.DataType):
-    predictions, users = two_groups()
-    cast = predictions.with_columns(pl.col("label").cast(kind))
-    expected = numbers_of(audit(predictions, users, "group"))
-    assert numbers_of(audit(cast, users, "group")) == expected
-    assert numbers_of(audit(as_lists(cast), users, "group")) == expected
-
-
-def test_unknown_users_are_named_and_counted():
-    predictions, users = two_groups()
-    message = _refusal(predictions, users.filter(pl.col("user_id") < "u3"))
-    assert message.startswith(
-        "the predictions table: user 'u3', 'u4', 'u5' and 2 more not in the users table."
-    )
-    assert "row of attributes" in message
 
 
 def test_tables_without_rows_are_refused():
@@ -238,14 +192,6 @@ def test_a_cut_off_past_the_longest_list_is_the_whole_list():
     past = audit(predictions, users, "group", metrics="ndcg@1000").metrics["ndcg@1000"]
     whole = audit(predictions, users, "group", metrics="ndcg@4").metrics["ndcg@4"]
     assert past == whole
-
-
-def test_a_support_no_group_has_is_refused_with_the_number_of_users():
-    predictions, users = two_groups()
-    message = _refusal(predictions, users, min_support=5)
-    assert message.startswith("No group has 5 users")
-    assert "8 users" in message
-    assert "Lower min_support" in message
 
 
 def test_equal_scores_count_at_their_mean_in_both_forms():

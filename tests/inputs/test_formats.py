@@ -195,16 +195,6 @@ def test_a_column_that_folders_name_otherwise_is_refused(tmp_path: Path):
         audit(tmp_path / "recs", users, "g")
 
 
-def test_a_pattern_of_several_text_files_is_refused(tmp_path: Path):
-    for name in ("a.csv", "b.csv"):
-        (tmp_path / name).write_text(TEXT)
-    assert _rows(tmp_path / "a*.csv") == ROWS
-    with pytest.raises(
-        InputError, match=r"names 2 files, of which a\.csv is not Parquet.*make one"
-    ):
-        _rows(tmp_path / "*.csv")
-
-
 @pytest.mark.parametrize(
     ("second", "says"),
     [
@@ -222,14 +212,6 @@ def test_parts_in_named_folders_that_differ_are_refused(second, says, tmp_path):
         pl.DataFrame(columns).write_parquet(tmp_path / f"day={day}" / "p.parquet")
     with pytest.raises(InputError, match=f"^{tmp_path.name}: {says}"):
         Table(tmp_path, "users")
-
-
-def test_columns_of_parts_in_named_folders_may_stand_in_another_order(tmp_path: Path):
-    for day, columns in enumerate(({"a": [1], "b": [2]}, {"b": [4], "a": [3]}), 1):
-        (tmp_path / f"day={day}").mkdir()
-        pl.DataFrame(columns).write_parquet(tmp_path / f"day={day}" / "p.parquet")
-    read = Table(tmp_path, "users").read({"a": "a", "b": "b", "day": "day"})
-    assert read.rows() == [(1, 2, 1), (3, 4, 2)]
 
 
 def test_the_checksum_of_parts_is_another_when_any_of_them_changes(tmp_path: Path):

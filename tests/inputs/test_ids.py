@@ -51,58 +51,9 @@ def test_ids_are_told_apart(ids: list[Any]):
     assert values_of(result, "mrr@5", ids) == [1 / place for place in places.values()]
 
 
-@pytest.mark.parametrize("kind", [pl.Int8, pl.Int16, pl.Int32, pl.UInt8, pl.UInt32, pl.UInt64])
-def test_the_width_of_whole_numbers_does_not_matter(kind: pl.DataType):
-    ids = [*range(1, 13)]
-    predictions = one_each({user: user % 4 + 1 for user in ids})
-    users = _users(ids, group=["x", "y", "y"] * 4)
-    narrow = [table.with_columns(pl.col("user_id").cast(kind)) for table in (predictions, users)]
-    expected = numbers_of(audit(predictions, users, "group"))
-    assert numbers_of(audit(narrow[0], users, "group")) == expected
-    assert numbers_of(audit(*narrow, "group")) == expected
-
-
-def _as_text(table: pl.DataFrame) -> pl.DataFrame:
-    return table.with_columns(
-        pl.col(name).cast(pl.String) for name in ("user_id", "item_id") if name in table.columns
-    )
-
-
-def test_numbers_and_the_same_numbers_as_text_give_the_same_p_values():
-    ids = [*range(1, 13)]
-    predictions = one_each({user: user % 4 + 1 for user in ids})
-    users = _users(ids, group=["x", "y", "y"] * 4)
-    expected = numbers_of(audit(predictions, users, "group"))
-    assert numbers_of(audit(_as_text(predictions), _as_text(users), "group")) == expected
-    assert numbers_of(audit(_as_text(predictions), users, "group")) == expected
-    assert numbers_of(audit(predictions, _as_text(users), "group")) == expected
-
-
-def test_ids_with_leading_zeros_stay_as_they_are_in_csv(tmp_path: Path):
-    ids = ["007", "07", "7", "0"]
-    predictions, users = one_each({user: i + 1 for i, user in enumerate(ids)}), _users(ids)
-    path = tmp_path / "users.csv"
-    users.write_csv(path)
-    predictions.write_csv(tmp_path / "predictions.csv")
-    expected = numbers_of(audit(predictions, users, "group"))
-    assert numbers_of(audit(predictions, path, "group")) == expected
-    assert numbers_of(audit(tmp_path / "predictions.csv", users, "group")) == expected
-    assert numbers_of(audit(tmp_path / "predictions.csv", path, "group")) == expected
-
-
 def test_a_number_is_not_the_text_with_leading_zeros():
     with pytest.raises(InputError, match="user 7 not in"):
         audit(one_each({7: 1}), pl.DataFrame({"user_id": ["007"], "group": ["x"]}), "group")
-
-
-def test_whole_floats_of_pandas_are_whole_numbers():
-    predictions, users = one_each({1: 1, 2: 2, 3: 3, 40: 4}), _users([1, 2, 3, 40])
-    floats = users.to_pandas().astype({"user_id": float})
-    assert floats["user_id"].dtype == np.float64
-    expected = numbers_of(audit(predictions, users, "group"))
-    assert numbers_of(audit(predictions, floats, "group")) == expected
-    floats = predictions.to_pandas().astype({"user_id": float, "item_id": float})
-    assert numbers_of(audit(floats, users, "group")) == expected
 
 
 @pytest.mark.parametrize(
@@ -167,24 +118,6 @@ def test_floats_that_are_no_whole_number_are_refused_as_ids(bad: float):
     users = pl.DataFrame({"user_id": [1.0, bad], "group": ["x", "y"]})
     with pytest.raises(InputError, match=r"users table.*[Ii]ds"):
         audit(one_each({1: 1}), users, "group")
-
-
-@pytest.mark.parametrize(
-    "kind", [pl.Categorical, pl.Enum(["b", "a", "d", "c"]), pl.Binary], ids=str
-)
-def test_categories_and_bytes_are_text(kind: Any):
-    predictions, users = one_each({"a": 1, "b": 2, "c": 3, "d": 4}), _users(["a", "b", "c", "d"])
-    expected = numbers_of(audit(predictions, users, "group"))
-    cast = [table.with_columns(pl.col("user_id").cast(kind)) for table in (predictions, users)]
-    assert numbers_of(audit(cast[0], users, "group")) == expected
-    assert numbers_of(audit(predictions, cast[1], "group")) == expected
-    assert numbers_of(audit(*cast, "group")) == expected
-
-
-def test_bytes_that_are_no_text_are_refused_as_ids():
-    users = pl.DataFrame({"user_id": [b"a", b"\xff\xfe"], "group": ["x", "y"]})
-    with pytest.raises(InputError, match="users table"):
-        audit(one_each({"a": 1}), users, "group")
 
 
 def test_whole_decimals_are_whole_numbers():

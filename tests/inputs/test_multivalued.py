@@ -188,13 +188,6 @@ def test_an_audit_takes_the_first_value_or_all_together():
         audit(predictions, users, "lang")
 
 
-def test_attributes_are_the_same_whoever_is_audited():
-    """The values of the whole table count, so that validation and test targets agree."""
-    predictions, users = two_groups(lang=EIGHT)
-    result = audit(predictions.filter(pl.col("user_id") == "u1"), users, "lang:each")
-    assert [*result.summary.attributes] == ["lang[de]", "lang[en]", "lang[fr]"]
-
-
 def test_an_attribute_that_a_value_becomes_may_not_be_there_already():
     predictions, users = two_groups(lang=EIGHT, **{"lang[en]": ["a", "b"] * 4})
     with pytest.raises(InputError, match=r"'lang\[en\]' is named twice"):

@@ -159,23 +159,6 @@ def test_a_history_of_other_users_only_is_refused():
         _urp([("y", 1), ("z", 2)])
 
 
-@pytest.mark.parametrize(("metric", "table"), [("urd", "items"), ("urp", "history")])
-def test_a_metric_without_its_table_is_refused(metric: str, table: str):
-    with pytest.raises(
-        InputError, match=f"'{metric}@5' needs the {table} table.*{table}=\\.\\.\\."
-    ):
-        audit(PREDICTIONS, USERS, "group", metrics=metric)
-
-
-def test_the_default_metrics_are_those_the_tables_allow():
-    items = pl.DataFrame({"item_id": [1, 2, 3], "categories": ["x", "y", "x"]})
-    history = pl.DataFrame({"user_id": ["a", "b"], "item_id": [1, 2]})
-    options = {"by": "group", "metrics": None}
-    assert [*audit(PREDICTIONS, USERS, **options).metrics] == ["auc", "mrr@5", "ndcg@5"]
-    result = audit(PREDICTIONS, USERS, items=items, history=history, **options)
-    assert [*result.metrics] == ["auc", "mrr@5", "ndcg@5", "urd@5", "urp@5"]
-
-
 ROWS = [(7, 3), (5, 1), (7, 1), (5, 1), (9, 3), (7, 2)]
 
 
