@@ -32,7 +32,7 @@ def test_users_are_sorted_by_id_and_know_their_lists():
     assert inputs.absent.tolist() == [1]
     assert inputs.rows.tolist() == [0, 2, 3]
     assert inputs.is_expected.all() and not inputs.is_without_list.any()
-    assert inputs.by == ("age", "job")
+    assert inputs.described.by == ("age", "job")
 
 
 def test_everyone_is_also_whoever_has_no_predictions():

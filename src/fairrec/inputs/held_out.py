@@ -104,7 +104,7 @@ def read_held_out(
         parts["label"] = compared_column(table, relevant)
     if gain is not None:
         parts["gain"] = number_column(table, gain, f"{spelled('gain', gain)} weighs by")
-    elif relevant is None and (column := _graded_by(table)) is not None:
+    elif relevant is None and (column := table.find("label") or table.find("rating")) is not None:
         parts["gain"] = column
     frame = table.read(parts)
     gains = np.ones(frame.height)
@@ -174,11 +174,6 @@ def _once(
         by_gain = np.lexsort((-gains, rows))
         rows, items, gains = rows[by_gain], items[by_gain], gains[by_gain]
     return rows, items, gains, _Repeats(n_relevant, n_relevant - len(rows), n_contradictory)
-
-
-def _graded_by(table: Table) -> str | None:
-    """The column with the grade of each item, where there is one."""
-    return table.find("label") or table.find("rating")
 
 
 def _about_grades(gains: FloatArray, column: str, is_gain: bool, table: Table) -> list[Note]:

@@ -152,12 +152,6 @@ class Stored:
         nothing = (replace(self.files[0], stop=0),)
         return RowSlice(self.table.where, self.table.path, rows or nothing, first_row, is_text)
 
-    def count_nulls(self, column: str) -> int:
-        """The empty rows of a column."""
-        with self.table.read_errors():
-            rows = scan_rows(self.files).select(pl.col(column).null_count())
-            return int(rows.collect().item())
-
     def read(self, start: int, stop: int, column: str) -> pl.Series:
         """Some rows of a column."""
         with self.table.read_errors():
@@ -232,7 +226,9 @@ def find_borders(stored: Stored, column: str, n_rows: int, progress: Progress) -
         progress(f"looking for users in {stored.table.where}", start, stored.n_rows)
         ids = stored.read(start, start + _BATCH, column)
         if ids.null_count():
-            n_nulls = stored.count_nulls(column)
+            with stored.table.read_errors():
+                nulls = scan_rows(stored.files).select(pl.col(column).null_count())
+                n_nulls = int(nulls.collect().item())
             row = stored.table.place(start + int(ids.is_null().arg_true()[0]))
             raise InputError(
                 f"{row}: column '{plain(column)}' is empty ({n_nulls:,} such rows). Fill it in or "
@@ -519,10 +515,8 @@ def _longest_list(slices: Iterable[RowSlice], columns: Mapping[str, str]) -> int
         table = Table(one, "predictions", columns)
         frame = table.read({name: table.require(name) for name in ("user_id", "item_id")})
         items = frame["item_id"]
-        if isinstance(items.dtype, pl.Array):
-            lengths = pl.Series([items.dtype.size])
-        elif isinstance(items.dtype, pl.List):
-            lengths = items.list.len()
+        if isinstance(items.dtype, pl.List | pl.Array):
+            lengths = items.cast(pl.List(items.dtype.inner)).list.len()  # type: ignore[arg-type]
         else:
             lengths = frame.group_by("user_id").len()["len"]
         longest = max(longest, int(lengths.drop_nulls().to_numpy().max(initial=0)))
@@ -545,12 +539,9 @@ def _items_a_row(stored: Stored) -> int:
     """How many items a row holds on average, by the first ones: more than one in lists."""
     with stored.table.read_errors():
         frame = scan_rows(stored.files[:1]).head(_SAMPLE).collect()
-    lists = [column for column in frame if isinstance(column.dtype, pl.List | pl.Array)]
-    return max([1, *(round(_mean_length(column)) for column in lists)])
-
-
-def _mean_length(column: pl.Series) -> float:
-    if isinstance(column.dtype, pl.Array):
-        return column.dtype.size
-    lengths = column.drop_nulls().list.len().to_numpy()
-    return float(lengths.mean()) if len(lengths) else 0.0
+    n_items = [1.0]
+    for column in frame:
+        if isinstance(column.dtype, pl.List | pl.Array):
+            lists = column.cast(pl.List(column.dtype.inner))  # type: ignore[arg-type]
+            n_items.append(float(lists.list.len().mean() or 0))  # type: ignore[arg-type]
+    return round(max(n_items))

@@ -53,14 +53,8 @@ def read_categories(table: Table, item_ids: pl.Series) -> tuple[Categories, Note
     lists = as_lists(frame["categories"], table.where, parts["categories"])
     rows = positions_in(item_ids, keys)
     # numbered over the whole table, so that two readings of it agree
-    named = (
-        lists.to_frame("categories")
-        .with_row_index("row")
-        .explode("categories")
-        .with_columns(pl.col("categories").str.strip_chars())
-        .filter(~pl.col("categories").is_in(NO_CATEGORY), pl.col("categories").is_not_null())
-        .unique()
-    )
+    named = _without_blanks(lists).to_frame("categories").with_row_index("row")
+    named = named.explode("categories").drop_nulls().unique()
     numbers, _ = encode(named["categories"])
     pairs = (
         pl.DataFrame({"item": np.arange(len(rows), dtype=np.int64), "row": rows})
@@ -96,6 +90,12 @@ def as_lists(categories: pl.Series, where: str, column: str) -> pl.Series:
         f"{where}: column '{plain(column)}' is of type {plain(kind)}. Give a list of text, or text "
         "joined with '|'."
     )
+
+
+def _without_blanks(lists: pl.Series) -> pl.Series:
+    """Lists of categories without blanks around them, and without what stands for none."""
+    stripped = pl.element().str.strip_chars()
+    return lists.list.eval(stripped.filter(~stripped.is_in(NO_CATEGORY)))
 
 
 def read_item_columns(
@@ -142,14 +142,13 @@ def _has_value(values: pl.Series, asked: str, table: Table) -> FloatArray:
     """(n_rows,), whether a row has the value, among others where it has several."""
     column, _, value = asked.partition("=")
     lists = as_lists(values, table.where, column)
-    stripped = pl.element().str.strip_chars()
-    pieces = lists.list.eval(stripped.filter(~stripped.is_in(NO_CATEGORY)))
-    has = pieces.list.contains(value)
+    lists = _without_blanks(lists)
+    has = lists.list.contains(value)
     if not has.any():
-        known = pieces.explode().drop_nulls().unique(maintain_order=True).to_list()
+        known = lists.explode().drop_nulls().unique(maintain_order=True).to_list()
         told = unknown_name(f"value of column '{plain(column)}'", value, known)
         raise InputError(f"{table.where}: {told}")
-    is_known = (pieces.list.len() > 0).fill_null(False)
+    is_known = (lists.list.len() > 0).fill_null(False)
     return np.where(is_known.to_numpy(), has.fill_null(False).to_numpy(), np.nan)
 
 
