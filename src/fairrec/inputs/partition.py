@@ -516,7 +516,7 @@ def _longest_list(slices: Iterable[RowSlice], columns: Mapping[str, str]) -> int
         frame = table.read({name: table.require(name) for name in ("user_id", "item_id")})
         items = frame["item_id"]
         if isinstance(items.dtype, pl.List | pl.Array):
-            lengths = items.cast(pl.List(items.dtype.inner)).list.len()  # type: ignore[arg-type]
+            lengths = items.cast(pl.List(items.dtype.inner)).list.len()
         else:
             lengths = frame.group_by("user_id").len()["len"]
         longest = max(longest, int(lengths.drop_nulls().to_numpy().max(initial=0)))
@@ -542,6 +542,6 @@ def _items_a_row(stored: Stored) -> int:
     n_items = [1.0]
     for column in frame:
         if isinstance(column.dtype, pl.List | pl.Array):
-            lists = column.cast(pl.List(column.dtype.inner))  # type: ignore[arg-type]
+            lists = column.cast(pl.List(column.dtype.inner))
             n_items.append(float(lists.list.len().mean() or 0))  # type: ignore[arg-type]
     return round(max(n_items))

@@ -164,7 +164,7 @@ def _mitigate(
     aim = aim_of(plan.target, chosen_by[measures.target], chosen)
 
     progress("learning", 0, 0)
-    record = record_of(plan, everyone.by, choice, aim)
+    record = record_of(plan, tuple(everyone.given.by), choice, aim)
     remedy = Remedy(record.with_groups(choice.learned_groups), everyone, options.n_threads)
 
     progress("tuning the strength", 0, 0)
