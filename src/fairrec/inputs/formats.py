@@ -7,6 +7,7 @@ import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 from urllib.parse import unquote
 
 import numpy as np
@@ -264,6 +265,9 @@ def _values_in_names(folders: Path) -> dict[str, str | None]:
 def scan_rows(rows: Sequence[FileRows]) -> pl.LazyFrame:
     """All these rows, one after the other; of none the columns are those of the first file."""
     some = [one for one in rows if one.stop is None or one.stop > one.start] or rows[:1]
+    if all(one == FileRows(one.file) for one in some):
+        files: Any = [_readable(one.file) for one in some]
+        return pl.scan_parquet(files, glob=False, hive_partitioning=False)
     # the first file gives the order of the columns
     names = some[0].scan().collect_schema().names()
     return pl.concat([one.scan().select(names) for one in some])

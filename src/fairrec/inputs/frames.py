@@ -294,14 +294,15 @@ def widen_floats(values: pl.Series) -> pl.Series:
     if is_list:
         values = values.cast(pl.List(kind))
     flat = values.explode() if is_list else values
-    wide = pl.List(pl.Float64) if is_list else pl.Float64()
+    if kind == pl.Float32 and (flat == flat.floor()).all():
+        largest: Any = flat.abs().max() or 0
+        if largest <= 2 ** EXACT_BITS[kind]:
+            return values.cast(pl.List(pl.Float64) if is_list else pl.Float64)
+    narrow = flat.unique().drop_nulls()
+    wide = narrow.cast(pl.String).cast(pl.Float64)
     if kind != pl.Float32:
         # half floats, which Polars writes with the digits of wider ones
-        half = flat.unique().drop_nulls()
-        shown = pl.Series(half.to_numpy().astype(str).astype(np.float64))
-        if not is_list:
-            return values.replace_strict(half, shown, default=None)
-        return values.list.eval(pl.element().replace_strict(half, shown, default=None))
-    if (flat == flat.floor()).all() and (flat.abs().max() or 0) <= 2 ** EXACT_BITS[kind]:
-        return values.cast(wide)
-    return values.cast(pl.List(pl.String) if is_list else pl.String).cast(wide)
+        wide = pl.Series(narrow.to_numpy().astype(str).astype(np.float64))
+    if is_list:
+        return values.list.eval(pl.element().replace_strict(narrow, wide, default=None))
+    return values.replace_strict(narrow, wide, default=None)

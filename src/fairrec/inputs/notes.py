@@ -265,25 +265,16 @@ class JoinedNote(Note):
     is_covering: bool = over_parts(and_)
 
     @property
-    def _loses_users(self) -> bool:
-        """Whether users without a hit have lost all of their held-out items."""
-        return self._lacks_users and not self.n_missed
-
-    @property
     def _lacks_users(self) -> bool:
+        """Whether users with a list have lost all of their held-out items."""
         return self.n_without > _SHARE_WITHOUT * self.n_lists and not self.is_covering
-
-    @property
-    def _misses_few(self) -> bool:
-        """Whether held-out items are hits but for a few, as no model finds them."""
-        is_few = 0 < self.n_missed <= _SHARE_MISSED * self.n_held_out
-        return is_few and self._lacks_users and self.longest <= self.k
 
     @property
     def is_refused(self) -> bool:
         """Whether there can be no other reason."""
         # candidates that were drawn to contain what is held out are longer
-        return self._loses_users and self.longest <= self.k and self.n_held_out >= _ENOUGH
+        is_short = self.longest <= self.k and not self.n_missed
+        return is_short and self._lacks_users and self.n_held_out >= _ENOUGH
 
     @property
     def remedy(self) -> str:
@@ -297,15 +288,19 @@ class JoinedNote(Note):
         )
 
     def __str__(self) -> str:
-        if self._misses_few:
+        is_short = self.longest <= self.k
+        if self.n_missed:
+            # but for a few, as no model finds them
+            is_few = self.n_missed <= _SHARE_MISSED * self.n_held_out
+            if not (is_few and is_short and self._lacks_users):
+                return ""
             return (
                 f"{CHECK_FIRST}{self.test_where}: only {self.n_missed:,} of {self.n_held_out:,} "
                 f"held-out items are missed, and {self.n_without:,} of {self.n_lists:,} users with "
                 "a list have none. A table that was joined with recommendations has lost what they "
                 "missed: give the whole held-out table"
             )
-        is_whole = self.longest <= self.k and not self.n_missed
-        if self.n_held_out < _FEW or not (is_whole or self._loses_users):
+        if self.n_held_out < _FEW or not (is_short or self._lacks_users):
             return ""
         if self.is_covering:
             return (
