@@ -291,7 +291,7 @@ LOOPS = {
 @pytest.mark.parametrize("comparison", LOOPS)
 def test_every_comparison_is_that_of_a_loop(comparison):
     numbers = np.array([1.0, 2.0, 2.5, 3.0, -2.5])
-    condition = Relevance.of(f"x {comparison} 2.5")
+    condition = Relevance.parse(f"x {comparison} 2.5")
     assert (condition.column, condition.comparison, condition.threshold) == ("x", comparison, 2.5)
     assert condition.met_by(numbers).tolist() == [LOOPS[comparison](n, 2.5) for n in numbers]
 
@@ -305,7 +305,7 @@ def test_every_comparison_is_that_of_a_loop(comparison):
     ],
 )
 def test_spaces_signs_and_odd_names_are_understood(text, column, threshold):
-    found = Relevance.of(text)
+    found = Relevance.parse(text)
     assert (found.column, found.threshold) == (column, threshold)
 
 
@@ -328,8 +328,8 @@ def test_what_compares_nothing_is_refused_with_an_example(given_as):
 )
 def test_a_condition_written_down_and_read_again_is_the_same(column, comparison, threshold):
     condition = Relevance(column, comparison, threshold)
-    assert Relevance.of(str(condition)) == condition
-    assert Relevance.of(condition) is condition
+    assert Relevance.parse(str(condition)) == condition
+    assert Relevance.parse(condition) is condition
 
 
 @pytest.mark.parametrize(
@@ -344,13 +344,13 @@ def test_a_condition_written_down_and_read_again_is_the_same(column, comparison,
 )
 def test_the_column_is_found_by_its_name_or_one_it_is_known_by(columns, mapping, asked, found):
     table = Table(pl.DataFrame({name: [1] for name in columns}), "test", mapping)
-    assert compared_column(table, Relevance.of(f"{asked}>1")) == found
+    assert compared_column(table, Relevance.parse(f"{asked}>1")) == found
 
 
 def test_a_column_that_is_not_there_is_named_with_those_that_are():
     table = Table(pl.DataFrame({"user_id": [1], "stars": [4]}), "test", {})
     with pytest.raises(InputError) as caught:
-        compared_column(table, Relevance.of("ratings>=4"))
+        compared_column(table, Relevance.parse("ratings>=4"))
     assert str(caught.value) == (
         "the test table: no column 'ratings', which relevant='ratings>=4' compares. "
         "Columns here: user_id, stars."

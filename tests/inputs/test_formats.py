@@ -321,7 +321,7 @@ def stored(folder: Path, *lengths: int) -> Stored:
         rows = pl.DataFrame({"row": range(at, at + length)}, schema={"row": pl.Int64})
         rows.write_parquet(folder / f"{number}.parquet", row_group_size=2)
         at += length
-    return Stored.of(Table(folder, "predictions"))
+    return Stored.open(Table(folder, "predictions"))
 
 
 def test_any_range_of_rows_is_found_over_borders_of_files(tmp_path: Path):
@@ -338,7 +338,7 @@ def test_tables_that_are_not_in_parquet_files_or_empty_are_refused(tmp_path: Pat
     (tmp_path / "a.csv").write_text("user_id\n1\n")
     assert not is_stored(Table(tmp_path / "a.csv", "predictions"))
     with pytest.raises(InputError, match="only these are read in parts"):
-        Stored.of(Table(pl.DataFrame({"a": [1]}), "predictions"))
+        Stored.open(Table(pl.DataFrame({"a": [1]}), "predictions"))
     (tmp_path / "a.csv").unlink()
     with pytest.raises(InputError, match="the table is empty"):
         stored(tmp_path, 0, 0)

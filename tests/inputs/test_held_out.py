@@ -37,7 +37,7 @@ def read(
     rows, columns=("user_id", "item_id"), relevant=None, user_ids=USER_IDS, gain=None
 ) -> HeldOut:
     table = pl.DataFrame(rows, schema=list(columns), orient="row", strict=False)
-    condition = None if relevant is None else Relevance.of(relevant)
+    condition = None if relevant is None else Relevance.parse(relevant)
     return read_held_out(Table(table, "test"), user_ids, "the users table", condition, gain)
 
 

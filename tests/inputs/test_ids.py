@@ -14,11 +14,11 @@ from hypothesis import strategies as st
 
 from fairrec.core.errors import InputError
 from fairrec.inputs.ids import (
-    bounds_of,
     encode,
     encode_ids,
     gather_lists,
     ids_as_integers_or_text,
+    list_bounds,
     positions_in,
 )
 from tests.builders import audit, numbers_of, one_each, values_of
@@ -207,7 +207,7 @@ def test_some_lists_are_one_after_the_other_as_in_a_loop(lists, data):
     chosen = data.draw(st.lists(st.integers(0, max(len(lists) - 1, 0)), max_size=9))
     chosen = chosen if lists else []
     flat = np.array([number for one in lists for number in one], dtype=np.int64)
-    offsets = bounds_of(np.array([len(one) for one in lists], dtype=np.int64))
+    offsets = list_bounds(np.array([len(one) for one in lists], dtype=np.int64))
     taken = gather_lists(flat, offsets, np.array(chosen, dtype=np.int64))
     assert taken.tolist() == [number for at in chosen for number in lists[at]]
 

@@ -451,7 +451,7 @@ def test_a_doubt_that_a_part_has_cleared_is_none_whatever_the_order():
 
 def stored_ids(path: Path, ids: list[object]) -> Stored:
     pl.DataFrame({"user_id": ids}).write_parquet(path)
-    return Stored.of(Table(path, "predictions"))
+    return Stored.open(Table(path, "predictions"))
 
 
 @pytest.fixture

@@ -211,7 +211,7 @@ def open_tables(predictions: Any, given: TableOptions) -> dict[str, Table]:
         sources["users"] = given.values
     _refuse_mixture(sources, given)
     tables = {
-        name: Table.of(source, name, columns)
+        name: Table.open(source, name, columns)
         for name, source in sources.items()
         if source is not None
     }

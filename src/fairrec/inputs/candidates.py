@@ -12,7 +12,7 @@ from fairrec.core.errors import InputError, plain, some_of
 from fairrec.core.kernels import kernel
 from fairrec.inputs.columns import Relevance, compared_column
 from fairrec.inputs.held_out import HeldOut
-from fairrec.inputs.ids import bounds_of, encode_ids, find_runs, gather_lists, positions_in
+from fairrec.inputs.ids import encode_ids, find_runs, gather_lists, list_bounds, positions_in
 from fairrec.inputs.mismatched_ids import find_spellings
 from fairrec.inputs.notes import CHECK_FIRST
 from fairrec.inputs.order import no_order, order_columns, scores_in_order
@@ -63,7 +63,7 @@ class CandidateLists:
         """
         labels = self.labels
         return CandidateLists(
-            bounds_of(self.offsets[lists + 1] - self.offsets[lists]),
+            list_bounds(self.offsets[lists + 1] - self.offsets[lists]),
             gather_lists(self.items, self.offsets, lists),
             scores,
             labels if labels is None else gather_lists(labels, self.offsets, lists),
@@ -125,7 +125,7 @@ def read_candidates(
     if is_item is not None and n_padding:
         given_items = given_items.filter(pl.Series(is_item))
         numbers = {name: column[is_item] for name, column in numbers.items()}
-        offsets = bounds_of(is_item.astype(np.int64))[offsets]
+        offsets = list_bounds(is_item.astype(np.int64))[offsets]
     items, item_ids = encode_ids(given_items, table.where)
     if not (table.is_csv or given_items.dtype.is_numeric()):
         # text stays text for a model that is asked; CSV does not tell the two apart
@@ -198,7 +198,7 @@ def _from_lists(
             )
     # an empty list would explode to a row of nulls
     flat_lists = {name: frame[name].filter(lengths > 0).explode() for name in names}
-    offsets = bounds_of(lengths.to_numpy())
+    offsets = list_bounds(lengths.to_numpy())
     if flat_lists["item_id"].null_count():
         at = flat_lists["item_id"].is_null().arg_true()[0]
         row = int(np.searchsorted(offsets, at, side="right")) - 1

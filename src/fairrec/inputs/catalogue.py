@@ -17,11 +17,11 @@ from fairrec.core.units import ITEMS, Unit
 from fairrec.inputs.candidates import CandidateLists, read_candidates
 from fairrec.inputs.held_out import read_held_out
 from fairrec.inputs.ids import (
-    bounds_of,
     encode,
     find_runs,
     gather_lists,
     ids_as_integers_or_text,
+    list_bounds,
     positions_in,
 )
 from fairrec.inputs.mismatched_ids import compare_item_ids
@@ -164,7 +164,7 @@ class Wanted(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Shown:
+class ExposureLog:
     """Lists of users, and what could have stood in them.
 
     Parameters
@@ -202,7 +202,7 @@ class Shown:
 
 def read_exposure_log(
     tables: Mapping[str, Table], given: TableOptions, catalogue: Catalogue, threads: int = 1
-) -> Shown:
+) -> ExposureLog:
     """The lists of all users there are, with what was held out and seen where that is given."""
     table = tables["predictions"]
     users = _user_keys(table)
@@ -217,7 +217,7 @@ def read_exposure_log(
     )
     filling = f"{N} rows of {table.where} fill lists that are too short, and are left out"
     notes: list[Note | str] = [RowsNote(filling, (n_padding,))]
-    items, is_unknown = _placed(candidates.item_ids, catalogue, table, tables["items"])
+    items, is_unknown = _locate_items(candidates.item_ids, catalogue, table, tables["items"])
     no_row = f"{N} of {N} items have no row in {tables['items'].where}; "
     n_rows = int(np.bincount(candidates.items, minlength=len(items))[is_unknown].sum())
     keep = f"{table.where}: {no_row}they keep their places ({N} rows) and are in no group"
@@ -226,7 +226,7 @@ def read_exposure_log(
     if "test" in tables:
         test = tables["test"]
         held_out = read_held_out(test, users, table.where, given.relevant, given.gain)
-        places, is_unknown = _placed(held_out.item_ids, catalogue, test, tables["items"])
+        places, is_unknown = _locate_items(held_out.item_ids, catalogue, test, tables["items"])
         due = f"{test.where}: {no_row}what is due to them goes to no group"
         notes += [*held_out.notes, ItemsNote(due, (int(is_unknown.sum()), len(places)))]
         of_lists = held_out.take(row_of_list)
@@ -236,7 +236,9 @@ def read_exposure_log(
         others = (note.n for note in held_out.notes if isinstance(note, UnknownUsersNote))
         n_missed = len(wanted.gains) - int(np.count_nonzero(labels)) + sum(others)
         notes += compare_item_ids(table, test, candidates, labels, row_of_list, held_out)
-    shown = Shown(candidates, catalogue, items, is_of_all, wanted, None, (), threads, n_missed)
+    shown = ExposureLog(
+        candidates, catalogue, items, is_of_all, wanted, None, (), threads, n_missed
+    )
     if "history" in tables and is_of_all:
         seen = _read_seen(tables["history"], tables["items"], users[row_of_list], shown)
         notes.append(
@@ -254,7 +256,7 @@ def _user_keys(table: Table) -> pl.Series:
     return encode(table.user_keys(find_runs(frame["user_id"])[0]))[1]
 
 
-def _placed(
+def _locate_items(
     item_ids: pl.Series, catalogue: Catalogue, table: Table, items: Table
 ) -> tuple[IntArray, BoolArray]:
     """The place of each item in the catalogue, and whether it has no row in the items table.
@@ -277,7 +279,7 @@ def _placed(
     return places, is_unknown
 
 
-def _read_seen(table: Table, of_items: Table, users: pl.Series, shown: Shown) -> Rows:
+def _read_seen(table: Table, of_items: Table, users: pl.Series, shown: ExposureLog) -> Rows:
     """What the user of each list had before, less what was shown or held out all the same."""
     history = read_history(table)
     at = history.users_at(users)
@@ -288,8 +290,8 @@ def _read_seen(table: Table, of_items: Table, users: pl.Series, shown: Shown) ->
         )
     lengths = np.where(at >= 0, np.diff(history.offsets)[np.maximum(at, 0)], 0)
     items = gather_lists(history.items, history.offsets, at[at >= 0])
-    places = _placed(history.item_ids, shown.catalogue, table, of_items)[0][items]
-    rows = Rows(bounds_of(lengths), places)
+    places = _locate_items(history.item_ids, shown.catalogue, table, of_items)[0][items]
+    rows = Rows(list_bounds(lengths), places)
     is_kept = np.ones(len(places), dtype=bool)
     n_items = len(shown.catalogue.item_keys)
     candidates = shown.candidates
@@ -297,7 +299,7 @@ def _read_seen(table: Table, of_items: Table, users: pl.Series, shown: Shown) ->
     others += [] if shown.wanted is None else [shown.wanted.rows]
     for other in others:
         _drop_common(*rows, *other, n_items, is_kept)
-    kept = bounds_of(is_kept.astype(np.int64))[rows.offsets]
+    kept = list_bounds(is_kept.astype(np.int64))[rows.offsets]
     return Rows(kept, places[is_kept])
 
 

@@ -144,9 +144,9 @@ _WRITTEN = re.compile(r"\s*([^<>=!]+?)\s*(>=|<=|==|!=|=|>|<)\s*([^<>=!]+?)\s*")
 class Relevance:
     """A condition on a column: items that meet it are relevant, each as much as the others.
 
-    >>> Relevance.of("rating>=4")
+    >>> Relevance.parse("rating>=4")
     Relevance(column='rating', comparison='>=', threshold=4.0)
-    >>> str(Relevance.of("rating >= 4"))
+    >>> str(Relevance.parse("rating >= 4"))
     'rating>=4'
     """
 
@@ -155,7 +155,7 @@ class Relevance:
     threshold: float
 
     @classmethod
-    def of(cls, given: Any) -> Relevance:
+    def parse(cls, given: Any) -> Relevance:
         """The condition a text says; ValueError where it says none."""
         if isinstance(given, Relevance):
             return given
@@ -178,7 +178,7 @@ class Relevance:
 
 
 RELEVANCE = Kind(
-    Relevance.of, "a column compared with a number, such as rating>=4", "COLUMN>=NUMBER"
+    Relevance.parse, "a column compared with a number, such as rating>=4", "COLUMN>=NUMBER"
 )
 
 

@@ -141,16 +141,16 @@ def open_path(path: Path, where: str) -> Source:
             )
     rows = file_rows(path)
     _refuse_different(rows, pattern_root(path), where)
-    return Rows.of(scan_rows(rows))
+    return Rows.from_frame(scan_rows(rows))
 
 
 def _open_file(file: Path, where: str) -> Source:
     ending, _ = _ending(file)
     kind = detect_format(file)
     if kind == "Parquet":
-        return Rows.of(scan_parquet(file))
+        return Rows.from_frame(scan_parquet(file))
     if kind == "Arrow":
-        return Rows.of(pl.scan_ipc(_readable(file), glob=False))
+        return Rows.from_frame(pl.scan_ipc(_readable(file), glob=False))
     if kind is None:
         if file.suffix.lower() in _REFUSED:
             raise InputError(f"{where}: {_REFUSED[file.suffix.lower()]}")
@@ -167,7 +167,9 @@ def _open_file(file: Path, where: str) -> Source:
     if kind == "CSV":
         return TextFile(_readable(file), where, _USUAL.get(ending, _TAB))
     # the whole file, or a type would be that of its first lines
-    return Rows.of(pl.scan_ndjson(_readable(file, glob_escapes=False), infer_schema_length=None))
+    return Rows.from_frame(
+        pl.scan_ndjson(_readable(file, glob_escapes=False), infer_schema_length=None)
+    )
 
 
 def _ending(path: Path) -> tuple[str, str]:
@@ -332,7 +334,7 @@ class RowSlice:
 
     def open(self) -> Source:
         """The rows as a source of a table."""
-        return Rows.of(scan_rows(self.rows))
+        return Rows.from_frame(scan_rows(self.rows))
 
     def read_item_counts(self) -> tuple[pl.Series, IntArray]:
         """The items of the whole table, as they are compared, and the rows of each."""

@@ -69,7 +69,7 @@ class Rows:
     is_text: bool = False
 
     @classmethod
-    def of(cls, frame: pl.LazyFrame) -> Rows:
+    def from_frame(cls, frame: pl.LazyFrame) -> Rows:
         """The rows of a frame, of which only the names of the columns are looked at yet."""
         frame = _items_in_rows(frame)
         return cls(frame, frame.collect_schema().names())
@@ -104,12 +104,12 @@ def _items_in_rows(frame: pl.LazyFrame) -> pl.LazyFrame:
 def open_frame(source: Any, name: str) -> Source:
     """A table in memory; what is none is an error."""
     if isinstance(source, pl.LazyFrame | pl.DataFrame):
-        return Rows.of(source.lazy())
+        return Rows.from_frame(source.lazy())
     # a frame of pandas exists only where pandas is loaded
     pandas = sys.modules.get("pandas")
     if pandas is not None and isinstance(source, pandas.DataFrame):
         return PandasFrame(source, f"the {name} table")
-    return Rows.of(_by_narwhals(source, name))
+    return Rows.from_frame(_by_narwhals(source, name))
 
 
 class PandasFrame:

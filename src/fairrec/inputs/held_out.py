@@ -15,7 +15,7 @@ from fairrec.core.errors import InputError, listed, plain
 from fairrec.core.kernels import kernel
 from fairrec.core.options import spelled
 from fairrec.inputs.columns import Relevance, compared_column, number_column
-from fairrec.inputs.ids import bounds_of, encode_ids, gather_lists, positions_in
+from fairrec.inputs.ids import encode_ids, gather_lists, list_bounds, positions_in
 from fairrec.inputs.mismatched_ids import find_spellings
 from fairrec.inputs.notes import (
     CHECK_FIRST,
@@ -63,7 +63,7 @@ class HeldOut:
         """The same for some users or lists, in that order."""
         return replace(
             self,
-            offsets=bounds_of(self.n_relevant[rows]),
+            offsets=list_bounds(self.n_relevant[rows]),
             items=gather_lists(self.items, self.offsets, rows),
             gains=gather_lists(self.gains, self.offsets, rows),
             has_rows=self.has_rows[rows],
@@ -127,7 +127,7 @@ def read_held_out(
     has_rows = np.zeros(len(user_ids), dtype=bool)
     has_rows[rows[rows >= 0]] = True
     is_known = rows >= 0
-    rows, items, gains, n = _once(rows[is_known], items[is_known], gains[is_known])
+    rows, items, gains, n = _merge_repeats(rows[is_known], items[is_known], gains[is_known])
     repeat = (
         f"{table.where}: {N} of {N} held-out rows repeat a user and item; such a pair counts once"
     )
@@ -137,7 +137,7 @@ def read_held_out(
     )
     notes += [RowsNote(repeat, (n.repeated, n.relevant)), RowsNote(contradict, (n.contradictory,))]
     return HeldOut(
-        bounds_of(np.bincount(rows, minlength=len(user_ids))),
+        list_bounds(np.bincount(rows, minlength=len(user_ids))),
         items,
         gains,
         has_rows,
@@ -154,7 +154,7 @@ class _Repeats(NamedTuple):
     contradictory: int
 
 
-def _once(
+def _merge_repeats(
     rows: CodeArray, items: CodeArray, gains: FloatArray
 ) -> tuple[CodeArray, CodeArray, FloatArray, _Repeats]:
     """Each relevant pair once, by its largest gain; user by user, the largest gain first."""
@@ -308,7 +308,7 @@ def check_joined(
         is_covering=2 * int(lengths.sum()) > n_items * n_lists,
     )
     if note.is_refused:
-        test.doubt("hits", f"{test.where}: {note.remedy}")
+        test.defer_refusal("hits", f"{test.where}: {note.remedy}")
     elif n_missed:
         test.clear("hits")
     return note

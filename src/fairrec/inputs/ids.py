@@ -139,10 +139,10 @@ def encode_ids(ids: pl.Series, where: str) -> tuple[CodeArray, pl.Series]:
     return _encode_numbered(ids, lambda texts: encode(ids_as_integers_or_text(texts, where)))
 
 
-def bounds_of(lengths: IntArray) -> IntArray:
+def list_bounds(lengths: IntArray) -> IntArray:
     """Where each list begins and ends: list `i` is `bounds[i]:bounds[i + 1]`.
 
-    >>> bounds_of(np.array([2, 0, 1])).tolist()
+    >>> list_bounds(np.array([2, 0, 1])).tolist()
     [0, 2, 2, 3]
     """
     return np.concatenate([[0], np.cumsum(lengths, dtype=np.int64)])
@@ -158,7 +158,7 @@ def find_runs(values: pl.Series) -> tuple[pl.Series, IntArray]:
     (['a', 'b', 'a'], [0, 2, 3, 4])
     """
     runs = values.rle().struct
-    return runs.field("value"), bounds_of(runs.field("len").to_numpy())
+    return runs.field("value"), list_bounds(runs.field("len").to_numpy())
 
 
 def gather_lists(flat: AnyArray, offsets: IntArray, lists: IntArray) -> AnyArray:

@@ -73,7 +73,7 @@ def is_large(predictions: Any, given: TableOptions, rows: int = LARGE) -> bool:
     if any(":" not in spec or ":q" in spec for spec in given.given):
         return False
     tables = [Table(one, "predictions") for one in (main, *beside)]
-    return all(map(is_stored, tables)) and Stored.of(tables[0]).n_rows >= rows
+    return all(map(is_stored, tables)) and Stored.open(tables[0]).n_rows >= rows
 
 
 def most_rows(asked: int | None) -> int:
@@ -86,7 +86,7 @@ def estimate_bytes(table: Table) -> float:
     if table.path is None or table.row_slice is not None:
         return 0.0
     if is_stored(table):
-        stored = Stored.of(table)
+        stored = Stored.open(table)
         of_lists = sum(one.file.stat().st_size for one in stored.files if _has_lists(one.file))
         return float(PER_ROW * stored.n_rows + PER_BYTE_OF_LISTS * of_lists)
     return float(
@@ -103,7 +103,7 @@ def _n_rows(table: Table) -> float:
     if table.path is None or table.row_slice is not None:
         return 0.0
     if is_stored(table):
-        return float(Stored.of(table).n_rows)
+        return float(Stored.open(table).n_rows)
     file = list_files(table.path)[0]
     if file.suffix.lower() in _COMPRESSED:
         return 0.0

@@ -13,7 +13,7 @@ from fairrec.core.errors import InputError, listed, plain
 from fairrec.core.kernels import kernel
 from fairrec.core.options import Blank, spelled
 from fairrec.inputs.columns import ALIASES, plain_name
-from fairrec.inputs.ids import bounds_of
+from fairrec.inputs.ids import list_bounds
 from fairrec.inputs.notes import N, Note, RowsNote
 from fairrec.inputs.tables import Table
 
@@ -165,7 +165,7 @@ def _refuse_ranks(scores: FloatArray, column: str, offsets: IntArray, table: Tab
     if look < 0:
         table.clear("ranks")
     elif look and len(scores) >= _ENOUGH_ROWS and len(offsets) > 2:
-        table.doubt(
+        table.defer_refusal(
             "ranks",
             f"{table.where}: '{plain(column)}' counts up in every user's list, as a rank does, of "
             "which the first is best; of a score the highest is. Map it as what it is: "
@@ -187,7 +187,7 @@ def _look_like_ranks(offsets: IntArray, scores: FloatArray) -> int:
         return -1
     if len(lengths) < 2:
         return 0
-    bounds = bounds_of(lengths)
+    bounds = list_bounds(lengths)
     starts, ends = bounds[:-1], bounds[1:] - 1
     steps = np.diff(scores, append=0.0)
     is_rising, is_falling = steps > 0, steps < 0

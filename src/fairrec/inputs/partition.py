@@ -114,7 +114,7 @@ class Stored:
     bounds: IntArray
 
     @classmethod
-    def of(cls, table: Table) -> Stored:
+    def open(cls, table: Table) -> Stored:
         """The rows of a table in Parquet files; an error for another one."""
         if not is_stored(table):
             raise InputError(
@@ -342,7 +342,7 @@ class _Partition:
         self._asked = (*given.by, *_columns_given(given, opened["users"]))
         # what is wrong with the names is told before hours of reading
         attribute_specs(opened["users"], given.by)
-        self._main = Stored.of(opened["values" if "values" in opened else "predictions"])
+        self._main = Stored.open(opened["values" if "values" in opened else "predictions"])
         self._n_rows = max(1, n_rows // _items_a_row(self._main))
 
     def parts(self) -> Parts:
@@ -358,7 +358,7 @@ class _Partition:
         audited = [main] if borders.codes is None else []
         slices: dict[str, Sequence[RowSlice]] = {main.table.name: self._main_slices(borders)}
         if "test" in opened:
-            test = Stored.of(opened["test"])
+            test = Stored.open(opened["test"])
             if given.metrics is None:
                 longest = _longest_list(slices["predictions"], given.columns or {})
                 slices["predictions"] = [
@@ -423,7 +423,7 @@ class _Partition:
 
     def _history(self, known: IntArray) -> list[RowSlice]:
         """The histories of known users, and how often each item was interacted with by anybody."""
-        stored = Stored.of(self._opened["history"])
+        stored = Stored.open(self._opened["history"])
         counts = self._home / "item-counts.parquet"
         self._progress(f"counting items in {stored.table.where}", 0, 0)
         _item_counts(stored).write_parquet(counts)

@@ -14,11 +14,11 @@ from fairrec.core.errors import InputError, plain, unknown_name
 from fairrec.core.kernels import kernel
 from fairrec.inputs.candidates import CandidateLists
 from fairrec.inputs.ids import (
-    bounds_of,
     encode,
     encode_ids,
     find_runs,
     ids_as_integers_or_text,
+    list_bounds,
     positions_in,
 )
 from fairrec.inputs.notes import CHECK_FIRST, ItemsNote, N, Note, Notes
@@ -66,7 +66,7 @@ def read_categories(table: Table, item_ids: pl.Series) -> tuple[Categories, Note
     order = np.lexsort((codes, pairs["item"].to_numpy()))
     items = pairs["item"].to_numpy()[order]
     counts = np.bincount(items, minlength=len(item_ids))
-    offsets = bounds_of(counts)
+    offsets = list_bounds(counts)
     text = (
         f"{N} of {N} candidate items have no category ({N} are not in {table.where}); pairs with "
         "them are left out of URD"
@@ -235,7 +235,7 @@ def read_history(table: Table) -> Interactions:
     items, item_ids = encode_ids(frame["item_id"], table.where)
     pairs = np.unique(users.astype(np.int64) * len(item_ids) + items)
     n_per_user = np.bincount(pairs // len(item_ids), minlength=len(user_ids))
-    offsets = bounds_of(n_per_user)
+    offsets = list_bounds(n_per_user)
     return Interactions(user_ids, item_ids, offsets, (pairs % len(item_ids)).astype(np.int32))
 
 

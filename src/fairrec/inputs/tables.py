@@ -44,7 +44,7 @@ class Table:
 
     Attributes
     ----------
-    doubts : what is wrong with a slice if it is so in the whole table, by kind; None where it is
+    deferred : what is wrong with a slice if it is so in the whole table, by kind; None where it is
         seen that it is not
     """
 
@@ -52,7 +52,7 @@ class Table:
         self.name = name
         self.mapping = mapping or {}
         self.row_slice = source if isinstance(source, RowSlice) else None
-        self.doubts: dict[str, str | None] = {}
+        self.deferred: dict[str, str | None] = {}
         # looked up for each of thousands of attributes
         self._found: dict[str, str | None] = {}
         named = source.path if isinstance(source, RowSlice) else source
@@ -70,7 +70,7 @@ class Table:
         self.columns = [*self._source.columns]
 
     @classmethod
-    def of(cls, source: Any, name: str, mapping: Mapping[str, str] | None = None) -> Table:
+    def open(cls, source: Any, name: str, mapping: Mapping[str, str] | None = None) -> Table:
         """The table of a source, or the one itself that is opened already."""
         return source if isinstance(source, cls) else cls(source, name, mapping)
 
@@ -139,22 +139,22 @@ class Table:
         first = self.row_slice.first_row
         return self.where if first is None else f"{self.where}, row {first + row + 1}"
 
-    def doubt(self, kind: str, message: str) -> None:
+    def defer_refusal(self, kind: str, message: str) -> None:
         """Refuse what is wrong if all rows are so; of a slice, only once all have been seen."""
         if self.row_slice is None:
             raise InputError(message)
-        self.doubts.setdefault(kind, message)
+        self.deferred.setdefault(kind, message)
 
     def clear(self, kind: str) -> None:
         """Note that not all rows are so."""
-        self.doubts[kind] = None
+        self.deferred[kind] = None
 
     def expect(self, kind: str, is_met: bool, otherwise: str) -> None:
         """Note that a table is as expected, or doubt it."""
         if is_met:
             self.clear(kind)
         else:
-            self.doubt(kind, otherwise)
+            self.defer_refusal(kind, otherwise)
 
     def user_keys(self, ids: pl.Series) -> pl.Series:
         """User ids as they are compared; those of a slice as they are in the whole table."""

@@ -14,8 +14,8 @@ from fairrec.core.options import Blank, spelled
 from fairrec.inputs.candidates import CandidateLists, read_candidates, refuse_unknown_users
 from fairrec.inputs.held_out import read_held_out
 from fairrec.inputs.ids import (
-    bounds_of,
     gather_lists,
+    list_bounds,
     positions_in,
 )
 from fairrec.inputs.mismatched_ids import compare_item_ids, find_spellings
@@ -130,7 +130,7 @@ class OtherLists:
         """The same for some lists, in that order."""
         lengths = self.offsets[lists + 1] - self.offsets[lists]
         items = gather_lists(self.items, self.offsets, lists)
-        return OtherLists(bounds_of(lengths), items, self.n_items)
+        return OtherLists(list_bounds(lengths), items, self.n_items)
 
 
 def in_order(lists: CandidateLists) -> OtherLists:
@@ -303,7 +303,7 @@ def _without_empty(
     is_kept = (lengths > 0) | ~has_held_out[row_of_list]
     if is_kept.all():
         return candidates, row_of_list
-    return replace(candidates, offsets=bounds_of(lengths[is_kept])), row_of_list[is_kept]
+    return replace(candidates, offsets=list_bounds(lengths[is_kept])), row_of_list[is_kept]
 
 
 def lists_of_values(table: Table, columns: Sequence[str], everyone: Users) -> UserLists:

@@ -327,7 +327,7 @@ def _with_labels_explained(inputs: AuditInputs, wanted: tuple[MetricAtK, ...]) -
     if low <= 0:
         table.clear("labels")
     if 0 < low < high:
-        table.doubt(
+        table.defer_refusal(
             "labels",
             f"{table.where}: '{column}' runs from {low:g} to {high:g} and is never 0, so every "
             f"candidate would be relevant for {counting[0]}; these look like ratings. Say from "

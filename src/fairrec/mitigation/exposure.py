@@ -33,7 +33,7 @@ def catalogue_of(tables: TableOptions, by_items: Sequence[str]) -> Catalogue | N
                 f"{spelled('items', Blank('FILE'))}"
             )
         return None
-    table = Table.of(tables.items, "items", tables.columns)
+    table = Table.open(tables.items, "items", tables.columns)
     by = by_items or _categories(table)
     return read_catalogue(table, by) if by else None
 

@@ -21,7 +21,7 @@ from fairrec.core.audit_options import AuditOptions
 from fairrec.core.kernels import kernel
 from fairrec.core.threads import map_in_threads
 from fairrec.groups.grouping import Grouping, Partition
-from fairrec.inputs.catalogue import Shown
+from fairrec.inputs.catalogue import ExposureLog
 from fairrec.inputs.users import Attribute
 from fairrec.metrics.attention import discounts
 from fairrec.metrics.direction import badness
@@ -263,7 +263,7 @@ class SpreadOver:
 
 
 def spread_over(
-    shown: Shown, k: int, attributes: Sequence[Attribute], threads: int = 1
+    shown: ExposureLog, k: int, attributes: Sequence[Attribute], threads: int = 1
 ) -> SpreadOver:
     """The measures at one depth.
 
@@ -304,7 +304,7 @@ def spread_over(
     )
 
 
-def _due_per_item(shown: Shown, k: int, n_items: int) -> FloatArray:
+def _due_per_item(shown: ExposureLog, k: int, n_items: int) -> FloatArray:
     total = np.zeros(n_items)
     for part in due_to_relevance(shown, k):
         total += part.per_item(n_items)
@@ -319,7 +319,7 @@ def _awrf(items: IntArray, per_place: FloatArray, value_of: IntArray, target: Fl
     return float(1 - total / n_lists) if n_lists else float("nan")
 
 
-def _loss(shown: Shown, k: int) -> float:
+def _loss(shown: ExposureLog, k: int) -> float:
     ideal, is_known = ideal_of(shown, k), knows_relevance(shown)
     received = places(shown, discounts(k), is_known)
     n_items = len(shown.catalogue.item_keys)
