@@ -119,13 +119,18 @@ def note_skipped_places(
 def _refuse_constant(scores: FloatArray, column: str, offsets: IntArray, table: Table) -> None:
     """An error where no list has two different scores, so that there is no order to judge."""
     lengths = np.diff(offsets)
-    if not (lengths > 1).any():
+    starts = offsets[:-1][lengths > 1]
+    if not len(starts):
         return
-    starts = offsets[:-1][lengths > 0]
-    is_in_order = np.maximum.reduceat(scores, starts) > np.minimum.reduceat(scores, starts)
+    # the first two items of a list mostly show it
+    is_in_order = bool((scores[starts] != scores[starts + 1]).any())
+    if not is_in_order:
+        starts = offsets[:-1][lengths > 0]
+        ends = np.maximum.reduceat(scores, starts), np.minimum.reduceat(scores, starts)
+        is_in_order = bool((ends[0] > ends[1]).any())
     table.expect(
         "one score",
-        bool(is_in_order.any()),
+        is_in_order,
         f"{table.where}: '{plain(column)}' is the same for all items of each user, so their order "
         "is not known. Give the score (higher is better) or the rank (1 is best) of each item.",
     )
