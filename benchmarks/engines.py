@@ -121,7 +121,7 @@ def work(part: Rows, threads: int, repeats: int) -> FloatArray:
     import polars as pl
 
     from fairrec.inputs.candidates import CandidateLists
-    from fairrec.inputs.side import SideData
+    from fairrec.inputs.side_data import SideData
     from fairrec.metrics import parse_metric
     from fairrec.metrics.ranked import RankedLists
 

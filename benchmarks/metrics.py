@@ -57,7 +57,7 @@ def ours(shrink: int) -> dict[str, object]:
 
     from fairrec.core.threads import available_threads
     from fairrec.inputs.candidates import CandidateLists
-    from fairrec.inputs.side import SideData
+    from fairrec.inputs.side_data import SideData
     from fairrec.metrics import parse_metric
     from fairrec.metrics.ranked import RankedLists
 

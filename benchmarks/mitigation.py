@@ -48,8 +48,13 @@ def times(shrink: int, n_items: int, names: list[str] | None) -> dict[str, tuple
 
     from fairrec.inputs.candidates import CandidateLists
     from fairrec.inputs.order import rows_in_order
-    from fairrec.inputs.side import Categories, SideData
-    from fairrec.inputs.side_data import Interactions, Popularity, most_popular
+    from fairrec.inputs.side_data import (
+        Categories,
+        Interactions,
+        Popularity,
+        SideData,
+        most_popular,
+    )
     from fairrec.mitigation.reranker import RERANKERS, RerankLists, TrainingSet
 
     rng = np.random.default_rng(0)

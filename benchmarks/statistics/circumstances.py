@@ -15,7 +15,7 @@ from benchmarks.statistics.study import Outcome, Study, happened
 from benchmarks.statistics.world import World, audited, one_group, random_codes
 from fairrec.core.arrays import AnyArray, FloatArray, IntArray
 from fairrec.inputs.candidates import CandidateLists
-from fairrec.inputs.side import SideData
+from fairrec.inputs.side_data import SideData
 from fairrec.metrics.measured import values_per_list
 from fairrec.statistics.analysis import Analysis
 from fairrec.statistics.explanations import AtRandom, BinnedCircumstance, differing_circumstances

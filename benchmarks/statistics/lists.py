@@ -7,8 +7,8 @@ import polars as pl
 
 from fairrec.core.arrays import AnyArray, FloatArray
 from fairrec.inputs.candidates import CandidateLists
-from fairrec.inputs.ids import bounds_of
-from fairrec.inputs.side import SideData
+from fairrec.inputs.ids import list_bounds
+from fairrec.inputs.side_data import SideData
 from fairrec.metrics import MetricAtK, parse_metric
 from fairrec.metrics.measured import values_per_list
 
@@ -28,7 +28,7 @@ def random_lists(
     scores = rng.normal(size=is_positive.shape) + is_positive * lift[:, None]
     is_candidate = place < n_candidates[:, None]
     return CandidateLists(
-        bounds_of(n_candidates),
+        list_bounds(n_candidates),
         np.nonzero(is_candidate)[1].astype(np.int32),
         scores[is_candidate],
         is_positive[is_candidate].astype(np.float64),

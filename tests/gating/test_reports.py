@@ -10,7 +10,7 @@ import polars as pl
 import pytest
 from markdown_it import MarkdownIt
 
-from fairrec.cli.shared import Format, print_as
+from fairrec.cli.shared import print_as
 from fairrec.gating.harms import read_harms
 from fairrec.gating.judging import Measurements, judge_policy
 from fairrec.gating.policy import GateResult
@@ -214,7 +214,7 @@ def test_text_between_two_lines_of_a_token_nobody_can_guess_is_no_command():
 
 def test_json_says_the_same_without_a_command(capsys):
     document = json.dumps({"##[error]": ["###[x"]})
-    print_as(Format.json, json=lambda: document, markdown=str, text=print)
+    print_as("json", json=lambda: document, markdown=str, text=print)
     printed = capsys.readouterr().out
     assert "##[" not in printed
     assert json.loads(printed) == json.loads(document)

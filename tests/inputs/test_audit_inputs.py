@@ -32,7 +32,7 @@ def test_users_are_sorted_by_id_and_know_their_lists():
     assert inputs.absent.tolist() == [1]
     assert inputs.rows.tolist() == [0, 2, 3]
     assert inputs.is_expected.all() and not inputs.is_without_list.any()
-    assert inputs.by == ("age", "job")
+    assert inputs.described.by == ("age", "job")
 
 
 def test_everyone_is_also_whoever_has_no_predictions():
@@ -57,14 +57,6 @@ def test_some_users_keep_their_attributes_lists_and_scores():
     assert some.user_of_list.tolist() == [0, 1]
     assert some.rows.tolist() == [0, 3]
     assert some.is_expected.tolist() == [True, True]
-
-
-def test_other_scores_leave_the_first_ones_as_they_are():
-    inputs = read()
-    other = inputs.with_scores(-inputs.candidates.scores)
-    assert other.candidates.scores.tolist() == [-3, -2, -1] * 3
-    assert inputs.candidates.scores.tolist() == [3, 2, 1] * 3
-    assert other.list_of_user is inputs.list_of_user
 
 
 @pytest.mark.parametrize("missing", ["predictions", "users"])

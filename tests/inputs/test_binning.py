@@ -46,92 +46,36 @@ def _low(label: str) -> float:
     return float(match[1])
 
 
-def test_whole_numbers_have_whole_labels():
-    codes, labels = _bin([10, 19, 20, 0, 9, 35], "10")
-    assert labels == ["0-9", "10-19", "20-29", "30-39"]
-    assert codes == [1, 1, 2, 0, 0, 3]
+BY_HAND = [
+    ("10", [10, 19, 20, 0, 9, 35], [1, 1, 2, 0, 0, 3], ["0-9", "10-19", "20-29", "30-39"]),
+    ("1", [3, -1, 3, -0.0], [2, 0, 2, 1], ["-1", "0", "3"]),
+    ("10", [5, 95], [0, 1], ["0-9", "90-99"]),
+    ("10", [0.5, 9.5, 10.0], [0, 0, 1], ["[0, 10)", "[10, 20)"]),
+    ("2.5", [2.4, 2.5, 4.9], [0, 1, 1], ["[0, 2.5)", "[2.5, 5)"]),
+    ("10", [-1, -10, -11, 0, 9], [1, 1, 0, 2, 2], ["[-20, -10)", "[-10, 0)", "0-9"]),
+    ("10", [1_234_567, 1_234_577], [0, 1], ["1234560-1234569", "1234570-1234579"]),
+    (
+        EDGES,
+        [17, 18, 24, 39, 64, 65],
+        [0, 1, 1, 2, 3, 4],
+        ["<18", "18-24", "25-39", "40-64", "65+"],
+    ),
+    (EDGES, [17.5, 24.9, 65], [0, 1, 2], ["<18", "[18, 25)", ">=65"]),
+    (EDGES, [30, 90, 31], [0, 1, 0], ["25-39", "65+"]),
+    ("1.5|", [1, 2], [0, 1], ["<1.5", ">=1.5"]),
+    ("-10|0", [-11, -10, -1, 0, 4], [0, 1, 1, 2, 2], ["<-10", "[-10, 0)", "0+"]),
+    ("1|2", [0, 1, 2, 3], [0, 1, 2, 2], ["<1", "1", "2+"]),
+    ("q3", [*range(1, 7)], [0, 0, 1, 1, 2, 2], ["q1 [1, 2]", "q2 [3, 4]", "q3 [5, 6]"]),
+    ("q5", [1, 1, 1, 1, 2], [0, 0, 0, 0, 1], ["q1 [1, 1]", "q2 [2, 2]"]),
+    ("q2", [7, 7, 7], [0, 0, 0], ["q1 [7, 7]"]),
+    ("q2", [-5.5, 3, -2, 10], [0, 1, 0, 1], ["q1 [-5.5, -2]", "q2 [3, 10]"]),
+    *((spec, [], [], []) for spec in ("10", "q5", EDGES)),
+]
 
 
-def test_a_width_of_one_keeps_whole_numbers_apart():
-    assert _bin([3, -1, 3, 0], "1") == ([2, 0, 2, 1], ["-1", "0", "3"])
-
-
-def test_bins_nobody_is_in_have_no_label():
-    assert _bin([5, 95], "10") == ([0, 1], ["0-9", "90-99"])
-
-
-def test_fractions_have_half_open_labels():
-    assert _bin([0.5, 9.5, 10.0], "10") == ([0, 0, 1], ["[0, 10)", "[10, 20)"])
-    assert _bin([2.4, 2.5, 4.9], "2.5") == ([0, 1, 1], ["[0, 2.5)", "[2.5, 5)"])
-
-
-def test_negative_numbers_fall_into_the_bin_below():
-    codes, labels = _bin([-1, -10, -11, 0, 9], "10")
-    assert labels == ["[-20, -10)", "[-10, 0)", "0-9"]
-    assert codes == [1, 1, 0, 2, 2]
-
-
-def test_minus_zero_is_zero():
-    assert _bin([-0.0, 5.0], "10")[1] == ["0-9"]
-    assert _bin([-0.0, 5.0], "1")[1] == ["0", "5"]
-
-
-def test_own_edges_cut_whole_numbers():
-    codes, labels = _bin([17, 18, 24, 25, 39, 40, 64, 65, 90, -3], EDGES)
-    assert labels == ["<18", "18-24", "25-39", "40-64", "65+"]
-    assert codes == [0, 1, 1, 2, 2, 3, 3, 4, 4, 0]
-
-
-def test_own_edges_cut_fractions():
-    codes, labels = _bin([17.5, 24.9, 25, 64, 65], EDGES)
-    assert labels == ["<18", "[18, 25)", "[25, 40)", "[40, 65)", ">=65"]
-    assert codes == [0, 1, 2, 3, 4]
-    assert _bin([1, 2], "1.5|") == ([0, 1], ["<1.5", ">=1.5"])
-
-
-def test_own_edges_may_be_negative():
-    codes, labels = _bin([-11, -10, -1, 0, 4], "-10|0")
-    assert labels == ["<-10", "[-10, 0)", "0+"]
-    assert codes == [0, 1, 1, 2, 2]
-    assert _bin([-6, -5], "-5|")[1] == ["<-5", ">=-5"]
-
-
-def test_between_own_edges_that_follow_each_other_lies_one_whole_number():
-    assert _bin([0, 1, 2, 3], "1|2") == ([0, 1, 2, 2], ["<1", "1", "2+"])
-
-
-def test_only_bins_between_own_edges_that_hold_a_user_occur():
-    assert _bin([30, 90, 31], EDGES) == ([0, 1, 0], ["25-39", "65+"])
-
-
-def test_quantiles_part_distinct_numbers_evenly():
-    codes, labels = _bin([*range(1, 11)], "q5")
-    assert codes == [0, 0, 1, 1, 2, 2, 3, 3, 4, 4]
-    assert labels == ["q1 [1, 2]", "q2 [3, 4]", "q3 [5, 6]", "q4 [7, 8]", "q5 [9, 10]"]
-
-
-def test_equal_numbers_share_a_quantile():
-    assert _bin([1, 1, 1, 1, 2], "q5") == ([0, 0, 0, 0, 1], ["q1 [1, 1]", "q2 [2, 2]"])
-    assert _bin([7, 7, 7], "q2") == ([0, 0, 0], ["q1 [7, 7]"])
-
-
-def test_quantiles_of_negative_numbers_are_in_order():
-    codes, labels = _bin([-5.5, 3, -2, 10], "q2")
-    assert codes == [0, 1, 0, 1]
-    assert labels == ["q1 [-5.5, -2]", "q2 [3, 10]"]
-
-
-def test_large_numbers_are_written_out():
-    assert _bin([1_234_567, 1_234_577], "10")[1] == ["1234560-1234569", "1234570-1234579"]
-    assert _bin([1_234_567, 1_234_568], "q2")[1] == [
-        "q1 [1234567, 1234567]",
-        "q2 [1234568, 1234568]",
-    ]
-
-
-def test_no_numbers_give_no_bins():
-    for spec in ("10", "q5", EDGES):
-        assert _bin([], spec) == ([], [])
+@pytest.mark.parametrize(("spec", "numbers", "codes", "labels"), BY_HAND)
+def test_bins_are_those_made_by_hand(spec, numbers, codes, labels):
+    assert _bin(numbers, spec) == (codes, labels)
 
 
 @pytest.mark.parametrize(
@@ -191,9 +135,7 @@ def _numbers(kind: st.SearchStrategy[float]) -> st.SearchStrategy[list[float]]:
     numbers=_numbers(WHOLE) | _numbers(CENTS),
     width=st.sampled_from(["1", "2", "5", "10", "100", "0.1", "0.2", "0.25", "0.5", "2.5"]),
 )
-def test_every_number_lies_in_its_labelled_bin_and_bins_are_in_order(
-    numbers: list[float], width: str
-):
+def test_every_number_lies_in_its_labelled_bin_and_bins_are_in_order(numbers, width):
     codes, labels = _bin(numbers, width)
     assert len(set(labels)) == len(labels)
     assert set(codes) == set(range(len(labels)))
@@ -208,9 +150,7 @@ def test_every_number_lies_in_its_labelled_bin_and_bins_are_in_order(
     numbers=_numbers(WHOLE) | _numbers(CENTS),
     edges=st.lists(WHOLE | CENTS, min_size=1, max_size=5, unique=True).map(sorted),
 )
-def test_every_number_lies_in_its_labelled_bin_between_own_edges(
-    numbers: list[float], edges: list[float]
-):
+def test_every_number_lies_in_its_labelled_bin_between_own_edges(numbers, edges):
     codes, labels = _bin(numbers, "|".join(map(str, edges)) + "|")
     assert len(set(labels)) == len(labels)
     assert set(codes) == set(range(len(labels)))
@@ -221,9 +161,7 @@ def test_every_number_lies_in_its_labelled_bin_between_own_edges(
 
 @example(numbers=[1234567.0, 1234568.0, 3.0], n_bins=2)
 @given(numbers=_numbers(WHOLE) | _numbers(CENTS), n_bins=st.integers(2, 12))
-def test_every_number_lies_in_its_labelled_quantile_and_quantiles_are_in_order(
-    numbers: list[float], n_bins: int
-):
+def test_every_number_lies_in_its_labelled_quantile_and_quantiles_are_in_order(numbers, n_bins):
     codes, labels = _bin(numbers, f"q{n_bins}")
     assert 1 <= len(labels) <= n_bins
     assert set(codes) == set(range(len(labels)))
@@ -237,9 +175,7 @@ def test_every_number_lies_in_its_labelled_quantile_and_quantiles_are_in_order(
 
 
 @given(numbers=st.lists(WHOLE, min_size=2, max_size=40, unique=True), n_bins=st.integers(2, 8))
-def test_quantiles_of_distinct_numbers_differ_by_one_user_at_most(
-    numbers: list[float], n_bins: int
-):
+def test_quantiles_of_distinct_numbers_differ_by_one_user_at_most(numbers, n_bins):
     assume(len(numbers) >= n_bins)
     codes, labels = _bin(numbers, f"q{n_bins}")
     sizes = np.bincount(codes)
@@ -254,16 +190,6 @@ def test_binned_attributes_name_the_groups():
     assert result.gap("mrr").advantaged.group == {"age": "10-19"}
     assert result.gap("mrr").disadvantaged.group == {"age": "20-29"}
     assert result.summary.attributes["age"].binning == "width 10"
-    assert result.warnings == ()
-
-
-def test_own_edges_name_the_groups_and_are_told():
-    predictions, users = two_groups(age=[17, 25, 12, 40, 10, 29, 17, 90])
-    result = audit(predictions, users, "age:18|25|")
-    assert result.gap("mrr").advantaged.group == {"age": "<18"}
-    assert result.gap("mrr").disadvantaged.group == {"age": "25+"}
-    assert result.summary.attributes["age"].binning == "edges 18, 25"
-    assert result.summary.by == ("age:18|25|",)
     assert result.warnings == ()
 
 
@@ -288,12 +214,6 @@ def test_fewer_quantiles_than_asked_for_are_said():
     assert any("2 bins instead of the 4 quantiles" in warning for warning in result.warnings)
 
 
-def test_more_quantiles_than_users_give_each_user_a_bin():
-    predictions, users = two_groups(n=[*range(8)])
-    result = audit(predictions, users, "n:q1000000000000")
-    assert result.summary.attributes["n"].n_values == 8
-
-
 def test_bins_follow_the_audited_users_only():
     predictions, users = two_groups(n=[*range(8)])
     others = pl.DataFrame({"user_id": ["x", "y"], "n": [1_000_000, None]})
@@ -304,28 +224,7 @@ def test_bins_follow_the_audited_users_only():
     assert (without.kind, without.n_missing, without.n_users) == ("no list", 2, 10)
 
 
-@pytest.mark.parametrize("kind", [pl.Int8, pl.UInt16, pl.Float32, pl.Decimal(10, 2)])
-def test_every_kind_of_number_can_be_binned(kind: pl.DataType):
-    predictions, users = two_groups(n=[0, 10, 1, 11, 2, 12, 3, 13])
-    result = audit(predictions, users.with_columns(pl.col("n").cast(kind)), "n:10")
-    assert result.gap("mrr").advantaged.group == {"n": "0-9"}
-    assert result.gap("mrr").disadvantaged.group == {"n": "10-19"}
-
-
 def test_a_width_too_fine_for_the_numbers_is_refused():
     predictions, users = two_groups(n=[1e300, 1, 2, 3, 4, 5, 6, 7])
     with pytest.raises(InputError, match="'n'"):
         audit(predictions, users, "n:1e-300")
-
-
-@pytest.mark.parametrize("values", [["a", "b"] * 4, [True, False] * 4, ["1", "2"] * 4])
-def test_what_is_no_number_cannot_be_binned(values: list[object]):
-    predictions, users = two_groups(x=values)
-    with pytest.raises(InputError, match=r"users table: attribute 'x' is not numeric.*by=.x"):
-        audit(predictions, users, "x:10")
-
-
-def test_infinite_numbers_cannot_be_binned():
-    predictions, users = two_groups(x=[1.0, float("inf")] * 4)
-    with pytest.raises(InputError, match="attribute 'x' has infinite values"):
-        audit(predictions, users, "x:q2")

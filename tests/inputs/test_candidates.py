@@ -1,18 +1,28 @@
-"""Predictions that cannot be used are refused with the row; the undefined is counted."""
+"""Candidate lists: what is refused, what orders them, and the order of equal scores."""
 
 from __future__ import annotations
 
+from dataclasses import replace
+from itertools import combinations
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pandas as pd
 import polars as pl
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from pytest import approx
 
 from fairrec.core.errors import FairRecError, InputError
+from fairrec.inputs import order
+from fairrec.inputs.candidates import CandidateLists
+from fairrec.inputs.order import hash_ids, no_order, order_columns, rows_in_order, scores_in_order
+from fairrec.inputs.tables import Table
 from fairrec.report.view import build_view
-from tests.builders import as_lists, audit, numbers_of, one_each, two_groups, values_of
+from tests.builders import as_lists, audit, make_tables, numbers_of, one_each, two_groups, values_of
+from tests.metrics.metric_lists import ranked_lists, user
+from tests.recommendations import Served
 
 NAN, INF = float("nan"), float("inf")
 
@@ -32,26 +42,11 @@ def _refusal(*tables: Any, **options: Any) -> str:
     return str(caught.value)
 
 
-def test_a_duplicate_pair_is_refused_with_user_and_item():
-    predictions, users = two_groups()
-    message = _refusal(pl.concat([predictions, predictions[5:7]]), users)
-    assert message == (
-        "the predictions table: user 'u1' has item 1 twice (2 such rows in all). "
-        "Keep one row for each user and item."
-    )
-
-
 def test_a_duplicate_pair_is_found_in_lists_and_in_shuffled_rows():
     predictions, users = two_groups()
     twice = pl.concat([predictions, predictions[6:7]])
     for table in (as_lists(twice), twice.sample(fraction=1.0, shuffle=True, seed=1)):
         assert "user 'u1' has item 2 twice (1 such rows" in _refusal(table, users)
-
-
-def test_the_same_item_for_two_users_is_no_duplicate():
-    predictions, users = two_groups()
-    assert predictions["item_id"].n_unique() < predictions.height
-    assert audit(predictions, users, "group").summary.n_candidates == predictions.height
 
 
 @pytest.mark.parametrize("bad", [NAN, INF, -INF])
@@ -88,64 +83,6 @@ def test_text_among_numbers_is_refused_with_its_row(column: str, tmp_path: Path)
     assert f"row 3: column '{column}' holds 'high'" in _refusal(as_lists(texts), users)
 
 
-@pytest.mark.parametrize("bad", ["nan", "NaN", "inf", "-Infinity", "n.a.", "1,5"])
-def test_a_bad_number_in_csv_is_named_with_its_row(bad: str, tmp_path: Path):
-    predictions, users = two_groups()
-    path = tmp_path / "predictions.csv"
-    _with(predictions.with_columns(pl.col("score").cast(pl.String)), 11, "score", bad).write_csv(
-        path
-    )
-    message = _refusal(path, users)
-    assert message.startswith("predictions.csv, row 11: column 'score' ")
-    assert bad.lower()[:4] in message.lower()
-
-
-def test_numbers_stored_as_text_are_not_called_no_number():
-    predictions, users = two_groups()
-    message = _refusal(predictions.with_columns(pl.col("score").cast(pl.String)), users)
-    assert "'score'" in message
-    assert "text" in message.lower()
-    assert "'4.0', which is not a number" not in message
-
-
-def test_labels_below_zero_are_refused_with_the_remedy():
-    predictions, users = two_groups()
-    message = _refusal(predictions.with_columns(label=2 * pl.col("label") - 1), users)
-    assert "column 'label' has values below 0 (such as -1)" in message
-    assert "turn -1 into 0" in message
-
-
-@pytest.mark.parametrize("kind", [pl.Boolean, pl.Int8, pl.UInt64, pl.Float32, pl.Float64])
-def test_labels_of_any_kind_of_number_are_the_same(kind: pl.DataType):
-    predictions, users = two_groups()
-    cast = predictions.with_columns(pl.col("label").cast(kind))
-    expected = numbers_of(audit(predictions, users, "group"))
-    assert numbers_of(audit(cast, users, "group")) == expected
-    assert numbers_of(audit(as_lists(cast), users, "group")) == expected
-
-
-def test_unknown_users_are_named_and_counted():
-    predictions, users = two_groups()
-    message = _refusal(predictions, users.filter(pl.col("user_id") < "u3"))
-    assert message.startswith(
-        "the predictions table: user 'u3', 'u4', 'u5' and 2 more not in the users table."
-    )
-    assert "row of attributes" in message
-
-
-def test_a_user_with_two_rows_is_named_with_the_second_row():
-    predictions, users = two_groups()
-    message = _refusal(predictions, pl.concat([users, users[2:3]]))
-    assert message.startswith("the users table, row 9: user_id 'u2' appears more than once.")
-    assert "Keep one row per user" in message
-
-
-def test_the_row_of_a_repeated_user_is_the_first_repetition():
-    predictions = one_each({"a": 1, "b": 2})
-    users = pl.DataFrame({"user_id": ["a", "b", "a", "b"], "group": ["x"] * 4})
-    assert _refusal(predictions, users).startswith("the users table, row 3: user_id 'a', 'b'")
-
-
 def test_tables_without_rows_are_refused():
     predictions, users = two_groups()
     assert _refusal(predictions.clear(), users) == (
@@ -159,6 +96,23 @@ def test_lists_of_different_lengths_are_refused_with_the_row():
     lists = as_lists(two_groups()[0])
     message = _refusal(_with(lists, 3, "score", [0.5]), two_groups()[1])
     assert "row 3: 4 values in 'item_id' but 1 in 'score'" in message
+
+
+@pytest.mark.parametrize(
+    ("change", "says"),
+    [
+        (lambda lists: lists.with_columns(pl.concat_list("user_id")), "'user_id' is of type List"),
+        (lambda lists: lists.with_columns(pl.struct("score").alias("score")), "of type Struct"),
+        (
+            lambda lists: lists.with_columns(score=pl.Series([[[1.0]] * 4] * 8)),
+            "'score' is of type List(List",
+        ),
+    ],
+    ids=["lists of users", "structs", "lists of lists"],
+)
+def test_columns_of_other_shapes_are_refused(change, says):
+    predictions, users = two_groups()
+    assert says in _refusal(change(as_lists(predictions)), users)
 
 
 @pytest.mark.parametrize("column", ["item_id", "score", "label"])
@@ -181,43 +135,6 @@ def test_lists_in_some_columns_only_are_refused():
     message = _refusal(lists, users)
     assert "item_id, score holds lists but label" in message
     assert "one row per user" in message
-
-
-def test_a_list_of_users_is_refused_by_name():
-    predictions, users = two_groups()
-    lists = as_lists(predictions).with_columns(pl.concat_list("user_id"))
-    message = _refusal(lists, users)
-    assert "user_id" in message
-    assert "holds lists but  does not" not in message
-
-
-def test_columns_of_structs_are_refused():
-    predictions, users = two_groups()
-    structs = predictions.with_columns(
-        pl.struct(pl.col(name)).alias(name) for name in ("item_id", "score", "label")
-    )
-    assert "item_id" in _refusal(structs, users)
-    one = predictions.with_columns(pl.struct("score").alias("score"))
-    assert "holds lists" not in _refusal(one, users)
-
-
-def test_lists_of_lists_are_refused():
-    predictions, users = two_groups()
-    lists = as_lists(predictions).with_columns(score=pl.Series([[[1.0]] * 4] * 8))
-    assert "score" in _refusal(lists, users)
-
-
-@pytest.mark.parametrize("table", [{"a": 1}, [1, 2], 7, np.zeros((2, 2)), pd.Series([1])])
-def test_what_is_no_table_is_refused(table: Any):
-    predictions, users = two_groups()
-    assert _refusal(table, users).startswith(f"predictions: {type(table).__name__} is not a table")
-    assert _refusal(predictions, table).startswith("users: ")
-
-
-def test_no_table_at_all_is_refused():
-    predictions, users = two_groups()
-    assert "users" in _refusal(predictions, None)
-    assert "predictions" in _refusal(None, users)
 
 
 def test_users_without_a_positive_are_undefined_counted_and_left_out():
@@ -256,21 +173,6 @@ def test_a_metric_undefined_for_everyone_is_refused():
     assert message.startswith("Metric 'auc' is undefined for every user: no user has both")
 
 
-@pytest.mark.parametrize("label", [0, 1])
-def test_a_pooled_metric_undefined_for_everyone_is_refused(label: int):
-    predictions, users = two_groups()
-    message = _refusal(predictions.with_columns(label=label), users, metrics="pooled_auc")
-    assert message.startswith("Metric 'pooled_auc' is undefined")
-
-
-def test_a_pooled_metric_may_be_the_only_one():
-    predictions, users = two_groups()
-    result = audit(predictions, users, "group", metrics="pooled_auc")
-    # relevant above 3 of 3 others at place 1, above 2 of 3 at place 2, in every pair of users
-    assert result.gap("pooled_auc").advantaged.group == {"group": "even"}
-    assert result.gap("pooled_auc").size == pytest.approx(1 - 2 / 3)
-
-
 def test_too_few_users_with_a_defined_value_are_not_called_no_gap():
     predictions = one_each({f"u{i}": 1 if i == 0 else None for i in range(8)})
     users = pl.DataFrame({"user_id": [f"u{i}" for i in range(8)], "group": ["x", "y"] * 4})
@@ -292,52 +194,6 @@ def test_a_cut_off_past_the_longest_list_is_the_whole_list():
     assert past == whole
 
 
-@pytest.mark.parametrize(
-    "cutoff", ["0", "-1", "2.5", "x", "", "1000000000000", pytest.param("9" * 5000, id="digits")]
-)
-def test_a_cut_off_that_is_no_whole_number_from_1_is_refused(cutoff: str):
-    predictions, users = two_groups()
-    message = _refusal(predictions, users, metrics=f"mrr@{cutoff}")
-    assert message.startswith("Metric 'mrr@")
-    assert "the cut-off must be a whole number from 1 to 1,000. Example: mrr@5" in message
-
-
-@pytest.mark.parametrize(
-    ("option", "value"),
-    [
-        ("depth", 0),
-        ("depth", -1),
-        ("depth", 1.5),
-        ("depth", "some"),
-        ("min_support", 0),
-        ("min_support", -0.1),
-        ("min_support", 1.5),
-        ("min_support", NAN),
-        ("min_support", INF),
-        ("permutations", -1),
-        ("alpha", 0),
-        ("alpha", 1),
-        ("alpha", 2),
-        ("alpha", NAN),
-        ("seed", -1),
-        ("threads", 0),
-    ],
-)
-def test_an_option_out_of_range_is_refused_by_name(option: str, value: Any):
-    predictions, users = two_groups()
-    message = _refusal(predictions, users, **{option: value})
-    assert message.startswith(f"invalid {option}: expected ")
-    assert message.endswith(f", got {value!r}")
-
-
-def test_a_support_no_group_has_is_refused_with_the_number_of_users():
-    predictions, users = two_groups()
-    message = _refusal(predictions, users, min_support=5)
-    assert message.startswith("No group has 5 users")
-    assert "8 users" in message
-    assert "Lower min_support" in message
-
-
 def test_equal_scores_count_at_their_mean_in_both_forms():
     predictions = pl.DataFrame(
         {
@@ -351,3 +207,269 @@ def test_equal_scores_count_at_their_mean_in_both_forms():
     for table in (predictions, as_lists(predictions)):
         result = audit(table, users, "group", metrics="mrr")
         assert values_of(result, "mrr@5", ["a", "b"]) == [3 / 4, 3 / 4]
+
+
+OFFSETS = np.array([0, 3, 5])
+
+
+def table(*columns: str, mapping: dict[str, str] | None = None) -> Table:
+    return Table(pl.DataFrame({name: [1] for name in columns}), "predictions", mapping or {})
+
+
+@pytest.mark.parametrize(
+    ("columns", "mapping", "of_candidates", "of_recommendations"),
+    [
+        (["score"], {}, {"score"}, {"score"}),
+        (["rank"], {}, {"rank"}, {"rank"}),
+        (["score", "rank"], {}, {"score"}, {"score", "rank"}),
+        (["score", "rank"], {"score": "score"}, {"score"}, {"score"}),
+        (["score", "rank"], {"rank": "rank"}, {"rank"}, {"rank"}),
+        (["score", "rank"], {"predictions.rank": "rank"}, {"rank"}, {"rank"}),
+        (["item_id"], {}, set(), set()),
+    ],
+)
+def test_a_mapped_column_wins_and_both_are_looked_at_of_recommendations(
+    columns, mapping, of_candidates, of_recommendations
+):
+    given_table = table(*columns, mapping=mapping)
+    assert {*order_columns(given_table, is_recommended=False)} == of_candidates
+    assert {*order_columns(given_table, is_recommended=True)} == of_recommendations
+
+
+def scores(offsets=OFFSETS, mapping=None, **numbers):
+    arrays = {name: np.array(column, dtype=float) for name, column in numbers.items()}
+    columns = {name: name for name in numbers}
+    return scores_in_order(arrays, columns, offsets, table(*numbers, "user_id", mapping=mapping))
+
+
+def test_a_higher_score_a_lower_rank_and_an_earlier_place_come_first():
+    assert scores(score=[3, 1, 2, 5, 4]).tolist() == [3, 1, 2, 5, 4]
+    assert scores(rank=[1, 3, 2, 1, 2]).tolist() == [-1, -3, -2, -1, -2]
+    assert scores().tolist() == [0, -1, -2, 0, -1]
+
+
+def test_equal_scores_beside_ranks_are_in_the_order_of_the_ranks():
+    assert scores(score=[3, 1, 2, 5, 4], rank=[1, 3, 2, 1, 2]).tolist() == [3, 1, 2, 5, 4]
+    broken = scores(score=[1, 1, 2, 4, 4], rank=[3, 2, 1, 2, 1])
+    assert np.argsort(-broken[:3]).tolist() == [2, 1, 0]
+    assert np.argsort(-broken[3:]).tolist() == [1, 0]
+    # where the ranks are equal, the scores decide
+    broken = scores(score=[1, 2, 2, 4, 4], rank=[1, 1, 1, 1, 2])
+    assert np.argsort(-broken[:3], kind="stable").tolist() == [1, 2, 0]
+
+
+def test_an_audit_breaks_ties_by_the_rank_whatever_the_order_of_rows():
+    served = Served({0: [1, 2, 3], 1: [3, 2, 1]}, {0: {1: 1.0}, 1: {3: 1.0}})
+    tied = served.recommendations("both").with_columns(score=1.0)
+    users = pl.DataFrame({"user_id": [0, 1], "group": ["a", "b"]})
+    for rows in (tied, tied.reverse()):
+        result = audit(rows, users, "group", test=served.test(), metrics="mrr@3")
+        assert result.per_user["mrr@3"].to_list() == [1, 1]
+
+
+def is_other(scores: list[float], ranks: list[float]) -> bool:
+    """Whether some item of a better rank has a lower score."""
+    pairs = combinations(zip(ranks, scores, strict=True), 2)
+    return any((a[0] < b[0] and a[1] < b[1]) or (a[0] > b[0] and a[1] > b[1]) for a, b in pairs)
+
+
+@given(
+    lists=st.lists(
+        st.lists(st.tuples(st.integers(0, 3), st.integers(1, 4)), min_size=1, max_size=4),
+        min_size=1,
+        max_size=5,
+    )
+)
+def test_lists_in_another_order_are_counted_as_in_a_loop(lists):
+    offsets = np.cumsum([0, *map(len, lists)])
+    flat = [pair for one in lists for pair in one]
+    columns = {"score": [pair[0] for pair in flat], "rank": [pair[1] for pair in flat]}
+    n_other = sum(is_other([p[0] for p in one], [p[1] for p in one]) for one in lists)
+    if all(len({*one}) == 1 for one in lists) and any(len(one) > 1 for one in lists):
+        with pytest.raises(InputError, match="is the same for all items of each user"):
+            scores(offsets, **columns)
+        return
+    if not n_other:
+        assert len(scores(offsets, **columns)) == len(flat)
+        return
+    with pytest.raises(InputError) as caught:
+        scores(offsets, **columns)
+    assert f"items of {n_other:,} of {len(lists):,} users in different orders" in str(caught.value)
+
+
+def test_score_and_rank_that_disagree_are_refused_with_both_remedies():
+    with pytest.raises(InputError) as caught:
+        scores(score=[3, 1, 2, 5, 4], rank=[3, 1, 2, 1, 2])
+    assert str(caught.value) == (
+        "the predictions table: 'score' and 'rank' put the items of 1 of 2 users in different "
+        "orders. Say which counts: columns={'rank': 'rank'} (1 is best) or "
+        "columns={'score': 'score'} (higher is better)"
+    )
+
+
+def counting(n_lists: int, length: int, start: int = 1) -> tuple[np.ndarray, list[int]]:
+    return np.arange(n_lists + 1) * length, [*range(start, start + length)] * n_lists
+
+
+@pytest.mark.parametrize("start", [0, 1])
+def test_a_score_that_counts_up_like_a_rank_is_refused(start):
+    offsets, ranks = counting(5, 4, start)
+    with pytest.raises(InputError) as caught:
+        scores(offsets, score=ranks)
+    assert str(caught.value) == (
+        "the predictions table: 'score' counts up in every user's list, as a rank does, of which "
+        "the first is best; of a score the highest is. Map it as what it is: "
+        "columns={'rank': 'score'}, or columns={'score': 'score'} if higher is better"
+    )
+    assert scores(offsets, {"score": "score"}, score=ranks).tolist() == ranks
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        pytest.param(lambda ranks: [*ranks[:-1], 9], id="one that skips"),
+        pytest.param(lambda ranks: [rank + 1 for rank in ranks], id="from 2"),
+        pytest.param(lambda ranks: [3, 1, 4, 2] * 5, id="in another order"),
+    ],
+)
+def test_ranks_are_recognised_with_gaps_and_in_any_order(change):
+    offsets, ranks = counting(5, 4)
+    with pytest.raises(InputError, match="counts up in every user's list, as a rank does"):
+        scores(offsets, score=change(ranks))
+
+
+@pytest.mark.parametrize(
+    ("ranks", "says"),
+    [
+        ([-1, -2, -3, -1, -2], r"'rank' has values below 0 \(such as -3\), and of ranks 1 is best"),
+        (
+            [1, 1, 1, 1, 1],
+            "'rank' is the same for all items of each user, so their order is not known",
+        ),
+    ],
+)
+def test_ranks_that_are_none_are_refused(ranks, says):
+    with pytest.raises(InputError, match=says):
+        scores(rank=ranks)
+
+
+def test_a_column_called_rank_is_never_a_score():
+    with pytest.raises(InputError, match="'rank' is a rank by its name"):
+        order.order_columns(
+            Table(pl.DataFrame({"rank": [1]}), "predictions", {"score": "rank"}), True
+        )
+
+
+@pytest.mark.parametrize(
+    "spoil",
+    [
+        pytest.param(lambda offsets, ranks: (offsets[:5], ranks[:16]), id="few rows"),
+        pytest.param(lambda offsets, ranks: (offsets, [*ranks[:-1], 9.5]), id="no whole number"),
+        pytest.param(lambda offsets, ranks: (offsets, ranks[::-1]), id="counts down"),
+        pytest.param(lambda offsets, ranks: (offsets, [3, 1, 5, 2] * 5), id="no order, no 1 to n"),
+        pytest.param(lambda offsets, ranks: (np.array([0, 20]), [*range(1, 21)]), id="one user"),
+        pytest.param(lambda offsets, ranks: (np.arange(21), [1] * 20), id="one item each"),
+    ],
+)
+def test_other_scores_are_taken_as_they_are(spoil):
+    offsets, numbers = spoil(*counting(5, 4))
+    assert scores(offsets, score=numbers).tolist() == list(numbers)
+
+
+def test_nothing_that_orders_is_said_with_the_columns_that_are_there():
+    with pytest.raises(InputError) as caught:
+        raise no_order(table("user_id", "item_id", "when"))
+    assert str(caught.value) == (
+        "the predictions table: no column 'score' (higher is better) and none 'rank' (1 is best), "
+        "so the order is not known. Columns here: user_id, item_id, when. If one has another name, "
+        "map it: columns={'score': ...} or columns={'rank': ...}"
+    )
+    served = Served({0: [1, 2]}, {0: {1: 1.0}})
+    users = pl.DataFrame({"user_id": [0], "group": ["a"]})
+    with pytest.raises(InputError, match="so the order is not known"):
+        bare = served.recommendations().drop("score")
+        audit(bare, users, "group", test=served.test(), metrics="mrr")
+
+
+def test_candidates_may_have_a_rank_instead_of_a_score():
+    tables = make_tables()
+    ranked = tables.predictions.with_columns(
+        rank=pl.col("score").rank(descending=True).over("user_id")
+    ).drop("score")
+    by_rank = audit(ranked, tables.users, "gender", metrics="auc,mrr,ndcg")
+    by_score = audit(tables.predictions, tables.users, "gender", metrics="auc,mrr,ndcg")
+    assert numbers_of(by_rank) == numbers_of(by_score)
+    # a rank beside the score of a candidate may be anything
+    beside = tables.predictions.with_columns(rank=1)
+    assert numbers_of(audit(beside, tables.users, "gender")) == numbers_of(
+        audit(tables.predictions, tables.users, "gender")
+    )
+
+
+@pytest.mark.parametrize("column", ["score", "rank"])
+def test_a_table_without_any_order_is_refused(column):
+    with pytest.raises(InputError, match=f"'{column}' is the same for all items of each user"):
+        scores(**{column: [3, 3, 3, 5, 5]})
+    assert scores(np.array([0, 1, 2]), **{column: [3, 3]}) is not None
+
+
+@pytest.mark.parametrize(
+    ("change", "n"),
+    [
+        (lambda rank: rank, 0),
+        (lambda rank: rank - 1, 0),
+        (lambda rank: (rank + 1) // 2, 0),
+        (lambda rank: 3 * rank, 4),
+        (lambda rank: rank + 5 * (pl.col("user_id") % 2), 2),
+    ],
+    ids=["from 1", "from 0", "ties", "gaps", "half from 6"],
+)
+def test_ranks_beyond_the_length_of_a_list_are_noted(change, n):
+    served = Served({u: [1, 2, 3] for u in range(4)}, {u: {1: 1.0, 4: 1.0} for u in range(4)})
+    lists = served.recommendations("rank").with_columns(rank=change(pl.col("rank")))
+    users = pl.DataFrame({"user_id": range(4), "g": [*"abab"]})
+    result = audit(lists, users, "g", test=served.test(), metrics="ndcg@3", permutations=0)
+    said = f"{n} of 4 lists in the predictions table have a 'rank' beyond their length, as if rows"
+    assert [one.startswith(said) for one in result.warnings if "beyond" in one] == [True] * (n > 0)
+
+
+def lists_of(n_users: int, n_items: int, user_ids: list[object] | None = None) -> CandidateLists:
+    """All items with one score for every user."""
+    lists = ranked_lists([user([0] * n_items, [1] * n_items)] * n_users).candidates
+    return replace(lists, user_ids=pl.Series(user_ids or range(n_users)))
+
+
+def items_in_order(lists: CandidateLists) -> list[list[int]]:
+    ids = lists.item_ids.gather(lists.items[rows_in_order(lists)]).to_list()
+    return [ids[a:b] for a, b in zip(lists.offsets[:-1], lists.offsets[1:], strict=True)]
+
+
+def test_hashes_are_those_of_the_text_in_every_process_and_version():
+    # FNV-1a and the finaliser of SplitMix64, reckoned by hand in Python's integers
+    def slow(text: str) -> int:
+        key, mask = 0xCBF29CE484222325, (1 << 64) - 1
+        for byte in text.encode():
+            key = (key ^ byte) * 0x100000001B3 & mask
+        key = (key ^ (key >> 30)) * 0xBF58476D1CE4E5B9 & mask
+        key = (key ^ (key >> 27)) * 0x94D049BB133111EB & mask
+        return key ^ (key >> 31)
+
+    texts = ["", "a", "ü", "u17", "007", "日本"]
+    assert hash_ids(pl.Series(texts)).tolist() == [slow(text) for text in texts]
+    assert hash_ids(pl.Series([-3, 10**18])).tolist() == [slow("-3"), slow(str(10**18))]
+    assert len(hash_ids(pl.Series([], dtype=pl.String))) == 0
+
+
+def test_each_user_has_an_order_of_their_own():
+    orders = items_in_order(lists_of(400, 5))
+    first = np.bincount([order[0] for order in orders], minlength=5) / 400
+    assert first == approx([0.2] * 5, abs=0.07)
+    assert items_in_order(lists_of(2, 5, [7, 7]))[0] == items_in_order(lists_of(2, 5, [7, 8]))[0]
+    assert items_in_order(lists_of(1, 5, ["7"])) == items_in_order(lists_of(1, 5, [7]))
+
+
+def test_different_scores_come_first_by_score():
+    lists = ranked_lists([user([0] * 4, [1, 3, 1, 2])]).candidates
+    (order,) = items_in_order(lists)
+    assert order[:2] == [1, 3]
+    assert {*order[2:]} == {0, 2}

@@ -1,15 +1,26 @@
-"""Which column plays which part: exact names, aliases, a mapping."""
+"""Which column plays which part, and conditions on columns."""
 
 from __future__ import annotations
 
+import operator
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from fairrec.core.errors import InputError, UnknownNameError
-from fairrec.inputs.columns import ALIASES, check_mapping, find_column, refuse_unused
+from fairrec.core.errors import InputError, UnknownNameError, as_python
+from fairrec.inputs.columns import (
+    ALIASES,
+    Relevance,
+    compared_column,
+    find_column,
+    refuse_unused,
+    suggest_threshold,
+)
 from fairrec.inputs.table_options import TableOptions
 from fairrec.inputs.tables import Table
 from tests.builders import (
@@ -52,28 +63,9 @@ def test_a_mapping_may_leave_out_the_type_of_recbole(key: str):
         refuse_unused({"categories": "clas"}, {"items": typed})
 
 
-def test_the_aliases_of_the_design_are_known():
-    assert _find("user_id", ["userID"]) == "userID"
-    assert _find("user_id", ["uid"]) == "uid"
-    assert _find("item_id", ["iid"]) == "iid"
-    assert _find("score", ["prediction"]) == "prediction"
-    assert _find("user_id", ["user_id:token"]) == "user_id:token"
-
-
-def test_a_column_that_is_not_there_is_none():
-    assert _find("user_id", ["id", "users", "x"]) is None
-
-
 def test_the_exact_name_wins_over_an_alias():
     assert _find("user_id", ["uid", "user_id"]) == "user_id"
     assert _find("score", ["prediction", "score:float"]) == "score:float"
-
-
-@pytest.mark.parametrize(
-    "columns", [["user_id", "user_id:token"], ["user_id:token", "user_id"]], ids=str
-)
-def test_the_exact_name_wins_over_the_name_with_a_type(columns: list[str]):
-    assert _find("user_id", columns) == "user_id"
 
 
 @pytest.mark.parametrize(
@@ -88,14 +80,6 @@ def test_two_candidates_at_once_are_an_error_that_names_both(columns: list[str])
     assert f"columns={ {'user_id': columns[0]}!r}" in message
 
 
-def test_a_mapping_decides_between_two_aliases():
-    assert _find("user_id", ["uid", "userID"], {"user_id": "userID"}) == "userID"
-
-
-def test_a_mapping_wins_over_the_exact_name():
-    assert _find("user_id", ["user_id", "hash"], {"user_id": "hash"}) == "hash"
-
-
 def test_a_mapping_for_the_table_wins_over_one_for_all():
     mapping = {"user_id": "a", "users.user_id": "b", "items.user_id": "c"}
     assert _find("user_id", ["a", "b", "c"], mapping) == "b"
@@ -103,17 +87,6 @@ def test_a_mapping_for_the_table_wins_over_one_for_all():
 
 def test_a_mapping_for_all_tables_holds_where_its_column_is():
     assert _find("user_id", ["user_id", "x"], {"user_id": "uid"}) == "user_id"
-
-
-def test_a_mapping_for_a_table_that_lacks_the_column_is_an_error():
-    with pytest.raises(InputError, match=r"users\.csv: no column 'nmae'.*users\.user_id.*id, name"):
-        _find("user_id", ["id", "name"], {"users.user_id": "nmae"})
-
-
-def test_a_mapping_to_a_column_that_no_table_has_is_an_error():
-    predictions, users = two_groups()
-    with pytest.raises(InputError, match="uidd"):
-        audit(predictions, users, "group", columns={"user_id": "uidd"})
 
 
 def test_a_mapping_is_parsed_at_its_first_equals_sign():
@@ -246,22 +219,6 @@ def test_columns_of_other_libraries_are_known(columns: list[str], parts: dict[st
     assert {part: _find(part, columns) for part in parts} == parts
 
 
-def test_no_score_is_a_rank_and_no_rank_a_score():
-    assert _find("rank", ["score", "scores", "prediction", "rating"]) is None
-    assert _find("score", ["rank", "ranking", "position", "place", "rating"]) is None
-    assert not {*ALIASES["rank"], "rank"} & {*ALIASES["score"], "score"}
-
-
-def test_every_alias_is_that_of_one_part():
-    aliases = [alias for _, alias in EVERY_ALIAS]
-    assert len(aliases) == len({*aliases})
-    assert not {*aliases} & {*ALIASES}
-
-
-def test_columns_of_the_tables_of_tests_and_values_can_be_mapped():
-    check_mapping({"test.rating": "stars", "values.user_id": "who", "rank": "pos"})
-
-
 def test_the_files_of_movielens_work_as_they_are(tmp_path):
     (tmp_path / "ratings.csv").write_text(
         "userId,movieId,rating,timestamp\n1,1,4.0,964982703\n1,11,5.0,964982931\n"
@@ -294,23 +251,6 @@ def test_the_files_of_movielens_work_as_they_are(tmp_path):
     assert read["rating"].to_list() == [4.0, 5.0, 3.5, 0.5]
 
 
-@pytest.mark.parametrize("missing", ["user_id", "item_id", "score", "label"])
-def test_a_missing_column_is_named_with_those_that_are_there(missing: str):
-    predictions, users = two_groups()
-    with pytest.raises(InputError) as caught:
-        audit(predictions.rename({missing: "zzz"}), users, "group")
-    message = str(caught.value)
-    assert message.startswith(f"the predictions table: no column '{missing}'")
-    assert "zzz" in message
-    assert f"columns={{'{missing}': ...}}" in message
-
-
-def test_a_users_table_without_ids_is_refused():
-    predictions, users = two_groups()
-    with pytest.raises(InputError, match=r"users table: no column 'user_id'.*Columns here: group"):
-        audit(predictions, users.drop("user_id"), "group")
-
-
 def test_labels_are_not_asked_for_where_no_metric_needs_them():
     predictions, users = two_groups()
     items = pl.DataFrame({"item_id": [0, 1, 2, 3], "categories": ["a", "a|b", "b", "c"]})
@@ -334,3 +274,109 @@ def test_a_column_in_two_parts_is_refused():
         audit(predictions.drop("label"), users, "group", relevant="score>=2")
     with pytest.raises(InputError, match="'user_id' would be both user_id and item_id"):
         audit(predictions, users, "group", columns="predictions.item_id=user_id")
+
+
+LOOPS = {
+    ">=": operator.ge,
+    "<=": operator.le,
+    ">": operator.gt,
+    "<": operator.lt,
+    "==": operator.eq,
+    "=": operator.eq,
+    "!=": operator.ne,
+}
+
+
+@pytest.mark.parametrize("comparison", LOOPS)
+def test_every_comparison_is_that_of_a_loop(comparison):
+    numbers = np.array([1.0, 2.0, 2.5, 3.0, -2.5])
+    condition = Relevance.parse(f"x {comparison} 2.5")
+    assert (condition.column, condition.comparison, condition.threshold) == ("x", comparison, 2.5)
+    assert condition.met_by(numbers).tolist() == [LOOPS[comparison](n, 2.5) for n in numbers]
+
+
+@pytest.mark.parametrize(
+    ("text", "column", "threshold"),
+    [
+        (" rating >= 4 ", "rating", 4),
+        ("my column>-1.5", "my column", -1.5),
+        ("x=0", "x", 0),
+    ],
+)
+def test_spaces_signs_and_odd_names_are_understood(text, column, threshold):
+    found = Relevance.parse(text)
+    assert (found.column, found.threshold) == (column, threshold)
+
+
+@pytest.mark.parametrize(
+    "given_as",
+    ["rating", "rating>=", ">4", "rating>=four", "", 4, True, "x>=nan", "x>=inf", "x>=4_0"],
+)
+def test_what_compares_nothing_is_refused_with_an_example(given_as):
+    tables = make_tables()
+    with pytest.raises(
+        InputError, match=r"^invalid relevant: expected a column compared with a number, such as "
+    ):
+        audit(*tables[:2], "gender", relevant=given_as)
+
+
+@given(
+    column=st.sampled_from(["rating", "a b", "r-1"]),
+    comparison=st.sampled_from(list(LOOPS)),
+    threshold=st.floats(allow_nan=False, allow_infinity=False),
+)
+def test_a_condition_written_down_and_read_again_is_the_same(column, comparison, threshold):
+    condition = Relevance(column, comparison, threshold)
+    assert Relevance.parse(str(condition)) == condition
+    assert Relevance.parse(condition) is condition
+
+
+@pytest.mark.parametrize(
+    ("columns", "mapping", "asked", "found"),
+    [
+        (["stars"], {}, "stars", "stars"),
+        (["rating:float"], {}, "rating", "rating:float"),
+        (["Ratings"], {}, "rating", "Ratings"),
+        (["relevance"], {}, "label", "relevance"),
+        (["stars"], {"rating": "stars"}, "rating", "stars"),
+    ],
+)
+def test_the_column_is_found_by_its_name_or_one_it_is_known_by(columns, mapping, asked, found):
+    table = Table(pl.DataFrame({name: [1] for name in columns}), "test", mapping)
+    assert compared_column(table, Relevance.parse(f"{asked}>1")) == found
+
+
+def test_a_column_that_is_not_there_is_named_with_those_that_are():
+    table = Table(pl.DataFrame({"user_id": [1], "stars": [4]}), "test", {})
+    with pytest.raises(InputError) as caught:
+        compared_column(table, Relevance.parse("ratings>=4"))
+    assert str(caught.value) == (
+        "the test table: no column 'ratings', which relevant='ratings>=4' compares. "
+        "Columns here: user_id, stars."
+    )
+
+
+def test_a_condition_on_candidates_gives_the_labels_made_by_hand():
+    tables = make_tables()
+    graded = tables.predictions.with_columns(stars=(pl.col("score") * 5).round(1))
+    by_hand = graded.with_columns(label=(pl.col("stars") >= 2.5).cast(pl.Int8)).drop("stars")
+    metrics = "auc,mrr,ndcg,recall"
+    asked = audit(graded, tables.users, "gender", metrics=metrics, relevant="stars>=2.5")
+    expected = audit(by_hand, tables.users, "gender", metrics=metrics)
+    assert asked.summary.relevant == "stars>=2.5"
+    changed = {"relevant": None}
+    assert {**numbers_of(asked), **changed} == numbers_of(expected)
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "threshold"),
+    [(1, 5, "4"), (0, 5, "3"), (0, 1, "0.5"), (1, 10, "6"), (0.5, 5, "4")],
+)
+def test_the_threshold_advised_is_in_the_upper_part(low, high, threshold):
+    assert as_python(suggest_threshold("rating", low, high)) == f"relevant='rating>={threshold}'"
+
+
+@pytest.mark.parametrize("text", ["rating=>4", "rating>=4 and rating<=5", "a>b>=1"])
+def test_two_comparisons_are_none(text):
+    with pytest.raises(InputError, match="expected a column compared with a number"):
+        TableOptions(relevant=text)

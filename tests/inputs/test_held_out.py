@@ -1,6 +1,8 @@
-"""Held-out interactions: whose they are, what they count, and what is said about them."""
+"""Held-out interactions: whose they are, what they count, and the notes on them."""
 
 from __future__ import annotations
+
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -9,22 +11,42 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fairrec.core.errors import InputError, as_python
+from fairrec.inputs.audit_inputs import AuditInputs, open_tables, read_tables
 from fairrec.inputs.columns import Relevance
-from fairrec.inputs.held_out import HeldOutItems, read_held_out
+from fairrec.inputs.held_out import HeldOut, read_held_out
+from fairrec.inputs.mismatched_ids import MismatchNote
+from fairrec.inputs.notes import (
+    GradesNote,
+    ItemsNote,
+    N,
+    RowsNote,
+    UnknownUsersNote,
+    UnusedNumbersNote,
+    added,
+    in_words,
+)
+from fairrec.inputs.table_options import TableOptions
 from fairrec.inputs.tables import Table
+from tests.builders import audit, values_of
+from tests.recommendations import FORMS, Form, Served
 
 USER_IDS = pl.Series(["a", "b", "c"])
 
 
+def python_words(notes):
+    """Notes as Python words them."""
+    return tuple(map(as_python, in_words(notes)))
+
+
 def read(
     rows, columns=("user_id", "item_id"), relevant=None, user_ids=USER_IDS, gain=None
-) -> HeldOutItems:
+) -> HeldOut:
     table = pl.DataFrame(rows, schema=list(columns), orient="row", strict=False)
     condition = None if relevant is None else Relevance.parse(relevant)
     return read_held_out(Table(table, "test"), user_ids, "the users table", condition, gain)
 
 
-def by_user(held_out: HeldOutItems) -> list[dict]:
+def by_user(held_out: HeldOut) -> list[dict]:
     bounds = zip(held_out.offsets[:-1], held_out.offsets[1:], strict=True)
     return [
         dict(
@@ -42,7 +64,7 @@ def test_items_stand_with_their_user_and_count_1_without_a_grade():
     held_out = read([("c", 3), ("a", 1), ("c", 2)])
     assert by_user(held_out) == [{1: 1}, {}, {2: 1, 3: 1}]
     assert held_out.has_rows.tolist() == [True, False, True]
-    assert tuple(map(as_python, held_out.warnings)) == ()
+    assert python_words(held_out.notes) == ()
 
 
 GRADED = ("user_id", "item_id", "rating")
@@ -51,12 +73,12 @@ GRADED = ("user_id", "item_id", "rating")
 def test_grades_weigh_nothing_unless_asked_for_and_it_is_said_first():
     held_out = read([("a", 1, 2), ("a", 2, 5), ("a", 3, 2), ("b", 1, 5)], GRADED)
     assert by_user(held_out) == [{1: 1, 2: 1, 3: 1}, {1: 1}, {}]
-    assert tuple(map(as_python, held_out.warnings)) == (
+    assert python_words(held_out.notes) == (
         "check: the test table: held-out items count alike, whatever their 'rating' (2 to 5). To "
         "weigh ndcg by it: gain='rating'; to count some alone: relevant='rating>=4'",
     )
     # one grade for all weighs nothing
-    assert read([("a", 1, 4), ("b", 2, 4)], GRADED).warnings == ()
+    assert python_words(read([("a", 1, 4), ("b", 2, 4)], GRADED).notes) == ()
 
 
 @pytest.mark.parametrize(("column", "gain"), [("rating", "rating"), ("r_ui", "rating"), ("x", "X")])
@@ -64,7 +86,7 @@ def test_grades_that_are_asked_for_are_gains_the_largest_first(column, gain):
     rows = [("a", 1, 2), ("a", 2, 5), ("a", 3, 2), ("b", 1, 5), ("b", 2, 0)]
     held_out = read(rows, ("user_id", "item_id", column), gain=gain)
     assert [*by_user(held_out)[0].items()] == [(2, 5), (1, 2), (3, 2)]
-    assert tuple(map(as_python, held_out.warnings)) == (
+    assert python_words(held_out.notes) == (
         f"the test table: ndcg and exposure_to_relevance weigh held-out items by '{column}' (2 to "
         "5), all other metrics count them alike; the 1 rows with 0 are not relevant",
     )
@@ -104,37 +126,39 @@ def test_a_column_to_weigh_by_that_is_not_there_is_named():
 def test_a_number_that_could_say_what_is_relevant_is_named_first(columns, says):
     table = pl.DataFrame({"user_id": ["a", "b"], "item_id": [1, 2], **columns})
     held_out = read_held_out(Table(table, "test"), USER_IDS, "the users table")
-    assert tuple(map(as_python, held_out.warnings)) == (() if says is None else (f"check: {says}",))
+    assert python_words(held_out.notes) == (() if says is None else (f"check: {says}",))
 
 
 def test_a_grade_of_0_is_not_relevant_and_said():
     held_out = read([("a", 1, 0), ("a", 2, 1), ("b", 1, 0)], GRADED)
     assert by_user(held_out) == [{2: 1}, {}, {}]
-    assert tuple(map(as_python, held_out.warnings)) == (
-        "the test table: by 'rating', the 2 rows with 0 are not relevant",
-    )
-
-
-def test_a_label_goes_before_a_rating():
-    columns = ("user_id", "item_id", "rating", "label")
-    assert by_user(read([("a", 1, 5, 1), ("a", 2, 5, 0)], columns))[0] == {1: 1}
+    (said,) = python_words(held_out.notes)
+    assert said == "the test table: by 'rating', the 2 rows with 0 are not relevant"
 
 
 def test_a_condition_makes_all_that_meet_it_alike():
     held_out = read([("a", 1, 4), ("a", 2, 3), ("b", 1, 5)], GRADED, relevant="rating>=4")
     assert by_user(held_out) == [{1: 1}, {1: 1}, {}]
-    assert tuple(map(as_python, held_out.warnings)) == (
-        "the test table: 2 of 3 held-out rows meet rating>=4",
-    )
+    assert python_words(held_out.notes) == ("the test table: 2 of 3 held-out rows meet rating>=4",)
 
 
 def test_a_pair_that_comes_twice_counts_once_by_its_largest_gain():
     rows = [("a", 1, 2), ("b", 1, 3), ("a", 1, 4), ("a", 1, 3)]
     held_out = read(rows, GRADED, gain="rating")
     assert by_user(held_out) == [{1: 4}, {1: 3}, {}]
-    assert held_out.warnings[-1] == (
-        "the test table: 2 of 4 held-out rows repeat a user and item; such a pair counts once"
+    assert python_words(held_out.notes)[-2:] == (
+        "the test table: 2 of 4 held-out rows repeat a user and item; such a pair counts once",
+        "check: the test table: 1 pairs of a user and item have rows of different relevance; the "
+        "largest counts. Keep one row for each pair",
     )
+
+
+def test_a_pair_that_is_relevant_in_one_row_alone_is_noted():
+    held_out = read([("a", 1, 5), ("a", 1, 1), ("b", 2, 4)], GRADED, relevant="rating>=4")
+    assert by_user(held_out) == [{1: 1}, {2: 1}, {}]
+    (note,) = (one for one in python_words(held_out.notes) if one.startswith("check: "))
+    assert "1 pairs of a user and item have rows of different relevance" in note
+    assert not any("different" in one for one in python_words(read([("a", 1), ("a", 1)]).notes))
 
 
 @pytest.mark.parametrize(
@@ -151,7 +175,7 @@ def test_a_pair_that_comes_twice_counts_once_by_its_largest_gain():
 def test_users_without_attributes_are_counted_and_left_out(others, says):
     held_out = read([("a", 1), *((user, 1) for user in others)])
     assert by_user(held_out) == [{1: 1}, {}, {}]
-    assert tuple(map(as_python, held_out.warnings)) == (says,)
+    assert python_words(held_out.notes) == (says,)
 
 
 @pytest.mark.parametrize(
@@ -202,19 +226,11 @@ def test_what_cannot_be_used_is_refused_with_the_remedy(rows, relevant, says):
     assert str(caught.value) == says
 
 
-@pytest.mark.parametrize("column", ["user_id", "item_id"])
-def test_a_missing_column_is_named(column):
-    kept = {"user_id": ["a"], "item_id": [1]}
-    del kept[column]
-    with pytest.raises(InputError, match=rf"the test table: no column '{column}'"):
-        read_held_out(Table(pl.DataFrame(kept), "test"), USER_IDS, "the users table")
-
-
-def labels(held_out: HeldOutItems, lists: list[list], rows: list[int], item_ids: pl.Series):
+def labels(held_out: HeldOut, lists: list[list], rows: list[int], item_ids: pl.Series):
     code = {item: at for at, item in enumerate(item_ids.to_list())}
     items = np.array([code[item] for one in lists for item in one], dtype=np.int32)
     offsets = np.cumsum([0, *map(len, lists)])
-    return held_out.labels(offsets, items, item_ids, np.array(rows)).tolist()
+    return held_out.take(np.array(rows)).labels(offsets, items, item_ids).tolist()
 
 
 def test_a_recommended_item_has_the_gain_it_has_for_its_own_user():
@@ -222,7 +238,7 @@ def test_a_recommended_item_has_the_gain_it_has_for_its_own_user():
     # the lists of c, b and a; 9 is held out and never recommended
     found = labels(held_out, [[1, 2], [1, 2, 3], [3, 2, 1]], [2, 1, 0], pl.Series([1, 2, 3]))
     assert found == [0, 0, 0, 5, 0, 0, 0, 2]
-    of_lists = held_out.of_lists(np.array([2, 1, 0]))
+    of_lists = held_out.take(np.array([2, 1, 0]))
     assert of_lists.n_relevant.tolist() == [0, 2, 1]
     assert of_lists.gains.tolist() == [5, 3, 2]
     assert of_lists.take(np.array([2, 1])).gains.tolist() == [2, 5, 3]
@@ -238,15 +254,12 @@ def test_ids_of_other_kinds_are_the_same_ids(test_items, recommended):
     assert labels(held_out, [recommended], [0], pl.Series(recommended)) == [1, 0]
 
 
-def test_user_ids_of_other_kinds_are_the_same_users():
-    held_out = read([(1, 5), (3, 6)], user_ids=pl.Series(["1", "2", "3"]))
-    assert held_out.has_rows.tolist() == [True, False, True]
-
-
 def test_items_that_are_never_recommended_at_all_are_other_ids():
-    held_out = read([("a", "tt1"), ("b", "tt2")])
+    test = pl.DataFrame({"user_id": ["a", "b"], "item_id": ["tt1", "tt2"]})
+    lists = pl.DataFrame({"user_id": ["a", "b"], "item_id": [1, 2], "rank": [1, 1]})
+    users = pl.DataFrame({"user_id": ["a", "b"], "g": ["x", "y"]})
     with pytest.raises(InputError) as caught:
-        held_out.check_items(pl.Series([1, 2]))
+        audit(lists, users, "g", test=test)
     assert str(caught.value) == (
         "the test table: none of its items is ever recommended. Items there: tt1, tt2; "
         "recommended: 1, 2. Check that both tables use the same item ids."
@@ -282,3 +295,186 @@ def test_gains_and_labels_are_those_of_dictionaries_in_any_order_of_rows(
         for item in items
     ]
     assert found == expected
+
+
+def test_grades_are_those_of_all_parts():
+    one, other = (GradesNote("t", "rating", False, n, n, 2 * (n < 5)) for n in (5, 3))
+    assert str(one) == ""
+    assert "whatever their 'rating' (3 to 5); the 2 rows with 0 are not" in str(one + other)
+
+
+def test_a_flag_in_one_part_may_be_a_number_in_all():
+    columns = ("n", "liked")
+    one = UnusedNumbersNote("t", columns, (0, 1), (1, 1), (True, True))
+    other = UnusedNumbersNote("t", columns, (0, 0), (2, 0), (False, True))
+    assert "'n' in t is 0 or 1" in str(one)
+    assert "'liked' in t is 0 or 1" in str(one + other)
+    assert "'n'" not in str(one + other)
+
+
+def test_unknown_users_are_counted_over_parts_and_some_are_named():
+    one, other = (UnknownUsersNote("t", "u", n, seen) for n, seen in ((1, (7,)), (400, (1, 2, 3))))
+    assert str(one) == "1 user of t (7) is not in u and is left out"
+    assert str(one + other) == "401 users of t (7, 1, 2 and 398 more) are not in u and are left out"
+
+
+def test_a_hit_in_any_part_is_enough():
+    none, some = MismatchNote("p", "t", 0, 0.0), MismatchNote("p", "t", 1, 0.0)
+    assert str(none + none).startswith("check: not one recommended item")
+    assert str(none + some) == ""
+
+
+def test_numbers_of_rows_add_up_over_parts():
+    parts = [RowsNote(f"t: {N} of {N} rows repeat", n) for n in ((2, 10), (0, 1000), (3, 5))]
+    total = added(added(parts[:1], parts[1:2]), parts[2:])
+    assert python_words(total) == ("t: 5 of 1,015 rows repeat",)
+    assert python_words(parts[1:2]) == ()
+
+
+def test_of_items_that_parts_share_those_of_one_part_are_told():
+    notes = [ItemsNote(f"{N} of {N} items are new", n) for n in ((4, 90), (7, 80))]
+    assert python_words(added(notes[:1], notes[1:])) == ("7 or more of 80 or more items are new",)
+    assert python_words(notes[:1]) == ("4 of 90 items are new",)
+
+
+# a has a hit, b a list without one, c no list, d nothing held out, e neither
+SERVED = Served(
+    {"a": [1, 2], "b": [3, 2], "d": [1]}, {"a": {1: 1.0}, "b": {1: 1.0, 5: 1.0}, "c": {2: 1.0}}
+)
+USERS = pl.DataFrame({"user_id": [*"edcba"], "group": [*"yxyxy"]})
+OPTIONS: dict[str, Any] = {"users": USERS, "test": SERVED.test(), "by": "group"}
+
+
+def read_user_lists(form: Form = "score", **options: Any) -> AuditInputs:
+    given = TableOptions(**{**OPTIONS, **options})
+    return read_tables(open_tables(SERVED.recommendations(form), given), given, needs={"labels"})
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_who_has_held_out_items_and_no_list_is_audited_with_an_empty_one(form):
+    inputs = read_user_lists(form)
+    assert inputs.user_ids.to_list() == [*"abcd"]
+    assert inputs.is_without_list.tolist() == [False, False, True, False]
+    assert inputs.is_expected.tolist() == [True, True, True, False]
+    assert inputs.absent.tolist() == []
+    lists = inputs.list_of_user
+    assert inputs.candidates.held_out.n_relevant[lists].tolist() == [1, 2, 1, 0]
+    assert inputs.for_users([2, 3]).is_without_list.tolist() == [True, False]
+    assert inputs.for_users([2, 3]).candidates.held_out.n_relevant.tolist() == [1, 0]
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_or_is_left_out_and_counted(form):
+    inputs = read_user_lists(form, missing_lists="drop")
+    assert inputs.user_ids.to_list() == [*"abd"]
+    # c is the third of the users in the order of their ids
+    assert inputs.absent.tolist() == [2]
+    assert inputs.is_expected.tolist() == [True, True, False]
+
+
+def test_an_empty_list_is_none():
+    lists = pl.DataFrame(
+        {"user_id": [*"abcd"], "item_id": [[1, 2], [], [], []]},
+        schema_overrides={"item_id": pl.List(pl.Int64)},
+    )
+    for missing_lists, audited, absent in (("zero", "abcd", []), ("drop", "ad", [1, 2])):
+        given = TableOptions(**OPTIONS, missing_lists=missing_lists)
+        inputs = read_tables(open_tables(lists, given), given, needs={"labels"})
+        assert inputs.user_ids.to_list() == [*audited]
+        assert inputs.absent.tolist() == absent
+        # d, of whom nothing was held out, has the coverage of an empty list
+        assert inputs.is_without_list[-1]
+
+
+def test_zero_and_drop_differ_in_those_without_a_list_alone():
+    options = {"metrics": "recall@2,coverage@2", "max_undefined": 1, "permutations": 0}
+    lists, test = SERVED.recommendations(), SERVED.test()
+    zero = audit(lists, USERS, "group", test=test, **options)
+    drop = audit(lists, USERS, "group", test=test, missing_lists="drop", **options)
+    assert values_of(zero, "recall@2", [*"abcd"]) == [1, 0, 0, None]
+    assert values_of(zero, "coverage@2", [*"abcd"]) == [1, 1, 0, 1 / 2]
+    assert values_of(drop, "recall@2", [*"abd"]) == [1, 0, None]
+    assert values_of(drop, "coverage@2", [*"abd"]) == [1, 1, 1 / 2]
+    for result, is_zero, kinds in (
+        (zero, True, ["no list", "no held-out items", "not evaluated"]),
+        (drop, False, ["no list", "no held-out items", "not evaluated"]),
+    ):
+        assert [one.kind for one in result.summary.missing] == kinds
+        without = result.summary.missing[0]
+        assert (without.n_missing, without.n_users, without.counts_as_zero) == (1, 3, is_zero)
+    assert zero.metrics["recall@2"].undefined_share == 0
+    assert drop.metrics["recall@2"].undefined_share == 1 / 3
+    assert (zero.summary.missing_lists, drop.summary.missing_lists) == ("zero", "drop")
+
+
+def test_users_of_whom_nothing_is_known_are_kept_apart():
+    assert read_user_lists().unseen.tolist() == [4]
+    more = pl.concat([USERS, pl.DataFrame({"user_id": ["f"], "group": ["x"]})])
+    assert read_user_lists(users=more).unseen.tolist() == [4, 5]
+
+
+def test_whoever_has_a_held_out_row_is_expected_relevant_or_not():
+    test = pl.DataFrame({"user_id": [*"abc"], "item_id": [1, 2, 3], "rating": [5, 1, 1]})
+    lists = pl.DataFrame({"user_id": [*"ab"], "item_id": [1, 2], "rank": [1, 1]})
+    given = TableOptions(test=test, users=USERS, by="group", relevant="rating>=4")
+    inputs = read_tables(open_tables(lists, given), given, needs={"labels"})
+    assert inputs.user_ids.to_list() == [*"abc"]
+    assert inputs.is_expected.tolist() == [True, True, True]
+    assert inputs.is_without_list.tolist() == [False, False, True]
+    assert inputs.candidates.held_out.n_relevant.tolist() == [1, 0, 0]
+    assert inputs.unseen.tolist() == [3, 4]
+
+
+def test_items_that_are_numbers_here_and_text_there_are_compared_as_text():
+    test = pl.DataFrame({"user_id": ["a", "b"], "item_id": ["1", "02"]})
+    lists = pl.DataFrame({"user_id": ["a", "b"], "item_id": [1, 2], "rank": [1, 1]})
+    result = audit(lists, USERS, "group", test=test, metrics="recall@2")
+    assert values_of(result, "recall@2", [*"ab"]) == [1, 0]
+    assert any("written differently in the test table and the pred" in w for w in result.warnings)
+
+
+def test_not_a_single_hit_is_noted():
+    test = pl.DataFrame({"user_id": ["a", "b"], "item_id": [2, 1]})
+    lists = pl.DataFrame({"user_id": ["a", "b"], "item_id": [1, 2], "rank": [1, 1]})
+    result = audit(lists, USERS, "group", test=test, metrics="recall@2")
+    assert any(w.startswith("check: not one recommended item is held out") for w in result.warnings)
+
+
+def test_labels_beside_recommendations_are_not_looked_at_and_it_is_said():
+    lists = SERVED.recommendations().with_columns(label=1)
+    result = audit(lists, USERS, "group", test=SERVED.test(), metrics="recall@2")
+    assert values_of(result, "recall@2", [*"ab"]) == [1, 0]
+    said = "the labels in the predictions table are not looked at: the test table says what is "
+    assert f"{said}relevant" in result.warnings
+
+
+def test_labels_alone_leave_whoever_has_no_list_out():
+    lists = SERVED.recommendations().with_columns(label=1)
+    given = TableOptions(users=USERS, by="group")
+    inputs = read_tables(open_tables(lists, given), given, needs={"labels"})
+    assert inputs.absent.tolist() == [2, 4]
+    assert inputs.candidates.held_out is None
+
+
+@pytest.mark.parametrize(
+    ("options", "says"),
+    [
+        ({"missing_lists": "drop", "test": None}, r"missing_lists='drop' is about users with held"),
+        ({"values": USERS}, r"values stands for itself: leave out the predictions table"),
+        ({"gain": "rating", "test": None}, r"gain='rating' is a column of the held-out interactio"),
+        ({"missing_lists": "skip"}, r"invalid missing_lists: expected .*zero.*drop"),
+    ],
+)
+def test_what_does_not_go_together_is_refused(options, says):
+    with pytest.raises(InputError, match=says):
+        read_user_lists(**options)
+
+
+@pytest.mark.parametrize("table", ["test", "items", "history"])
+def test_values_stand_for_themselves(table):
+    given = TableOptions(values=USERS, by="group", **{table: USERS})
+    with pytest.raises(InputError, match=f"values stands for itself: leave out the {table} table"):
+        open_tables(None, given)
+    given = TableOptions(values=USERS, by="group", relevant="x>1")
+    with pytest.raises(InputError, match="relevant is about held-out items or candidates, and va"):
+        open_tables(None, given)

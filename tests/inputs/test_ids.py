@@ -7,14 +7,20 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pandas as pd
 import polars as pl
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
 from fairrec.core.errors import InputError
-from fairrec.inputs.ids import encode, ids_as_integers_or_text, positions_in
+from fairrec.inputs.ids import (
+    encode,
+    encode_ids,
+    gather_lists,
+    ids_as_integers_or_text,
+    list_bounds,
+    positions_in,
+)
 from tests.builders import audit, numbers_of, one_each, values_of
 
 
@@ -45,109 +51,15 @@ def test_ids_are_told_apart(ids: list[Any]):
     assert values_of(result, "mrr@5", ids) == [1 / place for place in places.values()]
 
 
-def test_whole_numbers_past_the_range_of_signed_ones_are_told_apart():
-    ids = pl.Series([2**63, 2**64 - 1, 0, 2**53 + 1], dtype=pl.UInt64)
-    predictions = one_each({0: 1, 1: 2, 2: 3, 3: 4})
-    predictions = predictions.with_columns(user_id=ids.gather(predictions["user_id"]))
-    result = audit(predictions, _users(ids), "group")
-    values = values_of(result, "mrr@5", ids.to_list())
-    assert values == [1 / place for place in (1, 2, 3, 4)]
-
-
-def test_whole_numbers_of_128_bits_are_told_apart():
-    ids = pl.Series([2**100, 2**100 + 1], dtype=pl.Int128)
-    predictions = one_each({0: 1, 1: 2})
-    predictions = predictions.with_columns(user_id=ids.gather(predictions["user_id"]))
-    result = audit(predictions, _users(ids), "group")
-    assert result.gap("mrr").size == 1 / 2
-
-
-@pytest.mark.parametrize("kind", [pl.Int8, pl.Int16, pl.Int32, pl.UInt8, pl.UInt32, pl.UInt64])
-def test_the_width_of_whole_numbers_does_not_matter(kind: pl.DataType):
-    ids = [*range(1, 13)]
-    predictions = one_each({user: user % 4 + 1 for user in ids})
-    users = _users(ids, group=["x", "y", "y"] * 4)
-    narrow = [table.with_columns(pl.col("user_id").cast(kind)) for table in (predictions, users)]
-    expected = numbers_of(audit(predictions, users, "group"))
-    assert numbers_of(audit(narrow[0], users, "group")) == expected
-    assert numbers_of(audit(*narrow, "group")) == expected
-
-
-def _as_text(table: pl.DataFrame) -> pl.DataFrame:
-    return table.with_columns(
-        pl.col(name).cast(pl.String) for name in ("user_id", "item_id") if name in table.columns
-    )
-
-
-def test_numbers_in_one_table_and_text_in_the_other_are_the_same_ids():
-    predictions = one_each({-7: 1, 0: 2, 12: 3, 2**60: 4})
-    users = _users([-7, 0, 12, 2**60])
-    expected = audit(predictions, users, "group").gap("mrr")
-    assert expected.size == pytest.approx((1 + 1 / 3) / 2 - (1 / 2 + 1 / 4) / 2)
-    for tables in ((_as_text(predictions), users), (predictions, _as_text(users))):
-        gap = audit(*tables, "group").gap("mrr")
-        assert gap.size == expected.size
-        assert gap.advantaged == expected.advantaged
-        assert gap.disadvantaged == expected.disadvantaged
-
-
-def test_numbers_and_the_same_numbers_as_text_give_the_same_p_values():
-    ids = [*range(1, 13)]
-    predictions = one_each({user: user % 4 + 1 for user in ids})
-    users = _users(ids, group=["x", "y", "y"] * 4)
-    expected = numbers_of(audit(predictions, users, "group"))
-    assert numbers_of(audit(_as_text(predictions), _as_text(users), "group")) == expected
-    assert numbers_of(audit(_as_text(predictions), users, "group")) == expected
-    assert numbers_of(audit(predictions, _as_text(users), "group")) == expected
-
-
-def test_ids_with_leading_zeros_stay_as_they_are_in_csv(tmp_path: Path):
-    ids = ["007", "07", "7", "0"]
-    predictions, users = one_each({user: i + 1 for i, user in enumerate(ids)}), _users(ids)
-    path = tmp_path / "users.csv"
-    users.write_csv(path)
-    predictions.write_csv(tmp_path / "predictions.csv")
-    expected = numbers_of(audit(predictions, users, "group"))
-    assert numbers_of(audit(predictions, path, "group")) == expected
-    assert numbers_of(audit(tmp_path / "predictions.csv", users, "group")) == expected
-    assert numbers_of(audit(tmp_path / "predictions.csv", path, "group")) == expected
-
-
 def test_a_number_is_not_the_text_with_leading_zeros():
     with pytest.raises(InputError, match="user 7 not in"):
         audit(one_each({7: 1}), pl.DataFrame({"user_id": ["007"], "group": ["x"]}), "group")
 
 
-def test_item_ids_with_leading_zeros_in_csv_are_found_in_the_items_table(tmp_path: Path):
-    predictions = pl.DataFrame(
-        {"user_id": [1, 1], "item_id": ["01", "1"], "score": [1.0, 2.0], "label": [1, 0]}
-    )
-    users = pl.DataFrame({"user_id": [1], "group": ["x"]})
-    items = pl.DataFrame({"item_id": ["01", "1"], "categories": ["a|b", "b|c"]})
-    items.write_csv(tmp_path / "items.csv")
-    predictions.write_csv(tmp_path / "predictions.csv")
-    for source in (predictions, tmp_path / "predictions.csv"):
-        result = audit(source, users, "group", items=tmp_path / "items.csv", metrics="urd")
-        assert result.metrics["urd@5"].mean == pytest.approx(1 - 1 / 3)
-        assert result.warnings == ()
-
-
-def test_whole_floats_of_pandas_are_whole_numbers():
-    predictions, users = one_each({1: 1, 2: 2, 3: 3, 40: 4}), _users([1, 2, 3, 40])
-    floats = users.to_pandas().astype({"user_id": float})
-    assert floats["user_id"].dtype == np.float64
-    expected = numbers_of(audit(predictions, users, "group"))
-    assert numbers_of(audit(predictions, floats, "group")) == expected
-    floats = predictions.to_pandas().astype({"user_id": float, "item_id": float})
-    assert numbers_of(audit(floats, users, "group")) == expected
-
-
 @pytest.mark.parametrize(
     "written", [("1", "2"), ("1.0", "2.0"), ("1", "2.0"), ("1.000", "2"), ("1,0", "2,0")]
 )
-def test_whole_numbers_with_a_point_in_text_are_the_same_ids(
-    written: tuple[str, str], tmp_path: Path
-):
+def test_whole_numbers_with_a_point_in_text_are_the_same_ids(written, tmp_path):
     predictions, users = one_each({1: 1, 2: 2}), _users([1, 2])
     expected = numbers_of(audit(predictions, users, "group"))
     as_text = users.with_columns(user_id=pl.Series(written))
@@ -208,33 +120,6 @@ def test_floats_that_are_no_whole_number_are_refused_as_ids(bad: float):
         audit(one_each({1: 1}), users, "group")
 
 
-@pytest.mark.parametrize(
-    "kind", [pl.Categorical, pl.Enum(["b", "a", "d", "c"]), pl.Binary], ids=str
-)
-def test_categories_and_bytes_are_text(kind: Any):
-    predictions, users = one_each({"a": 1, "b": 2, "c": 3, "d": 4}), _users(["a", "b", "c", "d"])
-    expected = numbers_of(audit(predictions, users, "group"))
-    cast = [table.with_columns(pl.col("user_id").cast(kind)) for table in (predictions, users)]
-    assert numbers_of(audit(cast[0], users, "group")) == expected
-    assert numbers_of(audit(predictions, cast[1], "group")) == expected
-    assert numbers_of(audit(*cast, "group")) == expected
-
-
-def test_categories_of_pandas_are_text():
-    predictions, users = one_each({"a": 1, "b": 2}), _users(["a", "b"])
-    frame = users.to_pandas()
-    frame["user_id"] = pd.Categorical(frame["user_id"], categories=["b", "a", "unused"])
-    frame["group"] = pd.Categorical(frame["group"], categories=["unused", "y", "x"])
-    expected = numbers_of(audit(predictions, users, "group"))
-    assert numbers_of(audit(predictions, frame, "group")) == expected
-
-
-def test_bytes_that_are_no_text_are_refused_as_ids():
-    users = pl.DataFrame({"user_id": [b"a", b"\xff\xfe"], "group": ["x", "y"]})
-    with pytest.raises(InputError, match="users table"):
-        audit(one_each({"a": 1}), users, "group")
-
-
 def test_whole_decimals_are_whole_numbers():
     users = pl.DataFrame(
         {"user_id": pl.Series([Decimal(1), Decimal(2)], dtype=pl.Decimal(10, 0)), "group": "x"}
@@ -258,12 +143,6 @@ def test_a_missing_item_id_is_refused_with_its_row(tmp_path: Path):
     path.write_text("user_id,item_id,score,label\na,1,0.5,1\na,,0.4,0\n")
     with pytest.raises(InputError, match=r"predictions\.csv, row 2: column 'item_id' is empty"):
         audit(path, _users(["a", "b"]), "group")
-
-
-def test_pandas_ids_of_mixed_kinds_are_refused():
-    users = pd.DataFrame({"user_id": [1, "b"], "group": ["x", "y"]}, dtype=object)
-    with pytest.raises(InputError, match="users"):
-        audit(one_each({1: 1}), users, "group")
 
 
 WHOLE = {pl.Int8: (-(2**7), 2**7 - 1), pl.Int16: (-(2**15), 2**15 - 1), pl.UInt8: (0, 2**8 - 1)}
@@ -291,15 +170,6 @@ def test_encoding_and_decoding_gives_the_values_back(values: pl.Series):
     assert distinct.to_list() == sorted(set(values.to_list()))
 
 
-def test_texts_that_somebody_else_numbered_change_no_code():
-    # Polars has one numbering of texts for the whole process
-    others = pl.Series([f"other {number}" for number in range(1000)]).cast(pl.Categorical)
-    codes, distinct = encode(pl.Series("item_id", ["b", "other 7", "a", "b"]))
-    assert codes.tolist() == [1, 2, 0, 1] and codes.dtype == np.int32
-    assert distinct.to_list() == ["a", "b", "other 7"] and distinct.name == "item_id"
-    assert len(others) == 1000
-
-
 @given(data=st.data())
 def test_positions_are_those_of_a_dictionary(data: st.DataObject):
     keys = data.draw(series_of_whole_numbers()).unique()
@@ -310,13 +180,44 @@ def test_positions_are_those_of_a_dictionary(data: st.DataObject):
     assert found.tolist() == [position.get(value, -1) for value in values]
 
 
-def test_positions_in_no_keys_are_nowhere():
-    assert positions_in(pl.Series([3, 1]), pl.Series([], dtype=pl.Int64)).tolist() == [-1, -1]
-    assert positions_in(pl.Series(["a"]), pl.Series([], dtype=pl.String)).tolist() == [-1]
-
-
 def test_floats_beyond_which_neighbours_are_one_are_refused():
     near = pl.Series([float(2**53), 1.0])
     assert ids_as_integers_or_text(near, "here").to_list() == [2**53, 1]
     with pytest.raises(InputError, match=r"here: ids are floats beyond 2\^53"):
         ids_as_integers_or_text(pl.Series([float(2**60), 1.0]), "here")
+
+
+KINDS = (pl.Categorical, pl.Enum(["c", "b", "1.0", "a", "", "1", "2", "10"]))
+
+
+@given(texts=st.lists(st.sampled_from(["a", "b", "c", "", "1", "2", "10", "1.0"])))
+@pytest.mark.parametrize("kind", KINDS, ids=["categories", "a fixed list"])
+def test_codes_and_keys_are_those_of_the_same_text(kind: Any, texts: list[str]):
+    as_text = pl.Series("item_id", texts, pl.String)
+    expected, expected_keys = encode_ids(as_text, "here")
+    codes, keys = encode_ids(as_text.cast(kind), "here")
+    assert codes.tolist() == expected.tolist()
+    assert keys.to_list() == expected_keys.to_list()
+    if texts:
+        assert keys.dtype == expected_keys.dtype
+
+
+@given(lists=st.lists(st.lists(st.integers(0, 99), max_size=4), max_size=8), data=st.data())
+def test_some_lists_are_one_after_the_other_as_in_a_loop(lists, data):
+    chosen = data.draw(st.lists(st.integers(0, max(len(lists) - 1, 0)), max_size=9))
+    chosen = chosen if lists else []
+    flat = np.array([number for one in lists for number in one], dtype=np.int64)
+    offsets = list_bounds(np.array([len(one) for one in lists], dtype=np.int64))
+    taken = gather_lists(flat, offsets, np.array(chosen, dtype=np.int64))
+    assert taken.tolist() == [number for at in chosen for number in lists[at]]
+
+
+def test_all_lists_in_their_order_are_not_copied_and_not_to_be_written_to():
+    flat, offsets = np.arange(4.0), np.array([0, 1, 4])
+    whole = gather_lists(flat, offsets, np.array([0, 1]))
+    assert np.shares_memory(whole, flat)
+    with pytest.raises(ValueError, match="read-only"):
+        whole[0] = 9
+    # the array itself stays as it is
+    flat[0] = 9
+    assert not np.shares_memory(gather_lists(flat, offsets, np.array([1, 0])), flat)

@@ -1,14 +1,26 @@
-"""Item ids of recommendations that are the internal numbers of a library."""
+"""Tables that do not belong together: other ids, ids written differently, swapped, joined."""
 
 from __future__ import annotations
+
+import unicodedata
+from functools import partial
 
 import numpy as np
 import polars as pl
 import pytest
 from scipy.stats import poisson
 
-from fairrec.inputs.mismatched_ids import MismatchNote
-from tests.builders import audit
+import fairrec
+from fairrec.auditing import audit as audit_workflow
+from fairrec.auditing import count
+from fairrec.core.errors import InputError
+from fairrec.inputs.audit_inputs import open_tables
+from fairrec.inputs.mismatched_ids import MismatchNote, describe_alike_values, find_spellings
+from fairrec.inputs.notes import JoinedNote
+from fairrec.inputs.partition import open_parts
+from fairrec.inputs.table_options import TableOptions
+from tests.builders import audit, values_of
+from tests.grouped_options import group_options
 
 N_USERS, N_ITEMS, K = 400, 300, 10
 
@@ -93,3 +105,312 @@ def test_hits_of_parts_add_up_to_the_bound_of_their_sum():
     # what one part clears is cleared
     assert str(one + one + note(0, 9.0, is_unrelated=False)) == ""
     assert str(note(8, 24.0) + MismatchNote("p", "t", 30, 3.0)) == ""
+
+
+USERS = pl.DataFrame({"user_id": [*"abcd"], "g": [*"xyxy"]})
+CAFE = unicodedata.normalize("NFD", "café")
+
+
+@pytest.mark.parametrize(
+    ("here", "there", "pairs"),
+    [
+        (["A1", "b"], ["a1", "b"], (("A1", "a1"),)),
+        ([" a", "b"], ["a", "b"], ((" a", "a"),)),
+        (["007", "0x"], [7, 8], (("007", "7"),)),
+        ([CAFE, "b"], ["café", "b"], ((CAFE, "café"),)),
+        (["a", "b"], ["a", "b", "B"], ()),
+        (["0", "00a"], ["a", "1"], ()),
+        ([1, 2], [2, 3], ()),
+        ([], ["a"], ()),
+        (["a\u200b", "b"], ["a", "b"], (("a\u200b", "a"),)),
+        (["\uff11", "b"], ["1", "b"], (("\uff11", "1"),)),
+    ],
+    ids=[
+        *("case", "blank", "zeros", "Unicode", "both there", "a zero", "numbers", "none"),
+        *("no width", "full width"),
+    ],
+)
+def test_ids_that_differ_in_how_they_are_written_are_found(here, there, pairs):
+    ids, keys = pl.Series(here, dtype=None if here else pl.String), pl.Series(there)
+    note = find_spellings("item", ids, "test.csv", keys, "recs.csv")
+    assert (note.n, note.pairs) == (len(pairs), pairs)
+    assert bool(str(note)) == bool(pairs)
+
+
+def test_users_of_parts_add_up_and_items_do_not():
+    for what, n in (("user", 2), ("item", 1)):
+        one, other = (
+            find_spellings(what, pl.Series([at.upper()]), "t", pl.Series([at]), "p") for at in "ab"
+        )
+        both = one + other
+        assert (both.n, both.pairs) == (n, (("A", "a"), ("B", "b")))
+
+
+LISTS = pl.DataFrame({"user_id": [*"abc"], "item_id": ["i", "j", "k"], "rank": [1, 1, 1]})
+
+
+def checks(lists: pl.DataFrame, test: pl.DataFrame, users: pl.DataFrame = USERS) -> list[str]:
+    result = audit(lists, users, "g", test=test, metrics="recall@1", permutations=0)
+    return [one for one in result.warnings if "written differently" in one]
+
+
+def test_items_written_in_two_ways_are_noted_with_examples():
+    test = pl.DataFrame({"user_id": [*"abc"], "item_id": ["i", "J", "k"]})
+    assert checks(LISTS, test) == [
+        "check: 1 item id is written differently in the test table and the predictions table ('J' "
+        "and 'j'), and so is not the same item. Write ids alike: case, blanks, leading zeros and "
+        "Unicode form (NFKC) count"
+    ]
+    # the other way round: lists have both, and one of them is held out
+    lists = LISTS.with_columns(item_id=pl.Series(["i", "I", "k"]))
+    (said,) = checks(lists, test.with_columns(item_id=pl.lit("i")))
+    assert "('I' and 'i')" in said
+
+
+def test_users_written_in_two_ways_are_noted():
+    test = pl.DataFrame({"user_id": ["a", "B", "c"], "item_id": ["i", "j", "k"]})
+    (said,) = checks(LISTS, test)
+    assert "1 user id is written differently in the test table and the users table ('B'" in said
+    # both may have a row of attributes, one for its list and one for what was held out
+    both = pl.concat([USERS, pl.DataFrame({"user_id": ["B"], "g": ["y"]})])
+    (said,) = checks(LISTS, test, both)
+    assert "in the test table and the predictions table ('B' and 'b')" in said
+
+
+def test_unknown_users_of_the_lists_are_named_with_how_they_are_written_elsewhere():
+    with pytest.raises(InputError, match=r"not known\)\. 1 user id is written differently in the "):
+        audit(LISTS.with_columns(user_id=pl.Series(["a", "B", "c"])), USERS, "g", test=LISTS)
+
+
+def test_other_tables_are_compared_no_longer_than_ids_differ():
+    test = pl.DataFrame({"user_id": [*"abc"], "item_id": ["i", "j", "k"]})
+    assert checks(LISTS, test) == []
+    result = audit(LISTS, USERS, "g", test=test, metrics="recall@1", permutations=0)
+    assert values_of(result, "recall@1", [*"abc"]) == [1, 1, 1]
+
+
+@pytest.mark.parametrize("values", [["M", "m"], ["é", "e\u0301"], ["01", "1"], ["a b", "a\u00a0b"]])
+@pytest.mark.parametrize("way", ["rows", "counts"])
+def test_groups_that_differ_in_how_they_are_written_are_noted(way, values):
+    users = pl.DataFrame({"user_id": [*"abcdef"], "g": [*values, "x"] * 2})
+    values_table = pl.DataFrame({"user_id": [*"abcdef"], "watch": range(6)})
+    tables = {"values": values_table, "users": users}
+    if way == "counts":
+        tables = {"counts": fairrec.count(**group_options(**tables, by="g"))}
+    result = fairrec.audit(
+        **group_options(
+            **tables, **({"by": "g"} if way == "rows" else {}), permutations=0, min_support=1
+        )
+    )
+    one, other = sorted(values)
+    said = (
+        "check: attribute 'g': 2 values differ from another only in case, blanks, leading zeros "
+        "or Unicode form, and are groups of their own"
+    )
+    assert f"{said}, such as {one!a} and {other!a}" in result.warnings
+    assert said in result.shown(2).warnings
+
+
+def test_groups_written_apart_and_bins_are_not_noted():
+    assert describe_alike_values("g", ["F", "M", True, 1, "(missing)"]) == ""
+
+
+USERS_MIX_UPS = pl.DataFrame({"user_id": [1, 2], "gender": ["F", "M"]})
+RECS = pl.DataFrame({"user_id": [1, 2], "item_id": [7, 8], "rank": [1, 1]})
+TEST = pl.DataFrame({"user_id": [1, 2], "item_id": [7, 9]})
+CANDIDATES = RECS.rename({"rank": "score"}).with_columns(label=1)
+
+
+def test_tables_in_their_places_are_opened():
+    assert {*open_tables(RECS, TableOptions(users=USERS_MIX_UPS, test=TEST))} == {
+        "predictions",
+        "users",
+        "test",
+    }
+    assert {*open_tables(CANDIDATES, TableOptions(users=USERS_MIX_UPS))} == {"predictions", "users"}
+
+
+@pytest.mark.parametrize(
+    ("predictions", "given", "words"),
+    [
+        (USERS_MIX_UPS, {"users": CANDIDATES}, "they look swapped.*gender.*users"),
+        (
+            USERS_MIX_UPS,
+            {"users": USERS_MIX_UPS},
+            "no column 'item_id', so it holds no predictions.*gender",
+        ),
+        (CANDIDATES, {"users": RECS}, "has items and scores, so it looks like predictions"),
+        (RECS, {"users": TEST, "test": USERS_MIX_UPS}, "the test table has no items.*swapped"),
+        (
+            TEST,
+            {"users": USERS_MIX_UPS, "test": RECS},
+            "the test table has scores or ranks.*swapped",
+        ),
+    ],
+)
+def test_tables_in_the_place_of_another_are_told(predictions, given, words):
+    with pytest.raises(InputError, match=words):
+        open_tables(predictions, TableOptions(**given))
+
+
+def test_attributes_may_stand_beside_values_with_items():
+    # a count of items is a number like any other
+    values = USERS_MIX_UPS.with_columns(item_id=pl.Series([3, 4]), score=pl.Series([0.1, 0.2]))
+    assert "values" in open_tables(None, TableOptions(values=values))
+
+
+@pytest.mark.parametrize("name", ["test", "history"])
+def test_lists_are_not_held_against_themselves(name, tmp_path):
+    RECS.write_parquet(tmp_path / "recs.parquet")
+    (tmp_path / "link.parquet").symlink_to(tmp_path / "recs.parquet")
+    others = {"test": TEST, name: str(tmp_path / "link.parquet")}
+    with pytest.raises(InputError, match=f"given as the predictions and as {name}: .*leave out"):
+        open_tables(str(tmp_path / "recs.parquet"), TableOptions(users=USERS_MIX_UPS, **others))
+
+
+N_USERS_JOINED, N_ITEMS_JOINED = 300, 200
+RNG = np.random.default_rng(3)
+USERS_JOINED = pl.DataFrame(
+    {"user_id": range(N_USERS_JOINED), "g": [*"xy"] * (N_USERS_JOINED // 2)}
+)
+ITEMS = pl.DataFrame({"item_id": range(N_ITEMS_JOINED), "kind": [*"pq"] * (N_ITEMS_JOINED // 2)})
+WANTED = pl.DataFrame(
+    [
+        (u, int(i))
+        for u in range(N_USERS_JOINED)
+        for i in RNG.choice(N_ITEMS_JOINED, 3, replace=False)
+    ],
+    schema=["user_id", "item_id"],
+    orient="row",
+)
+
+
+def lists(k: int, n_items: int = N_ITEMS_JOINED, *, with_wanted: bool = False) -> pl.DataFrame:
+    """Lists of k items, in random order; all that is held out among them, if asked for."""
+    wanted = dict(WANTED.group_by("user_id").agg("item_id").rows())
+    rows = []
+    for user in range(N_USERS_JOINED):
+        first = wanted[user] if with_wanted else wanted[user][: user % 3]
+        others = (int(i) for i in RNG.permutation(n_items) if i not in wanted[user])
+        mine = [*first, *others][:k]
+        rows += [(user, item, at) for at, item in enumerate(RNG.permutation(mine), start=1)]
+    return pl.DataFrame(rows, schema=["user_id", "item_id", "rank"], orient="row")
+
+
+def joined(recs: pl.DataFrame) -> pl.DataFrame:
+    return WANTED.join(recs, on=["user_id", "item_id"], how="semi")
+
+
+def checks_joined(recs: pl.DataFrame, test: pl.DataFrame) -> list[str]:
+    result = audit(recs, USERS_JOINED, "g", test=test, metrics=None, permutations=0, tolerance=0.1)
+    return [one for one in result.warnings if "missed" in one]
+
+
+RECS_JOINED = lists(10)
+REFUSED = (
+    r"every held-out item is in its user's list\. A table that was joined with the recommendations "
+    r"has lost all that they missed, .*: give the whole held-out table\."
+)
+
+
+def test_a_table_of_hits_alone_is_refused():
+    with pytest.raises(InputError, match=REFUSED):
+        checks_joined(RECS_JOINED, joined(RECS_JOINED).filter(pl.col("user_id") % 5 > 0))
+    assert checks_joined(RECS_JOINED, WANTED) == []
+
+
+def test_hits_alone_but_for_a_few_are_said_first():
+    missed = WANTED.join(RECS_JOINED, on=["user_id", "item_id"], how="anti").head(2)
+    test = pl.concat([joined(RECS_JOINED), missed])
+    n, n_users = test.height, N_USERS_JOINED - test["user_id"].n_unique()
+    (said,) = checks_joined(RECS_JOINED, test)
+    assert said.startswith(
+        f"check: the test table: only 2 of {n} held-out items are missed, and {n_users} of 300 "
+        "users with a list have none. A table that was joined"
+    )
+
+
+def test_of_lists_that_may_be_candidates_it_is_said_first():
+    recs = lists(40)
+    (said,) = checks_joined(recs, joined(recs))
+    assert said.startswith("check: the test table: every held-out item is in its user's list. A ")
+    assert checks_joined(recs, WANTED) == []
+
+
+def test_candidates_of_users_with_nothing_relevant_are_not_joined():
+    test = WANTED.with_columns(rating=pl.when(pl.col("user_id") % 4 == 0).then(1).otherwise(5))
+    given = {"test": test, "relevant": "rating>=4", "metrics": None, "permutations": 0}
+    result = audit(lists(60, with_wanted=True), USERS_JOINED, "g", **given)
+    assert not [one for one in result.warnings if "missed" in one]
+
+
+def test_where_every_list_has_a_hit_it_is_said_first():
+    test = joined(RECS_JOINED)
+    (said,) = checks_joined(RECS_JOINED.join(test, on="user_id", how="semi"), test)
+    assert said.startswith("check: the test table: every held-out item is in its user's list. A ")
+
+
+def test_items_and_counts_are_refused_alike():
+    test = joined(RECS_JOINED)
+    with pytest.raises(InputError, match=REFUSED):
+        fairrec.audit(
+            RECS_JOINED,
+            by="kind",
+            test=test,
+            items=ITEMS,
+            tables=fairrec.Tables(side="items"),
+            statistics=fairrec.Statistics(permutations=0),
+        )
+    with pytest.raises(InputError, match=REFUSED):
+        fairrec.count(RECS_JOINED, test=test, users=USERS_JOINED, by="g")
+    # without a metric that counts them, it does not matter
+    exposure = {"items": ITEMS, "side": "items", "metrics": "exposure@10", "permutations": 0}
+    assert audit(RECS_JOINED, None, "kind", test=test, **exposure).metrics
+
+
+def test_it_is_refused_in_parts(tmp_path, monkeypatch):
+    monkeypatch.setattr(count, "open_parts", partial(open_parts, n_rows=1500))
+    monkeypatch.setattr(audit_workflow, "is_large", lambda *_: True)
+    given = {"predictions": RECS_JOINED, "test": joined(RECS_JOINED), "users": USERS_JOINED}
+    for name, table in given.items():
+        table.write_parquet(tmp_path / f"{name}.parquet")
+        given[name] = tmp_path / f"{name}.parquet"
+    options = {"by": "g", "permutations": 0, "metrics": "recall@10"}
+    with pytest.raises(InputError, match=REFUSED):
+        fairrec.audit(**group_options(**given, **options))
+    # one miss in one part is enough
+    pl.concat([joined(RECS_JOINED), WANTED.tail(3)]).write_parquet(given["test"])
+    assert fairrec.audit(**group_options(**given, **options)).metrics["recall@10"].mean > 0.9
+
+
+def test_candidates_drawn_to_contain_what_is_held_out_are_none_of_it():
+    assert checks_joined(lists(60, with_wanted=True), WANTED) == []
+
+
+def test_lists_of_the_whole_catalogue_miss_nothing():
+    assert checks_joined(lists(N_ITEMS_JOINED, with_wanted=True), WANTED) == []
+
+
+def test_of_a_small_catalogue_it_is_noted_that_lists_cannot_miss():
+    test = WANTED.with_columns(pl.col("item_id") % 5).unique()
+    recs = pl.DataFrame(
+        [(u, i, i + 1) for u in range(N_USERS_JOINED) for i in range(5)],
+        schema=["user_id", "item_id", "rank"],
+        orient="row",
+    )
+    (said,) = checks_joined(recs, test)
+    assert said.startswith("no held-out item is missed, as lists hold more than half of the items")
+
+
+def note(**others: object) -> JoinedNote:
+    seen = {"n_held_out": 60, "n_missed": 0, "n_lists": 50, "n_without": 20, "longest": 10}
+    return JoinedNote("p", "t", 10.0, **{**seen, "is_covering": False, **others})  # type: ignore[arg-type]
+
+
+def test_few_hits_are_noted_and_very_few_are_not():
+    assert not note().is_refused
+    assert str(note()).startswith("check: t: every held-out item is in its user's list")
+    assert str(note(n_held_out=10)) == ""
+    # the rest of a large table may show otherwise
+    assert str(note() + note(n_missed=9)) == ""
+    assert (note() + note()).is_refused

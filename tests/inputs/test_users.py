@@ -1,10 +1,10 @@
-"""Attributes of users: what they may hold, and how missing values are told."""
+"""Attributes of users: what they may hold, how missing values are told, and codes of parts."""
 
 from __future__ import annotations
 
 import json
 import re
-from datetime import date, datetime, timedelta
+from datetime import date
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -16,11 +16,18 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from fairrec.core.errors import InputError, UnknownNameError
+from fairrec.core.errors import InputError
+from fairrec.inputs.formats import FileRows
 from fairrec.inputs.tables import Table
-from fairrec.inputs.users import MISSING, Attribute, read_users
-from fairrec.result.tables import RESERVED
-from tests.builders import audit, numbers_of, one_each, two_groups
+from fairrec.inputs.users import (
+    MISSING,
+    Attribute,
+    UsersSlice,
+    encode_attributes,
+    read_users,
+    users_sum,
+)
+from tests.builders import audit, two_groups
 
 
 def _attribute(values: Any) -> Attribute:
@@ -53,27 +60,6 @@ def test_ordered_categories_keep_their_order_without_blanks():
     assert attribute.codes.tolist() == [0, 2, 0, 1]
 
 
-@pytest.mark.parametrize("is_pandas", [False, True])
-def test_decimals_that_are_one_float_are_two_values(is_pandas: bool):
-    fine = [Decimal("0.10000000000000000001"), Decimal("0.1"), Decimal(3), None]
-    frame: Any = pl.DataFrame({"user_id": range(4), "x": fine})
-    if is_pandas:
-        frame = pd.DataFrame({"user_id": range(4), "x": pd.Series(fine, dtype=object)})
-    (attribute,) = read_users(Table(frame, "users"), ["x"]).attributes(np.arange(4))
-    assert attribute.values == ("0.1", "0.10000000000000000001", "3", MISSING)
-    assert attribute.codes.tolist() == [1, 0, 2, 3]
-    assert _attribute([Decimal(2**60 + 1), Decimal(2**60)]).values == (2**60, 2**60 + 1)
-    assert _attribute([Decimal("0.10"), Decimal("2.00")]).values == (0.1, 2.0)
-
-
-def test_numbers_of_text_that_are_one_float_are_two_values(tmp_path: Path):
-    path = tmp_path / "users.csv"
-    path.write_text("user_id,x,y\n1,0.10000000000000000001,0.30000000000000004\n2,0.1,0.3\n")
-    fine, plain = read_users(Table(path, "users"), ["x", "y"]).attributes(np.arange(2))
-    assert fine.values == ("0.1", "0.10000000000000000001")
-    assert plain.values == (0.3, 0.30000000000000004)
-
-
 def test_notes_on_attributes_of_items_say_items():
     kinds = [None, " a", *map(str, range(30))]
     frame = pl.DataFrame({"item_id": range(32), "x": kinds, "y": ["en", *["fr"] * 30, "en|fr"]})
@@ -99,12 +85,6 @@ def test_a_blank_field_of_a_text_file_is_no_value(tmp_path: Path):
     (found,) = read_users(Table(path, "users"), ["x"]).attributes(np.arange(3))
     assert found.values == ("F", MISSING)
     assert found.codes.tolist() == [0, 1, 0]
-
-
-def test_what_cannot_be_binned_is_shown():
-    frame = pl.DataFrame({"user_id": range(3), "x": ["26", "about 30", "31"]})
-    with pytest.raises(InputError, match=r"is not numeric \(it holds 'about 30'\)"):
-        read_users(Table(frame, "users"), ["x:10"]).attributes(np.arange(3))
 
 
 @pytest.mark.parametrize(
@@ -138,19 +118,6 @@ def test_values_come_back_as_they_are(values: list[Any], better: Any, worse: Any
 
 
 @pytest.mark.parametrize(
-    "kind", [pl.Int8, pl.Int16, pl.UInt8, pl.UInt64, pl.Int128, pl.Float32], ids=str
-)
-def test_the_width_of_numbers_does_not_matter(kind: pl.DataType):
-    values = [0, 1, 126, 127] if kind != pl.Int8 else [-100, -8, 46, 100]
-    predictions = one_each({user: user % 4 + 1 for user in range(8)})
-    users = pl.DataFrame({"user_id": range(8), "x": values * 2})
-    expected = audit(predictions, users, "x")
-    assert expected.summary.attributes["x"].n_values == 4
-    narrow = users.with_columns(pl.col("x").cast(kind))
-    assert numbers_of(audit(predictions, narrow, "x")) == numbers_of(expected)
-
-
-@pytest.mark.parametrize(
     ("kind", "order"),
     [
         (pl.Categorical, ("a", "b", "z", MISSING)),
@@ -163,11 +130,6 @@ def test_categories_are_text_in_their_order_or_that_of_text(kind: Any, order: tu
     attribute = _attribute(pl.Series(values, dtype=kind))
     assert attribute.values == order
     assert [order[code] for code in attribute.codes] == [value or MISSING for value in values]
-
-
-def test_times_are_text():
-    attribute = _attribute([datetime(2020, 5, 1, 12, 30), datetime(2020, 5, 2)])
-    assert [value[:16] for value in attribute.values] == ["2020-05-01 12:30", "2020-05-02 00:00"]
 
 
 @pytest.mark.parametrize(
@@ -219,14 +181,6 @@ def test_every_gap_of_pandas_is_missing(gap: Any):
     assert result.summary.attributes["x"].n_missing == 4
 
 
-def test_an_attribute_nobody_has_is_missing_for_all():
-    predictions, users = two_groups(x=[None] * 8)
-    result = audit(predictions, users, "x")
-    # of one group nothing is the best
-    assert (result.gap("mrr").size, result.gap("mrr").advantaged) == (0, None)
-    assert result.summary.attributes["x"].n_missing == 8
-
-
 def test_the_text_for_missing_and_no_value_count_as_one_and_it_is_said():
     attribute = _attribute(["a", MISSING, None])
     assert attribute.values == (MISSING, "a")
@@ -250,21 +204,6 @@ def test_users_without_predictions_are_left_out_and_counted():
     assert result.per_user.height == 8
 
 
-def test_many_different_fractions_are_said_with_the_remedy():
-    predictions, users = two_groups(60, x=[i + 0.5 for i in range(60)])
-    (warning,) = audit(predictions, users, "x").warnings
-    assert "'x' has 60 different numbers" in warning
-    assert "x:q5" in warning
-
-
-def test_many_different_whole_numbers_are_said_with_the_remedy():
-    predictions, users = two_groups(60, x=[*range(60)])
-    (warning,) = audit(predictions, users, "x").warnings
-    assert "'x' has 60 different numbers" in warning
-    assert "x:q5" in warning
-    assert audit(predictions, users, "x:q5").warnings == ()
-
-
 @pytest.mark.parametrize(
     ("values", "says"),
     [
@@ -286,36 +225,6 @@ def test_values_that_are_too_many_are_said_with_the_remedy(values: list[Any], sa
         assert re.search(says, warnings[0])
 
 
-def test_an_unknown_attribute_offers_the_nearest_name():
-    predictions, users = two_groups(gender=["F", "M"] * 4, age=[1, 2] * 4)
-    for asked in ("gendre", "gendre:q5"):
-        with pytest.raises(UnknownNameError) as caught:
-            audit(predictions, users, asked)
-        assert str(caught.value) == (
-            "the users table: No attribute 'gendre'. Did you mean 'gender'? Known: age, gender."
-        )
-
-
-def test_an_unknown_attribute_with_a_colon_in_its_name_offers_the_nearest_name():
-    predictions, users = two_groups(**{"home:town": ["a", "b"] * 4, "age": [1, 2] * 4})
-    with pytest.raises(UnknownNameError, match="Did you mean 'home:town'"):
-        audit(predictions, users, "home:twon")
-
-
-@pytest.mark.parametrize("by", ["age,age", "age,age:10", ["age:10", "age:q5"], "group,age,group"])
-def test_an_attribute_named_twice_is_refused(by: Any):
-    predictions, users = two_groups(age=[1, 2] * 4, group=["a", "b"] * 4)
-    with pytest.raises(InputError, match="is named twice in by"):
-        audit(predictions, users, by)
-
-
-@pytest.mark.parametrize("by", ["", ",", [], " , "])
-def test_no_attribute_at_all_is_refused(by: Any):
-    predictions, users = two_groups()
-    with pytest.raises(InputError, match=r"No attribute is named.*by="):
-        audit(predictions, users, by)
-
-
 @pytest.mark.parametrize(
     "values", [[[1], [2]], [{"a": 1}, {"a": 2}], [["x", "y"], []]], ids=["lists", "structs", "text"]
 )
@@ -325,41 +234,11 @@ def test_an_attribute_of_lists_or_structs_is_refused(values: list[Any]):
         audit(predictions, users, "x")
 
 
-@pytest.mark.parametrize(
-    "values", [[timedelta(days=1), timedelta(days=2)], [b"a", b"\xff"]], ids=["spans", "bytes"]
-)
-def test_an_attribute_of_another_kind_is_refused(values: list[Any]):
-    predictions, users = two_groups(x=values * 4)
-    with pytest.raises(InputError, match=r"users table: attribute 'x'"):
-        audit(predictions, users, "x")
-
-
 @pytest.mark.parametrize("others", [[1.0], [1.5]], ids=["whole", "fractions"])
 def test_an_infinite_attribute_is_refused(others: list[float]):
     predictions, users = two_groups(x=[*others, float("inf")] * 4)
     with pytest.raises(InputError, match=r"attribute 'x'.*infinite"):
         audit(predictions, users, "x")
-
-
-def test_a_pandas_attribute_of_mixed_kinds_is_refused():
-    predictions, users = two_groups()
-    frame = users.to_pandas().assign(x=pd.Series([1, "b"] * 4, dtype=object))
-    with pytest.raises(InputError, match=r"users table.*x"):
-        audit(predictions, frame, "x")
-
-
-@pytest.mark.parametrize("name", [*RESERVED, "mrr@5"])
-def test_an_attribute_with_the_name_of_a_result_column_is_refused(name: str):
-    predictions, users = two_groups(**{name: ["a", "b"] * 4})
-    with pytest.raises(
-        InputError, match=f"'{name}' has the name of a column of the result.*Rename"
-    ):
-        audit(predictions, users, [name])
-
-
-def test_the_name_of_a_metric_that_is_not_asked_for_is_free():
-    predictions, users = two_groups(**{"ndcg@5": ["a", "b"] * 4})
-    assert audit(predictions, users, ["ndcg@5"]).gap("mrr").size == 1 / 2
 
 
 @pytest.mark.parametrize("by", ["user_id", "uid"])
@@ -397,21 +276,6 @@ def test_an_attribute_with_a_colon_in_its_name_can_be_binned():
     assert audit(predictions, users, "a:b:10").gap("mrr").advantaged.group == {"a:b": "0-9"}
 
 
-def test_attributes_may_be_named_with_spaces_around_or_in_a_list():
-    predictions, users = two_groups(a=["x", "y"] * 4, b=[1, 2, 3, 4] * 2)
-    expected = numbers_of(audit(predictions, users, ["a", "b"]))
-    assert numbers_of(audit(predictions, users, " a , b ")) == expected
-    assert numbers_of(audit(predictions, users, ("a", "b"))) == expected
-
-
-def test_the_order_of_attributes_changes_no_group():
-    predictions, users = two_groups(a=["x", "y"] * 4, b=[1, 2, 3, 4] * 2)
-    columns = ["a", "b", "support", "value", "difference"]
-    one = audit(predictions, users, "a,b").groups("mrr").select(columns)
-    other = audit(predictions, users, "b,a").groups("mrr").select(columns)
-    assert sorted(one.rows(), key=str) == sorted(other.rows(), key=str)
-
-
 BARE = st.text(max_size=3).filter(lambda text: text == text.strip())
 VALUES = (
     st.lists(st.none() | BARE, min_size=1, max_size=20),
@@ -439,3 +303,71 @@ def test_leading_zeros_of_an_attribute_in_csv_are_kept(tmp_path):
     result = audit(predictions, tmp_path / "users.csv", ["zip_code", "age"])
     assert set(result.per_user["zip_code"]) == {"02139", "94110"}
     assert result.gap("mrr").advantaged.group["age"] in (30, 40)
+
+
+IDS = pl.Series(["u1", "u2"])
+GENDER, AGE = pl.Series("gender", ["F", "M"]), pl.Series("age", ["10", "20"])
+KNOWN = users_sum(IDS, [GENDER, AGE])
+
+
+def test_the_order_of_attributes_and_the_type_of_ids_change_nothing():
+    assert users_sum(IDS.cast(pl.Categorical), [AGE, GENDER]) == KNOWN
+    assert users_sum(pl.Series([1, 2]), []) == users_sum(pl.Series(["1", "2"]), [])
+
+
+@pytest.mark.parametrize(
+    ("ids", "labels"),
+    [
+        (["u1", "u3"], [GENDER, AGE]),
+        (["u2", "u1"], [GENDER, AGE]),
+        # the same characters one after the other
+        (["u1u", "2"], [GENDER, AGE]),
+        (["u1", "u2"], [GENDER]),
+        (["u1", "u2"], [GENDER.reverse(), AGE]),
+        (["u1", "u2"], [GENDER.alias("sex"), AGE]),
+        (["u1", "u2"], [GENDER.alias("age"), AGE.alias("gender")]),
+    ],
+)
+def test_any_other_user_or_value_is_seen(ids, labels):
+    assert users_sum(pl.Series(ids), labels) != KNOWN
+
+
+USERS = pl.DataFrame(
+    {
+        "user_id": [5, 3, 9, 1],
+        "langs": ["en|fr", "en", "de", None],
+        "age": [20.0, 35.0, 50.5, 61.0],
+    }
+)
+ASKED = ("langs:each", "age:10", "age:q2")
+
+
+def test_values_are_those_of_audited_users_and_of_all():
+    is_audited = np.array([True, True, False, True])
+    columns, found = encode_attributes(Table(USERS, "users"), ASKED, is_audited)
+    by_name = {one.spec.name: one for one in found}
+    assert [*by_name] == ["langs[de]", "langs[en]", "langs[fr]", "age"]
+    width, quantiles = (one for one in found if one.spec.name == "age")
+    # half a year makes no difference unless somebody who is audited has it
+    assert width.audited.values == ("20-29", "30-39", "60-69")
+    assert width.everyone.values == ("[20, 30)", "[30, 40)", "[50, 60)", "[60, 70)")
+    assert quantiles.audited.values == ("q1 [20, 35]", "q2 [61, 61]")
+    assert columns["audited 3"].to_list() == [0, 1, -1, 2]
+    assert columns["all 3"].to_list() == [0, 1, 2, 3]
+    assert columns["audited 3"].dtype == pl.Int8
+
+
+def test_users_of_a_part_are_sorted_and_have_their_attributes(tmp_path: Path):
+    columns, found = encode_attributes(Table(USERS, "users"), ["age:10"], np.ones(4, dtype=bool))
+    file = tmp_path / "users.parquet"
+    pl.DataFrame({"id": USERS["user_id"], **columns}).write_parquet(file)
+
+    def some(stop: int) -> UsersSlice:
+        rows = (FileRows(file, 0, stop),)
+        return UsersSlice("users", file, rows, columns=("user_id", "age"), attributes=found)
+
+    mine = read_users(Table(some(3), "users"), ["age:10"])
+    assert mine.ids.to_list() == [3, 5, 9]
+    (age,) = mine.attributes(np.arange(3))
+    assert age.labels.to_list() == ["[30, 40)", "[20, 30)", "[50, 60)"]
+    assert len(read_users(Table(some(0), "users"), ["age:10"]).ids) == 0

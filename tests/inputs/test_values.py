@@ -1,4 +1,4 @@
-"""Values per user, measured by somebody else."""
+"""Values per user measured elsewhere, and other lists of the same users."""
 
 from __future__ import annotations
 
@@ -173,12 +173,6 @@ def test_users_without_a_row_are_counted():
     assert (without.kind, without.n_missing, without.n_users) == ("no list", 1, 4)
 
 
-def test_ids_of_other_kinds_are_the_same():
-    numbers = pl.DataFrame({"user_id": [1, 2], "x": [1, 2]})
-    text = pl.DataFrame({"user_id": ["2", "1"], "group": ["p", "q"]})
-    assert audit(numbers, users=text).gap("x").advantaged.group == {"group": "p"}
-
-
 def test_the_values_of_an_earlier_audit_give_its_numbers_by_other_attributes(tmp_path: Path):
     tables = make_tables()
     options = {"permutations": 99, "metrics": "auc,mrr,urp", "history": tables.history}
@@ -249,3 +243,70 @@ def test_small_numbers_are_as_good_as_others():
         return found.groups("y").select("outcome", "p_adjusted", "support").rows()
 
     assert p_values(1e-50) == p_values(1.0) == p_values(1e50)
+
+
+USERS_OTHER_LISTS = pl.DataFrame({"user_id": [1, 2, 3, 4], "gender": ["F", "F", "M", "M"]})
+LISTS = pl.DataFrame(
+    {"user_id": [1, 2, 3, 4], "item_id": [[7, 8, 9]] * 4, "score": [[3.0, 2.0, 1.0]] * 4}
+)
+OTHERS = pl.DataFrame(
+    {"user_id": [3, 1, 4], "item_id": [[8, 7, 9], [7, 8, 5], [9, 8, 7]], "rank": [[1, 2, 3]] * 3}
+)
+
+
+def audited(**given: object) -> fairrec.AuditResult:
+    return fairrec.audit(
+        LISTS,
+        **group_options(
+            users=USERS_OTHER_LISTS,
+            by="gender",
+            min_support=1,
+            permutations=0,
+            **{"metrics": ["changed@2", "affected@3"], "against_lists": OTHERS, **given},
+        ),
+    )
+
+
+def test_lists_are_compared_user_by_user_whatever_the_order_of_rows():
+    found = audited().per_user.sort("user_id")
+    assert found["changed@2"].to_list() == [0.0, None, 0.0, 0.5]
+    # item 5 is nobody's candidate, and still another item
+    assert found["affected@3"].to_list() == [1.0, None, 1.0, 1.0]
+
+
+def test_a_user_without_another_list_is_undefined_and_counted():
+    result = audited()
+    assert result.metrics["changed@2"].n_undefined == 1
+    assert any("1 of 4 users have no list in" in note for note in result.warnings)
+
+
+def test_a_metric_of_two_lists_needs_the_other_ones():
+    with pytest.raises(InputError, match="'rbo@5' needs the against_lists table"):
+        audited(metrics="rbo", against_lists=None)
+
+
+def test_by_default_lists_are_compared_where_there_are_others():
+    assert {"changed@3", "rbo@3"} <= audited(metrics=None).metrics.keys()
+
+
+def test_values_have_no_lists_to_compare():
+    with pytest.raises(InputError, match="leave out the against_lists table"):
+        fairrec.audit(
+            values=USERS_OTHER_LISTS.with_columns(clicks=1),
+            users=USERS_OTHER_LISTS,
+            by="gender",
+            tables=fairrec.Tables(against_lists=OTHERS),
+        )
+
+
+def test_by_default_whole_lists_are_compared():
+    """A change behind the fifth place is one."""
+    longer = [*range(8)]
+    lists = pl.DataFrame(
+        {"user_id": [1, 2, 3, 4], "item_id": [longer] * 4, "rank": [[*range(1, 9)]] * 4}
+    )
+    others = lists.with_columns(item_id=pl.Series([[*range(7), 99]] * 2 + [longer] * 2))
+    given = {"users": USERS_OTHER_LISTS, "by": "gender", "min_support": 1, "permutations": 0}
+    found = fairrec.audit(lists, **group_options(against_lists=others, **given))
+    assert [*found.metrics] == ["changed@8", "rbo@8"]
+    assert found.group_table["value"].to_list()[:2] == [0.125, 0.0]

@@ -12,8 +12,14 @@ import polars as pl
 from fairrec.core.arrays import FloatArray
 from fairrec.inputs.candidates import CandidateLists
 from fairrec.inputs.ids import encode
-from fairrec.inputs.side import SideData, read_categories, read_item_columns
-from fairrec.inputs.side_data import compute_user_profiles, read_history, read_popularity
+from fairrec.inputs.side_data import (
+    SideData,
+    compute_user_profiles,
+    read_categories,
+    read_history,
+    read_item_columns,
+    read_popularity,
+)
 from fairrec.inputs.tables import Table
 from fairrec.inputs.user_lists import OtherLists
 from fairrec.metrics import METRICS, MetricAtK, parse_metric

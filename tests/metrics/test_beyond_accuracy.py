@@ -14,7 +14,7 @@ from pytest import approx
 from scipy.stats import kendalltau
 
 from fairrec.inputs.candidates import CandidateLists
-from fairrec.inputs.side import SideData
+from fairrec.inputs.side_data import SideData
 from fairrec.metrics import parse_metric
 from fairrec.metrics.value_columns import (
     changes_per_list,

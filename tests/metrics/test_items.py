@@ -194,7 +194,7 @@ def test_items_stand_where_users_do():
     inputs = read().inputs
     assert inputs.n_users == 15
     assert inputs.unit.many == "items"
-    assert inputs.measured_by == "recommendations"
+    assert inputs.described.measured_by == "recommendations"
 
 
 @pytest.mark.parametrize(

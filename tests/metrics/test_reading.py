@@ -7,7 +7,8 @@ import polars as pl
 import pytest
 
 from fairrec.core.errors import InputError, as_python
-from fairrec.inputs.side import SideData
+from fairrec.inputs.notes import in_words
+from fairrec.inputs.side_data import SideData
 from fairrec.inputs.users import MISSING
 from fairrec.metrics import parse_metric
 from fairrec.metrics.circumstances import counted_circumstances
@@ -150,7 +151,7 @@ def test_labels_that_look_like_ratings_are_refused_with_a_threshold():
         "be relevant for auc; these look like ratings. Say from which one on: "
         "relevant='label>=4'. Or ask for ndcg alone, which weighs by them."
     )
-    assert labelled([1, 2, 5, 3], metrics="ndcg")[0].warnings == ()
+    assert in_words(labelled([1, 2, 5, 3], metrics="ndcg")[0].notes) == ()
     assert labelled([1, 2, 5, 3], relevant="label>=4")[0].candidates.labels.tolist() == [0, 0, 1, 0]
 
 
@@ -164,7 +165,7 @@ def test_labels_that_look_like_ratings_are_refused_with_a_threshold():
     ],
 )
 def test_what_labels_mean_is_said_where_it_is_in_doubt(labels, says):
-    warnings = labelled(labels, metrics="mrr")[0].warnings
+    warnings = in_words(labelled(labels, metrics="mrr")[0].notes)
     assert len(warnings) == (says is not None)
     assert all(warning.startswith(says) for warning in warnings)
 

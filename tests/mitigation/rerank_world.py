@@ -10,8 +10,7 @@ import polars as pl
 
 from fairrec.core.arrays import FloatArray, IntArray
 from fairrec.inputs.order import rows_in_order
-from fairrec.inputs.side import read_categories
-from fairrec.inputs.side_data import Interactions, read_history
+from fairrec.inputs.side_data import Interactions, read_categories, read_history
 from fairrec.inputs.tables import Table
 from fairrec.metrics.ranked import RankedLists
 from fairrec.mitigation.reranker import RERANKERS, Reranker, RerankLists, TrainingSet

@@ -245,7 +245,7 @@ def count_in_parts(
 def open_doubts(inputs: AuditInputs) -> Doubts:
     """What reading a part left open."""
     tables = inputs.tables.items()
-    return {(name, kind): said for name, one in tables for kind, said in one.doubts.items()}
+    return {(name, kind): said for name, one in tables for kind, said in one.deferred.items()}
 
 
 def added_doubts(one: Doubts, other: Doubts) -> Doubts:

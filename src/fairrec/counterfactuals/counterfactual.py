@@ -32,7 +32,7 @@ from fairrec.counterfactuals.options import CounterfactualOptions, Sample
 from fairrec.counterfactuals.result import CounterfactualResult, CounterfactualSummary
 from fairrec.counterfactuals.words import headline, notes
 from fairrec.inputs.audit_inputs import AuditInputs
-from fairrec.inputs.side import SideData
+from fairrec.inputs.side_data import SideData
 from fairrec.inputs.table_options import TableOptions, Tables
 from fairrec.inputs.tables import Table
 from fairrec.metrics.reading import read_inputs

@@ -18,9 +18,13 @@ from fairrec.inputs.columns import check_mapping, refuse_unused
 from fairrec.inputs.ids import gather_lists
 from fairrec.inputs.notes import Note, Notes, in_words
 from fairrec.inputs.order import TiedLists
-from fairrec.inputs.parts.coded_users import users_of
-from fairrec.inputs.side import SideData, read_categories, read_item_columns
-from fairrec.inputs.side_data import read_popularity, read_user_profiles
+from fairrec.inputs.side_data import (
+    SideData,
+    read_categories,
+    read_item_columns,
+    read_popularity,
+    read_user_profiles,
+)
 from fairrec.inputs.table_options import TableOptions
 from fairrec.inputs.tables import Table
 from fairrec.inputs.user_lists import (
@@ -29,7 +33,7 @@ from fairrec.inputs.user_lists import (
     lists_with_labels,
     read_other_lists,
 )
-from fairrec.inputs.users import Attribute, Users
+from fairrec.inputs.users import Attribute, Users, read_users
 
 MeasuredBy = Literal["candidates", "recommendations", "values"]
 """What users were measured by: scored candidates, recommendations and held-out items, or numbers
@@ -116,54 +120,34 @@ class AuditInputs:
         return len(self.list_of_user)
 
     @property
-    def by(self) -> tuple[str, ...]:
-        """The attributes as they were named, with their binning."""
-        return tuple(self.given.by)
-
-    @property
     def columns(self) -> dict[str, str]:
         """Other names of columns."""
         return dict(self.given.columns or {})
 
     @property
-    def measured_by(self) -> MeasuredBy:
-        """What users are measured by."""
-        if "values" in self.tables:
-            return "values"
-        return "recommendations" if "test" in self.tables else "candidates"
-
-    @property
-    def warnings(self) -> tuple[str, ...]:
-        """The notes in words, those about side data among them."""
-        return in_words((*self.notes, *self.side.notes))
-
-    @property
-    def is_pandas(self) -> bool:
-        """Whether the first table that is in memory is a frame of pandas."""
-        in_memory = (table for table in self.tables.values() if table.path is None)
-        return next((table.is_pandas for table in in_memory), False)
-
-    @property
     def described(self) -> InputMetadata:
         """What a result tells of them."""
-        given = self.given
+        given, tables = self.given, self.tables
+        measured_by: MeasuredBy = "recommendations" if "test" in tables else "candidates"
+        in_memory = (table for table in tables.values() if table.path is None)
         return InputMetadata(
-            self.tables,
-            self.n_users,
-            len(self.candidates.items),
-            self.by,
-            tuple(given.adjust_for),
-            self.columns,
-            None if given.relevant is None else str(given.relevant),
-            given.missing_lists,
-            self.attributes,
-            self.circumstances,
-            self.warnings,
-            self.measured_by,
-            given.gain,
-            self.is_pandas,
-            self.unit,
-            given.unit,
+            tables=tables,
+            n_users=self.n_users,
+            n_candidates=len(self.candidates.items),
+            by=tuple(given.by),
+            given=tuple(given.adjust_for),
+            columns=self.columns,
+            relevant=None if given.relevant is None else str(given.relevant),
+            missing_lists=given.missing_lists,
+            attributes=self.attributes,
+            circumstances=self.circumstances,
+            warnings=in_words((*self.notes, *self.side.notes)),
+            measured_by="values" if "values" in tables else measured_by,
+            gain=given.gain,
+            # those of the first table that is in memory
+            is_pandas=next((table.is_pandas for table in in_memory), False),
+            unit=self.unit,
+            unit_column=given.unit,
         )
 
     @property
@@ -220,19 +204,11 @@ def open_tables(predictions: Any, given: TableOptions) -> dict[str, Table]:
     """The tables that are given, by name, with their columns found; nothing is read yet."""
     columns = given.columns or {}
     check_mapping(columns)
-    users = given.users
-    if users is None:
+    names = ("test", "values", "users", "items", "history", "against_lists")
+    sources = {"predictions": predictions, **{name: getattr(given, name) for name in names}}
+    if given.users is None:
         # attributes may stand beside the values
-        users = given.values
-    sources = {
-        "predictions": predictions,
-        "test": given.test,
-        "values": given.values,
-        "users": users,
-        "items": given.items,
-        "history": given.history,
-        "against_lists": given.against_lists,
-    }
+        sources["users"] = given.values
     _refuse_mixture(sources, given)
     tables = {
         name: Table.open(source, name, columns)
@@ -298,7 +274,7 @@ def read_tables(
     values : columns of the table of values, which then stands for predictions
     item_columns : what metrics ask of columns of the items
     """
-    everyone = users_of(tables["users"], given.by)
+    everyone = read_users(tables["users"], given.by)
     refuse_clash([spec.name for spec in everyone.specs], {"user_id", *reserved})
     if values:
         lists = lists_of_values(tables["values"], values, everyone)

@@ -7,15 +7,15 @@ from dataclasses import dataclass
 import numpy as np
 import polars as pl
 
-from fairrec.core.arrays import BoolArray, CodeArray, FloatArray, IntArray
+from fairrec.core.arrays import CodeArray, FloatArray, IntArray
 from fairrec.core.errors import InputError, plain, some_of
 from fairrec.core.kernels import kernel
 from fairrec.inputs.columns import Relevance, compared_column
 from fairrec.inputs.held_out import HeldOut
-from fairrec.inputs.ids import bounds_of, encode_ids, find_runs, gather_lists, positions_in
+from fairrec.inputs.ids import encode_ids, find_runs, gather_lists, list_bounds, positions_in
 from fairrec.inputs.mismatched_ids import find_spellings
 from fairrec.inputs.notes import CHECK_FIRST
-from fairrec.inputs.order import exact_order, no_order, order_columns, scores_in_order
+from fairrec.inputs.order import no_order, order_columns, scores_in_order
 from fairrec.inputs.tables import Table
 
 _PADDING = float(np.finfo(np.float32).min)
@@ -63,7 +63,7 @@ class CandidateLists:
         """
         labels = self.labels
         return CandidateLists(
-            bounds_of(self.offsets[lists + 1] - self.offsets[lists]),
+            list_bounds(self.offsets[lists + 1] - self.offsets[lists]),
             gather_lists(self.items, self.offsets, lists),
             scores,
             labels if labels is None else gather_lists(labels, self.offsets, lists),
@@ -105,26 +105,27 @@ def read_candidates(
     nested = {name for name in parts if frame[name].dtype.is_nested()}
     if has_scores and not orders and not nested:
         raise no_order(table)
-    heads, offsets, flat = _from_lists(frame, parts, nested, table) if nested else _from_rows(frame)
+    if nested:
+        heads, offsets, flat = _from_lists(frame, parts, nested, table)
+    else:
+        flat = frame.to_dict()
+        heads, offsets = find_runs(flat.pop("user_id"))
     del frame
     positions = positions_in(table.user_keys(heads), user_ids)
     refuse_unknown_users(heads, positions, table.where, user_ids, users_where)
 
     bounds = offsets if nested else None
-    numbers = {
-        name: exact_order(flat.pop(name), column, table, bounds) for name, column in orders.items()
-    }
-    if label is not None:
-        numbers["label"] = table.numbers(flat.pop("label"), label, bounds).to_numpy()
     given_items = flat.pop("item_id")
-    n_padding = 0
-    if is_recommended and "score" in numbers:
-        is_item = numbers["score"] > _PADDING
-        n_padding = int((~is_item).sum())
-        if n_padding:
-            given_items = given_items.filter(pl.Series(is_item))
-            numbers = {name: column[is_item] for name, column in numbers.items()}
-            offsets = bounds_of(is_item.astype(np.int64))[offsets]
+    numbers = {
+        name: table.numbers(column, parts[name], bounds).to_numpy() for name, column in flat.items()
+    }
+    del flat
+    is_item = numbers["score"] > _PADDING if is_recommended and "score" in numbers else None
+    n_padding = 0 if is_item is None else int((~is_item).sum())
+    if is_item is not None and n_padding:
+        given_items = given_items.filter(pl.Series(is_item))
+        numbers = {name: column[is_item] for name, column in numbers.items()}
+        offsets = list_bounds(is_item.astype(np.int64))[offsets]
     items, item_ids = encode_ids(given_items, table.where)
     if not (table.is_csv or given_items.dtype.is_numeric()):
         # text stays text for a model that is asked; CSV does not tell the two apart
@@ -132,12 +133,17 @@ def read_candidates(
 
     n_runs_per_user = np.bincount(positions, minlength=len(user_ids))
     if n_runs_per_user.max(initial=0) > 1:
-        positions, offsets, order = _gather_runs(positions, offsets, n_runs_per_user > 0)
+        # the runs of each user together, in the order of their rows
+        number = np.cumsum(n_runs_per_user > 0, dtype=np.int32) - np.int32(1)
+        order, offsets = _order_by_user(number[positions], offsets, int(number[-1]) + 1)
+        positions = np.flatnonzero(n_runs_per_user).astype(np.int32)
         items = items[order]
         numbers = {name: column[order] for name, column in numbers.items()}
     labels = numbers.pop("label", None)
-    if labels is not None and label is not None:
-        labels = _as_labels(labels, label, relevant, table)
+    if labels is not None and relevant is not None:
+        labels = np.asarray(relevant.met_by(labels), dtype=np.float64)
+    elif labels is not None:
+        _check_labels(labels, parts["label"], table)
     scores = scores_in_order(numbers, orders, offsets, table) if has_scores else np.empty(0)
     lists = CandidateLists(
         offsets, items, scores, labels, item_ids, user_ids=user_ids.gather(positions)
@@ -152,54 +158,38 @@ def _label_column(table: Table, needs_labels: bool, relevant: Relevance | None) 
     return table.require("label") if needs_labels else table.find("label")
 
 
-def _as_labels(
-    labels: FloatArray, column: str, relevant: Relevance | None, table: Table
-) -> FloatArray:
-    """Labels from 0; 1 where a condition is met."""
-    if relevant is not None:
-        return np.asarray(relevant.met_by(labels), dtype=np.float64)
-    _refuse_negative(labels, column, table.where)
-    table.refuse_extreme(labels, column)
-    return labels
-
-
-def _from_rows(frame: pl.DataFrame) -> tuple[pl.Series, IntArray, dict[str, pl.Series]]:
-    """Runs of rows with one user: their users, bounds and columns."""
-    flat = {name: frame[name] for name in frame.columns}
-    return *find_runs(flat.pop("user_id")), flat
-
-
 def _from_lists(
     frame: pl.DataFrame, parts: dict[str, str], nested: set[str], table: Table
 ) -> tuple[pl.Series, IntArray, dict[str, pl.Series]]:
-    """The same three from one row per user."""
-    names = [name for name in parts if name != "user_id"]
-    for name, column in parts.items():
+    """Users, bounds and columns of the items of one row per user."""
+    for name in nested:
         kind = frame[name].dtype
-        is_list = isinstance(kind, pl.List | pl.Array)
-        if kind.is_nested() and (not is_list or _inner(kind).is_nested() or name == "user_id"):
+        inner = kind.inner if isinstance(kind, pl.List | pl.Array) else kind
+        if inner.is_nested() or name == "user_id":
             raise InputError(
-                f"{table.where}: column '{plain(column)}' is of type {plain(kind)}. Give one value "
-                "a row, or for item_id, score and label a list of values."
+                f"{table.where}: column '{plain(parts[name])}' is of type {plain(kind)}. Give one "
+                "value a row, or for item_id, score and label a list of values."
             )
-    if nested != set(names):
+    names = [name for name in parts if name != "user_id"]
+    if nested != {*names}:
         flat = sorted(parts[name] for name in parts if name not in nested)
         raise InputError(
             f"{table.where}: {', '.join(sorted(parts[name] for name in nested))} holds lists but "
             f"{', '.join(flat)} does not. Give lists in all of item_id, score and label "
             "(one row per user), or in none (one row per candidate)."
         )
-    lists = {name: frame[name].cast(pl.List(_inner(frame[name].dtype))) for name in names}
+    frame = frame.with_columns(
+        frame[name].arr.to_list() for name in names if isinstance(frame[name].dtype, pl.Array)
+    )
+    lengths = frame[names[0]].list.len()
     for name in names:
-        if lists[name].null_count():
-            row = lists[name].is_null().arg_true()[0]
+        if frame[name].null_count():
+            row = frame[name].is_null().arg_true()[0]
             raise InputError(
                 f"{table.place(row)}: the list in '{parts[name]}' is missing. "
                 "Give an empty list to a user without candidates, or drop the row."
             )
-    lengths = lists[names[0]].list.len()
-    for name in names[1:]:
-        other = lists[name].list.len()
+        other = frame[name].list.len()
         if (other != lengths).any():
             row = (other != lengths).arg_true()[0]
             raise InputError(
@@ -207,18 +197,13 @@ def _from_lists(
                 f"{other[row]} in '{parts[name]}'. A user's lists must be of one length."
             )
     # an empty list would explode to a row of nulls
-    flat_lists = {name: lists[name].filter(lengths > 0).explode() for name in names}
-    offsets = bounds_of(lengths.to_numpy())
+    flat_lists = {name: frame[name].filter(lengths > 0).explode() for name in names}
+    offsets = list_bounds(lengths.to_numpy())
     if flat_lists["item_id"].null_count():
         at = flat_lists["item_id"].is_null().arg_true()[0]
         row = int(np.searchsorted(offsets, at, side="right")) - 1
         raise InputError(f"{table.place(row)}: an item id is missing. Fill it in or drop it.")
     return frame["user_id"], offsets, flat_lists
-
-
-def _inner(kind: pl.DataType) -> pl.DataType:
-    assert isinstance(kind, pl.List | pl.Array)
-    return kind.inner  # type: ignore[return-value]
 
 
 def refuse_unknown_users(
@@ -236,23 +221,14 @@ def refuse_unknown_users(
     )
 
 
-def _refuse_negative(labels: FloatArray, column: str, where: str) -> None:
+def _check_labels(labels: FloatArray, column: str, table: Table) -> None:
     if len(labels) and labels.min() < 0:
         raise InputError(
-            f"{where}: column '{plain(column)}' has values below 0 (such as {labels.min():g}). A "
-            "label is 0 for an item that is not relevant and above 0 for one that is; turn -1 "
-            "into 0."
+            f"{table.where}: column '{plain(column)}' has values below 0 (such as "
+            f"{labels.min():g}). A label is 0 for an item that is not relevant and above 0 for one "
+            "that is; turn -1 into 0."
         )
-
-
-def _gather_runs(
-    positions: CodeArray, offsets: IntArray, is_present: BoolArray
-) -> tuple[CodeArray, IntArray, IntArray]:
-    """Bring the runs of each user together, keeping the order of rows within a user."""
-    present = np.flatnonzero(is_present).astype(np.int32)
-    number = np.cumsum(is_present, dtype=np.int32) - np.int32(1)
-    order, bounds = _order_by_user(number[positions], offsets, len(present))
-    return present, bounds, order
+    table.refuse_extreme(labels, column)
 
 
 @kernel
@@ -285,8 +261,8 @@ def _refuse_duplicate_pairs(
     item_id = lists.item_ids[int(lists.items[at])]
     raise InputError(
         f"{table.where}: user {plain(repr(user_id))} has item {plain(repr(item_id))} twice "
-        f"({n_repeats:,} such rows {'in all' if table.piece is None else 'or more'}). Keep one row "
-        "for each user and item."
+        f"({n_repeats:,} such rows {'in all' if table.row_slice is None else 'or more'}). Keep one "
+        "row for each user and item."
         + (" If -1 fills up lists that are too short, drop those rows." if item_id == -1 else "")
     )
 

@@ -15,19 +15,19 @@ from fairrec.core.kernels import kernel
 from fairrec.core.options import spell
 from fairrec.core.units import ITEMS, Unit
 from fairrec.inputs.candidates import CandidateLists, read_candidates
-from fairrec.inputs.held_out import HeldOutItems, read_held_out
+from fairrec.inputs.held_out import read_held_out
 from fairrec.inputs.ids import (
-    bounds_of,
     encode,
     find_runs,
     gather_lists,
     ids_as_integers_or_text,
+    list_bounds,
     positions_in,
 )
 from fairrec.inputs.mismatched_ids import compare_item_ids
 from fairrec.inputs.notes import (
-    HitsNote,
     ItemsNote,
+    N,
     Note,
     Notes,
     RowsNote,
@@ -97,8 +97,8 @@ def read_catalogue(table: Table, by: Sequence[str], unit: str = "") -> Catalogue
     np.minimum.at(first, codes, np.arange(len(codes)))
     for spec in specs:
         _refuse_unlike(columns[spec.name], codes.astype(np.int64), ids, first, table, unit)
-    without = f" items of {table.where} have no '{plain(unit)}' and are left out"
-    note = ItemsNote(("", " of ", without), (int((~is_known).sum()), len(is_known)))
+    without = f"{N} of {N} items of {table.where} have no '{plain(unit)}' and are left out"
+    note = ItemsNote(without, (int((~is_known).sum()), len(is_known)))
     units = Users(ids, ids, columns[first], specs, table.where)
     keys, of_item = items.keys.filter(is_known), codes.astype(np.int64)
     return Catalogue(units, keys, of_item, called, items.keys.filter(~is_known), (note,))
@@ -164,7 +164,7 @@ class Wanted(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Shown:
+class ExposureLog:
     """Lists of users, and what could have stood in them.
 
     Parameters
@@ -202,7 +202,7 @@ class Shown:
 
 def read_exposure_log(
     tables: Mapping[str, Table], given: TableOptions, catalogue: Catalogue, threads: int = 1
-) -> Shown:
+) -> ExposureLog:
     """The lists of all users there are, with what was held out and seen where that is given."""
     table = tables["predictions"]
     users = _user_keys(table)
@@ -215,30 +215,30 @@ def read_exposure_log(
         is_recommended=is_of_all,
         relevant=None if is_of_all else given.relevant,
     )
-    filling = f" rows of {table.where} fill lists that are too short, and are left out"
-    notes: list[Note | str] = [RowsNote(("", filling), (n_padding,))]
-    items, is_unknown = _placed(candidates.item_ids, catalogue, table, tables["items"])
-    no_row = f" items have no row in {tables['items'].where}; "
+    filling = f"{N} rows of {table.where} fill lists that are too short, and are left out"
+    notes: list[Note | str] = [RowsNote(filling, (n_padding,))]
+    items, is_unknown = _locate_items(candidates.item_ids, catalogue, table, tables["items"])
+    no_row = f"{N} of {N} items have no row in {tables['items'].where}; "
     n_rows = int(np.bincount(candidates.items, minlength=len(items))[is_unknown].sum())
-    keep = (f"{no_row}they keep their places (", " rows) and are in no group")
-    words = (f"{table.where}: ", " of ", *keep)
-    notes.append(ItemsNote(words, (int(is_unknown.sum()), len(items), n_rows)))
+    keep = f"{table.where}: {no_row}they keep their places ({N} rows) and are in no group"
+    notes.append(ItemsNote(keep, (int(is_unknown.sum()), len(items), n_rows)))
     wanted, seen, n_missed = None, None, 0
     if "test" in tables:
-        held_out = read_held_out(tables["test"], users, table.where, given.relevant, given.gain)
-        places, is_unknown = _placed(held_out.item_ids, catalogue, tables["test"], tables["items"])
-        due = (f"{held_out.where}: ", " of ", f"{no_row}what is due to them goes to no group")
+        test = tables["test"]
+        held_out = read_held_out(test, users, table.where, given.relevant, given.gain)
+        places, is_unknown = _locate_items(held_out.item_ids, catalogue, test, tables["items"])
+        due = f"{test.where}: {no_row}what is due to them goes to no group"
         notes += [*held_out.notes, ItemsNote(due, (int(is_unknown.sum()), len(places)))]
-        wanted = _wanted(held_out, places, row_of_list)
-        labels = held_out.labels(
-            candidates.offsets, candidates.items, candidates.item_ids, row_of_list
-        )
+        of_lists = held_out.take(row_of_list)
+        wanted = Wanted(Rows(of_lists.offsets, places[of_lists.items]), of_lists.gains)
+        labels = of_lists.labels(candidates.offsets, candidates.items, candidates.item_ids)
         # held-out items of users without a list are missed too
         others = (note.n for note in held_out.notes if isinstance(note, UnknownUsersNote))
         n_missed = len(wanted.gains) - int(np.count_nonzero(labels)) + sum(others)
-        notes.append(HitsNote(held_out.where, bool(labels.any())))
-        notes += compare_item_ids(table, candidates, labels, row_of_list, held_out)
-    shown = Shown(candidates, catalogue, items, is_of_all, wanted, None, (), threads, n_missed)
+        notes += compare_item_ids(table, test, candidates, labels, row_of_list, held_out)
+    shown = ExposureLog(
+        candidates, catalogue, items, is_of_all, wanted, None, (), threads, n_missed
+    )
     if "history" in tables and is_of_all:
         seen = _read_seen(tables["history"], tables["items"], users[row_of_list], shown)
         notes.append(
@@ -250,20 +250,13 @@ def read_exposure_log(
     return replace(shown, seen=seen, notes=(*catalogue.notes, *notes))
 
 
-def _wanted(held_out: HeldOutItems, places: IntArray, row_of_list: IntArray) -> Wanted:
-    """What was held out behind each list, by the places of items in the catalogue."""
-    of_lists = held_out.of_lists(row_of_list)
-    items = gather_lists(places[held_out.items], held_out.offsets, row_of_list)
-    return Wanted(Rows(of_lists.offsets, items), of_lists.gains)
-
-
 def _user_keys(table: Table) -> pl.Series:
     """The ids of all users with a list, as they are compared."""
     frame = table.read({"user_id": table.require("user_id")})
     return encode(table.user_keys(find_runs(frame["user_id"])[0]))[1]
 
 
-def _placed(
+def _locate_items(
     item_ids: pl.Series, catalogue: Catalogue, table: Table, items: Table
 ) -> tuple[IntArray, BoolArray]:
     """The place of each item in the catalogue, and whether it has no row in the items table.
@@ -286,7 +279,7 @@ def _placed(
     return places, is_unknown
 
 
-def _read_seen(table: Table, of_items: Table, users: pl.Series, shown: Shown) -> Rows:
+def _read_seen(table: Table, of_items: Table, users: pl.Series, shown: ExposureLog) -> Rows:
     """What the user of each list had before, less what was shown or held out all the same."""
     history = read_history(table)
     at = history.users_at(users)
@@ -297,8 +290,8 @@ def _read_seen(table: Table, of_items: Table, users: pl.Series, shown: Shown) ->
         )
     lengths = np.where(at >= 0, np.diff(history.offsets)[np.maximum(at, 0)], 0)
     items = gather_lists(history.items, history.offsets, at[at >= 0])
-    places = _placed(history.item_ids, shown.catalogue, table, of_items)[0][items]
-    rows = Rows(bounds_of(lengths), places)
+    places = _locate_items(history.item_ids, shown.catalogue, table, of_items)[0][items]
+    rows = Rows(list_bounds(lengths), places)
     is_kept = np.ones(len(places), dtype=bool)
     n_items = len(shown.catalogue.item_keys)
     candidates = shown.candidates
@@ -306,7 +299,7 @@ def _read_seen(table: Table, of_items: Table, users: pl.Series, shown: Shown) ->
     others += [] if shown.wanted is None else [shown.wanted.rows]
     for other in others:
         _drop_common(*rows, *other, n_items, is_kept)
-    kept = bounds_of(is_kept.astype(np.int64))[rows.offsets]
+    kept = list_bounds(is_kept.astype(np.int64))[rows.offsets]
     return Rows(kept, places[is_kept])
 
 

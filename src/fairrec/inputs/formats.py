@@ -1,17 +1,19 @@
-"""Which files a path names, and how files of an ending are read."""
+"""Which files a path names, how files of an ending are read, and slices of their rows."""
 
 from __future__ import annotations
 
 import glob
 import hashlib
-import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 from urllib.parse import unquote
 
+import numpy as np
 import polars as pl
 
+from fairrec.core.arrays import IntArray
 from fairrec.core.errors import InputError, as_unicode, plain
 from fairrec.core.files import file_sum
 from fairrec.inputs.frames import Rows, Source
@@ -75,8 +77,8 @@ _LOGS = {
 def detect_format(path: Path) -> str | None:
     """The format that the ending of a path names, or None; of a folder that of its parts.
 
-    >>> detect_format(Path("a.csv.gz")), detect_format(Path("a.Parquet")), detect_format(Path("a.parquet.gz"))
-    ('CSV', 'Parquet', None)
+    >>> detect_format(Path("a.csv.gz")), detect_format(Path("a.Parquet"))
+    ('CSV', 'Parquet')
     """
     ending, compression = _ending(path)
     found = "Parquet" if path.is_dir() else FORMATS.get(ending)
@@ -88,8 +90,8 @@ def list_files(path: Path) -> tuple[Path, ...]:
     if path.is_file():
         return (path,)
     if path.is_dir():
-        found = (Path(at) / name for at, _, names in os.walk(path) for name in names)
-        return tuple(sorted(file for file in found if _is_table(file, path)))
+        found = (file for file in path.rglob("*") if file.is_file() and _is_table(file, path))
+        return tuple(sorted(found))
     if not glob.has_magic(str(path)):
         return ()
     root = pattern_root(path)
@@ -112,27 +114,34 @@ def checksum(path: Path) -> str:
 def open_path(path: Path, where: str) -> Source:
     """The table in a file, in the parts of a folder or in those that a pattern names."""
     files = list_files(path)
-    if path.is_dir() and not any(detect_format(file) == "Parquet" for file in files):
-        raise InputError(
-            f"{plain(path, 300)}: is a folder without Parquet files. Name a file, or a folder "
-            "with .parquet files in it."
-        )
     if path.is_dir():
-        _refuse_logged(path, where)
-        _refuse_misnamed(path, where)
+        if not any(detect_format(file) == "Parquet" for file in files):
+            raise InputError(
+                f"{plain(path, 300)}: is a folder without Parquet files. Name a file, or a folder "
+                "with .parquet files in it."
+            )
+        for pattern, what in _LOGS.items():
+            if next(path.glob(pattern), None) is not None:
+                raise InputError(
+                    f"{where}: is {what}, and may hold files that its log has removed. Read it "
+                    "with its own reader, such as Polars (read_delta, scan_iceberg) or Spark, and "
+                    "save it as Parquet, or pass the data frame."
+                )
+    elif len(files) == 1:
+        return _open_file(files[0], where)
     if not files:
         also = " and matches no file" if glob.has_magic(str(path)) else ""
         raise InputError(f"{plain(path, 300)}: does not exist{also}. Check the path.")
-    if files == (path,) or (len(files) == 1 and not path.is_dir()):
-        return _open_file(files[0], where)
     for file in files:
         if detect_format(file) != "Parquet":
             raise InputError(
-                f"{where}: names {len(files)} files, of which {plain(file.name)} is not Parquet. "
-                "Only Parquet is read in parts: make one file of them, save them as Parquet, or "
-                "move away what is no part."
+                f"{where}: names {len(files)} files, of which {plain(file.name)} is not Parquet "
+                "by its name. Only Parquet is read in parts: make one file of them, save them as "
+                ".parquet, or move away what is no part."
             )
-    return Rows.from_frame(_scan_parts(files, pattern_root(path), where))
+    rows = file_rows(path)
+    _refuse_different(rows, pattern_root(path), where)
+    return Rows.from_frame(scan_rows(rows))
 
 
 def _open_file(file: Path, where: str) -> Source:
@@ -150,21 +159,17 @@ def _open_file(file: Path, where: str) -> Source:
             f"Known: {', '.join(FORMATS)}; text also with {' or '.join(_COMPRESSED)}. "
             "Rename or convert the file."
         )
-    _refuse_beginning(file, where)
+    with file.open("rb") as stream:
+        beginning = stream.read(8)
+    for bytes_, what in _BEGINNINGS.items():
+        if beginning.startswith(bytes_):
+            raise InputError(f"{where}: is called {plain(file.suffix)} but {what}")
     if kind == "CSV":
         return TextFile(_readable(file), where, _USUAL.get(ending, _TAB))
     # the whole file, or a type would be that of its first lines
     return Rows.from_frame(
         pl.scan_ndjson(_readable(file, glob_escapes=False), infer_schema_length=None)
     )
-
-
-def _refuse_beginning(file: Path, where: str) -> None:
-    with file.open("rb") as stream:
-        beginning = stream.read(8)
-    for bytes_, said in _BEGINNINGS.items():
-        if beginning.startswith(bytes_):
-            raise InputError(f"{where}: is called {plain(file.suffix)} but {said}")
 
 
 def _ending(path: Path) -> tuple[str, str]:
@@ -184,42 +189,14 @@ def _readable(file: Path, glob_escapes: bool = True) -> Path | bytes:
 
 
 def _is_table(file: Path, folder: Path) -> bool:
-    """Whether a file may be a part of the table in a folder."""
-    endings = {ending.lower() for ending in file.suffixes[-2:]}
+    """Whether a file may be a part of the table in a folder; writers hide what is no part."""
+    if any(part.startswith((".", "_")) for part in file.relative_to(folder).parts):
+        return False
     # notes are text, too
-    return not _is_hidden(file, folder) and not endings.isdisjoint(FORMATS.keys() - {".txt"})
-
-
-def _is_hidden(file: Path, folder: Path) -> bool:
-    """Whether a file is hidden by its name or a folder's; writers hide what is no part."""
-    return any(part.startswith((".", "_")) for part in file.relative_to(folder).parts)
-
-
-def _refuse_logged(folder: Path, where: str) -> None:
-    """An error for a folder that also holds files which are no longer a part of its table."""
-    for pattern, what in _LOGS.items():
-        if next(folder.glob(pattern), None) is not None:
-            raise InputError(
-                f"{where}: is {what}, and may hold files that its log has removed. Read it with "
-                "its own reader, such as Polars (read_delta, scan_iceberg) or Spark, and save it "
-                "as Parquet, or pass the data frame."
-            )
-
-
-def _refuse_misnamed(folder: Path, where: str) -> None:
-    """An error for a Parquet file that would be left alone for its name."""
-    for at, _, names in os.walk(folder):
-        for name in names:
-            file = Path(at) / name
-            if _is_hidden(file, folder) or _is_table(file, folder) or not file.is_file():
-                continue
-            with file.open("rb") as stream:
-                if stream.read(4) == b"PAR1":
-                    raise InputError(
-                        f"{where}: {plain(file.relative_to(folder))} is a Parquet file by its "
-                        "first bytes and not by its name. Rename it to .parquet, or move it away "
-                        "if it is no part."
-                    )
+    if not {ending.lower() for ending in file.suffixes[-2:]}.isdisjoint(FORMATS.keys() - {".txt"}):
+        return True
+    with file.open("rb") as stream:
+        return stream.read(4) == b"PAR1"
 
 
 def pattern_root(path: Path) -> Path:
@@ -229,62 +206,73 @@ def pattern_root(path: Path) -> Path:
     return path
 
 
-def _scan_parts(files: Sequence[Path], root: Path, where: str) -> pl.LazyFrame:
-    """The rows of all parts, with a column for each `name=value` in the folders below the root.
+@dataclass(frozen=True, slots=True)
+class FileRows:
+    """Rows of a Parquet file, from `start` up to `stop`, or to the end.
+
+    Parameters
+    ----------
+    named : columns that the folders above the file name, each with its value
+    """
+
+    file: Path
+    start: int = 0
+    stop: int | None = None
+    named: tuple[tuple[str, int | str | None, bool], ...] = ()
+
+    def scan(self) -> pl.LazyFrame:
+        """The rows, not read yet."""
+        length = None if self.stop is None else self.stop - self.start
+        return (
+            scan_parquet(self.file)
+            .slice(self.start, length)
+            .with_columns(
+                pl.lit(value, dtype=pl.Int64 if is_whole else pl.String).alias(name)
+                for name, value, is_whole in self.named
+            )
+        )
+
+
+def file_rows(path: Path) -> tuple[FileRows, ...]:
+    """All rows of each Parquet file of a path, with a column for each `name=value` in folders.
 
     Polars itself would take such names from the folders above the root as well.
     """
-    parts = [scan_parquet(file) for file in files]
-    shown = [plain(file.relative_to(root)) for file in files]
-    schemas = [_schema(part, name) for part, name in zip(parts, shown, strict=True)]
-    _refuse_different(schemas, shown, where)
-    columns = columns_in_names(files, root)
-    if not columns:
-        sources: Any = [_readable(file) for file in files]
-        return pl.scan_parquet(sources, glob=False, hive_partitioning=False)
-    for name in columns.keys() & parts[0].collect_schema().keys():
-        for part, file, value in zip(parts, shown, columns[name].cast(pl.String), strict=True):
-            is_other = pl.col(name).cast(pl.String).ne_missing(pl.lit(value, dtype=pl.String))
-            if part.select(is_other.any()).collect().item():
-                raise InputError(
-                    f"{where}: {file} has a column {plain(repr(name))} of other values than the "
-                    "folder above it names. Drop the column, or rename the folders."
-                )
-    return pl.concat(
-        part.select(parts[0].collect_schema().names()).with_columns(
-            pl.lit(values[at], dtype=values.dtype).alias(name) for name, values in columns.items()
-        )
-        for at, part in enumerate(parts)
-    )
-
-
-def _schema(part: pl.LazyFrame, shown: str) -> pl.Schema:
-    try:
-        return part.collect_schema()
-    except pl.exceptions.PolarsError as error:
-        raise pl.exceptions.ComputeError(f"{shown}: {error}") from error
-
-
-def columns_in_names(files: Sequence[Path], root: Path) -> dict[str, pl.Series]:
-    """The columns that folders below the root name, each with one value a file."""
-    named = [_values_in(file.relative_to(root).parent) for file in files]
-    return {
+    files, root = list_files(path), pattern_root(path)
+    if len(files) == 1 and not path.is_dir():
+        return (FileRows(files[0]),)
+    named = [_values_in_names(file.relative_to(root).parent) for file in files]
+    columns = {
         name: whole_or_text(pl.Series(name, [one.get(name) for one in named], dtype=pl.String))
         for name in dict.fromkeys(name for one in named for name in one)
     }
+    return tuple(
+        FileRows(
+            file,
+            named=tuple((name, one[at], one.dtype == pl.Int64) for name, one in columns.items()),
+        )
+        for at, file in enumerate(files)
+    )
 
 
-def _refuse_different(parts: Sequence[pl.Schema], shown: Sequence[str], where: str) -> None:
-    """Refuse parts of other columns than the first has: Polars would stop at some, as a bug."""
-    first = parts[0]
-    for part, file in zip(parts, shown, strict=True):
-        for name in (*first, *part):
-            if first.get(name) != part.get(name):
-                raise InputError(
-                    f"{where}: column {plain(repr(name))} is {first.get(name, 'absent')} in "
-                    f"{shown[0]} and {part.get(name, 'absent')} in {file}. Give each part the same "
-                    "columns of the same types."
-                )
+def _values_in_names(folders: Path) -> dict[str, str | None]:
+    pairs = (part.partition("=") for part in folders.parts)
+    return {
+        unquote(name): None if value == _NO_VALUE else unquote(value)
+        for name, equals, value in pairs
+        if equals and name
+    }
+
+
+def scan_rows(rows: Sequence[FileRows]) -> pl.LazyFrame:
+    """All these rows, one after the other; of none the columns are those of the first file."""
+    some = [one for one in rows if one.stop is None or one.stop > one.start] or rows[:1]
+    if all(one == FileRows(one.file) for one in some):
+        files: Any = [_readable(one.file) for one in some]
+        return pl.scan_parquet(files, glob=False, hive_partitioning=False)
+    # the first file gives the order of the columns
+    names = some[0].scan().collect_schema().names()
+    return pl.concat([one.scan().select(names) for one in some])
 
 
 def scan_parquet(file: Path) -> pl.LazyFrame:
@@ -292,10 +280,64 @@ def scan_parquet(file: Path) -> pl.LazyFrame:
     return pl.scan_parquet(_readable(file), glob=False, hive_partitioning=False)
 
 
-def _values_in(folders: Path) -> Mapping[str, str | None]:
-    pairs = (part.partition("=") for part in folders.parts)
-    return {
-        unquote(name): None if value == _NO_VALUE else unquote(value)
-        for name, equals, value in pairs
-        if equals and name
-    }
+def _refuse_different(rows: Sequence[FileRows], root: Path, where: str) -> None:
+    """Refuse parts of other columns than the first has: Polars would stop at some, as a bug."""
+    first: pl.Schema | None = None
+    for one in rows:
+        name = plain(one.file.relative_to(root))
+        part = scan_parquet(one.file)
+        try:
+            schema = part.collect_schema()
+        except pl.exceptions.PolarsError as error:
+            raise pl.exceptions.ComputeError(f"{name}: {error}") from error
+        if first is None:
+            first, first_name = schema, name
+        for column in (*first, *schema):
+            if first.get(column) != schema.get(column):
+                raise InputError(
+                    f"{where}: column {plain(repr(column))} is {first.get(column, 'absent')} in "
+                    f"{first_name} and {schema.get(column, 'absent')} in {name}. Give each part "
+                    "the same columns of the same types."
+                )
+        for column, value, _ in one.named:
+            as_named = pl.lit(None if value is None else str(value), dtype=pl.String)
+            is_other = pl.col(column).cast(pl.String).ne_missing(as_named)
+            if column in schema and part.select(is_other.any()).collect().item():
+                raise InputError(
+                    f"{where}: {name} has a column {plain(repr(column))} of other values than the "
+                    "folder above it names. Drop the column, or rename the folders."
+                )
+
+
+@dataclass(frozen=True, slots=True)
+class RowSlice:
+    """Rows of one table that is read in parts: a description that any process can open by itself.
+
+    Parameters
+    ----------
+    where : the name of the table in messages
+    path : of the whole table
+    rows : never none; one without rows has an empty range
+    first_row : the number of rows before these; None where rows of others stand between them
+    is_text : whether user ids are text in the whole table, though these may look like numbers
+    item_counts : a file with the number of rows of each item in the whole table
+    longest : the length of the longest list of the whole table, as far as anybody asks
+    """
+
+    where: str
+    path: Path
+    rows: tuple[FileRows, ...]
+    first_row: int | None = None
+    is_text: bool = False
+    item_counts: Path | None = None
+    longest: int | None = None
+
+    def open(self) -> Source:
+        """The rows as a source of a table."""
+        return Rows.from_frame(scan_rows(self.rows))
+
+    def read_item_counts(self) -> tuple[pl.Series, IntArray]:
+        """The items of the whole table, as they are compared, and the rows of each."""
+        assert self.item_counts is not None
+        counts = pl.read_parquet(self.item_counts)
+        return counts["item_id"], counts["n"].to_numpy().astype(np.int64)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import sys
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -70,7 +69,7 @@ class Rows:
     is_text: bool = False
 
     @classmethod
-    def of(cls, frame: pl.LazyFrame) -> Rows:
+    def from_frame(cls, frame: pl.LazyFrame) -> Rows:
         """The rows of a frame, of which only the names of the columns are looked at yet."""
         frame = _items_in_rows(frame)
         return cls(frame, frame.collect_schema().names())
@@ -221,13 +220,8 @@ def _from_pandas(column: Any) -> pl.Series:
 
 
 def _from_numbers(values: AnyArray) -> pl.Series:
-    """Numbers of any width and byte order, of which Polars has not all."""
-    if values.dtype == np.float16:
-        # by their shortest decimals, as in `widen_floats`
-        distinct, places = np.unique(values, return_inverse=True)
-        return pl.Series(distinct.astype(str).astype(np.float64)[places])
-    is_known = values.dtype.kind != "f" or values.dtype.itemsize <= 8
-    return pl.Series(values.astype(values.dtype.newbyteorder("=") if is_known else np.float64))
+    """Numbers in the byte order of this machine."""
+    return pl.Series(values.astype(values.dtype.newbyteorder("=")))
 
 
 def _from_objects(values: Sequence[Any]) -> pl.Series:
@@ -271,10 +265,6 @@ def _by_narwhals(source: Any, name: str) -> pl.LazyFrame:
         frame = nw.from_native(source)
         collected = frame.collect() if isinstance(frame, nw.LazyFrame) else frame
         return collected.to_polars().lazy()
-    except ModuleNotFoundError as error:
-        raise InputError(
-            f"{name}: reading this table needs {error.name}: pip install 'fairrec[pandas]'"
-        ) from error
     except TypeError as error:
         raise InputError(
             f"{name}: {type(source).__name__} is not a table. "
@@ -288,9 +278,6 @@ def _by_narwhals(source: Any, name: str) -> pl.LazyFrame:
         ) from error
 
 
-_SIX_DIGITS = 10**6
-
-
 def widen_floats(values: pl.Series) -> pl.Series:
     """Narrow floats, also in lists, as float64 of the same shortest decimal.
 
@@ -299,30 +286,23 @@ def widen_floats(values: pl.Series) -> pl.Series:
     >>> widen_floats(pl.Series([0.7], dtype=pl.Float32)).to_list()
     [0.7]
     """
-    is_list = isinstance(values.dtype, pl.List | pl.Array)
     kind: Any = values.dtype
+    is_list = isinstance(kind, pl.List | pl.Array)
     kind = kind.inner if is_list else kind
     if not kind.is_float() or kind == pl.Float64:
         return values
     if is_list:
         values = values.cast(pl.List(kind))
     flat = values.explode() if is_list else values
+    if kind == pl.Float32 and (flat == flat.floor()).all():
+        largest: Any = flat.abs().max() or 0
+        if largest <= 2 ** EXACT_BITS[kind]:
+            return values.cast(pl.List(pl.Float64) if is_list else pl.Float64)
+    narrow = flat.unique().drop_nulls()
+    wide = narrow.cast(pl.String).cast(pl.Float64)
     if kind != pl.Float32:
         # half floats, which Polars writes with the digits of wider ones
-        half = flat.unique().drop_nulls()
-        shown = pl.Series(half.to_numpy().astype(str).astype(np.float64))
-        if not is_list:
-            return values.replace_strict(half, shown, default=None)
-        return values.list.eval(pl.element().replace_strict(half, shown, default=None))
-    wide = pl.List(pl.Float64) if is_list else pl.Float64()
-    ends: Any = (flat.min() or 0.0, flat.max() or 0.0)
-    largest = max(abs(ends[0]), abs(ends[1]))
-    if largest <= 2 ** EXACT_BITS[kind] and (flat == flat.floor()).all():
-        return values.cast(wide)
-    if not is_list and not flat.null_count() and 0 < largest <= _SIX_DIGITS:
-        # a decimal of six digits is the shortest of its float; quicker than through text
-        scale = _SIX_DIGITS / 10 ** max(0, math.ceil(math.log10(largest)))
-        decimals = np.rint(flat.to_numpy().astype(np.float64) * scale) / scale
-        if (decimals.astype(np.float32) == flat.to_numpy()).all():
-            return pl.Series(flat.name, decimals)
-    return values.cast(pl.List(pl.String) if is_list else pl.String).cast(wide)
+        wide = pl.Series(narrow.to_numpy().astype(str).astype(np.float64))
+    if is_list:
+        return values.list.eval(pl.element().replace_strict(narrow, wide, default=None))
+    return values.replace_strict(narrow, wide, default=None)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
 import polars as pl
@@ -14,113 +15,70 @@ from fairrec.core.errors import InputError, listed, plain
 from fairrec.core.kernels import kernel
 from fairrec.core.options import spell
 from fairrec.inputs.columns import Relevance, compared_column, number_column
-from fairrec.inputs.ids import bounds_of, encode_ids, gather_lists, positions_in
+from fairrec.inputs.ids import encode_ids, gather_lists, list_bounds, positions_in
 from fairrec.inputs.mismatched_ids import find_spellings
 from fairrec.inputs.notes import (
+    CHECK_FIRST,
     SHOWN,
     GradesNote,
     JoinedNote,
+    N,
     Note,
     Notes,
     RowsNote,
     UnknownUsersNote,
     UnusedNumbersNote,
-    in_words,
 )
 from fairrec.inputs.tables import Table
 
 
 @dataclass(frozen=True, slots=True)
 class HeldOut:
-    """The gains of each user's held-out items, largest first; all of them are above 0.
+    """The held-out items of users or of the lists of users, the largest gain first.
 
-    List `i` has `gains[offsets[i]:offsets[i + 1]]`.
-
-    Parameters
-    ----------
-    has_rows : (n_lists,), whether anything is held out for the user, relevant or not
-    """
-
-    offsets: IntArray
-    gains: FloatArray
-    has_rows: BoolArray
-
-    @property
-    def n_relevant(self) -> IntArray:
-        """(n_lists,), held-out items of each list's user."""
-        return np.diff(self.offsets)
-
-    def take(self, lists: IntArray) -> HeldOut:
-        """The same for some lists, in that order."""
-        gains = gather_lists(self.gains, self.offsets, lists)
-        lengths = self.offsets[lists + 1] - self.offsets[lists]
-        return HeldOut(bounds_of(lengths), gains, self.has_rows[lists])
-
-
-@dataclass(frozen=True, slots=True)
-class HeldOutItems:
-    """The held-out items of all users of the users table.
-
-    User `u` has `items[offsets[u]:offsets[u + 1]]`, the largest gain first.
+    User or list `i` has `items[offsets[i]:offsets[i + 1]]`.
 
     Parameters
     ----------
-    offsets : (n_users + 1,)
     items : (n_held_out,), positions in `item_ids`
-    item_ids : distinct, as they are compared
     gains : (n_held_out,), above 0
-    has_rows : (n_users,), users with a held-out row, relevant or not
+    has_rows : (n,), whether anything is held out for the user, relevant or not
+    item_ids : distinct, as they are compared
     notes : what the reader should know about the table
     """
 
     offsets: IntArray
     items: CodeArray
-    item_ids: pl.Series
     gains: FloatArray
     has_rows: BoolArray
-    notes: Notes
-    table: Table
+    item_ids: pl.Series
+    notes: Notes = ()
 
     @property
-    def warnings(self) -> tuple[str, ...]:
-        """The notes in words."""
-        return in_words(self.notes)
+    def n_relevant(self) -> IntArray:
+        """(n,), held-out items of each user or list."""
+        return np.diff(self.offsets)
 
-    @property
-    def where(self) -> str:
-        """The name of the table."""
-        return self.table.where
-
-    def check_items(self, item_ids: pl.Series) -> None:
-        """An error where none of the items is among those that are recommended."""
-        if not len(self.items) or not len(item_ids):
-            return
-        self.table.expect(
-            "items",
-            bool((positions_in(self.item_ids, item_ids)[self.items] >= 0).any()),
-            f"{self.where}: none of its items is ever recommended. Items there: "
-            f"{listed(self.item_ids.head(3).to_list())}; recommended: "
-            f"{listed(item_ids.head(3).to_list())}. Check that both tables use the same item ids.",
+    def take(self, rows: IntArray) -> HeldOut:
+        """The same for some users or lists, in that order."""
+        return replace(
+            self,
+            offsets=list_bounds(self.n_relevant[rows]),
+            items=gather_lists(self.items, self.offsets, rows),
+            gains=gather_lists(self.gains, self.offsets, rows),
+            has_rows=self.has_rows[rows],
         )
 
-    def of_lists(self, row_of_list: IntArray) -> HeldOut:
-        """The gains behind each list, whose user is at that row of the users table."""
-        return HeldOut(self.offsets, self.gains, self.has_rows).take(row_of_list)
-
-    def labels(
-        self, offsets: IntArray, items: CodeArray, item_ids: pl.Series, row_of_list: IntArray
-    ) -> FloatArray:
+    def labels(self, offsets: IntArray, items: CodeArray, item_ids: pl.Series) -> FloatArray:
         """(n_recommended,), the gain of each recommended item, 0 where it is not held out.
 
         Parameters
         ----------
-        offsets, items, item_ids : the recommendations, as of `CandidateLists`
+        offsets, items, item_ids : the recommendations to the same users, as of `CandidateLists`
         """
         at = positions_in(self.item_ids, item_ids)[self.items]
         labels = np.zeros(len(items))
-        _mark_gains(
-            offsets, items, len(item_ids), row_of_list, self.offsets, at, self.gains, labels
-        )
+        _mark_gains(offsets, items, len(item_ids), self.offsets, at, self.gains, labels)
         return labels
 
 
@@ -130,7 +88,7 @@ def read_held_out(
     users_where: str,
     relevant: Relevance | None = None,
     gain: str | None = None,
-) -> HeldOutItems:
+) -> HeldOut:
     """The held-out items of the users with these ids.
 
     An item is relevant if it meets the condition, or, without one, unless its grade is 0. A pair
@@ -146,7 +104,7 @@ def read_held_out(
         parts["label"] = compared_column(table, relevant)
     if gain is not None:
         parts["gain"] = number_column(table, gain, f"{spell('gain', gain)} weighs by")
-    elif relevant is None and (column := _graded_by(table)) is not None:
+    elif relevant is None and (column := table.find("label") or table.find("rating")) is not None:
         parts["gain"] = column
     frame = table.read(parts)
     gains = np.ones(frame.height)
@@ -168,46 +126,54 @@ def read_held_out(
     items, item_ids = encode_ids(frame["item_id"], table.where)
     has_rows = np.zeros(len(user_ids), dtype=bool)
     has_rows[rows[rows >= 0]] = True
-    is_counted = (rows >= 0) & (gains > 0)
-    rows, items, gains = _once(rows[is_counted], items[is_counted], gains[is_counted])
-    n_repeated = int(is_counted.sum()) - len(rows)
-    repeat = " held-out rows repeat a user and item; such a pair counts once"
-    notes.append(
-        RowsNote((f"{table.where}: ", " of ", repeat), (n_repeated, len(rows) + n_repeated))
+    is_known = rows >= 0
+    rows, items, gains, n = _merge_repeats(rows[is_known], items[is_known], gains[is_known])
+    repeat = (
+        f"{table.where}: {N} of {N} held-out rows repeat a user and item; such a pair counts once"
     )
-    return HeldOutItems(
-        bounds_of(np.bincount(rows, minlength=len(user_ids))),
+    contradict = (
+        f"{CHECK_FIRST}{table.where}: {N} pairs of a user and item have rows of different "
+        "relevance; the largest counts. Keep one row for each pair"
+    )
+    notes += [RowsNote(repeat, (n.repeated, n.relevant)), RowsNote(contradict, (n.contradictory,))]
+    return HeldOut(
+        list_bounds(np.bincount(rows, minlength=len(user_ids))),
         items,
-        item_ids,
         gains,
         has_rows,
+        item_ids,
         tuple(notes),
-        table,
     )
 
 
-def _once(
+class _Repeats(NamedTuple):
+    """Numbers of relevant rows, of those among them that repeat a pair, and of pairs at odds."""
+
+    relevant: int
+    repeated: int
+    contradictory: int
+
+
+def _merge_repeats(
     rows: CodeArray, items: CodeArray, gains: FloatArray
-) -> tuple[CodeArray, CodeArray, FloatArray]:
-    """Each pair once, by its largest gain; user by user, the largest gain first."""
+) -> tuple[CodeArray, CodeArray, FloatArray, _Repeats]:
+    """Each relevant pair once, by its largest gain; user by user, the largest gain first."""
     if not len(rows):
-        return rows, items, gains
+        return rows, items, gains, _Repeats(0, 0, 0)
+    n_relevant = int((gains > 0).sum())
     pair = rows.astype(np.int64) * (int(items.max()) + 1) + items
     # stable, because a table that comes user by user is almost in order
     order = np.argsort(pair, kind="stable")
     starts = np.flatnonzero(np.diff(pair[order], prepend=-1))
-    gains = np.maximum.reduceat(gains[order], starts)
-    first = order[starts]
+    highest = np.maximum.reduceat(gains[order], starts)
+    n_contradictory = int((highest > np.minimum.reduceat(gains[order], starts)).sum())
+    is_relevant = highest > 0
+    first, gains = order[starts[is_relevant]], highest[is_relevant]
     rows, items = rows[first], items[first]
-    if gains.min() < gains.max():
+    if len(gains) and gains.min() < gains.max():
         by_gain = np.lexsort((-gains, rows))
         rows, items, gains = rows[by_gain], items[by_gain], gains[by_gain]
-    return rows, items, gains
-
-
-def _graded_by(table: Table) -> str | None:
-    """The column with the grade of each item, where there is one."""
-    return table.find("label") or table.find("rating")
+    return rows, items, gains, _Repeats(n_relevant, n_relevant - len(rows), n_contradictory)
 
 
 def _about_grades(gains: FloatArray, column: str, is_gain: bool, table: Table) -> list[Note]:
@@ -259,8 +225,8 @@ def _about_relevance(is_met: FloatArray, relevant: Relevance, table: Table) -> l
         f"{table.where}: no row meets {spell('relevant', str(relevant))}. Nothing would be "
         "relevant; choose another threshold.",
     )
-    words = (f"{table.where}: ", " of ", f" held-out rows meet {relevant}")
-    return [RowsNote(words, (n_met, len(is_met)))]
+    text = f"{table.where}: {N} of {N} held-out rows meet {relevant}"
+    return [RowsNote(text, (n_met, len(is_met)))]
 
 
 def _about_unknown_users(
@@ -289,18 +255,16 @@ def _mark_gains(
     offsets: IntArray,
     items: CodeArray,
     n_items: int,
-    row_of_list: IntArray,
     held_offsets: IntArray,
     held_items: CodeArray,
     gains: FloatArray,
     labels: FloatArray,
 ) -> None:
-    """Write the gain of each recommended item that is held out for its user."""
+    """Write the gain of each recommended item that is held out behind its list."""
     owner = np.full(n_items, -1, dtype=np.int64)
     gain_of = np.zeros(n_items)
     for one in range(len(offsets) - 1):
-        user = row_of_list[one]
-        for at in range(held_offsets[user], held_offsets[user + 1]):
+        for at in range(held_offsets[one], held_offsets[one + 1]):
             if held_items[at] >= 0:
                 owner[held_items[at]] = one
                 gain_of[held_items[at]] = gains[at]
@@ -344,7 +308,7 @@ def check_joined(
         is_covering=2 * int(lengths.sum()) > n_items * n_lists,
     )
     if note.is_refused:
-        test.doubt("hits", f"{test.where}: {note.remedy}")
+        test.defer_refusal("hits", f"{test.where}: {note.remedy}")
     elif n_missed:
         test.clear("hits")
     return note

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 import polars as pl
 
-from fairrec.core.arrays import AnyArray, BoolArray, CodeArray, IntArray
+from fairrec.core.arrays import AnyArray, CodeArray, IntArray
 from fairrec.core.errors import InputError, some_of
 from fairrec.core.kernels import kernel
 from fairrec.inputs.frames import EXACT_BITS
@@ -40,11 +42,18 @@ def positions_in(values: pl.Series, keys: pl.Series) -> CodeArray:
     [1, -1, 0]
     """
     values, keys = comparable(values, keys)
-    if len(keys) and _is_integer(values.dtype):
+    if len(keys) and values.dtype in _FITS_INT64:
         low, high = int(keys.min()), int(keys.max())  # type: ignore[arg-type]
         if _has_room(low, high, len(keys) + len(values)):
-            return _lookup(_as_int64(values), _as_int64(keys), low, high)
-    found = (
+            table = np.full(high - low + 2, -1, dtype=np.int32)
+            table[keys.cast(pl.Int64).to_numpy() - low] = np.arange(len(keys), dtype=np.int32)
+            # values outside the range of the keys read the last slot, which stays -1
+            wanted = values.cast(pl.Int64).to_numpy()
+            found: CodeArray = table[
+                np.where((wanted >= low) & (wanted <= high), wanted, high + 1) - low
+            ]
+            return found
+    positions = (
         pl.DataFrame({"key": values})
         .lazy()
         .join(
@@ -55,7 +64,7 @@ def positions_in(values: pl.Series, keys: pl.Series) -> CodeArray:
         )
         .collect()["position"]
     )
-    return found.fill_null(-1).to_numpy()
+    return positions.fill_null(-1).to_numpy()
 
 
 def known_positions(values: pl.Series, keys: pl.Series) -> IntArray:
@@ -77,84 +86,42 @@ def encode(values: pl.Series) -> tuple[CodeArray, pl.Series]:
     >>> codes.tolist(), distinct.to_list()
     ([1, 0, 1], ['a', 'b'])
     """
-    if len(values) and _is_integer(values.dtype) and not values.null_count():
+    if len(values) and values.dtype in _FITS_INT64 and not values.null_count():
         low, high = int(values.min()), int(values.max())  # type: ignore[arg-type]
         if _has_room(low, high, len(values)):
             # a range that fits a table needs neither hashing nor sorting
-            codes, is_present = _number(_as_int64(values), low, high - low + 1)
-            distinct = pl.Series(values.name, np.flatnonzero(is_present) + low, values.dtype)
-            return codes, distinct
+            slots = values.cast(pl.Int64).to_numpy() - low
+            is_present = np.zeros(high - low + 1, dtype=bool)
+            is_present[slots] = True
+            codes = (np.cumsum(is_present, dtype=np.int32) - np.int32(1))[slots]
+            return codes, pl.Series(values.name, np.flatnonzero(is_present) + low, values.dtype)
     if len(values) and values.dtype == pl.String and not values.null_count():
-        return _encode_text(values)
+        return _encode_numbered(values.cast(pl.Categorical), _sort_distinct)
     distinct = values.unique().sort()
     return positions_in(values, distinct), distinct
 
 
-def _encode_text(texts: pl.Series) -> tuple[CodeArray, pl.Series]:
-    """The same for text: each row is hashed once, and only different texts are sorted."""
-    numbers, rows = numbered(texts.cast(pl.Categorical))
-    rows = rows[texts.gather(rows).arg_sort().to_numpy()]
-    code_of_number = np.zeros(int(numbers.max()) + 1, dtype=np.int32)
-    code_of_number[numbers[rows]] = np.arange(len(rows), dtype=np.int32)
-    return code_of_number[numbers], texts.gather(rows)
+def _encode_numbered(
+    texts: pl.Series, encode_distinct: Callable[[pl.Series], tuple[CodeArray, pl.Series]]
+) -> tuple[CodeArray, pl.Series]:
+    """The same for categories, which have numbers: only different texts are looked at."""
+    numbers = texts.to_physical()
+    rows = numbers.arg_unique()
+    codes, distinct = encode_distinct(texts.gather(rows).cast(pl.String))
+    code_of_number = np.zeros(int(numbers.max() or 0) + 1, dtype=np.int32)  # type: ignore[arg-type]
+    code_of_number[numbers.gather(rows).to_numpy()] = codes
+    return code_of_number[numbers.to_numpy()], distinct
 
 
-def numbered(texts: pl.Series) -> tuple[AnyArray, IntArray]:
-    """The numbers by which a categorical column knows its texts, and the first row of each."""
-    numbers = texts.to_physical().to_numpy()
-    return numbers, _first_rows(numbers, int(numbers.max(initial=0)) + 1)
-
-
-def _is_integer(kind: pl.DataType) -> bool:
-    return kind in _FITS_INT64
-
-
-def _as_int64(ids: pl.Series) -> IntArray:
-    return ids.cast(pl.Int64).to_numpy()
+def _sort_distinct(texts: pl.Series) -> tuple[CodeArray, pl.Series]:
+    order = texts.arg_sort()
+    codes = np.empty(len(texts), dtype=np.int32)
+    codes[order.to_numpy()] = np.arange(len(texts), dtype=np.int32)
+    return codes, texts.gather(order)
 
 
 def _has_room(low: int, high: int, n_ids: int) -> bool:
     return high - low < min(_LOOKUP_ROOM, 64 * n_ids)
-
-
-def _lookup(values: IntArray, keys: IntArray, low: int, high: int) -> CodeArray:
-    table = np.full(high - low + 2, -1, dtype=np.int32)
-    table[keys - low] = np.arange(len(keys), dtype=np.int32)
-    # values outside the range of the keys read the last slot, which stays -1
-    slots = np.where((values >= low) & (values <= high), values - low, high - low + 1)
-    return table[slots]
-
-
-@kernel
-def _number(ids: IntArray, low: int, n_slots: int) -> tuple[CodeArray, BoolArray]:
-    """Codes of ids in the order of the ids, and which numbers from `low` on are ids."""
-    is_present = np.zeros(n_slots, dtype=np.bool_)
-    for row in range(len(ids)):
-        is_present[ids[row] - low] = True
-    code_of_slot = np.zeros(n_slots, dtype=np.int32)
-    n_codes = 0
-    for slot in range(n_slots):
-        if is_present[slot]:
-            code_of_slot[slot] = n_codes
-            n_codes += 1
-    codes = np.empty(len(ids), dtype=np.int32)
-    for row in range(len(ids)):
-        codes[row] = code_of_slot[ids[row] - low]
-    return codes, is_present
-
-
-@kernel
-def _first_rows(numbers: AnyArray, n_numbers: int) -> IntArray:
-    """The first row of each number that occurs, in the order of these rows."""
-    is_met = np.zeros(n_numbers, dtype=np.bool_)
-    rows = np.empty(n_numbers, dtype=np.int64)
-    n_rows = 0
-    for row in range(len(numbers)):
-        if not is_met[numbers[row]]:
-            is_met[numbers[row]] = True
-            rows[n_rows] = row
-            n_rows += 1
-    return rows[:n_rows]
 
 
 def encode_ids(ids: pl.Series, where: str) -> tuple[CodeArray, pl.Series]:
@@ -168,18 +135,14 @@ def encode_ids(ids: pl.Series, where: str) -> tuple[CodeArray, pl.Series]:
     """
     if not isinstance(ids.dtype, pl.Categorical | pl.Enum) or ids.null_count():
         return encode(ids_as_integers_or_text(ids, where))
-    numbers, rows = numbered(ids)
     # two texts may be one id: '1' and '1.0'
-    codes, keys = encode(ids_as_integers_or_text(ids.gather(rows), where))
-    code_of_number = np.zeros(int(numbers.max(initial=0)) + 1, dtype=np.int32)
-    code_of_number[numbers[rows]] = codes
-    return code_of_number[numbers], keys
+    return _encode_numbered(ids, lambda texts: encode(ids_as_integers_or_text(texts, where)))
 
 
-def bounds_of(lengths: IntArray) -> IntArray:
+def list_bounds(lengths: IntArray) -> IntArray:
     """Where each list begins and ends: list `i` is `bounds[i]:bounds[i + 1]`.
 
-    >>> bounds_of(np.array([2, 0, 1])).tolist()
+    >>> list_bounds(np.array([2, 0, 1])).tolist()
     [0, 2, 2, 3]
     """
     return np.concatenate([[0], np.cumsum(lengths, dtype=np.int64)])
@@ -195,7 +158,7 @@ def find_runs(values: pl.Series) -> tuple[pl.Series, IntArray]:
     (['a', 'b', 'a'], [0, 2, 3, 4])
     """
     runs = values.rle().struct
-    return runs.field("value"), bounds_of(runs.field("len").to_numpy())
+    return runs.field("value"), list_bounds(runs.field("len").to_numpy())
 
 
 def gather_lists(flat: AnyArray, offsets: IntArray, lists: IntArray) -> AnyArray:
@@ -250,20 +213,11 @@ def ids_as_integers_or_text(ids: pl.Series, where: str) -> pl.Series:
             f"{where}: ids are of type {kind} and not all are text. Ids must be whole numbers or "
             "text."
         ) from error
-    return _whole_or_text(text)
-
-
-def _whole_or_text(text: pl.Series) -> pl.Series:
-    """The same for text; '1.0' is 1 where all are whole, as pandas writes ids with a gap."""
-    whole = whole_or_text(text)
-    if whole.dtype == pl.Int64:
-        return whole
-    # most text shows in a few values that it is no number
-    for part in (text.head(100), text):
-        if not part.str.contains(_WHOLE).all():
-            return text
-    whole = whole_or_text(text.str.replace(r"(\.0+|,0)$", ""))
-    return whole if whole.dtype == pl.Int64 else text
+    # '1.0' is 1 where all are whole; most text shows in a few values that it is no number
+    if all(part.str.contains(_WHOLE).all() for part in (text.head(100), text)):
+        whole = whole_or_text(text.str.replace(r"(\.0+|,0)$", ""))
+        return whole if whole.dtype == pl.Int64 else text
+    return whole_or_text(text)
 
 
 def _whole_floats(ids: pl.Series, where: str) -> pl.Series:

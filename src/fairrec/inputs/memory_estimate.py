@@ -83,7 +83,7 @@ def most_rows(asked: int | None) -> int:
 
 def estimate_bytes(table: Table) -> float:
     """Bytes that it will take; none for a table that is in memory already."""
-    if table.path is None or table.piece is not None:
+    if table.path is None or table.row_slice is not None:
         return 0.0
     if is_stored(table):
         stored = Stored.open(table)
@@ -100,7 +100,7 @@ def estimate_bytes(table: Table) -> float:
 
 def _n_rows(table: Table) -> float:
     """How many rows it has; of text about as many, by the length of the first lines."""
-    if table.path is None or table.piece is not None:
+    if table.path is None or table.row_slice is not None:
         return 0.0
     if is_stored(table):
         return float(Stored.open(table).n_rows)

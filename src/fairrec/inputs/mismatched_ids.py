@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from operator import add, and_
 from typing import TYPE_CHECKING
 
@@ -18,7 +18,7 @@ from fairrec.inputs.notes import CHECK_FIRST, Note, over_parts
 
 if TYPE_CHECKING:
     from fairrec.inputs.candidates import CandidateLists
-    from fairrec.inputs.held_out import HeldOutItems
+    from fairrec.inputs.held_out import HeldOut
     from fairrec.inputs.tables import Table
 
 
@@ -152,7 +152,7 @@ def _joint(one: IdRange, other: IdRange) -> IdRange:
 
 @dataclass(frozen=True)
 class MismatchNote(Note):
-    """Lists that hit so little that their item ids may be others than those held out.
+    """Lists that hit nothing, or so little that their items may be others than those held out.
 
     Parameters
     ----------
@@ -173,11 +173,18 @@ class MismatchNote(Note):
     test_ids: tuple[int, int] | None = over_parts(_joint, default=None)
 
     def __str__(self) -> str:
-        if (
-            not self.is_unrelated
-            or self.hits > _MOST_OTHERS * self.by_others
-            or pdtr(self.hits, self.by_popularity) >= _LEAST_P
-        ):
+        is_mismatch = (
+            self.is_unrelated
+            and self.hits <= _MOST_OTHERS * self.by_others
+            and pdtr(self.hits, self.by_popularity) < _LEAST_P
+        )
+        if not is_mismatch and not self.hits:
+            return (
+                f"{CHECK_FIRST}not one recommended item is held out for its user. Check that "
+                f"{self.test_where} is the test table and no other, and that its ids are those of "
+                "the recommendations"
+            )
+        if not is_mismatch:
             return ""
         said = (
             f"{CHECK_FIRST}the lists in {self.where} hit {self.hits:,} held-out items. Lists drawn "
@@ -202,52 +209,47 @@ class MismatchNote(Note):
 
 def compare_item_ids(
     table: Table,
+    test: Table,
     lists: CandidateLists,
     labels: FloatArray,
     row_of_list: IntArray,
-    held_out: HeldOutItems,
+    held_out: HeldOut,
 ) -> tuple[Note, ...]:
     """What is to be said of item ids of recommendations beside those of held-out items.
 
     Parameters
     ----------
     labels : (n_recommended,), above 0 where an item is held out for its user
+    held_out : of all users
     """
     item_ids, wanted_ids = lists.item_ids, held_out.item_ids
     hits = int(np.count_nonzero(labels))
     expected = _hits_by_popularity(np.diff(lists.offsets), row_of_list, held_out)
-    note = MismatchNote(table.where, held_out.where, hits, expected)
+    note = MismatchNote(table.where, test.where, hits, expected)
     if hits < expected:
         at = positions_in(wanted_ids, item_ids)
         n_wanted = np.zeros(len(item_ids) + int((at < 0).sum()))
         at = np.where(at < 0, len(item_ids) + np.cumsum(at < 0) - 1, at)
         n_wanted[at] = np.bincount(held_out.items, minlength=len(wanted_ids))
         n_shown = np.bincount(lists.items, minlength=len(n_wanted)).astype(np.float64)
-        others = (float(n_shown @ n_wanted) - hits) / max(1, lists.n_users - 1)
-        ranges = (_range(item_ids), _range(wanted_ids))
-        is_unrelated = _are_unrelated(n_shown, n_wanted)
-        note = MismatchNote(
-            table.where, held_out.where, hits, expected, others, is_unrelated, *ranges
+        note = replace(
+            note,
+            by_others=(float(n_shown @ n_wanted) - hits) / max(1, lists.n_users - 1),
+            is_unrelated=_are_unrelated(n_shown, n_wanted),
+            ids=_range(item_ids),
+            test_ids=_range(wanted_ids),
         )
+    # held-out items that are not recommended, and recommended ones beside those that are both
+    ids, wanted = comparable(item_ids, wanted_ids)
+    both = wanted.filter(pl.Series(positions_in(wanted, ids) >= 0))
     return (
-        *_spellings_of_items(item_ids, table.where, wanted_ids, held_out.where),
+        find_spellings("item", wanted, test.where, ids, table.where),
+        find_spellings("item", ids, table.where, both, test.where),
         note,
     )
 
 
-def _spellings_of_items(
-    item_ids: pl.Series, where: str, wanted_ids: pl.Series, test_where: str
-) -> tuple[Note, ...]:
-    """Held-out items that are not recommended, and recommended ones beside those that are both."""
-    ids, wanted = comparable(item_ids, wanted_ids)
-    both = wanted.filter(pl.Series(positions_in(wanted, ids) >= 0))
-    return (
-        find_spellings("item", wanted, test_where, ids, where),
-        find_spellings("item", ids, where, both, test_where),
-    )
-
-
-def _hits_by_popularity(lengths: IntArray, row_of_list: IntArray, held_out: HeldOutItems) -> float:
+def _hits_by_popularity(lengths: IntArray, row_of_list: IntArray, held_out: HeldOut) -> float:
     """Hits expected of lists drawn by popularity among other users, as long as these are."""
     n_pairs = len(held_out.items)
     if n_pairs < 2:

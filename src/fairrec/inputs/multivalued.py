@@ -7,15 +7,17 @@ for: `lang:first` takes the first, `lang:each` makes of each value an attribute 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
-
 import polars as pl
 
 from fairrec.core.errors import InputError, plain
 from fairrec.core.units import USERS, Unit
 
-HOW = ("first", "each", "whole")
+HOW = {
+    "first": "the first of each counts",
+    "each": "groups have one of the values, or several, or lack one",
+    "whole": "together they count as one value",
+}
+"""What may become of several values, in words."""
 MARK = "|"
 MOST_EACH = 50
 """So many values of one column may become attributes of their own."""
@@ -26,63 +28,46 @@ SIZEABLE = 0.05
 """The share of users with several values from which it has to be said what becomes of them."""
 
 
-@dataclass(frozen=True, slots=True)
-class OneValue:
-    """A column with at most one value a user.
-
-    Parameters
-    ----------
-    note : what the reader should know about the column it was made of
-    is_further : whether that column became other attributes before
-    """
-
-    name: str
-    values: pl.Series
-    note: str | None = None
-    is_further: bool = False
-
-
-def one_value_each(
+def split_values(
     values: pl.Series, name: str, how: str | None, where: str, unit: Unit = USERS
-) -> Iterator[OneValue]:
-    """The attribute, or attributes, that a column becomes; an error where that has to be said."""
-    as_given = values
+) -> tuple[dict[str, pl.Series], str | None]:
+    """The attributes that a column becomes, each with at most one value a user, and a note on it.
+
+    An error where it has to be said what becomes of several values, see `HOW`.
+    """
+    if how is None:
+        return {name: values}, _refuse_several(values, name, where, unit)
     if isinstance(values.dtype, pl.Categorical | pl.Enum):
         values = values.cast(pl.String)
-    if how is None:
-        yield OneValue(name, as_given, _refuse_several(values, name, where, unit))
-        return
+    kind = values.head(0).explode().dtype if _is_list(values) else values.dtype
     refusal = InputError(
         f"{where}: attribute '{plain(name)}' holds {plain(values.dtype)}. Its values must be "
         "text, whole numbers or true/false."
     )
-    kind = values.head(0).explode().dtype if _is_list(values) else values.dtype
     if kind.is_nested() or kind == pl.Object:
         raise refusal
-    lists = _lists(values)
+    lists = _as_lists(values)
     try:
         texts = lists if how == "first" else lists.cast(pl.List(pl.String))
     except pl.exceptions.PolarsError as error:
         raise refusal from error
     n_several = int((lists.list.len() > 1).sum())
-    n_of_all = f"{n_several:,} of {len(values):,} {unit.many}"
-    told = f"attribute '{name}' has several values for {n_of_all}"
-    becomes = {
-        "first": "the first of each counts",
-        "each": "groups have one of the values, or several, or lack one",
-        "whole": "together they count as one value",
-    }
-    note = f"{told} in the table; {becomes[how]}" if n_several else None
+    note = (
+        f"attribute '{name}' has several values for {n_several:,} of {len(values):,} {unit.many} "
+        f"in the table; {HOW[how]}"
+    )
     if how == "first":
-        yield OneValue(name, lists.list.first(), note)
+        columns = {name: lists.list.first()}
     elif how == "whole":
-        yield OneValue(name, values if values.dtype == pl.String else _joined(texts), note)
+        whole = values
+        if values.dtype != pl.String:
+            has_any = pl.col("values").list.len() > 0
+            joined = pl.when(has_any).then(pl.col("values").list.join(MARK))
+            whole = pl.DataFrame({"values": texts}).select(joined).to_series()
+        columns = {name: whole}
     else:
-        for place, (value, answers) in enumerate(_each(texts, name, where, unit)):
-            is_further = place > 0
-            yield OneValue(
-                f"{name}{OPEN}{value}{CLOSE}", answers, None if is_further else note, is_further
-            )
+        columns = _split_each(texts, name, where, unit)
+    return columns, note if n_several else None
 
 
 def is_joined(values: pl.Series) -> pl.Series:
@@ -102,7 +87,7 @@ def is_joined(values: pl.Series) -> pl.Series:
     has_mark = values.str.contains(MARK, literal=True).fill_null(value=False)
     if not has_mark.any():
         return never
-    texts = pl.DataFrame({"part": _lists(values.drop_nulls().unique())}).with_row_index("text")
+    texts = pl.DataFrame({"part": _as_lists(values.drop_nulls().unique())}).with_row_index("text")
     texts = texts.with_columns(n=pl.col("part").list.len()).filter(pl.col("n") > 0)
     parts = (
         texts.with_columns(place=pl.int_ranges("n"))
@@ -145,8 +130,8 @@ def _refuse_several(values: pl.Series, name: str, where: str, unit: Unit) -> str
     )
 
 
-def _each(lists: pl.Series, name: str, where: str, unit: Unit) -> Iterator[tuple[str, pl.Series]]:
-    """Each value, and of each user 'yes' or 'no'; null where a user has no value at all."""
+def _split_each(lists: pl.Series, name: str, where: str, unit: Unit) -> dict[str, pl.Series]:
+    """For each value, of each user 'yes' or 'no'; null where a user has no value at all."""
     known = lists.explode().drop_nulls().unique().sort()
     if not 0 < len(known) <= MOST_EACH:
         raise InputError(
@@ -154,25 +139,21 @@ def _each(lists: pl.Series, name: str, where: str, unit: Unit) -> Iterator[tuple
             f"{plain(name)}:each would make as many attributes; from 1 to {MOST_EACH} can be. Keep "
             f"the values that matter, or take the first of each {unit.one}: {plain(name)}:first"
         )
-    is_known = (lists.list.len() > 0).alias("is_known")
-    for value in known:
-        has = pl.DataFrame([is_known, lists.list.contains(value).alias("has")])
-        answer = pl.when("has").then(pl.lit(HAS)).otherwise(pl.lit(LACKS))
-        yield value, has.select(pl.when("is_known").then(answer)).to_series()
-
-
-def _joined(lists: pl.Series) -> pl.Series:
-    """The values of each user as one text; null where there is none."""
-    frame = pl.DataFrame({"values": lists})
-    has_any = pl.col("values").list.len() > 0
-    return frame.select(pl.when(has_any).then(pl.col("values").list.join(MARK))).to_series()
+    has = pl.col("lists").list.contains
+    answers = pl.DataFrame({"lists": lists}).select(
+        pl.when(pl.col("lists").list.len() > 0)
+        .then(pl.when(has(value)).then(pl.lit(HAS)).otherwise(pl.lit(LACKS)))
+        .alias(f"{name}{OPEN}{value}{CLOSE}")
+        for value in known
+    )
+    return answers.to_dict()
 
 
 def _is_list(values: pl.Series) -> bool:
     return isinstance(values.dtype, pl.List | pl.Array)
 
 
-def _lists(values: pl.Series) -> pl.Series:
+def _as_lists(values: pl.Series) -> pl.Series:
     """The values of each user as a list without gaps; empty where a user has none."""
     if values.dtype == pl.String:
         part = pl.element().str.strip_chars()

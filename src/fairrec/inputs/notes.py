@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable
 from dataclasses import MISSING, dataclass, field, fields, replace
-from operator import add, and_, or_
+from functools import reduce
+from operator import add, and_
 from typing import Any, Self
 
 from fairrec.core.errors import plain, some_of
@@ -39,20 +40,19 @@ class Note:
 
     def __add__(self, other: Self) -> Self:
         """What both parts have seen."""
+        combine = {one.name: one.metadata.get(_COMBINE) for one in fields(self)}
         return replace(
             self,
             **{
-                one.name: one.metadata[_COMBINE](
-                    *(getattr(part, one.name) for part in (self, other))
-                )
-                for one in fields(self)
-                if _COMBINE in one.metadata
+                name: combined(getattr(self, name), getattr(other, name))
+                for name, combined in combine.items()
+                if combined is not None
             },
         )
 
 
-def _sums(one: tuple[int, ...], other: tuple[int, ...]) -> tuple[int, ...]:
-    return tuple(mine + its for mine, its in zip(one, other, strict=True))
+N = "\0"
+"""Where a number stands in the text of a note."""
 
 
 @dataclass(frozen=True)
@@ -61,19 +61,19 @@ class RowsNote(Note):
 
     Parameters
     ----------
-    words : before, between and after the numbers
+    text : with `N` in the place of each number
     n : nothing is told where the first is 0
 
-    >>> note = RowsNote(("", " of ", " rows repeat a user"), (3, 1000))
+    >>> note = RowsNote(f"{N} of {N} rows repeat a user", (3, 1000))
     >>> str(note + note)
     '6 of 2,000 rows repeat a user'
     """
 
-    words: tuple[str, ...]
-    n: tuple[int, ...] = over_parts(_sums)
+    text: str
+    n: tuple[int, ...] = over_parts(lambda one, other: tuple(map(add, one, other)))
 
     def __str__(self) -> str:
-        return _filled(self.words, [f"{n:,}" for n in self.n]) if self.n[0] else ""
+        return _filled(self.text, [f"{n:,}" for n in self.n]) if self.n[0] else ""
 
 
 @dataclass(frozen=True)
@@ -82,27 +82,25 @@ class ItemsNote(Note):
 
     Parameters
     ----------
-    words : before, between and after the numbers
-    n : nothing is told where the first is 0
+    text, n : see `RowsNote`
     n_parts : that were looked at
 
-    >>> note = ItemsNote(("", " items have no category"), (3,))
-    >>> str(note), str(note + ItemsNote(note.words, (5,)))
+    >>> note = ItemsNote(f"{N} items have no category", (3,))
+    >>> str(note), str(note + ItemsNote(note.text, (5,)))
     ('3 items have no category', '5 or more items have no category')
     """
 
-    words: tuple[str, ...]
+    text: str
     n: tuple[int, ...] = over_parts(max)
     n_parts: int = over_parts(add, default=1)
 
     def __str__(self) -> str:
         more = " or more" if self.n_parts > 1 else ""
-        return _filled(self.words, [f"{n:,}{more}" for n in self.n]) if self.n[0] else ""
+        return _filled(self.text, [f"{n:,}{more}" for n in self.n]) if self.n[0] else ""
 
 
-def _filled(words: tuple[str, ...], numbers: Iterable[str]) -> str:
-    first, *others = words
-    return first + "".join(n + text for n, text in zip(numbers, others, strict=True))
+def _filled(text: str, numbers: Iterable[str]) -> str:
+    return reduce(lambda filled, n: filled.replace(N, n, 1), numbers, text)
 
 
 Notes = tuple[Note | str, ...]
@@ -235,25 +233,6 @@ class UnknownUsersNote(Note):
         )
 
 
-@dataclass(frozen=True)
-class ItemKindsNote(Note):
-    """Items that are numbers here and text there meet only where they are spelt alike."""
-
-    where: str
-    test_where: str
-    are_text: bool = over_parts(or_)
-    are_text_in_test: bool = over_parts(or_)
-
-    def __str__(self) -> str:
-        if self.are_text == self.are_text_in_test:
-            return ""
-        kinds = ["text" if one else "whole numbers" for one in (self.are_text, not self.are_text)]
-        return (
-            f"item ids are {kinds[0]} in {self.where} and {kinds[1]} in {self.test_where}; they "
-            "are compared as text, so that '05' is not 5"
-        )
-
-
 _FEW, _ENOUGH = 20, 100
 """Lists that find nine in ten of so many held-out items miss one in 88% and 99.997% of cases."""
 
@@ -286,25 +265,16 @@ class JoinedNote(Note):
     is_covering: bool = over_parts(and_)
 
     @property
-    def _loses_users(self) -> bool:
-        """Whether users without a hit have lost all of their held-out items."""
-        return self._lacks_users and not self.n_missed
-
-    @property
     def _lacks_users(self) -> bool:
+        """Whether users with a list have lost all of their held-out items."""
         return self.n_without > _SHARE_WITHOUT * self.n_lists and not self.is_covering
-
-    @property
-    def _misses_few(self) -> bool:
-        """Whether held-out items are hits but for a few, as no model finds them."""
-        is_few = 0 < self.n_missed <= _SHARE_MISSED * self.n_held_out
-        return is_few and self._lacks_users and self.longest <= self.k
 
     @property
     def is_refused(self) -> bool:
         """Whether there can be no other reason."""
         # candidates that were drawn to contain what is held out are longer
-        return self._loses_users and self.longest <= self.k and self.n_held_out >= _ENOUGH
+        is_short = self.longest <= self.k and not self.n_missed
+        return is_short and self._lacks_users and self.n_held_out >= _ENOUGH
 
     @property
     def remedy(self) -> str:
@@ -318,15 +288,19 @@ class JoinedNote(Note):
         )
 
     def __str__(self) -> str:
-        if self._misses_few:
+        is_short = self.longest <= self.k
+        if self.n_missed:
+            # but for a few, as no model finds them
+            is_few = self.n_missed <= _SHARE_MISSED * self.n_held_out
+            if not (is_few and is_short and self._lacks_users):
+                return ""
             return (
                 f"{CHECK_FIRST}{self.test_where}: only {self.n_missed:,} of {self.n_held_out:,} "
                 f"held-out items are missed, and {self.n_without:,} of {self.n_lists:,} users with "
                 "a list have none. A table that was joined with recommendations has lost what they "
                 "missed: give the whole held-out table"
             )
-        is_whole = self.longest <= self.k and not self.n_missed
-        if self.n_held_out < _FEW or not (is_whole or self._loses_users):
+        if self.n_held_out < _FEW or not (is_short or self._lacks_users):
             return ""
         if self.is_covering:
             return (
@@ -335,20 +309,3 @@ class JoinedNote(Note):
                 "recommendations: give the whole held-out table"
             )
         return f"{CHECK_FIRST}{self.test_where}: {self.remedy.rstrip('.')}"
-
-
-@dataclass(frozen=True)
-class HitsNote(Note):
-    """Recommendations that no user wanted are mostly those of other users or items."""
-
-    test_where: str
-    is_any: bool = over_parts(or_)
-
-    def __str__(self) -> str:
-        if self.is_any:
-            return ""
-        return (
-            f"{CHECK_FIRST}not one recommended item is held out for its user. Check that "
-            f"{self.test_where} is the test table and no other, and that its ids are those of the "
-            "recommendations"
-        )

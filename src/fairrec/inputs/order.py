@@ -8,13 +8,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
-from fairrec.core.arrays import AnyArray, BoolArray, CodeArray, FloatArray, IntArray
+from fairrec.core.arrays import AnyArray, CodeArray, FloatArray, IntArray
 from fairrec.core.errors import InputError, listed, plain
 from fairrec.core.kernels import kernel
 from fairrec.core.options import Blank, spell
 from fairrec.inputs.columns import ALIASES, plain_name
-from fairrec.inputs.notes import Note, RowsNote
-from fairrec.inputs.tables import EXACT, Table
+from fairrec.inputs.ids import list_bounds
+from fairrec.inputs.notes import N, Note, RowsNote
+from fairrec.inputs.tables import Table
 
 if TYPE_CHECKING:
     from fairrec.inputs.candidates import CandidateLists
@@ -57,24 +58,6 @@ def no_order(table: Table) -> InputError:
     )
 
 
-def exact_order(
-    values: pl.Series, column: str, table: Table, bounds: IntArray | None
-) -> FloatArray:
-    """The values as floats; where floats would make some of them equal, numbers in their order.
-
-    Parameters
-    ----------
-    bounds : of the rows where each holds a list of values
-    """
-    numbers = table.numbers(values, column, bounds)
-    is_wide = values.dtype.is_integer() and (numbers.abs().max() or 0) > EXACT  # type: ignore[operator]
-    if not (is_wide or values.dtype.is_decimal()) or numbers.n_unique() == values.n_unique():
-        return numbers.to_numpy()
-    places = values.rank("dense").to_numpy().astype(np.float64)
-    # between 0 and 1, where nothing looks like a rank
-    return np.asarray(places / (places.max() + 1))
-
-
 def scores_in_order(
     numbers: dict[str, FloatArray], columns: dict[str, str], offsets: IntArray, table: Table
 ) -> FloatArray:
@@ -88,9 +71,15 @@ def scores_in_order(
     """
     if "score" not in numbers:
         if "rank" in numbers:
-            _refuse_negative_ranks(numbers["rank"], columns["rank"], table)
-            _refuse_constant(numbers["rank"], columns["rank"], offsets, table)
-            return -numbers["rank"]
+            ranks, column = numbers["rank"], columns["rank"]
+            if len(ranks) and ranks.min() < 0:
+                raise InputError(
+                    f"{table.where}: '{plain(column)}' has values below 0 (such as "
+                    f"{ranks.min():g}), and of ranks 1 is best. If higher is better, map it: "
+                    f"{spell('columns', {'score': column})}"
+                )
+            _refuse_constant(ranks, column, offsets, table)
+            return -ranks
         starts = np.repeat(offsets[:-1], np.diff(offsets))
         return (starts - np.arange(offsets[-1])).astype(np.float64)
     scores = numbers["score"]
@@ -112,67 +101,66 @@ def note_skipped_places(
     scores : as `scores_in_order` gives them, ranks below 0
     columns : those that say the order
     """
-    words = (
-        "",
-        " of ",
-        f" lists in {where} have a '{plain(columns.get('rank', ''))}' beyond their length, as if "
-        "rows were left out; items count in the place that they have among the rows given",
+    text = (
+        f"{N} of {N} lists in {where} have a '{plain(columns.get('rank', ''))}' beyond their "
+        "length, as if rows were left out; items count in the place that they have among the rows "
+        "given"
     )
     lengths = np.diff(offsets)
     starts = offsets[:-1][lengths > 0]
-    # ranks too large for floats came as fractions in their order
-    if "score" in columns or "rank" not in columns or not len(starts) or scores.min() > -1:
-        return RowsNote(words, (0, 0))
+    if "score" in columns or "rank" not in columns or not len(starts):
+        return RowsNote(text, (0, 0))
     last = -np.minimum.reduceat(scores, starts)
     first = min(1.0, -float(scores.max()))
     n_skipping = int((last - first + 1 > lengths[lengths > 0]).sum())
-    return RowsNote(words, (n_skipping, len(starts)))
+    return RowsNote(text, (n_skipping, len(starts)))
 
 
 def _refuse_constant(scores: FloatArray, column: str, offsets: IntArray, table: Table) -> None:
     """An error where no list has two different scores, so that there is no order to judge."""
-    look = _look_for_order(offsets, scores)
-    if look:
-        table.expect(
-            "one score",
-            look > 0,
-            f"{table.where}: '{plain(column)}' is the same for all items of each user, so their "
-            "order is not known. Give the score (higher is better) or the rank (1 is best) of "
-            "each item.",
-        )
+    lengths = np.diff(offsets)
+    starts = offsets[:-1][lengths > 1]
+    if not len(starts):
+        return
+    # the first two items of a list mostly show it
+    is_in_order = bool((scores[starts] != scores[starts + 1]).any())
+    if not is_in_order:
+        starts = offsets[:-1][lengths > 0]
+        ends = np.maximum.reduceat(scores, starts), np.minimum.reduceat(scores, starts)
+        is_in_order = bool((ends[0] > ends[1]).any())
+    table.expect(
+        "one score",
+        is_in_order,
+        f"{table.where}: '{plain(column)}' is the same for all items of each user, so their order "
+        "is not known. Give the score (higher is better) or the rank (1 is best) of each item.",
+    )
 
 
 def _in_one_order(
     scores: FloatArray, ranks: FloatArray, columns: dict[str, str], offsets: IntArray, where: str
 ) -> FloatArray:
     """The scores, or numbers by rank where equal scores need them; both have to agree."""
-    is_apart = np.zeros(len(offsets) - 1, dtype=bool)
-    _mark_out_of_place(offsets, scores, ranks, is_apart)
-    if not is_apart.any():
-        return scores
-    # lists whose rows come in their order, which are most, need no sorting
-    lengths = np.diff(offsets)
-    rows = np.flatnonzero(np.repeat(is_apart, lengths))
-    lists = np.repeat(np.arange(len(lengths)), lengths)[rows]
-    rows = rows[np.lexsort((-scores[rows], ranks[rows], lists))]
+    lists = np.repeat(np.arange(len(offsets) - 1), np.diff(offsets))
     is_pair = np.diff(lists) == 0
-    is_rising = is_pair & (np.diff(scores[rows]) > 0)
+    # rows that come in their order, which most do, need no sorting
+    if not (is_pair & ((np.diff(ranks) <= 0) | (np.diff(scores) >= 0))).any():
+        return scores
+    rows = np.lexsort((-scores, ranks, lists))
+    steps = np.diff(scores[rows])
+    is_rising = is_pair & (steps > 0)
     if is_rising.any():
         n_other = len(np.unique(lists[1:][is_rising]))
         raise InputError(
             f"{where}: '{plain(columns['score'])}' and '{plain(columns['rank'])}' put the items of "
-            f"{n_other:,} of {len(lengths):,} users in different orders. Say which counts: "
+            f"{n_other:,} of {len(offsets) - 1:,} users in different orders. Say which counts: "
             f"{spell('columns', {'rank': columns['rank']})} (1 is best) or "
             f"{spell('columns', {'score': columns['score']})} (higher is better)"
         )
-    if not (is_pair & (np.diff(scores[rows]) == 0)).any():
+    if not (is_pair & (steps == 0)).any():
         return scores
     # by rank, and by score where ranks are equal
-    lists = np.repeat(np.arange(len(lengths)), lengths)
-    rows = np.lexsort((-scores, ranks, lists))
-    is_next = (np.diff(ranks[rows]) != 0) | (np.diff(scores[rows]) != 0)
     in_order = np.empty(len(scores))
-    in_order[rows] = -np.cumsum(np.append(0, is_next))
+    in_order[rows] = -np.cumsum(np.append(0, (np.diff(ranks[rows]) != 0) | (steps != 0)))
     return in_order
 
 
@@ -182,7 +170,7 @@ def _refuse_ranks(scores: FloatArray, column: str, offsets: IntArray, table: Tab
     if look < 0:
         table.clear("ranks")
     elif look and len(scores) >= _ENOUGH_ROWS and len(offsets) > 2:
-        table.doubt(
+        table.defer_refusal(
             "ranks",
             f"{table.where}: '{plain(column)}' counts up in every user's list, as a rank does, of "
             "which the first is best; of a score the highest is. Map it as what it is: "
@@ -191,68 +179,33 @@ def _refuse_ranks(scores: FloatArray, column: str, offsets: IntArray, table: Tab
         )
 
 
-def _refuse_negative_ranks(ranks: FloatArray, column: str, table: Table) -> None:
-    if len(ranks) and ranks.min() < 0:
-        raise InputError(
-            f"{table.where}: '{plain(column)}' has values below 0 (such as {ranks.min():g}), and "
-            "of ranks 1 is best. If higher is better, map it: "
-            f"{spell('columns', {'score': column})}"
-        )
-
-
-@kernel
-def _look_for_order(offsets: IntArray, scores: FloatArray) -> int:
-    """1 where a list has two different scores, -1 where none has, 0 where that cannot be told."""
-    look = 0
-    for one in range(len(offsets) - 1):
-        for row in range(offsets[one] + 1, offsets[one + 1]):
-            if scores[row] != scores[row - 1]:
-                return 1
-            look = -1
-    return look
-
-
-@kernel
 def _look_like_ranks(offsets: IntArray, scores: FloatArray) -> int:
     """1 where all lists have rising whole numbers, or 1 to n in an order that no score has.
 
     -1 where one has not, 0 where that cannot be told. A score may well be n to 1 from the first
     row to the last: that list is in order.
     """
-    n_lists, n_rising, n_falling = 0, 0, 0
-    for one in range(len(offsets) - 1):
-        start, stop = offsets[one], offsets[one + 1]
-        n = stop - start
-        if n < 2:
-            continue
-        n_lists += 1
-        is_rising, is_falling, is_numbered, total = True, True, True, 0.0
-        for row in range(start, stop):
-            score = scores[row]
-            if score != np.floor(score) or score < 0:
-                return -1
-            is_numbered = is_numbered and 1 <= score <= n
-            total += score
-            if row > start:
-                is_rising = is_rising and score > scores[row - 1]
-                is_falling = is_falling and score < scores[row - 1]
-        if not is_rising and not (is_numbered and total == n * (n + 1) / 2):
-            return -1
-        n_rising += is_rising
-        n_falling += is_falling
-    return 1 if n_lists > 1 and n_falling < n_lists else 0
-
-
-@kernel
-def _mark_out_of_place(
-    offsets: IntArray, scores: FloatArray, ranks: FloatArray, is_apart: BoolArray
-) -> None:
-    """Mark lists whose rows do not come by rising rank and falling score."""
-    for one in range(len(offsets) - 1):
-        for row in range(offsets[one] + 1, offsets[one + 1]):
-            if not (ranks[row] > ranks[row - 1] and scores[row] < scores[row - 1]):
-                is_apart[one] = True
-                break
+    lengths = np.diff(offsets)
+    scores, lengths = scores[np.repeat(lengths > 1, lengths)], lengths[lengths > 1]
+    # most scores show in a few values that they are no whole numbers
+    if not all(((part >= 0) & (part == np.floor(part))).all() for part in (scores[:100], scores)):
+        return -1
+    if len(lengths) < 2:
+        return 0
+    bounds = list_bounds(lengths)
+    starts, ends = bounds[:-1], bounds[1:] - 1
+    steps = np.diff(scores, append=0.0)
+    is_rising, is_falling = steps > 0, steps < 0
+    is_rising[ends] = is_falling[ends] = True
+    is_rising = np.logical_and.reduceat(is_rising, starts)
+    is_numbered = (
+        (np.minimum.reduceat(scores, starts) >= 1)
+        & (np.maximum.reduceat(scores, starts) <= lengths)
+        & (2 * np.add.reduceat(scores, starts) == lengths * (lengths + 1))
+    )
+    if not (is_rising | is_numbered).all():
+        return -1
+    return int(not np.logical_and.reduceat(is_falling, starts).all())
 
 
 _BASIS, _PRIME = np.uint64(0xCBF29CE484222325), np.uint64(0x100000001B3)

@@ -24,18 +24,25 @@ from fairrec.core.progress import Progress
 from fairrec.inputs.audit_inputs import open_tables
 from fairrec.inputs.binning import parse_binning
 from fairrec.inputs.formats import (
-    columns_in_names,
+    FileRows,
+    RowSlice,
     detect_format,
+    file_rows,
     list_files,
-    pattern_root,
-    scan_parquet,
+    scan_rows,
 )
 from fairrec.inputs.ids import ids_as_integers_or_text
-from fairrec.inputs.parts.coded_users import CodedAttribute, UsersPiece, encode_attributes
-from fairrec.inputs.parts.row_slice import FileRows, Piece, scan_rows
 from fairrec.inputs.table_options import TableOptions
 from fairrec.inputs.tables import Table
-from fairrec.inputs.users import MISSING, attribute_specs, read_ids, refuse_users_twice
+from fairrec.inputs.users import (
+    MISSING,
+    CodedAttribute,
+    UsersSlice,
+    attribute_specs,
+    encode_attributes,
+    read_ids,
+    refuse_users_twice,
+)
 
 ROWS = 1 << 21
 """Rows of a part, about."""
@@ -62,7 +69,7 @@ class Part:
     ----------
     name : for messages
     n_rows : of predictions or values
-    tables : what to give `read_inputs`: pieces of those that are cut, others as a whole
+    tables : what to give `read_inputs`: slices of those that are cut, others as a whole
     """
 
     name: str
@@ -107,7 +114,7 @@ class Stored:
     bounds: IntArray
 
     @classmethod
-    def of(cls, table: Table) -> Stored:
+    def open(cls, table: Table) -> Stored:
         """The rows of a table in Parquet files; an error for another one."""
         if not is_stored(table):
             raise InputError(
@@ -115,18 +122,13 @@ class Stored:
                 "it as Parquet."
             )
         assert table.path is not None
-        paths = list_files(table.path)
-        is_one = paths == (table.path,) or (len(paths) == 1 and not table.path.is_dir())
-        named = {} if is_one else columns_in_names(paths, pattern_root(table.path))
         with table.read_errors():
-            lengths = [_n_rows(scan_parquet(file)) for file in paths]
+            files = file_rows(table.path)
+            lengths = [_n_rows(one.scan()) for one in files]
         if not sum(lengths):
             raise InputError(f"{table.where}: the table is empty. It needs at least one row.")
-        files = []
-        for at, (file, n_rows) in enumerate(zip(paths, lengths, strict=True)):
-            columns = ((name, one[at], one.dtype == pl.Int64) for name, one in named.items())
-            files.append(FileRows(file, 0, n_rows, tuple(columns)))
-        return cls(table, tuple(files), np.cumsum([0, *lengths]))
+        files = tuple(replace(one, stop=n) for one, n in zip(files, lengths, strict=True))
+        return cls(table, files, np.cumsum([0, *lengths]))
 
     @property
     def n_rows(self) -> int:
@@ -142,19 +144,13 @@ class Stored:
                 found.append(replace(file, start=int(low - before), stop=int(high - before)))
         return tuple(found)
 
-    def piece(
+    def slice(
         self, rows: tuple[FileRows, ...], is_text: bool, first_row: int | None = None
-    ) -> Piece:
+    ) -> RowSlice:
         """Some rows, or none, as a table of their own."""
         assert self.table.path is not None
         nothing = (replace(self.files[0], stop=0),)
-        return Piece(self.table.where, self.table.path, rows or nothing, first_row, is_text)
-
-    def count_nulls(self, column: str) -> int:
-        """The empty rows of a column."""
-        with self.table.read_errors():
-            rows = scan_rows(self.files).select(pl.col(column).null_count())
-            return int(rows.collect().item())
+        return RowSlice(self.table.where, self.table.path, rows or nothing, first_row, is_text)
 
     def read(self, start: int, stop: int, column: str) -> pl.Series:
         """Some rows of a column."""
@@ -232,7 +228,9 @@ def find_borders(stored: Stored, column: str, n_rows: int, progress: Progress) -
         progress(f"looking for users in {stored.table.where}", start, stored.n_rows)
         ids = stored.read(start, start + _BATCH, column)
         if ids.null_count():
-            n_nulls = stored.count_nulls(column)
+            with stored.table.read_errors():
+                nulls = scan_rows(stored.files).select(pl.col(column).null_count())
+                n_nulls = int(nulls.collect().item())
             row = stored.table.place(start + int(ids.is_null().arg_true()[0]))
             raise InputError(
                 f"{row}: column '{plain(column)}' is empty ({n_nulls:,} such rows). Fill it in or "
@@ -360,19 +358,19 @@ class _Partition:
         self._places = Places(borders, len(codes), self._n_rows)
         part_of_user, is_audited = self._places.locate(codes)
         audited = [main] if borders.codes is None else []
-        pieces: dict[str, Sequence[Piece]] = {main.table.name: self._main_pieces(borders)}
+        slices: dict[str, Sequence[RowSlice]] = {main.table.name: self._main_slices(borders)}
         if "test" in opened:
             test = Stored.open(opened["test"])
             if given.metrics is None:
-                longest = _longest_list(pieces["predictions"], given.columns or {})
-                pieces["predictions"] = [
-                    replace(piece, longest=longest) for piece in pieces["predictions"]
+                longest = _longest_list(slices["predictions"], given.columns or {})
+                slices["predictions"] = [
+                    replace(one, longest=longest) for one in slices["predictions"]
                 ]
             if given.missing_lists == "zero":
                 audited.append(test)
-            pieces["test"] = self._distribute(test)
+            slices["test"] = self._distribute(test)
         if "history" in opened:
-            pieces["history"] = self._history(codes.sort().to_numpy())
+            slices["history"] = self._history(codes.sort().to_numpy())
         del borders
         for stored in audited:
             is_audited |= _places(self._codes_in(stored), codes.to_numpy()) >= 0
@@ -383,8 +381,8 @@ class _Partition:
         columns |= {_PART: pl.Series(part_of_user)}
         of_users = self._sink(pl.DataFrame({**named, **columns}).lazy(), "users")
         nobody = (replace(next(filter(None, of_users))[0], stop=0),)
-        pieces["users"] = [
-            UsersPiece(
+        slices["users"] = [
+            UsersSlice(
                 *(users.where, users.path or Path("users"), rows or nobody),
                 columns=tuple(users.columns),
                 attributes=attributes,
@@ -396,14 +394,14 @@ class _Partition:
         parts = tuple(
             Part(
                 f"part {at + 1:,} of {n_parts:,} of {main.table.where}",
-                _n_rows(scan_rows(pieces[main.table.name][at].rows)),
-                {**whole, **{name: some[at] for name, some in pieces.items()}},
+                _n_rows(scan_rows(slices[main.table.name][at].rows)),
+                {**whole, **{name: some[at] for name, some in slices.items()}},
             )
             for at in range(n_parts)
         )
         return Parts(parts, attributes, main.n_rows)
 
-    def _main_pieces(self, borders: Borders) -> list[Piece]:
+    def _main_slices(self, borders: Borders) -> list[RowSlice]:
         """Cut where they are, or distributed; parts of users without rows have none."""
         main = self._main
         if borders.codes is None:
@@ -413,7 +411,7 @@ class _Partition:
         bounds = [*borders.rows.tolist()]
         bounds += bounds[-1:] * (self._places.n_parts + 1 - len(bounds))
         return [
-            main.piece(main.rows(*ends), borders.is_text, ends[0] if is_numbered else None)
+            main.slice(main.rows(*ends), borders.is_text, ends[0] if is_numbered else None)
             for ends in pairwise(bounds)
         ]
 
@@ -425,18 +423,18 @@ class _Partition:
             rows = scan_rows(stored.files).select(code).unique()
             return rows.collect(engine="streaming").to_series().sort().to_numpy()
 
-    def _history(self, known: IntArray) -> list[Piece]:
+    def _history(self, known: IntArray) -> list[RowSlice]:
         """The histories of known users, and how often each item was interacted with by anybody."""
         stored = Stored.open(self._opened["history"])
         counts = self._home / "item-counts.parquet"
         self._progress(f"counting items in {stored.table.where}", 0, 0)
         _item_counts(stored).write_parquet(counts)
-        pieces = self._distribute(stored, known=known)
-        return [replace(piece, item_counts=counts) for piece in pieces]
+        slices = self._distribute(stored, known=known)
+        return [replace(one, item_counts=counts) for one in slices]
 
     def _distribute(
         self, stored: Stored, is_text: bool | None = None, known: IntArray | None = None
-    ) -> list[Piece]:
+    ) -> list[RowSlice]:
         """The rows of a table, in files of the parts of their users.
 
         Parameters
@@ -460,7 +458,7 @@ class _Partition:
                 raise  # of the disk that is written to
             with table.read_errors():
                 raise
-        return [stored.piece(some, is_text) for some in found]
+        return [stored.slice(some, is_text) for some in found]
 
     def _sink(self, rows: pl.LazyFrame, name: str) -> list[tuple[FileRows, ...]]:
         """Write rows in files of their parts, in their order."""
@@ -512,17 +510,15 @@ def _bins_needed(name: str) -> InputError:
     )
 
 
-def _longest_list(pieces: Iterable[Piece], columns: Mapping[str, str]) -> int:
+def _longest_list(slices: Iterable[RowSlice], columns: Mapping[str, str]) -> int:
     """The length of the longest list of recommendations; all from `_ENOUGH` on are the same."""
     longest = 0
-    for piece in pieces:
-        table = Table(piece, "predictions", columns)
+    for one in slices:
+        table = Table(one, "predictions", columns)
         frame = table.read({name: table.require(name) for name in ("user_id", "item_id")})
         items = frame["item_id"]
-        if isinstance(items.dtype, pl.Array):
-            lengths = pl.Series([items.dtype.size])
-        elif isinstance(items.dtype, pl.List):
-            lengths = items.list.len()
+        if isinstance(items.dtype, pl.List | pl.Array):
+            lengths = items.cast(pl.List(items.dtype.inner)).list.len()
         else:
             lengths = frame.group_by("user_id").len()["len"]
         longest = max(longest, int(lengths.drop_nulls().to_numpy().max(initial=0)))
@@ -545,12 +541,9 @@ def _items_a_row(stored: Stored) -> int:
     """How many items a row holds on average, by the first ones: more than one in lists."""
     with stored.table.read_errors():
         frame = scan_rows(stored.files[:1]).head(_SAMPLE).collect()
-    lists = [column for column in frame if isinstance(column.dtype, pl.List | pl.Array)]
-    return max([1, *(round(_mean_length(column)) for column in lists)])
-
-
-def _mean_length(column: pl.Series) -> float:
-    if isinstance(column.dtype, pl.Array):
-        return column.dtype.size
-    lengths = column.drop_nulls().list.len().to_numpy()
-    return float(lengths.mean()) if len(lengths) else 0.0
+    n_items = [1.0]
+    for column in frame:
+        if isinstance(column.dtype, pl.List | pl.Array):
+            lists = column.cast(pl.List(column.dtype.inner))
+            n_items.append(float(lists.list.len().mean() or 0))  # type: ignore[arg-type]
+    return round(max(n_items))

@@ -1,23 +1,155 @@
-"""What users interacted with in training: lengths, popularity, and tastes for categories."""
+"""Side data of metrics: histories of users, popularity, categories and columns of items."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 import polars as pl
 
 from fairrec.core.arrays import BoolArray, CodeArray, FloatArray, IntArray
+from fairrec.core.errors import InputError, plain, unknown_name
 from fairrec.core.kernels import kernel
 from fairrec.inputs.candidates import CandidateLists
-from fairrec.inputs.ids import bounds_of, comparable, encode_ids, find_runs, positions_in
-from fairrec.inputs.notes import CHECK_FIRST, ItemsNote, Note
-from fairrec.inputs.side import Categories, read_categories
+from fairrec.inputs.ids import (
+    encode,
+    encode_ids,
+    find_runs,
+    ids_as_integers_or_text,
+    list_bounds,
+    positions_in,
+)
+from fairrec.inputs.notes import CHECK_FIRST, ItemsNote, N, Note, Notes
 from fairrec.inputs.tables import Table
 
 if TYPE_CHECKING:
-    pass
+    from fairrec.inputs.user_lists import OtherLists
+
+NO_CATEGORY = ("", "(no genres listed)")
+"""What stands for no category; the second in MovieLens."""
+
+
+@dataclass(frozen=True, slots=True)
+class Categories:
+    """Category codes of each candidate item: item `i` has `codes[offsets[i]:offsets[i + 1]]`.
+
+    Codes of an item are sorted and distinct; an item without categories has none.
+    """
+
+    offsets: IntArray
+    codes: CodeArray
+
+
+def read_categories(table: Table, item_ids: pl.Series) -> tuple[Categories, Note]:
+    """Categories of the candidate items, and how many have none."""
+    parts = {"item_id": table.require("item_id"), "categories": table.require("categories")}
+    frame = table.read(parts)
+    keys = ids_as_integers_or_text(frame["item_id"], table.where)
+    table.refuse_duplicates(
+        keys, parts["item_id"], "Keep one row per item and join its categories with '|'."
+    )
+    lists = as_lists(frame["categories"], table.where, parts["categories"])
+    rows = positions_in(item_ids, keys)
+    # numbered over the whole table, so that two readings of it agree
+    named = _without_blanks(lists).to_frame("categories").with_row_index("row")
+    named = named.explode("categories").drop_nulls().unique()
+    numbers, _ = encode(named["categories"])
+    pairs = (
+        pl.DataFrame({"item": np.arange(len(rows), dtype=np.int64), "row": rows})
+        .filter(pl.col("row") >= 0)
+        .with_columns(pl.col("row").cast(pl.UInt32))
+        .join(named.select("row", pl.Series("code", numbers)), on="row", how="inner")
+    )
+    codes = pairs["code"].to_numpy()
+    order = np.lexsort((codes, pairs["item"].to_numpy()))
+    items = pairs["item"].to_numpy()[order]
+    counts = np.bincount(items, minlength=len(item_ids))
+    offsets = list_bounds(counts)
+    text = (
+        f"{N} of {N} candidate items have no category ({N} are not in {table.where}); pairs with "
+        "them are left out of URD"
+    )
+    note = ItemsNote(text, (int((counts == 0).sum()), len(item_ids), int((rows < 0).sum())))
+    return Categories(offsets, codes[order].astype(np.int32)), note
+
+
+def as_lists(categories: pl.Series, where: str, column: str) -> pl.Series:
+    """What each item has, of which it may have several: a list, or text joined with '|'."""
+    kind = categories.dtype
+    is_list = isinstance(kind, pl.List | pl.Array)
+    try:
+        if is_list:
+            return categories.cast(pl.List(pl.String))
+        if not kind.is_nested():
+            return categories.cast(pl.String).str.split("|")
+    except pl.exceptions.PolarsError:
+        pass
+    raise InputError(
+        f"{where}: column '{plain(column)}' is of type {plain(kind)}. Give a list of text, or text "
+        "joined with '|'."
+    )
+
+
+def _without_blanks(lists: pl.Series) -> pl.Series:
+    """Lists of categories without blanks around them, and without what stands for none."""
+    stripped = pl.element().str.strip_chars()
+    return lists.list.eval(stripped.filter(~stripped.is_in(NO_CATEGORY)))
+
+
+def read_item_columns(
+    table: Table, item_ids: pl.Series, asked: Sequence[str]
+) -> tuple[dict[str, FloatArray], list[Note]]:
+    """What each metric asked for, (n_items,) each, NaN where it is not known; and of how many."""
+    parts = {"item_id": table.require("item_id")}
+    named = {one: _column(table, one) for one in asked}
+    parts |= {f"column {column}": column for column in named.values()}
+    frame = table.read(parts, labels=[f"column {named[one]}" for one in asked if "=" in one])
+    keys = ids_as_integers_or_text(frame["item_id"], table.where)
+    table.refuse_duplicates(keys, parts["item_id"], "Keep one row per item.")
+    rows = positions_in(item_ids, keys)
+    found: dict[str, FloatArray] = {}
+    notes: list[Note] = []
+    for one, column in named.items():
+        values = frame[f"column {column}"]
+        of_row = (
+            _has_value(values, one, table)
+            if "=" in one
+            else table.numbers_with_gaps(values, column)
+        )
+        if of_row is None:
+            raise InputError(f"{table.where}: column '{plain(column)}' is empty in every row.")
+        found[one] = np.where(rows >= 0, of_row[np.maximum(rows, 0)], np.nan)
+        text = (
+            f"{N} of {N} candidate items have no {plain(column)} ({N} are not in {table.where}); "
+            f"their places are left out of [{plain(one)}]"
+        )
+        unknown = int(np.isnan(found[one]).sum())
+        notes.append(ItemsNote(text, (unknown, len(item_ids), int((rows < 0).sum()))))
+    return found, notes
+
+
+def _column(table: Table, asked: str) -> str:
+    """The column that is asked for."""
+    name = asked.partition("=")[0]
+    if name not in table.columns:
+        raise InputError(f"{table.where}: {unknown_name('column', name, table.columns)}")
+    return name
+
+
+def _has_value(values: pl.Series, asked: str, table: Table) -> FloatArray:
+    """(n_rows,), whether a row has the value, among others where it has several."""
+    column, _, value = asked.partition("=")
+    lists = as_lists(values, table.where, column)
+    lists = _without_blanks(lists)
+    has = lists.list.contains(value)
+    if not has.any():
+        known = lists.explode().drop_nulls().unique(maintain_order=True).to_list()
+        told = unknown_name(f"value of column '{plain(column)}'", value, known)
+        raise InputError(f"{table.where}: {told}")
+    is_known = (lists.list.len() > 0).fill_null(False)
+    return np.where(is_known.to_numpy(), has.fill_null(False).to_numpy(), np.nan)
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,11 +172,11 @@ class Interactions:
 
     def users_at(self, user_ids: pl.Series) -> IntArray:
         """Position of each user here, -1 for one without history."""
-        return positions_in(*comparable(user_ids, self.user_ids)).astype(np.int64)
+        return positions_in(user_ids, self.user_ids).astype(np.int64)
 
     def items_at(self, item_ids: pl.Series) -> IntArray:
         """Position of each item here, -1 for one nobody interacted with."""
-        return positions_in(*comparable(item_ids, self.item_ids)).astype(np.int64)
+        return positions_in(item_ids, self.item_ids).astype(np.int64)
 
     def contains(self, users: IntArray, items: IntArray) -> BoolArray:
         """Whether each pair is an interaction; users and items are positions, -1 for none."""
@@ -90,7 +222,7 @@ def history_lengths(table: Table, user_ids: pl.Series) -> IntArray:
     """(n_users,), training interactions of each user, 0 for one who is not in the table."""
     frame = table.read({"user_id": table.require("user_id")})
     users, bounds = find_runs(frame["user_id"])
-    owner = positions_in(*comparable(table.user_keys(users), user_ids))
+    owner = positions_in(table.user_keys(users), user_ids)
     mine = owner >= 0
     n_per_user = np.bincount(owner[mine], np.diff(bounds)[mine], minlength=len(user_ids))
     return n_per_user.astype(np.int64)
@@ -103,7 +235,7 @@ def read_history(table: Table) -> Interactions:
     items, item_ids = encode_ids(frame["item_id"], table.where)
     pairs = np.unique(users.astype(np.int64) * len(item_ids) + items)
     n_per_user = np.bincount(pairs // len(item_ids), minlength=len(user_ids))
-    offsets = bounds_of(n_per_user)
+    offsets = list_bounds(n_per_user)
     return Interactions(user_ids, item_ids, offsets, (pairs % len(item_ids)).astype(np.int32))
 
 
@@ -139,11 +271,11 @@ def read_popularity(
     """Popularity of the candidate items and of the history of the audited users."""
     frame = table.read({name: table.require(name) for name in ("user_id", "item_id")})
     codes, keys = encode_ids(frame["item_id"], table.where)
-    if table.piece is None:
+    if table.row_slice is None:
         n_per_item = np.bincount(codes, minlength=len(keys))
     else:
         # what is popular is so among all users
-        keys_here, (keys, n_per_item) = keys, table.piece.read_item_counts()
+        keys_here, (keys, n_per_item) = keys, table.row_slice.read_item_counts()
         codes = positions_in(keys_here, keys)[codes]
     percent = 100 / int(n_per_item.sum())
 
@@ -151,7 +283,7 @@ def read_popularity(
     per_item = np.where(at >= 0, n_per_item[np.maximum(at, 0)] * percent, 0.0)
 
     users, bounds = find_runs(frame["user_id"])
-    owner = positions_in(*comparable(table.user_keys(users), user_ids))
+    owner = positions_in(table.user_keys(users), user_ids)
     mine = owner >= 0
 
     def per_user(per_run: IntArray) -> FloatArray:
@@ -160,7 +292,7 @@ def read_popularity(
         return np.bincount(owner[mine], weights, minlength=len(user_ids)).astype(np.float64)
 
     n_interactions = per_user(np.diff(bounds))
-    total = per_user(_sums_of_runs(n_per_item, codes, bounds))
+    total = per_user(np.add.reduceat(n_per_item[codes], bounds[:-1]))
     undefined = np.full(len(user_ids), np.nan)
     history = np.divide(total * percent, n_interactions, out=undefined, where=n_interactions > 0)
     table.expect(
@@ -169,8 +301,8 @@ def read_popularity(
         f"{table.where}: none of the audited users has a row there. "
         "Check that its user ids are those of the predictions.",
     )
-    absent = f" candidate items do not occur in {table.where}; their popularity is 0"
-    note = ItemsNote(("", " of ", absent), (int((at < 0).sum()), len(item_ids)))
+    absent = f"{N} of {N} candidate items do not occur in {table.where}; their popularity is 0"
+    note = ItemsNote(absent, (int((at < 0).sum()), len(item_ids)))
     is_head = (at >= 0) & most_popular(n_per_item)[np.maximum(at, 0)]
     return Popularity(per_item, history, percent, is_head), note
 
@@ -184,15 +316,6 @@ def most_popular(n_per_item: IntArray) -> BoolArray:
     is_head = np.zeros(len(n_per_item), dtype=bool)
     is_head[np.argsort(-n_per_item, kind="stable")[: round(HEAD * len(n_per_item))]] = True
     return is_head
-
-
-@kernel
-def _sums_of_runs(n_per_item: IntArray, codes: CodeArray, bounds: IntArray) -> IntArray:
-    sums = np.zeros(len(bounds) - 1, dtype=np.int64)
-    for run in range(len(sums)):
-        for row in range(bounds[run], bounds[run + 1]):
-            sums[run] += n_per_item[codes[row]]
-    return sums
 
 
 @dataclass(frozen=True, slots=True)
@@ -271,3 +394,32 @@ def _shares(
             amount[found[at]] = 0.0
         bounds[user + 1] = at_free
     return bounds, found[:at_free].copy(), shares[:at_free].copy()
+
+
+@dataclass(frozen=True, slots=True)
+class SideData:
+    """What a metric may need beyond the ranked lists.
+
+    Parameters
+    ----------
+    values : (n_lists,) each, numbers that somebody else measured, by name
+    per_item : (n_items,) each, what metrics ask of a column of the items; NaN where not known
+    tastes : what users chose before, by categories
+    against : other lists of the same users
+    """
+
+    categories: Categories | None = None
+    popularity: Popularity | None = None
+    notes: Notes = field(default=())
+    values: Mapping[str, FloatArray] = field(default_factory=dict)
+    per_item: Mapping[str, FloatArray] = field(default_factory=dict)
+    tastes: UserProfiles | None = None
+    against: OtherLists | None = None
+
+    def for_lists(self, lists: IntArray) -> SideData:
+        """The same for some candidate lists, in that order."""
+        popularity = self.popularity and self.popularity.for_lists(lists)
+        values = {name: column[lists] for name, column in self.values.items()}
+        tastes = self.tastes and self.tastes.for_lists(lists)
+        against = self.against and self.against.for_lists(lists)
+        return replace(self, popularity=popularity, values=values, tastes=tastes, against=against)

@@ -15,23 +15,20 @@ from fairrec.core.arrays import FloatArray, IntArray
 from fairrec.core.errors import InputError, is_panic, listed, plain, some_of
 from fairrec.core.options import Blank, spell
 from fairrec.inputs.columns import find_column, named_column, recbole_type
-from fairrec.inputs.formats import detect_format, list_files, open_path
+from fairrec.inputs.formats import RowSlice, detect_format, list_files, open_path
 from fairrec.inputs.frames import PandasFrame, Role, open_frame, widen_floats
 from fairrec.inputs.ids import ids_as_integers_or_text
-from fairrec.inputs.parts.row_slice import Piece
 
 IDS = ("user_id", "item_id")
 NUMBERS = ("score", "rank", "label", "rating", "gain")
 
 SMALLEST, LARGEST = 1e-60, 1e60
 """Numbers whose squares and cubes can still be told from nothing and from infinity."""
-EXACT = 2**53
-"""Up to here every whole number is a float of its own."""
 
 _LIST = r"(?s)^\s*\[.*\]\s*$"
+"""A list as Python writes it: '[1, 2, 3]'."""
 _SEVERAL = r"^[\[(]\s*['\"\d-][^\[\]()]*[,\s][^\[\]()]*[\])]$"
 """Numbers or quoted text with something between them, not any text in brackets."""
-"""A list as Python writes it: '[1, 2, 3]'."""
 
 _READ_ERRORS = (pl.exceptions.PolarsError, OSError, UnicodeDecodeError)
 
@@ -41,33 +38,31 @@ class Table:
 
     Parameters
     ----------
-    source : a path, a Polars, pandas or Arrow table, or a piece of a table that is read in parts
+    source : a path, a Polars, pandas or Arrow table, or a slice of a table that is read in parts
     name : the part it plays: predictions, users, items or history
     mapping : column names the user gave
 
     Attributes
     ----------
-    doubts : what is wrong with a piece if it is so in the whole table, by kind; None where it is
+    deferred : what is wrong with a slice if it is so in the whole table, by kind; None where it is
         seen that it is not
     """
 
     def __init__(self, source: Any, name: str, mapping: Mapping[str, str] | None = None) -> None:
         self.name = name
         self.mapping = mapping or {}
-        self.piece = source if isinstance(source, Piece) else None
-        self.doubts: dict[str, str | None] = {}
+        self.row_slice = source if isinstance(source, RowSlice) else None
+        self.deferred: dict[str, str | None] = {}
         # looked up for each of thousands of attributes
         self._found: dict[str, str | None] = {}
-        named = source.path if isinstance(source, Piece) else source
+        named = source.path if isinstance(source, RowSlice) else source
         self.path = Path(named) if isinstance(named, str | Path) else None
         # '.' and '..' name nothing
-        said = self.path and (
-            self.path.resolve().name if self.path.name in ("", "..") else self.path.name
-        )
-        self.where = plain(said) if said else f"the {name} table"
+        at = self.path.resolve() if self.path and self.path.name in ("", "..") else self.path
+        self.where = plain(at.name) if at and at.name else f"the {name} table"
         with self.read_errors():
-            if self.piece is not None:
-                self._source = self.piece.open()
+            if self.row_slice is not None:
+                self._source = self.row_slice.open()
             elif self.path is not None:
                 self._source = open_path(self.path, self.where)
             else:
@@ -75,7 +70,7 @@ class Table:
         self.columns = [*self._source.columns]
 
     @classmethod
-    def of(cls, source: Any, name: str, mapping: Mapping[str, str] | None = None) -> Table:
+    def open(cls, source: Any, name: str, mapping: Mapping[str, str] | None = None) -> Table:
         """The table of a source, or the one itself that is opened already."""
         return source if isinstance(source, cls) else cls(source, name, mapping)
 
@@ -138,33 +133,35 @@ class Table:
         return named_column(name, self.columns)
 
     def place(self, row: int) -> str:
-        """Where a row stands, for messages; rows of a piece that is scattered have no number."""
-        if self.piece is None:
+        """Where a row stands, for messages; rows of a slice that is scattered have no number."""
+        if self.row_slice is None:
             return f"{self.where}, row {row + 1}"
-        first = self.piece.first_row
+        first = self.row_slice.first_row
         return self.where if first is None else f"{self.where}, row {first + row + 1}"
 
-    def doubt(self, kind: str, message: str) -> None:
-        """Refuse what is wrong if all rows are so; of a piece, only once all have been seen."""
-        if self.piece is None:
+    def defer_refusal(self, kind: str, message: str) -> None:
+        """Refuse what is wrong if all rows are so; of a slice, only once all have been seen."""
+        if self.row_slice is None:
             raise InputError(message)
-        self.doubts.setdefault(kind, message)
+        self.deferred.setdefault(kind, message)
 
     def clear(self, kind: str) -> None:
         """Note that not all rows are so."""
-        self.doubts[kind] = None
+        self.deferred[kind] = None
 
     def expect(self, kind: str, is_met: bool, otherwise: str) -> None:
         """Note that a table is as expected, or doubt it."""
         if is_met:
             self.clear(kind)
         else:
-            self.doubt(kind, otherwise)
+            self.defer_refusal(kind, otherwise)
 
     def user_keys(self, ids: pl.Series) -> pl.Series:
-        """User ids as they are compared; those of a piece as they are in the whole table."""
+        """User ids as they are compared; those of a slice as they are in the whole table."""
         keys = ids_as_integers_or_text(ids, self.where)
-        return ids.cast(pl.String) if self.piece is not None and self.piece.is_text else keys
+        return (
+            ids.cast(pl.String) if self.row_slice is not None and self.row_slice.is_text else keys
+        )
 
     def read(self, columns: Mapping[str, str], labels: Collection[str] = ()) -> pl.DataFrame:
         """The named columns as a frame: new name -> column of the table.
@@ -185,14 +182,15 @@ class Table:
                 for name, role in roles.items()
                 if name != "score" and role is not Role.NAME
             )
-        if table.height == 0 and self.piece is None:
+        if table.height == 0 and self.row_slice is None:
             raise InputError(f"{self.where}: the table is empty. It needs at least one row.")
         for name in (*IDS, "categories", *NUMBERS):
             if name in columns:
                 self._refuse_written_lists(table[name], columns[name])
         for name in IDS:
             if name in columns and not isinstance(table[name].dtype, pl.List | pl.Array):
-                self._refuse_nulls(table[name], columns[name])
+                remedy = "Fill it in or drop those rows"
+                self._refuse_nulls(table[name], columns[name], "rows", remedy)
         return table
 
     def numbers(self, values: pl.Series, column: str, offsets: IntArray | None = None) -> pl.Series:
@@ -207,12 +205,7 @@ class Table:
 
         if not (kind.is_numeric() or kind == pl.Boolean):
             raise InputError(self._why_not_numbers(values, column, row_of))
-        if values.null_count():
-            at = int(values.is_null().arg_true()[0])
-            raise InputError(
-                f"{self.place(row_of(at))}: column '{plain(column)}' is empty "
-                f"({values.null_count():,} such values). Give a number in every row."
-            )
+        self._refuse_nulls(values, column, "values", "Give a number in every row", row_of)
         # pieces are put together while they are small, and not copied again as an array
         numbers = values.rechunk().cast(pl.Float64)
         if kind.is_float() and not numbers.is_finite().all():
@@ -273,12 +266,19 @@ class Table:
                 )
             uses[column] = name
 
-    def _refuse_nulls(self, values: pl.Series, column: str) -> None:
+    def _refuse_nulls(
+        self,
+        values: pl.Series,
+        column: str,
+        what: str,
+        remedy: str,
+        row_of: Callable[[int], int] = int,
+    ) -> None:
         if values.null_count():
-            row = values.is_null().arg_true()[0]
+            row = row_of(int(values.is_null().arg_true()[0]))
             raise InputError(
                 f"{self.place(row)}: column '{plain(column)}' is empty "
-                f"({values.null_count():,} such rows). Fill it in or drop those rows."
+                f"({values.null_count():,} such {what}). {remedy}."
             )
 
     def _refuse_written_lists(self, values: pl.Series, column: str) -> None:
@@ -305,7 +305,7 @@ class Table:
         if kind == "float":
             if role is Role.NAME:
                 return values
-            raise InputError(self._why_not_numbers(values, column, lambda at: at))
+            raise InputError(self._why_not_numbers(values, column, int))
         words = values.str.split(" ").list.eval(pl.element().filter(pl.element() != ""))
         return words.cast(pl.List(pl.Float64)) if kind == "float_seq" else words
 
@@ -339,14 +339,15 @@ class Table:
             # advice for callers of Polars helps nobody here
             reason = re.split(r"[\s,;]*\bhint:", reason)[0]
             kind = (detect_format(self.path) if self.path else None) or "a table"
+            # of Parquet and Arrow, names within a damaged file are no UTF-8 either
+            is_encoding = re.search("utf-?8", reason.lower()) and kind in ("CSV", "JSON lines")
             remedy = "Check that the file is whole and its ending tells its format."
-            if self.path and len(list_files(self.path)) > 1:
-                remedy = "Check that each part is whole and has the same columns of the same types."
-            is_text = kind not in ("Parquet", "Arrow")  # whose own names are damaged then
-            if is_text and ("utf-8" in reason.lower() or "utf8" in reason.lower()):
-                remedy = "Save the file as UTF-8."
             if self.path is None:
                 remedy = "Check that it can be collected."
+            elif is_encoding:
+                remedy = "Save the file as UTF-8."
+            elif len(list_files(self.path)) > 1:
+                remedy = "Check that each part is whole and has the same columns of the same types."
             raise InputError(
                 f"{self.where}: cannot be read as {kind} ({plain(reason, 300)}). {remedy}"
             ) from error

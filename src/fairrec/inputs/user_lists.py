@@ -10,19 +10,16 @@ import polars as pl
 
 from fairrec.core.arrays import BoolArray, CodeArray, FloatArray, IntArray
 from fairrec.core.errors import InputError, UnknownNameError, listed, plain, unknown_name
-from fairrec.core.kernels import kernel
 from fairrec.core.options import Blank, spell
 from fairrec.inputs.candidates import CandidateLists, read_candidates, refuse_unknown_users
 from fairrec.inputs.held_out import read_held_out
 from fairrec.inputs.ids import (
-    bounds_of,
-    comparable,
     gather_lists,
-    ids_as_integers_or_text,
+    list_bounds,
     positions_in,
 )
 from fairrec.inputs.mismatched_ids import compare_item_ids, find_spellings
-from fairrec.inputs.notes import HitsNote, ItemKindsNote, Note, Notes, RowsNote
+from fairrec.inputs.notes import N, Note, Notes, RowsNote
 from fairrec.inputs.order import note_skipped_places, order_columns, rows_in_order
 from fairrec.inputs.table_options import TableOptions
 from fairrec.inputs.tables import Table
@@ -124,14 +121,16 @@ class OtherLists:
 
     def first(self, k: int) -> IntArray:
         """(n_lists, k), the items in the first k places; -1 past the end of a list."""
-        found: IntArray = _first_of_each(self.offsets, self.items, k)
-        return found
+        places, lengths = np.arange(k), np.diff(self.offsets)[:, None]
+        rows = np.minimum(self.offsets[:-1, None] + places, max(len(self.items) - 1, 0))
+        items = self.items if len(self.items) else np.zeros(1, dtype=np.int32)
+        return np.where(places < lengths, items[rows], -1).astype(np.int64)
 
     def for_lists(self, lists: IntArray) -> OtherLists:
         """The same for some lists, in that order."""
         lengths = self.offsets[lists + 1] - self.offsets[lists]
         items = gather_lists(self.items, self.offsets, lists)
-        return OtherLists(bounds_of(lengths), items, self.n_items)
+        return OtherLists(list_bounds(lengths), items, self.n_items)
 
 
 def in_order(lists: CandidateLists) -> OtherLists:
@@ -154,7 +153,7 @@ def read_other_lists(
     )
     other = in_order(read)
     # items that nobody has as a candidate come behind those that somebody has
-    at = positions_in(*comparable(read.item_ids, item_ids)).astype(np.int64)
+    at = positions_in(read.item_ids, item_ids).astype(np.int64)
     is_new = at < 0
     at[is_new] = len(item_ids) + np.arange(is_new.sum())
     n_items = len(item_ids) + int(is_new.sum())
@@ -165,17 +164,8 @@ def read_other_lists(
     items = at[other.items].astype(np.int32)
     found = OtherLists(offsets, items, n_items).for_lists(list_of_row[row_of_list])
     n_without = int((np.diff(found.offsets) == 0).sum())
-    words = ("", " of ", f" users have no list in {table.where}, so nothing to compare theirs with")
-    return found, RowsNote(words, (n_without, len(row_of_list)))
-
-
-@kernel
-def _first_of_each(offsets: IntArray, items: CodeArray, k: int) -> IntArray:
-    found = np.full((len(offsets) - 1, k), -1, dtype=np.int64)
-    for user in range(len(offsets) - 1):
-        for place in range(min(k, offsets[user + 1] - offsets[user])):
-            found[user, place] = items[offsets[user] + place]
-    return found
+    text = f"{N} of {N} users have no list in {table.where}, so nothing to compare theirs with"
+    return found, RowsNote(text, (n_without, len(row_of_list)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -223,10 +213,8 @@ def lists_and_held_out(
     tables: Mapping[str, Table], given: TableOptions, everyone: Users, has_scores: bool
 ) -> UserLists:
     """Recommendations, and what was held out for their users and for those without a list."""
-    table = tables["predictions"]
-    held_out = read_held_out(
-        tables["test"], everyone.keys, everyone.where, given.relevant, given.gain
-    )
+    table, test = tables["predictions"], tables["test"]
+    held_out = read_held_out(test, everyone.keys, everyone.where, given.relevant, given.gain)
     candidates, row_of_list, n_padding = read_candidates(
         table,
         everyone.keys,
@@ -236,17 +224,16 @@ def lists_and_held_out(
         is_recommended=True,
     )
     filling = (
-        f" rows of {table.where} have the lowest score there is, by which a library fills lists "
+        f"{N} rows of {table.where} have the lowest score there is, by which a library fills lists "
         "that are too short; they are no recommendations and left out"
     )
-    notes: Notes = (*held_out.notes, RowsNote(("", filling), (n_padding,)))
+    notes: Notes = (*held_out.notes, RowsNote(filling, (n_padding,)))
     if has_scores:
         orders = order_columns(table, is_recommended=True)
         notes += (note_skipped_places(candidates.scores, candidates.offsets, orders, table.where),)
     if table.find("label"):
         notes += (
-            f"the labels in {table.where} are not looked at: {tables['test'].where} says what is "
-            "relevant",
+            f"the labels in {table.where} are not looked at: {test.where} says what is relevant",
         )
     has_held_out = held_out.has_rows
     candidates, row_of_list = _without_empty(candidates, row_of_list, has_held_out)
@@ -259,22 +246,26 @@ def lists_and_held_out(
         nothing = np.full(len(without_list), candidates.offsets[-1])
         candidates = replace(candidates, offsets=np.concatenate([candidates.offsets, nothing]))
         absent = np.zeros(0, dtype=np.int64)
-    held_out.check_items(candidates.item_ids)
-    labels = held_out.labels(candidates.offsets, candidates.items, candidates.item_ids, row_of_list)
+    if len(held_out.items) and len(candidates.item_ids):
+        test.expect(
+            "items",
+            bool((positions_in(held_out.item_ids, candidates.item_ids)[held_out.items] >= 0).any()),
+            f"{test.where}: none of its items is ever recommended. Items there: "
+            f"{listed(held_out.item_ids.head(3).to_list())}; recommended: "
+            f"{listed(candidates.item_ids.head(3).to_list())}. Check that both tables use the same "
+            "item ids.",
+        )
+    of_lists = held_out.take(row_of_list)
+    labels = of_lists.labels(candidates.offsets, candidates.items, candidates.item_ids)
     notes += (
-        ItemKindsNote(
-            *(table.where, held_out.where),
-            *(_are_text(ids) for ids in (candidates.item_ids, held_out.item_ids)),
-        ),
-        HitsNote(held_out.where, bool(labels.any())),
-        *compare_item_ids(table, candidates, labels, row_of_list, held_out),
+        *compare_item_ids(table, test, candidates, labels, row_of_list, held_out),
         _spellings_of_users(everyone, row_of_list, candidates, has_held_out, tables),
     )
     return UserLists(
         replace(
             candidates,
             labels=labels,
-            held_out=held_out.of_lists(row_of_list),
+            held_out=of_lists,
             user_ids=everyone.keys.gather(row_of_list),
         ),
         row_of_list,
@@ -304,10 +295,6 @@ def _spellings_of_users(
     )
 
 
-def _are_text(ids: pl.Series) -> bool:
-    return len(ids) > 0 and not ids_as_integers_or_text(ids, "").dtype.is_integer()
-
-
 def _without_empty(
     candidates: CandidateLists, row_of_list: IntArray, has_held_out: BoolArray
 ) -> tuple[CandidateLists, IntArray]:
@@ -316,7 +303,7 @@ def _without_empty(
     is_kept = (lengths > 0) | ~has_held_out[row_of_list]
     if is_kept.all():
         return candidates, row_of_list
-    return replace(candidates, offsets=bounds_of(lengths[is_kept])), row_of_list[is_kept]
+    return replace(candidates, offsets=list_bounds(lengths[is_kept])), row_of_list[is_kept]
 
 
 def lists_of_values(table: Table, columns: Sequence[str], everyone: Users) -> UserLists:

@@ -1,24 +1,25 @@
-"""The users table: who they are and which attribute values they have."""
+"""The users table, whole or in parts: which users there are, with which attribute values."""
 
 from __future__ import annotations
 
 import hashlib
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
 import polars as pl
 
-from fairrec.core.arrays import CodeArray, IntArray
+from fairrec.core.arrays import BoolArray, CodeArray, IntArray
 from fairrec.core.errors import InputError, UnknownNameError, plain, unknown_name
 from fairrec.core.options import spell
 from fairrec.core.units import ITEMS, USERS, Unit
 from fairrec.inputs.binning import Binning, bin_numbers, parse_binning
+from fairrec.inputs.formats import RowSlice, scan_rows
+from fairrec.inputs.frames import Rows, Source
 from fairrec.inputs.ids import encode, ids_as_integers_or_text
-from fairrec.inputs.multivalued import CLOSE, HAS, HOW, LACKS, OPEN, one_value_each
+from fairrec.inputs.multivalued import CLOSE, HAS, HOW, LACKS, OPEN, split_values
 from fairrec.inputs.tables import Table
-from fairrec.inputs.text_values import exact_numbers
 
 Value = bool | int | float | str
 
@@ -163,7 +164,9 @@ def attribute_specs(table: Table, by: Sequence[str]) -> tuple[AttributeSpec, ...
 
 
 def read_users(table: Table, by: Sequence[str]) -> Users:
-    """The users and the attributes named in `by`."""
+    """The users and the attributes named in `by`, of a whole table or of a part."""
+    if isinstance(table.row_slice, UsersSlice):
+        return table.row_slice.users(by)
     specs = attribute_specs(table, by)
     names = [spec.name for spec in specs]
     key = table.key
@@ -230,15 +233,16 @@ def _with_one_value_each(
             f"attribute '{plain(spec.name)}': blanks around the text of {n_blanks:,} of "
             f"{len(values):,} {spec.unit.many} are not a part of it"
         )
-        for one in one_value_each(values, spec.name, spec.several, table.where, spec.unit):
-            notes = () if one.note is None else (one.note,)
-            if n_blanks and not one.is_further:
-                notes = (about_blanks, *notes)
-            of_one = replace(spec, name=one.name, warnings=notes, is_further=one.is_further)
-            found.append((of_one, one.values))
+        columns, note = split_values(values, spec.name, spec.several, table.where, spec.unit)
+        notes = tuple(filter(None, (about_blanks if n_blanks else None, note)))
+        for place, (name, column) in enumerate(columns.items()):
+            about = () if place else notes
+            of_one = replace(spec, name=name, warnings=about, is_further=place > 0)
+            found.append((of_one, column))
     refuse_repeated([spec.name for spec, _ in found])
-    columns = {spec.name: values for spec, values in found}
-    return tuple(spec for spec, _ in found), pl.DataFrame(columns)
+    return tuple(spec for spec, _ in found), pl.DataFrame(
+        {spec.name: values for spec, values in found}
+    )
 
 
 def _without_blanks(values: pl.Series, is_csv: bool) -> tuple[pl.Series, int]:
@@ -284,7 +288,7 @@ def _parse_spec(text: str, table: Table) -> AttributeSpec:
 def encode_attribute(values: pl.Series, spec: AttributeSpec, where: str) -> Attribute:
     """The attribute of users with these values; those without one have the value `(missing)`."""
     if values.dtype.is_decimal():
-        values = values.cast(pl.Float64) if spec.binning else exact_numbers(values.cast(pl.String))
+        values = values.cast(pl.Float64)
     if values.dtype.is_float():
         values = values.fill_nan(None)
         if values.is_infinite().any():
@@ -378,6 +382,110 @@ def _bin_column(present: pl.Series, spec: AttributeSpec, where: str) -> tuple[Co
         return bin_numbers(present.cast(pl.Float64).to_numpy(), spec.binning)
     except InputError as error:
         raise InputError(f"{where}: attribute '{plain(spec.name)}': {error}") from error
+
+
+@dataclass(frozen=True, slots=True)
+class CodedAttribute:
+    """What all parts share of an attribute.
+
+    Parameters
+    ----------
+    asked : as it was asked for, with its binning
+    audited, everyone : as it is of the audited users, and of all of the table; without codes
+    """
+
+    asked: str
+    spec: AttributeSpec
+    audited: Attribute
+    everyone: Attribute
+
+
+@dataclass(frozen=True, slots=True)
+class UsersSlice(RowSlice):
+    """The users of a part.
+
+    Parameters
+    ----------
+    columns : of the users table
+    attributes : all that were asked for
+    """
+
+    columns: tuple[str, ...] = ()
+    attributes: tuple[CodedAttribute, ...] = ()
+
+    def open(self) -> Source:
+        """Codes under the names of the table, of which none is read."""
+        return Rows(scan_rows(self.rows), self.columns)
+
+    def users(self, by: Sequence[str]) -> Users:
+        """The users with the attributes named in `by`."""
+        of = {at: one for text in by for at, one in enumerate(self.attributes) if one.asked == text}
+        specs = tuple(one.spec for one in of.values())
+        refuse_repeated([spec.name for spec in specs])
+        frame = scan_rows(self.rows).collect()
+        key = "key" if "key" in frame.columns else "id"
+        frame = frame.sort(key)
+        # text, so that nobody takes codes for numbers to be binned
+        texts = (pl.col(f"audited {at}").cast(pl.String).alias(of[at].spec.name) for at in of)
+        ids, keys = (frame[name].alias("user_id") for name in ("id", key))
+        return CodedUsers(ids, keys, frame.select(texts), specs, self.where, frame, of)
+
+
+@dataclass(frozen=True, slots=True)
+class CodedUsers(Users):
+    """Users whose attributes are known by codes; see `Users`."""
+
+    frame: pl.DataFrame
+    coded: Mapping[int, CodedAttribute]
+
+    def attributes(self, rows: IntArray) -> tuple[Attribute, ...]:
+        """The attributes of the users in `rows`: as of all audited users where these are such."""
+        found = []
+        for at, one in self.coded.items():
+            shared, codes = one.audited, self.frame[f"audited {at}"].to_numpy()[rows]
+            if len(codes) and codes.min() < 0:
+                shared, codes = one.everyone, self.frame[f"all {at}"].to_numpy()[rows]
+            is_missing = np.array([value == MISSING for value in shared.values], dtype=bool)
+            n_missing = int(is_missing[codes].sum())
+            codes = codes.astype(np.int32)
+            found.append(replace(shared, codes=codes, n_missing=n_missing, warnings=()))
+        return tuple(found)
+
+
+def encode_attributes(
+    table: Table, asked: Sequence[str], is_audited: BoolArray
+) -> tuple[dict[str, pl.Series], tuple[CodedAttribute, ...]]:
+    """Columns of codes of all users, in the order of the rows, and what the codes mean.
+
+    One attribute is read at a time, so that no more than one is there as text.
+
+    Parameters
+    ----------
+    asked : attributes with their binning
+    """
+    columns: dict[str, pl.Series] = {}
+    found: list[CodedAttribute] = []
+    for text in asked:
+        specs, values = read_attribute(table, text)
+        for spec in specs:
+            mine = of_all = encode_attribute(values[spec.name], spec, table.where)
+            if not is_audited.all():
+                audited = values[spec.name].filter(pl.Series(is_audited))
+                mine = encode_attribute(audited, spec, table.where)
+                columns[f"all {len(found)}"] = _narrow(of_all)
+            codes = np.full(len(is_audited), -1, dtype=np.int32)
+            codes[is_audited] = mine.codes
+            columns[f"audited {len(found)}"] = _narrow(replace(mine, codes=codes))
+            shared = (replace(one, codes=codes[:0]) for one in (mine, of_all))
+            found.append(CodedAttribute(text, spec, *shared))
+    return columns, tuple(found)
+
+
+def _narrow(attribute: Attribute) -> pl.Series:
+    """The codes, and -1, in as few bytes as they fit."""
+    n_values = len(attribute.values)
+    kind = np.int8 if n_values < 1 << 7 else np.int16 if n_values < 1 << 15 else np.int32
+    return pl.Series(attribute.codes.astype(kind))
 
 
 def users_sum(ids: pl.Series, labels: Iterable[pl.Series]) -> str:

@@ -13,11 +13,10 @@ from fairrec.core.errors import InputError, plain, unknown_name
 from fairrec.core.options import Blank, spell
 from fairrec.inputs.audit_inputs import AuditInputs
 from fairrec.inputs.binning import Binning, parse_binning
-from fairrec.inputs.parts.coded_users import users_of
 from fairrec.inputs.side_data import history_lengths
 from fairrec.inputs.table_options import TableOptions
 from fairrec.inputs.tables import Table
-from fairrec.inputs.users import Attribute, AttributeSpec, encode_attribute
+from fairrec.inputs.users import Attribute, AttributeSpec, encode_attribute, read_users
 from fairrec.metrics.measured import deepest
 from fairrec.metrics.parsing import MetricAtK
 from fairrec.metrics.ranked import RankedLists
@@ -152,7 +151,7 @@ def _name_and_bins(text: str, table: Table) -> tuple[str, str | None]:
 
 def _of_users(text: str, inputs: AuditInputs) -> tuple[Attribute, ...]:
     """A column of the users table, as `by` reads it; one of several values a user is several."""
-    everyone = users_of(inputs.tables["users"], [text])
+    everyone = read_users(inputs.tables["users"], [text])
     specs = tuple(_binned(spec, everyone.columns[spec.name]) for spec in everyone.specs)
     found = replace(everyone, specs=specs).attributes(inputs.rows)
     if found[0].name not in COUNTED:

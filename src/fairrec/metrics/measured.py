@@ -16,7 +16,7 @@ from fairrec.core.units import USERS, Unit
 from fairrec.inputs.audit_inputs import AuditInputs
 from fairrec.inputs.candidates import CandidateLists
 from fairrec.inputs.order import TiedLists
-from fairrec.inputs.side import SideData
+from fairrec.inputs.side_data import SideData
 from fairrec.metrics.parsing import MetricAtK
 from fairrec.metrics.ranked import RankedLists
 from fairrec.metrics.registry import Need

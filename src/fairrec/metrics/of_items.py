@@ -8,16 +8,16 @@ import numpy as np
 
 from fairrec.core.arrays import FloatArray, IntArray
 from fairrec.core.kernels import kernel
-from fairrec.inputs.catalogue import Rows, Shown
-from fairrec.inputs.ids import bounds_of
-from fairrec.inputs.side import SideData
+from fairrec.inputs.catalogue import ExposureLog, Rows
+from fairrec.inputs.ids import list_bounds
+from fairrec.inputs.side_data import SideData
 from fairrec.metrics.attention import Amounts, Share, discounts
 from fairrec.metrics.ranked import RankedLists
 from fairrec.metrics.registry import metric
 
 
 @metric("exposure", side="items", needs=(), bounds=(0, 1), called="attention")
-def exposure_per_item(shown: Shown, k: int) -> Share:
+def exposure_per_item(shown: ExposureLog, k: int) -> Share:
     """Mean attention, 1/log2(rank + 1) in the first k places, over the lists it could have been in.
 
     A list that could have held the item and does not gives it none.
@@ -26,7 +26,7 @@ def exposure_per_item(shown: Shown, k: int) -> Share:
 
 
 @metric("recommended", side="items", needs=(), bounds=(0, 1), called="share of lists")
-def recommended_per_item(shown: Shown, k: int) -> Share:
+def recommended_per_item(shown: ExposureLog, k: int) -> Share:
     """Share of the lists it could have been in that have it in their first k places."""
     return Share((places(shown, np.ones(k)),), could_be_in(shown))
 
@@ -38,7 +38,7 @@ def recommended_per_item(shown: Shown, k: int) -> Share:
     ratio_scale=True,
     called="attention over what is due",
 )
-def exposure_to_relevance_per_item(shown: Shown, k: int) -> Share:
+def exposure_to_relevance_per_item(shown: ExposureLog, k: int) -> Share:
     """Attention received over what is due where the same places go to what users wanted.
 
     In the ideal order items that are wanted alike get the same attention on average, and those
@@ -50,7 +50,9 @@ def exposure_to_relevance_per_item(shown: Shown, k: int) -> Share:
     return Share((received,), due_to_relevance(shown, k), is_mean=False)
 
 
-def places(shown: Shown, per_place: FloatArray, is_counted: FloatArray | None = None) -> Amounts:
+def places(
+    shown: ExposureLog, per_place: FloatArray, is_counted: FloatArray | None = None
+) -> Amounts:
     """What the first places of each list give.
 
     Parameters
@@ -66,7 +68,7 @@ def places(shown: Shown, per_place: FloatArray, is_counted: FloatArray | None = 
     return Amounts(np.arange(shown.n_lists + 1) * k, items, amounts)
 
 
-def first_items(shown: Shown, k: int) -> IntArray:
+def first_items(shown: ExposureLog, k: int) -> IntArray:
     """(n_lists * k,), the first items, by place in the catalogue; their number for none."""
     if ("first", k) not in shown.made:
         first = RankedLists(shown.candidates, k, SideData(), shown.threads).items(k)
@@ -77,7 +79,7 @@ def first_items(shown: Shown, k: int) -> IntArray:
     return found
 
 
-def listed_rows(shown: Shown) -> Rows:
+def listed_rows(shown: ExposureLog) -> Rows:
     """All candidates of lists, by place in the catalogue."""
     if ("rows", 0) not in shown.made:
         candidates = shown.candidates
@@ -86,7 +88,7 @@ def listed_rows(shown: Shown) -> Rows:
     return found
 
 
-def could_be_in(shown: Shown) -> tuple[Amounts, ...]:
+def could_be_in(shown: ExposureLog) -> tuple[Amounts, ...]:
     """The lists in which each item could have stood."""
     candidates = shown.candidates
     if not shown.is_of_all:
@@ -95,7 +97,7 @@ def could_be_in(shown: Shown) -> tuple[Amounts, ...]:
     return _everywhere(shown, is_list)
 
 
-def knows_relevance(shown: Shown) -> FloatArray:
+def knows_relevance(shown: ExposureLog) -> FloatArray:
     """(n_lists,), 1 where it is known what the user of a list wanted."""
     if shown.wanted is not None:
         return (np.diff(shown.wanted.rows.offsets) > 0).astype(np.float64)
@@ -120,7 +122,7 @@ class Ideal(NamedTuple):
     n_others: IntArray
 
 
-def ideal_of(shown: Shown, k: int) -> Ideal:
+def ideal_of(shown: ExposureLog, k: int) -> Ideal:
     """The first k places of lists in the ideal order, where those wanted alike share theirs."""
     if ("ideal", k) not in shown.made:
         shown.made["ideal", k] = _ideal(shown, k)
@@ -128,7 +130,7 @@ def ideal_of(shown: Shown, k: int) -> Ideal:
     return found
 
 
-def _ideal(shown: Shown, k: int) -> Ideal:
+def _ideal(shown: ExposureLog, k: int) -> Ideal:
     candidates = shown.candidates
     n_places = np.minimum(np.diff(candidates.offsets), k)
     n_places = np.where(knows_relevance(shown) > 0, n_places, 0)
@@ -143,14 +145,14 @@ def _ideal(shown: Shown, k: int) -> Ideal:
     n_seen = none if shown.seen is None else np.diff(shown.seen.offsets)
     n_items = len(shown.catalogue.item_keys)
     # what is wanted and in no catalogue takes a place, and is none of the items there
-    n_wanted = np.diff(bounds_of((rows.items < n_items).astype(np.int64))[rows.offsets])
+    n_wanted = np.diff(list_bounds((rows.items < n_items).astype(np.int64))[rows.offsets])
     n_others = n_items - n_seen - n_wanted
     due = np.zeros(len(gains))
     _share_wanted(rows.offsets, gains, n_places, n_others, up_to, due, to_others)
     return Ideal(rows, due, to_others, n_others)
 
 
-def due_to_relevance(shown: Shown, k: int) -> tuple[Amounts, ...]:
+def due_to_relevance(shown: ExposureLog, k: int) -> tuple[Amounts, ...]:
     """What each item would get if the places of each list went to what its user wanted."""
     rows, due, to_others, _ = ideal_of(shown, k)
     if not to_others.any():
@@ -159,7 +161,7 @@ def due_to_relevance(shown: Shown, k: int) -> tuple[Amounts, ...]:
     return (Amounts(*rows, beyond), *_everywhere(shown, to_others))
 
 
-def _everywhere(shown: Shown, per_list: FloatArray) -> tuple[Amounts, ...]:
+def _everywhere(shown: ExposureLog, per_list: FloatArray) -> tuple[Amounts, ...]:
     """The same from a list for every item but those its user had before."""
     nothing = np.zeros(shown.n_lists + 1, dtype=np.int64)
     all_items = Amounts(nothing, nothing[:0], np.zeros(0), per_list)

@@ -14,7 +14,7 @@ from fairrec.core.kernels import kernel
 from fairrec.core.threads import chunks, map_in_threads
 from fairrec.inputs.candidates import CandidateLists
 from fairrec.inputs.order import sort_ties, tie_hashes, tied_rows
-from fairrec.inputs.side import SideData
+from fairrec.inputs.side_data import SideData
 
 FEW_LISTS = 256
 """Lists below which a thread costs more than it saves."""

@@ -232,7 +232,7 @@ def _with_ends_explained(inputs: AuditInputs, wanted: tuple[MetricAtK, ...]) -> 
 
 def _fitting(wanted: tuple[MetricAtK, ...], inputs: AuditInputs) -> tuple[MetricAtK, ...]:
     """The default metrics no deeper than the lists."""
-    piece = inputs.tables["predictions"].piece
+    piece = inputs.tables["predictions"].row_slice
     longest = np.diff(inputs.candidates.offsets).max(initial=0)
     if piece is not None and piece.longest is not None:
         longest = piece.longest  # all parts have the same metrics
@@ -329,12 +329,12 @@ def _with_labels_explained(inputs: AuditInputs, wanted: tuple[MetricAtK, ...]) -
     if low <= 0:
         table.clear("labels")
     if 0 < low < high:
-        table.doubt(
+        table.defer_refusal(
             "labels",
             f"{table.where}: '{column}' runs from {low:g} to {high:g} and is never 0, so every "
             f"candidate would be relevant for {counting[0]}; these look like ratings. Say from "
-            f"which one on: {suggest_threshold(column, low, high)}. Or ask for ndcg alone, which weighs by "
-            "them.",
+            f"which one on: {suggest_threshold(column, low, high)}. Or ask for ndcg alone, which "
+            "weighs by them.",
         )
     least = float(labels.min(where=labels > 0, initial=np.inf))
     note = LabelsNote(table.where, column, low, high, least)

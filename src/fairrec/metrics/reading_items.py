@@ -13,11 +13,11 @@ from fairrec.core.errors import InputError, plain
 from fairrec.core.options import Blank, spell
 from fairrec.inputs.audit_inputs import AuditInputs, refuse_clash, refuse_same_file
 from fairrec.inputs.candidates import CandidateLists
-from fairrec.inputs.catalogue import Catalogue, Shown, read_catalogue, read_exposure_log
+from fairrec.inputs.catalogue import Catalogue, ExposureLog, read_catalogue, read_exposure_log
 from fairrec.inputs.columns import check_mapping, refuse_unused
 from fairrec.inputs.held_out import check_joined
 from fairrec.inputs.memory_estimate import refuse_large
-from fairrec.inputs.side import SideData
+from fairrec.inputs.side_data import SideData
 from fairrec.inputs.table_options import TableOptions
 from fairrec.inputs.tables import Table
 from fairrec.metrics.attention import Share
@@ -40,7 +40,7 @@ class ItemsRead(NamedTuple):
     inputs: AuditInputs
     wanted: tuple[MetricAtK, ...]
     shares: tuple[Share, ...]
-    shown: Shown
+    shown: ExposureLog
 
     @property
     def ratio(self) -> Ratio:
@@ -144,7 +144,7 @@ def _open(predictions: Any, given: TableOptions) -> dict[str, Table]:
 
 
 def _wanted(
-    given: TableOptions, shown: Shown, tables: Mapping[str, Table]
+    given: TableOptions, shown: ExposureLog, tables: Mapping[str, Table]
 ) -> tuple[MetricAtK, ...]:
     """The metrics named, each once; by default what the tables allow, no deeper than lists."""
     if given.metrics is None:
@@ -166,8 +166,8 @@ def _wanted(
 
 
 def _with_hits_checked(
-    shown: Shown, wanted: Sequence[MetricAtK], tables: Mapping[str, Table]
-) -> Shown:
+    shown: ExposureLog, wanted: Sequence[MetricAtK], tables: Mapping[str, Table]
+) -> ExposureLog:
     """The same with what was seen of held-out items that no list misses."""
     counting = [metric.k or np.inf for metric in wanted if "labels" in metric.metric.needs]
     if not counting or shown.wanted is None:
@@ -187,7 +187,7 @@ def _with_hits_checked(
 def _as_users(
     catalogue: Catalogue,
     values: Mapping[str, Any],
-    shown: Shown,
+    shown: ExposureLog,
     given: TableOptions,
     tables: dict[str, Table],
 ) -> AuditInputs:

@@ -12,7 +12,7 @@ from fairrec.core.arrays import FloatArray
 from fairrec.core.errors import FairRecError, plain
 from fairrec.core.units import Side
 from fairrec.inputs.candidates import CandidateLists
-from fairrec.inputs.side import SideData
+from fairrec.inputs.side_data import SideData
 from fairrec.inputs.user_lists import in_order
 from fairrec.metrics.measured import values_per_list
 from fairrec.metrics.parsing import MetricAtK, parse_metric

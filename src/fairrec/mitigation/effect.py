@@ -19,7 +19,7 @@ from fairrec.inputs.candidates import CandidateLists
 from fairrec.inputs.catalogue import Catalogue, read_catalogue
 from fairrec.inputs.ids import positions_in
 from fairrec.inputs.multivalued import MOST_EACH
-from fairrec.inputs.side import SideData, as_lists
+from fairrec.inputs.side_data import SideData, as_lists
 from fairrec.inputs.table_options import TableOptions
 from fairrec.inputs.tables import Table
 from fairrec.inputs.users import MISSING, Attribute

@@ -12,8 +12,7 @@ from fairrec.groups.group import group_of_users
 from fairrec.inputs.audit_inputs import AuditInputs
 from fairrec.inputs.ids import gather_lists
 from fairrec.inputs.order import rows_in_order
-from fairrec.inputs.side import Categories, read_categories
-from fairrec.inputs.side_data import find_leak, read_history
+from fairrec.inputs.side_data import Categories, find_leak, read_categories, read_history
 from fairrec.metrics.parsing import DEFAULT_K
 from fairrec.mitigation.options import MitigationOptions
 from fairrec.mitigation.reranker import RERANKERS, Orders, Reranker, RerankLists, TrainingSet

@@ -172,7 +172,7 @@ def _mitigate(
     aim = make_aim(plan.target, chosen_by[measures.target], chosen)
 
     progress("learning", 0, 0)
-    record = build_record(plan, everyone.by, choice, aim)
+    record = build_record(plan, tuple(everyone.given.by), choice, aim)
     fitted = FittedReranker(record.with_groups(choice.learned_groups), everyone, options.n_threads)
 
     progress("tuning the strength", 0, 0)

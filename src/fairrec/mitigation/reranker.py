@@ -13,8 +13,7 @@ from fairrec.core.arrays import CodeArray, FloatArray, IntArray
 from fairrec.core.kernels import kernel
 from fairrec.core.registry import Registry
 from fairrec.core.threads import chunks, map_in_threads
-from fairrec.inputs.side import Categories, SideData
-from fairrec.inputs.side_data import Interactions
+from fairrec.inputs.side_data import Categories, Interactions, SideData
 from fairrec.metrics.ranked import FEW_LISTS
 from fairrec.metrics.registry import Need
 

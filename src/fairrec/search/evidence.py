@@ -12,7 +12,7 @@ from fairrec.core.arrays import BoolArray, CodeArray, FloatArray, IntArray
 from fairrec.groups.grouping import Grouping
 from fairrec.inputs.audit_inputs import AuditInputs
 from fairrec.inputs.candidates import CandidateLists
-from fairrec.inputs.side import SideData
+from fairrec.inputs.side_data import SideData
 from fairrec.metrics import MetricAtK
 from fairrec.metrics.measured import measure_everyone, values_per_list
 from fairrec.scoring.ledger import Ledger

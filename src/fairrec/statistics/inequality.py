@@ -22,7 +22,7 @@ from fairrec.core.audit_options import AuditOptions
 from fairrec.core.kernels import kernel
 from fairrec.core.threads import map_in_threads
 from fairrec.groups.grouping import Grouping, Partition
-from fairrec.inputs.catalogue import Shown
+from fairrec.inputs.catalogue import ExposureLog
 from fairrec.inputs.users import Attribute, Value
 from fairrec.metrics.attention import discounts
 from fairrec.metrics.direction import badness
@@ -265,7 +265,7 @@ class CatalogueExposure(BaseModel, frozen=True, extra="forbid"):
 
 
 def measure_spread(
-    shown: Shown, k: int, attributes: Sequence[Attribute], threads: int = 1
+    shown: ExposureLog, k: int, attributes: Sequence[Attribute], threads: int = 1
 ) -> CatalogueExposure:
     """The measures at one depth.
 
@@ -323,7 +323,7 @@ def items_by_value(
     }
 
 
-def _due_per_item(shown: Shown, k: int, n_items: int) -> FloatArray:
+def _due_per_item(shown: ExposureLog, k: int, n_items: int) -> FloatArray:
     total = np.zeros(n_items)
     for part in due_to_relevance(shown, k):
         total += part.per_item(n_items)
@@ -340,7 +340,7 @@ def _awrf(
     return float(1 - total / n_lists) if n_lists else None
 
 
-def _loss(shown: Shown, k: int) -> float:
+def _loss(shown: ExposureLog, k: int) -> float:
     ideal, is_known = ideal_of(shown, k), knows_relevance(shown)
     received = places(shown, discounts(k), is_known)
     n_items = len(shown.catalogue.item_keys)

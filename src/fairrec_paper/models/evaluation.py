@@ -15,7 +15,7 @@ from fairrec.core.arrays import AnyArray, FloatArray
 from fairrec.core.threads import map_in_threads
 from fairrec.demo.held_out import Targets
 from fairrec.inputs.candidates import CandidateLists
-from fairrec.inputs.side import SideData
+from fairrec.inputs.side_data import SideData
 from fairrec.metrics import parse_metric
 from fairrec.metrics.accuracy import pooled_auc
 from fairrec.metrics.measured import values_per_list

@@ -9,9 +9,8 @@ import polars as pl
 import pytest
 
 from fairrec.core.errors import InputError
-from fairrec.inputs.multivalued import MOST_EACH, is_joined, one_value_each
+from fairrec.inputs.multivalued import MOST_EACH, is_joined, split_values
 from tests.builders import audit, two_groups
-from tests.grouped_options import on_command_line
 
 LANGUAGES = ["en", "fr|en", "en", "fr"]
 LISTS = [["en"], ["fr", "en"], ["en"], ["fr"]]
@@ -19,8 +18,8 @@ LISTS = [["en"], ["fr", "en"], ["en"], ["fr"]]
 
 def made(values: Any, how: str | None) -> dict[str, list[Any]]:
     """The columns that a column becomes, by name."""
-    ones = one_value_each(pl.Series(values), "lang", how, "users.csv")
-    return {one.name: one.values.to_list() for one in ones}
+    columns, _ = split_values(pl.Series(values), "lang", how, "users.csv")
+    return {name: column.to_list() for name, column in columns.items()}
 
 
 @pytest.mark.parametrize(
@@ -100,23 +99,18 @@ def test_several_values_are_refused_with_the_choice(values):
         assert f"(lang:{how})" in message
 
 
-def test_the_choice_names_users_and_an_example():
-    with pytest.raises(InputError, match=r"several values for 1 of 3 users, such as 'fr\|en'"):
-        made(["en", "fr|en", "fr", None], None)
-
-
 def test_a_few_users_with_several_values_are_told_and_carried_on_with():
     values = pl.Series(["en", "fr"] * 20 + ["en|fr"])
-    (one,) = one_value_each(values, "lang", None, "users.csv")
-    assert one.values.to_list() == values.to_list()
-    assert "several values for 1 of 41 users" in one.note
-    assert "lang:first or lang:each" in one.note
+    columns, note = split_values(values, "lang", None, "users.csv")
+    assert columns["lang"].to_list() == values.to_list()
+    assert "several values for 1 of 41 users" in note
+    assert "lang:first or lang:each" in note
 
 
 @pytest.mark.parametrize("values", [["R|B", "pop"], ["a", "b"], [1, 2]])
 def test_a_column_of_single_values_is_left_as_it_is(values):
-    (one,) = one_value_each(pl.Series(values), "lang", None, "users.csv")
-    assert (one.name, one.values.to_list(), one.note) == ("lang", values, None)
+    columns, note = split_values(pl.Series(values), "lang", None, "users.csv")
+    assert ([*columns], columns["lang"].to_list(), note) == (["lang"], values, None)
 
 
 def test_too_many_values_are_not_made_attributes():
@@ -126,12 +120,6 @@ def test_too_many_values_are_not_made_attributes():
     assert len(made(values[1:], "each")) == MOST_EACH
     with pytest.raises(InputError, match="0 different values"):
         made(pl.Series([None, None], dtype=pl.String), "each")
-
-
-@pytest.mark.parametrize("how", ["first", "each", "whole"])
-def test_lists_of_lists_are_refused(how):
-    with pytest.raises(InputError, match="attribute 'lang' holds List"):
-        made([[["a"]], [["b"]]], how)
 
 
 @pytest.mark.parametrize("how", ["each", "whole"])
@@ -200,34 +188,7 @@ def test_an_audit_takes_the_first_value_or_all_together():
         audit(predictions, users, "lang")
 
 
-def test_missing_values_are_told_once_for_all_attributes_of_a_column():
-    predictions, users = two_groups(lang=["en|fr", None] * 4)
-    result = audit(predictions, users, "lang:each")
-    assert [note for note in result.warnings if "is missing for" in note] == [
-        "attribute 'lang[en]' is missing for 4 of 8 users; they form the value '(missing)'"
-    ]
-    assert result.summary.attributes["lang[fr]"].n_missing == 4
-
-
-def test_attributes_are_the_same_whoever_is_audited():
-    """The values of the whole table count, so that validation and test targets agree."""
-    predictions, users = two_groups(lang=EIGHT)
-    result = audit(predictions.filter(pl.col("user_id") == "u1"), users, "lang:each")
-    assert [*result.summary.attributes] == ["lang[de]", "lang[en]", "lang[fr]"]
-
-
 def test_an_attribute_that_a_value_becomes_may_not_be_there_already():
     predictions, users = two_groups(lang=EIGHT, **{"lang[en]": ["a", "b"] * 4})
     with pytest.raises(InputError, match=r"'lang\[en\]' is named twice"):
         audit(predictions, users, ["lang:each", "lang[en]"])
-
-
-def test_a_column_whose_name_looks_like_the_choice_is_taken_as_it_is():
-    predictions, users = two_groups(**{"lang:first": ["a", "b"] * 4, "lang": EIGHT})
-    result = audit(predictions, users, "lang:first")
-    assert result.gap("mrr").advantaged.group == {"lang:first": "a"}
-
-
-def test_the_choice_is_given_on_the_command_line_as_in_python():
-    with pytest.raises(InputError, match=r"\(lang:first\)"), on_command_line():
-        made(LANGUAGES, None)

@@ -1,3 +1,5 @@
+"""Tables that cannot fit into memory, and those that are read in parts."""
+
 from __future__ import annotations
 
 from pathlib import Path
@@ -6,7 +8,15 @@ import polars as pl
 import pytest
 
 from fairrec.core.errors import InputError
-from fairrec.inputs.memory_estimate import ALWAYS, LARGE, estimate_bytes, most_rows, refuse_large
+from fairrec.inputs.memory_estimate import (
+    ALWAYS,
+    LARGE,
+    estimate_bytes,
+    is_large,
+    most_rows,
+    refuse_large,
+)
+from fairrec.inputs.table_options import TableOptions
 from fairrec.inputs.tables import Table
 
 ROWS = pl.DataFrame({"user_id": range(1000), "item_id": range(1000), "score": [0.5] * 1000})
@@ -60,3 +70,30 @@ def test_each_attribute_of_each_user_takes_room(tmp_path, name):
         refuse_large({"users": users}, most, n_attributes=11)
     # others have none
     refuse_large({"predictions": users}, most, n_attributes=11)
+
+
+def test_large_is_what_is_stored_and_has_many_rows(tmp_path):
+    table = pl.DataFrame({"user_id": range(500), "value": range(500)})
+    file = str(tmp_path / "values.parquet")
+    table.write_parquet(file)
+    assert is_large(file, TableOptions(), rows=500)
+    assert not is_large(file, TableOptions(), rows=501)
+    assert not is_large(table, TableOptions(), rows=1)
+    assert not is_large(None, TableOptions(values=None), rows=1)
+    assert is_large(None, TableOptions(values=file), rows=100)
+    table.write_csv(tmp_path / "values.csv")
+    assert not is_large(tmp_path / "values.csv", TableOptions(), rows=1)
+
+
+def test_tables_that_cannot_be_cut_are_read_whole(tmp_path):
+    table = pl.DataFrame({"user_id": range(500), "item_id": range(500)})
+    file, text = str(tmp_path / "rows.parquet"), str(tmp_path / "rows.csv")
+    table.write_parquet(file)
+    table.write_csv(text)
+    assert is_large(file, TableOptions(test=file, history=file), rows=1)
+    assert not is_large(file, TableOptions(test=text), rows=1)
+    assert not is_large(file, TableOptions(history=text), rows=1)
+    assert not is_large(file, TableOptions(test=table), rows=1)
+    assert is_large(file, TableOptions(adjust_for="list_length:5|10"), rows=1)
+    assert not is_large(file, TableOptions(adjust_for="list_length"), rows=1)
+    assert not is_large(file, TableOptions(adjust_for=["history_length:q5"]), rows=1)

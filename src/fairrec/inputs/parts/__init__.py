@@ -1,1 +1,0 @@
-"""Large tables, cut into parts of whole users that are read one at a time."""
