@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from threading import Lock
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -22,7 +23,6 @@ from fairrec.metrics.measured import values_per_list
 from fairrec_paper.models.data import TrainingData
 from fairrec_paper.models.networks import CTRModel
 from fairrec_paper.models.options import TrainingOptions
-from fairrec_paper.models.runs import RunRecord
 
 
 @contextmanager
@@ -137,20 +137,15 @@ def penalty(model: CTRModel, l2: float) -> float:
     return l2 * sum(float(weight.detach().double().square().sum()) for weight in model.penalised())
 
 
-def evaluated(
-    record: RunRecord, model: CTRModel, data: TrainingData, options: TrainingOptions
-) -> RunRecord:
-    """The record with loss and AUC on the rows kept out, and metrics on the test targets."""
+def evaluate(model: CTRModel, data: TrainingData, options: TrainingOptions) -> dict[str, Any]:
+    """Loss and AUC on the rows kept out, and metrics on the test targets, as a record has them."""
     quality = holdout_quality(model, data, options.seed_of_data)
-    return record.model_copy(
-        update={
-            "finished": True,
-            "holdout_loss": quality.loss,
-            "holdout_auc": quality.auc,
-            "penalty": penalty(model, options.l2),
-            "test": _top_metrics(target_scores(model, data.test), data.test),
-        }
-    )
+    return {
+        "holdout_loss": quality.loss,
+        "holdout_auc": quality.auc,
+        "penalty": penalty(model, options.l2),
+        "test": _top_metrics(target_scores(model, data.test), data.test),
+    }
 
 
 def _top_metrics(scores: FloatArray, targets: Targets) -> dict[str, float]:

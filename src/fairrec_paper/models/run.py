@@ -11,13 +11,12 @@ from typing import Any, Literal
 import numpy as np
 import polars as pl
 import torch
-from pydantic import BaseModel, ValidationError
+from pydantic import ValidationError
 from safetensors import SafetensorError
 from safetensors.torch import load, save
-from torch import Tensor
 
 from fairrec.core.arrays import AnyArray, FloatArray
-from fairrec.core.atomic_io import atomic_file, write_table, write_text
+from fairrec.core.atomic_io import write_table
 from fairrec.core.errors import InputError, OutputError, listed, plain
 from fairrec.core.files import file_sum
 from fairrec.core.saved_files import damaged
@@ -27,11 +26,13 @@ from fairrec.scoring.model import Model, ModelInput
 from fairrec.scoring.options import Feature
 from fairrec_paper.models.data import FeatureTables, feature_tables
 from fairrec_paper.models.evaluation import score_pairs
-from fairrec_paper.models.networks import MODELS, CTRModel, Fields, HyperParameters, chosen_device
+from fairrec_paper.models.networks import MODELS, CTRModel, Fields, chosen_device
 from fairrec_paper.models.runs import (
     AGAIN,
+    RUN,
+    WEIGHTS,
     RunRecord,
-    load_finished_record,
+    load_run_record,
     read_candidates,
     read_items,
     read_users,
@@ -63,53 +64,25 @@ def build_model(name: str, hyper: dict[str, Any], tables: FeatureTables) -> CTRM
         ) from None
 
 
-def save_tensors(tensors: dict[str, Tensor], file: Path) -> None:
-    """Write tensors so that a kill leaves the old file or the new one, never half."""
-    content = save({name: tensor.detach().cpu().contiguous() for name, tensor in tensors.items()})
-    with atomic_file(file) as part:
-        # not by safetensors, which would put another file under this name
-        part.write_bytes(content)
+def save_run(record: RunRecord, model: CTRModel, folder: Path) -> None:
+    """Write the weights and, last, the record."""
+    tensors = model.state_dict().items()
+    content = save({name: tensor.detach().cpu().contiguous() for name, tensor in tensors})
+    (folder / WEIGHTS).write_bytes(content)
+    (folder / RUN).write_text(record.model_dump_json(indent=2) + "\n", encoding="utf-8")
 
 
-def save_record(record: BaseModel, file: Path) -> None:
-    """Write a record in the same way."""
-    write_text(file, record.model_dump_json(indent=2) + "\n")
-
-
-def load_model(name: str, hyper: dict[str, Any], tables: FeatureTables, file: Path) -> CTRModel:
-    """A model with saved weights; a foreign or damaged file is a clear error."""
-    tensors = _tensors_in(file)
-    model = build_model(name, hyper, tables)
-    own, buffers = model.state_dict(), dict(model.named_buffers())
-    # codes of users and items are those of the tables beside, or they would name others
-    is_own = {name: (t.shape, t.dtype) for name, t in own.items()} == {
-        name: (t.shape, t.dtype) for name, t in tensors.items()
-    } and all(torch.equal(codes, tensors[name]) for name, codes in buffers.items())
-    if not is_own:
-        raise InputError(
-            f"{file}: holds the weights of another model than run.json describes. "
-            "Keep both files of one run together."
-        )
-    model.load_state_dict(tensors)
-    if not all(torch.isfinite(t).all() for t in tensors.values() if t.is_floating_point()):
-        raise InputError(f"{file}: holds weights that are not finite. {AGAIN}")
-    return model
-
-
-def _tensors_in(file: Path) -> dict[str, Tensor]:
+def load_weights(model: CTRModel, file: Path) -> CTRModel:
+    """The model with saved weights; those of another model are a clear error."""
     try:
         # read here, because safetensors takes no path that is not Unicode
-        return load(file.read_bytes())
-    except (OSError, SafetensorError, KeyError) as error:
+        model.load_state_dict(load(file.read_bytes()))
+    except (OSError, SafetensorError, KeyError, RuntimeError) as error:
         # types of numbers that torch has not are KeyErrors
         raise InputError(
-            f"{file}: cannot be read as safetensors ({plain(error, 300)}). {AGAIN}"
+            f"{file}: cannot be read as the weights of this run ({plain(error, 300)}). {AGAIN}"
         ) from error
-
-
-def hyper_as_dict(hyper: HyperParameters) -> dict[str, Any]:
-    """Hyper-parameters as plain values."""
-    return dataclasses.asdict(hyper)
+    return model
 
 
 VERSION_LETTERS = 12
@@ -127,7 +100,7 @@ class Run:
 
     def version(self) -> str:
         """A short checksum of the weights, which are others after another training."""
-        return file_sum(self.folder / "model.safetensors")[:VERSION_LETTERS]
+        return file_sum(self.folder / WEIGHTS)[:VERSION_LETTERS]
 
     def score(self, user_ids: AnyArray, item_ids: AnyArray) -> FloatArray:
         """The model's logit for each pair of user and item."""
@@ -165,16 +138,16 @@ def write_predictions(run: Run, target: Literal["test", "validation"], file: Pat
 
 
 def load_run(folder: Path, device: str = "cpu") -> Run:
-    """The run in a folder; clear errors where it is unfinished, foreign or damaged."""
-    record = load_finished_record(folder)
+    """The run in a folder; clear errors where it is foreign or damaged."""
+    record = load_run_record(folder)
     users, items = read_users(folder, record.attributes), read_items(folder)
     with damaged(folder, AGAIN):
         features = record.options.get("features")
         tables = feature_tables(users, items, record.attributes, features)
     if (tables.user_sizes, tables.item_sizes) != (record.user_sizes, record.item_sizes):
         raise InputError(f"{folder}: its tables are not those of its run.json. {AGAIN}")
-    weights = folder / "model.safetensors"
-    model = load_model(record.model, record.hyper_parameters, tables, weights)
+    model = build_model(record.model, record.hyper_parameters, tables)
+    load_weights(model, folder / WEIGHTS)
     # for good: threads that score side by side would switch it for each other
     return Run(record, model.to(chosen_device(device)).eval(), users, items, folder)
 

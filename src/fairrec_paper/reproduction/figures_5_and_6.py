@@ -31,7 +31,7 @@ from fairrec_paper.reproduction.methods import (
     search_trial,
 )
 from fairrec_paper.reproduction.options import MODEL_TITLES
-from fairrec_paper.reproduction.subject import MIN_SUPPORT, Subject
+from fairrec_paper.reproduction.subject import Subject
 
 SHAPE = "lfm360k"
 USERS = (20_000, 40_000, 70_000, 100_000)
@@ -48,6 +48,12 @@ NOTES = (
     "logarithm is interpolated. The paper does not say whether its scales are shared.",
     "DCN is trained for one epoch in each world: how long it takes to score does not depend on "
     "what it has learned.",
+)
+
+
+SIZES: tuple[layout.Column, ...] = (
+    *("model", "method", ("users", layout.count("users"))),
+    ("combinations", layout.count("groups")),
 )
 
 
@@ -78,25 +84,20 @@ def plan_efficiency(setting: Setting) -> list[Trial]:
             size = {"n_world": n_users, "groups": 2 * n_ages * n_countries}
             for model in models(setting):
                 labels = {"dataset": source.key, "model": model, **size}
-                trials += _tests(setting, _subject(setting, source, model), labels)
+                subject = setting.subject(source, model)
+                # enough, as the time does not depend on what was learned
+                one_epoch = replace(subject.training, epochs=1)
+                trials += _tests(setting, replace(subject, training=one_epoch), labels)
     return trials
-
-
-def _subject(setting: Setting, source: DataSource, model: str) -> Subject:
-    """The model in a world; one epoch is enough, as the time does not depend on what it learned."""
-    subject = setting.subject(source, model)
-    return replace(subject, training=replace(subject.training, epochs=1))
 
 
 def _tests(setting: Setting, subject: Subject, labels: Mapping[str, Any]) -> list[Trial]:
     """The exact gaps, and every method with every seed."""
-    about = {**labels, "min_support": MIN_SUPPORT}
-    methods = [for_setting(method, setting) for method in METHODS]
     return [
-        chance_trial(subject, about, setting.options.permutations),
+        chance_trial(subject, labels, setting.options.permutations),
         *(
-            search_trial(subject, labels, method, seed)
-            for method in methods
+            search_trial(subject, labels, for_setting(method, setting), seed)
+            for method in METHODS
             for seed in setting.options.seeds
         ),
     ]
@@ -106,14 +107,9 @@ def outcome_of_efficiency(setting: Setting, frames: Frames) -> Outcome:
     """Contours of seconds and of users scored for each model, and both as a table."""
     rows = measured(frames["search"], frames["chance"])
     columns: list[layout.Column] = [
-        ("model", layout.model_title),
-        ("method", layout.text("method")),
-        ("users", layout.count("users")),
-        ("combinations", layout.count("groups")),
-        ("groups with enough users", layout.count("n_groups")),
-        ("seconds", _seconds),
-        ("users scored", layout.count("users_together")),
-        ("accuracy", layout.percent("accuracy")),
+        *SIZES,
+        *(("groups with enough users", layout.count("n_groups")), ("seconds", _seconds)),
+        *(("users scored", layout.count("users_together")), "accuracy"),
         ("smallest p", layout.p_value("smallest_p")),
     ]
     n_seeds = len(setting.options.seeds)
@@ -175,27 +171,19 @@ def _growth(rows: pl.DataFrame) -> OutcomeTable:
     size = pl.col("users") * pl.col("groups")
     ends = rows.filter((size == size.min()) | (size == size.max()))
     names = {THEMIS.title: "themis", DPSO.title: "fairrec"}
-    known = {
-        (row["dataset"], row["method"]): row["published"]
-        for row in published().filter(experiment="figure-efficiency").to_dicts()
-    }
+    known = published().filter(experiment="figure-efficiency")
     data = ends.with_columns(
-        pl.Series(
-            "published",
-            [
-                known.get((f"{users} users, {groups} groups", names.get(method, "")))
-                for users, groups, method in ends.select("users", "groups", "method").iter_rows()
-            ],
-            dtype=pl.Float64,
-        )
+        dataset=pl.format("{} users, {} groups", "users", "groups"),
+        named=pl.col("method").replace_strict(names, default=""),
+    ).join(
+        known.select("dataset", "published", named="method"),
+        on=["dataset", "named"],
+        how="left",
+        maintain_order="left",
     )
+    data = data.drop("dataset", "named")
     columns: list[layout.Column] = [
-        ("model", layout.model_title),
-        ("method", layout.text("method")),
-        ("users", layout.count("users")),
-        ("combinations", layout.count("groups")),
-        ("seconds", _seconds),
-        ("published", layout.figure("published")),
+        *(*SIZES, ("seconds", _seconds), "published"),
         ("users scored", layout.count("users_together")),
     ]
     title = f"The simplest and the largest world. {MADE_FOR}"
@@ -254,8 +242,7 @@ def plan_hyper(setting: Setting) -> list[Trial]:
     trials = []
     for source in setting.sources:
         subject, labels = setting.one_subject(source, HYPER_MODEL)
-        about = {**labels, "min_support": MIN_SUPPORT}
-        trials.append(chance_trial(subject, about, setting.options.permutations))
+        trials.append(chance_trial(subject, labels, setting.options.permutations))
         for name, value, method in _variants(setting, source):
             about = {**labels, "parameter": name, "value": float(value)}
             trials += [search_trial(subject, about, method, seed) for seed in setting.options.seeds]
@@ -287,10 +274,7 @@ def outcome_of_hyper(setting: Setting, frames: Frames) -> Outcome:
     columns: list[layout.Column] = [
         ("parameter", layout.text("parameter")),
         ("value", lambda row: f"{row['value']:g}"),
-        ("accuracy", layout.percent_spread("accuracy")),
-        ("users scored", layout.count("users")),
-        ("of all", layout.percent("share", 0)),
-        ("seconds", layout.spread("seconds")),
+        *("accuracy_sd", "users", "share", "seconds_sd"),
     ]
     tables, drawings = [], []
     for source in setting.sources:

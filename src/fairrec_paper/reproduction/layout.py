@@ -50,8 +50,8 @@ class Outcome:
 
 ShownRow = Mapping[str, Any]
 Shown = Callable[[ShownRow], str]
-Column = tuple[str, Shown]
-"""The heading, and the text of a row."""
+Column = str | tuple[str, Shown]
+"""A name of `COLUMNS`, or the heading and the text of a row."""
 
 
 def table(
@@ -70,11 +70,12 @@ def table(
     n_labels : so many columns are words, the others numbers
     data : the numbers, where they are more than the rows that are shown
     """
+    pairs = [COLUMNS[column] if isinstance(column, str) else column for column in columns]
     view = TableView(
         title=title,
-        columns=tuple(heading for heading, _ in columns),
-        numeric=tuple(at >= n_labels for at in range(len(columns))),
-        rows=tuple(tuple(shown(row) for _, shown in columns) for row in rows.to_dicts()),
+        columns=tuple(heading for heading, _ in pairs),
+        numeric=tuple(at >= n_labels for at in range(len(pairs))),
+        rows=tuple(tuple(shown(row) for _, shown in pairs) for row in rows.to_dicts()),
         note=note,
     )
     return OutcomeTable(name, rows if data is None else data, view)
@@ -115,10 +116,6 @@ def p_value(name: str = "p_value") -> Shown:
     return lambda row: "-" if row[name] is None else p_words(row[name])
 
 
-CHANCE: list[Column] = [("chance: mean", figure("chance_mean")), ("95%", figure("chance_q95"))]
-"""The mean and the 95% quantile of gaps between groups of shuffled attributes."""
-
-
 def spread(name: str) -> Shown:
     """Mean and standard deviation, which is in the column `NAME_sd`.
 
@@ -154,3 +151,32 @@ def _spread(
         return mean if sd is None or sd < 1e-12 else f"{mean} ±{sd_in_words(sd)}"
 
     return shown
+
+
+COLUMNS: dict[str, tuple[str, Shown]] = {
+    "data": ("data", text("data")),
+    "model": ("model", model_title),
+    "method": ("method", text("method")),
+    "metric": ("metric", text("metric")),
+    "gap": ("gap", figure("gap")),
+    "published": ("published", figure("published")),
+    # of gaps between groups of shuffled attributes
+    "chance_mean": ("chance: mean", figure("chance_mean")),
+    "chance_q95": ("95%", figure("chance_q95")),
+    "p_value": ("p", p_value()),
+    "accuracy": ("accuracy", percent("accuracy")),
+    "accuracy_sd": ("accuracy", percent_spread("accuracy")),
+    "published_accuracy": ("published", percent("published_accuracy")),
+    "n_groups": ("groups", count("n_groups")),
+    "n_combinations": ("combinations", count("n_combinations")),
+    "n_users": ("users scored", count("n_users")),
+    "users": ("users scored", count("users")),
+    "users_together": ("users, all metrics", count("users_together")),
+    "share": ("of all", percent("share", 0)),
+    "combinations": ("combinations queried", count("combinations")),
+    "seconds": ("seconds", figure("seconds")),
+    "seconds_sd": ("seconds", spread("seconds")),
+    "published_seconds": ("published s", figure("published_seconds")),
+}
+"""The headings and forms that several tables share; `_sd` is a mean with its spread."""
+CHANCE = ("chance_mean", "chance_q95")

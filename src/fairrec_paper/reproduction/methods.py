@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -55,28 +55,23 @@ def chance_trial(
     def work(progress: Progress) -> list[Row]:
         space = subject.space(min_support, by, testsgd)
         progress("testing against chance", 0, 0)
-        first, *others = _tested(subject, space, permutations)
-        about = {
+        first, *others = _test_gaps(subject, space, permutations)
+        sizes = {
             "n_users": subject.inputs.n_users,
             "n_groups": len(space.full),
             "n_combinations": space.n_combinations,
             "min_users": space.min_users,
         }
         # the pooled AUC stands beside the other
-        return [{**about, **row} for row in (first, _pooled(subject, space), *others)]
+        return [{**sizes, **row} for row in (first, _pooled(subject, space), *others)]
 
-    about = {
-        "min_support": min_support,
-        "by": None if by is None else [*by],
-        "testsgd": testsgd,
-        "permutations": permutations,
-    }
-
+    about = {"min_support": min_support, "by": by, "testsgd": testsgd, "permutations": permutations}
     name = f"{labels['dataset']}: {subject.model}, chance"
+    labels = {**labels, "min_support": min_support}
     return Trial("chance", name, about, work, labels, subject)
 
 
-def _tested(subject: Subject, space: Grouping, permutations: int) -> list[Row]:
+def _test_gaps(subject: Subject, space: Grouping, permutations: int) -> list[Row]:
     """A row for each metric that is a mean over users."""
     moments = group_moments(subject.values, space, subject.threads)
     is_tested = moments.n >= space.min_users
@@ -176,8 +171,6 @@ class Method:
     title : in tables
     published : its name among the published numbers; "" where the paper does not have it
     users : the most users, as a share of all; None for as many as it likes
-    combinations : the most combinations that each search looks at, empty ones too, as a share of
-        all; None likewise
     fixed_time : each search has the fixed time of the paper and no more
     min_support : what its gap is to be compared with under chance: TestSGD leaves smaller
         groups out, and the gap between large ones is smaller by chance too
@@ -188,7 +181,6 @@ class Method:
     published: str = ""
     hyper: Mapping[str, float] = field(default_factory=dict)
     users: float | None = None
-    combinations: float | None = None
     fixed_time: bool = False
     min_support: float = MIN_SUPPORT
 
@@ -199,44 +191,28 @@ def search_trial(subject: Subject, labels: Mapping[str, Any], method: Method, se
     As in the paper each metric is searched by itself; a user whose scores one search paid for
     costs the next one nothing. Methods that enumerate find the same either way and go once.
     """
-
-    def work(progress: Progress) -> list[Row]:
-        progress("searching", 0, 0)
-        return _searched(subject, method, seed)
-
-    about = {
-        "searcher": method.searcher,
-        "hyper": dict(method.hyper),
-        "users": method.users,
-        "combinations": method.combinations,
-        "fixed_time": method.fixed_time,
-        "min_support": MIN_SUPPORT,
-        "seed": seed,
-    }
-
     return Trial(
         "search",
         f"{labels['dataset']}: {subject.model}, {method.title}, seed {seed}",
-        about,
-        work,
+        {**asdict(method), "seed": seed},
+        lambda progress: _search(subject, method, seed, progress),
         {**labels, "method": method.title, "seed": seed},
         subject,
     )
 
 
-def _searched(subject: Subject, method: Method, seed: int) -> list[Row]:
-    inputs = subject.inputs
+def _search(subject: Subject, method: Method, seed: int, progress: Progress) -> list[Row]:
+    progress("searching", 0, 0)
+    inputs, metrics = subject.inputs, subject.wanted
     space = subject.space(MIN_SUPPORT, testsgd=method.searcher == "testsgd")
-    metrics, n_users = subject.wanted, inputs.n_users
-    hyper = hyper_parameters(method.searcher, method.hyper)
-    most = share_of(n_users, method.users)
-    most_combinations = share_of(space.n_combinations, method.combinations)
-    enumerates = SEARCHERS[method.searcher].searches_all and method.searcher != "adaptive"
+    n_users, searcher = inputs.n_users, SEARCHERS[method.searcher]
+    enumerates = searcher.searches_all and method.searcher != "adaptive"
     limit = paper_seconds(n_users, space.n_combinations) if method.fixed_time else None
+    # a share times a count may be a hair below a whole number
+    most = None if method.users is None else max(1, int(method.users * n_users + 1e-9))
     parts = [metrics] if enumerates else [(metric,) for metric in metrics]
     started = time.perf_counter()
-    uses_proxy = SEARCHERS[method.searcher].uses_proxy
-    proxies = popularity_proxy(inputs, metrics, subject.threads) if uses_proxy else None
+    proxies = popularity_proxy(inputs, metrics, subject.threads) if searcher.uses_proxy else None
     ledger = Ledger(inputs.candidates, subject.scorer)
     rows: list[Row] = []
     for part in parts:
@@ -246,13 +222,12 @@ def _searched(subject: Subject, method: Method, seed: int) -> list[Row]:
         measure = Measure(
             part, inputs.candidates, inputs.side, ledger, subject.threads, inputs.list_of_user
         )
-        at = len(rows)
-        own = None if proxies is None else proxies[at : at + len(part)]
-        queries = Queries(most_combinations)
+        own = None if proxies is None else proxies[len(rows) : len(rows) + len(part)]
+        queries = Queries()
         outcome = search(
             method.searcher,
             Evidence(space, measure, len(part), seed, own),
-            hyper,
+            hyper_parameters(method.searcher, method.hyper),
             seed=seed,
             budget=Budget(most, limit),
             batch_users=n_users if method.searcher == "exact" else BATCH_USERS,
@@ -270,21 +245,14 @@ def _searched(subject: Subject, method: Method, seed: int) -> list[Row]:
             }
             for metric, gap in zip(part, gaps, strict=True)
         ]
-    seconds = time.perf_counter() - started
     together = {
-        "seconds": seconds,
+        "seconds": time.perf_counter() - started,
         "users_together": None if method.fixed_time else ledger.users,
         "n_users": n_users,
         "n_combinations": space.n_combinations,
         "limit": limit,
     }
     return [{**row, **together} for row in rows]
-
-
-def share_of(n: int, share: float | None) -> int | None:
-    """So many of `n`, at least one; None for no limit."""
-    # a share times a count may be a hair below a whole number
-    return None if share is None else max(1, int(share * n + 1e-9))
 
 
 THETAS = {
@@ -294,7 +262,6 @@ THETAS = {
     "amazon-electronics": (0.005, 0.002),
 }
 """Of TestSGD, as the paper chose them."""
-ONLY_THE_GAP = {"findings": 0.0}
 HURRIED = {"adaptive": {"steps": 1, "at_once": 16}, "fairas": {"rounds": 4}}
 """In a quick run: adaptive takes whole groups, several at once, and FairAS ends early."""
 THEMIS = Method("Themis", "themis", "themis")
@@ -315,7 +282,7 @@ ONE_DESIGN_OFF = (
     Method("dpso, swarms apart", "dpso", hyper={"shared": 0}),
 )
 EXACT = Method("ours: exact, one pass", "exact")
-ADAPTIVE = Method("ours: adaptive", "adaptive", hyper=ONLY_THE_GAP)
+ADAPTIVE = Method("ours: adaptive", "adaptive", hyper={"findings": 0.0})
 ADAPTIVE_TENTH = replace(ADAPTIVE, title="ours: adaptive, 10% of users", users=0.1)
 
 ByDataset = Mapping[str, Sequence[Method]]
@@ -332,6 +299,11 @@ def large_groups(theta: float) -> Method:
     )
 
 
+def testsgds(dataset: str) -> list[Method]:
+    """TestSGD with each theta that the paper chose for a data set."""
+    return [large_groups(theta) for theta in THETAS[dataset]]
+
+
 def for_setting(method: Method, setting: Setting) -> Method:
     """The method, hurried in a quick run where it takes long."""
     if not (setting.options.quick and method.searcher in HURRIED):
@@ -345,13 +317,11 @@ def method_trials(setting: Setting, methods: ByDataset) -> list[Trial]:
     for subject, labels in setting.subjects():
         own = [for_setting(method, setting) for method in methods[labels["dataset"]]]
         for min_support in sorted({MIN_SUPPORT, *(method.min_support for method in own)}):
-            about = {**labels, "min_support": min_support}
             # only TestSGD leaves out more groups than the paper does
-            testsgd = min_support != MIN_SUPPORT
+            is_testsgd = min_support != MIN_SUPPORT
+            permutations = setting.options.permutations
             trials.append(
-                chance_trial(
-                    subject, about, setting.options.permutations, min_support, testsgd=testsgd
-                )
+                chance_trial(subject, labels, permutations, min_support, testsgd=is_testsgd)
             )
         for method in own:
             trials += [

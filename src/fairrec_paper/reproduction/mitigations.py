@@ -243,34 +243,32 @@ def _pair(before: str, after: str) -> layout.Shown:
     return shown
 
 
-_LABELS: list[layout.Column] = [
-    ("model", layout.model_title),
-    ("metric", layout.text("metric")),
-    ("groups and strength", layout.text("way")),
+_LABELS: tuple[layout.Column, ...] = (
+    *("model", "metric", ("groups and strength", layout.text("way"))),
     ("re-ranker", layout.text("reranker")),
-]
+)
 GROUP_COLUMNS: list[layout.Column] = [
     *_LABELS,
     ("where chosen", layout.figure("chosen_by")),
-    ("before", layout.figure("before")),
-    ("after", layout.figure("after")),
+    *((when, layout.figure(when)) for when in ("before", "after")),
     ("p of the change", layout.p_value("p_change")),
     ("published", _pair("published_before", "published_after")),
     ("NDCG of all", _pair("ndcg_before", "ndcg_after")),
-    ("strength", layout.figure("strength")),
-    ("groups", layout.count("n_groups")),
+    *(("strength", layout.figure("strength")), "n_groups"),
     ("their users", layout.count("n_chosen")),
 ]
 GAP_COLUMNS: list[layout.Column] = [
     *_LABELS,
-    ("gap before", layout.figure("gap_before")),
-    ("chance", layout.figure("chance_before")),
-    ("p", layout.p_value("p_before")),
-    ("gap after", layout.figure("gap_after")),
-    ("chance", layout.figure("chance_after")),
-    ("p", layout.p_value("p_after")),
-    ("published", _pair("published_gap_before", "published_gap_after")),
-    ("users scored", layout.count("n_users")),
+    *(
+        column
+        for when in ("before", "after")
+        for column in (
+            (f"gap {when}", layout.figure(f"gap_{when}")),
+            ("chance", layout.figure(f"chance_{when}")),
+            ("p", layout.p_value(f"p_{when}")),
+        )
+    ),
+    *(("published", _pair("published_gap_before", "published_gap_after")), "n_users"),
 ]
 GROUP_NOTE = (
     "Where chosen: the mean of the chosen groups on the targets they were chosen by; before and "

@@ -8,19 +8,16 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import polars as pl
 
 from fairrec.core.errors import InputError
-from fairrec.core.kinds import as_data
 from fairrec_paper.datasets.bundle import Bundle
 from fairrec_paper.models.data import CATEGORIES
 from fairrec_paper.models.options import TrainingOptions
+from fairrec_paper.models.runs import RunRecord, first_difference
 from fairrec_paper.reproduction.options import OURS, PAPER
-
-if TYPE_CHECKING:
-    from fairrec_paper.models.runs import RunRecord
 
 _NOTE = "paper's protocol: "
 _FOLDER = Path(__file__).parent / "protocols"
@@ -192,7 +189,5 @@ class TrainingPlan:
         asked: dict[str, Any] = {"seed": self.seed, "data_seed": self.data_seed}
         if self.protocol is not None:
             asked |= {**vars(self.options(bundle)), **self.hyper(record.model)}
-        for name, value in asked.items():
-            if name not in _ANYWHERE and as_data(there.get(name)) != as_data(value):
-                return f"{name.replace('_', ' ')} ({there.get(name)}, now {value})"
-        return ""
+        asked = {name: value for name, value in asked.items() if name not in _ANYWHERE}
+        return first_difference(asked, there)

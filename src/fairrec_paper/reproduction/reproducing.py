@@ -33,7 +33,6 @@ from fairrec_paper.reproduction.layout import Outcome
 from fairrec_paper.reproduction.mitigations import MITIGATION_EXPERIMENT
 from fairrec_paper.reproduction.options import ReproduceOptions
 from fairrec_paper.reproduction.outputs import write_outcome
-from fairrec_paper.reproduction.subject import Shelf
 from fairrec_paper.reproduction.trained_models import MODEL_QUALITY_EXPERIMENT, TRAININGS_EXPERIMENT
 
 EXPERIMENTS: Registry[Experiment] = Registry("experiment")
@@ -112,7 +111,6 @@ def reproduce(
             f"{spelled('data')}."
         )
     store = TrialStore(out / "trials")
-    shelf = Shelf()
     done = []
     for experiment in _with_data(experiments, sources.given, datasets):
         used = [
@@ -120,7 +118,7 @@ def reproduce(
             for name in _chosen(experiment, sources.given, datasets)
         ]
         setting = Setting(
-            options, tuple(used), runs or out / "runs", out / "data", progress, shelf, sources
+            options, tuple(used), runs or out / "runs", out / "data", progress, sources
         )
         trials = experiment.plan(setting)
         before = store.n_worked

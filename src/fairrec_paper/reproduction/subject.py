@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 import numpy as np
 import polars as pl
@@ -28,11 +28,9 @@ from fairrec.metrics.reading import read_inputs
 from fairrec.scoring.ledger import Ledger
 from fairrec.search.measure import Measure
 from fairrec_paper.datasets.bundle import Bundle
+from fairrec_paper.models.runs import RUN, WEIGHTS, RunRecord, first_difference, load_run_record
 from fairrec_paper.reproduction.data import DataSource
 from fairrec_paper.reproduction.protocol import TrainingPlan
-
-if TYPE_CHECKING:
-    from fairrec_paper.models.runs import RunRecord
 
 MIN_SUPPORT = 0.001
 """The smallest group as a share of all users: the paper's, for all methods."""
@@ -157,19 +155,6 @@ def recommender_by_taste(bundle: Bundle, seed: int) -> Recommender:
 WARM_UP_LISTS = 64
 
 
-class Shelf:
-    """Room for one loaded subject: the next one takes its place, so that memory stays flat."""
-
-    def __init__(self) -> None:
-        self._loaded: Subject | None = None
-
-    def take(self, subject: Subject) -> None:
-        """Let go of what was loaded before."""
-        if self._loaded is not None and self._loaded is not subject:
-            self._loaded.let_go()
-        self._loaded = subject
-
-
 @dataclass
 class Subject:
     """A recommender on a data set.
@@ -183,7 +168,6 @@ class Subject:
     model: str
     runs: Path
     training: TrainingPlan = field(default_factory=TrainingPlan)
-    shelf: Shelf = field(default_factory=Shelf)
 
     def let_go(self) -> None:
         """Forget all that was loaded; it is loaded again when it is needed."""
@@ -203,37 +187,30 @@ class Subject:
             return {**about, "data": self.source.bundle.manifest.sha256}
         self.trained(progress)
         tables = ("test", "validation", "users", "items", "history")
-        files = ("model.safetensors", *(f"{table}.parquet" for table in tables))
+        files = (WEIGHTS, *(f"{table}.parquet" for table in tables))
         return {**about, **{name: file_sum(self.folder / name) for name in files}}
 
     def trained(self, progress: Progress) -> RunRecord:
         """The record of the finished run, which is made if there is none."""
-        from fairrec_paper.models.runs import load_run_record
         from fairrec_paper.models.training import train
 
         bundle = self.source.bundle
-        if (self.folder / "run.json").exists():
-            record = load_run_record(self.folder)
-            if (record.model, record.bundle_sha256) != (self.model, bundle.manifest.sha256):
-                raise InputError(
-                    f"{self.folder}: holds a run of another model or of other data. Remove it, or "
-                    f"give another {spelled('runs')}."
-                )
-            misfit = self.training.misfit(record, bundle)
-            if misfit:
-                raise InputError(
-                    f"{self.folder}: holds a run with another {misfit}. Remove it, or give another "
-                    f"{spelled('runs')}."
-                )
-            if record.finished:
-                return record
         options, hyper = self.training.options(bundle), self.training.hyper(self.model)
-        return train(bundle, self.model, self.folder, hyper, options, progress=progress)
+        if not (self.folder / RUN).exists():
+            return train(bundle, self.model, self.folder, hyper, options, progress=progress)
+        record = load_run_record(self.folder)
+        data = {"model": self.model, "bundle_sha256": bundle.manifest.sha256}
+        difference = first_difference(data, record.model_dump())
+        if difference := difference or self.training.misfit(record, bundle):
+            raise InputError(
+                f"{self.folder}: holds a run with another {difference}. Remove it, or give another "
+                f"{spelled('runs')}."
+            )
+        return record
 
     @cached_property
     def recommender(self) -> Recommender:
         """The model, loaded."""
-        self.shelf.take(self)
         seed, bundle = self.training.data_seed, self.source.bundle
         by_taste = self.model == "taste"
         return recommender_by_taste(bundle, seed) if by_taste else recommender_of_run(self.folder)

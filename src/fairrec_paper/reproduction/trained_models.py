@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import polars as pl
@@ -35,7 +36,6 @@ def training_trial(subject: Subject, labels: Mapping[str, Any]) -> Trial:
 
     def work(progress: Progress) -> list[Row]:
         record = subject.trained(progress)
-        assert record.holdout_loss is not None
         return [
             {
                 "loss": record.holdout_loss,
@@ -53,13 +53,8 @@ def training_trial(subject: Subject, labels: Mapping[str, Any]) -> Trial:
     return Trial("training", name, {}, work, labels, subject)
 
 
-def plan_quality(setting: Setting) -> list[Trial]:
-    """Every model on every data set with every training seed, trained unless it is."""
-    return training_trials(setting, "table1")
-
-
 def training_trials(setting: Setting, experiment: str) -> list[Trial]:
-    """The training of every model with every seed."""
+    """Every model on every data set with every training seed, trained unless it is."""
     trials = [training_trial(subject, labels) for subject, labels in setting.trainings()]
     if not trials:
         raise InputError(
@@ -81,45 +76,36 @@ def over_trainings(rows: pl.DataFrame, by: list[str]) -> pl.DataFrame:
     return means.join(wide, on=SUBJECT, how="left", suffix="_published", maintain_order="left")
 
 
-def quality_columns() -> list[layout.Column]:
-    """Ours beside the published."""
-    return [
-        ("model", layout.model_title),
-        ("loss", layout.fixed_spread("loss", 4)),
-        ("with penalty", layout.fixed_spread("loss_with_penalty", 4)),
-        ("published", layout.fixed("loss_published", 4)),
-        ("AUC", layout.fixed_spread("auc", 4)),
-        ("published", layout.fixed("auc_published", 4)),
-        ("test auc", layout.fixed_spread("test_auc", 3)),
-        ("mrr@5", layout.fixed_spread("test_mrr@5", 3)),
-        ("ndcg@5", layout.fixed_spread("test_ndcg@5", 3)),
-        ("trainings", layout.count("trainings")),
-    ]
+QUALITY: tuple[layout.Column, ...] = (
+    *("model", ("loss", layout.fixed_spread("loss", 4))),
+    ("with penalty", layout.fixed_spread("loss_with_penalty", 4)),
+    ("published", layout.fixed("loss_published", 4)),
+    ("AUC", layout.fixed_spread("auc", 4)),
+    ("published", layout.fixed("auc_published", 4)),
+    ("test auc", layout.fixed_spread("test_auc", 3)),
+    *((name, layout.fixed_spread(f"test_{name}", 3)) for name in ("mrr@5", "ndcg@5")),
+    ("trainings", layout.count("trainings")),
+)
+"""Ours beside the published."""
 
 
 def outcome_of_quality(setting: Setting, frames: Frames) -> Outcome:
     """A row for each data set and model."""
     rows = setting.with_titles(over_trainings(frames["training"], SUBJECT))
-    columns: list[layout.Column] = [("data", layout.text("data")), *quality_columns()]
     title = f"Recommendation performance of the models: {setting.title}"
     data = setting.with_titles(frames["training"])
-    table = layout.table("models", title, rows, columns, NOTE, 2)
+    table = layout.table("models", title, rows, ["data", *QUALITY], NOTE, 2)
     each = layout.table("trainings", f"Each training: {setting.title}", data, _EACH, "", 3)
     return Outcome((table, each), (), setting.notes)
 
 
 _EACH: list[layout.Column] = [
-    ("data", layout.text("data")),
-    ("model", layout.model_title),
-    ("seed", layout.text("training")),
+    *("data", "model", ("seed", layout.text("training"))),
     ("loss", layout.fixed("loss", 4)),
     ("with penalty", layout.fixed("loss_with_penalty", 4)),
-    ("AUC", layout.fixed("auc", 4)),
-    ("test auc", layout.figure("test_auc")),
-    ("rows", layout.count("n_train")),
-    ("epochs", layout.count("epochs")),
-    ("kept", layout.count("best_epoch")),
-    ("seconds", layout.figure("seconds")),
+    *(("AUC", layout.fixed("auc", 4)), ("test auc", layout.figure("test_auc"))),
+    *(("rows", layout.count("n_train")), ("epochs", layout.count("epochs"))),
+    *(("kept", layout.count("best_epoch")), "seconds"),
 ]
 
 MODEL_QUALITY_EXPERIMENT = Experiment(
@@ -127,7 +113,7 @@ MODEL_QUALITY_EXPERIMENT = Experiment(
     label="Table 1",
     title="Recommendation performance of the models",
     datasets=tuple(TITLES),
-    plan=plan_quality,
+    plan=partial(training_trials, experiment="table1"),
     outcome=outcome_of_quality,
 )
 
@@ -155,7 +141,7 @@ def plan_trainings(setting: Setting) -> list[Trial]:
 def outcome_of_trainings(setting: Setting, frames: Frames) -> Outcome:
     """The quality of the models, and the gaps of each training beside those of chance."""
     quality = over_trainings(frames["training"], [*SUBJECT, "protocol"])
-    columns: list[layout.Column] = [("protocol", layout.text("protocol")), *quality_columns()]
+    columns: list[layout.Column] = [("protocol", layout.text("protocol")), *QUALITY]
     title = f"Quality over trainings: {setting.title}"
     first = layout.table("quality", title, quality, columns, NOTE, 2)
     notes = [note for protocol in PROTOCOLS for note in setting.under(protocol).notes]
@@ -197,17 +183,11 @@ def _gap_table(setting: Setting, chance: pl.DataFrame) -> OutcomeTable:
         return lambda row: number(row["gap_per_training"][at])
 
     columns: list[layout.Column] = [
-        ("protocol", layout.text("protocol")),
-        ("model", layout.model_title),
-        ("metric", layout.text("metric")),
+        *(("protocol", layout.text("protocol")), "model", "metric"),
         *((f"seed {seed}", of_training(at)) for at, seed in enumerate(setting.options.trainings)),
-        ("mean", layout.figure("gap")),
-        ("sd", layout.figure("gap_sd")),
-        ("sd / mean", layout.percent("share", 0)),
-        ("published", layout.figure("published")),
-        ("chance: mean", layout.figure("chance_mean")),
-        ("sd", layout.figure("chance_sd")),
-        ("largest p", layout.p_value("p_value_most")),
+        *(("mean", layout.figure("gap")), ("sd", layout.figure("gap_sd"))),
+        *(("sd / mean", layout.percent("share", 0)), "published", "chance_mean"),
+        *(("sd", layout.figure("chance_sd")), ("largest p", layout.p_value("p_value_most"))),
     ]
     note = (
         "Exact gaps between intersections of all attributes, of models that differ in nothing but "
@@ -220,7 +200,9 @@ def _gap_table(setting: Setting, chance: pl.DataFrame) -> OutcomeTable:
 
 def with_spread(chance: pl.DataFrame) -> pl.DataFrame:
     """The rows with `chance_sd`, of gaps between shuffled groups, in the place of these gaps."""
-    return chance.with_columns(chance_sd=pl.col("by_chance").list.std()).drop("by_chance")
+    return chance.with_columns(chance_sd=pl.col("by_chance").list.std()).drop(
+        "by_chance", "min_support"
+    )
 
 
 TRAININGS_EXPERIMENT = Experiment(

@@ -5,6 +5,7 @@ Written from the description of the files and tested on files made here: it has 
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -25,9 +26,7 @@ from fairrec_paper.datasets.bundle import (
     make_bundle,
 )
 from fairrec_paper.datasets.raw_files import (
-    LARGEST,
     Record,
-    clean,
     find_file,
     frame_of,
     read_records,
@@ -104,7 +103,7 @@ def _products(
             title = record.fields.get("title")
             yield (
                 item_id,
-                clean(title) if isinstance(title, str) else None,
+                title if isinstance(title, str) else None,
                 price_of(record.fields.get("price")),
                 categories_of(record.fields),
             )
@@ -121,7 +120,7 @@ def price_of(value: object) -> float | None:
         value = float(found[1].replace(",", "")) if found else None
     if isinstance(value, bool) or not isinstance(value, int | float):
         return None
-    return float(value) if 0 < value < LARGEST else None
+    return float(value) if 0 < value < math.inf else None
 
 
 def categories_of(fields: dict[str, Any]) -> list[str]:
@@ -133,8 +132,7 @@ def categories_of(fields: dict[str, Any]) -> list[str]:
     given = fields.get("categories") or fields.get("category")
     paths = given if isinstance(given, list) else []
     names = [name for path in paths for name in (path if isinstance(path, list) else [path])]
-    texts = [clean(name) for name in names if isinstance(name, str) and name]
-    return list(dict.fromkeys(texts))
+    return list(dict.fromkeys(name for name in names if isinstance(name, str) and name))
 
 
 DATASETS.add(

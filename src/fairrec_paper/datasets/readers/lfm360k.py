@@ -98,7 +98,7 @@ def _parquet_plays(raw: Path) -> RawTable:
 
 def _parquet_profiles(raw: Path) -> RawTable:
     columns = {"user_id": pl.String, "gender": pl.String, "age": pl.Int64, "country": pl.String}
-    return read_parquet(raw, "users", columns, ATTRIBUTES, where_there={SIGNUP: pl.String})
+    return read_parquet(raw, "users", columns, ATTRIBUTES, optional={SIGNUP: pl.String})
 
 
 def _complete(profiles: pl.DataFrame) -> tuple[pl.DataFrame, tuple[str, ...]]:

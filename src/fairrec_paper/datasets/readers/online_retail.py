@@ -29,6 +29,7 @@ from fairrec_paper.datasets.raw_files import (
     holds_parquet,
     read_csv,
     read_parquet,
+    text_table,
 )
 
 FILES = ("Online Retail.csv", "OnlineRetail.csv", "online_retail.csv")
@@ -121,14 +122,7 @@ def _workbook(path: Path) -> RawTable:
         raise InputError(
             f"{path.name}: cannot be read as a workbook ({reason}). Get the file again."
         ) from error
-    missing = [column for column in COLUMNS if column not in sheet.columns]
-    if missing:
-        raise InputError(
-            f"{path.name}: no column '{missing[0]}' in its first sheet. Get the file again."
-        )
-    cells = sheet.select(pl.col(column).cast(pl.String).fill_null("") for column in COLUMNS)
-    # the first row holds the names
-    return RawTable(cells.with_row_index("line", offset=2).lazy(), path.name, unit="row")
+    return text_table(sheet, path, tuple(COLUMNS))
 
 
 def _with_dates(table: RawTable) -> RawTable:
