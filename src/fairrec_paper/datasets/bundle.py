@@ -133,7 +133,6 @@ class Dataset:
     read : folder with the files -> bundle
     """
 
-    name: str
     title: str
     where: str
     licence: str
@@ -168,10 +167,7 @@ def prepare(name: str, raw: Path, out: Path, progress: Progress | None = None) -
     try:
         bundle = dataset.read(raw, progress)
     except OSError as error:
-        raise InputError(
-            f"{error.filename or raw}: cannot be read ({error.strerror or error}). "
-            "Check the file and its permissions."
-        ) from error
+        raise InputError(f"{raw}: cannot be read ({error}). Check its permissions.") from error
     progress("writing", 0, 0)
     return write_bundle(bundle, out)
 

@@ -2,24 +2,17 @@
 
 from __future__ import annotations
 
-import ast
-import gzip
-import json
-import math
-import warnings
-import zlib
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
-from typing import IO, Any, cast
+from typing import Any
 
 import polars as pl
 
 from fairrec.core.errors import InputError
 from fairrec.core.options import spelled
-from fairrec.core.progress import Progress
 from fairrec_paper.datasets.bundle import DATASETS, TABLES
 
 FIX = "Fix the file or get it again."
@@ -100,65 +93,64 @@ class RawTable:
         return self.rows.drop("line").collect()
 
 
-UTF_8 = ("utf-8-sig",)
-UTF_8_OR_LATIN_1 = ("utf-8-sig", "latin-1")
-"""Latin-1 text with accents is hardly ever valid UTF-8, so UTF-8 is tried first."""
 BATCH = 50_000
 
 
-def read_fields(
-    path: Path, separator: str, fields: Sequence[str], encodings: Sequence[str]
-) -> RawTable:
+def read_fields(path: Path, separator: str, fields: Sequence[str]) -> RawTable:
     """The lines of a file without header or quotes, one column a field."""
     # not splitlines, which also breaks at characters that may stand in a title
-    texts = read_text(path, encodings).replace("\r\n", "\n").split("\n")
-    lines = pl.LazyFrame({"text": texts}).with_row_index("line", offset=1)
-    table = _split(lines, path, separator, fields)
-    return replace(table, rows=table.rows.collect().lazy())
+    texts = read_text(path).replace("\r\n", "\n").split("\n")
+    parts = pl.col("text").str.split_exact(separator, len(fields))
+    rows = (
+        pl.LazyFrame({"text": texts})
+        .with_row_index("line", offset=1)
+        .filter(pl.col("text") != "")
+        .with_columns(parts.struct.rename_fields([*fields, "_more"]).alias("_parts"))
+        .unnest("_parts")
+    )
+    RawTable(rows, path.name).refuse(
+        pl.col(fields[-1]).is_null() | pl.col("_more").is_not_null(),
+        "text",
+        f"does not have {len(fields)} fields ({', '.join(fields)}) separated by {separator!r}",
+    )
+    return RawTable(rows.drop("text", "_more").collect().lazy(), path.name)
 
 
-def scan_fields(path: Path, separator: str, fields: Sequence[str]) -> RawTable:
-    """The same for a UTF-8 file of any size: rows stream from disk at every use."""
-    # no text holds a zero byte, so each line comes whole
-    lines = pl.scan_csv(
+def scan_tabs(path: Path, columns: Sequence[str]) -> RawTable:
+    """The columns of a tab-separated file in UTF-8 without a header or quotes, as texts.
+
+    Rows stream from disk at every use.
+    """
+    rows = pl.scan_csv(
         path,
         glob=False,
         has_header=False,
-        separator="\0",
+        separator="\t",
         quote_char=None,
-        schema={"text": pl.String},
+        schema=dict.fromkeys(columns, pl.String),
         row_index_name="line",
         row_index_offset=1,
-    )
-    with refused(path, "UTF-8 text"):
-        return _split(lines, path, separator, fields)
+    ).with_columns(pl.col(columns).fill_null(""))
+    with refused(path, f"{len(columns)} columns of UTF-8 text with tabs between them"):
+        rows.select(pl.all().count()).collect(engine="streaming")
+    return RawTable(rows, path.name)
 
 
-def read_csv(path: Path, columns: Sequence[str], encodings: Sequence[str]) -> RawTable:
-    """The named columns of a comma-separated file with a header and perhaps quotes."""
-    content = read_text(path, encodings).encode()
+def read_csv(path: Path, columns: Sequence[str]) -> RawTable:
+    """The named columns of a comma-separated file in UTF-8 with a header and perhaps quotes."""
     with refused(path, "CSV"):
-        frame = pl.read_csv(content, infer_schema=False)
+        frame = pl.read_csv(path, glob=False, infer_schema=False)
     return text_table(frame, path, columns)
 
 
-def read_text(path: Path, encodings: Sequence[str]) -> str:
-    """The text of a file, in the first encoding that fits."""
-    *first, last = encodings
+def read_text(path: Path) -> str:
+    """The text of a file, in UTF-8 or else in Latin-1."""
     content = path.read_bytes()
-    for encoding in first:
-        try:
-            return content.decode(encoding)
-        except UnicodeDecodeError:
-            continue
     try:
-        return content.decode(last)
-    except UnicodeDecodeError as error:
-        line = content.count(b"\n", 0, error.start) + 1
-        raise InputError(
-            f"{path.name}, line {line}: holds the byte 0x{content[error.start]:02x}, which is not "
-            "UTF-8. Get the publisher's file, or save this one as UTF-8 text."
-        ) from error
+        return content.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        # Latin-1 text with accents is hardly ever valid UTF-8
+        return content.decode("latin-1")
 
 
 def frame_of(rows: Iterable[tuple[Any, ...]], schema: dict[str, Any]) -> pl.DataFrame:
@@ -198,88 +190,6 @@ def refused(path: Path, what: str) -> Iterator[None]:
         raise InputError(
             f"{path.name}: cannot be read as {what} ({reason}). Get the file again."
         ) from error
-
-
-def _split(lines: pl.LazyFrame, path: Path, separator: str, fields: Sequence[str]) -> RawTable:
-    names = [*fields, "_more"]
-    parts = pl.col("text").str.split_exact(separator, len(fields)).struct.rename_fields(names)
-    rows = (
-        lines.filter(pl.col("text") != "")
-        .select("line", "text", parts.alias("_parts"))
-        .unnest("_parts")
-    )
-    RawTable(rows, path.name).refuse(
-        pl.col(fields[-1]).is_null() | pl.col("_more").is_not_null(),
-        "text",
-        f"does not have {len(fields)} fields ({', '.join(fields)}) separated by {separator!r}",
-    )
-    return RawTable(rows.drop("text", "_more"), path.name)
-
-
-TELL_EVERY = 20_000
-
-
-@dataclass(frozen=True, slots=True)
-class Record:
-    """One line: its fields, and where it stands for messages."""
-
-    fields: dict[str, Any]
-    where: str
-
-    def text(self, key: str) -> str:
-        """A field that must be text."""
-        value = self.fields.get(key)
-        if isinstance(value, str) and value:
-            return value
-        raise self._fault(key, "text")
-
-    def number(self, key: str) -> float:
-        """A field that must be a number."""
-        value = self.fields.get(key)
-        if isinstance(value, int | float) and math.isfinite(value):
-            return value
-        raise self._fault(key, "a number")
-
-    def _fault(self, key: str, kind: str) -> InputError:
-        there = ", ".join(map(repr, list(self.fields)[:12]))
-        value = f"{self.fields[key]!r:.80}" if key in self.fields else f"missing among {there}"
-        return InputError(f"{self.where}: {key} is {value} and not {kind}. {FIX}")
-
-
-def read_records(path: Path, progress: Progress) -> Iterator[Record]:
-    """The records of a file, one at a time; a name ending in .gz is decompressed on the way."""
-    size, number = path.stat().st_size, 0
-    with path.open("rb") as file:
-        stream = cast("IO[bytes]", gzip.GzipFile(fileobj=file)) if path.suffix == ".gz" else file
-        try:
-            for number, line in enumerate(stream, 1):
-                if number % TELL_EVERY == 1:
-                    progress(f"reading {path.name}", file.tell(), size)
-                if not line.isspace():
-                    yield _record(line, f"{path.name}, line {number}")
-        except (EOFError, gzip.BadGzipFile, zlib.error) as error:
-            raise InputError(
-                f"{path.name}, line {number + 1}: the compressed file breaks off or is damaged "
-                f"here ({error}). Download it again."
-            ) from error
-
-
-def _record(line: bytes, where: str) -> Record:
-    """What a line holds; older files hold Python values, of which only literals are read."""
-    try:
-        text = line.decode()
-        try:
-            fields = json.loads(text)
-        except ValueError:
-            with warnings.catch_warnings():
-                # odd escapes in descriptions are of no interest
-                warnings.simplefilter("ignore")
-                fields = ast.literal_eval(text.strip())
-    except (ValueError, SyntaxError, TypeError, MemoryError, RecursionError) as error:
-        raise InputError(
-            f"{where}: {line!r:.80} is not a JSON record ({error!r:.80}). {FIX}"
-        ) from None
-    return Record(fields, where)
 
 
 ColumnTypes = Mapping[str, pl.DataType | type[pl.DataType]]

@@ -5,14 +5,21 @@ Written from the description of the files and tested on files made here: it has 
 
 from __future__ import annotations
 
+import ast
+import gzip
+import json
 import math
 import re
+import warnings
+import zlib
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any, TypeVar
 
 import polars as pl
+from pydantic import BaseModel, Field, ValidationError
 
+from fairrec.core.errors import InputError, plain
 from fairrec.core.progress import Progress
 from fairrec_paper.datasets.bundle import (
     ATTRIBUTES,
@@ -25,12 +32,7 @@ from fairrec_paper.datasets.bundle import (
     first_of_each_pair,
     make_bundle,
 )
-from fairrec_paper.datasets.raw_files import (
-    Record,
-    find_file,
-    frame_of,
-    read_records,
-)
+from fairrec_paper.datasets.raw_files import FIX, find_file, frame_of
 
 REVIEWS = tuple(
     f"{prefix}Electronics{core}.json{end}"
@@ -40,6 +42,31 @@ REVIEWS = tuple(
 )
 PRODUCTS = ("meta_Electronics.json", "meta_Electronics.json.gz")
 PRICE = re.compile(r"\$?\s*(\d[\d,]*(?:\.\d+)?)")
+TELL_EVERY = 20_000
+Text = Annotated[str, Field(strict=True, min_length=1)]
+Number = Annotated[float, Field(strict=True, allow_inf_nan=False)]
+
+
+class Review(BaseModel):
+    """What is used of a line of the reviews."""
+
+    reviewerID: Text  # noqa: N815 - the publisher's
+    asin: Text
+    overall: Number
+    unixReviewTime: Number  # noqa: N815
+
+
+class Product(BaseModel):
+    """What is used of a line of the metadata; older files say `categories`, newer `category`."""
+
+    asin: Text
+    title: Any = None
+    price: Any = None
+    categories: Any = None
+    category: Any = None
+
+
+Record = TypeVar("Record", Review, Product)
 
 
 def read(raw: Path, progress: Progress) -> Bundle:
@@ -47,7 +74,10 @@ def read(raw: Path, progress: Progress) -> Bundle:
     reviews_file = find_file("amazon-electronics", raw, *REVIEWS)
     products_file = find_file("amazon-electronics", raw, *PRODUCTS)
     reviews = frame_of(
-        map(_review, read_records(reviews_file, progress)),
+        (
+            (one.reviewerID, one.asin, one.overall, int(one.unixReviewTime))
+            for one in read_records(reviews_file, Review, progress)
+        ),
         {"user_id": pl.String, "item_id": pl.String, "rating": pl.Float64, "time": pl.Int64},
     )
     products = frame_of(
@@ -83,30 +113,54 @@ def read(raw: Path, progress: Progress) -> Bundle:
     )
 
 
-def _review(record: Record) -> tuple[str, str, float, int]:
-    return (
-        record.text("reviewerID"),
-        record.text("asin"),
-        float(record.number("overall")),
-        int(record.number("unixReviewTime")),
-    )
-
-
 def _products(
     file: Path, wanted: set[str], progress: Progress
 ) -> Iterator[tuple[str, str | None, float | None, list[str]]]:
-    """The first record of each product somebody reviewed."""
-    for record in read_records(file, progress):
-        item_id = record.text("asin")
-        if item_id in wanted:
-            wanted.discard(item_id)
-            title = record.fields.get("title")
-            yield (
-                item_id,
-                title if isinstance(title, str) else None,
-                price_of(record.fields.get("price")),
-                categories_of(record.fields),
-            )
+    """The first record of each product that was reviewed."""
+    for one in read_records(file, Product, progress):
+        if one.asin in wanted:
+            wanted.discard(one.asin)
+            title = one.title if isinstance(one.title, str) else None
+            yield one.asin, title, price_of(one.price), categories_of(one)
+
+
+def read_records(path: Path, kind: type[Record], progress: Progress) -> Iterator[Record]:
+    """The records of a file, one at a time; a name ending in .gz is decompressed on the way."""
+    number = 0
+    with gzip.open(path) if path.suffix == ".gz" else path.open("rb") as lines:
+        try:
+            for number, line in enumerate(lines, 1):
+                if number % TELL_EVERY == 1:
+                    progress(f"reading {path.name}, line {number:,}", 0, 0)
+                if not line.isspace():
+                    yield kind.model_validate(_fields(line))
+        except (EOFError, gzip.BadGzipFile, zlib.error) as error:
+            raise InputError(
+                f"{path.name}, line {number + 1}: the compressed file breaks off or is damaged "
+                f"here ({error}). Download it again."
+            ) from error
+        except ValidationError as error:
+            fault = error.errors(include_url=False)[0]
+            place = ".".join(map(str, fault["loc"])) or "the line"
+            raise InputError(
+                f"{path.name}, line {number}: {place} {fault['input']!r:.80}: "
+                f"{plain(fault['msg'])}. {FIX}"
+            ) from None
+
+
+def _fields(line: bytes) -> object:
+    """What a line holds; older files hold Python values, of which only literals are read."""
+    try:
+        return json.loads(line)
+    except (ValueError, RecursionError):
+        pass
+    try:
+        with warnings.catch_warnings():
+            # odd escapes in descriptions are of no interest
+            warnings.simplefilter("ignore")
+            return ast.literal_eval(line.decode().strip())
+    except (ValueError, SyntaxError, TypeError, MemoryError, RecursionError):
+        return line
 
 
 def price_of(value: object) -> float | None:
@@ -123,13 +177,14 @@ def price_of(value: object) -> float | None:
     return float(value) if 0 < value < math.inf else None
 
 
-def categories_of(fields: dict[str, Any]) -> list[str]:
+def categories_of(product: Product) -> list[str]:
     """The categories of a product, each once: `category` is a list, `categories` one of lists.
 
-    >>> categories_of({"categories": [["Electronics", "Audio"], ["Electronics", "Sale"]]})
+    >>> paths = [["Electronics", "Audio"], ["Electronics", "Sale"]]
+    >>> categories_of(Product(asin="B1", categories=paths))
     ['Electronics', 'Audio', 'Sale']
     """
-    given = fields.get("categories") or fields.get("category")
+    given = product.categories or product.category
     paths = given if isinstance(given, list) else []
     names = [name for path in paths for name in (path if isinstance(path, list) else [path])]
     return list(dict.fromkeys(name for name in names if isinstance(name, str) and name))
@@ -138,7 +193,6 @@ def categories_of(fields: dict[str, Any]) -> list[str]:
 DATASETS.add(
     "amazon-electronics",
     Dataset(
-        name="amazon-electronics",
         title="Amazon Electronics: reviews of products",
         where="https://jmcauley.ucsd.edu/data/amazon/ or https://nijianmo.github.io/amazon/",
         licence="no licence is given; collected by J. McAuley, UC San Diego, for research: cite "

@@ -18,13 +18,11 @@ from fairrec_paper.datasets.bundle import (
 )
 from fairrec_paper.datasets.raw_files import (
     PARQUET_FILES,
-    UTF_8,
     RawTable,
     find_file,
     holds_parquet,
-    read_fields,
     read_parquet,
-    scan_fields,
+    scan_tabs,
 )
 
 PLAYS_FILE = "usersha1-artmbid-artname-plays.tsv"
@@ -73,13 +71,13 @@ def read(raw: Path, progress: Progress) -> Bundle:
 
 def _plays(raw: Path) -> RawTable:
     path = find_file("lfm360k", raw, PLAYS_FILE)
-    table = scan_fields(path, "\t", ("user_id", "mbid", "name", "plays"))
+    table = scan_tabs(path, ("user_id", "mbid", "name", "plays"))
     return table.whole_numbers("plays")
 
 
 def _profiles(raw: Path) -> RawTable:
     path = find_file("lfm360k", raw, PROFILE_FILE)
-    table = read_fields(path, "\t", ("user_id", *ATTRIBUTES, SIGNUP), UTF_8)
+    table = scan_tabs(path, ("user_id", *ATTRIBUTES, SIGNUP))
     ages = table.whole_numbers("age", may_be_empty=True)
     return ages.empty_as_missing("gender", "country", SIGNUP)
 
@@ -176,7 +174,6 @@ def _interactions(
 DATASETS.add(
     "lfm360k",
     Dataset(
-        name="lfm360k",
         title="Last.fm 360K: plays of artists",
         where="http://ocelma.net/MusicRecommendationDataset/lastfm-360K.html",
         licence="distributed with permission of Last.fm; non-commercial use only; Last.fm's terms "

@@ -16,7 +16,6 @@ from fairrec_paper.datasets.bundle import (
     make_bundle,
 )
 from fairrec_paper.datasets.raw_files import (
-    UTF_8_OR_LATIN_1,
     ColumnTypes,
     RawTable,
     find_file,
@@ -78,7 +77,7 @@ def _tables(raw: Path, progress: Progress) -> Tables:
     def read_table(name: str, fields: tuple[str, ...], *numbers: str) -> RawTable:
         progress(f"reading {name}", 0, 0)
         path = find_file("movielens-1m", raw, name)
-        return read_fields(path, "::", fields, UTF_8_OR_LATIN_1).whole_numbers(*numbers)
+        return read_fields(path, "::", fields).whole_numbers(*numbers)
 
     user = ("user_id", *ATTRIBUTES, ZIP_CODE)
     return (
@@ -107,7 +106,6 @@ def _parquet_tables(raw: Path) -> Tables:
 DATASETS.add(
     "movielens-1m",
     Dataset(
-        name="movielens-1m",
         title="MovieLens 1M: ratings of movies",
         where="https://grouplens.org/datasets/movielens/1m/",
         licence=TERMS,

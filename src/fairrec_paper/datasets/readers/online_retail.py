@@ -22,17 +22,14 @@ from fairrec_paper.datasets.bundle import (
     most_frequent,
 )
 from fairrec_paper.datasets.raw_files import (
-    UTF_8_OR_LATIN_1,
     ColumnTypes,
     RawTable,
     find_file,
     holds_parquet,
-    read_csv,
     read_parquet,
     text_table,
 )
 
-FILES = ("Online Retail.csv", "OnlineRetail.csv", "online_retail.csv")
 WORKBOOK = "Online Retail.xlsx"
 COLUMNS = {
     "InvoiceNo": "invoice_no",
@@ -44,11 +41,6 @@ COLUMNS = {
     "CustomerID": "user_id",
     "Country": "country",
 }
-DATES = (
-    *("%Y-%m-%d %H:%M:%S", "%Y-%m-%d %H:%M"),
-    *("%m/%d/%Y %H:%M", "%d/%m/%Y %H:%M", "%d-%m-%Y %H:%M"),
-)
-"""The first that fits every line is taken, so month before day where both would do."""
 
 
 def read(raw: Path, progress: Progress) -> Bundle:
@@ -94,26 +86,24 @@ def read(raw: Path, progress: Progress) -> Bundle:
 
 def _tables(raw: Path) -> tuple[RawTable, pl.DataFrame]:
     """Invoice lines, and the names of items."""
-    path = find_file("online-retail", raw, WORKBOOK, *FILES)
-    if path.name == WORKBOOK:
-        table = _workbook(path)
-    else:
-        table = read_csv(path, tuple(COLUMNS), UTF_8_OR_LATIN_1)
+    table = _read_workbook(find_file("online-retail", raw, WORKBOOK))
     table.refuse_empty("StockCode")
-    table = _with_dates(table).whole_numbers("Quantity").decimals("UnitPrice")
+    time = pl.col("InvoiceDate").str.to_datetime("%Y-%m-%d %H:%M:%S", strict=False)
+    table.refuse(time.is_null(), "InvoiceDate", "is not a time such as 2010-12-01 08:26:00")
+    table = replace(table, rows=table.rows.with_columns(time))
+    table = table.whole_numbers("Quantity").decimals("UnitPrice")
     table = table.whole_numbers("CustomerID", may_be_empty=True).rename(COLUMNS)
     described = table.rows.with_columns(pl.col("description").str.strip_chars().alias("name"))
     return table, most_frequent("name", "item_id", described.filter(pl.col("name") != ""))
 
 
-def _workbook(path: Path) -> RawTable:
+def _read_workbook(path: Path) -> RawTable:
     """The first sheet of the workbook, every cell as text like a line of CSV."""
     try:
         import fastexcel
     except ModuleNotFoundError as error:
         raise InputError(
-            f"{path.name}: a workbook needs fastexcel: pip install 'fairrec[excel]'. Or save it as "
-            f"'{FILES[0]}' in the same folder and take the workbook out."
+            f"{path.name}: a workbook needs fastexcel: pip install 'fairrec[excel]'"
         ) from error
     try:
         sheet = pl.read_excel(path, infer_schema_length=0)
@@ -123,18 +113,6 @@ def _workbook(path: Path) -> RawTable:
             f"{path.name}: cannot be read as a workbook ({reason}). Get the file again."
         ) from error
     return text_table(sheet, path, tuple(COLUMNS))
-
-
-def _with_dates(table: RawTable) -> RawTable:
-    def read_as(form: str) -> pl.Expr:
-        return pl.col("InvoiceDate").str.to_datetime(form, strict=False)
-
-    n_unread = table.rows.select(read_as(form).null_count().alias(form) for form in DATES).collect()
-    form = min(DATES, key=lambda form: int(n_unread[form][0]))
-    table.refuse(
-        read_as(form).is_null(), "InvoiceDate", "is not a time such as 2010-12-01 08:26:00"
-    )
-    return replace(table, rows=table.rows.with_columns(read_as(form)))
 
 
 def _parquet_tables(raw: Path) -> tuple[RawTable, pl.DataFrame]:
@@ -158,12 +136,11 @@ def _parquet_tables(raw: Path) -> tuple[RawTable, pl.DataFrame]:
 DATASETS.add(
     "online-retail",
     Dataset(
-        name="online-retail",
         title="Online Retail: purchases in a web shop",
         where="https://archive.ics.uci.edu/dataset/352/online+retail",
         licence="CC BY 4.0; name the author (Daqing Chen, 2015) and the UCI Machine Learning "
         "Repository, DOI 10.24432/C5BW33",
-        files=("Online Retail.xlsx (needs fairrec[excel]), or the same as Online Retail.csv",),
+        files=("Online Retail.xlsx (needs fairrec[excel])",),
         attributes=ATTRIBUTES,
         n_groups="1,000 (10 x 10 x 10)",
         read=read,
