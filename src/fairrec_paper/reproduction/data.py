@@ -26,10 +26,7 @@ TITLES = {
     "amazon-electronics": "Amazon",
 }
 """The paper's data sets."""
-STAND_INS = {
-    "online-retail": ("amazon-electronics", "Online Retail in the place of Amazon"),
-    "movielens-100k": ("movielens-1m", "MovieLens-100K in the place of MovieLens-1M"),
-}
+STAND_INS = {"online-retail": ("amazon-electronics", "Online Retail in the place of Amazon")}
 """Data sets that can be had, by the paper's data set they are used for."""
 SYNTHETIC = "synthetic "
 
@@ -102,31 +99,27 @@ class DataCatalogue:
 
     def get(self, name: str, progress: Progress, protocol: str = OURS) -> DataSource:
         """What is used for a data set of the paper, as a protocol has it."""
-        key = (name, protocol)
-        if key not in self._made:
-            if protocol == OURS:
-                self._made[key] = self._make(name, progress)
-            else:
-                ours = self.get(name, progress)
-                self._made[key] = _by_the_paper(ours, self._scratch, progress)
-        return self._made[key]
+        made = self._made.get((name, protocol))
+        if made is None:
+            made = (
+                self._make(name, progress)
+                if protocol == OURS
+                else _by_the_paper(self.get(name, progress), self._scratch, progress)
+            )
+            self._made[name, protocol] = made
+        return made
 
     def _make(self, name: str, progress: Progress) -> DataSource:
         if name not in self._folders:
-            return self._synthetic(name, progress)
+            options = shaped_like(name, seed=self._seed)
+            options = small(options) if self._quick else options
+            return world_source(name, options, self._scratch, progress)
         holds, folder = self._folders[name]
         if (folder / "manifest.json").exists():
-            key = "-".join(holds.split())
-            return DataSource(name, folder, key)
+            return DataSource(name, folder, "-".join(holds.split()))
         progress(f"preparing {holds}", 0, 0)
         prepare(holds, folder, self._scratch / holds)
         return DataSource(name, self._scratch / holds, holds)
-
-    def _synthetic(self, name: str, progress: Progress) -> DataSource:
-        options = shaped_like(name, seed=self._seed)
-        return world_source(
-            name, small(options) if self._quick else options, self._scratch, progress
-        )
 
 
 def small(options: WorldOptions) -> WorldOptions:
@@ -167,9 +160,10 @@ def _by_the_paper(ours: DataSource, scratch: Path, progress: Progress) -> DataSo
     key = f"{ours.key}-{PAPER}"
     made = DataSource(ours.name, scratch / key, key)
     stamp = made_from(ours.bundle, protocol)
-    if not (made.folder / "manifest.json").exists() or stamp not in made.bundle.manifest.notes:
-        progress("taking data as the paper does", 0, 0)
-        write_bundle(under_protocol(ours.bundle, protocol), made.folder)
+    if (made.folder / "manifest.json").exists() and stamp in made.bundle.manifest.notes:
+        return made
+    progress("taking data as the paper does", 0, 0)
+    write_bundle(under_protocol(ours.bundle, protocol), made.folder)
     return DataSource(ours.name, made.folder, key)
 
 

@@ -20,7 +20,6 @@ from fairrec_paper.models.runs import RunRecord, first_difference
 from fairrec_paper.reproduction.options import OURS, PAPER
 
 _NOTE = "paper's protocol: "
-_FOLDER = Path(__file__).parent / "protocols"
 
 
 @dataclass(frozen=True)
@@ -52,25 +51,21 @@ class Protocol:
         known = {*bundle.users.columns, *bundle.items.columns}
         return tuple(name for name in self.features if name in known)
 
-    def missing_in(self, bundle: Bundle) -> tuple[str, ...]:
-        """The others."""
-        return tuple(name for name in self.features if name not in self.features_in(bundle))
-
 
 @cache
 def paper_protocol(dataset: str) -> Protocol:
     """The settings of the paper on one of its data sets."""
-    content = (_FOLDER / f"{dataset}.toml").read_bytes()
-    said = tomllib.loads(content.decode())
-    data, features = said["data"], said["features"]
+    content = (Path(__file__).parent / "protocols" / f"{dataset}.toml").read_bytes()
+    settings = tomllib.loads(content.decode())
+    data, features = settings["data"], settings["features"]
     return Protocol(
         dataset=dataset,
         category=data.get("category"),
         whole=tuple(data.get("whole", ())),
         features=(*features["users"], *features["items"]),
-        training=said["training"],
-        models=said["models"],
-        by_decade=tuple(said["testsgd"]["by_decade"]),
+        training=settings["training"],
+        models=settings["models"],
+        by_decade=tuple(settings["testsgd"]["by_decade"]),
         sha256=hashlib.sha256(content).hexdigest(),
     )
 
@@ -83,7 +78,8 @@ def under_protocol(bundle: Bundle, protocol: Protocol) -> Bundle:
     stand-in or a synthetic shape lacks are noted.
     """
     manifest = bundle.manifest
-    missing = protocol.missing_in(bundle)
+    there = protocol.features_in(bundle)
+    missing = [name for name in protocol.features if name not in there]
     if missing and manifest.name == protocol.dataset:
         raise InputError(
             f"The bundle of {protocol.dataset} has no {' and no '.join(missing)}, which the "
@@ -103,18 +99,10 @@ def under_protocol(bundle: Bundle, protocol: Protocol) -> Bundle:
         *(f"{_NOTE}the paper's models see {name}, which is not known here" for name in missing),
         made_from(bundle, protocol),
     ]
-    said = {
-        "positive": "every interaction",
-        "n_positive": bundle.interactions.height,
-        "n_items": items.height,
-        "notes": (*manifest.notes, *notes),
-    }
-    return Bundle(
-        bundle.interactions.with_columns(is_positive=pl.lit(True)),
-        bundle.users,
-        items,
-        manifest.model_copy(update=said),
-    )
+    interactions = bundle.interactions.with_columns(is_positive=pl.lit(True))
+    counts = {"n_positive": interactions.height, "n_items": items.height}
+    changes = {"positive": "every interaction", **counts, "notes": (*manifest.notes, *notes)}
+    return Bundle(interactions, bundle.users, items, manifest.model_copy(update=changes))
 
 
 def protocol_notes(bundle: Bundle) -> tuple[str, ...]:

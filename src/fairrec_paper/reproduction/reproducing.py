@@ -13,43 +13,34 @@ from fairrec.core.options import spelled
 from fairrec.core.progress import Progress
 from fairrec.core.registry import Registry
 from fairrec.report.figures.figure import need_figures
+from fairrec_paper.reproduction import (
+    figures_2_to_4,
+    figures_5_and_6,
+    fixed_time,
+    gaps,
+    mitigations,
+    trained_models,
+)
 from fairrec_paper.reproduction.data import TITLES, DataCatalogue
 from fairrec_paper.reproduction.experiment import Experiment, Setting, TrialStore, run_trials
-from fairrec_paper.reproduction.figures_2_to_4 import (
-    CORRELATION_EXPERIMENT,
-    INITIAL_POSITIONS_EXPERIMENT,
-    VANILLA_SWARMS_EXPERIMENT,
-)
-from fairrec_paper.reproduction.figures_5_and_6 import (
-    EFFICIENCY_EXPERIMENT,
-    HYPER_PARAMETERS_EXPERIMENT,
-)
-from fairrec_paper.reproduction.fixed_time import APPENDIX, EXPERIMENT
-from fairrec_paper.reproduction.gaps import (
-    ATTRIBUTES_EXPERIMENT,
-    EFFECTIVENESS_EXPERIMENT,
-)
 from fairrec_paper.reproduction.layout import Outcome
-from fairrec_paper.reproduction.mitigations import MITIGATION_EXPERIMENT
 from fairrec_paper.reproduction.options import ReproduceOptions
 from fairrec_paper.reproduction.outputs import write_outcome
-from fairrec_paper.reproduction.trained_models import MODEL_QUALITY_EXPERIMENT, TRAININGS_EXPERIMENT
 
 EXPERIMENTS: Registry[Experiment] = Registry("experiment")
 
 for _experiment in (
-    MODEL_QUALITY_EXPERIMENT,
-    EFFECTIVENESS_EXPERIMENT,
-    EXPERIMENT,
-    APPENDIX,
-    MITIGATION_EXPERIMENT,
-    ATTRIBUTES_EXPERIMENT,
-    INITIAL_POSITIONS_EXPERIMENT,
-    CORRELATION_EXPERIMENT,
-    VANILLA_SWARMS_EXPERIMENT,
-    EFFICIENCY_EXPERIMENT,
-    HYPER_PARAMETERS_EXPERIMENT,
-    TRAININGS_EXPERIMENT,
+    trained_models.MODEL_QUALITY_EXPERIMENT,
+    gaps.EFFECTIVENESS_EXPERIMENT,
+    *(fixed_time.EXPERIMENT, fixed_time.APPENDIX),
+    mitigations.MITIGATION_EXPERIMENT,
+    gaps.ATTRIBUTES_EXPERIMENT,
+    figures_2_to_4.INITIAL_POSITIONS_EXPERIMENT,
+    figures_2_to_4.CORRELATION_EXPERIMENT,
+    figures_2_to_4.VANILLA_SWARMS_EXPERIMENT,
+    figures_5_and_6.EFFICIENCY_EXPERIMENT,
+    figures_5_and_6.HYPER_PARAMETERS_EXPERIMENT,
+    trained_models.TRAININGS_EXPERIMENT,
 ):
     EXPERIMENTS.add(_experiment.name, _experiment)
 
