@@ -33,7 +33,7 @@ PRESETS: dict[str, dict[str, float]] = {"adaptive": {"findings": 0.0}}
 
 
 def _budgets(given: Any) -> tuple[float, ...]:
-    shares = []
+    shares = set()
     for part in names_in(given) if isinstance(given, str) else given:
         try:
             is_percentage = isinstance(part, str) and part.strip().endswith("%")
@@ -42,8 +42,8 @@ def _budgets(given: Any) -> tuple[float, ...]:
             raise UnfitError(part) from None
         if not 0 < share <= 1:
             raise UnfitError(part)
-        shares.append(share)
-    return tuple(sorted(set(shares)))
+        shares.add(share)
+    return tuple(sorted(shares))
 
 
 def _hyper(given: Any) -> dict[str, dict[str, float]]:
@@ -93,8 +93,7 @@ class SearchBenchOptions(Options):
         ),
     ] = field(default_factory=dict)
     together: Annotated[
-        bool,
-        Option(SWITCH, "One search for all metrics; otherwise one for each", SEARCH),
+        bool, Option(SWITCH, "One search for all metrics; otherwise one for each", SEARCH)
     ] = False
     min_support: MinSupport = AuditOptions.min_support
     seed: Seed = 0

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import polars as pl
@@ -235,11 +234,7 @@ def grouped_bars(rows: pl.DataFrame, title: str, axis: str) -> alt.TopLevelMixin
         x=alt.X("value:Q", title=axis, axis=alt.Axis(format="+~%")),
     )
     bars = base.mark_bar(height={"band": 0.9}).encode(
-        color=alt.Color(
-            "series:N",
-            title=None,
-            scale=alt.Scale(domain=series, range=colours),
-        )
+        color=alt.Color("series:N", title=None, scale=alt.Scale(domain=series, range=colours))
     )
     numbers = base.mark_text(align="left", dx=4).encode(
         x=alt.X("at:Q"), text=alt.Text("value:Q", format="+.1%")
@@ -328,14 +323,6 @@ def search_curves(curve: pl.DataFrame, title: str, notes: Sequence[str] = ()) ->
         .properties(width=560, height=330)
     )
     return still(chart, title, notes)
-
-
-def write_search_curves(chart: Any, file: Path) -> None:
-    """Write a chart as its name says: .svg, .png, or .html that needs no network."""
-    if file.suffix == ".html":
-        file.write_text(chart.to_html(inline=True), encoding="utf-8")
-    else:
-        chart.save(file, scale_factor=2 if file.suffix == ".png" else 1)
 
 
 def _from_best(curve: pl.DataFrame) -> list[str]:

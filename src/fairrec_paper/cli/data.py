@@ -69,10 +69,7 @@ def synthetic_command(
     world: Annotated[
         Given,
         FieldsOf(
-            WorldOptions,
-            without=("name",),
-            default="the shape's, or {}",
-            panels={"seed": WORLD},
+            WorldOptions, without=("name",), default="the shape's, or {}", panels={"seed": WORLD}
         ),
     ],
     out: BundleOption,

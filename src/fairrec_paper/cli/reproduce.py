@@ -12,14 +12,7 @@ import typer
 from rich.text import Text
 
 from fairrec.cli.parameters import FieldsOf, Given, takes_options
-from fairrec.cli.shared import (
-    DebugOption,
-    LogOption,
-    QuietOption,
-    say,
-    shown_progress,
-    stdout,
-)
+from fairrec.cli.shared import DebugOption, LogOption, QuietOption, say, shown_progress, stdout
 from fairrec.core.errors import InputError
 from fairrec.core.kinds import FOLDER, NAMES
 from fairrec.core.options import Option

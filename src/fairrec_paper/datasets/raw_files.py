@@ -72,13 +72,6 @@ class RawTable:
             self.refuse(is_bad, column, "is not a whole number")
         return replace(self, rows=self.rows.with_columns(**numbers))
 
-    def decimals(self, *columns: str) -> RawTable:
-        """The table with texts as decimal numbers."""
-        numbers = {column: pl.col(column).cast(pl.Float64, strict=False) for column in columns}
-        for column, number in numbers.items():
-            self.refuse(~number.is_finite().fill_null(False), column, "is not a number")
-        return replace(self, rows=self.rows.with_columns(**numbers))
-
     def empty_as_missing(self, *columns: str) -> RawTable:
         """The table with null in place of empty texts."""
         texts = [pl.when(pl.col(column) != "").then(pl.col(column)) for column in columns]
@@ -137,10 +130,14 @@ def scan_tabs(path: Path, columns: Sequence[str]) -> RawTable:
 
 
 def read_csv(path: Path, columns: Sequence[str]) -> RawTable:
-    """The named columns of a comma-separated file in UTF-8 with a header and perhaps quotes."""
+    """The named columns of a comma-separated file in UTF-8 with a header and perhaps quotes.
+
+    Rows are numbered as a spreadsheet does: the first one holds the names.
+    """
     with refused(path, "CSV"):
         frame = pl.read_csv(path, glob=False, infer_schema=False)
-    return text_table(frame, path, columns)
+    cells = frame.select(_present(path, frame, columns)).fill_null("")
+    return RawTable(cells.lazy().with_row_index("line", offset=2), path.name, unit="row")
 
 
 def read_text(path: Path) -> str:
@@ -162,22 +159,15 @@ def frame_of(rows: Iterable[tuple[Any, ...]], schema: dict[str, Any]) -> pl.Data
     return pl.concat(frames)
 
 
-def text_table(frame: pl.DataFrame, path: Path, columns: Sequence[str]) -> RawTable:
-    """The named columns of a table whose cells are texts, numbered as a spreadsheet does."""
+def _present(path: Path, frame: pl.DataFrame, columns: Iterable[str]) -> list[str]:
+    """The columns, all of which must be there."""
     for column in columns:
         if column not in frame.columns:
-            raise missing_column(path, column, frame.columns)
-    cells = frame.select(pl.col(columns).cast(pl.String).fill_null(""))
-    # the first row holds the names
-    return RawTable(cells.lazy().with_row_index("line", offset=2), path.name, unit="row")
-
-
-def missing_column(path: Path, column: str, there: Sequence[str]) -> InputError:
-    """The error where a table lacks a column."""
-    return InputError(
-        f"{path.name}: no column '{column}'. Columns here: {', '.join(there)}. "
-        "Give the publisher's file with its header."
-    )
+            raise InputError(
+                f"{path.name}: no column '{column}'. Columns here: {', '.join(frame.columns)}. "
+                "Give the publisher's file with its header."
+            )
+    return [*columns]
 
 
 @contextmanager
@@ -234,9 +224,7 @@ def read_parquet(
     path = raw / f"{table}.parquet"
     with refused(path, ", ".join(columns)):
         frame = pl.read_parquet(path, glob=False)
-        for column in columns:
-            if column not in frame.columns:
-                raise missing_column(path, column, frame.columns)
+        _present(path, frame, columns)
         more = {name: kind for name, kind in (optional or {}).items() if name in frame.columns}
         typed = frame.select(pl.col(name).cast(kind) for name, kind in {**columns, **more}.items())
     rows = RawTable(typed.lazy().with_row_index("line", offset=1), path.name, unit="row")

@@ -68,8 +68,7 @@ class TrainingOptions(Options):
 
     epochs: Annotated[int, Option(whole(1), "Most passes over the data", TRAINING)] = 30
     patience: Annotated[
-        int,
-        Option(whole(1), "Epochs without a better one before training ends", TRAINING),
+        int, Option(whole(1), "Epochs without a better one before training ends", TRAINING)
     ] = 2
     batch_size: Annotated[int, Option(whole(1), "Rows in a step", TRAINING)] = 4096
     learning_rate: Annotated[float, Option(number(above=0), "Step size of Adam", TRAINING)] = 1e-3
@@ -85,8 +84,7 @@ class TrainingOptions(Options):
         int, Option(whole(2), "Candidates of a target, itself included", TRAINING)
     ] = 50
     all_positive: Annotated[
-        bool,
-        Option(SWITCH, "Count every interaction as positive, whatever its rating", TRAINING),
+        bool, Option(SWITCH, "Count every interaction as positive, whatever its rating", TRAINING)
     ] = False
     features: Annotated[
         tuple[str, ...] | None,
@@ -98,8 +96,7 @@ class TrainingOptions(Options):
         ),
     ] = None
     fixed_negatives: Annotated[
-        bool,
-        Option(SWITCH, "Draw the negatives once and not anew in each epoch", TRAINING),
+        bool, Option(SWITCH, "Draw the negatives once and not anew in each epoch", TRAINING)
     ] = False
     best_by: Annotated[
         str,

@@ -15,12 +15,7 @@ import torch
 from torch import Tensor
 from torch.nn.functional import binary_cross_entropy_with_logits
 
-from fairrec.core.atomic_io import (
-    atomic_folder,
-    check_writable,
-    put_table,
-    refuse_foreign,
-)
+from fairrec.core.atomic_io import atomic_folder, check_writable, put_table, refuse_foreign
 from fairrec.core.errors import InputError
 from fairrec.core.files import is_json_with
 from fairrec.core.options import spelled

@@ -26,8 +26,6 @@ TITLES = {
     "amazon-electronics": "Amazon",
 }
 """The paper's data sets."""
-STAND_INS = {"online-retail": ("amazon-electronics", "Online Retail in the place of Amazon")}
-"""Data sets that can be had, by the paper's data set they are used for."""
 SYNTHETIC = "synthetic "
 
 
@@ -63,8 +61,7 @@ class DataSource:
         users = f"{manifest.n_users:,} users"
         if self.is_synthetic:
             return f"synthetic shape of {TITLES[self.name]}, {users}"
-        stands_in = STAND_INS.get(manifest.name)
-        return f"{TITLES[self.name] if stands_in is None else stands_in[1]}, {users}"
+        return f"{TITLES[self.name]}, {users}"
 
 
 class DataCatalogue:
@@ -199,12 +196,9 @@ def _named(text: str) -> tuple[str, Path]:
 def paper_name(holds: str, folder: Path) -> str:
     """The paper's data set that a bundle of this name is used for."""
     name = holds.removeprefix(SYNTHETIC)
-    if name in STAND_INS:
-        return STAND_INS[name][0]
     if name not in TITLES:
-        known: Mapping[str, object] = {**TITLES, **STAND_INS}
         raise InputError(
             f"{folder}: holds '{plain(holds)}', which no experiment of the paper uses. "
-            f"Give one of {', '.join(known)}."
+            f"Give one of {', '.join(TITLES)}."
         )
     return name

@@ -205,10 +205,7 @@ EFFICIENCY_EXPERIMENT = Experiment(
 HYPER_MODEL = "deepfm"
 """The paper does not say which."""
 GRIDS: dict[bool, dict[str, tuple[float, ...]]] = {
-    True: {
-        "epsilon": (0.01, 0.02, 0.05, 0.1, 0.2, 0.4),
-        "iterations": (1, 2, 5, 10, 15, 20),
-    },
+    True: {"epsilon": (0.01, 0.02, 0.05, 0.1, 0.2, 0.4), "iterations": (1, 2, 5, 10, 15, 20)},
     False: {
         "epsilon": (0.0005, 0.001, 0.002, 0.005, 0.01, 0.02),
         "iterations": (1, 5, 10, 15, 20, 30),

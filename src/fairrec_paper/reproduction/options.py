@@ -47,8 +47,7 @@ class ReproduceOptions(Options):
     protocol: Annotated[
         str,
         Option(
-            one_of(*PROTOCOLS),
-            "How data are taken and models trained: our way, or the paper's",
+            one_of(*PROTOCOLS), "How data are taken and models trained: our way, or the paper's"
         ),
     ] = OURS
     training_seeds: Annotated[

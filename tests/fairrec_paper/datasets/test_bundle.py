@@ -113,7 +113,6 @@ def test_all_data_sets_are_registered_with_what_a_user_must_know():
         "blackfriday": "8,820",
         "lfm360k": "53,058",
         "movielens-1m": "294",
-        "online-retail": "1,000",
     }
     for name in DATASETS:
         dataset = DATASETS[name]

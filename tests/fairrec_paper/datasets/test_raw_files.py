@@ -30,12 +30,6 @@ def test_whole_numbers_are_taken_as_spreadsheets_write_them():
     assert optional.collect()["a"].to_list() == [6, None]
 
 
-@pytest.mark.parametrize("text", ["", "x", "nan", "inf"])
-def test_what_is_no_decimal_number_is_refused(text):
-    with pytest.raises(InputError, match=r"line 2: a .* is not a number"):
-        table("1.5", text).decimals("a")
-
-
 def test_lines_become_rows_with_their_numbers_in_either_encoding(tmp_path):
     for encoding in ("utf-8-sig", "latin-1"):
         file = write(tmp_path, "a.dat", "1::Café", "", "2::Up\x85 \r", encoding=encoding)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import gzip
 import json
-from datetime import datetime
 from math import prod
 
 import polars as pl
@@ -12,17 +11,6 @@ import pytest
 
 from tests.fairrec_paper.datasets.raw_files import prepared, real_data, refusal, write
 
-RETAIL = "Online Retail.xlsx"
-RETAIL_ROWS = (
-    ("1", "85123A", " WHITE HEART ", 6, datetime(2010, 12, 1, 8, 26), 2.55, 17850.0, "UK"),
-    ("2", "71053", "LANTERN", 2, datetime(2010, 12, 13, 8, 28), 3.39, 17850.0, "UK"),
-    ("3", "85123A", "WHITE HEART", 1, datetime(2010, 12, 14, 9, 0), 2.95, 17850.0, "France"),
-    ("4", "POST", None, 1, datetime(2010, 12, 15, 9, 0), 18.0, 17850.0, "UK"),
-    ("5", "71053", "LANTERN £5", 3, datetime(2010, 12, 2, 9, 0), 3.39, 13047.0, "Norway"),
-    ("6", "22752", "BOXES", 5, datetime(2010, 12, 2, 9, 0), 7.65, None, "UK"),
-    ("C7", "22752", "BOXES", -5, datetime(2010, 12, 2, 9, 0), 7.65, 17850.0, "UK"),
-    ("8", "22752", "BOXES", 5, datetime(2010, 12, 2, 9, 0), 0.0, 17850.0, "UK"),
-)
 REVIEWS, PRODUCTS = "reviews_Electronics_5.json", "meta_Electronics.json"
 PLAYS, PROFILE = "usersha1-artmbid-artname-plays.tsv", "usersha1-profile.tsv"
 MUSE, ABBA = "9c9f1380-2516-4fc9-a3e6-f9f61941d090", "d87e52c5-bb8d-4da8-b941-9f4928627dc8"
@@ -89,12 +77,6 @@ FILES = {
 def raw_files(folder, name):
     """The files of a data set, in a folder of their own."""
     raw = folder / name
-    if name == "online-retail":
-        columns = ["InvoiceNo", "StockCode", "Description", "Quantity", "InvoiceDate"]
-        columns += ["UnitPrice", "CustomerID", "Country"]
-        raw.mkdir()
-        pl.DataFrame(RETAIL_ROWS, columns, orient="row").write_excel(raw / RETAIL)
-        return raw
     for file, lines in FILES[name].items():
         write(raw, file, *lines, encoding="latin-1" if file == "movies.dat" else "utf-8")
     return raw
@@ -253,26 +235,6 @@ def test_python_code_in_a_line_is_not_run(tmp_path):
     assert not witness.exists()
 
 
-def test_online_retail_first_purchases(tmp_path):
-    bundle = prepared("online-retail", raw_files(tmp_path, "online-retail"), tmp_path / "bundle")
-    first, day = 1291191960, 86_400
-    assert bundle.interactions.rows() == [
-        (17850, "85123A", True, first, 6, 2.55, 15.3),
-        (13047, "71053", True, first + day + 34 * 60, 3, 3.39, 10.17),
-        (17850, "71053", True, first + 12 * day + 2 * 60, 2, 3.39, 6.78),
-        (17850, "POST", True, first + 14 * day + 34 * 60, 1, 18.0, 18.0),
-    ]
-    # trained on: 85123A of 17850, whose last two are targets, and 71053 of 13047
-    assert bundle.users.rows() == [(13047, 0, 0, 5, "Norway"), (17850, 0, 5, 0, "UK")]
-    assert bundle.items.rows() == [("71053", "LANTERN"), ("85123A", "WHITE HEART"), ("POST", None)]
-    assert not bundle.has_categories
-    assert bundle.manifest.notes[1:] == (
-        "lines without a customer, dropped: 1",
-        "lines without a positive quantity and price, dropped: 2",
-        "further rows of the same user and item, dropped: 1",
-    )
-
-
 FRIDAY = FILES["blackfriday"]["train.csv"]
 
 
@@ -344,9 +306,6 @@ REAL = {
     "lfm360k": (
         *((31_222, 31_222, 722, 8_216), "users without gender, age or country, dropped: 278", None),
     ),
-    "online-retail": (
-        *((266_792, 266_792, 4_338, 3_665), "lines without a customer, dropped: 135,080", 1000),
-    ),
 }
 
 
@@ -363,12 +322,6 @@ def test_counts_of_real_data_are_as_published(name, tmp_path):
     assert bundle.interactions.n_unique(["user_id", "item_id"]) == counts[0]
     values = (bundle.users[name].drop_nulls().n_unique() for name in manifest.attributes)
     assert n_combinations in (None, prod(values))
-    if name == "online-retail":
-        dropped = dict(note.rsplit(": ", 1) for note in manifest.notes[1:])
-        again = int(dropped["further rows of the same user and item, dropped"].replace(",", ""))
-        assert manifest.n_interactions + again == 397_884
-        sizes = bundle.users["spend"].value_counts()["count"]
-        assert (sizes - bundle.users.height / 10).abs().max() <= 5
 
 
 def test_blackfriday_as_published_gives_the_same_users(tmp_path):

@@ -2,9 +2,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from fairrec_paper.reproduction.subject import (
-    PositionScorer,
-)
+from fairrec_paper.reproduction.subject import PositionScorer
 
 
 def test_predictions_are_the_candidates_of_either_target_with_scores(subject):

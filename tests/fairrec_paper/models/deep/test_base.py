@@ -20,13 +20,7 @@ def test_categories_are_one_mean_embedding_and_none_is_zero():
 
 
 @pytest.mark.parametrize(
-    "hyper",
-    [
-        {"embedding": 0},
-        {"embedding": 8.5},
-        {"dropout": 2.0},
-        {"layers": 0},
-    ],
+    "hyper", [{"embedding": 0}, {"embedding": 8.5}, {"dropout": 2.0}, {"layers": 0}]
 )
 def test_impossible_hyper_parameters_are_refused(hyper):
     with pytest.raises(FairRecError, match=r"invalid hyper-parameter.*: expected .*, got "):

@@ -41,8 +41,7 @@ def test_sizes_are_those_of_the_reference_with_its_six_fields():
 
 
 @pytest.mark.parametrize(
-    "hyper",
-    [{"width": (3, 2, 3)}, {"filters": 8}, {"linear": 2}, {"pooling": 9, "whole_pools": 1}],
+    "hyper", [{"width": (3, 2, 3)}, {"filters": 8}, {"linear": 2}, {"pooling": 9, "whole_pools": 1}]
 )
 def test_impossible_hyper_parameters_are_refused(hyper):
     with pytest.raises(FairRecError, match=r"invalid hyper-parameter.*: expected .*, got "):

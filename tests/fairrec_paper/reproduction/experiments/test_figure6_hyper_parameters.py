@@ -2,12 +2,7 @@ from __future__ import annotations
 
 from collections import Counter
 
-from fairrec_paper.reproduction.figures_5_and_6 import (
-    ADVICE,
-    GRIDS,
-    has_few,
-    plan_hyper,
-)
+from fairrec_paper.reproduction.figures_5_and_6 import ADVICE, GRIDS, has_few, plan_hyper
 
 
 def test_grids_hold_what_the_paper_suggests():

@@ -28,10 +28,7 @@ def both(setting, tmp_path):
 def test_every_model_is_trained_and_tested_with_every_seed_by_both_protocols(both):
     labels = [trial.labels for trial in plan_trainings(both)]
     seen = [(one["protocol"], one["training"]) for one in labels]
-    assert seen == [
-        *([("ours", 0), ("ours", 4)] * 2),
-        *([("paper", 0), ("paper", 4)] * 2),
-    ]
+    assert seen == [*([("ours", 0), ("ours", 4)] * 2), *([("paper", 0), ("paper", 4)] * 2)]
     names = [trial.name for trial in plan_trainings(both) if trial.kind == "training"]
     assert len({*names}) == 4
     with pytest.raises(InputError, match="trainings is about trained models"):
@@ -56,10 +53,7 @@ def test_each_training_has_a_column(both):
         {**chance("auc", 0.1 + at, [0.1, 0.3]), "protocol": "ours", "training": at, "p_value": 0.5}
         for at in (0, 4)
     ]
-    frames = {
-        "training": pl.DataFrame([{**ROW, "protocol": "ours"}]),
-        "chance": pl.DataFrame(gaps),
-    }
+    frames = {"training": pl.DataFrame([{**ROW, "protocol": "ours"}]), "chance": pl.DataFrame(gaps)}
     quality, table = outcome_of_trainings(both, frames).tables
     assert quality.view.rows[0][:2] == ("ours", "Wide&Deep")
     assert table.view.columns[3:6] == ("seed 0", "seed 4", "mean")

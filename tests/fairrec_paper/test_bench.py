@@ -1,7 +1,10 @@
+"""Searchers are compared with the exact answer: by hand, by invariants, and in a picture."""
+
 from __future__ import annotations
 
+import time
 from itertools import pairwise
-from statistics import fmean, stdev
+from types import SimpleNamespace
 from xml.etree import ElementTree
 
 import numpy as np
@@ -9,14 +12,134 @@ import polars as pl
 import pytest
 from pytest import approx
 
-from fairrec.core.errors import InputError
+from fairrec.core.errors import FairRecError, InputError
 from fairrec.metrics.reading import read_inputs
+from fairrec.report.figures.figure import svg_of
+from fairrec.search.evidence import GapHistory
+from fairrec.search.searcher import Request
 from fairrec_paper import bench as benching
-from fairrec_paper.bench import CURVE, bench_searchers
+from fairrec_paper.bench import (
+    CURVE,
+    OwnWork,
+    bench_searchers,
+    everyone_scored,
+    evidence_of,
+    exact_gaps,
+    over_seeds,
+    tabulate_search,
+    worst_cells,
+)
 from fairrec_paper.bench_options import SearchBenchOptions
-from fairrec_paper.figures import search_curves, write_search_curves
+from fairrec_paper.figures import search_curves
 from tests.builders import make_tables, one_each
+from tests.search.search_worlds import product_space
 from tests.worlds import random_world
+
+SPACE = product_space((4,), users_each=2, min_users=2)
+
+
+def test_a_value_is_seen_when_it_is_paid_for():
+    values = np.arange(8.0)[None]
+    evidence = evidence_of(SPACE, values, seed=0)
+    assert np.isnan(evidence.values(SPACE.full)).all()
+    evidence.score(np.arange(8))
+    assert evidence.users_scored == 8
+    assert evidence.values(SPACE.full).tolist() == [[0.5, 2.5, 4.5, 6.5]]
+
+
+def test_exact_gaps_are_between_the_best_and_the_worst_group_with_a_value():
+    nan = np.nan
+    values = np.array(
+        [
+            [1.0, 3.0, 5.0, 5.0, 0.0, 1.0, 2.0, 2.0],  # 2, 5, 0.5, 2
+            [nan, nan, 5.0, 5.0, 1.0, 2.0, 9.0, nan],  # none, 5, 1.5, one user is too few
+            [nan, nan, 5.0, 5.0, nan, nan, nan, nan],  # a single one
+            [nan] * 8,
+        ]
+    )
+    assert exact_gaps(SPACE, values).tolist() == [4.5, 3.5, 0, 0]
+
+
+def test_the_worst_groups_come_first_and_those_without_a_value_are_left_out():
+    values = np.array([[1.0, 3.0, 5.0, 5.0, 0.0, 1.0, np.nan, np.nan]] * 3)  # 2, 5, 0.5, none
+    found = worst_cells(everyone_scored(SPACE, values), [True, False, None])
+    assert [cells.tolist() for cells in found] == [[2, 0, 1], [1, 0, 2], [2, 0, 1]]
+
+
+def test_a_group_that_is_not_fully_scored_is_no_worst_one():
+    values = np.array([[1.0, 3.0, 5.0, 5.0, 0.0, 1.0, 2.0, 2.0]])  # 2, 5, 0.5, 2
+    evidence = evidence_of(SPACE, values, seed=0)
+    evidence.score(np.array([0, 1, 2, 3, 4]))
+    assert [cells.tolist() for cells in worst_cells(evidence, [True])] == [[0, 1]]
+
+
+def test_rows_are_shares_of_the_exact_gap_at_every_budget_and_at_the_end():
+    history = GapHistory(2)
+    history.add(7, 0.1, np.array([0.0, 0.05]), 1)
+    history.add(60, 0.2, np.array([0.0, 0.2]), 2)
+    outcome = SimpleNamespace(history=history, evidence=SimpleNamespace(users_scored=80))
+    from_worst = np.array([2, 9, 1, *range(20, 24)])
+    found = tabulate_search(outcome, 1, 0.2, from_worst, (0.07, 0.5, 0.7), n_users=100)
+    # 0.07 of 100 users are 7, although the product is not in binary
+    assert [tuple(row.values()) for row in found["accuracy"]] == [
+        (0.07, 7, 0.25),
+        (0.5, 50, 0.25),
+        (0.7, 70, 1.0),
+    ]
+    # of the five worst, cell 1 was complete after 7 users and cell 2 after 60; there are no ten
+    assert [tuple(row.values()) for row in found["worst"]] == [
+        (5, 0.07, 1 / 5),
+        (5, 0.5, 1 / 5),
+        (5, 0.7, 2 / 5),
+    ]
+    assert found["convergence"] == [{"accuracy": 1, "users": 80, "share": 0.8}]
+    assert [row["budget"] for row in found["curve"]] == [*CURVE]
+    assert found["curve"][-1]["accuracy"] == 1
+
+
+def test_the_spread_is_over_seeds_of_the_mean_over_metrics():
+    rows = pl.DataFrame(
+        {
+            "searcher": ["a"] * 4 + ["b"] * 2,
+            "seed": [0, 0, 1, 1, 0, 0],
+            "accuracy": [0.0, 1.0, 1.0, 1.0, 0.25, 0.75],
+        }
+    )
+    one, other = over_seeds(rows, ["searcher"], "accuracy").to_dicts()
+    assert one == {"searcher": "a", "mean": 0.75, "sd": approx(0.125**0.5)}
+    assert other == {"searcher": "b", "mean": 0.5, "sd": None}
+
+
+class Slow:
+    """Takes its time, and asks for the same two groups each time."""
+
+    def ask(self) -> Request:
+        time.sleep(0.01)
+        return Request(np.array([3, 1]))
+
+    def tell(self, request: Request, evidence) -> None:
+        time.sleep(0.01)
+        self.told = request
+
+
+def test_time_and_proposals_are_counted_and_passed_on():
+    own, searcher = OwnWork(), Slow()
+    watched = own.watch(searcher)
+    request = watched.ask()
+    assert request.groups.tolist() == [3, 1]
+    asked = own.seconds
+    assert asked >= 0.01
+    watched.tell(request, evidence_of(SPACE, np.zeros((1, 8)), seed=0))
+    assert searcher.told is request
+    assert own.seconds >= asked + 0.01
+    watched.ask()
+    assert own.as_dict() == {
+        "asks": 4,
+        "groups": 2,
+        "ms_per_ask": approx(1000 * own.seconds / 4),
+        "ms_per_group": approx(1000 * own.seconds / 2),
+    }
+
 
 ALL = ("adaptive", "dpso", "pso", "fairas", "random", "themis", "testsgd", "exact")
 
@@ -109,18 +232,6 @@ def test_a_single_metric_is_searched_alike_together_or_not():
     assert each.accuracy.equals(together.accuracy)
 
 
-def test_the_summary_is_over_seeds_of_the_mean_over_metrics():
-    found = bench(random_inputs(), "random", n_seeds=3, min_support=5, budgets=(0.3,))
-    means = [
-        fmean(row["accuracy"] for row in found.accuracy.to_dicts() if row["seed"] == seed)
-        for seed in range(3)
-    ]
-    (row,) = found.summary().to_dicts()
-    assert (row["mean"], row["sd"]) == (approx(fmean(means)), approx(stdev(means)))
-    ends = found.ends().row(0, named=True)
-    assert (ends["mean"], ends["users"]) == (1, found.n_users)
-
-
 def test_a_seed_gives_the_same_figures_again_and_another_seed_others():
     inputs = random_inputs()
     first, again, other = (
@@ -193,19 +304,13 @@ def test_a_metric_that_is_no_mean_over_users_is_refused():
         bench(four_groups("pooled_auc"), "themis", min_support=4)
 
 
-def test_the_picture_has_a_line_for_each_searcher_and_stands_alone(tmp_path):
-    found = bench(random_inputs(), "random", "adaptive", "themis", min_support=5, n_seeds=2)
-    assert found.curve.height == 3 * len(CURVE)
+def test_the_picture_has_a_line_for_each_searcher():
+    found = bench(random_inputs(), "random", "adaptive", min_support=5, n_seeds=2)
+    assert found.curve.height == 2 * len(CURVE)
     chart = search_curves(found.curve, "A <title> & more", ["what was compared"])
-    for name in ("curves.svg", "curves.html", "curves.png"):
-        write_search_curves(chart, tmp_path / name)
-    picture = ElementTree.parse(tmp_path / "curves.svg")
+    picture = ElementTree.fromstring(svg_of(chart))
     texts = {element.text for element in picture.iter("{http://www.w3.org/2000/svg}text")}
-    assert {"A <title> & more", "what was compared", "adaptive", "random", "themis"} <= texts
-    page = (tmp_path / "curves.html").read_text("utf-8")
-    assert "<script src" not in page
-    assert 'href="http' not in page
-    assert (tmp_path / "curves.png").read_bytes().startswith(b"\x89PNG")
+    assert {"A <title> & more", "what was compared", "adaptive", "random"} <= texts
 
 
 def test_the_legend_begins_with_the_best_and_strange_searchers_get_colours_too():
@@ -221,3 +326,41 @@ def test_the_legend_begins_with_the_best_and_strange_searchers_get_colours_too()
     colour = search_curves(curve, "title").to_dict()["layer"][1]["encoding"]["color"]["scale"]
     assert colour["domain"] == ["adaptive", "mine", "random", "yours"]
     assert len({*colour["range"]}) == 4
+
+
+def test_lists_may_be_text():
+    options = SearchBenchOptions.of(
+        searchers="adaptive,dpso,adaptive",
+        budgets="10%,2%",
+        hyper="dpso.alpha=0.1,adaptive.steps=3,dpso.c1=2",
+    )
+    assert options.searchers == ("adaptive", "dpso")
+    assert options.budgets == (0.02, 0.1)
+    assert options.hyper == {"dpso": {"alpha": 0.1, "c1": 2.0}, "adaptive": {"steps": 3.0}}
+
+
+def test_budgets_are_shares_or_percentages_alike_as_text_and_from_python():
+    for given in ("0.5, 2%", ["0.5", "2%"], [0.5, "2%"], [0.5, 0.02]):
+        assert SearchBenchOptions.of(budgets=given).budgets == (0.02, 0.5)
+
+
+@pytest.mark.parametrize(
+    ("options", "says"),
+    [
+        ({"searchers": ("adptive",)}, "Did you mean 'adaptive'"),
+        ({"searchers": ()}, "No searcher is named"),
+        ({"n_seeds": 0}, "invalid n_seeds: expected"),
+        ({"budgets": ()}, "No budget is named"),
+        ({"budgets": (0.1, 0.0)}, "invalid budgets: expected"),
+        ({"budgets": (1.5,)}, "invalid budgets: expected"),
+        ({"hyper": [5]}, "invalid hyper: expected searcher.name=number.*, got 5"),
+        ({"hyper": {"testsgd": 5}}, "invalid hyper: expected searcher.name=number.*, got 5"),
+        ({"hyper": {"dpso": {"alpha": 1}}}, "dpso is not among the searchers compared"),
+        ({"hyper": {"testsgd": {"teta": 1}}}, "Did you mean 'theta'"),
+        ({"min_support": -1}, "invalid min_support: expected"),
+        ({"seed": -1}, "invalid seed: expected"),
+    ],
+)
+def test_options_that_cannot_be_are_refused(options, says):
+    with pytest.raises(FairRecError, match=says):
+        SearchBenchOptions(**{"searchers": ("testsgd",), **options})
