@@ -13,14 +13,13 @@ from fairrec.core.errors import InputError, OutputError, UnknownNameError
 from fairrec_paper.datasets import readers
 from fairrec_paper.datasets.bundle import (
     DATASETS,
-    behaviour_deciles,
-    decile,
     first_of_each_pair,
     most_frequent,
     prepare,
     read_bundle,
     write_bundle,
 )
+from fairrec_paper.datasets.readers.amazon import behaviour_deciles, decile
 from tests.fairrec_paper.datasets.movielens_tables import write_movielens
 from tests.fairrec_paper.datasets.raw_files import prepared, refusal
 
@@ -148,14 +147,14 @@ def test_equal_values_share_a_decile_and_ten_values_fill_ten():
 def test_behaviour_is_measured_on_training_interactions_only():
     rows = [
         # the last two of u1, the dearest, are targets
-        *[("u1", 1, 5.0, 10.0), ("u1", 2, 1.0, 1.0), ("u1", 3, 99.0, 99.0), ("u1", 4, 99.0, 99.0)],
+        *[("u1", 1, 5.0), ("u1", 2, 4.0), ("u1", 3, 99.0), ("u1", 4, 99.0)],
         # two interactions: the last is a target
-        *[("u2", 1, 7.0, 7.0), ("u2", 2, 99.0, 99.0)],
-        ("u3", 1, 2.0, 2.0),
+        *[("u2", 1, 7.0), ("u2", 2, 99.0)],
+        ("u3", 1, 2.0),
     ]
-    interactions = pl.DataFrame(rows, ["user_id", "time", "price", "amount"], orient="row")
-    # activity 2, 1, 1; spend 11, 7, 2; top price 5, 7, 2
-    assert behaviour_deciles(interactions, amount="amount").rows() == [
+    interactions = pl.DataFrame(rows, ["user_id", "time", "price"], orient="row")
+    # activity 2, 1, 1; spend 9, 7, 2; top price 5, 7, 2
+    assert behaviour_deciles(interactions).rows() == [
         ("u1", 10 * 2 // 3, 10 * 2 // 3, 10 * 1 // 3),
         ("u2", 0, 10 * 1 // 3, 10 * 2 // 3),
         ("u3", 0, 0, 0),
@@ -171,4 +170,4 @@ def test_sums_of_decimals_that_are_equal_share_a_decile():
         }
     )
     assert 0.1 + 0.2 != 0.3
-    assert behaviour_deciles(interactions, amount="price")["spend"].to_list() == [0, 0]
+    assert behaviour_deciles(interactions)["spend"].to_list() == [0, 0]

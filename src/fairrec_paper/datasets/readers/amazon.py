@@ -21,13 +21,11 @@ from pydantic import BaseModel, Field, ValidationError
 
 from fairrec.core.errors import InputError, plain
 from fairrec.core.progress import Progress
+from fairrec.demo.held_out import split_last
 from fairrec_paper.datasets.bundle import (
-    ATTRIBUTES,
     DATASETS,
-    RULE,
     Bundle,
     Dataset,
-    behaviour_deciles,
     counted,
     first_of_each_pair,
     make_bundle,
@@ -41,6 +39,12 @@ REVIEWS = tuple(
     for end in ("", ".gz")
 )
 PRODUCTS = ("meta_Electronics.json", "meta_Electronics.json.gz")
+ATTRIBUTES = ("activity", "spend", "top_price")
+RULE = (
+    "activity, spend and top_price: decile 0 to 9 of the number, the total amount and the highest "
+    "price of a user's training interactions (all but the last two); a user's decile is 10 times "
+    "the share of users with a smaller value, rounded down, so equal values share a decile"
+)
 PRICE = re.compile(r"\$?\s*(\d[\d,]*(?:\.\d+)?)")
 TELL_EVERY = 20_000
 Text = Annotated[str, Field(strict=True, min_length=1)]
@@ -99,7 +103,7 @@ def read(raw: Path, progress: Progress) -> Bundle:
     return make_bundle(
         "amazon-electronics",
         interactions,
-        behaviour_deciles(interactions, amount="price"),
+        behaviour_deciles(interactions),
         priced,
         files=(reviews_file.name, products_file.name),
         positive="every review, whatever its rating",
@@ -188,6 +192,33 @@ def categories_of(product: Product) -> list[str]:
     paths = given if isinstance(given, list) else []
     names = [name for path in paths for name in (path if isinstance(path, list) else [path])]
     return list(dict.fromkeys(name for name in names if isinstance(name, str) and name))
+
+
+def behaviour_deciles(interactions: pl.DataFrame) -> pl.DataFrame:
+    """`user_id`, `activity`, `spend` and `top_price` in deciles over training interactions.
+
+    Parameters
+    ----------
+    interactions : `user_id`, `time` and `price`; all positive
+    """
+    # whole hundredths, or the order of a sum could part users who spent the same
+    hundredths = (pl.col("price") * 100).round().cast(pl.Int64)
+    totals = (
+        split_last(interactions)
+        .train.group_by("user_id")
+        .agg(
+            pl.len().alias("activity"),
+            hundredths.sum().alias("spend"),
+            pl.col("price").max().alias("top_price"),
+        )
+    )
+    return totals.select("user_id", *(decile(name) for name in ATTRIBUTES)).sort("user_id")
+
+
+def decile(column: str) -> pl.Expr:
+    """10 times the share of rows with a smaller value, rounded down; equal values share it."""
+    n_smaller = pl.col(column).rank("min").cast(pl.Int64) - 1
+    return (10 * n_smaller // pl.len().cast(pl.Int64)).alias(column)
 
 
 DATASETS.add(
