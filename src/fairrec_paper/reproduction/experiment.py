@@ -52,7 +52,7 @@ class Trial:
     name : for the progress bar
     about : what determines the rows besides the code and the subject: options and seed
     work : progress -> rows of plain values
-    labels : added to each row when it is used, not kept
+    labels : added to each row when it is used, beside those of its subject, and not kept
     subject : asked for its identity only when the trial's turn comes, as it may have to be trained
     """
 
@@ -62,6 +62,11 @@ class Trial:
     work: Callable[[Progress], Sequence[Row]]
     labels: Mapping[str, Any] = field(default_factory=dict)
     subject: Subject | None = None
+
+    def as_rows(self, rows: Sequence[Row]) -> list[Row]:
+        """The rows with their labels."""
+        labels = {} if self.subject is None else self.subject.labels
+        return [{**labels, **self.labels, **row} for row in rows]
 
     def identity(self, progress: Progress) -> dict[str, Any]:
         """What determines the rows besides the code."""
@@ -90,7 +95,7 @@ class TrialStore:
             content = {"name": trial.name, "about": about, "rows": rows}
             write_text(file, json.dumps(content, allow_nan=False))
             self.n_worked += 1
-        return [{**trial.labels, **row} for row in rows]
+        return trial.as_rows(rows)
 
 
 def run_trials(
@@ -153,26 +158,20 @@ class Setting:
         )
         return Subject(source, model, self.runs, training)
 
-    def trainings(self) -> list[tuple[Subject, dict[str, Any]]]:
-        """Every trained model on every data set with every training seed, and its labels."""
+    def subjects(self) -> list[Subject]:
+        """Every model on every data set."""
         return [
-            (self.subject(source, labels["model"], seed), {**labels, "training": seed})
-            for source, labels in self._labels()
-            if labels["model"] != "taste"
-            for seed in self.options.trainings
+            self.subject(source, model) for source in self.sources for model in self.options.models
         ]
 
-    def subjects(self) -> list[tuple[Subject, dict[str, str]]]:
-        """Every model on every data set, and how its rows are labelled."""
+    def trained_subjects(self) -> list[Subject]:
+        """Every trained model on every data set with every training seed."""
         return [
-            (self.subject(source, labels["model"]), labels) for source, labels in self._labels()
-        ]
-
-    def _labels(self) -> list[tuple[DataSource, dict[str, str]]]:
-        return [
-            (source, {"dataset": source.name, "model": model})
+            self.subject(source, model, seed)
             for source in self.sources
             for model in self.options.models
+            if model != "taste"
+            for seed in self.options.trainings
         ]
 
     def under(self, protocol: str) -> Setting:
@@ -185,11 +184,10 @@ class Setting:
         options = replace(self.options, protocol=protocol)
         return replace(self, options=options, sources=tuple(sources))
 
-    def one_subject(self, source: DataSource, preferred: str) -> tuple[Subject, dict[str, str]]:
+    def one_subject(self, source: DataSource, preferred: str) -> Subject:
         """The preferred model on a data set, or the first one where that is not tested."""
         models = self.options.models
-        model = preferred if preferred in models else models[0]
-        return self.subject(source, model), {"dataset": source.name, "model": model}
+        return self.subject(source, preferred if preferred in models else models[0])
 
     def title_of(self, dataset: str) -> str:
         """What stands for a data set of the paper."""

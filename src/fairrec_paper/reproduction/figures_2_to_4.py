@@ -118,10 +118,7 @@ CELL_WIDTH = 66
 
 def plan_correlation(setting: Setting) -> list[Trial]:
     """The exact gaps of every model on every data set."""
-    return [
-        chance_trial(subject, labels, setting.options.permutations)
-        for subject, labels in setting.subjects()
-    ]
+    return [chance_trial(subject, setting.options.permutations) for subject in setting.subjects()]
 
 
 def correlations(gaps: pl.DataFrame) -> pl.DataFrame:

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any
 
 import polars as pl
 
@@ -24,14 +22,12 @@ from fairrec_paper.reproduction.methods import (
     DPSO,
     EXACT,
     THEMIS,
-    Method,
     chance_trial,
     for_setting,
     large_groups,
     search_trial,
 )
 from fairrec_paper.reproduction.options import MODEL_TITLES
-from fairrec_paper.reproduction.subject import Subject
 
 SHAPE = "lfm360k"
 USERS = (20_000, 40_000, 70_000, 100_000)
@@ -83,24 +79,18 @@ def plan_efficiency(setting: Setting) -> list[Trial]:
             source = world_source(SHAPE, options, setting.scratch, setting.progress)
             size = {"n_world": n_users, "groups": 2 * n_ages * n_countries}
             for model in models(setting):
-                labels = {"dataset": source.key, "model": model, **size}
+                labels = {"dataset": source.key, **size}
                 subject = setting.subject(source, model)
                 # enough, as the time does not depend on what was learned
                 one_epoch = replace(subject.training, epochs=1)
-                trials += _tests(setting, replace(subject, training=one_epoch), labels)
+                subject = replace(subject, training=one_epoch)
+                trials.append(chance_trial(subject, setting.options.permutations, labels))
+                trials += [
+                    search_trial(subject, for_setting(method, setting), seed, labels)
+                    for method in METHODS
+                    for seed in setting.options.seeds
+                ]
     return trials
-
-
-def _tests(setting: Setting, subject: Subject, labels: Mapping[str, Any]) -> list[Trial]:
-    """The exact gaps, and every method with every seed."""
-    return [
-        chance_trial(subject, labels, setting.options.permutations),
-        *(
-            search_trial(subject, labels, for_setting(method, setting), seed)
-            for method in METHODS
-            for seed in setting.options.seeds
-        ),
-    ]
 
 
 def outcome_of_efficiency(setting: Setting, frames: Frames) -> Outcome:
@@ -225,24 +215,19 @@ def has_few(source: DataSource) -> bool:
     return math.prod(users[name].n_unique() for name in names) <= FEW_COMBINATIONS
 
 
-def _variants(setting: Setting, source: DataSource) -> list[tuple[str, float, Method]]:
-    grids = GRIDS[has_few(source)]
-    return [
-        (name, value, replace(DPSO, title=f"dpso {name}={value:g}", hyper={name: value}))
-        for name, grid in grids.items()
-        for value in (grid[::3] if setting.options.quick else grid)
-    ]
-
-
 def plan_hyper(setting: Setting) -> list[Trial]:
     """Searches over both grids, and the exact gaps."""
     trials = []
     for source in setting.sources:
-        subject, labels = setting.one_subject(source, HYPER_MODEL)
-        trials.append(chance_trial(subject, labels, setting.options.permutations))
-        for name, value, method in _variants(setting, source):
-            about = {**labels, "parameter": name, "value": float(value)}
-            trials += [search_trial(subject, about, method, seed) for seed in setting.options.seeds]
+        subject = setting.one_subject(source, HYPER_MODEL)
+        trials.append(chance_trial(subject, setting.options.permutations))
+        for name, grid in GRIDS[has_few(source)].items():
+            for value in grid[::3] if setting.options.quick else grid:
+                method = replace(DPSO, title=f"dpso {name}={value:g}", hyper={name: value})
+                labels = {"parameter": name, "value": float(value)}
+                trials += [
+                    search_trial(subject, method, seed, labels) for seed in setting.options.seeds
+                ]
     return trials
 
 

@@ -200,13 +200,13 @@ PAPER_MODEL = "wide_deep"
 
 def plan_attributes(setting: Setting) -> list[Trial]:
     """The exact gaps by more and more attributes, with their null distributions."""
+    permutations = setting.options.permutations
     trials = []
     for source in setting.sources:
-        subject, labels = setting.one_subject(source, PAPER_MODEL)
-        names = STEPS[source.name]
+        subject, names = setting.one_subject(source, PAPER_MODEL), STEPS[source.name]
         for n in range(1, len(names) + 1):
-            about = {**labels, "attributes": ", ".join(names[:n])}
-            trials.append(chance_trial(subject, about, setting.options.permutations, by=names[:n]))
+            labels = {"attributes": ", ".join(names[:n])}
+            trials.append(chance_trial(subject, permutations, labels, by=names[:n]))
     return trials
 
 

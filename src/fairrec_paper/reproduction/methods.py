@@ -36,8 +36,8 @@ POOLED = "pooled_auc"
 
 def chance_trial(
     subject: Subject,
-    labels: Mapping[str, Any],
     permutations: int,
+    labels: Mapping[str, Any] | None = None,
     min_support: float = MIN_SUPPORT,
     by: Sequence[str] | None = None,
     testsgd: bool = False,
@@ -66,8 +66,8 @@ def chance_trial(
         return [{**sizes, **row} for row in (first, _pooled(subject, space), *others)]
 
     about = {"min_support": min_support, "by": by, "testsgd": testsgd, "permutations": permutations}
-    name = f"{labels['dataset']}: {subject.model}, chance"
-    labels = {**labels, "min_support": min_support}
+    name = f"{subject.source.name}: {subject.model}, chance"
+    labels = {**(labels or {}), "min_support": min_support}
     return Trial("chance", name, about, work, labels, subject)
 
 
@@ -108,10 +108,7 @@ def _pooled(subject: Subject, space: Grouping) -> Row:
 
 
 _UNKNOWN: Row = {
-    "gap": None,
-    "chance_mean": None,
-    "chance_q95": None,
-    "p_value": None,
+    **dict.fromkeys(("gap", "chance_mean", "chance_q95", "p_value")),
     "by_chance": [],
 }
 
@@ -185,7 +182,9 @@ class Method:
     min_support: float = MIN_SUPPORT
 
 
-def search_trial(subject: Subject, labels: Mapping[str, Any], method: Method, seed: int) -> Trial:
+def search_trial(
+    subject: Subject, method: Method, seed: int, labels: Mapping[str, Any] | None = None
+) -> Trial:
     """The gap a method finds in each metric, and what it took: one row for each metric.
 
     As in the paper each metric is searched by itself; a user whose scores one search paid for
@@ -193,10 +192,10 @@ def search_trial(subject: Subject, labels: Mapping[str, Any], method: Method, se
     """
     return Trial(
         "search",
-        f"{labels['dataset']}: {subject.model}, {method.title}, seed {seed}",
+        f"{subject.source.name}: {subject.model}, {method.title}, seed {seed}",
         {**asdict(method), "seed": seed},
         lambda progress: _search(subject, method, seed, progress),
-        {**labels, "method": method.title, "seed": seed},
+        {**(labels or {}), "method": method.title, "seed": seed},
         subject,
     )
 
@@ -313,20 +312,19 @@ def for_setting(method: Method, setting: Setting) -> Method:
 
 def method_trials(setting: Setting, methods: ByDataset) -> list[Trial]:
     """Every method on every subject with every seed, and the null distribution of every gap."""
+    permutations = setting.options.permutations
     trials = []
-    for subject, labels in setting.subjects():
-        own = [for_setting(method, setting) for method in methods[labels["dataset"]]]
+    for subject in setting.subjects():
+        own = [for_setting(method, setting) for method in methods[subject.source.name]]
         for min_support in sorted({MIN_SUPPORT, *(method.min_support for method in own)}):
             # only TestSGD leaves out more groups than the paper does
             is_testsgd = min_support != MIN_SUPPORT
-            permutations = setting.options.permutations
             trials.append(
-                chance_trial(subject, labels, permutations, min_support, testsgd=is_testsgd)
+                chance_trial(subject, permutations, min_support=min_support, testsgd=is_testsgd)
             )
-        for method in own:
-            trials += [
-                search_trial(subject, labels, method, seed) for seed in setting.options.seeds
-            ]
+        trials += [
+            search_trial(subject, method, seed) for method in own for seed in setting.options.seeds
+        ]
     return trials
 
 

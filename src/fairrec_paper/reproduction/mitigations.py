@@ -59,8 +59,8 @@ def mitigation_trial(subject: Subject, metric: str, way: str, permutations: int)
         return [_row(result.summary, metric)]
 
     about = {"metric": metric, "way": way, "permutations": permutations}
-    labels = {"dataset": subject.source.name, "model": subject.model, "metric": metric, "way": way}
     name = f"{subject.source.name}: {subject.model}, {metric} {way}"
+    labels = {"metric": metric, "way": way}
     return Trial("mitigation", name, about, work, labels, subject)
 
 

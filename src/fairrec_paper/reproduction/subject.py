@@ -169,6 +169,11 @@ class Subject:
     runs: Path
     training: TrainingPlan = field(default_factory=TrainingPlan)
 
+    @property
+    def labels(self) -> dict[str, Any]:
+        """How its rows are labelled."""
+        return {"dataset": self.source.name, "model": self.model}
+
     def let_go(self) -> None:
         """Forget all that was loaded; it is loaded again when it is needed."""
         for name in ("recommender", "inputs", "scorer", "scored", "values"):

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
-from typing import Any
 
 import polars as pl
 
@@ -31,7 +30,7 @@ NOTE = (
 MEASURED = ("loss", "auc", "loss_with_penalty", "test_auc", "test_mrr@5", "test_ndcg@5")
 
 
-def training_trial(subject: Subject, labels: Mapping[str, Any]) -> Trial:
+def training_trial(subject: Subject) -> Trial:
     """Loss and AUC of a trained model: one row."""
 
     def work(progress: Progress) -> list[Row]:
@@ -49,13 +48,13 @@ def training_trial(subject: Subject, labels: Mapping[str, Any]) -> Trial:
             }
         ]
 
-    name = f"{labels['dataset']}: training {subject.folder.name}"
-    return Trial("training", name, {}, work, labels, subject)
+    name = f"{subject.source.name}: training {subject.folder.name}"
+    return Trial("training", name, {}, work, {"training": subject.training.seed}, subject)
 
 
 def training_trials(setting: Setting, experiment: str) -> list[Trial]:
     """Every model on every data set with every training seed, trained unless it is."""
-    trials = [training_trial(subject, labels) for subject, labels in setting.trainings()]
+    trials = [training_trial(subject) for subject in setting.trained_subjects()]
     if not trials:
         raise InputError(
             f"{experiment} is about trained models. Name one in {spelled('models')}, such as "
@@ -128,8 +127,8 @@ def plan_trainings(setting: Setting) -> list[Trial]:
         own = setting.under(protocol)
         trained = training_trials(own, "trainings")
         tested = [
-            chance_trial(subject, labels, setting.options.permutations)
-            for subject, labels in own.trainings()
+            chance_trial(subject, setting.options.permutations, {"training": subject.training.seed})
+            for subject in own.trained_subjects()
         ]
         trials += [
             replace(trial, labels={**trial.labels, "protocol": protocol})
