@@ -121,17 +121,15 @@ def _make_world(
         if name in tables:
             raise InputError(f"--shape makes its own tables. Leave out {spelled(name)}.")
     from fairrec_paper.datasets.synthetic import synthetic_bundle
-    from fairrec_paper.models.data import taste_predictions, training_data
+    from fairrec_paper.models.recommender import TasteRecommender
 
     progress("making synthetic data", 0, 0)
-    bundle = synthetic_bundle(shaped_like(shape, seed=seed))
-    data = training_data(bundle, seed=seed)
+    world = TasteRecommender(synthetic_bundle(shaped_like(shape, seed=seed)), seed)
+    by = tables.get("by") or world.tables()["by"]
     return f"synthetic world shaped like {shape}, ranked by popularity and taste", {
-        "predictions": taste_predictions(bundle, data),
-        "users": bundle.users,
-        "items": bundle.items,
-        "history": data.history,
-        "by": tables.get("by") or bundle.manifest.attributes,
+        "predictions": world.predictions(),
+        **world.tables(),
+        "by": by,
     }
 
 

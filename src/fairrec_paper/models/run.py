@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -27,6 +26,7 @@ from fairrec.scoring.options import Feature
 from fairrec_paper.models.data import FeatureTables, feature_tables
 from fairrec_paper.models.evaluation import score_pairs
 from fairrec_paper.models.networks import MODELS, CTRModel, Fields, chosen_device
+from fairrec_paper.models.recommender import Recommender, Target
 from fairrec_paper.models.runs import (
     AGAIN,
     RUN,
@@ -88,27 +88,29 @@ def load_weights(model: CTRModel, file: Path) -> CTRModel:
 VERSION_LETTERS = 12
 
 
-@dataclass(frozen=True, slots=True)
-class Run:
+class Run(Recommender):
     """A finished run: its record, model and tables."""
 
-    record: RunRecord
-    model: CTRModel
-    users: pl.DataFrame
-    items: pl.DataFrame
-    folder: Path
+    def __init__(
+        self,
+        record: RunRecord,
+        model: CTRModel,
+        users: pl.DataFrame,
+        items: pl.DataFrame,
+        folder: Path,
+    ) -> None:
+        super().__init__(users, items)
+        self.record, self.model, self.folder = record, model, folder
 
     def version(self) -> str:
         """A short checksum of the weights, which are others after another training."""
         return file_sum(self.folder / WEIGHTS)[:VERSION_LETTERS]
 
-    def score(self, user_ids: AnyArray, item_ids: AnyArray) -> FloatArray:
-        """The model's logit for each pair of user and item."""
-        users = known_positions(pl.Series("user_id", user_ids), self.users["user_id"])
-        items = known_positions(pl.Series("item_id", item_ids), self.items["item_id"])
+    def score_positions(self, users: AnyArray, items: AnyArray) -> FloatArray:
+        """The model's logit for each pair of positions."""
         return score_pairs(self.model, users, items)
 
-    def candidates(self, target: Literal["test", "validation"] = "test") -> pl.DataFrame:
+    def candidates(self, target: Target = "test") -> pl.DataFrame:
         """`user_id`, `item_id`, `label`, one row a user, to be scored."""
         return read_candidates(self.folder / f"{target}.parquet")
 
@@ -116,19 +118,8 @@ class Run:
         """What an audit needs beside predictions: users, items, history and attributes."""
         return self.record.tables(self.folder)
 
-    def predictions(self, target: Literal["test", "validation"] = "test") -> pl.DataFrame:
-        """`user_id`, `item_id`, `score`, `label`, one row a candidate."""
-        rows = self.candidates(target).explode("item_id", "label")
-        users = known_positions(rows["user_id"], self.users["user_id"])
-        items = known_positions(rows["item_id"], self.items["item_id"])
-        # as text, which can be joined with any other table
-        item_ids = rows["item_id"].cast(self.items["item_id"].dtype)
-        return rows.with_columns(
-            item_ids, pl.Series("score", score_pairs(self.model, users, items))
-        )
 
-
-def write_predictions(run: Run, target: Literal["test", "validation"], file: Path) -> int:
+def write_predictions(run: Run, target: Target, file: Path) -> int:
     """Write the scored candidates as Parquet and return their number."""
     if file.suffix.lower() not in (".parquet", ".pq"):
         raise OutputError(f"{file}: predictions are written as Parquet. Name it NAME.parquet.")

@@ -29,7 +29,7 @@ from fairrec_paper.models.evaluation import (
     holdout_quality,
     one_thread,
     penalty,
-    target_auc,
+    target_metrics,
 )
 from fairrec_paper.models.networks import CTRModel
 from fairrec_paper.models.options import TrainingOptions
@@ -198,7 +198,7 @@ def _train_epoch(
     return EpochRecord(
         epoch=number,
         loss=float(total) / n_rows,
-        validation_auc=target_auc(model, data.validation),
+        validation_auc=target_metrics(model, data.validation, ("auc",))["auc"],
         seconds=time.perf_counter() - started,
         holdout_loss=holdout_loss,
     )

@@ -70,6 +70,11 @@ def mean_accuracy() -> pl.Expr:
     return (pl.col("gap") / pl.col("exact")).filter(pl.col("exact") > 0).mean().alias("accuracy")
 
 
+def mean_and_sd(*names: str) -> tuple[pl.Expr, pl.Expr]:
+    """Means, and standard deviations as `NAME_sd`; null of a single value."""
+    return pl.col(names).mean(), pl.col(names).std().name.suffix("_sd")
+
+
 def compare_gaps(
     search: pl.DataFrame, chance: pl.DataFrame, searches: Sequence[Method], experiment: str
 ) -> pl.DataFrame:
@@ -92,10 +97,7 @@ def compare_gaps(
         accuracy=pl.when(pl.col("exact") > 0).then(pl.col("gap") / pl.col("exact")).round(12)
     )
     rows = seeds.group_by(*SUBJECT, "method", "metric", maintain_order=True).agg(
-        pl.col("gap").mean(),
-        pl.col("gap").std().alias("gap_sd"),
-        pl.col("accuracy").mean(),
-        pl.col("accuracy").std().alias("accuracy_sd"),
+        *mean_and_sd("gap", "accuracy"),
         pl.col("users").mean(),
         (pl.col("users") / pl.col("n_users")).mean().alias("share"),
         pl.col("exact").first(),
@@ -191,11 +193,8 @@ def compute_costs(
         )
     )
     rows = per_seed.group_by(*SUBJECT, "method", maintain_order=True).agg(
-        pl.col("accuracy").mean(),
-        pl.col("accuracy").std().alias("accuracy_sd"),
+        *mean_and_sd("accuracy", "seconds"),
         pl.col("users", "share", "combinations", "users_together").mean(),
-        pl.col("seconds").mean(),
-        pl.col("seconds").std().alias("seconds_sd"),
     )
     printed = (
         gaps.filter(pl.col("metric") != POOLED)

@@ -13,7 +13,7 @@ from fairrec.search.searchers.swarms import FEW_COMBINATIONS
 from fairrec_paper.datasets.synthetic import shaped_like
 from fairrec_paper.figures import hyper_curves, side_by_side
 from fairrec_paper.reproduction import layout
-from fairrec_paper.reproduction.comparison import SUBJECT, mean_accuracy, published
+from fairrec_paper.reproduction.comparison import SUBJECT, mean_accuracy, mean_and_sd, published
 from fairrec_paper.reproduction.data import TITLES, DataSource, fewer_values, world_source
 from fairrec_paper.reproduction.experiment import Experiment, Frames, Setting, Trial
 from fairrec_paper.reproduction.layout import Drawing, Outcome, OutcomeTable
@@ -248,10 +248,7 @@ def outcome_of_hyper(setting: Setting, frames: Frames) -> Outcome:
         )
     )
     rows = per_seed.group_by(keys, maintain_order=True).agg(
-        pl.col("accuracy").mean(),
-        pl.col("accuracy").std().alias("accuracy_sd"),
-        pl.col("users", "share", "seconds").mean(),
-        pl.col("seconds").std().alias("seconds_sd"),
+        *mean_and_sd("accuracy", "seconds"), pl.col("users", "share").mean()
     )
     columns: list[layout.Column] = [
         ("parameter", layout.text("parameter")),

@@ -80,7 +80,7 @@ def _test_gaps(subject: Subject, space: Grouping, permutations: int) -> list[Row
     null = Permuted(moments, space, is_tested, [None] * len(is_tested))
     test = null_distribution(null, permutations, 0, subject.threads)
     rows = []
-    for i, metric in enumerate(subject.metrics):
+    for i, metric in enumerate(subject.metric_names):
         row: Row = {"metric": metric, "mean": float(moments.mean[i]), **_UNKNOWN}
         if not np.isnan(gaps[i]):
             by_chance = np.sort(test.gaps[:, i])
@@ -202,7 +202,7 @@ def search_trial(
 
 def _search(subject: Subject, method: Method, seed: int, progress: Progress) -> list[Row]:
     progress("searching", 0, 0)
-    inputs, metrics = subject.inputs, subject.wanted
+    inputs, metrics = subject.inputs, subject.metrics
     space = subject.space(MIN_SUPPORT, testsgd=method.searcher == "testsgd")
     n_users, searcher = inputs.n_users, SEARCHERS[method.searcher]
     enumerates = searcher.searches_all and method.searcher != "adaptive"

@@ -43,11 +43,11 @@ def mitigation_trial(subject: Subject, metric: str, way: str, permutations: int)
         chosen_by = recommender.predictions("validation" if way == FRESH else "test")
         # an oracle has nothing to lose
         how: dict[str, Any] = {"reranker": "oracle", "strength": 1.0} if way == ORACLE else {}
-        with _groups(metric, chosen_by, recommender.tables, subject.threads) as groups:
+        with _groups(metric, chosen_by, recommender.tables(), subject.threads) as groups:
             result = mitigate(
                 recommender.predictions(),
                 metric=TARGETS.get(metric, metric),
-                **recommender.tables,
+                **recommender.tables(),
                 validation=chosen_by,
                 groups=groups,
                 depth="full",

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -117,9 +116,7 @@ def reproduce(
         def stage(words: str, n_done: int, n: int, name: str = experiment.name) -> None:
             progress(f"{name}: {words}", n_done, n)
 
-        is_small = options.quick and options.has_deep_models and experiment.needs_models
-        with _for_models(is_small):
-            frames = run_trials(trials, store, stage)
+        frames = run_trials(trials, store, stage)
         progress(f"{experiment.name}: writing", 0, 0)
         outcome = experiment.outcome(setting, frames)
         title = f"{experiment.label}: {experiment.title}"
@@ -130,15 +127,6 @@ def reproduce(
             Reproduced(experiment, title, outcome, folder, len(trials), store.n_worked - before)
         )
     return done
-
-
-def _for_models(is_small: bool) -> AbstractContextManager[object]:
-    """One thread for models that score a few rows at a time."""
-    if not is_small:
-        return nullcontext()
-    from fairrec_paper.models.evaluation import one_thread
-
-    return one_thread()
 
 
 def _chosen(
@@ -154,13 +142,9 @@ def _with_data(
     experiments: Sequence[Experiment], given: Sequence[str], datasets: Sequence[str] | None
 ) -> list[Experiment]:
     """Those that have one of the data sets named, or that make their own."""
-    kept = [
-        experiment
-        for experiment in experiments
-        if not experiment.datasets or _chosen(experiment, given, datasets)
-    ]
+    kept = [one for one in experiments if not one.datasets or _chosen(one, given, datasets)]
     if not kept:
-        known = {name: None for experiment in experiments for name in experiment.datasets}
+        known = dict.fromkeys(name for one in experiments for name in one.datasets)
         raise InputError(
             f"{', '.join(one.name for one in experiments)} is of {', '.join(known)}. Name one of "
             f"them in {spelled('datasets')}, or leave it out."

@@ -13,7 +13,7 @@ from fairrec.core.options import spelled
 from fairrec.core.progress import Progress
 from fairrec.report.words import number
 from fairrec_paper.reproduction import layout
-from fairrec_paper.reproduction.comparison import SUBJECT, published, published_exact
+from fairrec_paper.reproduction.comparison import SUBJECT, mean_and_sd, published, published_exact
 from fairrec_paper.reproduction.data import TITLES
 from fairrec_paper.reproduction.experiment import Experiment, Frames, Row, Setting, Trial
 from fairrec_paper.reproduction.layout import Outcome, OutcomeTable
@@ -66,9 +66,7 @@ def training_trials(setting: Setting, experiment: str) -> list[Trial]:
 def over_trainings(rows: pl.DataFrame, by: list[str]) -> pl.DataFrame:
     """Means over trainings, their standard deviations (`_sd`; null for one), and the published."""
     means = rows.group_by(by, maintain_order=True).agg(
-        pl.len().alias("trainings"),
-        pl.col(MEASURED).mean(),
-        pl.col(MEASURED).std().name.suffix("_sd"),
+        pl.len().alias("trainings"), *mean_and_sd(*MEASURED)
     )
     printed = published().filter(experiment="table1").select(*SUBJECT, "metric", "printed")
     wide = printed.pivot("metric", index=SUBJECT, values="printed")
@@ -161,8 +159,7 @@ def gaps_over_trainings(chance: pl.DataFrame) -> pl.DataFrame:
     """
     rows = chance.group_by(WHAT, maintain_order=True).agg(
         pl.len().alias("trainings"),
-        pl.col("gap").mean(),
-        pl.col("gap").std().alias("gap_sd"),
+        *mean_and_sd("gap"),
         pl.col("gap").min().alias("gap_least"),
         pl.col("gap").max().alias("gap_most"),
         pl.col("chance_mean", "chance_sd").mean(),
