@@ -9,7 +9,7 @@ import polars as pl
 import pytest
 
 from tests.end_to_end.command_line import run_here
-from tests.fairrec_paper.models.runs.small_run import small_run
+from tests.fairrec_paper.models.small_run import small_run
 from tests.workflows.flipped_world import people
 from tests.workflows.test_counterfactual_served import served
 

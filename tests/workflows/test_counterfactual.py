@@ -11,7 +11,7 @@ import fairrec
 from fairrec.core.errors import InputError
 from fairrec.report.text.counterfactual import counterfactual_markdown
 from fairrec.scoring.model import FunctionModel
-from tests.fairrec_paper.models.runs.small_run import small_run
+from tests.fairrec_paper.models.small_run import small_run
 from tests.workflows.flipped_world import (
     N_ITEMS,
     Counted,

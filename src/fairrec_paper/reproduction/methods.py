@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -181,6 +181,11 @@ class Method:
     fixed_time: bool = False
     min_support: float = MIN_SUPPORT
 
+    def settings(self) -> dict[str, Any]:
+        """What determines its searches; a title does not."""
+        names = ("searcher", "hyper", "users", "fixed_time")
+        return {name: getattr(self, name) for name in names}
+
 
 def search_trial(
     subject: Subject, method: Method, seed: int, labels: Mapping[str, Any] | None = None
@@ -193,7 +198,7 @@ def search_trial(
     return Trial(
         "search",
         f"{subject.source.name}: {subject.model}, {method.title}, seed {seed}",
-        {**asdict(method), "seed": seed},
+        {**method.settings(), "seed": seed},
         lambda progress: _search(subject, method, seed, progress),
         {**(labels or {}), "method": method.title, "seed": seed},
         subject,

@@ -1,8 +1,11 @@
-"""The published numbers are those of the paper."""
+"""The published numbers are those of the paper, and what its text says of them."""
 
 from __future__ import annotations
 
 import math
+import re
+import runpy
+from pathlib import Path
 
 import polars as pl
 import pytest
@@ -11,6 +14,7 @@ from fairrec_paper.reproduction.comparison import published, published_gaps, pub
 from fairrec_paper.reproduction.data import TITLES
 from fairrec_paper.reproduction.methods import THETAS
 from fairrec_paper.reproduction.options import PAPER_MODELS
+from fairrec_paper.reproduction.reproducing import EXPERIMENTS
 
 GAIN_OF_FIVE = sum(1 / math.log2(place + 1) for place in (1, 2, 3, 4, 5))
 
@@ -123,3 +127,63 @@ def test_the_accuracies_that_the_text_states_follow_from_the_table():
     lfm = found.filter(dataset="lfm360k")["accuracy"]
     assert lfm.min() == pytest.approx(0.8868, abs=5e-5)
     assert lfm.max() == 1.0
+
+
+DOCS = Path(__file__).parents[3] / "docs"
+said = runpy.run_path(str(DOCS / "paper_text.py"))["said"]
+
+
+@pytest.fixture(scope="module")
+def tables() -> dict[str, str]:
+    return {row.claim: row.tables for row in said()}
+
+
+def test_claims_that_the_tables_contradict(tables):
+    assert tables["largest gap in limited time: FairRec, Themis, TestSGD"] == "75.0%, 22.5%, 6.2%"
+    assert tables["mean accuracy of TestSGD, larger and smaller theta"] == "38.8%, 67.5%"
+    assert tables["a limited search finds no more than an unlimited one"] == (
+        "11 of 320 cells are above"
+    )
+    # 0.1786 to 0.3208 and 0.0245 to 0.0172
+    mrr, urp = 100 * (0.3208 / 0.1786 - 1), 100 * (0.0172 / 0.0245 - 1)
+    assert tables["MRR after mitigation, MovieLens, Wide&Deep"] == f"{mrr:+.1f}%" == "+79.6%"
+    assert tables["URP after mitigation, Amazon, DeepFM"] == f"{urp:+.1f}%" == "-29.8%"
+
+
+def test_mean_accuracy_is_that_of_eighty_cells(tables):
+    gaps = published_gaps("table2")
+    cells = {
+        (row["dataset"], row["model"], row["metric"], row["method"]): row["published"]
+        for row in gaps.iter_rows(named=True)
+    }
+    shares = [
+        gap / cells[(*case, "themis")]
+        for (*case, method), gap in cells.items()
+        if method == "fairrec"
+    ]
+    assert len(shares) == 80
+    assert tables["mean accuracy of FairRec"] == f"{100 * sum(shares) / 80:.1f}%"
+
+
+def test_documentation_has_this_table():
+    text = (DOCS / "deviations.md").read_text(encoding="utf-8")
+    for row in said():
+        assert f"| {row.claim} | {row.text} | {row.tables} |" in text
+
+
+def test_labels_are_those_of_the_published_numbers():
+    labels = published().filter(published()["label"] != "RQ1")
+    for name, label in labels.select("experiment", "label").unique().iter_rows():
+        number = label.split()[1]
+        assert number in re.findall(r"\d", EXPERIMENTS[name].label)
+
+
+def test_every_table_and_figure_with_results_is_there():
+    found = [
+        (EXPERIMENTS[name].label.split()[0].rstrip("s"), number)
+        for name in EXPERIMENTS
+        for number in re.findall(r"\d", EXPERIMENTS[name].label)
+    ]
+    # Figure 1 is the paper's drawing of its framework
+    tables, figures = [("Table", n) for n in "1234567"], [("Figure", n) for n in "23456"]
+    assert sorted(found) == sorted([*tables, *figures])

@@ -7,11 +7,12 @@ import pytest
 import torch
 
 from fairrec_paper.models.evaluation import score_pairs
-from tests.fairrec_paper.models.deep.small_models import model_of, random_pairs
+from tests.fairrec_paper.models.small_models import model_of, random_pairs
 
 
 def weights(model) -> dict[str, np.ndarray]:
-    return {name: tensor.numpy().astype(np.float64) for name, tensor in model.state_dict().items()}
+    tensors = {**model.state_dict(), **dict(model.named_buffers())}
+    return {name: tensor.numpy().astype(np.float64) for name, tensor in tensors.items()}
 
 
 def embedded_fields(w, prefix, user, item) -> np.ndarray:

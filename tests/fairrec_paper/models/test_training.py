@@ -1,3 +1,5 @@
+"""Training: options, epochs, what is kept and written, and how good a model is."""
+
 from __future__ import annotations
 
 import dataclasses
@@ -8,25 +10,60 @@ import torch
 from safetensors.torch import load_file
 
 import fairrec
-from fairrec.core.atomic_io import sole
 from fairrec.core.errors import InputError, OutputError
+from fairrec.demo.held_out import Targets
 from fairrec_paper.datasets.bundle import read_bundle, write_bundle
-from fairrec_paper.models import training
-from fairrec_paper.models.evaluation import Quality
+from fairrec_paper.models import evaluation, training
+from fairrec_paper.models.evaluation import Quality, one_thread, target_metrics
 from fairrec_paper.models.networks import MODELS
-from fairrec_paper.models.options import TrainingOptions
+from fairrec_paper.models.options import Hyper, TrainingOptions
 from fairrec_paper.models.run import load_run
 from fairrec_paper.models.training import train
 from tests.end_to_end.command_line import files_in
 from tests.fairrec_paper.models.small_bundle import small_bundle
 
-OPTIONS = TrainingOptions(epochs=3, batch_size=256, candidates=20)
+OPTIONS = TrainingOptions(epochs=2, batch_size=256, candidates=20)
 
 
-@pytest.fixture
-def bundle(tmp_path):
-    write_bundle(small_bundle(), tmp_path / "bundle")
-    return read_bundle(tmp_path / "bundle")
+@pytest.fixture(scope="module")
+def bundle(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("bundle")
+    write_bundle(small_bundle(), folder)
+    return read_bundle(folder)
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ({"epochs": 0}, "invalid epochs"),
+        ({"learning_rate": 0}, "invalid learning_rate: expected a number above 0"),
+        ({"holdout": 1.0}, "invalid holdout"),
+        ({"candidates": 1}, "invalid candidates"),
+        ({"seed": -1}, "invalid seed"),
+        ({"seed": 2**40}, "invalid seed"),
+    ],
+)
+def test_impossible_options_are_refused(options, said):
+    with pytest.raises(InputError, match=said):
+        TrainingOptions(**options)
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [("1e-3", 0.001), ("0.5", 0.5), ("16", 16), ("256-128", (256, 128)), ("1_000", 1000)],
+)
+def test_a_hyper_parameter_is_a_number_or_the_sizes_of_layers(text, value):
+    (option,) = Hyper.__metadata__
+    read = option.parsed("hyper", f"some={text}")["some"]
+    assert read == value
+    assert type(read) is type(value)
+
+
+@pytest.mark.parametrize("text", ["much", "256-", "nan", "inf", "1.5-2"])
+def test_what_is_neither_is_refused(text):
+    (option,) = Hyper.__metadata__
+    with pytest.raises(InputError, match="invalid hyper: expected name=number"):
+        option.parsed("hyper", f"some={text}")
 
 
 def same_weights(one, two) -> bool:
@@ -37,7 +74,6 @@ def same_weights(one, two) -> bool:
 @pytest.mark.parametrize("name", list(MODELS))
 def test_every_model_trains_scores_and_can_be_audited(name, bundle, tmp_path):
     record = train(bundle, name, tmp_path / "run", {"layers": (16,)}, OPTIONS)
-    assert record.finished
     assert 0 < record.holdout_loss < 1
     assert set(record.test) == {"auc", "mrr@5", "ndcg@5", "hit@5"}
     run = load_run(tmp_path / "run")
@@ -73,123 +109,46 @@ def test_the_same_seed_gives_the_same_weights(bundle, tmp_path):
     assert not same_weights(tmp_path / "a", tmp_path / "c")
 
 
-def test_a_killed_training_goes_on_and_ends_as_an_unbroken_one(bundle, tmp_path, monkeypatch):
-    train(bundle, "dcn", tmp_path / "whole", {"layers": (16,)}, OPTIONS)
-    one_epoch = training._one_epoch
-    n_calls = 0
-
-    def killed(*args):
-        nonlocal n_calls
-        n_calls += 1
-        if n_calls == 3:
-            raise KeyboardInterrupt
-        return one_epoch(*args)
-
-    monkeypatch.setattr(training, "_one_epoch", killed)
-    with pytest.raises(KeyboardInterrupt):
-        train(bundle, "dcn", tmp_path / "broken", {"layers": (16,)}, OPTIONS)
-    with pytest.raises(InputError, match="has not finished"):
-        load_run(tmp_path / "broken")
-    monkeypatch.setattr(training, "_one_epoch", one_epoch)
-    record = train(bundle, "dcn", tmp_path / "broken", {"layers": (16,)}, OPTIONS)
-    assert len(record.epochs) == 3
-    assert same_weights(tmp_path / "whole", tmp_path / "broken")
-    assert not list((tmp_path / "broken").glob("training-*"))
-
-
-def test_a_kill_between_state_and_record_loses_one_epoch_and_no_more(bundle, tmp_path, monkeypatch):
-    train(bundle, "dcn", tmp_path / "whole", {"layers": (16,)}, OPTIONS)
-    save = training.save_record
-    n_calls = 0
-
-    def killed(*args):
-        nonlocal n_calls
-        n_calls += 1
-        if n_calls == 2:
-            raise KeyboardInterrupt
-        save(*args)
-
-    monkeypatch.setattr(training, "save_record", killed)
-    with pytest.raises(KeyboardInterrupt):
-        train(bundle, "dcn", tmp_path / "broken", {"layers": (16,)}, OPTIONS)
-    monkeypatch.setattr(training, "save_record", save)
-    train(bundle, "dcn", tmp_path / "broken", {"layers": (16,)}, OPTIONS)
-    assert same_weights(tmp_path / "whole", tmp_path / "broken")
-
-
-def test_a_run_stays_whole_until_the_one_that_replaces_it_is(bundle, tmp_path, monkeypatch):
-    run, seeded = tmp_path / "run", dataclasses.replace(OPTIONS, seed=1)
-    train(bundle, "dcn", run, {"layers": (8,)}, OPTIONS)
-    before = files_in(run)
-    one_epoch, save = training._one_epoch, training.save_record
-    calls = []
-
-    def killed(*args):
-        calls.append(args)
-        if len(calls) == 2:
-            raise KeyboardInterrupt
-        return one_epoch(*args)
-
-    def full(record, file):
-        if record.finished:
-            raise OSError(28, "No space left on device")
-        save(record, file)
-
-    monkeypatch.setattr(training, "_one_epoch", killed)
-    with pytest.raises(KeyboardInterrupt):
-        train(bundle, "dcn", run, {"layers": (8,)}, seeded, restart=True)
-    load_run(run)
-    assert before.items() <= files_in(run).items()
-    monkeypatch.setattr(training, "save_record", full)
-    with pytest.raises(OutputError, match="No space left"):
-        train(bundle, "dcn", run, {"layers": (8,)}, seeded)
-    assert before.items() <= files_in(run).items()
-    # what is there is taken up, and the finished run is not trained again
-    monkeypatch.setattr(training, "save_record", save)
-    n_calls = len(calls)
-    train(bundle, "dcn", run, {"layers": (8,)}, OPTIONS)
-    assert len(calls) == n_calls
-    train(bundle, "dcn", run, {"layers": (8,)}, seeded)
-    assert len(calls) == n_calls
-    assert files_in(run).keys() == before.keys()
-    assert files_in(run)["model.safetensors"] != before["model.safetensors"]
-
-
-def test_two_trainings_do_not_share_a_folder(bundle, tmp_path):
-    (tmp_path / "run").mkdir()
-    with (
-        sole(tmp_path / "run" / "training.lock", "is training"),
-        pytest.raises(OutputError, match=r"run: another command.* is training there"),
-    ):
-        train(bundle, "dcn", tmp_path / "run", {"layers": (8,)}, OPTIONS)
+QUALITY = {"holdout_loss": 0.5, "holdout_auc": 0.5, "penalty": 0.0, "test": {}}
 
 
 def test_the_best_epoch_is_kept_and_patience_ends_training(bundle, tmp_path, monkeypatch):
     aucs = iter([0.6, 0.7, 0.65, 0.64, 0.9])
-    monkeypatch.setattr(training, "target_auc", lambda model, targets: next(aucs))
+    monkeypatch.setattr(training, "target_metrics", lambda *args: {"auc": next(aucs)})
+    monkeypatch.setattr(training, "evaluate", lambda *args: QUALITY)
     options = TrainingOptions(epochs=10, patience=2, batch_size=256, candidates=20)
     record = train(bundle, "wide_deep", tmp_path / "run", {"layers": (8,)}, options)
     assert record.best_epoch == 2
     assert len(record.epochs) == 4
 
 
-def test_a_finished_run_is_not_trained_again(bundle, tmp_path, monkeypatch):
-    first = train(bundle, "wide_deep", tmp_path / "run", {"layers": (8,)}, OPTIONS)
-    monkeypatch.setattr(training, "_one_epoch", lambda *args: pytest.fail("trained again"))
-    again = train(bundle, "wide_deep", tmp_path / "run", {"layers": (8,)}, OPTIONS)
-    assert (again.epochs, again.test) == (first.epochs, first.test)
+def test_a_run_is_trained_again_only_where_that_is_asked(bundle, tmp_path, monkeypatch):
+    run, other = tmp_path / "run", dataclasses.replace(OPTIONS, seed=1)
+    first = train(bundle, "dcn", run, {"layers": (8,)}, OPTIONS)
+    before = files_in(run)
+    again = train(bundle, "dcn", run, {"layers": (8,)}, OPTIONS)
+    assert (again.epochs, again.test, files_in(run)) == (first.epochs, first.test, before)
+    for name, layers, options, says in (
+        ("wide_deep", (8,), OPTIONS, "another model"),
+        ("dcn", (9,), OPTIONS, "another layers"),
+        ("dcn", (8,), other, "another seed"),
+    ):
+        with pytest.raises(InputError, match=says):
+            train(bundle, name, run, {"layers": layers}, options)
+    # a run stays whole until the one that replaces it is
+    with monkeypatch.context() as patch, pytest.raises(OutputError, match="No space left"):
+        patch.setattr(training, "save_run", full_disk)
+        train(bundle, "dcn", run, {"layers": (8,)}, other, restart=True)
+    assert files_in(run) == before
+    train(bundle, "dcn", run, {"layers": (8,)}, other, restart=True)
+    assert files_in(run).keys() == before.keys()
+    assert files_in(run)["model.safetensors"] != before["model.safetensors"]
+    # nothing is pickled
+    assert {file.suffix for file in run.iterdir()} == {".json", ".parquet", ".safetensors"}
 
 
-def test_another_run_in_the_folder_is_refused_unless_restarted(bundle, tmp_path):
-    train(bundle, "wide_deep", tmp_path / "run", {"layers": (8,)}, OPTIONS)
-    with pytest.raises(InputError, match="another model"):
-        train(bundle, "dcn", tmp_path / "run", {"layers": (8,)}, OPTIONS)
-    with pytest.raises(InputError, match="another layers"):
-        train(bundle, "wide_deep", tmp_path / "run", {"layers": (9,)}, OPTIONS)
-    assert (
-        train(bundle, "dcn", tmp_path / "run", {"layers": (8,)}, OPTIONS, restart=True).model
-        == "dcn"
-    )
+def full_disk(*args) -> None:
+    raise OSError(28, "No space left on device")
 
 
 def test_an_unknown_device_is_refused(bundle, tmp_path):
@@ -220,6 +179,7 @@ def test_the_epoch_with_the_least_loss_can_be_kept_and_a_penalty_counts(
         training, "holdout_quality", lambda *args: Quality(loss=next(losses), auc=0.9)
     )
     monkeypatch.setattr(training, "penalty", lambda *args: next(penalties))
+    monkeypatch.setattr(training, "evaluate", lambda *args: QUALITY)
     options = dataclasses.replace(OPTIONS, epochs=4, patience=4, best_by="holdout-loss", l2=1e-5)
     record = train(bundle, "wide_deep", tmp_path / "run", {"layers": (8,)}, options)
     assert [epoch.holdout_loss for epoch in record.epochs] == pytest.approx([0.6, 0.5, 0.55, 0.5])
@@ -270,3 +230,37 @@ def test_a_model_that_sees_other_features_is_loaded_with_them(bundle, tmp_path):
     record = train(bundle, "deepfm", tmp_path / "run", {"layers": (8,)}, options)
     assert (len(record.user_sizes), record.n_categories) == (2, 0)
     assert load_run(tmp_path / "run").predictions().height == 20 * bundle.users.height
+
+
+TARGETS = Targets(
+    users=np.array([0, 1]),
+    items=np.array([[5, 6, 7], [8, 5, 6]]),
+    is_target=np.array([[True, False, False], [False, True, False]]),
+)
+
+
+def test_metrics_are_those_of_the_targets_places(monkeypatch):
+    def score_pairs(model, users, items):
+        # an item by its number, for user 1 the other way round
+        return np.where(users == 0, items, -items).astype(np.float64)
+
+    monkeypatch.setattr(evaluation, "score_pairs", score_pairs)
+    top = target_metrics(None, TARGETS)
+    # third and first place
+    assert top["mrr@5"] == pytest.approx((1 / 3 + 1) / 2)
+    assert top["ndcg@5"] == pytest.approx((1 / np.log2(4) + 1) / 2)
+    # user 0 has none of two below, user 1 both
+    assert (top["auc"], top["hit@5"]) == ((0 / 2 + 2 / 2) / 2, 1.0)
+    # a tie counts half
+    monkeypatch.setattr(evaluation, "score_pairs", lambda model, users, items: np.zeros(len(users)))
+    assert target_metrics(None, TARGETS, ("auc",)) == {"auc": 0.5}
+
+
+def test_the_number_of_threads_is_as_before_whatever_happens(monkeypatch):
+    set_to = []
+    monkeypatch.setattr(torch, "get_num_threads", lambda: 3)
+    monkeypatch.setattr(torch, "set_num_threads", set_to.append)
+    with pytest.raises(ValueError, match="within"), one_thread() as before:
+        assert (before, set_to) == (3, [1])
+        raise ValueError("within")
+    assert set_to == [1, 3]
