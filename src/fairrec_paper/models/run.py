@@ -18,7 +18,6 @@ from fairrec.core.arrays import AnyArray, FloatArray
 from fairrec.core.atomic_io import write_table
 from fairrec.core.errors import InputError, OutputError, listed, plain
 from fairrec.core.files import file_sum
-from fairrec.core.saved_files import damaged
 from fairrec.inputs.ids import known_positions
 from fairrec.scoring.features import is_missing
 from fairrec.scoring.model import Model, ModelInput
@@ -72,19 +71,6 @@ def save_run(record: RunRecord, model: CTRModel, folder: Path) -> None:
     (folder / RUN).write_text(record.model_dump_json(indent=2) + "\n", encoding="utf-8")
 
 
-def load_weights(model: CTRModel, file: Path) -> CTRModel:
-    """The model with saved weights; those of another model are a clear error."""
-    try:
-        # read here, because safetensors takes no path that is not Unicode
-        model.load_state_dict(load(file.read_bytes()))
-    except (OSError, SafetensorError, KeyError, RuntimeError) as error:
-        # types of numbers that torch has not are KeyErrors
-        raise InputError(
-            f"{file}: cannot be read as the weights of this run ({plain(error, 300)}). {AGAIN}"
-        ) from error
-    return model
-
-
 VERSION_LETTERS = 12
 
 
@@ -132,13 +118,17 @@ def load_run(folder: Path, device: str = "cpu") -> Run:
     """The run in a folder; clear errors where it is foreign or damaged."""
     record = load_run_record(folder)
     users, items = read_users(folder, record.attributes), read_items(folder)
-    with damaged(folder, AGAIN):
-        features = record.options.get("features")
-        tables = feature_tables(users, items, record.attributes, features)
-    if (tables.user_sizes, tables.item_sizes) != (record.user_sizes, record.item_sizes):
-        raise InputError(f"{folder}: its tables are not those of its run.json. {AGAIN}")
+    tables = feature_tables(users, items, record.attributes, record.options.get("features"))
     model = build_model(record.model, record.hyper_parameters, tables)
-    load_weights(model, folder / WEIGHTS)
+    file = folder / WEIGHTS
+    try:
+        # read here, because safetensors takes no path that is not Unicode
+        model.load_state_dict(load(file.read_bytes()))
+    except (OSError, SafetensorError, KeyError, RuntimeError) as error:
+        # types of numbers that torch has not are KeyErrors
+        raise InputError(
+            f"{file}: cannot be read as the weights of this run ({plain(error, 300)}). {AGAIN}"
+        ) from error
     # for good: threads that score side by side would switch it for each other
     return Run(record, model.to(chosen_device(device)).eval(), users, items, folder)
 

@@ -68,9 +68,6 @@ class RunRecord(BaseModel):
     options: dict[str, Any]
     attributes: tuple[str, ...]
     has_categories: bool
-    user_sizes: tuple[int, ...]
-    item_sizes: tuple[int, ...]
-    n_categories: int
     n_train: int
     n_too_short: int
     epochs: tuple[EpochRecord, ...]
@@ -127,11 +124,7 @@ def read_items(folder: Path) -> pl.DataFrame:
 def read_candidates(file: Path) -> pl.DataFrame:
     """The candidates of a run."""
     columns = {"user_id": is_id, "item_id": lists_of(is_id), "label": lists_of(is_number)}
-    table = read_parquet(file, AGAIN, columns)
-    lengths = table.select(pl.col("item_id", "label").list.len())
-    if table["item_id"].null_count() or not lengths["item_id"].equals(lengths["label"]):
-        raise InputError(f"{plain(file, 300)}: some items have no label. {AGAIN}")
-    return table
+    return read_parquet(file, AGAIN, columns)
 
 
 class LoadingRun:

@@ -243,53 +243,47 @@ def improvements(search: pl.DataFrame) -> pl.DataFrame:
     `a12` is the mean over cases; `larger` and `smaller` count the cases in which the gaps differ
     by the test of Mann and Whitney (p <= 0.05, each case by itself)
     """
+    ours = search.filter(method=DPSO.title)
+    both = ours.join(search, on=[*SUBJECT, "metric", "seed"], suffix="_other")
     rows = []
     for dataset in search["dataset"].unique(maintain_order=True):
         for opponent in OPPONENTS:
-            both = _both(search.filter(dataset=dataset), opponent.title)
-            if both.height:
-                rows.append({"dataset": dataset, "opponent": opponent.title, **_gain(both)})
+            part = both.filter(dataset=dataset, method_other=opponent.title)
+            if part.height:
+                rows.append({"dataset": dataset, "opponent": opponent.title, **_gain(part)})
     return pl.DataFrame(rows)
 
 
-def _both(search: pl.DataFrame, opponent: str) -> pl.DataFrame:
-    keys = [*SUBJECT, "metric", "seed"]
-    others = search.filter(method=opponent)
-    return search.filter(method=DPSO.title).join(others, on=keys, suffix="_other")
-
-
 def _gain(both: pl.DataFrame) -> dict[str, float | int | None]:
-    cases = (
-        both.group_by(*SUBJECT, "metric")
-        .agg(pl.col("gap", "gap_other").mean())
-        .filter(pl.col("gap_other") > 0)
-    )
-    gains = (
-        both.filter(pl.col("gap_other") > 0)
-        .group_by("seed")
-        .agg((pl.col("gap") / pl.col("gap_other") - 1).mean())
-    )
+    cases = both.group_by(*SUBJECT, "metric").agg(pl.col("gap", "gap_other").mean())
+    gains = both.filter(pl.col("gap_other") > 0).group_by("seed").agg(_more("gap").mean())
     tests = [
         methods.rank_test(case["gap"].to_numpy(), case["gap_other"].to_numpy())
         for case in both.partition_by(*SUBJECT, "metric")
     ]
     differs = [test.a12 > 0.5 for test in tests if test.p_value <= ALPHA]
     return {
-        "larger_gap": _mean(cases["gap"] / cases["gap_other"] - 1),
+        "larger_gap": _mean(cases, "gap"),
         "larger_gap_sd": gains.select(pl.col("gap").std()).item(),
         "a12": sum(test.a12 for test in tests) / len(tests),
         "larger": sum(differs),
         "smaller": len(differs) - sum(differs),
         "cases": len(tests),
-        "longer_time": _mean(both["seconds"] / both["seconds_other"] - 1),
-        "more_users": _mean(both["users"] / both["users_other"] - 1),
-        "more_combinations": _mean(both["combinations"] / both["combinations_other"] - 1),
+        "longer_time": _mean(both, "seconds"),
+        "more_users": _mean(both, "users"),
+        "more_combinations": _mean(both, "combinations"),
     }
 
 
-def _mean(values: pl.Series) -> float | None:
-    finite = values.filter(values.is_finite())
-    return float(finite.to_numpy().mean()) if len(finite) else None
+def _more(column: str) -> pl.Expr:
+    return pl.col(column) / pl.col(f"{column}_other") - 1
+
+
+def _mean(both: pl.DataFrame, column: str) -> float | None:
+    """The mean of how much more it is, where the other is not 0."""
+    more = both.select(_more(column)).to_series()
+    mean = more.filter(more.is_finite()).mean()
+    return mean if isinstance(mean, float) else None
 
 
 def outcome_of_vanilla(setting: Setting, frames: Frames) -> Outcome:
@@ -298,7 +292,7 @@ def outcome_of_vanilla(setting: Setting, frames: Frames) -> Outcome:
     rows = improvements(frames["search"])
     for metric, name in (("larger gap", "published_gap"), ("longer time", "published_time")):
         known = printed.filter(metric=metric).select(
-            "dataset", (pl.col("published") / 100).alias(name)
+            "dataset", pl.col("published").alias(name) / 100
         )
         rows = rows.join(known, on="dataset", how="left", maintain_order="left")
     rows = setting.with_titles(rows)

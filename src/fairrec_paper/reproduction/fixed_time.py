@@ -111,24 +111,17 @@ def _leads(
     """How often each of the paper's methods has found the largest gap; ties count for each."""
     theirs = [method.title for method in searches if method.published]
     cases = gaps.filter(pl.col("metric") != POOLED, pl.col("method").is_in(theirs))
-    own = _share_of_leads(cases, "method", "gap")
+    own = _share_of_leads(cases, "gap")
     known = published_gaps(experiment).filter(dataset=gaps["dataset"][0])
-    printed = _share_of_leads(known, "method", "published")
-    rows = pl.DataFrame(
-        [
-            {
-                "method": method.title,
-                "leads": own.get(method.title),
-                "published_leads": printed.get(method.published),
-                "accuracy": part["accuracy"].mean(),
-                "published_accuracy": part["published_accuracy"].mean(),
-                "users": part["users"].mean(),
-                "share": part["share"].mean(),
-            }
-            for method in searches
-            if (part := gaps.filter(pl.col("method") == method.title)).height
-        ]
+    printed = _share_of_leads(known, "published")
+    means = gaps.group_by("method").agg(
+        pl.col("accuracy", "published_accuracy", "users", "share").mean()
     )
+    rows = pl.DataFrame(
+        [(one.title, own.get(one.title), printed.get(one.published)) for one in searches],
+        ["method", "leads", "published_leads"],
+        orient="row",
+    ).join(means, on="method", maintain_order="left")
     columns: list[layout.Column] = [
         *("method", ("largest gap", layout.percent("leads", 0))),
         ("published", layout.percent("published_leads", 0)),
@@ -141,10 +134,10 @@ def _leads(
     return layout.table(name, f"Who leads. {title}", rows, columns, note)
 
 
-def _share_of_leads(rows: pl.DataFrame, by: str, column: str) -> dict[str, float]:
+def _share_of_leads(rows: pl.DataFrame, column: str) -> dict[str, float]:
     best = pl.col(column).max().over(*SUBJECT, "metric")
     led = rows.with_columns(is_best=pl.col(column) >= best * (1 - 1e-12))
-    shares = led.group_by(by).agg(pl.col("is_best").mean())
+    shares = led.group_by("method").agg(pl.col("is_best").mean())
     return dict(shares.iter_rows())
 
 

@@ -227,9 +227,10 @@ def test_negatives_can_stay_the_same(bundle):
 
 def test_a_model_that_sees_other_features_is_loaded_with_them(bundle, tmp_path):
     options = dataclasses.replace(OPTIONS, epochs=1, features=("gender",))
-    record = train(bundle, "deepfm", tmp_path / "run", {"layers": (8,)}, options)
-    assert (len(record.user_sizes), record.n_categories) == (2, 0)
-    assert load_run(tmp_path / "run").predictions().height == 20 * bundle.users.height
+    train(bundle, "deepfm", tmp_path / "run", {"layers": (8,)}, options)
+    run = load_run(tmp_path / "run")
+    assert (run.model.fields.n_fields, run.model.fields.categories) == (3, None)
+    assert run.predictions().height == 20 * bundle.users.height
 
 
 TARGETS = Targets(
