@@ -114,18 +114,21 @@ def write_predictions(run: Run, target: Target, file: Path) -> int:
     return predictions.height
 
 
+# types of numbers that torch has not are KeyErrors
+_UNFIT = (OSError, SafetensorError, KeyError, RuntimeError, TypeError)
+
+
 def load_run(folder: Path, device: str = "cpu") -> Run:
     """The run in a folder; clear errors where it is foreign or damaged."""
     record = load_run_record(folder)
     users, items = read_users(folder, record.attributes), read_items(folder)
-    tables = feature_tables(users, items, record.attributes, record.options.get("features"))
-    model = build_model(record.model, record.hyper_parameters, tables)
     file = folder / WEIGHTS
     try:
+        tables = feature_tables(users, items, record.attributes, record.options.get("features"))
+        model = build_model(record.model, record.hyper_parameters, tables)
         # read here, because safetensors takes no path that is not Unicode
         model.load_state_dict(load(file.read_bytes()))
-    except (OSError, SafetensorError, KeyError, RuntimeError) as error:
-        # types of numbers that torch has not are KeyErrors
+    except _UNFIT as error:
         raise InputError(
             f"{file}: cannot be read as the weights of this run ({plain(error, 300)}). {AGAIN}"
         ) from error

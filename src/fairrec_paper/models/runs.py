@@ -124,7 +124,10 @@ def read_items(folder: Path) -> pl.DataFrame:
 def read_candidates(file: Path) -> pl.DataFrame:
     """The candidates of a run."""
     columns = {"user_id": is_id, "item_id": lists_of(is_id), "label": lists_of(is_number)}
-    return read_parquet(file, AGAIN, columns)
+    table = read_parquet(file, AGAIN, columns)
+    if not table["item_id"].list.len().equals(table["label"].list.len()):
+        raise InputError(f"{plain(file, 300)}: some items have no label. {AGAIN}")
+    return table
 
 
 class LoadingRun:

@@ -91,6 +91,7 @@ def test_a_record_names_the_tables_of_its_run(run: Path):
     [
         (lambda table: table.drop("label"), "'label' is not there"),
         (lambda table: table.explode("item_id", "label"), "'item_id' is"),
+        (lambda table: table.with_columns(pl.col("label").list.head(1)), "items have no label"),
     ],
 )
 def test_candidates_that_are_none_are_refused(tmp_path: Path, change: Any, says: str):
