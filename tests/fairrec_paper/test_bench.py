@@ -5,7 +5,6 @@ from __future__ import annotations
 import time
 from itertools import pairwise
 from types import SimpleNamespace
-from xml.etree import ElementTree
 
 import numpy as np
 import polars as pl
@@ -14,10 +13,8 @@ from pytest import approx
 
 from fairrec.core.errors import FairRecError, InputError
 from fairrec.metrics.reading import read_inputs
-from fairrec.report.figures.figure import svg_of
 from fairrec.search.evidence import GapHistory
 from fairrec.search.searcher import Request
-from fairrec_paper import bench as benching
 from fairrec_paper.bench import (
     CURVE,
     OwnWork,
@@ -187,19 +184,6 @@ def test_what_a_search_without_a_budget_comes_to():
     assert ends["groups"].to_list() == ends["asks"].to_list() == [4, 4, 1]
 
 
-def test_own_work_is_shared_among_proposals_and_among_groups():
-    row = bench(random_inputs(), "adaptive").convergence.row(0, named=True)
-    assert row["asks"] > row["groups"] > 1
-    assert row["ms_per_ask"] * row["asks"] == approx(row["ms_per_group"] * row["groups"])
-    assert 0 < row["ms_per_ask"] < row["ms_per_group"]
-
-
-def test_a_searcher_with_hyper_parameters_uses_them():
-    ends = bench(four_groups(), "testsgd", min_support=4, hyper={"testsgd": {"theta": 0.5}})
-    assert ends.convergence["users"].to_list() == [0]
-    assert ends.convergence["accuracy"].to_list() == [0]
-
-
 @pytest.mark.parametrize("together", [False, True])
 def test_more_users_never_find_less(together: bool):
     found = bench(random_inputs(), *ALL, n_seeds=2, min_support=5, together=together)
@@ -223,15 +207,6 @@ def test_one_search_for_all_metrics_pays_once_for_all():
     assert all_at_once.gaps == each.gaps
 
 
-def test_a_single_metric_is_searched_alike_together_or_not():
-    inputs = four_groups()
-    each, together = (
-        bench(inputs, "random", "dpso", min_support=4, n_seeds=3, together=together)
-        for together in (False, True)
-    )
-    assert each.accuracy.equals(together.accuracy)
-
-
 def test_a_seed_gives_the_same_figures_again_and_another_seed_others():
     inputs = random_inputs()
     first, again, other = (
@@ -242,13 +217,6 @@ def test_a_seed_gives_the_same_figures_again_and_another_seed_others():
     assert first.accuracy["accuracy"].to_list() != other.accuracy["accuracy"].to_list()
 
 
-def test_several_seeds_are_those_from_the_first_on():
-    inputs = random_inputs()
-    two = bench(inputs, "random", min_support=5, seed=3, n_seeds=2)
-    one = bench(inputs, "random", min_support=5, seed=4)
-    assert two.accuracy.filter(seed=4).equals(one.accuracy)
-
-
 def test_a_metric_without_a_gap_is_left_out_with_a_note():
     # among four candidates the relevant one is always found
     found = bench(four_groups("hit@4,mrr@4"), "themis", min_support=4)
@@ -256,15 +224,6 @@ def test_a_metric_without_a_gap_is_left_out_with_a_note():
     assert [*found.gaps] == ["mrr@4"]
     (note,) = found.notes
     assert note.startswith("hit@4 is left out")
-
-
-def test_the_popularity_proxy_is_computed_only_where_a_searcher_uses_it(monkeypatch):
-    computed = []
-    monkeypatch.setattr(benching, "popularity_proxy", lambda *given: computed.append(given))
-    bench(four_groups(), "themis", "random", "exact", min_support=4)
-    assert computed == []
-    bench(four_groups(), "themis", "adaptive", min_support=4)
-    assert len(computed) == 1
 
 
 def test_the_popularity_proxy_is_used_where_there_is_a_history():
@@ -287,30 +246,9 @@ def test_without_an_eligible_group_there_is_nothing_to_search(min_support, says)
         bench(four_groups(), "themis", min_support=min_support)
 
 
-def test_a_single_eligible_group_has_no_gap():
-    users = pl.DataFrame({"user_id": range(5), "group": ["a"] * 4 + ["b"]})
-    inputs = read_inputs(one_each(dict.fromkeys(range(5), 1)), users=users, by="group")
-    with pytest.raises(InputError, match="Only one intersection of all attributes has 2 users"):
-        bench(inputs, "themis", min_support=2)
-
-
 def test_equal_values_everywhere_leave_nothing_to_search():
     with pytest.raises(InputError, match="No metric has a gap"):
         bench(four_groups("hit@4"), "themis", min_support=4)
-
-
-def test_a_metric_that_is_no_mean_over_users_is_refused():
-    with pytest.raises(InputError, match="'pooled_auc' is no mean over users"):
-        bench(four_groups("pooled_auc"), "themis", min_support=4)
-
-
-def test_the_picture_has_a_line_for_each_searcher():
-    found = bench(random_inputs(), "random", "adaptive", min_support=5, n_seeds=2)
-    assert found.curve.height == 2 * len(CURVE)
-    chart = search_curves(found.curve, "A <title> & more", ["what was compared"])
-    picture = ElementTree.fromstring(svg_of(chart))
-    texts = {element.text for element in picture.iter("{http://www.w3.org/2000/svg}text")}
-    assert {"A <title> & more", "what was compared", "adaptive", "random"} <= texts
 
 
 def test_the_legend_begins_with_the_best_and_strange_searchers_get_colours_too():
@@ -326,17 +264,6 @@ def test_the_legend_begins_with_the_best_and_strange_searchers_get_colours_too()
     colour = search_curves(curve, "title").to_dict()["layer"][1]["encoding"]["color"]["scale"]
     assert colour["domain"] == ["adaptive", "mine", "random", "yours"]
     assert len({*colour["range"]}) == 4
-
-
-def test_lists_may_be_text():
-    options = SearchBenchOptions.of(
-        searchers="adaptive,dpso,adaptive",
-        budgets="10%,2%",
-        hyper="dpso.alpha=0.1,adaptive.steps=3,dpso.c1=2",
-    )
-    assert options.searchers == ("adaptive", "dpso")
-    assert options.budgets == (0.02, 0.1)
-    assert options.hyper == {"dpso": {"alpha": 0.1, "c1": 2.0}, "adaptive": {"steps": 3.0}}
 
 
 def test_budgets_are_shares_or_percentages_alike_as_text_and_from_python():

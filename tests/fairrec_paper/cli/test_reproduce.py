@@ -201,17 +201,6 @@ def test_a_quick_run_takes_no_data(tmp_path: Path, monkeypatch):
     assert "Leave out --data" in ran.stderr
 
 
-def test_data_sets_and_seeds_can_be_chosen(tmp_path: Path):
-    ran = run_paper(
-        *("reproduce", "figure-initialise", "--quick", "--datasets", "blackfriday, lfm360k"),
-        *("--seeds", "1", "--out", str(tmp_path), "--debug"),
-    )
-    assert ran.code == 0
-    rows = pl.read_csv(tmp_path / "figure-initialise/particles.csv")
-    assert rows["dataset"].unique(maintain_order=True).to_list() == ["lfm360k", "blackfriday"]
-    assert rows["on_groups_sd"].to_list() == [None] * 4
-
-
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [

@@ -121,15 +121,6 @@ def test_bad_training_options_are_refused(world, arguments, says):
     assert not Path("run").exists()
 
 
-def test_the_bundle_says_which_data_set_it_holds(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    made = run_paper("synthetic", "--shape", "movielens-1m", "--out", "world", *SMALL[:-1])
-    assert "fairrec-paper train --data world --model deepfm" in made.stderr
-    trained = run_paper("train", "--data", "world", "--model", "dcn", "--out", "run", *QUICK)
-    assert trained.code == 0, trained.stderr
-    assert "dcn on synthetic movielens-1m" in trained.stdout
-
-
 def test_another_data_set_than_the_bundle_holds_is_refused(world):
     ran = run_paper("train", "movielens-1m", "--data", "world", "--model", "dcn", "--out", "run")
     assert ran.code == 2

@@ -22,7 +22,6 @@ from fairrec.scoring.runs import ScoreByRun
 from fairrec.workflows import audit
 from fairrec_paper.models.run import Run, RunModel, load_run
 from fairrec_paper.models.runs import LoadingRun, load_run_record, read_candidates, read_items
-from tests.end_to_end.command_line import run_here
 from tests.fairrec_paper.models.small_run import small_run
 
 SMALL = {"permutations": 9, "min_support": 1}
@@ -171,24 +170,6 @@ def test_the_model_is_loaded_beside_the_reading(run: Path):
     assert in_thread == [True]
 
 
-def test_what_is_wrong_with_a_run_is_said_whoever_finds_it(run: Path, monkeypatch):
-    monkeypatch.chdir(run.parent)
-    (run / "model.safetensors").write_bytes(b"garbage")
-    ran = run_here("audit", "--run", "run", "--permutations", "0", "--quiet")
-    assert ran.code == 2
-    assert "model.safetensors: cannot be read as the weights of this run" in ran.stderr
-
-
-def test_items_that_the_model_does_not_know_are_refused(run: Path):
-    foreign = pl.read_parquet(run / "test.parquet").with_columns(
-        item_id=pl.lit(["nothing"], pl.List(pl.String)), label=pl.col("label").list.head(1)
-    )
-    foreign.write_parquet(run / "test.parquet")
-    loading = LoadingRun(run, load_run)
-    with pytest.raises(InputError, match="'nothing' is not in the table"):
-        fairrec.audit(loading, **loading.tables(), **SMALL)
-
-
 def test_scores_that_are_not_finite_are_refused(run: Path):
     def broken(folder: Path) -> Run:
         loaded = load_run(folder)
@@ -240,12 +221,6 @@ def test_tables_that_do_not_belong_to_the_run_are_refused(run: Path):
     pl.read_parquet(run / "users.parquet").drop("gender").write_parquet(run / "users.parquet")
     with pytest.raises(InputError, match="not as it was written"):
         load_run(run)
-
-
-def test_two_loads_of_a_run_score_the_same_bits(tmp_path: Path):
-    run = small_run(tmp_path, "fgcnn")
-    one, two = load_run(run), load_run(run)
-    assert (one.predictions()["score"] == two.predictions()["score"]).all()
 
 
 def columns_of(run: Run) -> dict[str, np.ndarray]:
@@ -300,8 +275,3 @@ def test_values_that_it_never_saw_are_refused(loaded: Run):
     columns[name] = np.array(["X"] * len(columns[name]), dtype=object)
     with pytest.raises(InputError, match=f"has never seen X as {name}"):
         RunModel(loaded).bind(columns)
-
-
-def test_it_names_itself_by_its_weights(loaded: Run):
-    assert RunModel(loaded).identity().startswith("run ")
-    assert [one.column for one in RunModel(loaded).features] == list(loaded.record.attributes)

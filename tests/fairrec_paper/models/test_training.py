@@ -14,7 +14,7 @@ from fairrec.core.errors import InputError, OutputError
 from fairrec.demo.held_out import Targets
 from fairrec_paper.datasets.bundle import read_bundle, write_bundle
 from fairrec_paper.models import evaluation, training
-from fairrec_paper.models.evaluation import Quality, one_thread, target_metrics
+from fairrec_paper.models.evaluation import Quality, target_metrics
 from fairrec_paper.models.networks import MODELS
 from fairrec_paper.models.options import Hyper, TrainingOptions
 from fairrec_paper.models.run import load_run
@@ -255,13 +255,3 @@ def test_metrics_are_those_of_the_targets_places(monkeypatch):
     # a tie counts half
     monkeypatch.setattr(evaluation, "score_pairs", lambda model, users, items: np.zeros(len(users)))
     assert target_metrics(None, TARGETS, ("auc",)) == {"auc": 0.5}
-
-
-def test_the_number_of_threads_is_as_before_whatever_happens(monkeypatch):
-    set_to = []
-    monkeypatch.setattr(torch, "get_num_threads", lambda: 3)
-    monkeypatch.setattr(torch, "set_num_threads", set_to.append)
-    with pytest.raises(ValueError, match="within"), one_thread() as before:
-        assert (before, set_to) == (3, [1])
-        raise ValueError("within")
-    assert set_to == [1, 3]

@@ -6,9 +6,7 @@ import re
 from pathlib import Path
 
 import polars as pl
-import pytest
 
-from fairrec.core.errors import OutputError
 from fairrec_paper.figures import grouped_bars
 from fairrec_paper.reproduction import layout
 from fairrec_paper.reproduction.layout import Drawing, Outcome
@@ -77,13 +75,6 @@ def test_markdown_takes_outside_text_as_text():
     assert not re.search(r"(?<!\\)<script", markdown)
     assert r"\| b |" in markdown
     assert "$ fairrec-paper reproduce table2" in markdown
-
-
-def test_a_folder_that_cannot_be_written_is_an_error(tmp_path: Path):
-    (tmp_path / "gaps.csv").mkdir()
-    with pytest.raises(OutputError, match=r"gaps\.csv is a folder"):
-        write_outcome(tmp_path, "table2", "title", outcome(), "")
-    assert [path.name for path in tmp_path.iterdir()] == ["gaps.csv"]
 
 
 def outside_of_comments(document: str) -> str:

@@ -138,18 +138,6 @@ def tables() -> dict[str, str]:
     return {row.claim: row.tables for row in said()}
 
 
-def test_claims_that_the_tables_contradict(tables):
-    assert tables["largest gap in limited time: FairRec, Themis, TestSGD"] == "75.0%, 22.5%, 6.2%"
-    assert tables["mean accuracy of TestSGD, larger and smaller theta"] == "38.8%, 67.5%"
-    assert tables["a limited search finds no more than an unlimited one"] == (
-        "11 of 320 cells are above"
-    )
-    # 0.1786 to 0.3208 and 0.0245 to 0.0172
-    mrr, urp = 100 * (0.3208 / 0.1786 - 1), 100 * (0.0172 / 0.0245 - 1)
-    assert tables["MRR after mitigation, MovieLens, Wide&Deep"] == f"{mrr:+.1f}%" == "+79.6%"
-    assert tables["URP after mitigation, Amazon, DeepFM"] == f"{urp:+.1f}%" == "-29.8%"
-
-
 def test_mean_accuracy_is_that_of_eighty_cells(tables):
     gaps = published_gaps("table2")
     cells = {

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shutil
-import sys
 from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
@@ -13,7 +12,7 @@ import polars as pl
 import pytest
 
 import fairrec
-from fairrec.core.errors import FairRecError, InputError, UnknownNameError
+from fairrec.core.errors import FairRecError, InputError
 from fairrec.demo.world_options import WorldOptions
 from fairrec.inputs.tables import Table
 from fairrec.inputs.users import read_users
@@ -73,14 +72,6 @@ def test_a_data_set_that_is_not_given_is_a_synthetic_shape_and_says_so(tmp_path:
         assert source is sources.get(name, silent)
 
 
-def test_a_synthetic_bundle_that_is_given_says_so_too(tmp_path: Path):
-    sources = DataCatalogue(
-        [bundle_in(tmp_path / "world", "synthetic blackfriday")], tmp_path / "s"
-    )
-    source = sources.get("blackfriday", silent)
-    assert source.title == "synthetic shape of BlackFriday, 60 users"
-
-
 def test_a_world_is_made_once_and_another_beside_it(tmp_path: Path):
     options = small(shaped_like("movielens-1m"))
     first = world_source("movielens-1m", options, tmp_path, silent)
@@ -92,12 +83,6 @@ def test_a_world_is_made_once_and_another_beside_it(tmp_path: Path):
         "movielens-1m", small(shaped_like("movielens-1m", seed=1)), tmp_path, silent
     )
     assert other.key != first.key
-
-
-def test_a_small_world_keeps_the_attributes_and_their_most_frequent_values():
-    options = small(shaped_like("movielens-1m"))
-    assert [*options.attributes] == ["gender", "age", "occupation"]
-    assert [*options.attributes["age"]] == ["25", "35", "18"]
 
 
 @pytest.mark.parametrize(
@@ -224,19 +209,6 @@ def test_batches_grow_with_the_data(source):
     assert TrainingPlan().options(bundle).batch_size == 4096
 
 
-def test_the_papers_training_is_as_its_settings_say(source):
-    options = TrainingPlan(seed=2, protocol=PAPER).options(source.bundle)
-    assert (options.epochs, options.fixed_negatives, options.best_by) == (20, True, "holdout-loss")
-    assert (options.seed, options.seed_of_data) == (2, 0)
-    # synthetic shapes have no zip codes
-    assert options.features == ("gender", "age", "occupation")
-    assert TrainingPlan(protocol=PAPER).hyper("fgcnn")["width"] == [3, 2]
-    assert TrainingPlan().hyper("fgcnn") == {}
-    quick = TrainingPlan(quick=True, protocol=PAPER)
-    assert quick.options(source.bundle).epochs == 1
-    assert quick.hyper("dcn")["linear"]
-
-
 def test_a_run_by_our_protocol_may_be_trained_otherwise_but_not_with_another_seed(source):
     by_hand = record_of(TrainingOptions(epochs=3), {"embedding": 2})
     assert TrainingPlan().misfit(by_hand, source.bundle) == ""
@@ -256,21 +228,9 @@ def test_a_run_by_the_papers_protocol_is_as_its_settings_say_wherever_it_was_tra
     assert plan.misfit(longer, source.bundle) == "epochs (30, now 20)"
 
 
-def test_numbers_and_names_may_be_text_and_a_model_counts_once():
-    options = ReproduceOptions.of(models="taste,dcn,taste", n_seeds="3", permutations=1e2)
-    assert options.models == ("taste", "dcn")
-    assert (options.seeds, options.permutations) == (range(3), 100)
-
-
 def test_models_are_trained_with_the_seed_unless_others_are_named():
     assert ReproduceOptions(seed=7).trainings == (7,)
     assert ReproduceOptions.of(training_seeds="0,1, 2,1").trainings == (0, 1, 2)
-
-
-def test_only_models_that_are_trained_are_deep():
-    assert QUICK.has_deep_models
-    assert [*QUICK.seeds] == [0, 1]
-    assert not ReproduceOptions(models=("taste",)).has_deep_models
 
 
 @pytest.mark.parametrize(
@@ -426,17 +386,3 @@ def test_an_experiment_without_any_of_the_data_sets_is_left_out(tmp_path):
     assert "$ by hand" in (done[0].folder / f"{FIGURE}.md").read_text()
     with pytest.raises(InputError, match="table3 is of movielens-1m, lfm360k"):
         reproduce(["table3"], tmp_path, datasets=["blackfriday"], options=QUICK)
-
-
-def test_unknown_names_are_refused_before_anything_is_written(tmp_path):
-    for names, datasets in ((["tabel2"], None), (["table2"], ["movielens"])):
-        with pytest.raises(UnknownNameError, match="Did you mean"):
-            reproduce(names, tmp_path / "out", datasets=datasets, options=QUICK)
-    assert not (tmp_path / "out").exists()
-
-
-def test_without_the_extra_for_pictures_nothing_is_begun(tmp_path, monkeypatch):
-    monkeypatch.setitem(sys.modules, "vl_convert", None)
-    with pytest.raises(InputError, match=r"fairrec\[figures\]"):
-        reproduce([FIGURE], tmp_path / "out", options=QUICK)
-    assert not (tmp_path / "out").exists()
