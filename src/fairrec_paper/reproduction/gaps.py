@@ -50,8 +50,9 @@ def gap_table(
         return shown
 
     columns: list[layout.Column] = [
-        *("model", "metric", ("exact gap", layout.figure("gap")), "published"),
-        *(*layout.CHANCE, "p_value"),
+        *("model", "metric"),
+        ("exact gap", layout.figure("gap")),
+        *("published", *layout.CHANCE, "p_value"),
         *((one.title, of_method(one)) for one in searches if one.searcher not in ENUMERATE),
     ]
     note = (
@@ -79,7 +80,8 @@ def paper_table(name: str, title: str, gaps: pl.DataFrame, spent: pl.DataFrame) 
         return _with_printed(number(row["seconds"]), row["published_seconds"])
 
     columns: list[layout.Column] = [
-        *("model", "method", *((metric, of_metric(metric)) for metric in metrics)),
+        *("model", "method"),
+        *((metric, of_metric(metric)) for metric in metrics),
         ("time (s)", seconds),
     ]
     wide = gaps.pivot("metric", index=["model", "method"], values="gap")

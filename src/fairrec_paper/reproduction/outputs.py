@@ -25,7 +25,8 @@ PREAMBLE = r"""\documentclass{article}
   \ifdim\dimexpr\ht\fittedbox+\dp\fittedbox\relax>0.8\textheight
     \sbox{\fittedbox}{\resizebox*{!}{0.8\textheight}{\usebox{\fittedbox}}}\fi
   \usebox{\fittedbox}}"""
-SPECIAL = {character: rf"\{character}" for character in "&%$#_{}"} | {
+SPECIAL: dict[str, str | int | None] = {
+    **{character: rf"\{character}" for character in "&%$#_{}"},
     "\\": r"\textbackslash{}",
     # after the end of a row it would begin an argument
     "[": "{[}",

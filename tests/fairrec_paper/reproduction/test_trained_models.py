@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from pathlib import Path
-from types import SimpleNamespace
 
 import numpy as np
 import polars as pl
@@ -28,7 +26,6 @@ from fairrec_paper.reproduction.trained_models import (
     outcome_of_quality,
     outcome_of_trainings,
     plan_trainings,
-    training_trial,
     training_trials,
     with_spread,
 )
@@ -65,32 +62,6 @@ def test_several_trainings_are_a_mean_with_a_spread_and_each_by_itself(setting):
     # half of the difference, times the square root of 2
     assert table.view.rows[0][at] == "0.9423 ±0.0014"
     assert [row[2] for row in each.view.rows] == ["0", "1"]
-
-
-def test_the_row_is_what_the_run_recorded():
-    epochs = [SimpleNamespace(seconds=1.5), SimpleNamespace(seconds=2.0)]
-    record = SimpleNamespace(
-        holdout_loss=0.4,
-        penalty=0.05,
-        holdout_auc=0.9,
-        n_train=100,
-        epochs=epochs,
-        best_epoch=1,
-        test={"auc": 0.8},
-    )
-    subject = SimpleNamespace(
-        source=SimpleNamespace(name="lfm360k"),
-        training=SimpleNamespace(seed=1),
-        folder=Path("runs/lfm-dcn-seed1"),
-        trained=lambda progress: record,
-        identity=lambda progress: {"model": "dcn"},
-    )
-    trial = training_trial(subject)
-    expected = {"loss": 0.4, "auc": 0.9, "n_train": 100, "epochs": 2, "seconds": 3.5}
-    more = {"loss_with_penalty": pytest.approx(0.45), "best_epoch": 1, "test_auc": 0.8}
-    assert trial.work(silent) == [{**expected, **more}]
-    assert trial.identity(silent) == {"kind": "training", "model": "dcn"}
-    assert trial.name == "lfm360k: training lfm-dcn-seed1"
 
 
 @pytest.fixture
