@@ -248,7 +248,7 @@ def outcome_of_hyper(setting: Setting, frames: Frames) -> Outcome:
         )
     )
     rows = per_seed.group_by(keys, maintain_order=True).agg(
-        *mean_and_sd("accuracy", "seconds"), pl.col("users", "share").mean()
+        *mean_and_sd("accuracy"), pl.col("users", "share").mean(), *mean_and_sd("seconds")
     )
     columns: list[layout.Column] = [
         ("parameter", layout.text("parameter")),
