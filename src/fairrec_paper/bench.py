@@ -117,15 +117,15 @@ class SearchBench:
 
         The standard deviation of a single seed is null.
         """
-        return over_seeds(self.accuracy, ["searcher", "budget"], "accuracy")
+        return aggregate_seeds(self.accuracy, ["searcher", "budget"], "accuracy")
 
     def summary_of_worst(self) -> pl.DataFrame:
         """`searcher, worst, budget, mean, sd`, likewise for the share of the worst groups."""
-        return over_seeds(self.worst, ["searcher", "worst", "budget"], "share")
+        return aggregate_seeds(self.worst, ["searcher", "worst", "budget"], "share")
 
     def ends(self) -> pl.DataFrame:
         """`searcher, mean, sd, users, share, ms_per_ask, ms_per_group` at convergence."""
-        accuracy = over_seeds(self.convergence, ["searcher"], "accuracy")
+        accuracy = aggregate_seeds(self.convergence, ["searcher"], "accuracy")
         costs = self.convergence.group_by("searcher", maintain_order=True).agg(
             pl.col("users", "share", "ms_per_ask", "ms_per_group").mean()
         )
@@ -144,7 +144,7 @@ def evidence_of(
     return Evidence(space, lambda users: values[:, users], len(values), seed, proxies)
 
 
-def everyone_scored(space: Grouping, values: FloatArray) -> Evidence:
+def score_everyone(space: Grouping, values: FloatArray) -> Evidence:
     """Evidence that knows the value of every user."""
     evidence = evidence_of(space, values, seed=0)
     evidence.score(np.arange(space.n_users))
@@ -168,7 +168,7 @@ def exact_gaps(space: Grouping, values: FloatArray) -> FloatArray:
 
     0 where fewer than two have a value.
     """
-    per_group = everyone_scored(space, values).values(space.full)
+    per_group = score_everyone(space, values).values(space.full)
     is_known = ~np.isnan(per_group)
     highest = np.where(is_known, per_group, -np.inf).max(axis=1)
     lowest = np.where(is_known, per_group, np.inf).min(axis=1)
@@ -216,7 +216,7 @@ def tabulate_search(
     }
 
 
-def over_seeds(rows: pl.DataFrame, by: list[str], column: str) -> pl.DataFrame:
+def aggregate_seeds(rows: pl.DataFrame, by: list[str], column: str) -> pl.DataFrame:
     """Mean over metrics for each seed, then mean and standard deviation over the seeds."""
     return (
         rows.group_by(*by, "seed", maintain_order=True)
@@ -259,7 +259,7 @@ def bench_searchers(
     parts = [kept] if options.together else [kept[i : i + 1] for i in range(len(kept))]
     n_users = int(space.sizes.sum())
     directions = [metric.metric.higher_is_better for metric in metrics]
-    worst = worst_cells(everyone_scored(space, values), directions)
+    worst = worst_cells(score_everyone(space, values), directions)
     rows: dict[str, list[dict[str, object]]] = {}
     searches = [
         (name, seed, part)
@@ -273,7 +273,7 @@ def bench_searchers(
         outcome = search(
             name,
             evidence_of(space, values[part], seed, None if proxies is None else proxies[part]),
-            options.hyper_of(name),
+            options.searcher_parameters(name),
             seed=seed,
             watch=own.watch,
         )
@@ -284,7 +284,7 @@ def bench_searchers(
             for table, found in tables.items():
                 rows.setdefault(table, []).extend({**about, **row} for row in found)
     frames = {table: pl.DataFrame(found) for table, found in rows.items()}
-    curve = over_seeds(frames.pop("curve"), ["searcher", "budget"], "accuracy")
+    curve = aggregate_seeds(frames.pop("curve"), ["searcher", "budget"], "accuracy")
     return SearchBench(
         options=options,
         **frames,

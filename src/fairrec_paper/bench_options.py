@@ -110,7 +110,7 @@ class SearchBenchOptions(Options):
             )
         for name in self.searchers:
             SEARCHERS[name]
-            self.hyper_of(name)
+            self.searcher_parameters(name)
         for name in self.hyper:
             SEARCHERS[name]
             if name not in self.searchers:
@@ -126,7 +126,7 @@ class SearchBenchOptions(Options):
         """What an audit has too: support, seed and threads."""
         return AuditOptions(min_support=self.min_support, seed=self.seed, threads=self.threads)
 
-    def hyper_of(self, name: str) -> object:
+    def searcher_parameters(self, name: str) -> object:
         """The hyper-parameters of a searcher."""
         from fairrec.search.searcher import hyper_parameters
 

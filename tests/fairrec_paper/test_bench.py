@@ -18,11 +18,11 @@ from fairrec.search.searcher import Request
 from fairrec_paper.bench import (
     CURVE,
     OwnWork,
+    aggregate_seeds,
     bench_searchers,
-    everyone_scored,
     evidence_of,
     exact_gaps,
-    over_seeds,
+    score_everyone,
     tabulate_search,
     worst_cells,
 )
@@ -59,7 +59,7 @@ def test_exact_gaps_are_between_the_best_and_the_worst_group_with_a_value():
 
 def test_the_worst_groups_come_first_and_those_without_a_value_are_left_out():
     values = np.array([[1.0, 3.0, 5.0, 5.0, 0.0, 1.0, np.nan, np.nan]] * 3)  # 2, 5, 0.5, none
-    found = worst_cells(everyone_scored(SPACE, values), [True, False, None])
+    found = worst_cells(score_everyone(SPACE, values), [True, False, None])
     assert [cells.tolist() for cells in found] == [[2, 0, 1], [1, 0, 2], [2, 0, 1]]
 
 
@@ -102,7 +102,7 @@ def test_the_spread_is_over_seeds_of_the_mean_over_metrics():
             "accuracy": [0.0, 1.0, 1.0, 1.0, 0.25, 0.75],
         }
     )
-    one, other = over_seeds(rows, ["searcher"], "accuracy").to_dicts()
+    one, other = aggregate_seeds(rows, ["searcher"], "accuracy").to_dicts()
     assert one == {"searcher": "a", "mean": 0.75, "sd": approx(0.125**0.5)}
     assert other == {"searcher": "b", "mean": 0.5, "sd": None}
 

@@ -171,10 +171,10 @@ def prepare(name: str, raw: Path, out: Path, progress: Progress | None = None) -
     return write_bundle(bundle, out)
 
 
-def counted(what: str, n: int) -> tuple[str, ...]:
+def count_note(what: str, n: int) -> tuple[str, ...]:
     """A note on so many of something, or none where there are none.
 
-    >>> counted("ratings without a time", 1200)
+    >>> count_note("ratings without a time", 1200)
     ('ratings without a time: 1,200',)
     """
     return (f"{what}: {n:,}",) if n else ()
@@ -184,7 +184,7 @@ def first_of_each_pair(interactions: pl.DataFrame) -> tuple[pl.DataFrame, tuple[
     """The first row of each user and item, and a note on the others."""
     firsts = interactions.unique(["user_id", "item_id"], keep="first", maintain_order=True)
     again = interactions.height - firsts.height
-    return firsts, counted("further rows of the same user and item, dropped", again)
+    return firsts, count_note("further rows of the same user and item, dropped", again)
 
 
 def most_frequent(column: str, by: str, rows: pl.LazyFrame) -> pl.DataFrame:
@@ -224,8 +224,8 @@ def make_bundle(
             "Check that the files are whole."
         )
     active = users.filter(pl.col("user_id").is_in(interactions["user_id"].unique().implode()))
-    idle = counted("users without interactions, dropped", users.height - active.height)
-    unknown = (counted(f"users without {one}", active[one].null_count()) for one in attributes)
+    idle = count_note("users without interactions, dropped", users.height - active.height)
+    unknown = (count_note(f"users without {one}", active[one].null_count()) for one in attributes)
     manifest = Manifest(
         name=name,
         source=f"{dataset.where} (read from {', '.join(files)})",

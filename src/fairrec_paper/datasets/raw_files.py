@@ -150,7 +150,7 @@ def read_text(path: Path) -> str:
         return content.decode("latin-1")
 
 
-def frame_of(rows: Iterable[tuple[Any, ...]], schema: dict[str, Any]) -> pl.DataFrame:
+def make_frame(rows: Iterable[tuple[Any, ...]], schema: dict[str, Any]) -> pl.DataFrame:
     """Rows as a frame, built in batches: few of them are Python objects at a time."""
     left = iter(rows)
     frames = [pl.DataFrame(schema=schema)]

@@ -63,7 +63,7 @@ def feature_tables(
     """
     of_users, of_items = [*attributes], [name for name in items.columns if name == CATEGORIES]
     if features is not None:
-        of_users, of_items = _columns_of(users, items, features)
+        of_users, of_items = _split_features(users, items, features)
     user_sizes, user_codes = _fields(users, of_users)
     item_sizes, item_codes = _fields(items, [name for name in of_items if name != CATEGORIES])
     n_categories, categories = _category_codes(items, CATEGORIES in of_items)
@@ -77,7 +77,7 @@ def feature_tables(
     )
 
 
-def _columns_of(
+def _split_features(
     users: pl.DataFrame, items: pl.DataFrame, features: Sequence[str]
 ) -> tuple[list[str], list[str]]:
     """The features that are columns of users, and those of items."""
@@ -100,13 +100,13 @@ def _fields(table: pl.DataFrame, names: Sequence[str]) -> tuple[tuple[int, ...],
     """The number of codes of each field, and the codes (n_rows, n_fields); the row comes first."""
     columns, sizes = [np.arange(table.height, dtype=np.int32)], [table.height]
     for name in names:
-        codes, n_codes = _codes_with_missing(table[name])
+        codes, n_codes = _encode_with_missing(table[name])
         columns.append(codes)
         sizes.append(n_codes)
     return tuple(sizes), np.stack(columns, axis=1)
 
 
-def _codes_with_missing(values: pl.Series) -> tuple[CodeArray, int]:
+def _encode_with_missing(values: pl.Series) -> tuple[CodeArray, int]:
     """Codes from 1, and 0 for a missing value."""
     present_codes, distinct = encode(values.drop_nulls())
     codes = np.zeros(len(values), dtype=np.int32)

@@ -133,7 +133,9 @@ def holdout_quality(model: CTRModel, data: TrainingData, seed: int) -> Quality:
 
 def penalty(model: CTRModel, l2: float) -> float:
     """The L2 penalty: so much times the sum of squares of the weights that have one."""
-    return l2 * sum(float(weight.detach().double().square().sum()) for weight in model.penalised())
+    return l2 * sum(
+        float(weight.detach().double().square().sum()) for weight in model.penalised_weights()
+    )
 
 
 def evaluate(model: CTRModel, data: TrainingData, options: TrainingOptions) -> dict[str, Any]:

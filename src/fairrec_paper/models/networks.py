@@ -102,13 +102,13 @@ class CTRModel(nn.Module):
         """(n_rows,), the logit from the embedded fields (n_rows, n_fields, size)."""
         raise NotImplementedError
 
-    def penalised(self) -> list[nn.Parameter]:
+    def penalised_weights(self) -> list[nn.Parameter]:
         """The weights that an L2 penalty is on: those of embeddings and of the first order."""
         tables = (part for part in self.modules() if isinstance(part, nn.Embedding))
         return [weight for table in tables for weight in table.parameters()]
 
 
-def chosen_device(name: str) -> torch.device:
+def choose_device(name: str) -> torch.device:
     """The device of this name; "auto" is CUDA where there is one."""
     if name == "auto":
         return torch.device("cuda" if torch.cuda.is_available() else "cpu")
@@ -228,9 +228,9 @@ class DCN(CTRModel):
         logit: Tensor = self.join(both).squeeze(1)
         return logit if self.linear is None else logit + self.linear(users, items)
 
-    def penalised(self) -> list[nn.Parameter]:
+    def penalised_weights(self) -> list[nn.Parameter]:
         """With the weights of the crosses."""
-        return [*super().penalised(), self.weights]
+        return [*super().penalised_weights(), self.weights]
 
 
 @dataclass(frozen=True, slots=True)

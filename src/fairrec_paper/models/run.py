@@ -24,7 +24,7 @@ from fairrec.scoring.model import Model, ModelInput
 from fairrec.scoring.options import Feature
 from fairrec_paper.models.data import FeatureTables, feature_tables
 from fairrec_paper.models.evaluation import score_pairs
-from fairrec_paper.models.networks import MODELS, CTRModel, Fields, chosen_device
+from fairrec_paper.models.networks import MODELS, CTRModel, Fields, choose_device
 from fairrec_paper.models.recommender import Recommender, Target
 from fairrec_paper.models.runs import (
     AGAIN,
@@ -133,7 +133,7 @@ def load_run(folder: Path, device: str = "cpu") -> Run:
             f"{file}: cannot be read as the weights of this run ({plain(error, 300)}). {AGAIN}"
         ) from error
     # for good: threads that score side by side would switch it for each other
-    return Run(record, model.to(chosen_device(device)).eval(), users, items, folder)
+    return Run(record, model.to(choose_device(device)).eval(), users, items, folder)
 
 
 ROWS_PER_CALL = 1 << 18
@@ -168,7 +168,9 @@ class RunModel(Model):
         known = fields[0].user_rows.cpu().numpy()
         rows = known[users].copy()
         for field, feature in enumerate(self.features, 1):
-            rows[:, field] = self._rows_of(columns[feature.column], feature.column, known[:, field])
+            rows[:, field] = self._embedding_rows(
+                columns[feature.column], feature.column, known[:, field]
+            )
         if not np.array_equal(rows, known[users]):
             # the first columns of users are the same in all of them
             users = len(known) + np.arange(len(rows))
@@ -184,7 +186,7 @@ class RunModel(Model):
         """The model's logit for each pair."""
         return score_pairs(self._run.model, inputs["user"], inputs["item"])
 
-    def _rows_of(self, values: AnyArray, name: str, rows: AnyArray) -> AnyArray:
+    def _embedding_rows(self, values: AnyArray, name: str, rows: AnyArray) -> AnyArray:
         """The row of the embeddings that each value has, by a user who has it."""
         own = self._run.users[name].to_list()
         # rows of users that were added have no value of their own in the table

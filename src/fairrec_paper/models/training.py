@@ -146,7 +146,7 @@ def _parameter_groups(model: CTRModel, options: TrainingOptions) -> list[dict[st
     """The weights, those with a penalty apart."""
     if not options.l2:
         return [{"params": [*model.parameters()]}]
-    penalised = model.penalised()
+    penalised = model.penalised_weights()
     theirs = {id(weight) for weight in penalised}
     others = [weight for weight in model.parameters() if id(weight) not in theirs]
     # the slope of a penalty of l2 times the square

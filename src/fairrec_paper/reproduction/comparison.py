@@ -149,7 +149,7 @@ def _pooled(rows: pl.DataFrame, chance: pl.DataFrame, searches: Sequence[Method]
     return pl.concat(parts) if parts else rows.clear()
 
 
-def with_pooled(gaps: pl.DataFrame) -> pl.DataFrame:
+def add_pooled(gaps: pl.DataFrame) -> pl.DataFrame:
     """The gaps, and those of `auc` once more as those of `pooled_auc`, which the paper's is."""
     pooled = gaps.filter(metric="auc").with_columns(metric=pl.lit(POOLED))
     return pl.concat([gaps, pooled])
@@ -157,11 +157,11 @@ def with_pooled(gaps: pl.DataFrame) -> pl.DataFrame:
 
 def published_exact() -> pl.DataFrame:
     """`dataset, model, metric, published`: the gaps that the paper takes for exact, Themis'."""
-    return with_pooled(published_gaps("table2").filter(method="themis").drop("method"))
+    return add_pooled(published_gaps("table2").filter(method="themis").drop("method"))
 
 
 def _with_published(rows: pl.DataFrame, experiment: str) -> pl.DataFrame:
-    known = with_pooled(published_gaps(experiment)).rename({"method": "published_as"})
+    known = add_pooled(published_gaps(experiment)).rename({"method": "published_as"})
     best = published_exact().rename({"published": "best"})
     joined = rows.join(
         known, on=[*SUBJECT, "metric", "published_as"], how="left", maintain_order="left"

@@ -17,7 +17,7 @@ from fairrec.demo.world_options import WorldOptions
 from fairrec_paper.datasets.bundle import DATASETS, Bundle, prepare, read_bundle, write_bundle
 from fairrec_paper.datasets.synthetic import shaped_like, synthetic_bundle
 from fairrec_paper.reproduction.options import OURS, PAPER
-from fairrec_paper.reproduction.protocol import made_from, paper_protocol, under_protocol
+from fairrec_paper.reproduction.protocol import apply_protocol, paper_protocol, source_stamp
 
 TITLES = {
     "movielens-1m": "MovieLens-1M",
@@ -80,7 +80,7 @@ class DataCatalogue:
         self._folders: dict[str, tuple[str, Path]] = {}
         self._made: dict[tuple[str, str], DataSource] = {}
         for text in given:
-            holds, folder = _named(text)
+            holds, folder = _identify_folder(text)
             name = paper_name(holds, folder)
             if name in self._folders:
                 raise InputError(
@@ -101,7 +101,7 @@ class DataCatalogue:
             made = (
                 self._make(name, progress)
                 if protocol == OURS
-                else _by_the_paper(self.get(name, progress), self._scratch, progress)
+                else _apply_paper_protocol(self.get(name, progress), self._scratch, progress)
             )
             self._made[name, protocol] = made
         return made
@@ -151,20 +151,20 @@ def world_source(name: str, options: WorldOptions, scratch: Path, progress: Prog
     return DataSource(name, folder, key)
 
 
-def _by_the_paper(ours: DataSource, scratch: Path, progress: Progress) -> DataSource:
+def _apply_paper_protocol(ours: DataSource, scratch: Path, progress: Progress) -> DataSource:
     """The data by the paper's protocol; those made before from the same are taken again."""
     protocol = paper_protocol(ours.name)
     key = f"{ours.key}-{PAPER}"
     made = DataSource(ours.name, scratch / key, key)
-    stamp = made_from(ours.bundle, protocol)
+    stamp = source_stamp(ours.bundle, protocol)
     if (made.folder / "manifest.json").exists() and stamp in made.bundle.manifest.notes:
         return made
     progress("taking data as the paper does", 0, 0)
-    write_bundle(under_protocol(ours.bundle, protocol), made.folder)
+    write_bundle(apply_protocol(ours.bundle, protocol), made.folder)
     return DataSource(ours.name, made.folder, key)
 
 
-def _named(text: str) -> tuple[str, Path]:
+def _identify_folder(text: str) -> tuple[str, Path]:
     """What a folder holds: by its manifest, by the name given, or by the name of the folder."""
     try:
         ((name, rest),) = pairs_in([text]).items()

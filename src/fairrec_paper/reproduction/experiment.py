@@ -189,13 +189,13 @@ class Setting:
         models = self.options.models
         return self.subject(source, preferred if preferred in models else models[0])
 
-    def title_of(self, dataset: str) -> str:
+    def source_title(self, dataset: str) -> str:
         """What stands for a data set of the paper."""
         return next(source.title for source in self.sources if source.name == dataset)
 
     def with_titles(self, rows: pl.DataFrame) -> pl.DataFrame:
         """The rows with a column `data`: what stands for each `dataset`."""
-        return rows.with_columns(data=pl.col("dataset").map_elements(self.title_of, pl.String))
+        return rows.with_columns(data=pl.col("dataset").map_elements(self.source_title, pl.String))
 
     @property
     def notes(self) -> tuple[str, ...]:

@@ -38,7 +38,7 @@ def plan_positions(setting: Setting) -> list[Trial]:
     ]
 
 
-def outcome_of_positions(setting: Setting, frames: Frames) -> Outcome:
+def report_positions(setting: Setting, frames: Frames) -> Outcome:
     """Where particles begin, as maps and as shares."""
     rows = setting.with_titles(
         frames["particles"]
@@ -69,7 +69,7 @@ def outcome_of_positions(setting: Setting, frames: Frames) -> Outcome:
 
 def _drawing(source: DataSource) -> Drawing:
     """The two attributes with most squares that can still be read."""
-    space, values = methods.space_of(source)
+    space, values = methods.read_space(source)
     names = source.bundle.manifest.attributes
     pairs = sorted(
         combinations(range(len(names)), 2), key=lambda p: len(values[p[0]]) * len(values[p[1]])
@@ -106,7 +106,7 @@ INITIAL_POSITIONS_EXPERIMENT = Experiment(
     title="Uniform against distribution-based particles",
     datasets=tuple(TITLES),
     plan=plan_positions,
-    outcome=outcome_of_positions,
+    outcome=report_positions,
     needs_models=False,
 )
 
@@ -160,7 +160,7 @@ def _map(rows: pl.DataFrame, title: str, where: str) -> alt.TopLevelMixin:
     return still(chart, title, [where])
 
 
-def outcome_of_correlation(setting: Setting, frames: Frames) -> Outcome:
+def report_correlation(setting: Setting, frames: Frames) -> Outcome:
     """A map and a table for each data set, ours and the published one."""
     drawings, tables = [], []
     for source in setting.sources:
@@ -213,7 +213,7 @@ CORRELATION_EXPERIMENT = Experiment(
     title="Correlation between the gaps of metrics over models",
     datasets=tuple(TITLES),
     plan=plan_correlation,
-    outcome=outcome_of_correlation,
+    outcome=report_correlation,
 )
 
 
@@ -286,7 +286,7 @@ def _mean(both: pl.DataFrame, column: str) -> float | None:
     return mean if isinstance(mean, float) else None
 
 
-def outcome_of_vanilla(setting: Setting, frames: Frames) -> Outcome:
+def report_vanilla(setting: Setting, frames: Frames) -> Outcome:
     """The gain in percent, as a chart and a table, and the gaps it comes from."""
     printed = published().filter(experiment="figure-vanilla")
     rows = improvements(frames["search"])
@@ -319,7 +319,7 @@ def outcome_of_vanilla(setting: Setting, frames: Frames) -> Outcome:
         search = frames["search"].filter(dataset=dataset)
         chance = frames["chance"].filter(dataset=dataset)
         gaps = compare_gaps(search, chance, searches, "table2")
-        where = setting.title_of(dataset)
+        where = setting.source_title(dataset)
         tables.append(gap_table(f"gaps-{dataset}", f"Gaps: {where}", gaps, chance, searches))
     shown = rows.filter(pl.col("opponent").is_in(IN_FIGURE))
     bars = pl.concat(
@@ -340,5 +340,5 @@ VANILLA_SWARMS_EXPERIMENT = Experiment(
     title="FairRec's swarms against simpler ones",
     datasets=tuple(TITLES),
     plan=plan_vanilla,
-    outcome=outcome_of_vanilla,
+    outcome=report_vanilla,
 )

@@ -93,9 +93,9 @@ def plan_efficiency(setting: Setting) -> list[Trial]:
     return trials
 
 
-def outcome_of_efficiency(setting: Setting, frames: Frames) -> Outcome:
+def report_efficiency(setting: Setting, frames: Frames) -> Outcome:
     """Contours of seconds and of users scored for each model, and both as a table."""
-    rows = measured(frames["search"], frames["chance"])
+    rows = median_times(frames["search"], frames["chance"])
     columns: list[layout.Column] = [
         *SIZES,
         *(("groups with enough users", layout.count("n_groups")), ("seconds", _seconds)),
@@ -125,7 +125,7 @@ def outcome_of_efficiency(setting: Setting, frames: Frames) -> Outcome:
     return Outcome(tables, tuple(drawings), NOTES)
 
 
-def measured(search: pl.DataFrame, chance: pl.DataFrame) -> pl.DataFrame:
+def median_times(search: pl.DataFrame, chance: pl.DataFrame) -> pl.DataFrame:
     """A row for each model, method and world; seconds are a median over seeds, with its range."""
     exact = chance.select(*SUBJECT, "metric", "p_value", "n_groups", exact="gap")
     of_seed = (
@@ -187,7 +187,7 @@ EFFICIENCY_EXPERIMENT = Experiment(
     title="Time of the methods over groups and users",
     datasets=(),
     plan=plan_efficiency,
-    outcome=outcome_of_efficiency,
+    outcome=report_efficiency,
     made_for=MADE_FOR,
 )
 
@@ -231,7 +231,7 @@ def plan_hyper(setting: Setting) -> list[Trial]:
     return trials
 
 
-def outcome_of_hyper(setting: Setting, frames: Frames) -> Outcome:
+def report_hyper(setting: Setting, frames: Frames) -> Outcome:
     """Curves and a table for each data set."""
     keys = ["dataset", "model", "parameter", "value"]
     exact = frames["chance"].select("dataset", "metric", "p_value", exact="gap")
@@ -281,5 +281,5 @@ HYPER_PARAMETERS_EXPERIMENT = Experiment(
     title="Accuracy and time over epsilon and iterations",
     datasets=tuple(TITLES),
     plan=plan_hyper,
-    outcome=outcome_of_hyper,
+    outcome=report_hyper,
 )

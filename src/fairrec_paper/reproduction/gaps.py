@@ -11,11 +11,11 @@ from fairrec.report.words import number
 from fairrec_paper.reproduction import layout, methods
 from fairrec_paper.reproduction.comparison import (
     SUBJECT,
+    add_pooled,
     compare_gaps,
     compute_costs,
     published_exact,
     published_gaps,
-    with_pooled,
 )
 from fairrec_paper.reproduction.data import TITLES
 from fairrec_paper.reproduction.experiment import Experiment, Frames, Setting, Trial
@@ -45,7 +45,7 @@ def gap_table(
 
     def of_method(method: Method) -> layout.Shown:
         def shown(row: layout.ShownRow) -> str:
-            return _found(found.get((row["model"], row["metric"], method.title)))
+            return _gap_cell(found.get((row["model"], row["metric"], method.title)))
 
         return shown
 
@@ -74,10 +74,10 @@ def paper_table(name: str, title: str, gaps: pl.DataFrame, spent: pl.DataFrame) 
     found = {(row["model"], row["method"], row["metric"]): row for row in gaps.to_dicts()}
 
     def of_metric(metric: str) -> layout.Shown:
-        return lambda row: _found(found.get((row["model"], row["method"], metric)))
+        return lambda row: _gap_cell(found.get((row["model"], row["method"], metric)))
 
     def seconds(row: layout.ShownRow) -> str:
-        return _with_printed(number(row["seconds"]), row["published_seconds"])
+        return _append_published(number(row["seconds"]), row["published_seconds"])
 
     columns: list[layout.Column] = [
         *("model", "method"),
@@ -103,13 +103,13 @@ def about_groups(chance: pl.DataFrame) -> str:
     )
 
 
-def _found(row: dict[str, Any] | None) -> str:
+def _gap_cell(row: dict[str, Any] | None) -> str:
     if row is None:
         return "-"
-    return _with_printed(layout.spread("gap")(row), row["published"])
+    return _append_published(layout.spread("gap")(row), row["published"])
 
 
-def _with_printed(ours: str, printed: float | None) -> str:
+def _append_published(ours: str, printed: float | None) -> str:
     return ours if printed is None else f"{ours} ({number(printed)})"
 
 
@@ -157,7 +157,7 @@ def plan_effectiveness(setting: Setting) -> list[Trial]:
     return methods.method_trials(setting, _methods(setting))
 
 
-def outcome_of_effectiveness(setting: Setting, frames: Frames) -> Outcome:
+def report_effectiveness(setting: Setting, frames: Frames) -> Outcome:
     """The gaps and the costs of each data set."""
     search, chance = frames["search"], frames["chance"]
     tables: list[OutcomeTable] = []
@@ -165,7 +165,7 @@ def outcome_of_effectiveness(setting: Setting, frames: Frames) -> Outcome:
         own_search, own_chance = search.filter(dataset=dataset), chance.filter(dataset=dataset)
         gaps = compare_gaps(own_search, own_chance, searches, "table2")
         spent = compute_costs(own_search, gaps, searches)
-        where = setting.title_of(dataset)
+        where = setting.source_title(dataset)
         tables += [
             cost_table(f"costs-{dataset}", f"Accuracy and cost: {where}", spent),
             gap_table(f"gaps-{dataset}", f"Gaps: {where}", gaps, own_chance, searches),
@@ -180,7 +180,7 @@ EFFECTIVENESS_EXPERIMENT = Experiment(
     title="Effectiveness and time of the methods",
     datasets=tuple(TITLES),
     plan=plan_effectiveness,
-    outcome=outcome_of_effectiveness,
+    outcome=report_effectiveness,
 )
 
 
@@ -212,9 +212,9 @@ def plan_attributes(setting: Setting) -> list[Trial]:
     return trials
 
 
-def outcome_of_attributes(setting: Setting, frames: Frames) -> Outcome:
+def report_attributes(setting: Setting, frames: Frames) -> Outcome:
     """A row for each set of attributes and metric."""
-    printed = with_pooled(published_gaps("table-attributes"))
+    printed = add_pooled(published_gaps("table-attributes"))
     rows = (
         frames["chance"]
         .drop("by_chance", "min_support")
@@ -255,5 +255,5 @@ ATTRIBUTES_EXPERIMENT = Experiment(
     title="Gaps by one, two and more attributes",
     datasets=tuple(STEPS),
     plan=plan_attributes,
-    outcome=outcome_of_attributes,
+    outcome=report_attributes,
 )

@@ -124,7 +124,7 @@ def particle_trial(source: DataSource, way: str, seed: int) -> Trial:
     """How many particles begin where there are users, or enough of them: one row."""
 
     def work(progress: Progress) -> list[Row]:
-        space, _ = space_of(source)
+        space, _ = read_space(source)
         positions = first_positions(space, way, seed)
         groups = space.groups_at(positions.tolist())
         occupied = set(map(tuple, space.cells.codes.T.tolist()))
@@ -150,7 +150,7 @@ def first_positions(space: Grouping, way: str, seed: int) -> IntArray:
     return WAYS[way](space, DPSOParameters().n_particles(space), np.random.default_rng(seed))
 
 
-def space_of(source: DataSource) -> tuple[Grouping, list[list[str]]]:
+def read_space(source: DataSource) -> tuple[Grouping, list[list[str]]]:
     """The combinations of a bundle's users, and the values of each attribute as text."""
     users = source.bundle.users
     table = read_users(Table(users, "users", None), list(source.bundle.manifest.attributes))

@@ -146,7 +146,7 @@ def _ways(metric: str, quick: bool) -> tuple[str, ...]:
     return WAYS if metric in LABELLED else (FRESH, SAME)
 
 
-def outcome_of_mitigation(setting: Setting, frames: Frames) -> Outcome:
+def report_mitigation(setting: Setting, frames: Frames) -> Outcome:
     """The chosen groups, and the gap, before and after."""
     rows = frames["mitigation"].join(
         _published(), on=["dataset", "model", "metric"], how="left", maintain_order="left"
@@ -250,5 +250,5 @@ MITIGATION_EXPERIMENT = Experiment(
     title="Groups and gaps before and after mitigation",
     datasets=("movielens-1m", "amazon-electronics"),
     plan=plan_mitigation,
-    outcome=outcome_of_mitigation,
+    outcome=report_mitigation,
 )

@@ -46,7 +46,7 @@ class Protocol:
     by_decade: tuple[str, ...]
     sha256: str
 
-    def features_in(self, bundle: Bundle) -> tuple[str, ...]:
+    def present_features(self, bundle: Bundle) -> tuple[str, ...]:
         """Those of the features that the data have."""
         known = {*bundle.users.columns, *bundle.items.columns}
         return tuple(name for name in self.features if name in known)
@@ -70,7 +70,7 @@ def paper_protocol(dataset: str) -> Protocol:
     )
 
 
-def under_protocol(bundle: Bundle, protocol: Protocol) -> Bundle:
+def apply_protocol(bundle: Bundle, protocol: Protocol) -> Bundle:
     """The data as the paper's protocol has them.
 
     Every interaction is positive, items without any are left out and counted, and URD's categories
@@ -78,7 +78,7 @@ def under_protocol(bundle: Bundle, protocol: Protocol) -> Bundle:
     stand-in or a synthetic shape lacks are noted.
     """
     manifest = bundle.manifest
-    there = protocol.features_in(bundle)
+    there = protocol.present_features(bundle)
     missing = [name for name in protocol.features if name not in there]
     if missing and manifest.name == protocol.dataset:
         raise InputError(
@@ -97,7 +97,7 @@ def under_protocol(bundle: Bundle, protocol: Protocol) -> Bundle:
     notes = [
         f"{_NOTE}every interaction is positive, and {n_unchosen:,} items without any are left out",
         *(f"{_NOTE}the paper's models see {name}, which is not known here" for name in missing),
-        made_from(bundle, protocol),
+        source_stamp(bundle, protocol),
     ]
     interactions = bundle.interactions.with_columns(is_positive=pl.lit(True))
     counts = {"n_positive": interactions.height, "n_items": items.height}
@@ -111,7 +111,7 @@ def protocol_notes(bundle: Bundle) -> tuple[str, ...]:
     return tuple(note.removeprefix(_NOTE) for note in notes if note.startswith(_NOTE))
 
 
-def made_from(bundle: Bundle, protocol: Protocol) -> str:
+def source_stamp(bundle: Bundle, protocol: Protocol) -> str:
     """A note that tells which bundle and which settings another was made from."""
     sums = f"{sorted(bundle.manifest.sha256.items())} {protocol.sha256}"
     checksum = hashlib.sha256(sums.encode()).hexdigest()
@@ -150,7 +150,7 @@ class TrainingPlan:
             large = bundle.manifest.n_positive >= LARGE_BATCH_FROM
             options = TrainingOptions(batch_size=4096 if large else 1024, **seeds)
         else:
-            features = self.protocol.features_in(bundle)
+            features = self.protocol.present_features(bundle)
             options = TrainingOptions(**self.protocol.training, features=features, **seeds)
         if self.quick:
             return replace(options, epochs=1, batch_size=1024)

@@ -102,10 +102,10 @@ def reproduce(
         )
     store = TrialStore(out / "trials")
     done = []
-    for experiment in _with_data(experiments, sources.given, datasets):
+    for experiment in _keep_with_data(experiments, sources.given, datasets):
         used = [
             sources.get(name, progress, options.protocol)
-            for name in _chosen(experiment, sources.given, datasets)
+            for name in _choose_datasets(experiment, sources.given, datasets)
         ]
         setting = Setting(
             options, tuple(used), runs or out / "runs", out / "data", progress, sources
@@ -129,7 +129,7 @@ def reproduce(
     return done
 
 
-def _chosen(
+def _choose_datasets(
     experiment: Experiment, given: Sequence[str], datasets: Sequence[str] | None
 ) -> list[str]:
     """The data sets to use, in the order of the paper; none where it has none of those named."""
@@ -138,11 +138,13 @@ def _chosen(
     return chosen if chosen or datasets is not None else list(experiment.datasets)
 
 
-def _with_data(
+def _keep_with_data(
     experiments: Sequence[Experiment], given: Sequence[str], datasets: Sequence[str] | None
 ) -> list[Experiment]:
     """Those that have one of the data sets named, or that make their own."""
-    kept = [one for one in experiments if not one.datasets or _chosen(one, given, datasets)]
+    kept = [
+        one for one in experiments if not one.datasets or _choose_datasets(one, given, datasets)
+    ]
     if not kept:
         known = dict.fromkeys(name for one in experiments for name in one.datasets)
         raise InputError(

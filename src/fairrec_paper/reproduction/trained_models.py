@@ -63,7 +63,7 @@ def training_trials(setting: Setting, experiment: str) -> list[Trial]:
     return trials
 
 
-def over_trainings(rows: pl.DataFrame, by: list[str]) -> pl.DataFrame:
+def aggregate_trainings(rows: pl.DataFrame, by: list[str]) -> pl.DataFrame:
     """Means over trainings, their standard deviations (`_sd`; null for one), and the published."""
     means = rows.group_by(by, maintain_order=True).agg(
         pl.len().alias("trainings"), *mean_and_sd(*MEASURED)
@@ -86,9 +86,9 @@ QUALITY: tuple[layout.Column, ...] = (
 """Ours beside the published."""
 
 
-def outcome_of_quality(setting: Setting, frames: Frames) -> Outcome:
+def report_quality(setting: Setting, frames: Frames) -> Outcome:
     """A row for each data set and model."""
-    rows = setting.with_titles(over_trainings(frames["training"], SUBJECT))
+    rows = setting.with_titles(aggregate_trainings(frames["training"], SUBJECT))
     title = f"Recommendation performance of the models: {setting.title}"
     data = setting.with_titles(frames["training"])
     table = layout.table("models", title, rows, ["data", *QUALITY], NOTE, 2)
@@ -111,7 +111,7 @@ MODEL_QUALITY_EXPERIMENT = Experiment(
     title="Recommendation performance of the models",
     datasets=tuple(TITLES),
     plan=partial(training_trials, experiment="table1"),
-    outcome=outcome_of_quality,
+    outcome=report_quality,
 )
 
 
@@ -135,9 +135,9 @@ def plan_trainings(setting: Setting) -> list[Trial]:
     return trials
 
 
-def outcome_of_trainings(setting: Setting, frames: Frames) -> Outcome:
+def report_trainings(setting: Setting, frames: Frames) -> Outcome:
     """The quality of the models, and the gaps of each training beside those of chance."""
-    quality = over_trainings(frames["training"], [*SUBJECT, "protocol"])
+    quality = aggregate_trainings(frames["training"], [*SUBJECT, "protocol"])
     columns: list[layout.Column] = [("protocol", layout.text("protocol")), *QUALITY]
     title = f"Quality over trainings: {setting.title}"
     first = layout.table("quality", title, quality, columns, NOTE, 2)
@@ -172,7 +172,7 @@ def gaps_over_trainings(chance: pl.DataFrame) -> pl.DataFrame:
 
 
 def _gap_table(setting: Setting, chance: pl.DataFrame) -> OutcomeTable:
-    each = with_spread(chance)
+    each = add_chance_spread(chance)
     rows = gaps_over_trainings(each)
 
     def of_training(at: int) -> Callable[[layout.ShownRow], str]:
@@ -194,7 +194,7 @@ def _gap_table(setting: Setting, chance: pl.DataFrame) -> OutcomeTable:
     return layout.table("gaps", title, rows, columns, note, 3, data=each)
 
 
-def with_spread(chance: pl.DataFrame) -> pl.DataFrame:
+def add_chance_spread(chance: pl.DataFrame) -> pl.DataFrame:
     """The rows with `chance_sd`, of gaps between shuffled groups, in the place of these gaps."""
     return chance.with_columns(chance_sd=pl.col("by_chance").list.std()).drop(
         "by_chance", "min_support"
@@ -207,5 +207,5 @@ TRAININGS_EXPERIMENT = Experiment(
     title="How much of each gap is the training, by both protocols",
     datasets=("movielens-1m",),
     plan=plan_trainings,
-    outcome=outcome_of_trainings,
+    outcome=report_trainings,
 )

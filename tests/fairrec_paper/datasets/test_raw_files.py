@@ -5,7 +5,7 @@ import pytest
 
 from fairrec.core.errors import InputError
 from fairrec_paper.datasets import raw_files
-from fairrec_paper.datasets.raw_files import RawTable, frame_of, read_fields
+from fairrec_paper.datasets.raw_files import RawTable, make_frame, read_fields
 from tests.fairrec_paper.datasets.movielens_tables import write_movielens
 from tests.fairrec_paper.datasets.raw_files import prepared, refusal, write
 
@@ -40,7 +40,7 @@ def test_lines_become_rows_with_their_numbers_in_either_encoding(tmp_path):
 def test_batches_make_one_frame(monkeypatch):
     monkeypatch.setattr(raw_files, "BATCH", 2)
     rows = [(1, "a"), (2, "b"), (3, "c")]
-    assert frame_of(iter(rows), {"n": int, "text": str}).rows() == rows
+    assert make_frame(iter(rows), {"n": int, "text": str}).rows() == rows
 
 
 def test_parquet_tables_become_a_bundle(tmp_path):

@@ -191,8 +191,10 @@ def test_a_penalty_is_on_embeddings_and_crosses_and_makes_them_smaller(bundle, t
         options = dataclasses.replace(OPTIONS, l2=l2)
         record = train(bundle, "dcn", tmp_path / f"{l2}", {"layers": (8,), "linear": 1}, options)
         model = load_run(tmp_path / f"{l2}").model
-        assert len(model.penalised()) == 5  # fields and categories, twice, and crosses
-        total = sum(float(weight.detach().double().square().sum()) for weight in model.penalised())
+        assert len(model.penalised_weights()) == 5  # fields and categories, twice, and crosses
+        total = sum(
+            float(weight.detach().double().square().sum()) for weight in model.penalised_weights()
+        )
         assert record.penalty == pytest.approx(l2 * total)
         return total
 

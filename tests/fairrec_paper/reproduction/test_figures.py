@@ -17,11 +17,11 @@ from fairrec_paper.reproduction.figures_2_to_4 import (
     _counts,
     correlations,
     improvements,
-    outcome_of_correlation,
-    outcome_of_positions,
-    outcome_of_vanilla,
     plan_positions,
     plan_vanilla,
+    report_correlation,
+    report_positions,
+    report_vanilla,
 )
 from fairrec_paper.reproduction.figures_5_and_6 import (
     ADVICE,
@@ -29,9 +29,9 @@ from fairrec_paper.reproduction.figures_5_and_6 import (
     METHODS,
     has_few,
     models,
-    outcome_of_efficiency,
     plan_efficiency,
     plan_hyper,
+    report_efficiency,
     world,
 )
 from fairrec_paper.reproduction.methods import (
@@ -55,7 +55,7 @@ def test_shares_are_means_over_seeds(setting):
     trials = plan_positions(setting)
     assert len(trials) == 2 * 2
     rows = [row for trial in trials for row in trial.as_rows(trial.work(silent))]
-    done = outcome_of_positions(setting, {"particles": pl.DataFrame(rows)})
+    done = report_positions(setting, {"particles": pl.DataFrame(rows)})
     (table,) = done.tables
     assert table.data["way"].to_list() == ["uniform", "by distribution"]
     assert table.data["on_groups"][0] == np.mean([row["on_groups"] for row in rows[:2]])
@@ -86,7 +86,7 @@ def drawn(setting, title: str) -> dict[str, str]:
     named = replace(setting, sources=(Named(source.name, title),))
     return {
         one.name: svg_of(one.chart)
-        for one in outcome_of_correlation(named, {"chance": pl.DataFrame(rows)}).drawings
+        for one in report_correlation(named, {"chance": pl.DataFrame(rows)}).drawings
     }
 
 
@@ -145,7 +145,7 @@ def test_opponents_are_what_they_are_called():
 
 def test_every_opponent_has_a_row(setting, tmp_path):
     frames = run_trials(plan_vanilla(setting), TrialStore(tmp_path), silent)
-    made = outcome_of_vanilla(setting, frames)
+    made = report_vanilla(setting, frames)
     assert made.tables[0].data["opponent"].to_list() == [method.title for method in OPPONENTS]
 
 
@@ -185,7 +185,7 @@ def test_seconds_are_the_median_of_repetitions_with_their_range(setting):
             search.append({**row, **where, "seconds": seconds * users})
     frames = {name: pl.DataFrame(rows) for name, rows in (("search", search), ("chance", exact))}
     taste = {name: rows.with_columns(model=pl.lit("taste")) for name, rows in frames.items()}
-    result = outcome_of_efficiency(setting, taste)
+    result = report_efficiency(setting, taste)
     rows, ends = result.tables
     assert rows.data["seconds"].to_list() == [200.0, 200.0, 400.0, 400.0]
     assert rows.data["accuracy"].to_list() == [0.5] * 4

@@ -19,10 +19,10 @@ from fairrec_paper.reproduction.fixed_time import (
 from fairrec_paper.reproduction.gaps import (
     cost_table,
     gap_table,
-    outcome_of_attributes,
     paper_table,
     plan_attributes,
     plan_effectiveness,
+    report_attributes,
 )
 from fairrec_paper.reproduction.methods import DPSO, THEMIS, large_groups
 from tests.fairrec_paper.reproduction.trial_rows import chance, found, silent
@@ -195,7 +195,7 @@ def test_a_gap_stands_beside_the_published_and_as_a_multiple_of_chance(setting):
     trials = plan_attributes(setting)
     rows = [row for trial in trials for row in trial.as_rows(trial.work(silent))]
     frames = {"chance": pl.DataFrame(rows, infer_schema_length=None)}
-    (table,) = outcome_of_attributes(setting, frames).tables
+    (table,) = report_attributes(setting, frames).tables
     first = table.data.filter(attributes="gender, age", metric="urp@5").row(0, named=True)
     assert first["published"] == 0.0137
     assert first["times_chance"] == pytest.approx(first["gap"] / first["chance_mean"])

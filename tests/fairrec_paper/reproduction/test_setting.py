@@ -25,10 +25,10 @@ from fairrec_paper.reproduction.experiment import code_sum
 from fairrec_paper.reproduction.options import QUICK, ReproduceOptions
 from fairrec_paper.reproduction.protocol import (
     TrainingPlan,
-    made_from,
+    apply_protocol,
     paper_protocol,
     protocol_notes,
-    under_protocol,
+    source_stamp,
 )
 from fairrec_paper.reproduction.reproducing import reproduce
 from fairrec_paper.reproduction.subject import PositionScorer, Subject, by_decade, full_combinations
@@ -152,11 +152,11 @@ def test_every_rating_is_positive_and_items_nobody_rated_are_left_out():
     users = {"age": [1, 18], "occupation": [3, 4], "zip_code": ["55455", "48067"]}
     items = {"categories": [["Drama"], ["Crime"], ["Drama"]]}
     ours, protocol = bundle_of("movielens-1m", users, items), paper_protocol("movielens-1m")
-    made = under_protocol(ours, protocol)
+    made = apply_protocol(ours, protocol)
     assert made.interactions["is_positive"].to_list() == [True] * 4
     assert made.items["item_id"].to_list() == [10, 20]
     assert (made.manifest.n_positive, made.manifest.n_items) == (4, 2)
-    assert protocol.features_in(made) == ("gender", "age", "occupation", "zip_code")
+    assert protocol.present_features(made) == ("gender", "age", "occupation", "zip_code")
     assert protocol_notes(made) == (
         "every interaction is positive, and 1 items without any are left out",
     )
@@ -165,11 +165,11 @@ def test_every_rating_is_positive_and_items_nobody_rated_are_left_out():
 def test_a_name_can_be_the_category_and_prices_are_rounded_down():
     users = {"age": [1, 18], "country": ["Chad", "Peru"], "signup": ["a", "b"]}
     music = bundle_of("lfm360k", users, {"name": ["muse", None, "abba"]})
-    made = under_protocol(music, paper_protocol("lfm360k"))
+    made = apply_protocol(music, paper_protocol("lfm360k"))
     assert made.items["categories"].to_list() == [["muse"], []]
     items = {"price": [9.99, 20.0, 1.0], "categories": [["a"], ["b"], ["a"]]}
     shop = bundle_of("amazon-electronics", {}, items)
-    made = under_protocol(shop, paper_protocol("amazon-electronics"))
+    made = apply_protocol(shop, paper_protocol("amazon-electronics"))
     assert made.items["price"].to_list() == [9, 20]
 
 
@@ -177,19 +177,19 @@ def test_what_the_papers_own_data_lack_is_refused_and_of_shapes_it_is_said():
     users = {"age": [1, 18], "occupation": [3, 4]}
     protocol = paper_protocol("movielens-1m")
     with pytest.raises(InputError, match="has no zip_code, which the paper's models see"):
-        under_protocol(bundle_of("movielens-1m", users, {}), protocol)
-    shape = under_protocol(bundle_of("synthetic movielens-1m", users, {}), protocol)
+        apply_protocol(bundle_of("movielens-1m", users, {}), protocol)
+    shape = apply_protocol(bundle_of("synthetic movielens-1m", users, {}), protocol)
     assert protocol_notes(shape)[1] == "the paper's models see zip_code, which is not known here"
-    assert protocol.features_in(shape) == ("gender", "age", "occupation")
+    assert protocol.present_features(shape) == ("gender", "age", "occupation")
 
 
 def test_other_data_and_other_settings_make_another_bundle():
     bundle, protocol = bundle_of("synthetic movielens-1m", {}, {}), paper_protocol("movielens-1m")
     other = replace(bundle, manifest=bundle.manifest.model_copy(update={"sha256": {"users": "b"}}))
     notes = {
-        made_from(bundle, protocol),
-        made_from(other, protocol),
-        made_from(bundle, replace(protocol, sha256="0")),
+        source_stamp(bundle, protocol),
+        source_stamp(other, protocol),
+        source_stamp(bundle, replace(protocol, sha256="0")),
     }
     assert len(notes) == 3
 

@@ -17,17 +17,17 @@ from fairrec_paper.reproduction.mitigations import (
     SAME,
     SIGNED,
     mitigation_trial,
-    outcome_of_mitigation,
     plan_mitigation,
+    report_mitigation,
 )
 from fairrec_paper.reproduction.subject import full_combinations
 from fairrec_paper.reproduction.trained_models import (
+    add_chance_spread,
     gaps_over_trainings,
-    outcome_of_quality,
-    outcome_of_trainings,
     plan_trainings,
+    report_quality,
+    report_trainings,
     training_trials,
-    with_spread,
 )
 from tests.fairrec_paper.reproduction.trial_rows import chance, silent
 
@@ -48,7 +48,7 @@ ROW = {
 
 
 def test_ours_stands_beside_the_published(setting):
-    table, _ = outcome_of_quality(setting, {"training": pl.DataFrame([ROW])}).tables
+    table, _ = report_quality(setting, {"training": pl.DataFrame([ROW])}).tables
     assert table.view.rows[0][1:8] == (
         *("Wide&Deep", "0.3176", "0.3400", "0.3865", "0.9413", "0.9143"),
         "0.900",
@@ -57,7 +57,7 @@ def test_ours_stands_beside_the_published(setting):
 
 def test_several_trainings_are_a_mean_with_a_spread_and_each_by_itself(setting):
     again = {**ROW, "training": 1, "auc": 0.94334}
-    table, each = outcome_of_quality(setting, {"training": pl.DataFrame([ROW, again])}).tables
+    table, each = report_quality(setting, {"training": pl.DataFrame([ROW, again])}).tables
     at = table.view.columns.index("AUC")
     # half of the difference, times the square root of 2
     assert table.view.rows[0][at] == "0.9423 ±0.0014"
@@ -89,7 +89,7 @@ def test_the_spread_over_trainings_stands_beside_that_of_chance():
             for at, (gap, p) in enumerate([(0.2, 0.5), (0.4, 0.04)])
         ]
     )
-    (row,) = gaps_over_trainings(with_spread(rows)).to_dicts()
+    (row,) = gaps_over_trainings(add_chance_spread(rows)).to_dicts()
     assert (row["trainings"], row["gap"], row["p_value_most"]) == (2, pytest.approx(0.3), 0.5)
     assert row["gap_sd"] == row["chance_sd"] == pytest.approx(0.02**0.5)
     assert row["share"] == pytest.approx(0.02**0.5 / 0.3)
@@ -101,7 +101,7 @@ def test_each_training_has_a_column(both):
         for at in (0, 4)
     ]
     frames = {"training": pl.DataFrame([{**ROW, "protocol": "ours"}]), "chance": pl.DataFrame(gaps)}
-    quality, table = outcome_of_trainings(both, frames).tables
+    quality, table = report_trainings(both, frames).tables
     assert quality.view.rows[0][:2] == ("ours", "Wide&Deep")
     assert table.view.columns[3:6] == ("seed 0", "seed 4", "mean")
     assert table.view.rows[0][3:6] == ("0.100", "4.10", "2.10")
@@ -168,7 +168,7 @@ def shown(table) -> list[dict[str, str]]:
 
 
 def test_both_published_tables_and_the_reranker_stand_beside_ours(setting):
-    groups, gaps = outcome_of_mitigation(
+    groups, gaps = report_mitigation(
         setting, {"mitigation": pl.DataFrame([mitigated("mrr@5")])}
     ).tables
     assert groups.data["published_before"].to_list() == [0.1783]
@@ -179,7 +179,7 @@ def test_both_published_tables_and_the_reranker_stand_beside_ours(setting):
 
 def test_the_published_urp_of_groups_stands_beside_the_signed_one(setting):
     rows = pl.DataFrame([mitigated("urp@5"), mitigated(SIGNED)])
-    result = outcome_of_mitigation(setting, {"mitigation": rows})
+    result = report_mitigation(setting, {"mitigation": rows})
     groups, gaps = result.tables
     assert [row["published"] for row in shown(groups)] == ["-", "0.0119 to 0.0102"]
     assert [row["published"] for row in shown(gaps)] == ["0.0594 to 0.0525"] * 2

@@ -24,8 +24,8 @@ from fairrec_paper.reproduction.methods import (
     method_trials,
     particle_trial,
     rank_test,
+    read_space,
     search_trial,
-    space_of,
 )
 from tests.fairrec_paper.reproduction.trial_rows import silent
 
@@ -156,7 +156,7 @@ def test_what_determines_a_search_is_in_its_name(subject):
 
 @pytest.mark.parametrize("way", WAYS)
 def test_shares_are_those_of_a_plain_count(way, source):
-    space, values = space_of(source)
+    space, values = read_space(source)
     assert [len(names) for names in values] == [2, 3, 3]
     positions = first_positions(space, way, seed=3)
     (row,) = particle_trial(source, way, 3).work(silent)
@@ -169,7 +169,7 @@ def test_shares_are_those_of_a_plain_count(way, source):
 
 
 def test_a_seed_gives_the_same_particles_again(source):
-    space, _ = space_of(source)
+    space, _ = read_space(source)
     for way in WAYS:
         first = first_positions(space, way, 0)
         np.testing.assert_array_equal(first, first_positions(space, way, 0))

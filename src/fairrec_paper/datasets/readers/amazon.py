@@ -26,11 +26,11 @@ from fairrec_paper.datasets.bundle import (
     DATASETS,
     Bundle,
     Dataset,
-    counted,
+    count_note,
     first_of_each_pair,
     make_bundle,
 )
-from fairrec_paper.datasets.raw_files import FIX, find_file, frame_of
+from fairrec_paper.datasets.raw_files import FIX, find_file, make_frame
 
 REVIEWS = tuple(
     f"{prefix}Electronics{core}.json{end}"
@@ -77,14 +77,14 @@ def read(raw: Path, progress: Progress) -> Bundle:
     """The bundle of Amazon Electronics."""
     reviews_file = find_file("amazon-electronics", raw, *REVIEWS)
     products_file = find_file("amazon-electronics", raw, *PRODUCTS)
-    reviews = frame_of(
+    reviews = make_frame(
         (
             (one.reviewerID, one.asin, one.overall, int(one.unixReviewTime))
             for one in read_records(reviews_file, Review, progress)
         ),
         {"user_id": pl.String, "item_id": pl.String, "rating": pl.Float64, "time": pl.Int64},
     )
-    products = frame_of(
+    products = make_frame(
         _products(products_file, set(reviews["item_id"]), progress),
         {
             "item_id": pl.String,
@@ -110,8 +110,10 @@ def read(raw: Path, progress: Progress) -> Bundle:
         order="time of the review; reviews of the same time in the order of the file",
         notes=(
             RULE,
-            *counted("reviewed products without a price, dropped", n_unpriced),
-            *counted("reviews of products without a price, dropped", reviews.height - sold.height),
+            *count_note("reviewed products without a price, dropped", n_unpriced),
+            *count_note(
+                "reviews of products without a price, dropped", reviews.height - sold.height
+            ),
             *notes,
         ),
     )
@@ -125,7 +127,7 @@ def _products(
         if one.asin in wanted:
             wanted.discard(one.asin)
             title = one.title if isinstance(one.title, str) else None
-            yield one.asin, title, price_of(one.price), categories_of(one)
+            yield one.asin, title, parse_price(one.price), list_categories(one)
 
 
 def read_records(path: Path, kind: type[Record], progress: Progress) -> Iterator[Record]:
@@ -167,10 +169,10 @@ def _fields(line: bytes) -> object:
         return line
 
 
-def price_of(value: object) -> float | None:
+def parse_price(value: object) -> float | None:
     """A price given as a number or as text; None where it is not one price above zero.
 
-    >>> price_of("$1,299.00"), price_of(5), price_of("$3.99 - $8.99")
+    >>> parse_price("$1,299.00"), parse_price(5), parse_price("$3.99 - $8.99")
     (1299.0, 5.0, None)
     """
     if isinstance(value, str):
@@ -181,11 +183,11 @@ def price_of(value: object) -> float | None:
     return float(value) if 0 < value < math.inf else None
 
 
-def categories_of(product: Product) -> list[str]:
+def list_categories(product: Product) -> list[str]:
     """The categories of a product, each once: `category` is a list, `categories` one of lists.
 
     >>> paths = [["Electronics", "Audio"], ["Electronics", "Sale"]]
-    >>> categories_of(Product(asin="B1", categories=paths))
+    >>> list_categories(Product(asin="B1", categories=paths))
     ['Electronics', 'Audio', 'Sale']
     """
     given = product.categories or product.category

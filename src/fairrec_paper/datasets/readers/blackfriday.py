@@ -12,7 +12,7 @@ from fairrec_paper.datasets.bundle import (
     DATASETS,
     Bundle,
     Dataset,
-    counted,
+    count_note,
     first_of_each_pair,
     make_bundle,
 )
@@ -75,7 +75,7 @@ def read(raw: Path, progress: Progress) -> Bundle:
         order="not known; drawn at random",
         notes=(
             *notes,
-            *counted("purchases without an amount", interactions["amount"].null_count()),
+            *count_note("purchases without an amount", interactions["amount"].null_count()),
         ),
     )
 

@@ -12,7 +12,7 @@ from fairrec_paper.datasets.bundle import (
     DATASETS,
     Bundle,
     Dataset,
-    counted,
+    count_note,
     make_bundle,
     most_frequent,
 )
@@ -64,7 +64,7 @@ def read(raw: Path, progress: Progress) -> Bundle:
         order="not known; drawn at random",
         notes=(
             *notes,
-            *counted("further rows of the same user and artist, plays added up", repeated),
+            *count_note("further rows of the same user and artist, plays added up", repeated),
         ),
     )
 
@@ -109,8 +109,8 @@ def _complete(profiles: pl.DataFrame) -> tuple[pl.DataFrame, tuple[str, ...]]:
     )
     n_incomplete = users.height - int(users["is_complete"].sum())
     return users, (
-        *counted(f"ages outside {AGES[0]} to {AGES[1]}, taken as missing", n_junk),
-        *counted("users without gender, age or country, dropped", n_incomplete),
+        *count_note(f"ages outside {AGES[0]} to {AGES[1]}, taken as missing", n_junk),
+        *count_note("users without gender, age or country, dropped", n_incomplete),
     )
 
 
@@ -135,9 +135,9 @@ def _dropped(rows: pl.LazyFrame, users: pl.DataFrame) -> tuple[str, ...]:
         .row(0, named=True)
     )
     return (
-        *counted("rows of users without a profile, dropped", n["stranger"]),
-        *counted("rows of users without gender, age or country, dropped", n["incomplete"]),
-        *counted("rows without an artist or without plays, dropped", n["empty"]),
+        *count_note("rows of users without a profile, dropped", n["stranger"]),
+        *count_note("rows of users without gender, age or country, dropped", n["incomplete"]),
+        *count_note("rows without an artist or without plays, dropped", n["empty"]),
     )
 
 

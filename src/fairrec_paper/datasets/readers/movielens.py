@@ -11,7 +11,7 @@ from fairrec_paper.datasets.bundle import (
     DATASETS,
     Bundle,
     Dataset,
-    counted,
+    count_note,
     first_of_each_pair,
     make_bundle,
 )
@@ -67,8 +67,8 @@ def read(raw: Path, progress: Progress) -> Bundle:
         order="time of the rating",
         notes=(
             *notes,
-            *counted("ratings without a time", timeless),
-            *counted("movies without ratings, kept", unrated),
+            *count_note("ratings without a time", timeless),
+            *count_note("movies without ratings, kept", unrated),
         ),
     )
 
