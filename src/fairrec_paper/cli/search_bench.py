@@ -121,7 +121,7 @@ def _make_world(
         if name in tables:
             raise InputError(f"--shape makes its own tables. Leave out {spelled(name)}.")
     from fairrec_paper.datasets.synthetic import synthetic_bundle
-    from fairrec_paper.models.recommender import TasteRecommender
+    from fairrec_paper.models.data import TasteRecommender
 
     progress("making synthetic data", 0, 0)
     world = TasteRecommender(synthetic_bundle(shaped_like(shape, seed=seed)), seed)

@@ -26,7 +26,7 @@ from fairrec.metrics.measured import measure_everyone
 from fairrec.metrics.reading import read_inputs
 from fairrec.scoring.ledger import Ledger
 from fairrec.search.measure import Measure
-from fairrec_paper.models.recommender import Recommender, TasteRecommender
+from fairrec_paper.models.data import Recommender, TasteRecommender
 from fairrec_paper.models.runs import RUN, WEIGHTS, RunRecord, first_difference, load_run_record
 from fairrec_paper.reproduction.data import DataSource
 from fairrec_paper.reproduction.protocol import TrainingPlan

@@ -7,9 +7,8 @@ import polars as pl
 import pytest
 
 from fairrec.core.errors import InputError
-from fairrec_paper.models import recommender
-from fairrec_paper.models.data import feature_tables, training_data
-from fairrec_paper.models.recommender import TasteRecommender
+from fairrec_paper.models import data
+from fairrec_paper.models.data import TasteRecommender, feature_tables, training_data
 from tests.fairrec_paper.models.small_bundle import small_bundle
 
 
@@ -104,7 +103,7 @@ def test_scores_are_popularity_times_the_share_of_the_taste(monkeypatch):
     items = bundle.items["item_id"].gather([0, 17, 44]).to_list()
     expected = [slow(user, item) for user, item in zip(users, items, strict=True)]
     assert world.score(np.array(users), np.array(items)) == pytest.approx(expected)
-    monkeypatch.setattr(recommender, "CHUNK", 2)
+    monkeypatch.setattr(data, "CHUNK", 2)
     assert world.score(np.array(users), np.array(items)) == pytest.approx(expected)
 
 
