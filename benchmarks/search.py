@@ -165,7 +165,7 @@ def own_work_where_all_are_eligible() -> dict[str, float]:
     ]
     space = Grouping.of(attributes, AuditOptions(depth=3, min_support=n_each))
     own = OwnWork()
-    hyper = SearchBenchOptions((OURS,)).hyper_of(OURS)
+    hyper = SearchBenchOptions((OURS,)).searcher_parameters(OURS)
     evidence = evidence_of(space, values[None], seed=0)
     search(OURS, evidence, hyper, budget=Budget(users=1000), watch=own.watch)
     return {"n_groups": len(space.full), "milliseconds": 1000 * own.seconds / own.n_asked}

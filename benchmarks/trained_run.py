@@ -47,7 +47,7 @@ def make_run(shrink: int) -> None:
     from fairrec.core.version import __version__
     from fairrec_paper.datasets.synthetic import shaped_like, synthetic_bundle
     from fairrec_paper.models.data import training_data
-    from fairrec_paper.models.run import build_model, save_record, save_tensors
+    from fairrec_paper.models.run import build_model, save_run
     from fairrec_paper.models.runs import RunRecord
     from fairrec_paper.models.training import write_tables
 
@@ -61,7 +61,6 @@ def make_run(shrink: int) -> None:
     with torch.no_grad():
         model.fields.table.weight.normal_(std=0.3)
     write_tables(bundle, trained, home)
-    save_tensors(model.state_dict(), home / "model.safetensors")
     record = RunRecord(
         fairrec_version=__version__,
         dataset=bundle.manifest.name,
@@ -70,17 +69,18 @@ def make_run(shrink: int) -> None:
         options={},
         attributes=bundle.manifest.attributes,
         has_categories=True,
-        user_sizes=trained.features.user_sizes,
-        item_sizes=trained.features.item_sizes,
-        n_categories=trained.features.n_categories,
         n_train=0,
         n_too_short=trained.n_too_short,
         epochs=(),
         best_epoch=0,
-        finished=True,
+        holdout_loss=0.0,
+        holdout_auc=0.0,
+        penalty=0.0,
+        test={},
+        bundle_sha256={},
     )
-    # last, so that a broken run leaves nothing to reuse
-    save_record(record, home / "run.json")
+    # the record comes last, so that a broken run leaves nothing to reuse
+    save_run(record, model, home)
 
 
 def run_stages(shrink: int) -> dict[str, tuple[float, float]]:

@@ -173,7 +173,7 @@ def test_the_reader_of_the_template_prepares_a_bundle(added, tmp_path):
     for note in ("same user and item, dropped: 1", "without interactions, dropped: 1"):
         assert any(note in said for said in bundle.manifest.notes), note
     (raw / "ratings.csv").write_text("user_id,item_id,rating\n9,a,5\n")
-    with pytest.raises(fairrec.FairRecError, match=r"ratings\.csv, line 2"):
+    with pytest.raises(fairrec.FairRecError, match=r"ratings\.csv, row 2"):
         prepare("example", raw, tmp_path / "bundle")
 
 

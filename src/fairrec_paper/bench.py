@@ -7,9 +7,8 @@ for each user all the same, and see no value they have not paid for.
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import cast
 
 import numpy as np
 import polars as pl
@@ -25,7 +24,7 @@ from fairrec.inputs.audit_inputs import AuditInputs
 from fairrec.metrics import MetricAtK
 from fairrec.metrics.direction import badness
 from fairrec.metrics.measured import measure_everyone
-from fairrec.search.evidence import Evidence, GapHistory, gaps_between, popularity_proxy
+from fairrec.search.evidence import Evidence, gaps_between, popularity_proxy
 from fairrec.search.loop import SearchOutcome, search
 from fairrec.search.searcher import Request, Searcher, uses_proxy
 from fairrec_paper.bench_options import SearchBenchOptions
@@ -42,6 +41,16 @@ class OwnWork:
     def watch(self, searcher: Searcher) -> Searcher:
         """The same searcher, watched."""
         return _Watched(searcher, self)
+
+    def as_dict(self) -> dict[str, float]:
+        """The columns of the convergence table."""
+        milliseconds, n_groups = 1000 * self.seconds, len(self.groups)
+        return {
+            "asks": self.n_asked,
+            "groups": n_groups,
+            "ms_per_ask": milliseconds / max(self.n_asked, 1),
+            "ms_per_group": milliseconds / max(n_groups, 1),
+        }
 
 
 class _Watched:
@@ -107,15 +116,15 @@ class SearchBench:
 
         The standard deviation of a single seed is null.
         """
-        return over_seeds(self.accuracy, ["searcher", "budget"], "accuracy")
+        return aggregate_seeds(self.accuracy, ["searcher", "budget"], "accuracy")
 
     def summary_of_worst(self) -> pl.DataFrame:
         """`searcher, worst, budget, mean, sd`, likewise for the share of the worst groups."""
-        return over_seeds(self.worst, ["searcher", "worst", "budget"], "share")
+        return aggregate_seeds(self.worst, ["searcher", "worst", "budget"], "share")
 
     def ends(self) -> pl.DataFrame:
         """`searcher, mean, sd, users, share, ms_per_ask, ms_per_group` at convergence."""
-        accuracy = over_seeds(self.convergence, ["searcher"], "accuracy")
+        accuracy = aggregate_seeds(self.convergence, ["searcher"], "accuracy")
         costs = self.convergence.group_by("searcher", maintain_order=True).agg(
             pl.col("users", "share", "ms_per_ask", "ms_per_group").mean()
         )
@@ -134,7 +143,7 @@ def evidence_of(
     return Evidence(space, lambda users: values[:, users], len(values), seed, proxies)
 
 
-def everyone_scored(space: Grouping, values: FloatArray) -> Evidence:
+def score_everyone(space: Grouping, values: FloatArray) -> Evidence:
     """Evidence that knows the value of every user."""
     evidence = evidence_of(space, values, seed=0)
     evidence.score(np.arange(space.n_users))
@@ -158,89 +167,55 @@ def exact_gaps(space: Grouping, values: FloatArray) -> FloatArray:
 
     0 where fewer than two have a value.
     """
-    per_group = everyone_scored(space, values).values(space.full)
+    per_group = score_everyone(space, values).values(space.full)
     is_known = ~np.isnan(per_group)
     highest = np.where(is_known, per_group, -np.inf).max(axis=1)
     lowest = np.where(is_known, per_group, np.inf).min(axis=1)
     return gaps_between(highest, lowest)
 
 
-class BenchRows:
-    """The rows of the result, as they come in."""
+def tabulate_search(
+    outcome: SearchOutcome,
+    at: int,
+    gap: float,
+    from_worst: IntArray,
+    budgets: Sequence[float],
+    n_users: int,
+) -> dict[str, list[dict[str, object]]]:
+    """What a search found of one metric, as rows of the tables of a `SearchBench`.
 
-    def __init__(
-        self,
-        names: Sequence[str],
-        gaps: FloatArray,
-        worst: Sequence[IntArray],
-        n_users: int,
-        budgets: Sequence[float],
-    ) -> None:
-        self._names, self._gaps, self._n_users = names, gaps, n_users
-        self._cells_from_worst, self._budgets = worst, tuple(budgets)
-        tables = ("accuracy", "convergence", "curve", "worst")
-        self._rows: dict[str, list[dict[str, object]]] = {table: [] for table in tables}
-
-    def add(
-        self, name: str, seed: int, part: IntArray, outcome: SearchOutcome, own: OwnWork
-    ) -> None:
-        """Take in a search for these metrics."""
-        history, users = outcome.history, outcome.evidence.users_scored
-        milliseconds = 1000 * own.seconds
-        for i, metric in enumerate(part.tolist()):
-            about = {"searcher": name, "metric": self._names[metric], "seed": seed}
-
-            def found(users: list[int], at: int = i) -> list[float]:
-                """The gap after so many users as a share of the exact one."""
-                gaps = history.gaps_after(np.array(users))[at] / self._gaps[part[at]]
-                # values added up in another order may be apart in the last digits
-                return cast("list[float]", np.round(gaps, 12).tolist())
-
-            for table, shares in (("accuracy", self._budgets), ("curve", CURVE)):
-                within = [self._users(share) for share in shares]
-                self._rows[table] += [
-                    {**about, "budget": share, "users": most, "accuracy": accuracy}
-                    for share, most, accuracy in zip(shares, within, found(within), strict=True)
-                ]
-            self._rows["worst"] += [{**about, **row} for row in self._worst_found(metric, history)]
-            self._rows["convergence"].append(
-                {
-                    **about,
-                    "accuracy": found([users])[0],
-                    "users": users,
-                    "share": users / self._n_users,
-                    "asks": own.n_asked,
-                    "groups": len(own.groups),
-                    "ms_per_ask": milliseconds / max(own.n_asked, 1),
-                    "ms_per_group": milliseconds / max(len(own.groups), 1),
-                }
-            )
-
-    def frames(self) -> dict[str, pl.DataFrame]:
-        """`accuracy`, `convergence`, `curve` and `worst` of a `SearchBench`."""
-        whole = {"worst": pl.Int64}
-        frames = {
-            table: pl.DataFrame(rows, schema_overrides=whole if table == "worst" else None)
-            for table, rows in self._rows.items()
-        }
-        return {**frames, "curve": over_seeds(frames["curve"], ["searcher", "budget"], "accuracy")}
-
-    def _worst_found(self, metric: int, history: GapHistory) -> Iterator[dict[str, object]]:
-        """The share of the worst groups within each budget, where there are more groups."""
-        scored_after = dict(zip(history.cells, history.users, strict=True))
-        from_worst = self._cells_from_worst[metric].tolist()
-        for n in WORST:
-            after = np.array([scored_after.get(cell, np.inf) for cell in from_worst[:n]])
-            for budget in self._budgets if n < len(from_worst) else ():
-                share = float((after <= self._users(budget)).mean())
-                yield {"worst": n, "budget": budget, "share": share}
-
-    def _users(self, share: float) -> int:
-        # 0.07 * 100 is a hair above 7 in binary
-        return int(share * self._n_users + 1e-9)
+    Parameters
+    ----------
+    at : place of the metric among those of the search
+    gap : the exact one
+    from_worst : cells of the groups, the worst served first
+    """
+    history, users = outcome.history, outcome.evidence.users_scored
+    # 0.07 * 100 is a hair above 7 in binary
+    most = {share: int(share * n_users + 1e-9) for share in (*budgets, *CURVE)}
+    found = history.gaps_after(np.array([*most.values(), users]))[at] / gap
+    # values added up in another order may be apart in the last digits
+    *shares, at_end = np.round(found, 12).tolist()
+    accuracy = dict(zip(most, shares, strict=True))
+    scored_after = dict(zip(history.cells, history.users, strict=True))
+    after = np.array([scored_after.get(cell, np.inf) for cell in from_worst.tolist()])
+    return {
+        "accuracy": [
+            {"budget": share, "users": most[share], "accuracy": accuracy[share]}
+            for share in budgets
+        ],
+        "curve": [{"budget": share, "accuracy": accuracy[share]} for share in CURVE],
+        "worst": [
+            {"worst": n, "budget": share, "share": float((after[:n] <= most[share]).mean())}
+            for n in WORST
+            if n < len(after)
+            for share in budgets
+        ],
+        "convergence": [{"accuracy": at_end, "users": users, "share": users / n_users}],
+    }
 
 
-def over_seeds(rows: pl.DataFrame, by: list[str], column: str) -> pl.DataFrame:
+def aggregate_seeds(rows: pl.DataFrame, by: list[str], column: str) -> pl.DataFrame:
     """Mean over metrics for each seed, then mean and standard deviation over the seeds."""
     return (
         rows.group_by(*by, "seed", maintain_order=True)
@@ -283,23 +258,36 @@ def bench_searchers(
     parts = [kept] if options.together else [kept[i : i + 1] for i in range(len(kept))]
     n_users = int(space.sizes.sum())
     directions = [metric.metric.higher_is_better for metric in metrics]
-    worst = worst_cells(everyone_scored(space, values), directions)
-    rows = BenchRows([metric.name for metric in metrics], gaps, worst, n_users, options.budgets)
-    n_searches = len(options.searchers) * options.n_seeds * len(parts)
-    for done, (name, seed, part) in enumerate(_searches(options, parts)):
-        progress(f"benchmarking {name}", done, n_searches)
+    worst = worst_cells(score_everyone(space, values), directions)
+    rows: dict[str, list[dict[str, object]]] = {}
+    searches = [
+        (name, seed, part)
+        for name in options.searchers
+        for seed in range(options.seed, options.seed + options.n_seeds)
+        for part in parts
+    ]
+    for done, (name, seed, part) in enumerate(searches):
+        progress(f"benchmarking {name}", done, len(searches))
         own = OwnWork()
         outcome = search(
             name,
             evidence_of(space, values[part], seed, None if proxies is None else proxies[part]),
-            options.hyper_of(name),
+            options.searcher_parameters(name),
             seed=seed,
             watch=own.watch,
         )
-        rows.add(name, seed, part, outcome, own)
+        for at, i in enumerate(part.tolist()):
+            tables = tabulate_search(outcome, at, gaps[i], worst[i], options.budgets, n_users)
+            tables["convergence"][0] |= own.as_dict()
+            about = {"searcher": name, "metric": metrics[i].name, "seed": seed}
+            for table, found in tables.items():
+                rows.setdefault(table, []).extend({**about, **row} for row in found)
+    frames = {table: pl.DataFrame(found) for table, found in rows.items()}
+    curve = aggregate_seeds(frames.pop("curve"), ["searcher", "budget"], "accuracy")
     return SearchBench(
         options=options,
-        **rows.frames(),
+        **frames,
+        curve=curve,
         gaps={metrics[i].name: float(gaps[i]) for i in kept},
         n_users=n_users,
         n_groups=len(space.full),
@@ -307,15 +295,6 @@ def bench_searchers(
         min_users=space.min_users,
         notes=notes,
     )
-
-
-def _searches(
-    options: SearchBenchOptions, parts: Sequence[IntArray]
-) -> Iterator[tuple[str, int, IntArray]]:
-    for name in options.searchers:
-        for seed in range(options.seed, options.seed + options.n_seeds):
-            for part in parts:
-                yield name, seed, part
 
 
 def _space(inputs: AuditInputs, options: SearchBenchOptions) -> Grouping:

@@ -94,7 +94,7 @@ class SearchBenchOptions(Options):
             )
         for name in self.searchers:
             SEARCHERS[name]
-            self.hyper_of(name)
+            self.searcher_parameters(name)
         for name in self.hyper:
             SEARCHERS[name]
             if name not in self.searchers:
@@ -112,7 +112,7 @@ class SearchBenchOptions(Options):
             min_support=self.min_support, seed=self.seed, engine=Engine(threads=self.threads)
         )
 
-    def hyper_of(self, name: str) -> object:
+    def searcher_parameters(self, name: str) -> object:
         """The hyper-parameters of a searcher."""
         from fairrec.search.searcher import hyper_parameters
 

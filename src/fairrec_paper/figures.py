@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import polars as pl
@@ -88,10 +87,7 @@ def hyper_curves(
     for column, name, colour, form in PANELS:
         across = []
         for parameter, ends in advice.items():
-            part = rows.filter(pl.col("parameter") == parameter).with_columns(
-                low=(pl.col(column) - pl.col(f"{column}_sd").fill_null(0.0)).clip(0.0),
-                high=(pl.col(column) + pl.col(f"{column}_sd").fill_null(0.0)),
-            )
+            part = rows.filter(parameter=parameter).with_columns(**_band(column, f"{column}_sd"))
             x = alt.X("value:Q", title=parameter, scale=alt.Scale(type="log", nice=False))
             y = alt.Y(f"{column}:Q", title=name, axis=alt.Axis(format=form))
             base = alt.Chart(part).encode(x=x)
@@ -111,6 +107,15 @@ def hyper_curves(
             across.append(alt.layer(shade, band, line).properties(width=280, height=150))
         panels.append(alt.hconcat(*across))
     return still(alt.vconcat(*panels), title)
+
+
+def _band(mean: str, sd: str, most: float | None = None) -> dict[str, pl.Expr]:
+    """One standard deviation on either side, `low` and `high`."""
+    half = pl.col(sd).fill_null(0.0)
+    return {
+        "low": (pl.col(mean) - half).clip(0.0, most),
+        "high": (pl.col(mean) + half).clip(0.0, most),
+    }
 
 
 STEPS = 28
@@ -183,15 +188,16 @@ def efficiency_contour(
 
 def _fine_grid(times: pl.DataFrame) -> pl.DataFrame:
     """Small rectangles with the time in their middle, whose logarithm is interpolated."""
+    from scipy.interpolate import RegularGridInterpolator
+
     users, groups = (np.unique(times[name].cast(pl.Float64)) for name in ("users", "groups"))
     if min(len(users), len(groups)) < 2 or len(users) * len(groups) != times.height:
         raise InputError("A contour needs the time for every pair of at least 2 x 2 sizes.")
     known = times.sort("users", "groups")["seconds"].to_numpy().reshape(len(users), len(groups))
     x, y = (np.linspace(sizes[0], sizes[-1], STEPS + 1) for sizes in (groups, users))
     at_x, at_y = (x[1:] + x[:-1]) / 2, (y[1:] + y[:-1]) / 2
-    logs = np.log(np.maximum(known, 1e-9))
-    along_y = np.array([np.interp(at_y, users, column) for column in logs.T])
-    both = np.array([np.interp(at_x, groups, row) for row in along_y.T])
+    logs = RegularGridInterpolator((users, groups), np.log(np.maximum(known, 1e-9)))
+    both = logs(tuple(np.meshgrid(at_y, at_x, indexing="ij")))
     low, left = np.meshgrid(y[:-1], x[:-1], indexing="ij")
     # a little over the next one, or the ground would shine through between them
     high, right = np.meshgrid(_beyond(y), _beyond(x), indexing="ij")
@@ -236,11 +242,7 @@ def grouped_bars(rows: pl.DataFrame, title: str, axis: str) -> alt.TopLevelMixin
         x=alt.X("value:Q", title=axis, axis=alt.Axis(format="+~%")),
     )
     bars = base.mark_bar(height={"band": 0.9}).encode(
-        color=alt.Color(
-            "series:N",
-            title=None,
-            scale=alt.Scale(domain=series, range=colours),
-        )
+        color=alt.Color("series:N", title=None, scale=alt.Scale(domain=series, range=colours))
     )
     numbers = base.mark_text(align="left", dx=4).encode(
         x=alt.X("at:Q"), text=alt.Text("value:Q", format="+.1%")
@@ -258,8 +260,8 @@ COLOURS = {
     "themis": "#b8860b",
     "exact": "#222222",
 }
-"""Apart for colour-blind readers too (Okabe and Ito); any other searcher takes one of OTHERS."""
-OTHERS = ("#7a3e9d", "#5c4033", "#3f7d20", "#a50f3f")
+"""Apart for colour-blind readers too (Okabe and Ito)."""
+OTHER = "#7a3e9d"
 DASHES = {"pso": [5, 2], "random": [2, 2], "themis": [7, 2, 2, 2]}
 HIGHLIGHTED = "adaptive"
 TICKS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.5, 1.0)
@@ -278,10 +280,7 @@ def search_curves(curve: pl.DataFrame, title: str, notes: Sequence[str] = ()) ->
     import altair as alt
 
     names = _from_best(curve)
-    rows = curve.with_columns(
-        low=(pl.col("mean") - pl.col("sd").fill_null(0.0)).clip(0.0, 1.0),
-        high=(pl.col("mean") + pl.col("sd").fill_null(0.0)).clip(0.0, 1.0),
-    )
+    rows = curve.with_columns(**_band("mean", "sd", 1.0))
     lowest = float(curve["budget"].cast(pl.Float64).min() or TICKS[0])  # type: ignore[arg-type]
     users = alt.X(
         "budget:Q",
@@ -289,7 +288,7 @@ def search_curves(curve: pl.DataFrame, title: str, notes: Sequence[str] = ()) ->
         scale=alt.Scale(type="log", domain=[lowest, 1.0], nice=False),
         axis=alt.Axis(values=[tick for tick in TICKS if tick >= lowest], format="~%"),
     )
-    colours = alt.Scale(domain=names, range=_colours(names))
+    colours = alt.Scale(domain=names, range=[COLOURS.get(name, OTHER) for name in names])
     legend = alt.Legend(title=None, symbolType="stroke", symbolStrokeWidth=3, symbolSize=500)
     base = alt.Chart(rows)
     bands = base.mark_area(opacity=0.13).encode(
@@ -331,21 +330,7 @@ def search_curves(curve: pl.DataFrame, title: str, notes: Sequence[str] = ()) ->
     return still(chart, title, notes)
 
 
-def write_search_curves(chart: Any, file: Path) -> None:
-    """Write a chart as its name says: .svg, .png, or .html that needs no network."""
-    if file.suffix == ".html":
-        file.write_text(chart.to_html(inline=True), encoding="utf-8")
-    else:
-        chart.save(file, scale_factor=2 if file.suffix == ".png" else 1)
-
-
 def _from_best(curve: pl.DataFrame) -> list[str]:
     """The searchers, from the one whose line lies highest, so that the legend reads like it."""
     heights = curve.group_by("searcher", maintain_order=True).agg(pl.col("mean").mean())
     return heights.sort("mean", descending=True, maintain_order=True)["searcher"].to_list()
-
-
-def _colours(names: Sequence[str]) -> list[str]:
-    others = [name for name in names if name not in COLOURS]
-    spare = {name: OTHERS[i % len(OTHERS)] for i, name in enumerate(others)}
-    return [COLOURS.get(name) or spare[name] for name in names]

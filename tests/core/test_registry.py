@@ -103,7 +103,7 @@ def test_a_name_of_the_home_is_taken_from_the_start(first):
         ("fairrec.search.searcher.SEARCHERS", "fairrec.search.searchers.listed"),
         (
             "fairrec_paper.datasets.bundle.DATASETS",
-            "fairrec_paper.datasets.readers.online_retail",
+            "fairrec_paper.datasets.readers.movielens",
         ),
     ],
 )

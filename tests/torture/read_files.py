@@ -222,7 +222,7 @@ def _read_counts(folder: Path) -> None:
 
 
 def _run(folder: Path) -> None:
-    from tests.fairrec_paper.models.runs.small_run import small_run
+    from tests.fairrec_paper.models.small_run import small_run
 
     small_run(folder, "fgcnn")
     for file in (folder / "run").iterdir():

@@ -56,14 +56,14 @@ def train_command(
     restart: Annotated[
         bool,
         typer.Option(
-            "--restart", help="Begin anew, whatever the folder holds.", rich_help_panel=OUTPUT
+            "--restart", help="Train anew, whatever run the folder holds.", rich_help_panel=OUTPUT
         ),
     ] = False,
     quiet: QuietOption = False,
     log: LogOption = None,
     debug: DebugOption = False,
 ) -> None:
-    """Train a deep recommender; after a kill, the same command goes on where it was."""
+    """Train a deep recommender; a run that is there already is not trained again."""
     with shown_progress(quiet, log) as progress:
         need_torch()
         from fairrec_paper.datasets.bundle import read_bundle
@@ -155,9 +155,10 @@ def serve_command(
     if not all(letter.isalnum() or letter in "-_." for letter in model):
         raise InputError(f"--name {plain(model)}: give letters, digits, '-', '_' and '.' only.")
     app = serving_app(loaded, model, token, host)
-    listener = _listener(host, port)
+    listener = _listen(host, port)
     if not quiet:
-        address = f"http://{_shown(host)}:{listener.getsockname()[1]}/v2/models/{model}"
+        name_of_host = f"[{host}]" if ":" in host else host
+        address = f"http://{name_of_host}:{listener.getsockname()[1]}/v2/models/{model}"
         say(f"Serving {run} at {address} until Ctrl-C. In another terminal:")
         say(f"  {_audit(loaded, address, token_env)}")
         logging.getLogger("uvicorn.error").addHandler(logging.StreamHandler())
@@ -170,25 +171,18 @@ def serve_command(
 MOST_AT_ONCE = 64
 
 
-def _listener(host: str, port: int) -> socket.socket:
+def _listen(host: str, port: int) -> socket.socket:
     """A socket that listens already when the address is printed."""
     kind = socket.AF_INET6 if ":" in host else socket.AF_INET
-    # with its protocol named, asyncio sends small parts at once; otherwise each waits some 40 ms
-    listener = socket.socket(kind, socket.SOCK_STREAM, socket.IPPROTO_TCP)
-    listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
-        listener.bind((host, port))
-        listener.listen(128)
-        return listener
+        listener = socket.create_server((host, port), family=kind, backlog=128)
     except (OSError, OverflowError) as error:
-        listener.close()
         raise InputError(
             f"--host {plain(host)} --port {port}: cannot listen there ({error}). Choose another."
         ) from error
-
-
-def _shown(host: str) -> str:
-    return f"[{host}]" if ":" in host else host
+    # without it each part of a reply waits some 40 ms
+    listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+    return listener
 
 
 def _audit(run: Run, address: str, token_env: str | None) -> str:

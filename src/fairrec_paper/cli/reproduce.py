@@ -11,14 +11,7 @@ import typer
 from rich.text import Text
 
 from fairrec.cli.parameters import Flags, Given, typer_command
-from fairrec.cli.shared import (
-    DebugOption,
-    LogOption,
-    QuietOption,
-    say,
-    shown_progress,
-    stdout,
-)
+from fairrec.cli.shared import DebugOption, LogOption, QuietOption, say, shown_progress, stdout
 from fairrec.core.errors import InputError
 from fairrec.core.option_types import Folder, Form, Names
 from fairrec.core.options import Option

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich import box
@@ -43,13 +43,6 @@ if TYPE_CHECKING:
 FILES = ("accuracy.csv", "convergence.csv", "worst.csv", "search.svg", "search.html")
 
 
-class BenchTables(NamedTuple):
-    """The tables to search in, and what to call them."""
-
-    title: str
-    tables: dict[str, Any]
-
-
 @typer_command
 def search_bench_command(
     *,
@@ -83,15 +76,15 @@ def search_bench_command(
         if out is not None:
             check_writable(out)
         read = {name: tables.pop(name) for name in ("metrics", "columns") if name in tables}
-        source = _source(predictions, run, shape, tables, options.seed, progress)
+        title, searched = _source(predictions, run, shape, tables, options.seed, progress)
         progress("reading", 0, 0)
         wants = ("history",) if uses_proxy(options.searchers) else ()
-        inputs, wanted = read_inputs(**source.tables, **read, wants=wants)
+        inputs, wanted = read_inputs(**searched, **read, wants=wants)
         bench = bench_searchers(inputs, wanted, options, progress)
         if out is not None:
             progress("drawing", 0, 0)
-            _write(bench, source.title, out)
-    _print(bench, source.title)
+            _write(bench, title, out)
+    _print(bench, title)
     if out is not None and not quiet:
         say(f"Written to {out}: {', '.join(FILES)}")
 
@@ -103,8 +96,8 @@ def _source(
     tables: Given,
     seed: int,
     progress: Progress,
-) -> BenchTables:
-    """The tables named, or those of a run or of a world where none is named instead."""
+) -> tuple[str, dict[str, Any]]:
+    """What to call the tables to search in, and these: named, of a run, or of a world."""
     if sum(source is not None for source in (predictions, run, shape)) != 1:
         raise InputError(
             "Name a table of predictions, a run or a shape, and one of them only: "
@@ -112,45 +105,36 @@ def _source(
             "fairrec-paper search-bench --run RUN, or fairrec-paper search-bench --shape lfm360k"
         )
     if run is not None:
-        return _of_run(run, tables, progress)
+        need_torch()
+        from fairrec_paper.models.run import load_run
+
+        progress("scoring", 0, 0)
+        loaded = load_run(run, "auto")
+        title = plain(f"{loaded.record.dataset}, {loaded.record.model}")
+        return title, {"predictions": loaded.predictions(), **loaded.tables(), **tables}
     if shape is not None:
-        return _of_shape(shape, tables, seed, progress)
+        return _make_world(shape, tables, seed, progress)
     need(tables, "users", "by", command="search-bench")
-    return BenchTables(plain(predictions), {"predictions": predictions, **tables})
+    return plain(predictions), {"predictions": predictions, **tables}
 
 
-def _of_run(run: Path, tables: Given, progress: Progress) -> BenchTables:
-    need_torch()
-    from fairrec_paper.models.run import load_run
-
-    progress("scoring", 0, 0)
-    loaded = load_run(run, "auto")
-    return BenchTables(
-        plain(f"{loaded.record.dataset}, {loaded.record.model}"),
-        {"predictions": loaded.predictions(), **loaded.tables(), **tables},
-    )
-
-
-def _of_shape(shape: str, tables: Given, seed: int, progress: Progress) -> BenchTables:
+def _make_world(
+    shape: str, tables: Given, seed: int, progress: Progress
+) -> tuple[str, dict[str, Any]]:
     for name in ("users", "items", "history", *HELD_OUT):
         if name in tables:
             raise InputError(f"--shape makes its own tables. Leave out {spell(name)}.")
     from fairrec_paper.datasets.synthetic import synthetic_bundle
-    from fairrec_paper.models.data import taste_predictions, training_data
+    from fairrec_paper.models.data import TasteRecommender
 
     progress("making synthetic data", 0, 0)
-    bundle = synthetic_bundle(shaped_like(shape, seed=seed))
-    data = training_data(bundle, seed=seed)
-    return BenchTables(
-        f"synthetic world shaped like {shape}, ranked by popularity and taste",
-        {
-            "predictions": taste_predictions(bundle, data),
-            "users": bundle.users,
-            "items": bundle.items,
-            "history": data.history,
-            "by": tables.get("by") or bundle.manifest.attributes,
-        },
-    )
+    world = TasteRecommender(synthetic_bundle(shaped_like(shape, seed=seed)), seed)
+    by = tables.get("by") or world.tables()["by"]
+    return f"synthetic world shaped like {shape}, ranked by popularity and taste", {
+        "predictions": world.predictions(),
+        **world.tables(),
+        "by": by,
+    }
 
 
 def _about(bench: SearchBench) -> list[str]:
@@ -215,11 +199,11 @@ def _spread(mean: float, sd: float | None) -> str:
 def _write(bench: SearchBench, title: str, folder: Path) -> None:
     """Write all files, or none where one cannot be written."""
     from fairrec.core.atomic_io import atomic_folder, put_table
-    from fairrec_paper.figures import search_curves, write_search_curves
+    from fairrec_paper.figures import search_curves
 
     chart = search_curves(bench.curve, f"Share of the exact gap found: {title}", _about(bench))
     with atomic_folder(folder, owned=("accuracy.csv",)) as part:
         for name in ("convergence", "worst", "accuracy"):
             put_table(getattr(bench, name), part / f"{name}.csv", as_csv=True)
-        for name in ("search.svg", "search.html"):
-            write_search_curves(chart, part / name)
+        chart.save(part / "search.svg")
+        (part / "search.html").write_text(chart.to_html(inline=True), encoding="utf-8")

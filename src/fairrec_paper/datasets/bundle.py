@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 from typing import Literal
 
@@ -25,7 +26,6 @@ from fairrec.core.saved_files import (
     load_json,
     read_parquet,
 )
-from fairrec.demo.held_out import split_last
 
 TABLES = ("interactions", "users", "items")
 _MANIFEST = "manifest.json"
@@ -103,22 +103,21 @@ def read_bundle(folder: Path) -> Bundle:
         )
     manifest = load_json(manifest_file, Manifest, "manifest", _AGAIN, _AGAIN)
     pair = {"user_id": is_id, "item_id": is_id}
-    columns: dict[str, dict[str, Kind]] = {
-        "interactions": {**pair, "is_positive": pl.Boolean.is_, "time": is_time},
-        "users": {"user_id": is_id, **dict.fromkeys(manifest.attributes, is_value)},
-        "items": {"item_id": is_id, "categories": lists_of(is_id)},
+    tables: dict[str, tuple[str | None, dict[str, Kind]]] = {
+        "interactions": (None, {**pair, "is_positive": pl.Boolean.is_, "time": is_time}),
+        "users": ("user_id", {"user_id": is_id, **dict.fromkeys(manifest.attributes, is_value)}),
+        "items": ("item_id", {"item_id": is_id, "categories": lists_of(is_id)}),
     }
-    tables = {}
-    for name in TABLES:
+    frames = {}
+    for name, (key, columns) in tables.items():
         file = folder / f"{name}.parquet"
         if not file.is_file() or file_sum(file) != manifest.sha256.get(name):
             raise InputError(
                 f"{file}: is missing or not what was prepared (its checksum differs from "
                 f"manifest.json). {_AGAIN}"
             )
-        key = {"users": "user_id", "items": "item_id"}.get(name)
-        tables[name] = read_parquet(file, _AGAIN, columns[name], key, optional=("categories",))
-    return Bundle(manifest=manifest, **tables)
+        frames[name] = read_parquet(file, _AGAIN, columns, key, optional=("categories",))
+    return Bundle(manifest=manifest, **frames)
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,7 +132,6 @@ class Dataset:
     read : folder with the files -> bundle
     """
 
-    name: str
     title: str
     where: str
     licence: str
@@ -168,18 +166,15 @@ def prepare(name: str, raw: Path, out: Path, progress: Progress | None = None) -
     try:
         bundle = dataset.read(raw, progress)
     except OSError as error:
-        raise InputError(
-            f"{error.filename or raw}: cannot be read ({error.strerror or error}). "
-            "Check the file and its permissions."
-        ) from error
+        raise InputError(f"{raw}: cannot be read ({error}). Check its permissions.") from error
     progress("writing", 0, 0)
     return write_bundle(bundle, out)
 
 
-def counted(what: str, n: int) -> tuple[str, ...]:
+def count_note(what: str, n: int) -> tuple[str, ...]:
     """A note on so many of something, or none where there are none.
 
-    >>> counted("ratings without a time", 1200)
+    >>> count_note("ratings without a time", 1200)
     ('ratings without a time: 1,200',)
     """
     return (f"{what}: {n:,}",) if n else ()
@@ -189,7 +184,7 @@ def first_of_each_pair(interactions: pl.DataFrame) -> tuple[pl.DataFrame, tuple[
     """The first row of each user and item, and a note on the others."""
     firsts = interactions.unique(["user_id", "item_id"], keep="first", maintain_order=True)
     again = interactions.height - firsts.height
-    return firsts, counted("further rows of the same user and item, dropped", again)
+    return firsts, count_note("further rows of the same user and item, dropped", again)
 
 
 def most_frequent(column: str, by: str, rows: pl.LazyFrame) -> pl.DataFrame:
@@ -222,65 +217,26 @@ def make_bundle(
     files : what was read
     positive, order, notes : see `Manifest`
     """
-    dataset = DATASETS[name]
+    dataset, attributes = DATASETS[name], DATASETS[name].attributes
     if interactions.height == 0:
         raise InputError(
             f"{name}: no interaction is left ({'; '.join(notes) or 'the files are empty'}). "
             "Check that the files are whole."
         )
     active = users.filter(pl.col("user_id").is_in(interactions["user_id"].unique().implode()))
-    gaps = [
-        note
-        for attribute in dataset.attributes
-        for note in counted(f"users without {attribute}", active[attribute].null_count())
-    ]
-    idle = counted("users without interactions, dropped", users.height - active.height)
+    idle = count_note("users without interactions, dropped", users.height - active.height)
+    unknown = (count_note(f"users without {one}", active[one].null_count()) for one in attributes)
     manifest = Manifest(
         name=name,
         source=f"{dataset.where} (read from {', '.join(files)})",
         licence=dataset.licence,
-        attributes=dataset.attributes,
+        attributes=attributes,
         positive=positive,
         order=order,
         n_interactions=interactions.height,
         n_positive=int(interactions["is_positive"].sum()),
         n_users=active.height,
         n_items=items.height,
-        notes=(*notes, *idle, *gaps),
+        notes=(*notes, *idle, *chain(*unknown)),
     )
     return Bundle(interactions, active, items, manifest)
-
-
-ATTRIBUTES = ("activity", "spend", "top_price")
-RULE = (
-    "activity, spend and top_price: decile 0 to 9 of the number, the total amount and the highest "
-    "price of a user's training interactions (all but the last two); a user's decile is 10 times "
-    "the share of users with a smaller value, rounded down, so equal values share a decile"
-)
-
-
-def behaviour_deciles(interactions: pl.DataFrame, amount: str) -> pl.DataFrame:
-    """`user_id`, `activity`, `spend` and `top_price` in deciles over training interactions.
-
-    Parameters
-    ----------
-    interactions : `user_id`, `time`, `price` and the column named by `amount`; all positive
-    """
-    # whole hundredths, or the order of a sum could part users who spent the same
-    hundredths = (pl.col(amount) * 100).round().cast(pl.Int64)
-    totals = (
-        split_last(interactions)
-        .train.group_by("user_id")
-        .agg(
-            pl.len().alias("activity"),
-            hundredths.sum().alias("spend"),
-            pl.col("price").max().alias("top_price"),
-        )
-    )
-    return totals.select("user_id", *(decile(name) for name in ATTRIBUTES)).sort("user_id")
-
-
-def decile(column: str) -> pl.Expr:
-    """10 times the share of rows with a smaller value, rounded down; equal values share it."""
-    n_smaller = pl.col(column).rank("min").cast(pl.Int64) - 1
-    return (10 * n_smaller // pl.len().cast(pl.Int64)).alias(column)

@@ -41,11 +41,7 @@ SHAPES: dict[str, WorldOptions] = {
     "movielens-1m": WorldOptions(
         n_users=6040,
         n_items=3883,
-        attributes={
-            "gender": {"F": 1709, "M": 4331},
-            "age": _AGES,
-            "occupation": skewed(21, 0.7),
-        },
+        attributes={"gender": {"F": 1709, "M": 4331}, "age": _AGES, "occupation": skewed(21, 0.7)},
         n_categories=18,
         interactions=95,
     ),

@@ -1,15 +1,17 @@
-"""A bundle as arrays: features, what is trained on, candidates; a recommender without training."""
+"""A bundle as arrays to train on; recommenders in memory, one of them without training."""
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
+from typing import Any, Literal
 
 import numpy as np
 import polars as pl
 from scipy import sparse
 
-from fairrec.core.arrays import CodeArray, FloatArray, IntArray
+from fairrec.core.arrays import AnyArray, CodeArray, FloatArray
 from fairrec.core.errors import InputError, plain
 from fairrec.core.options import spell
 from fairrec.demo.held_out import SplitData, split_data
@@ -64,7 +66,7 @@ def feature_tables(
     """
     of_users, of_items = [*attributes], [name for name in items.columns if name == CATEGORIES]
     if features is not None:
-        of_users, of_items = _columns_of(users, items, features)
+        of_users, of_items = _split_features(users, items, features)
     user_sizes, user_codes = _fields(users, of_users)
     item_sizes, item_codes = _fields(items, [name for name in of_items if name != CATEGORIES])
     n_categories, categories = _category_codes(items, CATEGORIES in of_items)
@@ -78,7 +80,7 @@ def feature_tables(
     )
 
 
-def _columns_of(
+def _split_features(
     users: pl.DataFrame, items: pl.DataFrame, features: Sequence[str]
 ) -> tuple[list[str], list[str]]:
     """The features that are columns of users, and those of items."""
@@ -101,13 +103,13 @@ def _fields(table: pl.DataFrame, names: Sequence[str]) -> tuple[tuple[int, ...],
     """The number of codes of each field, and the codes (n_rows, n_fields); the row comes first."""
     columns, sizes = [np.arange(table.height, dtype=np.int32)], [table.height]
     for name in names:
-        codes, n_codes = _codes_with_missing(table[name])
+        codes, n_codes = _encode_with_missing(table[name])
         columns.append(codes)
         sizes.append(n_codes)
     return tuple(sizes), np.stack(columns, axis=1)
 
 
-def _codes_with_missing(values: pl.Series) -> tuple[CodeArray, int]:
+def _encode_with_missing(values: pl.Series) -> tuple[CodeArray, int]:
     """Codes from 1, and 0 for a missing value."""
     present_codes, distinct = encode(values.drop_nulls())
     codes = np.zeros(len(values), dtype=np.int32)
@@ -158,16 +160,61 @@ def training_data(
     )
 
 
+Target = Literal["test", "validation"]
+
+
+class Recommender(ABC):
+    """Scores pairs of user and item, and has candidates to score.
+
+    Parameters
+    ----------
+    users, items : tables of ids, in the order of the positions that `score_positions` takes
+    """
+
+    def __init__(self, users: pl.DataFrame, items: pl.DataFrame) -> None:
+        self.users, self.items = users, items
+
+    @abstractmethod
+    def score_positions(self, users: AnyArray, items: AnyArray) -> FloatArray:
+        """One score for each pair of positions."""
+
+    @abstractmethod
+    def candidates(self, target: Target = "test") -> pl.DataFrame:
+        """`user_id`, `item_id`, `label`, one row a user, to be scored."""
+
+    @abstractmethod
+    def tables(self) -> dict[str, Any]:
+        """What an audit needs beside predictions: users, items, history and attributes."""
+
+    def score(self, user_ids: AnyArray, item_ids: AnyArray) -> FloatArray:
+        """One score for each pair of ids."""
+        users = known_positions(pl.Series("user_id", user_ids), self.users["user_id"])
+        items = known_positions(pl.Series("item_id", item_ids), self.items["item_id"])
+        return self.score_positions(users, items)
+
+    def predictions(self, target: Target = "test") -> pl.DataFrame:
+        """`user_id`, `item_id`, `label`, `score`, one row a candidate."""
+        rows = self.candidates(target).explode("item_id", "label")
+        users = known_positions(rows["user_id"], self.users["user_id"])
+        items = known_positions(rows["item_id"], self.items["item_id"])
+        # as text, which can be joined with any other table
+        item_ids = rows["item_id"].cast(self.items["item_id"].dtype)
+        return rows.with_columns(item_ids, pl.Series("score", self.score_positions(users, items)))
+
+
 CHUNK = 1 << 20
 
 
-class Taste:
+class TasteRecommender(Recommender):
     """Scores by popularity times the share of the user's history in the item's categories.
 
     It scales to any number of items, which suits worlds too large to train on in passing.
     """
 
-    def __init__(self, bundle: Bundle, history: pl.DataFrame) -> None:
+    def __init__(self, bundle: Bundle, seed: int = 0) -> None:
+        super().__init__(bundle.users, bundle.items)
+        self._bundle, self._data = bundle, training_data(bundle, seed=seed)
+        history = self._data.history
         users = known_positions(history["user_id"], bundle.users["user_id"])
         items = known_positions(history["item_id"], bundle.items["item_id"])
         n_users, n_items = bundle.users.height, bundle.items.height
@@ -188,8 +235,8 @@ class Taste:
         totals = np.maximum(np.asarray(counts.sum(axis=1)).ravel(), 1)
         self._of_user = (sparse.diags(1 / totals) @ counts).tocsr()
 
-    def score(self, users: IntArray, items: IntArray) -> FloatArray:
-        """One score for each pair of user and item."""
+    def score_positions(self, users: AnyArray, items: AnyArray) -> FloatArray:
+        """One score for each pair of positions."""
         scores = np.empty(len(users))
         for start in range(0, len(users), CHUNK):
             part = slice(start, start + CHUNK)
@@ -198,11 +245,16 @@ class Taste:
             scores[part] = self._popularity[items[part]] * (0.05 + share)
         return scores
 
+    def candidates(self, target: Target = "test") -> pl.DataFrame:
+        """`user_id`, `item_id`, `label`, one row a user, to be scored."""
+        targets = self._data.test if target == "test" else self._data.validation
+        return targets.table(self.users, self.items)
 
-def taste_predictions(bundle: Bundle, data: TrainingData) -> pl.DataFrame:
-    """`user_id`, `item_id`, `score`, `label` of the test candidates, one row a user."""
-    model, targets = Taste(bundle, data.history), data.test
-    users = np.repeat(targets.users, targets.items.shape[1])
-    scores = model.score(users, targets.items.ravel().astype(np.int64))
-    lists = pl.Series("score", scores.reshape(targets.items.shape)).arr.to_list()
-    return targets.table(bundle.users, bundle.items).select("user_id", "item_id", lists, "label")
+    def tables(self) -> dict[str, Any]:
+        """What an audit needs beside predictions: users, items, history and attributes."""
+        return {
+            "users": self.users,
+            "items": self.items if self._bundle.has_categories else None,
+            "history": self._data.history,
+            "by": self._bundle.manifest.attributes,
+        }

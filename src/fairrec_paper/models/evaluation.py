@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from threading import Lock
+from typing import Any, NamedTuple
 
 import numpy as np
 import polars as pl
 import torch
+from torch.nn.functional import binary_cross_entropy_with_logits
 
 from fairrec.core.arrays import AnyArray, FloatArray
 from fairrec.core.threads import map_in_threads
@@ -22,7 +23,6 @@ from fairrec.metrics.measured import values_per_list
 from fairrec_paper.models.data import TrainingData
 from fairrec_paper.models.networks import CTRModel
 from fairrec_paper.models.options import TrainingOptions
-from fairrec_paper.models.runs import RunRecord
 
 
 @contextmanager
@@ -73,20 +73,19 @@ def score_pairs(
             scores[part] = logits.float().cpu().numpy()
         return min(start + size, len(users))
 
-    starts = range(0, len(users), size)
     was_training = model.training
     model.eval()
-    with _a_thread_each(len(starts) if device.type == "cpu" else 1) as threads:
-        for done in map_in_threads(score, starts, threads):
+    with _a_thread_each() as threads:
+        for done in map_in_threads(score, range(0, len(users), size), threads):
             advance(done)
     model.train(was_training)
     return scores
 
 
 @contextmanager
-def _a_thread_each(n_chunks: int) -> Iterator[int]:
+def _a_thread_each() -> Iterator[int]:
     """How many chunks to score at once, each by one thread."""
-    if n_chunks <= 1 or torch.get_num_threads() == 1:
+    if torch.get_num_threads() == 1:
         yield 1
         return
     # one at a time, or the first to end would set the number for the others
@@ -97,23 +96,24 @@ def _a_thread_each(n_chunks: int) -> Iterator[int]:
 TOP_METRICS = ("auc", "mrr@5", "ndcg@5", "hit@5")
 
 
-def target_scores(model: CTRModel, targets: Targets) -> FloatArray:
-    """(n_lists, n_candidates), the model's scores of the candidates."""
+def target_metrics(
+    model: CTRModel, targets: Targets, names: Sequence[str] = TOP_METRICS
+) -> dict[str, float]:
+    """Means over users of metrics of the candidates."""
     n_lists, n_candidates = targets.items.shape
-    scores = score_pairs(model, np.repeat(targets.users, n_candidates), targets.items.ravel())
-    return scores.reshape(n_lists, n_candidates)
+    items = targets.items.ravel()
+    lists = CandidateLists(
+        offsets=np.arange(n_lists + 1, dtype=np.int64) * n_candidates,
+        items=items,
+        scores=score_pairs(model, np.repeat(targets.users, n_candidates), items),
+        labels=targets.is_target.ravel().astype(np.float64),
+        item_ids=pl.Series([], dtype=pl.Int64),
+    )
+    values = values_per_list([parse_metric(name) for name in names], lists, SideData())
+    return {name: float(row.mean()) for name, row in zip(names, values, strict=True)}
 
 
-def target_auc(model: CTRModel, targets: Targets) -> float:
-    """Mean over users of the share of other candidates below the target, ties half."""
-    scores = target_scores(model, targets)
-    target = scores[targets.is_target][:, None]
-    below = (scores < target).sum(axis=1) + 0.5 * ((scores == target).sum(axis=1) - 1)
-    return float(np.mean(below / (scores.shape[1] - 1)))
-
-
-@dataclass(frozen=True, slots=True)
-class Quality:
+class Quality(NamedTuple):
     """Log loss and AUC on the rows kept out, each with a negative."""
 
     loss: float
@@ -122,45 +122,28 @@ class Quality:
 
 def holdout_quality(model: CTRModel, data: TrainingData, seed: int) -> Quality:
     """How good a model is on the rows kept out; the same seed draws the same negatives."""
-    rng = np.random.default_rng([seed, 4])
-    negatives = data.sampler.draw(data.holdout_users, rng)
+    negatives = data.sampler.draw(data.holdout_users, np.random.default_rng([seed, 4]))
     users = np.concatenate([data.holdout_users, data.holdout_users])
     items = np.concatenate([data.holdout_items, negatives])
     labels = np.repeat([1.0, 0.0], len(data.holdout_users))
     logits = score_pairs(model, users, items)
-    loss = np.where(labels > 0, np.logaddexp(0, -logits), np.logaddexp(0, logits)).mean()
+    loss = binary_cross_entropy_with_logits(torch.from_numpy(logits), torch.from_numpy(labels))
     return Quality(float(loss), pooled_auc(logits, labels))
 
 
 def penalty(model: CTRModel, l2: float) -> float:
     """The L2 penalty: so much times the sum of squares of the weights that have one."""
-    return l2 * sum(float(weight.detach().double().square().sum()) for weight in model.penalised())
+    return l2 * sum(
+        float(weight.detach().double().square().sum()) for weight in model.penalised_weights()
+    )
 
 
-def evaluated(
-    record: RunRecord, model: CTRModel, data: TrainingData, options: TrainingOptions
-) -> RunRecord:
-    """The record with loss and AUC on the rows kept out, and metrics on the test targets."""
+def evaluate(model: CTRModel, data: TrainingData, options: TrainingOptions) -> dict[str, Any]:
+    """Loss and AUC on the rows kept out, and metrics on the test targets, as a record has them."""
     quality = holdout_quality(model, data, options.seed_of_data)
-    return record.model_copy(
-        update={
-            "finished": True,
-            "holdout_loss": quality.loss,
-            "holdout_auc": quality.auc,
-            "penalty": penalty(model, options.l2),
-            "test": _top_metrics(target_scores(model, data.test), data.test),
-        }
-    )
-
-
-def _top_metrics(scores: FloatArray, targets: Targets) -> dict[str, float]:
-    n_lists, n_candidates = scores.shape
-    lists = CandidateLists(
-        offsets=np.arange(n_lists + 1, dtype=np.int64) * n_candidates,
-        items=targets.items.ravel(),
-        scores=scores.ravel(),
-        labels=targets.is_target.ravel().astype(np.float64),
-        item_ids=pl.Series([], dtype=pl.Int64),
-    )
-    values = values_per_list([parse_metric(name) for name in TOP_METRICS], lists, SideData())
-    return {name: float(row.mean()) for name, row in zip(TOP_METRICS, values, strict=True)}
+    return {
+        "holdout_loss": quality.loss,
+        "holdout_auc": quality.auc,
+        "penalty": penalty(model, options.l2),
+        "test": target_metrics(model, data.test),
+    }

@@ -49,8 +49,8 @@ class Fields(nn.Module):
         sizes = [*tables.user_sizes, *tables.item_sizes]
         starts = np.concatenate([[0], np.cumsum(sizes)])
         n_user_fields = len(tables.user_sizes)
-        self._keep("user_rows", tables.user_codes + starts[:n_user_fields])
-        self._keep("item_rows", tables.item_codes + starts[n_user_fields:-1])
+        self._keep("user_rows", (tables.user_codes + starts[:n_user_fields]).astype(np.int32))
+        self._keep("item_rows", (tables.item_codes + starts[n_user_fields:-1]).astype(np.int32))
         self.table = nn.Embedding(int(starts[-1]), size)
         nn.init.normal_(self.table.weight, std=0.01)
         self.n_fields = len(sizes) + bool(tables.n_categories)
@@ -58,14 +58,15 @@ class Fields(nn.Module):
         if tables.n_categories:
             self._keep("item_categories", tables.item_categories)
             counts = np.maximum((tables.item_categories > 0).sum(axis=1), 1)
-            self.register_buffer("category_weight", torch.from_numpy(1 / counts.astype(np.float32)))
+            self._keep("category_weight", 1 / counts.astype(np.float32))
             self.categories = nn.Embedding(tables.n_categories + 1, size, padding_idx=0)
             nn.init.normal_(self.categories.weight, std=0.01)
             with torch.no_grad():
                 self.categories.weight[0] = 0
 
     def _keep(self, name: str, codes: AnyArray) -> None:
-        self.register_buffer(name, torch.from_numpy(codes.astype(np.int32)))
+        # not among the weights: a run has the tables that they are made from
+        self.register_buffer(name, torch.from_numpy(codes), persistent=False)
 
     def forward(self, users: Tensor, items: Tensor) -> Tensor:
         """(n_rows, n_fields, size)."""
@@ -101,13 +102,13 @@ class CTRModel(nn.Module):
         """(n_rows,), the logit from the embedded fields (n_rows, n_fields, size)."""
         raise NotImplementedError
 
-    def penalised(self) -> list[nn.Parameter]:
+    def penalised_weights(self) -> list[nn.Parameter]:
         """The weights that an L2 penalty is on: those of embeddings and of the first order."""
         tables = (part for part in self.modules() if isinstance(part, nn.Embedding))
         return [weight for table in tables for weight in table.parameters()]
 
 
-def chosen_device(name: str) -> torch.device:
+def choose_device(name: str) -> torch.device:
     """The device of this name; "auto" is CUDA where there is one."""
     if name == "auto":
         return torch.device("cuda" if torch.cuda.is_available() else "cpu")
@@ -227,9 +228,9 @@ class DCN(CTRModel):
         logit: Tensor = self.join(both).squeeze(1)
         return logit if self.linear is None else logit + self.linear(users, items)
 
-    def penalised(self) -> list[nn.Parameter]:
+    def penalised_weights(self) -> list[nn.Parameter]:
         """With the weights of the crosses."""
-        return [*super().penalised(), self.weights]
+        return [*super().penalised_weights(), self.weights]
 
 
 @dataclass(frozen=True, slots=True)
@@ -303,8 +304,8 @@ class FGCNN(CTRModel):
             n_features += n_made
         self.pool = nn.MaxPool2d((hyper.pooling, 1), ceil_mode=not hyper.whole_pools)
         first, second = torch.triu_indices(n_features, n_features, offset=1)
-        self.register_buffer("first", first)
-        self.register_buffer("second", second)
+        self.register_buffer("first", first, persistent=False)
+        self.register_buffer("second", second, persistent=False)
         self.deep = tower(n_features * hyper.embedding + len(first), hyper)
         self.linear = Linear(tables) if hyper.linear else None
 

@@ -127,6 +127,6 @@ class TrainingOptions(Options):
     @property
     def torch_device(self) -> torch.device:
         """The device to train on."""
-        from fairrec_paper.models.networks import chosen_device
+        from fairrec_paper.models.networks import choose_device
 
-        return chosen_device(self.device)
+        return choose_device(self.device)

@@ -4,34 +4,33 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 import polars as pl
 import torch
-from pydantic import BaseModel, ValidationError
+from pydantic import ValidationError
 from safetensors import SafetensorError
 from safetensors.torch import load, save
-from torch import Tensor
 
 from fairrec.core.arrays import AnyArray, FloatArray
-from fairrec.core.atomic_io import atomic_file, write_table, write_text
+from fairrec.core.atomic_io import write_table
 from fairrec.core.errors import InputError, OutputError, listed, plain
 from fairrec.core.files import file_sum
-from fairrec.core.saved_files import damaged
 from fairrec.inputs.ids import known_positions
 from fairrec.scoring.features import is_missing
 from fairrec.scoring.model import Model, ModelInput
 from fairrec.scoring.options import Feature
-from fairrec_paper.models.data import FeatureTables, feature_tables
+from fairrec_paper.models.data import FeatureTables, Recommender, Target, feature_tables
 from fairrec_paper.models.evaluation import score_pairs
-from fairrec_paper.models.networks import MODELS, CTRModel, Fields, HyperParameters, chosen_device
+from fairrec_paper.models.networks import MODELS, CTRModel, Fields, choose_device
 from fairrec_paper.models.runs import (
     AGAIN,
+    RUN,
+    WEIGHTS,
     RunRecord,
-    load_finished_record,
+    load_run_record,
     read_candidates,
     read_items,
     read_users,
@@ -63,79 +62,40 @@ def build_model(name: str, hyper: dict[str, Any], tables: FeatureTables) -> CTRM
         ) from None
 
 
-def save_tensors(tensors: dict[str, Tensor], file: Path) -> None:
-    """Write tensors so that a kill leaves the old file or the new one, never half."""
-    content = save({name: tensor.detach().cpu().contiguous() for name, tensor in tensors.items()})
-    with atomic_file(file) as part:
-        # not by safetensors, which would put another file under this name
-        part.write_bytes(content)
-
-
-def save_record(record: BaseModel, file: Path) -> None:
-    """Write a record in the same way."""
-    write_text(file, record.model_dump_json(indent=2) + "\n")
-
-
-def load_model(name: str, hyper: dict[str, Any], tables: FeatureTables, file: Path) -> CTRModel:
-    """A model with saved weights; a foreign or damaged file is a clear error."""
-    tensors = _tensors_in(file)
-    model = build_model(name, hyper, tables)
-    own, buffers = model.state_dict(), dict(model.named_buffers())
-    # codes of users and items are those of the tables beside, or they would name others
-    is_own = {name: (t.shape, t.dtype) for name, t in own.items()} == {
-        name: (t.shape, t.dtype) for name, t in tensors.items()
-    } and all(torch.equal(codes, tensors[name]) for name, codes in buffers.items())
-    if not is_own:
-        raise InputError(
-            f"{file}: holds the weights of another model than run.json describes. "
-            "Keep both files of one run together."
-        )
-    model.load_state_dict(tensors)
-    if not all(torch.isfinite(t).all() for t in tensors.values() if t.is_floating_point()):
-        raise InputError(f"{file}: holds weights that are not finite. {AGAIN}")
-    return model
-
-
-def _tensors_in(file: Path) -> dict[str, Tensor]:
-    try:
-        # read here, because safetensors takes no path that is not Unicode
-        return load(file.read_bytes())
-    except (OSError, SafetensorError, KeyError) as error:
-        # types of numbers that torch has not are KeyErrors
-        raise InputError(
-            f"{file}: cannot be read as safetensors ({plain(error, 300)}). {AGAIN}"
-        ) from error
-
-
-def hyper_as_dict(hyper: HyperParameters) -> dict[str, Any]:
-    """Hyper-parameters as plain values."""
-    return dataclasses.asdict(hyper)
+def save_run(record: RunRecord, model: CTRModel, folder: Path) -> None:
+    """Write the weights and, last, the record."""
+    tensors = model.state_dict().items()
+    content = save({name: tensor.detach().cpu().contiguous() for name, tensor in tensors})
+    (folder / WEIGHTS).write_bytes(content)
+    (folder / RUN).write_text(record.model_dump_json(indent=2) + "\n", encoding="utf-8")
 
 
 VERSION_LETTERS = 12
 
 
-@dataclass(frozen=True, slots=True)
-class Run:
+class Run(Recommender):
     """A finished run: its record, model and tables."""
 
-    record: RunRecord
-    model: CTRModel
-    users: pl.DataFrame
-    items: pl.DataFrame
-    folder: Path
+    def __init__(
+        self,
+        record: RunRecord,
+        model: CTRModel,
+        users: pl.DataFrame,
+        items: pl.DataFrame,
+        folder: Path,
+    ) -> None:
+        super().__init__(users, items)
+        self.record, self.model, self.folder = record, model, folder
 
     def version(self) -> str:
         """A short checksum of the weights, which are others after another training."""
-        return file_sum(self.folder / "model.safetensors")[:VERSION_LETTERS]
+        return file_sum(self.folder / WEIGHTS)[:VERSION_LETTERS]
 
-    def score(self, user_ids: AnyArray, item_ids: AnyArray) -> FloatArray:
-        """The model's logit for each pair of user and item."""
-        users = known_positions(pl.Series("user_id", user_ids), self.users["user_id"])
-        items = known_positions(pl.Series("item_id", item_ids), self.items["item_id"])
+    def score_positions(self, users: AnyArray, items: AnyArray) -> FloatArray:
+        """The model's logit for each pair of positions."""
         return score_pairs(self.model, users, items)
 
-    def candidates(self, target: Literal["test", "validation"] = "test") -> pl.DataFrame:
+    def candidates(self, target: Target = "test") -> pl.DataFrame:
         """`user_id`, `item_id`, `label`, one row a user, to be scored."""
         return read_candidates(self.folder / f"{target}.parquet")
 
@@ -143,19 +103,8 @@ class Run:
         """What an audit needs beside predictions: users, items, history and attributes."""
         return self.record.tables(self.folder)
 
-    def predictions(self, target: Literal["test", "validation"] = "test") -> pl.DataFrame:
-        """`user_id`, `item_id`, `score`, `label`, one row a candidate."""
-        rows = self.candidates(target).explode("item_id", "label")
-        users = known_positions(rows["user_id"], self.users["user_id"])
-        items = known_positions(rows["item_id"], self.items["item_id"])
-        # as text, which can be joined with any other table
-        item_ids = rows["item_id"].cast(self.items["item_id"].dtype)
-        return rows.with_columns(
-            item_ids, pl.Series("score", score_pairs(self.model, users, items))
-        )
 
-
-def write_predictions(run: Run, target: Literal["test", "validation"], file: Path) -> int:
+def write_predictions(run: Run, target: Target, file: Path) -> int:
     """Write the scored candidates as Parquet and return their number."""
     if file.suffix.lower() not in (".parquet", ".pq"):
         raise OutputError(f"{file}: predictions are written as Parquet. Name it NAME.parquet.")
@@ -164,19 +113,26 @@ def write_predictions(run: Run, target: Literal["test", "validation"], file: Pat
     return predictions.height
 
 
+# types of numbers that torch has not are KeyErrors
+_UNFIT = (OSError, SafetensorError, KeyError, RuntimeError, TypeError)
+
+
 def load_run(folder: Path, device: str = "cpu") -> Run:
-    """The run in a folder; clear errors where it is unfinished, foreign or damaged."""
-    record = load_finished_record(folder)
+    """The run in a folder; clear errors where it is foreign or damaged."""
+    record = load_run_record(folder)
     users, items = read_users(folder, record.attributes), read_items(folder)
-    with damaged(folder, AGAIN):
-        features = record.options.get("features")
-        tables = feature_tables(users, items, record.attributes, features)
-    if (tables.user_sizes, tables.item_sizes) != (record.user_sizes, record.item_sizes):
-        raise InputError(f"{folder}: its tables are not those of its run.json. {AGAIN}")
-    weights = folder / "model.safetensors"
-    model = load_model(record.model, record.hyper_parameters, tables, weights)
+    file = folder / WEIGHTS
+    try:
+        tables = feature_tables(users, items, record.attributes, record.options.get("features"))
+        model = build_model(record.model, record.hyper_parameters, tables)
+        # read here, because safetensors takes no path that is not Unicode
+        model.load_state_dict(load(file.read_bytes()))
+    except _UNFIT as error:
+        raise InputError(
+            f"{file}: cannot be read as the weights of this run ({plain(error, 300)}). {AGAIN}"
+        ) from error
     # for good: threads that score side by side would switch it for each other
-    return Run(record, model.to(chosen_device(device)).eval(), users, items, folder)
+    return Run(record, model.to(choose_device(device)).eval(), users, items, folder)
 
 
 ROWS_PER_CALL = 1 << 18
@@ -211,7 +167,9 @@ class RunModel(Model):
         known = fields[0].user_rows.cpu().numpy()
         rows = known[users].copy()
         for field, feature in enumerate(self.features, 1):
-            rows[:, field] = self._rows_of(columns[feature.column], feature.column, known[:, field])
+            rows[:, field] = self._embedding_rows(
+                columns[feature.column], feature.column, known[:, field]
+            )
         if not np.array_equal(rows, known[users]):
             # the first columns of users are the same in all of them
             users = len(known) + np.arange(len(rows))
@@ -227,7 +185,7 @@ class RunModel(Model):
         """The model's logit for each pair."""
         return score_pairs(self._run.model, inputs["user"], inputs["item"])
 
-    def _rows_of(self, values: AnyArray, name: str, rows: AnyArray) -> AnyArray:
+    def _embedding_rows(self, values: AnyArray, name: str, rows: AnyArray) -> AnyArray:
         """The row of the embeddings that each value has, by a user who has it."""
         own = self._run.users[name].to_list()
         # rows of users that were added have no value of their own in the table

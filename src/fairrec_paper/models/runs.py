@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
@@ -13,6 +13,7 @@ import polars as pl
 from pydantic import BaseModel, ConfigDict
 
 from fairrec.core.errors import InputError, plain
+from fairrec.core.option_types import as_data
 from fairrec.core.progress import Progress
 from fairrec.core.saved_files import (
     Kind,
@@ -31,8 +32,7 @@ if TYPE_CHECKING:
     from fairrec.scoring.model import Model, Target
     from fairrec_paper.models.run import Run
 
-RUN, RUNNING = "run.json", "training.json"
-"""The record of a finished run, and of one whose training has begun."""
+RUN, WEIGHTS = "run.json", "model.safetensors"
 AGAIN = "Train again, into another folder."
 """What to do where a run is damaged: in its own folder, it would be taken for files of others."""
 
@@ -67,19 +67,15 @@ class RunRecord(BaseModel):
     options: dict[str, Any]
     attributes: tuple[str, ...]
     has_categories: bool
-    user_sizes: tuple[int, ...]
-    item_sizes: tuple[int, ...]
-    n_categories: int
     n_train: int
     n_too_short: int
     epochs: tuple[EpochRecord, ...]
     best_epoch: int
-    finished: bool
-    holdout_loss: float | None = None
-    holdout_auc: float | None = None
-    penalty: float = 0.0
-    test: dict[str, float] = {}
-    bundle_sha256: dict[str, str] = {}
+    holdout_loss: float
+    holdout_auc: float
+    penalty: float
+    test: dict[str, float]
+    bundle_sha256: dict[str, str]
 
     def tables(self, folder: Path) -> dict[str, Any]:
         """What an audit needs beside predictions: users, items, history and attributes."""
@@ -91,24 +87,24 @@ class RunRecord(BaseModel):
         }
 
 
-def load_run_record(folder: Path, name: str = RUN) -> RunRecord:
+def first_difference(settings: Mapping[str, Any], found: Mapping[str, Any]) -> str:
+    """The first of the settings that differs from what was found, in words; "" where none does."""
+    for name, value in settings.items():
+        other = found.get(name)
+        if isinstance(value, dict) and isinstance(other, dict):
+            if difference := first_difference(value, other):
+                return difference
+        elif as_data(other) != as_data(value):
+            return f"{name.replace('_', ' ')} ({other}, now {value})"
+    return ""
+
+
+def load_run_record(folder: Path) -> RunRecord:
     """The record of a run; a clear error where the folder is none."""
-    file = folder / name
+    file = folder / RUN
     if not file.exists():
         raise InputError(f"{plain(folder, 300)}: no run there. Make one with fairrec-paper train")
     return load_json(file, RunRecord, "trained run", AGAIN, AGAIN)
-
-
-def load_finished_record(folder: Path) -> RunRecord:
-    """The record of a run that can be asked; an error where its training has not finished."""
-    is_begun = not (folder / RUN).exists() and (folder / RUNNING).exists()
-    record = load_run_record(folder, RUNNING if is_begun else RUN)
-    if not record.finished:
-        raise InputError(
-            f"{folder}: training has not finished ({len(record.epochs)} epochs done). "
-            "Give the same fairrec-paper train command again to go on."
-        )
-    return record
 
 
 def read_users(folder: Path, attributes: Sequence[str]) -> pl.DataFrame:
@@ -128,8 +124,7 @@ def read_candidates(file: Path) -> pl.DataFrame:
     """The candidates of a run."""
     columns = {"user_id": is_id, "item_id": lists_of(is_id), "label": lists_of(is_number)}
     table = read_parquet(file, AGAIN, columns)
-    lengths = table.select(pl.col("item_id", "label").list.len())
-    if table["item_id"].null_count() or not lengths["item_id"].equals(lengths["label"]):
+    if not table["item_id"].list.len().equals(table["label"].list.len()):
         raise InputError(f"{plain(file, 300)}: some items have no label. {AGAIN}")
     return table
 
@@ -145,7 +140,7 @@ class LoadingRun:
     """
 
     def __init__(self, folder: Path, load: Callable[[Path], Run]) -> None:
-        self.folder, self._record = folder, load_finished_record(folder)
+        self.folder, self._record = folder, load_run_record(folder)
         self.file = folder / "test.parquet"
         pool = ThreadPoolExecutor(1, "loading")
         self._loading = pool.submit(load, folder)

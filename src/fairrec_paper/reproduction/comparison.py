@@ -9,7 +9,6 @@ from importlib.resources import files
 import numpy as np
 import polars as pl
 
-from fairrec.core.errors import FairRecError
 from fairrec.metrics.attention import discounts
 from fairrec.statistics.permutation import gap_p_value
 from fairrec_paper.reproduction.methods import POOLED, Method
@@ -64,8 +63,6 @@ def published_seconds(experiment: str) -> pl.DataFrame:
 
 
 SUBJECT = ["dataset", "model"]
-AGREE_TO = 1e-12
-"""Enumerating all combinations and scoring everyone must give the same gap."""
 
 
 def mean_accuracy() -> pl.Expr:
@@ -73,8 +70,13 @@ def mean_accuracy() -> pl.Expr:
     return (pl.col("gap") / pl.col("exact")).filter(pl.col("exact") > 0).mean().alias("accuracy")
 
 
-def compared_gaps(
-    search: pl.DataFrame, chance: pl.DataFrame, methods: Sequence[Method], experiment: str
+def mean_and_sd(*names: str) -> tuple[pl.Expr, pl.Expr]:
+    """Means, and standard deviations as `NAME_sd`; null of a single value."""
+    return pl.col(names).mean(), pl.col(names).std().name.suffix("_sd")
+
+
+def compare_gaps(
+    search: pl.DataFrame, chance: pl.DataFrame, searches: Sequence[Method], experiment: str
 ) -> pl.DataFrame:
     """One row for each data set, model, method and metric.
 
@@ -95,23 +97,14 @@ def compared_gaps(
         accuracy=pl.when(pl.col("exact") > 0).then(pl.col("gap") / pl.col("exact")).round(12)
     )
     rows = seeds.group_by(*SUBJECT, "method", "metric", maintain_order=True).agg(
-        pl.col("gap").mean(),
-        pl.col("gap").std().alias("gap_sd"),
-        pl.col("accuracy").mean(),
-        pl.col("accuracy").std().alias("accuracy_sd"),
+        *mean_and_sd("gap"),
+        *mean_and_sd("accuracy"),
         pl.col("users").mean(),
         (pl.col("users") / pl.col("n_users")).mean().alias("share"),
         pl.col("exact").first(),
     )
-    rows = pl.concat([rows, _pooled(rows, chance, methods)], how="diagonal_relaxed")
-    of_method = pl.DataFrame(
-        {
-            "method": [method.title for method in methods],
-            "published_as": [method.published for method in methods],
-            "min_support": [method.min_support for method in methods],
-        }
-    )
-    rows = rows.join(of_method, on="method", how="left", maintain_order="left")
+    rows = pl.concat([rows, _pooled(rows, chance, searches)], how="diagonal_relaxed")
+    rows = rows.join(_search_table(searches), on="method", how="left", maintain_order="left")
     levels = chance.select(
         *SUBJECT, "metric", "min_support", "chance_mean", "chance_q95", "by_chance"
     )
@@ -126,14 +119,20 @@ def compared_gaps(
     return _with_published(rows, experiment).drop("published_as", "min_support", "by_chance")
 
 
-def _pooled(rows: pl.DataFrame, chance: pl.DataFrame, methods: Sequence[Method]) -> pl.DataFrame:
+def _search_table(searches: Sequence[Method]) -> pl.DataFrame:
+    """`method, published_as, min_support`."""
+    rows = [(method.title, method.published, method.min_support) for method in searches]
+    return pl.DataFrame(rows, ["method", "published_as", "min_support"], orient="row")
+
+
+def _pooled(rows: pl.DataFrame, chance: pl.DataFrame, searches: Sequence[Method]) -> pl.DataFrame:
     """The pooled AUC, which is the paper's, of methods that enumerate groups.
 
     It is no mean over users, so a search cannot look for it; who enumerates can compute it.
     """
     exact = chance.filter(pl.col("metric") == POOLED, pl.col("min_support") == MIN_SUPPORT)
     parts = []
-    for method in methods:
+    for method in searches:
         if method.searcher not in ("themis", "testsgd", "exact") or method.users is not None:
             continue
         own = chance.filter(metric=POOLED, min_support=method.min_support)
@@ -150,7 +149,7 @@ def _pooled(rows: pl.DataFrame, chance: pl.DataFrame, methods: Sequence[Method])
     return pl.concat(parts) if parts else rows.clear()
 
 
-def with_pooled(gaps: pl.DataFrame) -> pl.DataFrame:
+def add_pooled(gaps: pl.DataFrame) -> pl.DataFrame:
     """The gaps, and those of `auc` once more as those of `pooled_auc`, which the paper's is."""
     pooled = gaps.filter(metric="auc").with_columns(metric=pl.lit(POOLED))
     return pl.concat([gaps, pooled])
@@ -158,11 +157,11 @@ def with_pooled(gaps: pl.DataFrame) -> pl.DataFrame:
 
 def published_exact() -> pl.DataFrame:
     """`dataset, model, metric, published`: the gaps that the paper takes for exact, Themis'."""
-    return with_pooled(published_gaps("table2").filter(method="themis").drop("method"))
+    return add_pooled(published_gaps("table2").filter(method="themis").drop("method"))
 
 
 def _with_published(rows: pl.DataFrame, experiment: str) -> pl.DataFrame:
-    known = with_pooled(published_gaps(experiment)).rename({"method": "published_as"})
+    known = add_pooled(published_gaps(experiment)).rename({"method": "published_as"})
     best = published_exact().rename({"published": "best"})
     joined = rows.join(
         known, on=[*SUBJECT, "metric", "published_as"], how="left", maintain_order="left"
@@ -170,7 +169,9 @@ def _with_published(rows: pl.DataFrame, experiment: str) -> pl.DataFrame:
     return joined.with_columns(published_accuracy=pl.col("published") / pl.col("best")).drop("best")
 
 
-def costs(search: pl.DataFrame, gaps: pl.DataFrame, methods: Sequence[Method]) -> pl.DataFrame:
+def compute_costs(
+    search: pl.DataFrame, gaps: pl.DataFrame, searches: Sequence[Method]
+) -> pl.DataFrame:
     """One row for each data set, model and method, over all metrics.
 
     Returns
@@ -193,23 +194,16 @@ def costs(search: pl.DataFrame, gaps: pl.DataFrame, methods: Sequence[Method]) -
         )
     )
     rows = per_seed.group_by(*SUBJECT, "method", maintain_order=True).agg(
-        pl.col("accuracy").mean(),
-        pl.col("accuracy").std().alias("accuracy_sd"),
+        *mean_and_sd("accuracy"),
         pl.col("users", "share", "combinations", "users_together").mean(),
-        pl.col("seconds").mean(),
-        pl.col("seconds").std().alias("seconds_sd"),
+        *mean_and_sd("seconds"),
     )
     printed = (
         gaps.filter(pl.col("metric") != POOLED)
         .group_by(*SUBJECT, "method")
         .agg(pl.col("published_accuracy").mean())
     )
-    names = pl.DataFrame(
-        {
-            "method": [method.title for method in methods],
-            "published_as": [method.published for method in methods],
-        }
-    )
+    names = _search_table(searches).drop("min_support")
     seconds = published_seconds("table2").rename({"method": "published_as"})
     return (
         rows.join(printed, on=[*SUBJECT, "method"], how="left", maintain_order="left")
@@ -217,19 +211,3 @@ def costs(search: pl.DataFrame, gaps: pl.DataFrame, methods: Sequence[Method]) -
         .join(seconds, on=[*SUBJECT, "published_as"], how="left", maintain_order="left")
         .drop("published_as")
     )
-
-
-def check_enumeration(search: pl.DataFrame, themis: str, exact: str) -> float:
-    """The largest difference between both ways to the exact gap; more than rounding is an error."""
-    keys = [*SUBJECT, "metric", "seed"]
-    both = search.filter(method=themis).join(search.filter(method=exact), on=keys, suffix="_exact")
-    difference = (both["gap"] - both["gap_exact"]).abs().max()
-    largest = float(difference) if isinstance(difference, float) else 0.0
-    if largest > AGREE_TO:
-        where = both.filter((pl.col("gap") - pl.col("gap_exact")).abs() > AGREE_TO)
-        first = where.select(keys).row(0)
-        raise FairRecError(
-            f"Enumerating and scoring everyone differ by {largest:.3g} in {where.height:,} cells, "
-            f"such as {first}. That is a defect of FairRec: please report it."
-        )
-    return largest

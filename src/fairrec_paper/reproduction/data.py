@@ -17,7 +17,7 @@ from fairrec.demo.world_options import WorldOptions
 from fairrec_paper.datasets.bundle import DATASETS, Bundle, prepare, read_bundle, write_bundle
 from fairrec_paper.datasets.synthetic import shaped_like, synthetic_bundle
 from fairrec_paper.reproduction.options import OURS, PAPER
-from fairrec_paper.reproduction.protocol import made_from, paper_protocol, under_protocol
+from fairrec_paper.reproduction.protocol import apply_protocol, paper_protocol, source_stamp
 
 TITLES = {
     "movielens-1m": "MovieLens-1M",
@@ -26,11 +26,6 @@ TITLES = {
     "amazon-electronics": "Amazon",
 }
 """The paper's data sets."""
-STAND_INS = {
-    "online-retail": ("amazon-electronics", "Online Retail in the place of Amazon"),
-    "movielens-100k": ("movielens-1m", "MovieLens-100K in the place of MovieLens-1M"),
-}
-"""Data sets that can be had, by the paper's data set they are used for."""
 SYNTHETIC = "synthetic "
 
 
@@ -66,8 +61,7 @@ class DataSource:
         users = f"{manifest.n_users:,} users"
         if self.is_synthetic:
             return f"synthetic shape of {TITLES[self.name]}, {users}"
-        stands_in = STAND_INS.get(manifest.name)
-        return f"{TITLES[self.name] if stands_in is None else stands_in[1]}, {users}"
+        return f"{TITLES[self.name]}, {users}"
 
 
 class DataCatalogue:
@@ -86,7 +80,7 @@ class DataCatalogue:
         self._folders: dict[str, tuple[str, Path]] = {}
         self._made: dict[tuple[str, str], DataSource] = {}
         for text in given:
-            holds, folder = _named(text)
+            holds, folder = _identify_folder(text)
             name = paper_name(holds, folder)
             if name in self._folders:
                 raise InputError(
@@ -102,31 +96,27 @@ class DataCatalogue:
 
     def get(self, name: str, progress: Progress, protocol: str = OURS) -> DataSource:
         """What is used for a data set of the paper, as a protocol has it."""
-        key = (name, protocol)
-        if key not in self._made:
-            if protocol == OURS:
-                self._made[key] = self._make(name, progress)
-            else:
-                ours = self.get(name, progress)
-                self._made[key] = _by_the_paper(ours, self._scratch, progress)
-        return self._made[key]
+        made = self._made.get((name, protocol))
+        if made is None:
+            made = (
+                self._make(name, progress)
+                if protocol == OURS
+                else _apply_paper_protocol(self.get(name, progress), self._scratch, progress)
+            )
+            self._made[name, protocol] = made
+        return made
 
     def _make(self, name: str, progress: Progress) -> DataSource:
         if name not in self._folders:
-            return self._synthetic(name, progress)
+            options = shaped_like(name, seed=self._seed)
+            options = small(options) if self._quick else options
+            return world_source(name, options, self._scratch, progress)
         holds, folder = self._folders[name]
         if (folder / "manifest.json").exists():
-            key = "-".join(holds.split())
-            return DataSource(name, folder, key)
+            return DataSource(name, folder, "-".join(holds.split()))
         progress(f"preparing {holds}", 0, 0)
         prepare(holds, folder, self._scratch / holds)
         return DataSource(name, self._scratch / holds, holds)
-
-    def _synthetic(self, name: str, progress: Progress) -> DataSource:
-        options = shaped_like(name, seed=self._seed)
-        return world_source(
-            name, small(options) if self._quick else options, self._scratch, progress
-        )
 
 
 def small(options: WorldOptions) -> WorldOptions:
@@ -161,19 +151,20 @@ def world_source(name: str, options: WorldOptions, scratch: Path, progress: Prog
     return DataSource(name, folder, key)
 
 
-def _by_the_paper(ours: DataSource, scratch: Path, progress: Progress) -> DataSource:
+def _apply_paper_protocol(ours: DataSource, scratch: Path, progress: Progress) -> DataSource:
     """The data by the paper's protocol; those made before from the same are taken again."""
     protocol = paper_protocol(ours.name)
     key = f"{ours.key}-{PAPER}"
     made = DataSource(ours.name, scratch / key, key)
-    stamp = made_from(ours.bundle, protocol)
-    if not (made.folder / "manifest.json").exists() or stamp not in made.bundle.manifest.notes:
-        progress("taking data as the paper does", 0, 0)
-        write_bundle(under_protocol(ours.bundle, protocol), made.folder)
+    stamp = source_stamp(ours.bundle, protocol)
+    if (made.folder / "manifest.json").exists() and stamp in made.bundle.manifest.notes:
+        return made
+    progress("taking data as the paper does", 0, 0)
+    write_bundle(apply_protocol(ours.bundle, protocol), made.folder)
     return DataSource(ours.name, made.folder, key)
 
 
-def _named(text: str) -> tuple[str, Path]:
+def _identify_folder(text: str) -> tuple[str, Path]:
     """What a folder holds: by its manifest, by the name given, or by the name of the folder."""
     try:
         ((name, rest),) = split_pairs([text]).items()
@@ -205,12 +196,9 @@ def _named(text: str) -> tuple[str, Path]:
 def paper_name(holds: str, folder: Path) -> str:
     """The paper's data set that a bundle of this name is used for."""
     name = holds.removeprefix(SYNTHETIC)
-    if name in STAND_INS:
-        return STAND_INS[name][0]
     if name not in TITLES:
-        known: Mapping[str, object] = {**TITLES, **STAND_INS}
         raise InputError(
             f"{folder}: holds '{plain(holds)}', which no experiment of the paper uses. "
-            f"Give one of {', '.join(known)}."
+            f"Give one of {', '.join(TITLES)}."
         )
     return name

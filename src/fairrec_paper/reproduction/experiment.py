@@ -15,13 +15,12 @@ import polars as pl
 import fairrec
 import fairrec_paper
 from fairrec.core.atomic_io import errors_of_disk, write_text
-from fairrec.core.errors import InputError
 from fairrec.core.progress import Progress
 from fairrec_paper.reproduction.data import TITLES, DataCatalogue, DataSource
 from fairrec_paper.reproduction.layout import Outcome
 from fairrec_paper.reproduction.options import PAPER, ReproduceOptions
 from fairrec_paper.reproduction.protocol import TrainingPlan, paper_protocol, protocol_notes
-from fairrec_paper.reproduction.subject import Shelf, Subject
+from fairrec_paper.reproduction.subject import Subject
 
 Row = dict[str, Any]
 PRESENTATION = ("report", "cli", "figures")
@@ -53,7 +52,7 @@ class Trial:
     name : for the progress bar
     about : what determines the rows besides the code and the subject: options and seed
     work : progress -> rows of plain values
-    labels : added to each row when it is used, not kept
+    labels : added to each row when it is used, beside those of its subject, and not kept
     subject : asked for its identity only when the trial's turn comes, as it may have to be trained
     """
 
@@ -63,6 +62,11 @@ class Trial:
     work: Callable[[Progress], Sequence[Row]]
     labels: Mapping[str, Any] = field(default_factory=dict)
     subject: Subject | None = None
+
+    def as_rows(self, rows: Sequence[Row]) -> list[Row]:
+        """The rows with their labels."""
+        labels = {} if self.subject is None else self.subject.labels
+        return [{**labels, **self.labels, **row} for row in rows]
 
     def identity(self, progress: Progress) -> dict[str, Any]:
         """What determines the rows besides the code."""
@@ -80,32 +84,18 @@ class TrialStore:
     def rows(self, trial: Trial, progress: Progress) -> list[Row]:
         """The rows of a trial, worked out now unless they were before."""
         about = {"code": code_sum(), **trial.identity(progress)}
-        text = json.dumps(about, sort_keys=True)
-        file = self.folder / f"{hashlib.sha256(text.encode()).hexdigest()[:24]}.json"
+        key = hashlib.sha256(json.dumps(about, sort_keys=True).encode()).hexdigest()
+        file = self.folder / f"{key[:24]}.json"
         if file.exists():
-            kept = _read(file)
-            # through JSON, so that a tuple and the list it becomes are the same
-            if kept["about"] == json.loads(text):
-                return [{**trial.labels, **row} for row in kept["rows"]]
-        rows = [*trial.work(progress)]
-        self._keep(file, {"name": trial.name, "about": about, "rows": rows})
-        self.n_worked += 1
-        return [{**trial.labels, **row} for row in rows]
-
-    def _keep(self, file: Path, content: Mapping[str, Any]) -> None:
-        with errors_of_disk(file):
-            self.folder.mkdir(parents=True, exist_ok=True)
-        write_text(file, json.dumps(content, allow_nan=False))
-
-
-def _read(file: Path) -> dict[str, Any]:
-    try:
-        kept = json.loads(file.read_text(encoding="utf-8"))
-        return {"about": kept["about"], "rows": [*kept["rows"]]}
-    except (OSError, ValueError, KeyError, TypeError) as error:
-        raise InputError(
-            f"{file}: is damaged ({error!r}). Remove it, and its trial is worked out again."
-        ) from error
+            rows = json.loads(file.read_text(encoding="utf-8"))["rows"]
+        else:
+            rows = [*trial.work(progress)]
+            with errors_of_disk(file):
+                self.folder.mkdir(parents=True, exist_ok=True)
+            content = {"name": trial.name, "about": about, "rows": rows}
+            write_text(file, json.dumps(content, allow_nan=False))
+            self.n_worked += 1
+        return trial.as_rows(rows)
 
 
 def run_trials(
@@ -113,13 +103,20 @@ def run_trials(
 ) -> dict[str, pl.DataFrame]:
     """The rows of all trials, a table for each kind."""
     rows: dict[str, list[Row]] = {}
+    loaded: Subject | None = None
     for done, trial in enumerate(trials):
+        heading = f"{done + 1} of {len(trials)}, {trial.name}"
 
-        def inner(stage: str, part: int, whole: int, at: int = done, of: Trial = trial) -> None:
-            detail = f": {stage}" if stage else ""
-            progress(f"{at + 1} of {len(trials)}, {of.name}{detail}", at, len(trials))
+        def inner(
+            stage: str, part: int, whole: int, at: int = done, heading: str = heading
+        ) -> None:
+            progress(f"{heading}: {stage}" if stage else heading, at, len(trials))
 
         inner("", 0, 0)
+        if loaded is not None and loaded is not trial.subject:
+            # one at a time, so that memory stays flat
+            loaded.let_go()
+        loaded = trial.subject
         rows.setdefault(trial.kind, []).extend(store.rows(trial, inner))
     return {kind: pl.DataFrame(part, infer_schema_length=None) for kind, part in rows.items()}
 
@@ -143,7 +140,6 @@ class Setting:
     runs: Path
     scratch: Path
     progress: Progress
-    shelf: Shelf = field(default_factory=Shelf)
     catalogue: DataCatalogue | None = None
 
     def subject(self, source: DataSource, model: str, seed: int | None = None) -> Subject:
@@ -160,15 +156,18 @@ class Setting:
             data_seed=options.seed,
             protocol=paper_protocol(source.name) if options.protocol == PAPER else None,
         )
-        return Subject(source, model, self.runs, training, self.shelf)
+        return Subject(source, model, self.runs, training)
 
-    def trainings(self) -> list[tuple[Subject, dict[str, Any]]]:
-        """Every trained model on every data set with every training seed, and its labels."""
+    def subjects(self) -> list[Subject]:
+        """Every model on every data set."""
         return [
-            (
-                self.subject(source, model, seed),
-                {"dataset": source.name, "model": model, "training": seed},
-            )
+            self.subject(source, model) for source in self.sources for model in self.options.models
+        ]
+
+    def trained_subjects(self) -> list[Subject]:
+        """Every trained model on every data set with every training seed."""
+        return [
+            self.subject(source, model, seed)
             for source in self.sources
             for model in self.options.models
             if model != "taste"
@@ -185,27 +184,18 @@ class Setting:
         options = replace(self.options, protocol=protocol)
         return replace(self, options=options, sources=tuple(sources))
 
-    def subjects(self) -> list[tuple[Subject, dict[str, str]]]:
-        """Every model on every data set, and how its rows are labelled."""
-        return [
-            (self.subject(source, model), {"dataset": source.name, "model": model})
-            for source in self.sources
-            for model in self.options.models
-        ]
-
-    def one_subject(self, source: DataSource, preferred: str) -> tuple[Subject, dict[str, str]]:
+    def one_subject(self, source: DataSource, preferred: str) -> Subject:
         """The preferred model on a data set, or the first one where that is not tested."""
         models = self.options.models
-        model = preferred if preferred in models else models[0]
-        return self.subject(source, model), {"dataset": source.name, "model": model}
+        return self.subject(source, preferred if preferred in models else models[0])
 
-    def title_of(self, dataset: str) -> str:
+    def source_title(self, dataset: str) -> str:
         """What stands for a data set of the paper."""
         return next(source.title for source in self.sources if source.name == dataset)
 
     def with_titles(self, rows: pl.DataFrame) -> pl.DataFrame:
         """The rows with a column `data`: what stands for each `dataset`."""
-        return rows.with_columns(data=pl.col("dataset").map_elements(self.title_of, pl.String))
+        return rows.with_columns(data=pl.col("dataset").map_elements(self.source_title, pl.String))
 
     @property
     def notes(self) -> tuple[str, ...]:

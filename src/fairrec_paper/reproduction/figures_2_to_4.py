@@ -12,29 +12,13 @@ from fairrec.core.arrays import AnyArray
 from fairrec.report.page.figures import correlation_map
 from fairrec.report.page.view import Correlation, CorrelationCell
 from fairrec_paper.figures import grouped_bars, initial_positions
-from fairrec_paper.reproduction import layout
-from fairrec_paper.reproduction.comparison import SUBJECT, compared_gaps, published, published_exact
+from fairrec_paper.reproduction import layout, methods
+from fairrec_paper.reproduction.comparison import SUBJECT, compare_gaps, published, published_exact
 from fairrec_paper.reproduction.data import TITLES, DataSource
 from fairrec_paper.reproduction.experiment import Experiment, Frames, Setting, Trial
 from fairrec_paper.reproduction.gaps import gap_table
-from fairrec_paper.reproduction.layout import Drawing, Outcome, OutcomeTable
-from fairrec_paper.reproduction.methods import (
-    DPSO,
-    NO_DESIGNS,
-    ONE_DESIGN_OFF,
-    PLAIN_PSO,
-    POOLED,
-    PSO,
-    WAYS,
-    ByDataset,
-    chance_trial,
-    first_positions,
-    method_trials,
-    particle_trial,
-    rank_test,
-    space_of,
-)
-from fairrec_paper.reproduction.subject import MIN_SUPPORT
+from fairrec_paper.reproduction.layout import Drawing, Outcome
+from fairrec_paper.reproduction.methods import DPSO, POOLED, WAYS, ByDataset, chance_trial
 from fairrec_paper.stills import still
 
 if TYPE_CHECKING:
@@ -47,14 +31,14 @@ MOST_SQUARES = 1500
 def plan_positions(setting: Setting) -> list[Trial]:
     """Swarms of both kinds, for every data set and seed."""
     return [
-        particle_trial(source, way, seed)
+        methods.particle_trial(source, way, seed)
         for source in setting.sources
         for way in WAYS
         for seed in setting.options.seeds
     ]
 
 
-def outcome_of_positions(setting: Setting, frames: Frames) -> Outcome:
+def report_positions(setting: Setting, frames: Frames) -> Outcome:
     """Where particles begin, as maps and as shares."""
     rows = setting.with_titles(
         frames["particles"]
@@ -66,10 +50,8 @@ def outcome_of_positions(setting: Setting, frames: Frames) -> Outcome:
         )
     )
     columns: list[layout.Column] = [
-        ("data", layout.text("data")),
-        ("particles begin", layout.text("way")),
-        ("particles", layout.count("n_particles")),
-        ("combinations", layout.count("n_combinations")),
+        *("data", ("particles begin", layout.text("way"))),
+        *(("particles", layout.count("n_particles")), "n_combinations"),
         ("with any user", layout.percent("on_users")),
         ("with enough users", layout.percent_spread("on_groups")),
         ("groups seen at once", layout.count("groups_seen")),
@@ -87,14 +69,14 @@ def outcome_of_positions(setting: Setting, frames: Frames) -> Outcome:
 
 def _drawing(source: DataSource) -> Drawing:
     """The two attributes with most squares that can still be read."""
-    space, values = space_of(source)
+    space, values = methods.read_space(source)
     names = source.bundle.manifest.attributes
     pairs = sorted(
         combinations(range(len(names)), 2), key=lambda p: len(values[p[0]]) * len(values[p[1]])
     )
     small = [p for p in pairs if len(values[p[0]]) * len(values[p[1]]) <= MOST_SQUARES]
     pair = (small or pairs[:1])[-1]
-    positions = {way: first_positions(space, way, seed=0) for way in WAYS}
+    positions = {way: methods.first_positions(space, way, seed=0) for way in WAYS}
     counts = [_counts(positions[way], pair, values).with_columns(way=pl.lit(way)) for way in WAYS]
     users = _counts(space.cells.codes[:, space.cells.of_user].T, pair, values).rename(
         {"particles": "users"}
@@ -124,7 +106,7 @@ INITIAL_POSITIONS_EXPERIMENT = Experiment(
     title="Uniform against distribution-based particles",
     datasets=tuple(TITLES),
     plan=plan_positions,
-    outcome=outcome_of_positions,
+    outcome=report_positions,
     needs_models=False,
 )
 
@@ -136,10 +118,7 @@ CELL_WIDTH = 66
 
 def plan_correlation(setting: Setting) -> list[Trial]:
     """The exact gaps of every model on every data set."""
-    return [
-        chance_trial(subject, {**labels, "min_support": MIN_SUPPORT}, setting.options.permutations)
-        for subject, labels in setting.subjects()
-    ]
+    return [chance_trial(subject, setting.options.permutations) for subject in setting.subjects()]
 
 
 def correlations(gaps: pl.DataFrame) -> pl.DataFrame:
@@ -181,7 +160,7 @@ def _map(rows: pl.DataFrame, title: str, where: str) -> alt.TopLevelMixin:
     return still(chart, title, [where])
 
 
-def outcome_of_correlation(setting: Setting, frames: Frames) -> Outcome:
+def report_correlation(setting: Setting, frames: Frames) -> Outcome:
     """A map and a table for each data set, ours and the published one."""
     drawings, tables = [], []
     for source in setting.sources:
@@ -205,15 +184,20 @@ def outcome_of_correlation(setting: Setting, frames: Frames) -> Outcome:
             printed.rename({"correlation": "published"}), on=["row", "column"], how="left"
         ).filter(pl.col("row") < pl.col("column"))
         columns: list[layout.Column] = [
-            ("metric", layout.text("row")),
-            ("against", layout.text("column")),
+            *(("metric", layout.text("row")), ("against", layout.text("column"))),
             ("correlation", layout.fixed("correlation", 2)),
             ("published", layout.fixed("published", 2)),
         ]
         title = f"Correlation of gaps: {where}"
         tables += [
             layout.table(f"correlation-{source.name}", title, both, columns, "", 2),
-            _gaps(f"gaps-{source.name}", f"Exact gaps: {source.title}", exact),
+            layout.table(
+                f"gaps-{source.name}",
+                f"Exact gaps: {source.title}",
+                exact.drop("by_chance"),
+                ["model", "metric", "gap", *layout.CHANCE, "p_value", "n_users"],
+                n_labels=2,
+            ),
         ]
     notes = (
         "Each correlation is over as many points as there are models. With four, it is significant "
@@ -223,31 +207,18 @@ def outcome_of_correlation(setting: Setting, frames: Frames) -> Outcome:
     return Outcome(tuple(tables), tuple(drawings), notes)
 
 
-def _gaps(name: str, title: str, exact: pl.DataFrame) -> OutcomeTable:
-    rows = exact.drop("by_chance")
-    columns: list[layout.Column] = [
-        ("model", layout.model_title),
-        ("metric", layout.text("metric")),
-        ("gap", layout.figure("gap")),
-        *layout.CHANCE,
-        ("p", layout.p_value()),
-        ("users scored", layout.count("n_users")),
-    ]
-    return layout.table(name, title, rows, columns, "", 2)
-
-
 CORRELATION_EXPERIMENT = Experiment(
     name="figure-correlation",
     label="Figure 3",
     title="Correlation between the gaps of metrics over models",
     datasets=tuple(TITLES),
     plan=plan_correlation,
-    outcome=outcome_of_correlation,
+    outcome=report_correlation,
 )
 
 
-OPPONENTS = (NO_DESIGNS, PLAIN_PSO, PSO, *ONE_DESIGN_OFF)
-IN_FIGURE = tuple(method.title for method in (NO_DESIGNS, PLAIN_PSO, PSO))
+OPPONENTS = (methods.NO_DESIGNS, methods.PLAIN_PSO, methods.PSO, *methods.ONE_DESIGN_OFF)
+IN_FIGURE = tuple(method.title for method in (methods.NO_DESIGNS, methods.PLAIN_PSO, methods.PSO))
 """Any of which may be meant by vanilla; the others have a single design less than dpso."""
 ALPHA = 0.05
 
@@ -258,7 +229,7 @@ def _methods(setting: Setting) -> ByDataset:
 
 def plan_vanilla(setting: Setting) -> list[Trial]:
     """All kinds of swarms on every subject, and the null distributions."""
-    return method_trials(setting, _methods(setting))
+    return methods.method_trials(setting, _methods(setting))
 
 
 def improvements(search: pl.DataFrame) -> pl.DataFrame:
@@ -272,74 +243,65 @@ def improvements(search: pl.DataFrame) -> pl.DataFrame:
     `a12` is the mean over cases; `larger` and `smaller` count the cases in which the gaps differ
     by the test of Mann and Whitney (p <= 0.05, each case by itself)
     """
+    ours = search.filter(method=DPSO.title)
+    both = ours.join(search, on=[*SUBJECT, "metric", "seed"], suffix="_other")
     rows = []
     for dataset in search["dataset"].unique(maintain_order=True):
         for opponent in OPPONENTS:
-            both = _both(search.filter(dataset=dataset), opponent.title)
-            if both.height:
-                rows.append({"dataset": dataset, "opponent": opponent.title, **_gain(both)})
+            part = both.filter(dataset=dataset, method_other=opponent.title)
+            if part.height:
+                rows.append({"dataset": dataset, "opponent": opponent.title, **_gain(part)})
     return pl.DataFrame(rows)
 
 
-def _both(search: pl.DataFrame, opponent: str) -> pl.DataFrame:
-    keys = [*SUBJECT, "metric", "seed"]
-    others = search.filter(method=opponent)
-    return search.filter(method=DPSO.title).join(others, on=keys, suffix="_other")
-
-
 def _gain(both: pl.DataFrame) -> dict[str, float | int | None]:
-    cases = (
-        both.group_by(*SUBJECT, "metric")
-        .agg(pl.col("gap", "gap_other").mean())
-        .filter(pl.col("gap_other") > 0)
-    )
-    gains = (
-        both.filter(pl.col("gap_other") > 0)
-        .group_by("seed")
-        .agg((pl.col("gap") / pl.col("gap_other") - 1).mean())
-    )
+    cases = both.group_by(*SUBJECT, "metric").agg(pl.col("gap", "gap_other").mean())
+    gains = both.filter(pl.col("gap_other") > 0).group_by("seed").agg(_more("gap").mean())
     tests = [
-        rank_test(case["gap"].to_numpy(), case["gap_other"].to_numpy())
+        methods.rank_test(case["gap"].to_numpy(), case["gap_other"].to_numpy())
         for case in both.partition_by(*SUBJECT, "metric")
     ]
     differs = [test.a12 > 0.5 for test in tests if test.p_value <= ALPHA]
     return {
-        "larger_gap": _mean(cases["gap"] / cases["gap_other"] - 1),
+        "larger_gap": _mean(cases, "gap"),
         "larger_gap_sd": gains.select(pl.col("gap").std()).item(),
         "a12": sum(test.a12 for test in tests) / len(tests),
         "larger": sum(differs),
         "smaller": len(differs) - sum(differs),
         "cases": len(tests),
-        "longer_time": _mean(both["seconds"] / both["seconds_other"] - 1),
-        "more_users": _mean(both["users"] / both["users_other"] - 1),
-        "more_combinations": _mean(both["combinations"] / both["combinations_other"] - 1),
+        "longer_time": _mean(both, "seconds"),
+        "more_users": _mean(both, "users"),
+        "more_combinations": _mean(both, "combinations"),
     }
 
 
-def _mean(values: pl.Series) -> float | None:
-    finite = values.filter(values.is_finite())
-    return float(finite.to_numpy().mean()) if len(finite) else None
+def _more(column: str) -> pl.Expr:
+    return pl.col(column) / pl.col(f"{column}_other") - 1
 
 
-def outcome_of_vanilla(setting: Setting, frames: Frames) -> Outcome:
+def _mean(both: pl.DataFrame, column: str) -> float | None:
+    """The mean of how much more it is, where the other is not 0."""
+    more = both.select(_more(column)).to_series()
+    mean = more.filter(more.is_finite()).mean()
+    return mean if isinstance(mean, float) else None
+
+
+def report_vanilla(setting: Setting, frames: Frames) -> Outcome:
     """The gain in percent, as a chart and a table, and the gaps it comes from."""
     printed = published().filter(experiment="figure-vanilla")
     rows = improvements(frames["search"])
     for metric, name in (("larger gap", "published_gap"), ("longer time", "published_time")):
         known = printed.filter(metric=metric).select(
-            "dataset", (pl.col("published") / 100).alias(name)
+            "dataset", pl.col("published").alias(name) / 100
         )
         rows = rows.join(known, on="dataset", how="left", maintain_order="left")
     rows = setting.with_titles(rows)
     columns: list[layout.Column] = [
-        ("data", layout.text("data")),
-        ("opponent", layout.text("opponent")),
+        *("data", ("opponent", layout.text("opponent"))),
         ("larger gap", layout.percent_spread("larger_gap")),
         ("published", layout.percent("published_gap")),
-        ("A12", layout.figure("a12")),
-        ("cases larger", layout.count("larger")),
-        ("smaller", layout.count("smaller")),
-        ("of", layout.count("cases")),
+        *(("A12", layout.figure("a12")), ("cases larger", layout.count("larger"))),
+        *(("smaller", layout.count("smaller")), ("of", layout.count("cases"))),
         ("longer time", layout.percent("longer_time")),
         ("published", layout.percent("published_time")),
         ("more users scored", layout.percent("more_users")),
@@ -353,12 +315,12 @@ def outcome_of_vanilla(setting: Setting, frames: Frames) -> Outcome:
     )
     title = f"FairRec (dpso) over simpler swarms: {setting.title}"
     tables = [layout.table("improvement", title, rows, columns, note, 2)]
-    for dataset, methods in _methods(setting).items():
+    for dataset, searches in _methods(setting).items():
         search = frames["search"].filter(dataset=dataset)
         chance = frames["chance"].filter(dataset=dataset)
-        gaps = compared_gaps(search, chance, methods, "table2")
-        where = setting.title_of(dataset)
-        tables.append(gap_table(f"gaps-{dataset}", f"Gaps: {where}", gaps, chance, methods))
+        gaps = compare_gaps(search, chance, searches, "table2")
+        where = setting.source_title(dataset)
+        tables.append(gap_table(f"gaps-{dataset}", f"Gaps: {where}", gaps, chance, searches))
     shown = rows.filter(pl.col("opponent").is_in(IN_FIGURE))
     bars = pl.concat(
         [
@@ -378,5 +340,5 @@ VANILLA_SWARMS_EXPERIMENT = Experiment(
     title="FairRec's swarms against simpler ones",
     datasets=tuple(TITLES),
     plan=plan_vanilla,
-    outcome=outcome_of_vanilla,
+    outcome=report_vanilla,
 )

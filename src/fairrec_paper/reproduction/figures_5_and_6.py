@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any
 
 import polars as pl
 
@@ -15,7 +13,7 @@ from fairrec.search.searchers.swarms import FEW_COMBINATIONS
 from fairrec_paper.datasets.synthetic import shaped_like
 from fairrec_paper.figures import hyper_curves, side_by_side
 from fairrec_paper.reproduction import layout
-from fairrec_paper.reproduction.comparison import SUBJECT, mean_accuracy, published
+from fairrec_paper.reproduction.comparison import SUBJECT, mean_accuracy, mean_and_sd, published
 from fairrec_paper.reproduction.data import TITLES, DataSource, fewer_values, world_source
 from fairrec_paper.reproduction.experiment import Experiment, Frames, Setting, Trial
 from fairrec_paper.reproduction.layout import Drawing, Outcome, OutcomeTable
@@ -24,14 +22,12 @@ from fairrec_paper.reproduction.methods import (
     DPSO,
     EXACT,
     THEMIS,
-    Method,
     chance_trial,
     for_setting,
     large_groups,
     search_trial,
 )
 from fairrec_paper.reproduction.options import MODEL_TITLES
-from fairrec_paper.reproduction.subject import MIN_SUPPORT, Subject
 
 SHAPE = "lfm360k"
 USERS = (20_000, 40_000, 70_000, 100_000)
@@ -48,6 +44,12 @@ NOTES = (
     "logarithm is interpolated. The paper does not say whether its scales are shared.",
     "DCN is trained for one epoch in each world: how long it takes to score does not depend on "
     "what it has learned.",
+)
+
+
+SIZES: tuple[layout.Column, ...] = (
+    *("model", "method", ("users", layout.count("users"))),
+    ("combinations", layout.count("groups")),
 )
 
 
@@ -77,43 +79,27 @@ def plan_efficiency(setting: Setting) -> list[Trial]:
             source = world_source(SHAPE, options, setting.scratch, setting.progress)
             size = {"n_world": n_users, "groups": 2 * n_ages * n_countries}
             for model in models(setting):
-                labels = {"dataset": source.key, "model": model, **size}
-                trials += _tests(setting, _subject(setting, source, model), labels)
+                labels = {"dataset": source.key, **size}
+                subject = setting.subject(source, model)
+                # enough, as the time does not depend on what was learned
+                one_epoch = replace(subject.training, epochs=1)
+                subject = replace(subject, training=one_epoch)
+                trials.append(chance_trial(subject, setting.options.permutations, labels))
+                trials += [
+                    search_trial(subject, for_setting(method, setting), seed, labels)
+                    for method in METHODS
+                    for seed in setting.options.seeds
+                ]
     return trials
 
 
-def _subject(setting: Setting, source: DataSource, model: str) -> Subject:
-    """The model in a world; one epoch is enough, as the time does not depend on what it learned."""
-    subject = setting.subject(source, model)
-    return replace(subject, training=replace(subject.training, epochs=1))
-
-
-def _tests(setting: Setting, subject: Subject, labels: Mapping[str, Any]) -> list[Trial]:
-    """The exact gaps, and every method with every seed."""
-    about = {**labels, "min_support": MIN_SUPPORT}
-    methods = [for_setting(method, setting) for method in METHODS]
-    return [
-        chance_trial(subject, about, setting.options.permutations),
-        *(
-            search_trial(subject, labels, method, seed)
-            for method in methods
-            for seed in setting.options.seeds
-        ),
-    ]
-
-
-def outcome_of_efficiency(setting: Setting, frames: Frames) -> Outcome:
+def report_efficiency(setting: Setting, frames: Frames) -> Outcome:
     """Contours of seconds and of users scored for each model, and both as a table."""
-    rows = measured(frames["search"], frames["chance"])
+    rows = median_times(frames["search"], frames["chance"])
     columns: list[layout.Column] = [
-        ("model", layout.model_title),
-        ("method", layout.text("method")),
-        ("users", layout.count("users")),
-        ("combinations", layout.count("groups")),
-        ("groups with enough users", layout.count("n_groups")),
-        ("seconds", _seconds),
-        ("users scored", layout.count("users_together")),
-        ("accuracy", layout.percent("accuracy")),
+        *SIZES,
+        *(("groups with enough users", layout.count("n_groups")), ("seconds", _seconds)),
+        *(("users scored", layout.count("users_together")), "accuracy"),
         ("smallest p", layout.p_value("smallest_p")),
     ]
     n_seeds = len(setting.options.seeds)
@@ -139,7 +125,7 @@ def outcome_of_efficiency(setting: Setting, frames: Frames) -> Outcome:
     return Outcome(tables, tuple(drawings), NOTES)
 
 
-def measured(search: pl.DataFrame, chance: pl.DataFrame) -> pl.DataFrame:
+def median_times(search: pl.DataFrame, chance: pl.DataFrame) -> pl.DataFrame:
     """A row for each model, method and world; seconds are a median over seeds, with its range."""
     exact = chance.select(*SUBJECT, "metric", "p_value", "n_groups", exact="gap")
     of_seed = (
@@ -175,27 +161,19 @@ def _growth(rows: pl.DataFrame) -> OutcomeTable:
     size = pl.col("users") * pl.col("groups")
     ends = rows.filter((size == size.min()) | (size == size.max()))
     names = {THEMIS.title: "themis", DPSO.title: "fairrec"}
-    known = {
-        (row["dataset"], row["method"]): row["published"]
-        for row in published().filter(experiment="figure-efficiency").to_dicts()
-    }
+    known = published().filter(experiment="figure-efficiency")
     data = ends.with_columns(
-        pl.Series(
-            "published",
-            [
-                known.get((f"{users} users, {groups} groups", names.get(method, "")))
-                for users, groups, method in ends.select("users", "groups", "method").iter_rows()
-            ],
-            dtype=pl.Float64,
-        )
+        dataset=pl.format("{} users, {} groups", "users", "groups"),
+        named=pl.col("method").replace_strict(names, default=""),
+    ).join(
+        known.select("dataset", "published", named="method"),
+        on=["dataset", "named"],
+        how="left",
+        maintain_order="left",
     )
+    data = data.drop("dataset", "named")
     columns: list[layout.Column] = [
-        ("model", layout.model_title),
-        ("method", layout.text("method")),
-        ("users", layout.count("users")),
-        ("combinations", layout.count("groups")),
-        ("seconds", _seconds),
-        ("published", layout.figure("published")),
+        *(*SIZES, ("seconds", _seconds), "published"),
         ("users scored", layout.count("users_together")),
     ]
     title = f"The simplest and the largest world. {MADE_FOR}"
@@ -209,7 +187,7 @@ EFFICIENCY_EXPERIMENT = Experiment(
     title="Time of the methods over groups and users",
     datasets=(),
     plan=plan_efficiency,
-    outcome=outcome_of_efficiency,
+    outcome=report_efficiency,
     made_for=MADE_FOR,
 )
 
@@ -217,10 +195,7 @@ EFFICIENCY_EXPERIMENT = Experiment(
 HYPER_MODEL = "deepfm"
 """The paper does not say which."""
 GRIDS: dict[bool, dict[str, tuple[float, ...]]] = {
-    True: {
-        "epsilon": (0.01, 0.02, 0.05, 0.1, 0.2, 0.4),
-        "iterations": (1, 2, 5, 10, 15, 20),
-    },
+    True: {"epsilon": (0.01, 0.02, 0.05, 0.1, 0.2, 0.4), "iterations": (1, 2, 5, 10, 15, 20)},
     False: {
         "epsilon": (0.0005, 0.001, 0.002, 0.005, 0.01, 0.02),
         "iterations": (1, 5, 10, 15, 20, 30),
@@ -240,29 +215,23 @@ def has_few(source: DataSource) -> bool:
     return math.prod(users[name].n_unique() for name in names) <= FEW_COMBINATIONS
 
 
-def _variants(setting: Setting, source: DataSource) -> list[tuple[str, float, Method]]:
-    grids = GRIDS[has_few(source)]
-    return [
-        (name, value, replace(DPSO, title=f"dpso {name}={value:g}", hyper={name: value}))
-        for name, grid in grids.items()
-        for value in (grid[::3] if setting.options.quick else grid)
-    ]
-
-
 def plan_hyper(setting: Setting) -> list[Trial]:
     """Searches over both grids, and the exact gaps."""
     trials = []
     for source in setting.sources:
-        subject, labels = setting.one_subject(source, HYPER_MODEL)
-        about = {**labels, "min_support": MIN_SUPPORT}
-        trials.append(chance_trial(subject, about, setting.options.permutations))
-        for name, value, method in _variants(setting, source):
-            about = {**labels, "parameter": name, "value": float(value)}
-            trials += [search_trial(subject, about, method, seed) for seed in setting.options.seeds]
+        subject = setting.one_subject(source, HYPER_MODEL)
+        trials.append(chance_trial(subject, setting.options.permutations))
+        for name, grid in GRIDS[has_few(source)].items():
+            for value in grid[::3] if setting.options.quick else grid:
+                method = replace(DPSO, title=f"dpso {name}={value:g}", hyper={name: value})
+                labels = {"parameter": name, "value": float(value)}
+                trials += [
+                    search_trial(subject, method, seed, labels) for seed in setting.options.seeds
+                ]
     return trials
 
 
-def outcome_of_hyper(setting: Setting, frames: Frames) -> Outcome:
+def report_hyper(setting: Setting, frames: Frames) -> Outcome:
     """Curves and a table for each data set."""
     keys = ["dataset", "model", "parameter", "value"]
     exact = frames["chance"].select("dataset", "metric", "p_value", exact="gap")
@@ -279,18 +248,12 @@ def outcome_of_hyper(setting: Setting, frames: Frames) -> Outcome:
         )
     )
     rows = per_seed.group_by(keys, maintain_order=True).agg(
-        pl.col("accuracy").mean(),
-        pl.col("accuracy").std().alias("accuracy_sd"),
-        pl.col("users", "share", "seconds").mean(),
-        pl.col("seconds").std().alias("seconds_sd"),
+        *mean_and_sd("accuracy"), pl.col("users", "share").mean(), *mean_and_sd("seconds")
     )
     columns: list[layout.Column] = [
         ("parameter", layout.text("parameter")),
         ("value", lambda row: f"{row['value']:g}"),
-        ("accuracy", layout.percent_spread("accuracy")),
-        ("users scored", layout.count("users")),
-        ("of all", layout.percent("share", 0)),
-        ("seconds", layout.spread("seconds")),
+        *("accuracy_sd", "users", "share", "seconds_sd"),
     ]
     tables, drawings = [], []
     for source in setting.sources:
@@ -318,5 +281,5 @@ HYPER_PARAMETERS_EXPERIMENT = Experiment(
     title="Accuracy and time over epsilon and iterations",
     datasets=tuple(TITLES),
     plan=plan_hyper,
-    outcome=outcome_of_hyper,
+    outcome=report_hyper,
 )

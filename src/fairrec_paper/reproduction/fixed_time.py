@@ -10,10 +10,10 @@ import numpy as np
 import polars as pl
 
 from fairrec.search.options import paper_seconds
-from fairrec_paper.reproduction import layout
+from fairrec_paper.reproduction import layout, methods
 from fairrec_paper.reproduction.comparison import (
     SUBJECT,
-    compared_gaps,
+    compare_gaps,
     mean_accuracy,
     published_gaps,
     published_seconds,
@@ -21,20 +21,8 @@ from fairrec_paper.reproduction.comparison import (
 from fairrec_paper.reproduction.experiment import Experiment, Frames, Setting, Trial
 from fairrec_paper.reproduction.gaps import gap_table
 from fairrec_paper.reproduction.layout import Outcome, OutcomeTable
-from fairrec_paper.reproduction.methods import (
-    ADAPTIVE,
-    DPSO,
-    EXACT,
-    FAIRAS,
-    POOLED,
-    RANDOM,
-    THEMIS,
-    THETAS,
-    ByDataset,
-    Method,
-    large_groups,
-    method_trials,
-)
+from fairrec_paper.reproduction.methods import POOLED, Method
+from fairrec_paper.reproduction.subject import MIN_SUPPORT
 
 PAPER_SIZES = {
     "movielens-1m": (6040, 294),
@@ -44,7 +32,6 @@ PAPER_SIZES = {
 }
 """Users and combinations of the paper's data sets."""
 IN_TIME = ", fixed time"
-IN_COMBINATIONS = ", combinations"
 
 
 def share_of_work(dataset: str) -> float:
@@ -61,51 +48,30 @@ def share_of_work(dataset: str) -> float:
 
 def within_users(dataset: str) -> list[Method]:
     """Methods with a budget in users: that share of all."""
-    thetas = [large_groups(theta) for theta in THETAS[dataset]]
+    searches = (methods.RANDOM, *methods.testsgds(dataset), methods.DPSO, methods.FAIRAS)
     return [
-        replace(method, users=share_of_work(dataset))
-        for method in (RANDOM, *thetas, DPSO, FAIRAS, ADAPTIVE)
-    ]
-
-
-def within_combinations(dataset: str) -> list[Method]:
-    """Methods with a budget in combinations queried, empty ones too: that share of all.
-
-    That is what the paper's Themis pays, which does not know which combinations have users.
-    Methods of ours know, and are left out.
-    """
-    thetas = [large_groups(theta) for theta in THETAS[dataset]]
-    return [
-        replace(
-            method, title=f"{method.title}{IN_COMBINATIONS}", combinations=share_of_work(dataset)
-        )
-        for method in (RANDOM, *thetas, DPSO, FAIRAS)
+        replace(method, users=share_of_work(dataset)) for method in (*searches, methods.ADAPTIVE)
     ]
 
 
 def within_time(dataset: str) -> list[Method]:
     """Methods with the paper's fixed time for each search."""
-    thetas = [large_groups(theta) for theta in THETAS[dataset]]
+    searches = (methods.THEMIS, *methods.testsgds(dataset), methods.DPSO, methods.FAIRAS)
     return [
         replace(method, title=f"{method.title}{IN_TIME}", fixed_time=True)
-        for method in (THEMIS, *thetas, DPSO, FAIRAS, EXACT)
+        for method in (*searches, methods.EXACT)
     ]
 
 
-def _methods(setting: Setting) -> ByDataset:
-    return {
-        source.name: [
-            *within_users(source.name),
-            *within_combinations(source.name),
-            *within_time(source.name),
-        ]
-        for source in setting.sources
-    }
-
-
 def plan(setting: Setting) -> list[Trial]:
-    """All searches under the three limits, and all null distributions."""
-    return method_trials(setting, _methods(setting))
+    """All searches under both limits, and all null distributions."""
+    return methods.method_trials(
+        setting,
+        {
+            source.name: [*within_users(source.name), *within_time(source.name)]
+            for source in setting.sources
+        },
+    )
 
 
 def outcome(setting: Setting, frames: Frames, experiment: str) -> Outcome:
@@ -115,33 +81,24 @@ def outcome(setting: Setting, frames: Frames, experiment: str) -> Outcome:
         dataset, where = source.name, source.title
         search = frames["search"].filter(dataset=dataset)
         chance = frames["chance"].filter(dataset=dataset)
-        methods = within_users(dataset)
-        gaps = compared_gaps(
-            search.filter(pl.col("method").is_in([method.title for method in methods])),
+        searches = within_users(dataset)
+        gaps = compare_gaps(
+            search.filter(pl.col("method").is_in([method.title for method in searches])),
             chance,
-            methods,
+            searches,
             experiment,
         )
-        percent = f"{100 * share_of_work(dataset):.0f}%"
-        share = f"{percent} of the users"
+        title = f"Within {100 * share_of_work(dataset):.0f}% of the users: {where}"
         tables += [
-            gap_table(f"gaps-{dataset}", f"Within {share}: {where}", gaps, chance, methods),
-            _leads(f"leads-{dataset}", f"Within {share}: {where}", gaps, methods, experiment),
-            _combinations_table(
-                f"combinations-{dataset}",
-                f"Within {percent} of the combinations: {where}",
-                search,
-                chance,
-            ),
+            gap_table(f"gaps-{dataset}", title, gaps, chance, searches),
+            _leads(f"leads-{dataset}", title, gaps, searches, experiment),
             _time_table(f"time-{dataset}", where, search, chance),
         ]
     notes = (
         f"Within the fixed time of the paper, 0.005 s for each user and each combination, "
         f"{_finished(frames['search'])} searches finished. Its sense, that only a part of the work "
         "can be done, is kept by a budget in users: the same share of all users as the fixed time "
-        "was of the time of the paper's Themis, in the mean over models. A budget in combinations "
-        "is the same share of all of them, those without users too: who does not know sizes pays "
-        "for these as well, as the paper's methods do.",
+        "was of the time of the paper's Themis, in the mean over models.",
         "In fixed time the paper's Themis becomes a random search; here it takes groups in random "
         "order. TestSGD takes its groups in the order of their values.",
     )
@@ -149,37 +106,26 @@ def outcome(setting: Setting, frames: Frames, experiment: str) -> Outcome:
 
 
 def _leads(
-    name: str, title: str, gaps: pl.DataFrame, methods: Sequence[Method], experiment: str
+    name: str, title: str, gaps: pl.DataFrame, searches: Sequence[Method], experiment: str
 ) -> OutcomeTable:
     """How often each of the paper's methods has found the largest gap; ties count for each."""
-    theirs = [method.title for method in methods if method.published]
+    theirs = [method.title for method in searches if method.published]
     cases = gaps.filter(pl.col("metric") != POOLED, pl.col("method").is_in(theirs))
-    own = _share_of_leads(cases, "method", "gap")
+    own = _share_of_leads(cases, "gap")
     known = published_gaps(experiment).filter(dataset=gaps["dataset"][0])
-    printed = _share_of_leads(known, "method", "published")
-    rows = pl.DataFrame(
-        [
-            {
-                "method": method.title,
-                "leads": own.get(method.title),
-                "published_leads": printed.get(method.published),
-                "accuracy": part["accuracy"].mean(),
-                "published_accuracy": part["published_accuracy"].mean(),
-                "users": part["users"].mean(),
-                "share": part["share"].mean(),
-            }
-            for method in methods
-            if (part := gaps.filter(pl.col("method") == method.title)).height
-        ]
+    printed = _share_of_leads(known, "published")
+    means = gaps.group_by("method").agg(
+        pl.col("accuracy", "published_accuracy", "users", "share").mean()
     )
+    rows = pl.DataFrame(
+        [(one.title, own.get(one.title), printed.get(one.published)) for one in searches],
+        ["method", "leads", "published_leads"],
+        orient="row",
+    ).join(means, on="method", maintain_order="left")
     columns: list[layout.Column] = [
-        ("method", layout.text("method")),
-        ("largest gap", layout.percent("leads", 0)),
+        *("method", ("largest gap", layout.percent("leads", 0))),
         ("published", layout.percent("published_leads", 0)),
-        ("accuracy", layout.percent("accuracy")),
-        ("published", layout.percent("published_accuracy")),
-        ("users scored", layout.count("users")),
-        ("of all", layout.percent("share", 0)),
+        *("accuracy", "published_accuracy", "users", "share"),
     ]
     note = (
         "In how many of the cases (models and metrics) a method finds the largest gap of all the "
@@ -188,10 +134,10 @@ def _leads(
     return layout.table(name, f"Who leads. {title}", rows, columns, note)
 
 
-def _share_of_leads(rows: pl.DataFrame, by: str, column: str) -> dict[str, float]:
+def _share_of_leads(rows: pl.DataFrame, column: str) -> dict[str, float]:
     best = pl.col(column).max().over(*SUBJECT, "metric")
     led = rows.with_columns(is_best=pl.col(column) >= best * (1 - 1e-12))
-    shares = led.group_by(by).agg(pl.col("is_best").mean())
+    shares = led.group_by("method").agg(pl.col("is_best").mean())
     return dict(shares.iter_rows())
 
 
@@ -201,44 +147,12 @@ def _finished(search: pl.DataFrame) -> str:
     return f"{int(ended.sum()):,} of {len(ended):,}"
 
 
-def _combinations_table(
-    name: str, title: str, search: pl.DataFrame, chance: pl.DataFrame
-) -> OutcomeTable:
-    per_seed = (
-        _with_exact(search, chance, IN_COMBINATIONS)
-        .group_by("method", "seed", maintain_order=True)
-        .agg(mean_accuracy(), pl.col("combinations", "users").mean())
-    )
-    rows = per_seed.group_by("method", maintain_order=True).agg(
-        pl.col("accuracy").mean(),
-        pl.col("accuracy").std().alias("accuracy_sd"),
-        pl.col("combinations", "users").mean(),
-    )
-    columns: list[layout.Column] = [
-        ("method", layout.text("method")),
-        ("accuracy", layout.percent_spread("accuracy")),
-        ("combinations queried", layout.count("combinations")),
-        ("users scored", layout.count("users")),
-    ]
-    note = "Mean over models and metrics, spread over seeds."
-    return layout.table(name, title, rows, columns, note)
-
-
-def _with_exact(search: pl.DataFrame, chance: pl.DataFrame, limit: str) -> pl.DataFrame:
-    """The searches under a limit and the exact gaps; methods without the name of the limit."""
-    exact = chance.select(*SUBJECT, "metric", "min_support", exact="gap").filter(
-        pl.col("min_support") == pl.col("min_support").min()
-    )
-    return (
-        search.filter(pl.col("method").str.ends_with(limit))
-        .join(exact, on=[*SUBJECT, "metric"])
-        .with_columns(pl.col("method").str.strip_suffix(limit))
-    )
-
-
 def _time_table(name: str, where: str, search: pl.DataFrame, chance: pl.DataFrame) -> OutcomeTable:
+    exact = chance.filter(min_support=MIN_SUPPORT).select(*SUBJECT, "metric", exact="gap")
     rows = (
-        _with_exact(search, chance, IN_TIME)
+        search.filter(pl.col("method").str.ends_with(IN_TIME))
+        .join(exact, on=[*SUBJECT, "metric"])
+        .with_columns(pl.col("method").str.strip_suffix(IN_TIME))
         .group_by(*SUBJECT, "method", maintain_order=True)
         .agg(
             mean_accuracy(),
@@ -249,13 +163,9 @@ def _time_table(name: str, where: str, search: pl.DataFrame, chance: pl.DataFram
         )
     )
     columns: list[layout.Column] = [
-        ("model", layout.model_title),
-        ("method", layout.text("method")),
-        ("fixed time, s", layout.figure("limit")),
+        *("model", "method", ("fixed time, s", layout.figure("limit"))),
         ("longest search, s", layout.figure("seconds_of_search")),
-        ("finished in time", layout.percent("finished", 0)),
-        ("accuracy", layout.percent("accuracy")),
-        ("users scored", layout.count("users")),
+        *(("finished in time", layout.percent("finished", 0)), "accuracy", "users"),
     ]
     return layout.table(name, f"The fixed time itself: {where}", rows, columns, "", 2)
 

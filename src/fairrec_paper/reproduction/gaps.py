@@ -8,167 +8,33 @@ from typing import Any
 import polars as pl
 
 from fairrec.report.words import number
-from fairrec_paper.reproduction import layout
+from fairrec_paper.reproduction import layout, methods
 from fairrec_paper.reproduction.comparison import (
     SUBJECT,
-    check_enumeration,
-    compared_gaps,
-    costs,
+    add_pooled,
+    compare_gaps,
+    compute_costs,
     published_exact,
     published_gaps,
-    with_pooled,
 )
 from fairrec_paper.reproduction.data import TITLES
 from fairrec_paper.reproduction.experiment import Experiment, Frames, Setting, Trial
 from fairrec_paper.reproduction.layout import Outcome, OutcomeTable
-from fairrec_paper.reproduction.methods import (
-    ADAPTIVE,
-    ADAPTIVE_TENTH,
-    DPSO,
-    EXACT,
-    FAIRAS,
-    FAIRAS_TEN,
-    POOLED,
-    THEMIS,
-    THETAS,
-    ByDataset,
-    Method,
-    chance_trial,
-    large_groups,
-    method_trials,
-)
+from fairrec_paper.reproduction.methods import POOLED, ByDataset, Method, chance_trial
 from fairrec_paper.reproduction.subject import MIN_SUPPORT
-
-ALPHA = 0.05
-
-GapsAndCosts = tuple[str, pl.DataFrame, pl.DataFrame]
-"""A data set, its gaps and its costs."""
-
-
-def claims_table(setting: Setting, parts: Sequence[GapsAndCosts]) -> OutcomeTable:
-    """A row for each data set and claim."""
-    rows = [
-        {
-            "dataset": dataset,
-            "data": setting.title_of(dataset),
-            "claim": claim,
-            "published": published,
-            "here": here,
-        }
-        for dataset, gaps, spent in parts
-        for claim, (published, here) in _claims(gaps, spent).items()
-    ]
-    data = pl.DataFrame(rows)
-    columns = [(name, layout.text(name)) for name in ("data", "claim", "published", "here")]
-    note = (
-        "Published figures are computed from the paper's own table, over the models compared here. "
-        "Times are those of all metrics together; all ratios are means over models."
-    )
-    title = f"The paper's claims: {setting.title}"
-    return layout.table("claims", title, data, columns, note, 4)
-
-
-def _claims(gaps: pl.DataFrame, spent: pl.DataFrame) -> dict[str, tuple[str, str]]:
-    """What is published and what is found here, by claim."""
-    over_models = spent.group_by("method", maintain_order=True).agg(
-        pl.col("accuracy", "published_accuracy", "share").mean()
-    )
-    by_method = {row["method"]: row for row in over_models.to_dicts()}
-    against = _against_themis(spent)
-    fairrec, cost = by_method[DPSO.title], against[DPSO.title]
-    accuracies = (_percent(fairrec["published_accuracy"]), _percent(fairrec["accuracy"]))
-    claims = {
-        "mean accuracy of FairRec": accuracies,
-        "time of FairRec, of Themis'": (_percent(cost["published_time"]), _percent(cost["time"])),
-        "users scored by FairRec for one metric, of Themis'": ("-", _percent(cost["users_of_one"])),
-        "users scored by FairRec for all metrics, of Themis'": ("-", _percent(cost["users"])),
-        "combinations queried by FairRec for one metric, of Themis'": (
-            "-",
-            _percent(cost["combinations"]),
-        ),
-        "FairRec nearer to the exact gap than TestSGD": (
-            _nearest(gaps, "published_accuracy"),
-            _nearest(gaps, "accuracy"),
-        ),
-        "methods from the most accurate": (
-            _ranking(by_method, "published_accuracy"),
-            _ranking(by_method, "accuracy"),
-        ),
-        "significant gaps (p <= 0.05)": ("-", _significant(gaps)),
-    }
-    for method in (EXACT, ADAPTIVE, ADAPTIVE_TENTH):
-        cost = against[method.title]
-        accuracy = _percent(by_method[method.title]["accuracy"])
-        found = f"{accuracy}; {_percent(cost['time'])} and {_percent(cost['users'])}"
-        claims[f"{method.title}: accuracy; time and users, of Themis'"] = ("-", found)
-    return claims
-
-
-def _percent(share: float | None) -> str:
-    return "-" if share is None else f"{100 * share:.1f}%"
-
-
-def _against_themis(spent: pl.DataFrame) -> dict[str, dict[str, float | None]]:
-    """Ratios to Themis in the mean over models."""
-    columns = {
-        "seconds": "time",
-        "users": "users_of_one",
-        "users_together": "users",
-        "combinations": "combinations",
-        "published_seconds": "published_time",
-    }
-    themis = spent.filter(method=THEMIS.title).select("model", *columns)
-    joined = spent.join(themis, on="model", suffix="_themis")
-    ratios = joined.group_by("method").agg(
-        (pl.col(name) / pl.col(f"{name}_themis")).mean().alias(short)
-        for name, short in columns.items()
-    )
-    return {row.pop("method"): row for row in ratios.to_dicts()}
-
-
-def _nearest(gaps: pl.DataFrame, column: str) -> str:
-    """In how many cases FairRec has found at least as much as both forms of TestSGD."""
-    is_testsgd = pl.col("method").str.starts_with("TestSGD")
-    cases = (
-        gaps.filter(pl.col("metric") != POOLED)
-        .group_by(*SUBJECT, "metric")
-        .agg(
-            ours=pl.col(column).filter(pl.col("method") == DPSO.title).max(),
-            other=pl.col(column).filter(is_testsgd).max(),
-        )
-        .drop_nulls()
-    )
-    return f"{(cases['ours'] >= cases['other']).sum()} of {cases.height}" if cases.height else "-"
-
-
-def _ranking(by_method: dict[str, dict[str, float | None]], column: str) -> str:
-    known = [
-        (value, title.removesuffix(" (dpso)"))
-        for title, row in by_method.items()
-        if not title.startswith("ours") and (value := row[column]) is not None
-    ]
-    ordered = sorted(known, key=lambda pair: -pair[0])
-    return ", ".join(f"{title} {100 * value:.0f}%" for value, title in ordered) or "-"
-
-
-def _significant(gaps: pl.DataFrame) -> str:
-    exact = gaps.filter(pl.col("method") == THEMIS.title, pl.col("metric") != POOLED)
-    known = exact["p_value"].drop_nulls()
-    return f"{int((known <= ALPHA).sum())} of {len(known)}"
-
 
 ENUMERATE = ("themis", "exact")
 """Searchers that find the exact gap, which has its own column."""
 
 
 def gap_table(
-    name: str, title: str, gaps: pl.DataFrame, chance: pl.DataFrame, methods: Sequence[Method]
+    name: str, title: str, gaps: pl.DataFrame, chance: pl.DataFrame, searches: Sequence[Method]
 ) -> OutcomeTable:
     """A row for each model and metric, and a column for each method.
 
     Parameters
     ----------
-    gaps : as `compared_gaps` gives them, of one data set
+    gaps : as `compare_gaps` gives them, of one data set
     chance : rows of chance trials
     """
     exact = chance.filter(min_support=MIN_SUPPORT)
@@ -179,22 +45,15 @@ def gap_table(
 
     def of_method(method: Method) -> layout.Shown:
         def shown(row: layout.ShownRow) -> str:
-            return _found(found.get((row["model"], row["metric"], method.title)))
+            return _gap_cell(found.get((row["model"], row["metric"], method.title)))
 
         return shown
 
     columns: list[layout.Column] = [
-        ("model", layout.model_title),
-        ("metric", layout.text("metric")),
+        *("model", "metric"),
         ("exact gap", layout.figure("gap")),
-        ("published", layout.figure("published")),
-        *layout.CHANCE,
-        ("p", layout.p_value()),
-    ]
-    columns += [
-        (method.title, of_method(method))
-        for method in methods
-        if method.searcher not in ENUMERATE or method.users is not None
+        *("published", *layout.CHANCE, "p_value"),
+        *((one.title, of_method(one)) for one in searches if one.searcher not in ENUMERATE),
     ]
     note = (
         f"{about_groups(chance)} In brackets: published. Spread over seeds where a method varies. "
@@ -209,20 +68,19 @@ def paper_table(name: str, title: str, gaps: pl.DataFrame, spent: pl.DataFrame) 
 
     Parameters
     ----------
-    gaps, spent : as `compared_gaps` and `costs` give them, of one data set
+    gaps, spent : as `compare_gaps` and `compute_costs` give them, of one data set
     """
     metrics = gaps["metric"].unique(maintain_order=True).to_list()
     found = {(row["model"], row["method"], row["metric"]): row for row in gaps.to_dicts()}
 
     def of_metric(metric: str) -> layout.Shown:
-        return lambda row: _found(found.get((row["model"], row["method"], metric)))
+        return lambda row: _gap_cell(found.get((row["model"], row["method"], metric)))
 
     def seconds(row: layout.ShownRow) -> str:
-        return _with_printed(number(row["seconds"]), row["published_seconds"])
+        return _append_published(number(row["seconds"]), row["published_seconds"])
 
     columns: list[layout.Column] = [
-        ("model", layout.model_title),
-        ("method", layout.text("method")),
+        *("model", "method"),
         *((metric, of_metric(metric)) for metric in metrics),
         ("time (s)", seconds),
     ]
@@ -245,29 +103,21 @@ def about_groups(chance: pl.DataFrame) -> str:
     )
 
 
-def _found(row: dict[str, Any] | None) -> str:
+def _gap_cell(row: dict[str, Any] | None) -> str:
     if row is None:
         return "-"
-    return _with_printed(layout.spread("gap")(row), row["published"])
+    return _append_published(layout.spread("gap")(row), row["published"])
 
 
-def _with_printed(ours: str, printed: float | None) -> str:
+def _append_published(ours: str, printed: float | None) -> str:
     return ours if printed is None else f"{ours} ({number(printed)})"
 
 
 def cost_table(name: str, title: str, spent: pl.DataFrame) -> OutcomeTable:
-    """A row for each model and method, as `costs` gives them."""
-    columns: list[layout.Column] = [
-        ("model", layout.model_title),
-        ("method", layout.text("method")),
-        ("accuracy", layout.percent_spread("accuracy")),
-        ("published", layout.percent("published_accuracy")),
-        ("users scored", layout.count("users")),
-        ("of all", layout.percent("share", 0)),
-        ("combinations queried", layout.count("combinations")),
-        ("users, all metrics", layout.count("users_together")),
-        ("seconds", layout.spread("seconds")),
-        ("published s", layout.figure("published_seconds")),
+    """A row for each model and method, as `compute_costs` gives them."""
+    columns = [
+        *("model", "method", "accuracy_sd", "published_accuracy", "users", "share"),
+        *("combinations", "users_together", "seconds_sd", "published_seconds"),
     ]
     note = (
         "Accuracy: gap found as a share of the exact one, mean over metrics, spread over seeds. "
@@ -292,14 +142,11 @@ NOTES = (
 def _methods(setting: Setting) -> ByDataset:
     return {
         source.name: [
-            THEMIS,
-            *(large_groups(theta) for theta in THETAS[source.name]),
-            DPSO,
-            FAIRAS,
-            *((FAIRAS_TEN,) if source.name == "lfm360k" else ()),
-            EXACT,
-            ADAPTIVE,
-            ADAPTIVE_TENTH,
+            methods.THEMIS,
+            *methods.testsgds(source.name),
+            *(methods.DPSO, methods.FAIRAS),
+            *((methods.FAIRAS_TEN,) if source.name == "lfm360k" else ()),
+            *(methods.EXACT, methods.ADAPTIVE, methods.ADAPTIVE_TENTH),
         ]
         for source in setting.sources
     }
@@ -307,27 +154,24 @@ def _methods(setting: Setting) -> ByDataset:
 
 def plan_effectiveness(setting: Setting) -> list[Trial]:
     """All searches and all null distributions."""
-    return method_trials(setting, _methods(setting))
+    return methods.method_trials(setting, _methods(setting))
 
 
-def outcome_of_effectiveness(setting: Setting, frames: Frames) -> Outcome:
-    """The paper's claims, gaps and costs."""
+def report_effectiveness(setting: Setting, frames: Frames) -> Outcome:
+    """The gaps and the costs of each data set."""
     search, chance = frames["search"], frames["chance"]
-    largest = check_enumeration(search, THEMIS.title, EXACT.title)
     tables: list[OutcomeTable] = []
-    claims = []
-    for dataset, methods in _methods(setting).items():
+    for dataset, searches in _methods(setting).items():
         own_search, own_chance = search.filter(dataset=dataset), chance.filter(dataset=dataset)
-        gaps = compared_gaps(own_search, own_chance, methods, "table2")
-        spent = costs(own_search, gaps, methods)
-        where = setting.title_of(dataset)
-        tables.append(gap_table(f"gaps-{dataset}", f"Gaps: {where}", gaps, own_chance, methods))
-        tables.append(paper_table(f"paper-{dataset}", f"As in the paper: {where}", gaps, spent))
-        tables.append(cost_table(f"costs-{dataset}", f"Accuracy and cost: {where}", spent))
-        claims.append((dataset, gaps, spent))
-    first = claims_table(setting, claims)
-    agree = f"Themis and one pass over everyone agree to {largest:.1g} in every cell."
-    return Outcome((first, *tables), (), (agree, *NOTES))
+        gaps = compare_gaps(own_search, own_chance, searches, "table2")
+        spent = compute_costs(own_search, gaps, searches)
+        where = setting.source_title(dataset)
+        tables += [
+            cost_table(f"costs-{dataset}", f"Accuracy and cost: {where}", spent),
+            gap_table(f"gaps-{dataset}", f"Gaps: {where}", gaps, own_chance, searches),
+            paper_table(f"paper-{dataset}", f"As in the paper: {where}", gaps, spent),
+        ]
+    return Outcome(tuple(tables), (), NOTES)
 
 
 EFFECTIVENESS_EXPERIMENT = Experiment(
@@ -336,7 +180,7 @@ EFFECTIVENESS_EXPERIMENT = Experiment(
     title="Effectiveness and time of the methods",
     datasets=tuple(TITLES),
     plan=plan_effectiveness,
-    outcome=outcome_of_effectiveness,
+    outcome=report_effectiveness,
 )
 
 
@@ -358,22 +202,22 @@ PAPER_MODEL = "wide_deep"
 
 def plan_attributes(setting: Setting) -> list[Trial]:
     """The exact gaps by more and more attributes, with their null distributions."""
+    permutations = setting.options.permutations
     trials = []
     for source in setting.sources:
-        subject, labels = setting.one_subject(source, PAPER_MODEL)
-        names = STEPS[source.name]
+        subject, names = setting.one_subject(source, PAPER_MODEL), STEPS[source.name]
         for n in range(1, len(names) + 1):
-            about = {**labels, "attributes": ", ".join(names[:n])}
-            trials.append(chance_trial(subject, about, setting.options.permutations, by=names[:n]))
+            labels = {"attributes": ", ".join(names[:n])}
+            trials.append(chance_trial(subject, permutations, labels, by=names[:n]))
     return trials
 
 
-def outcome_of_attributes(setting: Setting, frames: Frames) -> Outcome:
+def report_attributes(setting: Setting, frames: Frames) -> Outcome:
     """A row for each set of attributes and metric."""
-    printed = with_pooled(published_gaps("table-attributes"))
+    printed = add_pooled(published_gaps("table-attributes"))
     rows = (
         frames["chance"]
-        .drop("by_chance")
+        .drop("by_chance", "min_support")
         .join(
             printed.rename({"method": "attributes"}).drop("model"),
             on=["dataset", "attributes", "metric"],
@@ -384,14 +228,8 @@ def outcome_of_attributes(setting: Setting, frames: Frames) -> Outcome:
     )
     columns: list[layout.Column] = [
         ("attributes", layout.text("attributes")),
-        ("metric", layout.text("metric")),
-        ("groups", layout.count("n_groups")),
-        ("gap", layout.figure("gap")),
-        ("published", layout.figure("published")),
-        *layout.CHANCE,
-        ("gap / chance", layout.figure("times_chance")),
-        ("p", layout.p_value()),
-        ("users scored", layout.count("n_users")),
+        *("metric", "n_groups", "gap", "published", *layout.CHANCE),
+        *(("gap / chance", layout.figure("times_chance")), "p_value", "n_users"),
     ]
     note = (
         "Gaps are exact: everyone is scored once, whatever the number of attributes. Groups with "
@@ -417,5 +255,5 @@ ATTRIBUTES_EXPERIMENT = Experiment(
     title="Gaps by one, two and more attributes",
     datasets=tuple(STEPS),
     plan=plan_attributes,
-    outcome=outcome_of_attributes,
+    outcome=report_attributes,
 )

@@ -50,8 +50,8 @@ class Outcome:
 
 ShownRow = Mapping[str, Any]
 Shown = Callable[[ShownRow], str]
-Column = tuple[str, Shown]
-"""The heading, and the text of a row."""
+Column = str | tuple[str, Shown]
+"""A name of `COLUMNS`, or the heading and the text of a row."""
 
 
 def table(
@@ -70,11 +70,12 @@ def table(
     n_labels : so many columns are words, the others numbers
     data : the numbers, where they are more than the rows that are shown
     """
+    pairs = [COLUMNS[column] if isinstance(column, str) else column for column in columns]
     view = TableView(
         title=title,
-        columns=tuple(heading for heading, _ in columns),
-        numeric=tuple(at >= n_labels for at in range(len(columns))),
-        rows=tuple(tuple(shown(row) for _, shown in columns) for row in rows.to_dicts()),
+        columns=tuple(heading for heading, _ in pairs),
+        numeric=tuple(at >= n_labels for at in range(len(pairs))),
+        rows=tuple(tuple(shown(row) for _, shown in pairs) for row in rows.to_dicts()),
         note=note,
     )
     return OutcomeTable(name, rows if data is None else data, view)
@@ -95,9 +96,14 @@ def figure(name: str) -> Shown:
     return lambda row: number(row[name])
 
 
+def formatted(name: str, form: Callable[[Any], str]) -> Shown:
+    """A column of numbers in a form, where there are any."""
+    return lambda row: "-" if row[name] is None else form(row[name])
+
+
 def fixed(name: str, decimals: int) -> Shown:
     """A column of numbers with so many decimals."""
-    return lambda row: "-" if row[name] is None else f"{row[name]:,.{decimals}f}"
+    return formatted(name, f"{{:,.{decimals}f}}".format)
 
 
 def count(name: str) -> Shown:
@@ -107,25 +113,31 @@ def count(name: str) -> Shown:
 
 def percent(name: str, decimals: int = 1) -> Shown:
     """A column of shares."""
-    return lambda row: "-" if row[name] is None else f"{100 * row[name]:.{decimals}f}%"
+    return formatted(name, lambda share: f"{100 * share:.{decimals}f}%")
 
 
 def p_value(name: str = "p_value") -> Shown:
     """A column of p-values."""
-    return lambda row: "-" if row[name] is None else p_words(row[name])
+    return formatted(name, p_words)
 
 
-CHANCE: list[Column] = [("chance: mean", figure("chance_mean")), ("95%", figure("chance_q95"))]
-"""The mean and the 95% quantile of gaps between groups of shuffled attributes."""
-
-
-def spread(name: str) -> Shown:
+def spread(
+    name: str, mean: Callable[[Any], str] = number, sd: Callable[[Any], str] = number
+) -> Shown:
     """Mean and standard deviation, which is in the column `NAME_sd`.
 
     >>> spread("a")({"a": 0.5, "a_sd": 0.01}), spread("a")({"a": 0.5, "a_sd": 0.0})
     ('0.500 ±0.0100', '0.500')
     """
-    return _spread(name, number, number)
+
+    def shown(row: ShownRow) -> str:
+        if row[name] is None:
+            return "-"
+        # sums in another order leave a trace of a spread
+        has_spread = (row[f"{name}_sd"] or 0) >= 1e-12
+        return mean(row[name]) + (f" ±{sd(row[f'{name}_sd'])}" if has_spread else "")
+
+    return shown
 
 
 def fixed_spread(name: str, decimals: int) -> Shown:
@@ -134,23 +146,39 @@ def fixed_spread(name: str, decimals: int) -> Shown:
     >>> fixed_spread("a", 3)({"a": 0.5, "a_sd": 0.01}), fixed_spread("a", 3)({"a": 1, "a_sd": None})
     ('0.500 ±0.010', '1.000')
     """
-    form = f",.{decimals}f"
-    return _spread(name, lambda mean: format(mean, form), lambda sd: format(sd, form))
+    form = f"{{:,.{decimals}f}}".format
+    return spread(name, form, form)
 
 
 def percent_spread(name: str) -> Shown:
     """The same of a share."""
-    return _spread(name, lambda mean: f"{100 * mean:.1f}%", lambda sd: f"{100 * sd:.1f}")
+    return spread(name, lambda mean: f"{100 * mean:.1f}%", lambda sd: f"{100 * sd:.1f}")
 
 
-def _spread(
-    name: str, mean_in_words: Callable[[Any], str], sd_in_words: Callable[[Any], str]
-) -> Shown:
-    def shown(row: ShownRow) -> str:
-        if row[name] is None:
-            return "-"
-        mean, sd = mean_in_words(row[name]), row[f"{name}_sd"]
-        # sums in another order leave a trace of a spread
-        return mean if sd is None or sd < 1e-12 else f"{mean} ±{sd_in_words(sd)}"
-
-    return shown
+COLUMNS: dict[str, tuple[str, Shown]] = {
+    "data": ("data", text("data")),
+    "model": ("model", model_title),
+    "method": ("method", text("method")),
+    "metric": ("metric", text("metric")),
+    "gap": ("gap", figure("gap")),
+    "published": ("published", figure("published")),
+    # of gaps between groups of shuffled attributes
+    "chance_mean": ("chance: mean", figure("chance_mean")),
+    "chance_q95": ("95%", figure("chance_q95")),
+    "p_value": ("p", p_value()),
+    "accuracy": ("accuracy", percent("accuracy")),
+    "accuracy_sd": ("accuracy", percent_spread("accuracy")),
+    "published_accuracy": ("published", percent("published_accuracy")),
+    "n_groups": ("groups", count("n_groups")),
+    "n_combinations": ("combinations", count("n_combinations")),
+    "n_users": ("users scored", count("n_users")),
+    "users": ("users scored", count("users")),
+    "users_together": ("users, all metrics", count("users_together")),
+    "share": ("of all", percent("share", 0)),
+    "combinations": ("combinations queried", count("combinations")),
+    "seconds": ("seconds", figure("seconds")),
+    "seconds_sd": ("seconds", spread("seconds")),
+    "published_seconds": ("published s", figure("published_seconds")),
+}
+"""The headings and forms that several tables share; `_sd` is a mean with its spread."""
+CHANCE = ("chance_mean", "chance_q95")

@@ -40,8 +40,8 @@ POOLED = "pooled_auc"
 
 def chance_trial(
     subject: Subject,
-    labels: Mapping[str, Any],
     permutations: int,
+    labels: Mapping[str, Any] | None = None,
     min_support: float = MIN_SUPPORT,
     by: Sequence[str] | None = None,
     testsgd: bool = False,
@@ -59,28 +59,23 @@ def chance_trial(
     def work(progress: Progress) -> list[Row]:
         space = subject.space(min_support, by, testsgd)
         progress("testing against chance", 0, 0)
-        first, *others = _tested(subject, space, permutations)
-        about = {
+        first, *others = _test_gaps(subject, space, permutations)
+        sizes = {
             "n_users": subject.inputs.n_users,
             "n_groups": len(space.full),
             "n_combinations": space.n_combinations,
             "min_users": space.min_users,
         }
         # the pooled AUC stands beside the other
-        return [{**about, **row} for row in (first, _pooled(subject, space), *others)]
+        return [{**sizes, **row} for row in (first, _pooled(subject, space), *others)]
 
-    about = {
-        "min_support": min_support,
-        "by": None if by is None else [*by],
-        "testsgd": testsgd,
-        "permutations": permutations,
-    }
-
-    name = f"{labels['dataset']}: {subject.model}, chance"
+    about = {"min_support": min_support, "by": by, "testsgd": testsgd, "permutations": permutations}
+    name = f"{subject.source.name}: {subject.model}, chance"
+    labels = {**(labels or {}), "min_support": min_support}
     return Trial("chance", name, about, work, labels, subject)
 
 
-def _tested(subject: Subject, space: Grouping, permutations: int) -> list[Row]:
+def _test_gaps(subject: Subject, space: Grouping, permutations: int) -> list[Row]:
     """A row for each metric that is a mean over users."""
     moments = group_moments(subject.values, space, subject.threads)
     is_tested = moments.n >= space.min_users
@@ -89,7 +84,7 @@ def _tested(subject: Subject, space: Grouping, permutations: int) -> list[Row]:
     null = Permuted(moments, space, is_tested, [None] * len(is_tested))
     test = null_distribution(null, permutations, 0, subject.threads)
     rows = []
-    for i, metric in enumerate(subject.metrics):
+    for i, metric in enumerate(subject.metric_names):
         row: Row = {"metric": metric, "mean": float(moments.mean[i]), **_UNKNOWN}
         if not np.isnan(gaps[i]):
             by_chance = np.sort(test.gaps[:, i])
@@ -117,10 +112,7 @@ def _pooled(subject: Subject, space: Grouping) -> Row:
 
 
 _UNKNOWN: Row = {
-    "gap": None,
-    "chance_mean": None,
-    "chance_q95": None,
-    "p_value": None,
+    **dict.fromkeys(("gap", "chance_mean", "chance_q95", "p_value")),
     "by_chance": [],
 }
 
@@ -136,7 +128,7 @@ def particle_trial(source: DataSource, way: str, seed: int) -> Trial:
     """How many particles begin where there are users, or enough of them: one row."""
 
     def work(progress: Progress) -> list[Row]:
-        space, _ = space_of(source)
+        space, _ = read_space(source)
         positions = first_positions(space, way, seed)
         groups = space.groups_at(positions.tolist())
         occupied = set(map(tuple, space.cells.codes.T.tolist()))
@@ -162,7 +154,7 @@ def first_positions(space: Grouping, way: str, seed: int) -> IntArray:
     return WAYS[way](space, DPSOParameters().n_particles(space), np.random.default_rng(seed))
 
 
-def space_of(source: DataSource) -> tuple[Grouping, list[list[str]]]:
+def read_space(source: DataSource) -> tuple[Grouping, list[list[str]]]:
     """The combinations of a bundle's users, and the values of each attribute as text."""
     users = source.bundle.users
     table = read_users(Table(users, "users", None), list(source.bundle.manifest.attributes))
@@ -180,8 +172,6 @@ class Method:
     title : in tables
     published : its name among the published numbers; "" where the paper does not have it
     users : the most users, as a share of all; None for as many as it likes
-    combinations : the most combinations that each search looks at, empty ones too, as a share of
-        all; None likewise
     fixed_time : each search has the fixed time of the paper and no more
     min_support : what its gap is to be compared with under chance: TestSGD leaves smaller
         groups out, and the gap between large ones is smaller by chance too
@@ -192,55 +182,45 @@ class Method:
     published: str = ""
     hyper: Mapping[str, float] = field(default_factory=dict)
     users: float | None = None
-    combinations: float | None = None
     fixed_time: bool = False
     min_support: float = MIN_SUPPORT
 
+    def settings(self) -> dict[str, Any]:
+        """What determines its searches; a title does not."""
+        names = ("searcher", "hyper", "users", "fixed_time")
+        return {name: getattr(self, name) for name in names}
 
-def search_trial(subject: Subject, labels: Mapping[str, Any], method: Method, seed: int) -> Trial:
+
+def search_trial(
+    subject: Subject, method: Method, seed: int, labels: Mapping[str, Any] | None = None
+) -> Trial:
     """The gap a method finds in each metric, and what it took: one row for each metric.
 
     As in the paper each metric is searched by itself; a user whose scores one search paid for
     costs the next one nothing. Methods that enumerate find the same either way and go once.
     """
-
-    def work(progress: Progress) -> list[Row]:
-        progress("searching", 0, 0)
-        return _searched(subject, method, seed)
-
-    about = {
-        "searcher": method.searcher,
-        "hyper": dict(method.hyper),
-        "users": method.users,
-        "combinations": method.combinations,
-        "fixed_time": method.fixed_time,
-        "min_support": MIN_SUPPORT,
-        "seed": seed,
-    }
-
     return Trial(
         "search",
-        f"{labels['dataset']}: {subject.model}, {method.title}, seed {seed}",
-        about,
-        work,
-        {**labels, "method": method.title, "seed": seed},
+        f"{subject.source.name}: {subject.model}, {method.title}, seed {seed}",
+        {**method.settings(), "seed": seed},
+        lambda progress: _search(subject, method, seed, progress),
+        {**(labels or {}), "method": method.title, "seed": seed},
         subject,
     )
 
 
-def _searched(subject: Subject, method: Method, seed: int) -> list[Row]:
-    inputs = subject.inputs
+def _search(subject: Subject, method: Method, seed: int, progress: Progress) -> list[Row]:
+    progress("searching", 0, 0)
+    inputs, metrics = subject.inputs, subject.metrics
     space = subject.space(MIN_SUPPORT, testsgd=method.searcher == "testsgd")
-    metrics, n_users = subject.wanted, inputs.n_users
-    hyper = hyper_parameters(method.searcher, method.hyper)
-    most = share_of(n_users, method.users)
-    most_combinations = share_of(space.n_combinations, method.combinations)
-    enumerates = SEARCHERS[method.searcher].searches_all and method.searcher != "adaptive"
+    n_users, searcher = inputs.n_users, SEARCHERS[method.searcher]
+    enumerates = searcher.searches_all and method.searcher != "adaptive"
     limit = paper_seconds(n_users, space.n_combinations) if method.fixed_time else None
+    # a share times a count may be a hair below a whole number
+    most = None if method.users is None else max(1, int(method.users * n_users + 1e-9))
     parts = [metrics] if enumerates else [(metric,) for metric in metrics]
     started = time.perf_counter()
-    uses_proxy = SEARCHERS[method.searcher].uses_proxy
-    proxies = popularity_proxy(inputs, metrics, subject.threads) if uses_proxy else None
+    proxies = popularity_proxy(inputs, metrics, subject.threads) if searcher.uses_proxy else None
     ledger = Ledger(inputs.candidates, subject.scorer)
     rows: list[Row] = []
     for part in parts:
@@ -250,13 +230,12 @@ def _searched(subject: Subject, method: Method, seed: int) -> list[Row]:
         measure = Measure(
             part, inputs.candidates, inputs.side, ledger, subject.threads, inputs.list_of_user
         )
-        at = len(rows)
-        own = None if proxies is None else proxies[at : at + len(part)]
-        queries = Queries(most_combinations)
+        own = None if proxies is None else proxies[len(rows) : len(rows) + len(part)]
+        queries = Queries()
         outcome = search(
             method.searcher,
             Evidence(space, measure, len(part), seed, own),
-            hyper,
+            hyper_parameters(method.searcher, method.hyper),
             seed=seed,
             budget=Budget(most, limit),
             batch_users=n_users if method.searcher == "exact" else BATCH_USERS,
@@ -274,21 +253,14 @@ def _searched(subject: Subject, method: Method, seed: int) -> list[Row]:
             }
             for metric, gap in zip(part, gaps, strict=True)
         ]
-    seconds = time.perf_counter() - started
     together = {
-        "seconds": seconds,
+        "seconds": time.perf_counter() - started,
         "users_together": None if method.fixed_time else ledger.users,
         "n_users": n_users,
         "n_combinations": space.n_combinations,
         "limit": limit,
     }
     return [{**row, **together} for row in rows]
-
-
-def share_of(n: int, share: float | None) -> int | None:
-    """So many of `n`, at least one; None for no limit."""
-    # a share times a count may be a hair below a whole number
-    return None if share is None else max(1, int(share * n + 1e-9))
 
 
 THETAS = {
@@ -298,7 +270,6 @@ THETAS = {
     "amazon-electronics": (0.005, 0.002),
 }
 """Of TestSGD, as the paper chose them."""
-ONLY_THE_GAP = {"findings": 0.0}
 HURRIED = {"adaptive": {"steps": 1, "at_once": 16}, "fairas": {"rounds": 4}}
 """In a quick run: adaptive takes whole groups, several at once, and FairAS ends early."""
 THEMIS = Method("Themis", "themis", "themis")
@@ -319,7 +290,7 @@ ONE_DESIGN_OFF = (
     Method("dpso, swarms apart", "dpso", hyper={"shared": 0}),
 )
 EXACT = Method("ours: exact, one pass", "exact")
-ADAPTIVE = Method("ours: adaptive", "adaptive", hyper=ONLY_THE_GAP)
+ADAPTIVE = Method("ours: adaptive", "adaptive", hyper={"findings": 0.0})
 ADAPTIVE_TENTH = replace(ADAPTIVE, title="ours: adaptive, 10% of users", users=0.1)
 
 ByDataset = Mapping[str, Sequence[Method]]
@@ -336,6 +307,11 @@ def large_groups(theta: float) -> Method:
     )
 
 
+def testsgds(dataset: str) -> list[Method]:
+    """TestSGD with each theta that the paper chose for a data set."""
+    return [large_groups(theta) for theta in THETAS[dataset]]
+
+
 def for_setting(method: Method, setting: Setting) -> Method:
     """The method, hurried in a quick run where it takes long."""
     if not (setting.options.quick and method.searcher in HURRIED):
@@ -345,22 +321,19 @@ def for_setting(method: Method, setting: Setting) -> Method:
 
 def method_trials(setting: Setting, methods: ByDataset) -> list[Trial]:
     """Every method on every subject with every seed, and the null distribution of every gap."""
+    permutations = setting.options.permutations
     trials = []
-    for subject, labels in setting.subjects():
-        own = [for_setting(method, setting) for method in methods[labels["dataset"]]]
+    for subject in setting.subjects():
+        own = [for_setting(method, setting) for method in methods[subject.source.name]]
         for min_support in sorted({MIN_SUPPORT, *(method.min_support for method in own)}):
-            about = {**labels, "min_support": min_support}
             # only TestSGD leaves out more groups than the paper does
-            testsgd = min_support != MIN_SUPPORT
+            is_testsgd = min_support != MIN_SUPPORT
             trials.append(
-                chance_trial(
-                    subject, about, setting.options.permutations, min_support, testsgd=testsgd
-                )
+                chance_trial(subject, permutations, min_support=min_support, testsgd=is_testsgd)
             )
-        for method in own:
-            trials += [
-                search_trial(subject, labels, method, seed) for seed in setting.options.seeds
-            ]
+        trials += [
+            search_trial(subject, method, seed) for method in own for seed in setting.options.seeds
+        ]
     return trials
 
 

@@ -13,7 +13,6 @@ import polars as pl
 
 from fairrec.core.audit_options import Engine, Statistics
 from fairrec.core.progress import Progress
-from fairrec.groups.group import Group
 from fairrec.metrics.measured import measure_everyone
 from fairrec.metrics.reading import read_inputs
 from fairrec.mitigation.mitigate import mitigate
@@ -24,7 +23,7 @@ from fairrec_paper.reproduction import layout
 from fairrec_paper.reproduction.comparison import published
 from fairrec_paper.reproduction.experiment import Experiment, Frames, Row, Setting, Trial
 from fairrec_paper.reproduction.layout import Outcome, OutcomeTable
-from fairrec_paper.reproduction.subject import MIN_SUPPORT, Recommender, Subject, full_combinations
+from fairrec_paper.reproduction.subject import MIN_SUPPORT, Subject, full_combinations
 
 WORST = WorstRule(share=0.1)
 URP, SIGNED = "urp@5", "urp@5, signed"
@@ -38,69 +37,32 @@ WAYS = (FRESH, SAME, ORACLE)
 
 
 def mitigation_trial(subject: Subject, metric: str, way: str, permutations: int) -> Trial:
-    """The chosen groups and the gap, before and after: one row."""
+    """The chosen groups and the gap on the test targets, before and after: one row."""
 
     def work(progress: Progress) -> list[Row]:
         recommender = subject.recommender
         chosen_by = recommender.predictions("validation" if way == FRESH else "test")
-        with _groups(metric, chosen_by, recommender.tables, subject.threads) as groups:
-            # an oracle has nothing to lose
-            how = {"reranker": "oracle", "strength": 1.0} if way == ORACLE else {}
-            return [
-                mitigated(
-                    recommender,
-                    metric,
-                    chosen_by,
-                    groups,
-                    permutations,
-                    engine=Engine(progress=progress),
-                    **how,
-                )
-            ]
+        # an oracle has nothing to lose
+        how: dict[str, Any] = {"reranker": "oracle", "strength": 1.0} if way == ORACLE else {}
+        with _groups(metric, chosen_by, recommender.tables(), subject.threads) as groups:
+            result = mitigate(
+                recommender.predictions(),
+                metric=TARGETS.get(metric, metric),
+                **recommender.tables(),
+                validation=chosen_by,
+                groups=groups,
+                depth="full",
+                min_support=MIN_SUPPORT,
+                statistics=Statistics(permutations=permutations),
+                engine=Engine(progress=progress),
+                **how,
+            )
+        return [_row(result.summary, metric)]
 
     about = {"metric": metric, "way": way, "permutations": permutations}
-    labels = {"dataset": subject.source.name, "model": subject.model, "metric": metric, "way": way}
     name = f"{subject.source.name}: {subject.model}, {metric} {way}"
+    labels = {"metric": metric, "way": way}
     return Trial("mitigation", name, about, work, labels, subject)
-
-
-def mitigated(
-    recommender: Recommender,
-    metric: str,
-    chosen_by: pl.DataFrame,
-    groups: str | Path,
-    permutations: int,
-    **how: Any,
-) -> Row:
-    """What re-ranking the lists of groups does to them and to the gap on the test targets.
-
-    Parameters
-    ----------
-    chosen_by : scored candidates that groups and strength are chosen by
-    groups : a rule or a file
-    how : other options of `mitigate`
-    """
-    result = mitigate(
-        recommender.predictions(),
-        metric=TARGETS.get(metric, metric),
-        **recommender.tables,
-        validation=chosen_by,
-        groups=groups,
-        depth="full",
-        min_support=MIN_SUPPORT,
-        statistics=Statistics(permutations=permutations),
-        **how,
-    )
-    return _row(result.summary, metric)
-
-
-@contextmanager
-def group_file(groups: Sequence[Group]) -> Iterator[Path]:
-    """These groups in a file, for as long as they are needed."""
-    with TemporaryDirectory() as folder:
-        file = Path(folder, "groups.parquet")
-        pl.DataFrame([group.as_dict() for group in groups]).write_parquet(file)
-        yield file
 
 
 @contextmanager
@@ -119,7 +81,9 @@ def _groups(
     space = full_combinations(inputs.attributes, MIN_SUPPORT)
     rng = np.random.default_rng(0)
     highest = choose_worst(values, space, higher_is_better=False, rule=WORST, rng=rng).groups
-    with group_file(highest) as file:
+    with TemporaryDirectory() as folder:
+        file = Path(folder, "groups.parquet")
+        pl.DataFrame([group.as_dict() for group in highest]).write_parquet(file)
         yield file
 
 
@@ -153,13 +117,9 @@ def _row(summary: MitigationSummary, metric: str) -> Row:
 
 def _signed_means(groups: Sequence[MitigatedGroup]) -> dict[str, float]:
     """Means over the users of all groups, where the summary tells distances from the others."""
-    sizes = [group.change.n_users for group in groups]
-    values = {
-        "chosen_by": [group.chosen_by for group in groups],
-        "before": [group.change.before for group in groups],
-        "after": [group.change.after for group in groups],
-    }
-    return {name: float(np.average(np.array(of), weights=sizes)) for name, of in values.items()}
+    values = np.array([(one.chosen_by, one.change.before, one.change.after) for one in groups])
+    means = np.average(values, axis=0, weights=[one.change.n_users for one in groups])
+    return dict(zip(("chosen_by", "before", "after"), map(float, means), strict=True))
 
 
 METRICS = ("mrr@5", "ndcg@5", "urd@5", URP, SIGNED)
@@ -187,7 +147,7 @@ def _ways(metric: str, quick: bool) -> tuple[str, ...]:
     return WAYS if metric in LABELLED else (FRESH, SAME)
 
 
-def outcome_of_mitigation(setting: Setting, frames: Frames) -> Outcome:
+def report_mitigation(setting: Setting, frames: Frames) -> Outcome:
     """The chosen groups, and the gap, before and after."""
     rows = frames["mitigation"].join(
         _published(), on=["dataset", "model", "metric"], how="left", maintain_order="left"
@@ -243,41 +203,38 @@ def _published() -> pl.DataFrame:
 
 def _pair(before: str, after: str) -> layout.Shown:
     def shown(row: Mapping[str, Any]) -> str:
-        if row[before] is None or row[after] is None:
-            return "-"
-        return f"{number(row[before])} to {number(row[after])}"
+        pair = (row[before], row[after])
+        return "-" if None in pair else " to ".join(map(number, pair))
 
     return shown
 
 
-_LABELS: list[layout.Column] = [
-    ("model", layout.model_title),
-    ("metric", layout.text("metric")),
-    ("groups and strength", layout.text("way")),
+_LABELS: tuple[layout.Column, ...] = (
+    *("model", "metric", ("groups and strength", layout.text("way"))),
     ("re-ranker", layout.text("reranker")),
-]
+)
 GROUP_COLUMNS: list[layout.Column] = [
     *_LABELS,
     ("where chosen", layout.figure("chosen_by")),
-    ("before", layout.figure("before")),
-    ("after", layout.figure("after")),
+    *((when, layout.figure(when)) for when in ("before", "after")),
     ("p of the change", layout.p_value("p_change")),
     ("published", _pair("published_before", "published_after")),
     ("NDCG of all", _pair("ndcg_before", "ndcg_after")),
-    ("strength", layout.figure("strength")),
-    ("groups", layout.count("n_groups")),
+    *(("strength", layout.figure("strength")), "n_groups"),
     ("their users", layout.count("n_chosen")),
 ]
 GAP_COLUMNS: list[layout.Column] = [
     *_LABELS,
-    ("gap before", layout.figure("gap_before")),
-    ("chance", layout.figure("chance_before")),
-    ("p", layout.p_value("p_before")),
-    ("gap after", layout.figure("gap_after")),
-    ("chance", layout.figure("chance_after")),
-    ("p", layout.p_value("p_after")),
-    ("published", _pair("published_gap_before", "published_gap_after")),
-    ("users scored", layout.count("n_users")),
+    *(
+        column
+        for when in ("before", "after")
+        for column in (
+            (f"gap {when}", layout.figure(f"gap_{when}")),
+            ("chance", layout.figure(f"chance_{when}")),
+            ("p", layout.p_value(f"p_{when}")),
+        )
+    ),
+    *(("published", _pair("published_gap_before", "published_gap_after")), "n_users"),
 ]
 GROUP_NOTE = (
     "Where chosen: the mean of the chosen groups on the targets they were chosen by; before and "
@@ -294,5 +251,5 @@ MITIGATION_EXPERIMENT = Experiment(
     title="Groups and gaps before and after mitigation",
     datasets=("movielens-1m", "amazon-electronics"),
     plan=plan_mitigation,
-    outcome=outcome_of_mitigation,
+    outcome=report_mitigation,
 )

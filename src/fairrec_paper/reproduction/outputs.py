@@ -25,28 +25,14 @@ PREAMBLE = r"""\documentclass{article}
   \ifdim\dimexpr\ht\fittedbox+\dp\fittedbox\relax>0.8\textheight
     \sbox{\fittedbox}{\resizebox*{!}{0.8\textheight}{\usebox{\fittedbox}}}\fi
   \usebox{\fittedbox}}"""
-SPECIAL = {
+SPECIAL: dict[str, str | int | None] = {
+    **{character: rf"\{character}" for character in "&%$#_{}"},
     "\\": r"\textbackslash{}",
-    "&": r"\&",
-    "%": r"\%",
-    "$": r"\$",
-    "#": r"\#",
-    "_": r"\_",
-    "{": r"\{",
-    "}": r"\}",
     # after the end of a row it would begin an argument
     "[": "{[}",
-    "~": r"\textasciitilde{}",
-    "^": r"\textasciicircum{}",
-    "<": r"\textless{}",
-    ">": r"\textgreater{}",
-    "|": r"\textbar{}",
-    "\u00b1": r"$\pm$",
-    "\u2212": r"$-$",
+    **{"~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "|": r"\textbar{}"},
+    **{"<": r"\textless{}", ">": r"\textgreater{}", "\u00b1": r"$\pm$", "\u2212": r"$-$"},
 }
-LAST_LETTER = 0x17F
-"""Of the Latin alphabets; `pdflatex` stops at characters that its fonts do not have."""
-QUOTES_AND_DASHES = "\u2013\u2014\u2018\u2019\u201c\u201d\u2026"
 
 
 def as_latex(title: str, outcome: Outcome) -> str:
@@ -66,47 +52,29 @@ def as_latex(title: str, outcome: Outcome) -> str:
 
 
 def _notes(notes: Sequence[str]) -> str:
-    if not notes:
-        return ""
     items = (rf"\item {latex(note)}" for note in notes)
-    return "\n".join((r"\begin{itemize}", *items, r"\end{itemize}"))
+    return "\n".join((r"\begin{itemize}", *items, r"\end{itemize}")) if notes else ""
 
 
 def _figure(drawing: Drawing) -> str:
-    return "\n".join(
-        (
-            r"\begin{figure*}[htbp]",
-            r"\centering",
-            rf"\fitted{{\includegraphics{{{drawing.name}.pdf}}}}",
-            rf"\caption{{{latex(drawing.title)}}}",
-            r"\end{figure*}",
-        )
-    )
+    return rf"""\begin{{figure*}}[htbp]
+\centering
+\fitted{{\includegraphics{{{drawing.name}.pdf}}}}
+\caption{{{latex(drawing.title)}}}
+\end{{figure*}}"""
 
 
 def _table(view: TableView) -> str:
     layout = "".join("r" if is_number else "l" for is_number in view.numeric)
-
-    def line(cells: Sequence[str]) -> str:
-        return " & ".join(latex(cell) for cell in cells) + r" \\"
-
-    return "\n".join(
-        (
-            r"\begin{table*}[htbp]",
-            r"\centering",
-            rf"\caption{{{latex(view.title)}}}",
-            r"\fitted{%",
-            rf"\begin{{tabular}}{{{layout}}}",
-            r"\toprule",
-            line(view.columns),
-            r"\midrule",
-            *(line(row) for row in view.rows),
-            r"\bottomrule",
-            r"\end{tabular}}",
-            *([rf"\par\smallskip\footnotesize {latex(view.note)}"] if view.note else []),
-            r"\end{table*}",
-        )
-    )
+    header, *rows = (" & ".join(map(latex, cells)) + r" \\" for cells in (view.columns, *view.rows))
+    lines = [
+        *(r"\begin{table*}[htbp]", r"\centering", rf"\caption{{{latex(view.title)}}}"),
+        *(r"\fitted{%", rf"\begin{{tabular}}{{{layout}}}", r"\toprule", header, r"\midrule"),
+        *(*rows, r"\bottomrule", r"\end{tabular}}"),
+    ]
+    if view.note:
+        lines.append(rf"\par\smallskip\footnotesize {latex(view.note)}")
+    return "\n".join([*lines, r"\end{table*}"])
 
 
 def latex(text: str) -> str:
@@ -114,18 +82,8 @@ def latex(text: str) -> str:
 
     >>> print(latex("50% of A&B \u00b10.1"))
     50\% of A\&B $\pm$0.1
-    >>> print(latex("--k \u4e2d"))
-    -{}-k {[}U+4E2D]
     """
-    shown = (_shown(character) for character in " ".join(text.split()))
-    return "".join(shown).replace("--", "-{}-")
-
-
-def _shown(character: str) -> str:
-    if character in SPECIAL:
-        return SPECIAL[character]
-    is_known = ord(character) <= LAST_LETTER or character in QUOTES_AND_DASHES
-    return character if is_known and character.isprintable() else f"{{[}}U+{ord(character):04X}]"
+    return " ".join(text.split()).translate(str.maketrans(SPECIAL)).replace("--", "-{}-")
 
 
 PAGE = "index.html"

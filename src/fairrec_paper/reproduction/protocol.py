@@ -8,22 +8,18 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import polars as pl
 
 from fairrec.core.errors import InputError
-from fairrec.core.option_types import as_data
 from fairrec_paper.datasets.bundle import Bundle
 from fairrec_paper.models.data import CATEGORIES
 from fairrec_paper.models.options import TrainingOptions
+from fairrec_paper.models.runs import RunRecord, first_difference
 from fairrec_paper.reproduction.options import OURS, PAPER
 
-if TYPE_CHECKING:
-    from fairrec_paper.models.runs import RunRecord
-
 _NOTE = "paper's protocol: "
-_FOLDER = Path(__file__).parent / "protocols"
 
 
 @dataclass(frozen=True)
@@ -50,35 +46,31 @@ class Protocol:
     by_decade: tuple[str, ...]
     sha256: str
 
-    def features_in(self, bundle: Bundle) -> tuple[str, ...]:
+    def present_features(self, bundle: Bundle) -> tuple[str, ...]:
         """Those of the features that the data have."""
         known = {*bundle.users.columns, *bundle.items.columns}
         return tuple(name for name in self.features if name in known)
-
-    def missing_in(self, bundle: Bundle) -> tuple[str, ...]:
-        """The others."""
-        return tuple(name for name in self.features if name not in self.features_in(bundle))
 
 
 @cache
 def paper_protocol(dataset: str) -> Protocol:
     """The settings of the paper on one of its data sets."""
-    content = (_FOLDER / f"{dataset}.toml").read_bytes()
-    said = tomllib.loads(content.decode())
-    data, features = said["data"], said["features"]
+    content = (Path(__file__).parent / "protocols" / f"{dataset}.toml").read_bytes()
+    settings = tomllib.loads(content.decode())
+    data, features = settings["data"], settings["features"]
     return Protocol(
         dataset=dataset,
         category=data.get("category"),
         whole=tuple(data.get("whole", ())),
         features=(*features["users"], *features["items"]),
-        training=said["training"],
-        models=said["models"],
-        by_decade=tuple(said["testsgd"]["by_decade"]),
+        training=settings["training"],
+        models=settings["models"],
+        by_decade=tuple(settings["testsgd"]["by_decade"]),
         sha256=hashlib.sha256(content).hexdigest(),
     )
 
 
-def under_protocol(bundle: Bundle, protocol: Protocol) -> Bundle:
+def apply_protocol(bundle: Bundle, protocol: Protocol) -> Bundle:
     """The data as the paper's protocol has them.
 
     Every interaction is positive, items without any are left out and counted, and URD's categories
@@ -86,7 +78,8 @@ def under_protocol(bundle: Bundle, protocol: Protocol) -> Bundle:
     stand-in or a synthetic shape lacks are noted.
     """
     manifest = bundle.manifest
-    missing = protocol.missing_in(bundle)
+    there = protocol.present_features(bundle)
+    missing = [name for name in protocol.features if name not in there]
     if missing and manifest.name == protocol.dataset:
         raise InputError(
             f"The bundle of {protocol.dataset} has no {' and no '.join(missing)}, which the "
@@ -104,20 +97,12 @@ def under_protocol(bundle: Bundle, protocol: Protocol) -> Bundle:
     notes = [
         f"{_NOTE}every interaction is positive, and {n_unchosen:,} items without any are left out",
         *(f"{_NOTE}the paper's models see {name}, which is not known here" for name in missing),
-        made_from(bundle, protocol),
+        source_stamp(bundle, protocol),
     ]
-    said = {
-        "positive": "every interaction",
-        "n_positive": bundle.interactions.height,
-        "n_items": items.height,
-        "notes": (*manifest.notes, *notes),
-    }
-    return Bundle(
-        bundle.interactions.with_columns(is_positive=pl.lit(True)),
-        bundle.users,
-        items,
-        manifest.model_copy(update=said),
-    )
+    interactions = bundle.interactions.with_columns(is_positive=pl.lit(True))
+    counts = {"n_positive": interactions.height, "n_items": items.height}
+    changes = {"positive": "every interaction", **counts, "notes": (*manifest.notes, *notes)}
+    return Bundle(interactions, bundle.users, items, manifest.model_copy(update=changes))
 
 
 def protocol_notes(bundle: Bundle) -> tuple[str, ...]:
@@ -126,7 +111,7 @@ def protocol_notes(bundle: Bundle) -> tuple[str, ...]:
     return tuple(note.removeprefix(_NOTE) for note in notes if note.startswith(_NOTE))
 
 
-def made_from(bundle: Bundle, protocol: Protocol) -> str:
+def source_stamp(bundle: Bundle, protocol: Protocol) -> str:
     """A note that tells which bundle and which settings another was made from."""
     sums = f"{sorted(bundle.manifest.sha256.items())} {protocol.sha256}"
     checksum = hashlib.sha256(sums.encode()).hexdigest()
@@ -165,7 +150,7 @@ class TrainingPlan:
             large = bundle.manifest.n_positive >= LARGE_BATCH_FROM
             options = TrainingOptions(batch_size=4096 if large else 1024, **seeds)
         else:
-            features = self.protocol.features_in(bundle)
+            features = self.protocol.present_features(bundle)
             options = TrainingOptions(**self.protocol.training, features=features, **seeds)
         if self.quick:
             return replace(options, epochs=1, batch_size=1024)
@@ -192,7 +177,5 @@ class TrainingPlan:
         asked: dict[str, Any] = {"seed": self.seed, "data_seed": self.data_seed}
         if self.protocol is not None:
             asked |= {**vars(self.options(bundle)), **self.hyper(record.model)}
-        for name, value in asked.items():
-            if name not in _ANYWHERE and as_data(there.get(name)) != as_data(value):
-                return f"{name.replace('_', ' ')} ({there.get(name)}, now {value})"
-        return ""
+        asked = {name: value for name, value in asked.items() if name not in _ANYWHERE}
+        return first_difference(asked, there)

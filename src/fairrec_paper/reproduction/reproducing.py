@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -13,44 +12,34 @@ from fairrec.core.options import spell
 from fairrec.core.progress import Progress
 from fairrec.core.registry import Registry
 from fairrec.report.page.vega import need_figures
+from fairrec_paper.reproduction import (
+    figures_2_to_4,
+    figures_5_and_6,
+    fixed_time,
+    gaps,
+    mitigations,
+    trained_models,
+)
 from fairrec_paper.reproduction.data import TITLES, DataCatalogue
 from fairrec_paper.reproduction.experiment import Experiment, Setting, TrialStore, run_trials
-from fairrec_paper.reproduction.figures_2_to_4 import (
-    CORRELATION_EXPERIMENT,
-    INITIAL_POSITIONS_EXPERIMENT,
-    VANILLA_SWARMS_EXPERIMENT,
-)
-from fairrec_paper.reproduction.figures_5_and_6 import (
-    EFFICIENCY_EXPERIMENT,
-    HYPER_PARAMETERS_EXPERIMENT,
-)
-from fairrec_paper.reproduction.fixed_time import APPENDIX, EXPERIMENT
-from fairrec_paper.reproduction.gaps import (
-    ATTRIBUTES_EXPERIMENT,
-    EFFECTIVENESS_EXPERIMENT,
-)
 from fairrec_paper.reproduction.layout import Outcome
-from fairrec_paper.reproduction.mitigations import MITIGATION_EXPERIMENT
 from fairrec_paper.reproduction.options import ReproduceOptions
 from fairrec_paper.reproduction.outputs import write_outcome
-from fairrec_paper.reproduction.subject import Shelf
-from fairrec_paper.reproduction.trained_models import MODEL_QUALITY_EXPERIMENT, TRAININGS_EXPERIMENT
 
 EXPERIMENTS: Registry[Experiment] = Registry("experiment")
 
 for _experiment in (
-    MODEL_QUALITY_EXPERIMENT,
-    EFFECTIVENESS_EXPERIMENT,
-    EXPERIMENT,
-    APPENDIX,
-    MITIGATION_EXPERIMENT,
-    ATTRIBUTES_EXPERIMENT,
-    INITIAL_POSITIONS_EXPERIMENT,
-    CORRELATION_EXPERIMENT,
-    VANILLA_SWARMS_EXPERIMENT,
-    EFFICIENCY_EXPERIMENT,
-    HYPER_PARAMETERS_EXPERIMENT,
-    TRAININGS_EXPERIMENT,
+    trained_models.MODEL_QUALITY_EXPERIMENT,
+    gaps.EFFECTIVENESS_EXPERIMENT,
+    *(fixed_time.EXPERIMENT, fixed_time.APPENDIX),
+    mitigations.MITIGATION_EXPERIMENT,
+    gaps.ATTRIBUTES_EXPERIMENT,
+    figures_2_to_4.INITIAL_POSITIONS_EXPERIMENT,
+    figures_2_to_4.CORRELATION_EXPERIMENT,
+    figures_2_to_4.VANILLA_SWARMS_EXPERIMENT,
+    figures_5_and_6.EFFICIENCY_EXPERIMENT,
+    figures_5_and_6.HYPER_PARAMETERS_EXPERIMENT,
+    trained_models.TRAININGS_EXPERIMENT,
 ):
     EXPERIMENTS.add(_experiment.name, _experiment)
 
@@ -112,15 +101,14 @@ def reproduce(
             f"{spell('data')}."
         )
     store = TrialStore(out / "trials")
-    shelf = Shelf()
     done = []
-    for experiment in _with_data(experiments, sources.given, datasets):
+    for experiment in _keep_with_data(experiments, sources.given, datasets):
         used = [
             sources.get(name, progress, options.protocol)
-            for name in _chosen(experiment, sources.given, datasets)
+            for name in _choose_datasets(experiment, sources.given, datasets)
         ]
         setting = Setting(
-            options, tuple(used), runs or out / "runs", out / "data", progress, shelf, sources
+            options, tuple(used), runs or out / "runs", out / "data", progress, sources
         )
         trials = experiment.plan(setting)
         before = store.n_worked
@@ -128,9 +116,7 @@ def reproduce(
         def stage(words: str, n_done: int, n: int, name: str = experiment.name) -> None:
             progress(f"{name}: {words}", n_done, n)
 
-        is_small = options.quick and options.has_deep_models and experiment.needs_models
-        with _for_models(is_small):
-            frames = run_trials(trials, store, stage)
+        frames = run_trials(trials, store, stage)
         progress(f"{experiment.name}: writing", 0, 0)
         outcome = experiment.outcome(setting, frames)
         title = f"{experiment.label}: {experiment.title}"
@@ -143,16 +129,7 @@ def reproduce(
     return done
 
 
-def _for_models(is_small: bool) -> AbstractContextManager[object]:
-    """One thread for models that score a few rows at a time."""
-    if not is_small:
-        return nullcontext()
-    from fairrec_paper.models.evaluation import one_thread
-
-    return one_thread()
-
-
-def _chosen(
+def _choose_datasets(
     experiment: Experiment, given: Sequence[str], datasets: Sequence[str] | None
 ) -> list[str]:
     """The data sets to use, in the order of the paper; none where it has none of those named."""
@@ -161,17 +138,15 @@ def _chosen(
     return chosen if chosen or datasets is not None else list(experiment.datasets)
 
 
-def _with_data(
+def _keep_with_data(
     experiments: Sequence[Experiment], given: Sequence[str], datasets: Sequence[str] | None
 ) -> list[Experiment]:
     """Those that have one of the data sets named, or that make their own."""
     kept = [
-        experiment
-        for experiment in experiments
-        if not experiment.datasets or _chosen(experiment, given, datasets)
+        one for one in experiments if not one.datasets or _choose_datasets(one, given, datasets)
     ]
     if not kept:
-        known = {name: None for experiment in experiments for name in experiment.datasets}
+        known = dict.fromkeys(name for one in experiments for name in one.datasets)
         raise InputError(
             f"{', '.join(one.name for one in experiments)} is of {', '.join(known)}. Name one of "
             f"them in {spell('datasets')}, or leave it out."

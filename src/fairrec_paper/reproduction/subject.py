@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any
 
 import numpy as np
-import polars as pl
 
-from fairrec.core.arrays import AnyArray, FloatArray, IntArray
+from fairrec.core.arrays import FloatArray, IntArray
 from fairrec.core.audit_options import AuditOptions
 from fairrec.core.errors import InputError
 from fairrec.core.files import file_sum
@@ -27,12 +26,10 @@ from fairrec.metrics.measured import measure_everyone
 from fairrec.metrics.reading import read_inputs
 from fairrec.scoring.ledger import Ledger
 from fairrec.search.evidence import Measure
-from fairrec_paper.datasets.bundle import Bundle
+from fairrec_paper.models.data import Recommender, TasteRecommender
+from fairrec_paper.models.runs import RUN, WEIGHTS, RunRecord, first_difference, load_run_record
 from fairrec_paper.reproduction.data import DataSource
 from fairrec_paper.reproduction.protocol import TrainingPlan
-
-if TYPE_CHECKING:
-    from fairrec_paper.models.runs import RunRecord
 
 MIN_SUPPORT = 0.001
 """The smallest group as a share of all users: the paper's, for all methods."""
@@ -68,46 +65,15 @@ def _decade(value: str) -> str:
     return f"{start}-{start + 9}"
 
 
-ScorePairs = Callable[[IntArray, AnyArray], FloatArray]
-"""Positions of users and of items -> one score for each pair."""
-
-
-@dataclass(frozen=True, slots=True)
-class Recommender:
-    """A recommender in memory.
-
-    Parameters
-    ----------
-    candidates, validation : `user_id, item_id, label`, one row a user, for both targets
-    user_ids, item_ids : in the order of the positions that `score` takes
-    tables : what an audit needs besides
-    """
-
-    score: ScorePairs
-    candidates: pl.DataFrame
-    validation: pl.DataFrame
-    user_ids: pl.Series
-    item_ids: pl.Series
-    tables: dict[str, Any]
-
-    def predictions(self, target: Literal["test", "validation"] = "test") -> pl.DataFrame:
-        """`user_id, item_id, label, score`, one row a candidate."""
-        lists = self.candidates if target == "test" else self.validation
-        rows = lists.explode("item_id", "label")
-        users = known_positions(rows["user_id"], self.user_ids)
-        items = known_positions(rows["item_id"], self.item_ids)
-        return rows.with_columns(pl.Series("score", self.score(users, items)))
-
-
 class PositionScorer:
     """A scorer that looks ids up once, so that the time of a test is that of the model."""
 
     def __init__(self, recommender: Recommender, inputs: AuditInputs) -> None:
-        self._score = recommender.score
+        self._score = recommender.score_positions
         self._candidates = inputs.candidates
         user_ids = inputs.ids_of_lists
-        self._user_at = known_positions(user_ids, recommender.user_ids)
-        self._item_at = known_positions(inputs.candidates.item_ids, recommender.item_ids)
+        self._user_at = known_positions(user_ids, recommender.users["user_id"])
+        self._item_at = known_positions(inputs.candidates.item_ids, recommender.items["item_id"])
 
     def ask(self, lists: IntArray) -> FloatArray:
         """The scores of all candidates of these lists, one list after the other."""
@@ -117,57 +83,7 @@ class PositionScorer:
         return self._score(users, items)
 
 
-def recommender_of_run(folder: Path) -> Recommender:
-    """The model of a finished run, loaded."""
-    from fairrec_paper.models.evaluation import score_pairs
-    from fairrec_paper.models.run import load_run
-
-    run = load_run(folder, "auto")
-    return Recommender(
-        score=lambda users, items: score_pairs(run.model, users, items),
-        candidates=run.candidates(),
-        validation=run.candidates("validation"),
-        user_ids=run.users["user_id"],
-        item_ids=run.items["item_id"],
-        tables=run.tables(),
-    )
-
-
-def recommender_by_taste(bundle: Bundle, seed: int) -> Recommender:
-    """Popularity and taste, without training."""
-    from fairrec_paper.models.data import Taste, training_data
-
-    data = training_data(bundle, seed=seed)
-
-    return Recommender(
-        score=Taste(bundle, data.history).score,
-        candidates=data.test.table(bundle.users, bundle.items),
-        validation=data.validation.table(bundle.users, bundle.items),
-        user_ids=bundle.users["user_id"],
-        item_ids=bundle.items["item_id"],
-        tables={
-            "users": bundle.users,
-            "items": bundle.items if bundle.has_categories else None,
-            "history": data.history,
-            "by": bundle.manifest.attributes,
-        },
-    )
-
-
 WARM_UP_LISTS = 64
-
-
-class Shelf:
-    """Room for one loaded subject: the next one takes its place, so that memory stays flat."""
-
-    def __init__(self) -> None:
-        self._loaded: Subject | None = None
-
-    def take(self, subject: Subject) -> None:
-        """Let go of what was loaded before."""
-        if self._loaded is not None and self._loaded is not subject:
-            self._loaded.let_go()
-        self._loaded = subject
 
 
 @dataclass
@@ -183,11 +99,15 @@ class Subject:
     model: str
     runs: Path
     training: TrainingPlan = field(default_factory=TrainingPlan)
-    shelf: Shelf = field(default_factory=Shelf)
+
+    @property
+    def labels(self) -> dict[str, Any]:
+        """How its rows are labelled."""
+        return {"dataset": self.source.name, "model": self.model}
 
     def let_go(self) -> None:
         """Forget all that was loaded; it is loaded again when it is needed."""
-        for name in ("recommender", "inputs", "scorer", "scored", "values"):
+        for name in ("recommender", "_read", "scorer", "scored", "values"):
             self.__dict__.pop(name, None)
 
     @property
@@ -203,45 +123,40 @@ class Subject:
             return {**about, "data": self.source.bundle.manifest.sha256}
         self.trained(progress)
         tables = ("test", "validation", "users", "items", "history")
-        files = ("model.safetensors", *(f"{table}.parquet" for table in tables))
+        files = (WEIGHTS, *(f"{table}.parquet" for table in tables))
         return {**about, **{name: file_sum(self.folder / name) for name in files}}
 
     def trained(self, progress: Progress) -> RunRecord:
         """The record of the finished run, which is made if there is none."""
-        from fairrec_paper.models.runs import load_run_record
         from fairrec_paper.models.training import train
 
         bundle = self.source.bundle
-        if (self.folder / "run.json").exists():
-            record = load_run_record(self.folder)
-            if (record.model, record.bundle_sha256) != (self.model, bundle.manifest.sha256):
-                raise InputError(
-                    f"{self.folder}: holds a run of another model or of other data. Remove it, or "
-                    f"give another {spell('runs')}."
-                )
-            misfit = self.training.misfit(record, bundle)
-            if misfit:
-                raise InputError(
-                    f"{self.folder}: holds a run with another {misfit}. Remove it, or give another "
-                    f"{spell('runs')}."
-                )
-            if record.finished:
-                return record
         options, hyper = self.training.options(bundle), self.training.hyper(self.model)
-        return train(bundle, self.model, self.folder, hyper, options, progress=progress)
+        if not (self.folder / RUN).exists():
+            return train(bundle, self.model, self.folder, hyper, options, progress=progress)
+        record = load_run_record(self.folder)
+        data = {"model": self.model, "bundle_sha256": bundle.manifest.sha256}
+        difference = first_difference(data, record.model_dump())
+        if difference := difference or self.training.misfit(record, bundle):
+            raise InputError(
+                f"{self.folder}: holds a run with another {difference}. Remove it, or give another "
+                f"{spell('runs')}."
+            )
+        return record
 
     @cached_property
     def recommender(self) -> Recommender:
         """The model, loaded."""
-        self.shelf.take(self)
-        seed, bundle = self.training.data_seed, self.source.bundle
-        by_taste = self.model == "taste"
-        return recommender_by_taste(bundle, seed) if by_taste else recommender_of_run(self.folder)
+        if self.model == "taste":
+            return TasteRecommender(self.source.bundle, self.training.data_seed)
+        from fairrec_paper.models.run import load_run
+
+        return load_run(self.folder, "auto")
 
     @cached_property
     def _read(self) -> tuple[AuditInputs, tuple[MetricAtK, ...]]:
-        tables = self.recommender.tables
-        inputs, metrics = read_inputs(self.recommender.candidates, **tables, has_scores=False)
+        tables = self.recommender.tables()
+        inputs, metrics = read_inputs(self.recommender.candidates(), **tables, has_scores=False)
         # what is compiled or loaded on first use is no part of the time of a test
         scorer = PositionScorer(self.recommender, inputs)
         few = np.arange(min(WARM_UP_LISTS, inputs.n_users))
@@ -255,7 +170,7 @@ class Subject:
         return self._read[0]
 
     @property
-    def wanted(self) -> tuple[MetricAtK, ...]:
+    def metrics(self) -> tuple[MetricAtK, ...]:
         """The metrics that the data set allows."""
         return self._read[1]
 
@@ -272,12 +187,12 @@ class Subject:
     @cached_property
     def values(self) -> FloatArray:
         """(n_metrics, n_users), the exact values."""
-        return measure_everyone(self.scored, self.wanted, self.threads).values
+        return measure_everyone(self.scored, self.metrics, self.threads).values
 
     @property
-    def metrics(self) -> tuple[str, ...]:
+    def metric_names(self) -> tuple[str, ...]:
         """Their names."""
-        return tuple(metric.name for metric in self.wanted)
+        return tuple(metric.name for metric in self.metrics)
 
     @property
     def threads(self) -> int:

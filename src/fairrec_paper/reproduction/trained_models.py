@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import replace
-from typing import Any
+from functools import partial
 
 import polars as pl
 
@@ -13,7 +13,7 @@ from fairrec.core.options import spell
 from fairrec.core.progress import Progress
 from fairrec.report.words import number
 from fairrec_paper.reproduction import layout
-from fairrec_paper.reproduction.comparison import SUBJECT, published, published_exact
+from fairrec_paper.reproduction.comparison import SUBJECT, mean_and_sd, published, published_exact
 from fairrec_paper.reproduction.data import TITLES
 from fairrec_paper.reproduction.experiment import Experiment, Frames, Row, Setting, Trial
 from fairrec_paper.reproduction.layout import Outcome, OutcomeTable
@@ -30,12 +30,11 @@ NOTE = (
 MEASURED = ("loss", "auc", "loss_with_penalty", "test_auc", "test_mrr@5", "test_ndcg@5")
 
 
-def training_trial(subject: Subject, labels: Mapping[str, Any]) -> Trial:
+def training_trial(subject: Subject) -> Trial:
     """Loss and AUC of a trained model: one row."""
 
     def work(progress: Progress) -> list[Row]:
         record = subject.trained(progress)
-        assert record.holdout_loss is not None
         return [
             {
                 "loss": record.holdout_loss,
@@ -49,18 +48,13 @@ def training_trial(subject: Subject, labels: Mapping[str, Any]) -> Trial:
             }
         ]
 
-    name = f"{labels['dataset']}: training {subject.folder.name}"
-    return Trial("training", name, {}, work, labels, subject)
-
-
-def plan_quality(setting: Setting) -> list[Trial]:
-    """Every model on every data set with every training seed, trained unless it is."""
-    return training_trials(setting, "table1")
+    name = f"{subject.source.name}: training {subject.folder.name}"
+    return Trial("training", name, {}, work, {"training": subject.training.seed}, subject)
 
 
 def training_trials(setting: Setting, experiment: str) -> list[Trial]:
-    """The training of every model with every seed."""
-    trials = [training_trial(subject, labels) for subject, labels in setting.trainings()]
+    """Every model on every data set with every training seed, trained unless it is."""
+    trials = [training_trial(subject) for subject in setting.trained_subjects()]
     if not trials:
         raise InputError(
             f"{experiment} is about trained models. Name one in {spell('models')}, such as deepfm."
@@ -68,57 +62,46 @@ def training_trials(setting: Setting, experiment: str) -> list[Trial]:
     return trials
 
 
-def over_trainings(rows: pl.DataFrame, by: list[str]) -> pl.DataFrame:
+def aggregate_trainings(rows: pl.DataFrame, by: list[str]) -> pl.DataFrame:
     """Means over trainings, their standard deviations (`_sd`; null for one), and the published."""
     means = rows.group_by(by, maintain_order=True).agg(
-        pl.len().alias("trainings"),
-        pl.col(MEASURED).mean(),
-        pl.col(MEASURED).std().name.suffix("_sd"),
+        pl.len().alias("trainings"), *mean_and_sd(*MEASURED)
     )
     printed = published().filter(experiment="table1").select(*SUBJECT, "metric", "printed")
     wide = printed.pivot("metric", index=SUBJECT, values="printed")
     return means.join(wide, on=SUBJECT, how="left", suffix="_published", maintain_order="left")
 
 
-def quality_columns() -> list[layout.Column]:
-    """Ours beside the published."""
-    return [
-        ("model", layout.model_title),
-        ("loss", layout.fixed_spread("loss", 4)),
-        ("with penalty", layout.fixed_spread("loss_with_penalty", 4)),
-        ("published", layout.fixed("loss_published", 4)),
-        ("AUC", layout.fixed_spread("auc", 4)),
-        ("published", layout.fixed("auc_published", 4)),
-        ("test auc", layout.fixed_spread("test_auc", 3)),
-        ("mrr@5", layout.fixed_spread("test_mrr@5", 3)),
-        ("ndcg@5", layout.fixed_spread("test_ndcg@5", 3)),
-        ("trainings", layout.count("trainings")),
-    ]
+QUALITY: tuple[layout.Column, ...] = (
+    *("model", ("loss", layout.fixed_spread("loss", 4))),
+    ("with penalty", layout.fixed_spread("loss_with_penalty", 4)),
+    ("published", layout.fixed("loss_published", 4)),
+    ("AUC", layout.fixed_spread("auc", 4)),
+    ("published", layout.fixed("auc_published", 4)),
+    ("test auc", layout.fixed_spread("test_auc", 3)),
+    *((name, layout.fixed_spread(f"test_{name}", 3)) for name in ("mrr@5", "ndcg@5")),
+    ("trainings", layout.count("trainings")),
+)
+"""Ours beside the published."""
 
 
-def outcome_of_quality(setting: Setting, frames: Frames) -> Outcome:
+def report_quality(setting: Setting, frames: Frames) -> Outcome:
     """A row for each data set and model."""
-    rows = setting.with_titles(over_trainings(frames["training"], SUBJECT))
-    columns: list[layout.Column] = [("data", layout.text("data")), *quality_columns()]
+    rows = setting.with_titles(aggregate_trainings(frames["training"], SUBJECT))
     title = f"Recommendation performance of the models: {setting.title}"
     data = setting.with_titles(frames["training"])
-    table = layout.table("models", title, rows, columns, NOTE, 2)
+    table = layout.table("models", title, rows, ["data", *QUALITY], NOTE, 2)
     each = layout.table("trainings", f"Each training: {setting.title}", data, _EACH, "", 3)
     return Outcome((table, each), (), setting.notes)
 
 
 _EACH: list[layout.Column] = [
-    ("data", layout.text("data")),
-    ("model", layout.model_title),
-    ("seed", layout.text("training")),
+    *("data", "model", ("seed", layout.text("training"))),
     ("loss", layout.fixed("loss", 4)),
     ("with penalty", layout.fixed("loss_with_penalty", 4)),
-    ("AUC", layout.fixed("auc", 4)),
-    ("test auc", layout.figure("test_auc")),
-    ("rows", layout.count("n_train")),
-    ("epochs", layout.count("epochs")),
-    ("kept", layout.count("best_epoch")),
-    ("seconds", layout.figure("seconds")),
+    *(("AUC", layout.fixed("auc", 4)), ("test auc", layout.figure("test_auc"))),
+    *(("rows", layout.count("n_train")), ("epochs", layout.count("epochs"))),
+    *(("kept", layout.count("best_epoch")), "seconds"),
 ]
 
 MODEL_QUALITY_EXPERIMENT = Experiment(
@@ -126,8 +109,8 @@ MODEL_QUALITY_EXPERIMENT = Experiment(
     label="Table 1",
     title="Recommendation performance of the models",
     datasets=tuple(TITLES),
-    plan=plan_quality,
-    outcome=outcome_of_quality,
+    plan=partial(training_trials, experiment="table1"),
+    outcome=report_quality,
 )
 
 
@@ -141,8 +124,8 @@ def plan_trainings(setting: Setting) -> list[Trial]:
         own = setting.under(protocol)
         trained = training_trials(own, "trainings")
         tested = [
-            chance_trial(subject, labels, setting.options.permutations)
-            for subject, labels in own.trainings()
+            chance_trial(subject, setting.options.permutations, {"training": subject.training.seed})
+            for subject in own.trained_subjects()
         ]
         trials += [
             replace(trial, labels={**trial.labels, "protocol": protocol})
@@ -151,10 +134,10 @@ def plan_trainings(setting: Setting) -> list[Trial]:
     return trials
 
 
-def outcome_of_trainings(setting: Setting, frames: Frames) -> Outcome:
+def report_trainings(setting: Setting, frames: Frames) -> Outcome:
     """The quality of the models, and the gaps of each training beside those of chance."""
-    quality = over_trainings(frames["training"], [*SUBJECT, "protocol"])
-    columns: list[layout.Column] = [("protocol", layout.text("protocol")), *quality_columns()]
+    quality = aggregate_trainings(frames["training"], [*SUBJECT, "protocol"])
+    columns: list[layout.Column] = [("protocol", layout.text("protocol")), *QUALITY]
     title = f"Quality over trainings: {setting.title}"
     first = layout.table("quality", title, quality, columns, NOTE, 2)
     notes = [note for protocol in PROTOCOLS for note in setting.under(protocol).notes]
@@ -175,8 +158,7 @@ def gaps_over_trainings(chance: pl.DataFrame) -> pl.DataFrame:
     """
     rows = chance.group_by(WHAT, maintain_order=True).agg(
         pl.len().alias("trainings"),
-        pl.col("gap").mean(),
-        pl.col("gap").std().alias("gap_sd"),
+        *mean_and_sd("gap"),
         pl.col("gap").min().alias("gap_least"),
         pl.col("gap").max().alias("gap_most"),
         pl.col("chance_mean", "chance_sd").mean(),
@@ -189,24 +171,18 @@ def gaps_over_trainings(chance: pl.DataFrame) -> pl.DataFrame:
 
 
 def _gap_table(setting: Setting, chance: pl.DataFrame) -> OutcomeTable:
-    each = with_spread(chance)
+    each = add_chance_spread(chance)
     rows = gaps_over_trainings(each)
 
     def of_training(at: int) -> Callable[[layout.ShownRow], str]:
         return lambda row: number(row["gap_per_training"][at])
 
     columns: list[layout.Column] = [
-        ("protocol", layout.text("protocol")),
-        ("model", layout.model_title),
-        ("metric", layout.text("metric")),
+        *(("protocol", layout.text("protocol")), "model", "metric"),
         *((f"seed {seed}", of_training(at)) for at, seed in enumerate(setting.options.trainings)),
-        ("mean", layout.figure("gap")),
-        ("sd", layout.figure("gap_sd")),
-        ("sd / mean", layout.percent("share", 0)),
-        ("published", layout.figure("published")),
-        ("chance: mean", layout.figure("chance_mean")),
-        ("sd", layout.figure("chance_sd")),
-        ("largest p", layout.p_value("p_value_most")),
+        *(("mean", layout.figure("gap")), ("sd", layout.figure("gap_sd"))),
+        *(("sd / mean", layout.percent("share", 0)), "published", "chance_mean"),
+        *(("sd", layout.figure("chance_sd")), ("largest p", layout.p_value("p_value_most"))),
     ]
     note = (
         "Exact gaps between intersections of all attributes, of models that differ in nothing but "
@@ -217,9 +193,11 @@ def _gap_table(setting: Setting, chance: pl.DataFrame) -> OutcomeTable:
     return layout.table("gaps", title, rows, columns, note, 3, data=each)
 
 
-def with_spread(chance: pl.DataFrame) -> pl.DataFrame:
+def add_chance_spread(chance: pl.DataFrame) -> pl.DataFrame:
     """The rows with `chance_sd`, of gaps between shuffled groups, in the place of these gaps."""
-    return chance.with_columns(chance_sd=pl.col("by_chance").list.std()).drop("by_chance")
+    return chance.with_columns(chance_sd=pl.col("by_chance").list.std()).drop(
+        "by_chance", "min_support"
+    )
 
 
 TRAININGS_EXPERIMENT = Experiment(
@@ -228,5 +206,5 @@ TRAININGS_EXPERIMENT = Experiment(
     title="How much of each gap is the training, by both protocols",
     datasets=("movielens-1m",),
     plan=plan_trainings,
-    outcome=outcome_of_trainings,
+    outcome=report_trainings,
 )

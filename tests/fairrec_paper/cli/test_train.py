@@ -4,15 +4,10 @@ from __future__ import annotations
 
 import json
 import os
-import subprocess
-import sys
-import time
 from pathlib import Path
 
 import polars as pl
 import pytest
-import torch
-from safetensors.torch import load_file
 
 from tests.end_to_end.command_line import run_here, run_process
 from tests.fairrec_paper.command_line import run_paper
@@ -126,36 +121,7 @@ def test_bad_training_options_are_refused(world, arguments, says):
     assert not Path("run").exists()
 
 
-def test_the_bundle_says_which_data_set_it_holds(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    made = run_paper("synthetic", "--shape", "movielens-1m", "--out", "world", *SMALL[:-1])
-    assert "fairrec-paper train --data world --model deepfm" in made.stderr
-    trained = run_paper("train", "--data", "world", "--model", "dcn", "--out", "run", *QUICK)
-    assert trained.code == 0, trained.stderr
-    assert "dcn on synthetic movielens-1m" in trained.stdout
-
-
 def test_another_data_set_than_the_bundle_holds_is_refused(world):
     ran = run_paper("train", "movielens-1m", "--data", "world", "--model", "dcn", "--out", "run")
     assert ran.code == 2
     assert "holds the data set 'synthetic', not 'movielens-1m'" in ran.stderr
-
-
-@pytest.mark.slow
-def test_a_training_killed_at_once_goes_on_to_the_same_weights(world):
-    command = ["train", "synthetic", "--data", "world", "--model", "deepfm", "--epochs", "6"]
-    command += ["--patience", "6", "--batch-size", "64", *QUICK[-3:], "--out"]
-    killed = subprocess.Popen(
-        [sys.executable, "-m", "fairrec_paper", *command, "broken"], stdout=subprocess.DEVNULL
-    )
-    record = Path("broken/training.json")
-    while not (record.exists() and json.loads(record.read_text())["epochs"]):
-        assert killed.poll() is None, "training ended before it could be killed"
-        time.sleep(0.01)
-    killed.kill()
-    killed.wait()
-    done = len(json.loads(record.read_text())["epochs"])
-    assert 1 <= done < 6
-    assert [run_paper(*command, folder).code for folder in ("broken", "whole")] == [0, 0]
-    whole, broken = (load_file(Path(f, "model.safetensors")) for f in ("whole", "broken"))
-    assert all(torch.equal(whole[name], broken[name]) for name in whole)

@@ -1,4 +1,4 @@
-"""What is written holds the numbers, and outside text stays text."""
+"""What is written holds the numbers, and outside text stays text; documents are whole."""
 
 from __future__ import annotations
 
@@ -6,13 +6,11 @@ import re
 from pathlib import Path
 
 import polars as pl
-import pytest
 
-from fairrec.core.errors import OutputError
 from fairrec_paper.figures import grouped_bars
 from fairrec_paper.reproduction import layout
 from fairrec_paper.reproduction.layout import Drawing, Outcome
-from fairrec_paper.reproduction.outputs import as_markdown, write_outcome
+from fairrec_paper.reproduction.outputs import as_latex, as_markdown, latex, write_outcome
 
 EVIL = "<script>alert(1)</script> & 50% of $x_1$ {a} | b"
 
@@ -79,8 +77,34 @@ def test_markdown_takes_outside_text_as_text():
     assert "$ fairrec-paper reproduce table2" in markdown
 
 
-def test_a_folder_that_cannot_be_written_is_an_error(tmp_path: Path):
-    (tmp_path / "gaps.csv").mkdir()
-    with pytest.raises(OutputError, match=r"gaps\.csv is a folder"):
-        write_outcome(tmp_path, "table2", "title", outcome(), "")
-    assert [path.name for path in tmp_path.iterdir()] == ["gaps.csv"]
+def outside_of_comments(document: str) -> str:
+    return re.sub(r"(?<!\\)%.*", "", document)
+
+
+def test_what_is_opened_is_closed():
+    document = outside_of_comments(as_latex(EVIL, outcome()))
+    begun, ended = (re.findall(rf"\\{end}{{(.*?)}}", document) for end in ("begin", "end"))
+    assert sorted(begun) == sorted(ended)
+    assert sorted(begun) == ["document", "figure*", "itemize", "table*", "tabular"]
+    bare = re.sub(r"\\[{}]", "", document)
+    assert bare.count("{") == bare.count("}")
+
+
+def test_every_table_has_its_note_and_every_figure_is_included():
+    document = as_latex("title", outcome())
+    assert r"\fitted{\includegraphics{bars.pdf}}" in document
+    assert r"\begin{tabular}{lr}" in document
+    assert r"dpso & 0.123 $\pm$0.0100 \\" in document
+    table = document[document.index(r"\begin{table*}") : document.index(r"\end{table*}")]
+    assert rf"\footnotesize {latex(EVIL)}" in table
+    assert rf"\item {latex(EVIL)}" in document
+
+
+def test_outside_text_stays_text():
+    assert latex(EVIL) == (
+        r"\textless{}script\textgreater{}alert(1)\textless{}/script\textgreater{} \& 50\% of "
+        r"\$x\_1\$ \{a\} \textbar{} b"
+    )
+    # a comment ends with its line, and so would an argument with an empty one
+    assert as_latex("a\n\\input{b}", outcome()).startswith("% a \\input{b}\n")
+    assert latex("a\n\nb") == "a b"

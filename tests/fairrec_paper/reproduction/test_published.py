@@ -1,8 +1,11 @@
-"""The published numbers are those of the paper."""
+"""The published numbers are those of the paper, and what its text says of them."""
 
 from __future__ import annotations
 
 import math
+import re
+import runpy
+from pathlib import Path
 
 import polars as pl
 import pytest
@@ -11,7 +14,9 @@ from fairrec_paper.reproduction.comparison import published, published_gaps, pub
 from fairrec_paper.reproduction.data import TITLES
 from fairrec_paper.reproduction.methods import THETAS
 from fairrec_paper.reproduction.options import PAPER_MODELS
+from fairrec_paper.reproduction.reproducing import EXPERIMENTS
 
+GROUPS = "disadvantaged groups"
 GAIN_OF_FIVE = sum(1 / math.log2(place + 1) for place in (1, 2, 3, 4, 5))
 
 
@@ -53,31 +58,15 @@ def test_numbers_are_as_printed(experiment, dataset, model, method, metric, prin
 @pytest.mark.parametrize(
     ("label", "dataset", "model", "method", "metric", "printed"),
     [
-        (
-            "Table 4",
-            "movielens-1m",
-            "wide_deep",
-            "disadvantaged groups, mitigated",
-            "mrr@5",
-            0.3208,
-        ),
-        (
-            "Table 4",
-            "amazon-electronics",
-            "fgcnn",
-            "disadvantaged groups, original",
-            "urp@5",
-            0.0245,
-        ),
+        ("Table 4", "movielens-1m", "wide_deep", f"{GROUPS}, mitigated", "mrr@5", 0.3208),
+        ("Table 4", "amazon-electronics", "fgcnn", f"{GROUPS}, original", "urp@5", 0.0245),
         ("Table 6", "movielens-1m", "dcn", "gap, mitigated", "urd@5", 0.1044),
         ("Table 6", "amazon-electronics", "fgcnn", "gap, original", "mrr@5", 0.1219),
     ],
 )
 def test_both_mitigation_tables_are_there(label, dataset, model, method, metric, printed):
-    row = published().filter(
-        label=label, dataset=dataset, model=model, method=method, metric=metric
-    )
-    assert row["printed"].to_list() == [printed]
+    where = {"label": label, "dataset": dataset, "model": model, "method": method}
+    assert published().filter(metric=metric, **where)["printed"].to_list() == [printed]
 
 
 def test_only_ndcg_is_brought_to_our_scale():
@@ -123,3 +112,51 @@ def test_the_accuracies_that_the_text_states_follow_from_the_table():
     lfm = found.filter(dataset="lfm360k")["accuracy"]
     assert lfm.min() == pytest.approx(0.8868, abs=5e-5)
     assert lfm.max() == 1.0
+
+
+DOCS = Path(__file__).parents[3] / "docs"
+said = runpy.run_path(str(DOCS / "paper_text.py"))["said"]
+
+
+@pytest.fixture(scope="module")
+def tables() -> dict[str, str]:
+    return {row.claim: row.tables for row in said()}
+
+
+def test_mean_accuracy_is_that_of_eighty_cells(tables):
+    gaps = published_gaps("table2")
+    cells = {
+        (row["dataset"], row["model"], row["metric"], row["method"]): row["published"]
+        for row in gaps.iter_rows(named=True)
+    }
+    shares = [
+        gap / cells[(*case, "themis")]
+        for (*case, method), gap in cells.items()
+        if method == "fairrec"
+    ]
+    assert len(shares) == 80
+    assert tables["mean accuracy of FairRec"] == f"{100 * sum(shares) / 80:.1f}%"
+
+
+def test_documentation_has_this_table():
+    text = (DOCS / "evidence" / "deviations.md").read_text(encoding="utf-8")
+    for row in said():
+        assert f"| {row.claim} | {row.text} | {row.tables} |" in text
+
+
+def test_labels_are_those_of_the_published_numbers():
+    labels = published().filter(published()["label"] != "RQ1")
+    for name, label in labels.select("experiment", "label").unique().iter_rows():
+        number = label.split()[1]
+        assert number in re.findall(r"\d", EXPERIMENTS[name].label)
+
+
+def test_every_table_and_figure_with_results_is_there():
+    found = [
+        (EXPERIMENTS[name].label.split()[0].rstrip("s"), number)
+        for name in EXPERIMENTS
+        for number in re.findall(r"\d", EXPERIMENTS[name].label)
+    ]
+    # Figure 1 is the paper's drawing of its framework
+    tables, figures = [("Table", n) for n in "1234567"], [("Figure", n) for n in "23456"]
+    assert sorted(found) == sorted([*tables, *figures])

@@ -1,5 +1,5 @@
 """The readers of publishers' data sets, one file each; each adds itself to the registry."""
 
-from fairrec_paper.datasets.readers import amazon, blackfriday, lfm360k, movielens, online_retail
+from fairrec_paper.datasets.readers import amazon, blackfriday, lfm360k, movielens
 
-__all__ = ["amazon", "blackfriday", "lfm360k", "movielens", "online_retail"]
+__all__ = ["amazon", "blackfriday", "lfm360k", "movielens"]

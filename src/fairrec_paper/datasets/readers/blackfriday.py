@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import polars as pl
@@ -11,12 +12,11 @@ from fairrec_paper.datasets.bundle import (
     DATASETS,
     Bundle,
     Dataset,
-    counted,
+    count_note,
     first_of_each_pair,
     make_bundle,
 )
 from fairrec_paper.datasets.raw_files import (
-    UTF_8,
     RawTable,
     find_file,
     holds_parquet,
@@ -75,7 +75,7 @@ def read(raw: Path, progress: Progress) -> Bundle:
         order="not known; drawn at random",
         notes=(
             *notes,
-            *counted("purchases without an amount", interactions["amount"].null_count()),
+            *count_note("purchases without an amount", interactions["amount"].null_count()),
         ),
     )
 
@@ -83,7 +83,7 @@ def read(raw: Path, progress: Progress) -> Bundle:
 def _tables(raw: Path) -> tuple[RawTable, RawTable, RawTable]:
     """Purchases, users and items of the one file, which repeats users and items on each line."""
     path = find_file("blackfriday", raw, *FILES)
-    table = read_csv(path, tuple(COLUMNS), UTF_8)
+    table = read_csv(path, tuple(COLUMNS))
     table.refuse_empty("Product_ID")
     publishers = {ours: theirs for theirs, ours in COLUMNS.items()}
     numbers = [publishers[name] for name in (*NUMBERS, *CATEGORIES)]
@@ -96,16 +96,13 @@ def _tables(raw: Path) -> tuple[RawTable, RawTable, RawTable]:
 
     def distinct(*columns: str) -> RawTable:
         rows = table.rows.unique(columns, keep="first", maintain_order=True)
-        return RawTable(rows.select("line", *columns), table.file)
+        return replace(table, rows=rows.select("line", *columns))
 
     users = distinct("user_id", *ATTRIBUTES)
-    users.refuse(
-        ~pl.col("user_id").is_first_distinct(),
-        "user_id",
-        "has other attributes than on lines above",
-    )
-    purchases = RawTable(table.rows.select("line", "user_id", "item_id", "purchase"), table.file)
-    return purchases, users, distinct("item_id", *CATEGORIES)
+    is_again = ~pl.col("user_id").is_first_distinct()
+    users.refuse(is_again, "user_id", "has other attributes than in rows above")
+    purchases = table.rows.select("line", "user_id", "item_id", "purchase")
+    return replace(table, rows=purchases), users, distinct("item_id", *CATEGORIES)
 
 
 def _parquet_tables(raw: Path) -> tuple[RawTable, RawTable, RawTable]:
@@ -139,7 +136,6 @@ def _prices(interactions: pl.DataFrame) -> pl.DataFrame:
 DATASETS.add(
     "blackfriday",
     Dataset(
-        name="blackfriday",
         title="Black Friday: purchases of products",
         where="https://www.kaggle.com/datasets/sdolezel/black-friday",
         licence="no licence is given; offered by Analytics Vidhya to participants of its contest: "

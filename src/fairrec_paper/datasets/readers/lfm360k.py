@@ -12,19 +12,17 @@ from fairrec_paper.datasets.bundle import (
     DATASETS,
     Bundle,
     Dataset,
-    counted,
+    count_note,
     make_bundle,
     most_frequent,
 )
 from fairrec_paper.datasets.raw_files import (
     PARQUET_FILES,
-    UTF_8,
     RawTable,
     find_file,
     holds_parquet,
-    read_fields,
     read_parquet,
-    scan_fields,
+    scan_tabs,
 )
 
 PLAYS_FILE = "usersha1-artmbid-artname-plays.tsv"
@@ -66,20 +64,20 @@ def read(raw: Path, progress: Progress) -> Bundle:
         order="not known; drawn at random",
         notes=(
             *notes,
-            *counted("further rows of the same user and artist, plays added up", repeated),
+            *count_note("further rows of the same user and artist, plays added up", repeated),
         ),
     )
 
 
 def _plays(raw: Path) -> RawTable:
     path = find_file("lfm360k", raw, PLAYS_FILE)
-    table = scan_fields(path, "\t", ("user_id", "mbid", "name", "plays"))
+    table = scan_tabs(path, ("user_id", "mbid", "name", "plays"))
     return table.whole_numbers("plays")
 
 
 def _profiles(raw: Path) -> RawTable:
     path = find_file("lfm360k", raw, PROFILE_FILE)
-    table = read_fields(path, "\t", ("user_id", *ATTRIBUTES, SIGNUP), UTF_8)
+    table = scan_tabs(path, ("user_id", *ATTRIBUTES, SIGNUP))
     ages = table.whole_numbers("age", may_be_empty=True)
     return ages.empty_as_missing("gender", "country", SIGNUP)
 
@@ -98,7 +96,7 @@ def _parquet_plays(raw: Path) -> RawTable:
 
 def _parquet_profiles(raw: Path) -> RawTable:
     columns = {"user_id": pl.String, "gender": pl.String, "age": pl.Int64, "country": pl.String}
-    return read_parquet(raw, "users", columns, ATTRIBUTES, where_there={SIGNUP: pl.String})
+    return read_parquet(raw, "users", columns, ATTRIBUTES, optional={SIGNUP: pl.String})
 
 
 def _complete(profiles: pl.DataFrame) -> tuple[pl.DataFrame, tuple[str, ...]]:
@@ -111,8 +109,8 @@ def _complete(profiles: pl.DataFrame) -> tuple[pl.DataFrame, tuple[str, ...]]:
     )
     n_incomplete = users.height - int(users["is_complete"].sum())
     return users, (
-        *counted(f"ages outside {AGES[0]} to {AGES[1]}, taken as missing", n_junk),
-        *counted("users without gender, age or country, dropped", n_incomplete),
+        *count_note(f"ages outside {AGES[0]} to {AGES[1]}, taken as missing", n_junk),
+        *count_note("users without gender, age or country, dropped", n_incomplete),
     )
 
 
@@ -137,9 +135,9 @@ def _dropped(rows: pl.LazyFrame, users: pl.DataFrame) -> tuple[str, ...]:
         .row(0, named=True)
     )
     return (
-        *counted("rows of users without a profile, dropped", n["stranger"]),
-        *counted("rows of users without gender, age or country, dropped", n["incomplete"]),
-        *counted("rows without an artist or without plays, dropped", n["empty"]),
+        *count_note("rows of users without a profile, dropped", n["stranger"]),
+        *count_note("rows of users without gender, age or country, dropped", n["incomplete"]),
+        *count_note("rows without an artist or without plays, dropped", n["empty"]),
     )
 
 
@@ -176,7 +174,6 @@ def _interactions(
 DATASETS.add(
     "lfm360k",
     Dataset(
-        name="lfm360k",
         title="Last.fm 360K: plays of artists",
         where="http://ocelma.net/MusicRecommendationDataset/lastfm-360K.html",
         licence="distributed with permission of Last.fm; non-commercial use only; Last.fm's terms "

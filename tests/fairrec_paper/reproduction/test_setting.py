@@ -1,0 +1,388 @@
+"""What experiments are run on: data, protocols, recommenders and options."""
+
+from __future__ import annotations
+
+import shutil
+from dataclasses import replace
+from pathlib import Path
+from types import SimpleNamespace
+
+import numpy as np
+import polars as pl
+import pytest
+
+import fairrec
+from fairrec.core.errors import FairRecError, InputError
+from fairrec.demo.world_options import WorldOptions
+from fairrec.inputs.tables import Table
+from fairrec.inputs.users import read_users
+from fairrec_paper.datasets.bundle import Bundle, Manifest, write_bundle
+from fairrec_paper.datasets.synthetic import shaped_like, synthetic_bundle
+from fairrec_paper.models.networks import MODELS
+from fairrec_paper.models.options import DEEP_MODELS, TrainingOptions
+from fairrec_paper.reproduction.data import TITLES, DataCatalogue, small, world_source
+from fairrec_paper.reproduction.experiment import code_sum
+from fairrec_paper.reproduction.options import QUICK, ReproduceOptions
+from fairrec_paper.reproduction.protocol import (
+    TrainingPlan,
+    apply_protocol,
+    paper_protocol,
+    protocol_notes,
+    source_stamp,
+)
+from fairrec_paper.reproduction.reproducing import reproduce
+from fairrec_paper.reproduction.subject import PositionScorer, Subject, by_decade, full_combinations
+from tests.fairrec_paper.datasets.movielens_tables import write_movielens
+from tests.fairrec_paper.reproduction.trial_rows import silent
+
+
+def bundle_in(folder: Path, name: str) -> str:
+    write_bundle(synthetic_bundle(WorldOptions(name=name, n_users=60, n_items=40)), folder)
+    return str(folder)
+
+
+def test_a_bundle_is_known_by_its_manifest(tmp_path: Path):
+    sources = DataCatalogue([bundle_in(tmp_path / "any", "movielens-1m")], tmp_path / "scratch")
+    assert sources.given == ("movielens-1m",)
+    source = sources.get("movielens-1m", silent)
+    assert source.title == "MovieLens-1M, 60 users"
+    assert not source.is_synthetic
+    assert source.key == "movielens-1m"
+    assert not (tmp_path / "scratch").exists()
+
+
+@pytest.mark.parametrize(("folder", "prefix"), [("movielens-1m", ""), ("raw", "movielens-1m=")])
+def test_a_publishers_folder_is_known_by_its_name_or_by_the_one_given(
+    folder: str, prefix: str, tmp_path: Path
+):
+    write_movielens(tmp_path / folder)
+    sources = DataCatalogue([f"{prefix}{tmp_path / folder}"], tmp_path / "scratch")
+    source = sources.get("movielens-1m", silent)
+    assert source.title == "MovieLens-1M, 2 users"
+    assert source.folder == tmp_path / "scratch/movielens-1m"
+    assert source.bundle.manifest.sha256
+
+
+def test_a_data_set_that_is_not_given_is_a_synthetic_shape_and_says_so(tmp_path: Path):
+    sources = DataCatalogue([], tmp_path, quick=True)
+    for name, title in TITLES.items():
+        source = sources.get(name, silent)
+        assert source.is_synthetic
+        assert source.title == f"synthetic shape of {title}, 240 users"
+        assert source is sources.get(name, silent)
+
+
+def test_a_world_is_made_once_and_another_beside_it(tmp_path: Path):
+    options = small(shaped_like("movielens-1m"))
+    first = world_source("movielens-1m", options, tmp_path, silent)
+    made = (first.folder / "manifest.json").stat().st_mtime_ns
+    again = world_source("movielens-1m", options, tmp_path, silent)
+    assert again == first
+    assert (again.folder / "manifest.json").stat().st_mtime_ns == made
+    other = world_source(
+        "movielens-1m", small(shaped_like("movielens-1m", seed=1)), tmp_path, silent
+    )
+    assert other.key != first.key
+
+
+@pytest.mark.parametrize(
+    ("given", "says"),
+    [
+        (["nowhere"], "data='nowhere': is no folder"),
+        (["empty"], "its name does not say which data set it is. Say it: data='NAME=empty'"),
+        (["other"], "holds 'demo', which no experiment of the paper uses"),
+        (["blackfriday=ml"], "that bundle holds 'movielens-1m'. Leave out the name"),
+        (["ml", "again"], "another folder is given for movielens-1m already"),
+    ],
+)
+def test_what_cannot_be_used_is_refused(given, says, tmp_path: Path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "empty").mkdir()
+    bundle_in(Path("other"), "demo")
+    bundle_in(Path("ml"), "movielens-1m")
+    bundle_in(Path("again"), "synthetic movielens-1m")
+    with pytest.raises(InputError, match=says):
+        DataCatalogue(given, tmp_path / "scratch")
+
+
+def bundle_of(name: str, users: dict, items: dict) -> Bundle:
+    """Two ratings by each of two users, of which one is good."""
+    interactions = pl.DataFrame(
+        {
+            "user_id": [1, 1, 2, 2],
+            "item_id": [10, 20, 10, 20],
+            "is_positive": [True, False, True, False],
+            "time": [1, 2, 3, 4],
+        }
+    )
+    manifest = Manifest(
+        name=name,
+        source="by hand",
+        licence="none",
+        attributes=("gender",),
+        positive="rating >= 4",
+        order="time",
+        n_interactions=4,
+        n_positive=2,
+        n_users=2,
+        n_items=3,
+        sha256={"users": "a"},
+    )
+    return Bundle(
+        interactions,
+        pl.DataFrame({"user_id": [1, 2], "gender": ["F", "M"], **users}),
+        pl.DataFrame({"item_id": [10, 20, 30], **items}),
+        manifest,
+    )
+
+
+@pytest.mark.parametrize("dataset", TITLES)
+def test_every_data_set_has_settings_that_training_understands(dataset):
+    protocol = paper_protocol(dataset)
+    options = TrainingOptions(**protocol.training)
+    assert (options.batch_size, options.candidates, options.l2) == (256, 50, 1e-5)
+    assert [*protocol.models] == [*DEEP_MODELS]
+    for name, hyper in protocol.models.items():
+        tuples = {key: tuple(v) if isinstance(v, list) else v for key, v in hyper.items()}
+        made = MODELS[name].hyper_parameters(**tuples)
+        assert made.embedding == 4
+
+
+def test_every_rating_is_positive_and_items_nobody_rated_are_left_out():
+    users = {"age": [1, 18], "occupation": [3, 4], "zip_code": ["55455", "48067"]}
+    items = {"categories": [["Drama"], ["Crime"], ["Drama"]]}
+    ours, protocol = bundle_of("movielens-1m", users, items), paper_protocol("movielens-1m")
+    made = apply_protocol(ours, protocol)
+    assert made.interactions["is_positive"].to_list() == [True] * 4
+    assert made.items["item_id"].to_list() == [10, 20]
+    assert (made.manifest.n_positive, made.manifest.n_items) == (4, 2)
+    assert protocol.present_features(made) == ("gender", "age", "occupation", "zip_code")
+    assert protocol_notes(made) == (
+        "every interaction is positive, and 1 items without any are left out",
+    )
+
+
+def test_a_name_can_be_the_category_and_prices_are_rounded_down():
+    users = {"age": [1, 18], "country": ["Chad", "Peru"], "signup": ["a", "b"]}
+    music = bundle_of("lfm360k", users, {"name": ["muse", None, "abba"]})
+    made = apply_protocol(music, paper_protocol("lfm360k"))
+    assert made.items["categories"].to_list() == [["muse"], []]
+    items = {"price": [9.99, 20.0, 1.0], "categories": [["a"], ["b"], ["a"]]}
+    shop = bundle_of("amazon-electronics", {}, items)
+    made = apply_protocol(shop, paper_protocol("amazon-electronics"))
+    assert made.items["price"].to_list() == [9, 20]
+
+
+def test_what_the_papers_own_data_lack_is_refused_and_of_shapes_it_is_said():
+    users = {"age": [1, 18], "occupation": [3, 4]}
+    protocol = paper_protocol("movielens-1m")
+    with pytest.raises(InputError, match="has no zip_code, which the paper's models see"):
+        apply_protocol(bundle_of("movielens-1m", users, {}), protocol)
+    shape = apply_protocol(bundle_of("synthetic movielens-1m", users, {}), protocol)
+    assert protocol_notes(shape)[1] == "the paper's models see zip_code, which is not known here"
+    assert protocol.present_features(shape) == ("gender", "age", "occupation")
+
+
+def test_other_data_and_other_settings_make_another_bundle():
+    bundle, protocol = bundle_of("synthetic movielens-1m", {}, {}), paper_protocol("movielens-1m")
+    other = replace(bundle, manifest=bundle.manifest.model_copy(update={"sha256": {"users": "b"}}))
+    notes = {
+        source_stamp(bundle, protocol),
+        source_stamp(other, protocol),
+        source_stamp(bundle, replace(protocol, sha256="0")),
+    }
+    assert len(notes) == 3
+
+
+PAPER = paper_protocol("movielens-1m")
+
+
+def record_of(options: TrainingOptions, hyper: dict) -> SimpleNamespace:
+    """A run that was trained so."""
+    return SimpleNamespace(model="fgcnn", options=vars(options), hyper_parameters=hyper)
+
+
+def test_batches_grow_with_the_data(source):
+    assert TrainingPlan().options(source.bundle).batch_size == 1024
+    large = source.bundle.manifest.model_copy(update={"n_positive": 300_000})
+    bundle = SimpleNamespace(manifest=large)
+    assert TrainingPlan().options(bundle).batch_size == 4096
+
+
+def test_a_run_by_our_protocol_may_be_trained_otherwise_but_not_with_another_seed(source):
+    by_hand = record_of(TrainingOptions(epochs=3), {"embedding": 2})
+    assert TrainingPlan().misfit(by_hand, source.bundle) == ""
+    assert TrainingPlan(seed=1).misfit(by_hand, source.bundle) == "seed (0, now 1)"
+    again = record_of(TrainingOptions(seed=1), {})
+    assert TrainingPlan(seed=1).misfit(again, source.bundle) == "data seed (1, now 0)"
+
+
+def test_a_run_by_the_papers_protocol_is_as_its_settings_say_wherever_it_was_trained(source):
+    plan = TrainingPlan(protocol=PAPER)
+    options, hyper = plan.options(source.bundle), plan.hyper("fgcnn")
+    elsewhere = record_of(TrainingOptions(**{**vars(options), "device": "cpu"}), hyper)
+    assert plan.misfit(elsewhere, source.bundle) == ""
+    narrow = record_of(options, {**hyper, "width": [3]})
+    assert plan.misfit(narrow, source.bundle) == "width ([3], now [3, 2])"
+    longer = record_of(TrainingOptions(**{**vars(options), "epochs": 30}), hyper)
+    assert plan.misfit(longer, source.bundle) == "epochs (30, now 20)"
+
+
+def test_models_are_trained_with_the_seed_unless_others_are_named():
+    assert ReproduceOptions(seed=7).trainings == (7,)
+    assert ReproduceOptions(training_seeds="0,1, 2,1").trainings == (0, 1, 2)
+
+
+@pytest.mark.parametrize(
+    ("options", "says"),
+    [
+        ({"models": ()}, r"No model is named. Example: models=\('deepfm', 'dcn'\)"),
+        ({"models": ("deepmf",)}, "Did you mean 'deepfm'"),
+        ({"training_seeds": ()}, r"No training seed is named. Example: training_seeds=\(0, 1, 2\)"),
+        ({"training_seeds": (0, -1)}, "invalid training_seeds: expected whole numbers from 0"),
+        ({"protocol": "theirs"}, "invalid protocol: expected 'ours' or 'paper', got 'theirs'"),
+        ({"n_seeds": 0}, "invalid n_seeds: expected a whole number from 1, got 0"),
+        ({"permutations": 0}, "invalid permutations: expected a whole number from 1, got 0"),
+        ({"seed": 2**32}, "invalid seed: expected"),
+    ],
+)
+def test_options_that_cannot_be_are_refused(options, says):
+    with pytest.raises(FairRecError, match=says):
+        ReproduceOptions(**options)
+
+
+def test_what_was_loaded_can_be_let_go(source, tmp_path):
+    subject = Subject(source, "taste", tmp_path)
+    assert subject.inputs.n_users == 240
+    assert {"recommender", "_read"} <= subject.__dict__.keys()
+    subject.let_go()
+    assert {"recommender", "_read"}.isdisjoint(subject.__dict__)
+
+
+def test_without_training_the_data_name_it(subject, source):
+    identity = subject.identity(silent)
+    assert identity == {
+        "model": "taste",
+        "data": source.bundle.manifest.sha256,
+        "protocol": "ours",
+        "training_seed": 0,
+        "data_seed": 0,
+    }
+    assert subject.folder.name == f"{source.key}-taste"
+
+
+def test_values_are_in_the_order_of_users(subject):
+    candidates = subject.scored.candidates
+    scores, labels, offsets = candidates.scores, candidates.labels, candidates.offsets
+    user = 17
+    at = subject.inputs.list_of_user[user]
+    own = slice(offsets[at], offsets[at + 1])
+    target = scores[own][labels[own] > 0]
+    others = scores[own][labels[own] == 0]
+    by_hand = np.mean((others < target) + 0.5 * (others == target))
+    assert subject.values[subject.metric_names.index("auc"), user] == pytest.approx(by_hand)
+
+
+def test_a_space_can_be_of_some_attributes(subject):
+    assert subject.space(0.001).n_combinations == 2 * 3 * 3
+    assert subject.space(0.001, ["age"]).n_combinations == 3
+    assert len(subject.space(0.5, ["age"]).full) <= 1
+
+
+def test_a_training_with_another_seed_has_a_folder_of_its_own(source, tmp_path):
+    first, second = (
+        Subject(source, "deepfm", tmp_path, TrainingPlan(quick=True, seed=seed)) for seed in (0, 3)
+    )
+    assert second.folder.name == f"{first.folder.name}-seed3"
+    identities = [subject.identity(silent) for subject in (first, second)]
+    assert [one["training_seed"] for one in identities] == [0, 3]
+    differ = {name for name in identities[0] if identities[0][name] != identities[1][name]}
+    # the targets, candidates and histories are the same
+    assert differ == {"training_seed", "model.safetensors"}
+    second.folder.rename(tmp_path / "aside")
+    first.folder.rename(second.folder)
+    with pytest.raises(InputError, match=r"holds a run with another seed \(0, now 3\)"):
+        second.trained(silent)
+
+
+def test_testsgd_looks_at_decades_where_the_papers_settings_say_so(source, tmp_path):
+    protocol = replace(paper_protocol("movielens-1m"), by_decade=("age",))
+    subject = Subject(source, "taste", tmp_path, TrainingPlan(protocol=protocol))
+    # ages 18, 25 and 35 are three, and three decades; occupations stay what they are
+    ages = subject.space(0.001, ["age"], testsgd=True).attributes[0]
+    assert {*ages.values} == {"10-19", "20-29", "30-39"}
+    assert "25" in subject.space(0.001, ["age"]).attributes[0].values
+    ours = Subject(source, "taste", tmp_path)
+    assert "25" in ours.space(0.001, ["age"], testsgd=True).attributes[0].values
+
+
+def test_a_scorer_by_position_gives_the_scores_of_the_lists_asked_for(subject):
+    inputs = subject.inputs
+    scorer = PositionScorer(subject.recommender, inputs)
+    offsets, scores = inputs.candidates.offsets, subject.scored.candidates.scores
+    expected = np.concatenate([scores[offsets[at] : offsets[at + 1]] for at in (5, 2)])
+    np.testing.assert_array_equal(scorer.ask(np.array([5, 2])), expected)
+    # those of the table, user by user
+    table = subject.recommender.predictions()
+    user = inputs.user_ids[int(np.flatnonzero(inputs.list_of_user == 5)[0])]
+    own = table.filter(table["user_id"] == user)["score"].to_numpy()
+    assert sorted(own) == sorted(scores[offsets[5] : offsets[6]])
+
+
+def test_groups_are_full_combinations_with_enough_users():
+    users = pl.DataFrame(
+        {"user_id": range(6), "gender": [*"FFFMMM"], "age": ["1", "1", "2", "2", "2", "2"]}
+    )
+    attributes = read_users(Table(users, "users", None), ["gender", "age"]).attributes(np.arange(6))
+    space = full_combinations(attributes, min_support=0.3)
+    assert space.min_users == 2
+    assert space.n_combinations == 2 * 2
+    # two women of age 1 and three men of age 2
+    assert sorted(space.lattice.n_users[space.full].tolist()) == [2, 3]
+    assert len(full_combinations(attributes).full) == 3
+
+
+def test_ages_by_tens_join_groups_and_missing_ones_stay_by_themselves():
+    users = pl.DataFrame({"user_id": range(5), "age": [19, 21, 29, 8, None]})
+    (age,) = read_users(Table(users, "users", None), ["age"]).attributes(np.arange(5))
+    tens = by_decade(age)
+    assert tens.labels.to_list() == ["10-19", "20-29", "20-29", "0-9", "(missing)"]
+    assert [*tens.values] == ["0-9", "10-19", "20-29", "(missing)"]
+
+
+FIGURE = "figure-initialise"
+
+
+def test_trials_are_worked_out_anew_when_the_code_has_changed(tmp_path, monkeypatch):
+    def n_worked(changed: str = "") -> int:
+        with monkeypatch.context() as patch:
+            if changed:
+                package = tmp_path / changed.replace("/", "-") / "fairrec"
+                shutil.copytree(fairrec.__path__[0], package)
+                with (package / changed).open("a") as stream:
+                    stream.write("# another line\n")
+                patch.setattr(fairrec, "__path__", [str(package)])
+            code_sum.cache_clear()
+            (done,) = reproduce(
+                [FIGURE], tmp_path / "out", datasets=["movielens-1m"], options=QUICK
+            )
+        assert done.n_trials == 4
+        return done.n_worked
+
+    assert n_worked() == 4
+    assert n_worked() == 0
+    assert n_worked("report/words.py") == 0
+    assert n_worked("search/searchers/swarms.py") == 4
+    # what was worked out before is still there
+    assert n_worked() == 0
+
+
+def test_an_experiment_without_any_of_the_data_sets_is_left_out(tmp_path):
+    done = reproduce(
+        [FIGURE, "table3"], tmp_path, datasets=["blackfriday"], options=QUICK, command="by hand"
+    )
+    assert [one.experiment.name for one in done] == [FIGURE]
+    assert done[0].title.endswith("synthetic shape of BlackFriday, 240 users")
+    assert "$ by hand" in (done[0].folder / f"{FIGURE}.md").read_text()
+    with pytest.raises(InputError, match="table3 is of movielens-1m, lfm360k"):
+        reproduce(["table3"], tmp_path, datasets=["blackfriday"], options=QUICK)

@@ -1,0 +1,233 @@
+"""Trials are kept and taken again; what those of searches, chance and particles find."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+import pytest
+
+from fairrec_paper.reproduction.experiment import Trial, TrialStore, run_trials
+from fairrec_paper.reproduction.methods import (
+    ADAPTIVE,
+    DPSO,
+    EXACT,
+    FAIRAS,
+    THEMIS,
+    WAYS,
+    chance_trial,
+    first_positions,
+    for_setting,
+    large_groups,
+    method_trials,
+    particle_trial,
+    rank_test,
+    read_space,
+    search_trial,
+)
+from tests.fairrec_paper.reproduction.trial_rows import silent
+
+
+class Work:
+    """A trial that counts how often it is worked out."""
+
+    def __init__(self) -> None:
+        self.times = 0
+
+    def trial(self, seed: int = 0, kind: str = "search", **labels: object) -> Trial:
+        def work(progress):
+            self.times += 1
+            return [{"metric": "auc", "gap": 0.25 + seed}]
+
+        about = {"seed": seed, "by": ("gender", "age")}
+        return Trial(kind, "a trial", about, work, labels)
+
+
+def test_a_finished_trial_is_not_worked_out_again(tmp_path: Path):
+    work, store = Work(), TrialStore(tmp_path / "trials")
+    first = store.rows(work.trial(), silent)
+    again = TrialStore(tmp_path / "trials").rows(work.trial(), silent)
+    assert first == again == [{"metric": "auc", "gap": 0.25}]
+    assert (work.times, store.n_worked) == (1, 1)
+    assert [file.suffix for file in (tmp_path / "trials").iterdir()] == [".json"]
+
+
+def test_another_seed_or_kind_is_another_trial(tmp_path: Path):
+    work, store = Work(), TrialStore(tmp_path)
+    for trial in (work.trial(0), work.trial(1), work.trial(0, kind="chance"), work.trial(1)):
+        store.rows(trial, silent)
+    assert work.times == 3
+
+
+def test_labels_are_of_the_use_and_not_kept(tmp_path: Path):
+    work, store = Work(), TrialStore(tmp_path)
+    assert store.rows(work.trial(method="dpso"), silent)[0]["method"] == "dpso"
+    assert store.rows(work.trial(method="other"), silent)[0]["method"] == "other"
+    assert work.times == 1
+
+
+def test_progress_is_over_all_trials_and_rows_come_by_kind(tmp_path: Path):
+    work, progress = Work(), []
+    trials = [work.trial(0, n=1), work.trial(0, kind="chance"), work.trial(1, n=2)]
+    frames = run_trials(trials, TrialStore(tmp_path), lambda *step: progress.append(step))
+    assert [step[1:] for step in progress] == [(0, 3), (1, 3), (2, 3)]
+    assert progress[0][0] == "1 of 3, a trial"
+    assert frames["search"].rows() == [(1, "auc", 0.25), (2, "auc", 1.25)]
+    assert frames["chance"].rows() == [("auc", 0.25)]
+
+
+def test_the_gap_is_between_the_best_and_the_worst_group(subject):
+    trial = chance_trial(subject, 19, min_support=0.05)
+    rows = {row["metric"]: row for row in trial.work(silent)}
+    assert [*rows][:2] == ["auc", "pooled_auc"]
+    space = subject.space(0.05)
+    of_user = space.cells.of_user
+    values = subject.values[subject.metric_names.index("auc")]
+    means = [
+        values[of_user == cell].mean()
+        for cell in range(len(space.cells.n_users))
+        if (of_user == cell).sum() >= 12
+    ]
+    assert rows["auc"]["gap"] == pytest.approx(max(means) - min(means))
+    assert rows["auc"]["mean"] == pytest.approx(values.mean())
+    assert (rows["auc"]["n_groups"], rows["auc"]["min_users"]) == (len(means), 12)
+
+
+def test_chance_is_what_permutations_show_and_the_pooled_auc_is_not_tested(subject):
+    rows = {row["metric"]: row for row in chance_trial(subject, 19).work(silent)}
+    auc = rows["auc"]
+    assert len(auc["by_chance"]) == 19
+    assert auc["by_chance"] == sorted(auc["by_chance"])
+    assert auc["chance_mean"] == pytest.approx(np.mean(auc["by_chance"]))
+    as_large = sum(gap >= auc["gap"] for gap in auc["by_chance"])
+    assert auc["p_value"] == pytest.approx((1 + as_large) / 20)
+    assert rows["pooled_auc"]["p_value"] is None
+    assert rows["pooled_auc"]["gap"] > 0
+
+
+def test_attributes_and_permutations_make_another_trial(subject):
+    def about(permutations, by=None):
+        return chance_trial(subject, permutations, by=by).identity(silent)
+
+    assert about(19) == about(19)
+    assert len({str(one) for one in (about(19), about(20), about(19, ["age"]))}) == 3
+
+
+def found(subject, method, seed=0):
+    return {row["metric"]: row for row in search_trial(subject, method, seed).work(silent)}
+
+
+def test_both_ways_to_the_exact_gap_find_it_in_every_metric(subject):
+    exact = {row["metric"]: row["gap"] for row in chance_trial(subject, 1).work(silent)}
+    for method in (THEMIS, EXACT):
+        rows = found(subject, method)
+        assert {*rows} == {*subject.metric_names}
+        for metric, row in rows.items():
+            assert row["gap"] == pytest.approx(exact[metric], rel=0, abs=1e-12)
+    assert rows["auc"]["users"] == rows["auc"]["users_together"] == 240
+
+
+def test_a_budget_in_users_is_kept_by_each_search(subject):
+    quick = {"findings": 0.0, "steps": 1, "at_once": 16}
+    rows = found(subject, replace(ADAPTIVE, users=0.1, hyper=quick))
+    assert all(row["users"] <= 24 for row in rows.values())
+    assert {row["limit"] for row in rows.values()} == {None}
+
+
+def test_in_fixed_time_each_search_pays_for_itself(subject):
+    rows = found(subject, replace(DPSO, fixed_time=True))
+    assert {row["users_together"] for row in rows.values()} == {None}
+    (limit,) = {row["limit"] for row in rows.values()}
+    assert limit == pytest.approx(0.005 * (240 + 18))
+
+
+def test_what_determines_a_search_is_in_its_name(subject):
+    methods = (DPSO, replace(DPSO, users=0.1), replace(DPSO, hyper={"epsilon": 0.2}))
+    abouts = [search_trial(subject, method, 0).identity(silent) for method in methods]
+    abouts.append(search_trial(subject, DPSO, 1).identity(silent))
+    assert len({str(about) for about in abouts}) == 4
+    # a title is only a label
+    renamed = search_trial(subject, replace(DPSO, title="other"), 0)
+    assert renamed.identity(silent) == abouts[0]
+    assert renamed.labels["method"] == "other"
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_shares_are_those_of_a_plain_count(way, source):
+    space, values = read_space(source)
+    assert [len(names) for names in values] == [2, 3, 3]
+    positions = first_positions(space, way, seed=3)
+    (row,) = particle_trial(source, way, 3).work(silent)
+    users = [tuple(codes) for codes in space.cells.codes[:, space.cells.of_user].T.tolist()]
+    counts = [users.count(tuple(position)) for position in positions.tolist()]
+    assert row["n_particles"] == len(positions)
+    assert row["on_users"] == pytest.approx(np.mean([n > 0 for n in counts]))
+    assert row["on_groups"] == pytest.approx(np.mean([n >= space.min_users for n in counts]))
+    assert row["n_combinations"] == 18
+
+
+def test_a_seed_gives_the_same_particles_again(source):
+    space, _ = read_space(source)
+    for way in WAYS:
+        first = first_positions(space, way, 0)
+        np.testing.assert_array_equal(first, first_positions(space, way, 0))
+        assert not np.array_equal(first, first_positions(space, way, 1))
+
+
+def test_every_method_is_run_with_every_seed_beside_the_chance_level_of_its_groups(setting):
+    trials = method_trials(setting, {"movielens-1m": [THEMIS, large_groups(0.01), DPSO]})
+    levels = [trial.labels["min_support"] for trial in trials if trial.kind == "chance"]
+    assert levels == [0.001, 0.01]
+    searches = [
+        (trial.labels["method"], trial.labels["seed"]) for trial in trials if trial.kind == "search"
+    ]
+    titles = (THEMIS.title, "TestSGD 0.01", DPSO.title)
+    assert searches == [(title, seed) for title in titles for seed in (0, 1)]
+
+
+def test_testsgd_is_compared_with_groups_of_its_own_size():
+    assert large_groups(0.01).min_support == 0.01
+    assert large_groups(0.0001).min_support == 0.001
+    assert large_groups(0.01).hyper == {"theta": 0.01}
+
+
+def test_only_a_quick_run_hurries_what_takes_long(setting):
+    assert for_setting(FAIRAS, setting).hyper == {"rounds": 4}
+    assert for_setting(ADAPTIVE, setting).hyper == {"findings": 0.0, "steps": 1, "at_once": 16}
+    assert for_setting(DPSO, setting) is DPSO
+    slow = replace(setting, options=replace(setting.options, quick=False))
+    assert for_setting(ADAPTIVE, slow) is ADAPTIVE
+    assert for_setting(FAIRAS, slow) is FAIRAS
+
+
+def test_a12_counts_pairs_and_half_of_the_ties():
+    ours, others = np.array([1.0, 2.0, 3.0]), np.array([0.0, 2.0])
+    # of six pairs four are larger and one is equal
+    pairs = [(a > b) + 0.5 * (a == b) for a in ours for b in others]
+    assert rank_test(ours, others).a12 == pytest.approx(sum(pairs) / 6)
+    assert rank_test(others, ours).a12 == pytest.approx(1 - sum(pairs) / 6)
+
+
+def test_samples_apart_are_significant_and_equal_ones_are_not():
+    apart = rank_test(np.arange(10.0) + 20, np.arange(10.0))
+    assert (apart.a12, apart.p_value < 0.001) == (1.0, True)
+    same = np.full(10, 0.1 + 0.2)
+    assert rank_test(same, np.full(10, 0.3)) == (0.5, 1.0)
+
+
+def test_one_subject_is_of_the_preferred_model_where_that_is_tested(setting, source):
+    both = replace(setting, options=replace(setting.options, models=("dcn", "taste")))
+    for preferred, model in (("taste", "taste"), ("deepfm", "dcn")):
+        subject = both.one_subject(source, preferred)
+        assert subject.labels == {"dataset": "movielens-1m", "model": model}
+
+
+def test_titles_say_what_is_synthetic(setting, source):
+    assert setting.title == source.title == "synthetic shape of MovieLens-1M, 240 users"
+    rows = setting.with_titles(pl.DataFrame({"dataset": ["movielens-1m"]}))
+    assert rows["data"].to_list() == [source.title]
+    other = replace(source, name="lfm360k")
+    two = replace(setting, sources=(source, other))
+    assert two.title == "synthetic shapes of MovieLens-1M, LFM360K"

@@ -1,0 +1,293 @@
+"""Searchers are compared with the exact answer: by hand, by invariants, and in a picture."""
+
+from __future__ import annotations
+
+import time
+from itertools import pairwise
+from types import SimpleNamespace
+
+import numpy as np
+import polars as pl
+import pytest
+from pytest import approx
+
+from fairrec.core.errors import FairRecError, InputError
+from fairrec.metrics.reading import read_inputs
+from fairrec.search.evidence import GapHistory
+from fairrec.search.searcher import Request
+from fairrec_paper.bench import (
+    CURVE,
+    OwnWork,
+    aggregate_seeds,
+    bench_searchers,
+    evidence_of,
+    exact_gaps,
+    score_everyone,
+    tabulate_search,
+    worst_cells,
+)
+from fairrec_paper.bench_options import SearchBenchOptions
+from fairrec_paper.figures import search_curves
+from tests.builders import make_tables, one_each
+from tests.search.search_worlds import product_space
+from tests.worlds import random_world
+
+SPACE = product_space((4,), users_each=2, min_users=2)
+
+
+def test_a_value_is_seen_when_it_is_paid_for():
+    values = np.arange(8.0)[None]
+    evidence = evidence_of(SPACE, values, seed=0)
+    assert np.isnan(evidence.values(SPACE.full)).all()
+    evidence.score(np.arange(8))
+    assert evidence.users_scored == 8
+    assert evidence.values(SPACE.full).tolist() == [[0.5, 2.5, 4.5, 6.5]]
+
+
+def test_exact_gaps_are_between_the_best_and_the_worst_group_with_a_value():
+    nan = np.nan
+    values = np.array(
+        [
+            [1.0, 3.0, 5.0, 5.0, 0.0, 1.0, 2.0, 2.0],  # 2, 5, 0.5, 2
+            [nan, nan, 5.0, 5.0, 1.0, 2.0, 9.0, nan],  # none, 5, 1.5, one user is too few
+            [nan, nan, 5.0, 5.0, nan, nan, nan, nan],  # a single one
+            [nan] * 8,
+        ]
+    )
+    assert exact_gaps(SPACE, values).tolist() == [4.5, 3.5, 0, 0]
+
+
+def test_the_worst_groups_come_first_and_those_without_a_value_are_left_out():
+    values = np.array([[1.0, 3.0, 5.0, 5.0, 0.0, 1.0, np.nan, np.nan]] * 3)  # 2, 5, 0.5, none
+    found = worst_cells(score_everyone(SPACE, values), [True, False, None])
+    assert [cells.tolist() for cells in found] == [[2, 0, 1], [1, 0, 2], [2, 0, 1]]
+
+
+def test_a_group_that_is_not_fully_scored_is_no_worst_one():
+    values = np.array([[1.0, 3.0, 5.0, 5.0, 0.0, 1.0, 2.0, 2.0]])  # 2, 5, 0.5, 2
+    evidence = evidence_of(SPACE, values, seed=0)
+    evidence.score(np.array([0, 1, 2, 3, 4]))
+    assert [cells.tolist() for cells in worst_cells(evidence, [True])] == [[0, 1]]
+
+
+def test_rows_are_shares_of_the_exact_gap_at_every_budget_and_at_the_end():
+    history = GapHistory(2)
+    history.add(7, 0.1, np.array([0.0, 0.05]), 1)
+    history.add(60, 0.2, np.array([0.0, 0.2]), 2)
+    outcome = SimpleNamespace(history=history, evidence=SimpleNamespace(users_scored=80))
+    from_worst = np.array([2, 9, 1, *range(20, 24)])
+    found = tabulate_search(outcome, 1, 0.2, from_worst, (0.07, 0.5, 0.7), n_users=100)
+    # 0.07 of 100 users are 7, although the product is not in binary
+    assert [tuple(row.values()) for row in found["accuracy"]] == [
+        (0.07, 7, 0.25),
+        (0.5, 50, 0.25),
+        (0.7, 70, 1.0),
+    ]
+    # of the five worst, cell 1 was complete after 7 users and cell 2 after 60; there are no ten
+    assert [tuple(row.values()) for row in found["worst"]] == [
+        (5, 0.07, 1 / 5),
+        (5, 0.5, 1 / 5),
+        (5, 0.7, 2 / 5),
+    ]
+    assert found["convergence"] == [{"accuracy": 1, "users": 80, "share": 0.8}]
+    assert [row["budget"] for row in found["curve"]] == [*CURVE]
+    assert found["curve"][-1]["accuracy"] == 1
+
+
+def test_the_spread_is_over_seeds_of_the_mean_over_metrics():
+    rows = pl.DataFrame(
+        {
+            "searcher": ["a"] * 4 + ["b"] * 2,
+            "seed": [0, 0, 1, 1, 0, 0],
+            "accuracy": [0.0, 1.0, 1.0, 1.0, 0.25, 0.75],
+        }
+    )
+    one, other = aggregate_seeds(rows, ["searcher"], "accuracy").to_dicts()
+    assert one == {"searcher": "a", "mean": 0.75, "sd": approx(0.125**0.5)}
+    assert other == {"searcher": "b", "mean": 0.5, "sd": None}
+
+
+class Slow:
+    """Takes its time, and asks for the same two groups each time."""
+
+    def ask(self) -> Request:
+        time.sleep(0.01)
+        return Request(np.array([3, 1]))
+
+    def tell(self, request: Request, evidence) -> None:
+        time.sleep(0.01)
+        self.told = request
+
+
+def test_time_and_proposals_are_counted_and_passed_on():
+    own, searcher = OwnWork(), Slow()
+    watched = own.watch(searcher)
+    request = watched.ask()
+    assert request.groups.tolist() == [3, 1]
+    asked = own.seconds
+    assert asked >= 0.01
+    watched.tell(request, evidence_of(SPACE, np.zeros((1, 8)), seed=0))
+    assert searcher.told is request
+    assert own.seconds >= asked + 0.01
+    watched.ask()
+    assert own.as_dict() == {
+        "asks": 4,
+        "groups": 2,
+        "ms_per_ask": approx(1000 * own.seconds / 4),
+        "ms_per_group": approx(1000 * own.seconds / 2),
+    }
+
+
+ALL = ("adaptive", "dpso", "pso", "fairas", "random", "themis", "testsgd", "exact")
+
+
+def four_groups(metrics: str = "mrr@4"):
+    """Groups of four users, served at places 2, 1, 4 and 2, and one of a single user."""
+    as_place = {"a": 2, "b": 1, "c": 4, "d": 2}
+    groups = [group for group in as_place for _ in range(4)]
+    users = pl.DataFrame({"user_id": range(17), "group": [*groups, "e"]})
+    predictions = one_each({user: as_place[group] for user, group in enumerate(groups)} | {16: 3})
+    return read_inputs(predictions, users=users, by="group", metrics=metrics)
+
+
+def random_inputs():
+    users, predictions = random_world(200)
+    return read_inputs(predictions, users=users, by="gender,job", metrics="auc,mrr,ndcg")
+
+
+def bench(inputs, *searchers: str, **options):
+    return bench_searchers(*inputs, SearchBenchOptions(searchers, **{"n_seeds": 1, **options}))
+
+
+def test_the_share_of_the_gap_found_with_its_numbers_written_out():
+    found = bench(
+        four_groups(), "themis", min_support=4, n_seeds=2, budgets=(0.2, 0.25, 0.5, 0.74, 0.75, 1.0)
+    )
+    # groups have 1/2, 1, 1/4 and 1/2; the exact gap is 3/4, between the second and the third
+    assert found.gaps == {"mrr@4": approx(3 / 4)}
+    assert (found.n_users, found.n_groups, found.n_combinations) == (16, 4, 5)
+    of_seed = found.accuracy.filter(seed=0)
+    assert of_seed["users"].to_list() == [3, 4, 8, 11, 12, 16]
+    # one group is no gap; two of them are 1/2 apart; a group that is partly scored does not count
+    expected = [0, 0, (1 / 2) / (3 / 4), (1 / 2) / (3 / 4), 1, 1]
+    assert of_seed["accuracy"].to_list() == approx(expected)
+    assert found.summary()["mean"].to_list() == approx(expected)
+    assert found.summary()["sd"].to_list() == [0] * 6
+
+
+def test_what_a_search_without_a_budget_comes_to():
+    ends = bench(four_groups(), "themis", "testsgd", "exact", min_support=4).convergence
+    assert ends["accuracy"].to_list() == [1, 1, 1]
+    # the user of the group that is too small is scored by exact only
+    assert ends["users"].to_list() == [16, 16, 17]
+    assert ends["share"].to_list() == [1, 1, 17 / 16]
+    assert ends["groups"].to_list() == ends["asks"].to_list() == [4, 4, 1]
+
+
+@pytest.mark.parametrize("together", [False, True])
+def test_more_users_never_find_less(together: bool):
+    found = bench(random_inputs(), *ALL, n_seeds=2, min_support=5, together=together)
+    assert found.accuracy.height == len(ALL) * 3 * 2 * 6
+    for _, rows in found.accuracy.group_by("searcher", "metric", "seed"):
+        shares = rows.sort("budget")["accuracy"].to_list()
+        assert all(one <= other for one, other in pairwise(shares))
+        assert all(0 <= share <= 1 for share in shares)
+    assert found.accuracy["accuracy"].max() > found.accuracy["accuracy"].min()
+    complete = found.convergence.filter(pl.col("searcher").is_in(["themis", "random", "exact"]))
+    assert complete["accuracy"].to_list() == [1] * complete.height
+
+
+def test_one_search_for_all_metrics_pays_once_for_all():
+    each = bench(random_inputs(), "fairas", min_support=5, hyper={"fairas": {"rounds": 1}})
+    all_at_once = bench(
+        random_inputs(), "fairas", min_support=5, hyper={"fairas": {"rounds": 1}}, together=True
+    )
+    assert all_at_once.convergence["users"].n_unique() == 1
+    assert all_at_once.convergence["users"][0] >= each.convergence["users"].max()
+    assert all_at_once.gaps == each.gaps
+
+
+def test_a_seed_gives_the_same_figures_again_and_another_seed_others():
+    inputs = random_inputs()
+    first, again, other = (
+        bench(inputs, "random", "adaptive", min_support=5, seed=seed) for seed in (3, 3, 4)
+    )
+    assert first.accuracy.equals(again.accuracy)
+    assert first.accuracy["seed"].unique().to_list() == [3]
+    assert first.accuracy["accuracy"].to_list() != other.accuracy["accuracy"].to_list()
+
+
+def test_a_metric_without_a_gap_is_left_out_with_a_note():
+    # among four candidates the relevant one is always found
+    found = bench(four_groups("hit@4,mrr@4"), "themis", min_support=4)
+    assert found.accuracy["metric"].unique().to_list() == ["mrr@4"]
+    assert [*found.gaps] == ["mrr@4"]
+    (note,) = found.notes
+    assert note.startswith("hit@4 is left out")
+
+
+def test_the_popularity_proxy_is_used_where_there_is_a_history():
+    tables = make_tables(200)
+    sources = {"users": tables.users, "by": "gender,member", "metrics": "auc"}
+    with_history = read_inputs(
+        tables.predictions, **sources, history=tables.history, wants=("history",)
+    )
+    assert with_history[0].side.popularity is not None
+    for inputs in (with_history, read_inputs(tables.predictions, **sources)):
+        assert bench(inputs, "adaptive").convergence["accuracy"].to_list() == [1]
+
+
+@pytest.mark.parametrize(
+    ("min_support", "says"),
+    [(5, "No intersection of all attributes has 5 users"), (18, "has 18 users")],
+)
+def test_without_an_eligible_group_there_is_nothing_to_search(min_support, says):
+    with pytest.raises(InputError, match=says):
+        bench(four_groups(), "themis", min_support=min_support)
+
+
+def test_equal_values_everywhere_leave_nothing_to_search():
+    with pytest.raises(InputError, match="No metric has a gap"):
+        bench(four_groups("hit@4"), "themis", min_support=4)
+
+
+def test_the_legend_begins_with_the_best_and_other_searchers_have_a_colour_too():
+    curve = pl.DataFrame(
+        {
+            "searcher": np.repeat(["random", "mine", "adaptive", "yours"], 2),
+            "budget": [0.1, 1.0] * 4,
+            "mean": [0.2, 0.9, 0.3, 1.0, 0.8, 1.0, 0.1, 0.5],
+            "sd": [None] * 8,
+        },
+        schema_overrides={"sd": pl.Float64},
+    )
+    colour = search_curves(curve, "title").to_dict()["layer"][1]["encoding"]["color"]["scale"]
+    assert colour["domain"] == ["adaptive", "mine", "random", "yours"]
+    assert len({*colour["range"]}) == 3
+
+
+def test_budgets_are_shares_or_percentages_alike_as_text_and_from_python():
+    for given in ("0.5, 2%", ["0.5", "2%"], [0.5, "2%"], [0.5, 0.02]):
+        assert SearchBenchOptions(budgets=given).budgets == (0.02, 0.5)
+
+
+@pytest.mark.parametrize(
+    ("options", "says"),
+    [
+        ({"searchers": ("adptive",)}, "Did you mean 'adaptive'"),
+        ({"searchers": ()}, "No searcher is named"),
+        ({"n_seeds": 0}, "invalid n_seeds: expected"),
+        ({"budgets": ()}, "No budget is named"),
+        ({"budgets": (0.1, 0.0)}, "invalid budgets: expected"),
+        ({"budgets": (1.5,)}, "invalid budgets: expected"),
+        ({"hyper": [5]}, "invalid hyper: expected searcher.name=number.*, got 5"),
+        ({"hyper": {"testsgd": 5}}, "invalid hyper: expected searcher.name=number.*, got 5"),
+        ({"hyper": {"dpso": {"alpha": 1}}}, "dpso is not among the searchers compared"),
+        ({"hyper": {"testsgd": {"teta": 1}}}, "Did you mean 'theta'"),
+        ({"min_support": -1}, "invalid min_support: expected"),
+        ({"seed": -1}, "invalid seed: expected"),
+    ],
+)
+def test_options_that_cannot_be_are_refused(options, says):
+    with pytest.raises(FairRecError, match=says):
+        SearchBenchOptions(**{"searchers": ("testsgd",), **options})
