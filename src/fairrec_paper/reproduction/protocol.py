@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import tomllib
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -176,6 +176,6 @@ class TrainingPlan:
         there["data_seed"] = seeds.seed_of_data
         asked: dict[str, Any] = {"seed": self.seed, "data_seed": self.data_seed}
         if self.protocol is not None:
-            asked |= {**vars(self.options(bundle)), **self.hyper(record.model)}
+            asked |= {**asdict(self.options(bundle)), **self.hyper(record.model)}
         asked = {name: value for name, value in asked.items() if name not in _ANYWHERE}
         return first_difference(asked, there)

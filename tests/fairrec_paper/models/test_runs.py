@@ -17,7 +17,6 @@ import pytest
 import torch
 
 import fairrec
-from fairrec.auditing.audit import audit
 from fairrec.core.errors import InputError
 from fairrec.scoring.model import ScoreByRun
 from fairrec_paper.models.run import Run, RunModel, load_run
@@ -213,7 +212,7 @@ def test_no_compiler_is_loaded_to_score(run: Path):
 def test_parts_are_scored_by_a_run_that_each_process_loads(run: Path, monkeypatch):
     loaded = load_run(run)
     whole = fairrec.audit(loaded.predictions(), **group_options(**loaded.tables(), **SMALL))
-    monkeypatch.setattr(audit, "is_large", lambda *_: True)
+    monkeypatch.setattr("fairrec.auditing.audit.is_large", lambda *_: True)
     scorer = pickle.loads(pickle.dumps(ScoreByRun(run)))
     parts = fairrec.audit(
         LoadingRun(run, load_run).file, **group_options(scorer=scorer, **loaded.tables(), **SMALL)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shutil
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -220,11 +220,11 @@ def test_a_run_by_our_protocol_may_be_trained_otherwise_but_not_with_another_see
 def test_a_run_by_the_papers_protocol_is_as_its_settings_say_wherever_it_was_trained(source):
     plan = TrainingPlan(protocol=PAPER)
     options, hyper = plan.options(source.bundle), plan.hyper("fgcnn")
-    elsewhere = record_of(TrainingOptions(**{**vars(options), "device": "cpu"}), hyper)
+    elsewhere = record_of(TrainingOptions(**{**asdict(options), "device": "cpu"}), hyper)
     assert plan.misfit(elsewhere, source.bundle) == ""
     narrow = record_of(options, {**hyper, "width": [3]})
     assert plan.misfit(narrow, source.bundle) == "width ([3], now [3, 2])"
-    longer = record_of(TrainingOptions(**{**vars(options), "epochs": 30}), hyper)
+    longer = record_of(TrainingOptions(**{**asdict(options), "epochs": 30}), hyper)
     assert plan.misfit(longer, source.bundle) == "epochs (30, now 20)"
 
 
