@@ -31,7 +31,6 @@ from tests.end_to_end.command_line import (
     Ran,
     built_command,
     run_here,
-    run_process,
     write_tables,
 )
 from tests.worlds import random_world
@@ -55,24 +54,25 @@ def strict_json(text: str) -> Any:
 
 @pytest.fixture(scope="module")
 def full_run(tmp_path_factory: pytest.TempPathFactory) -> tuple[Ran, Path]:
-    """One audit with all options, in a process of its own, and the folder it ran in."""
+    """One audit with all options, and the folder it ran in."""
     folder = tmp_path_factory.mktemp("audit")
     tables = make_tables()
     write_tables(folder, tables)
     tables.users.rename({"user_id": "who"}).write_csv(folder / "the users.csv")
     tables.items.rename({"categories": "tags"}).write_ipc(folder / "items.arrow")
-    ran = run_process(
-        *("audit", "predictions.parquet", "--users", "the users.csv", "--by", "gender,age:20"),
-        *("--items", "items.arrow", "--history", "history.parquet"),
-        *("--metrics", "auc,pooled_auc,mrr@3,urd@5,urp"),
-        *("--columns", "users.user_id=who", "--columns", "items.categories=tags"),
-        *("--depth", "2", "--min-support", "3", "--permutations", "49", "--alpha", "0.2"),
-        *("--seed", "7", "--threads", "2"),
-        *("--title", "Spring", "--model-name", "ranker", "--model-version", "2.1"),
-        *("--author", "Ann"),
-        *("--out", "my results/first", "--format", "json"),
-        folder=folder,
-    )
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(folder)
+        ran = run_here(
+            *("audit", "predictions.parquet", "--users", "the users.csv", "--by", "gender,age:20"),
+            *("--items", "items.arrow", "--history", "history.parquet"),
+            *("--metrics", "auc,pooled_auc,mrr@3,urd@5,urp"),
+            *("--columns", "users.user_id=who", "--columns", "items.categories=tags"),
+            *("--depth", "2", "--min-support", "3", "--permutations", "49", "--alpha", "0.2"),
+            *("--seed", "7", "--threads", "2"),
+            *("--title", "Spring", "--model-name", "ranker", "--model-version", "2.1"),
+            *("--author", "Ann"),
+            *("--out", "my results/first", "--format", "json"),
+        )
     return ran, folder
 
 
