@@ -192,7 +192,7 @@ class Ranker(BaseHTTPRequestHandler):
 
 def test_an_endpoint_is_asked_once_about_each_user_under_each_value(tmp_path: Path):
     server = ThreadingHTTPServer(("127.0.0.1", 0), Ranker)
-    Thread(target=server.serve_forever, daemon=True).start()
+    Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()
     url = f"http://127.0.0.1:{server.server_port}/rank"
     try:
         for _ in range(2):
