@@ -14,7 +14,7 @@ OUTPUTS := */core/files.py,*/core/atomic_io.py
 LOWEST := .lowest
 LOWEST_EXTRAS := excel figures http mlflow onnx pandas paper ray
 LOWEST_TESTS := tests/inputs tests/groups tests/metrics tests/report tests/scoring/http tests/scoring/models \
-	tests/scoring/wire tests/stores/test_mlflow.py tests/counts/test_ray_adapter.py tests/end_to_end/test_command_line.py \
+	tests/scoring/wire tests/integrations/test_mlflow.py tests/counts/test_ray_adapter.py tests/end_to_end/test_command_line.py \
 	tests/end_to_end/test_demo.py --ignore-glob '*_ranx.py' --ignore-glob '*_scikit_learn.py' \
 	-k 'not ranx and not without_noise and not in_its_own_way and not node_is_lost'
 # the last three: Ray 2.10 leaves files open, which it says where warnings are shown, and has nodes in tests without an id

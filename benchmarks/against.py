@@ -77,7 +77,7 @@ def commands(lists: Path, demo: Path) -> Mapping[str, Sequence[str | Path]]:
 
 
 def _fairrec() -> tuple[str, ...]:
-    return (sys.executable, "-m", "fairrec.cli")
+    return (sys.executable, "-m", "fairrec")
 
 
 def _both(

@@ -17,7 +17,7 @@ import numpy as np
 import polars as pl
 
 from fairrec.core.arrays import FloatArray, IntArray
-from fairrec.mitigation.ease import Ease
+from fairrec.scoring.ease import Ease
 
 N_SHOWN = 10
 PENALTY = 300.0

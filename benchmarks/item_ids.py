@@ -20,7 +20,7 @@ from fairrec.inputs.held_out import HeldOutItems
 from fairrec.inputs.ids import encode
 from fairrec.inputs.mismatched_ids import compare_item_ids
 from fairrec.inputs.tables import Table
-from fairrec.mitigation.ease import Ease
+from fairrec.scoring.ease import Ease
 
 N_REPEATS = 20
 N_USERS = (30, 100, 300, 1000, 10_000)

@@ -39,11 +39,11 @@ STAGES = {
     "checksums of files": "fairrec.core.files:file_sum",
     "tables of the result": "fairrec.result.tables:group_table "
     "fairrec.result.tables:per_user_table",
-    "naming": "fairrec.workflows.audit_named:named_result",
+    "naming": "fairrec.auditing.named_result:named_result",
     "page": "fairrec.report.page.html:page_html",
     "write files": "fairrec.result.audit_result:AuditResult.save",
 }
-MODULES = ("fairrec.workflows.audit", "fairrec.workflows.audit_named", "jinja2")
+MODULES = ("fairrec.auditing.audit", "fairrec.auditing.named_result", "jinja2")
 
 
 def run(shrink: int) -> Iterator[Row]:

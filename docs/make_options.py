@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from fairrec.cli.model_options import HOW_ASKED, HOW_SEARCHED
+from fairrec.auditing.model_options import HOW_ASKED, HOW_SEARCHED
+from fairrec.auditing.options import CounterfactualOptions, PlanOptions, TrendOptions
 from fairrec.cli.parameters import FieldsOf
 from fairrec.core.audit_options import AboutOptions, AuditOptions, SharingOptions
 from fairrec.core.options import from_command_line, spelled
@@ -12,7 +13,6 @@ from fairrec.counts.options import CountOptions, CountsOptions, EngineOptions
 from fairrec.demo.world_options import WorldOptions
 from fairrec.inputs.table_options import TableOptions
 from fairrec.mitigation.options import MitigationOptions
-from fairrec.workflows.options import CounterfactualOptions, PlanOptions, TrendOptions
 from fairrec_paper.bench_options import SearchBenchOptions
 from fairrec_paper.models.options import TrainingOptions
 from fairrec_paper.reproduction.options import ReproduceOptions

@@ -12,10 +12,10 @@ from pathlib import Path
 from rich.console import Console
 from site_parts import write_demo_page
 
+from fairrec.demo.demo import BY, run_demo
+from fairrec.mitigation.mitigate import mitigate
 from fairrec.report.text.terminal import print_text
 from fairrec.report.text.view import build_view
-from fairrec.workflows.demo import BY, run_demo
-from fairrec.workflows.mitigate import mitigate
 
 IMAGES = Path(__file__).parent / "images"
 RUN = Path(__file__).parents[1] / "bench-data/runs/movielens-1m-deepfm"

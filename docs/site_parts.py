@@ -31,10 +31,13 @@ def setup(app: Any) -> dict[str, bool]:
 
 def write_commands() -> None:
     """A page for each command of both programs, from its parser: what `--help` says."""
-    import fairrec.cli
+    import fairrec.commands
     import fairrec_paper.cli
 
-    for program, app in (("fairrec", fairrec.cli.app), ("fairrec-paper", fairrec_paper.cli.app)):
+    for program, app in (
+        ("fairrec", fairrec.commands.app),
+        ("fairrec-paper", fairrec_paper.cli.app),
+    ):
         write_commands_of(program, app)
 
 
@@ -56,7 +59,7 @@ def write_commands_of(program: str, app: Any) -> None:
 
 def write_schemas() -> None:
     """A page for each JSON file of ours: what `fairrec list schema` says."""
-    from fairrec.workflows.schemas import FILES, schema
+    from fairrec.schemas import FILES, schema
 
     for name, file in FILES.items():
         about = f"{file.about[0].upper()}{file.about[1:]}"
@@ -67,15 +70,15 @@ def write_schemas() -> None:
 
 def write_demo_page(folder: Path) -> None:
     """The page of an audit of the demo's world: `report.html`, and nothing else."""
-    from fairrec.workflows.audit import audit
-    from fairrec.workflows.demo import BY, run_demo
+    from fairrec.auditing.audit import audit
+    from fairrec.demo.demo import BY, run_demo
 
     with tempfile.TemporaryDirectory() as name:
         made = Path(name)
         run_demo(made, seed=0, report=False)
         parts = ("predictions", "users", "items", "history")
         tables = {part: made / f"{part}.parquet" for part in parts}
-        result = audit(**tables, by=BY, title="Demo", model_name="EASE", matters="ndcg@5=0.03")
+        result = audit(**tables, by=BY, title="Demo", model_name="EASE", tolerance="ndcg@5=0.03")
         result.save(made / "page")
         folder.mkdir(exist_ok=True)
         shutil.copy(made / "page" / "report.html", folder)

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from fairrec.workflows.demo import run_demo
+from fairrec.demo.demo import run_demo
 from tests.end_to_end.command_line import run_here
 
 pytestmark = pytest.mark.slow

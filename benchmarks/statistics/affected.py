@@ -8,9 +8,9 @@ import numpy as np
 
 from benchmarks.statistics.rates import Claim
 from benchmarks.statistics.study import Outcome, Study
-from fairrec.policy.judging import judge_affected
-from fairrec.policy.schema import Rule
-from fairrec.result.counterfactual import Affected
+from fairrec.counterfactuals.result import Affected
+from fairrec.gating.judging import judge_affected
+from fairrec.gating.policy import Rule
 from fairrec.statistics.paired import Sampling
 
 N_USERS = 20_000

@@ -12,9 +12,9 @@ from benchmarks.statistics.changes import ALPHA, SHAPES, SKEWED, grouping_of, ra
 from benchmarks.statistics.rates import Claim
 from benchmarks.statistics.study import Outcome, Study, happened
 from benchmarks.statistics.world import random_codes
+from fairrec.comparison.paired_audits import ComparedGroups, ComparedMetric, compare_paired, judged
 from fairrec.core.arrays import AnyArray, BoolArray, FloatArray
 from fairrec.groups.grouping import Grouping
-from fairrec.statistics.compared import ComparedGroups, ComparedMetric, compare_paired, judged
 from fairrec.statistics.intervals import Interval, estimate
 from fairrec.statistics.moments import group_moments
 from fairrec.statistics.unpaired import Published, compare_unpaired
@@ -102,8 +102,8 @@ def compared(
     return found
 
 
-def verdict(found: ComparedGroups, grouping: Grouping, matters: float | None) -> ComparedMetric:
-    return judged(found, grouping.lattice.depth, True, matters, is_conclusive=True)
+def verdict(found: ComparedGroups, grouping: Grouping, tolerance: float | None) -> ComparedMetric:
+    return judged(found, grouping.lattice.depth, True, tolerance, is_conclusive=True)
 
 
 def holds(interval: Interval, true: FloatArray | float) -> bool:

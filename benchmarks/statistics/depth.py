@@ -99,7 +99,7 @@ def nothing_wrong(seed: int, n_users: int) -> dict[str, Outcome]:
     shares = ((0.5, 0.5), (0.05, 0.2, 0.25, 0.2, 0.15, 0.1, 0.05), (0.4, 0.3, 0.15, 0.1, 0.05))
     codes = [rng.choice(len(of), n_users, p=of) for of in (*shares, (0.6, 0.3, 0.1))]
     world = World(codes, rng.normal(size=(1, n_users)))
-    (verdict,) = verdicts_of(audited(world, seed=seed, matters="0.2"), [True])
+    (verdict,) = verdicts_of(audited(world, seed=seed, tolerance="0.2"), [True])
     return {CLEARED: happened(verdict.outcome == outcome_names(True)[RULED_OUT])}
 
 

@@ -18,6 +18,7 @@ import fairrec
 from benchmarks.statistics.rates import Claim
 from benchmarks.statistics.study import Outcome, Study, Trial, happened
 from benchmarks.statistics.world import PERMUTATIONS
+from fairrec.auditing.items import analyse_items
 from fairrec.core.arrays import AnyArray, FloatArray
 from fairrec.core.audit_options import AuditOptions
 from fairrec.inputs.table_options import TableOptions
@@ -27,7 +28,6 @@ from fairrec.statistics.analysis import Analysis
 from fairrec.statistics.metric_analysis import analyse_metrics
 from fairrec.statistics.verdict import BY_MORE as WORSE_BY_MORE
 from fairrec.statistics.verdict import verdicts_of
-from fairrec.workflows.audit_items import analyse_items
 
 K = 10
 RATIO = f"exposure_to_relevance@{K}"
@@ -233,12 +233,12 @@ def of_unequal_twins(
     return found_in(analysed(read, seed=seed, min_support=2))
 
 
-def held_back(seed: int, market: Market, matters: float = 0.2) -> dict[str, Outcome]:
+def held_back(seed: int, market: Market, tolerance: float = 0.2) -> dict[str, Outcome]:
     """How often one kind that lists hold back is shown to be worse by more than matters."""
     rng = np.random.default_rng(seed)
     tables = market.shown(rng, market.n_users, market.drawn(rng))
     read = looked_at(tables, RATIO)
-    analysis = analysed(read, seed=seed, matters=f"{matters:g}")
+    analysis = analysed(read, seed=seed, tolerance=f"{tolerance:g}")
     of_groups = verdicts_of(analysis, [True])[0].of_groups
     codes = analysis.grouping.lattice.codes
     kinds = [str(value) for value in analysis.grouping.attributes[0].values]
@@ -251,7 +251,7 @@ def just_what_matters(seed: int, market: Market) -> dict[str, Outcome]:
     items, true = truth(market, seed % 2, RATIO)
     rng = np.random.default_rng(seed)
     read = looked_at(market.shown(rng, market.n_users, items), RATIO)
-    analysis = analysed(read, seed=seed, matters=f"{-true[0].min():.9g}")
+    analysis = analysed(read, seed=seed, tolerance=f"{-true[0].min():.9g}")
     return {
         FALSE_BY_MORE: happened((verdicts_of(analysis, [True])[0].of_groups == WORSE_BY_MORE).any())
     }

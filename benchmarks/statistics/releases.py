@@ -17,16 +17,16 @@ from fairrec.core.arrays import AnyArray, FloatArray, IntArray
 from fairrec.core.audit_options import AuditOptions
 from fairrec.groups.grouping import Grouping
 from fairrec.inputs.users import Attribute
-from fairrec.statistics.anytime import (
+from fairrec.statistics.intervals import CutOffs, Intervals
+from fairrec.statistics.moments import group_moments
+from fairrec.trends.e_process import (
     Said,
     evidence_of_change,
     evidence_of_harm,
     shares_of_level,
     standard_errors,
 )
-from fairrec.statistics.intervals import CutOffs, Intervals
-from fairrec.statistics.moments import group_moments
-from fairrec.statistics.release_overlap import shared_differences
+from fairrec.trends.release_overlap import shared_differences
 
 ALPHA = 0.05
 GREW = "any group is said to be worse since a release"

@@ -42,10 +42,10 @@ def by_two_seeds(seed: int, kind: str, permutations: int) -> dict[str, Outcome]:
     draw, metric = {"normal": (normal, VALUE), "20% hits": (hits, HIT)}[kind]
     values = draw(rng, codes[1] == 4, rng.uniform(3, 3.6)).astype(np.float64)
     world = World(codes, values[None], (metric,))
-    matters = MATTERS * float(values.std())
+    tolerance = MATTERS * float(values.std())
     verdicts: list[MetricVerdict] = []
     for own_seed in rng.integers(2**31, size=2).tolist():
-        how = {"seed": own_seed, "permutations": permutations, "matters": f"{matters:.3f}"}
+        how = {"seed": own_seed, "permutations": permutations, "tolerance": f"{tolerance:.3f}"}
         verdicts += verdicts_of(audited(world, **how), [True])
     is_open = [verdict.alternative is not None for verdict in verdicts]
     is_other = verdicts[0].outcome != verdicts[1].outcome

@@ -87,11 +87,11 @@ SHAPES: dict[str, tuple[Shape, str, str]] = {
 def another_shape(seed: int, shape: str, n_users: int = N_USERS) -> dict[str, Outcome]:
     """Whether a group is called worse, or an interval misses that all means are equal."""
     rng = np.random.default_rng(seed)
-    draw, metric, matters = SHAPES[shape]
+    draw, metric, tolerance = SHAPES[shape]
     codes = attributes(rng, n_users)
     values = draw(rng, codes[2] < 4).astype(np.float64)
     world = World(codes, values[None], (VALUE if metric == "value" else parse_metric(metric),))
-    analysis = audited(world, seed=seed, matters=matters)
+    analysis = audited(world, seed=seed, tolerance=tolerance)
     (verdict,) = verdicts_of(analysis, [True])
     low, high = (end[0] for end in analysis.estimates.simultaneous)
     is_large = analysis.is_tested[0] & (analysis.moments.n[0] >= 30)

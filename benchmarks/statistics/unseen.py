@@ -33,7 +33,7 @@ def judged(world: World, analysis: Analysis) -> dict[str, Outcome]:
     falsely = False
     for i, verdict in enumerate(verdicts_of(analysis, [True] * len(true))):
         harm = world.metrics[i].metric.harm(np.nan_to_num(true[i]))
-        is_there = harm > (verdict.matters or 0.0) + 1e-9
+        is_there = harm > (verdict.tolerance or 0.0) + 1e-9
         falsely |= bool((is_known[i] & is_there & (verdict.of_groups == RULED_OUT)).any())
     return {
         MISSED: happened(bool((is_missed & (analysis.moments.n >= 30)).any())),
@@ -53,7 +53,7 @@ def rates(
     base: float,
     share: float,
     n_group: int,
-    matters: float,
+    tolerance: float,
     n_users: int = 1000,
     n_groups: int = 10,
     n_metrics: int = 1,
@@ -67,7 +67,7 @@ def rates(
     codes = [group, *(random_codes(rng, n_users, 2) if is_given else ())]
     world = World(codes, values, (HIT,) * n_metrics, expected)
     strata = strata_of(rng.integers(0, 2, n_users)) if is_given else None
-    return judged(world, audited(world, strata=strata, seed=seed, matters=matters))
+    return judged(world, audited(world, strata=strata, seed=seed, tolerance=tolerance))
 
 
 def searched(seed: int, searcher: str, budget: str) -> dict[str, Outcome]:
@@ -78,7 +78,7 @@ def searched(seed: int, searcher: str, budget: str) -> dict[str, Outcome]:
     values = (rng.random(2000) < expected).astype(np.float64)
     world = World(codes, values[None], (HIT,), expected[None])
     how = SearchOptions(searcher, budget_users=budget)
-    return judged(world, audited(world, how, seed=seed, matters=0.02))
+    return judged(world, audited(world, how, seed=seed, tolerance=0.02))
 
 
 def failing(seed: int, metric: MetricAtK, n_group: int, share: float) -> dict[str, Outcome]:
@@ -89,7 +89,7 @@ def failing(seed: int, metric: MetricAtK, n_group: int, share: float) -> dict[st
     values: FloatArray = np.where(is_failing, 0.0, rng.beta(51, 9, 1500))
     expected = np.where(group < 5, (1 - share) * 0.85, 0.85)
     world = World([group], values[None], (metric,), expected[None])
-    return judged(world, audited(world, seed=seed, matters=0.02))
+    return judged(world, audited(world, seed=seed, tolerance=0.02))
 
 
 def lopsided(seed: int) -> dict[str, Outcome]:
@@ -100,7 +100,7 @@ def lopsided(seed: int) -> dict[str, Outcome]:
     spread = np.where((group == 0) & (level == 1), 10.0, 1.0)
     values = expected + spread * rng.normal(size=len(group))
     world = World([group], values[None], (VALUE,), expected[None])
-    return judged(world, audited(world, strata=strata_of(level), seed=seed, matters=0.3))
+    return judged(world, audited(world, strata=strata_of(level), seed=seed, tolerance=0.3))
 
 
 def hardly_compared(seed: int) -> dict[str, Outcome]:
@@ -110,24 +110,24 @@ def hardly_compared(seed: int) -> dict[str, Outcome]:
     expected = np.where((group == 0) & (level == 0), -0.1, 0.0)
     values = expected + 0.2 * rng.normal(size=len(group))
     world = World([group], values[None], (VALUE,), expected[None])
-    analysis = audited(world, strata=strata_of(level), seed=seed, matters=0.03)
+    analysis = audited(world, strata=strata_of(level), seed=seed, tolerance=0.03)
     (verdict,) = verdicts_of(analysis, [True])
     return {FALSELY: happened(verdict.outcome == "not worse by more")}
 
 
 BOTH = (Claim(MISSED, high=0.07), Claim(FALSELY, high=0.05))
-MANY = partial(rates, base=0.9, share=0.6, n_group=40, matters=0.2)
+MANY = partial(rates, base=0.9, share=0.6, n_group=40, tolerance=0.2)
 
 STUDIES = (
     Study(
         "rates of 99%, ten groups of 40 with 93%, strata given",
-        partial(rates, base=0.99, share=0.93, n_group=40, matters=0.03, is_given=True),
+        partial(rates, base=0.99, share=0.93, n_group=40, tolerance=0.03, is_given=True),
         BOTH,
     ),
     Study(
         "rates of 99%, ten groups of 100 with 97%, strata given",
         partial(
-            rates, base=0.99, share=0.97, n_group=100, matters=0.01, n_users=3000, is_given=True
+            rates, base=0.99, share=0.97, n_group=100, tolerance=0.01, n_users=3000, is_given=True
         ),
         BOTH,
     ),

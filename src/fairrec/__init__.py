@@ -13,30 +13,30 @@ from typing import TYPE_CHECKING, Any
 from fairrec.core.version import __version__
 
 if TYPE_CHECKING:
+    from fairrec.auditing.audit import audit
+    from fairrec.auditing.count import count
+    from fairrec.auditing.plan_file import AuditPlan
+    from fairrec.comparison.compare import compare
+    from fairrec.comparison.result import Comparison
     from fairrec.core.errors import FairRecError
+    from fairrec.counterfactuals.counterfactual import counterfactual
+    from fairrec.counterfactuals.result import CounterfactualResult
     from fairrec.counts.table import Counts
+    from fairrec.gating.gate import gate
     from fairrec.groups.group import Group
+    from fairrec.integrations.card import card
+    from fairrec.loading import load
     from fairrec.metrics import metric
+    from fairrec.mitigation.mitigate import mitigate, rerank
     from fairrec.mitigation.mitigation_result import MitigationResult
+    from fairrec.planning.plan import plan
     from fairrec.result.audit_result import AuditResult
-    from fairrec.result.comparison import Comparison
-    from fairrec.result.counterfactual import CounterfactualResult
-    from fairrec.result.trend import TrendResult
+    from fairrec.schemas import schema
     from fairrec.scoring.endpoint import Endpoint
     from fairrec.scoring.onnx_model import OnnxModel
     from fairrec.search.options import SearchOptions
-    from fairrec.stores.card_file import card
-    from fairrec.workflows.audit import audit
-    from fairrec.workflows.compare import compare
-    from fairrec.workflows.count import count
-    from fairrec.workflows.counterfactual import counterfactual
-    from fairrec.workflows.gate import gate
-    from fairrec.workflows.load import load
-    from fairrec.workflows.mitigate import mitigate, rerank
-    from fairrec.workflows.plan import plan
-    from fairrec.workflows.plan_file import AuditPlan
-    from fairrec.workflows.schemas import schema
-    from fairrec.workflows.trend import trend
+    from fairrec.trends.result import TrendResult
+    from fairrec.trends.trend import trend
 
 __all__ = [
     "AuditPlan",
@@ -68,31 +68,31 @@ __all__ = [
 ]
 
 _HOMES = {
-    "AuditPlan": "fairrec.workflows.plan_file",
+    "AuditPlan": "fairrec.auditing.plan_file",
     "AuditResult": "fairrec.result.audit_result",
-    "Comparison": "fairrec.result.comparison",
-    "CounterfactualResult": "fairrec.result.counterfactual",
+    "Comparison": "fairrec.comparison.result",
+    "CounterfactualResult": "fairrec.counterfactuals.result",
     "Endpoint": "fairrec.scoring.endpoint",
     "FairRecError": "fairrec.core.errors",
     "Group": "fairrec.groups.group",
     "MitigationResult": "fairrec.mitigation.mitigation_result",
     "OnnxModel": "fairrec.scoring.onnx_model",
     "SearchOptions": "fairrec.search.options",
-    "TrendResult": "fairrec.result.trend",
-    "audit": "fairrec.workflows.audit",
-    "card": "fairrec.stores.card_file",
+    "TrendResult": "fairrec.trends.result",
+    "audit": "fairrec.auditing.audit",
+    "card": "fairrec.integrations.card",
     "Counts": "fairrec.counts.table",
-    "compare": "fairrec.workflows.compare",
-    "count": "fairrec.workflows.count",
-    "counterfactual": "fairrec.workflows.counterfactual",
-    "gate": "fairrec.workflows.gate",
-    "load": "fairrec.workflows.load",
+    "compare": "fairrec.comparison.compare",
+    "count": "fairrec.auditing.count",
+    "counterfactual": "fairrec.counterfactuals.counterfactual",
+    "gate": "fairrec.gating.gate",
+    "load": "fairrec.loading",
     "metric": "fairrec.metrics",
-    "mitigate": "fairrec.workflows.mitigate",
-    "plan": "fairrec.workflows.plan",
-    "rerank": "fairrec.workflows.mitigate",
-    "schema": "fairrec.workflows.schemas",
-    "trend": "fairrec.workflows.trend",
+    "mitigate": "fairrec.mitigation.mitigate",
+    "plan": "fairrec.planning.plan",
+    "rerank": "fairrec.mitigation.mitigate",
+    "schema": "fairrec.schemas",
+    "trend": "fairrec.trends.trend",
 }
 """Modules that take long to load, by the names that are loaded from them on use."""
 

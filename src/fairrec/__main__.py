@@ -1,5 +1,5 @@
 """`python -m fairrec`."""
 
-from fairrec.cli import main
+from fairrec.commands import main
 
 main()

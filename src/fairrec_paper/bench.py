@@ -14,6 +14,7 @@ from typing import cast
 import numpy as np
 import polars as pl
 
+from fairrec.auditing.search import searchable
 from fairrec.core.arrays import FloatArray, IntArray
 from fairrec.core.audit_options import smallest_group, take_smaller_groups
 from fairrec.core.errors import InputError
@@ -28,7 +29,6 @@ from fairrec.search.evidence import Evidence, GapHistory, gaps_between
 from fairrec.search.loop import SearchOutcome, search
 from fairrec.search.measure import popularity_proxy
 from fairrec.search.searcher import Request, Searcher, uses_proxy
-from fairrec.workflows.search import searchable
 from fairrec_paper.bench_options import SearchBenchOptions
 
 

@@ -8,8 +8,8 @@ from pathlib import Path
 import polars as pl
 import pytest
 
+from tests.auditing.test_audit_items import market
 from tests.end_to_end.command_line import run_here
-from tests.workflows.test_audit_items import market
 
 AUDIT = ("audit", "recs.parquet", "--items", "items.parquet", "--side", "items", "--by", "kind")
 

@@ -7,7 +7,7 @@ import pytest
 from typer.testing import CliRunner
 
 import fairrec
-from fairrec.cli import app
+from fairrec.commands import app
 from tests.counts.small_counts import BY, halves, tables, values
 
 

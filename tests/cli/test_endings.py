@@ -6,7 +6,7 @@ import signal
 import pytest
 import typer
 
-from fairrec.cli.endings import (
+from fairrec.cli.exit_codes import (
     BAD_INPUT,
     HUNG_UP,
     INTERRUPTED,

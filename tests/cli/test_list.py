@@ -4,8 +4,8 @@ import json
 import re
 
 from fairrec.metrics import METRICS
+from fairrec.schemas import FILES, schema
 from fairrec.search.searcher import SEARCHERS
-from fairrec.workflows.schemas import FILES, schema
 from tests.end_to_end.command_line import run_here
 
 

@@ -9,9 +9,9 @@ import typer
 from typer.testing import CliRunner
 
 import fairrec
-from fairrec.cli import app as fairrec_app
 from fairrec.cli.parameters import FieldsOf, Given, Here, SectionedCommand, takes_options
 from fairrec.cli.shared import DebugOption
+from fairrec.commands import app as fairrec_app
 from fairrec.core.errors import InputError
 from fairrec.core.kinds import NAMES, SWITCH, TEXT, number, pairs, whole
 from fairrec.core.options import Option, Options, spelled

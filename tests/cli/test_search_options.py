@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from fairrec.cli.model_options import search_options
+from fairrec.auditing.model_options import search_options
 from fairrec.core.errors import InputError
 from fairrec.core.options import from_command_line
 from fairrec.search.options import SearchOptions

@@ -89,4 +89,6 @@ def test_functions_have_the_defaults_and_the_words_that_are_declared(function, c
                 wanted = defaults(options).get(name, inspect.Parameter.empty)
                 assert parameters[name].default == wanted
     missing = {*declared(AuditOptions)} - {*parameters}
-    assert missing == (set() if function is fairrec.audit else {"matters", "top", "max_undefined"})
+    assert missing == (
+        set() if function is fairrec.audit else {"tolerance", "top", "max_undefined"}
+    )

@@ -121,7 +121,7 @@ def test_a_panic_within_an_audit_is_an_error_of_ours(monkeypatch):
     def fail(*_: object, **__: object) -> None:
         raise pl.exceptions.PanicException("index out of bounds")
 
-    monkeypatch.setattr("fairrec.workflows.audit.grouping_of", fail)
+    monkeypatch.setattr("fairrec.auditing.audit.grouping_of", fail)
     with pytest.raises(fairrec.FairRecError, match="index out of bounds"):
         fairrec.audit(tables.predictions, users=tables.users, by="gender")
 

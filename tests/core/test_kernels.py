@@ -18,7 +18,7 @@ from fairrec.core.kernels import compiled, kernel
 CAP_DAC_OVERRIDE, PR_CAPBSET_DROP = 1, 24
 
 PROGRAM = """
-import numpy as np, fairrec.workflows.audit
+import numpy as np, fairrec.auditing.audit
 from fairrec.inputs.ids import gather_lists
 flat, offsets = np.array([7, 8, 9]), np.array([0, 1, 3])
 print(fairrec.__file__, gather_lists(flat, offsets, np.array([1])).tolist())

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 import fairrec
-from fairrec.workflows.audit import audit
+from fairrec.auditing.audit import audit
 
 
 def test_a_name_is_found_when_it_is_used_and_others_are_not_there():

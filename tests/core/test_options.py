@@ -9,6 +9,7 @@ import polars as pl
 import pytest
 
 import fairrec
+from fairrec.auditing.options import CounterfactualOptions
 from fairrec.core.audit_options import AboutOptions, AuditOptions
 from fairrec.core.errors import InputError
 from fairrec.core.kinds import pairs, whole
@@ -27,7 +28,6 @@ from fairrec.counts.options import EngineOptions
 from fairrec.inputs.table_options import TableOptions
 from fairrec.mitigation.options import MitigationOptions
 from fairrec.search.options import SearchOptions
-from fairrec.workflows.options import CounterfactualOptions
 
 
 @dataclass(frozen=True)
@@ -188,7 +188,7 @@ def test_a_call_names_an_option_once_in_its_signature():
         (
             fairrec.mitigate,
             (AuditOptions, AboutOptions, MitigationOptions),
-            ("matters", "max_undefined", "top"),
+            ("tolerance", "max_undefined", "top"),
         ),
     ],
 )

@@ -62,7 +62,7 @@ def test_parts_of_others_are_added(first, second):
     assert merged([named(counts, first), named(counts, second)]).info.parts == (first, second)
 
 
-def test_counts_that_are_those_of_another_part_are_noted():
+def test_counts_equal_to_those_of_another_part_are_refused():
     users = pl.DataFrame({"user_id": range(200), "g": [*"ab"] * 100})
     watch = pl.DataFrame({"user_id": range(200), "watch": range(200)})
     counts, others = (
@@ -71,11 +71,23 @@ def test_counts_that_are_those_of_another_part_are_noted():
     )
     parts = [
         replace(named(one, name), where=f"{name}.parquet")
-        for one, name in ((counts, "a"), (counts, "b"), (others, "c"))
+        for one, name in ((counts, "1/3"), (others, "2/3"), (counts, "3/3"))
     ]
-    (said,) = (one for one in merged(parts).info.warnings if "same counts" in one)
-    assert said.startswith("check: a.parquet and b.parquet have the same counts in every row.")
-    assert not any("same counts" in one for one in merged(parts[1:]).info.warnings)
+    with pytest.raises(InputError, match=r"1/3\.parquet and 3/3\.parquet: have the same counts"):
+        merged(parts)
+    n_rows = counts.rows["users"].sum()
+    assert merged(parts, disjoint=True).rows["users"].sum() > 2 * n_rows
+    assert merged(parts[:2]).rows["users"].sum() < 2 * n_rows
+
+
+@pytest.mark.parametrize(
+    ("names", "held"), [(("1/4", "2/4"), "50%"), (("1/2", "2/2"), None), (("europe", "asia"), None)]
+)
+def test_parts_missing_by_their_names_are_noted(names, held):
+    counts = counts_of(tables())
+    notes = merged([named(counts, name) for name in names]).info.warnings
+    found = [note for note in notes if "the parts hold" in note]
+    assert [held in note for note in found] == ([True] if held else [])
 
 
 def test_counts_that_do_not_say_whose_they_are_are_refused():

@@ -16,7 +16,7 @@ from unittest.mock import patch
 import typer
 from typer.testing import CliRunner
 
-from fairrec.cli import app
+from fairrec.commands import app
 from tests.builders import Tables, make_tables
 
 AUDIT = (
@@ -74,7 +74,7 @@ def run_process(
 ) -> Ran:
     """Run the command line in a process of its own."""
     done = subprocess.run(
-        [sys.executable, "-m", "fairrec.cli", *arguments],
+        [sys.executable, "-m", "fairrec", *arguments],
         cwd=folder,
         env=plain_environment(environment),
         capture_output=True,

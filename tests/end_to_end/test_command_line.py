@@ -21,7 +21,7 @@ import polars as pl
 import pytest
 import typer
 
-from fairrec.cli import app
+from fairrec.commands import app
 from fairrec.core.version import __version__
 from fairrec.metrics import METRICS
 from fairrec.result.saved import load_summary

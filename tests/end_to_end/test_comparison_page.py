@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+from tests.comparison.small_comparison import compared
 from tests.end_to_end.opened_page import PHONE, WIDE
-from tests.report.comparison.small_comparison import compared
 
 
 def test_the_page_fits_every_screen_and_asks_for_nothing(browser: Any, tmp_path: Path):

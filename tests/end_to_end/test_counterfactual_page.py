@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from tests.workflows.flipped_world import blind, direct, flipped
+from tests.counterfactuals.flipped_world import blind, direct, flipped
 
 
 @pytest.mark.parametrize("model", [direct, blind])

@@ -5,8 +5,8 @@ from pathlib import Path
 import polars as pl
 import pytest
 
+from fairrec.demo.demo import PLANTED
 from fairrec.result.saved import load_summary
-from fairrec.workflows.demo import PLANTED
 from tests.end_to_end.command_line import run_here
 
 

@@ -9,10 +9,10 @@ import numpy as np
 import polars as pl
 import pytest
 
+from fairrec.auditing.count import CountPart, count_in_parts
 from fairrec.counts.executor import PartExecutor, open_executor
 from fairrec.counts.options import EngineOptions
 from fairrec.inputs.parts.partition import open_parts
-from fairrec.workflows.count import CountPart, count_in_parts
 
 N_USERS, N_CANDIDATES = 40_000, 8
 SAID = {"by": "gender", "metrics": "auc,ndcg@5"}

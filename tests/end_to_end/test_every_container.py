@@ -23,12 +23,12 @@ import polars.selectors as cs
 import pytest
 
 import fairrec
+from fairrec.auditing import audit as audit_workflow
+from fairrec.auditing import count as count_workflow
 from fairrec.counts.merging import merged
 from fairrec.inputs.parts.partition import open_parts
-from fairrec.workflows import audit as audit_workflow
-from fairrec.workflows import count as count_workflow
+from tests.auditing.test_audit_counts import differences
 from tests.builders import without_origin
-from tests.workflows.test_audit_counts import differences
 
 N_TABLES, N_BLOCKS = 200, 10
 FLOATS = (pl.Float64, pl.Float32, pl.Float16)

@@ -64,7 +64,7 @@ def test_importing_the_package_loads_nothing_heavy_and_opens_no_connection(tmp_p
 
 def test_asking_for_help_loads_nothing_heavy_and_opens_no_connection(tmp_path: Path):
     code = (
-        "from fairrec.cli import app\n"
+        "from fairrec.commands import app\n"
         "for command in ('', 'audit', 'plan', 'doctor', 'report',"
         " 'mitigate', 'mlflow', 'list', 'card'):\n"
         "    app([*command.split(), '--help'], standalone_mode=False)\n"

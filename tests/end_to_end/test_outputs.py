@@ -25,7 +25,7 @@ from tests.end_to_end.command_line import (
 
 pytestmark = pytest.mark.slow
 
-COMMAND = (sys.executable, "-m", "fairrec.cli")
+COMMAND = (sys.executable, "-m", "fairrec")
 
 
 @pytest.fixture
@@ -143,7 +143,7 @@ def signalled(*given):
     os.kill(os.getpid(), number)
     signal.pause()
 audit_result.put_run = signalled
-from fairrec.cli import main
+from fairrec.commands import main
 main()
 """
 

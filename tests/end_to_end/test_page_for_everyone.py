@@ -17,9 +17,9 @@ from fairrec_paper.reproduction import layout
 from fairrec_paper.reproduction.layout import Drawing, Outcome
 from fairrec_paper.reproduction.outputs import write_outcome
 from tests.builders import one_each
+from tests.comparison.two_sides import audit_items, two_sided
 from tests.end_to_end.made_results import mitigated, searched
 from tests.end_to_end.opened_page import AXIS_TEXT, PHONE, Opened, draw_everything
-from tests.workflows.two_sides import audit_items, two_sided
 
 AXE = sorted(Path(__file__).parents[2].glob(".axe/axe-*.min.js"))
 

@@ -12,11 +12,11 @@ import pytest
 from pytest import approx
 
 import fairrec
+from fairrec.auditing import count
 from fairrec.core.errors import InputError
 from fairrec.inputs.order import TiedLists
 from fairrec.inputs.parts.partition import open_parts
 from fairrec.report.text.circumstances import circumstance_lines
-from fairrec.workflows import count
 from tests.recommendations import Served
 
 N, LENGTH = 600, 30
@@ -110,7 +110,7 @@ def test_rows_counts_and_parts_agree(tmp_path, monkeypatch):
     counts = fairrec.count(**files, **asked)
     of_counts = fairrec.audit(counts=counts, permutations=200)
     monkeypatch.setattr(count, "open_parts", partial(open_parts, n_rows=2000))
-    monkeypatch.setattr("fairrec.workflows.audit.is_large", lambda *_: True)
+    monkeypatch.setattr("fairrec.auditing.audit.is_large", lambda *_: True)
     in_parts = audit(**files)
     assert of_counts.summary.ties == in_parts.summary.ties == by_rows.summary.ties
     for other in (of_counts, in_parts):

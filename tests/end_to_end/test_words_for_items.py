@@ -16,16 +16,16 @@ import pytest
 from rich.console import Console
 
 import fairrec
+from fairrec.comparison.view import build_comparison_view
 from fairrec.core.errors import InputError
 from fairrec.core.units import ITEMS, USERS, Unit
-from fairrec.policy.formats import to_annotations, to_junit, to_text
-from fairrec.policy.formats import to_markdown as gate_markdown
-from fairrec.report.comparison.view import build_comparison_view
+from fairrec.gating.formats import to_annotations, to_junit, to_text
+from fairrec.gating.formats import to_markdown as gate_markdown
 from fairrec.report.text.markdown import comparison_markdown, model_card, to_markdown
 from fairrec.report.text.terminal import print_comparison, print_text
-from fairrec.report.text.trend import print_trend, trend_markdown, trend_view
 from fairrec.report.text.view import build_view
 from fairrec.result.audit_result import AuditResult
+from fairrec.trends.words import print_trend, trend_markdown, trend_view
 from tests.report.items_audits import OUTSIDE, items_result
 
 OF_USERS = re.compile(r"\busers?\b|\beveryone\b|\bserved\b|\bwho\b|\bnobody\b", re.IGNORECASE)
@@ -34,7 +34,7 @@ ALLOWED_FOR = re.compile(r"had other users come; the \w+ stay as they are\.")
 PROVIDERS = Unit("provider", "providers")
 AUDITS: dict[str, dict[str, Any]] = {
     "as usual": {},
-    "with an amount": {"matters": "5%"},
+    "with an amount": {"tolerance": "5%"},
     "among alike": {"given": ("stock",)},
     "of few": {"min_support": 250},
     "untested": {"permutations": 0},
@@ -204,7 +204,7 @@ def test_small_numbers_of_items_are_hidden_as_those_of_users_are():
 
 
 def test_a_comparison_of_items_never_speaks_of_users():
-    found = fairrec.compare(items_result(), items_result(scale=0.8), matters="1%")
+    found = fairrec.compare(items_result(), items_result(scale=0.8), tolerance="1%")
     view = build_comparison_view(found.summary)
     said = {
         "repr": repr(found),

@@ -9,11 +9,11 @@ import polars as pl
 import pytest
 
 import fairrec
+from fairrec.auditing import audit as audit_workflow
+from fairrec.auditing import count
 from fairrec.core.errors import InputError
 from fairrec.inputs.notes import JoinedNote
 from fairrec.inputs.parts.partition import open_parts
-from fairrec.workflows import audit as audit_workflow
-from fairrec.workflows import count
 from tests.builders import audit
 
 N_USERS, N_ITEMS = 300, 200
@@ -44,7 +44,7 @@ def joined(recs: pl.DataFrame) -> pl.DataFrame:
 
 
 def checks(recs: pl.DataFrame, test: pl.DataFrame) -> list[str]:
-    result = audit(recs, USERS, "g", test=test, metrics=None, permutations=0, matters=0.1)
+    result = audit(recs, USERS, "g", test=test, metrics=None, permutations=0, tolerance=0.1)
     return [one for one in result.warnings if "missed" in one]
 
 

@@ -7,12 +7,12 @@ import polars as pl
 import pytest
 
 import fairrec
+from fairrec.auditing.doctor import examine
 from fairrec.core.errors import InputError
 from fairrec.inputs.table_options import TableOptions
 from fairrec.metrics.reading import read_inputs
 from fairrec.mitigation.remedy import RerankerRecord
 from fairrec.scoring.model import FunctionModel
-from fairrec.workflows.doctor import examine
 from tests.builders import make_tables
 
 

@@ -19,11 +19,11 @@ from fairrec.mitigation.effect import (
     ordered_changes,
     outcome_of,
 )
+from fairrec.mitigation.schema import GapToOthers
 from fairrec.mitigation.tables import RESERVED, change_table
 from fairrec.result.metric_schema import GapChange
-from fairrec.result.mitigation_schema import GapToOthers
 from fairrec.statistics.paired import group_changes
-from tests.report.mitigation.small_summary import chance, to_others
+from tests.mitigation.small_summary import chance, to_others
 
 NAN = np.nan
 

@@ -12,7 +12,7 @@ from fairrec.inputs.candidates import CandidateLists
 from fairrec.inputs.catalogue import read_catalogue
 from fairrec.inputs.tables import Table
 from fairrec.mitigation.exposure import exposure_changes
-from fairrec.report.mitigation.view import build_mitigation_view
+from fairrec.mitigation.view import build_mitigation_view
 from tests.mitigation.planted import mitigate, planted
 
 

@@ -11,8 +11,8 @@ from polars.testing import assert_frame_equal
 from fairrec.core.errors import InputError, OutputError
 from fairrec.mitigation.mitigation_result import load_mitigation
 from fairrec.mitigation.remedy import load_reranker
+from fairrec.mitigation.schema import MitigationSummary
 from fairrec.result.folder import AUDIT
-from fairrec.result.mitigation_schema import MitigationSummary
 from fairrec.result.saved import load_saved, load_summary
 from tests.mitigation.planted import mitigate, planted
 

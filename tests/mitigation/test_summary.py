@@ -15,8 +15,8 @@ from fairrec.inputs.table_options import TableOptions
 from fairrec.mitigation.effect import summary_of
 from fairrec.mitigation.options import MitigationOptions
 from fairrec.mitigation.remedy import record_of
+from fairrec.mitigation.schema import MitigationSummary
 from fairrec.mitigation.split import read_split
-from fairrec.result.mitigation_schema import MitigationSummary
 from fairrec.statistics.paired import group_changes
 from tests.mitigation.small_change import before_after
 

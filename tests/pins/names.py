@@ -5,13 +5,13 @@ from __future__ import annotations
 import typer
 
 import fairrec
-import fairrec.cli
+import fairrec.commands
 import fairrec_paper.cli
 
 
 def public_names() -> dict[str, list[str]]:
     """What `fairrec` exports, and the flags of each command of both programs."""
-    programs = {"fairrec": fairrec.cli.app, "fairrec-paper": fairrec_paper.cli.app}
+    programs = {"fairrec": fairrec.commands.app, "fairrec-paper": fairrec_paper.cli.app}
     flags = {
         f"{program} {name}": sorted(
             flag for one in command.params for flag in (*one.opts, *one.secondary_opts)

@@ -12,11 +12,11 @@ import polars as pl
 
 import fairrec
 from fairrec.inputs.parts.partition import open_parts
+from tests.comparison.two_sides import two_sided
+from tests.counterfactuals.flipped_world import flipped
 from tests.counts.small_counts import counts_of, halves, tables, values
 from tests.end_to_end.made_results import mitigated
 from tests.scoring.http.served_world import CANDIDATES, USERS, faulty_server
-from tests.workflows.flipped_world import flipped
-from tests.workflows.two_sides import two_sided
 
 Run = Callable[[Path], Any]
 PERMUTATIONS = 199
@@ -24,7 +24,7 @@ PERMUTATIONS = 199
 
 def exact(folder: Path) -> fairrec.AuditResult:
     """Scored candidates: three metrics, three attributes, a tolerance, users without a list."""
-    return fairrec.audit(**tables(), matters="10%", permutations=PERMUTATIONS)
+    return fairrec.audit(**tables(), tolerance="10%", permutations=PERMUTATIONS)
 
 
 def few() -> dict[str, Any]:
@@ -62,7 +62,9 @@ def of_items(folder: Path) -> fairrec.AuditResult:
     """Exposure of two kinds of items."""
     given = two_sided()
     del given["users"]
-    return fairrec.audit(**given, side="items", by="kind", permutations=PERMUTATIONS, matters="20%")
+    return fairrec.audit(
+        **given, side="items", by="kind", permutations=PERMUTATIONS, tolerance="20%"
+    )
 
 
 def of_counts(folder: Path) -> fairrec.AuditResult:
@@ -78,8 +80,8 @@ def in_parts(folder: Path) -> fairrec.AuditResult:
         given[table].write_parquet(folder / f"{table}.parquet")
         given[table] = folder / f"{table}.parquet"
     with (
-        patch("fairrec.workflows.count.open_parts", partial(open_parts, n_rows=900)),
-        patch("fairrec.workflows.audit.is_large", lambda *_: True),
+        patch("fairrec.auditing.count.open_parts", partial(open_parts, n_rows=900)),
+        patch("fairrec.auditing.audit.is_large", lambda *_: True),
     ):
         return fairrec.audit(**given, permutations=PERMUTATIONS)
 

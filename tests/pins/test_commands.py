@@ -68,7 +68,7 @@ def test_what_was_paid_is_kept_after_a_signal(folder: Path, ending: signal.Signa
     with faulty_server(folder) as server:
         url, tag = server.address("latency")
         child = subprocess.Popen(
-            [sys.executable, "-m", "fairrec.cli", *SERVED, "--endpoint", url],
+            [sys.executable, "-m", "fairrec", *SERVED, "--endpoint", url],
             cwd=folder,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,

@@ -27,8 +27,8 @@ def files(tmp_path: Path) -> dict[str, Any]:
 
 def count_in_parts(files: dict[str, Any], engine: str) -> fairrec.Counts:
     with (
-        patch("fairrec.workflows.count.open_parts", partial(open_parts, n_rows=900)),
-        patch("fairrec.workflows.count.is_large", lambda *_: True),
+        patch("fairrec.auditing.count.open_parts", partial(open_parts, n_rows=900)),
+        patch("fairrec.auditing.count.is_large", lambda *_: True),
     ):
         return fairrec.count(**files, engine=engine, workers=2)
 

@@ -62,6 +62,6 @@ def _audited(unit: Unit, scale: float, options: tuple[tuple[str, Any], ...]) -> 
 
     with (
         patch("fairrec.inputs.users.USERS", unit),
-        patch("fairrec.workflows.audit.read_inputs", read_units),
+        patch("fairrec.auditing.audit.read_inputs", read_units),
     ):
         return fairrec.audit(values=values, users=items, **given)

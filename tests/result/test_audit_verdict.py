@@ -14,7 +14,7 @@ from tests.builders import audit, two_groups
 def test_a_verdict_has_the_outcome_that_matters_most_and_each_metric():
     """Even users have MRR 1 and odd ones 1/2; both have a list, so coverage is 1 for all."""
     result = audit(
-        *two_groups(80), by="group", metrics="mrr@2,coverage@2", matters="0.1", permutations=199
+        *two_groups(80), by="group", metrics="mrr@2,coverage@2", tolerance="0.1", permutations=199
     )
     verdict = result.verdict
     assert verdict.outcome == "worse by more"
@@ -45,7 +45,7 @@ def test_a_metric_without_a_better_end_differs_and_never_decides_beside_others(c
         values=table,
         by="group",
         better={"hits": "higher"} if "hits" in columns else {},
-        matters=",".join(f"{name}=0.3" for name in columns),
+        tolerance=",".join(f"{name}=0.3" for name in columns),
         permutations=199,
     )
     assert result.verdict.outcome == outcome

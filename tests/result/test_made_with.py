@@ -1,9 +1,9 @@
 from __future__ import annotations
 
+from fairrec.auditing.options import NOT_PLANNED
 from fairrec.core.audit_options import AuditOptions
 from fairrec.core.options import declared
 from fairrec.result.summary import options_of
-from fairrec.workflows.options import NOT_PLANNED
 from tests.result.test_schema import RESULT
 
 

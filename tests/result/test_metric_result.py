@@ -67,7 +67,7 @@ def test_a_finding_is_named_by_attributes_and_values():
     assert finding.raw_difference == finding.difference
     # the first metric stands so that nothing is ruled out, yet a group that is worse is
     assert finding.outcome == found.verdict.outcome == "worse"
-    assert (found.verdict.matters, found.verdict.certificate) == (None, ())
+    assert (found.verdict.tolerance, found.verdict.certificate) == (None, ())
     assert finding.support == finding.n_users
     assert found.n_significant == 1 + finding.n_folded
 

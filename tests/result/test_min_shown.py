@@ -121,7 +121,7 @@ def audited(way: str) -> AuditResult:
         "better": "quality=higher,watch=higher",
         "min_support": 1,
         "permutations": 199,
-        "matters": "quality=0.05",
+        "tolerance": "quality=0.05",
         "top": 4,
     }
     if way == "given":

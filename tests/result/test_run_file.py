@@ -10,11 +10,11 @@ from pathlib import Path
 
 import pytest
 
+from fairrec.auditing import named_result as workflow
 from fairrec.core.errors import InputError, OutputError
 from fairrec.report.text.markdown import to_markdown
 from fairrec.report.text.view import build_view
 from fairrec.result.saved import AuditRun, load_audit_run, load_saved, load_summary, place_of
-from fairrec.workflows import audit_named as workflow
 from tests.builders import audit, make_tables, two_groups
 
 HOSTILE = "client <script>alert(1)</script>; 'acme' é"

@@ -15,7 +15,7 @@ def test_users_that_were_not_saved_are_none(tmp_path):
 
 @pytest.mark.parametrize("part", [{"attributes": {}}, {"metrics": {}}])
 def test_a_summary_that_nothing_can_be_made_of_is_refused(tmp_path, part):
-    summary = audit(*two_groups(), by="group", matters="mrr@5=0.1").summary
+    summary = audit(*two_groups(), by="group", tolerance="mrr@5=0.1").summary
     file = tmp_path / "result.json"
     file.write_text(summary.model_dump_json())
     assert load_summary(tmp_path) == summary

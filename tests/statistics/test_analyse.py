@@ -104,7 +104,7 @@ def test_other_seeds_give_the_same_outcome_or_one_is_undecided():
 
 
 def test_no_all_clear_where_another_seed_may_show_a_harm():
-    analysis = two_halves(0.0, permutations=99, matters="0.9")
+    analysis = two_halves(0.0, permutations=99, tolerance="0.9")
     (verdict,) = verdicts_of(analysis, [True])
     assert position_of(verdict.outcome) == RULED_OUT
     open_ = _undecided(verdict, ["not worse by more", "worse"])

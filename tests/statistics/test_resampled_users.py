@@ -29,6 +29,7 @@ from benchmarks.statistics.items import (
 )
 
 import fairrec
+from fairrec.auditing.items import analyse_items
 from fairrec.core.audit_options import AuditOptions
 from fairrec.groups.grouping import Grouping
 from fairrec.inputs.table_options import TableOptions
@@ -39,9 +40,8 @@ from fairrec.statistics.bootstrap import N_DRAWS, resample_users, user_blocks
 from fairrec.statistics.intervals import estimate
 from fairrec.statistics.metric_analysis import analyse_metrics
 from fairrec.statistics.moments import moments_of
-from fairrec.workflows.audit_items import analyse_items
+from tests.auditing.test_audit_items import market
 from tests.metrics.item_world import ItemWorld, random_world, without
-from tests.workflows.test_audit_items import market
 
 OPTIONS = AuditOptions.of(min_support=1, permutations=0)
 QUICK = replace(OPTIONS, permutations=19)

@@ -38,7 +38,7 @@ def test_the_interval_of_a_harm(ends, higher_is_better, harm):
 
 
 @pytest.mark.parametrize(
-    ("harm", "is_worse", "matters", "outcome"),
+    ("harm", "is_worse", "tolerance", "outcome"),
     [
         ((0.1, 0.3), True, None, WORSE),
         ((-0.1, 0.3), False, None, OPEN),
@@ -53,8 +53,8 @@ def test_the_interval_of_a_harm(ends, higher_is_better, harm):
         ((0.1, 0.3), False, 0.05, OPEN),
     ],
 )
-def test_the_outcome_of_a_group(harm, is_worse, matters, outcome):
-    found = group_outcomes(interval(*harm), np.array([is_worse]), np.array([True]), matters)
+def test_the_outcome_of_a_group(harm, is_worse, tolerance, outcome):
+    found = group_outcomes(interval(*harm), np.array([is_worse]), np.array([True]), tolerance)
     assert found.tolist() == [outcome]
 
 
@@ -76,7 +76,7 @@ def test_groups_served_better_are_counted_where_one_end_is_better():
 
 
 def test_a_planted_group_is_worse_and_the_others_are_certified():
-    analysis = random_analysis(effect=0.6, permutations=199, matters="0.05")
+    analysis = random_analysis(effect=0.6, permutations=199, tolerance="0.05")
     verdict, _ = verdicts_of(analysis, [True, True])
     assert verdict.outcome == "worse by more"
     lattice = analysis.grouping.lattice
@@ -102,11 +102,11 @@ def test_a_metric_is_ruled_out_by_its_single_attributes_and_says_what_is_open():
     upper = verdicts_of(analysis, [True, True])[0].harm.high
     largest = upper[depth == 1].max()
     assert upper[depth == 2].max() > largest
-    for matters, outcome in (
+    for tolerance, outcome in (
         (largest * 1.2, "not worse by more"),
         (largest * 0.8, "inconclusive"),
     ):
-        options = {"seed": 10, "permutations": 199, "matters": matters}
+        options = {"seed": 10, "permutations": 199, "tolerance": tolerance}
         verdict, _ = verdicts_of(random_analysis(**options), [True, True])
         assert verdict.outcome == outcome
         is_open = verdict.of_groups == OPEN
@@ -120,7 +120,7 @@ def test_a_metric_is_ruled_out_by_its_single_attributes_and_says_what_is_open():
 
 
 def test_where_too_many_have_no_value_nothing_is_ruled_out_and_a_group_may_be_worse():
-    analysis = random_analysis(effect=0.6, permutations=199, matters=10.0)
+    analysis = random_analysis(effect=0.6, permutations=199, tolerance=10.0)
     verdict, _ = verdicts_of(analysis, [False, True])
     assert verdict.outcome == "worse"
     assert verdict.scope.n_ruled_out == 0 and verdict.certificate == ()

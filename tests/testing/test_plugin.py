@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.policy.judged_world import planted
+from tests.gating.judged_world import planted
 
 pytest_plugins = ("pytester",)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from fairrec.testing import assert_within
-from tests.policy.judged_world import planted
+from tests.gating.judged_world import planted
 
 WITHIN = {"rule": [{"metric": "hits", "max_worse": 0.5}]}
 BEYOND = {"rule": [{"metric": "hits", "max_worse": 0.03}]}

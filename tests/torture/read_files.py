@@ -16,15 +16,15 @@ import polars as pl
 import pyarrow as pa
 
 import fairrec
+from fairrec.auditing.call_repr import read_plan, settings_of
 from fairrec.core.errors import InputError
 from fairrec.core.settings import CHECKSUM, PLAN, checksum_of, parsed_toml, to_toml
 from fairrec.counts.levels import levels_text, read_levels
 from fairrec.counts.table import write_counts
+from fairrec.gating.gate import read_policy
 from fairrec.inputs.audit_inputs import open_tables, read_tables
 from fairrec.inputs.table_options import TableOptions
-from fairrec.workflows.audit_call import read_plan, settings_of
-from fairrec.workflows.gate import read_policy
-from fairrec.workflows.load import load
+from fairrec.loading import load
 from tests.builders import Tables, as_lists, make_tables
 from tests.torture.mutations import (
     Mutation,
@@ -156,7 +156,7 @@ def _table_files() -> list[ReadFile]:
 def _audit(folder: Path) -> None:
     given = tables()._asdict()
     predictions = given.pop("predictions")
-    options = {"by": "gender,member", "permutations": 39, "min_support": 2, "matters": "5%"}
+    options = {"by": "gender,member", "permutations": 39, "min_support": 2, "tolerance": "5%"}
     result = fairrec.audit(predictions, **given, **options, metrics="ndcg@5,auc")
     result.save(folder, report=False)
 
@@ -232,7 +232,7 @@ def _plan(folder: Path) -> None:
     users = folder / "users.parquet"
     tables().users.write_parquet(users)
     given = {"users": users, "by": "gender,member", "metrics": "ndcg@5", "min_support": 2}
-    plan = fairrec.plan(**given, mean=0.4, sd=0.3, matters=0.05)
+    plan = fairrec.plan(**given, mean=0.4, sd=0.3, tolerance=0.05)
     plan.save(folder / "plan.toml")
 
 
@@ -264,7 +264,7 @@ metrics = ["ndcg@5", "auc"]
 alpha = 0.05
 min_support = 2
 permutations = 39
-matters = "5%"
+tolerance = "5%"
 
 [[rule]]
 metric = "ndcg@5"

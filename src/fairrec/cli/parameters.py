@@ -14,7 +14,7 @@ import typer
 import typer.core
 from typer.models import ArgumentInfo
 
-from fairrec.cli.endings import errors_in_words
+from fairrec.cli.exit_codes import errors_in_words
 from fairrec.cli.shared import ended_with_reader, shown_complaints
 from fairrec.core.errors import TWINS
 from fairrec.core.options import (

@@ -12,12 +12,12 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
 
+from fairrec.auditing.options import SETTINGS
 from fairrec.cli.shared import say
 from fairrec.core.errors import FairRecError, InputError, listed, plain
 from fairrec.core.kinds import FILE, Kind
 from fairrec.core.options import PLANNING, STATISTICS, Option, spelled
 from fairrec.core.settings import SETTINGS_FILE, read_settings
-from fairrec.workflows.options import SETTINGS
 
 NONE = "none"
 

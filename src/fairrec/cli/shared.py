@@ -190,7 +190,7 @@ def print_as(
     text: Callable[[Console], None],
 ) -> None:
     """Print in the form asked for; only that one is made."""
-    from fairrec.policy.formats import as_json_text
+    from fairrec.gating.formats import as_json_text
 
     if output_format is Format.json:
         typer.echo(as_json_text(json()))

@@ -21,10 +21,10 @@ from fairrec.core.kinds import (
     share_or_users,
     whole,
 )
-from fairrec.core.matters import Matters as Amounts
-from fairrec.core.matters import matters as amounts
 from fairrec.core.options import GROUPS, OUTPUT, STATISTICS, Option, Options, spelled
 from fairrec.core.threads import available_threads
+from fairrec.core.tolerance import Tolerance as Amounts
+from fairrec.core.tolerance import tolerance as amounts
 from fairrec.core.units import USERS, Unit
 
 USUAL_SHARE, LEAST_USERS = 0.001, 10
@@ -85,7 +85,7 @@ Permutations = Annotated[
 ]
 # below it no number of permutations is enough, above it a finding is chance rather than not
 Alpha = Annotated[float, Option(number(least=0.0001, most=0.5), "Significance level", STATISTICS)]
-Matters = Annotated[
+Tolerance = Annotated[
     Amounts | None,
     Option(
         amounts().or_none(),
@@ -125,7 +125,7 @@ class AuditOptions(Options):
     min_support: MinSupport = None
     permutations: Permutations = 1000
     alpha: Alpha = 0.05
-    matters: Matters = None
+    tolerance: Tolerance = None
     max_undefined: MaxUndefined = 0.05
     seed: Seed = 0
     threads: Threads = None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from functools import reduce
@@ -206,8 +206,9 @@ def merged(
         return counts[0]
     if not disjoint:
         _refuse_overlap(counts)
+        if not is_one_table:
+            _refuse_copies(counts)
     infos = [one.about for one in counts]
-    copies = [] if is_one_table else _note_copies(counts)
     for one, info in zip(counts[1:], infos[1:], strict=True):
         _refuse_others(infos[0], info, counts[0].where, one.where)
         if not is_one_table:
@@ -228,7 +229,8 @@ def merged(
     rows = pl.concat([one.rows for one in counts], how="diagonal_relaxed")
     where = f"{counts[0].where} and {len(counts) - 1:,} more"
     added = _added(infos)
-    added = added.model_copy(update={"warnings": (*copies, *added.warnings)})
+    missing = [] if is_one_table else _note_missing_parts(added.parts)
+    added = added.model_copy(update={"warnings": (*missing, *added.warnings)})
     return Counts(rows, added, where).summed()
 
 
@@ -254,20 +256,33 @@ def _refuse_overlap(counts: Sequence[Counts]) -> None:
         seen |= dict.fromkeys(parts, one.where)
 
 
-def _note_copies(counts: Sequence[Counts]) -> list[str]:
-    """Notes on counts that are those of another part to the last digit."""
+def _refuse_copies(counts: Sequence[Counts]) -> None:
+    """An error for counts that are those of another part to the last digit."""
     seen: dict[str, str] = {}
-    notes = []
     for one in counts:
         rows = one.rows.select(sorted(one.rows.columns))
         content = sha256(rows.sort(rows.columns).write_csv().encode()).hexdigest()
         other = seen.setdefault(content, one.where)
         if other != one.where and rows[USERS].sum() >= _ENOUGH_USERS:
-            notes.append(
-                f"{CHECK_FIRST}{other} and {one.where} have the same counts in every row. If they "
-                "are of the same users, these are counted twice: leave one out"
+            raise InputError(
+                f"{other} and {one.where}: have the same counts in every row, so they are of the "
+                f"same users, who would be counted twice. {spelled('part', '3/16')} only names a "
+                "part: count each part from a table of its own users. If no user is in both, say "
+                f"so: {spelled('disjoint', True)}"
             )
-    return notes
+
+
+def _note_missing_parts(parts: Iterable[str]) -> list[str]:
+    """A note where parts are ranges of a hash that leave some users out."""
+    ranges = [_range(part) for part in parts]
+    missing = 1 - sum(found[1] - found[0] for found in ranges if found is not None)
+    if None in ranges or missing <= 0:
+        return []
+    return [
+        f"{CHECK_FIRST}the parts hold {float(1 - missing):.0%} of users by their names "
+        f"({', '.join(map(plain, parts))}). If the others exist, add their counts: the audit says "
+        "nothing about them"
+    ]
 
 
 def _overlap(one: str, other: str) -> bool:

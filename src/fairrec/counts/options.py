@@ -43,7 +43,8 @@ PartName = Annotated[
     str,
     Option(
         TEXT,
-        "Whose counts these are: a name such as europe, or 3/16 of 16 parts by a hash of ids",
+        "Names the users of these tables, such as europe; 3/16 where the tables hold the third of "
+        "16 parts by a hash of ids",
         TABLES,
     ),
 ]

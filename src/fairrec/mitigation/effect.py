@@ -18,11 +18,7 @@ from fairrec.mitigation.groups import Choice
 from fairrec.mitigation.options import MitigationOptions
 from fairrec.mitigation.remedy import RerankerRecord
 from fairrec.mitigation.reranker import RERANKERS
-from fairrec.mitigation.split import Measures, TargetSplit, n_shared_targets
-from fairrec.mitigation.tuning import Aim, Levels, levels_of, mean_or_nan
-from fairrec.result.changes import change_of, change_part, gap_change
-from fairrec.result.metric_schema import Change, GapChange, MetricResult
-from fairrec.result.mitigation_schema import (
+from fairrec.mitigation.schema import (
     ExposureChange,
     GapToOthers,
     GroupCounts,
@@ -35,6 +31,10 @@ from fairrec.result.mitigation_schema import (
     Regression,
     TradeOffPoint,
 )
+from fairrec.mitigation.split import Measures, TargetSplit, n_shared_targets
+from fairrec.mitigation.tuning import Aim, Levels, levels_of, mean_or_nan
+from fairrec.result.changes import change_of, change_part, gap_change
+from fairrec.result.metric_schema import Change, GapChange, MetricResult
 from fairrec.statistics.paired import ChangeVerdict, GroupChanges, PairedSums, paired_sums
 from fairrec.statistics.unpaired import change_of_means
 

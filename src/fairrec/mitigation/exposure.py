@@ -18,8 +18,8 @@ from fairrec.inputs.tables import Table
 from fairrec.inputs.users import MISSING
 from fairrec.metrics.attention import discounts
 from fairrec.metrics.ranked import RankedLists, mean_over_places
+from fairrec.mitigation.schema import ExposureChange
 from fairrec.result.changes import change_of
-from fairrec.result.mitigation_schema import ExposureChange
 from fairrec.statistics.paired import change_verdict
 from fairrec.statistics.simultaneous import holm
 

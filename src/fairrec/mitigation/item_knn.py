@@ -9,7 +9,7 @@ from scipy.sparse import csr_array
 
 from fairrec.core.arrays import AnyArray, BoolArray, CodeArray, FloatArray, IntArray
 from fairrec.core.kernels import kernel
-from fairrec.mitigation.ease import interaction_matrix
+from fairrec.scoring.ease import interaction_matrix
 
 _ITEMS_AT_ONCE = 2048
 

@@ -10,9 +10,9 @@ import polars as pl
 
 from fairrec.core.atomic_io import put_table
 from fairrec.mitigation.remedy import RerankerRecord
+from fairrec.mitigation.schema import MetricEffect, MitigationSummary
 from fairrec.result.audit_result import AuditResult, put_audit
 from fairrec.result.folder import MITIGATION, names_to_replace, write_with_page
-from fairrec.result.mitigation_schema import MetricEffect, MitigationSummary
 from fairrec.result.parts import ID, load_part, result_id
 
 

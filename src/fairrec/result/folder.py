@@ -26,8 +26,8 @@ from fairrec.result.parts import with_id
 from fairrec.result.schema import AuditSummary
 
 if TYPE_CHECKING:
-    from fairrec.result.counterfactual import CounterfactualSummary
-    from fairrec.result.mitigation_schema import MitigationSummary
+    from fairrec.counterfactuals.result import CounterfactualSummary
+    from fairrec.mitigation.schema import MitigationSummary
     from fairrec.result.saved import AuditRun
 
 

@@ -300,18 +300,18 @@ def _verdict(
 ) -> NamedVerdict:
     exceeding = np.zeros(0, dtype=np.int64)
     at_worst = None
-    if bounds is not None and verdict.matters is not None:
+    if bounds is not None and verdict.tolerance is not None:
         largest = harm(
             _at_worst(i, bounds, analysis), analysis.measured.metrics[i].metric.higher_is_better
         )
-        exceeding = np.flatnonzero((verdict.of_groups == RULED_OUT) & (largest > verdict.matters))
+        exceeding = np.flatnonzero((verdict.of_groups == RULED_OUT) & (largest > verdict.tolerance))
         if len(exceeding):
             worst = int(exceeding[np.argmax(largest[exceeding])])
             (at_worst,) = _unknown(i, [worst], bounds, analysis)
     return NamedVerdict(
         outcome=verdict.outcome,
         alternative=verdict.alternative,
-        matters=verdict.matters,
+        tolerance=verdict.tolerance,
         n_worse_by_more=int((verdict.of_groups == BY_MORE).sum()),
         n_worse=int((verdict.of_groups == WORSE).sum()),
         n_better=verdict.scope.n_better,

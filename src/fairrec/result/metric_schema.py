@@ -175,7 +175,7 @@ class MetricVerdict(Part):
         description="undecided by permutation: the outcome that another seed may give, with the "
         "most permutations that are drawn; null where they decide",
     )
-    matters: float | None = Field(
+    tolerance: float | None = Field(
         description="the smallest harm worth acting on, in units of the metric; null where nothing "
         "was said"
     )

@@ -77,7 +77,7 @@ class Needed(PlanPart):
     metric: str
     group: dict[str, str]
     users: int = Field(description="of the group now")
-    matters: float = Field(description="in units of the metric")
+    tolerance: float = Field(description="in units of the metric")
     times: float | None = Field(
         default=None,
         description="how many times as many users it takes with 80% probability, 1 where they are "

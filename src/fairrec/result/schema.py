@@ -404,7 +404,7 @@ class AuditSummary(ResultFile):
         default=0,
         description="more than asked for where another seed might have given another outcome",
     )
-    matters: str | None = Field(
+    tolerance: str | None = Field(
         default=None, description="the smallest harm worth acting on, as it was given"
     )
     outcome: Outcome | None = Field(

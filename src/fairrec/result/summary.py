@@ -364,7 +364,7 @@ def options_of(summary: AuditSummary) -> dict[str, Any]:
         "depth": summary.depth,
         "permutations": summary.permutations,
         "alpha": summary.alpha,
-        "matters": summary.matters,
+        "tolerance": summary.tolerance,
         "max_undefined": summary.max_undefined,
         "seed": summary.seed,
         "relevant": summary.relevant,
@@ -434,7 +434,7 @@ def audit_summary(
         alpha=options.alpha,
         permutations=options.permutations,
         permutations_drawn=analysis.n_permutations,
-        matters=None if options.matters is None else str(options.matters),
+        tolerance=None if options.tolerance is None else str(options.tolerance),
         outcome=outcome_of_all(
             (verdict.outcome, one.metric.higher_is_better)
             for verdict, one in zip(verdicts, analysis.measured.metrics, strict=True)

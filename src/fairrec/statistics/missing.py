@@ -171,7 +171,7 @@ def analyse_outcomes(
     if permutations:
         # enough of them that something can be found at that level
         permutations = max(permutations, math.ceil(2 / alpha))
-    options = replace(options, alpha=alpha, permutations=permutations, matters=None)
+    options = replace(options, alpha=alpha, permutations=permutations, tolerance=None)
     return tuple(_tested(outcome, grouping, options) for outcome in outcomes)
 
 

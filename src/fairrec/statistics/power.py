@@ -180,7 +180,7 @@ def growth_needed(
     n_per_group: FloatArray,
     depth: IntArray,
     groups: IntArray,
-    matters: Sequence[float],
+    tolerance: Sequence[float],
     higher_is_better: Sequence[bool | None],
     alpha: float,
 ) -> FloatArray:
@@ -193,7 +193,7 @@ def growth_needed(
     ----------
     n_per_group, depth : of all groups that are tested
     groups : positions in these
-    matters, higher_is_better : of each metric; NaN where nothing matters
+    tolerance, higher_is_better : of each metric; NaN where nothing matters
     """
 
     def times(step: int) -> float:
@@ -208,9 +208,9 @@ def growth_needed(
         grown, n_grown = _grown(everyone, times(step)), n_per_group[[group]] * times(step)
         at = cut_offs(step)[:, [group]]
         harm = certified_harm(grown, metric, n_grown, at, higher_is_better[metric], POWER)
-        return bool(harm[0] < matters[metric])
+        return bool(harm[0] < tolerance[metric])
 
-    found = np.full((len(matters), len(groups)), np.nan)
+    found = np.full((len(tolerance), len(groups)), np.nan)
     for metric, at in np.ndindex(found.shape):
         # from the first step that is enough on, all are
         step = bisect_left(

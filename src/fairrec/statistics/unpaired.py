@@ -15,8 +15,8 @@ from typing import NamedTuple
 import numpy as np
 from scipy.special import betaincinv, stdtr, stdtrit
 
+from fairrec.comparison.paired_audits import ComparedGroups, cut_off, leaves_out_zero, levels_of
 from fairrec.core.arrays import FloatArray, IntArray
-from fairrec.statistics.compared import ComparedGroups, cut_off, leaves_out_zero, levels_of
 from fairrec.statistics.intervals import Interval, Side, difference_interval
 from fairrec.statistics.paired import PairedChanges
 from fairrec.statistics.scores import KNOWN, Spread, own_error, student_scale

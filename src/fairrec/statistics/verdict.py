@@ -128,7 +128,7 @@ class MetricVerdict:
 
     Parameters
     ----------
-    matters : in units of the metric; None where nothing was said
+    tolerance : in units of the metric; None where nothing was said
     of_groups : (n_groups,), positions in `outcome_names`; OPEN where a group is not tested
     is_known : (n_groups,), whether its interval holds, so that something can be said
     harm : the interval of each group's harm
@@ -137,7 +137,7 @@ class MetricVerdict:
     """
 
     outcome: Outcome
-    matters: float | None
+    tolerance: float | None
     of_groups: IntArray
     is_known: BoolArray
     harm: Interval
@@ -150,7 +150,7 @@ class MetricVerdict:
 class _Groups:
     """What is known of each group in one metric; as of `MetricVerdict`."""
 
-    matters: float | None
+    tolerance: float | None
     outcomes: IntArray
     is_known: BoolArray
     is_worse: BoolArray
@@ -207,7 +207,7 @@ def _is_decided(raised: _Groups, lowered: _Groups) -> bool:
         return True
     if lowered.are(BY_MORE).any():
         return False
-    if raised.matters is None:
+    if raised.tolerance is None:
         return bool(raised.is_worse.any() == lowered.is_worse.any())
     if (raised.is_worse & ~lowered.are(RULED_OUT)).any():
         return True
@@ -224,7 +224,7 @@ def _verdict(i: int, analysis: Analysis, is_conclusive: bool) -> MetricVerdict:
     is_certified = groups.is_known & is_conclusive & (groups.outcomes > WORSE)
     return MetricVerdict(
         outcome=groups.outcome,
-        matters=groups.matters,
+        tolerance=groups.tolerance,
         of_groups=groups.outcomes,
         is_known=groups.is_known,
         harm=groups.harm,
@@ -236,19 +236,19 @@ def _verdict(i: int, analysis: Analysis, is_conclusive: bool) -> MetricVerdict:
 def _groups(i: int, analysis: Analysis, is_conclusive: bool) -> _Groups:
     metric, options = analysis.measured.metrics[i], analysis.options
     higher_is_better = metric.metric.higher_is_better
-    matters = None
-    if options.matters is not None:
-        matters = options.matters.of(metric.name, float(analysis.moments.mean[i]))
+    tolerance = None
+    if options.tolerance is not None:
+        tolerance = options.tolerance.of(metric.name, float(analysis.moments.mean[i]))
     simultaneous = analysis.estimates.simultaneous
     harm = harm_interval(Interval(simultaneous.low[i], simultaneous.high[i]), higher_is_better)
     is_tested = analysis.is_tested[i] & np.isfinite(analysis.moments.difference[i])
     is_known = is_tested & analysis.is_comparable[i] & _has_spread(i, analysis)
     size = metric.metric.harm(np.nan_to_num(analysis.moments.difference[i]))
     is_worse = is_shown_worse(size, analysis.is_beyond_chance[i], is_known)
-    outcomes = group_outcomes(harm, is_worse, is_known & is_conclusive, matters)
+    outcomes = group_outcomes(harm, is_worse, is_known & is_conclusive, tolerance)
     depth = analysis.grouping.lattice.depth
     return _Groups(
-        matters,
+        tolerance,
         outcomes,
         is_known,
         is_worse,
@@ -264,7 +264,7 @@ def is_shown_worse(harm: FloatArray, is_beyond_chance: BoolArray, is_known: Bool
 
 
 def group_outcomes(
-    harm: Interval, is_worse: BoolArray, is_known: BoolArray, matters: float | None
+    harm: Interval, is_worse: BoolArray, is_known: BoolArray, tolerance: float | None
 ) -> IntArray:
     """(n_groups,), positions in `outcome_names`.
 
@@ -274,9 +274,9 @@ def group_outcomes(
     is_known : groups whose interval holds
     """
     outcomes = np.where(is_worse, WORSE, OPEN)
-    if matters is not None:
-        outcomes[is_worse & (harm.low > matters)] = BY_MORE
-        outcomes[is_known & (harm.high < matters)] = RULED_OUT
+    if tolerance is not None:
+        outcomes[is_worse & (harm.low > tolerance)] = BY_MORE
+        outcomes[is_known & (harm.high < tolerance)] = RULED_OUT
     return outcomes
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 if TYPE_CHECKING:
-    from fairrec.policy.schema import GateResult
+    from fairrec.gating.policy import GateResult
 
 
 @pytest.fixture(scope="session")

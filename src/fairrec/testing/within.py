@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 from fairrec.core.settings import SETTINGS_FILE
 
 if TYPE_CHECKING:
-    from fairrec.policy.gate_options import Inconclusive
-    from fairrec.policy.schema import GateResult, Policy
-    from fairrec.workflows.load import Audited
+    from fairrec.auditing.saved_audits import Audited
+    from fairrec.gating.options import Inconclusive
+    from fairrec.gating.policy import GateResult, Policy
 
 
 def assert_within(
@@ -30,9 +30,9 @@ def assert_within(
     inconclusive : what an inconclusive rule counts as
     """
     __tracebackhide__ = True
-    from fairrec.policy.formats import to_text
-    from fairrec.policy.words import headline
-    from fairrec.workflows.gate import gate
+    from fairrec.gating.formats import to_text
+    from fairrec.gating.gate import gate
+    from fairrec.gating.words import headline
 
     found = gate(result, policy, baseline=baseline, releases=releases, inconclusive=inconclusive)
     if not found.has_passed:

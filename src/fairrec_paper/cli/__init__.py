@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from fairrec.cli.commands import make_app, run_app
+from fairrec.cli.app import make_app, run_app
 from fairrec_paper.cli.data import datasets_command, prepare_command, synthetic_command
 from fairrec_paper.cli.models import score_command, serve_command, train_command
 from fairrec_paper.cli.reproduce import reproduce_command

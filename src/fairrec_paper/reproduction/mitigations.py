@@ -16,9 +16,9 @@ from fairrec.groups.group import Group
 from fairrec.metrics.measured import measure_everyone
 from fairrec.metrics.reading import read_inputs
 from fairrec.mitigation.groups import WorstRule, choose_worst
+from fairrec.mitigation.mitigate import mitigate
+from fairrec.mitigation.schema import MitigatedGroup, MitigationSummary
 from fairrec.report.words import number
-from fairrec.result.mitigation_schema import MitigatedGroup, MitigationSummary
-from fairrec.workflows.mitigate import mitigate
 from fairrec_paper.reproduction import layout
 from fairrec_paper.reproduction.comparison import published
 from fairrec_paper.reproduction.experiment import Experiment, Frames, Row, Setting, Trial

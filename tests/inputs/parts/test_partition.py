@@ -13,6 +13,7 @@ import numpy as np
 import polars as pl
 import pytest
 
+from fairrec.auditing.count import added_doubts, open_doubts, refuse_doubts
 from fairrec.core.errors import InputError, OutputError
 from fairrec.inputs.audit_inputs import AuditInputs
 from fairrec.inputs.parts import partition
@@ -20,7 +21,6 @@ from fairrec.inputs.parts.partition import Parts, Stored, code_ids, find_borders
 from fairrec.inputs.tables import Table
 from fairrec.metrics.measured import measure_everyone
 from fairrec.metrics.reading import read_inputs
-from fairrec.workflows.count import added_doubts, open_doubts, refuse_doubts
 
 BY = ["gender", "age:10", "income:q3"]
 LABELS = ["auc", "mrr@3", "ndcg@3", "urp@3", "urd@3"]

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from fairrec.mitigation.ease import Ease
+from fairrec.scoring.ease import Ease
 from tests.metrics.metric_lists import Candidate, World, random_world
 from tests.mitigation.rerank_world import RerankWorld
 from tests.mitigation.rerankers.slow_rerankers import (

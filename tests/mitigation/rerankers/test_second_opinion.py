@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from fairrec.mitigation.ease import Ease
 from fairrec.mitigation.item_knn import ItemKnn
 from fairrec.mitigation.rerankers import blends as second_opinion_module
 from fairrec.mitigation.rerankers.blends import SecondOpinion
+from fairrec.scoring.ease import Ease
 from tests.metrics.metric_lists import random_world
 from tests.mitigation.rerank_world import RerankWorld
 from tests.mitigation.rerankers.slow_rerankers import dense_interactions

@@ -5,15 +5,15 @@ from fairrec.report.page.chart_view import Certificate, CertificateStep
 from tests.report.figures.drawing import svg
 
 
-def certificate(*steps: tuple[int, float], matters: float | None = None) -> Certificate:
+def certificate(*steps: tuple[int, float], tolerance: float | None = None) -> Certificate:
     parts = tuple(CertificateStep(size, harm, 3) for size, harm in steps)
-    return Certificate("auc", "ruled-out-0", parts, 5000, matters, "harm", "users", "words", ())
+    return Certificate("auc", "ruled-out-0", parts, 5000, tolerance, "harm", "users", "words", ())
 
 
 def test_the_curve_is_valid_and_drawn_with_and_without_what_matters():
     steps = ((10, 0.5), (100, 0.2), (1000, 0.1))
     assert "#d1603d" not in svg(certificate_curve(certificate(*steps)).chart())
-    assert "#d1603d" in svg(certificate_curve(certificate(*steps, matters=0.3)).chart())
+    assert "#d1603d" in svg(certificate_curve(certificate(*steps, tolerance=0.3)).chart())
 
 
 def test_a_step_holds_from_its_size_to_the_next_and_the_last_for_all_larger_groups():

@@ -35,15 +35,15 @@ def test_the_curve_is_the_certificate_of_the_result():
 
 
 def test_what_matters_is_beside_it():
-    assert all(part.matters is None for part in view_of(planted()).certificates)
-    result = planted_result(matters=0.2)
+    assert all(part.tolerance is None for part in view_of(planted()).certificates)
+    result = planted_result(tolerance=0.2)
     for part in view_of(result).certificates:
-        assert part.matters == 0.2
+        assert part.tolerance == 0.2
         below = next(step for step in part.steps if step.harm < 0.2)
         said = f"More than 0.200, which matters, is ruled out from {below.size:,} users on."
         assert said in part.alternative
     first = result.metrics["auc"].verdict.certificate[:1]
-    alone = with_verdict(result, certificate=first, matters=0.0001)
+    alone = with_verdict(result, certificate=first, tolerance=0.0001)
     said = build_page_view(alone, result.group_table).certificates[0].alternative
     assert "More than 0.000100, which matters, is ruled out for no size." in said
 

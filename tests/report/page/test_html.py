@@ -9,12 +9,12 @@ from markupsafe import escape
 
 import fairrec
 from fairrec.metrics import METRICS
-from fairrec.report.mitigation.view import facts
-from fairrec.report.mitigation.words import sentences
+from fairrec.mitigation.view import facts
+from fairrec.mitigation.words import sentences
 from fairrec.report.page import html
 from fairrec.report.page.build import build_page_view
 from fairrec.report.page.html import make_ready, page_html
-from tests.report.mitigation.small_summary import TARGET, WOMEN, ordered, summary_of
+from tests.mitigation.small_summary import TARGET, WOMEN, ordered, summary_of
 from tests.worlds import random_world
 
 

@@ -6,10 +6,10 @@ import json
 from dataclasses import replace
 from typing import Any
 
+from fairrec.mitigation.view import TradeOff, TradeOffLine
 from fairrec.report.figures.curves import certificate_curve
 from fairrec.report.figures.figure import Rows
 from fairrec.report.figures.groups import group_chart, pair_heat_map
-from fairrec.report.mitigation.view import TradeOff, TradeOffLine
 from fairrec.report.page.payload import chart_payload, pair_names
 from fairrec.report.page.view import PageView
 from tests.report.figures.drawing import page_view

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from fairrec.report.mitigation.view import MitigationView
+from fairrec.mitigation.view import MitigationView
 from fairrec.report.text.findings import Mark
 from fairrec.report.text.overview import GroupLine, Overview
 from fairrec.report.text.ratios import RatiosView

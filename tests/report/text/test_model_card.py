@@ -17,7 +17,7 @@ HOSTILE = "<script>x</script> | [a](http://b) `c` **d** <!-- fairrec card: end -
 
 
 def worse_off(**options: Any) -> AuditResult:
-    usual = {"metrics": "mrr@2", "matters": "mrr@2=0.1", "permutations": 199}
+    usual = {"metrics": "mrr@2", "tolerance": "mrr@2=0.1", "permutations": 199}
     return audit(*two_groups(80), by="group", **{**usual, **options})
 
 
@@ -99,7 +99,9 @@ def test_outside_text_stays_text():
     assert any(HOSTILE[:30] in cell for row in tables["Verdict"] for cell in row)
 
 
-@pytest.mark.parametrize("options", [{"permutations": 0}, {"matters": None}, {"metrics": "urp@2"}])
+@pytest.mark.parametrize(
+    "options", [{"permutations": 0}, {"tolerance": None}, {"metrics": "urp@2"}]
+)
 def test_what_was_not_tested_or_has_no_ratios_makes_a_card_too(options):
     predictions, users = two_groups(80)
     history = pl.DataFrame({"user_id": ["u1"], "item_id": [1]})

@@ -60,12 +60,12 @@ def test_where_all_differ_only_for_the_better_nobody_is_called_worse():
 
 
 def test_a_metric_without_a_better_end_changes_neither_tone_nor_answer_of_the_others():
-    found = answer_of(audit_of({"a": 0.0, "c": 0.2}, matters="a=0.05,c=0.05"))
+    found = answer_of(audit_of({"a": 0.0, "c": 0.2}, tolerance="a=0.05,c=0.05"))
     assert found.tone == "clear"
     assert found.headline.startswith(
         "No group is shown to be worse off; gender=F, age=old is different: c 0."
     )
-    alone = answer_of(audit_of({"c": 0.0}, matters="c=0.05"))
+    alone = answer_of(audit_of({"c": 0.0}, tolerance="c=0.05"))
     assert alone.tone == "clear"
     assert alone.headline.startswith("No group of a single attribute differs by more than matters")
 
@@ -80,13 +80,13 @@ def test_nothing_found_is_no_all_clear():
 
 
 def test_what_is_ruled_out_is_the_all_clear():
-    found = answer_of(audit_of({"a": 0.0}, matters="0.08"))
+    found = answer_of(audit_of({"a": 0.0}, tolerance="0.08"))
     assert found.tone == "clear"
     assert found.headline.startswith("No group of a single attribute is worse by more than matters")
 
 
 def test_one_open_metric_is_enough_to_withhold_it():
-    found = answer_of(audit_of({"a": 0.0, "b": 0.0}, matters="a=0.08"))
+    found = answer_of(audit_of({"a": 0.0, "b": 0.0}, tolerance="a=0.08"))
     assert found.tone == "open"
 
 
@@ -135,10 +135,10 @@ def test_what_to_do_next_fits_what_was_found():
     assert "look at what these users got" in counted.next_steps
     none = answer_of(audit_of({"a": 0.0})).next_steps
     assert any("fairrec plan" in step for step in none)
-    certain = answer_of(audit_of({"a": 0.0}, matters="0.5")).next_steps
+    certain = answer_of(audit_of({"a": 0.0}, tolerance="0.5")).next_steps
     assert certain == ("write a policy for the next release: fairrec init AUDIT",)
-    said = answer_of(audit_of({"a": 0.2}, matters="0.05")).next_steps
-    assert not any("matters" in step for step in said)
+    said = answer_of(audit_of({"a": 0.2}, tolerance="0.05")).next_steps
+    assert not any("tolerance" in step for step in said)
 
 
 def test_an_audit_that_is_not_saved_is_saved_before_a_command_reads_it():

@@ -41,9 +41,11 @@ def test_one_group_has_the_words_of_its_outcome():
     auc = summary.metrics["auc"]
     finding = auc.findings[0]
     assert outcome_words(finding, auc, USERS.end_words, summary) == "worse"
-    matters = auc.model_copy(update={"verdict": auc.verdict.model_copy(update={"matters": 0.1})})
+    tolerance = auc.model_copy(
+        update={"verdict": auc.verdict.model_copy(update={"tolerance": 0.1})}
+    )
     assert (
-        outcome_words(finding, matters, USERS.end_words, summary)
+        outcome_words(finding, tolerance, USERS.end_words, summary)
         == "worse, may be less than matters"
     )
     differs = finding.model_copy(update={"outcome": "differs"})

@@ -38,11 +38,11 @@ def test_where_nothing_is_found_the_view_says_what_is_not_ruled_out():
 def test_with_an_amount_that_matters_a_verdict_names_its_scope():
     users, predictions = random_world(400, seed=1)
     given = {"users": users, "by": "gender", "metrics": "auc", "permutations": 99}
-    large = fairrec.audit(predictions, **given, matters="auc=0.5")
+    large = fairrec.audit(predictions, **given, tolerance="auc=0.5")
     (verdict,) = build_view(large.summary).verdicts
     assert (verdict.status, verdict.tone) == ("not worse by more than matters", "clear")
     assert verdict.ruled_out.startswith("Not worse by more than 0.500: 2 groups; none is open.")
-    small = fairrec.audit(predictions, **given, matters=0.001)
+    small = fairrec.audit(predictions, **given, tolerance=0.001)
     (verdict,) = build_view(small.summary).verdicts
     assert (verdict.status, verdict.tone) == ("inconclusive", "open")
     assert verdict.ruled_out.startswith("Not worse by more than 0.00100: shown for no group; open")
@@ -55,7 +55,7 @@ def test_whether_a_harm_matters_is_said_of_the_worst_group():
         (0.001, "worse by more", "worse by more than matters"),
         (0.9, "worse", "worse, may be less than matters"),
     ):
-        verdict = found.verdict.model_copy(update={"matters": amount, "outcome": outcome})
+        verdict = found.verdict.model_copy(update={"tolerance": amount, "outcome": outcome})
         findings = tuple(
             finding.model_copy(update={"outcome": outcome}) for finding in found.findings
         )

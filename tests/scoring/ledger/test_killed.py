@@ -60,7 +60,7 @@ def start(url: str, concurrency: int, folder: Path) -> subprocess.Popen[str]:
 
 def start_with(arguments: Sequence[str], folder: Path) -> subprocess.Popen[str]:
     return subprocess.Popen(
-        [sys.executable, "-m", "fairrec.cli", *arguments],
+        [sys.executable, "-m", "fairrec", *arguments],
         cwd=folder,
         stdout=subprocess.DEVNULL,
         stderr=subprocess.PIPE,

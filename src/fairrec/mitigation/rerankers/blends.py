@@ -6,9 +6,9 @@ import numpy as np
 
 from fairrec.core.arrays import FloatArray, IntArray
 from fairrec.core.threads import chunks, map_in_threads
-from fairrec.mitigation.ease import Ease
 from fairrec.mitigation.item_knn import ItemKnn
 from fairrec.mitigation.reranker import Orders, RerankLists, TrainingSet, reranker
+from fairrec.scoring.ease import Ease
 
 
 def blended_orders(lists: RerankLists, opinion: FloatArray) -> Orders:

@@ -6,6 +6,8 @@ from itertools import product
 from statistics import median
 from typing import Any
 
+from fairrec.mitigation.charts import Slope
+from fairrec.mitigation.view import TradeOff
 from fairrec.report.figures.figure import (
     BETTER,
     CHOSEN,
@@ -19,8 +21,6 @@ from fairrec.report.figures.figure import (
     layer,
     layered,
 )
-from fairrec.report.mitigation.charts import Slope
-from fairrec.report.mitigation.view import TradeOff
 from fairrec.report.page.chart_view import Certificate, SearchHistory
 from fairrec.report.words import number
 
@@ -36,8 +36,8 @@ def certificate_curve(view: Certificate, height: int = 220) -> Figure:
     # what is ruled out for few users may be a thousand times what is for many
     is_log = max(harms) > WIDE * median(harms) > 0
     least = min(filter(None, harms), default=1.0)
-    top = 1.12 * max(*harms, view.matters or 0.0) or 1.0
-    low = min(least, view.matters or least) / 1.5 if is_log else 0.0
+    top = 1.12 * max(*harms, view.tolerance or 0.0) or 1.0
+    low = min(least, view.tolerance or least) / 1.5 if is_log else 0.0
     x = channel(
         "size:Q",
         title=f"{view.size_name}, at least (log scale)",
@@ -56,7 +56,9 @@ def certificate_curve(view: Certificate, height: int = 220) -> Figure:
     line = [*steps, {**steps[-1], "size": end}]
     data = {
         "steps": line,
-        "matters": [] if view.matters is None else [{"harm": view.matters, "text": "matters"}],
+        "tolerance": []
+        if view.tolerance is None
+        else [{"harm": view.tolerance, "text": "tolerance"}],
     }
     at = {"x": x, "y": y}
     tooltip = [
@@ -71,13 +73,13 @@ def certificate_curve(view: Certificate, height: int = 220) -> Figure:
         # wide targets for the pointer
         layer("point", {**at, "tooltip": tooltip}, filled=True, size=140, opacity=0),
     ]
-    if view.matters is not None:
+    if view.tolerance is not None:
         rule: dict[str, Any] = {"color": WORSE, "strokeWidth": 2, "strokeDash": [6, 4]}
         word: dict[str, Any] = {"align": "right", "baseline": "bottom", "dy": -4, "x": "width"}
         named = {"y": y, "text": channel("text:N")}
         layers += [
-            layer("rule", {"y": y}, data="matters", **rule),
-            layer("text", named, data="matters", fontSize=11.5, **word),
+            layer("rule", {"y": y}, data="tolerance", **rule),
+            layer("text", named, data="tolerance", fontSize=11.5, **word),
         ]
     return Figure(layered(layers, height, data="steps"), data)
 

@@ -12,7 +12,11 @@ from fairrec.core.arrays import FloatArray
 from fairrec.core.audit_options import smallest_group
 from fairrec.core.errors import plain
 from fairrec.core.units import Unit
-from fairrec.report.mitigation.view import build_mitigation_view
+from fairrec.counterfactuals.result import CounterfactualSummary
+from fairrec.counterfactuals.words import changes_tables, counterfactual_view
+from fairrec.counterfactuals.words import headline as change_headline
+from fairrec.mitigation.schema import MitigationSummary
+from fairrec.mitigation.view import build_mitigation_view
 from fairrec.report.page.attributes import distributions, pair_maps
 from fairrec.report.page.chart_view import (
     Certificate,
@@ -35,8 +39,6 @@ from fairrec.report.page.view import (
     VerdictCard,
 )
 from fairrec.report.text.circumstances import compared_with, difference_name, no_longer_lines
-from fairrec.report.text.counterfactual import changes_tables, counterfactual_view
-from fairrec.report.text.counterfactual import headline as change_headline
 from fairrec.report.text.metric_words import (
     beside_chance,
     curve_in_words,
@@ -50,9 +52,7 @@ from fairrec.report.text.ratios import ratios_view
 from fairrec.report.text.verdict import Status, Verdict
 from fairrec.report.text.view import LONGEST_NAME, about_model, build_view, settings_line
 from fairrec.report.words import MINUS, confidence, number, plural, with_and
-from fairrec.result.counterfactual import CounterfactualSummary
 from fairrec.result.metric_schema import MetricResult, MetricVerdict
-from fairrec.result.mitigation_schema import MitigationSummary
 from fairrec.result.saved import AuditRun
 from fairrec.result.schema import AuditSummary
 
@@ -297,7 +297,7 @@ def _certificate(
             for step in verdict.certificate
         ),
         largest=largest if isinstance(largest, int) else 0,
-        matters=verdict.matters,
+        tolerance=verdict.tolerance,
         unit=summary.unit,
         harm_name=f"largest {harm_word(result)} not ruled out",
         size_name=f"{scored(summary).many} in the group",

@@ -166,7 +166,7 @@ class Certificate:
     Parameters
     ----------
     largest : users of the largest group
-    matters : the smallest harm worth acting on, where it was given
+    tolerance : the smallest harm worth acting on, where it was given
     harm_name, size_name : of the axes
     rows : size, harm and groups as text
     """
@@ -175,7 +175,7 @@ class Certificate:
     anchor: str
     steps: tuple[CertificateStep, ...]
     largest: int
-    matters: float | None
+    tolerance: float | None
     harm_name: str
     size_name: str
     alternative: str

@@ -15,6 +15,8 @@ from urllib.parse import quote
 import polars as pl
 
 from fairrec.core.atomic_io import write_text
+from fairrec.counterfactuals.result import CounterfactualSummary
+from fairrec.mitigation.schema import MitigationSummary
 from fairrec.report.page.build import build_page_view
 from fairrec.report.page.findings import table_columns
 from fairrec.report.page.group_charts import marks_in
@@ -23,8 +25,6 @@ from fairrec.report.text.findings import neighbour_columns
 from fairrec.report.text.overview import SHOWN
 from fairrec.report.text.view import build_view
 from fairrec.report.words import isolated
-from fairrec.result.counterfactual import CounterfactualSummary
-from fairrec.result.mitigation_schema import MitigationSummary
 from fairrec.result.saved import AuditRun
 from fairrec.result.schema import AuditSummary
 

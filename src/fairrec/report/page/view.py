@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from fairrec.core.units import USERS, Unit
-from fairrec.report.mitigation.view import MitigationView
+from fairrec.mitigation.view import MitigationView
 from fairrec.report.page.chart_view import (
     Certificate,
     Correlation,

@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 
+from fairrec.comparison.view import ComparisonView
 from fairrec.core.errors import plain
-from fairrec.report.comparison.view import ComparisonView
-from fairrec.report.mitigation.view import MitigationView
+from fairrec.mitigation.view import MitigationView
 from fairrec.report.text.overview import Overview
 from fairrec.report.text.ratios import RatiosView
 from fairrec.report.text.verdict import said_of
@@ -214,7 +214,7 @@ def _who(summary: AuditSummary, view: ReportView, about: str) -> list[str]:
         if one.n_missing
     ]
     said += [f"Not known: {', '.join(unknown)}"] if unknown else []
-    said.append(f"What counts as a harm that matters: {plain(summary.matters or 'not said')}")
+    said.append(f"What counts as a harm that matters: {plain(summary.tolerance or 'not said')}")
     return [f"- {escape(line)}" for line in said]
 
 

@@ -6,13 +6,13 @@ import math
 from collections.abc import Mapping
 from typing import Literal
 
+from fairrec.comparison.result import MetricComparison
 from fairrec.core.errors import plain
 from fairrec.core.options import spelled
 from fairrec.core.units import CHANGES, DISTANCES, EndWords, Unit
 from fairrec.metrics.direction import harm
 from fairrec.metrics.value_columns import metric_named
 from fairrec.report.words import confidence, number, p_is, p_value, plural, with_and
-from fairrec.result.comparison import MetricComparison
 from fairrec.result.metric_schema import CertifiedSize, Chance, Finding, MetricResult, MetricVerdict
 from fairrec.result.schema import AuditSummary
 from fairrec.statistics.bootstrap import n_draws_at
@@ -286,10 +286,10 @@ def curve_in_words(result: MetricResult, verdict: MetricVerdict, summary: AuditS
             f"more that are not shown to be {word}, none is {word} by more than "
             f"{number(first.harm)}{larger}; at {confidence(summary.alpha)} for all at once."
         )
-    if verdict.matters is not None and steps:
-        below = next((step for step in steps if step.harm < verdict.matters), None)
+    if verdict.tolerance is not None and steps:
+        below = next((step for step in steps if step.harm < verdict.tolerance), None)
         where = "for no size" if below is None else f"from {below.support:,} {summary.unit.many} on"
-        said.append(f"More than {number(verdict.matters)}, which matters, is ruled out {where}.")
+        said.append(f"More than {number(verdict.tolerance)}, which matters, is ruled out {where}.")
     if verdict.n_not_compared:
         n = plural(verdict.n_not_compared, "group")
         said.append(f"Of {n} that cannot be compared nothing is ruled out.")

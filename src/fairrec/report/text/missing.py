@@ -301,12 +301,12 @@ def if_like_others(result: MetricResult, summary: AuditSummary) -> str:
 
 def if_like_others_of(finding: Finding, result: MetricResult, summary: AuditSummary) -> str:
     """The same of one finding."""
-    matters = None if result.verdict is None else result.verdict.matters
-    if matters is None or finding.outcome is None or position_of(finding.outcome) != RULED_OUT:
+    tolerance = None if result.verdict is None else result.verdict.tolerance
+    if tolerance is None or finding.outcome is None or position_of(finding.outcome) != RULED_OUT:
         return ""
     for one in result.unknown:
         is_it = one.group == finding.group and one.at_worst is not None
-        if is_it and harm(one.at_worst or 0.0, result.higher_is_better) > matters:
+        if is_it and harm(one.at_worst or 0.0, result.higher_is_better) > tolerance:
             return _if_like(one, result, summary)
     return ""
 

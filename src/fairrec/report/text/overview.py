@@ -387,9 +387,9 @@ def _how_much(groups: list[FoundGroup], summary: AuditSummary) -> tuple[str, ...
     effect = effect_in_sd(finding, result)
     if effect is not None:
         said.append(f"{signed(effect)} standard deviations among {summary.unit.many}")
-    matters = None if result.verdict is None else result.verdict.matters
-    if matters is not None:
-        said.append(f"what matters: {number(matters)}")
+    tolerance = None if result.verdict is None else result.verdict.tolerance
+    if tolerance is not None:
+        said.append(f"what matters: {number(tolerance)}")
     tested = [one for one in summary.metrics.values() if one.is_tested]
     if len(tested) > 1:
         said.append(f"finding in {len(group.findings)} of {len(tested)} metrics")
@@ -440,8 +440,8 @@ def _next_steps(groups: list[FoundGroup], summary: AuditSummary, folder: str) ->
         steps.append(f"write a policy for the next release: fairrec init {folder}")
     elif not groups and unit.is_users:
         steps.append(f"see how many users it takes to rule out a harm: fairrec plan {folder}")
-    if summary.matters is None:
-        steps.append(f"say which harm matters: {spelled('matters', '5%')}")
+    if summary.tolerance is None:
+        steps.append(f"say which harm matters: {spelled('tolerance', '5%')}")
     return tuple(steps)
 
 

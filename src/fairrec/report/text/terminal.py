@@ -11,9 +11,9 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
+from fairrec.comparison.view import ComparisonView
 from fairrec.inputs.notes import CHECK_FIRST
-from fairrec.report.comparison.view import ComparisonView
-from fairrec.report.mitigation.view import MitigationView
+from fairrec.mitigation.view import MitigationView
 from fairrec.report.text.findings import Served
 from fairrec.report.text.overview import Overview
 from fairrec.report.text.verdict import Tone, said_of

@@ -80,7 +80,7 @@ def status_of(result: MetricResult, unit: Unit = USERS) -> Status:
     outcome: Outcome = "inconclusive"
     has_amount = False
     if result.verdict is not None:
-        outcome, has_amount = result.verdict.outcome, result.verdict.matters is not None
+        outcome, has_amount = result.verdict.outcome, result.verdict.tolerance is not None
     return status_words(outcome, has_amount)
 
 
@@ -102,7 +102,7 @@ def outcome_words(
         return ""
     if not is_worse(finding, result):
         return words.better
-    has_amount = result.verdict is not None and result.verdict.matters is not None
+    has_amount = result.verdict is not None and result.verdict.tolerance is not None
     said = (
         status_words(finding.outcome, has_amount),
         if_like_others_of(finding, result, summary),
@@ -192,7 +192,7 @@ def _undecided(result: MetricResult, summary: AuditSummary) -> str:
     verdict = result.verdict
     if verdict is None or verdict.alternative is None:
         return ""
-    other = status_words(verdict.alternative, verdict.matters is not None)
+    other = status_words(verdict.alternative, verdict.tolerance is not None)
     return (
         f"Undecided by permutation: with {summary.permutations_drawn:,} permutations another "
         f'seed may give "{other}". More permutations would decide it.'
@@ -254,14 +254,14 @@ def _of_worse(
 ) -> str:
     """How many groups are worse off, and the worst of them."""
     is_ended = result.higher_is_better is not None
-    matters = None if result.verdict is None else result.verdict.matters
+    tolerance = None if result.verdict is None else result.verdict.tolerance
     are = "group is" if len(worse) == 1 else "groups are"
     if not is_ended:
         are = "group differs" if len(worse) == 1 else "groups differ"
     what = " worse off than" if is_ended else " from"
     head = f"{len(worse)} {are}{what} the rest by more than chance{_overlapping(worse, result)}"
-    if matters is not None:
-        head += _of_what_matters(worse, matters)
+    if tolerance is not None:
+        head += _of_what_matters(worse, tolerance)
     which = words.worst.capitalize() if is_ended else "Furthest from the rest"
     said = f"{head}. {which}: {_named(worse[0], summary)}."
     return " ".join(filter(None, (said, because_of(worse[0], result, words))))
@@ -284,11 +284,11 @@ def is_cut(result: MetricResult) -> bool:
     return len(result.findings) >= MAX_FINDINGS
 
 
-def _of_what_matters(worse: list[Finding], matters: float) -> str:
+def _of_what_matters(worse: list[Finding], tolerance: float) -> str:
     """How many of them are worse by more than matters, and how many are not."""
     known = [position_of(finding.outcome) for finding in worse if finding.outcome is not None]
     n_more, n_less = known.count(BY_MORE), known.count(RULED_OUT)
-    by_more = f"by more than {number(matters)}, which matters"
+    by_more = f"by more than {number(tolerance)}, which matters"
     if n_more == len(worse):
         return f", and {by_more}"
     if n_less == len(worse):
@@ -343,9 +343,9 @@ def _ruled_out(status: Status, result: MetricResult, summary: AuditSummary) -> s
 
 def _scope(verdict: MetricVerdict, result: MetricResult, summary: AuditSummary) -> str:
     """For which groups a harm that matters is ruled out, and on what that rests."""
-    if verdict.matters is None or not result.is_conclusive:
+    if verdict.tolerance is None or not result.is_conclusive:
         return ""
-    by = f"Not {worse_word(result)} by more than {number(verdict.matters)}"
+    by = f"Not {worse_word(result)} by more than {number(verdict.tolerance)}"
     share = (
         ""
         if verdict.open_share is None

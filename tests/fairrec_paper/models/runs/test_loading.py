@@ -15,9 +15,9 @@ import pytest
 import torch
 
 import fairrec
+from fairrec.auditing import audit
 from fairrec.core.errors import InputError
 from fairrec.scoring.runs import ScoreByRun
-from fairrec.workflows import audit
 from fairrec_paper.models.run import Run, load_run
 from fairrec_paper.models.runs import LoadingRun
 from tests.end_to_end.command_line import run_here
@@ -122,7 +122,7 @@ def test_scores_that_are_not_finite_are_refused(run: Path):
 def test_no_compiler_is_loaded_to_score(run: Path):
     code = (
         "import sys\n"
-        "from fairrec.cli import main\n"
+        "from fairrec.commands import main\n"
         "try: main()\n"
         "finally: print(*({'torch._dynamo', 'torch._inductor', 'sympy'} & {*sys.modules}))"
     )

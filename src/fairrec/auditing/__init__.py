@@ -1,0 +1,1 @@
+"""Audits: from tables, counts or a model to a result."""

@@ -1,5 +1,0 @@
-"""`python -m fairrec.cli`."""
-
-from fairrec.cli import main
-
-main()

@@ -1,0 +1,391 @@
+"""How groups changed from one audit to another: which lost, and which lost more than all others.
+
+Each group has two numbers: its own change, and how far that is from the change of all others (the
+difference in differences). Both are one family of tests, with half of alpha each, divided among
+groups and metrics (Bonferroni): groups of one attribute get most, so that the many intersections do
+not take it from them. The same users are compared by their changes (`compare_paired`), other users
+by the means and intervals that both audits have of a group (`unpaired`). Taking the largest
+statistic of all groups instead, by turning the signs of changes or permuting attributes, would gain
+little and would not hold where some groups vary more than others and changes are skewed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, fields
+from typing import Any, Literal, get_args
+
+import numpy as np
+from scipy.special import ndtri, stdtrit
+
+from fairrec.core.arrays import AnyArray, BoolArray, FloatArray, IntArray
+from fairrec.groups.grouping import Grouping
+from fairrec.metrics.direction import harm, worse_ends
+from fairrec.statistics.intervals import CutOffs, Interval, with_unseen
+from fairrec.statistics.paired import ROUNDING, PairedSums, group_sums
+from fairrec.statistics.scores import Spread, own_error
+from fairrec.statistics.simultaneous import DEPTH_SHARES
+from fairrec.statistics.verdict import (
+    BY_MORE,
+    OPEN,
+    RULED_OUT,
+    WORSE,
+    CertifiedPoint,
+    certificate,
+    group_outcomes,
+    harm_interval,
+    is_shown_worse,
+    metric_outcome,
+    position_of,
+    ruled_out_from,
+)
+
+Loss = Literal[
+    "lost by more",
+    "changed by more",
+    "lost",
+    "changed",
+    "inconclusive",
+    "gained",
+    "no loss",
+    "no change",
+]
+"""What is known of a loss, the worst first; changed and no change where neither end is better.
+
+By more than matters, where that is given. Of a metric or a comparison "gained" means that nothing
+lost and something gained, "no loss" that none of the groups of the fewest attributes lost.
+"""
+LOSSES: tuple[Loss, ...] = get_args(Loss)
+SHARE = 0.5
+"""Of alpha for each of the two: own changes of groups, and their differences from all others."""
+
+
+@dataclass(frozen=True, slots=True)
+class ComparedGroups:
+    """The groups of one metric in two audits; (n_groups,) each.
+
+    Parameters
+    ----------
+    n : users that the change rests on; of two sets of users those of the candidate, or of the base
+        where the candidate has none
+    error : standard error of the change
+    interval : of the change, for all groups and metrics at once; NaN where it is not known
+    is_beyond_chance : whether the interval leaves out 0
+    is_known : whether the interval holds, so that something can be said
+    difference : of the change from that of all others; NaN where it is not known
+    difference_interval : of that, for all groups and metrics at once
+    differs : whether the difference is beyond chance, for all groups and metrics at once
+    """
+
+    n: FloatArray
+    before: FloatArray
+    after: FloatArray
+    change: FloatArray
+    error: FloatArray
+    interval: Interval
+    is_beyond_chance: BoolArray
+    is_known: BoolArray
+    difference: FloatArray
+    difference_interval: Interval
+    differs: BoolArray
+
+    def with_others(self, other: ComparedGroups, rows: IntArray) -> ComparedGroups:
+        """The same, and after them some groups of another, by their positions."""
+
+        def joined(mine: AnyArray, others: AnyArray) -> AnyArray:
+            return np.concatenate([mine, others[rows]])
+
+        parts: dict[str, Any] = {}
+        for field in fields(self):
+            pair = getattr(self, field.name), getattr(other, field.name)
+            is_interval = isinstance(pair[0], Interval)
+            parts[field.name] = (
+                Interval(*(joined(*ends) for ends in zip(*pair, strict=True)))
+                if is_interval
+                else joined(*pair)
+            )
+        return ComparedGroups(**parts)
+
+
+@dataclass(frozen=True, slots=True)
+class ComparedMetric:
+    """What is known about the harm of the candidate in one metric: how much worse than the base.
+
+    Parameters
+    ----------
+    tolerance : in units of the metric; None where nothing was said
+    losses : (n_groups,), a position in LOSSES for each
+    is_ruled_out, is_open : (n_groups,), whether a loss is ruled out, by more than matters where
+        that is given, and whether neither that nor a loss is known
+    is_behind : (n_groups,), groups that lost more, or gained less, than all others; where neither
+        end is better, groups that changed otherwise
+    order : (n_groups,), positions of the groups: those that lost by more than matters, those that
+        lost, those behind the others, the rest; among them those first that surely lost most, and
+        last that surely gained most
+    is_conclusive : whether the users with a value speak for all, in both audits
+    ruled_out_from : of groups with so many users and more none is inconclusive
+    """
+
+    groups: ComparedGroups
+    outcome: Loss
+    tolerance: float | None
+    is_conclusive: bool
+    losses: IntArray
+    is_ruled_out: BoolArray
+    is_open: BoolArray
+    is_behind: BoolArray
+    order: IntArray
+    ruled_out_from: int | None
+    certificate: tuple[CertifiedPoint, ...]
+
+    def has(self, *losses: Loss) -> BoolArray:
+        """(n_groups,), groups of which one of these is known."""
+        return np.isin(self.losses, [LOSSES.index(loss) for loss in losses])
+
+
+def compare_paired(
+    before: FloatArray,
+    after: FloatArray,
+    grouping: Grouping,
+    is_compared: BoolArray,
+    higher_is_better: Sequence[bool | None],
+    known_bounds: Sequence[tuple[float, float] | None],
+    alpha: float,
+    tested: IntArray | None = None,
+) -> tuple[ComparedGroups, ...]:
+    """The groups that are compared in each metric, by users who are in both audits.
+
+    Parameters
+    ----------
+    before, after : (n_metrics, n_users), NaN where undefined
+    is_compared : (n_metrics, n_groups), which groups of the lattice are; each has a user with
+        both values
+    known_bounds : lowest and highest value of each metric, where that is known
+    tested : how many attributes each group has that alpha is divided among, over all metrics; None
+        for those compared here
+    """
+    sums = [group_sums(*pair, grouping) for pair in zip(before, after, strict=True)]
+    depth = grouping.lattice.depth
+    if tested is None:
+        masks = zip(sums, is_compared, strict=True)
+        tested = np.concatenate([depth[is_mine & (of.n > 1)] for of, is_mine in masks])
+    levels = levels_of(depth, tested, alpha)
+    found = []
+    for at, of in enumerate(sums):
+        part, mine = of.changes(levels), is_compared[at]
+        level = levels[mine]
+        n, change = part.n[mine], part.change[mine]
+        interval = Interval(part.low[mine], part.high[mine])
+        users = after[at] - before[at]
+        users = users[~np.isnan(users)]
+        most = _most(users, known_bounds[at])
+        extremes = _extremes(users, most, higher_is_better[at])
+        wider = _with_unseen(interval, n, change, extremes, level)
+        wider = Interval(np.maximum(wider.low, -most), np.minimum(wider.high, most))
+        is_known = np.isfinite(interval.low) & np.isfinite(interval.high)
+        difference, error, freedom = (part[mine] for part in _difference(of, users))
+        far = np.where(is_known, stdtrit(freedom, 1 - level / 2) * error, np.nan)
+        at_once = Interval(difference - far, difference + far)
+        found.append(
+            ComparedGroups(
+                n=n,
+                before=part.before[mine],
+                after=part.after[mine],
+                change=change,
+                error=part.error[mine],
+                interval=wider,
+                is_beyond_chance=leaves_out_zero(wider),
+                is_known=is_known,
+                difference=difference,
+                difference_interval=at_once,
+                differs=leaves_out_zero(at_once),
+            )
+        )
+    return tuple(found)
+
+
+def _difference(sums: PairedSums, users: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """The change of each group minus that of all others, its standard error and their freedom.
+
+    Welch's, with no side taken to vary less than all users do: a handful may hold none of the few
+    whose change is large.
+
+    Parameters
+    ----------
+    users : (n_users,), the change of each
+    """
+    # around the mean of all, so that squares lose no digits; where all change alike nothing is left
+    everyone = users.mean() if len(users) else 0.0
+    least = users.var() if len(users) else 0.0
+    least = least if least > ROUNDING * everyone**2 else 0.0
+    total = sums.after - sums.before - sums.n * everyone
+    squares = sums.squares - 2 * everyone * (sums.after - sums.before) + sums.n * everyone**2
+    n_others = len(users) - sums.n
+    with np.errstate(invalid="ignore", divide="ignore"):
+        own, others = (
+            Spread(np.maximum(square / np.maximum(n - 1, 1), least), 0 * n, np.maximum(n - 1, 1))
+            for n, square in (
+                (sums.n, squares - total**2 / sums.n),
+                (n_others, len(users) * users.var() - squares - total**2 / n_others),
+            )
+        )
+        difference = total / sums.n + total / n_others
+        error, freedom = own_error(own, others, 1 / sums.n, 1 / n_others)
+    if not least:
+        difference, error = 0 * difference, 0 * error
+    return np.where(n_others > 0, difference, np.nan), error, np.nan_to_num(freedom, nan=1.0)
+
+
+def levels_of(depth: IntArray, tested: IntArray, alpha: float) -> FloatArray:
+    """(n_groups,), the level at which each of the two is tested for groups of so many attributes.
+
+    >>> levels_of(np.array([1, 2]), np.array([1, 1, 2, 2, 2]), 0.07).round(6).tolist()
+    [0.01, 0.005]
+
+    Parameters
+    ----------
+    tested : number of attributes of every group that is tested, over all metrics
+    """
+    # of either half for groups of one, two, three and more attributes; of those there are
+    most = len(DEPTH_SHARES)
+    n = np.bincount(np.minimum(tested, most) - 1, minlength=most)
+    shares = np.where(n > 0, DEPTH_SHARES, 0.0)
+    shares = shares / max(shares.sum(), DEPTH_SHARES[-1]) / np.maximum(n, 1)
+    levels: FloatArray = SHARE * alpha * shares[np.minimum(depth, most) - 1]
+    return levels
+
+
+def leaves_out_zero(interval: Interval) -> BoolArray:
+    """Whether a change of nothing is excluded."""
+    return np.asarray((interval.low > 0) | (interval.high < 0))
+
+
+def cut_off(level: FloatArray | float) -> CutOffs:
+    """Normal scores that are exceeded with this probability, up or down."""
+    score = np.asarray(-ndtri(np.asarray(level) / 2))
+    return CutOffs(score, score)
+
+
+def _with_unseen(
+    interval: Interval, n: FloatArray, change: FloatArray, extremes: FloatArray, level: FloatArray
+) -> Interval:
+    """The same, or wider at the worse end: others of a group may lose as much as can be lost.
+
+    Where few users changed, a group of which none did is no proof that none would.
+    """
+    wider = with_unseen(interval, n, change, change, extremes, cut_off(level))
+    is_known = np.isfinite(interval.low) & np.isfinite(interval.high)
+    return Interval(*(np.where(is_known, end, np.nan) for end in wider))
+
+
+def _extremes(of_users: FloatArray, most: float, higher_is_better: bool | None) -> FloatArray:
+    """The largest fall and rise that users may have who are not seen; NaN at the better end.
+
+    As much as the bounds of a metric leave room for; without any as much as anybody showed.
+    """
+    extremes = np.full(2, np.nan)
+    for end in worse_ends(higher_is_better) if len(of_users) else ():
+        seen = of_users.max() if end > 0 else of_users.min()
+        extremes[int(end > 0)] = end * most if np.isfinite(most) else seen
+    return extremes
+
+
+def _most(of_users: FloatArray, bounds: tuple[float, float] | None) -> float:
+    """No change is larger than what is between the bounds of a metric, where these hold."""
+    most = np.inf if bounds is None else bounds[1] - bounds[0]
+    return float(most) if np.abs(of_users).max(initial=0.0) <= most else np.inf
+
+
+def judged(
+    groups: ComparedGroups,
+    depth: IntArray,
+    higher_is_better: bool | None,
+    tolerance: float | None,
+    is_conclusive: bool,
+    everyone: tuple[float, float] | None = None,
+) -> ComparedMetric:
+    """What is known about the harm of the candidate.
+
+    Parameters
+    ----------
+    depth : (n_groups,), how many attributes a group has a condition on
+    tolerance : the smallest harm worth acting on, in units of the metric
+    is_conclusive : whether the users with a value speak for all, in both audits
+    everyone : the interval of the change of the mean
+    """
+    size = harm(np.nan_to_num(groups.change), higher_is_better)
+    interval = harm_interval(groups.interval, higher_is_better)
+    is_lost = is_shown_worse(size, groups.is_beyond_chance, groups.is_known)
+    is_certain = groups.is_known & is_conclusive
+    of_groups = group_outcomes(interval, is_lost, is_certain, tolerance)
+    if tolerance is None:
+        of_groups[is_certain & (interval.high <= 0)] = RULED_OUT
+    is_gained = groups.is_beyond_chance & groups.is_known & (size < 0)
+    has_end = higher_is_better is not None
+    losses = _WITH_END[of_groups] if has_end else _WITHOUT_END[of_groups]
+    losses = np.where(is_gained, LOSSES.index("gained"), losses)
+    is_behind = groups.differs & (harm(np.nan_to_num(groups.difference), higher_is_better) > 0)
+    errors = np.divide(size, groups.error, out=np.zeros_like(size), where=groups.error > 0)
+    # what is said of groups of some size is said of all of them
+    is_above = groups.n > groups.n[~groups.is_known].max(initial=0)
+    is_told = is_certain & is_above & (of_groups > WORSE)
+    rank = np.where(of_groups > WORSE, np.where(is_behind, OPEN, RULED_OUT), of_groups)
+    low, high = interval
+    surely = np.where(low > 0, low, np.where(high < 0, high, 0.0))
+    return ComparedMetric(
+        groups=groups,
+        outcome=_outcome(
+            of_groups, is_gained, groups.is_known, depth, higher_is_better, tolerance, everyone
+        ),
+        tolerance=tolerance,
+        is_conclusive=is_conclusive,
+        losses=losses,
+        is_ruled_out=of_groups == RULED_OUT,
+        is_open=of_groups == OPEN,
+        is_behind=is_behind,
+        order=np.lexsort((-errors, -surely, rank)),
+        ruled_out_from=ruled_out_from(of_groups == OPEN, groups.n),
+        certificate=certificate(groups.n, interval.high, is_told),
+    )
+
+
+def _positions(*losses: Loss) -> IntArray:
+    """What BY_MORE, WORSE, OPEN and RULED_OUT are called here."""
+    return np.array([LOSSES.index(loss) for loss in losses])
+
+
+_WITH_END = _positions("lost by more", "lost", "inconclusive", "no loss")
+_WITHOUT_END = _positions("changed by more", "changed", "inconclusive", "no change")
+
+
+def _outcome(
+    of_groups: IntArray,
+    is_gained: BoolArray,
+    is_known: BoolArray,
+    depth: IntArray,
+    higher_is_better: bool | None,
+    tolerance: float | None,
+    everyone: tuple[float, float] | None,
+) -> Loss:
+    """What is known of a loss of any group, the mean of all included."""
+    has_end = higher_is_better is not None
+    ends = np.array([everyone or (np.nan, np.nan)]).T
+    mean = harm_interval(Interval(*ends), higher_is_better)
+    (of_mean,) = group_outcomes(mean, mean.low > 0, np.ones(1, dtype=np.bool_), tolerance)
+    if (of_groups == BY_MORE).any() or of_mean == BY_MORE:
+        return "lost by more" if has_end else "changed by more"
+    is_lost = bool((of_groups == WORSE).any())
+    if (
+        not is_lost
+        and len(depth)
+        and position_of(metric_outcome(of_groups, is_known, depth, higher_is_better)) == RULED_OUT
+    ):
+        return "no loss" if has_end else "no change"
+    if is_lost or of_mean == WORSE:
+        return "lost" if has_end else "changed"
+    return "gained" if is_gained.any() or mean.high[0] < 0 else "inconclusive"
+
+
+def loss_of_all(losses: Sequence[Loss]) -> Loss:
+    """The worst, such as among the metrics of a comparison."""
+    return min(losses, key=LOSSES.index, default="inconclusive")

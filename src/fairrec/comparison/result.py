@@ -1,0 +1,266 @@
+"""The comparison of two audits: frozen, and all that anything printed or drawn of it needs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+from typing import Any, Literal
+
+import polars as pl
+from pydantic import Field
+
+from fairrec.comparison.paired_audits import Loss
+from fairrec.core.atomic_io import put_table
+from fairrec.core.errors import plain, unknown_name
+from fairrec.core.saved_files import load_json
+from fairrec.core.units import USERS, Unit
+from fairrec.result.audit_result import show_page
+from fairrec.result.folder import COMPARISON, names_to_replace, write_with_page
+from fairrec.result.metric_schema import CertifiedSize, Change, GapChange
+from fairrec.result.parts import ID, Part, ResultFile, result_id
+from fairrec.result.saved import load_table
+from fairrec.result.schema import AuditedModel
+from fairrec.result.tables import as_pandas
+
+MOST_GROUPS = 50
+MOST_DIFFERENCES = 100
+
+
+class ComparedAudit(Part):
+    """One of the two audits."""
+
+    name: str = Field(description="of its folder; empty for a result in memory")
+    title: str
+    model: AuditedModel | None
+    fairrec_version: str
+    n_users: int
+
+
+class AuditDifference(Part):
+    """Something in which the two audits differ, other than what they measured."""
+
+    what: str
+    base: str = Field(description="as the base has it; empty where it has none")
+    candidate: str
+
+
+class Pairing(Part):
+    """Whether the same users are compared, and who could not be."""
+
+    is_paired: bool
+    why: str = Field(description="why users are not paired; empty where they are")
+    n_shared: int | None = Field(description="users in both; null where ids were not kept")
+    n_only_base: int | None
+    n_only_candidate: int | None
+    n_moved: int | None = Field(
+        description="users in both whose attributes differ; where these are few of a group they "
+        "count for the one they are in in the candidate"
+    )
+
+
+class GroupComparison(Part):
+    """A group in both audits."""
+
+    group: dict[str, str]
+    support: int = Field(description="users the change rests on; unpaired, of the candidate")
+    before: float
+    after: float
+    change: float
+    simultaneous: tuple[float, float] = Field(
+        description="confidence interval of the change that holds for all groups and metrics at "
+        "once"
+    )
+    outcome: Loss
+    difference: float | None = Field(
+        description="the change minus that of all others (difference in differences); null where "
+        "there are none or their error is not known"
+    )
+    difference_simultaneous: tuple[float, float] | None = Field(
+        description="confidence interval of the difference, in one family with those of the changes"
+    )
+    is_behind: bool = Field(
+        description="whether it is shown to have lost more, or gained less, than all others; where "
+        "neither end is better, to have changed otherwise"
+    )
+
+
+class MetricComparison(Part):
+    """One metric in both audits; harm is how much worse the candidate serves a group."""
+
+    called: str
+    higher_is_better: bool | None
+    everyone: Change | None = Field(
+        description="how the mean changed, at alpha for all metrics at once; null where nobody has "
+        "a value in both"
+    )
+    gap: GapChange
+    tolerance: float | None = Field(
+        description="the smallest harm worth acting on, in units of the metric; null where nothing "
+        "was said"
+    )
+    is_conclusive: bool = Field(
+        description="false where users without a value, in either audit, leave everything open "
+        "that is not shown"
+    )
+    outcome: Loss = Field(
+        description="what is known of a loss of any group, the mean of all included; inconclusive "
+        "only where neither a loss nor its absence is known"
+    )
+    n_groups: int = Field(description="groups of both audits, and of one of them")
+    n_unknown: int = Field(
+        description="of these, groups in one audit only or with too few users for any interval"
+    )
+    n_lost: int = Field(description="groups shown to have lost; where no end is better, changed")
+    n_lost_by_more: int = Field(description="of these, by more than matters")
+    n_behind: int = Field(
+        description="groups shown to have lost more, or gained less, than all others"
+    )
+    n_gained: int
+    n_ruled_out: int = Field(
+        description="groups that did not lose, where something matters by more than that"
+    )
+    n_open: int
+    ruled_out_from: int | None = Field(
+        description="of groups with so many users and more none is inconclusive"
+    )
+    certificate: tuple[CertifiedSize, ...] = Field(
+        description="the largest harm that is not ruled out, for groups of at least each size that "
+        "are not shown to have lost; smallest size first"
+    )
+    lost: tuple[GroupComparison, ...] = Field(
+        description="groups shown to have lost, those by more than matters first; where neither "
+        "end is better, those that changed. At most 50"
+    )
+    behind: tuple[GroupComparison, ...] = Field(
+        description="groups shown to have lost more, or gained less, than all others; at most 50"
+    )
+    gained: tuple[GroupComparison, ...] = Field(description="most first; at most 50")
+
+
+class ComparisonSummary(ResultFile):
+    """The content of `comparison.json`."""
+
+    schema_version: Literal["1"] = "1"
+    fairrec_version: str
+    command: str
+    unit: Unit = Field(default=USERS, description="what has one value each, in both audits")
+    base: ComparedAudit
+    candidate: ComparedAudit
+    pairing: Pairing
+    attributes: tuple[str, ...] = Field(description="those that both audits have")
+    alpha: float = Field(description="family-wise error rate over all groups and metrics")
+    tolerance: str | None = Field(description="the smallest harm worth acting on, as it was given")
+    outcome: Loss = Field(description="the worst of the metrics; which groups lost more is in each")
+    metrics: dict[str, MetricComparison]
+    differences: tuple[AuditDifference, ...] = Field(description="at most 100")
+    notes: tuple[str, ...] = Field(description="what was not compared, and what to know of it")
+
+
+NAME = COMPARISON.known_by
+ComparisonPage = Callable[[ComparisonSummary, pl.DataFrame], str]
+ComparisonCard = Callable[[ComparisonSummary], str]
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """What became of the groups of one audit in another.
+
+    Parameters
+    ----------
+    summary : the content of `comparison.json`
+    changes : one row for each metric and group in both audits
+    page, card : draw it, and what a notebook shows of it; whoever makes it hands them in
+    is_pandas : whether `groups` gives a frame of pandas, as the audits do
+    """
+
+    summary: ComparisonSummary
+    changes: pl.DataFrame = field(repr=False)
+    page: ComparisonPage = field(repr=False, compare=False)
+    card: ComparisonCard = field(repr=False, compare=False)
+    is_pandas: bool = False
+
+    def __repr__(self) -> str:
+        """What was compared, and a line for each metric."""
+        summary = self.summary
+        many = summary.unit.many
+        how = f"the same {many}" if summary.pairing.is_paired else f"other {many}"
+        lines = [f"comparison of two audits by {how}, {summary.outcome}"]
+        for name, found in summary.metrics.items():
+            counts = (
+                f"lost: {found.n_lost:,}, behind the others: {found.n_behind:,}, "
+                f"gained: {found.n_gained:,}"
+            )
+            if found.higher_is_better is None:
+                counts = f"changed: {found.n_lost:,}, otherwise than the others: {found.n_behind:,}"
+            lines.append(f"  {plain(name)}: {counts} of {found.n_groups:,} groups")
+        return "\n".join(lines)
+
+    def _repr_html_(self) -> str:
+        return self.card(self.summary)
+
+    @property
+    def metrics(self) -> dict[str, MetricComparison]:
+        """Comparisons by metric."""
+        return self.summary.metrics
+
+    @property
+    def attributes(self) -> tuple[str, ...]:
+        """Those that both audits have: the columns of `changes` after the metric."""
+        return self.summary.attributes
+
+    def groups(self, metric: str | None = None) -> Any:
+        """One row per group; those that lost by more than matters first.
+
+        Parameters
+        ----------
+        metric : None for all, with a column `metric`
+        """
+        table = self.changes
+        if metric is not None:
+            if metric not in self.metrics:
+                raise unknown_name("metric in this comparison", metric, self.metrics)
+            table = table.filter(pl.col("metric") == metric).drop("metric")
+        return as_pandas(table) if self.is_pandas else table
+
+    def save(self, folder: str | Path, report: bool = True, force: bool = False) -> Path:
+        """Write `comparison.json`, `changes.parquet` and the page, `report.html`, into a folder.
+
+        They appear under their names only when all are written. A comparison there is replaced as a
+        whole, and other files stay. Results of another kind and files of these names that are of
+        no comparison are not overwritten.
+
+        Parameters
+        ----------
+        report : whether to write the page
+        force : replace them all the same
+        """
+        folder = Path(folder)
+        names = names_to_replace(COMPARISON, folder, force)
+        make_page = partial(self.page, self.summary, self.changes)
+        id = result_id(self.summary, self.changes)
+        write_with_page(
+            folder, names, id, partial(self._write_files, id=id), make_page if report else None
+        )
+        return folder
+
+    def show(self) -> Path | None:
+        """Show the page below a cell of a notebook; elsewhere write a file and give its path."""
+        return show_page(self.page(self.summary, self.changes))
+
+    def to_json(self) -> str:
+        """The content of `comparison.json`."""
+        return self.summary.model_dump_json(indent=2)
+
+    def _write_files(self, part: Path, id: str) -> None:
+        put_table(self.changes, part / "changes.parquet", compression_level=1, metadata={ID: id})
+        text = self.summary.model_copy(update={"id": id}).model_dump_json(indent=2)
+        (part / NAME).write_text(text + "\n", encoding="utf-8")
+
+
+def load_comparison(folder: Path) -> tuple[ComparisonSummary, pl.DataFrame]:
+    """The comparison saved in a folder."""
+    summary = load_json(folder / NAME, ComparisonSummary, "comparison")
+    changes = load_table(folder / "changes.parquet", summary.id)
+    return summary.model_copy(update={"id": ""}), changes

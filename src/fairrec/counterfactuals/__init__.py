@@ -1,0 +1,1 @@
+"""Audits of what changes for the same users with another attribute."""

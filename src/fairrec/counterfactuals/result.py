@@ -1,0 +1,187 @@
+"""The result of a counterfactual: what changes for all users, and the audit of who it is."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
+from typing import Literal
+
+from pydantic import Field
+
+from fairrec.core.errors import plain
+from fairrec.result.audit_result import AuditResult, put_audit
+from fairrec.result.folder import COUNTERFACTUAL, kind_in, names_to_replace, write_with_page
+from fairrec.result.parts import Part, ResultFile, load_part, result_id
+from fairrec.result.saved import load_saved
+from fairrec.statistics.verdict import Outcome
+
+
+class MeanChange(Part):
+    """The mean over users of a change, with its confidence interval."""
+
+    n: int = Field(description="users with a value")
+    mean: float | None
+    low: float | None = Field(
+        description="one at a time, at 1 - alpha; null where all users are alike"
+    )
+    high: float | None
+    p_value: float | None = Field(
+        description="of no change on average; null of what compares two lists, where any change at "
+        "all says it"
+    )
+
+
+class Affected(Part):
+    """The share of users for whom the change alone makes another list: Themis' causal score."""
+
+    metric: str
+    n: int
+    n_affected: int
+    share: float
+    low: float = Field(
+        description="of the interval at 1 - alpha, also after several looks at the margin; the "
+        "share itself where every user was scored"
+    )
+    high: float
+    margin_wanted: float | None = Field(description="at which sampling was to end; None for none")
+
+
+class ValueChange(Part):
+    """Users with one value, scored as having another one."""
+
+    of: str
+    to: str
+    n: int
+    changes: dict[str, MeanChange]
+
+
+class Paid(Part):
+    """What was asked of models: a user under one value is asked about once."""
+
+    users: int = Field(description="users under one value each, in this process")
+    users_before: int = Field(description="those whose scores were found in ledgers")
+    rows: int
+    calls: int
+
+
+class AsTheyAre(Part):
+    """A metric of the lists as they are: the audit's own answer."""
+
+    outcome: Outcome | None
+    n_findings: int
+    mean: float | None = Field(description="of users whose change is known, as that of the change")
+    means: dict[str, float | None] = Field(
+        description="of users with each value, where at least 10 have it"
+    )
+
+
+class CounterfactualSummary(ResultFile):
+    """The content of `counterfactual.json`."""
+
+    schema_version: Literal["1"] = "1"
+    fairrec_version: str
+    command: str
+    attribute: tuple[str, ...] = Field(description="empty where the model is changed instead")
+    reference: str | None
+    model: str
+    other_model: str | None
+    alpha: float
+    seed: int
+    n_users: int = Field(description="who were scored twice or more")
+    n_users_to_score: int = Field(description="who have candidates and something to change")
+    n_unknown: int = Field(
+        description="users with candidates and without a value to be changed, who are left out"
+    )
+    n_at_reference: int = Field(
+        description="users with candidates who have the reference already: left out"
+    )
+    affected: Affected
+    changes: dict[str, MeanChange] = Field(description="over the other values of each user")
+    pairs: tuple[ValueChange, ...] = Field(description="of at least 10 users each")
+    n_small: int = Field(description="pairs of values of fewer users, which are not told")
+    as_they_are: dict[str, AsTheyAre]
+    paid: Paid
+
+
+@dataclass(frozen=True, slots=True)
+class CounterfactualResult:
+    """The same people with another attribute, or another model.
+
+    Parameters
+    ----------
+    summary : the content of `counterfactual.json`
+    audit : of the change of each user: which groups are affected most
+    """
+
+    summary: CounterfactualSummary
+    audit: AuditResult
+
+    def __repr__(self) -> str:
+        """What is changed, for how many that makes another list, and the audit of who it is."""
+        found, share = self.summary, self.summary.affected
+        what = " and ".join(map(plain, found.attribute)) or "the model"
+        to = "" if found.reference is None else f", set to {plain(found.reference)}"
+        # its title says the same unless somebody gave another one
+        audit = self.audit.summary.model_copy(update={"title": ""})
+        ends = "" if share.low == share.high else f"({share.low:.3g} to {share.high:.3g}) "
+        return (
+            f"counterfactual of {what}{to}: {plain(share.metric)} {share.share:.3g} "
+            f"{ends}of {share.n:,} users\n"
+            f"{replace(self.audit, summary=audit)!r}"
+        )
+
+    def save(self, folder: str | Path, report: bool = True, force: bool = False) -> Path:
+        """Write `counterfactual.json` and the audit of the changes into a folder, with a page.
+
+        Parameters
+        ----------
+        report : whether to write the page
+        force : replace an audit there, and files of these names that are of no result; what was
+            read and a trained run stay
+        """
+        folder, audit = Path(folder), self.audit
+        make_page = partial(
+            audit.page,
+            audit.summary,
+            audit.group_table,
+            run=audit.run,
+            counterfactual=self.summary,
+        )
+        names = names_to_replace(
+            COUNTERFACTUAL, folder, force, audit.run.paths() if audit.run else ()
+        )
+        id = result_id(self.summary, audit.summary, audit.group_table)
+        write = partial(self._write_files, folder=folder, id=id)
+        write_with_page(folder, names, id, write, make_page if report else None)
+        return folder
+
+    def of_run(self, folder: Path) -> CounterfactualResult:
+        """The same, with the trained run that was asked among its inputs."""
+        return replace(self, audit=self.audit.of_run(folder))
+
+    def to_json(self) -> str:
+        """The content of `counterfactual.json`."""
+        return self.summary.model_dump_json(indent=2)
+
+    def _write_files(self, part: Path, folder: Path, id: str) -> None:
+        text = self.summary.model_copy(update={"id": id}).model_dump_json(indent=2)
+        (part / COUNTERFACTUAL.known_by).write_text(text + "\n", encoding="utf-8")
+        put_audit(self.audit, part, folder, id)
+
+
+def load_counterfactual(folder: str | Path, id: str) -> CounterfactualSummary | None:
+    """The counterfactual saved in a folder; None where there is none."""
+    path = Path(folder) / COUNTERFACTUAL.known_by
+    if not path.exists():
+        return None
+    return load_part(path, CounterfactualSummary, "counterfactual", id)
+
+
+def counterfactual_of(given: object) -> CounterfactualSummary | None:
+    """What a counterfactual says of all users; None where a result is none."""
+    if isinstance(given, CounterfactualResult):
+        return given.summary
+    if isinstance(given, str | Path) and kind_in(Path(given)) is COUNTERFACTUAL:
+        return load_counterfactual(given, load_saved(given)[1])
+    return None

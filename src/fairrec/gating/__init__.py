@@ -1,0 +1,1 @@
+"""Policies and whether a result passes them."""

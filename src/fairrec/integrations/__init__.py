@@ -1,0 +1,1 @@
+"""Results in other tools: model cards and MLflow."""

@@ -1,0 +1,70 @@
+"""A section of a model card in its file, between two marks."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from fairrec.core.atomic_io import write_text
+from fairrec.core.errors import InputError, plain
+from fairrec.integrations.logged import refuse_no_result
+from fairrec.mitigation.mitigation_result import MitigationResult
+from fairrec.report.text.markdown import model_card
+from fairrec.result.audit_result import AuditResult
+
+BEGIN = "<!-- fairrec card: begin; what stands up to the end mark is replaced -->"
+END = "<!-- fairrec card: end -->"
+
+
+def card(result: AuditResult | MitigationResult) -> str:
+    """A section for a model card, as of Hugging Face, in Markdown.
+
+    Who was audited, the verdict, findings, what is ruled out, impact ratios, limits, and the
+    command. Of a mitigation it is about the re-ranked lists.
+
+    Examples
+    --------
+    >>> import fairrec, polars as pl
+    >>> values = pl.DataFrame({"user_id": range(40), "clicks": [0, 1] * 20})
+    >>> users = pl.DataFrame({"user_id": range(40), "plan": ["free", "paid"] * 20})
+    >>> print(fairrec.card(fairrec.audit(values=values, users=users, by="plan")).splitlines()[0])
+    ## Fairness evaluation
+    """
+    refuse_no_result(result)
+    if isinstance(result, MitigationResult):
+        about = (
+            f"The lists were re-ranked by {plain(result.summary.reranker)} before, for "
+            f"{plain(result.summary.metric)}: this is about what users get then"
+        )
+        return model_card(result.audit.summary, about)
+    return model_card(result.summary)
+
+
+def put_card(file: Path, section: str) -> None:
+    """Write a section between the marks of a file, or at its end; the rest stays as it is."""
+    with_marks = f"{BEGIN}\n{section}{END}"
+    where = plain(file, 300)
+    try:
+        # newlines as they are, so that the rest is the same to the byte
+        old = file.read_bytes().decode("utf-8")
+    except FileNotFoundError:
+        write_text(file, f"{with_marks}\n")
+        return
+    except OSError as error:
+        raise InputError(f"{where}: cannot be read ({error.strerror}).") from error
+    except UnicodeDecodeError as error:
+        raise InputError(f"{where}: is no text in UTF-8. Name a Markdown file.") from error
+    write_text(file, _replaced(old, with_marks, where))
+
+
+def _replaced(old: str, section: str, where: str) -> str:
+    marks = old.count(BEGIN), old.count(END)
+    if marks == (0, 0):
+        gap = "" if not old else "\n" if old.endswith("\n") else "\n\n"
+        return f"{old}{gap}{section}\n"
+    start, end = old.find(BEGIN), old.find(END)
+    if marks != (1, 1) or end < start:
+        raise InputError(
+            f"{where}: has {marks[0]} marks {BEGIN} and {marks[1]} marks {END}, and "
+            "needs one of each, in this order. Remove them, and the section is put at the end."
+        )
+    return f"{old[:start]}{section}{old[end + len(END) :]}"

@@ -1,0 +1,230 @@
+"""An audit in a run of MLflow: numbers, settings, verdict, files and the page."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from time import time
+from typing import Any, TypeVar
+
+from fairrec.auditing.saved_audits import audit_of
+from fairrec.core.errors import FairRecError, InputError, OutputError, plain
+from fairrec.core.options import spelled
+from fairrec.gating.gate import gate
+from fairrec.gating.policy import Policy
+from fairrec.integrations.logged import (
+    LIMITED,
+    PREFIX,
+    keys_of,
+    metric_key,
+    numbers_of,
+    refuse_no_result,
+    settings_of,
+    verdict_of,
+)
+from fairrec.mitigation.mitigation_result import MitigationResult
+from fairrec.report.text.view import about_model
+from fairrec.result.audit_result import AuditResult
+from fairrec.scoring.secrets import Secrets
+
+T = TypeVar("T", str, float)
+_PER_USER = ("per_user.parquet", "predictions.parquet")
+_MOST_AT_ONCE = 100
+_LONGEST_ERROR = 800
+_QUIET = "MLFLOW_SUPPRESS_PRINTING_URL_TO_STDOUT"
+
+
+def log_audit(
+    result: AuditResult | MitigationResult,
+    run_id: str | None = None,
+    *,
+    tracking_uri: str | None = None,
+    experiment: str | None = None,
+    per_user: bool = False,
+) -> str:
+    """Log an audit to a run of MLflow and give the id of the run.
+
+    Numbers go to metrics (`fairrec/ndcg_at_10/harm_shown`), what was asked for to params
+    (`fairrec.by`), outcomes to tags (`fairrec.outcome`), and `result.json`, `groups.parquet` and
+    `report.html` to the artifacts under `fairrec/`. Of a mitigation it is the audit of the
+    re-ranked lists, with the files of the mitigation. `run.json` stays here: it has your paths.
+
+    Parameters
+    ----------
+    run_id : a run to log to; None for the one that is active, else a new one
+    tracking_uri : None for that of MLflow, such as in MLFLOW_TRACKING_URI
+    experiment : of a new run; it is made where there is none of this name
+    per_user : whether files with a row for each user are logged too
+    """
+    refuse_no_result(result)
+    mlflow = _mlflow()
+    if run_id is not None and experiment is not None:
+        raise InputError(
+            f"{spelled('run_id')} and {spelled('experiment')}: a run has its experiment already. "
+            "Give one of the two."
+        )
+    audit, _ = audit_of("result", result)
+    with _errors_in_words(mlflow, tracking_uri):
+        client = mlflow.MlflowClient(tracking_uri=tracking_uri)
+        is_default = experiment is None and tracking_uri is None
+        if run_id is None and is_default and (active := mlflow.active_run()) is not None:
+            run_id = active.info.run_id
+        if run_id is not None:
+            _log(client, run_id, result, audit, per_user)
+            return run_id
+        name = audit.summary.title or about_model(audit.summary) or "fairrec audit"
+        with _new_run(mlflow, client, experiment, is_default, plain(name)) as new:
+            _log(client, new, result, audit, per_user)
+        return new
+
+
+def metric_thresholds(
+    result: AuditResult | MitigationResult, policy: Policy | Mapping[str, Any] | str | Path
+) -> dict[str, Any]:
+    """The rules of a policy as `MetricThreshold`s of MLflow, by the names that `log_audit` gives.
+
+    A limit is kept where no group is shown to be beyond it. Inconclusive passes here, because
+    MLflow knows passed and failed only, and warnings are left out: `fairrec.gate` has all four.
+
+    Parameters
+    ----------
+    result : in whose metrics limits are told; "5%" is a share of its mean
+    policy : as of `fairrec.gate`; rules about max_worse or max_difference, of all groups
+    """
+    mlflow = _mlflow()
+    judged = gate(result, policy)
+    audit, _ = audit_of("result", result)
+    keys = keys_of(audit.metrics)
+    limits: dict[str, float] = {}
+    for rule in judged.rules:
+        if rule.severity == "warn":
+            continue
+        given = judged.policy.rule[rule.number - 1] if rule.number else None
+        is_other = given is not None and (given.groups or given.unknown)
+        if rule.kind not in LIMITED or is_other:
+            raise InputError(
+                f"policy: rule {rule.number} ({plain(rule.what)}) is no limit on one number of a "
+                f"run. Leave it to fairrec gate; MLflow takes {', '.join(LIMITED)} of all groups."
+            )
+        key = metric_key(keys[rule.metric], LIMITED[rule.kind])
+        limits[key] = min(rule.limit, limits.get(key, rule.limit))
+    threshold = mlflow.models.MetricThreshold
+    return {key: threshold(threshold=most, greater_is_better=False) for key, most in limits.items()}
+
+
+def _mlflow() -> Any:
+    try:
+        import mlflow
+        import mlflow.models
+    except ModuleNotFoundError as error:
+        raise InputError(f"MLflow needs {error.name}: pip install 'fairrec[mlflow]'") from error
+    return mlflow
+
+
+@contextmanager
+def _new_run(
+    mlflow: Any, client: Any, experiment: str | None, is_default: bool, name: str
+) -> Iterator[str]:
+    """A run that has ended when all is logged, and has failed where that was not to be.
+
+    Parameters
+    ----------
+    is_default : whether server and experiment are those that MLflow is set to
+    """
+    if is_default:
+        with mlflow.start_run(run_name=name) as run:
+            yield run.info.run_id
+        return
+    found = None if experiment is None else client.get_experiment_by_name(experiment)
+    if found is not None:
+        experiment_id = found.experiment_id
+    else:
+        experiment_id = "0" if experiment is None else client.create_experiment(experiment)
+    run_id: str = client.create_run(experiment_id, run_name=name).info.run_id
+    try:
+        yield run_id
+    except BaseException:
+        client.set_terminated(run_id, "FAILED")
+        raise
+    client.set_terminated(run_id, "FINISHED")
+
+
+def _log(
+    client: Any,
+    run_id: str,
+    result: AuditResult | MitigationResult,
+    audit: AuditResult,
+    per_user: bool,
+) -> None:
+    from mlflow.entities import Metric, Param, RunTag
+
+    now = int(time() * 1000)
+    # a run keeps its params for ever, so those of another audit are an error before all else
+    for params in _batches(settings_of(audit.summary).items()):
+        client.log_batch(run_id, params=[Param(*param) for param in params])
+    for numbers in _batches(numbers_of(audit).items()):
+        client.log_batch(run_id, metrics=[Metric(*number, now, 0) for number in numbers])
+    for tags in _batches(verdict_of(audit.summary).items()):
+        client.log_batch(run_id, tags=[RunTag(*tag) for tag in tags])
+    with TemporaryDirectory(prefix="fairrec-") as folder:
+        client.log_artifacts(run_id, str(_files(result, Path(folder, "out"), per_user)), PREFIX)
+
+
+def _batches(pairs: Iterable[tuple[str, T]]) -> Iterator[list[tuple[str, T]]]:
+    """As many at a time as a server takes in one request."""
+    left = list(pairs)
+    for start in range(0, len(left), _MOST_AT_ONCE):
+        yield left[start : start + _MOST_AT_ONCE]
+
+
+def _files(result: AuditResult | MitigationResult, folder: Path, per_user: bool) -> Path:
+    """Write what may leave this machine."""
+    if isinstance(result, MitigationResult):
+        replace(result, audit=replace(result.audit, run=None)).save(folder)
+    else:
+        replace(result, run=None).save(folder)
+    for name in () if per_user else _PER_USER:
+        (folder / name).unlink(missing_ok=True)
+    return folder
+
+
+@contextmanager
+def _errors_in_words(mlflow: Any, tracking_uri: str | None) -> Iterator[None]:
+    """Neither MLflow's errors nor its links show what is secret in the address of a server."""
+    before = os.environ.get(_QUIET)
+    os.environ[_QUIET] = "true"
+    try:
+        yield
+    except FairRecError:
+        raise
+    # an address that is none is a ValueError
+    except (mlflow.exceptions.MlflowException, OSError, ValueError) as error:
+        said = str(error)
+        shown = _without_secrets(said, tracking_uri or os.environ.get("MLFLOW_TRACKING_URI", ""))
+        # one with a secret is not shown where an error comes from either
+        raise OutputError(f"MLflow: {plain(shown, _LONGEST_ERROR)}") from (
+            error if shown == said else None
+        )
+    finally:
+        if before is None:
+            del os.environ[_QUIET]
+        else:
+            os.environ[_QUIET] = before
+
+
+def _without_secrets(said: str, tracking_uri: str) -> str:
+    """Text without user name, password, query and token of the tracking server."""
+    # a password may hold any sign, so all up to the last @ is taken for it
+    login = tracking_uri.partition("//")[2].rpartition("@")[0]
+    said = said.replace(f"{login}@", "***@") if login else said
+    for name in ("TOKEN", "PASSWORD"):
+        token = os.environ.get(f"MLFLOW_TRACKING_{name}", "")
+        # one with a line break, as from a file, is told escaped
+        for secret in (token, repr(token)[1:-1], token.strip()):
+            said = Secrets(tracking_uri.partition("?")[2], [secret]).redact(said)
+    return re.sub(r"//[^/\s]+@", "//***@", said)

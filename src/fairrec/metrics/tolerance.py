@@ -1,0 +1,98 @@
+"""What matters beside the metrics that are audited: their names, and amounts they can have."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+from fairrec.core.errors import FairRecError, InputError, plain, unknown_name
+from fairrec.core.options import Blank, spelled
+from fairrec.core.tolerance import Amount, Tolerance
+from fairrec.metrics.measured import Measured
+from fairrec.metrics.parsing import MetricAtK, parse_metric, side_of
+
+_MOST_PERCENT = 100
+
+
+def parse_tolerance(tolerance: Tolerance | None, wanted: Sequence[MetricAtK]) -> Tolerance | None:
+    """The same by the names that the metrics have in the result.
+
+    A name of no audited metric is an error, and so is an amount that does not fit its bounds.
+    """
+    if tolerance is None:
+        return None
+    found = by_name(tolerance, [metric.name for metric in wanted])
+    for metric in wanted:
+        refuse_unfit(found, metric, *(metric.metric.bounds or (0.0, math.inf)))
+    return found
+
+
+def by_name(tolerance: Tolerance, names: Sequence[str]) -> Tolerance:
+    """The same by the names that metrics have in a result; other names are errors."""
+    by_metric: dict[str, Amount] = {}
+    for given, amount in tolerance.by_metric:
+        name = _name_in(names, given)
+        if name in by_metric:
+            raise InputError(f"{spelled('tolerance')}: '{plain(name)}' is named twice.")
+        by_metric[name] = amount
+    others = tolerance.of_others
+    # a share fits any metric, an amount has the units of one
+    if others is not None and not others.is_share and {*names} == {*by_metric}:
+        raise InputError(
+            f"{spelled('tolerance', str(others))}: every metric that is audited has an amount of "
+            "its own, so this one is for none. Leave it out."
+        )
+    return Tolerance(tuple(by_metric.items()), others)
+
+
+def refuse_unfit(tolerance: Tolerance | None, metric: MetricAtK, low: float, high: float) -> None:
+    """An error for an amount that would rule out everything, or a share that says nothing.
+
+    No group is worse by as much as values are apart, and a mean is no measure where values have
+    both signs.
+
+    Parameters
+    ----------
+    low, high : the lowest and the highest value, as far as they are known
+    """
+    amount = None if tolerance is None else tolerance.amount(metric.name)
+    if amount is None:
+        return
+    name, said = plain(metric.name), spelled("tolerance", str(amount))
+    if amount.is_share:
+        if low < 0:
+            raise InputError(
+                f"{said}: {name} has values below 0 (such as {low:.4g}), so its mean may be close "
+                "to 0 and a share of it says nothing. Give an amount: "
+                f"{spelled('tolerance', {name: Blank('AMOUNT')})}"
+            )
+        return
+    low, high = metric.metric.bounds or (low, high)
+    if 0 < high - low <= amount.size:
+        meant = f" Was {amount}% of the mean meant?" if amount.size <= _MOST_PERCENT else ""
+        raise InputError(
+            f"{said}: {name} runs from {low:.4g} to {high:.4g}, so no group can be worse by more. "
+            f"Give an amount below {high - low:.4g}.{meant}"
+        )
+
+
+def refuse_unfit_to(tolerance: Tolerance | None, measured: Measured) -> None:
+    """The same for all that was measured; of some users alone only what they cannot hide."""
+    for i, metric in enumerate(measured.metrics):
+        known = measured.column(i).known
+        low = float(known.min(initial=math.inf))
+        high = float(known.max(initial=-math.inf)) if measured.is_complete else math.inf
+        refuse_unfit(tolerance, metric, low, high)
+
+
+def _name_in(names: Sequence[str], given: str) -> str:
+    """As metrics themselves are named: `NDCG@10` is `ndcg@10`, and `ndcg` has its usual cut-off."""
+    if given in names:
+        return given
+    try:
+        name = parse_metric(given, side_of(given)).name
+    except FairRecError:
+        name = given
+    if name not in names:
+        raise InputError(f"{spelled('tolerance')}: {unknown_name('audited metric', given, names)}")
+    return name

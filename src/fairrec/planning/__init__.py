@@ -1,0 +1,1 @@
+"""Plans of audits: what one will find and rule out."""

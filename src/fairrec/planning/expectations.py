@@ -1,0 +1,331 @@
+"""What an audit by a plan can be expected to find and to rule out, from sizes of groups alone."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from fairrec.core.arrays import FloatArray, IntArray
+from fairrec.core.audit_options import AuditOptions
+from fairrec.core.errors import plain
+from fairrec.groups.grouping import Grouping, Sizes, next_depth, sizes_of, sizes_without
+from fairrec.metrics import MetricAtK
+from fairrec.result.plan_schema import Cost, Expected, Needed, Spread
+from fairrec.statistics.power import (
+    POWER,
+    certified_harm,
+    detectable_harm,
+    expected_cut_offs,
+    growth_needed,
+)
+from fairrec.statistics.scores import Everyone
+from fairrec.statistics.simultaneous import (
+    EDGES,
+    columns_of,
+    has_enough_draws,
+    normal_cut_offs,
+    shares_of_harm,
+)
+
+MOST_GROUPS = 10
+"""So many groups are told how many users they need."""
+_STEPS = (1, 2, 5)
+_RATE = 0.99
+"""The variance of a rate, as a share of the largest one at its mean, but for what is rounded."""
+
+
+@dataclass(frozen=True)
+class Outlook:
+    """What can be expected of an audit.
+
+    Parameters
+    ----------
+    metrics : those that are tested
+    spread : by metric; where it is not known, harm is in standard deviations among users
+    """
+
+    metrics: Sequence[MetricAtK]
+    grouping: Grouping
+    options: AuditOptions
+    spread: Mapping[str, Spread]
+
+    @property
+    def expected(self) -> tuple[Expected, ...]:
+        """For each metric and size of group up to half of all users."""
+        if not self._is_tested:
+            return ()
+        n_per_group, n_users = self._sizes.n_users, self.grouping.n_users
+        least, most = int(n_per_group.min()), int(n_per_group.max())
+        sizes = np.array(_sizes(least, min(most, n_users // 2)), dtype=np.float64)
+        cut_offs = self._largest_cut_offs(sizes)
+        found = []
+        for i, (metric, better) in enumerate(zip(self.metrics, self._better, strict=True)):
+            about = (self._everyone, i, sizes)
+            critical = self._critical(self._sizes.depth, better).max(axis=1)
+            harms = detectable_harm(*about, critical, better)
+            likely, median = (
+                certified_harm(*about, cut_offs, better, probability)
+                for probability in (POWER, 0.5)
+            )
+            found += [
+                Expected(
+                    metric=metric.name,
+                    users=int(size),
+                    n_groups=int((n_per_group >= size).sum()),
+                    harm=_rounded(harms[at]),
+                    certified=_rounded(likely[at]),
+                    certified_median=_rounded(median[at]),
+                )
+                for at, size in enumerate(sizes)
+            ]
+        return tuple(found)
+
+    @property
+    def needed(self) -> tuple[Needed, ...]:
+        """How many users it takes to rule out what matters; nothing where that is not known."""
+        tolerance = [self._tolerance(metric) for metric in self.metrics]
+        if not self._is_tested or not any(tolerance):
+            return ()
+        lattice, n_users = self.grouping.lattice, self.grouping.n_users
+        groups = self._told
+        times = np.full((len(tolerance), len(groups)), np.nan)
+        if self._has_intervals:
+            times = growth_needed(
+                self._everyone,
+                self._sizes.n_users.astype(np.float64),
+                self._sizes.depth,
+                np.searchsorted(np.flatnonzero(lattice.is_tested), groups),
+                [amount or math.nan for amount in tolerance],
+                self._better,
+                self.options.alpha,
+            )
+        return tuple(
+            Needed(
+                metric=metric.name,
+                group={
+                    plain(name): plain(value)
+                    for name, value in self.grouping.group(int(group)).conditions
+                },
+                users=int(lattice.n_users[group]),
+                tolerance=float(f"{amount:.4g}"),
+                times=_rounded(times[i, at]),
+                users_needed=_users(n_users, times[i, at]),
+            )
+            for i, (metric, amount) in enumerate(zip(self.metrics, tolerance, strict=True))
+            if amount
+            for at, group in enumerate(groups)
+        )
+
+    @property
+    def costs(self) -> tuple[Cost, ...]:
+        """What each attribute and the depth cost a group of usual size, in any metric."""
+        if not self._is_tested or np.isinf(self._critical(self._sizes.depth, False)).any():
+            return ()
+        sizes_of_fewest = self.grouping.lattice.n_users[self._fewest]
+        size = min(int(np.median(sizes_of_fewest)), self.grouping.n_users - 1)
+        usual = self._reach(self._sizes, size)
+        found = []
+        for attribute, depth, sizes in self._narrower():
+            reach = self._reach(sizes, size) if len(sizes.n_users) else None
+            found.append(
+                Cost(
+                    attribute=attribute,
+                    depth=depth,
+                    n_groups=len(self._sizes.n_users),
+                    n_groups_left=len(sizes.n_users),
+                    users=size,
+                    cut_off=round(usual[0], 2),
+                    cut_off_left=None if reach is None else round(reach[0], 2),
+                    found=None if reach is None else _share_less(reach[1], usual[1]),
+                    certified=None if reach is None else _share_less(reach[2], usual[2]),
+                )
+            )
+        return tuple(found)
+
+    @property
+    def _is_tested(self) -> bool:
+        return self.options.permutations > 0 and len(self.metrics) > 0
+
+    @property
+    def _has_intervals(self) -> bool:
+        """Whether the permutations are enough for intervals that hold for all groups at once."""
+        return has_enough_draws(self.options.permutations, self.options.alpha)
+
+    @property
+    def _better(self) -> list[bool | None]:
+        """Whether the upper end is the better one, of each metric."""
+        return [metric.metric.higher_is_better for metric in self.metrics]
+
+    @cached_property
+    def _everyone(self) -> Everyone:
+        """All users as they are assumed to be."""
+        return _everyone(
+            [_assumed(metric, self.spread.get(metric.name)) for metric in self.metrics],
+            self.grouping.n_users,
+        )
+
+    @cached_property
+    def _sizes(self) -> Sizes:
+        return sizes_of(self.grouping)
+
+    def _largest_cut_offs(self, sizes: FloatArray) -> FloatArray:
+        """(2, n_sizes), of groups of about so many users, by however many attributes."""
+        if not self._has_intervals:
+            return np.full((2, len(sizes)), np.inf)
+        n_per_group = self._sizes.n_users.astype(np.float64)
+        cut_offs = expected_cut_offs(
+            self._everyone, n_per_group, self._sizes.depth, self.options.alpha
+        )
+        of_group, of_size = (np.searchsorted(EDGES, n, side="right") for n in (n_per_group, sizes))
+        return np.stack(
+            [cut_offs[:, of_group == at].max(axis=1, initial=-np.inf) for at in of_size], axis=1
+        )
+
+    def _critical(self, depth: IntArray, higher_is_better: bool | None) -> FloatArray:
+        """(2, n_groups), the score from which a group is found.
+
+        The share of a depth is divided by the number of its groups and of metrics (Bonferroni),
+        which asks for somewhat more than the permutations of an audit will.
+        """
+        up = shares_of_harm([higher_is_better])
+        columns = columns_of(depth, np.ones((1, len(depth)), dtype=bool), up)
+        if not self._has_intervals:
+            return np.full((2, len(depth)), math.inf)
+        return columns.spread(normal_cut_offs(columns, self.options.alpha / len(self.metrics)))[
+            :, 0
+        ]
+
+    def _tolerance(self, metric: MetricAtK) -> float | None:
+        """The smallest harm that matters, where it can be compared with what is expected."""
+        spread, tolerance = self.spread.get(metric.name), self.options.tolerance
+        if tolerance is None or spread is None:
+            return None
+        amount = tolerance.of(metric.name, math.nan if spread.mean is None else spread.mean)
+        return amount if amount and math.isfinite(amount) else None
+
+    @cached_property
+    def _fewest(self) -> IntArray:
+        """The groups of the fewest attributes that are looked at, which all have others beside."""
+        lattice = self.grouping.lattice
+        return np.flatnonzero(lattice.depth == lattice.depth.min())
+
+    @property
+    def _told(self) -> IntArray:
+        """These from the largest to the smallest, those between left out where there are many."""
+        lattice = self.grouping.lattice
+        groups = self._fewest[lattice.n_users[self._fewest] < self.grouping.n_users]
+        groups = groups[np.argsort(-lattice.n_users[groups], kind="stable")]
+        if len(groups) > MOST_GROUPS:
+            groups = np.append(groups[: MOST_GROUPS - 1], groups[-1])
+        full = self.grouping.full[lattice.is_tested[self.grouping.full]]
+        deeper = np.setdiff1d(full, self._fewest)
+        if len(deeper):
+            # and the hardest of all
+            groups = np.append(groups, deeper[np.argmin(lattice.n_users[deeper])])
+        return groups
+
+    def _narrower(self) -> Iterator[tuple[str | None, int | None, Sizes]]:
+        """An attribute left out or a lower depth, and the groups that are left."""
+        depth = self.options.lattice_depth
+        if len(self.grouping.attributes) > 1:
+            for at, attribute in enumerate(self.grouping.attributes):
+                yield plain(attribute.name), None, sizes_without(self.grouping, at, depth)
+        lower = next_depth(self.grouping, depth)
+        if lower is not None:
+            yield None, *lower
+
+    def _reach(self, sizes: Sizes, size: int) -> tuple[float, float, float]:
+        """The score from which a group is found, and the harm found and ruled out in one group.
+
+        In standard deviations of a metric without bounds.
+
+        Parameters
+        ----------
+        sizes : of all groups
+        size : of the one, by as few attributes as any
+        """
+        unknown = [_assumed(metric, None) for metric in self.metrics]
+        everyone = _everyone(unknown, self.grouping.n_users)
+        depth = sizes.depth
+        # it takes the place of the group of the fewest attributes that is next to it in size
+        fewest = np.flatnonzero(depth == depth.min())
+        like = fewest[np.argmin(np.abs(sizes.n_users[fewest] - size))]
+        n = np.where(np.arange(len(depth)) == like, size, sizes.n_users).astype(np.float64)
+        critical = self._critical(depth, False)[:, like]
+        cut_offs = expected_cut_offs(everyone, n, depth, self.options.alpha)[:, [like]]
+        harm = detectable_harm(everyone, 0, n[[like]], critical, False)
+        certified = certified_harm(everyone, 0, n[[like]], cut_offs, False, POWER)
+        return float(critical[0]), float(harm[0]), float(certified[0])
+
+
+@dataclass(frozen=True, slots=True)
+class _Assumed:
+    mean: float
+    sd: float
+    bounds: tuple[float, float]
+
+
+def _assumed(metric: MetricAtK, spread: Spread | None) -> _Assumed:
+    """Without a mean, bounds are out of reach."""
+    if spread is None or spread.mean is None:
+        return _Assumed(0.0, 1.0 if spread is None else spread.sd, (-math.inf, math.inf))
+    return _Assumed(spread.mean, spread.sd, metric.metric.bounds or (-math.inf, math.inf))
+
+
+def _everyone(metrics: Sequence[_Assumed], n_users: int) -> Everyone:
+    mean = np.array([metric.mean for metric in metrics])
+    variance = np.array([metric.sd**2 for metric in metrics])
+    bounds = np.array([metric.bounds for metric in metrics]).reshape(-1, 2)
+    largest = (mean - bounds[:, 0]) * (bounds[:, 1] - mean)
+    return Everyone(
+        mean=mean,
+        variance=variance,
+        n=np.full(len(mean), float(n_users)),
+        bounds=bounds,
+        # no value lies between the bounds where they are as far apart as can be
+        is_rate=np.isfinite(largest) & (variance > _RATE * largest),
+    )
+
+
+def _sizes(least: int, most: int) -> list[int]:
+    """The smallest group and rounder ones, up to the largest.
+
+    >>> _sizes(12, 700)
+    [12, 20, 50, 100, 200, 500]
+    """
+    steps = (step * 10**power for power in range(len(str(most)) + 1) for step in _STEPS)
+    return [size for size in [least, *(step for step in steps if step > least)] if size <= most]
+
+
+def _rounded(value: float) -> float | None:
+    """No more digits than the assumptions have, and the same on every machine; None for NaN."""
+    return None if math.isnan(value) else float(f"{value:.4g}")
+
+
+def _share_less(value: float, usual: float) -> float | None:
+    """By how much a harm is smaller; None where one is not known.
+
+    >>> _share_less(0.9, 1.0), _share_less(float("nan"), 1.0)
+    (0.1, None)
+    """
+    share = 1 - value / usual
+    return round(share, 3) if math.isfinite(share) else None
+
+
+def _users(n_users: int, times: float) -> int | None:
+    """How many users that is, in two digits where there must be more.
+
+    >>> _users(1234, 1.0), _users(1234, 3.1), _users(1234, float("nan"))
+    (1234, 3900, None)
+    """
+    if math.isnan(times):
+        return None
+    if times <= 1:
+        return n_users
+    needed = math.ceil(n_users * times)
+    digit = int(10 ** max(0, len(str(needed)) - 2))
+    return -(-needed // digit) * digit

@@ -1,0 +1,292 @@
+"""The conductor of a plan: what is to be tested, on whom, and what can be found, set beforehand."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from fairrec.auditing.options import NOT_PLANNED, SETTINGS, PlanOptions
+from fairrec.auditing.plan_file import AuditPlan, planned_code, values_named
+from fairrec.core.audit_options import AuditOptions
+from fairrec.core.errors import InputError, errors_of_libraries, plain, unknown_name
+from fairrec.core.options import declared, documented, spelled
+from fairrec.core.settings import read_settings
+from fairrec.core.tolerance import Tolerance
+from fairrec.core.version import __version__
+from fairrec.groups.grouping import Grouping, grouping_of
+from fairrec.inputs.columns import check_mapping
+from fairrec.inputs.formats import checksum
+from fairrec.inputs.ids import positions_in
+from fairrec.inputs.table_options import TableOptions
+from fairrec.inputs.tables import Table
+from fairrec.inputs.user_lists import read_columns
+from fairrec.inputs.users import read_ids, read_users, users_sum
+from fairrec.metrics import MetricAtK
+from fairrec.metrics.circumstances import refuse_given
+from fairrec.metrics.own_code import own_code
+from fairrec.metrics.parsing import parse_metric
+from fairrec.metrics.reading import with_ends
+from fairrec.metrics.tolerance import parse_tolerance, refuse_unfit
+from fairrec.metrics.value_columns import metric_named, metric_of_column
+from fairrec.planning.expectations import Outlook
+from fairrec.result.plan_schema import (
+    PlanFacts,
+    PlannedAttribute,
+    PlannedGroups,
+    PlannedTable,
+    Spread,
+)
+from fairrec.result.summary import attribute_summaries, coverage
+
+
+@errors_of_libraries()
+@documented(PlanOptions, TableOptions)
+def plan(
+    *,
+    users: Any = None,
+    by: Sequence[str] | str | None = None,
+    metrics: Sequence[str] | str | None = None,
+    pilot: Any = None,
+    mean: float | None = None,
+    sd: float | None = None,
+    settings: str | Path | None = None,
+    **options: Any,
+) -> AuditPlan:
+    """What an audit of these users is to test, and what it can find: `.save("plan.toml")`.
+
+    Nothing is measured. `fairrec.audit(..., plan="plan.toml")` runs it.
+
+    Parameters
+    ----------
+    users, by, metrics : see TableOptions
+    pilot, mean, sd : see PlanOptions
+    settings : a settings file to freeze, or a plan to freeze again. Its options hold where no
+        other value is given
+    options : any other option of `fairrec.audit` that says what is tested, such as `alpha`
+
+    Examples
+    --------
+    >>> import fairrec, polars as pl
+    >>> users = pl.DataFrame({"user_id": range(400), "gender": ["F", "M"] * 200})
+    >>> made = fairrec.plan(users=users, by="gender", metrics="ndcg@10", mean=0.3, sd=0.35)
+    >>> made.expectations.row(-1, named=True)
+    {'metric': 'ndcg@10', 'users': 200, 'n_groups': 2, 'harm': 0.1, ...}
+    """
+    for name in options:
+        if name not in SETTINGS:
+            raise unknown_name("option", name, SETTINGS)
+    named = {"users": users, "by": by, "metrics": metrics, "pilot": pilot, "mean": mean, "sd": sd}
+    given = {name: value for name, value in {**options, **named}.items() if value is not None}
+    return plan_for(given, settings)
+
+
+@errors_of_libraries()
+def plan_for(
+    given: Mapping[str, Any], settings: str | Path | None = None, audited: Path | None = None
+) -> AuditPlan:
+    """The same, of all users of the users table or of those who were audited.
+
+    Parameters
+    ----------
+    given : options by name
+    audited : values of the users of an earlier audit; None for all of the users table
+    """
+    found = _set_in(settings, given)
+    given = {**found, **given}
+    tables, how = TableOptions.among(given), AuditOptions.among(given)
+    assumed = PlanOptions.among(given)
+    if tables.side == "items":
+        raise InputError(
+            f"A plan is about users: how many must be audited. {spelled('side', 'items')} can be "
+            "audited without one."
+        )
+    for name in ("users", "by", "metrics"):
+        if name not in given:
+            raise InputError(f"{spelled(name)} is missing: a plan says whom and what it tests.")
+    check_mapping(tables.columns or {})
+    opened = _opened(tables)
+    of_pilot = None if assumed.pilot is None else Table(assumed.pilot, "pilot")
+    wanted = _wanted(tables)
+    how = replace(how, tolerance=parse_tolerance(how.tolerance, wanted))
+    refuse_given(tables, opened, wanted)
+    everyone = read_users(opened["users"], tables.by)
+    rows = np.arange(len(everyone.ids))
+    if audited is not None:
+        _, keys = read_ids(Table(audited, "users"))
+        rows = np.flatnonzero(positions_in(everyone.keys, keys) >= 0)
+    attributes = everyone.attributes(rows)
+    grouping = grouping_of(attributes, how)
+    tested = [metric for metric in wanted if not metric.metric.pooled]
+    spread = spread_of(assumed, of_pilot, tested, how.tolerance)
+    outlook = Outlook(tested, grouping, how, spread)
+    if of_pilot is not None:
+        opened["pilot"] = of_pilot
+    facts = PlanFacts(
+        fairrec_version=__version__,
+        n_users=grouping.n_users,
+        users_sha256=users_sum(everyone.ids[rows], [each.labels for each in attributes]),
+        min_users=grouping.min_users,
+        code=planned_code(own_code(metric.metric for metric in wanted)),
+        tables={name: _table(table) for name, table in opened.items()},
+        attributes=_attributes(grouping),
+        groups=_groups(grouping, how),
+        spread=spread,
+        expected=outlook.expected,
+        needed=outlook.needed,
+        costs=outlook.costs,
+    )
+    names = tuple(metric.name for metric in wanted)
+    return AuditPlan(
+        _to_freeze({**vars(tables), **vars(how), **vars(assumed), "metrics": names}),
+        facts,
+        from_settings=tuple(found),
+    )
+
+
+def _set_in(settings: str | Path | None, given: Mapping[str, Any]) -> dict[str, Any]:
+    """The options that a settings file or a plan sets and nobody gave."""
+    found = {} if settings is None else read_settings(settings, SETTINGS).values
+    beaten = {*given}
+    if any(name in given for name in declared(PlanOptions)):
+        # a pilot and numbers that stand for one are two words for the same
+        beaten |= {*declared(PlanOptions)}
+    return {name: value for name, value in found.items() if name not in beaten}
+
+
+def _to_freeze(values: Mapping[str, Any]) -> dict[str, Any]:
+    """All that was decided, defaults too, as they may be others one day; tables by their paths."""
+    return {
+        name: values[name]
+        for name, option in SETTINGS.items()
+        if name not in NOT_PLANNED
+        and values[name] is not None
+        and not (option.kind.is_path and not isinstance(values[name], str | Path))
+    }
+
+
+def _opened(tables: TableOptions) -> dict[str, Table]:
+    """The tables that are named, each opened."""
+    columns = tables.columns or {}
+    return {
+        name: Table(getattr(tables, name), name, columns)
+        for name, option in declared(TableOptions).items()
+        if option.kind.is_path and getattr(tables, name) is not None
+    }
+
+
+def _wanted(tables: TableOptions) -> tuple[MetricAtK, ...]:
+    """The metrics named, each once; columns of values where the plan is about such a table."""
+    better = tables.better or {}
+    is_of_values = tables.values is not None or any(metric_named(name) is None for name in better)
+    if not is_of_values:
+        wanted = {metric.name: metric for metric in map(parse_metric, tables.metrics)}
+        return tuple(with_ends([*wanted.values()], better))
+    for name in better:
+        if name not in tables.metrics:
+            raise InputError(f"{spelled('better')}: {unknown_name('metric', name, tables.metrics)}")
+    columns = [metric_of_column(name, better, "the values") for name in tables.metrics]
+    return tuple({metric.name: metric for metric in columns}.values())
+
+
+def _table(table: Table) -> PlannedTable:
+    return PlannedTable(
+        file=table.where if table.path else None,
+        sha256=checksum(table.path) if table.path else None,
+    )
+
+
+def _attributes(grouping: Grouping) -> dict[str, PlannedAttribute]:
+    return {
+        name: PlannedAttribute(n_values=about.n_values, values=values_named(about.values))
+        for name, about in attribute_summaries(grouping).items()
+    }
+
+
+def _groups(grouping: Grouping, options: AuditOptions) -> tuple[PlannedGroups, ...]:
+    lattice = grouping.lattice
+    planned = []
+    for name, about in coverage(grouping, options.min_support).by_depth.items():
+        n_users = lattice.n_users[lattice.depth == int(name)]
+        sizes = {}
+        if len(n_users):
+            sizes = {
+                "smallest": int(n_users.min()),
+                "median": int(np.median(n_users)),
+                "largest": int(n_users.max()),
+            }
+        planned.append(PlannedGroups(depth=int(name), **about.model_dump(), **sizes))
+    return tuple(planned)
+
+
+_ROUNDING = 1.01
+"""A standard deviation that is given in two digits may be so much too large."""
+
+
+def spread_of(
+    assumed: PlanOptions,
+    pilot: Table | None,
+    metrics: Sequence[MetricAtK],
+    tolerance: Tolerance | None = None,
+) -> dict[str, Spread]:
+    """Mean and standard deviation of each metric, as far as they are known.
+
+    Parameters
+    ----------
+    tolerance : refused where such values make it none
+    """
+    if pilot is None:
+        if assumed.sd is None:
+            return {}
+        for metric in metrics:
+            _refuse_impossible(metric, assumed.mean, assumed.sd)
+            refuse_unfit(tolerance, metric, assumed.mean or 0.0, math.inf)
+        return {metric.name: Spread(sd=assumed.sd, mean=assumed.mean) for metric in metrics}
+    for metric in metrics:
+        if metric.name not in pilot.columns:
+            unknown = unknown_name("column", metric.name, pilot.columns)
+            raise InputError(f"{pilot.where}: {unknown}{pilot.hint}")
+    values = read_columns(pilot, [metric.name for metric in metrics])
+    found = {}
+    for metric in metrics:
+        name, numbers = metric.name, values[metric.name]
+        known = numbers[~np.isnan(numbers)]
+        sd = float(known.std(ddof=1)) if len(known) > 1 else 0.0
+        if not sd:
+            raise InputError(
+                f"{pilot.where}: '{plain(name)}' is the same for everyone, so it tells nothing "
+                f"about how users differ. Give {spelled('sd')} instead."
+            )
+        refuse_unfit(tolerance, metric, float(known.min()), float(known.max()))
+        found[name] = Spread(sd=float(f"{sd:.6g}"), mean=float(f"{known.mean():.6g}"))
+    return found
+
+
+def _refuse_impossible(metric: MetricAtK, mean: float | None, sd: float) -> None:
+    """Refuse a mean and a standard deviation that no values between the bounds have."""
+    if metric.metric.bounds is None:
+        return
+    low, high = metric.metric.bounds
+    if mean is None:
+        # whatever the mean: half of all values at each end
+        if sd > (high - low) / 2 * _ROUNDING:
+            raise InputError(
+                f"{spelled('sd', sd)}: {metric.name} runs from {low:g} to {high:g}, so it has at "
+                f"most {(high - low) / 2:.3g}. Give less, or plan the metric by itself."
+            )
+        return
+    if not low <= mean <= high:
+        raise InputError(
+            f"{spelled('mean', mean)}: {metric.name} runs from {low:g} to {high:g}. Give a mean "
+            "between these, or plan the metric by itself."
+        )
+    largest = math.sqrt((mean - low) * (high - mean))
+    if sd > largest * _ROUNDING:
+        raise InputError(
+            f"{spelled('sd', sd)}: with a mean of {mean:g}, {metric.name} has at most "
+            f"{largest:.3g}. Give less, or plan the metric by itself."
+        )

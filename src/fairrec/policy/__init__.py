@@ -1,1 +1,0 @@
-"""Results and a policy -> whether a recommender may pass."""

@@ -1,1 +1,0 @@
-"""Two audits side by side, in words, tables and dots."""

@@ -1,1 +1,0 @@
-"""A mitigation in words, tables and curves."""

@@ -1,1 +1,0 @@
-"""Where results are taken: run tracking and model cards."""

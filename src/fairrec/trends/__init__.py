@@ -1,0 +1,1 @@
+"""Groups over releases."""

@@ -1,1 +1,0 @@
-"""The conductors: one file for each thing a user can ask for."""

@@ -1,0 +1,284 @@
+"""Groups of two audits with the same users: intervals at once, and what is called worse."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from benchmarks.statistics.comparison import STUDIES
+from scipy.special import stdtrit
+
+from fairrec.comparison.paired_audits import (
+    LOSSES,
+    ComparedGroups,
+    compare_paired,
+    cut_off,
+    judged,
+    levels_of,
+)
+from fairrec.core.audit_options import AuditOptions
+from fairrec.groups.grouping import Grouping
+from fairrec.inputs.users import Attribute
+from fairrec.statistics.intervals import Interval
+from tests.worlds import over_worlds
+
+NAN = np.nan
+FAST = (
+    "a model and itself, hits of 20%, the same users",
+    "a model and itself, hits of 3%, the same users",
+    "a model and itself, lognormal amounts, the same users, 3 times as wide for rare values",
+    "a model and itself, shares, the same users, 3 times as wide for rare values",
+    "a model and itself, hits of 3%, other users",
+    "a model and itself, lognormal amounts, other users",
+    "a model and itself, shares, other users, 3 times as wide for rare values",
+    "another model, changes of 0 on average, 95% gain, 5% lose, 3 times for rare values",
+    "300 of 20,000 users served worse by 0.25, hits of 20%, the same users",
+    "300 of 20,000 users served worse by 0.2, shares, other users",
+    "0.01 of users lose all, in all groups alike",
+)
+
+
+@over_worlds(60)
+@pytest.mark.parametrize("world", FAST)
+def test_a_claim_about_comparisons_holds_over_many_worlds(world, n_worlds):
+    (study,) = (study for study in STUDIES if study.world == world)
+    claimed = [rate for rate in study.rates(n_worlds) if rate.claim.bar]
+    assert claimed
+    assert [f"{rate.claim.what}: {rate}" for rate in claimed if rate.is_met is not True] == []
+
+
+def grouping_of(*sizes: int) -> Grouping:
+    codes = np.repeat(np.arange(len(sizes)), sizes).astype(np.int32)
+    attribute = Attribute("who", codes, tuple("abcdef"[: len(sizes)]))
+    return Grouping.of((attribute,), AuditOptions(depth=1, min_support=1, threads=1))
+
+
+def compared(change, *sizes, higher_is_better=True, bounds=None, alpha=0.05) -> ComparedGroups:
+    """Users of groups of these sizes, before at 0.5."""
+    grouping = grouping_of(*sizes)
+    before = np.full((1, len(change)), 0.5)
+    mask = np.ones((1, len(sizes)), dtype=bool)
+    (found,) = compare_paired(
+        before, before + change, grouping, mask, [higher_is_better], [bounds], alpha
+    )
+    return found
+
+
+def test_the_level_is_divided_by_all_groups_and_metrics():
+    change = np.random.default_rng(0).normal(size=200)
+    found = compared(change, 100, 100)
+    # both groups have nearly one spread; the larger of theirs and that of all counts
+    mine = change[:100]
+    error = max(mine.std(ddof=1), change.std(ddof=1)) / 10
+    # half of the level is for differences, and there are two ends and two groups
+    far = stdtrit(99, 1 - 0.05 / 2 / 2 / 2) * error
+    assert found.interval.high[0] == pytest.approx(mine.mean() + far)
+    # the worse end may be further out
+    assert found.interval.low[0] <= mine.mean() - far + 1e-12
+    alone = compared(change, 200)
+    errors = [(of.interval.high - of.change)[0] / of.error[0] for of in (alone, found)]
+    assert errors[0] < errors[1]
+
+
+def test_only_groups_asked_for_are_compared_and_counted():
+    change = np.random.default_rng(1).normal(size=300)
+    grouping, before = grouping_of(100, 100, 100), np.zeros((1, 300))
+    some = np.array([[False, True, False]])
+    found, alone = (
+        compare_paired(before, values, which, mask, [True], [None], 0.05)[0]
+        for values, which, mask in (
+            (change[None], grouping, some),
+            (change[None], grouping, np.ones((1, 3), dtype=bool)),
+        )
+    )
+    assert len(found.n) == 1
+    assert found.change[0] == alone.change[1]
+    assert found.interval.high[0] < alone.interval.high[1]
+
+
+def test_where_nobody_changed_everything_is_known_and_where_others_did_it_is_not():
+    same = compared(np.zeros(60), 30, 30)
+    assert same.is_known.all() and not same.is_beyond_chance.any()
+    assert same.interval.low.tolist() == same.interval.high.tolist() == [0.0, 0.0]
+    change = np.zeros(60)
+    change[40:44] = -1.0
+    found = compared(change, 30, 30)
+    # a group of 30 of whom none lost is no proof that fewer than one in eight would
+    tail = np.log(0.05 / 2 / 2 / 2)
+    assert found.interval.low[0] == pytest.approx(-(1 - np.exp(tail / 30)))
+    assert found.interval.high[0] == 0.0
+
+
+def test_few_users_who_change_alike_are_not_known():
+    others = np.random.default_rng(0).normal(size=2000) / 1e3
+    found = compared(np.concatenate([[-0.3] * 3, others]), 3, 2000)
+    assert not found.is_known[0] and np.isnan(found.interval.low[0])
+    assert not found.is_beyond_chance[0]
+
+
+def test_no_change_is_larger_than_the_bounds_of_a_metric_allow():
+    change = np.resize([-0.5, 0.5], 24)
+    assert compared(change, 2, 22, bounds=(0.0, 1.0)).interval.low[0] == -1.0
+    assert compared(change, 2, 22).interval.low[0] < -1.0
+    # bounds that do not hold are none
+    assert compared(4 * change, 2, 22, bounds=(0.0, 1.0)).interval.low[0] < -1.0
+
+
+@pytest.mark.parametrize(("higher_is_better", "end"), [(True, "low"), (False, "high")])
+def test_those_not_seen_may_lose_all_that_a_metric_has(higher_is_better, end):
+    rng = np.random.default_rng(0)
+    change = rng.normal(scale=0.01, size=1000)
+    free, bounded = (
+        compared(change, 30, 970, higher_is_better=higher_is_better, bounds=bounds)
+        for bounds in (None, (0.0, 1.0))
+    )
+    far = -1.0 if higher_is_better else 1.0
+    share = 1 - np.exp(np.log(0.05 / 2 / 2 / 2) / 30)
+    mean = change[:30].mean()
+    assert getattr(bounded.interval, end)[0] == pytest.approx(mean + share * (far - mean))
+    assert abs(getattr(free.interval, end)[0]) < 0.02
+    # no group is said to have gained where such users would leave it with a loss
+    assert not bounded.is_beyond_chance[0]
+    # even where nobody changed at all
+    same = compared(np.zeros(1000), 30, 970, bounds=(0.0, 1.0))
+    assert same.interval.low[0] == pytest.approx(-share) and same.interval.high[0] == 0.0
+    assert same.is_known.all() and not same.is_beyond_chance.any()
+
+
+def groups(*rows, n=100.0) -> ComparedGroups:
+    """Change, low and high of each group."""
+    change, low, high = (np.array(part) for part in zip(*rows, strict=True))
+    beyond = (low > 0) | (high < 0)
+    sizes = np.full(len(rows), n)
+    return ComparedGroups(
+        n=sizes,
+        before=np.full(len(rows), 0.5),
+        after=0.5 + change,
+        change=change,
+        error=np.full(len(rows), 0.1),
+        interval=Interval(low, high),
+        is_beyond_chance=beyond,
+        is_known=np.isfinite(low),
+        difference=np.where(change < -0.2, change, 0.0),
+        difference_interval=Interval(*(np.where(change < -0.2, end, NAN) for end in (low, high))),
+        differs=change < -0.2,
+    )
+
+
+ROWS = (
+    (0.3, 0.2, 0.4),
+    (-0.1, -0.15, -0.05),
+    (-0.3, -0.4, -0.2),
+    (0.0, -0.05, 0.05),
+    (-0.2, NAN, NAN),
+)
+DEPTH = np.array([1, 1, 1, 2, 2])
+
+
+def losses(found):
+    return [LOSSES[at] for at in found.losses]
+
+
+@pytest.mark.parametrize(
+    ("higher_is_better", "expected", "outcome"),
+    [
+        (True, ["gained", "lost", "lost by more", "no loss", "inconclusive"], "lost by more"),
+        (False, ["lost by more", "gained", "gained", "no loss", "inconclusive"], "lost by more"),
+        (
+            None,
+            ["changed by more", "changed", "changed by more", "no change", "inconclusive"],
+            "changed by more",
+        ),
+    ],
+)
+def test_groups_are_judged_by_how_much_they_lost(higher_is_better, expected, outcome):
+    found = judged(groups(*ROWS), DEPTH, higher_is_better, 0.1, is_conclusive=True)
+    assert losses(found) == expected
+    assert found.outcome == outcome
+    # whoever gained more than the others is not behind them
+    assert np.flatnonzero(found.is_behind).tolist() == ([] if higher_is_better is False else [2])
+    assert losses(found)[found.order[0]] == outcome
+
+
+def test_those_by_most_standard_errors_come_first_and_without_an_amount_a_gain_rules_out_a_loss():
+    found = judged(groups(*ROWS), DEPTH, True, None, is_conclusive=True)
+    assert losses(found) == ["gained", "lost", "lost", "inconclusive", "inconclusive"]
+    assert found.is_ruled_out.tolist() == [True, False, False, False, False]
+    assert found.order.tolist()[:2] == [2, 1]
+    assert found.outcome == "lost"
+
+
+@pytest.mark.parametrize(
+    ("rows", "tolerance", "everyone", "outcome"),
+    [
+        (((0.3, 0.2, 0.4), (0.0, -0.1, 0.1)), None, (-0.1, 0.1), "gained"),
+        (((0.3, 0.2, 0.4), (0.2, 0.0, 0.4)), None, (0.1, 0.3), "no loss"),
+        (((0.0, -0.1, 0.1), (0.0, -0.1, 0.1)), None, None, "inconclusive"),
+        (((0.0, -0.1, 0.1), (0.0, -0.1, 0.1)), None, (0.01, 0.02), "gained"),
+        (((0.0, -0.1, 0.1), (0.0, -0.1, 0.1)), None, (-0.02, -0.01), "lost"),
+        (((0.0, -0.1, 0.1), (0.0, -0.1, 0.1)), 0.05, (-0.02, -0.01), "inconclusive"),
+        (((0.0, -0.1, 0.1), (0.0, -0.1, 0.1)), 0.05, (-0.2, -0.1), "lost by more"),
+        (((0.0, -0.1, 0.1), (0.0, -0.1, 0.1)), 0.2, (-0.02, -0.01), "no loss"),
+        (((0.3, 0.2, 0.4), (-0.3, -0.4, -0.2)), None, (0.1, 0.3), "lost"),
+    ],
+)
+def test_a_metric_is_open_only_where_neither_a_loss_nor_its_absence_is_known(
+    rows, tolerance, everyone, outcome
+):
+    depth = np.ones(len(rows), dtype=int)
+    found = judged(groups(*rows), depth, True, tolerance, is_conclusive=True, everyone=everyone)
+    assert found.outcome == outcome
+
+
+def test_a_difference_in_differences_is_welchs_with_no_side_less_varied_than_all():
+    rng = np.random.default_rng(0)
+    change = np.concatenate([rng.normal(-1, 3, 60), rng.normal(-0.5, 1, 340)])
+    found = compared(change, 60, 340)
+    mine, others = change[:60], change[60:]
+    assert found.difference[0] == pytest.approx(mine.mean() - others.mean())
+    assert found.difference[1] == pytest.approx(-found.difference[0])
+    parts = mine.var(ddof=1) / 60, max(others.var(ddof=1), change.var()) / 340
+    error = np.sqrt(sum(parts))
+    freedom = error**4 / (parts[0] ** 2 / 59 + parts[1] ** 2 / 339)
+    far = stdtrit(freedom, 1 - 0.05 / 2 / 2 / 2) * error
+    assert found.difference_interval.high[0] == pytest.approx(found.difference[0] + far)
+
+
+def test_a_loss_that_all_share_is_no_difference_from_the_others():
+    found = compared(np.full(60, -0.1), 30, 30)
+    assert found.differs.tolist() == [False, False]
+    assert found.difference_interval.low.tolist() == [0.0, 0.0]
+    # a group without anyone beside it has no others
+    assert np.isnan(compared(np.linspace(-1, 0, 60), 60).difference[0])
+
+
+def test_single_attributes_have_most_of_the_level_and_all_of_it_is_given():
+    depth = np.repeat([1, 2, 3], [5, 20, 40])
+    levels = levels_of(depth, depth, 0.05)
+    assert levels.sum() == pytest.approx(0.05 / 2)
+    assert levels[depth == 1].sum() == pytest.approx(0.05 / 2 * 4 / 9)
+    # what is tested elsewhere has its part
+    assert levels_of(depth, np.repeat(depth, 2), 0.05).sum() == pytest.approx(0.05 / 4)
+
+
+def test_where_users_without_a_value_are_too_many_nothing_is_ruled_out():
+    rows = ((0.0, -0.05, 0.05), (-0.3, -0.4, -0.2))
+    found = judged(groups(*rows), np.ones(2, dtype=int), True, 0.1, is_conclusive=False)
+    assert losses(found) == ["inconclusive", "lost by more"]
+    assert found.certificate == ()
+    certain = judged(groups(*rows), np.ones(2, dtype=int), True, 0.1, is_conclusive=True)
+    assert [point.harm for point in certain.certificate] == [0.05]
+    assert certain.ruled_out_from == 100
+
+
+def test_what_is_said_of_groups_of_a_size_leaves_out_none_of_them():
+    rows = ((0.0, -0.05, 0.05), (0.0, -0.04, 0.04), (NAN, NAN, NAN))
+    found = groups(*rows)
+    sized = replace(found, n=np.array([100.0, 300.0, 200.0]))
+    told = judged(sized, np.ones(3, dtype=int), True, 0.1, is_conclusive=True).certificate
+    assert [(point.n_users, point.harm) for point in told] == [(300, 0.04)]
+
+
+def test_a_level_and_its_cut_off():
+    assert cut_off(0.05).up == pytest.approx(1.959964)

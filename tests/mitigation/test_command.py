@@ -1,0 +1,283 @@
+"""`fairrec mitigate`, `fairrec rerank`, the list of re-rankers, and what they write."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+from fairrec.result.folder import AUDIT as AUDIT_KIND
+from tests.builders import Tables, make_tables
+from tests.end_to_end.command_line import AUDIT, Ran, files_in, run_here, write_tables
+
+TABLES = ("--users", "users.parquet", "--items", "items.parquet", "--history", "history.parquet")
+QUICK = ("--permutations", "19", "--min-support", "5", "--quiet")
+AUDITED = ("--out", "audit", "--no-report")
+WORST = ("--groups", "worst:10%")
+BARE = ("mitigate", "predictions.parquet", *TABLES, "--by", "gender,member", *QUICK, *WORST)
+
+
+@pytest.fixture
+def tables(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Tables:
+    monkeypatch.chdir(tmp_path)
+    return write_tables(tmp_path, make_tables(n_users=120))
+
+
+def done(*arguments: str) -> Ran:
+    ran = run_here(*arguments)
+    assert ran.code == 0, ran.stderr
+    return ran
+
+
+def test_a_table_is_mitigated_and_the_re_ranker_gives_the_same_lists_again(tables: Tables):
+    said = done(*BARE, "--metric", "urd@3", "--strength", "0.6", "--seed", "3", "--out", "fixed")
+    assert "one half of the users" in said.stdout
+    assert set(files_in(Path("fixed"))) == {
+        *("mitigation.json", "reranker.json", "predictions.parquet", "changes.parquet"),
+        *("result.json", "run.json", "groups.parquet", "per_user.parquet", "report.html"),
+    }
+    done(*("rerank", "fixed/reranker.json", "predictions.parquet"), *TABLES, "--out", "new.csv")
+    keys = ["user_id", "item_id"]
+    written = pl.read_parquet("fixed/predictions.parquet").sort(keys)
+    again = pl.read_csv("new.csv").sort(keys)
+    assert again["score"].to_list() == written["score"].to_list()
+    assert again["label"].to_list() == written["label"].to_list()
+    model = tables.predictions.sort(keys)
+    assert again["model_score"].to_list() == model["score"].to_list()
+    assert again["score"].to_list() != model["score"].to_list()
+
+
+def test_an_audit_into_a_mitigation_is_refused_before_any_work(tables: Tables):
+    done(*BARE, "--metric", "urd@3", "--strength", "0.6", "--out", "fixed")
+    before = files_in(Path("fixed"))
+    # tables that are not there would be the next error
+    ran = run_here("audit", "gone.parquet", *TABLES, "--by", "gender", "--out", "fixed")
+    assert ran.code == 2
+    assert "fixed: holds a mitigation" in ran.stderr
+    assert "or insist: --force" in ran.stderr
+    # the new lists are audited, and would go with all of it
+    audit = ("audit", "fixed/predictions.parquet", "--by", "gender", *TABLES, *QUICK)
+    for settings in (audit, (*audit[:1], *audit[2:], "--values", "fixed/per_user.parquet")):
+        ran = run_here(*settings, "--out", "fixed", "--force")
+        assert ran.code == 2
+        assert "there is read for an audit" in ran.stderr
+    assert files_in(Path("fixed")) == before
+    done("audit", "predictions.parquet", *audit[2:], "--out", "fixed", "--force")
+    assert {*files_in(Path("fixed"))} == {*AUDIT_KIND.files}
+    assert "--force" not in json.loads(Path("fixed/result.json").read_text())["command"]
+
+
+def test_a_mitigation_over_an_audit_needs_force_and_spares_what_it_reads(tables: Tables):
+    done("audit", "predictions.parquet", *TABLES, *QUICK, "--by", "gender", "--out", "old")
+    # tables that are not there would be the next error
+    ran = run_here("mitigate", "gone.parquet", *BARE[2:], "--metric", "urd@3", "--out", "old")
+    assert ran.code == 2
+    assert "old: holds an audit, which a mitigation would replace as a whole" in ran.stderr
+    shutil.copy("predictions.parquet", "old/predictions.parquet")
+    lists = ("mitigate", "old/predictions.parquet", *BARE[2:], "--metric", "urd@3")
+    ran = run_here(*lists, "--out", "old", "--force")
+    assert "predictions.parquet there is read for a mitigation" in ran.stderr
+    assert not Path("old/mitigation.json").exists()
+    done(*BARE, "--metric", "urd@3", "--strength", "0.6", "--out", "old", "--force")
+    assert Path("old/mitigation.json").exists()
+
+
+def test_a_trained_run_is_neither_audited_nor_mitigated_over(tables: Tables):
+    Path("run").mkdir()
+    Path("run/run.json").write_text('{"model": "deepfm", "hyper_parameters": {}}')
+    for command in (
+        ("audit", "gone.parquet", *TABLES, "--by", "gender"),
+        ("mitigate", "gone.parquet", *TABLES, "--by", "gender", "--metric", "mrr"),
+    ):
+        ran = run_here(*command, "--out", "run")
+        assert ran.code == 2
+        assert "run: its run.json is of a trained run" in ran.stderr
+    assert [*files_in(Path("run"))] == ["run.json"]
+
+
+def test_validation_targets_are_chosen_by_and_the_others_reported(tables: Tables):
+    other = make_tables(n_users=120, seed=1).predictions
+    other.write_parquet("validation.parquet")
+    said = done(*BARE, "--metric", "ndcg@3", "--validation", "validation.parquet", "--out", "out")
+    run = json.loads(Path("out/run.json").read_text())
+    assert run["inputs"]["validation"]["given"] == "validation.parquet"
+    assert "chosen on the validation targets of 120 users" in said.stdout
+
+
+def test_groups_can_come_from_a_file_and_every_output_names_them(tables: Tables):
+    Path("groups.csv").write_text("gender,member\nF,\n")
+    options = ("--groups", "groups.csv", "--strength", "1")
+    for output, written in (("text", ()), ("markdown", ("--out", "fixed"))):
+        said = done(*BARE, "--metric", "urd@3", *options, *written, "--format", output)
+        assert "gender=F" in said.stdout
+    page = Path("fixed/report.html").read_text("utf-8")
+    assert "gender=F" in page
+
+
+def test_the_oracle_is_stamped_in_every_output_and_refused_for_new_lists(tables: Tables):
+    command = (*BARE, "--metric", "ndcg@3", "--reranker", "oracle", "--max-loss", "1")
+    for output in ("text", "markdown"):
+        assert "UPPER BOUND" in done(*command, "--format", output).stdout
+    said = done(*command, "--format", "json", "--out", "fixed")
+    assert json.loads(said.stdout)["is_upper_bound"] is True
+    assert "UPPER BOUND" in Path("fixed/report.html").read_text("utf-8")
+    refused = run_here(
+        *("rerank", "fixed/reranker.json", "predictions.parquet"), *TABLES, "--out", "new.parquet"
+    )
+    assert refused.code == 2
+    assert "sees the labels" in refused.stderr
+    assert not Path("new.parquet").exists()
+
+
+def test_the_page_is_written_anew_with_its_section(tables: Tables):
+    done(*BARE, "--metric", "urd@3", "--out", "fixed")
+    written = Path("fixed/report.html").read_bytes()
+    assert b'id="mitigation"' in written
+    done("report", "fixed", "--out", "fixed/report.html")
+    assert Path("fixed/report.html").read_bytes() == written
+    done(*BARE, "--metric", "urd@3", "--out", "bare", "--no-report")
+    assert not Path("bare/report.html").exists()
+
+
+def test_re_rankers_are_listed(tables: Tables):
+    listed = done("list", "rerankers").stdout
+    for name in ("mmr", "popularity_calibrated", "calibrated", "second_opinion", "group_prior"):
+        assert re.search(rf"^{name} ", listed, re.MULTILINE)
+    assert "oracle" in listed and "swap" in listed
+
+
+@pytest.mark.parametrize(
+    ("options", "says"),
+    [
+        (("--metric", "urdd"), "No metric 'urdd'. Did you mean 'urd'?"),
+        (("--metric", "urd@3", "--reranker", "mmmr"), "No re-ranker 'mmmr'. Did you mean 'mmr'?"),
+        (("--metric", "urd@3", "--strength", "2"), "invalid --strength: expected"),
+        (("--metric", "urd@3", "--strength", "much"), "invalid --strength: expected"),
+        (("--metric", "urd@3", "--max-loss", "-1"), "invalid --max-loss: expected"),
+        (
+            ("--metric", "urd@3", "--groups", "worst:0%"),
+            "invalid --groups: expected findings, worst:10%",
+        ),
+        (("--metric", "urd@3", "--groups", "none.csv"), "none.csv"),
+        (("--metric", "pooled_auc"), "is no mean over users"),
+        (("--metric", "urd@3", "--depth", "deep"), "invalid --depth: expected"),
+        (("--metric", "urd@3", "--alpha", "2"), "invalid --alpha: expected"),
+        (("--metric", "urd@3", "--threads", "0"), "invalid --threads: expected"),
+        (("--metric", "urd@3", "--columns", "nonsense"), "nonsense"),
+    ],
+)
+def test_bad_options_are_refused_in_words(tables: Tables, options: tuple[str, ...], says: str):
+    ran = run_here(*BARE, *options, "--out", "fixed")
+    assert ran.code == 2
+    assert says in ran.stderr
+    assert not Path("fixed").exists()
+
+
+@pytest.mark.parametrize("reranker", ["swap", "group_prior", "popularity_calibrated"])
+def test_a_distance_is_on_the_side_it_was_chosen_by_and_further_away_is_no_improvement(
+    tables: Tables, reranker: str
+):
+    for group in ("F,true", "M,false", "F,false"):
+        Path("groups.csv").write_text(f"gender,member\n{group}\n")
+        said = done(
+            *(*BARE, "--metric", "urp@3", "--groups", "groups.csv", "--format", "json"),
+            *("--reranker", reranker, "--strength", "1"),
+        )
+        mitigation = json.loads(said.stdout)
+        chosen = mitigation["effects"]["urp@3"]["chosen"]
+        # which side that is was told by other targets, so it may be negative here: past the others
+        assert chosen["verdict"] != ("improved" if chosen["change"] > 0 else "worse")
+        # the curve ends where the table does
+        last = mitigation["trade_off"][-1]["reported"]
+        assert last == pytest.approx(chosen["after"])
+
+
+@pytest.mark.parametrize("reranker", ["mmr", "group_prior", "second_opinion", "calibrated"])
+def test_a_list_is_re_ranked_alike_whoever_else_is_in_the_batch(tables: Tables, reranker: str):
+    options = ("--metric", "urd@3", "--reranker", reranker, "--strength", "0.7")
+    done(*BARE, *options, "--out", "fixed", "--no-report")
+    keys = ["user_id", "item_id"]
+    whole = pl.read_parquet("fixed/predictions.parquet").sort(keys)
+    model = tables.predictions.sort(keys)
+    moved = whole.filter(whole["score"] != model["score"])["user_id"].unique().to_list()
+    assert moved
+    for name, batch in (("one", moved[:1]), ("others", [u for u in ("u1",) if u not in moved])):
+        table = tables.predictions.filter(pl.col("user_id").is_in(batch))
+        if table.is_empty():
+            continue
+        table.write_parquet("batch.parquet")
+        done(
+            *("rerank", "fixed/reranker.json", "batch.parquet"), *TABLES, "--out", f"{name}.parquet"
+        )
+        again = pl.read_parquet(f"{name}.parquet").sort(keys)
+        assert (
+            again["score"].to_list()
+            == whole.filter(pl.col("user_id").is_in(batch))["score"].to_list()
+        )
+
+
+def test_the_same_targets_are_stamped(tables: Tables):
+    said = done(*BARE, "--metric", "ndcg@3", "--validation", "predictions.parquet")
+    assert "SAME TARGETS" in said.stdout
+
+
+def test_what_is_mitigated_is_not_overwritten(tables: Tables):
+    done(*AUDIT, "--by", "gender", *AUDITED, *TABLES[2:])
+    before = files_in(Path("audit"))
+    for force in ((), ("--force",)):
+        ran = run_here("mitigate", "audit", "--metric", "urd", "--out", "audit", *force)
+        assert (ran.code, files_in(Path("audit"))) == (2, before)
+        assert "would be overwritten" in ran.stderr
+    fixed = ("--out", "fixed", "--no-report", "--min-support", "5", *WORST)
+    done("mitigate", "audit", "--metric", "urd", *fixed)
+    again = run_here("mitigate", "fixed", "--metric", "urd")
+    assert "holds a mitigation" in again.stderr
+    assert "no such folder" in run_here("mitigate", "nowhere", "--metric", "urd").stderr
+
+
+def test_without_findings_it_is_said_and_nothing_is_written(tables: Tables):
+    """Users of these tables differ by chance alone."""
+    fixed = ("--metric", "urd@3", "--groups", "findings", "--out", "fixed")
+    for output in ("text", "json"):
+        ran = run_here(*BARE, *fixed, "--format", output)
+        assert (ran.code, ran.stdout) == (3, "")
+        assert ran.stderr.startswith("Nothing to mitigate: no group is served significantly worse")
+        assert "--groups worst:10%" in ran.stderr
+        # one half of 120 users
+        assert "among the 60 users to choose by" in ran.stderr
+        assert not Path("fixed").exists()
+    # what an earlier mitigation wrote stays as it is
+    done(*BARE, "--metric", "urd@3", "--strength", "0.6", "--out", "fixed", "--no-report")
+    before = files_in(Path("fixed"))
+    assert run_here(*BARE, *fixed, "--force").code == 3
+    assert files_in(Path("fixed")) == before
+
+
+def test_findings_are_mitigated_unless_others_are_asked_for(tables: Tables):
+    no_rule = tuple(part for part in BARE if part not in WORST)
+    ran = run_here(*no_rule, "--metric", "urd@3")
+    assert ran.code == 3
+    assert "Nothing to mitigate" in ran.stderr
+
+
+def test_what_matters_is_for_audits_alone(tables: Tables):
+    ran = run_here(*BARE, "--metric", "urd", "--tolerance", "0.03")
+    assert ran.code == 2
+    assert "No such option: --tolerance" in ran.stderr
+
+
+def test_what_a_re_ranking_does_to_groups_of_items_is_told(tables: Tables):
+    ran = run_here(*BARE, "--metric", "urd@3", "--items", "items.parquet", "--by-items", "year")
+    assert ran.code == 2
+    assert "year" in ran.stderr
+    lists = (*BARE, "--metric", "urd@3", "--items", "items.parquet", "--permutations", "0")
+    ran = run_here(*lists, "--by-items", "categories:each", "--format", "json")
+    assert ran.code == 0, ran.stderr
+    named = json.loads(ran.stdout)["exposure"]
+    ran = run_here(*lists, "--format", "json")
+    assert json.loads(ran.stdout)["exposure"] == named != []
+    assert "by groups of items" in run_here(*lists).stdout

@@ -1,0 +1,313 @@
+"""`fairrec plan`, and an audit by what it wrote, with the real command."""
+
+from __future__ import annotations
+
+import json
+import shlex
+import sys
+import tomllib
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+from fairrec.metrics import METRICS
+from tests.builders import make_tables
+from tests.end_to_end.command_line import Ran, run_here, run_process, write_tables
+
+PLAN = ("plan", "--users", "users.parquet", "--by", "gender,member", "--metrics", "ndcg@5")
+AUDIT = ("audit", "predictions.parquet", "--plan", "plan.toml")
+
+
+@pytest.fixture
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    write_tables(tmp_path, make_tables(80))
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def test_a_plan_is_made_run_and_kept_to(here: Path):
+    made = run_process(
+        *PLAN, "--permutations", "39", "--mean", "0.5", "--sd", "0.3", "--out", "plan.toml",
+        folder=here,
+    )  # fmt: skip
+    assert made.code == 0, made.stderr
+    assert made.stdout.startswith("80 users, 9 groups of at least 10 users by gender, member\n")
+    for title in (
+        "Harm found and ruled out with 80% probability",
+        "What attributes and depth cost a group of ",
+    ):
+        assert title in made.stdout
+    checksum = made.stderr.removeprefix("Written to plan.toml, checksum ").strip()
+    assert len(checksum) == 12
+
+    ran = run_process(*AUDIT, "--out", "audit", folder=here)
+    assert ran.code == 0, ran.stderr
+    lines = ran.stdout.splitlines()
+    planned = lines.index(f"As planned (plan.toml, checksum {checksum}).")
+    assert planned < next(at for at, line in enumerate(lines) if line.startswith("ndcg@5  "))
+    result = json.loads((here / "audit" / "result.json").read_text())
+    assert result["plan"]["deviations"] == []
+    assert result["plan"]["checksum"].startswith(checksum)
+    assert result["permutations"] == 39
+    assert "As planned (plan.toml" in (here / "audit" / "report.html").read_text()
+    # a page made from the saved result says the same
+    assert run_here("report", "audit").code == 0
+    assert "As planned (plan.toml" in (here / "audit" / "report.html").read_text()
+
+
+def test_the_next_step_of_an_audit_is_a_command_that_runs(here: Path):
+    """Where nothing is found: a plan by the options of the audit, with its users as a pilot."""
+    audit = ("audit", "predictions.parquet", "--users", "users.parquet", "--by", "member")
+    ran = run_here(
+        *audit,
+        "--metrics",
+        "ndcg@5",
+        "--alpha",
+        "0.01",
+        "--out",
+        "an audit",
+        "--max-undefined",
+        "20%",
+    )
+    (step,) = [line for line in ran.stdout.splitlines() if "fairrec plan" in line]
+    command = shlex.split(step.rpartition(": ")[2])
+    assert command == ["fairrec", "plan", "an audit"]
+    planned = run_here(*command[1:], "--out", "plan.toml")
+    assert planned.code == 0, planned.stderr
+    settings = tomllib.loads((here / "plan.toml").read_text())
+    assert settings["by"] == ["member"] and settings["alpha"] == 0.01
+    assert settings["metrics"] == ["ndcg@5"] and settings["users"].endswith("users.parquet")
+    result = json.loads((here / "an audit" / "result.json").read_text())
+    (spread,) = settings["plan"]["spread"].values()
+    assert spread["mean"] == pytest.approx(result["metrics"]["ndcg@5"]["mean"], abs=1e-5)
+    # what is named beside it goes before what the audit says
+    other = run_here(*command[1:], "--by", "gender", "--mean", "0.5", "--sd", "0.3")
+    assert other.code == 0 and "by gender" in other.stdout
+
+
+def test_a_plan_made_from_an_audit_is_of_its_users(here: Path):
+    lists = pl.read_parquet("predictions.parquet")
+    others = lists.filter(pl.col("user_id") != lists["user_id"][0])
+    others.write_parquet("predictions.parquet")
+    named = ("--users", "users.parquet", "--by", "member", "--metrics", "ndcg@5", "--quiet")
+    audit = ("audit", "predictions.parquet", *named)
+    assert run_here(*audit, "--out", "audit").code == 0
+    planned = run_here("plan", "audit", "--out", "plan.toml", "--quiet")
+    assert planned.stdout.startswith("79 users, ")
+    again = run_here("audit", "predictions.parquet", "--plan", "plan.toml")
+    assert "As planned (plan.toml, checksum " in again.stdout
+    assert "Deviates from the plan" not in again.stdout
+    other = run_here("plan", "audit", "--users", "users.parquet", "--quiet")
+    assert other.stdout.startswith("80 users, ")
+
+
+def test_an_audit_of_values_is_planned_again_without_a_table_of_its_users(here: Path):
+    values = pl.DataFrame({"user_id": range(80), "paid": [0.0, 1.0] * 40, "gender": [*"fm"] * 40})
+    values.write_parquet("values.parquet")
+    named = ("--values", "values.parquet", "--by", "gender", "--better", "paid=lower")
+    assert run_here("audit", *named, "--out", "audit", "--aggregates-only", "--quiet").code == 0
+    planned = run_here("plan", "audit", "--out", "plan.toml", "--quiet")
+    assert planned.code == 0, planned.stderr
+    settings = tomllib.loads((here / "plan.toml").read_text())
+    assert settings["better"] == {"paid": "lower"} and settings["mean"] == 0.5
+
+
+def test_deviations_stand_before_the_verdicts(here: Path):
+    assert run_here(*PLAN, "--permutations", "19", "--out", "plan.toml", "--quiet").stderr == ""
+    ran = run_here(*AUDIT, "--alpha", "0.1", "--min-support", "12")
+    assert ran.code == 0, ran.stderr
+    lines = ran.stdout.splitlines()
+    (at,) = (i for i, line in enumerate(lines) if line.startswith("Planned (plan.toml, checksum "))
+    assert lines[at].endswith("with 2 deviations.")
+    assert at < next(i for i, line in enumerate(lines) if line.startswith("ndcg@5  "))
+    assert lines[at + 1 : at + 3] == [
+        "Deviates from the plan: min_support 12 (planned 0.1% of users, at least 10).",
+        "Deviates from the plan: alpha 0.1 (planned 0.05).",
+    ]
+    ran = run_here(*AUDIT, "--alpha", "0.1", "--format", "markdown")
+    assert ran.stdout.index("Deviates from the plan") < ran.stdout.index("| metric | verdict")
+
+
+def test_a_changed_plan_is_refused_and_can_be_frozen_again(here: Path):
+    run_here(*PLAN, "--permutations", "19", "--out", "plan.toml")
+    file = here / "plan.toml"
+    file.write_text(file.read_text().replace("alpha = 0.05", "alpha = 0.01"))
+    ran = run_here(*AUDIT)
+    assert (ran.code, ran.stdout) == (2, "")
+    assert "plan.toml: was changed after it was frozen" in ran.stderr
+    assert "freeze it again: fairrec plan --settings plan.toml --out plan.toml\n" in ran.stderr
+    again = run_here("plan", "--settings", "plan.toml", "--out", "plan.toml")
+    assert again.code == 0, again.stderr
+    assert again.stderr.startswith("settings from plan.toml: ")
+    assert "As planned" in run_here(*AUDIT).stdout
+
+
+def test_settings_that_are_found_are_frozen_and_the_command_line_beats_them(here: Path):
+    (here / "fairrec.toml").write_text(
+        'users = "users.parquet"\nby = "gender"\nmetrics = "auc"\nalpha = 0.2\npermutations = 19'
+    )
+    ran = run_here("plan", "--alpha", "0.1", "--out", "plan.toml")
+    assert ran.code == 0, ran.stderr
+    assert ran.stderr.startswith(
+        "settings from fairrec.toml: users, by, metrics, permutations\nWritten to plan.toml, "
+    )
+    result = json.loads(run_here(*AUDIT, "--format", "json").stdout)
+    assert (result["alpha"], result["plan"]["deviations"]) == (0.1, [])
+    assert result["settings"]["options"] == []
+    # settings of another day come after the plan
+    (here / "fairrec.toml").write_text("alpha = 0.3\nseed = 5")
+    result = json.loads(run_here(*AUDIT, "--format", "json").stdout)
+    assert (result["alpha"], result["seed"]) == (0.1, 0)
+
+
+def test_a_pilot_and_own_metrics(here: Path):
+    (here / "own.py").write_text(
+        "import fairrec\n"
+        "@fairrec.metric('planned_first')\n"
+        "def planned_first(lists):\n"
+        "    'Label of the first.'\n"
+        "    return lists.labels(1)[:, 0]\n"
+    )
+    (here / "pilot.csv").write_text("user_id,planned_first\nu01,1\nu02,0\nu03,1\n")
+
+    def run_alone(*words: str) -> Ran:
+        """As in a process of its own, which knows no metric of another's."""
+        try:
+            return run_here(*words)
+        finally:
+            METRICS.remove("planned_first")
+            sys.modules.pop("swapped", None)
+
+    ran = run_alone(
+        "plan", "--users", "users.parquet", "--by", "gender", "--permutations", "19",
+        "--load", "own.py", "--metrics", "planned_first", "--pilot", "pilot.csv",
+        "--out", "plan.toml",
+    )  # fmt: skip
+    assert ran.code == 0, ran.stderr
+    assert "planned_first" in ran.stdout
+    assert 'pilot = "pilot.csv"' in (here / "plan.toml").read_text()
+    ran = run_alone(*AUDIT, "--load", "own.py")
+    assert ran.code == 0, ran.stderr
+    assert "As planned" in ran.stdout
+    # what is loaded is code of the audit, whether or not a metric is written there
+    (here / "more.py").write_text("import json\n")
+    ran = run_alone(*AUDIT, "--load", "own.py", "--load", "more.py")
+    assert "Deviates from the plan: own metrics of more.py, checksum " in ran.stdout
+    (here / "swapped.py").write_text((here / "own.py").read_text() + "# other\n")
+    ran = run_alone(*AUDIT, "--load", "swapped")
+    assert "Deviates from the plan: own metrics of swapped.py, checksum " in ran.stdout
+    assert "(planned own.py, checksum " in " ".join(ran.stdout.split())
+
+
+def test_a_plan_of_values_runs_on_them(here: Path):
+    users = make_tables(80).users
+    users.select("user_id", churn=users["age"].fill_null(0) % 2).write_csv("outcomes.csv")
+    ran = run_here(
+        "plan", "--users", "users.parquet", "--by", "gender", "--metrics", "churn",
+        "--better", "churn=lower", "--permutations", "19", "--out", "plan.toml",
+    )  # fmt: skip
+    assert ran.code == 0, ran.stderr
+    ran = run_here("audit", "--values", "outcomes.csv", "--plan", "plan.toml", "--format", "json")
+    assert ran.code == 0, ran.stderr
+    result = json.loads(ran.stdout)
+    assert result["metrics"]["churn"]["higher_is_better"] is False
+    assert result["plan"]["deviations"] == []
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (("plan",), "--users is missing: a plan says whom and what it tests."),
+        ((*PLAN, "--mean", "0.3"), "--mean needs the standard deviation among users too"),
+        ((*PLAN, "--out", "users.parquet"), "a plan is a TOML file. Name it NAME.toml."),
+        ((*PLAN, "--out", "fairrec.toml"), "fairrec.toml: is there already and is no plan"),
+        ((*AUDIT[:3], "nowhere.toml"), "nowhere.toml: cannot be read (No such file"),
+        (
+            (*AUDIT[:3], "fairrec.toml"),
+            "no plan. Freeze it: fairrec plan --settings fairrec.toml --out PLAN.toml",
+        ),
+        ((*AUDIT[:3], "."), ".: cannot be read (Is a directory)"),
+        (
+            (*AUDIT[:3], "users.parquet"),
+            "users.parquet: is no text, so it is no settings file and no plan.",
+        ),
+        ((*PLAN, "--given", "history_length"), "Give them: --history FILE"),
+        ((*PLAN, "--given", "lenght"), "--given: No circumstance 'lenght'."),
+    ],
+)
+def test_what_cannot_be_done_is_told(here: Path, arguments: tuple[str, ...], says: str):
+    (here / "fairrec.toml").write_text("# by hand\n")
+    before = (here / "users.parquet").read_bytes()
+    ran = run_here(*arguments, "--quiet", "--settings", "none")
+    assert (ran.code, ran.stdout) == (2, "")
+    assert says in ran.stderr
+    assert (here / "users.parquet").read_bytes() == before
+    assert (here / "fairrec.toml").read_text() == "# by hand\n"
+
+
+def test_what_matters_is_planned_with_the_rest(here: Path):
+    ran = run_here(*PLAN, "--permutations", "99", "--tolerance", "5%", "--out", "plan.toml")
+    assert ran.code == 0, ran.stderr
+    assert 'tolerance = "5%"' in (here / "plan.toml").read_text()
+    assert ran.stderr.startswith(
+        "How many users it takes to rule out what matters is not known without --mean and --sd, "
+        "or --pilot.\n"
+    )
+    known = run_here(*PLAN, "--tolerance", "5%", "--mean", "0.5", "--sd", "0.3")
+    assert known.stderr == ""
+    assert "Users needed to rule out a harm that matters" in known.stdout
+    result = json.loads(run_here(*AUDIT, "--format", "json").stdout)
+    assert result["plan"]["deviations"] == []
+    other = run_here(*AUDIT, "--tolerance", "ndcg@5=0.03", "--format", "json")
+    assert json.loads(other.stdout)["plan"]["deviations"] == ["matters ndcg@5=0.03 (planned 5%)"]
+
+
+def test_a_plan_by_the_name_of_settings_is_followed_in_its_own_folder(here: Path):
+    small = (*PLAN, "--permutations", "19")
+    assert run_here(*small, "--out", "fairrec.toml").code == 0
+    ran = run_here("audit", "predictions.parquet", "--plan", "fairrec.toml")
+    assert (ran.code, ran.stderr) == (0, "")
+    assert "As planned (fairrec.toml" in ran.stdout
+    assert run_here(*small, "--settings", "none", "--out", "plan.toml").code == 0
+    ran = run_here(*AUDIT)
+    assert ran.code == 0, ran.stderr
+    assert ran.stderr == "fairrec.toml is another plan, so no settings are taken from it\n"
+    assert "As planned (plan.toml" in ran.stdout
+    # one that is named is no settings file, and neither is one that is found without a plan
+    for more in (("--settings", "fairrec.toml", "--plan", "plan.toml"), ()):
+        ran = run_here("audit", "predictions.parquet", *more)
+        assert ran.code == 2
+        assert "fairrec.toml: is a frozen plan" in ran.stderr
+
+
+def test_a_plan_that_is_replaced_is_named_and_a_read_only_one_is_kept(here: Path):
+    first = run_here(*PLAN, "--out", "plan.toml").stderr
+    checksum = first.rpartition(" ")[2].strip()
+    assert run_here(*PLAN, "--out", "plan.toml").stderr == first
+    ran = run_here(*PLAN, "--alpha", "0.1", "--out", "plan.toml")
+    assert ran.stderr.endswith(f", in place of {checksum}\n")
+    file = here / "plan.toml"
+    file.chmod(0o444)
+    before = file.read_bytes()
+    ran = run_here(*PLAN, "--alpha", "0.2", "--out", "plan.toml")
+    assert (ran.code, ran.stdout) == (2, "")
+    assert "plan.toml: is read-only, so this plan is not replaced." in ran.stderr
+    assert file.read_bytes() == before
+
+
+def test_a_metric_with_commas_in_its_name_is_planned_and_audited(here: Path):
+    users = make_tables(80).users
+    name = "a=0.1,b"
+    users.select("user_id", **{name: users["age"].fill_null(0) % 2}).write_parquet("v.parquet")
+    (here / "fairrec.toml").write_text(
+        f'users = "users.parquet"\nby = "gender"\nmetrics = ["{name}"]\npermutations = 39\n'
+        f'[better]\n"{name}" = "lower"\n[matters]\n"{name}" = 0.2\n'
+    )
+    assert run_here("plan", "--out", "plan.toml").code == 0
+    ran = run_here("audit", "--values", "v.parquet", "--plan", "plan.toml", "--format", "json")
+    assert ran.code == 0, ran.stderr
+    result = json.loads(ran.stdout)
+    assert result["plan"]["deviations"] == []
+    assert result["tolerance"] == f'"{name}"=0.2'
+    assert result["metrics"][name]["verdict"]["tolerance"] == 0.2

@@ -1,0 +1,219 @@
+"""What can be found and ruled out, as it can be reckoned by hand."""
+
+from __future__ import annotations
+
+import math
+from statistics import NormalDist
+
+import numpy as np
+import polars as pl
+import pytest
+
+from fairrec.core.audit_options import AuditOptions
+from fairrec.groups.grouping import grouping_of
+from fairrec.inputs.tables import Table
+from fairrec.inputs.users import read_users
+from fairrec.metrics.parsing import parse_metric
+from fairrec.planning.expectations import MOST_GROUPS, Outlook
+from fairrec.result.plan_schema import Spread
+
+USERS = pl.DataFrame(
+    {"user_id": range(1000), "gender": ["F", "M"] * 500, "age": [10, 20, 20, 20, 20] * 200}
+)
+NDCG = parse_metric("ndcg@5")
+ALPHA = 0.05
+HARM = 0.8
+"""What the worse end has of the level of the test; intervals have half of it at each end."""
+ONE, TWO, THREE = 0.4, 0.3, 0.2
+"""What groups of one, two and three attributes have of it, in proportion."""
+
+
+def expected(*about) -> pl.DataFrame:
+    return pl.DataFrame([row.model_dump() for row in Outlook(*about).expected])
+
+
+def quantile(probability: float) -> float:
+    return NormalDist().inv_cdf(probability)
+
+
+def grouping(by: str, **options):
+    users = read_users(Table(USERS, "users"), by.split(","))
+    everyone = users.attributes(np.arange(len(USERS)))
+    return grouping_of(everyone, AuditOptions.of(**options))
+
+
+def test_a_group_of_half_is_found_at_the_harm_that_can_be_reckoned_by_hand():
+    made = expected([parse_metric("ndcg@10")], grouping("gender"), AuditOptions(), {})
+    # two groups, one metric, one depth and one class of sizes: each end is divided by two tests
+    error = math.sqrt(1 / 500 + 1 / 500)
+    harm = (quantile(1 - ALPHA * HARM / 2) + quantile(0.8)) * error
+    # by its own error a group must stand out a little further
+    median = quantile(1 - ALPHA / 4) * error
+    certified = median + quantile(0.8) * error
+    assert made.rows() == [
+        ("ndcg@10", 500, 2, *(pytest.approx(size, rel=0.01) for size in (harm, certified, median)))
+    ]
+
+
+@pytest.mark.parametrize(("mean", "is_found"), [(0.5, True), (0.99, True), (0.01, False)])
+def test_nobody_is_worse_by_more_than_the_mean_allows(mean, is_found):
+    spread = {"ndcg@5": Spread(sd=0.09, mean=mean)}
+    made = expected([parse_metric("ndcg")], grouping("gender"), AuditOptions(), spread)
+    assert (made["harm"].item() is not None) == is_found
+
+
+def test_a_rate_is_known_by_its_spread():
+    """Half of 1,000 users with a hit rate of 5%: from a binomial table."""
+    spread = {"hit@5": Spread(sd=math.sqrt(0.05 * 0.95), mean=0.05)}
+    made = expected([parse_metric("hit")], grouping("gender"), AuditOptions(), spread)
+    error = math.sqrt(0.05 * 0.95 * (1 / 500 + 1 / 500))
+    most = math.floor(500 * (0.05 - quantile(1 - ALPHA * HARM / 2) * error))
+
+    def power(rate: float) -> float:
+        return sum(math.comb(500, n) * rate**n * (1 - rate) ** (500 - n) for n in range(most + 1))
+
+    harm = made["harm"].item()
+    assert power(0.05 - harm * 1.02) > 0.8 > power(0.05 - harm * 0.98)
+
+
+def test_permutations_that_cannot_reach_the_level_show_nothing():
+    # 19 permutations can show a p-value of 1/20
+    for permutations, is_enough in ((18, False), (19, True)):
+        options = AuditOptions(permutations=permutations)
+        made = expected([parse_metric("ndcg")], grouping("gender"), options, {})
+        assert (made["harm"].item() is not None) == is_enough
+        assert (made["certified"].item() is not None) == is_enough
+
+
+def test_without_a_spread_harm_is_in_standard_deviations():
+    metrics, options = [parse_metric("ndcg")], AuditOptions()
+    unknown = expected(metrics, grouping("gender"), options, {})["harm"]
+    known = expected(metrics, grouping("gender"), options, {"ndcg@5": Spread(sd=0.5)})
+    assert (known["harm"] * 2).to_list() == pytest.approx(unknown.to_list(), rel=1e-3)
+
+
+def test_larger_groups_and_fewer_tests_need_a_smaller_difference():
+    one = [parse_metric("ndcg")]
+    few = expected(one, grouping("age"), AuditOptions(), {})
+    assert few["users"].to_list() == [200, 500]
+    assert few["n_groups"].to_list() == [2, 1]
+    assert few["harm"].is_sorted(descending=True)
+    for more in (
+        expected([*one, parse_metric("auc")], grouping("age"), AuditOptions(), {}),
+        expected(one, grouping("age,gender"), AuditOptions(), {}).filter(pl.col("users") > 150),
+        expected(one, grouping("age"), AuditOptions(alpha=0.01), {}),
+    ):
+        of_ndcg = more.filter(metric="ndcg@5")
+        assert of_ndcg["users"].to_list()[-2:] == [200, 500]
+        assert (of_ndcg["harm"][-2:] > few["harm"]).all()
+
+
+def needed(by: str, spread: Spread | None = None, **options):
+    of_metric = {"ndcg@5": spread or Spread(sd=0.35, mean=0.3)}
+    chosen = {"depth": 1, "min_support": 10, "tolerance": 0.05, **options}
+    return Outlook([NDCG], grouping(by, **chosen), AuditOptions.of(**chosen), of_metric).needed
+
+
+def test_the_users_needed_can_be_reckoned_by_hand():
+    """A rate of one half is nearly normal: the harm falls with the root of the users."""
+    rows = needed("gender", Spread(sd=0.5, mean=0.5))
+    assert [row.group for row in rows] == [{"gender": "F"}, {"gender": "M"}]
+    # two groups in one class, two tails
+    reach = quantile(1 - ALPHA / 4) + quantile(0.8)
+    times = (reach * 0.5 * math.sqrt(2 / 500) / 0.05) ** 2
+    for row in rows:
+        assert row.times == pytest.approx(times, rel=0.05)
+        assert row.users_needed == pytest.approx(1000 * times, rel=0.06)
+        assert (row.users, row.tolerance) == (500, 0.05)
+
+
+def test_users_that_are_enough_are_left_at_that():
+    for row in needed("gender", tolerance=0.2):
+        assert (row.times, row.users_needed) == (1.0, 1000)
+
+
+def test_what_no_number_of_users_rules_out_is_told():
+    for row in needed("gender", tolerance=1e-5):
+        assert (row.times, row.users_needed) == (None, None)
+    for row in needed("gender", permutations=18):
+        assert (row.times, row.users_needed) == (None, None)
+
+
+def test_smaller_groups_need_more_users():
+    rows = needed("age,gender", depth=3)
+    assert [row.users for row in rows] == [800, 500, 500, 200, 100]
+    assert rows[-1].group == {"age": "10", "gender": "F"}
+    times = [row.times for row in rows[1:]]
+    assert times == sorted(times)
+    assert times[-1] > 2 * times[0]
+
+
+def test_what_matters_is_compared_where_it_is_known_in_units_of_the_metric():
+    assert needed("gender", tolerance=None) == ()
+    assert needed("gender", tolerance="5%", spread=Spread(sd=0.35)) == ()
+    assert {row.tolerance for row in needed("gender", tolerance="5%")} == {0.015}
+    chosen = AuditOptions(tolerance=AuditOptions.of(tolerance="0.05").tolerance)
+    assert Outlook([NDCG], grouping("gender"), chosen, {}).needed == ()
+
+
+def test_of_many_groups_the_largest_and_the_smallest_are_told():
+    users = pl.DataFrame({"user_id": range(1000), "town": [at % 45 for at in range(1000)]})
+    attributes = read_users(Table(users, "users"), ["town"]).attributes(np.arange(1000))
+    chosen = AuditOptions.of(tolerance=0.05)
+    told = Outlook([NDCG], grouping_of(attributes, chosen), chosen, {"ndcg@5": Spread(sd=0.3)})
+    sizes = [row.users for row in told.needed]
+    assert len(sizes) == MOST_GROUPS
+    assert (sizes[0], sizes[-1]) == (23, 22)
+
+
+def test_an_attribute_costs_what_its_groups_add_to_the_cut_off():
+    chosen = AuditOptions()
+    costs = Outlook([NDCG], grouping("gender,age"), chosen, {}).costs
+    # four groups of one attribute share the level with four intersections
+    usual, of_one, at_depth = (
+        quantile(1 - ALPHA * HARM * share / n)
+        for share, n in ((ONE / (ONE + TWO), 4), (1, 2), (1, 4))
+    )
+    left = (("gender", None, 2, of_one), ("age", None, 2, of_one), (None, 1, 4, at_depth))
+    for cost, (attribute, depth, n_left, cut_off) in zip(costs, left, strict=True):
+        assert (cost.attribute, cost.depth) == (attribute, depth)
+        assert (cost.n_groups, cost.n_groups_left, cost.users) == (8, n_left, 500)
+        assert (cost.cut_off, cost.cut_off_left) == (round(usual, 2), round(cut_off, 2))
+        power = quantile(0.8)
+        assert cost.found == pytest.approx(1 - (cut_off + power) / (usual + power), abs=0.005)
+
+
+def test_what_is_left_of_other_sizes_is_told_in_a_group_of_the_usual_size():
+    users = USERS.with_columns(town=pl.int_range(1000) % 5)
+    attributes = read_users(Table(users, "users"), ["gender", "town"])
+    of_all = grouping_of(attributes.attributes(np.arange(1000)), AuditOptions())
+    # towns have 200 users, genders 500, and without towns one of them is taken to have 200
+    _, town, _ = Outlook([NDCG], of_all, AuditOptions(), {}).costs
+    assert (town.users, town.n_groups_left) == (200, 2)
+    usual, left = (
+        quantile(1 - ALPHA / 2 * share / n) for share, n in ((ONE / (ONE + TWO) / 2, 5), (1 / 2, 1))
+    )
+    power = quantile(0.8)
+    assert town.certified == pytest.approx(1 - (left + power) / (usual + power), abs=0.005)
+
+
+def test_a_lower_depth_finds_smaller_harms():
+    users = USERS.with_columns(town=pl.int_range(1000) // 3 % 4)
+    attributes = read_users(Table(users, "users"), ["gender", "age", "town"])
+    of_all = grouping_of(attributes.attributes(np.arange(1000)), AuditOptions())
+    *_, lower = Outlook([NDCG], of_all, AuditOptions(), {}).costs
+    # 2 + 2 + 4 values, 4 + 8 + 8 pairs, 16 triples
+    assert (lower.attribute, lower.depth) == (None, 2)
+    assert (lower.n_groups, lower.n_groups_left) == (44, 28)
+    # of one attribute there are eight groups before and after, and triples have nothing any more
+    usual, left = (
+        quantile(1 - ALPHA * HARM * ONE / total / 8) for total in (ONE + TWO + THREE, ONE + TWO)
+    )
+    power = quantile(0.8)
+    assert lower.found == pytest.approx(1 - (left + power) / (usual + power), abs=0.005)
+
+
+def test_without_tests_nothing_costs_anything():
+    for chosen in (AuditOptions(permutations=0), AuditOptions(permutations=10)):
+        assert Outlook([NDCG], grouping("gender,age"), chosen, {}).costs == ()
+    assert Outlook([NDCG], grouping("gender"), AuditOptions(), {}).costs == ()
