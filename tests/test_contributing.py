@@ -108,7 +108,7 @@ def contracts(tmp_path_factory: pytest.TempPathFactory) -> str:
 def test_a_template_passes_the_contract_suite(kind, contracts):
     name = KINDS[kind][1]
     passed = re.findall(rf"^\S+{SUITES[kind]}_contract.py::.*\b{name}\b.* PASSED", contracts, re.M)
-    assert len(passed) >= 6
+    assert len(passed) >= 4
 
 
 def test_the_metric_of_the_template_is_audited(added):
