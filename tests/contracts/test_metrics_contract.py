@@ -166,6 +166,7 @@ def digest() -> dict[str, list[str]]:
     }
 
 
+@pytest.mark.slow
 def test_metrics_give_the_same_values_in_a_new_process():
     program = (
         "import json, tests.contracts.test_metrics_contract as t; print(json.dumps(t.digest()))"

@@ -157,6 +157,7 @@ def digest() -> dict[str, list]:
     return found
 
 
+@pytest.mark.slow
 def test_same_seed_same_history_also_in_a_new_process():
     program = (
         "import json, tests.contracts.test_searchers_contract as t; print(json.dumps(t.digest()))"

@@ -102,6 +102,7 @@ def test_a_value_that_the_server_refuses_is_named_and_what_was_paid_is_kept(tmp_
         assert found.summary.affected.share == 1
 
 
+@pytest.mark.slow
 def test_from_the_command_line_a_ledger_is_shared_by_one_process_after_the_other(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):

@@ -458,6 +458,7 @@ def test_another_seed_deals_anew_and_measures_the_same(here: Path):
     assert one["gap"] == other["gap"]
 
 
+@pytest.mark.slow
 def test_the_package_itself_can_be_run():
     ran = subprocess.run(
         [sys.executable, "-m", "fairrec", "--version"], capture_output=True, text=True, check=True

@@ -3,6 +3,8 @@ from __future__ import annotations
 import subprocess
 import sys
 
+import pytest
+
 from fairrec_paper.datasets.bundle import DATASETS
 
 
@@ -23,6 +25,7 @@ def test_all_data_sets_are_registered_with_what_a_user_must_know():
         assert dataset.title and dataset.licence and dataset.files and dataset.attributes
 
 
+@pytest.mark.slow
 def test_importing_data_sets_imports_no_torch():
     code = "import fairrec_paper.datasets.bundle, sys; print('torch' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

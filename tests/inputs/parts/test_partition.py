@@ -111,8 +111,10 @@ def in_parts(
     return pl.concat(frames), n_others
 
 
-@pytest.mark.parametrize("order", ["sorted", "together", "scattered"])
-@pytest.mark.parametrize("ids", ["numbers", "text"])
+@pytest.mark.parametrize(
+    ("order", "ids"),
+    [("sorted", "numbers"), ("together", "text"), ("scattered", "numbers"), ("scattered", "text")],
+)
 def test_values_by_parts_are_those_of_the_whole_to_the_last_bit(
     tmp_path: Path, order: str, ids: str
 ):
@@ -124,7 +126,7 @@ def test_values_by_parts_are_those_of_the_whole_to_the_last_bit(
     for tables, metrics in ((with_labels, LABELS), (in_files, LABELS), (held_out, HELD_OUT)):
         inputs, wanted = read_inputs(**tables, by=BY, metrics=metrics)
         whole = as_frame(inputs, wanted)
-        for n_rows in (1, 2, 5, 13, 1000):
+        for n_rows in (1, 5, 1000):
             found, n_others = in_parts(tables, metrics, n_rows)
             assert found.sort("user_id").equals(whole), n_rows
             assert n_others == len(inputs.absent) + len(inputs.unseen)
@@ -562,12 +564,12 @@ def test_rows_keep_their_order_in_the_files_of_many_parts(tmp_path, monkeypatch)
     monkeypatch.setattr(partition, "_FEWEST", 50)
     rng = np.random.default_rng(0)
     # as many as cannot be open at once
-    users, n = np.arange(3000), 200_000
-    pl.DataFrame({"user_id": users, "gender": ["F"] * 3000}).write_parquet(tmp_path / "users.pq")
-    rows = pl.DataFrame({"user_id": rng.integers(0, 3000, n), "churn": np.arange(n)})
+    users, n = np.arange(1000), 60_000
+    pl.DataFrame({"user_id": users, "gender": ["F"] * 1000}).write_parquet(tmp_path / "users.pq")
+    rows = pl.DataFrame({"user_id": rng.integers(0, 1000, n), "churn": np.arange(n)})
     rows.write_parquet(tmp_path / "rows.parquet", row_group_size=999)
     tables = {"values": tmp_path / "rows.parquet", "users": tmp_path / "users.pq"}
-    with open_parts(**tables, by=["gender"], n_rows=400) as parts:
+    with open_parts(**tables, by=["gender"], n_rows=120) as parts:
         assert len(parts) == 500
         pieces = [part.tables["values"] for part in parts]
         found = [piece.open().frame.collect() for piece in pieces]

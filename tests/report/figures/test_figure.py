@@ -3,6 +3,8 @@ from __future__ import annotations
 import subprocess
 import sys
 
+import pytest
+
 from fairrec.report.figures.figure import STILL_INK, STILL_STYLES
 from fairrec.report.figures.groups import group_chart
 from tests.report.figures.drawing import page_view
@@ -21,6 +23,7 @@ def test_the_specification_is_the_chart_without_its_data():
     assert figure.spec == whole
 
 
+@pytest.mark.slow
 def test_the_page_draws_without_the_extra_for_pictures():
     code = (
         "import sys\n"

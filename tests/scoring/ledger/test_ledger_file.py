@@ -395,6 +395,7 @@ def start_child(file: Path, log: Path, n_users: int, most_calls: int = 0) -> sub
     return child
 
 
+@pytest.mark.slow
 def test_a_ledger_open_in_another_process_is_in_use_until_it_ends(tmp_path: Path):
     file = tmp_path / "ledger.db"
     candidates, users = many_candidates(20)

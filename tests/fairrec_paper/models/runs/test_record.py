@@ -46,6 +46,7 @@ def test_a_table_that_is_gone_is_a_clear_error(tmp_path: Path):
         read_candidates(tmp_path / "test.parquet")
 
 
+@pytest.mark.slow
 def test_no_torch_is_loaded_for_it():
     code = "import sys, fairrec_paper.models.runs; print('torch' in sys.modules)"
     ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
