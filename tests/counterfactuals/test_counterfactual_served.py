@@ -54,6 +54,7 @@ def pairs_in(log: Path) -> list[str]:
     return log.read_text(encoding="utf-8").splitlines() if log.exists() else []
 
 
+@pytest.mark.slow
 def test_a_server_that_dies_is_asked_about_nobody_twice_once_it_is_back(tmp_path: Path):
     log, ledger = tmp_path / "log", tmp_path / "scores.ledger"
     whole = tmp_path / "whole"

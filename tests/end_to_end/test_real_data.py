@@ -8,8 +8,6 @@ import pytest
 
 import fairrec
 
-pytestmark = pytest.mark.slow
-
 BY = ["gender", "age", "occupation"]
 
 

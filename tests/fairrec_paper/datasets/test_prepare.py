@@ -34,6 +34,7 @@ N_GROUPS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", COUNTS)
 def test_counts_are_as_published(name, tmp_path):
     bundle = prepared(name, real_data(name), tmp_path)
@@ -46,6 +47,7 @@ def test_counts_are_as_published(name, tmp_path):
     assert bundle.interactions.n_unique(["user_id", "item_id"]) == counts[0]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", N_GROUPS)
 def test_group_counts_are_as_published(name, tmp_path):
     bundle = prepared(name, real_data(name), tmp_path)
@@ -55,6 +57,7 @@ def test_group_counts_are_as_published(name, tmp_path):
     assert prod(values) == N_GROUPS[name]
 
 
+@pytest.mark.slow
 def test_sales_of_online_retail_add_up(tmp_path):
     manifest = prepared("online-retail", real_data("online-retail"), tmp_path).manifest
     dropped = {note.rpartition(": ")[0]: note.rpartition(": ")[2] for note in manifest.notes[1:]}
@@ -62,6 +65,7 @@ def test_sales_of_online_retail_add_up(tmp_path):
     assert manifest.n_interactions + again == 397_884
 
 
+@pytest.mark.slow
 def test_deciles_of_spend_are_nearly_even(tmp_path):
     users = prepared("online-retail", real_data("online-retail"), tmp_path).users
     sizes = users["spend"].value_counts()["count"]
@@ -69,6 +73,7 @@ def test_deciles_of_spend_are_nearly_even(tmp_path):
     assert sizes.max() == pytest.approx(users.height / 10, abs=5)
 
 
+@pytest.mark.slow
 def test_movielens_100k_as_text_gives_the_same_bundle(tmp_path):
     folder = real_data("movielens-100k")
     ratings, users, items = (
@@ -95,6 +100,7 @@ def test_movielens_100k_as_text_gives_the_same_bundle(tmp_path):
     assert ours.items.with_columns(in_order).equals(theirs.items.with_columns(in_order))
 
 
+@pytest.mark.slow
 def test_black_friday_as_published_agrees_with_the_tables(tmp_path):
     folder = real_data("blackfriday")
     names = {name.lower(): name for name in PUBLISHED}
