@@ -499,17 +499,6 @@ def test_metrics_are_listed_with_their_definitions():
     assert run_here("list", "metrics", "--debug").stdout == ran.stdout
 
 
-def test_the_demo_prints_its_result_as_json(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.chdir(tmp_path)
-    ran = run_here("demo", "--out", "world", "--seed", "3", "--format", "json", "--debug")
-    assert ran.code == 0
-    printed = strict_json(ran.stdout)
-    written = strict_json((tmp_path / "world/audit/result.json").read_text())
-    assert {**printed, "id": written["id"]} == written
-    assert printed["seed"] == 3
-    assert names_in(tmp_path) == ["world"]
-
-
 def test_every_option_of_every_command_is_used_by_a_test():
     tests = Path(__file__).parents[1]
     sources = "".join(path.read_text("utf-8") for path in tests.rglob("test_*.py"))
