@@ -151,8 +151,8 @@ def test_pooled_metric_gives_a_number_or_nan_and_leaves_its_input(name):
         labels = (np.arange(n) < n_relevant).astype(float)
         before = scores.copy(), labels.copy()
         value = METRICS[name].compute(scores, labels)
-        assert isinstance(value, float)
-        assert np.isnan(value) or low <= value <= high
+        assert isinstance(value, float), (n, n_relevant)
+        assert np.isnan(value) or low <= value <= high, (n, n_relevant)
         np.testing.assert_equal(METRICS[name].compute(scores, labels), value)
         np.testing.assert_array_equal((scores, labels), before)
 

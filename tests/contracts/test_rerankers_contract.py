@@ -175,7 +175,7 @@ def test_user_without_history_keeps_the_models_order(name):
     for strength in STRENGTHS:
         order = world.order(name, strength)
         for one in np.flatnonzero(is_new):
-            assert world.part(order, one) == world.part(world.lists.by_score, one)
+            assert world.part(order, one) == world.part(world.lists.by_score, one), strength
 
 
 # through tables, as a mitigation goes
@@ -226,7 +226,7 @@ def test_users_outside_the_groups_are_untouched_to_the_last_digit(name):
     before = rows["score"].to_numpy()
     for strength in STRENGTHS:
         after = scores_at(name, strength, tables)
-        assert after[~is_chosen].tobytes() == before[~is_chosen].tobytes()
+        assert after[~is_chosen].tobytes() == before[~is_chosen].tobytes(), strength
     assert (after[is_chosen] != before[is_chosen]).any()
 
 
