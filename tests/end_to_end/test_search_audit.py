@@ -279,7 +279,8 @@ def history_table() -> pl.DataFrame:
 )
 def test_top_names_so_many_groups_at_each_end_in_order(top, search):
     metrics = {"auc": -1, "urp_abs@5": 1}
-    result = audit(search, metrics=list(metrics), history=history_table(), top=top)
+    options = {"history": history_table(), "permutations": 0, "top": top}
+    result = audit(search, metrics=list(metrics), **options)
     for metric, best_first in metrics.items():
         found = result.metric(metric)
         for named, order in (
@@ -316,20 +317,20 @@ def test_where_all_groups_are_alike_none_is_at_an_end():
 
 @pytest.mark.parametrize("name", ["adaptive", "fairas"])
 def test_a_scorer_that_fails_names_its_users_and_its_ledger_serves_the_next_run(name, tmp_path):
-    without_scores = PREDICTIONS.drop("score")
+    untested = {"predictions": PREDICTIONS.drop("score"), "permutations": 0}
     options = SearchOptions(name, budget_users="80%", ledger=tmp_path / "ledger.db")
     sound = Model()
-    unbroken = audit(SearchOptions(name, budget_users="80%"), scorer=sound)
+    unbroken = audit(SearchOptions(name, budget_users="80%"), **untested, scorer=sound)
     broken = Model(fails_at_call=1)
     assert len(sound.calls) > 1
     with pytest.raises(ScoringError, match="the service went away") as caught:
-        audit(options, predictions=without_scores, scorer=broken)
+        audit(options, **untested, scorer=broken)
     n_asked = len(sound.calls[1])
     assert f"on a batch of {n_asked} user{'s' if n_asked > 1 else ''} (" in str(caught.value)
     for user in sound.calls[1][:3]:
         assert re.search(rf"\b{user}\b", str(caught.value))
     fixed = Model()
-    result = audit(options, predictions=without_scores, scorer=fixed)
+    result = audit(options, **untested, scorer=fixed)
     assert broken.asked == sound.calls[0]
     # asked for no user twice
     assert sorted(broken.asked + fixed.asked) == sorted(sound.asked)
@@ -341,7 +342,7 @@ def test_a_scorer_that_fails_names_its_users_and_its_ledger_serves_the_next_run(
     assert search.users_scored == search.users_before + search.users_paid
     # and a third run asks for nobody
     third = Model()
-    again = audit(options, predictions=without_scores, scorer=third)
+    again = audit(options, **untested, scorer=third)
     assert third.calls == []
     assert answer_of(again, *COSTS) == answer_of(unbroken, *COSTS)
 
