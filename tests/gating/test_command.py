@@ -13,7 +13,7 @@ from xml.etree import ElementTree
 import pytest
 
 from tests.builders import make_tables
-from tests.end_to_end.command_line import run_here, run_process, write_tables
+from tests.end_to_end.command_line import run_here, write_tables
 from tests.gating.judged_world import planted
 
 LIMITS = {"passed": 0.5, "failed": 0.03, "inconclusive": 0.25}
@@ -126,7 +126,7 @@ def test_json_is_the_whole_outcome(here: Path):
 
 
 def test_a_policy_is_written_and_holds(here: Path):
-    made = run_process("init", "audit", folder=here)
+    made = run_here("init", "audit")
     assert made.code == 0 and "fairrec gate audit" in made.stderr
     assert run_here("gate", "audit").code == 1
     again = run_here("init", "audit")

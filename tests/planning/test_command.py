@@ -13,7 +13,7 @@ import pytest
 
 from fairrec.metrics import METRICS
 from tests.builders import make_tables
-from tests.end_to_end.command_line import Ran, run_here, run_process, write_tables
+from tests.end_to_end.command_line import Ran, run_here, write_tables
 
 PLAN = ("plan", "--users", "users.parquet", "--by", "gender,member", "--metrics", "ndcg@5")
 AUDIT = ("audit", "predictions.parquet", "--plan", "plan.toml")
@@ -27,10 +27,8 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def test_a_plan_is_made_run_and_kept_to(here: Path):
-    made = run_process(
-        *PLAN, "--permutations", "39", "--mean", "0.5", "--sd", "0.3", "--out", "plan.toml",
-        folder=here,
-    )  # fmt: skip
+    options = ("--permutations", "39", "--mean", "0.5", "--sd", "0.3", "--out", "plan.toml")
+    made = run_here(*PLAN, *options)
     assert made.code == 0, made.stderr
     assert made.stdout.startswith("80 users, 9 groups of at least 10 users by gender, member\n")
     for title in (
@@ -41,7 +39,7 @@ def test_a_plan_is_made_run_and_kept_to(here: Path):
     checksum = made.stderr.removeprefix("Written to plan.toml, checksum ").strip()
     assert len(checksum) == 12
 
-    ran = run_process(*AUDIT, "--out", "audit", folder=here)
+    ran = run_here(*AUDIT, "--out", "audit")
     assert ran.code == 0, ran.stderr
     lines = ran.stdout.splitlines()
     planned = lines.index(f"As planned (plan.toml, checksum {checksum}).")
