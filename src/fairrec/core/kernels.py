@@ -30,7 +30,7 @@ def compiled(**options: Any) -> Callable[[F], F]:
     def compile_function(function: F) -> F:
         made = numba.njit(nogil=True, **options)(function)
         try:
-            made._cache = _Kept(function)
+            made._cache = _Kept(function)  # type: ignore[no-untyped-call]
         except RuntimeError as error:
             if "no locator available" not in str(error):
                 raise
@@ -41,12 +41,12 @@ def compiled(**options: Any) -> Callable[[F], F]:
     return compile_function
 
 
-class _Kept(FunctionCache):  # type: ignore[misc]
+class _Kept(FunctionCache):
     """Machine code on disk; a full disk costs the next process time, and this one nothing."""
 
     def save_overload(self, signature: Any, data: Any) -> None:
         try:
-            super().save_overload(signature, data)
+            super().save_overload(signature, data)  # type: ignore[no-untyped-call]
         except OSError as error:
             _note_that_nothing_is_kept(str(error.strerror))
 
