@@ -3,7 +3,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: demo test test-slow check docs bench coverage torture lowest lock release clean
+.PHONY: demo test test-slow size check docs bench coverage torture lowest lock release clean
 
 # the rooms whose branches are counted, by their own tests alone
 COVERED := core inputs scoring
@@ -41,6 +41,10 @@ check: $(VENV)/dev
 	$(BIN)/ruff format --check
 	$(BIN)/ruff check
 	$(BIN)/mypy
+
+# lines and modules of the packages, and how deep an audit calls
+size: $(VENV)/core
+	$(BIN)/python .ci/size.py
 
 # the site, in docs/_build/html; a link that leads nowhere is an error, and so is a page that fetches from a network
 docs: $(VENV)/docs

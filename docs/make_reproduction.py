@@ -21,7 +21,7 @@ from reproduction_tables import TABLES
 from reproduction_trainings import TABLES as TRAININGS
 
 DOCS = Path(__file__).parent
-PAGES = (DOCS / "reproduction.md", DOCS / "results.md")
+PAGES = (DOCS / "evidence" / "reproduction.md", DOCS / "evidence" / "results.md")
 MARKED = re.compile(r"(<!-- from ([\w-]+) -->\n).*?(<!-- end -->)", re.S)
 MAKERS = {**TABLES, **TRAININGS, **FIGURES, "claims": claims}
 KEPT = (

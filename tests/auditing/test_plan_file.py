@@ -2,20 +2,31 @@
 
 from __future__ import annotations
 
+import inspect
+import runpy
 import shutil
 import tomllib
+from dataclasses import replace
 from pathlib import Path
 
 import polars as pl
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 import fairrec
-from fairrec.auditing.call_repr import read_plan
-from fairrec.auditing.options import SETTINGS
-from fairrec.core.errors import FairRecError, InputError, OutputError
+from fairrec.auditing import plan_file as module
+from fairrec.auditing.call_repr import Choices, Plan, read_plan, settings_of
+from fairrec.auditing.options import AUDITED, SETTINGS
+from fairrec.core.errors import FairRecError, InputError, OutputError, UnknownNameError
 from fairrec.core.files import file_sum
-from fairrec.core.settings import read_settings
-from tests.auditing.plan_builders import make_plan, write_world
+from fairrec.core.options import from_command_line
+from fairrec.core.settings import Settings, checksum_of, read_settings, to_toml
+from fairrec.metrics.registry import METRICS
+from fairrec.result.audit_result import AuditResult
+from fairrec.result.plan_schema import PlanFacts
+from tests.auditing.plan_builders import audit_by, make_plan, write_world
+from tests.planning.test_plan_options import SAMPLES, value_of
 
 
 @pytest.fixture
@@ -140,3 +151,335 @@ def test_a_plan_that_could_not_be_read_back_is_refused(world):
     users = pl.DataFrame({"user_id": range(40), **{name: [0, 1] * 20 for name in names}})
     with pytest.raises(InputError, match="has more than 256 KiB"):
         make_plan(world, users=users, by=names, depth=1).save(world / "plan.toml")
+
+
+FACTS = PlanFacts(fairrec_version="0", n_users=1, min_users=1, tables={}, attributes={}, groups=())
+
+
+LAYERS = st.dictionaries(st.sampled_from(sorted({*SAMPLES} & {*AUDITED})), st.integers(0, 4))
+
+
+def of_layer(layer: dict[str, int]) -> dict[str, object]:
+    """A value for each option of a layer, as it would be read."""
+    return {
+        name: value_of(name, SAMPLES[name][at % len(SAMPLES[name])]) for name, at in layer.items()
+    }
+
+
+def settings(values: dict[str, object]) -> Settings:
+    return Settings(Path("fairrec.toml"), "0" * 64, {}, values)
+
+
+@given(LAYERS, LAYERS, LAYERS)
+def test_what_is_given_beats_the_plan_and_the_plan_beats_the_settings(given, planned, found):
+    layers = [of_layer(layer) for layer in (given, planned, found)]
+    chosen = Choices(layers[0], Plan(settings(layers[1]), FACTS), settings(layers[2]))
+    for name in AUDITED:
+        winner = next((layer[name] for layer in layers if name in layer), None)
+        assert chosen.values.get(name) == winner
+    assert {*chosen.from_settings} == {*found} - {*planned} - {*given}
+    assert Choices(layers[0], None, None).values == layers[0]
+
+
+@given(LAYERS)
+def test_what_a_file_sets_is_what_was_given_to_it(tmp_path_factory, layer):
+    file = tmp_path_factory.getbasetemp() / "fairrec.toml"
+    written = {name: SAMPLES[name][at % len(SAMPLES[name])] for name, at in layer.items()}
+    file.write_text(to_toml(written), encoding="utf-8")
+    assert read_settings(file, SETTINGS).values == of_layer(layer)
+
+
+def test_an_audit_by_a_plan_is_the_audit_with_its_options(world):
+    file = make_plan(world, alpha=0.1, depth=1).save(world / "plan.toml")
+    by_plan = audit_by(file, world)
+    by_hand = audit_by(
+        None, world, users=world / "users.parquet", by=["gender", "member"], metrics="ndcg@5",
+        permutations=19, alpha=0.1, depth=1,
+    )  # fmt: skip
+    assert by_plan.group_table.equals(by_hand.group_table)
+    assert by_plan.metrics == by_hand.metrics
+    plan = by_plan.summary.plan
+    assert plan is not None
+    assert (plan.file, plan.deviations) == ("plan.toml", ())
+    assert by_plan.run.inputs["plan"].absolute == str(file)
+    assert plan.checksum == read_plan(file).facts.checksum
+    assert {"users", "by", "metrics", "alpha", "depth", "seed"} <= {*plan.options}
+    assert (by_hand.summary.plan, by_hand.summary.settings) == (None, None)
+
+
+def test_a_value_that_is_given_beats_the_plan_even_where_it_is_the_default(world):
+    file = make_plan(world, alpha=0.1).save(world / "plan.toml")
+    result = audit_by(file, world, alpha=0.05)
+    assert result.summary.alpha == 0.05
+    assert result.summary.plan.deviations == ("alpha 0.05 (planned 0.1)",)
+    assert "alpha" not in result.summary.plan.options
+    # None stands for nothing given
+    assert audit_by(file, world, metrics=None, alpha=None).summary.plan.deviations == ()
+
+
+def test_settings_are_recorded_with_what_was_taken_from_them(world):
+    file = world / "fairrec.toml"
+    file.write_text('users = "users.parquet"\nby = "gender"\nmetrics = "auc"\npermutations = 9')
+    result = audit_by(None, world, settings=file, metrics="mrr")
+    assert [*result.metrics] == ["mrr@5"]
+    assert result.summary.permutations == 9
+    found = result.summary.settings
+    assert found.file == "fairrec.toml"
+    assert result.run.inputs["settings"].absolute == str(file)
+    assert found.options == ("users", "by", "permutations")
+    assert found.sha256 == read_settings(file, SETTINGS).sha256
+    assert result.summary.plan is None
+
+
+def test_a_plan_beats_settings_and_what_only_settings_say_is_a_deviation(world):
+    plan = make_plan(world, alpha=0.1).save(world / "plan.toml")
+    file = world / "fairrec.toml"
+    file.write_text('alpha = 0.2\nmin_support = 20\nthreads = 1\nitems = "items.parquet"')
+    summary = audit_by(plan, world, settings=file).summary
+    assert summary.alpha == 0.1
+    assert summary.settings.options == ("min_support", "threads", "items")
+    assert summary.plan.deviations == ("min_support 20 (planned 0.1% of users, at least 10)",)
+
+
+def test_a_plan_that_was_changed_is_refused_with_the_way_out(world):
+    file = make_plan(world).save(world / "plan.toml")
+    file.write_text(file.read_text().replace("alpha = 0.05", "alpha = 0.06"))
+    with pytest.raises(InputError, match=r"was changed after it was frozen \(checksum \w{12}, "):
+        audit_by(file, world)
+    with from_command_line(), pytest.raises(InputError) as caught:
+        read_plan(file)
+    assert "freeze it again: fairrec plan --settings " in str(caught.value)
+    fairrec.plan(settings=file).save(file)
+    assert audit_by(file, world).summary.alpha == 0.06
+
+
+def test_a_plan_that_is_in_no_file_is_not_frozen(world):
+    with pytest.raises(InputError, match=r"Save it first: plan=made\.save\('plan\.toml'\)"):
+        audit_by(make_plan(world), world)
+
+
+def test_settings_are_no_plan_and_a_plan_is_no_settings(world):
+    file = world / "fairrec.toml"
+    file.write_text("alpha = 0.1")
+    with pytest.raises(InputError, match="is not frozen, so it is no plan"):
+        read_plan(file)
+    plan = make_plan(world).save(world / "plan.toml")
+    with pytest.raises(InputError, match=r"is a frozen plan\. Run it as one: plan="):
+        settings_of(plan)
+    with pytest.raises(InputError, match="is a frozen plan"):
+        audit_by(None, world, settings=plan)
+
+
+@pytest.mark.parametrize("frozen", [{}, {"checksum": 7}, {"n_users": "many"}])
+def test_a_table_that_no_version_has_written_is_no_plan(tmp_path, frozen):
+    file = tmp_path / "plan.toml"
+    file.write_text(to_toml({"alpha": 0.1, "plan": frozen}))
+    with pytest.raises(InputError, match="was changed after it was frozen"):
+        read_plan(file)
+    content = {"alpha": 0.1, "plan": frozen}
+    content["plan"] = {**frozen, "checksum": checksum_of(content)}
+    file.write_text(to_toml(content))
+    with pytest.raises(InputError, match="is no plan of this version of FairRec"):
+        read_plan(file)
+
+
+def test_what_a_later_version_adds_is_let_pass(world):
+    file = make_plan(world).save(world / "plan.toml")
+    content = {**read_plan(file).settings.content}
+    content["plan"] = {**content["plan"], "more": {"n": 1}}
+    content["plan"]["checksum"] = checksum_of(content)
+    file.write_text(to_toml(content))
+    assert read_plan(file).facts.n_users == 80
+    # an option is none of that: it says what is tested
+    content["newer"] = 1
+    content["plan"]["checksum"] = checksum_of(content)
+    file.write_text(to_toml(dict(sorted(content.items(), key=lambda part: part[0] == "plan"))))
+    with pytest.raises(UnknownNameError, match="No setting 'newer'"):
+        read_plan(file)
+
+
+def test_the_signature_of_an_audit_is_its_own():
+    parameters = inspect.signature(fairrec.audit).parameters
+    assert {"predictions", "plan", "settings", "alpha"} <= {*parameters}
+    assert "plan : a file" in fairrec.audit.__doc__
+
+
+def test_without_attributes_an_audit_asks_for_them(world):
+    predictions = pl.read_parquet(world / "predictions.parquet")
+    with pytest.raises(InputError, match="No attribute is named"):
+        fairrec.audit(predictions, users=world / "users.parquet")
+
+
+ALL = "all held-out items, or labels above 0"
+
+
+def deviations_of(result: AuditResult) -> tuple[str, ...]:
+    assert result.summary.plan is not None
+    return result.summary.plan.deviations
+
+
+@pytest.mark.parametrize(
+    ("options", "lines"),
+    [
+        ({"alpha": "0.1"}, ("alpha 0.1 (planned 0.05)",)),
+        ({"seed": 7, "top": 2}, ("seed 7 (planned 0)", "top 2 (planned 1)")),
+        ({"depth": "full"}, ("depth full (planned 3)",)),
+        ({"min_support": "20%"}, ("min_support 0.2 (planned 0.1% of users, at least 10)",)),
+        ({"metrics": "ndcg@5,auc"}, ("metrics ndcg@5,auc (planned ndcg@5)",)),
+        ({"metrics": "ndcg@10"}, ("metrics ndcg@10 (planned ndcg@5)",)),
+        ({"by": "gender"}, ("by gender (planned gender,member)",)),
+        ({"relevant": "label>=1"}, (f"relevant label>=1 (planned {ALL})",)),
+        ({"columns": {"label": "label"}}, ("columns label=label (planned none)",)),
+        ({"tolerance": "5%"}, ("tolerance 5% (planned none, so nothing is ruled out by it)",)),
+        ({"given": "n_relevant"}, ("given n_relevant (planned none)",)),
+        # what changes nothing
+        ({"threads": 1}, ()),
+        ({"by": "member,gender"}, ()),
+        ({"metrics": ["NDCG"]}, ()),
+        ({"alpha": "0.05", "permutations": 19.0}, ()),
+    ],
+)  # fmt: skip
+def test_an_option_that_differs_is_a_line(world, options, lines):
+    file = make_plan(world).save(world / "plan.toml")
+    assert deviations_of(audit_by(file, world, **options)) == lines
+
+
+def test_metrics_in_another_case_matter_as_planned(world):
+    file = make_plan(world, tolerance="ndcg@5=0.03").save(world / "plan.toml")
+    assert deviations_of(audit_by(file, world, tolerance="NDCG@5=0.03")) == ()
+    (line,) = deviations_of(audit_by(file, world, tolerance="NDCG@5=0.04"))
+    assert line == "tolerance ndcg@5=0.04 (planned ndcg@5=0.03)"
+
+
+def test_another_users_table_is_told_with_the_values_that_came_and_went(world):
+    file = make_plan(world).save(world / "plan.toml")
+    users = pl.read_parquet(world / "users.parquet")
+    other = users.with_columns(gender=pl.col("gender").replace({"M": "X"}))
+    other.write_parquet(world / "others.parquet")
+    table, came, went = deviations_of(audit_by(file, world, users=world / "others.parquet"))
+    known = read_plan(file).facts.tables["users"].sha256[:12]
+    assert table.startswith("users table others.parquet, checksum ")
+    assert table.endswith(f"(planned users.parquet, checksum {known})")
+    assert came == "attribute gender has values that were not planned: X"
+    assert went == "attribute gender lacks planned values: M"
+
+
+def test_the_same_table_elsewhere_is_the_same_table(world):
+    file = make_plan(world).save(world / "plan.toml")
+    (world / "copy.parquet").write_bytes((world / "users.parquet").read_bytes())
+    assert deviations_of(audit_by(file, world, users=world / "copy.parquet")) == ()
+
+
+def test_users_who_are_not_audited_change_no_value_of_the_plan(world):
+    file = make_plan(world, min_support=1).save(world / "plan.toml")
+    women = pl.read_parquet(world / "users.parquet").filter(gender="F")["user_id"]
+    predictions = pl.read_parquet(world / "predictions.parquet")
+    some = predictions.filter(pl.col("user_id").is_in(women.implode()))
+    # the users table is that of the plan, and who is audited of it is counted
+    assert deviations_of(fairrec.audit(some, plan=file)) == (
+        f"{some['user_id'].n_unique():,} users audited (planned 80)",
+    )
+
+
+def test_other_users_in_memory_are_told_by_their_number_and_by_who_they_are(world):
+    users = pl.read_parquet(world / "users.parquet")
+    values = users.select("user_id", churn=pl.int_range(pl.len()) % 3)
+    file = make_plan(
+        world, users=users, by="gender", metrics="churn", better={"churn": "lower"}
+    ).save(world / "plan.toml")
+
+    def audited(who: pl.DataFrame, what: pl.DataFrame = values) -> tuple[str, ...]:
+        return deviations_of(fairrec.audit(values=what, users=who, plan=file))
+
+    assert audited(users) == audited(users.reverse()) == audited(users.to_pandas()) == ()
+    assert audited(users, values.head(60)) == ("60 users audited (planned 80)",)
+    # as many of each value as before
+    renamed = [frame.with_columns(pl.col("user_id") + "x") for frame in (users, values)]
+    swapped = users.with_columns(gender=pl.col("gender").reverse())
+    for line in (*audited(*renamed), *audited(swapped)):
+        assert line.startswith("users in memory with other ids or attributes, checksum ")
+    assert len(audited(*renamed)) == len(audited(swapped)) == 1
+
+
+def test_a_table_in_memory_cannot_be_compared_but_by_its_values(world):
+    users = pl.read_parquet(world / "users.parquet")
+    of_file = make_plan(world).save(world / "plan.toml")
+    (line,) = deviations_of(audit_by(of_file, world, users=users))
+    assert line.startswith("users table in memory (planned users.parquet, checksum ")
+    of_frame = make_plan(world, users=users).save(world / "frame.toml")
+    assert deviations_of(audit_by(of_frame, world, users=users)) == ()
+    fewer = users.with_columns(gender=pl.lit("F"))
+    lacking, others = deviations_of(audit_by(of_frame, world, users=fewer))
+    assert lacking == "attribute gender lacks planned values: M, (missing)"
+    assert others.startswith("users in memory with other ids or attributes, checksum ")
+
+
+def test_of_many_values_the_number_is_compared(world):
+    users = pl.read_parquet(world / "users.parquet").with_columns(town=pl.int_range(pl.len()) % 40)
+    plan = make_plan(world, users=users, by="town", min_support=1).save(world / "plan.toml")
+    others = users.with_columns(town=pl.col("town") % 30)
+    number, who = deviations_of(audit_by(plan, world, users=others))
+    assert number == "attribute town has 30 values (planned 40)"
+    assert who.startswith("users in memory with other")
+    assert deviations_of(audit_by(plan, world, users=users)) == ()
+
+
+def test_a_planned_table_that_is_left_out_is_a_line(world):
+    plan = make_plan(world, items=world / "items.parquet").save(world / "plan.toml")
+    assert deviations_of(audit_by(plan, world)) == ()
+    content = {**read_plan(plan).settings.content}
+    del content["items"]
+    content["plan"] = {**content["plan"]}
+    content["plan"]["checksum"] = checksum_of(content)
+    plan.write_text(to_toml(content))
+    (line,) = deviations_of(audit_by(plan, world))
+    assert line.startswith("no items table (planned items.parquet, checksum ")
+
+
+def test_a_pilot_is_no_table_of_the_audit(world):
+    pilot = pl.DataFrame({"ndcg@5": [0.0, 1.0, 0.5]})
+    pilot.write_csv(world / "pilot.csv")
+    plan = make_plan(world, pilot=world / "pilot.csv").save(world / "plan.toml")
+    assert deviations_of(audit_by(plan, world)) == ()
+
+
+def test_a_search_that_leaves_users_unscored_is_a_line(world):
+    plan = make_plan(world).save(world / "plan.toml")
+    how = fairrec.SearchOptions("random", budget_users=40)
+    (line,) = deviations_of(audit_by(plan, world, search=how))
+    assert line == "the searcher random scored 40 of 80 users (planned all)"
+    assert deviations_of(audit_by(plan, world, search="exact")) == ()
+
+
+def test_another_version_is_a_line(world, monkeypatch):
+    plan = make_plan(world).save(world / "plan.toml")
+    monkeypatch.setattr(module, "__version__", "9.9")
+    planned = read_plan(plan).facts.fairrec_version
+    assert deviations_of(audit_by(plan, world)) == (f"FairRec 9.9 (planned with {planned})",)
+
+
+def test_an_own_metric_that_was_written_anew_is_a_line(world, monkeypatch):
+    def registered(compute):
+        monkeypatch.setitem(
+            METRICS._entries, "mine", replace(METRICS["auc"], name="mine", compute=compute)
+        )
+
+    def of_file(name: str, value: int):
+        (world / name).write_text(f"def mine(lists):\n    return lists.labels(1)[:, 0] * {value}\n")
+        return runpy.run_path(str(world / name))["mine"]
+
+    registered(of_file("ma.py", 0))
+    plan = make_plan(world, metrics="mine").save(world / "plan.toml")
+    assert deviations_of(audit_by(plan, world)) == ()
+    # the same by another name is the same
+    registered(of_file("copy.py", 0))
+    assert deviations_of(audit_by(plan, world)) == ()
+    registered(of_file("mb.py", 1))
+    (line,) = deviations_of(audit_by(plan, world))
+    then, now = (file_sum(world / name)[:12] for name in ("ma.py", "mb.py"))
+    assert line == f"own metrics of mb.py, checksum {now} (planned ma.py, checksum {then})"
+    (world / "mb.py").unlink()
+    assert deviations_of(audit_by(plan, world)) == (
+        f"own metrics of mine (planned ma.py, checksum {then})",
+        "the code of mine is not known, so it is not compared with the planned",
+    )

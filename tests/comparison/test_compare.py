@@ -7,14 +7,38 @@ from dataclasses import replace
 import numpy as np
 import polars as pl
 import pytest
+from pydantic import ValidationError
 
 import fairrec
-from fairrec.comparison.parts import RESERVED
-from fairrec.core.errors import FairRecError, InputError
+from fairrec.comparison import parts as comparison_parts
+from fairrec.comparison.compare import audit_differences
+from fairrec.comparison.paired_audits import judged
+from fairrec.comparison.pairing import (
+    axes,
+    in_common,
+    is_enough,
+    is_steady,
+    paired_users,
+    published_groups,
+    shared_users,
+)
+from fairrec.comparison.parts import (
+    RESERVED,
+    change_table,
+    compared_audit,
+    metric_comparison,
+    refuse_reserved,
+)
+from fairrec.comparison.result import ComparisonSummary
+from fairrec.core.errors import FairRecError, InputError, OutputError
 from fairrec.metrics.direction import harm
+from fairrec.result.metric_schema import Change
 from fairrec.statistics.intervals import Interval
 from fairrec.statistics.verdict import group_outcomes, harm_interval, is_shown_worse
+from tests.builders import make_tables
 from tests.compared_audits import audited, users_table
+from tests.comparison.test_paired_audits import DEPTH, ROWS, groups
+from tests.end_to_end.command_line import write_tables
 from tests.mitigation.planted import mitigate, planted
 
 USERS = users_table()
@@ -152,7 +176,7 @@ def test_what_matters_is_given_here_or_in_the_audit_of_the_candidate(base, worse
     assert share == pytest.approx(0.1 * base.metrics["clicks"].mean)
     with pytest.raises(FairRecError, match="No audited metric 'likes'"):
         fairrec.compare(base, worse, tolerance={"likes": 0.1})
-    with pytest.raises(InputError, match="invalid matters"):
+    with pytest.raises(InputError, match="invalid tolerance"):
         fairrec.compare(base, worse, tolerance=-1)
 
 
@@ -274,7 +298,11 @@ def gated(base, candidate, tolerance, **require):
 
 
 PLANS = ["free"] * 500 + ["paid"] * 100
+
+
 CLICKS = [float(i % 3) for i in range(600)]
+
+
 FALLEN = [*CLICKS[:500], *[0.0] * 100]
 
 
@@ -398,3 +426,354 @@ def test_items_are_compared_by_how_far_users_may_put_them_off():
     # how far items are apart is no error of their mean
     assert found.everyone.before == base.metrics["exposure@5"].mean
     assert (found.everyone.interval, found.everyone.p_value) == (None, None)
+
+
+def differing(base, candidate) -> dict[str, tuple[str, str]]:
+    found = audit_differences(base, candidate)
+    return {one.what: (one.base, one.candidate) for one in found}
+
+
+def test_options_models_and_versions_are_told_where_they_differ():
+    base = audited(USERS, model_name="als", model_version="1", tolerance=0.1)
+    other = audited(
+        USERS, by=["city"], depth=1, min_support=20, seed=0, model_name="als", model_version="2"
+    )
+    old = other.summary.model_copy(
+        update={"fairrec_version": "0.0.9", "versions": {**other.summary.versions, "numpy": "1.0"}}
+    )
+    found = differing(base, replace(other, summary=old))
+    assert found["model"] == ("als 1", "als 2")
+    assert found["by"] == ("plan, city", "city")
+    assert found["depth"] == ("3", "1")
+    assert found["min_support"] == ("not given", "20.0")
+    assert found["tolerance"] == ("0.1", "not given")
+    assert found["FairRec"][1] == "0.0.9"
+    assert found["numpy"][1] == "1.0"
+    assert "checksum of users and attributes" in found
+    assert "alpha" not in found and "users" not in found
+    assert differing(base, base) == {}
+
+
+def test_binning_and_values_of_attributes_are_told():
+    ages = users_table(age=[*range(600)])
+    found = differing(audited(ages, by=["age:q5"]), audited(ages, by=["age:q4"]))
+    assert found["binning of age"] == ("5 quantiles", "4 quantiles")
+    assert found["values of age"] == ("5", "4")
+
+
+def test_tables_are_told_by_their_checksums(tmp_path, monkeypatch):
+    audits = []
+    for seed in (0, 1):
+        folder = tmp_path / str(seed)
+        folder.mkdir()
+        monkeypatch.chdir(folder)
+        write_tables(folder, make_tables(seed=seed)._replace(users=make_tables().users))
+        options = {"by": "gender", "metrics": "mrr", "permutations": 9}
+        audits.append(fairrec.audit("predictions.parquet", users="users.parquet", **options))
+    found = differing(*audits)
+    sums = [audit.summary.inputs["predictions"].sha256[:12] for audit in audits]
+    assert found["checksum of predictions"] == tuple(sums)
+    assert "checksum of users" not in found
+
+
+CONDITIONS = pl.DataFrame(
+    {"a0": ["x", "y", None, None, "x", "y"], "a1": [None, None, "p", "q", "p", "p"]},
+    schema={"a0": pl.String, "a1": pl.String},
+)
+
+
+def users_of(n_moved: int) -> pl.DataFrame:
+    """400 users, half of them x; some of these were y before, and nobody moved from p or q."""
+    a0 = np.repeat(["x", "y"], 200)
+    before = a0.copy()
+    before[:n_moved] = "y"
+    a1 = np.resize(["p", "q"], 400)
+    return pl.DataFrame({"a0": a0, "a1": a1, "a0 base": before, "a1 base": a1})
+
+
+@pytest.mark.parametrize(
+    ("n_moved", "steady"),
+    [
+        (0, [True, True, True, True, True, True]),
+        (4, [True, True, True, True, True, True]),
+        (5, [False, False, True, True, False, False]),
+        (200, [False, False, True, True, False, False]),
+    ],
+)
+def test_groups_that_many_moved_into_or_out_of_are_told_from_others(n_moved, steady):
+    n_users = np.array([200.0, 200, 200, 200, 100, 100])
+    found = is_steady(users_of(n_moved), CONDITIONS, n_users, ["a0", "a1"])
+    assert found.tolist() == steady
+
+
+def test_one_who_moved_weighs_more_in_a_small_group():
+    moved = users_of(0).with_columns(
+        pl.when(pl.int_range(400) == 0).then(pl.lit("y")).otherwise("a0 base").alias("a0 base")
+    )
+    found = is_steady(moved, CONDITIONS, np.array([200.0, 200, 200, 200, 20, 100]), ["a0", "a1"])
+    assert found.tolist() == [True, True, True, True, False, True]
+
+
+def test_nine_in_ten_of_the_larger_side_are_enough():
+    paired = np.array([90.0, 89.0, 90.0, 0.0])
+    before, after = np.array([100.0, 100.0, 90.0, 0.0]), np.array([90.0, 90.0, 101.0, 0.0])
+    assert is_enough(paired, before, after).tolist() == [True, False, False, False]
+
+
+ODD = "value base"
+
+
+PAIRED_USERS = users_table(**{ODD: ["a", "b"] * 300, "id": ["x", "y", "z"] * 200})
+
+
+@pytest.fixture(scope="module")
+def both():
+    return audited(PAIRED_USERS, seed=1), audited(PAIRED_USERS, seed=2)
+
+
+def test_attributes_may_be_called_as_columns_are(both):
+    common = in_common(*both)
+    assert common.attributes == (ODD, "id")
+    assert axes(common.attributes) == ["a0", "a1"]
+    pairing, shared = shared_users(*both, common)
+    assert pairing.is_paired and shared.height == 600
+
+
+def test_pairs_are_in_one_order_and_undefined_values_are_nan():
+    holes = pl.when(pl.int_range(600) < 7).then(None).otherwise("clicks")
+    base, candidate = (
+        audited(PAIRED_USERS, seed=1),
+        audited(PAIRED_USERS, seed=2, values={"clicks": holes}),
+    )
+    turned = base.per_user.reverse()
+    common = in_common(base, candidate)
+    _, shared = shared_users(replace(base, per_user=turned), candidate, common)
+    users = paired_users(shared, common, base, candidate)
+    of_user = dict(base.per_user.select("user_id", "clicks").iter_rows())
+    assert users.before[0].tolist() == [of_user[name] for name in candidate.per_user["user_id"]]
+    assert np.isnan(users.after[0]).sum() == 7
+    assert users.conditions[0].height == users.is_compared.sum() == 11
+
+
+def test_groups_of_one_audit_only_are_not_compared(both):
+    base, candidate = both
+    some = base.group_table.filter(pl.col("id").is_null() | (pl.col("id") != "x"))
+    common = in_common(replace(base, group_table=some), candidate)
+    _, shared = shared_users(base, candidate, common)
+    users = paired_users(shared, common, base, candidate)
+    assert users.conditions[0].height == 2 + 2 + 4
+    assert "x" not in users.conditions[0]["id"]
+
+
+def test_a_depth_of_full_keeps_to_intersections_of_all_attributes(both):
+    full = audited(PAIRED_USERS, seed=2, depth="full")
+    common = in_common(both[0], full)
+    _, shared = shared_users(both[0], full, common)
+    users = paired_users(shared, common, both[0], full)
+    assert {*users.conditions[0]["depth"]} == {2}
+
+
+PUBLISHED_USERS = users_table(**{ODD: ["a", "b"] * 300, "id": ["x", "y", "z"] * 200})
+
+
+@pytest.fixture(scope="module")
+def both_published():
+    return audited(PUBLISHED_USERS, seed=1), audited(PUBLISHED_USERS, seed=2)
+
+
+def told_of(base, candidate):
+    return published_groups(in_common(base, candidate), base, candidate)["clicks"]
+
+
+def test_attributes_may_be_called_as_columns_are_published(both_published):
+    told = told_of(*both_published)
+    assert told.conditions.columns == [ODD, "id", "depth"]
+    assert told.conditions.height == 2 + 3 + 6
+    assert told.is_in_both.all()
+    compared = told.conditions.filter(pl.col("id").is_null())
+    left = told.left_by(compared)
+    assert told.conditions[left]["id"].null_count() == 0 and len(left) == 9
+
+
+def test_groups_of_one_audit_only_are_told_with_their_users(both_published):
+    base, candidate = both_published
+    some = candidate.group_table.filter(pl.col("id").is_null() | (pl.col("id") != "x"))
+    told = told_of(base, replace(candidate, group_table=some))
+    is_gone = (told.conditions["id"] == "x").fill_null(False).to_numpy()
+    assert is_gone.sum() == 3 and (told.is_in_both == ~is_gone).all()
+    assert {*told.before.n[is_gone]} == {200.0, 100.0}
+    assert np.isnan(told.after.n[is_gone]).all()
+    assert {*told.conditions["depth"]} == {1, 2}
+
+
+def test_groups_that_the_other_audit_did_not_look_for_are_left_out(both_published):
+    base, _ = both_published
+    full = audited(PUBLISHED_USERS, seed=2, depth="full")
+    assert {*told_of(base, full).conditions["depth"]} == {2}
+    for pair in ((base, 150), (150, base)):
+        sides = [audited(PUBLISHED_USERS, seed=2, min_support=a) if a == 150 else a for a in pair]
+        assert {*told_of(*sides).conditions["depth"]} == {1}
+
+
+def test_items_that_vary_hide_no_change_that_other_users_show():
+    """Items are the same in both_published audits, so that how much they differ is no noise."""
+
+    def shown(seed, less):
+        rng = np.random.default_rng(seed)
+        popularity = np.linspace(-3, 3, 60) - less * (np.arange(60) % 2 == 0)
+        ranked = np.argsort(-(popularity + rng.gumbel(size=(400, 60))), axis=1)[:, :5]
+        lists = pl.DataFrame({"user_id": range(400), "item_id": ranked.tolist()})
+        items = pl.DataFrame({"item_id": range(60), "made": ["here", "abroad"] * 30})
+        return fairrec.audit(lists, items=items, side="items", by="made", permutations=20)
+
+    before, same, less = shown(1, 0), shown(2, 0), shown(3, 1.5)
+    told = published_groups(in_common(before, less), before, less)["exposure@5"]
+    assert told.before.sd == told.after.sd == 0
+    changes = [fairrec.compare(before, one).groups() for one in (same, less)]
+    found = [
+        table.filter(pl.col("made") == "here")["is_beyond_chance"].to_list() for table in changes
+    ]
+    assert found == [[False], [True]]
+
+
+@pytest.fixture(scope="module")
+def found():
+    users = users_table()
+    return fairrec.compare(
+        audited(users, seed=1), audited(users, seed=2, worse={"plan=paid": 1.0}), tolerance=0.3
+    )
+
+
+def test_a_saved_comparison_is_the_same_again(found, tmp_path):
+    folder = found.save(tmp_path / "out")
+    assert sorted(file.name for file in folder.iterdir()) == [
+        *("changes.parquet", "comparison.json", "report.html")
+    ]
+    again = fairrec.load(folder)
+    assert isinstance(again, fairrec.Comparison)
+    assert again.summary == found.summary
+    assert again.changes.equals(found.changes)
+    assert again.save(tmp_path / "copy") == tmp_path / "copy"
+    for name in ("comparison.json", "report.html"):
+        assert (tmp_path / "copy" / name).read_bytes() == (folder / name).read_bytes()
+    assert ComparisonSummary.model_validate_json(found.to_json()) == found.summary
+
+
+def test_groups_come_worst_first_for_one_metric_or_all(found):
+    assert found.groups().columns[0] == "metric"
+    assert found.groups("clicks")["outcome"][0] == "lost by more"
+    with pytest.raises(FairRecError, match="No metric in this comparison 'click'"):
+        found.groups("click")
+
+
+def test_a_comparison_says_of_itself_what_it_found(found):
+    assert repr(found).startswith("comparison of two audits by the same users, lost by more\n")
+    assert f"of {found.changes.height} groups" in repr(found)
+    assert "lost by more than 0.300" in found._repr_html_()
+
+
+def test_folders_with_something_else_are_refused(found, tmp_path):
+    audit = audited(users_table(60)).save(tmp_path / "audit", report=False)
+    with pytest.raises(OutputError, match="holds an audit"):
+        found.save(audit)
+    with pytest.raises(InputError, match="holds a comparison and no audit"):
+        fairrec.compare(found.save(tmp_path / "out", report=False), audit)
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine" / "report.html").write_text("mine")
+    with pytest.raises(OutputError, match=r"report\.html there is of no result of FairRec"):
+        found.save(tmp_path / "mine")
+    assert (tmp_path / "mine" / "report.html").read_text() == "mine"
+
+
+def test_what_is_insisted_on_is_replaced_as_a_whole(found, tmp_path):
+    audit = audited(users_table(60)).save(tmp_path / "audit", report=False)
+    found.save(audit, report=False, force=True)
+    assert {file.name for file in audit.iterdir()} == {"changes.parquet", "comparison.json"}
+
+
+def test_files_that_do_not_belong_together_are_refused(found, tmp_path):
+    folder = found.save(tmp_path / "out", report=False)
+    (folder / "changes.parquet").unlink()
+    with pytest.raises(InputError, match="cannot be read"):
+        fairrec.load(folder)
+    (folder / "comparison.json").write_text("{}")
+    with pytest.raises(InputError, match="is no comparison of this version"):
+        fairrec.load(folder)
+
+
+@pytest.fixture(scope="module")
+def result():
+    return audited(users_table(), title="spring", model_name="als")
+
+
+def test_groups_are_counted_and_the_worst_are_named(result):
+    metric = result.metrics["clicks"]
+    found = judged(groups(*ROWS), DEPTH, True, 0.1, is_conclusive=True)
+    part = metric_comparison(found, GROUP_CONDITIONS, None, (metric, metric))
+    counts = (part.n_lost_by_more, part.n_lost, part.n_gained, part.n_ruled_out, part.n_open)
+    assert counts == (1, 2, 1, 2, 1)
+    assert (part.n_behind, [group.group for group in part.behind]) == (1, [{"who": "c"}])
+    assert part.behind[0].is_behind and not part.lost[1].is_behind
+    assert part.lost[1].difference_simultaneous is None
+    assert (part.n_groups, part.n_unknown) == (5, 1)
+    assert [group.group for group in part.lost] == [{"who": "c"}, {"who": "b"}]
+    assert [group.group for group in part.gained] == [{"who": "a"}]
+    assert part.lost[0].simultaneous == (-0.4, -0.2)
+    assert part.gap.before == part.gap.after == metric.gap
+
+
+def test_of_many_groups_some_are_named(result, monkeypatch):
+    monkeypatch.setattr(comparison_parts, "MOST_GROUPS", 1)
+    metric = result.metrics["clicks"]
+    found = judged(groups(*ROWS), DEPTH, True, 0.1, is_conclusive=True)
+    part = metric_comparison(found, GROUP_CONDITIONS, None, (metric, metric))
+    assert len(part.lost) == 1 and part.n_lost == 2
+
+
+def test_an_empty_value_is_a_value(result):
+    metric = result.metrics["clicks"]
+    conditions = pl.DataFrame({"who": ["", "b", "", None, "e"], "depth": DEPTH})
+    found = judged(groups(*ROWS), DEPTH, True, 0.1, is_conclusive=True)
+    part = metric_comparison(found, conditions, None, (metric, metric))
+    assert part.lost[0].group == {"who": ""}
+
+
+def test_an_audit_is_named_as_its_auditor_did(result):
+    part = compared_audit(result.summary, "v2")
+    assert (part.name, part.title, part.model.name, part.n_users) == ("v2", "spring", "als", 600)
+
+
+CHANGE = Change(
+    n_users=3, before=0.5, after=0.75, change=0.25, interval=None, p_value=0.2, verdict="improved"
+)
+
+
+def test_a_change_is_written_and_read_again_and_nothing_else_is_taken():
+    assert Change.model_validate_json(CHANGE.model_dump_json()) == CHANGE
+    for odd in ({"verdict": "fair"}, {"more": 1}, {"n_users": 2.5}):
+        with pytest.raises(ValidationError):
+            Change(**{**CHANGE.model_dump(), **odd})
+    with pytest.raises(ValidationError, match="frozen"):
+        CHANGE.verdict = "worse"
+
+
+GROUP_CONDITIONS = pl.DataFrame({"who": [*"abcde"], "depth": DEPTH})
+
+
+def test_rows_are_worst_first_and_what_is_not_known_is_null():
+    found = judged(groups(*ROWS), DEPTH, True, 0.1, is_conclusive=True)
+    table = change_table({"m": GROUP_CONDITIONS, "n": GROUP_CONDITIONS}, {"m": found, "n": found})
+    assert table.columns == ["metric", "who", *(name for name in RESERVED if name != "metric")]
+    mine = table.filter(pl.col("metric") == "n")
+    assert mine["who"].to_list() == [*"cbeda"]
+    assert mine["outcome"][0] == "lost by more"
+    unknown = mine.filter(pl.col("who") == "e")
+    assert unknown["simultaneous_low"].to_list() == [None]
+    assert unknown["is_known"].to_list() == [False]
+    assert np.allclose(mine["change"], mine["after"] - mine["before"])
+
+
+def test_attributes_with_the_name_of_a_column_are_refused():
+    refuse_reserved(["gender"])
+    with pytest.raises(InputError, match="'before' has the name of a column"):
+        refuse_reserved(["gender", "before"])

@@ -29,7 +29,13 @@ every_reranker = pytest.mark.parametrize("name", ALL)
 
 CATEGORIES = {item: frozenset("ab"[item % 2 :]) for item in range(20)}
 HISTORY = [(0, 0), (0, 1), (1, 1), (2, 2), (3, 3), (4, 0)]
-MANY = [user([1, 0] * 6), user([0, 1]), [], user([1]), user([0, 0, 1], [0.2, 0.2, 0.1])]
+MANY = [
+    user([1, 0] * 6),
+    user([0, 1]),
+    [],
+    user([1]),
+    user([0, 0, 1], [0.2, 0.2, 0.1]),
+]
 
 
 def world_of(users, categories=CATEGORIES, history=HISTORY) -> World:

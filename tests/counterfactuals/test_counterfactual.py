@@ -2,23 +2,30 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 
+import numpy as np
 import polars as pl
 import pytest
 
 import fairrec
-from fairrec.core.errors import InputError
+from fairrec.auditing.options import CounterfactualOptions
+from fairrec.core.errors import InputError, OutputError
 from fairrec.counterfactuals.words import counterfactual_markdown
+from fairrec.report.text.view import build_view
 from fairrec.scoring.model import FunctionModel
 from tests.counterfactuals.flipped_world import (
     N_ITEMS,
+    N_USERS,
     Counted,
     blind,
+    by_proxy,
     direct,
     flipped,
     people,
 )
+from tests.end_to_end.command_line import run_here
 from tests.fairrec_paper.models.runs.small_run import small_run
 
 
@@ -137,3 +144,307 @@ def test_users_without_candidates_are_told_and_do_not_make_it_inconclusive(given
     assert found.audit.summary.missing == ()
     assert "table of values" not in counterfactual_markdown(found.summary, found.audit.summary)
     assert all(one.is_conclusive for one in found.audit.metrics.values())
+
+
+def test_values_equal_two_audits_with_the_attribute_swapped():
+    world = people()
+    other = world.users.with_columns(
+        gender=pl.col("gender").replace_strict({"F": "M", "M": "F"}),
+    )
+
+    def audited(users: pl.DataFrame) -> pl.Series:
+        gender = users["gender"].to_numpy()
+
+        def score(user_ids: np.ndarray, item_ids: np.ndarray) -> np.ndarray:
+            return direct(user_ids, item_ids, gender[user_ids], None)
+
+        result = fairrec.audit(
+            world.candidates, users=users, by="age", metrics="mrr@3", scorer=score, permutations=0
+        )
+        return result.per_user.sort("user_id")["mrr@3"]
+
+    expected = audited(other) - audited(world.users)
+    found = flipped(direct).audit.per_user.sort("user_id")["mrr@3_change"]
+    assert found.to_list() == pytest.approx(expected.to_list())
+
+
+def test_several_values_are_tried_one_by_one_and_each_pair_is_told():
+    def by_age(user_ids, item_ids, age):
+        return np.where(age == 60, item_ids, -item_ids)
+
+    found = flipped(by_age, features="users:age", attribute="age", metrics="changed@3")
+    assert len(found.summary.pairs) == 6
+    moved = {(pair.of, pair.to): pair.changes["changed@3"].mean for pair in found.summary.pairs}
+    assert moved["age=20", "age=40"] == 0
+    assert moved["age=20", "age=60"] == moved["age=60", "age=20"] == 1
+    # the mean over the other values, and whether any of them affects
+    users = found.audit.per_user
+    assert users.filter(age="20")["changed@3"].unique().to_list() == [0.5]
+    assert users.filter(age="20")["affected@3"].unique().to_list() == [1.0]
+
+
+def test_attributes_are_changed_together():
+    def young_women(user_ids, item_ids, gender, age):
+        return np.where((gender == "F") & (age == 20), item_ids, -item_ids)
+
+    asked = {"features": "users:gender,age", "metrics": "changed@3", "permutations": 0}
+    one = flipped(young_women, attribute="gender", **asked)
+    both = flipped(young_women, attribute="gender,age", **asked)
+    assert one.summary.affected.share == pytest.approx(1 / 3, abs=0.05)
+    assert len(both.summary.pairs) == 30
+    # whoever is no young woman could be one
+    assert both.summary.affected.share == 1
+    named = flipped(
+        young_women, attribute="gender,age", reference={"gender": "F", "age": "20"}, **asked
+    )
+    assert named.summary.reference == "gender=F, age=20"
+
+
+def test_sampling_ends_once_the_share_affected_is_known_well_enough():
+    found = flipped(blind, margin=0.02)
+    affected = found.summary.affected
+    assert (affected.high - affected.low) / 2 <= 0.02
+    assert found.summary.n_users < 200
+    tighter = flipped(blind, margin=0.005)
+    assert tighter.summary.n_users > found.summary.n_users
+    assert "the margin asked for, 2%, was reached" in " ".join(found.audit.warnings)
+    unmet = flipped(direct, margin=0.001, budget_users=200)
+    assert unmet.summary.n_users == 200
+    assert "was not reached" in " ".join(unmet.audit.warnings)
+
+
+def test_a_share_of_everyone_is_exact_and_one_of_some_has_an_interval():
+    everyone = flipped(direct, margin=0.001, permutations=0)
+    share = everyone.summary.affected
+    assert share.n == everyone.summary.n_users_to_score == N_USERS
+    assert share.low == share.high == share.share
+    assert "confidence" not in everyone.audit.summary.title
+    assert "exact for them" in " ".join(everyone.audit.warnings)
+    # what other users like them would show has one still
+    told = everyone.summary.changes["affected@3"]
+    assert told.low < share.share < told.high
+    some = flipped(direct, budget_users=200, permutations=0)
+    assert (some.summary.changes["affected@3"].low, some.summary.changes["affected@3"].high) == (
+        some.summary.affected.low,
+        some.summary.affected.high,
+    )
+    assert "of 200 users drawn from 600 (95% confidence: " in some.audit.summary.title
+
+
+def test_users_without_candidates_are_not_asked_about():
+    world = people()
+    empty = pl.when(pl.col("user_id") < 20).then(pl.lit([], dtype=pl.List(pl.Int64)))
+    candidates = world.candidates.with_columns(
+        empty.otherwise(pl.col(name)).alias(name) for name in ("item_id", "label")
+    )
+    found = flipped(direct, candidates=candidates, permutations=0)
+    assert found.summary.affected.n == found.summary.n_users == N_USERS - 20
+    assert any(note.startswith("20 users of the users table") for note in found.audit.warnings)
+
+
+def test_options_are_read_from_text():
+    found = CounterfactualOptions.of(attribute="gender,age", reference="gender=M,age=25")
+    assert found.attribute == ("gender", "age")
+    assert found.reference == {"gender": "M", "age": "25"}
+
+
+@pytest.mark.parametrize(
+    ("given", "says"),
+    [
+        ({}, "Name what is to be changed"),
+        ({"attribute": "age", "other_model": "runs/b"}, "and not both"),
+        ({"other_model": "runs/b", "reference": "age=5"}, "reference is a value of attribute"),
+        ({"attribute": "age", "budget_users": 0}, "invalid budget_users"),
+        ({"attribute": "age", "margin": 0}, "invalid margin"),
+        ({"attribute": "age,age"}, "'age' is named twice in attribute"),
+    ],
+)
+def test_what_does_not_go_together_is_refused(given, says):
+    with pytest.raises(InputError, match=says):
+        CounterfactualOptions.of(**given)
+
+
+@pytest.mark.parametrize("value", [40, np.int64(40), "40"])
+def test_a_reference_may_be_a_number(value):
+    assert CounterfactualOptions.of(attribute="age", reference={"age": value}).reference == {
+        "age": "40"
+    }
+
+
+def test_a_saved_one_is_loaded_gated_and_replaced_by_its_own_kind(tmp_path: Path):
+    found = flipped(direct, tolerance={"mrr@3_change": 0.05})
+    folder = found.save(tmp_path / "out")
+    loaded = fairrec.load(folder)
+    assert loaded.summary == found.summary
+    assert loaded.audit.summary == found.audit.summary.model_copy(
+        update={"is_aggregates_only": False}
+    )
+    page = (folder / "report.html").read_text(encoding="utf-8")
+    assert "what the model knows of it by other ways" in page
+    policy = tmp_path / "policy.toml"
+    policy.write_text('[[rule]]\nmetric = "mrr@3_change"\nmax_worse = 0.05\n')
+    assert fairrec.gate(folder, policy=policy).outcome == "failed"
+    found.save(folder, report=False)
+    with pytest.raises(OutputError, match="holds a counterfactual, which an audit would replace"):
+        found.audit.save(folder)
+
+
+def test_the_page_tells_what_changes_before_for_whom(tmp_path: Path):
+    found = flipped(direct, permutations=0)
+    folder = found.save(tmp_path / "out")
+    page = (folder / "report.html").read_text(encoding="utf-8")
+    assert "<title>FairRec counterfactual" in page
+    # the answer for everyone first, and once
+    assert page.count("<h1>") == 1
+    first = page[page.index("<h1>") : page.index("</h1>")]
+    assert "Gender alone changes the first 3 places of" in first
+    assert page.index("</h1>") < page.index("<h2>")
+    section = page[page.index('<section id="changes"') : page.index('<section id="findings"')]
+    for text in ("Metrics of the lists", "once changed", "mrr@3", "gender=F → gender=M"):
+        assert text in section
+    as_is, change = found.summary.as_they_are["mrr@3"].mean, found.summary.changes["mrr@3_change"]
+    assert f"{as_is:.3f}" in section
+    assert f"{as_is + change.mean:.3f}" in section
+    assert run_here("report", str(folder), "--out", str(tmp_path / "again.html")).code == 0
+    again = (tmp_path / "again.html").read_text(encoding="utf-8")
+    assert section in again
+    audit = fairrec.load(folder).audit.save(tmp_path / "audit")
+    assert 'id="changes"' not in (audit / "report.html").read_text(encoding="utf-8")
+
+
+def test_it_reads_as_a_few_short_lines():
+    found = flipped(direct, permutations=0, reference="gender=F")
+    lines = repr(found).splitlines()
+    assert lines[0].startswith("counterfactual of gender, set to gender=F: affected@3 0.")
+    assert lines[0].endswith(f" of {found.summary.n_users:,} users")
+    assert lines[1].startswith(f"audit of {found.summary.n_users:,} users by gender, age")
+    assert len(lines) == 5
+    other = flipped(direct, attribute="", other_model=blind_of_all, permutations=0)
+    assert repr(other).startswith("counterfactual of the model: ")
+
+
+def blind_of_all(user_ids, item_ids):
+    return -item_ids
+
+
+def test_a_counterfactual_of_another_result_is_refused(tmp_path: Path):
+    flipped(direct, permutations=0).save(tmp_path / "mine", report=False)
+    flipped(blind, permutations=0).save(tmp_path / "other", report=False)
+    shutil.copy(tmp_path / "other" / "counterfactual.json", tmp_path / "mine")
+    with pytest.raises(InputError, match=r"counterfactual\.json: is of another result"):
+        fairrec.load(tmp_path / "mine")
+
+
+def test_who_changes_more_is_not_called_served_worse():
+    rng = np.random.default_rng(0)
+    users = pl.DataFrame({"user_id": range(400), "age": rng.choice([20, 40], 400)})
+    users = users.with_columns(gender=pl.Series(rng.choice(["F", "M"], 400)))
+    lists = pl.DataFrame({"user_id": range(400), "item_id": [[*range(10)]] * 400})
+
+    def score(user_ids, item_ids, gender, age):
+        return (user_ids * 7 + item_ids * 13) % 11 + np.where(
+            (gender == "F") & (age == 20), item_ids, 0
+        )
+
+    found = fairrec.counterfactual(
+        lists,
+        users=users,
+        by="age",
+        scorer=score,
+        features="users:gender,age",
+        attribute="gender",
+        metrics="changed@5",
+        permutations=199,
+    )
+    overview = build_view(found.audit.summary).overview
+    assert overview.headline.startswith("age=20 is changed more: share")
+    assert "look at what changes in their lists" in str(overview)
+    assert "fairrec mitigate" not in str(overview)
+
+
+def test_a_proxy_is_not_seen_and_the_page_says_so_beside_the_audit():
+    found = flipped(by_proxy)
+    assert found.summary.affected.n_affected == 0
+    assert not any(metric.findings for metric in found.audit.metrics.values())
+    # the audit of the lists as they are sees it
+    as_is = found.summary.as_they_are["mrr@3"]
+    assert as_is.n_findings > 0
+    assert as_is.means["gender=F"] < as_is.means["gender=M"] - 0.3
+    said = " ".join(found.audit.warnings)
+    assert "what the model knows of it by other ways" in said
+    assert "As they are: mrr@3" in said
+
+
+def test_it_costs_two_scorings_and_nobody_is_scored_twice_as_they_are():
+    model = Counted(direct)
+    found = flipped(model)
+    assert len(model.pairs) == len({*model.pairs}) == 2 * N_USERS * N_ITEMS
+    assert found.summary.paid.rows == 2 * N_USERS * N_ITEMS
+
+
+def test_values_that_few_have_are_counted_and_not_told():
+    users = people().users.with_columns(
+        age=pl.when(pl.col("user_id") < 5).then(99).otherwise("age")
+    )
+    found = flipped(
+        lambda user_ids, item_ids, age: age * item_ids,
+        users=users,
+        by="gender",
+        features="users:age",
+        attribute="age",
+        metrics="mrr@3",
+        permutations=0,
+    ).summary
+    # nobody else is set to be one of them, either, without being told
+    assert {pair.of for pair in found.pairs} == {"age=20", "age=40", "age=60"}
+    assert found.n_small == 3
+    assert "age=99" not in found.as_they_are["mrr@3"].means
+
+
+def test_means_before_and_after_are_of_the_same_users():
+    # of half of the items the price is not known, so that many lists have none before or after
+    items = pl.DataFrame({"item_id": range(0, N_ITEMS, 2), "price": np.arange(0, N_ITEMS, 2.0)})
+    given = {"items": items, "metrics": "mean@1[price]", "permutations": 0}
+    found = flipped(direct, **given)
+    before = fairrec.audit(
+        people().candidates,
+        users=people().users,
+        by="gender",
+        scorer=FunctionModel(direct, features="users:gender,town"),
+        **given,
+    ).per_user["mean@1[price]"]
+    change = found.audit.per_user["mean@1[price]_change"]
+    assert change.null_count() > before.null_count() > 0
+    of_both = before.filter(change.is_not_null())
+    assert found.summary.as_they_are["mean@1[price]"].mean == pytest.approx(of_both.mean())
+    assert of_both.mean() != pytest.approx(before.mean())
+
+
+def test_users_who_are_all_alike_have_no_interval_and_shares_end_at_their_bounds():
+    none = flipped(blind, permutations=0).summary.changes
+    assert (none["changed@3"].mean, none["changed@3"].low, none["changed@3"].high) == (
+        0,
+        None,
+        None,
+    )
+    # nobody of 600 was seen to be affected, and some may be
+    assert none["affected@3"].low == 0 < none["affected@3"].high < 0.01
+
+    def user(user_ids, item_ids, gender):
+        return np.where((user_ids == 7) & (gender == "F"), item_ids, -item_ids)
+
+    rare = flipped(user, features="users:gender", permutations=0).summary.changes["changed@3"]
+    assert 0 == rare.low < rare.mean < rare.high
+
+
+def test_only_what_would_be_nothing_without_a_change_has_a_p_value():
+    changes = flipped(direct, metrics="changed@3,rbo@3,mrr@3").summary.changes
+    assert changes["mrr@3_change"].p_value is not None
+    # 1 if nothing changes, and no list is beyond chance because it overlaps with itself
+    assert changes["rbo@3"].p_value is None and changes["changed@3"].p_value is None
+
+
+def test_the_audit_beside_it_is_headed_by_what_was_changed():
+    found = flipped(direct)
+    assert found.audit.summary.title.startswith("Gender alone changes the first 3 places of")
+    assert flipped(direct, title="Mine").audit.summary.title == "Mine"

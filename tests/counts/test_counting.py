@@ -1,11 +1,36 @@
+"""test_counting"""
+
 from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import polars as pl
 import pytest
+from pydantic import ValidationError
 
+import fairrec
 from fairrec.core.errors import InputError
 from fairrec.core.version import __version__
+from fairrec.counts.foreign import with_info
+from fairrec.counts.levels import MOST_TOGETHER, exact_label, families_of, levels_of, values_of
+from fairrec.counts.options import CountsOptions
+from fairrec.counts.rows import counted_users
+from fairrec.counts.selection import chosen, without_small_cells
+from fairrec.counts.table import (
+    Counts,
+    CountsInfo,
+    family_name,
+    read_counts,
+    squares_of,
+    write_counts,
+)
+from fairrec.inputs.users import OTHER
+from fairrec.metrics.measured import Measured
+from fairrec.metrics.parsing import parse_metric
+from fairrec.metrics.value_columns import metric_of_column
 from tests.counts.small_counts import counts_of, tables
 
 
@@ -105,3 +130,385 @@ def test_an_attribute_cannot_be_called_like_squares():
     given["users"] = given["users"].rename({"gender": "auc^2"})
     with pytest.raises(InputError, match=r"Attribute 'auc\^2' has the name"):
         counts_of({**given, "by": "auc^2"})
+
+
+@pytest.mark.parametrize(
+    ("place", "value", "message"),
+    [
+        (("families",), [], "families"),
+        (("families",), [["auc"]], "families"),
+        (("families",), [["auc", "ndcg@5", "mrr@8"]] * 2, "families"),
+        (("attributes",), {}, "no groups"),
+        (("circumstances",), {"gender": {}}, "no groups"),
+        (("levels",), {"other": [1.0]}, "not counted"),
+        (("metrics", "auc", "bounds"), [1.0, 0.0], "hold nothing"),
+        (("metrics", "auc", "bounds"), [0.0, "NaN"], "hold nothing"),
+        (("metrics", "auc", "n_expected"), -1, "n_expected"),
+        (("n_candidates",), -1, "n_candidates"),
+    ],
+)
+def test_what_contradicts_itself_is_refused(place, value, message):
+    said = json.loads(counts_of(tables()).info.model_dump_json())
+    assert CountsInfo.model_validate_json(json.dumps(said))
+    inner = said
+    for name in place[:-1]:
+        inner = inner[name]
+    inner[place[-1]] = value
+    with pytest.raises(ValidationError, match=message):
+        CountsInfo.model_validate_json(json.dumps(said))
+
+
+SOME = pl.DataFrame(
+    {
+        "family": ["hit", "hit"],
+        "gender": ["F", "M"],
+        "level": ["1", "0"],
+        "users": [3, 4],
+        "hit": [3.0, 0.0],
+        "hit^2": [3.0, 0.0],
+    }
+)
+
+
+def test_a_file_gives_back_what_was_written(tmp_path):
+    counts = counts_of(tables(), part="europe")
+    file = tmp_path / "counts.parquet"
+    write_counts(counts, file)
+    again = read_counts(file)
+    assert again.rows.equals(counts.rows)
+    assert again.info == counts.info
+    write_counts(again, tmp_path / "again.parquet")
+    assert (tmp_path / "again.parquet").read_bytes() == file.read_bytes()
+
+
+def test_no_user_is_in_it():
+    counts = counts_of(tables())
+    assert "user_id" not in counts.rows.columns
+    assert counts.rows.height < counts.rows.filter(family="auc,ndcg@5,mrr@8")["users"].sum()
+
+
+def test_rows_of_users_who_are_alike_are_one_after_adding():
+    twice = Counts(pl.concat([SOME, SOME]), None).summed()
+    assert twice.rows["users"].to_list() == [6, 8]
+    assert twice.rows["hit"].to_list() == [6.0, 0.0]
+    assert (twice.keys, twice.values) == (["gender"], ["hit"])
+
+
+def test_a_sum_of_nothing_is_nothing():
+    unknown = SOME.with_columns(
+        pl.lit(None, pl.Float64).alias("hit"), pl.lit(None, pl.Float64).alias("hit^2")
+    )
+    assert Counts(unknown, None).summed().rows["hit"].to_list() == [None, None]
+
+
+def test_a_file_that_is_none_is_refused(tmp_path):
+    with pytest.raises(InputError, match="fairrec count"):
+        read_counts(tmp_path / "none.parquet")
+    (tmp_path / "text.parquet").write_text("users\n3\n")
+    with pytest.raises(InputError, match="cannot be read as Parquet"):
+        read_counts(tmp_path / "text.parquet")
+    SOME.write_parquet(tmp_path / "later.parquet", metadata={"fairrec": '{"schema_version": "9"}'})
+    with pytest.raises(InputError, match="this version of FairRec"):
+        read_counts(tmp_path / "later.parquet")
+
+
+def test_a_file_that_was_cut_off_is_refused(tmp_path):
+    file = tmp_path / "counts.parquet"
+    write_counts(counts_of(tables(), part="europe"), file)
+    whole = file.read_bytes()
+    for length in range(0, len(whole), 97):
+        file.write_bytes(whole[:length])
+        with pytest.raises(InputError, match=r"counts.parquet: cannot be read as Parquet"):
+            read_counts(file)
+
+
+def test_names():
+    assert (squares_of("ndcg@5"), family_name(("auc", "ndcg@5"))) == ("ndcg@5^2", "auc,ndcg@5")
+
+
+@pytest.mark.parametrize(
+    ("wrong", "message"),
+    [
+        ({"hit^2": [2.0, 0.0]}, "no 3 users have the sum 3 in 'hit' and only 2 in"),
+        ({"hit^2": [None, 0.0]}, "must be empty in the same rows"),
+        (
+            {"level": ["0", "0"], "hit": [None, 0.0], "hit^2": [None, 0.0]},
+            "level '0' of 'hit' has users with and without a value",
+        ),
+    ],
+)
+def test_sums_that_no_users_have_are_refused(wrong, message, tmp_path):
+    file = tmp_path / "counts.parquet"
+    SOME.with_columns(pl.Series(name, row) for name, row in wrong.items()).write_parquet(file)
+    with pytest.raises(InputError, match=message):
+        read_counts(file)
+
+
+def made(rows):
+    return with_info(Counts(pl.DataFrame(rows), None), {})
+
+
+def test_families_share_rows_and_keep_their_own_users():
+    counts = made(
+        {
+            "family": ["hit@5"] * 3 + ["mrr@5"] * 2,
+            "gender": ["F", "F", "M", "F", "M"],
+            "level": ["0", "1", "1", "a", "b"],
+            "users": [2, 3, 4, 5, 4],
+            "hit@5": [0.0, 3.0, 4.0, None, None],
+            "hit@5^2": [0.0, 3.0, 4.0, None, None],
+            "mrr@5": [None, None, None, 2.5, 1.0],
+            "mrr@5^2": [None, None, None, 1.5, 0.25],
+        }
+    )
+    found = counted_users(counts)
+    measured = found.measured
+    # two levels of hits of women and one of men
+    assert measured.values.shape == (2, 3)
+    assert found.n_users.sum() == 9
+    assert measured.alike.n.sum(axis=1).tolist() == [9, 9]
+    assert measured.column(0).mean == pytest.approx(7 / 9)
+    assert measured.column(1).mean == pytest.approx(3.5 / 9)
+    assert found.attributes[0].values == ("F", "M")
+    # users of a level with different values keep the squares around their mean
+    assert measured.alike.inner[1].sum() == pytest.approx(1.5 - 2.5**2 / 5)
+    assert measured.alike.inner[0].sum() == 0
+
+
+def test_families_of_other_users_are_refused():
+    counts = made(
+        {
+            "family": ["hit@5", "mrr@5"],
+            "gender": ["F", "F"],
+            "level": ["1", "1"],
+            "users": [2, 3],
+            "hit@5": [2.0, None],
+            "hit@5^2": [2.0, None],
+            "mrr@5": [None, 3.0],
+            "mrr@5^2": [None, 3.0],
+        }
+    )
+    with pytest.raises(InputError, match="2 users of gender=F for 'hit@5' and 3 for 'mrr@5'"):
+        counted_users(counts)
+
+
+def test_a_family_without_rows_is_refused():
+    counts = counts_of(tables())
+    empty = replace(counts, rows=counts.rows.filter(pl.col("family") != "auc,ndcg@5,mrr@8"))
+    with pytest.raises(InputError, match="no rows of the family"):
+        counted_users(empty)
+
+
+def test_values_have_their_own_order_and_kind():
+    counts = counts_of(tables())
+    gender, age, country = counted_users(counts).attributes
+    assert gender.values == ("F", "M")
+    assert age.values == ("0-19", "20-39", "40-59", "60-79")
+    assert country.values == ("a", "b", "c", "(missing)")
+    assert country.n_missing > 0
+    assert "is missing for" in country.warnings[0]
+    numbers = made(
+        {
+            "family": ["hit@5"] * 3,
+            "code": [10, 9, None],
+            "level": ["1"] * 3,
+            "users": [1, 1, 1],
+            "hit@5": [1.0] * 3,
+            "hit@5^2": [1.0] * 3,
+        }
+    )
+    assert counted_users(numbers).attributes[0].values == (9, 10, "(missing)")
+
+
+def test_users_of_one_value_have_it_to_the_last_digit():
+    n = 1001
+    sums = np.array([np.add.reduce([0.1] * n), np.add.reduce([0.1] * 7)])
+    counts = made(
+        {
+            "family": ["mrr@20"] * 2,
+            "gender": ["F", "M"],
+            "level": ["x", "x"],
+            "users": [n, 7],
+            "mrr@20": sums,
+            "mrr@20^2": [np.add.reduce([0.1 * 0.1] * n), np.add.reduce([0.1 * 0.1] * 7)],
+        }
+    )
+    values = counted_users(counts).measured.values[0]
+    assert values[0] == values[1] == pytest.approx(0.1)
+
+
+def test_outcomes_are_those_with_somebody_missing():
+    found = counted_users(counts_of(tables()))
+    kinds = {(one.kind, one.metrics) for one in found.outcomes}
+    every = ("auc", "ndcg@5", "mrr@8")
+    assert kinds == {("no list", every), ("no relevant item", every)}
+
+
+def test_families_with_other_users_of_a_combination_are_refused():
+    counts = counts_of({**tables(n_positive=3), "metrics": "auc,coverage@3"})
+    is_one = (pl.col("family") == "auc") & (pl.col("gender") == "F")
+    swapped = pl.when(is_one).then(pl.lit("M")).otherwise(pl.col("gender")).alias("gender")
+    with pytest.raises(InputError, match=r"users of gender=F.* for 'auc' and .* for 'coverage@3'"):
+        counted_users(replace(counts, rows=counts.rows.with_columns(swapped)).summed())
+
+
+def test_users_without_any_of_several_values_are_told_once():
+    users = pl.DataFrame({"user_id": range(3), "lang": ["en", "fr", None], "x": [0.0, 1.0, 1.0]})
+    counted = counted_users(counts_of({"values": users, "by": "lang:each"}))
+    assert [len(one.warnings) for one in counted.attributes] == [1, 0]
+    assert [one.n_missing for one in counted.attributes] == [1, 1]
+
+
+def measured(values, names=("auc", "ndcg@5")):
+    metrics = tuple(
+        parse_metric(name) if name != "revenue" else metric_of_column(name, {}, "values")
+        for name in names
+    )
+    values = np.array(values, dtype=np.float64)
+    everyone = np.ones(values.shape[1], dtype=bool)
+    return Measured(metrics, values, everyone, everyone)
+
+
+def families(given):
+    return families_of(given, levels_of(given.metrics, {}))
+
+
+def test_metrics_of_labels_with_few_values_in_all_are_counted_together():
+    (family,) = families(measured([[0.5, 1, 0.5, np.nan], [0.25, 1, 0.25, np.nan]]))
+    assert family.metrics == (0, 1)
+    assert not family.is_cut
+    labels = family.labels.gather(family.level).to_list()
+    assert labels == ["0.5|0.25", "1.0|1.0", "0.5|0.25", None]
+
+
+def test_one_metric_may_be_undefined_where_another_is_not():
+    (family,) = families(measured([[0.5, 0.5], [0.25, np.nan]]))
+    assert family.labels.gather(family.level).to_list() == ["0.5|0.25", "0.5|"]
+
+
+def test_too_many_values_are_cut_each_metric_by_itself():
+    many = np.linspace(0, 1, MOST_TOGETHER + 1)
+    first, second = families(measured([many, many]))
+    assert (first.metrics, second.metrics) == ((0,), (1,))
+    assert first.is_cut
+    assert first.labels.gather(first.level)[-1] == "144"
+    # few values each, and too many together
+    pairs = np.array([[i, j] for i in range(20) for j in range(20)]).T / 20
+    assert [family.metrics for family in families(measured(pairs))] == [(0,), (1,)]
+
+
+def test_no_value_is_a_level_of_its_own():
+    (family,) = families(measured([[0.5, np.nan]], ["auc"]))
+    assert family.labels.gather(family.level).to_list() == ["72", None]
+
+
+def test_without_bounds_few_values_are_taken_as_they_are_and_many_refused():
+    (family,) = families(measured([[3.5, -1.0, 3.5]], ["revenue"]))
+    assert family.labels.gather(family.level).to_list() == ["3.5", "-1.0", "3.5"]
+    with pytest.raises(InputError, match="levels"):
+        families(measured([np.arange(MOST_TOGETHER + 1)], ["revenue"]))
+
+
+def test_labels_tell_the_values_to_the_last_digit():
+    rng = np.random.default_rng(0)
+    rows = rng.random((50, 2))
+    rows[3] = np.nan, 0.1
+    labels = pl.Series([exact_label(row) for row in rows])
+    for at in (0, 1):
+        assert np.array_equal(values_of(labels, at), rows[:, at], equal_nan=True)
+    assert exact_label(np.array([np.nan, np.nan])) is None
+
+
+KEYS = ["gender", "age", "country"]
+
+
+def cells(counts):
+    family = ",".join(counts.info.families[0])
+    return counts.rows.filter(family=family).group_by(KEYS).agg(pl.col("users").sum())
+
+
+@pytest.mark.parametrize("least", [5, 20, 60, 400])
+def test_no_cell_is_smaller_and_nobody_is_dropped(least):
+    counts = counts_of(tables())
+    shown = without_small_cells(counts, least)
+    assert cells(shown)["users"].min() >= least
+    for column in ("users", "auc", "ndcg@5^2"):
+        assert shown.rows[column].sum() == pytest.approx(counts.rows[column].sum())
+    n_small = cells(counts).filter(pl.col("users") < least)["users"].sum()
+    assert shown.info.n_merged == n_small
+    assert shown.info.min_shown == least
+    for name in counts.info.missing:
+        mine, its = (one.rows.filter(family=name) for one in (counts, shown))
+        assert mine["missing"].sum() == its["missing"].sum()
+
+
+def test_the_attribute_with_most_values_is_given_up_first():
+    shown = without_small_cells(counts_of(tables()), 20)
+    merged = cells(shown).filter(pl.any_horizontal(pl.col(KEYS) == OTHER))
+    # countries are four with the unknown, ages four, genders two: these are kept
+    assert (merged["gender"] != OTHER).any()
+
+
+def test_nothing_is_merged_where_nothing_is_small_or_asked_for():
+    counts = counts_of(tables())
+    assert without_small_cells(counts, None) is counts
+    assert without_small_cells(counts, 1).rows.equals(counts.rows)
+    assert without_small_cells(counts, 1).info.warnings == counts.info.warnings
+
+
+def test_an_audit_says_that_cells_were_merged():
+    counts = fairrec.count(**tables(), min_shown=20)
+    result = fairrec.audit(counts=counts, permutations=0)
+    assert any("merged into '(other)'" in note for note in result.summary.warnings)
+
+
+def test_everyone_may_end_in_one_cell():
+    shown = without_small_cells(counts_of(tables()), 10_000)
+    assert cells(shown).select(KEYS).row(0) == (OTHER,) * 3
+
+
+def test_what_is_not_named_is_added_up_over():
+    counts = counts_of(tables())
+    some = chosen(counts, ["gender"], [], None)
+    assert some.keys == ["gender"]
+    assert some.info.by == ("gender",)
+    assert some.rows["users"].sum() == counts.rows["users"].sum()
+    assert some.rows.height < counts.rows.height
+    both = chosen(counts, ["age:20", "gender"], [], ["auc"])
+    assert both.info.by == ("age:20", "gender")
+    assert [*both.info.metrics] == ["auc"]
+    assert "mrr@8" not in both.rows.columns
+    assert all(one.metrics == ("auc",) for one in both.info.missing.values())
+
+
+def test_an_attribute_may_become_a_circumstance():
+    some = chosen(counts_of(tables()), ["gender"], ["age"], None)
+    assert [*some.info.circumstances] == ["age"]
+    assert some.info.given == ("age:20",)
+    with pytest.raises(InputError, match="alike in it"):
+        chosen(counts_of(tables()), ["gender"], ["gender"], None)
+
+
+def test_metrics_are_found_in_any_case_and_without_their_cut_off():
+    counts = counts_of(tables())
+    assert [*chosen(counts, [], [], ["NDCG"]).info.metrics] == ["ndcg@5"]
+    with pytest.raises(InputError, match="No metric is named"):
+        chosen(counts, [], [], [])
+
+
+def test_who_is_missing_cannot_be_told_by_a_circumstance():
+    given = tables()
+    counts = counts_of({**given, "by": "gender", "given": "country"})
+    with pytest.raises(InputError, match=r"'country' was counted as a circumstance"):
+        chosen(counts, ["gender", "country"], (), None)
+    nobody = replace(counts, rows=counts.rows.filter(pl.col("missing").fill_null(0) == 0))
+    assert chosen(nobody, ["gender", "country"], (), None).keys == ["gender", "country"]
+
+
+def test_one_file_or_several_or_counts_themselves():
+    assert CountsOptions.of(counts="a.parquet").counts == (Path("a.parquet"),)
+    several = CountsOptions.of(counts=["a.parquet", Path("b.parquet")]).counts
+    assert several == (Path("a.parquet"), Path("b.parquet"))
+    counts = object()
+    assert CountsOptions.of(counts=counts).counts == (counts,)
+    assert CountsOptions.of().counts == ()

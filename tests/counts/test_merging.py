@@ -1,14 +1,24 @@
+"""test_merging"""
+
 from __future__ import annotations
 
+import re
 from dataclasses import replace
+from pathlib import Path
 
+import numpy as np
 import polars as pl
 import pytest
 from polars.testing import assert_frame_equal
 
 import fairrec
-from fairrec.core.errors import InputError
-from fairrec.counts.merging import merged, named
+from fairrec.core.errors import FairRecError, InputError
+from fairrec.counts.foreign import with_info
+from fairrec.counts.levels import steps_between
+from fairrec.counts.merging import merged, named, split_families
+from fairrec.counts.rows import counted_users
+from fairrec.counts.selection import chosen
+from fairrec.counts.table import Counts, read_counts
 from tests.counts.small_counts import counts_of, halves, tables, values
 
 
@@ -201,3 +211,224 @@ def test_a_value_that_one_part_alone_has_is_refused_where_each_is_an_attribute()
     parts = [counts_of({"values": some, "by": "lang:each"}) for some in (users[:2], users[2:])]
     with pytest.raises(InputError, match=r"the value of 'lang\[..\]' occurs in one of them alone"):
         merged(parts, disjoint=True)
+
+
+SQL = {
+    "family": ["watched"] * 3,
+    "gender": ["F", "F", "M"],
+    "age": [20, 30, 20],
+    "level": ["0", "1", None],
+    "users": [2, 3, 4],
+    "watched": [0.0, 3.0, None],
+    "watched^2": [0.0, 3.0, None],
+}
+
+
+def test_columns_tell_what_another_tool_did_not():
+    counts = with_info(Counts(pl.DataFrame(SQL), None), {"watched": False})
+    info = counts.info
+    assert info.by == ("gender", "age")
+    assert info.attributes["age"].kind == "whole number"
+    about = info.metrics["watched"]
+    assert (about.higher_is_better, about.n_expected, about.n_undefined) == (False, 9, 4)
+    assert with_info(counts, {}) is counts
+
+
+def test_known_metrics_keep_their_meaning():
+    renamed = {name.replace("watched", "ndcg@7"): row for name, row in SQL.items()}
+    renamed["family"] = ["ndcg@7"] * 3
+    about = with_info(Counts(pl.DataFrame(renamed), None), {}).info.metrics["ndcg@7"]
+    assert about.higher_is_better is True
+    assert about.bounds == (0.0, 1.0)
+
+
+def test_what_stands_in_brackets_is_told():
+    renamed = {name.replace("watched", "share@5[pay=high]"): row for name, row in SQL.items()}
+    renamed["family"] = ["share@5[pay=high]"] * 3
+    about = with_info(Counts(pl.DataFrame(renamed), None), {}).info.metrics["share@5[pay=high]"]
+    assert about.called == "places for pay=high"
+
+
+@pytest.mark.parametrize(
+    ("changed", "message"),
+    [
+        ({"family": ["watched,liked"] * 3}, "no column 'liked'"),
+        ({"family": ["watched", "watched", "watched,watched"]}, "in two families"),
+    ],
+)
+def test_families_that_do_not_fit_their_columns_are_refused(changed, message):
+    with pytest.raises(InputError, match=message):
+        with_info(Counts(pl.DataFrame({**SQL, **changed}), None), {})
+
+
+def test_who_has_no_value_is_told_by_group():
+    counts = with_info(Counts(pl.DataFrame(SQL), None), {})
+    rows = counts.rows.filter(family="undefined: watched")
+    assert rows.select("gender", "users", "missing").rows() == [
+        ("F", 2, 0.0),
+        ("F", 3, 0.0),
+        ("M", 4, 4.0),
+    ]
+    (outcome,) = counted_users(chosen(counts, [], [], None)).outcomes
+    assert (outcome.kind, outcome.metrics) == ("undefined", ("watched",))
+
+
+@pytest.mark.parametrize(
+    ("more", "better", "message"),
+    [
+        ({"spent": [1.0] * 3, "spent^2": [1.0] * 3}, {}, "'spent' is in no family"),
+        ({"spent^2": [1.0] * 3}, {}, "no column 'spent'"),
+        ({"mrr@5": [1.0] * 3}, {}, "no column 'mrr@5\\^2'"),
+        ({}, {"watch": True}, "No metric in these counts 'watch'"),
+    ],
+)
+def test_nothing_is_left_aside(more, better, message):
+    with pytest.raises(FairRecError, match=message):
+        with_info(Counts(pl.DataFrame({**SQL, **more}), None), better)
+
+
+def test_the_better_end_of_a_known_metric_cannot_be_said():
+    named = {"watched": "hit@5", "watched^2": "hit@5^2"}
+    rows = pl.DataFrame(SQL).rename(named).with_columns(family=pl.lit("hit@5"))
+    with pytest.raises(InputError, match="which end of hit@5 is better is known"):
+        with_info(Counts(rows, None), {"hit@5": False})
+
+
+def test_the_better_end_of_a_known_metric_that_has_none_can_be_said():
+    named = {"watched": "long_tail@5", "watched^2": "long_tail@5^2"}
+    rows = pl.DataFrame(SQL).rename(named).with_columns(family=pl.lit("long_tail@5"))
+    for better, end in (({}, None), ({"long_tail@5": True}, True)):
+        about = with_info(Counts(rows, None), better).info.metrics["long_tail@5"]
+        assert about.higher_is_better is end
+
+
+def test_a_table_without_attributes_is_refused():
+    with pytest.raises(InputError, match="no attribute"):
+        with_info(Counts(pl.DataFrame(SQL).drop("gender", "age"), None), {})
+
+
+def steps(level: list[str], total: list[float]) -> Counts:
+    """Counts of one metric by another tool, ten users a row."""
+    squares = [one**2 / 10 for one in total]
+    rows = pl.DataFrame(
+        {
+            "family": "auc",
+            "gender": ["F", "M"],
+            "level": level,
+            "users": 10,
+            "auc": total,
+            "auc^2": squares,
+        }
+    )
+    return Counts(rows, None)
+
+
+def test_levels_of_another_tool_that_are_ours_are_known():
+    found = with_info(steps(["72", "144"], [5.0, 10.0]), {})
+    assert found.info.levels["auc"] == tuple(steps_between(0.0, 1.0))
+    # a rank, a value, or a step of another width
+    for level in (["1", "0"], ["0.5", "1.0"], ["32", "64"], ["72", "145"]):
+        assert with_info(steps(level, [5.0, 10.0]), {}).info.levels == {}
+
+
+def test_sums_beyond_the_bounds_of_a_metric_are_refused():
+    with pytest.raises(InputError, match=r"'auc' lies between 0 and 1, and has the mean 1.2"):
+        with_info(steps(["1", "2"], [5.0, 12.0]), {})
+
+
+duckdb = pytest.importorskip("duckdb")
+
+
+DOCS = Path(__file__).parents[2] / "docs" / "scale.md"
+
+
+STATEMENTS = re.findall(r"```sql\n(.*?)```", DOCS.read_text(encoding="utf-8"), re.DOTALL)
+
+
+KEYS = ["gender", "age"]
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    """A folder as the statements expect it."""
+    monkeypatch.chdir(tmp_path)
+    for name in ("predictions", "users"):
+        (tmp_path / name).mkdir()
+    return tmp_path
+
+
+def write(folder: Path, n_positive: int, is_tied: bool) -> None:
+    rng = np.random.default_rng(n_positive)
+    n, length = 700, 12
+    labels = np.zeros((n, length))
+    for row in labels[10 if n_positive > 1 else 0 :]:
+        row[rng.choice(length, n_positive, replace=False)] = 1
+    pl.DataFrame(
+        {
+            "user_id": np.repeat(np.arange(n), length),
+            "item_id": np.tile(np.arange(length), n),
+            # a few different scores, and one in all of every seventh list
+            "score": rng.integers(0, 9, n * length) * (np.arange(n * length) // length % 7 > 0)
+            if is_tied
+            else rng.permutation(n * length) / 1000,
+            "label": labels.ravel(),
+        }
+    ).write_parquet(folder / "predictions" / "part.parquet")
+    pl.DataFrame(
+        {
+            "user_id": np.arange(n),
+            "gender": rng.choice(["F", "M"], n),
+            "age": rng.integers(20, 60, n),
+        }
+    ).write_parquet(folder / "users" / "part.parquet")
+
+
+def counted(metrics: str) -> fairrec.Counts:
+    return fairrec.count("predictions", users="users", by="gender,age:10", metrics=metrics)
+
+
+def by_value(rows: pl.DataFrame, name: str) -> pl.DataFrame:
+    """Counts by attributes and value, whatever levels are called."""
+    value = (pl.col(name) / pl.col("users")).round(9).alias("value")
+    return (
+        rows.filter(pl.col(name).is_not_null())
+        .group_by(*KEYS, value)
+        .agg(pl.col("users", name, f"{name}^2").sum())
+        .sort(*KEYS, "value")
+    )
+
+
+def test_there_are_two_statements():
+    assert len(STATEMENTS) == 2
+
+
+@pytest.mark.parametrize("is_tied", [False, True])
+def test_one_relevant_item_a_user(folder, is_tied):
+    write(folder, 1, is_tied)
+    duckdb.sql(STATEMENTS[0])
+    by_sql, ours = read_counts(Path("counts.parquet")), counted("auc,ndcg@10")
+    assert ours.info.families == (("auc", "ndcg@10"),)
+    for name in ("auc", "ndcg@10"):
+        mine = ours.rows.filter(family="auc,ndcg@10")
+        assert_frame_equal(by_value(by_sql.rows, name), by_value(mine, name), rel_tol=1e-12)
+    users = fairrec.audit("predictions", users="users", by="gender,age:10", metrics="auc,ndcg@10")
+    result = fairrec.audit(counts="counts.parquet")
+    assert result.summary.n_users == users.summary.n_users == 700
+    for name, about in users.metrics.items():
+        assert result.metrics[name].mean == pytest.approx(about.mean, rel=1e-12)
+        assert result.metrics[name].gap == pytest.approx(about.gap, rel=1e-12)
+        assert result.metrics[name].definition == about.definition
+        assert result.metrics[name].bounds == about.bounds
+
+
+@pytest.mark.parametrize("is_tied", [False, True])
+def test_any_number_of_relevant_items(folder, is_tied):
+    write(folder, 4, is_tied)
+    duckdb.sql(STATEMENTS[1])
+    by_sql, ours = read_counts(Path("counts.parquet")), split_families(counted("ndcg@10"))
+    columns = [*KEYS, "level", "users", "ndcg@10", "ndcg@10^2"]
+    mine = ours.rows.filter(family="ndcg@10").select(columns).sort(*KEYS, "level")
+    its = by_sql.rows.select(columns).sort(*KEYS, "level")
+    assert_frame_equal(its, mine, rel_tol=1e-12)
+    result = fairrec.audit(counts="counts.parquet")
+    assert result.metrics["ndcg@10"].n_undefined == 10

@@ -25,7 +25,7 @@ def made(**options):
         ('by = ["gender", "age:3"]', {}, "it is not by age:3"),
         ("depth = 2", {"depth": 1}, "depth is 1, not 2"),
         ("alpha = 0.05", {"alpha": 0.2}, r"alpha is 0\.2, not 0\.05"),
-        ('tolerance = "mrr=0.1"', {"tolerance": 0.3}, r"matters is 0\.3, not mrr@5=0\.1"),
+        ('tolerance = "mrr=0.1"', {"tolerance": 0.3}, r"tolerance is 0\.3, not mrr@5=0\.1"),
         ('given = ["list_length"]', {}, "given is nothing, not list_length"),
         ('relevant = "label>=1"', {}, "relevant is None, not label>=1"),
     ],

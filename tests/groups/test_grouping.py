@@ -1,10 +1,17 @@
+"""test_grouping"""
+
 from __future__ import annotations
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from fairrec.core.audit_options import AuditOptions
+from fairrec.core.errors import InputError, UnknownNameError
+from fairrec.groups.group import Group, group_of_users, is_member, refuse_empty
 from fairrec.groups.grouping import EVERYONE, Grouping
+from fairrec.groups.lattice import ANY
 from fairrec.inputs.users import MISSING, OTHER, Attribute
 from tests.groups.small_grouping import grouping_of
 from tests.search.search_worlds import skewed_space, space_of, users_of
@@ -102,3 +109,106 @@ def test_other_attributes_with_such_names_make_groups_as_any_do():
     groups = groups_by({"owns[car]": car, "owns[bike]": bike, "age": ["old", "new"] * 2})
     assert {"owns[car]": "no", "owns[bike]": "no"} in groups
     assert {"owns[car]": "yes", "owns[bike]": "no"} in groups
+
+
+ATTRIBUTES = (
+    Attribute("gender", np.array([0, 1]), ("F", "M")),
+    Attribute("age", np.array([0, 0]), (18, 25)),
+)
+
+
+def test_codes_are_named_and_attributes_that_do_not_matter_are_left_out():
+    assert Group.of_codes([1, 0], ATTRIBUTES) == Group.of(gender="M", age=18)
+    assert Group.of_codes([ANY, 1], ATTRIBUTES).conditions == (("age", 25),)
+    assert Group.of_codes([ANY, ANY], ATTRIBUTES) == Group.of()
+
+
+def test_the_order_of_conditions_does_not_tell_groups_apart():
+    one, other = Group.of({"gender": "F", "age": 18}), Group.of({"age": 18, "gender": "F"})
+    assert one == other
+    assert {one: "seen"}[other] == "seen"
+    assert one != Group.of(gender="F", age="18")
+    assert one != Group.of(gender="F")
+    assert one != {"gender": "F", "age": 18}
+
+
+def test_the_label_names_the_conditions_in_their_order():
+    assert Group.of({"age": 18, "gender": "F"}).label == "age=18, gender=F"
+    assert Group.of().label == "everyone"
+    assert Group.of({"age": 18}, gender="F").as_dict() == {"age": 18, "gender": "F"}
+
+
+def test_the_many_values_that_a_group_lacks_are_counted_and_not_named():
+    genres = {f"genres[{name}]": "no" for name in ("Action", "Comedy", "Crime", "Drama", "War")}
+    documentary = Group.of({**genres, "genres[Documentary]": "yes", "year": 1990})
+    assert documentary.label == "genres[Documentary]=yes, year=1990, 5 other genres=no"
+    assert Group.of(dict.fromkeys(genres, "(missing)")).label == "genres=(missing)"
+    # who has none of them has nothing that could be named instead
+    assert Group.of(genres).label.startswith("genres[Action]=no, genres[Comedy]=no")
+    few = Group.of({"lang[en]": "yes", "lang[fr]": "no"})
+    assert few.label == "lang[en]=yes, lang[fr]=no"
+
+
+GENDER = Attribute("gender", np.array([0, 1, 1, 0, 2]), ("F", "M", "(missing)"))
+
+
+AGE = Attribute("age", np.array([0, 0, 1, 1, 0]), (18, 25))
+
+
+MEMBER = Attribute("member", np.array([1, 0, 1, 0, 1]), (False, True))
+
+
+ALL = (GENDER, AGE, MEMBER)
+
+
+@pytest.mark.parametrize(
+    ("group", "members"),
+    [
+        (Group.of(gender="F"), [0, 3]),
+        (Group.of(gender="M", age=25), [2]),
+        (Group.of(age="25"), [2, 3]),
+        (Group.of(member=True), [0, 2, 4]),
+        (Group.of(member="True"), [0, 2, 4]),
+        (Group.of(gender="(missing)"), [4]),
+        (Group.of(gender="X"), []),
+        (Group.of(gender="F", age="X"), []),
+        (Group.of(), [0, 1, 2, 3, 4]),
+    ],
+)
+def test_members_meet_all_conditions(group, members):
+    assert np.flatnonzero(is_member(group, ALL)).tolist() == members
+
+
+def test_first_of_the_groups_counts():
+    groups = [Group.of(age=25), Group.of(gender="M"), Group.of(gender="F")]
+    assert group_of_users(groups, ALL).tolist() == [2, 1, 0, 0, -1]
+    assert group_of_users([], ALL).tolist() == [-1] * 5
+
+
+@given(st.integers(0, 1000))
+def test_membership_equals_a_loop_over_users(seed):
+    rng = np.random.default_rng(seed)
+    attributes = [
+        Attribute(name, rng.integers(0, 3, 30), tuple(f"{name}{i}" for i in range(3)))
+        for name in "abc"
+    ]
+    groups = []
+    for _ in range(4):
+        names = rng.permutation(list("abc"))[: rng.integers(1, 4)]
+        groups.append(Group.of({str(n): f"{n}{rng.integers(0, 3)}" for n in names}))
+    found = group_of_users(groups, attributes)
+    for user in range(30):
+        own = {a.name: a.values[a.codes[user]] for a in attributes}
+        fits = [all(own[n] == v for n, v in group.conditions) for group in groups]
+        assert found[user] == (fits.index(True) if any(fits) else -1)
+
+
+def test_unknown_attribute_is_refused():
+    with pytest.raises(UnknownNameError, match=r"No attribute 'gendre'. Did you mean 'gender'"):
+        is_member(Group.of(gendre="F"), ALL)
+
+
+def test_group_of_nobody_is_refused():
+    refuse_empty([Group.of(gender="F")], ALL, "groups.csv")
+    with pytest.raises(InputError, match=r"groups.csv: no user is in the group gender=X\. Check"):
+        refuse_empty([Group.of(gender="F"), Group.of(gender="X")], ALL, "groups.csv")

@@ -2,12 +2,31 @@
 
 from __future__ import annotations
 
+import re
+from dataclasses import replace
+from itertools import permutations
+from pathlib import Path
+
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from pytest import approx
+from sklearn.metrics import ndcg_score
 
+from fairrec.metrics import METRICS
 from fairrec.metrics.accuracy import pooled_auc
-from tests.metrics.metric_lists import user, value_of, values_of
+from fairrec.metrics.ranked import RankedLists, mean_over_places
+from tests.metrics.metric_lists import (
+    Candidate,
+    User,
+    random_world,
+    ranked_lists,
+    user,
+    value_of,
+    values_of,
+)
+from tests.metrics.slow_metrics import SLOW_FROM_LABELS
 
 LOG2_3, LOG2_5 = np.log2(3), np.log2(5)
 
@@ -118,3 +137,197 @@ def test_pooled_auc_counts_ties_half_and_is_undefined_for_one_kind_of_label():
     assert pooled_auc(np.array([1.0, 1.0, 0.0]), np.array([2.0, 0.0, 0.0])) == approx(1.5 / 2)
     assert np.isnan(pooled_auc(np.array([1.0, 0.0]), np.array([1.0, 1.0])))
     assert np.isnan(pooled_auc(np.array([1.0, 0.0]), np.array([0.0, 0.0])))
+
+
+THREE = [
+    [Candidate(7, 0.2, 1.0), Candidate(4, 0.9, 0.0), Candidate(9, 0.5, 3.0)],
+    [],
+    [Candidate(4, 0.1, 2.0)],
+]
+
+
+def approx_values(values):
+    return pytest.approx(values, nan_ok=True)
+
+
+def ids_of(lists, k):
+    """The items in the first places of each list, as they were called."""
+    ids = lists.candidates.item_ids.to_list()
+    return [[ids[item] for item in row if item >= 0] for row in lists.items(k)]
+
+
+def test_first_places_by_hand():
+    lists = ranked_lists(THREE, max_k=2)
+    assert ids_of(lists, 2) == [[4, 9], [], [4]]
+    assert lists.labels(2).tolist() == [[0, 3], [0, 0], [2, 0]]
+    assert lists.ideal_labels(2).tolist() == [[3, 1], [0, 0], [2, 0]]
+    assert lists.items(2)[1:].tolist() == [[-1, -1], [lists.items(1)[0, 0], -1]]
+    assert lists.lengths.tolist() == [3, 0, 1]
+    assert lists.n_relevant.tolist() == [2, 0, 1]
+
+
+def test_a_mean_over_places_leaves_out_items_of_which_nothing_is_known():
+    lists = ranked_lists(THREE, max_k=2)
+    per_item = np.full(len(lists.candidates.item_ids), np.nan)
+    of_id = dict(zip(lists.candidates.item_ids.to_list(), range(len(per_item)), strict=True))
+    per_item[[of_id[4], of_id[9]]] = [1.0, 4.0]
+    assert mean_over_places(lists, 3, per_item) == approx_values([(1 + 4) / 2, np.nan, 1])
+    weights = np.array([1.0, 0.5, 0.25])
+    assert mean_over_places(lists, 3, per_item, weights) == approx_values(
+        [(1 * 1 + 0.5 * 4) / (1 + 0.5), np.nan, 1]
+    )
+
+
+def test_a_metric_may_look_deeper_than_was_asked_for():
+    lists = ranked_lists(THREE, max_k=1)
+    assert ids_of(lists, 5) == [[4, 9, 7], [], [4]]
+    assert lists.ideal_labels(5)[0].tolist() == [3, 1, 0, 0, 0]
+
+
+def test_threads_change_nothing():
+    users = random_world(np.random.default_rng(0), n_users=600).users
+    one, three = (ranked_lists(users, max_k=4, threads=threads) for threads in (1, 3))
+    np.testing.assert_array_equal(three.items(4), one.items(4))
+    np.testing.assert_array_equal(three.ideal_labels(4), one.ideal_labels(4))
+    np.testing.assert_array_equal(three.n_relevant, one.n_relevant)
+
+
+def test_labels_that_are_not_there_cannot_be_asked_for():
+    lists = ranked_lists(THREE)
+    unlabelled = replace(lists, candidates=replace(lists.candidates, labels=None))
+    with pytest.raises(RuntimeError, match="must be registered with needs='labels'"):
+        unlabelled.labels(1)
+    assert ids_of(unlabelled, 1) == [[4], [], [4]]
+
+
+CLOSED = [*SLOW_FROM_LABELS]
+
+
+@st.composite
+def tied_users(draw) -> User:
+    """A few candidates with few scores and graded labels, fractions among them."""
+    n = draw(st.integers(1, 6))
+    scores = draw(st.lists(st.integers(0, 2), min_size=n, max_size=n))
+    labels = draw(st.lists(st.sampled_from([0, 0, 0.1, 1, 0.7, 3]), min_size=n, max_size=n))
+    return user(labels, scores)
+
+
+def in_all_orders(candidates: User) -> list[User]:
+    """The list with each order of its rows as a tie-break: no two scores are equal any more."""
+    return [
+        [
+            one._replace(score=len(order) - place)
+            for place, one in enumerate(sorted(order, key=lambda one: -one.score))
+        ]
+        for order in permutations(candidates)
+    ]
+
+
+@settings(max_examples=80)
+@given(tied_users(), st.integers(1, 8))
+def test_a_value_is_the_mean_over_all_orders_of_equal_scores(candidates, k):
+    orders = in_all_orders(candidates)
+    for name in CLOSED:
+        slow = np.mean([SLOW_FROM_LABELS[name](order, k) for order in orders])
+        assert value_of(f"{name}@{k}", candidates) == pytest.approx(slow, abs=1e-12, nan_ok=True)
+    auc = np.mean(values_of("auc", orders))
+    assert value_of("auc", candidates) == pytest.approx(auc, abs=1e-12, nan_ok=True)
+
+
+@settings(max_examples=60)
+@given(tied_users(), st.integers(1, 8))
+def test_ndcg_is_that_of_scikit_learn(candidates, k):
+    labels, scores = [one.label for one in candidates], [one.score for one in candidates]
+    if len(labels) > 1 and any(labels):
+        peer = ndcg_score([labels], [scores], k=k)
+        assert value_of(f"ndcg@{k}", candidates) == pytest.approx(peer, abs=1e-12)
+
+
+def seen(lists: RankedLists, k: int) -> list[list[int]]:
+    ids = lists.candidates.item_ids.to_list()
+    return [[ids[item] for item in row if item >= 0] for row in lists.items(k)]
+
+
+@settings(max_examples=60)
+@given(tied_users(), st.integers(1, 8), st.randoms(use_true_random=False))
+def test_the_order_of_rows_changes_no_digit(candidates, k, random):
+    other = random.sample(candidates, len(candidates))
+    for name in (*(f"{name}@{k}" for name in CLOSED), "auc"):
+        np.testing.assert_array_equal(values_of(name, [candidates]), values_of(name, [other]))
+    one, two = (ranked_lists([rows], max_k=k) for rows in (candidates, other))
+    assert seen(one, k) == seen(two, k)
+    np.testing.assert_array_equal(one.labels(k), two.labels(k))
+
+
+def test_one_score_for_everything_is_chance():
+    constant = user([1, *[0] * 9], [0.5] * 10)
+    by_hand = {
+        "hit@5": 5 / 10,
+        "recall@5": 5 / 10,
+        "precision@5": 1 / 10,
+        "mrr@5": (1 + 1 / 2 + 1 / 3 + 1 / 4 + 1 / 5) / 10,
+        "map@5": (1 + 1 / 2 + 1 / 3 + 1 / 4 + 1 / 5) / 10,
+        "ndcg@5": sum(1 / np.log2(place + 1) for place in range(1, 6)) / 10,
+        "auc": 1 / 2,
+    }
+    for name, value in by_hand.items():
+        assert value_of(name, constant) == pytest.approx(value)
+
+
+def test_two_relevant_items_among_three_equal_ones_by_hand():
+    # the best item is not relevant; of the next three two are, and two places are left
+    candidates = user([0, 1, 1, 0], [9, 5, 5, 5])
+    assert value_of("hit@2", candidates) == pytest.approx(2 / 3)
+    assert value_of("hit@3", candidates) == 1
+    assert value_of("recall@3", candidates) == pytest.approx(2 / 3)
+    assert value_of("mrr@3", candidates) == pytest.approx(2 / 3 / 2 + 1 / 3 / 3)
+
+
+def test_lists_without_equal_scores_in_their_first_places_are_as_they_were():
+    lists = ranked_lists([user([0, 1, 0]), user([1, 0])], max_k=3)
+    assert len(lists.ties(3).lists) == 0
+    # equal scores below the cut-off are none of its business
+    below = ranked_lists([user([0, 1, 0, 1], [4, 3, 1, 1])], max_k=4)
+    assert (len(below.ties(2).lists), len(below.ties(3).lists)) == (0, 1)
+
+
+def test_lists_tied_at_the_cut_off():
+    lists = ranked_lists(
+        [user([0, 1, 1], [3, 2, 2]), user([0, 1, 1]), user([0, 1], [2, 2]), []], max_k=2
+    )
+    assert lists.are_tied(1)[0].tolist() == [False, False, True, False]
+    assert lists.are_tied(1)[1].tolist() == [False, False, True, False]
+    assert lists.are_tied(2)[1].tolist() == [True, False, True, False]
+    assert lists.are_tied(3)[1].tolist() == [True, False, True, False]
+
+
+def test_equal_labels_at_every_place_are_worth_one_and_not_a_hair_more():
+    candidates = [Candidate(item, 1.0, 0.1) for item in range(3)]
+    assert value_of("ndcg@3", candidates) == 1
+
+
+PAGE = (Path(__file__).parents[2] / "docs" / "metrics.md").read_text(encoding="utf-8")
+
+
+DIRECTION = {True: "higher", False: "lower", None: "neither"}
+
+
+def table_row(name: str) -> list[str]:
+    """The cells of a metric's row in the table at the top of the page."""
+    written = re.escape(METRICS[name].written)
+    (row,) = re.findall(rf"^\| `{written}` \|(.*)\|$", PAGE, flags=re.MULTILINE)
+    return [cell.strip() for cell in row.split("|")]
+
+
+@pytest.mark.parametrize("name", list(METRICS))
+def test_every_metric_has_a_section(name):
+    assert re.search(rf"^### .*`{re.escape(METRICS[name].written)}`", PAGE, flags=re.MULTILINE)
+
+
+@pytest.mark.parametrize("name", list(METRICS))
+def test_the_table_names_cutoff_direction_and_tables_of_every_metric(name):
+    found = METRICS[name]
+    better, needs, *_ = table_row(name)
+    assert better == DIRECTION[found.higher_is_better]
+    said = {need.replace("_", " ") for need in found.needs}
+    assert {need.strip() for need in needs.split(",")} == (said or {"nothing"})

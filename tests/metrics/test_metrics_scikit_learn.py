@@ -7,7 +7,14 @@ import pytest
 from sklearn.metrics import average_precision_score, ndcg_score, roc_auc_score
 
 from fairrec.metrics.accuracy import pooled_auc
-from tests.metrics.metric_lists import User, random_world, ranked_lists, user, value_of, values_of
+from tests.metrics.metric_lists import (
+    User,
+    random_world,
+    ranked_lists,
+    user,
+    value_of,
+    values_of,
+)
 
 LONGEST = 30
 

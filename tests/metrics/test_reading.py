@@ -1,11 +1,28 @@
+"""test_reading"""
+
 from __future__ import annotations
 
+import numpy as np
 import polars as pl
 import pytest
 
 from fairrec.core.errors import InputError
+from fairrec.inputs.side import SideData
+from fairrec.inputs.users import MISSING
+from fairrec.metrics import parse_metric
+from fairrec.metrics.circumstances import counted_circumstances
+from fairrec.metrics.measured import (
+    Measured,
+    Ratio,
+    measure_everyone,
+    refuse_undefined,
+    values_per_list,
+)
+from fairrec.metrics.ranked import RankedLists
 from fairrec.metrics.reading import ShortListsNote, read_inputs
-from tests.builders import make_tables
+from fairrec.metrics.value_columns import metric_of_column
+from tests.builders import LISTS, as_lists, make_tables, one_each
+from tests.metrics.metric_lists import per_user, ranked_lists, user
 from tests.recommendations import Served
 
 TABLES = make_tables()
@@ -168,3 +185,319 @@ def test_a_longer_list_in_another_part_is_enough():
     one, other = (ShortListsNote("p", (("recall@20", 20),), longest) for longest in (10, 20))
     assert str(one + one) == str(one) != ""
     assert str(one + other) == ""
+
+
+PLACES = {"d": 2, "b": 1, "a": None, "c": 4}
+
+
+USERS = pl.DataFrame({"user_id": ["a", "b", "c", "d", "e"], "group": ["x", "x", "y", "y", "y"]})
+
+
+def inputs_of(predictions=None, **options):
+    given = {"users": USERS, "by": "group", "metrics": "mrr@3,auc", **options}
+    return read_inputs(one_each(PLACES) if predictions is None else predictions, **given)
+
+
+def test_values_stand_in_the_order_of_users_whatever_that_of_their_lists():
+    measured = measure_everyone(*inputs_of())
+    assert [metric.name for metric in measured.metrics] == ["mrr@3", "auc"]
+    # a has nothing relevant, c at place 4, d at place 2 of 4; e has no list
+    expected = [[np.nan, 1, 0, 1 / 2], [np.nan, 1, 0, 2 / 3]]
+    np.testing.assert_allclose(measured.values, expected)
+    assert measured.is_complete
+    assert measured.is_reference.all()
+    inputs, metrics = inputs_of()
+    per_list = values_per_list(metrics, inputs.candidates, inputs.side)
+    np.testing.assert_allclose(per_list[0], [1 / 2, 1, np.nan, 0])
+
+
+def test_with_someone_not_scored_it_is_not_complete():
+    is_scored = np.array([True, False])
+    measured = Measured((parse_metric("auc"),), np.array([[1.0, np.nan]]), is_scored, is_scored)
+    assert not measured.is_complete
+
+
+TABLES_MEASURED = make_tables(8, text_ids=False)
+
+
+NO_CATEGORIES = TABLES_MEASURED.items.with_columns(item_id=pl.col("item_id") + 100)
+
+
+@pytest.mark.parametrize(
+    ("metric", "label", "says"),
+    [
+        ("auc", 0, "no candidate has a label above 0"),
+        ("auc", 1, "no user has both a relevant and another candidate"),
+        ("urd", 1, "no user has two candidates with categories in the items table"),
+        ("share[categories=c1]", 1, "no list has an item of which it is known"),
+        ("miscalibration", 1, "no user has categories both in the history and in the list"),
+        ("tau", 1, "no user has another list with enough in common to compare"),
+    ],
+)
+def test_a_metric_undefined_for_everyone_is_refused_with_the_reason(metric, label, says):
+    inputs, metrics = read_inputs(
+        TABLES_MEASURED.predictions.with_columns(label=pl.lit(label)),
+        users=TABLES_MEASURED.users,
+        by="gender",
+        metrics=["hit@1", metric] if label else metric,
+        items=NO_CATEGORIES,
+        history=TABLES_MEASURED.history,
+        against_lists=TABLES_MEASURED.predictions.group_by("user_id").first(),
+    )
+    measured = measure_everyone(inputs, metrics)
+    with pytest.raises(InputError, match=rf"is undefined for every user: {says}"):
+        refuse_undefined(measured, inputs.candidates)
+
+
+def test_popularity_is_undefined_where_only_empty_lists_have_a_history():
+    lists = as_lists(one_each({"a": 1, "b": 2}))
+    of_a = pl.col("user_id") == "a"
+    emptied = lists.with_columns(
+        pl.when(of_a).then(pl.col(name).list.head(0)).otherwise(name).alias(name) for name in LISTS
+    )
+    history = pl.DataFrame({"user_id": ["a"], "item_id": [1]})
+    inputs, metrics = inputs_of(emptied, metrics="urp@3", history=history)
+    with pytest.raises(InputError, match="no user has candidates and a history"):
+        refuse_undefined(measure_everyone(inputs, metrics), inputs.candidates)
+
+
+def test_a_metric_defined_for_someone_is_not_refused():
+    inputs, metrics = inputs_of()
+    refuse_undefined(measure_everyone(inputs, metrics), inputs.candidates)
+
+
+def test_terms_of_a_ratio_say_of_a_group_what_the_ratio_of_its_sums_says():
+    received, due = np.array([[3.0, 1.0, 0.0, 2.0, 0.0]]), np.array([[2.0, 1.0, 4.0, 0.0, 0.0]])
+    is_defined = np.array([[True] * 4 + [False]])
+    ratio = Ratio.of(received, due, is_defined)
+    # the fourth received something that it was not due; of the fifth there is nothing to say
+    assert np.isnan(ratio.terms[0]).tolist() == [False] * 4 + [True]
+    # or it counts, and adds nothing
+    counted = Ratio.of(received, due, np.ones((1, 5), dtype=bool))
+    assert counted.terms[0, 4] == pytest.approx(6 / 7) == counted.terms.mean()
+    assert np.nanmean(ratio.terms) == pytest.approx(6 / 7)
+    group = [0, 3]
+    beyond = (ratio.terms[0, group] - 6 / 7).sum() / ratio.below[0, group].sum()
+    assert 6 / 7 + beyond == pytest.approx((3 + 2) / 2)
+    values = np.divide(received, due, out=np.full((1, 5), np.nan), where=due > 0)
+    everyone = np.ones(5, dtype=bool)
+    measured = Measured((parse_metric("auc"),), values, everyone, everyone, ratio=ratio)
+    assert measured.n_undefined(0) == 1
+    assert not measured.is_mean(0)
+
+
+def column(name: str, **better: bool):
+    return metric_of_column(name, better, "v.csv")
+
+
+def test_a_name_with_brackets_brings_what_they_ask_for():
+    assert column("share@5[pay=high]").called == "places for pay=high"
+    assert column("ndcg@10").called == parse_metric("ndcg@10").called
+
+
+def test_its_values_are_those_of_the_column():
+    lists = ranked_lists([user([]), user([])])
+    side = SideData(values={"watch": np.array([2.0, np.nan]), "other": np.zeros(2)})
+    found = per_user(column("watch"), RankedLists(lists.candidates, 0, side))
+    np.testing.assert_array_equal(found, [2, np.nan])
+
+
+@pytest.mark.parametrize(
+    ("name", "better", "higher_is_better", "bounds"),
+    [
+        ("watch", {}, None, None),
+        ("watch", {"watch": False}, False, None),
+        ("watch", {"churn": False}, None, None),
+        ("ndcg@10", {}, True, (0, 1)),
+        ("urp_abs@5", {}, False, (0, 100)),
+        ("urp@5", {"urp@5": True}, True, (-100, 100)),
+        # an audit writes a cut-off, and `AUC` in small letters
+        ("ndcg", {}, None, None),
+        ("AUC", {}, None, None),
+        ("auc", {}, True, (0, 1)),
+        ("auc@5", {}, None, None),
+    ],
+)
+def test_a_name_that_an_audit_writes_brings_its_direction_and_bounds(
+    name, better, higher_is_better, bounds
+):
+    found = column(name, **better)
+    assert (found.name, found.k) == (name, None)
+    assert found.metric.higher_is_better is higher_is_better
+    assert found.metric.bounds == bounds
+    assert found.metric.needs == frozenset()
+
+
+def test_it_says_where_it_came_from_and_what_it_is():
+    assert column("watch").metric.definition == "Column 'watch' of v.csv."
+    definition = column("hit@3").metric.definition
+    assert definition == (
+        "Column 'hit@3' of v.csv. 1 when at least one of the first k items is relevant, 0 "
+        "otherwise."
+    )
+
+
+N_USERS = 48
+
+
+NDCG = [parse_metric("ndcg@5")]
+
+
+TABLES_CIRCUMSTANCES = make_tables(N_USERS, text_ids=False)
+
+
+def read_circumstances(given="", **changes):
+    tables = {
+        "predictions": TABLES_CIRCUMSTANCES.predictions,
+        "users": TABLES_CIRCUMSTANCES.users,
+        "history": TABLES_CIRCUMSTANCES.history,
+        "by": "gender",
+        "metrics": "ndcg@5",
+        "given": given,
+        **changes,
+    }
+    return read_inputs(**tables)[0]
+
+
+def by_user(inputs) -> list[dict]:
+    """The value of each user for each circumstance, users in the order of their ids."""
+    return [
+        {one.name: one.values[one.codes[user]] for one in inputs.circumstances}
+        for user in range(inputs.n_users)
+    ]
+
+
+def test_lengths_and_relevant_items_are_counted_user_by_user():
+    lists = TABLES_CIRCUMSTANCES.predictions.group_by("user_id").agg(
+        pl.len(), pl.col("label").sum()
+    )
+    found = by_user(read_circumstances("list_length,n_relevant,history_length"))
+    expected = {
+        user: {"list_length": n, "n_relevant": n_relevant, "history_length": 3}
+        for user, n, n_relevant in lists.rows()
+    }
+    assert found == [expected[user] for user in sorted(expected)]
+
+
+def test_held_out_items_are_the_relevant_ones_recommended_or_not():
+    test = TABLES_CIRCUMSTANCES.history.filter(pl.col("user_id") <= 20).unique()
+    inputs = read_circumstances("n_relevant", test=test, history=None)
+    n_held_out = dict(test.group_by("user_id").len().rows())
+    found = [one["n_relevant"] for one in by_user(inputs)]
+    assert found == [n_held_out.get(user, 0) for user in range(1, N_USERS + 1)]
+
+
+def test_a_column_of_users_is_one_and_unknown_is_a_value_of_its_own():
+    inputs = read_circumstances("age:20,member")
+    ages = TABLES_CIRCUMSTANCES.users["age"].to_list()
+    for who, found in enumerate(by_user(inputs)):
+        age = ages[who]
+        low = None if age is None else age // 20 * 20
+        assert found["age"] == (MISSING if low is None else f"{low}-{low + 19}")
+        assert found["member"] == TABLES_CIRCUMSTANCES.users["member"][who]
+    (age, _) = inputs.circumstances
+    assert age.n_missing == TABLES_CIRCUMSTANCES.users["age"].null_count() > 0
+    assert any("is missing for" in warning for warning in age.warnings)
+
+
+def test_many_numbers_are_compared_in_fifths_and_that_is_said(tmp_path):
+    (age,) = read_circumstances("age").circumstances
+    assert age.binning == "5 quantiles"
+    (note,) = [note for note in age.warnings if "fifths" in note]
+    assert "different numbers" in note and "age:10" in note
+    assert "for each number by itself: given=['age:1']" in note
+    (by_itself,) = read_circumstances("age:1").circumstances
+    assert len(by_itself.values) > 10
+    many = TABLES_CIRCUMSTANCES.users.with_columns(income=pl.col("user_id") + 0.5)
+    (income,) = read_circumstances("income", users=many).circumstances
+    assert "by itself" not in income.warnings[0]
+    few = read_circumstances("n_relevant").circumstances[0]
+    assert (few.binning, few.warnings) == (None, ())
+    TABLES_CIRCUMSTANCES.users.write_csv(tmp_path / "users.csv")
+    (from_text,) = read_circumstances("age", users=tmp_path / "users.csv").circumstances
+    assert from_text.codes.tolist() == age.codes.tolist()
+
+
+def test_a_column_with_the_name_of_what_is_counted_is_taken_and_that_is_said():
+    own = TABLES_CIRCUMSTANCES.users.with_columns(list_length=pl.lit("short"))
+    (found,) = read_circumstances("list_length", users=own).circumstances
+    assert found.values == ("short",)
+    assert "the column of" in found.warnings[0]
+
+
+@pytest.mark.parametrize(
+    ("given", "changes", "says"),
+    [
+        ("gender", {}, "'gender' is in by and in given"),
+        ("age:q5", {"by": "age:10"}, "'age' is in by and in given"),
+        ("age,age:10", {}, "'age' is named twice in given"),
+        ("lenght", {}, "o circumstance 'lenght'"),
+        ("list_lenght:q5", {}, "Did you mean 'list_length'"),
+        ("history_length", {"history": None}, "Give them: history=..."),
+        ("list_length:0", {}, "is no binning"),
+        (
+            "list_length",
+            {
+                "predictions": None,
+                "history": None,
+                "metrics": None,
+                "values": TABLES_CIRCUMSTANCES.users,
+            },
+            "is counted in lists",
+        ),
+        (
+            "n_relevant",
+            {"predictions": TABLES_CIRCUMSTANCES.predictions.drop("label"), "metrics": "urp@5"},
+            "has no labels",
+        ),
+    ],
+)
+def test_what_cannot_be_given_is_refused(given, changes, says):
+    with pytest.raises(InputError) as caught:
+        read_circumstances(given, **changes)
+    assert says in str(caught.value)
+
+
+def test_a_circumstance_that_all_share_is_said_to_adjust_nothing():
+    (shared, _) = read_circumstances("history_length,n_relevant").circumstances
+    assert shared.warnings == (
+        "history_length is the same for everyone, so nothing is adjusted for it",
+    )
+
+
+def test_what_is_audited_is_no_circumstance_of_itself():
+    values = TABLES_CIRCUMSTANCES.users.select("user_id", "gender", seen=pl.col("user_id") * 1.0)
+    for given in ("seen", "seen:q2"):
+        with pytest.raises(InputError, match=r"^'seen' is audited and in given: users who are"):
+            read_inputs(values=values, by="gender", metrics="seen", given=given)
+
+
+def test_values_that_are_given_are_no_metric():
+    values = TABLES_CIRCUMSTANCES.users.select(
+        "user_id", "gender", "age", seen=pl.col("user_id") * 1.0
+    )
+    inputs, wanted = read_inputs(values=values, by="gender", given="age:q2")
+    assert [metric.name for metric in wanted] == ["seen"]
+    assert [one.name for one in inputs.circumstances] == ["age"]
+
+
+def test_all_that_can_be_counted_is_looked_at_unless_it_is_given():
+    names = [one.name for one in counted_circumstances(read_circumstances("list_length:3"), NDCG)]
+    assert names == ["n_relevant", "history_length"]
+    without = read_circumstances(
+        history=None,
+        predictions=TABLES_CIRCUMSTANCES.predictions.drop("label"),
+        metrics="urd@5",
+        items=TABLES_CIRCUMSTANCES.items,
+    )
+    (one,) = counted_circumstances(without, NDCG)
+    assert one.name == "list_length"
+    assert (
+        one.numbers.tolist() == np.diff(without.candidates.offsets)[without.list_of_user].tolist()
+    )
+    values = read_inputs(
+        values=TABLES_CIRCUMSTANCES.users.drop("gender"),
+        users=TABLES_CIRCUMSTANCES.users,
+        by="gender",
+    )[0]
+    assert counted_circumstances(values, NDCG) == ()

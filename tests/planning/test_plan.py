@@ -20,7 +20,7 @@ USERS = pl.DataFrame(
 def test_what_matters_is_planned_for_metrics_of_the_plan():
     made = fairrec.plan(users=USERS, by="gender", metrics="ndcg", tolerance="ndcg@5=0.03,5%")
     assert str(made.options["tolerance"]) == "ndcg@5=0.03,5%"
-    with pytest.raises(InputError, match=r"matters: No audited metric 'auc'\. Known: ndcg@5\."):
+    with pytest.raises(InputError, match=r"tolerance: No audited metric 'auc'\. Known: ndcg@5\."):
         fairrec.plan(users=USERS, by="gender", metrics="ndcg", tolerance="auc=0.03")
 
 

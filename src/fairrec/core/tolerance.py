@@ -41,10 +41,10 @@ class Amount:
 class Tolerance:
     """The smallest harm that matters, by metric and for all others.
 
-    >>> tolerance = Matters.parsed("ndcg@5=0.03, 5%")
+    >>> tolerance = Tolerance.parsed("ndcg@5=0.03, 5%")
     >>> str(tolerance), tolerance.of("ndcg@5", mean=0.5), tolerance.of("mrr@5", mean=0.5)
     ('ndcg@5=0.03,5%', 0.03, 0.025)
-    >>> str(Matters.parsed({"clicks, total": 3}))
+    >>> str(Tolerance.parsed({"clicks, total": 3}))
     '"clicks, total"=3'
     """
 

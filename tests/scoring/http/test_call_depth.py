@@ -27,7 +27,7 @@ def calls_of(frame: FrameType | None) -> list[str]:
     found = []
     while frame is not None:
         file = frame.f_code.co_filename
-        if file.startswith(PACKAGE) and not file.endswith("audit_call.py"):
+        if file.startswith(PACKAGE) and not file.endswith("call_repr.py"):
             found.append(frame.f_code.co_qualname)
         frame = frame.f_back
     return found[::-1]

@@ -1,0 +1,269 @@
+"""A counterfactual in words."""
+
+from __future__ import annotations
+
+import json
+from io import StringIO
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+import pytest
+from rich.console import Console
+
+from fairrec.counterfactuals.words import (
+    change_said,
+    changes_table,
+    changes_tables,
+    counterfactual_markdown,
+    counterfactual_view,
+    headline,
+    means_table,
+    notes,
+    print_counterfactual,
+)
+from tests.counterfactuals.flipped_world import blind, by_proxy, direct, flipped, people
+from tests.counterfactuals.test_ledgers import served
+from tests.end_to_end.command_line import run_here
+from tests.fairrec_paper.models.runs.small_run import small_run
+
+
+def test_the_head_names_what_is_changed_and_for_how_many():
+    found = flipped(direct, permutations=0).summary
+    share = found.affected.share
+    assert headline(found).startswith(f"Gender alone changes the first 3 places of {share:.0%} of")
+    together = found.model_copy(update={"attribute": ("gender", "age")})
+    assert change_said(together) == "gender and age together"
+    assert headline(together).startswith("Gender and age together change the first 3 places")
+    assert change_said(found.model_copy(update={"attribute": ()})) == "the other model"
+
+
+def test_the_table_has_everyone_and_each_change():
+    table = changes_table(flipped(direct, permutations=0).summary)
+    assert [row[0] for row in table.rows] == [
+        "everyone",
+        "gender=F → gender=M",
+        "gender=M → gender=F",
+    ]
+    assert table.columns == ("users", "n", "changed@3", "affected@3", "mrr@3_change")
+    assert table.rows[1][-1].startswith("+0.") and table.rows[2][-1].startswith("\u22120.")
+
+
+def test_text_from_outside_in_the_table_is_shown_as_text():
+    found = flipped(direct, permutations=0)
+    name, one = "share@3[pay=<b>|\x1b[31m]_change", found.summary.pairs[0]
+    odd = found.summary.model_copy(
+        update={
+            "changes": {name: found.summary.changes["mrr@3_change"]},
+            "pairs": (one.model_copy(update={"of": "gender=\x1b[31m"}),),
+        }
+    )
+    table = changes_table(odd)
+    assert table.columns[2] == "share@3[pay=<b>|\\x1b[31m]_change"
+    assert table.rows[1][0] == "gender=\\x1b[31m → gender=M"
+    told = counterfactual_markdown(odd, found.audit.summary)
+    assert r"share@3\[pay=\<b\>\|\\x1b\[31m\]" in told
+    assert "<b>" not in told
+
+
+def test_metrics_are_told_as_they_are_and_once_changed():
+    found = flipped(direct, permutations=0).summary
+    table = means_table(found)
+    as_is, change = found.as_they_are["mrr@3"].mean, found.changes["mrr@3_change"]
+    assert [row[0] for row in table.rows] == ["mrr@3"]
+    assert float(table.rows[0][1]) == pytest.approx(as_is, abs=5e-4)
+    assert float(table.rows[0][2]) == pytest.approx(as_is + change.mean, abs=5e-4)
+    assert len(changes_tables(found)) == 2
+    assert len(changes_tables(found.model_copy(update={"as_they_are": {}}))) == 1
+
+
+def test_what_it_cannot_see_stands_beside_what_the_audit_says():
+    found = flipped(by_proxy)
+    (said,) = [note for note in notes(found.summary) if note.startswith("a counterfactual")]
+    assert "stays as it is and is not seen here" in said
+    assert said.endswith("worse") or "(gender=F)" in said
+    shown = counterfactual_markdown(found.summary, found.audit.summary)
+    assert "not seen here" in shown
+    # above the tables, where nobody affected would be read as an all-clear
+    assert shown.index("As they are: mrr@3") < shown.index("### Metrics of the lists")
+    console = Console(record=True, width=200, file=StringIO())
+    print_counterfactual(found.summary, found.audit.summary, console)
+    first, second = console.export_text().splitlines()[:2]
+    assert first.startswith("Gender alone changes") and second.startswith("As they are: mrr@3")
+
+
+def test_many_values_are_told_by_their_ends():
+    summary = flipped(direct, permutations=0).summary
+    one = summary.as_they_are["mrr@3"]
+    many = {f"age={n}": n / 10 for n in range(1, 8)}
+    told = {"mrr@3": one.model_copy(update={"means": many})}
+    said = notes(summary.model_copy(update={"as_they_are": told}))[1]
+    assert "0.100 (age=1) to 0.700 (age=7)" in said
+
+
+def test_a_long_table_ends_and_says_what_is_left_out():
+    summary = flipped(direct, permutations=0).summary
+    long = summary.model_copy(update={"pairs": summary.pairs * 40, "n_small": 3})
+    table = changes_table(long)
+    assert len(table.rows) == 1 + 42
+    assert "38 changes more in counterfactual.json" in table.note
+    assert "3 changes of fewer than 10 users are not told" in table.note
+
+
+def test_where_nobody_is_affected_the_next_step_is_an_audit_and_else_a_limit_on_all():
+    def steps(found):
+        return counterfactual_view(found.summary, found.audit.summary).overview
+
+    none = steps(flipped(blind))
+    assert none.headline == "Nobody is affected in any group"
+    assert none.next_steps[0] == "audit the lists as they are"
+    assert none.detail.startswith("As they are: mrr@3 1.00 (gender=F)")
+    assert none.how_sure == ("exact for these users", "every one was scored")
+    sampled = steps(flipped(blind, budget_users=100))
+    assert sampled.how_sure == ("at most 3.6% of 600 users are", "95% confidence")
+    found = steps(flipped(direct))
+    assert found.headline.startswith("gender=F is worse off as they are")
+    assert found.next_steps[-1] == "limit the share affected by a policy: max_affected"
+    # no group changes more than others where everybody's list does
+    everybody = steps(
+        flipped(
+            lambda user_ids, item_ids, gender, town: np.where(gender == "F", item_ids, -item_ids),
+            metrics="affected@3",
+        )
+    )
+    assert everybody.who[0] == "600 of 600 users affected"
+    # what is below the first places may still change
+    deeper = flipped(
+        lambda user_ids, item_ids, gender, town: np.where(
+            (item_ids > 3 + user_ids % 5) & (gender == "F"), item_ids - 100, -item_ids
+        ),
+        metrics="affected@3,tau",
+    )
+    assert deeper.summary.affected.n_affected == 0
+    assert steps(deeper).headline != "Nobody is affected in any group"
+
+
+def test_what_rounding_leaves_of_nothing_is_nothing():
+    found = flipped(direct, permutations=0).summary
+    change = found.changes["mrr@3_change"].model_copy(update={"mean": 5.6e-18})
+    told = found.model_copy(update={"changes": {**found.changes, "mrr@3_change": change}})
+    assert changes_table(told).rows[0][-1].startswith("0 (")
+
+
+SCORER = """
+import numpy as np
+
+def score(user_ids, item_ids, gender):
+    return np.where(gender == "F", item_ids, -item_ids)
+"""
+
+
+ASKED = (
+    *("counterfactual", "candidates.parquet", "--users", "users.parquet", "--by", "gender,age"),
+    *("--scorer", "gendered_ranker:score", "--features", "users:gender", "--attribute", "gender"),
+    *("--metrics", "changed@3,mrr@3", "--permutations", "99"),
+)
+
+
+WITHOUT = tuple(word for word in ASKED if word not in ("--attribute", "gender"))
+
+
+SERVED = (*ASKED[:6], "--endpoint", "http://127.0.0.1:9/a", "--protocol", "json")
+
+
+@pytest.fixture
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    people().candidates.write_parquet(tmp_path / "candidates.parquet")
+    people().users.write_parquet(tmp_path / "users.parquet")
+    # a name of its own: what another test imported stays imported
+    (tmp_path / "gendered_ranker.py").write_text(SCORER)
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def test_the_answer_comes_first_and_files_are_written(here: Path):
+    ran = run_here(*ASKED, "--out", "out", "--ledger", "scores.ledger")
+    assert ran.code == 0, ran.stderr
+    assert ran.stdout.startswith("Gender alone changes the first 3 places of 100% of 600 users")
+    assert "gender=F → gender=M" in ran.stdout
+    assert "Written to out: counterfactual.json, result.json" in ran.stderr
+    told = json.loads((here / "out" / "counterfactual.json").read_text())
+    assert told["command"].startswith("fairrec counterfactual candidates.parquet")
+    assert told["paid"]["users"] == 1200
+    assert (here / "scores.ledger.gender=F").exists()
+    assert run_here("report", "out", "--out", "again.html").code == 0
+    again = run_here(*ASKED, "--ledger", "scores.ledger", "--format", "json", "--quiet")
+    assert json.loads(again.stdout)["paid"]["users"] == 0
+
+
+def test_markdown_reference_budget_and_margin(here: Path):
+    ran = run_here(
+        *(*ASKED, "--reference", "gender=M", "--budget-users", "50%", "--margin", "0.1"),
+        *("--format", "markdown", "--quiet"),
+    )
+    assert ran.code == 0, ran.stderr
+    assert ran.stdout.startswith("# FairRec counterfactual\n\n**Gender alone, set to gender=M,")
+    assert "was reached" in ran.stdout
+
+
+def test_a_run_and_another_one(here: Path):
+    run = small_run(here / "a")
+    other = small_run(here / "b", seed=1)
+    small = ("--min-support", "1", "--permutations", "0", "--metrics", "changed@5,ndcg@5")
+    ran = run_here("counterfactual", "--run", str(run), "--attribute", "gender", *small)
+    assert ran.code == 0 and "Gender alone changes the first 5 places" in ran.stdout, ran.stderr
+    ran = run_here("counterfactual", "--run", str(run), "--other-model", str(other), *small)
+    assert ran.code == 0 and ran.stdout.startswith("The other model changes"), ran.stderr
+    ran = run_here("counterfactual", "--run", str(run), "--attribute", "income")
+    assert ran.code == 2 and "users.parquet: No column 'income'. Known: age, gen" in ran.stderr
+
+
+def test_another_address_is_asked_as_the_first_is_and_its_query_is_not_kept(here: Path):
+    with served(here / "log") as url:
+        ran = run_here(
+            *(*ASKED[:6], "--endpoint", url, "--other-model", f"{url}?key=secret", "--quiet"),
+            *("--protocol", "json", "--features", "users:gender", "--metrics", "changed@3"),
+            *("--permutations", "0", "--out", "out"),
+        )
+    assert ran.code == 0, ran.stderr
+    assert ran.stdout.startswith("The other model changes the first 3 places of 0% of 600 users")
+    assert not any(b"secret" in one.read_bytes() for one in (here / "out").iterdir())
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        ((), "Name a run, or candidates and a model"),
+        (("candidates.parquet", "--run", "runs/a"), "Name a run, or candidates and a model"),
+        (("candidates.parquet", "--attribute", "gender"), "--users is missing"),
+        (
+            ("candidates.parquet", "--attribute", "age", "--users", "users.parquet", "--by", "age"),
+            "Name the model that is asked",
+        ),
+        ((*ASKED[1:], "--attribute", "town"), "town itself cannot change anything"),
+        ((*WITHOUT[1:], "--other-model", "ranker:other"), "a function goes in Python"),
+        (
+            (*SERVED[1:], "--other-model", "http://localhost:9/b", "--token-env", "PATH"),
+            "--token-env is for the host of --endpoint",
+        ),
+    ],
+)
+def test_what_cannot_be_is_said_in_a_line(here: Path, words, says):
+    ran = run_here("counterfactual", *words)
+    assert (ran.code, ran.stdout) == (2, "") and says in ran.stderr
+    assert ran.stderr.count("\n") < 6
+
+
+def test_lists_of_another_run_are_compared_by_an_audit(here: Path):
+    lists = people().candidates
+    falling = pl.col("item_id").list.eval(-pl.element())
+    lists.with_columns(score=falling).write_parquet("own.parquet")
+    lists.select("user_id", pl.col("item_id").list.reverse()).write_parquet("other.parquet")
+    ran = run_here(
+        *("audit", "own.parquet", "--users", "users.parquet", "--by", "gender"),
+        *("--against-lists", "other.parquet", "--metrics", "changed@6,tau,rbo@5"),
+        *("--permutations", "9", "--format", "json"),
+    )
+    assert ran.code == 0, ran.stderr
+    means = {name: one["mean"] for name, one in json.loads(ran.stdout)["metrics"].items()}
+    assert means == {"changed@6": 1.0, "tau": -1.0, "rbo@5": 0.0}

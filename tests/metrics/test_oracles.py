@@ -1,0 +1,623 @@
+"""Fast metrics equal the slow loops, and are undefined in the same places."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Callable, Mapping, Sequence
+from functools import cache
+from math import isnan, log2
+
+import numpy as np
+import polars as pl
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import fairrec
+from fairrec.core.arrays import FloatArray
+from fairrec.metrics import METRICS, parse_metric
+from fairrec.metrics.accuracy import pooled_auc as fast_pooled_auc
+from fairrec.metrics.measured import measure_everyone
+from fairrec.metrics.ranked import RankedLists
+from fairrec.metrics.reading import read_inputs
+from tests.inputs.made_by.world import USERS
+from tests.metrics.metric_lists import (
+    Candidate,
+    User,
+    World,
+    asked_for,
+    per_user,
+    random_world,
+    ranked_lists,
+    user,
+    values_of,
+    world_values,
+)
+from tests.metrics.oracles.definitions import DEFINITIONS, value
+from tests.metrics.oracles.peers import PEERS as OTHER_PEERS
+from tests.metrics.oracles.peers import Peer, expected
+from tests.metrics.oracles.tables import HELD_OUT, HERE, RECOMMENDATIONS, read
+from tests.metrics.slow_metrics import (
+    SLOW_FROM_LABELS,
+    SLOW_FROM_SIDE_DATA,
+    SLOW_FROM_THE_LISTS_ALONE,
+    auc,
+    n_orders,
+    over_orders,
+    pooled_auc,
+)
+from tests.metrics.test_metrics_ranx import PEERS
+from tests.recommendations import FORMS, Served, random_served
+
+LONGEST = 12
+
+
+MOST_ORDERS = 24
+
+
+"""Lists with more orders of equal scores would take a while."""
+
+
+SLOW_FROM_CANDIDATES = SLOW_FROM_LABELS | SLOW_FROM_THE_LISTS_ALONE
+
+
+CUTOFFS = [1, 2, 5, LONGEST, 3 * LONGEST]
+
+
+WORLDS = {
+    "graded labels and ties": {},
+    "single targets": {"share_relevant": 0.1, "max_label": 1},
+    "many positives": {"share_relevant": 0.8},
+    "no positives": {"share_relevant": 0.0},
+    "no ties": {"has_ties": False},
+    "very short lists": {"max_length": 2},
+    "long lists, both ways to count AUC": {"max_length": 40, "share_relevant": 0.5},
+}
+
+
+@cache
+def world_called(name: str) -> World:
+    return random_world(np.random.default_rng(11), **WORLDS[name])
+
+
+@pytest.fixture(params=WORLDS)
+def world(request) -> World:
+    return world_called(request.param)
+
+
+@cache
+def lists_of(name: str, k: int) -> RankedLists:
+    """The lists of a world, ranked as deep as an audit with this cut-off does."""
+    world = world_called(name)
+    return ranked_lists(world.users, world.categories, world.history, k)
+
+
+def assert_same(fast, slow) -> None:
+    np.testing.assert_allclose(fast, slow, rtol=0, atol=1e-12, equal_nan=True)
+
+
+@pytest.mark.parametrize("called", WORLDS)
+@pytest.mark.parametrize("name", SLOW_FROM_CANDIDATES)
+def test_metric_from_candidates_equals_the_slow_loop(name, called):
+    users = world_called(called).users
+    is_quick = np.array([n_orders(one) <= MOST_ORDERS for one in users])
+    assert called.startswith("long") or is_quick.mean() > 0.5
+    for k in CUTOFFS:
+        slow = [
+            over_orders(SLOW_FROM_CANDIDATES[name], one, k)
+            for one, is_looked_at in zip(users, is_quick, strict=True)
+            if is_looked_at
+        ]
+        fast = per_user(parse_metric(asked_for(name, k)), lists_of(called, k))
+        assert_same(fast[is_quick], slow)
+
+
+@pytest.mark.parametrize("called", WORLDS)
+@pytest.mark.parametrize("name", SLOW_FROM_SIDE_DATA)
+def test_metric_from_side_data_equals_the_slow_loop(name, called):
+    world = world_called(called)
+    for k in CUTOFFS:
+        slow = [SLOW_FROM_SIDE_DATA[name](one, k, world) for one in world.users]
+        assert_same(per_user(parse_metric(asked_for(name, k)), lists_of(called, k)), slow)
+
+
+def test_auc_equals_the_slow_loop(world):
+    assert_same(world_values("auc", world), [auc(candidates) for candidates in world.users])
+
+
+def test_pooled_auc_equals_the_slow_loop(world):
+    for users in (world.users, world.users[:3], world.users[:1]):
+        candidates = ranked_lists(users).candidates
+        assert_same(fast_pooled_auc(candidates.scores, candidates.labels), pooled_auc(users))
+
+
+@pytest.mark.parametrize("called", WORLDS)
+def test_a_deeper_metric_beside_it_changes_nothing(called):
+    for name in (*SLOW_FROM_CANDIDATES, *SLOW_FROM_SIDE_DATA):
+        metric = parse_metric(asked_for(name, 3))
+        alone, shared = (per_user(metric, lists_of(called, k)) for k in (3, 20))
+        np.testing.assert_array_equal(shared, alone, err_msg=name)
+
+
+def test_the_worlds_hold_the_hard_cases():
+    worlds = [random_world(np.random.default_rng(11), **options) for options in WORLDS.values()]
+    users = [candidates for world in worlds for candidates in world.users if candidates]
+    n_relevant = [sum(candidate.label > 0 for candidate in candidates) for candidates in users]
+    assert any(not candidates for world in worlds for candidates in world.users)
+    assert any(n == 0 for n in n_relevant)
+    assert any(n == len(candidates) for n, candidates in zip(n_relevant, users, strict=True))
+    assert any(8 < n < len(candidates) for n, candidates in zip(n_relevant, users, strict=True))
+    assert any(len({c.score for c in candidates}) < len(candidates) for candidates in users)
+    assert any(len({c.label for c in candidates}) > 2 for candidates in users)
+
+
+def test_every_metric_has_a_slow_loop():
+    slow = {*SLOW_FROM_CANDIDATES, *SLOW_FROM_SIDE_DATA, "auc", "pooled_auc"}
+    # those of two lists have theirs in test_list_change
+    of_two = {name for name in METRICS if "against_lists" in METRICS[name].needs}
+    assert slow | of_two == set(METRICS)
+
+
+AT_K = ["ndcg", "mrr", "hit", "recall", "precision", "map", "urd", "urp", "urp_abs"]
+
+
+AT_K += ["share", "mean", "novelty", "miscalibration"]
+
+
+N_ITEMS = 15
+
+
+cutoffs = st.integers(1, 12)
+
+
+@st.composite
+def candidates(draw, min_size: int = 0) -> User:
+    """Distinct items, scores with ties and graded labels."""
+    items = draw(st.lists(st.integers(0, N_ITEMS - 1), unique=True, min_size=min_size))
+    return [
+        Candidate(item, float(draw(st.integers(-3, 3))), float(draw(st.sampled_from([0, 0, 1, 3]))))
+        for item in items
+    ]
+
+
+@st.composite
+def worlds(draw) -> World:
+    # the first user keeps the tables from being empty
+    users = [user([1, 0]), *draw(st.lists(candidates(), max_size=6))]
+    category_sets = st.frozensets(st.sampled_from("abcd"), max_size=3)
+    categories = draw(st.dictionaries(st.integers(0, N_ITEMS - 1), category_sets, min_size=1))
+    interactions = st.tuples(st.integers(0, 8), st.integers(0, N_ITEMS - 1))
+    return World(users, categories, [(0, 0), *draw(st.lists(interactions, max_size=30))])
+
+
+def all_values(world: World, k: int) -> dict[str, FloatArray]:
+    """The values of every metric, from ranked lists they share."""
+    lists = ranked_lists(world.users, world.categories, world.history, max_k=k)
+    names = ["auc", *(asked_for(name, k) for name in AT_K)]
+    return {name: per_user(parse_metric(name), lists) for name in names}
+
+
+def with_scores(world: World, change: Callable[[float], float]) -> World:
+    users = [[c._replace(score=float(change(c.score))) for c in one] for one in world.users]
+    return World(users, world.categories, world.history)
+
+
+@given(world=worlds(), k=cutoffs, data=st.data())
+def test_the_order_of_users_is_irrelevant(world, k, data):
+    order = data.draw(st.permutations(range(len(world.users))))
+    new_position = {old: new for new, old in enumerate(order)}
+    shuffled = World(
+        [world.users[old] for old in order],
+        world.categories,
+        [(new_position.get(owner, owner + 100), item) for owner, item in world.history],
+    )
+    before, after = all_values(world, k), all_values(shuffled, k)
+    for name, values in before.items():
+        np.testing.assert_array_equal(after[name], values[list(order)], err_msg=name)
+
+
+@pytest.mark.parametrize("k", [5, 10, 20])
+def test_users_with_the_same_list_have_the_same_ndcg_to_the_last_bit(k):
+    rng = np.random.default_rng(3)
+    for n_users in (2, 11, 50):
+        one = user(0.3 * rng.integers(0, 4, 30), rng.random(30))
+        values = values_of(f"ndcg@{k}", [one] * n_users)
+        assert len(np.unique(values)) == 1
+
+
+@given(world=worlds(), k=cutoffs)
+def test_values_stay_within_their_bounds(world, k):
+    for name, values in all_values(world, k).items():
+        low, high = METRICS[name.partition("@")[0]].bounds or (-100, 100)
+        defined = values[~np.isnan(values)]
+        assert (defined >= low).all(), name
+        assert (defined <= high).all(), name
+
+
+INCREASING = {
+    "constant": lambda x: x + 1000,
+    "scale": lambda x: 0.25 * x - 7,
+    "exp": np.exp,
+    "arctan": np.arctan,
+    "cubic": lambda x: x**3 + x,
+}
+
+
+@given(world=worlds(), k=cutoffs)
+def test_an_increasing_change_of_the_scores_changes_nothing(world, k):
+    before = all_values(world, k)
+    for way, change in INCREASING.items():
+        after = all_values(with_scores(world, change), k)
+        for name, values in before.items():
+            np.testing.assert_array_equal(after[name], values, err_msg=f"{name}, {way}")
+
+
+@given(world=worlds(), k=cutoffs, data=st.data())
+def test_other_item_ids_change_nothing(world, k, data):
+    new_id = data.draw(st.permutations(range(100, 100 + N_ITEMS)))
+    relabelled = World(
+        [[c._replace(item=new_id[c.item]) for c in one] for one in world.users],
+        {new_id[item]: names for item, names in world.categories.items()},
+        [(owner, new_id[item]) for owner, item in world.history],
+    )
+    before, after = all_values(world, k), all_values(relabelled, k)
+    is_tied = any(len({c.score for c in one}) < len(one) for one in world.users)
+    for name, values in before.items():
+        if name.startswith("mean"):
+            continue  # what an item costs here follows from its id
+        if is_tied and name.partition("@")[0] not in SLOW_FROM_LABELS:
+            continue  # the order of equal scores follows from their ids
+        np.testing.assert_allclose(after[name], values, rtol=0, atol=1e-12, err_msg=name)
+
+
+@given(world=worlds())
+def test_auc_of_negated_scores_is_one_minus_auc(world):
+    straight = world_values("auc", world)
+    negated = world_values("auc", with_scores(world, lambda score: -score))
+    np.testing.assert_allclose(negated, 1 - straight, rtol=0, atol=1e-12, equal_nan=True)
+
+
+@given(world=worlds())
+def test_auc_does_not_depend_on_the_order_of_the_rows(world):
+    reversed_rows = [one[::-1] for one in world.users]
+    np.testing.assert_array_equal(values_of("auc", reversed_rows), world_values("auc", world))
+
+
+@given(one=candidates(min_size=1), k=cutoffs)
+def test_ndcg_and_map_of_the_best_order_are_one(one, k):
+    ideal = [c._replace(score=c.label) for c in one]
+    expected = [1.0] if any(c.label > 0 for c in one) else [np.nan]
+    np.testing.assert_array_equal(values_of(f"ndcg@{k}", [ideal]), expected)
+    np.testing.assert_allclose(values_of(f"map@{k}", [ideal]), expected, rtol=0, atol=1e-12)
+
+
+@given(world=worlds(), k=cutoffs)
+def test_metrics_bound_each_other(world, k):
+    value = {name.partition("@")[0]: values for name, values in all_values(world, k).items()}
+    defined = ~np.isnan(value["hit"])
+    hit, mrr, recall, precision, ap, ndcg = (
+        value[name][defined] for name in ("hit", "mrr", "recall", "precision", "map", "ndcg")
+    )
+    for other in (mrr, recall, precision, ap, ndcg):
+        assert (other <= hit + 1e-12).all()
+        # each is 0 exactly where nothing was hit
+        np.testing.assert_array_equal(other > 0, hit > 0)
+    assert (mrr >= hit / k - 1e-12).all()
+    n_relevant = ranked_lists(world.users).n_relevant[defined]
+    np.testing.assert_allclose(precision * k, recall * n_relevant, rtol=0, atol=1e-12)
+    assert (ap <= precision * k / np.minimum(n_relevant, k) + 1e-12).all()
+    np.testing.assert_array_equal(np.abs(value["urp"]), value["urp_abs"])
+
+
+@given(world=worlds(), k=cutoffs)
+def test_looking_deeper_never_finds_less(world, k):
+    lists = ranked_lists(world.users, max_k=k + 1)
+    for name in ("hit", "mrr", "recall"):
+        near, far = (per_user(parse_metric(f"{name}@{at}"), lists) for at in (k, k + 1))
+        np.testing.assert_array_equal(np.isnan(near), np.isnan(far))
+        assert (far >= near - 1e-12)[~np.isnan(near)].all(), name
+
+
+@given(scores=st.lists(st.integers(0, 3), min_size=1, max_size=12), k=cutoffs, data=st.data())
+def test_with_a_single_target_map_is_mrr_and_recall_is_hit(scores, k, data):
+    target = data.draw(st.integers(0, len(scores) - 1))
+    one = [user([place == target for place in range(len(scores))], scores)]
+    for name, other in (("map", "mrr"), ("recall", "hit")):
+        values, same = (values_of(f"{metric}@{k}", one) for metric in (name, other))
+        np.testing.assert_allclose(values, same, rtol=0, atol=1e-12)
+
+
+@given(one=candidates(min_size=2))
+def test_auc_of_equal_scores_is_a_half(one):
+    tied = [one[0]._replace(score=1.0, label=1.0), one[1]._replace(score=1.0, label=0.0)]
+    tied += [c._replace(score=1.0) for c in one[2:]]
+    assert values_of("auc", [tied]).tolist() == [0.5]
+
+
+CUTOFFS_METRICS_HELD_OUT = (1, 3, 10)
+
+
+NAMES = [f"{name}@{k}" for name in DEFINITIONS for k in CUTOFFS_METRICS_HELD_OUT]
+
+
+def table_of(result) -> dict[str, dict[int, float]]:
+    """The values of each metric by user, NaN where there is none."""
+    ids = result.per_user["user_id"].to_list()
+    columns = {name: result.per_user[name].fill_null(np.nan) for name in result.metrics}
+    return {name: dict(zip(ids, column, strict=True)) for name, column in columns.items()}
+
+
+def slow_table(served: Served) -> dict[str, dict[int, float]]:
+    return {
+        f"{name}@{k}": {
+            user: value(name, served.lists.get(user), served.held_out.get(user), k)
+            for user in served.users
+        }
+        for name in DEFINITIONS
+        for k in CUTOFFS_METRICS_HELD_OUT
+    }
+
+
+def assert_same_metrics_held_out(
+    one: dict[str, dict[int, float]], other: dict[str, dict[int, float]]
+) -> None:
+    assert one.keys() == other.keys()
+    for name, values in one.items():
+        assert values.keys() == other[name].keys()
+        for who in values:
+            assert values[who] == pytest.approx(other[name][who], abs=1e-12, nan_ok=True)
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("seed", range(3))
+def test_every_metric_is_that_of_a_loop_over_dictionaries(form, seed):
+    served = random_served(seed)
+    assert any(user not in served.lists for user in served.users)
+    assert any(user not in served.held_out for user in served.users)
+    assert_same_metrics_held_out(table_of(served.audit(form, metrics=NAMES)), slow_table(served))
+
+
+def served_worlds() -> st.SearchStrategy[Served]:
+    """A few users with short lists, some without, some with nothing held out."""
+    items = st.integers(0, 6)
+    lists = st.dictionaries(st.integers(0, 5), st.lists(items, unique=True, max_size=5), min_size=1)
+    gains = st.dictionaries(items, st.sampled_from([0.5, 1.0, 4.0]), min_size=1, max_size=5)
+    held_out = st.dictionaries(st.integers(0, 5), gains, min_size=1)
+    return st.builds(Served, lists, held_out).filter(
+        lambda served: (
+            {item for items in served.lists.values() for item in items}
+            & {item for items in served.held_out.values() for item in items}
+        )
+    )
+
+
+@settings(max_examples=6)
+@given(served=served_worlds(), seed=st.integers(0, 99))
+def test_neither_order_of_rows_nor_form_changes_anything_and_values_stay_in_0_to_1(served, seed):
+    expected = slow_table(served)
+    lists, test = served.recommendations("both"), served.test()
+    some = {user: items for user, items in served.lists.items() if items}
+    for form in FORMS:
+        result = served.audit(form, metrics=NAMES)
+        # an empty list of a user with nothing held out has no row in the long form
+        unlisted = (
+            {} if form.startswith("lists") else {*served.lists} - {*some} - {*served.held_out}
+        )
+        wanted = {
+            name: {user: found for user, found in column.items() if user not in unlisted}
+            for name, column in expected.items()
+        }
+        assert_same_metrics_held_out(table_of(result), wanted)
+        for name in result.metrics:
+            column = result.per_user[name].drop_nulls()
+            assert column.is_between(0, 1).all()
+    rng = np.random.default_rng(seed)
+    rows = test[rng.permutation(test.height)]
+    shuffled = served.audit(test=rows, gain="rating", metrics=NAMES)
+    assert_same_metrics_held_out(table_of(shuffled), table_of(served.audit(metrics=NAMES)))
+    rows = lists[rng.permutation(lists.height)]
+    users = pl.DataFrame({"user_id": served.users, "group": "g"})
+    mixed = fairrec.audit(
+        rows,
+        test=test,
+        gain="rating",
+        users=users[rng.permutation(users.height)],
+        by="group",
+        metrics=NAMES,
+        permutations=0,
+        min_support=1,
+    )
+    assert_same_metrics_held_out(table_of(mixed), table_of(served.audit(metrics=NAMES)))
+
+
+def test_a_join_by_hand_gives_the_same_labels():
+    """Where every held-out item is recommended, labelled candidates say the same as two tables."""
+    rng = np.random.default_rng(4)
+    lists = {user: rng.permutation(9)[:6].tolist() for user in range(40)}
+    held_out = {
+        user: {item: float(rng.integers(1, 4)) for item in rng.choice(items, 2, replace=False)}
+        for user, items in lists.items()
+    }
+    served = Served(lists, held_out)
+    joined = served.recommendations().join(
+        served.test().rename({"rating": "label"}), on=["user_id", "item_id"], how="left"
+    )
+    users = pl.DataFrame({"user_id": served.users, "group": "g"})
+    by_hand = fairrec.audit(
+        joined.with_columns(pl.col("label").fill_null(0)),
+        users=users,
+        by="group",
+        metrics=NAMES,
+        permutations=0,
+        min_support=1,
+    )
+    assert_same_metrics_held_out(table_of(by_hand), table_of(served.audit(metrics=NAMES)))
+
+
+def test_a_join_by_hand_hides_what_was_never_recommended():
+    # of two held-out items one is recommended, at the first place
+    served = Served({0: [1, 2], 1: [3, 2]}, {0: {1: 1.0, 9: 1.0}, 1: {9: 1.0}})
+    joined = pl.DataFrame(
+        {
+            "user_id": [0, 0, 1, 1],
+            "item_id": [1, 2, 3, 2],
+            "score": [2, 1, 2, 1],
+            "label": [1, 0, 0, 0],
+        }
+    )
+    users = pl.DataFrame({"user_id": [0, 1], "group": ["a", "b"]})
+    by_hand = fairrec.audit(
+        joined, users=users, by="group", metrics="recall@2", permutations=0, min_support=1
+    )
+    assert by_hand.per_user["recall@2"].to_list() == [1, None]
+    result = served.audit(metrics="recall@2")
+    assert result.per_user["recall@2"].to_list() == [1 / 2, 0]
+
+
+@pytest.mark.parametrize("name", [*PEERS, "map"])
+def test_metric_is_the_one_of_ranx(name, ranx):
+    # ranx has a value for who is in both alone; map is divided by R, ours by min(k, R)
+    served = random_served(8, share_without_list=0, share_without_held_out=0)
+    k = 7 if name == "map" else 3
+    peer = f"{PEERS.get(name, name)}@{k}"
+    # as dictionaries, because its own containers have to be compiled
+    relevant = {
+        str(user): {str(item): int(gain) for item, gain in served.held_out[user].items()}
+        for user in served.users
+    }
+    run = {
+        str(user): {str(item): float(-place) for place, item in enumerate(served.lists[user])}
+        for user in served.users
+    }
+    # of a single metric with a cut-off it loses the name
+    theirs = ranx.evaluate(relevant, run, [peer, "hits@1"], return_mean=False)[peer]
+    mine = table_of(served.audit(metrics=f"{name}@{k}"))[f"{name}@{k}"]
+    np.testing.assert_allclose([mine[user] for user in served.users], theirs, rtol=0, atol=1e-12)
+
+
+def test_by_hand():
+    # two of three held-out items in the first three places, 2 and 3, of gains 1 and 3
+    served = Served({"a": [7, 1, 2, 3]}, {"a": {1: 1.0, 2: 3.0, 9: 2.0}})
+    served = Served({0: served.lists["a"], 1: [5]}, {0: served.held_out["a"], 1: {5: 1.0}})
+    names = ["recall@3", "precision@3", "hit@3", "mrr@3", "map@3", "ndcg@3", "hit@1", "coverage@5"]
+    found = {name: of[0] for name, of in table_of(served.audit(metrics=names)).items()}
+    ideal = 3 / np.log2(2) + 2 / np.log2(3) + 1 / np.log2(4)
+    assert found == pytest.approx(
+        {
+            "recall@3": 2 / 3,
+            "precision@3": 2 / 3,
+            "hit@3": 1,
+            "mrr@3": 1 / 2,
+            "map@3": (1 / 2 + 2 / 3) / 3,
+            "ndcg@3": (1 / np.log2(3) + 3 / np.log2(4)) / ideal,
+            "hit@1": 0,
+            "coverage@5": 4 / 5,
+        }
+    )
+
+
+CUTOFFS_METRICS_ELSEWHERE = (1, 5, 10, 20)
+
+
+TABLES = read()
+
+
+EVERY_PEER = [(library, peer) for library, peers in OTHER_PEERS.items() for peer in peers]
+
+
+def kept(library: str) -> dict[int, dict[str, float]]:
+    """The values that a library gave each user."""
+    with (HERE / f"{library}.csv").open(newline="", encoding="utf-8") as stream:
+        rows = [
+            {name: float(value) for name, value in row.items()} for row in csv.DictReader(stream)
+        ]
+    return {int(row.pop("user_id")): row for row in rows}
+
+
+KEPT: Mapping[str, Mapping[int, Mapping[str, float]]] = {
+    library: kept(library) for library in OTHER_PEERS
+}
+
+
+@pytest.mark.parametrize(("library", "peer"), EVERY_PEER)
+@pytest.mark.parametrize("k", CUTOFFS_METRICS_ELSEWHERE)
+def test_definition_is_that_of_the_library(library, peer: Peer, k):
+    values = {user: peer.value(mine, k) for user, mine in KEPT[library].items()}
+    assert values == pytest.approx(
+        {user: expected(peer, TABLES, user, k) for user in values}, abs=1e-12
+    )
+    assert len(set(values.values())) > 1
+
+
+def ours(names: Sequence[str], relevant: str | None) -> dict[str, dict[int, float]]:
+    """What the audit's own reader and metrics give each user with held-out items."""
+    # a condition alone makes all that meets it count alike
+    how = {"gain": "rating"} if relevant is None else {"relevant": relevant}
+    inputs, metrics = read_inputs(
+        RECOMMENDATIONS, test=HELD_OUT, users=USERS, by="gender", metrics=names, **how
+    )
+    users = [int(user) for user in inputs.user_ids]
+    return {
+        metric.name: {
+            user: value for user, value in zip(users, row, strict=True) if not isnan(value)
+        }
+        for metric, row in zip(metrics, measure_everyone(inputs, metrics).values, strict=True)
+    }
+
+
+@pytest.mark.parametrize("has_labels", [True, False])
+def test_value_of_every_user_is_that_of_the_libraries(has_labels):
+    peers = [(lib, peer) for lib, peer in EVERY_PEER if peer.has_labels is has_labels]
+    names = {f"{peer.metric}@{k}" for _, peer in peers for k in CUTOFFS_METRICS_ELSEWHERE}
+    found = ours(sorted(names), relevant=None if has_labels else "rating>=1")
+    for library, peer in peers:
+        for k in CUTOFFS_METRICS_ELSEWHERE:
+            theirs = {user: peer.value(mine, k) for user, mine in KEPT[library].items()}
+            told = {
+                user: peer.of_ours(value, len(TABLES.held_out[user]), k)
+                for user, value in found[f"{peer.metric}@{k}"].items()
+            }
+            assert told == pytest.approx(theirs, abs=1e-12), f"{library} {peer.measure(k)}"
+
+
+@pytest.mark.parametrize("library", OTHER_PEERS)
+def test_who_has_held_out_items_has_a_value_and_nobody_else(library):
+    without_list = set(TABLES.held_out) - set(TABLES.lists)
+    assert set(KEPT[library]) == set(TABLES.held_out)
+    assert len(without_list) == 4
+    for who in without_list:
+        assert set(KEPT[library][who].values()) == {0.0}
+
+
+@pytest.mark.parametrize("k", CUTOFFS_METRICS_ELSEWHERE)
+def test_the_larger_average_precision_of_rectools_is_ours(k):
+    ours = Peer("map", "")
+    for who, mine in KEPT["rectools"].items():
+        both = mine[f"MAP(k={k})"], mine[f"MAP(k={k}, divide_by_k=True)"]
+        assert max(both) == pytest.approx(expected(ours, TABLES, who, k), abs=1e-12)
+
+
+@pytest.mark.parametrize("k", CUTOFFS_METRICS_ELSEWHERE)
+def test_ndcg_of_rectools_has_the_ideal_of_k_items_unless_told_otherwise(k):
+    for who, mine in KEPT["rectools"].items():
+        places = min(k, len(TABLES.held_out[who]))
+        share = sum_of_discounts(places) / sum_of_discounts(k)
+        achievable = mine[f"NDCG(k={k}, divide_by_achievable=True)"]
+        assert mine[f"NDCG(k={k})"] == pytest.approx(achievable * share, abs=1e-12)
+
+
+def sum_of_discounts(k: int) -> float:
+    return sum(1 / log2(place + 1) for place in range(1, k + 1))
+
+
+@pytest.mark.parametrize("k", CUTOFFS_METRICS_ELSEWHERE)
+def test_ndcg_burges_of_ranx_has_the_gain_of_powers_of_two(k):
+    powers = TABLES._replace(
+        held_out={
+            user: {item: 2**label - 1 for item, label in mine.items()}
+            for user, mine in TABLES.held_out.items()
+        }
+    )
+    for who, mine in KEPT["ranx"].items():
+        value = expected(Peer("ndcg", ""), powers, who, k)
+        assert mine[f"ndcg_burges@{k}"] == pytest.approx(value, abs=1e-12)

@@ -1,0 +1,249 @@
+"""A trend in words."""
+
+from __future__ import annotations
+
+import html
+import io
+import json
+import re
+import sys
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+from rich.console import Console
+
+import fairrec
+from fairrec.report.figures.figure import GROUP, WORSE
+from fairrec.trends import page as module
+from fairrec.trends.page import HEIGHT, reach_of, trend_lines, trend_page
+from fairrec.trends.words import print_trend, trend_markdown, trend_view, worse_since_line
+from tests.end_to_end.command_line import run_here
+from tests.trends.trend_builders import release, six_releases, users_of
+
+
+def test_the_headline_names_group_release_and_metric():
+    view = trend_view(fairrec.trend(six_releases()).summary)
+    assert view.headline == "gender=F, age=old is worse since 1.4 in score, and 2 more groups"
+    assert view.worse[0].startswith("gender=F, age=old: score worse since 1.4, its harm grew by ")
+    assert view.worse[0].endswith("first said at 1.4)")
+    assert "6 releases, 1.1 to 1.6, in the order given; score." in view.about
+    assert "at 95% for 8 groups of all releases" in view.about
+    assert view.details[0].rows[0][:2] == ("1.1", "200")
+
+
+def test_nothing_shown_is_no_all_clear():
+    view = trend_view(fairrec.trend([release(seed) for seed in range(20, 23)]).summary)
+    assert view.headline == "No group is shown to be worse since any of 3 releases"
+    assert view.worse == ()
+    assert "Nothing shown is no all-clear" in view.lines.note
+
+
+def test_a_group_that_is_worse_by_all_releases_together_is_in_the_headline():
+    audits = [release(seed, 0.6, users_of(first=1000 * seed)) for seed in range(4)]
+    view = trend_view(fairrec.trend(audits, group="gender=F,age=old").summary)
+    assert view.lines.rows[0][-1].startswith("worse by ")
+    assert view.headline == (
+        "gender=F, age=old is worse in score by all releases together; none is shown to have "
+        "become worse since any of 4 releases"
+    )
+
+
+def test_a_group_that_is_no_longer_worse_is_told_apart():
+    back = fairrec.trend([*six_releases(), release(30)], group="gender=F,age=old").summary
+    assert trend_view(back).worse == ()
+    (said,) = trend_view(back).back
+    assert said.endswith("; not in the newest release")
+    assert trend_view(back).lines.rows[0][5] == "1.4 (not in the newest)"
+
+
+def test_hostile_names_stay_text():
+    name = "v|1 <script>alert(1)</script> [red]x[/red] \x1b[31m"
+    summary = fairrec.trend([release(1, model_version=name), *six_releases()[1:]]).summary
+    text = trend_markdown(trend_view(summary))
+    assert "<script>" not in text and "\x1b" not in text
+    header = next(line for line in text.splitlines() if line.startswith("| group"))
+    assert header.replace(r"\|", "").count("|") == 8
+    console = Console(file=io.StringIO(), width=300, highlight=False)
+    print_trend(trend_view(summary), console)
+    printed = console.file.getvalue()
+    assert "[red]x[/red]" in printed and "\x1b[31m" not in printed
+
+
+def test_a_group_that_lost_some_of_its_lead_is_not_called_worse_than_all_others():
+    line = fairrec.trend(six_releases()).summary.worse[0]
+    assert "better than all others" not in worse_since_line(line)
+    since = line.worse_since.model_copy(update={"before": -0.9, "growth": 0.4})
+    ahead = worse_since_line(line.model_copy(update={"worse_since": since}))
+    assert "grew by 0.400 from −0.900, and is still better than all others (" in ahead
+
+
+def test_the_page_has_the_answer_a_chart_for_each_line_and_its_numbers():
+    summary = fairrec.trend(six_releases()).summary
+    page = trend_page(summary)
+    assert "<h1><bdi>gender=F, age=old is worse since 1.4 in score" in page
+    assert page.count("<img src=") == len(summary.lines) == page.count(": the numbers</summary>")
+    assert "default-src 'none'; script-src 'none'" in html.unescape(page)
+    assert "<script" not in page
+    assert not re.search(r'(src|href)="http', page)
+
+
+def test_more_lines_than_charts_are_said(monkeypatch):
+    monkeypatch.setattr(module, "MOST_CHARTS", 2)
+    summary = fairrec.trend(six_releases()).summary
+    page = trend_page(summary)
+    assert page.count("<img src=") == 2
+    assert f"{len(summary.lines) - 2} more have no chart" in page
+
+
+def test_of_many_groups_that_are_worse_the_first_are_seen_and_the_others_unfold():
+    summary = fairrec.trend(six_releases()).summary
+    (line, *_) = [one for one in summary.lines if one.worse_since is not None]
+    many = summary.model_copy(update={"lines": (line,) * 12})
+    page = trend_page(many)
+    assert "<summary>2 more</summary>" in page and 'href="#worse"' in page
+    assert "more</summary>" not in trend_page(summary)
+
+
+def test_hostile_text_is_escaped():
+    name = '"><script>alert(1)</script>'
+    audits = [release(seed, 1.0 * (seed > 3), model_version=name, title="t") for seed in range(7)]
+    page = trend_page(fairrec.trend(audits, command=f"x {name}").summary)
+    assert "<script" not in page and "&lt;script&gt;" in page
+
+
+def test_the_page_needs_no_extra(tmp_path, monkeypatch):
+    result = fairrec.trend(six_releases())
+    for extra in ("altair", "vl_convert"):
+        monkeypatch.setitem(sys.modules, extra, None)
+    result.save(tmp_path / "trend")
+    assert "<img src=" in (tmp_path / "trend" / "report.html").read_text()
+
+
+SVG = "{http://www.w3.org/2000/svg}"
+
+
+def drawn(audits):
+    summary = fairrec.trend(audits, group="gender=F,age=old").summary
+    (line,) = summary.lines
+    chart = trend_lines(line, summary.releases, reach_of([line]))
+    return line, ElementTree.fromstring(chart)
+
+
+def harms(chart, line, name="circle", at="cy"):
+    """The harms at which marks are drawn."""
+    low, high = reach_of([line])
+    marks = [mark for mark in chart.iter(SVG + name) if mark.get("stroke", WORSE) in (WORSE, GROUP)]
+    return [high - (float(mark.get(at)) - 40) * (high - low) / HEIGHT for mark in marks]
+
+
+def texts(chart):
+    return " ".join(text.text for text in chart.iter(SVG + "text"))
+
+
+def test_harms_intervals_and_the_release_since_which_it_is_worse_are_drawn():
+    line, chart = drawn(six_releases())
+    low, high = reach_of([line])
+    close = pytest.approx
+    by_pixel = (high - low) / HEIGHT
+    assert harms(chart, line) == close([point.harm for point in line.points], abs=by_pixel)
+    for at, end in (("y1", 0), ("y2", 1)):
+        ends = [point.interval[end] for point in line.points]
+        assert harms(chart, line, "line", at) == close(ends, abs=by_pixel)
+    (since,) = [one for one in chart.iter(SVG + "line") if one.get("stroke-dasharray")]
+    places = [float(one.get("cx")) for one in chart.iter(SVG + "circle")]
+    assert places[2] < float(since.get("x1")) < places[3]
+    assert {one.get("fill") for one in chart.iter(SVG + "circle")} == {WORSE}
+    said = texts(chart)
+    assert "1.1" in said and "1.6" in said and "worse since 1.4" in said
+
+
+def test_a_line_that_did_not_grow_has_no_mark_and_one_with_a_gap_is_broken():
+    few = users_of().filter((users_of()["gender"] != "F") | (users_of()["age"] != "old"))
+    line, chart = drawn([release(1), release(2), release(3, users=few), release(4), release(5)])
+    assert line.points[2] is None
+    assert not [one for one in chart.iter(SVG + "line") if one.get("stroke-dasharray")]
+    assert [len(one.get("points").split()) for one in chart.iter(SVG + "polyline")] == [2, 2]
+    assert {one.get("fill") for one in chart.iter(SVG + "circle")} == {GROUP}
+
+
+def test_an_interval_without_a_limit_ends_with_the_axis():
+    line, _ = drawn(six_releases()[:2])
+    point = line.points[0].model_copy(update={"interval": (None, 50.0)})
+    wide = line.model_copy(update={"points": (point, line.points[1])})
+    low, high = reach_of([wide])
+    assert high < 5
+    summary = fairrec.trend(six_releases()[:2]).summary
+    chart = ElementTree.fromstring(trend_lines(wide, summary.releases, (low, high)))
+    ends = [harms(chart, wide, "line", at)[0] for at in ("y1", "y2")]
+    assert ends == pytest.approx([low, high], abs=1e-9)
+
+
+def test_a_hostile_name_stays_text():
+    _, chart = drawn([release(1, model_version="</svg><script>"), *six_releases()[1:]])
+    assert "</svg><script>" in texts(chart) and not [*chart.iter(SVG + "script")]
+
+
+@pytest.fixture
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    for number, audit in enumerate(six_releases(), start=1):
+        audit.save(tmp_path / "audits" / f"r{number}", report=False)
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def test_releases_are_named_one_by_one_and_written(here: Path):
+    folders = [f"audits/r{number}" for number in range(1, 7)]
+    ran = run_here("trend", *folders, "--out", "out")
+    assert ran.code == 0, ran.stderr
+    assert ran.stdout.startswith("gender=F, age=old is worse since 1.4 in score")
+    assert ran.stderr == "Written to out: trend.json, report.html\n"
+    told = json.loads((here / "out" / "trend.json").read_text())
+    assert told["command"] == f"fairrec trend {' '.join(folders)}"
+    assert told["order"] == "as given"
+    page = (here / "out" / "report.html").read_bytes()
+    assert run_here("report", "out", "--out", "again.html").code == 0
+    assert (here / "again.html").read_bytes() == page
+
+
+def test_a_history_is_looked_at_as_a_whole(here: Path):
+    ran = run_here(
+        *("trend", "--history", "audits", "--format", "json", "--alpha", "0.01"),
+        *("--group", "gender=F,age=old", "--group", "gender=M", "--metric", "score"),
+        *("--out", "out", "--no-report", "--quiet"),
+    )
+    assert (ran.code, ran.stderr) == (0, "")
+    told = json.loads(ran.stdout)
+    assert [line["group"] for line in told["lines"]] == [
+        {"gender": "F", "age": "old"},
+        {"gender": "M"},
+    ]
+    assert (told["alpha"], told["order"], told["n_groups"]) == (0.01, "made_at", 2)
+    assert [file.name for file in (here / "out").iterdir()] == ["trend.json"]
+
+
+def test_markdown_is_for_a_pull_request(here: Path):
+    ran = run_here("trend", "--history", "audits", "--format", "markdown")
+    assert ran.stdout.startswith("# FairRec trend\n\n**gender=F, age=old is worse since 1.4")
+
+
+def test_a_release_that_is_looked_at_is_not_replaced(here: Path):
+    ran = run_here("trend", "audits/r1", "audits/r2", "--out", "audits/r1", "--force")
+    assert ran.code == 2 and "result.json there is read for a trend" in ran.stderr
+    assert (here / "audits/r1/result.json").exists()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        ((), "Name the audits to look at one by one"),
+        (("audits/r1",), "two releases at least"),
+        (("audits/r1", "nowhere"), "is no folder"),
+        (("--history", "audits", "--group", "gender"), "invalid --group: expected"),
+        (("--history", "audits", "--metric", "scor"), "Did you mean 'score'"),
+    ],
+)
+def test_bad_input_is_one_message_and_exit_2(here: Path, arguments: tuple[str, ...], says: str):
+    ran = run_here("trend", *arguments)
+    assert ran.code == 2
+    assert says in ran.stderr and "Traceback" not in ran.stderr
