@@ -97,39 +97,29 @@ def test_budget_in_users_is_used_up_and_never_exceeded(name):
         values = two_metrics(space)
         settings = {"n_reference": n_reference, "batch_users": batch_users}
         without = run(name, space, values, **settings)
-        assert without.ending == "finished", (n_reference, batch_users)
+        assert without.ending == "finished", settings
+        needed = without.evidence.users_scored
         for users in (1, 33, 199):
+            case = {"users": users, **settings}
             recorder = Recorder(values)
             outcome = run(name, space, recorder, budget=Budget(users=users), **settings)
-            needed = without.evidence.users_scored
-            assert len(recorder.users) == outcome.evidence.users_scored == min(users, needed), (
-                n_reference,
-                batch_users,
-                users,
-            )
-            assert outcome.ending == ("finished" if needed <= users else "users spent"), (
-                n_reference,
-                batch_users,
-                users,
-            )
-            assert max(map(len, recorder.batches)) <= batch_users, (n_reference, batch_users, users)
+            assert outcome.evidence.users_scored == min(users, needed), case
+            assert len(recorder.users) == outcome.evidence.users_scored, case
+            assert outcome.ending == ("finished" if needed <= users else "users spent"), case
+            assert max(map(len, recorder.batches)) <= batch_users, case
 
 
 @every_searcher
 def test_budget_in_seconds_is_honoured_to_within_a_batch(name):
-    for seconds in [3.05, 10.0]:
-        for batch_users in [1, 16]:
-            space = world()
-            recorder = Recorder(two_metrics(space), seconds_each=0.1)
-            outcome = run(
-                name, space, recorder, budget=Budget(seconds=seconds), batch_users=batch_users
-            )
-            assert outcome.ending == "time spent", (seconds, batch_users)
-            assert seconds <= outcome.seconds == approx(0.1 * len(recorder.users)), (
-                seconds,
-                batch_users,
-            )
-            assert outcome.seconds < seconds + 0.1 * batch_users + 1e-9, (seconds, batch_users)
+    for seconds, batch_users in ((3.05, 1), (3.05, 16), (10.0, 1), (10.0, 16)):
+        case = seconds, batch_users
+        space = world()
+        recorder = Recorder(two_metrics(space), seconds_each=0.1)
+        budget = Budget(seconds=seconds)
+        outcome = run(name, space, recorder, budget=budget, batch_users=batch_users)
+        assert outcome.ending == "time spent", case
+        assert seconds <= outcome.seconds == approx(0.1 * len(recorder.users)), case
+        assert outcome.seconds < seconds + 0.1 * batch_users + 1e-9, case
 
 
 @every_searcher
