@@ -32,9 +32,9 @@ SHARED_DATA = Path(__file__).parents[2] / "shared" / "data"
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Whatever opens a browser is slow."""
+    """Whatever opens a browser or reads real data is slow."""
     for item in items:
-        if "browser" in getattr(item, "fixturenames", ()):
+        if {"browser", "movielens"} & {*getattr(item, "fixturenames", ())}:
             item.add_marker("slow")
 
 

@@ -48,6 +48,7 @@ def test_code_in_documents_runs(page, code, tmp_path, monkeypatch):
             METRICS.remove(name)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", BUILT_UP)
 def test_every_example_of_a_page_runs(name, tmp_path, monkeypatch):
     """In the order of the page, so that commands find the tables and settings it makes."""

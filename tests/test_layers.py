@@ -1,12 +1,20 @@
-"""A stage imports only the stages before it."""
+"""A stage imports only the stages before it, and what is installed is what the code uses."""
 
 from __future__ import annotations
 
 import ast
+import re
+import tomllib
+from functools import cache
 from pathlib import Path
 
 import fairrec
 
+ROOT = Path(__file__).parents[1]
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+IMPORTED_AS = {"mlflow_skinny": "mlflow", "vl_convert_python": "vl_convert"}
+WITH_OTHERS = {"pandas", "pyarrow"}
+"""Frames that users bring: they are read through narwhals and Polars, without an import of ours."""
 PACKAGE = Path(fairrec.__file__).parent
 SPINE = [
     *("core", "inputs", "metrics", "groups", "scoring", "search", "statistics", "counts"),
@@ -16,6 +24,7 @@ FEATURES = ["mitigation", "counterfactuals", "comparison", "trends", "planning",
 STAGES = [*SPINE, *FEATURES, "demo", "integrations", "testing", "commands"]
 
 
+@cache
 def imported_names(file: Path) -> set[str]:
     """Everything a file imports, inside functions too."""
     found = set()
@@ -66,3 +75,25 @@ def test_the_paper_s_package_is_imported_by_nothing_of_the_core():
         if name.split(".")[0] == "fairrec_paper"
     }
     assert wrong == {}
+
+
+def modules_of(requirements: list[str]) -> set[str]:
+    names = {re.split(r"[\[<>=!~ ;]", one)[0].replace("-", "_").lower() for one in requirements}
+    return {IMPORTED_AS.get(name, name) for name in names}
+
+
+def test_every_package_that_is_installed_is_used():
+    extras = PROJECT["optional-dependencies"]
+    apart = ("dev", "bench", "docs")
+    named = [one for name, part in extras.items() if name not in apart for one in part]
+    asked = modules_of([*PROJECT["dependencies"], *named]) - {"fairrec"} - WITH_OTHERS
+    files = (ROOT / "src").rglob("*.py")
+    used = {name.split(".")[0] for file in files for name in imported_names(file)}
+    assert asked - used == set()
+
+
+def test_every_requirement_has_a_lower_bound():
+    extras = PROJECT["optional-dependencies"]
+    light = [one for name, part in extras.items() if name != "bench" for one in part]
+    for requirement in [*PROJECT["dependencies"], *light]:
+        assert ">=" in requirement or requirement.startswith("fairrec["), requirement

@@ -126,6 +126,7 @@ def test_an_unknown_name_is_an_error_with_the_nearest():
         fairrec.schema("mitigations")
 
 
+@pytest.mark.slow
 def test_schemas_are_read_without_torch():
     code = (
         "import sys, fairrec\n"

@@ -14,6 +14,7 @@ MADE = runpy.run_path(str(ROOT / ".ci" / "make_vega.py"))
 SCRIPT = MADE["SCRIPT"].read_text("utf-8")
 
 
+@pytest.mark.slow
 def test_the_script_is_what_the_tested_version_makes():
     (pinned,) = re.findall(
         r"^vl-convert-python==(.+)$", (ROOT / "constraints.txt").read_text(), re.M

@@ -11,7 +11,7 @@ import pytest
 import fairrec
 from fairrec.cli.settings import settings_file, settings_said
 from fairrec.core.files import file_sum
-from tests.end_to_end.command_line import run_here, run_process, write_tables
+from tests.end_to_end.command_line import run_here, write_tables
 
 SETTINGS = 'by = ["gender"]\nmetrics = "auc"\npermutations = 9\nusers = "users.parquet"\n'
 
@@ -52,7 +52,7 @@ def test_it_is_said_which_options_are_taken():
 
 def test_settings_that_are_found_are_used_said_and_recorded(here: Path):
     (here / "fairrec.toml").write_text(SETTINGS)
-    ran = run_process("audit", "predictions.parquet", "--format", "json", folder=here)
+    ran = run_here("audit", "predictions.parquet", "--format", "json")
     assert ran.code == 0, ran.stderr
     assert ran.stderr == "settings from fairrec.toml: by, metrics, permutations, users\n"
     result = json.loads(ran.stdout)

@@ -301,6 +301,7 @@ while killed:
 """
 
 
+@pytest.mark.slow
 def test_a_kill_at_any_step_leaves_the_old_result_the_new_one_or_none(tmp_path: Path):
     command = [sys.executable, "-c", KILLED_AT_EACH_STEP, str(tmp_path / "out")]
     told = subprocess.run(command, capture_output=True, text=True, check=True).stdout
@@ -329,6 +330,7 @@ for n in range(40):
 """
 
 
+@pytest.mark.slow
 def test_of_two_writers_at_once_one_is_there_as_a_whole(tmp_path: Path):
     commands = [[sys.executable, "-c", WRITER, str(tmp_path / "out"), name] for name in "ab"]
     writers = [subprocess.Popen(command) for command in commands]

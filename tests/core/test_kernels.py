@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import ctypes
+import errno
 import os
 import shutil
 import subprocess
@@ -96,6 +97,16 @@ def test_a_kernel_is_compiled_once_and_kept_on_disk(monkeypatch, tmp_path):
     assert again(np.array([2.0])).tolist() == [4.0]
     assert sum(again.stats.cache_hits.values()) == 1
     assert sum(again.stats.cache_misses.values()) == 0
+
+
+def test_a_full_disk_keeps_no_kernel_and_harms_no_result(monkeypatch, tmp_path, caplog):
+    def fail(*_: object) -> None:
+        raise OSError(errno.ENOSPC, "No space left on this device")
+
+    monkeypatch.setattr(numba.config, "CACHE_DIR", str(tmp_path))
+    monkeypatch.setattr("numba.core.caching.IndexDataCacheFile.save", fail)
+    assert kernel(doubled.py_func)(np.array([1.5])).tolist() == [3.0]
+    assert "kernels cannot be kept (No space left on this device)" in caplog.text
 
 
 def test_a_kernel_lets_go_of_the_interpreter_lock_and_takes_more_options():

@@ -43,6 +43,7 @@ def test_an_unknown_name_is_explained(colours, look_up):
         look_up(colours, "gren")
 
 
+@pytest.mark.slow
 def test_what_registers_the_entries_is_loaded_when_they_are_asked_for():
     # in a process where nothing else has loaded them
     code = (

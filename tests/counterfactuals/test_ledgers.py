@@ -199,7 +199,7 @@ class Ranker(BaseHTTPRequestHandler):
 
 def test_an_endpoint_is_asked_once_about_each_user_under_each_value(tmp_path: Path):
     server = ThreadingHTTPServer(("127.0.0.1", 0), Ranker)
-    Thread(target=server.serve_forever, daemon=True).start()
+    Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()
     url = f"http://127.0.0.1:{server.server_port}/rank"
     try:
         for _ in range(2):
@@ -248,6 +248,7 @@ def pairs_in(log: Path) -> list[str]:
     return log.read_text(encoding="utf-8").splitlines() if log.exists() else []
 
 
+@pytest.mark.slow
 def test_a_server_that_dies_is_asked_about_nobody_twice_once_it_is_back(tmp_path: Path):
     log, ledger = tmp_path / "log", tmp_path / "scores.ledger"
     whole = tmp_path / "whole"
@@ -296,6 +297,7 @@ def test_a_value_that_the_server_refuses_is_named_and_what_was_paid_is_kept(tmp_
         assert found.summary.affected.share == 1
 
 
+@pytest.mark.slow
 def test_from_the_command_line_a_ledger_is_shared_by_one_process_after_the_other(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import shlex
 from dataclasses import replace
@@ -15,6 +16,7 @@ from fairrec.core.errors import OutputError
 from fairrec.demo import demo
 from fairrec.demo.held_out import split_data
 from fairrec.demo.world import make_world
+from fairrec.result.folder import load_summary
 from tests.end_to_end.command_line import run_here
 
 
@@ -96,3 +98,43 @@ def test_tables_of_others_are_not_replaced_by_a_demo(tmp_path, small_world):
     with pytest.raises(OutputError, match=r": users.parquet, predictions.parquet there is of no"):
         demo.run_demo(tmp_path, report=False)
     assert (tmp_path / "users.parquet").read_text() == "mine"
+
+
+@pytest.mark.usefixtures("small_world")
+def test_the_result_can_be_printed_as_json(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.chdir(tmp_path)
+    ran = run_here("demo", "--out", "world", "--seed", "3", "--format", "json", "--debug")
+    assert ran.code == 0
+    printed = json.loads(ran.stdout)
+    written = json.loads((tmp_path / "world/audit/result.json").read_text())
+    assert {**printed, "id": written["id"]} == written
+    assert printed["seed"] == 3
+    assert [file.name for file in tmp_path.iterdir()] == ["world"]
+
+
+@pytest.fixture(scope="module")
+def found(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, list[str]]:
+    """The folder of one demo, and the command it offers at the end."""
+    folder = tmp_path_factory.mktemp("world") / "demo"
+    done = run_here("demo", "--out", str(folder), "--quiet", "--seed", "1")
+    assert done.code == 0, done.stderr
+    return folder, done.stdout.strip().splitlines()[-1].split()
+
+
+def test_the_demo_finds_the_planted_group_and_says_what_to_do_next(found):
+    folder, offered = found
+    summary = load_summary(folder / "audit")
+    for name in ("auc", "mrr@5", "ndcg@5"):
+        worst = summary.metrics[name].findings[0]
+        assert worst.group == demo.PLANTED
+        assert worst.difference < 0
+    assert offered[:2] == ["fairrec", "audit"]
+    assert pl.read_parquet(folder / "predictions.parquet").height == 4000 * 50
+
+
+def test_the_command_the_demo_offers_gives_the_same_result(found):
+    folder, offered = found
+    first = load_summary(folder / "audit")
+    again = run_here(*offered[1:], "--quiet", "--no-report")
+    assert again.code == 0, again.stderr
+    assert load_summary(folder / "audit").metrics == first.metrics

@@ -100,19 +100,6 @@ def test_a_group_can_be_marked_from_its_drawer(opened: Opened):
     assert page.evaluate("scrollY") == 0
 
 
-def test_without_scripts_the_answer_its_rows_and_cards_are_readable(browser, audited):
-    context = browser.new_context(java_script_enabled=False)
-    page = context.new_page()
-    page.goto(audited.as_uri())
-    assert "is served worse" in page.locator("h1").inner_text()
-    assert page.locator(".dot-table tbody tr").first.is_visible()
-    link = page.locator("a.open").first
-    link.click()
-    assert page.url.endswith(link.get_attribute("href"))
-    assert page.locator("article.finding").first.is_visible()
-    context.close()
-
-
 def test_in_given_circumstances_a_difference_beside_a_value_is_called_adjusted(browser, tmp_path):
     opened = Opened(browser, given_result().save(tmp_path / "given") / "report.html")
     page = opened.page
@@ -174,9 +161,24 @@ def test_a_folded_card_opens_in_the_drawer_under_its_address_and_on_paper(browse
     opened.context.close()
 
 
-def test_without_scripts_no_card_is_folded_away(browser, many):
+def test_without_scripts_everything_is_readable_and_nothing_waits_for_one(browser, audited, many):
     context = browser.new_context(java_script_enabled=False)
     page = context.new_page()
+    page.goto(audited.as_uri())
+    assert "is served worse" in page.locator("h1").inner_text()
+    assert page.locator("#all tbody tr").count() == 342
+    assert page.locator("#all tbody tr").last.is_visible()
+    for part in (".dot-table tbody tr", "#chart-0 .words", "main > noscript p"):
+        assert page.locator(part).first.is_visible(), part
+    for part in (".filters", ".plot", ".choose", "[data-do]", "#more", "#copy", "[data-zoom]"):
+        assert page.locator(part).count() > 0, part
+        for one in page.locator(part).all():
+            assert not one.is_visible(), part
+    link = page.locator("a.open").first
+    link.click()
+    assert page.url.endswith(link.get_attribute("href"))
+    assert page.locator("article.finding").first.is_visible()
+    # and no card is folded away
     page.goto(many.as_uri())
     assert page.locator("article.finding:visible").count() == 15
     assert page.locator(".unfold:visible").count() == 0

@@ -7,6 +7,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 from tests.end_to_end.command_line import plain_environment
 
 HEAVY = (
@@ -62,6 +64,7 @@ def test_importing_the_package_loads_nothing_heavy_and_opens_no_connection(tmp_p
     assert seen["events"] == []
 
 
+@pytest.mark.slow
 def test_asking_for_help_loads_nothing_heavy_and_opens_no_connection(tmp_path: Path):
     code = (
         "from fairrec.commands import app\n"
@@ -77,6 +80,7 @@ def test_asking_for_help_loads_nothing_heavy_and_opens_no_connection(tmp_path: P
     assert seen["events"] == []
 
 
+@pytest.mark.slow
 def test_an_audit_opens_no_connection_and_never_loads_pandas(tmp_path: Path):
     code = (
         "import fairrec, polars as pl\n"

@@ -13,6 +13,7 @@ import threading
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -28,107 +29,16 @@ class Reply(NamedTuple):
     text: str
 
 
-JSON = "application/json"
-TENSORS = (
-    '"inputs":[{"name":"user_id","datatype":"BYTES","shape":[-1]},'
-    '{"name":"item_id","datatype":"BYTES","shape":[-1]}],'
-    '"outputs":[{"name":"score","datatype":"FP64","shape":[-1]}]'
-)
-MLSERVER = {
-    "GET /v2/health/ready": Reply(200, "", ""),
-    "GET /v2/models/ranker/ready": Reply(200, "", ""),
-    "GET /v2/models/ranker": Reply(
-        200, JSON, f'{{"name":"ranker","versions":[],"platform":"",{TENSORS},"parameters":{{}}}}'
-    ),
-    "GET /v2/models/nobody/ready": Reply(404, JSON, '{"error":"Model nobody not found"}'),
-    "GET /v2/models/nobody": Reply(404, JSON, '{"error":"Model nobody not found"}'),
-    "POST /v2/models/ranker/infer": Reply(
-        200,
-        JSON,
-        '{"model_name":"ranker","model_version":"v1","id":"0472f577-d2c9-4212-87b2-4d68a5500b60",'
-        '"parameters":{},"outputs":[{"name":"score","shape":[2,1],"datatype":"FP64",'
-        '"parameters":{"content_type":"np"},"data":[0.07920792079207921,0.1782178217821782]}]}',
-    ),
-}
-KSERVE = {
-    "GET /v2/health/ready": Reply(200, JSON, '{"ready":true}'),
-    "GET /v2/models/ranker/ready": Reply(200, JSON, '{"name":"ranker","ready":true}'),
-    "GET /v2/models/ranker": Reply(
-        200, JSON, f'{{"name":"ranker","versions":null,"platform":"",{TENSORS}}}'
-    ),
-    "GET /v2/models/nobody/ready": Reply(
-        404, JSON, '{"error":"Model with name nobody does not exist."}'
-    ),
-    "GET /v2/models/nobody": Reply(404, JSON, '{"error":"Model with name nobody does not exist."}'),
-    "POST /v2/models/ranker/infer": Reply(
-        200,
-        JSON,
-        '{"model_name":"ranker","model_version":null,"id":"1","parameters":null,"outputs":[{'
-        '"name":"score","shape":[2],"datatype":"FP64","parameters":null,'
-        '"data":[0.07920792079207921,0.1782178217821782]}]}',
-    ),
-}
-TRITON = {
-    "GET /v2/health/ready": Reply(200, "", ""),
-    "GET /v2/models/ranker/ready": Reply(200, "", ""),
-    "GET /v2/models/ranker": Reply(
-        200,
-        JSON,
-        '{"name":"ranker","versions":["1"],"platform":"onnxruntime_onnx",'
-        '"inputs":[{"name":"user_id","datatype":"BYTES","shape":[-1,1]},'
-        '{"name":"item_id","datatype":"BYTES","shape":[-1,1]}],'
-        '"outputs":[{"name":"score","datatype":"FP32","shape":[-1,1]}]}',
-    ),
-    "GET /v2/models/nobody/ready": Reply(400, "", ""),
-    "GET /v2/models/nobody": Reply(
-        400, JSON, '{"error":"Request for unknown model: \'nobody\' is not found"}'
-    ),
-    "POST /v2/models/ranker/infer": Reply(
-        200,
-        JSON,
-        '{"model_name":"ranker","model_version":"1","outputs":[{"name":"score","datatype":"FP32",'
-        '"shape":[2,1],"data":[0.07920792,0.17821783]}]}',
-    ),
-}
-TENSORFLOW_SERVING = {
-    "GET /v1/models/ranker": Reply(
-        200,
-        JSON,
-        '{\n "model_version_status": [\n  {\n   "version": "123",\n   "state": "AVAILABLE",\n'
-        '   "status": {\n    "error_code": "OK",\n    "error_message": ""\n   }\n  }\n ]\n}\n',
-    ),
-    "GET /v1/models/ranker/metadata": Reply(
-        200,
-        JSON,
-        '{"model_spec":{"name":"ranker","signature_name":"","version":"123"},"metadata":{'
-        '"signature_def":{"signature_def":{"serving_default":{"inputs":{'
-        '"user_id":{"dtype":"DT_STRING","tensor_shape":{"dim":[{"size":"-1","name":""}],'
-        '"unknown_rank":false},"name":"user_id:0"},'
-        '"item_id":{"dtype":"DT_STRING","tensor_shape":{"dim":[],"unknown_rank":true},'
-        '"name":"item_id:0"}},"outputs":{"score":{"dtype":"DT_FLOAT","tensor_shape":{"dim":['
-        '{"size":"-1","name":""}],"unknown_rank":false},"name":"score:0"}},'
-        '"method_name":"tensorflow/serving/predict"}}}}}',
-    ),
-    "GET /v1/models/nobody": Reply(
-        404, JSON, '{ "error": "Servable not found for request: Latest(nobody)" }'
-    ),
-    "GET /v1/models/nobody/metadata": Reply(
-        404, JSON, '{ "error": "Servable not found for request: Latest(nobody)" }'
-    ),
-    "POST /v1/models/nobody:predict": Reply(
-        404, JSON, '{ "error": "Servable not found for request: Latest(nobody)" }'
-    ),
-    "POST /v1/models/ranker:predict": Reply(
-        200, JSON, '{\n    "outputs": [0.07920792, 0.17821783\n    ]\n}'
-    ),
-}
+RECORDED = json.loads(Path(__file__).with_name("model_servers.json").read_text("utf-8"))
+PROTOCOLS = dict.fromkeys(("MLServer", "KServe", "Triton"), ("oip", "/v2/models/"))
+PROTOCOLS |= {"TensorFlow Serving": ("tfserving", "/v1/models/")}
+
+
+def replies_of(server: str) -> dict[str, Reply]:
+    return {request: Reply(*reply) for request, reply in RECORDED[server].items()}
+
+
 SCORES = np.array([0.07920792079207921, 0.1782178217821782])
-SERVERS = {
-    "MLServer": (MLSERVER, "oip", "/v2/models/"),
-    "KServe": (KSERVE, "oip", "/v2/models/"),
-    "Triton": (TRITON, "oip", "/v2/models/"),
-    "TensorFlow Serving": (TENSORFLOW_SERVING, "tfserving", "/v1/models/"),
-}
 
 
 @contextmanager
@@ -155,7 +65,7 @@ def replying(replies: Mapping[str, Reply], asked: list[Any]) -> Iterator[str]:
 
     server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
     server.daemon_threads = True
-    threading.Thread(target=server.serve_forever, daemon=True).start()
+    threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()
     try:
         yield f"http://127.0.0.1:{server.server_address[1]}"
     finally:
@@ -166,11 +76,11 @@ def replying(replies: Mapping[str, Reply], asked: list[Any]) -> Iterator[str]:
 COLUMNS = {name: np.array([7, 8]) for name in ("user_id", "item_id")}
 
 
-@pytest.mark.parametrize("name", SERVERS)
+@pytest.mark.parametrize("name", RECORDED)
 def test_a_model_is_found_asked_and_read(name):
-    replies, protocol, path = SERVERS[name]
+    protocol, path = PROTOCOLS[name]
     asked: list[Any] = []
-    with replying(replies, asked) as server:
+    with replying(replies_of(name), asked) as server:
         model = fairrec.Endpoint(f"{server}{path}ranker", protocol=protocol, retries=0)
         assert model.metadata.is_ready
         assert model.metadata.model == "ranker"
@@ -198,8 +108,8 @@ def test_a_model_is_found_asked_and_read(name):
     ],
 )
 def test_a_model_that_is_not_there_is_said_in_their_words_or_ours(name, says):
-    replies, protocol, path = SERVERS[name]
-    with replying(replies, []) as server:
+    protocol, path = PROTOCOLS[name]
+    with replying(replies_of(name), []) as server:
         model = fairrec.Endpoint(f"{server}{path}nobody", protocol=protocol, retries=0)
         with pytest.raises(ScoringError) as caught:
             model.answer({one.name: one.values for one in model.bind(COLUMNS)})
@@ -212,7 +122,7 @@ def test_binary_data_of_triton_is_refused_in_words():
     tensor = '{"name":"score","shape":[2],"datatype":"FP32","parameters":{"binary_data_size":8}}'
     said = f'{{"outputs":[{tensor}]}}'
     binary = Reply(200, "application/octet-stream", said + "12345678")
-    with replying({**TRITON, "POST /v2/models/ranker/infer": binary}, []) as server:
+    with replying({**replies_of("Triton"), "POST /v2/models/ranker/infer": binary}, []) as server:
         model = fairrec.Endpoint(f"{server}/v2/models/ranker", retries=0)
         with pytest.raises(ScoringError, match="the reply is application/octet-stream, not"):
             model.answer({one.name: one.values for one in model.bind(COLUMNS)})

@@ -15,6 +15,8 @@ from fairrec.core.errors import plain
 from fairrec.report.page.html import MOST_BYTES
 from fairrec.report.words import group_label, number
 from tests.builders import make_tables, one_each, two_groups
+from tests.comparison.small_comparison import compared
+from tests.counterfactuals.flipped_world import blind, direct, flipped
 from tests.end_to_end.command_line import AUDIT, run_here, write_tables
 from tests.end_to_end.made_results import mitigated, searched
 from tests.end_to_end.opened_page import AXIS_TEXT, PHONE, WIDE, Opened
@@ -418,15 +420,6 @@ def test_very_many_groups_stay_under_the_limit_and_open(browser: Any, tmp_path: 
     opened.context.close()
 
 
-def test_the_page_reads_without_scripts(browser: Any, audited: Path):
-    context = browser.new_context(java_script_enabled=False)
-    page = context.new_page()
-    page.goto(audited.as_uri())
-    assert page.locator("#all tbody tr").count() == 342
-    assert page.locator("#all tbody tr").last.is_visible()
-    context.close()
-
-
 def test_the_page_of_a_folder_with_an_odd_name_links_to_its_groups(
     browser: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
@@ -464,3 +457,46 @@ def test_a_mitigation_shows_its_section_and_draws_its_curves(browser: Any, tmp_p
         assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
         opened.context.close()
         assert opened.complaints == []
+
+
+@pytest.mark.parametrize("size", [WIDE, PHONE], ids=["wide", "phone"])
+def test_the_page_of_a_comparison_fits_the_screen_and_asks_for_nothing(
+    browser: Any, tmp_path: Path, size: dict[str, int]
+):
+    file = compared().save(tmp_path / "out") / "report.html"
+    page = browser.new_page(viewport=size)
+    told: list[str] = []
+    page.on("console", lambda message: told.append(message.text))
+    page.on("request", lambda asked: told.append(asked.url))
+    page.goto(file.as_uri())
+    assert page.evaluate("document.documentElement.scrollWidth") <= size["width"]
+    answer = page.locator("h1")
+    assert answer.inner_text().startswith("On average clicks became worse")
+    assert answer.bounding_box()["y"] < 200
+    assert told == [file.as_uri()]
+    if size == WIDE:
+        # a dot lies on its interval, and left of no change
+        row = page.locator(".dot-table tbody tr").first
+        dot, line, zero = (
+            row.locator(f".{name}").bounding_box() for name in ("dot", "whisker", "zero")
+        )
+        middle = dot["x"] + dot["width"] / 2
+        assert line["x"] < middle < line["x"] + line["width"] < zero["x"]
+    page.close()
+
+
+@pytest.mark.parametrize("model", [direct, blind])
+def test_every_column_of_a_counterfactual_is_on_the_screen(
+    browser: Any, tmp_path: Path, model: Any
+):
+    found = flipped(model, metrics="changed@3,affected@3,rbo@3,tau,mrr@3,ndcg@3", permutations=0)
+    size = {"width": 1200, "height": 900}
+    opened = Opened(browser, found.save(tmp_path / "out") / "report.html", viewport=size)
+    tables = opened.page.locator("#changes .scroll").all()
+    assert len(tables) == 2
+    for table in tables:
+        assert table.evaluate("one => one.scrollWidth - one.clientWidth") == 0
+    # an arrow is not torn apart, and a change stands on one line
+    cell = opened.page.get_by_role("cell", name="gender=F → gender=M").bounding_box()
+    assert cell["height"] < 60
+    opened.context.close()

@@ -9,8 +9,6 @@ import pytest
 import fairrec
 from tests.grouped_options import group_options
 
-pytestmark = pytest.mark.slow
-
 BY = ["gender", "age", "occupation"]
 
 
@@ -40,16 +38,13 @@ def popular_first(movielens):
     return users, items, history, predictions.with_columns(score=pl.Series(scores))
 
 
-def test_movielens_has_the_groups_the_paper_counts(popular_first):
+def test_movielens_has_the_groups_the_paper_counts_with_the_values_of_a_plain_group_by(
+    popular_first,
+):
     users, items, history, predictions = popular_first
+    tables = {"users": users, "items": items, "history": history, "by": BY}
     result = fairrec.audit(
-        predictions,
-        users=users,
-        items=items,
-        history=history,
-        by=BY,
-        min_support=0.001,
-        statistics=fairrec.Statistics(permutations=99),
+        predictions, **group_options(**tables, min_support=0.001, permutations=99)
     )
     coverage = result.summary.coverage
     assert coverage.n_full_possible == str(2 * 7 * 21)
@@ -57,28 +52,13 @@ def test_movielens_has_the_groups_the_paper_counts(popular_first):
     assert coverage.n_full == 152
     assert result.summary.n_users == 6038
     assert set(result.metrics) == {"auc", "mrr@5", "ndcg@5", "urd@5", "urp@5"}
-
-
-def test_group_values_on_movielens_equal_a_plain_group_by(popular_first):
-    users, items, history, predictions = popular_first
-    result = fairrec.audit(
-        predictions,
-        users=users,
-        items=items,
-        history=history,
-        by=BY,
-        depth="full",
-        min_support=0.001,
-        statistics=fairrec.Statistics(permutations=0),
-    )
-    per_user = result.per_user
     for metric in result.metrics:
         plain = (
-            per_user.group_by(BY)
+            result.per_user.group_by(BY)
             .agg(pl.col(metric).mean().alias("plain"), pl.len().alias("users"))
             .filter(pl.col("users") >= 7)
         )
-        both = result.groups(metric).join(plain, on=BY, how="full")
+        both = result.groups(metric).filter(depth=3).join(plain, on=BY, how="full")
         assert both.height == 152
         assert (both["value"] - both["plain"]).abs().max() < 1e-12
         gap = plain["plain"].max() - plain["plain"].min()

@@ -203,6 +203,7 @@ def test_the_outcome_goes_to_two_files(here: Path):
     assert Path("out.xml").exists() and Path("audit/out.md").exists()
 
 
+@pytest.mark.slow
 def test_a_passing_gate_that_nobody_can_hear_is_no_pass(here: Path):
     write_policy(0.5)
     command = [sys.executable, "-m", "fairrec", "gate", "audit"]

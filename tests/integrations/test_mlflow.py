@@ -238,7 +238,7 @@ class Tracker(BaseHTTPRequestHandler):
 def tracker(folder: Path) -> Iterator[str]:
     Tracker.folder, Tracker.asked = str(folder), ()
     with ThreadingHTTPServer(("127.0.0.1", 0), Tracker) as server:
-        threading.Thread(target=server.serve_forever, daemon=True).start()
+        threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()
         yield f"http://ann:{SECRET}@127.0.0.1:{server.server_port}"
         server.shutdown()
 

@@ -559,7 +559,13 @@ def errors_from_zero(changes: list[float]) -> float:
 
 @pytest.mark.parametrize(
     ("protocol", "strength"),
-    [("validation targets", "auto"), ("halves of the users", "auto"), ("validation targets", 1.0)],
+    [
+        ("validation targets", 1.0),
+        *(
+            pytest.param(one, "auto", marks=pytest.mark.slow)
+            for one in ("validation targets", "halves of the users")
+        ),
+    ],
 )
 def test_in_noise_an_improvement_is_seldom_declared(protocol, strength):
     found = results(protocol, strength)
@@ -592,6 +598,7 @@ def test_regression_shows_how_the_chosen_drift_without_any_re_ranking():
     assert np.mean(drift) > 0.1
 
 
+@pytest.mark.slow
 def test_in_noise_groups_are_seldom_declared_better_or_worse():
     """Each of many small groups in each metric is a chance to be wrong."""
     n_runs = 25

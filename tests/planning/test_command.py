@@ -27,8 +27,8 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def test_a_plan_is_made_run_and_kept_to(here: Path):
-    options = ("--permutations", "39", "--mean", "0.5", "--sd", "0.3")
-    made = run_here(*PLAN, *options, "--out", "plan.toml")
+    options = ("--permutations", "39", "--mean", "0.5", "--sd", "0.3", "--out", "plan.toml")
+    made = run_here(*PLAN, *options)
     assert made.code == 0, made.stderr
     assert made.stdout.startswith("80 users, 9 groups of at least 10 users by gender, member\n")
     for title in (

@@ -72,6 +72,7 @@ def test_the_specification_is_the_chart_without_its_data():
     assert figure.spec == whole
 
 
+@pytest.mark.slow
 def test_the_page_draws_without_the_extra_for_pictures():
     code = (
         "import sys\n"

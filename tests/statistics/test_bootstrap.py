@@ -161,7 +161,9 @@ def test_small_providers_gain_more_by_a_list_than_large_ones():
     assert found.resampled.unseen[0] == pytest.approx([of_all / 10 / 5, of_all / 10])
 
 
-@pytest.mark.parametrize("market", [FULL, WORSE], ids=lambda market: market.name)
+@pytest.mark.parametrize(
+    "market", [pytest.param(FULL, marks=pytest.mark.slow), WORSE], ids=lambda market: market.name
+)
 def test_intervals_hold_for_items_that_compete(market):
     small = replace(market, n_items=80, n_users=300, n_many=10_000)
     study = partial(coverage, market=small, metrics="exposure@10")
@@ -194,6 +196,7 @@ def test_what_the_users_who_came_like_together_is_no_finding():
     assert sum(one[GAP_LEVEL][0] for one in found) <= 2
 
 
+@pytest.mark.slow
 def test_a_kind_that_none_of_the_users_who_came_likes_is_no_finding():
     """Five of them on average: who likes it would have given it five places, not one."""
     found = [level_of_tastes(seed, 200, taste=6.0, n_kinds=40) for seed in range(20)]
@@ -207,7 +210,14 @@ def test_items_that_are_candidates_in_one_list_or_two_are_no_finding():
     assert sum(one[LEVEL][0] for one in found) <= 3
 
 
-@pytest.mark.parametrize("how", [{}, {"skew": 2.5}, {"activity": 1.5}], ids=str)
+@pytest.mark.parametrize(
+    "how",
+    [
+        {"activity": 1.5},
+        *(pytest.param(one, marks=pytest.mark.slow) for one in ({}, {"skew": 2.5})),
+    ],
+    ids=str,
+)
 def test_groups_that_get_their_due_are_no_finding_though_no_item_does(how):
     found = [of_unequal_twins(seed, n_users=300, n_pairs=60, **how) for seed in range(20)]
     assert sum(one[LEVEL][0] for one in found) <= 3
@@ -219,6 +229,7 @@ def test_a_kind_that_gets_a_few_percent_of_its_due_is_worse_by_more_than_matters
     assert sum(one[BEYOND][0] for one in found) == 4
 
 
+@pytest.mark.slow
 def test_a_harm_of_just_what_matters_is_not_called_more():
     market = replace(A_LITTLE[0], n_items=80, n_users=300, n_many=10_000)
     found = [just_what_matters(seed, market) for seed in range(12)]

@@ -1,1 +1,1 @@
-"""Files of every kind, damaged and tampered with; run by `python -m tests.torture.inputs`."""
+"""Files of every kind, damaged and tampered with."""

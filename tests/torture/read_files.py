@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import gzip
-import hashlib
 import io
 import json
 from collections.abc import Callable
@@ -27,7 +26,6 @@ from fairrec.gating.gate import read_policy
 from fairrec.inputs.audit_inputs import open_tables, read_tables
 from fairrec.inputs.table_options import TableOptions
 from fairrec.loading import load
-from fairrec_paper.datasets.bundle import TABLES, read_bundle, write_bundle
 from tests.builders import Tables, as_lists, make_tables
 from tests.grouped_options import group_options
 from tests.torture.mutations import (
@@ -53,7 +51,6 @@ class ReadFile:
     name : the one that is tampered with
     read : given the folder, by those who read it in earnest
     mutations : how it is tampered with
-    is_table : whether it is a table of the user's, and none of ours
     mend : makes checksums of other files right again, as somebody who means harm does
     """
 
@@ -62,7 +59,6 @@ class ReadFile:
     name: str
     read: Read
     mutations: tuple[Mutation, ...]
-    is_table: bool = False
     mend: Callable[[Path], object] | None = None
 
 
@@ -136,7 +132,7 @@ def _read_tables(role: str, name: str) -> Read:
 
 def _table_files() -> list[ReadFile]:
     found = []
-    for role in (*Tables._fields, "lists"):
+    for role in ("predictions", "users", "lists"):
         played = "predictions" if role == "lists" else role
         for ending, (form, mutations) in FORMS.items():
             if role == "lists" and ending not in ("jsonl", "parquet", "arrow"):
@@ -155,7 +151,7 @@ def _table_files() -> list[ReadFile]:
                 (folder / name).write_bytes(form(table))
 
             read = _read_tables(played, name)
-            found.append(ReadFile(name, make, name, read, mutations, is_table=True))
+            found.append(ReadFile(name, make, name, read, mutations))
     return found
 
 
@@ -221,53 +217,6 @@ def _read_counts(folder: Path) -> None:
     )
 
 
-def _run(folder: Path) -> None:
-    from tests.fairrec_paper.models.small_run import small_run
-
-    small_run(folder, "fgcnn")
-    for file in (folder / "run").iterdir():
-        file.rename(folder / file.name)
-
-
-def _read_run(folder: Path) -> None:
-    from fairrec_paper.models.run import load_run
-
-    load_run(folder).predictions()
-
-
-def _audit_run(folder: Path) -> None:
-    from fairrec_paper.models.run import load_run
-    from fairrec_paper.models.runs import LoadingRun
-
-    run = LoadingRun(folder, load_run)
-    fairrec.audit(
-        run,
-        **group_options(**run.tables(), metrics="auc", permutations=0, min_support=1, threads=1),
-    )
-
-
-def _bundle(folder: Path) -> None:
-    from tests.fairrec_paper.models.small_bundle import small_bundle
-
-    write_bundle(small_bundle(), folder)
-
-
-def _train(folder: Path) -> None:
-    """As far as a training reads its bundle."""
-    from fairrec_paper.models.data import training_data
-
-    training_data(read_bundle(folder), n_candidates=5)
-
-
-def _right_sums(folder: Path) -> None:
-    file = folder / "manifest.json"
-    manifest = json.loads(file.read_text("utf-8"))
-    for name in TABLES:
-        content = (folder / f"{name}.parquet").read_bytes()
-        manifest["sha256"][name] = hashlib.sha256(content).hexdigest()
-    file.write_text(json.dumps(manifest), "utf-8")
-
-
 def _ledger(folder: Path) -> None:
     from tests.scoring.test_ledger_file import paid_ledger
 
@@ -306,16 +255,11 @@ def _refreeze(folder: Path) -> None:
         return
 
 
-def _other_toml(data: bytes, rng: Random) -> bytes:
-    content = parse_toml(data, "a file")
-    changed = json.loads(other_json(json.dumps(content, default=str).encode(), rng))
-    return tomli_w.dumps(changed).encode()
-
-
 def _toml(data: bytes, rng: Random) -> bytes:
     """TOML of other values where they can be written, or else of other words."""
     try:
-        return _other_toml(data, rng)
+        content = json.dumps(parse_toml(data, "a file"), default=str)
+        return tomli_w.dumps(json.loads(other_json(content.encode(), rng))).encode()
     except (InputError, ValueError, TypeError, AttributeError, RecursionError):
         return other_words(data, rng)
 
@@ -357,18 +301,6 @@ def _own_files() -> list[ReadFile]:
         ReadFile("comparison.json", _compare, "comparison.json", _read_result, JSON),
         ReadFile("counts", _counts, "counts.parquet", _read_counts, PARQUET),
         ReadFile("bare counts", _bare_counts, "counts.parquet", _read_counts, PARQUET),
-        ReadFile("run.json", _run, "run.json", _read_run, JSON),
-        ReadFile("run.json, audited", _run, "run.json", _audit_run, JSON),
-        ReadFile("model.safetensors", _run, "model.safetensors", _read_run, (damaged,)),
-        ReadFile("users of a run", _run, "users.parquet", _read_run, PARQUET),
-        ReadFile("items of a run", _run, "items.parquet", _read_run, PARQUET),
-        ReadFile("candidates of a run", _run, "test.parquet", _read_run, PARQUET),
-        ReadFile("history of a run", _run, "history.parquet", _audit_run, PARQUET),
-        ReadFile("manifest.json", _bundle, "manifest.json", _train, JSON),
-        ReadFile(
-            "interactions", _bundle, "interactions.parquet", _train, PARQUET, mend=_right_sums
-        ),
-        ReadFile("users of a bundle", _bundle, "users.parquet", _train, PARQUET, mend=_right_sums),
         ReadFile("ledger", _ledger, "scores.ledger", _read_ledger, (damaged,)),
         ReadFile("plan.toml", _plan, "plan.toml", lambda f: read_plan(f / "plan.toml"), tomls),
         ReadFile(

@@ -228,10 +228,10 @@ def test_what_was_said_stays_said():
 @pytest.mark.parametrize(
     ("shape", "who"),
     [
-        ("normal", "the same users"),
-        ("normal", "users drawn anew"),
         ("rate 20%", "the same users"),
-        ("lognormal", "the same users"),
+        pytest.param("normal", "the same users", marks=pytest.mark.slow),
+        pytest.param("normal", "users drawn anew", marks=pytest.mark.slow),
+        pytest.param("lognormal", "the same users", marks=pytest.mark.slow),
     ],
 )
 def test_fifty_releases_of_an_unchanging_model_are_called_worse_rarely(shape, who):
@@ -245,6 +245,7 @@ def test_fifty_releases_of_an_unchanging_model_are_called_worse_rarely(shape, wh
         assert sum(one[what][0] for one in found) <= 1, what
 
 
+@pytest.mark.slow
 def test_users_put_in_other_groups_once_are_no_growth():
     """An attribute that is computed anew exchanges the members of groups, and no user."""
     found = [

@@ -132,9 +132,10 @@ def scratch(place: Path) -> Iterator[Path]:
         try:
             lock.acquire()
             break
-        except (Timeout, FileNotFoundError):  # swept by another command before it was locked
+        except (Timeout, FileNotFoundError, FileExistsError):  # swept before it was locked
             continue
     try:
+        home.chmod(0o700)  # a lock makes it anew if it is swept at that moment
         (home / _FILES).mkdir()
         yield home / _FILES
     finally:
@@ -152,9 +153,11 @@ def sweep(place: Path) -> None:
             if home.is_symlink() or not found <= {_FILES, _IN_USE, _REPLACING}:
                 continue  # not a scratch folder
             lock.acquire()
+            # a command that has just made it may make it again, and that one is not ours to remove
+            swept = home.rename(home.with_name(f"{home.name}-swept"))
         except (Timeout, OSError):  # in use, or not ours to remove
             continue
-        _remove(home, lock)
+        _remove(swept, lock)
 
 
 @contextmanager

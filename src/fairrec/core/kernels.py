@@ -9,6 +9,7 @@ from typing import Any, TypeVar
 
 import numba
 import numpy as np
+from numba.core.caching import FunctionCache
 
 from fairrec.core.arrays import FloatArray
 
@@ -19,7 +20,7 @@ def compiled(**options: Any) -> Callable[[F], F]:
     """A decorator that compiles a function when it is first called.
 
     The machine code is kept on disk for the next process, beside the source or in the user's
-    cache folder; where neither can be written, every process compiles again.
+    cache folder; where neither can be written, or has room, every process compiles again.
 
     Parameters
     ----------
@@ -27,30 +28,41 @@ def compiled(**options: Any) -> Callable[[F], F]:
     """
 
     def compile_function(function: F) -> F:
-        kept: F
+        made = numba.njit(nogil=True, **options)(function)
         try:
-            kept = numba.njit(cache=True, nogil=True, **options)(function)
+            made._cache = _Kept(function)  # type: ignore[no-untyped-call]
         except RuntimeError as error:
             if "no locator available" not in str(error):
                 raise
-            _note_that_nothing_is_kept()
-            kept = numba.njit(nogil=True, **options)(function)
+            _note_that_nothing_is_kept("no folder for them can be written")
+        kept: F = made
         return kept
 
     return compile_function
 
 
-kernel = compiled()
+class _Kept(FunctionCache):
+    """Machine code on disk; a full disk costs the next process time, and this one nothing."""
+
+    def save_overload(self, signature: Any, data: Any) -> None:
+        try:
+            super().save_overload(signature, data)  # type: ignore[no-untyped-call]
+        except OSError as error:
+            _note_that_nothing_is_kept(str(error.strerror))
 
 
 @cache
-def _note_that_nothing_is_kept() -> None:
+def _note_that_nothing_is_kept(reason: str) -> None:
     """Once a process; nothing in the calling program is wrong, so it is no warning of Python's."""
     logging.getLogger("fairrec").warning(
-        "Note: compiled kernels cannot be kept, because neither the installation of FairRec nor a "
-        "cache folder of the user can be written, so every process compiles them again, which "
-        "takes some seconds. Set NUMBA_CACHE_DIR to a folder that can be written to keep them."
+        "Note: compiled kernels cannot be kept (%s), neither beside the installation of FairRec "
+        "nor in a cache folder of the user, so every process compiles them again, which takes "
+        "some seconds. Set NUMBA_CACHE_DIR to a folder that can be written to keep them.",
+        reason,
     )
+
+
+kernel = compiled()
 
 
 @kernel

@@ -112,6 +112,7 @@ def test_items_whose_categories_are_no_lists_are_refused(tmp_path: Path):
         read_items(tmp_path)
 
 
+@pytest.mark.slow
 def test_no_torch_is_loaded_for_it():
     code = "import sys, fairrec_paper.models.runs; print('torch' in sys.modules)"
     ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

@@ -249,7 +249,7 @@ def secure(
     context.load_cert_chain(tmp_path / "certificate.pem", tmp_path / "key.pem")
     server = Server(("127.0.0.1", 0), Noted)
     server.socket = context.wrap_socket(server.socket, server_side=True)
-    threading.Thread(target=server.serve_forever, daemon=True).start()
+    threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()
     yield (
         f"https://127.0.0.1:{server.server_address[1]}/plain/t",
         tmp_path / "certificate.pem",

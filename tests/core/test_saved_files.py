@@ -1,18 +1,31 @@
-"""JSON files of ours, read back."""
+"""JSON files and tables of ours, read back."""
 
 from __future__ import annotations
 
+import hashlib
 import json
 import math
 import os
 from pathlib import Path
 
+import polars as pl
 import pytest
 from pydantic import BaseModel
 
 from fairrec.core import saved_files
 from fairrec.core.errors import InputError
-from fairrec.core.saved_files import checked_json, load_json
+from fairrec.core.files import file_sum, is_json_with
+from fairrec.core.saved_files import (
+    checked_json,
+    damaged,
+    is_id,
+    is_number,
+    is_time,
+    is_value,
+    lists_of,
+    load_json,
+    read_parquet,
+)
 from fairrec.result.metric_schema import Gap
 from fairrec.result.schema import AuditSummary
 
@@ -101,3 +114,87 @@ def test_a_file_that_is_too_long_is_not_read(tmp_path: Path, monkeypatch: pytest
     file.write_text(json.dumps(GAP))
     monkeypatch.setattr(saved_files, "MOST_BYTES", 20)
     assert "has more than" in refused(file)
+
+
+TABLE = pl.DataFrame({"user_id": ["a", "b"], "seen": [[1, 2], [3]], "age": [1.5, None]})
+
+
+@pytest.fixture
+def table(tmp_path: Path) -> Path:
+    TABLE.write_parquet(tmp_path / "users.parquet")
+    return tmp_path / "users.parquet"
+
+
+def refused_table(table: Path, **wanted) -> str:
+    with pytest.raises(InputError) as error:
+        read_parquet(table, "Do it again.", **wanted)
+    assert "\n" not in str(error.value) and "users.parquet: " in str(error.value)
+    assert str(error.value).endswith("Do it again.")
+    return str(error.value)
+
+
+def test_a_table_that_was_written_is_read(table: Path):
+    wanted = {"user_id": is_id, "seen": lists_of(is_number), "age": is_value, "more": is_id}
+    found = read_parquet(table, "", wanted, "user_id", optional=("more",))
+    assert found.equals(TABLE)
+
+
+def test_other_columns_are_refused_by_name(table: Path):
+    assert "'more' is not there" in refused_table(table, columns={"more": is_id})
+    assert "'age' is Float64 there" in refused_table(table, columns={"age": is_id})
+    assert "'seen' is List(Int64) there" in refused_table(table, columns={"seen": is_value})
+    assert "'user_id' is String there" in refused_table(table, columns={"user_id": lists_of(is_id)})
+
+
+@pytest.mark.parametrize("ids", [["a", "a"], ["a", None]])
+def test_keys_that_are_empty_or_there_twice_are_refused_table(table: Path, ids: list[str | None]):
+    TABLE.with_columns(user_id=pl.Series(ids)).write_parquet(table)
+    assert "user_id is empty or there twice" in refused_table(table, key="user_id")
+
+
+def test_damage_is_told_in_words(table: Path):
+    table.write_bytes(table.read_bytes()[:-20])
+    assert "cannot be read as Parquet (" in refused_table(table)
+    table.unlink()
+    assert "cannot be read (No such file" in refused_table(table)
+
+
+def test_a_panic_is_an_input_error(table: Path, monkeypatch: pytest.MonkeyPatch):
+    def panics(source: object) -> pl.DataFrame:
+        raise pl.exceptions.PanicException("index out of bounds")
+
+    monkeypatch.setattr(saved_files.pl, "read_parquet", panics)
+    assert "cannot be read as Parquet (index out of bounds)" in refused_table(table)
+
+
+def test_a_mistake_of_ours_is_none_of_the_file(table: Path):
+    with pytest.raises(ZeroDivisionError), damaged(table, ""):
+        raise ZeroDivisionError
+
+
+def test_times_may_be_unknown():
+    for kind in (pl.Int64(), pl.Datetime(), pl.Null()):
+        assert is_time(kind)
+    assert not is_time(pl.String())
+
+
+@pytest.mark.parametrize(
+    ("content", "expected"),
+    [
+        ('{"version": 1, "name": 2, "more": 3}', True),
+        ('{"version": 1}', False),
+        ('["version", "name"]', False),
+        ("{", False),
+        ("[" * 100_000, False),
+        (None, False),
+    ],
+)
+def test_json_of_ours_is_known_by_its_names(tmp_path: Path, content: str | None, expected: bool):
+    if content is not None:
+        (tmp_path / "file").write_text(content)
+    assert is_json_with(tmp_path / "file", "version", "name") is expected
+
+
+def test_a_checksum_is_that_of_the_bytes(tmp_path: Path):
+    (tmp_path / "file").write_bytes(b"abc" * 100_000)
+    assert file_sum(tmp_path / "file") == hashlib.sha256(b"abc" * 100_000).hexdigest()
