@@ -12,10 +12,10 @@ OUTPUTS := */core/files.py,*/core/atomic_io.py
 # where the lowest versions are installed, and what is tested with them: readers, metrics, groups, a model that is asked,
 # engines, tracking, the page, and the command line
 LOWEST := .lowest
-LOWEST_EXTRAS := excel figures http mlflow onnx pandas paper ray
-LOWEST_TESTS := tests/inputs tests/groups tests/metrics tests/report tests/scoring/http tests/scoring/models \
-	tests/scoring/wire tests/integrations/test_mlflow.py tests/counts/test_ray_adapter.py tests/end_to_end/test_command_line.py \
-	tests/end_to_end/test_demo.py --ignore-glob '*_ranx.py' --ignore-glob '*_scikit_learn.py' \
+LOWEST_EXTRAS := figures http mlflow onnx pandas paper ray
+LOWEST_TESTS := tests/inputs tests/groups tests/metrics tests/report tests/scoring \
+	tests/integrations/test_mlflow.py tests/counts/test_ray_adapter.py tests/end_to_end/test_command_line.py \
+	tests/demo --ignore-glob '*_ranx.py' --ignore-glob '*_scikit_learn.py' \
 	-k 'not ranx and not without_noise and not in_its_own_way and not node_is_lost'
 # the last three: Ray 2.10 leaves files open, which it says where warnings are shown, and has nodes in tests without an id
 
@@ -64,7 +64,7 @@ coverage: $(VENV)/dev
 
 # every call of the disk fails once, commands are killed at every step, files of every kind are tampered with; two hours
 torture: $(VENV)/dev
-	PYTHONPATH=src $(BIN)/python -m tests.torture.inputs
+	FAIRREC_TAMPERED=2500 $(BIN)/python -m pytest -n auto -m slow tests/torture
 
 # the lowest versions that pyproject.toml allows; torch is left out, as its wheels take gigabytes
 lowest: $(LOWEST)/ready
@@ -82,7 +82,7 @@ $(LOWEST)/ready: pyproject.toml Makefile
 	$(LOWEST)/uv/bin/uv venv -q --clear -p $(PYTHON) $(LOWEST)/venv
 	$(LOWEST)/uv/bin/uv pip install -q -p $(LOWEST)/venv --only-binary :all: -r $(LOWEST)/lowest.txt
 	$(LOWEST)/uv/bin/uv pip install -q -p $(LOWEST)/venv -c $(LOWEST)/lowest.txt \
-		cmarkgfm hypothesis jsonschema markdown-it-py 'onnx<1.17' pytest pytest-xdist xlsxwriter
+		cmarkgfm hypothesis jsonschema markdown-it-py 'onnx<1.17' pytest pytest-xdist
 	touch $@
 
 # the tested set with hashes, for all systems and Pythons; torch is left out, as the hashes of its builds differ by index

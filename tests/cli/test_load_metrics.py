@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from fairrec.cli.settings import load_metrics
+from fairrec.auditing.settings import load_metrics
 from fairrec.core.errors import InputError
 from fairrec.metrics import METRICS
 from tests.end_to_end.command_line import AUDIT, run_here, write_tables

@@ -26,7 +26,7 @@ from tests.counterfactuals.flipped_world import (
     people,
 )
 from tests.end_to_end.command_line import run_here
-from tests.fairrec_paper.models.runs.small_run import small_run
+from tests.fairrec_paper.models.small_run import small_run
 from tests.grouped_options import group_options
 
 

@@ -25,7 +25,7 @@ from fairrec.counterfactuals.words import (
 from tests.counterfactuals.flipped_world import blind, by_proxy, direct, flipped, people
 from tests.counterfactuals.test_ledgers import served
 from tests.end_to_end.command_line import run_here
-from tests.fairrec_paper.models.runs.small_run import small_run
+from tests.fairrec_paper.models.small_run import small_run
 
 
 def test_the_head_names_what_is_changed_and_for_how_many():

@@ -20,8 +20,7 @@ from fairrec.auditing.model_options import (
     search_options,
     without_query,
 )
-from fairrec.cli.parameters import Flags, Given, typer_command
-from fairrec.cli.settings import (
+from fairrec.auditing.settings import (
     Load,
     PlanOption,
     SettingsOption,
@@ -29,6 +28,7 @@ from fairrec.cli.settings import (
     say_settings,
     settings_file,
 )
+from fairrec.cli.parameters import Flags, Given, typer_command
 from fairrec.cli.shared import (
     DebugOption,
     ForceOption,

@@ -7,8 +7,8 @@ from typing import Annotated
 
 import typer
 
+from fairrec.auditing.settings import Load, load_metrics
 from fairrec.cli.parameters import Flags, Given, typer_command
-from fairrec.cli.settings import Load, load_metrics
 from fairrec.cli.shared import DebugOption, LogOption, QuietOption, need, say, shown_progress
 from fairrec.core.audit_options import Engine
 from fairrec.core.errors import InputError, OutputError, plain

@@ -19,8 +19,8 @@ from fairrec.auditing.model_options import (
     other_endpoint,
     without_query,
 )
+from fairrec.auditing.settings import Load, load_metrics
 from fairrec.cli.parameters import Flags, Given, typer_command
-from fairrec.cli.settings import Load, load_metrics
 from fairrec.cli.shared import (
     DebugOption,
     ForceOption,

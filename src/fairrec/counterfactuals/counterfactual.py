@@ -13,7 +13,6 @@ import polars as pl
 
 from fairrec.auditing.audit import audit_inputs
 from fairrec.auditing.call_repr import audit_call, said_of_tables, write_group
-from fairrec.comparison.parts import RESERVED
 from fairrec.core.audit_options import About, AuditOptions, Engine, Statistics
 from fairrec.core.errors import InputError, errors_of_libraries
 from fairrec.core.options import documented, expand, list_changed, list_options, select, spell
@@ -39,6 +38,7 @@ from fairrec.metrics.reading import read_inputs
 from fairrec.metrics.tolerance import parse_tolerance
 from fairrec.metrics.value_columns import is_of_both
 from fairrec.report.words import plural
+from fairrec.result.tables import RESERVED
 from fairrec.scoring.model import FunctionModel, Model
 from fairrec.search.options import users_allowed
 

@@ -10,8 +10,14 @@ from rich.text import Text
 
 from fairrec.auditing.options import PlanOptions
 from fairrec.auditing.saved_settings import read_plan_settings
+from fairrec.auditing.settings import (
+    Load,
+    SettingsOption,
+    load_metrics,
+    say_settings,
+    settings_file,
+)
 from fairrec.cli.parameters import Flags, Given, typer_command
-from fairrec.cli.settings import Load, SettingsOption, load_metrics, say_settings, settings_file
 from fairrec.cli.shared import DebugOption, LogOption, QuietOption, say, shown_progress, stdout
 from fairrec.core.audit_options import RAY, AuditOptions, Engine
 from fairrec.core.errors import plain

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 import fairrec
-from fairrec.cli.settings import settings_file, settings_said
+from fairrec.auditing.settings import settings_file, settings_said
 from fairrec.core.files import file_sum
 from tests.end_to_end.command_line import run_here, write_tables
 
