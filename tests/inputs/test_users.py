@@ -22,7 +22,9 @@ from fairrec.inputs.tables import Table
 from fairrec.inputs.users import (
     MISSING,
     Attribute,
+    AttributeSpec,
     UsersSlice,
+    encode_attribute,
     encode_attributes,
     read_users,
     users_sum,
@@ -371,3 +373,13 @@ def test_users_of_a_part_are_sorted_and_have_their_attributes(tmp_path: Path):
     (age,) = mine.attributes(np.arange(3))
     assert age.labels.to_list() == ["[30, 40)", "[20, 30)", "[50, 60)"]
     assert len(read_users(Table(some(0), "users"), ["age:10"]).ids) == 0
+
+
+def test_whole_decimals_beyond_exact_floats_are_groups_of_their_own():
+    values = pl.Series([2**60, 2**60 + 1, 2**60]).cast(pl.Decimal(38, 0))
+    found = encode_attribute(values, AttributeSpec("seller", "seller"), "users")
+    assert found.values == (2**60, 2**60 + 1) and found.codes.tolist() == [0, 1, 0]
+    halves = encode_attribute(
+        pl.Series(["0.50", "0.25"]).cast(pl.Decimal(9, 2)), AttributeSpec("x", "x"), ""
+    )
+    assert halves.values == (0.25, 0.5)

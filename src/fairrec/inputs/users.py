@@ -288,7 +288,9 @@ def _parse_spec(text: str, table: Table) -> AttributeSpec:
 def encode_attribute(values: pl.Series, spec: AttributeSpec, where: str) -> Attribute:
     """The attribute of users with these values; those without one have the value `(missing)`."""
     if values.dtype.is_decimal():
-        values = values.cast(pl.Float64)
+        # warehouses write whole numbers as decimals, and beyond 2^53 two of them may be one float
+        whole = values.cast(pl.Int64, strict=False)
+        values = whole if whole.cast(values.dtype).equals(values) else values.cast(pl.Float64)
     if values.dtype.is_float():
         values = values.fill_nan(None)
         if values.is_infinite().any():
