@@ -89,7 +89,7 @@ def test_an_unknown_option_is_refused_with_the_nearest_one():
     with pytest.raises(UnknownNameError, match=r"No option 'ndays'\. Did you mean 'n_days'"):
         Trip(ndays=3)
     with pytest.raises(InputError, match="invalid engine: expected another value, got 3"):
-        AuditOptions(engine=Engine(3))
+        AuditOptions(engine=3)
 
 
 def test_options_are_known_by_what_is_declared():

@@ -95,6 +95,13 @@ def test_a_saved_audit_is_logged_and_the_run_is_printed(mlflow, saved: Path):
     assert "fairrec/per_user.parquet" in {file.path for file in files}
 
 
+def test_a_server_that_cannot_be_reached_is_an_error_without_its_password(mlflow, saved: Path):
+    ran = run_here("mlflow", "out", "--tracking-uri", "http://ann:s3cr3t-pass@127.0.0.1:9")
+    assert ran.code == 2
+    assert "MLflow: " in ran.stderr and "127.0.0.1" in ran.stderr
+    assert "s3cr3t-pass" not in ran.stderr + ran.stdout
+
+
 def test_a_card_is_printed_written_or_put_into_a_file(saved: Path):
     printed = run_here("card", "out")
     assert printed.code == 0 and printed.stdout.startswith("## Fairness evaluation\n")

@@ -166,7 +166,6 @@ def test_bad_options_are_refused_in_words(tables: Tables, options: tuple[str, ..
     assert not Path("fixed").exists()
 
 
-@pytest.mark.parametrize("reranker", ["swap", "group_prior"])
 def test_a_distance_is_on_the_side_it_was_chosen_by_and_further_away_is_no_improvement(
     tables: Tables,
 ):

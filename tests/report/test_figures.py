@@ -35,7 +35,7 @@ from tests.report.drawing import marks, page_view, svg
 
 
 def certificate(*steps: tuple[int, float], tolerance: float | None = None) -> Certificate:
-    parts = tuple(CertifiedSize(size, harm, 3) for size, harm in steps)
+    parts = tuple(CertifiedSize(support=size, harm=harm, n_groups=3) for size, harm in steps)
     return Certificate("auc", "ruled-out-0", parts, 5000, tolerance, "harm", "users", "words", ())
 
 

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 import pytest
+from pydantic import BaseModel
 
 import fairrec
 from fairrec.core.errors import InputError
@@ -60,7 +61,13 @@ def as_text(name: str, part: Any, indent: str = "") -> Iterator[str]:
         yield f"{indent}{name}:"
         for one in fields(part):
             yield from as_text(one.name, getattr(part, one.name), indent + "  ")
-    elif isinstance(part, tuple) and any(map(is_dataclass, part)):
+    elif isinstance(part, BaseModel):
+        yield f"{indent}{name}:"
+        for field, value in part:
+            yield from as_text(field, value, indent + "  ")
+    elif isinstance(part, tuple) and any(
+        is_dataclass(one) or isinstance(one, BaseModel) for one in part
+    ):
         yield f"{indent}{name}: {len(part)}"
         for one in part[:FIRST]:
             yield from as_text("-", one, indent + "  ")

@@ -72,8 +72,9 @@ def trend(
     >>> def clicks(lost):
     ...     bought = [(u // 2) % 2 - lost * (u % 2 == 0) for u in range(400)]
     ...     values = pl.DataFrame({"user_id": range(400), "clicks": bought})
-    ...     how = {"by": "plan", "better": "clicks=higher", "permutations": 50}
-    ...     return fairrec.audit(values=values, users=users, **how)
+    ...     how = fairrec.Tables(better="clicks=higher"), fairrec.Statistics(permutations=50)
+    ...     return fairrec.audit(
+    ...         values=values, users=users, by="plan", tables=how[0], statistics=how[1])
     >>> found = fairrec.trend([clicks(0), clicks(0), clicks(0), clicks(1), clicks(1)])
     >>> [(line.group, line.worse_since.release) for line in found.worse]
     [({'plan': 'free'}, 'release 4')]
