@@ -83,7 +83,7 @@ def ours(shrink: int) -> dict[str, object]:
     import polars as pl
 
     from fairrec.core.audit_options import AuditOptions
-    from fairrec.groups.cells import cells_of
+    from fairrec.groups.cells import build_cells
     from fairrec.groups.lattice import build_lattice
 
     codes, value = _population(shrink)
@@ -93,7 +93,7 @@ def ours(shrink: int) -> dict[str, object]:
     min_users = options.min_users(len(value))
 
     def work() -> Any:
-        cells = cells_of(columns, n_values)
+        cells = build_cells(columns, n_values)
         lattice = build_lattice(cells, 3, min_users, options.n_threads)
         sums = lattice.sums(cells.sums(value)[None], options.n_threads)[0]
         return lattice, sums / lattice.n_users

@@ -87,7 +87,7 @@ def ours(shrink: int) -> dict[str, object]:
     import numpy as np
 
     from fairrec.core.audit_options import AuditOptions
-    from fairrec.groups.cells import cells_of
+    from fairrec.groups.cells import build_cells
     from fairrec.groups.lattice import build_lattice
 
     table = _population(shrink)
@@ -97,7 +97,7 @@ def ours(shrink: int) -> dict[str, object]:
     min_users = options.min_users(len(value))
 
     def work() -> Any:
-        cells = cells_of(columns, data.N_VALUES_WIDE)
+        cells = build_cells(columns, data.N_VALUES_WIDE)
         lattice = build_lattice(cells, 3, min_users, options.n_threads)
         return lattice.sums(cells.sums(value)[None], options.n_threads)[0] / lattice.n_users
 

@@ -23,10 +23,10 @@ STAGES = {
     "open tables": "fairrec.inputs.audit_inputs:open_tables",
     "read files": "fairrec.inputs.tables:Table.read",
     "check numbers": "fairrec.inputs.tables:Table.numbers",
-    "ids to positions": "fairrec.inputs.ids:positions_in fairrec.inputs.ids:encode "
+    "ids to positions": "fairrec.inputs.ids:find_positions fairrec.inputs.ids:encode "
     "fairrec.inputs.ids:encode_ids",
     "the rest of reading": "fairrec.metrics.reading:read_inputs",
-    "cells and lattice": "fairrec.groups.grouping:grouping_of",
+    "cells and lattice": "fairrec.groups.grouping:build_grouping",
     "ranking and metrics": "fairrec.metrics.measured:measure_everyone",
     "permutations": "fairrec.statistics.permutation:null_distribution",
     "moments": "fairrec.statistics.analysis:analyse",
@@ -39,11 +39,11 @@ STAGES = {
     "checksums of files": "fairrec.core.files:file_sum",
     "tables of the result": "fairrec.result.tables:group_table "
     "fairrec.result.tables:per_user_table",
-    "naming": "fairrec.auditing.named_result:named_result",
+    "naming": "fairrec.auditing.build_result:named_result",
     "page": "fairrec.report.page.html:page_html",
     "write files": "fairrec.report.audit_result:AuditResult.save",
 }
-MODULES = ("fairrec.auditing.audit", "fairrec.auditing.named_result", "jinja2")
+MODULES = ("fairrec.auditing.audit", "fairrec.auditing.build_result", "jinja2")
 
 
 def run(shrink: int) -> Iterator[Row]:

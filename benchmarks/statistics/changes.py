@@ -98,7 +98,7 @@ WHO: dict[str, Changed] = {
 }
 
 
-def grouping_of(codes: list[AnyArray]) -> Grouping:
+def build_grouping(codes: list[AnyArray]) -> Grouping:
     """Groups as an audit has them unless told otherwise."""
     attributes = [
         Attribute(chr(ord("a") + at), column.astype(np.int32), tuple(range(int(column.max()) + 1)))
@@ -110,7 +110,7 @@ def grouping_of(codes: list[AnyArray]) -> Grouping:
 def random_grouping(rng: np.random.Generator, n_users: int | None = None) -> Grouping:
     """Three attributes of 2, 4 and 20 values, small groups and large ones."""
     n_users = int(rng.choice([1000, 2000, 5000])) if n_users is None else n_users
-    return grouping_of(random_codes(rng, n_users, 2, 4, 20, skew=1.0))
+    return build_grouping(random_codes(rng, n_users, 2, 4, 20, skew=1.0))
 
 
 def judged(grouping: Grouping, change: FloatArray) -> GroupChanges:

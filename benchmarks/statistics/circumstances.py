@@ -41,7 +41,7 @@ class ListWorld:
     @property
     def strata(self) -> Strata:
         """Users alike in all circumstances."""
-        return strata_of(*self.circumstances)
+        return build_strata(*self.circumstances)
 
     def at_random(self, rng: np.random.Generator) -> AtRandom:
         """The values of some users with lists in random order."""
@@ -54,7 +54,7 @@ class ListWorld:
         return values
 
 
-def strata_of(*numbers: AnyArray) -> Strata:
+def build_strata(*numbers: AnyArray) -> Strata:
     """Users with the same numbers."""
     levels = [np.unique(column, return_inverse=True) for column in numbers]
     return Strata.from_codes(
@@ -94,7 +94,7 @@ def is_told(
     findings = [named_groups(found, metric) for metric in range(len(found))]
     counted = []
     for numbers in circumstances:
-        strata = strata_of(numbers)
+        strata = build_strata(numbers)
         counted.append(
             BinnedCircumstance("", numbers, strata.of_user, strata.n_strata, at_random is not None)
         )

@@ -8,11 +8,11 @@ from functools import partial
 
 import numpy as np
 
-from benchmarks.statistics.changes import ALPHA, SHAPES, SKEWED, grouping_of, random_grouping
+from benchmarks.statistics.changes import ALPHA, SHAPES, SKEWED, build_grouping, random_grouping
 from benchmarks.statistics.rates import Claim
 from benchmarks.statistics.study import Outcome, Study, happened
 from benchmarks.statistics.world import random_codes
-from fairrec.comparison.paired_audits import (
+from fairrec.comparison.losses import (
     ComparedGroups,
     ComparedMetric,
     compare_paired,
@@ -166,7 +166,7 @@ def _one_group(rng: np.random.Generator) -> tuple[Grouping, BoolArray, int]:
     is_in = np.zeros(20_000, dtype=np.bool_)
     is_in[rng.choice(20_000, 300, replace=False)] = True
     codes[2][is_in] = 19
-    grouping = grouping_of(codes)
+    grouping = build_grouping(codes)
     lattice = grouping.lattice.codes
     (at,) = np.flatnonzero((lattice == np.array([-1, -1, 19])).all(axis=1))
     return grouping, is_in, int(at)

@@ -15,7 +15,7 @@ import polars as pl
 from scipy.stats import ks_2samp
 
 import fairrec
-from benchmarks.statistics.circumstances import strata_of
+from benchmarks.statistics.circumstances import build_strata
 from benchmarks.statistics.level import heavy_tail, hits, normal, skewed
 from benchmarks.statistics.lists import measured_lists, random_lists
 from benchmarks.statistics.power import ERRORS, shifted, users_with_a_group
@@ -34,10 +34,10 @@ from benchmarks.statistics.world import (
 )
 from fairrec.core.arrays import AnyArray, FloatArray, IntArray
 from fairrec.core.audit_options import AuditOptions, Engine
-from fairrec.counts.levels import level_of, levels_of
+from fairrec.counts.levels import find_level, levels_of
 from fairrec.counts.rows import counted_users
 from fairrec.counts.selection import chosen
-from fairrec.groups.grouping import grouping_of
+from fairrec.groups.grouping import build_grouping
 from fairrec.inputs.candidates import CandidateLists
 from fairrec.statistics import draws
 from fairrec.statistics.analysis import Analysis, analyse
@@ -68,7 +68,7 @@ def analysed(counts: fairrec.Counts, **options: Any) -> Analysis:
     """The analysis of counts, by the stages of an audit."""
     how = AuditOptions(**{"permutations": PERMUTATIONS, "engine": Engine(threads=1), **options})
     counted = counted_users(chosen(counts, (), (), None))
-    grouping = grouping_of(counted.attributes, how, counted.n_users)
+    grouping = build_grouping(counted.attributes, how, counted.n_users)
     return analyse(counted.measured, grouping, how, strata=counted.strata)
 
 
@@ -134,7 +134,7 @@ def lists_of(rng: np.random.Generator, n_positives: int) -> CandidateLists:
 
 def on_levels(values: FloatArray, edges: FloatArray) -> FloatArray:
     """The mean of the level of each user."""
-    level = level_of(values, edges)
+    level = find_level(values, edges)
     return np.asarray(
         (np.bincount(level, values) / np.maximum(np.bincount(level), 1))[level], dtype=np.float64
     )
@@ -175,7 +175,7 @@ def both_draws(seed: int, n_strata: int) -> dict[str, Outcome]:
     codes = random_codes(rng, n_users, *N_VALUES, skew=0.8)
     hit = rng.random(n_users) < 0.1
     values = np.array([hit, hit * rng.choice([1.0, 0.5, 0.25], n_users)], dtype=np.float64)
-    strata = strata_of(rng.integers(0, n_strata, n_users)) if n_strata > 1 else None
+    strata = build_strata(rng.integers(0, n_strata, n_users)) if n_strata > 1 else None
     world = World(codes, values, (VALUE, VALUE))
     tables = audited(world, strata=strata, seed=seed, permutations=_MANY)
     with patch.object(draws, "LEAST_USERS", math.inf):

@@ -6,7 +6,7 @@ from functools import partial
 
 import numpy as np
 
-from benchmarks.statistics.circumstances import NOT_TOLD, TOLD, is_told, strata_of
+from benchmarks.statistics.circumstances import NOT_TOLD, TOLD, build_strata, is_told
 from benchmarks.statistics.rates import Claim
 from benchmarks.statistics.said import is_shown_worse, names_any
 from benchmarks.statistics.spread import NAMED
@@ -59,7 +59,7 @@ def compared(seed: int, draw: partial[tuple[World, IntArray]]) -> dict[str, Outc
     """What is named as it is and with activity given, and whether activity is told."""
     world, level = draw(np.random.default_rng(seed))
     raw = audited(world, seed=seed)
-    adjusted = audited(world, strata=strata_of(level), seed=seed)
+    adjusted = audited(world, strata=build_strata(level), seed=seed)
     told = happened(is_told(raw, (level,)))
     truth = true_differences(world, adjusted)[0]
     low, high = adjusted.estimates.simultaneous

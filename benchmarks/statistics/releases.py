@@ -160,7 +160,7 @@ def look_at(
     }
 
 
-def lines_of(looks: list[dict[tuple[int, ...], tuple[float, float, int]]]) -> Lines:
+def build_lines(looks: list[dict[tuple[int, ...], tuple[float, float, int]]]) -> Lines:
     """The groups of all releases, with gaps where one has too few users for them."""
     keys = sorted({key for look in looks for key in look})
     gap = (math.nan, math.nan, 0)
@@ -210,7 +210,7 @@ def unchanging(
         [column[users] for column in (codes if 2 * look < n_looks else after)]
         for look, users in enumerate(looks)
     ]
-    lines = lines_of(
+    lines = build_lines(
         [
             look_at(shape.values(rng, taste[users]).astype(np.float64), columns, shape.bounds)
             for users, columns in zip(looks, of_users, strict=True)
@@ -242,7 +242,7 @@ def one_drop(
     for look, users in enumerate(looks, start=1):
         values = shape.values(rng, taste[users]) + drops[users] * (look >= release)
         found.append(look_at(values, [column[users] for column in codes], shape.bounds))
-    lines = lines_of(found)
+    lines = build_lines(found)
     line = lines.keys.index((-1, -1, RARE))
     of_users = [[column[users] for column in codes] for users in looks]
     shared = members_in_common(lines.keys, looks, of_users)

@@ -7,7 +7,7 @@ from functools import partial
 
 import numpy as np
 
-from benchmarks.statistics.circumstances import strata_of
+from benchmarks.statistics.circumstances import build_strata
 from benchmarks.statistics.rates import Claim
 from benchmarks.statistics.study import Outcome, Study, happened
 from benchmarks.statistics.world import HIT, VALUE, World, audited
@@ -106,7 +106,7 @@ def hits_in_strata(seed: int, share: float, n_users: int = N_USERS) -> dict[str,
     rng = np.random.default_rng(seed)
     codes = attributes(rng, n_users)
     world = World(codes, (rng.random((1, n_users)) < share).astype(np.float64), (HIT,))
-    analysis = audited(world, seed=seed, strata=strata_of(rng.integers(0, 4, n_users)))
+    analysis = audited(world, seed=seed, strata=build_strata(rng.integers(0, 4, n_users)))
     (verdict,) = decide_verdicts(analysis, [True])
     low, high = (end[0] for end in analysis.estimates.simultaneous)
     is_large = analysis.is_tested[0] & (analysis.moments.n[0] >= 30)

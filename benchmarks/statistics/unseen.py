@@ -6,7 +6,7 @@ from functools import partial
 
 import numpy as np
 
-from benchmarks.statistics.circumstances import strata_of
+from benchmarks.statistics.circumstances import build_strata
 from benchmarks.statistics.rates import Claim
 from benchmarks.statistics.study import Outcome, Study, happened
 from benchmarks.statistics.world import HIT, VALUE, World, audited, random_codes
@@ -66,7 +66,7 @@ def rates(
     values = (rng.random((n_metrics, n_users)) < expected).astype(np.float64)
     codes = [group, *(random_codes(rng, n_users, 2) if is_given else ())]
     world = World(codes, values, (HIT,) * n_metrics, expected)
-    strata = strata_of(rng.integers(0, 2, n_users)) if is_given else None
+    strata = build_strata(rng.integers(0, 2, n_users)) if is_given else None
     return judged(world, audited(world, strata=strata, seed=seed, tolerance=tolerance))
 
 
@@ -100,7 +100,7 @@ def lopsided(seed: int) -> dict[str, Outcome]:
     spread = np.where((group == 0) & (level == 1), 10.0, 1.0)
     values = expected + spread * rng.normal(size=len(group))
     world = World([group], values[None], (VALUE,), expected[None])
-    return judged(world, audited(world, strata=strata_of(level), seed=seed, tolerance=0.3))
+    return judged(world, audited(world, strata=build_strata(level), seed=seed, tolerance=0.3))
 
 
 def hardly_compared(seed: int) -> dict[str, Outcome]:
@@ -110,7 +110,7 @@ def hardly_compared(seed: int) -> dict[str, Outcome]:
     expected = np.where((group == 0) & (level == 0), -0.1, 0.0)
     values = expected + 0.2 * rng.normal(size=len(group))
     world = World([group], values[None], (VALUE,), expected[None])
-    analysis = audited(world, strata=strata_of(level), seed=seed, tolerance=0.03)
+    analysis = audited(world, strata=build_strata(level), seed=seed, tolerance=0.03)
     (verdict,) = decide_verdicts(analysis, [True])
     return {FALSELY: happened(verdict.outcome == "within tolerance")}
 

@@ -122,7 +122,7 @@ def _searched(world: World, grouping: Grouping, how: Search, options: AuditOptio
         hyper_parameters(how.name, how.hyper),
         seed=options.seed,
         alpha=options.alpha,
-        budget=how.budget_in(grouping),
+        budget=how.make_budget(grouping),
         n_reference=how.n_reference(grouping),
     )
     return Measured(

@@ -17,9 +17,9 @@ import fairrec
 from fairrec import Engine
 from fairrec.auditing import audit as audit_module
 from fairrec.auditing import count
-from fairrec.auditing.call_repr import audit_call, said_of_scores, said_of_tables
+from fairrec.auditing.build_result import build_strata
+from fairrec.auditing.call_repr import audit_call, describe_scoring, describe_tables
 from fairrec.auditing.doctor import MOST_USERS
-from fairrec.auditing.named_result import strata_of
 from fairrec.auditing.search import add_model_scores, as_model
 from fairrec.core.audit_options import About, AuditOptions
 from fairrec.core.errors import InputError
@@ -166,13 +166,13 @@ def test_the_smallest_group_is_told_as_it_was_asked_for():
 def test_users_in_the_same_circumstances_are_one_stratum():
     given = {**tables(), "by": "gender"}
     inputs, _ = read_inputs(**{**given, "adjust_for": "country,age:20"})
-    strata = strata_of(inputs)
+    strata = build_strata(inputs)
     country, age = (one.codes for one in inputs.circumstances)
     assert strata.n_strata == len({*zip(country.tolist(), age.tolist(), strict=True)})
     for stratum in range(strata.n_strata):
         users = np.flatnonzero(strata.of_user == stratum)
         assert len({*country[users].tolist()}) == len({*age[users].tolist()}) == 1
-    assert strata_of(read_inputs(**given)[0]) is None
+    assert build_strata(read_inputs(**given)[0]) is None
 
 
 def test_lists_are_looked_at_where_there_are_some():
@@ -206,21 +206,21 @@ def test_tables_go_by_their_names_and_all_that_is_made_of_them_is_told():
         **{"test": "t.csv", "users": "u.csv", "by": "age:10", "adjust_for": "n"},
         **{"relevant": "rating>=4", "gain": "rating", "columns": "a=b"},
     )
-    assert said_of_tables(tables, ["auc"]) == [
+    assert describe_tables(tables, ["auc"]) == [
         *("predictions", "test=test", "users=users", "by=['age:10']", "adjust_for=['n']"),
         "metrics=['auc']",
         "tables=fairrec.Tables(relevant='rating>=4', gain='rating', columns={'a': 'b'})",
     ]
     values = TableOptions(values="v.csv", by="age", better="churn=lower", missing_lists="drop")
-    assert said_of_tables(values, ["churn"]) == [
+    assert describe_tables(values, ["churn"]) == [
         *("values=values", "by=['age']", "metrics=['churn']"),
         "tables=fairrec.Tables(missing_lists='drop', better={'churn': 'lower'})",
     ]
 
 
 def test_who_gives_the_scores_is_told():
-    assert said_of_scores(None, None) == []
-    (search, scorer) = said_of_scores(Search("adaptive", ledger="a.parquet"), len)
+    assert describe_scoring(None, None) == []
+    (search, scorer) = describe_scoring(Search("adaptive", ledger="a.parquet"), len)
     assert search.startswith("search=fairrec.Search(name='adaptive'")
     assert scorer == "scorer=scorer"
 

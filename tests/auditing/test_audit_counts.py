@@ -13,7 +13,7 @@ from polars.testing import assert_frame_equal
 
 import fairrec
 from fairrec.core.errors import InputError
-from fairrec.counts.foreign import with_info
+from fairrec.counts.external import with_info
 from fairrec.counts.merging import merged
 from fairrec.counts.table import write_counts
 from fairrec.report.view import build_view

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 
 import fairrec
 from fairrec.auditing import plan_file as module
-from fairrec.auditing.call_repr import Choices, Plan, read_plan, settings_of
+from fairrec.auditing.call_repr import Choices, Plan, describe_options, read_plan
 from fairrec.auditing.options import AUDITED, SETTINGS
 from fairrec.auditing.plan_schema import PlanFacts
 from fairrec.core.errors import FairRecError, InputError, OutputError, UnknownNameError
@@ -266,7 +266,7 @@ def test_settings_are_no_plan_and_a_plan_is_no_settings(world):
         read_plan(file)
     plan = make_plan(world).save(world / "plan.toml")
     with pytest.raises(InputError, match=r"is a frozen plan\. Run it as one: plan="):
-        settings_of(plan)
+        describe_options(plan)
     with pytest.raises(InputError, match="is a frozen plan"):
         audit_by(None, world, settings=plan)
 

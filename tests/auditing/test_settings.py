@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 import fairrec
-from fairrec.auditing.settings import settings_file, settings_said
+from fairrec.auditing.settings import describe_settings, settings_file
 from fairrec.core.files import file_sum
 from tests.end_to_end.command_line import run_here, write_tables
 
@@ -45,9 +45,10 @@ def test_a_file_is_found_in_the_working_folder_and_only_there(here: Path):
 
 def test_it_is_said_which_options_are_taken():
     assert (
-        settings_said(Path("a\nb.toml"), ["by", "alpha"]) == r"settings from a\nb.toml: by, alpha"
+        describe_settings(Path("a\nb.toml"), ["by", "alpha"])
+        == r"settings from a\nb.toml: by, alpha"
     )
-    assert settings_said(Path("a.toml"), []) == "settings from a.toml: none"
+    assert describe_settings(Path("a.toml"), []) == "settings from a.toml: none"
 
 
 def test_settings_that_are_found_are_used_said_and_recorded(here: Path):

@@ -12,10 +12,10 @@ from pydantic import ValidationError
 import fairrec
 from fairrec.comparison import parts as comparison_parts
 from fairrec.comparison.compare import audit_differences
-from fairrec.comparison.paired_audits import judge_groups
+from fairrec.comparison.losses import judge_groups
 from fairrec.comparison.pairing import (
     axes,
-    in_common,
+    find_common,
     is_enough,
     is_steady,
     paired_users,
@@ -543,7 +543,7 @@ def both():
 
 
 def test_attributes_may_be_called_as_columns_are(both):
-    common = in_common(*both)
+    common = find_common(*both)
     assert common.attributes == (ODD, "id")
     assert axes(common.attributes) == ["a0", "a1"]
     pairing, shared = shared_users(*both, common)
@@ -557,7 +557,7 @@ def test_pairs_are_in_one_order_and_undefined_values_are_nan():
         audited(PAIRED_USERS, seed=2, values={"clicks": holes}),
     )
     turned = base.per_user.reverse()
-    common = in_common(base, candidate)
+    common = find_common(base, candidate)
     _, shared = shared_users(replace(base, per_user=turned), candidate, common)
     users = paired_users(shared, common, base, candidate)
     of_user = dict(base.per_user.select("user_id", "clicks").iter_rows())
@@ -569,7 +569,7 @@ def test_pairs_are_in_one_order_and_undefined_values_are_nan():
 def test_groups_of_one_audit_only_are_not_compared(both):
     base, candidate = both
     some = base.group_table.filter(pl.col("id").is_null() | (pl.col("id") != "x"))
-    common = in_common(replace(base, group_table=some), candidate)
+    common = find_common(replace(base, group_table=some), candidate)
     _, shared = shared_users(base, candidate, common)
     users = paired_users(shared, common, base, candidate)
     assert users.conditions[0].height == 2 + 2 + 4
@@ -578,7 +578,7 @@ def test_groups_of_one_audit_only_are_not_compared(both):
 
 def test_a_depth_of_full_keeps_to_intersections_of_all_attributes(both):
     full = audited(PAIRED_USERS, seed=2, depth="full")
-    common = in_common(both[0], full)
+    common = find_common(both[0], full)
     _, shared = shared_users(both[0], full, common)
     users = paired_users(shared, common, both[0], full)
     assert {*users.conditions[0]["depth"]} == {2}
@@ -593,7 +593,7 @@ def both_published():
 
 
 def told_of(base, candidate):
-    return published_groups(in_common(base, candidate), base, candidate)["clicks"]
+    return published_groups(find_common(base, candidate), base, candidate)["clicks"]
 
 
 def test_attributes_may_be_called_as_columns_are_published(both_published):
@@ -644,7 +644,7 @@ def test_items_that_vary_hide_no_change_that_other_users_show():
         )
 
     before, same, less = shown(1, 0), shown(2, 0), shown(3, 1.5)
-    told = published_groups(in_common(before, less), before, less)["exposure@5"]
+    told = published_groups(find_common(before, less), before, less)["exposure@5"]
     assert told.before.sd == told.after.sd == 0
     changes = [fairrec.compare(before, one).groups() for one in (same, less)]
     found = [

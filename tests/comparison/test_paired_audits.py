@@ -10,7 +10,7 @@ from benchmarks.statistics.comparison import STUDIES
 from scipy.special import stdtrit
 
 from fairrec import Engine
-from fairrec.comparison.paired_audits import (
+from fairrec.comparison.losses import (
     LOSSES,
     ComparedGroups,
     compare_paired,
@@ -63,7 +63,7 @@ def test_a_claim_about_comparisons_holds_over_many_worlds(world, n_worlds):
     assert [f"{rate.claim.what}: {rate}" for rate in claimed if rate.is_met is not True] == []
 
 
-def grouping_of(*sizes: int) -> Grouping:
+def build_grouping(*sizes: int) -> Grouping:
     codes = np.repeat(np.arange(len(sizes)), sizes).astype(np.int32)
     attribute = Attribute("who", codes, tuple("abcdef"[: len(sizes)]))
     return Grouping.of((attribute,), AuditOptions(depth=1, min_support=1, engine=Engine(threads=1)))
@@ -71,7 +71,7 @@ def grouping_of(*sizes: int) -> Grouping:
 
 def compared(change, *sizes, higher_is_better=True, bounds=None, alpha=0.05) -> ComparedGroups:
     """Users of groups of these sizes, before at 0.5."""
-    grouping = grouping_of(*sizes)
+    grouping = build_grouping(*sizes)
     before = np.full((1, len(change)), 0.5)
     mask = np.ones((1, len(sizes)), dtype=bool)
     (found,) = compare_paired(
@@ -98,7 +98,7 @@ def test_the_level_is_divided_by_all_groups_and_metrics():
 
 def test_only_groups_asked_for_are_compared_and_counted():
     change = np.random.default_rng(1).normal(size=300)
-    grouping, before = grouping_of(100, 100, 100), np.zeros((1, 300))
+    grouping, before = build_grouping(100, 100, 100), np.zeros((1, 300))
     some = np.array([[False, True, False]])
     found, alone = (
         compare_paired(before, values, which, mask, [True], [None], 0.05)[0]

@@ -18,8 +18,8 @@ from fairrec.comparison.view import (
     changed_groups,
     group_cells,
 )
-from fairrec.comparison.words import about, headline, how, said_of, status_of, tone_of
-from fairrec.core.units import ITEMS
+from fairrec.comparison.words import about, build_status, choose_tone, describe_parts, headline, how
+from fairrec.core.audited_entity import ITEMS
 from fairrec.statistics.verdict import CertifiedSize
 from tests.compared_audits import audited, users_table
 from tests.comparison.small_comparison import compared, with_metric
@@ -100,7 +100,7 @@ def test_the_answer_has_the_mean_the_group_that_lost_and_whether_it_lost_more():
     assert lost.startswith("plan=free lost by more than 0.300 (")
     assert lost.endswith(f"as did {n_more} more of {summary.metrics['clicks'].n_groups} groups")
     assert more.startswith("plan=free lost more than all others (−")
-    assert tone_of(summary) == "found"
+    assert choose_tone(summary) == "found"
 
 
 def test_a_loss_that_all_share_is_no_loss_beyond_the_others():
@@ -111,7 +111,7 @@ def test_a_loss_that_all_share_is_no_loss_beyond_the_others():
     assert headline(summary).endswith(". None is shown to have lost more than all others.")
     assert summary.metrics["clicks"].n_behind == 0
     turned = fairrec.compare(*pair[::-1]).summary
-    assert turned.outcome == "no loss" and tone_of(turned) == "clear"
+    assert turned.outcome == "no loss" and choose_tone(turned) == "clear"
     assert headline(turned).startswith("On average clicks improved (3.")
     assert " No group of a single attribute lost, " in headline(turned)
     assert headline(turned).endswith(" None is shown to have gained less than all others.")
@@ -122,8 +122,8 @@ def test_without_an_amount_a_group_lost_and_without_a_better_end_it_changed():
     neutral = compared(better="", tolerance=None).summary
     assert ". plan=free changed (" in headline(neutral)
     # which is no alarm
-    assert tone_of(neutral) == "open"
-    assert status_of(neutral.metrics["clicks"]) == "changed"
+    assert choose_tone(neutral) == "open"
+    assert build_status(neutral.metrics["clicks"]) == "changed"
 
 
 def test_the_answer_says_how_many_gained_where_no_group_lost():
@@ -141,10 +141,10 @@ def test_the_answer_says_how_many_gained_where_no_group_lost():
     same = compared(fall=0.0).summary
     assert headline(same).startswith("On average clicks did not change significantly (")
     assert headline(same).endswith(" No group is shown to have lost.")
-    assert tone_of(same) == "open"
+    assert choose_tone(same) == "open"
     certain = compared(fall=0.0, tolerance=5.0).summary
     assert headline(certain).endswith(" No group of a single attribute lost by more than 5.00.")
-    assert tone_of(certain) == "clear"
+    assert choose_tone(certain) == "clear"
 
 
 def test_of_metrics_that_part_it_is_said_how_many_went_which_way():
@@ -176,7 +176,7 @@ def test_what_is_compared_and_how_is_told():
 
 def test_where_no_end_is_better_groups_changed():
     neutral = compared(better="", tolerance=None).summary
-    counts, *_ = said_of("clicks", neutral)
+    counts, *_ = describe_parts("clicks", neutral)
     assert " changed unlike all others" in counts and "gained" not in counts
     changed = {
         "n_groups": 13,
@@ -186,7 +186,7 @@ def test_where_no_end_is_better_groups_changed():
         "n_ruled_out": 7,
     }
     changed["n_open"] = 2
-    counts, *_ = said_of("clicks", with_metric(neutral, tolerance=0.5, **changed))
+    counts, *_ = describe_parts("clicks", with_metric(neutral, tolerance=0.5, **changed))
     assert counts == (
         "Of 13 groups 4 changed (1 by more than 0.500), 2 changed unlike all others, 7 changed by "
         "no more than 0.500 if at all, 2 are inconclusive."
@@ -194,7 +194,7 @@ def test_where_no_end_is_better_groups_changed():
 
 
 def test_a_metric_is_told_by_its_groups_and_by_what_is_ruled_out():
-    counts, ruled_out = said_of("clicks", compared().summary)
+    counts, ruled_out = describe_parts("clicks", compared().summary)
     assert " lost (" in counts and " lost more, or gained less, than all others" in counts
     assert counts.endswith(" inconclusive.")
     assert ruled_out.startswith("Ruled out: that a group of ")
@@ -206,14 +206,14 @@ def test_of_what_is_ruled_out_the_usual_sizes_are_told():
         for size, harm in ((10, 0.9), (120, 0.4), (500, 0.2), (2000, 0.1))
     )
     summary = with_metric(compared().summary, certificate=steps)
-    *_, said = said_of("clicks", summary)
+    *_, said = describe_parts("clicks", summary)
     assert said.endswith(
         "of 120 users or more, other than those that did, lost by more than "
         "0.400; of 2,000 or more by 0.100."
     )
-    *_, said = said_of("clicks", with_metric(summary, certificate=steps[:1]))
+    *_, said = describe_parts("clicks", with_metric(summary, certificate=steps[:1]))
     assert "a group of 10 users or more" in said
-    *_, said = said_of("clicks", with_metric(summary, is_conclusive=False))
+    *_, said = describe_parts("clicks", with_metric(summary, is_conclusive=False))
     assert said == "Too many users have no value for anything to be ruled out."
 
 

@@ -14,9 +14,9 @@ from fairrec.core.errors import (
     as_unicode,
     errors_of_libraries,
     is_panic,
+    list_some,
     listed,
     plain,
-    some_of,
     unknown_name,
 )
 from tests.builders import make_tables
@@ -73,10 +73,10 @@ def test_an_unknown_name_gets_the_nearest_in_any_case_or_none():
 
 
 def test_offenders_are_shown_with_their_total():
-    assert some_of(["a"]) == "'a'"
-    assert some_of(["a", "b", "c"]) == "'a', 'b', 'c'"
-    assert some_of(["a", "b"], total=1_002) == "'a', 'b' and 1,000 more"
-    assert some_of(["a\n"]) == r"'a\n'"
+    assert list_some(["a"]) == "'a'"
+    assert list_some(["a", "b", "c"]) == "'a', 'b', 'c'"
+    assert list_some(["a", "b"], total=1_002) == "'a', 'b' and 1,000 more"
+    assert list_some(["a\n"]) == r"'a\n'"
 
 
 def test_text_that_is_not_unicode_is_escaped():
@@ -121,7 +121,7 @@ def test_a_panic_within_an_audit_is_an_error_of_ours(monkeypatch):
     def fail(*_: object, **__: object) -> None:
         raise pl.exceptions.PanicException("index out of bounds")
 
-    monkeypatch.setattr("fairrec.auditing.audit.grouping_of", fail)
+    monkeypatch.setattr("fairrec.auditing.audit.build_grouping", fail)
     with pytest.raises(fairrec.FairRecError, match="index out of bounds"):
         fairrec.audit(tables.predictions, users=tables.users, by="gender")
 

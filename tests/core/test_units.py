@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from fairrec.core.units import ITEMS, USERS, Unit
+from fairrec.core.audited_entity import ITEMS, USERS, Unit
 
 
 def test_one_is_told_from_many():

@@ -22,9 +22,9 @@ FEATURES = JoinedFeatures(
 def test_values_are_in_order_and_unknown_ones_are_none():
     found = values_of(FEATURES, ["gender"])
     assert found.values == (("F",), ("M",))
-    assert found.of_list.tolist() == [0, 1, -1, 0]
+    assert found.value_of_lists.tolist() == [0, 1, -1, 0]
     assert values_of(FEATURES, ["age"]).values == (("9",), ("10",))
-    assert values_of(FEATURES, ["income"]).of_list.tolist() == [0, -1, 1, 0]
+    assert values_of(FEATURES, ["income"]).value_of_lists.tolist() == [0, -1, 1, 0]
 
 
 def test_of_several_attributes_those_count_that_somebody_has_together():
@@ -34,7 +34,7 @@ def test_of_several_attributes_those_count_that_somebody_has_together():
         "gender=F, age=10",
         "gender=M, age=9",
     ]
-    assert found.of_list.tolist() == [1, 2, -1, 0]
+    assert found.value_of_lists.tolist() == [1, 2, -1, 0]
     with pytest.raises(InputError, match="no user has these values together"):
         found.position({"gender": "M", "age": "10"})
 

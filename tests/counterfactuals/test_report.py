@@ -12,11 +12,11 @@ import pytest
 from rich.console import Console
 
 from fairrec.counterfactuals.words import (
-    change_said,
     changes_table,
     changes_tables,
     counterfactual_markdown,
     counterfactual_view,
+    describe_change,
     headline,
     means_table,
     notes,
@@ -33,9 +33,9 @@ def test_the_head_names_what_is_changed_and_for_how_many():
     share = found.affected.share
     assert headline(found).startswith(f"Gender alone changes the first 3 places of {share:.0%} of")
     together = found.model_copy(update={"attribute": ("gender", "age")})
-    assert change_said(together) == "gender and age together"
+    assert describe_change(together) == "gender and age together"
     assert headline(together).startswith("Gender and age together change the first 3 places")
-    assert change_said(found.model_copy(update={"attribute": ()})) == "the other model"
+    assert describe_change(found.model_copy(update={"attribute": ()})) == "the other model"
 
 
 def test_the_table_has_everyone_and_each_change():

@@ -13,8 +13,8 @@ from pydantic import ValidationError
 import fairrec
 from fairrec.core.errors import InputError
 from fairrec.core.version import __version__
-from fairrec.counts.foreign import with_info
-from fairrec.counts.levels import MOST_TOGETHER, exact_label, families_of, levels_of, values_of
+from fairrec.counts.external import with_info
+from fairrec.counts.levels import MOST_TOGETHER, exact_label, find_families, levels_of, values_of
 from fairrec.counts.rows import counted_users
 from fairrec.counts.selection import chosen, without_small_cells
 from fairrec.counts.table import (
@@ -22,7 +22,7 @@ from fairrec.counts.table import (
     CountsInfo,
     family_name,
     read_counts,
-    squares_of,
+    squares_column,
     write_counts,
 )
 from fairrec.inputs.users import OTHER
@@ -222,7 +222,7 @@ def test_a_file_that_was_cut_off_is_refused(tmp_path):
 
 
 def test_names():
-    assert (squares_of("ndcg@5"), family_name(("auc", "ndcg@5"))) == ("ndcg@5^2", "auc,ndcg@5")
+    assert (squares_column("ndcg@5"), family_name(("auc", "ndcg@5"))) == ("ndcg@5^2", "auc,ndcg@5")
 
 
 @pytest.mark.parametrize(
@@ -369,7 +369,7 @@ def measured(values, names=("auc", "ndcg@5")):
 
 
 def families(given):
-    return families_of(given, levels_of(given.metrics, {}))
+    return find_families(given, levels_of(given.metrics, {}))
 
 
 def test_metrics_of_labels_with_few_values_in_all_are_counted_together():

@@ -9,11 +9,11 @@ from polars.testing import assert_frame_equal
 
 import fairrec
 from fairrec.core.errors import InputError
-from fairrec.counts.foreign import with_info
+from fairrec.counts.external import with_info
 from fairrec.counts.levels import (
+    find_level,
     has_steps,
     kept_on,
-    level_of,
     levels_of,
     levels_text,
     notes_on_levels,
@@ -36,7 +36,7 @@ def test_a_metric_with_bounds_is_cut_in_steps_that_are_finer_at_both_ends():
     assert (np.diff(edges) > 0).all()
     # the first step and the last are cut four times an octave
     values = np.array([0.0, 1 / 128, 1 / 64, 0.5, 63 / 64, 127 / 128, 0.999999, 1.0])
-    assert level_of(values, edges).tolist() == [0, 37, 41, 72, 103, 107, 143, 144]
+    assert find_level(values, edges).tolist() == [0, 37, 41, 72, 103, 107, 143, 144]
 
 
 @pytest.mark.parametrize("mean", [0.0005, 0.005, 0.05, 0.5, 0.995])
@@ -76,7 +76,7 @@ def test_suggested_levels_keep_the_spread_of_a_long_tail(power):
     values = np.random.default_rng(0).exponential(1, 6400) ** power
     edges = np.array(suggested_levels(values))
     assert len(edges) < 64 + 14
-    n = np.bincount(level_of(values, edges))
+    n = np.bincount(find_level(values, edges))
     assert n.max() <= 6400 / 32 + 1
     assert kept_on(edges, values) > 0.998
     # as many users on each level are not enough
@@ -88,7 +88,7 @@ def test_suggested_levels_keep_the_spread_of_a_long_tail(power):
 def test_suggested_levels_tell_a_small_group_from_all_others_that_is_below_them(n_group, shift):
     values = np.random.default_rng(2).exponential(1, 10_000)
     values[:n_group] -= shift
-    level = level_of(values, np.array(suggested_levels(values)))
+    level = find_level(values, np.array(suggested_levels(values)))
     mean = np.bincount(level, values) / np.maximum(np.bincount(level), 1)
     left, whole = (row[:n_group].mean() - row.mean() for row in (mean[level], values))
     assert left / whole == pytest.approx(1.0, abs=0.05)

@@ -13,7 +13,7 @@ from polars.testing import assert_frame_equal
 
 import fairrec
 from fairrec.core.errors import FairRecError, InputError
-from fairrec.counts.foreign import with_info
+from fairrec.counts.external import with_info
 from fairrec.counts.levels import steps_between
 from fairrec.counts.merging import merged, named, split_families
 from fairrec.counts.rows import counted_users

@@ -16,7 +16,7 @@ from fairrec.auditing import count
 from fairrec.core.errors import InputError
 from fairrec.inputs.order import TiedLists
 from fairrec.inputs.partition import open_parts
-from fairrec.report.circumstances import circumstance_lines
+from fairrec.report.covariates import circumstance_lines
 from tests.grouped_options import group_options
 from tests.recommendations import Served
 

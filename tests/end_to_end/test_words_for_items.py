@@ -18,8 +18,8 @@ from rich.console import Console
 import fairrec
 from fairrec.comparison.page import comparison_markdown, print_comparison
 from fairrec.comparison.view import build_comparison_view
+from fairrec.core.audited_entity import ITEMS, USERS, Unit
 from fairrec.core.errors import InputError
-from fairrec.core.units import ITEMS, USERS, Unit
 from fairrec.gating.reports import to_annotations, to_junit, to_text
 from fairrec.gating.reports import to_markdown as gate_markdown
 from fairrec.report.audit_result import AuditResult

@@ -12,7 +12,7 @@ from fairrec.groups.grouping import Grouping
 from fairrec.inputs.users import Attribute
 
 
-def grouping_of(
+def build_grouping(
     codes: Sequence[Sequence[int] | np.ndarray],
     n_values: Sequence[int] | None = None,
     min_users: int = 1,

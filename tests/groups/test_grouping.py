@@ -14,7 +14,7 @@ from fairrec.groups.group import Group, group_of_users, is_member, refuse_empty
 from fairrec.groups.grouping import EVERYONE, Grouping
 from fairrec.groups.lattice import ANY
 from fairrec.inputs.users import MISSING, OTHER, Attribute
-from tests.groups.small_grouping import grouping_of
+from tests.groups.small_grouping import build_grouping
 from tests.search.search_worlds import skewed_space, space_of, users_of
 
 
@@ -58,7 +58,7 @@ def test_combinations_are_counted_whether_or_not_anybody_has_them():
 def test_the_complement_of_a_group_is_all_others_where_they_are_one_group():
     # a has two values, b three, and c two of which one has too few users
     codes = [[0] * 6 + [1] * 6, [0, 1, 2] * 4, [0] * 11 + [1]]
-    found = grouping_of(codes, min_users=2, depth=2)
+    found = build_grouping(codes, min_users=2, depth=2)
     other = {at: int(one) for at, one in enumerate(found.complement) if at != one}
     conditions = [
         (found.group(at).conditions, found.group(one).conditions) for at, one in other.items()

@@ -14,24 +14,24 @@ from hypothesis import strategies as st
 from fairrec import Engine
 from fairrec.core.audit_options import AuditOptions
 from fairrec.core.errors import InputError
-from fairrec.groups.cells import Cells, cells_of, combination_keys
+from fairrec.groups.cells import Cells, build_cells, combination_keys
 from fairrec.groups.cover import CUBE_CELLS, FEWEST_CUBE_CELLS, cover, padded_size, room_for
 from fairrec.groups.group import Group
 from fairrec.groups.grouping import (
     Grouping,
     Partition,
     Sizes,
+    group_sizes,
     groups_by_sampling,
     most_groups,
     next_depth,
     refuse_too_many,
-    sizes_of,
     sizes_without,
 )
 from fairrec.groups.lattice import ANY, build_lattice, members
 from fairrec.inputs.users import MISSING, Attribute
 from tests.grouped_options import on_command_line
-from tests.groups.small_grouping import grouping_of
+from tests.groups.small_grouping import build_grouping
 
 
 def slow_groups(codes, depth, min_users):
@@ -69,7 +69,7 @@ def test_lattice_equals_brute_force(seed, n_attributes, depth, min_users, room):
     n_values = rng.integers(1, 6, n_attributes).tolist()
     codes = [rng.integers(0, n, 60).astype(np.int32) for n in n_values]
     values = rng.normal(size=60)
-    cells = cells_of(codes, n_values)
+    cells = build_cells(codes, n_values)
     lattice = build_lattice(cells, depth, min_users, threads=2, room=room)
     slow, n_below = slow_groups(codes, depth, min_users)
 
@@ -100,7 +100,7 @@ def test_values_of_one_column_are_had_together_or_lacked_alone(seed, depth, min_
     n_values = [2, 3, 3, 2, 4]
     codes = [rng.integers(0, n, 80).astype(np.int32) for n in n_values]
     together = [{0: 1, 2: 0}, {1: 2, 3: 1}]
-    found = build_lattice(cells_of(codes, n_values), depth, min_users, 1, room, together)
+    found = build_lattice(build_cells(codes, n_values), depth, min_users, 1, room, together)
 
     def is_group(group):
         named = [[at for at in one if group[at] != ANY] for one in together]
@@ -127,7 +127,7 @@ def test_a_sparse_space_costs_what_its_users_cost():
     n_values = [10_000] * 3
     codes = [rng.integers(0, 10_000, 5000).astype(np.int32) for _ in n_values]
     codes[0][:100], codes[1][:100], codes[2][:100] = 7, 8, 9
-    lattice = build_lattice(cells_of(codes, n_values), 3, 100)
+    lattice = build_lattice(build_cells(codes, n_values), 3, 100)
     groups = {tuple(row) for row in lattice.codes.tolist()}
     assert (7, 8, 9) in groups
     assert (7, ANY, 9) in groups
@@ -141,7 +141,7 @@ def test_the_right_group_is_named_past_63_bits():
     for column in codes:
         column[:20] = 2**31 - 2
     codes[3][10:20] = 2**31 - 3
-    lattice = build_lattice(cells_of(codes, n_values), None, 10)
+    lattice = build_lattice(build_cells(codes, n_values), None, 10)
     top = 2**31 - 2
     assert sorted(map(tuple, lattice.codes.tolist())) == [
         (top, top, top, top - 1),
@@ -152,7 +152,7 @@ def test_the_right_group_is_named_past_63_bits():
 def test_support_never_grows_as_a_group_narrows():
     rng = np.random.default_rng(2)
     codes = [rng.integers(0, 3, 500).astype(np.int32) for _ in range(4)]
-    lattice = build_lattice(cells_of(codes, [3] * 4), 3, 1)
+    lattice = build_lattice(build_cells(codes, [3] * 4), 3, 1)
     n_users = {
         tuple(row): n for row, n in zip(lattice.codes.tolist(), lattice.n_users, strict=True)
     }
@@ -166,7 +166,7 @@ def test_support_never_grows_as_a_group_narrows():
 
 def test_members_are_the_cells_that_meet_all_conditions():
     codes = [np.array([0, 0, 1], dtype=np.int32), np.array([0, 1, 1], dtype=np.int32)]
-    cells = cells_of(codes, [2, 2])
+    cells = build_cells(codes, [2, 2])
     assert members([0, ANY], cells).tolist() == [True, True, False]
     assert members([0, 1], cells).tolist() == [False, True, False]
 
@@ -180,7 +180,7 @@ def slow_cells(codes: list[np.ndarray]) -> dict[tuple[int, ...], list[int]]:
 
 
 def assert_equal_cells(codes: list[np.ndarray], n_values: list[int]) -> None:
-    cells = cells_of(codes, n_values)
+    cells = build_cells(codes, n_values)
     slow = slow_cells(codes)
     combinations = [tuple(column) for column in cells.codes.T.tolist()]
     assert combinations == sorted(slow)
@@ -221,7 +221,7 @@ def test_neighbours_past_53_bits_keep_different_keys():
 
 
 def test_sums_add_up_per_cell():
-    cells = cells_of([np.array([1, 0, 1], dtype=np.int32)], [2])
+    cells = build_cells([np.array([1, 0, 1], dtype=np.int32)], [2])
     assert cells.sums(np.array([1.0, 2.0, 4.0])).tolist() == [2.0, 1.0 + 4.0]
 
 
@@ -278,7 +278,7 @@ def test_single_attributes_are_added_by_worth_for_the_room_they_take(seed):
 def test_sums_over_groups_are_those_of_a_plain_loop():
     rng = np.random.default_rng(0)
     codes = [rng.integers(0, n, 200) for n in (3, 2, 5)]
-    grouping = grouping_of(codes, min_users=10)
+    grouping = build_grouping(codes, min_users=10)
     values = rng.random(200)
     for positions in ((0,), (2, 0), (0, 1, 2)):
         partition = Partition.of(grouping, positions)
@@ -304,7 +304,7 @@ def test_a_group_is_named_and_unknown_where_one_of_its_values_is():
 def some_cells(n_users: int, n_values: list[int], seed: int = 0) -> Cells:
     rng = np.random.default_rng(seed)
     codes = [(n * rng.random(n_users) ** 2).astype(np.int32) for n in n_values]
-    return cells_of(codes, n_values)
+    return build_cells(codes, n_values)
 
 
 @given(
@@ -353,7 +353,7 @@ def test_more_than_could_be_is_looked_into_before_it_is_refused():
     codes = [
         np.where(rng.random(50_000) < 0.995, 0, rng.integers(0, 40, 50_000)) for _ in range(40)
     ]
-    cells = cells_of([column.astype(np.int32) for column in codes], [40] * 40)
+    cells = build_cells([column.astype(np.int32) for column in codes], [40] * 40)
     assert most_groups(cells, 3, 1) > 10**8
     refuse_too_many(cells, 3, 50, n_metrics=1, asked=10**9)
 
@@ -374,7 +374,7 @@ def in_order(sizes: Sizes) -> list[tuple[int, int]]:
 
 @pytest.mark.parametrize("depth", [1, 2, 4, None])
 def test_sizes_are_those_of_groups_that_are_tested(depth):
-    grouping = grouping_of(codes(), min_users=2, depth=depth)
+    grouping = build_grouping(codes(), min_users=2, depth=depth)
     tested = [
         (len(group) - group.count(ANY), n)
         for group, n in zip(
@@ -384,36 +384,36 @@ def test_sizes_are_those_of_groups_that_are_tested(depth):
     ]
     # the intersections of all attributes are looked at for the gap whatever the depth
     assert (len(tested) < len(grouping.lattice)) == (depth in (1, 2))
-    assert in_order(sizes_of(grouping)) == sorted(tested)
+    assert in_order(group_sizes(grouping)) == sorted(tested)
 
 
 @pytest.mark.parametrize("depth", [None, 1, 2, 3, 4])
 @pytest.mark.parametrize("attribute", range(len(N_VALUES)))
 def test_an_attribute_left_out_is_one_never_named(depth, attribute):
     columns = codes()
-    wide = grouping_of(columns, min_users=8, depth=depth)
+    wide = build_grouping(columns, min_users=8, depth=depth)
     del columns[attribute]
-    narrow = grouping_of(columns, min_users=8, depth=depth)
+    narrow = build_grouping(columns, min_users=8, depth=depth)
     found = sizes_without(wide, attribute, depth)
-    assert in_order(found) == in_order(sizes_of(narrow))
+    assert in_order(found) == in_order(group_sizes(narrow))
     is_tested = narrow.lattice.is_tested
     assert sorted(found.n_users) == sorted(narrow.lattice.n_users[is_tested])
 
 
 @pytest.mark.parametrize(("depth", "lower"), [(2, 1), (3, 2), (4, 3), (9, 3)])
 def test_the_next_depth_has_fewer_groups(depth, lower):
-    wide, narrow = (grouping_of(codes(), min_users=8, depth=at) for at in (depth, lower))
+    wide, narrow = (build_grouping(codes(), min_users=8, depth=at) for at in (depth, lower))
     found, sizes = next_depth(wide, depth)
     assert found == lower
-    assert in_order(sizes) == in_order(sizes_of(narrow))
+    assert in_order(sizes) == in_order(group_sizes(narrow))
     assert sizes.depth.max() == lower
     assert len(sizes.n_users) < wide.lattice.is_tested.sum()
 
 
 @pytest.mark.parametrize("depth", [None, 1])
 def test_there_is_nothing_below_a_single_attribute(depth):
-    assert next_depth(grouping_of(codes(), min_users=8, depth=depth), depth) is None
+    assert next_depth(build_grouping(codes(), min_users=8, depth=depth), depth) is None
 
 
 def test_without_its_only_attribute_nothing_is_left():
-    assert len(sizes_without(grouping_of(codes()[:1], depth=1), 0, 1).n_users) == 0
+    assert len(sizes_without(build_grouping(codes()[:1], depth=1), 0, 1).n_users) == 0

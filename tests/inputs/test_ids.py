@@ -16,10 +16,10 @@ from fairrec.core.errors import InputError
 from fairrec.inputs.ids import (
     encode,
     encode_ids,
+    find_positions,
     gather_lists,
     ids_as_integers_or_text,
     list_bounds,
-    positions_in,
 )
 from tests.builders import audit, numbers_of, one_each, values_of
 
@@ -176,7 +176,7 @@ def test_positions_are_those_of_a_dictionary(data: st.DataObject):
     low, high = WHOLE[keys.dtype]
     values = data.draw(st.lists(st.sampled_from(keys.to_list()) | st.integers(low, high)))
     position = {key: at for at, key in enumerate(keys)}
-    found = positions_in(pl.Series(values, dtype=keys.dtype), keys)
+    found = find_positions(pl.Series(values, dtype=keys.dtype), keys)
     assert found.tolist() == [position.get(value, -1) for value in values]
 
 

@@ -223,7 +223,7 @@ def test_a_taste_has_the_shares_of_the_categories_of_a_history():
     users = pl.Series([9, 7, 1, 8])
     tastes = read_user_profiles(Table(HISTORY, "history"), Table(ITEMS, "items"), users)
     found = []
-    for at in tastes.of_list:
+    for at in tastes.value_of_lists:
         mine = slice(tastes.offsets[at], tastes.offsets[at + 1])
         found.append(
             {} if at < 0 else dict(zip(tastes.codes[mine], tastes.shares[mine], strict=True))
@@ -232,7 +232,7 @@ def test_a_taste_has_the_shares_of_the_categories_of_a_history():
     assert found[0] == found[2] == found[3] == {}
     assert found[1] == approx({0: 0.75, 1: 0.25})
     assert tastes.n_codes == 2
-    assert tastes.for_lists([1, 1]).of_list.tolist() == [tastes.of_list[1]] * 2
+    assert tastes.for_lists([1, 1]).value_of_lists.tolist() == [tastes.value_of_lists[1]] * 2
 
 
 ITEMS_ITEM_COLUMNS = pl.DataFrame(

@@ -12,7 +12,7 @@ from pytest import approx
 
 from fairrec.core.errors import FairRecError
 from fairrec.inputs.table_options import TableOptions
-from fairrec.metrics.attention import Amounts, discounts
+from fairrec.metrics.item_exposure import Amounts, discounts
 from fairrec.metrics.reading_items import read_items
 from tests.metrics.item_world import ItemWorld, random_world, without
 from tests.metrics.metric_lists import user, value_of, values_of

@@ -11,7 +11,7 @@ from fairrec.inputs.notes import in_words
 from fairrec.inputs.side_data import SideData
 from fairrec.inputs.users import MISSING
 from fairrec.metrics import parse_metric
-from fairrec.metrics.circumstances import counted_circumstances
+from fairrec.metrics.covariates import counted_circumstances
 from fairrec.metrics.measured import (
     Measured,
     Ratio,

@@ -11,7 +11,7 @@ import pytest
 
 from fairrec.auditing.plan_schema import Spread
 from fairrec.core.audit_options import AuditOptions
-from fairrec.groups.grouping import grouping_of
+from fairrec.groups.grouping import build_grouping
 from fairrec.inputs.tables import Table
 from fairrec.inputs.users import read_users
 from fairrec.metrics.parsing import parse_metric
@@ -39,7 +39,7 @@ def quantile(probability: float) -> float:
 def grouping(by: str, **options):
     users = read_users(Table(USERS, "users"), by.split(","))
     everyone = users.attributes(np.arange(len(USERS)))
-    return grouping_of(everyone, AuditOptions(**options))
+    return build_grouping(everyone, AuditOptions(**options))
 
 
 def test_a_group_of_half_is_found_at_the_harm_that_can_be_reckoned_by_hand():
@@ -160,7 +160,7 @@ def test_of_many_groups_the_largest_and_the_smallest_are_told():
     users = pl.DataFrame({"user_id": range(1000), "town": [at % 45 for at in range(1000)]})
     attributes = read_users(Table(users, "users"), ["town"]).attributes(np.arange(1000))
     chosen = AuditOptions(tolerance=0.05)
-    told = Outlook([NDCG], grouping_of(attributes, chosen), chosen, {"ndcg@5": Spread(sd=0.3)})
+    told = Outlook([NDCG], build_grouping(attributes, chosen), chosen, {"ndcg@5": Spread(sd=0.3)})
     sizes = [row.users for row in told.needed]
     assert len(sizes) == MOST_GROUPS
     assert (sizes[0], sizes[-1]) == (23, 22)
@@ -186,7 +186,7 @@ def test_an_attribute_costs_what_its_groups_add_to_the_cut_off():
 def test_what_is_left_of_other_sizes_is_told_in_a_group_of_the_usual_size():
     users = USERS.with_columns(town=pl.int_range(1000) % 5)
     attributes = read_users(Table(users, "users"), ["gender", "town"])
-    of_all = grouping_of(attributes.attributes(np.arange(1000)), AuditOptions())
+    of_all = build_grouping(attributes.attributes(np.arange(1000)), AuditOptions())
     # towns have 200 users, genders 500, and without towns one of them is taken to have 200
     _, town, _ = Outlook([NDCG], of_all, AuditOptions(), {}).costs
     assert (town.users, town.n_groups_left) == (200, 2)
@@ -200,7 +200,7 @@ def test_what_is_left_of_other_sizes_is_told_in_a_group_of_the_usual_size():
 def test_a_lower_depth_finds_smaller_harms():
     users = USERS.with_columns(town=pl.int_range(1000) // 3 % 4)
     attributes = read_users(Table(users, "users"), ["gender", "age", "town"])
-    of_all = grouping_of(attributes.attributes(np.arange(1000)), AuditOptions())
+    of_all = build_grouping(attributes.attributes(np.arange(1000)), AuditOptions())
     *_, lower = Outlook([NDCG], of_all, AuditOptions(), {}).costs
     # 2 + 2 + 4 values, 4 + 8 + 8 pairs, 16 triples
     assert (lower.attribute, lower.depth) == (None, 2)

@@ -11,7 +11,7 @@ import numpy as np
 import polars as pl
 
 import fairrec
-from fairrec.core.units import ITEMS, Unit
+from fairrec.core.audited_entity import ITEMS, Unit
 from fairrec.metrics.reading import read_inputs
 from fairrec.report.audit_result import AuditResult
 from tests.grouped_options import group_options

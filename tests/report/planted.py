@@ -57,7 +57,7 @@ def given_result() -> AuditResult:
     )
 
 
-def audit_of(harms: dict[str, float], n_users: int = 2000, **options) -> AuditResult:
+def resolve_audit(harms: dict[str, float], n_users: int = 2000, **options) -> AuditResult:
     """Values around 0.5 with a spread of 0.1; each metric is lower by so much for women over 60."""
     rng = np.random.default_rng(0)
     gender, age = rng.choice(["F", "M"], n_users), rng.choice(["young", "old"], n_users)

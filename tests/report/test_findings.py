@@ -16,7 +16,7 @@ from fairrec.report.findings import (
 )
 from fairrec.result.metric_schema import Finding
 from fairrec.statistics.explanations import Interaction, Neighbour
-from tests.report.planted import audit_of, planted
+from tests.report.planted import planted, resolve_audit
 
 AUC = planted().metrics["auc"]
 FINDING = AUC.findings[0].model_copy(
@@ -44,7 +44,7 @@ def test_intervals_say_where_they_have_no_limit():
 
 
 def test_a_group_has_one_finding_a_metric_the_largest_effect_first():
-    summary = audit_of({"a": 0.1, "b": 0.2, "c": 0.1}).summary
+    summary = resolve_audit({"a": 0.1, "b": 0.2, "c": 0.1}).summary
     (group,) = found_groups(summary)
     assert group.group == {"gender": "F", "age": "old"}
     assert [name for name, _ in group.findings] == ["b", "a", "c"]

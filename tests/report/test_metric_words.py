@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from fairrec.core.units import ITEMS, USERS
+from fairrec.core.audited_entity import ITEMS, USERS
 from fairrec.report.metric_words import (
     beside_chance,
     describe_ruled_out,

@@ -14,7 +14,7 @@ from fairrec.report.words import number, signed
 from fairrec.search.options import Search
 from tests.counts.small_counts import tables
 from tests.grouped_options import group_options
-from tests.report.planted import audit_of, given_result, planted, planted_result
+from tests.report.planted import given_result, planted, planted_result, resolve_audit
 
 
 def answer_of(result):
@@ -37,7 +37,7 @@ def test_the_headline_is_who_and_how_much():
 
 
 def test_a_group_is_told_once_with_all_its_metrics():
-    found = answer_of(audit_of({"a": 0.1, "b": 0.2, "c": 0.1}))
+    found = answer_of(resolve_audit({"a": 0.1, "b": 0.2, "c": 0.1}))
     (line,) = found.lines
     assert line.label == "gender=F, age=old"
     # the larger effect first, and that without a better end last
@@ -52,18 +52,18 @@ def test_a_group_is_told_once_with_all_its_metrics():
 
 
 def test_a_metric_without_a_better_end_changes_neither_tone_nor_answer_of_the_others():
-    found = answer_of(audit_of({"a": 0.0, "c": 0.2}, tolerance="a=0.05,c=0.05"))
+    found = answer_of(resolve_audit({"a": 0.0, "c": 0.2}, tolerance="a=0.05,c=0.05"))
     assert found.tone == "clear"
     assert found.headline.startswith(
         "No group is shown to be worse off; gender=F, age=old is different: c 0."
     )
-    alone = answer_of(audit_of({"c": 0.0}, tolerance="c=0.05"))
+    alone = answer_of(resolve_audit({"c": 0.0}, tolerance="c=0.05"))
     assert alone.tone == "clear"
     assert alone.headline.startswith("Every group of a single attribute is within tolerance")
 
 
 def test_nothing_found_is_no_all_clear():
-    found = answer_of(audit_of({"a": 0.0}))
+    found = answer_of(resolve_audit({"a": 0.0}))
     assert found.tone == "open"
     assert found.headline == "No group of 8 stood out; that is no all-clear"
     assert found.detail.startswith("A harm of 0.0") and "4 times in 5" in found.detail
@@ -74,15 +74,15 @@ def test_nothing_found_is_no_all_clear():
 def test_too_few_permutations_are_the_reason_that_nothing_was_tested():
     least = "permutations=19 or more can (1/alpha - 1)"
     for n, said in ((0, "0 permutations"), (1, "1 permutation"), (10, "10 permutations")):
-        found = answer_of(audit_of({"a": 0.3}, permutations=n))
+        found = answer_of(resolve_audit({"a": 0.3}, permutations=n))
         assert found.headline == "Nothing was tested against chance"
         assert found.detail == f"{said} cannot give a p-value of 0.05: {least}"
-    enough = answer_of(audit_of({"a": 0.3}, permutations=19))
+    enough = answer_of(resolve_audit({"a": 0.3}, permutations=19))
     assert enough.headline != "Nothing was tested against chance"
 
 
 def test_what_to_do_next_fits_what_was_found():
-    assert "look at what these users got" in answer_of(audit_of({"a": 0.2})).next_steps
+    assert "look at what these users got" in answer_of(resolve_audit({"a": 0.2})).next_steps
     found = answer_of(planted())
     command = "re-rank their lists: fairrec mitigate AUDIT --metric auc"
     assert f"{command} --history FILE" in found.next_steps
@@ -98,11 +98,11 @@ def test_what_to_do_next_fits_what_was_found():
         )
     )
     assert "look at what these users got" in counted.next_steps
-    none = answer_of(audit_of({"a": 0.0})).next_steps
+    none = answer_of(resolve_audit({"a": 0.0})).next_steps
     assert any("fairrec plan" in step for step in none)
-    certain = answer_of(audit_of({"a": 0.0}, tolerance="0.5")).next_steps
+    certain = answer_of(resolve_audit({"a": 0.0}, tolerance="0.5")).next_steps
     assert certain == ("write a policy for the next release: fairrec init AUDIT",)
-    said = answer_of(audit_of({"a": 0.2}, tolerance="0.05")).next_steps
+    said = answer_of(resolve_audit({"a": 0.2}, tolerance="0.05")).next_steps
     assert not any("tolerance" in step for step in said)
 
 
@@ -111,7 +111,7 @@ def test_an_audit_that_is_not_saved_is_saved_before_a_command_reads_it():
     steps = build_view(summary, is_saved=False).overview.next_steps
     assert steps[0] == "save this audit, which the next command reads: --out AUDIT"
     assert steps[1:] == build_view(summary).overview.next_steps
-    alone = audit_of({"a": 0.2}).summary
+    alone = resolve_audit({"a": 0.2}).summary
     assert build_view(alone, is_saved=False).overview == build_view(alone).overview
 
 

@@ -17,8 +17,8 @@ import pytest
 from pydantic import BaseModel
 
 import fairrec
+from fairrec.core.audited_entity import USERS
 from fairrec.core.errors import InputError
-from fairrec.core.units import USERS
 from fairrec.metrics import METRICS
 from fairrec.report.audit_result import AuditResult
 from fairrec.report.page import html

@@ -10,7 +10,7 @@ import polars as pl
 import pytest
 
 import fairrec
-from fairrec.core.units import USERS
+from fairrec.core.audited_entity import USERS
 from fairrec.report.audit_result import AuditResult
 from fairrec.report.page.build import answer, verdict_card
 from fairrec.report.page.findings import number_columns, side_by_side, table_rows

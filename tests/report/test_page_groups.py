@@ -11,7 +11,7 @@ import pytest
 import fairrec
 from fairrec.report.audit_result import AuditResult
 from fairrec.report.page.build import build_page_view
-from fairrec.report.page.group_charts import density, marks_in
+from fairrec.report.page.group_charts import density, place_marks
 from fairrec.report.page.groups import chance_band, others_of_fully_scored, ticks
 from fairrec.report.page.html import lay_out
 from fairrec.report.page.view import PageLimits
@@ -141,7 +141,7 @@ def test_marks_follow_the_direction_of_the_metric(better, highest, lowest):
     high, _, low = sorted(chart.points, key=lambda point: -point.value)
     assert (high.role, high.tone, high.shape) == highest
     assert (low.role, low.tone, low.shape) == lowest
-    words = [text for _, _, text in marks_in([chart])]
+    words = [text for _, _, text in place_marks([chart])]
     assert all(("best" in text or "worst" in text) == (better is not None) for text in words)
 
 

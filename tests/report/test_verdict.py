@@ -6,7 +6,7 @@ import polars as pl
 import pytest
 
 import fairrec
-from fairrec.report.verdict import status_of, verdict_of
+from fairrec.report.verdict import build_status, build_verdict
 from fairrec.report.view import build_view
 from fairrec.report.words import number
 from tests.builders import one_each
@@ -61,7 +61,7 @@ def test_whether_a_harm_matters_is_said_of_the_worst_group():
             finding.model_copy(update={"outcome": outcome}) for finding in found.findings
         )
         changed = found.model_copy(update={"verdict": verdict, "findings": findings})
-        said = verdict_of("auc", changed, summary)
+        said = build_verdict("auc", changed, summary)
         assert (said.status, said.tone) == (status, "found")
         assert f"beyond the tolerance of {number(amount)}" in said.headline
         assert ("is not shown" in said.headline) == (outcome == "worse")
@@ -71,7 +71,7 @@ def test_where_neither_end_is_better_groups_differ():
     auc = planted().metrics["auc"]
     verdict = auc.verdict.model_copy(update={"outcome": "differs"})
     found = auc.model_copy(update={"higher_is_better": None, "verdict": verdict})
-    said = verdict_of("auc", found, planted().summary)
+    said = build_verdict("auc", found, planted().summary)
     assert said.status == "differs"
     assert "differ" in said.headline and "worse" not in said.headline
 
@@ -80,7 +80,7 @@ def test_a_group_served_better_is_no_harm():
     summary = planted().summary
     found = summary.metrics["auc"].model_copy(update={"higher_is_better": False})
     verdict = found.verdict.model_copy(update={"outcome": "inconclusive"})
-    said = verdict_of("auc", found.model_copy(update={"verdict": verdict}), summary)
+    said = build_verdict("auc", found.model_copy(update={"verdict": verdict}), summary)
     assert said.status == "inconclusive"
     assert "is shown to be worse" in said.headline and "served better: " in said.headline
 
@@ -132,4 +132,4 @@ def test_perfect_lists_are_asked_whether_they_were_joined():
 )
 def test_what_is_said_first_is_what_matters_most(changes, status):
     result = standing(**changes)
-    assert status_of(result) == status
+    assert build_status(result) == status

@@ -12,7 +12,7 @@ import polars as pl
 import pytest
 
 import fairrec
-from fairrec.auditing import named_result as workflow
+from fairrec.auditing import build_result as workflow
 from fairrec.core.errors import InputError, OutputError
 from fairrec.report.text import to_markdown
 from fairrec.report.view import build_view

@@ -12,7 +12,7 @@ from fairrec.search.evidence import Evidence
 from fairrec.search.loop import SearchOutcome, search
 from fairrec.search.options import Budget
 from fairrec.search.searcher import Task, hyper_parameters
-from tests.groups.small_grouping import grouping_of
+from tests.groups.small_grouping import build_grouping
 
 
 def space_of(
@@ -21,7 +21,7 @@ def space_of(
     min_users: int = 1,
     depth: int | None = None,
 ) -> Grouping:
-    return grouping_of(codes, n_values, min_users, depth)
+    return build_grouping(codes, n_values, min_users, depth)
 
 
 def product_space(n_values: Sequence[int], users_each: int = 1, min_users: int = 1) -> Grouping:

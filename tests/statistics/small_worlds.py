@@ -18,7 +18,7 @@ from fairrec.statistics.moments import Moments, group_moments
 from fairrec.statistics.permutation import Permuted, null_distribution
 from fairrec.statistics.scores import normal_scale
 from fairrec.statistics.strata import PRIOR_USERS
-from tests.groups.small_grouping import grouping_of
+from tests.groups.small_grouping import build_grouping
 
 
 @dataclass(frozen=True)
@@ -51,7 +51,7 @@ class Population:
 def population(codes, values, depth=3, min_users=1, bounds=None) -> Population:
     codes = [np.asarray(column, dtype=np.int32) for column in codes]
     values = np.atleast_2d(np.asarray(values, dtype=np.float64))
-    grouping = grouping_of(codes, min_users=min_users, depth=depth)
+    grouping = build_grouping(codes, min_users=min_users, depth=depth)
     if bounds is not None:
         bounds = np.tile(np.array(bounds, dtype=np.float64), (len(values), 1))
     return Population(codes, values, grouping, group_moments(values, grouping, bounds=bounds))
@@ -91,7 +91,7 @@ def analysis_of(codes, metrics: str, values, *, min_users: int = 1, depth=3, **o
     settings = {"permutations": 99, "engine": Engine(threads=1), **options}
     return analyse(
         measured_as(metrics, values),
-        grouping_of(codes, min_users=min_users, depth=depth),
+        build_grouping(codes, min_users=min_users, depth=depth),
         AuditOptions(depth=depth, min_support=min_users, **settings),
     )
 

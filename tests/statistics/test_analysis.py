@@ -18,7 +18,7 @@ from fairrec.statistics.intervals import Intervals
 from fairrec.statistics.moments import compute_moments
 from fairrec.statistics.strata import Strata
 from fairrec.statistics.verdict import WORSE, decide_verdicts, settle_outcome
-from tests.groups.small_grouping import grouping_of
+from tests.groups.small_grouping import build_grouping
 from tests.statistics.small_worlds import (
     analysis_of,
     measured_as,
@@ -122,7 +122,7 @@ def test_standard_errors_are_those_of_the_differences_and_0_where_undefined():
     assert found.standard_errors[is_known] == approx(expected[is_known])
     one_sided = analyse(
         measured_as("mrr", [0.5, 0.5, np.nan]),
-        grouping_of([[0, 0, 1]]),
+        build_grouping([[0, 0, 1]]),
         AuditOptions(engine=Engine(threads=1)),
     )
     assert one_sided.standard_errors.tolist() == [[0, 0]]
@@ -144,7 +144,7 @@ def test_every_permutation_is_told():
     steps = []
     analyse(
         measured_as("mrr", [0.0, 1.0, 0.5]),
-        grouping_of([[0, 0, 1]]),
+        build_grouping([[0, 0, 1]]),
         AuditOptions(permutations=3, engine=Engine(threads=1)),
         lambda *step: steps.append(step),
     )
@@ -157,7 +157,7 @@ def test_within_strata_nothing_beyond_the_bounds_of_a_metric_is_said():
     values = (rng.random((1, 300)) < 0.3).astype(np.float64)
     found = analyse(
         measured_as("hit@5", values),
-        grouping_of(codes, min_users=2),
+        build_grouping(codes, min_users=2),
         AuditOptions(permutations=199, engine=Engine(threads=1), min_support=2),
         strata=Strata(rng.integers(0, 10, 300).astype(np.int32), 10),
     )

@@ -35,7 +35,7 @@ from fairrec.auditing.items import analyse_items
 from fairrec.core.audit_options import AuditOptions
 from fairrec.groups.grouping import Grouping
 from fairrec.inputs.table_options import TableOptions
-from fairrec.metrics.attention import discounts
+from fairrec.metrics.item_exposure import discounts
 from fairrec.metrics.measured import Measured, Ratio, measure_everyone
 from fairrec.metrics.reading_items import read_items
 from fairrec.statistics.bootstrap import (
@@ -48,7 +48,7 @@ from fairrec.statistics.draws import CellSums
 from fairrec.statistics.findings import analyse_metrics
 from fairrec.statistics.intervals import estimate
 from fairrec.statistics.moments import compute_moments
-from tests.groups.small_grouping import grouping_of
+from tests.groups.small_grouping import build_grouping
 from tests.metrics.item_world import ItemWorld, random_world, without
 from tests.statistics.small_worlds import measured_as
 
@@ -79,12 +79,14 @@ def test_the_error_is_that_of_means_over_users():
     kinds = {item: about["kind"] for item, about in world.items.items()}
     n = {kind: [*kinds.values()].count(kind) for kind in "ab"}
 
-    def of_list(shown, kind):
+    def value_of_lists(shown, kind):
         return (
             sum(1 / np.log2(r + 2) for r, i in enumerate(shown[:3]) if kinds[i] == kind) / n[kind]
         )
 
-    per_list = [of_list(shown, "a") - of_list(shown, "b") for shown in world.lists.values()]
+    per_list = [
+        value_of_lists(shown, "a") - value_of_lists(shown, "b") for shown in world.lists.values()
+    ]
     assert moments.difference[0, 0] == pytest.approx(np.mean(per_list))
     expected = np.std(per_list, ddof=1) / np.sqrt(len(per_list))
     assert found.error[0, 0] == pytest.approx(expected, rel=0.1)
@@ -359,7 +361,7 @@ class Fixed:
 
 def test_a_set_is_as_far_off_as_moments_of_permuted_rows_show(monkeypatch):
     measured, codes = items_of(1)
-    grouping = grouping_of(codes, min_users=5)
+    grouping = build_grouping(codes, min_users=5)
     moments = compute_moments(measured, grouping)
     order = np.random.default_rng(2).permutation(N_ITEMS)
     drawn = Fixed(order, measured, grouping.cells)
@@ -387,7 +389,7 @@ def test_as_many_sets_get_nothing_as_can_be_counted():
     above[0, :3] = 1.0
     ratio = Ratio.of(above, np.ones((1, 40)), np.ones((1, 40), dtype=bool))
     measured = replace(measured_as("mrr@5", above[0]), ratio=ratio)
-    grouping = grouping_of([np.repeat([0, 1], 20)])
+    grouping = build_grouping([np.repeat([0, 1], 20)])
     n = 4000
     (found,) = random_set_shares(compute_moments(measured, grouping), grouping, n, seed=1)
     expected = comb(37, 20) / comb(40, 20)
@@ -399,7 +401,7 @@ def test_as_many_sets_get_nothing_as_can_be_counted():
 
 def test_threads_change_no_share():
     measured, codes = items_of(3)
-    grouping = grouping_of(codes, min_users=5, depth=2)
+    grouping = build_grouping(codes, min_users=5, depth=2)
     moments = compute_moments(measured, grouping)
     one, two = (random_set_shares(moments, grouping, 60, seed=4, threads=n) for n in (1, 2))
     assert (one == two).all()
@@ -413,7 +415,7 @@ def test_a_group_with_all_that_is_due_is_compared_with_none():
         below = np.where(kind == 0, rng.random((1, 60)), 0.0)
         ratio = Ratio.of(rng.random((1, 60)), below, np.ones((1, 60), dtype=bool))
         measured = replace(measured_as("mrr@5", rng.random(60)), ratio=ratio)
-        grouping = grouping_of([kind])
+        grouping = build_grouping([kind])
         moments = compute_moments(measured, grouping)
         assert np.isnan(moments.difference).all()
         assert np.isnan(random_set_shares(moments, grouping, 19, seed)).all()

@@ -18,14 +18,14 @@ from fairrec.statistics.explanations import (
     interactions,
 )
 from fairrec.statistics.strata import Strata
-from tests.groups.small_grouping import grouping_of
+from tests.groups.small_grouping import build_grouping
 from tests.statistics.small_worlds import analysis_of, measured_as
 from tests.worlds import over_worlds
 
 
 def interaction_of(codes, values, group, *, min_users=1, not_scored=()):
     """Of the group with these codes, for the only metric."""
-    grouping = grouping_of(codes, min_users=min_users, depth=len(codes))
+    grouping = build_grouping(codes, min_users=min_users, depth=len(codes))
     measured = measured_as("mrr", values)
     is_scored = ~np.isin(np.arange(len(measured.is_scored)), not_scored)
     values = np.where(is_scored, measured.values, np.nan)

@@ -24,7 +24,7 @@ from fairrec.statistics.findings import (
     select_findings,
 )
 from fairrec.statistics.strata import Strata
-from tests.groups.small_grouping import grouping_of
+from tests.groups.small_grouping import build_grouping
 from tests.statistics.small_worlds import (
     analysis_of,
     measured_as,
@@ -254,7 +254,7 @@ def test_findings_that_circumstances_take_away_are_named_and_others_are_not():
     is_member = rng.random(1000) < 0.1 + 0.4 * level
     noise = rng.normal(size=(2, 1000))
     measured = measured_as("mrr@5,ndcg@5", noise - [1.5 * level, 1.5 * is_member])
-    grouping = grouping_of([~is_member], min_users=10, depth=3)
+    grouping = build_grouping([~is_member], min_users=10, depth=3)
     raw = analyse_metrics(analyse(measured, grouping, OPTIONS))
     assert [len(about.findings) for about in raw] == [1, 1]
     strata = Strata.from_codes([level.astype(np.int32)], [2])
@@ -280,7 +280,7 @@ def test_a_far_tail_is_in_the_last_bin():
     # the bin reaches as far as what it holds
     assert (edges[0], edges[-1]) == (values.min(), 1e6)
     measured = measured_as("mrr@5", values)
-    grouping = grouping_of([np.zeros(5001, dtype=int)], min_users=1, depth=1)
+    grouping = build_grouping([np.zeros(5001, dtype=int)], min_users=1, depth=1)
     ((own, _),) = histograms(0, [0], edges, measured, grouping)
     assert own.sum() == 5001 and own[-1] >= 1
 
@@ -291,7 +291,7 @@ def test_own_and_others_are_the_users_of_both_sides():
     values = rng.random(300)
     values[::7] = np.nan
     measured = measured_as("mrr@5", values)
-    grouping = grouping_of([codes], min_users=1, depth=1)
+    grouping = build_grouping([codes], min_users=1, depth=1)
     edges = bin_edges(values)
     for group in range(len(grouping.lattice)):
         ((own, others),) = histograms(0, [group], edges, measured, grouping)
@@ -311,7 +311,7 @@ def test_after_a_search_users_count_who_are_known_fairly(is_fully_scored):
         is_scored[3] = False
     whole = measured_as("mrr@5", values)
     measured = Measured(whole.metrics, whole.values, is_scored, is_reference)
-    grouping = grouping_of([codes], min_users=1, depth=1)
+    grouping = build_grouping([codes], min_users=1, depth=1)
     at = grouping.lattice.codes[:, 0].tolist().index(0)
     ((own, others),) = histograms(0, [at], bin_edges(values), measured, grouping)
     assert own.sum() == (50 if is_fully_scored else 10)

@@ -23,7 +23,7 @@ from fairrec.statistics.inequality import (
     measure_spread,
     theil,
 )
-from tests.groups.small_grouping import grouping_of
+from tests.groups.small_grouping import build_grouping
 from tests.metrics.item_world import ItemWorld, random_world
 from tests.statistics.small_worlds import analysis_of, measured_as
 
@@ -49,7 +49,7 @@ def test_gini_and_theil_are_those_of_plain_sums(values):
 
 
 def inequality_of(codes, metrics, values, min_users=1):
-    grouping = grouping_of(codes, min_users=min_users)
+    grouping = build_grouping(codes, min_users=min_users)
     return analyse_inequality(measured_as(metrics, values), grouping, OPTIONS)
 
 
@@ -138,7 +138,7 @@ def test_the_worst_off_group_is_the_one_the_gap_names():
 def test_without_a_better_end_or_enough_users_no_group_is_the_worst():
     values = np.linspace(0, 1, 20)
     for metric, min_users in (("urp@5", 1), ("mrr@5", 11)):
-        grouping = grouping_of([[0, 1] * 10], min_users=min_users)
+        grouping = build_grouping([[0, 1] * 10], min_users=min_users)
         (found,) = analyse_inequality(measured_as(metric, values), grouping, OPTIONS)
         assert found.splits[0].worst is None
         assert found.gini > 0
@@ -156,7 +156,7 @@ def test_values_below_0_and_users_not_scored_give_a_reason_instead():
     assert math.isnan(found.gini)
     measured = measured_as("mrr@5", [1.0, 0.5])
     part = replace(measured, is_scored=np.array([True, False]))
-    (found,) = analyse_inequality(part, grouping_of([[0, 1]]), OPTIONS)
+    (found,) = analyse_inequality(part, build_grouping([[0, 1]]), OPTIONS)
     assert found.why_not == "not everyone is scored"
 
 
@@ -164,7 +164,7 @@ def test_the_same_seed_gives_the_same_numbers_on_any_number_of_threads():
     rng = np.random.default_rng(5)
     codes = [rng.integers(0, 40, 500)]
     measured = measured_as("mrr@5,ndcg@5,hit@5", rng.random((3, 500)) ** 4)
-    grouping = grouping_of(codes)
+    grouping = build_grouping(codes)
     found = [
         [one.splits[0].by_chance for one in analyse_inequality(measured, grouping, options)]
         for options in (

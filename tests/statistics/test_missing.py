@@ -15,7 +15,7 @@ from fairrec.metrics import METRICS
 from fairrec.metrics.measured import measure_everyone
 from fairrec.metrics.reading import read_inputs
 from fairrec.report.audit_result import AuditResult
-from fairrec.report.verdict import status_of
+from fairrec.report.verdict import build_status
 from fairrec.statistics.missing import (
     Conclusiveness,
     analyse_missing,
@@ -96,7 +96,7 @@ def test_a_group_without_lists_is_served_worst_and_said_to_be_missing():
     (without,) = drop.summary.missing
     assert without.findings[0].group == {"age": 3}
     assert drop.metrics["recall@2"].undefined_share == 50 / N_USERS
-    assert status_of(drop.metrics["recall@2"]) == "inconclusive"
+    assert build_status(drop.metrics["recall@2"]) == "inconclusive"
 
 
 def test_a_group_without_hits_among_its_candidates_is_no_all_clear():
@@ -106,7 +106,7 @@ def test_a_group_without_hits_among_its_candidates_is_no_all_clear():
     (without,) = result.summary.missing
     assert (without.kind, without.metrics) == ("no relevant item", ("mrr@5", "ndcg@5"))
     assert without.findings[0].group == {"gender": 0, "age": 2}
-    assert {status_of(found) for found in result.metrics.values()} == {"inconclusive"}
+    assert {build_status(found) for found in result.metrics.values()} == {"inconclusive"}
     # given what was held out, the group has 0 and is found
     found = audited(served(np.ones(N_USERS, dtype=bool), ~has_none))
     assert found.metric("recall@2").findings[0].group == {"gender": 0, "age": 2}
@@ -230,7 +230,7 @@ def test_whoever_has_only_what_was_not_asked_for_is_not_forgotten():
     result = audited({**tables, "test": rated}, **options)
     assert kinds_of(result) == {"no list": True, "no relevant item": True}
     assert result.metric("coverage@2").findings[0].group == {"age": 3}
-    assert status_of(result.metrics["recall@2"]) == "inconclusive"
+    assert build_status(result.metrics["recall@2"]) == "inconclusive"
     # spread over all groups it is no news, whatever its share: who asks for ratings gets them
     rated = tables["test"].with_columns(rating=pl.Series(np.arange(N_USERS) // 8 % 2 * 3 + 2))
     everyone = served(np.ones(N_USERS, dtype=bool))
@@ -241,7 +241,7 @@ def test_whoever_has_only_what_was_not_asked_for_is_not_forgotten():
     graded = rated.with_columns(rating=(pl.col("rating") > 2).cast(pl.Int8))
     result = audited({**everyone, "test": graded})
     assert result.metrics["recall@2"].undefined_share == (graded["rating"] == 0).mean()
-    assert status_of(result.metrics["recall@2"]) == "inconclusive"
+    assert build_status(result.metrics["recall@2"]) == "inconclusive"
 
 
 def test_a_group_that_is_in_neither_table_is_no_all_clear():

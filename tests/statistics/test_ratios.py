@@ -27,7 +27,7 @@ from fairrec.statistics.ratios import (
     relative_shortfall,
     why_no_ratio,
 )
-from tests.groups.small_grouping import grouping_of
+from tests.groups.small_grouping import build_grouping
 from tests.statistics.small_worlds import measured_as
 from tests.worlds import over_worlds
 
@@ -66,7 +66,9 @@ def test_a_selection_rate_is_the_mean_of_ones_and_zeros():
 def test_a_scoring_rate_is_the_share_above_the_median_of_all():
     codes = [0] * 4 + [1] * 5
     values = [0.1, 0.2, 0.9, 0.9, 0.3, 0.5, 0.5, 0.7, np.nan]
-    (found,) = analyse_ratios(measured_as("ndcg@5", values), grouping_of([codes]), OPTIONS).metrics
+    (found,) = analyse_ratios(
+        measured_as("ndcg@5", values), build_grouping([codes]), OPTIONS
+    ).metrics
     assert (found.rate_kind, found.threshold) == ("scoring", 0.5)
     (by_a,) = found.by
     assert named(by_a, "support") == {0: 4, 1: 4}
@@ -99,7 +101,9 @@ def test_the_interval_of_other_values_rests_on_their_spread():
     codes = rng.integers(0, 3, 200)
     values = rng.beta(2, 3, 200) * (1 + codes) / 3
     values[:10] = np.nan
-    (found,) = analyse_ratios(measured_as("ndcg@5", values), grouping_of([codes]), OPTIONS).metrics
+    (found,) = analyse_ratios(
+        measured_as("ndcg@5", values), build_grouping([codes]), OPTIONS
+    ).metrics
     (by_a,) = found.by
     known = values[~np.isnan(values)]
     spread = known.var(ddof=1) / (known.mean() * (1 - known.mean()))
@@ -160,7 +164,7 @@ def test_exactly_four_fifths_are_not_below():
 def test_tiny_values_have_the_same_ratios():
     rng = np.random.default_rng(0)
     values = rng.random(300)
-    grouping = grouping_of([rng.integers(0, 3, 300)])
+    grouping = build_grouping([rng.integers(0, 3, 300)])
     one, tiny = (
         analyse_ratios(measured_as("ndcg@5", values * scale), grouping, OPTIONS).metrics[0].by[0]
         for scale in (2**-20, 2**-1000)
@@ -214,12 +218,12 @@ def test_each_attribute_and_each_pair_is_compared_by_itself():
     measured = measured_as("hit@5", rng.random(300) < 0.5)
     for depth, pairs in ((3, 3), ("full", 3), (1, 0)):
         options = AuditOptions(engine=Engine(threads=1), depth=depth, min_support=1)
-        (found,) = analyse_ratios(measured, grouping_of(codes), options).metrics
+        (found,) = analyse_ratios(measured, build_grouping(codes), options).metrics
         assert len(found.by) == 3 + pairs
         for one in found.by:
             assert max(group.to_best for group in one.groups) == 1
             assert sum(group.support for group in one.groups) == 300
-    pair = analyse_ratios(measured, grouping_of(codes), OPTIONS).metrics[0].by[4]
+    pair = analyse_ratios(measured, build_grouping(codes), OPTIONS).metrics[0].by[4]
     assert pair.attributes == ("a", "c")
     for group in pair.groups:
         is_member = (codes[0] == group.group["a"]) & (codes[2] == group.group["c"])
@@ -232,7 +236,9 @@ def test_each_attribute_and_each_pair_is_compared_by_itself():
 def test_pairs_of_very_many_attributes_are_left_out_and_counted():
     rng = np.random.default_rng(0)
     codes = [rng.integers(0, 2, 100) for _ in range(9)]
-    found = analyse_ratios(measured_as("hit@5", rng.random(100) < 0.5), grouping_of(codes), OPTIONS)
+    found = analyse_ratios(
+        measured_as("hit@5", rng.random(100) < 0.5), build_grouping(codes), OPTIONS
+    )
     assert (len(found.metrics[0].by), found.n_pairs_left_out) == (9, 36)
 
 
@@ -251,14 +257,14 @@ def test_metrics_without_a_ratio_say_why(higher_is_better, is_complete, reason):
         metrics=(MetricAtK(metric, None),),
         is_scored=np.array([True, is_complete]),
     )
-    (found,) = analyse_ratios(measured, grouping_of([[0, 1]]), OPTIONS).metrics
+    (found,) = analyse_ratios(measured, build_grouping([[0, 1]]), OPTIONS).metrics
     assert (found.why_not, found.by, found.rate_kind) == (reason, (), None)
 
 
 def test_equal_groups_are_often_below_four_fifths_and_hardly_ever_beyond_chance():
     rng = np.random.default_rng(0)
     codes = np.repeat(np.arange(20), 100)
-    grouping = grouping_of([codes])
+    grouping = build_grouping([codes])
     said = []
     for _ in range(60):
         (found,) = analyse_ratios(
@@ -274,7 +280,7 @@ def test_equal_groups_are_often_below_four_fifths_and_hardly_ever_beyond_chance(
 @pytest.mark.parametrize("ratio", [1.0, 0.8, 0.5])
 def test_intervals_to_the_best_cover_whichever_group_is_lucky(ratio, n_worlds):
     rng = np.random.default_rng(1)
-    grouping = grouping_of([np.repeat(np.arange(10), 200)])
+    grouping = build_grouping([np.repeat(np.arange(10), 200)])
     rates = np.repeat([0.2 * ratio, *[0.2] * 9], 200)
     n_covered = 0
     for _ in range(n_worlds):
@@ -422,7 +428,7 @@ def test_the_reason_is_told(values, is_complete, reason):
 
 
 def test_users_without_a_value_count_neither_as_users_nor_as_0():
-    cells = grouping_of([[0, 0, 1, 1]]).cells
+    cells = build_grouping([[0, 0, 1, 1]]).cells
     for values, n, total in (
         ([1.0, 2.0, 4.0, 8.0], [2, 2], [3, 12]),
         ([1.0, np.nan, 4.0, 8.0], [1, 2], [1, 12]),

@@ -27,7 +27,7 @@ from fairrec.statistics.scores import (
     summarise_everyone,
     widest_ancestor,
 )
-from tests.groups.small_grouping import grouping_of
+from tests.groups.small_grouping import build_grouping
 from tests.statistics.small_worlds import analysis_of, population, random_population
 
 
@@ -115,7 +115,7 @@ def random_lattice(seed: int, depth: int | None, min_users: int):
     rng = np.random.default_rng(seed)
     # so many that no two groups have the same users
     codes = [rng.integers(0, n, 900) for n in (2, 3, 3, 2)]
-    return grouping_of(codes, min_users=min_users, depth=depth).lattice
+    return build_grouping(codes, min_users=min_users, depth=depth).lattice
 
 
 @given(st.integers(0, 2**32), st.sampled_from([None, 1, 2, 3, 4]), st.integers(15, 120))

@@ -15,7 +15,7 @@ from fairrec.statistics.intervals import CutOffs, Intervals
 from fairrec.statistics.moments import group_moments
 from fairrec.statistics.scores import others_spread, own_spread
 from fairrec.statistics.strata import Strata, one_stratum, shrink_variance
-from tests.groups.small_grouping import grouping_of
+from tests.groups.small_grouping import build_grouping
 from tests.statistics.small_worlds import measured_as, population, random_population
 
 OPTIONS = AuditOptions(permutations=99, engine=Engine(threads=1), min_support=1)
@@ -87,7 +87,7 @@ def test_an_analysis_in_one_stratum_is_that_without():
     codes = [rng.integers(0, n, 200) for n in (2, 3)]
     # a rate, whose bounds the intervals know
     measured = measured_as("hit@5,mrr@5", [rng.random(200) < 0.3, rng.random(200)])
-    grouping = grouping_of(codes, min_users=5, depth=3)
+    grouping = build_grouping(codes, min_users=5, depth=3)
     plain = analyse(measured, grouping, OPTIONS)
     same = analyse(measured, grouping, OPTIONS, strata=one_stratum(200))
     assert not same.is_adjusted
@@ -101,7 +101,7 @@ def test_an_analysis_in_one_stratum_is_that_without():
 def test_in_strata_of_single_users_nobody_can_be_compared():
     rng = np.random.default_rng(2)
     measured = measured_as("mrr@5", rng.random(30) - (np.arange(30) < 10))
-    grouping = grouping_of([np.arange(30) < 10], min_users=5, depth=3)
+    grouping = build_grouping([np.arange(30) < 10], min_users=5, depth=3)
     alone = Strata(np.arange(30, dtype=np.int32), 30)
     analysis = analyse(measured, grouping, OPTIONS, strata=alone)
     assert np.isnan(analysis.moments.difference).all()
@@ -118,7 +118,7 @@ def test_what_differs_between_strata_alone_is_not_found(seed):
     level = rng.integers(0, 4, 600)
     codes = [rng.random(600) < 0.1 + 0.2 * level, rng.integers(0, 3, 600)]
     measured = measured_as("mrr@5", level + rng.normal(size=600))
-    grouping = grouping_of(codes, min_users=10, depth=3)
+    grouping = build_grouping(codes, min_users=10, depth=3)
     strata = Strata.from_codes([level.astype(np.int32)], [4])
     assert analyse(measured, grouping, OPTIONS).is_beyond_chance.any()
     assert not analyse(measured, grouping, OPTIONS, strata=strata).is_beyond_chance.any()

@@ -21,7 +21,7 @@ from fairrec.statistics.unknown import GROUPS_LISTED, select_bounds, unknown_bou
 from tests.statistics.small_worlds import measured_as
 
 
-def grouping_of(columns: dict[str, list[str]], min_users: int = 1, depth=3) -> Grouping:
+def build_grouping(columns: dict[str, list[str]], min_users: int = 1, depth=3) -> Grouping:
     attributes = []
     for name, values in columns.items():
         known = sorted({*values} - {MISSING}) + [MISSING] * (MISSING in values)
@@ -52,7 +52,7 @@ def all_bounds(grouping, measured, findings=()) -> dict[int, Bounds]:
 
 def bounds_of(columns, values, findings=(), metric="mrr", **options) -> dict[str, Bounds]:
     """Those that are listed, by label."""
-    grouping, measured = grouping_of(columns, **options), measured_as(metric, values)
+    grouping, measured = build_grouping(columns, **options), measured_as(metric, values)
     bounds = all_bounds(grouping, measured, findings)
     better = measured.metrics[0].metric.higher_is_better
     arrays = unknown_bounds(0, findings, measured, grouping)
@@ -91,7 +91,7 @@ def test_bounds_are_the_extremes_over_all_subsets(data):
 def of_known(place, measured) -> Bounds:
     """Of the group of those who belong for sure, where others may, and the rest do not."""
     names = {"K": "in", "U": MISSING, "O": "out"}
-    grouping = grouping_of({"a": [names[one] for one in place]})
+    grouping = build_grouping({"a": [names[one] for one in place]})
     labels = [grouping.group(at).label for at in range(len(grouping.lattice))]
     return all_bounds(grouping, measured)[labels.index("a=in")]
 
@@ -146,7 +146,7 @@ def test_in_a_group_of_two_conditions_who_meets_one_and_is_unknown_in_the_other_
         "b": ["u", "u", "u", MISSING, MISSING, "v", "v"],
     }
     values = np.array([0.1, 0.3, 0.9, 0.0, 1.0, 0.5, 0.7])
-    grouping = grouping_of(columns)
+    grouping = build_grouping(columns)
     position = grouping.lattice.codes.tolist().index([0, 0])
     found = all_bounds(grouping, measured_as("mrr", values))[position]
     place = np.array([*"KKUUOOO"])
@@ -165,7 +165,7 @@ def test_every_group_has_the_extremes_over_all_subsets(seed):
     rng = np.random.default_rng(seed)
     columns = {name: rng.choice(["x", "y", MISSING], 9).tolist() for name in "abc"}
     values = rng.choice([0.0, 0.2, 0.5, 1.0], 9)
-    grouping = grouping_of(columns)
+    grouping = build_grouping(columns)
     if not any(MISSING in column for column in columns.values()):
         return
     for at, found in all_bounds(grouping, measured_as("mrr", values)).items():
@@ -186,7 +186,7 @@ def test_every_group_has_the_extremes_over_all_subsets(seed):
 def test_beyond_what_can_be_looked_at_findings_and_single_attributes_have_bounds(monkeypatch):
     rng = np.random.default_rng(3)
     columns = {name: rng.choice(["x", "y", MISSING], 60).tolist() for name in "ab"}
-    grouping, measured = grouping_of(columns), measured_as("mrr", rng.random(60))
+    grouping, measured = build_grouping(columns), measured_as("mrr", rng.random(60))
     every = all_bounds(grouping, measured)
     finding = int(np.flatnonzero(grouping.lattice.depth == 2)[-1])
     single = np.flatnonzero(grouping.lattice.depth == 1)
@@ -233,9 +233,9 @@ def test_of_many_groups_the_largest_are_listed():
 
 
 def test_nothing_unknown_or_not_everyone_scored_is_no_bound():
-    known = grouping_of({"a": ["x", "y", "x"]})
+    known = build_grouping({"a": ["x", "y", "x"]})
     assert unknown_bounds(0, [], measured_as("mrr", [0.1, 0.2, 0.3]), known) is None
-    grouping = grouping_of({"a": ["x", "y", MISSING]})
+    grouping = build_grouping({"a": ["x", "y", MISSING]})
     measured = measured_as("mrr", [0.1, 0.2, 0.3])
     assert unknown_bounds(0, [], measured, grouping) is not None
     measured.is_scored[0] = False

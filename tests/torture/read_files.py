@@ -17,7 +17,7 @@ import pyarrow as pa
 import tomli_w
 
 import fairrec
-from fairrec.auditing.call_repr import read_plan, settings_of
+from fairrec.auditing.call_repr import describe_options, read_plan
 from fairrec.core.errors import InputError
 from fairrec.core.settings import CHECKSUM, PLAN, compute_checksum, parse_toml
 from fairrec.counts.levels import levels_text, read_levels
@@ -315,7 +315,7 @@ def _own_files() -> list[ReadFile]:
             "fairrec.toml",
             _policy,
             "fairrec.toml",
-            lambda f: settings_of(f / "fairrec.toml"),
+            lambda f: describe_options(f / "fairrec.toml"),
             tomls,
         ),
         ReadFile(

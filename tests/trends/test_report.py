@@ -16,7 +16,7 @@ from rich.console import Console
 import fairrec
 from fairrec.report.page.vega import GROUP, WORSE
 from fairrec.trends import page as module
-from fairrec.trends.page import HEIGHT, reach_of, trend_lines, trend_page
+from fairrec.trends.page import HEIGHT, axis_range, trend_lines, trend_page
 from fairrec.trends.words import print_trend, trend_markdown, trend_view, worse_since_line
 from tests.end_to_end.command_line import run_here
 from tests.trends.trend_builders import release, six_releases, users_of
@@ -126,13 +126,13 @@ SVG = "{http://www.w3.org/2000/svg}"
 def drawn(audits):
     summary = fairrec.trend(audits, group="gender=F,age=old").summary
     (line,) = summary.lines
-    chart = trend_lines(line, summary.releases, reach_of([line]))
+    chart = trend_lines(line, summary.releases, axis_range([line]))
     return line, ElementTree.fromstring(chart)
 
 
 def harms(chart, line, name="circle", at="cy"):
     """The harms at which marks are drawn."""
-    low, high = reach_of([line])
+    low, high = axis_range([line])
     marks = [mark for mark in chart.iter(SVG + name) if mark.get("stroke", WORSE) in (WORSE, GROUP)]
     return [high - (float(mark.get(at)) - 40) * (high - low) / HEIGHT for mark in marks]
 
@@ -143,7 +143,7 @@ def texts(chart):
 
 def test_harms_intervals_and_the_release_since_which_it_is_worse_are_drawn():
     line, chart = drawn(six_releases())
-    low, high = reach_of([line])
+    low, high = axis_range([line])
     close = pytest.approx
     by_pixel = (high - low) / HEIGHT
     assert harms(chart, line) == close([point.harm for point in line.points], abs=by_pixel)
@@ -171,7 +171,7 @@ def test_an_interval_without_a_limit_ends_with_the_axis():
     line, _ = drawn(six_releases()[:2])
     point = line.points[0].model_copy(update={"interval": (None, 50.0)})
     wide = line.model_copy(update={"points": (point, line.points[1])})
-    low, high = reach_of([wide])
+    low, high = axis_range([wide])
     assert high < 5
     summary = fairrec.trend(six_releases()[:2]).summary
     chart = ElementTree.fromstring(trend_lines(wide, summary.releases, (low, high)))

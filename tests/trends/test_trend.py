@@ -13,11 +13,11 @@ from benchmarks.statistics.items import FEW, FULL, GREW, releases
 import fairrec
 from fairrec.core.errors import InputError, OutputError, UnknownNameError
 from fairrec.result.schema import InputSummary
-from fairrec.trends.lines import (
+from fairrec.trends.group_lines import (
     _harms,
+    build_lines,
     exchanged,
     follow,
-    lines_of,
     members_in_common,
     users_in_common,
 )
@@ -197,7 +197,7 @@ def releases_of(audits):
 
 def test_a_line_has_the_numbers_of_its_group_in_each_release():
     releases = releases_of(six_releases())
-    lines = lines_of(releases, ["score"], ())
+    lines = build_lines(releases, ["score"], ())
     assert len(lines.groups) == 8
     at = lines.groups.index({"gender": "F", "age": "old"})
     for look, one in enumerate(releases):
@@ -213,7 +213,7 @@ def test_a_line_has_the_numbers_of_its_group_in_each_release():
 
 def test_an_attribute_that_a_release_lacks_leaves_the_groups_of_others_as_they_are():
     releases = releases_of([release(1), release(2, by="gender"), release(3)])
-    lines = lines_of(releases, ["score"], ())
+    lines = build_lines(releases, ["score"], ())
     by_gender = lines.groups.index({"gender": "F"})
     assert lines.is_known[by_gender].all()
     by_age = lines.groups.index({"age": "old"})
@@ -223,7 +223,7 @@ def test_an_attribute_that_a_release_lacks_leaves_the_groups_of_others_as_they_a
 
 def test_a_metric_without_a_better_end_has_two_ends_with_half_the_share_each():
     audits = [release(seed, 1.0 * (seed > 2), better={}) for seed in range(1, 6)]
-    lines = lines_of(releases_of(audits), ["score"], ())
+    lines = build_lines(releases_of(audits), ["score"], ())
     tiers = np.zeros(len(lines.groups), dtype=np.int64)
     followed = follow(lines, tiers, np.eye(5)[None, None].repeat(len(tiers), axis=1), 0.05)
     assert len(followed.line) == 2 * len(lines.groups)
@@ -253,7 +253,7 @@ def releases_of_members(*audits):
 
 
 def shared_by_group(releases):
-    lines = lines_of(releases, ["score"], ())
+    lines = build_lines(releases, ["score"], ())
     shared = members_in_common(releases, lines)
     return {
         tuple(sorted(group.items())): one for group, one in zip(lines.groups, shared, strict=True)
@@ -294,7 +294,7 @@ def test_members_who_changed_their_group_are_others_and_all_else_is_as_it_was():
     # by hand: labels that say nothing of those before are not correlated with them
     assert abs(shared[("age", "old"),][0, 1]) < 3 / N_USERS**0.5
     assert shared[("age", "old"),] == pytest.approx(shared[("age", "young"),])
-    lines = lines_of(releases, ["score"], ())
+    lines = build_lines(releases, ["score"], ())
     is_other = exchanged(members_in_common(releases, lines), lines)
     assert [group for group, other in zip(lines.groups, is_other, strict=True) if not other] == [
         group for group in lines.groups if list(group) == ["gender"]
@@ -312,7 +312,7 @@ def test_who_has_no_value_of_a_metric_is_no_member_in_it():
     )
     few = releases[1].users.with_columns(rare=pl.col("rare") & (pl.col("gender") == "F"))
     releases[1] = replace(releases[1], users=few)
-    lines = lines_of(releases, ["score", "rare"], ())
+    lines = build_lines(releases, ["score", "rare"], ())
     shared = members_in_common(releases, lines)
     for metric, one in zip(lines.metrics, shared, strict=True):
         assert (one == 1).all() == (metric == "score")

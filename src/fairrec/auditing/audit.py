@@ -9,7 +9,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from fairrec.auditing.call_repr import audit_call, follows_plan, said_of_scores, said_of_tables
+from fairrec.auditing.call_repr import audit_call, describe_scoring, describe_tables, follows_plan
 from fairrec.core.audit_options import About, AuditOptions, Engine, Statistics
 from fairrec.core.errors import InputError, errors_of_libraries
 from fairrec.core.kernels import make_ready
@@ -18,7 +18,7 @@ from fairrec.core.progress import Progress
 from fairrec.core.threads import start_in_background
 from fairrec.core.tolerance import Tolerance
 from fairrec.counts.options import RESERVED_NAMES
-from fairrec.groups.grouping import grouping_of
+from fairrec.groups.grouping import build_grouping
 from fairrec.inputs.audit_inputs import AuditInputs
 from fairrec.inputs.memory_estimate import is_large, most_rows
 from fairrec.inputs.table_options import TableOptions, Tables
@@ -145,7 +145,7 @@ def run_audit(
         refuse_for_items(predictions, **beside, engine=where.engine)
         return audit_items(predictions, tables, options, progress, command=command, about=about)
     if tables.counts:
-        from fairrec.auditing.counted import audit_counts, refuse_beside
+        from fairrec.auditing.counts_audit import audit_counts, refuse_beside
 
         refuse_beside(predictions, tables, search=search, scorer=scorer)
         return audit_counts(tables, options, about)
@@ -165,7 +165,7 @@ def run_audit(
         and not has_pooled(tables.metrics)
     )
     if is_cut and is_of_everyone(how, scorer):
-        from fairrec.auditing.counted import audit_in_parts
+        from fairrec.auditing.counts_audit import audit_in_parts
         from fairrec.auditing.search import as_model
         from fairrec.counts.levels import LevelsError
 
@@ -176,7 +176,7 @@ def run_audit(
                 options,
                 about,
                 model=as_model(scorer),
-                scored=said_of_scores(how, scorer),
+                scored=describe_scoring(how, scorer),
                 reserved=(*RESERVED, *RESERVED_NAMES),
             )
         except LevelsError:
@@ -194,14 +194,14 @@ def run_audit(
         reserved=RESERVED,
         max_memory=options.max_memory,
     )
-    from fairrec.auditing.named_result import named_result, strata_of
+    from fairrec.auditing.build_result import build_strata, named_result
     from fairrec.auditing.search import measure_by_search
     from fairrec.statistics.analysis import analyse
 
     if inputs.circumstances and how is not None:
         _refuse_search(how)
     options = replace(options, tolerance=parse_tolerance(options.tolerance, wanted))
-    grouping = grouping_of(inputs.attributes, options, n_metrics=len(wanted))
+    grouping = build_grouping(inputs.attributes, options, n_metrics=len(wanted))
     if run is not None:
         progress("scoring", 0, 0)
         inputs = run.scored(inputs, progress)
@@ -211,7 +211,7 @@ def run_audit(
         else measure_by_search(inputs, wanted, grouping, how, scorer, options, progress)
     )
     refuse_unfit_to(options.tolerance, measured)
-    analysis = analyse(measured, grouping, options, progress, strata_of(inputs))
+    analysis = analyse(measured, grouping, options, progress, build_strata(inputs))
     return named_result(
         analysis,
         inputs,
@@ -227,7 +227,7 @@ def run_audit(
 def _load_the_rest() -> None:
     """What comes after reading, in the order in which it is needed."""
     make_ready()
-    import_module("fairrec.auditing.named_result")
+    import_module("fairrec.auditing.build_result")
 
 
 def audit_inputs(
@@ -240,14 +240,14 @@ def audit_inputs(
     about: About = NAMELESS,
 ) -> AuditResult:
     """An audit of tables that are read already and hold all scores."""
-    from fairrec.auditing.named_result import named_result, strata_of
+    from fairrec.auditing.build_result import build_strata, named_result
     from fairrec.statistics.analysis import analyse
 
     started = time.perf_counter()
-    grouping = grouping_of(inputs.attributes, options, n_metrics=len(wanted))
+    grouping = build_grouping(inputs.attributes, options, n_metrics=len(wanted))
     measured = _measure_everyone(inputs, wanted, options, progress)
     refuse_unfit_to(options.tolerance, measured)
-    analysis = analyse(measured, grouping, options, progress, strata_of(inputs))
+    analysis = analyse(measured, grouping, options, progress, build_strata(inputs))
     return named_result(
         analysis,
         inputs,
@@ -302,8 +302,8 @@ def _as_call(
     about: About = NAMELESS,
 ) -> str:
     """The call that repeats an audit made from Python."""
-    said = said_of_tables(inputs.given, [metric.name for metric in wanted])
-    return audit_call(said, options, about, said_of_scores(how, scorer))
+    said = describe_tables(inputs.given, [metric.name for metric in wanted])
+    return audit_call(said, options, about, describe_scoring(how, scorer))
 
 
 def is_of_everyone(how: Search | None, scorer: ScoringFunction | Model | None) -> bool:

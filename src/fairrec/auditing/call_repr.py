@@ -79,7 +79,7 @@ def read_plan(file: str | Path) -> Plan:
     return Plan(settings, facts)
 
 
-def settings_of(file: str | Path) -> Settings:
+def describe_options(file: str | Path) -> Settings:
     """The settings in a file that is no plan."""
     settings = read_settings(file, SETTINGS)
     if settings.frozen is not None:
@@ -110,7 +110,7 @@ class Choices:
         return cls(
             {name: value for name, value in given.items() if name in AUDITED and value is not None},
             None if plan is None else read_plan(plan),
-            None if settings is None else settings_of(settings),
+            None if settings is None else describe_options(settings),
         )
 
     @property
@@ -240,7 +240,7 @@ def audit_call(
     return f"fairrec.{function}({', '.join(parts)})"
 
 
-def said_of_tables(tables: TableOptions, metrics: Sequence[str]) -> list[str]:
+def describe_tables(tables: TableOptions, metrics: Sequence[str]) -> list[str]:
     """The arguments about tables, which go by their names.
 
     Parameters
@@ -250,7 +250,7 @@ def said_of_tables(tables: TableOptions, metrics: Sequence[str]) -> list[str]:
     given = {**list_changed(tables), "metrics": metrics}
     said = [] if tables.values is not None else ["predictions"]
     said += [f"{name}={name}" for name in TABLE_NAMES if name in given and name not in RARE]
-    return said + said_of(given)
+    return said + describe_parts(given)
 
 
 RARE = list_options(Tables)
@@ -263,10 +263,11 @@ class _Variable(str):
     __repr__ = str.__str__
 
 
-def said_of(given: Mapping[str, Any]) -> list[str]:
+def describe_parts(given: Mapping[str, Any]) -> list[str]:
     """The arguments about what is made of tables.
 
-    >>> said_of({"by": ("age",), "metrics": ("auc",), "users": "users.csv", "gain": "rating"})
+    >>> describe_parts(
+    ...     {"by": ("age",), "metrics": ("auc",), "users": "users.csv", "gain": "rating"})
     ["by=['age']", "metrics=['auc']", "tables=fairrec.Tables(gain='rating')"]
     """
     written = {
@@ -289,7 +290,7 @@ def write_group(name: str, cls: type[Options], values: Mapping[str, object]) -> 
     return f"{name}=fairrec.{cls.__name__}({fields})"
 
 
-def said_of_scores(how: Search | None, scorer: object) -> list[str]:
+def describe_scoring(how: Search | None, scorer: object) -> list[str]:
     """The arguments about how users are scored."""
     said = []
     if how is not None:

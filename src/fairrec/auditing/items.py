@@ -8,13 +8,13 @@ from typing import Any
 
 import numpy as np
 
-from fairrec.auditing.call_repr import audit_call, said_of_tables
-from fairrec.auditing.named_result import named_result
+from fairrec.auditing.build_result import named_result
+from fairrec.auditing.call_repr import audit_call, describe_tables
 from fairrec.core.audit_options import About, AuditOptions
 from fairrec.core.errors import InputError
 from fairrec.core.options import spell
 from fairrec.core.progress import Progress
-from fairrec.groups.grouping import grouping_of
+from fairrec.groups.grouping import build_grouping
 from fairrec.inputs.table_options import TableOptions
 from fairrec.metrics.measured import measure_everyone, refuse_undefined
 from fairrec.metrics.reading_items import ItemsRead, read_items
@@ -71,7 +71,7 @@ def audit_items(
     inputs, wanted = read.inputs, read.wanted
     options = replace(options, tolerance=parse_tolerance(options.tolerance, wanted))
     analysis = analyse_items(read, options, progress)
-    said = said_of_tables(tables, [metric.name for metric in wanted])
+    said = describe_tables(tables, [metric.name for metric in wanted])
     result = named_result(
         analysis,
         inputs,
@@ -113,7 +113,9 @@ def analyse_items(
 ) -> Analysis:
     """What there is to say of groups of items, by users drawn again."""
     inputs, shown = read.inputs, read.shown
-    grouping = grouping_of(inputs.attributes, options, n_metrics=len(read.wanted), unit=inputs.unit)
+    grouping = build_grouping(
+        inputs.attributes, options, n_metrics=len(read.wanted), unit=inputs.unit
+    )
     measured = replace(
         measure_everyone(inputs, read.wanted, options.n_threads, progress), ratio=read.ratio
     )

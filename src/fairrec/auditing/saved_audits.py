@@ -50,7 +50,7 @@ def load_audit_and_id(folder: str | Path) -> tuple[AuditResult, str]:
     return AuditResult(summary, groups, per_user, run), id
 
 
-def audit_of(name: str, given: Audited) -> tuple[AuditResult, Path | None]:
+def resolve_audit(name: str, given: Audited) -> tuple[AuditResult, Path | None]:
     """The audit that is meant, and its folder where it is saved.
 
     Parameters

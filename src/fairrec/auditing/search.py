@@ -109,7 +109,7 @@ def measure_by_search(
 ) -> tuple[Measured, Searched]:
     """The values of the users that a searcher asks for, and how they came to be scored."""
     metrics = require_means(metrics)
-    budget = how.budget_in(grouping)
+    budget = how.make_budget(grouping)
     model, identity, faults = as_model(scorer), how.scorer_identity, {}
     proxy = None
     if SEARCHERS[how.name].uses_proxy:

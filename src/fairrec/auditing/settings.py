@@ -65,10 +65,10 @@ def say_settings(asked: Path | None, file: Path, names: Collection[str], *, quie
     and it changes the result.
     """
     if not quiet or (asked is None and names):
-        say(settings_said(file, names))
+        say(describe_settings(file, names))
 
 
-def settings_said(file: Path, names: Iterable[str]) -> str:
+def describe_settings(file: Path, names: Iterable[str]) -> str:
     """Which options are taken from a settings file."""
     return f"settings from {plain(file, 300)}: {listed(names) or 'none'}"
 

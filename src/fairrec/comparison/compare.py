@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from fairrec.auditing.saved_audits import Audited, audit_of, refuse_hidden
-from fairrec.comparison.paired_audits import (
+from fairrec.auditing.saved_audits import Audited, refuse_hidden, resolve_audit
+from fairrec.comparison.losses import (
     ComparedGroups,
     compare_paired,
     judge_groups,
@@ -24,7 +24,7 @@ from fairrec.comparison.pairing import (
     Common,
     PairedUsers,
     PublishedGroups,
-    in_common,
+    find_common,
     paired_users,
     published_groups,
     shared_users,
@@ -45,15 +45,15 @@ from fairrec.comparison.result import (
 from fairrec.comparison.unpaired_audits import compare_unpaired
 from fairrec.core.arrays import IntArray
 from fairrec.core.audit_options import AuditOptions
+from fairrec.core.audited_entity import Side
 from fairrec.core.errors import InputError, errors_of_libraries, listed, plain
 from fairrec.core.options import documented, list_options
 from fairrec.core.redact_paths import redact_command
 from fairrec.core.tolerance import Tolerance
-from fairrec.core.units import Side
 from fairrec.core.version import __version__
 from fairrec.inputs.users import users_sum
 from fairrec.metrics.tolerance import by_name
-from fairrec.metrics.value_columns import metric_named
+from fairrec.metrics.value_columns import find_metric
 from fairrec.report.audit_result import AuditResult
 from fairrec.report.words import percent
 from fairrec.result.folder import folder_name
@@ -61,7 +61,7 @@ from fairrec.result.metric_result import estimate_change, estimate_mean_change
 from fairrec.result.metric_schema import Change, MetricResult
 from fairrec.result.schema import AuditSummary
 from fairrec.result.summary import result_options
-from fairrec.result.tables import in_order_of_ids
+from fairrec.result.tables import sort_by_id
 
 
 @errors_of_libraries()
@@ -103,7 +103,7 @@ def compare(
         _audit("base", base),
         _audit("candidate", candidate),
     )
-    common = in_common(first, last)
+    common = find_common(first, last)
     refuse_reserved(common.attributes)
     amounts = _tolerance(tolerance, last, common)
     told = published_groups(common, first, last)
@@ -259,7 +259,7 @@ def _by_means(
 
 def _bounds(metrics: Iterable[str], side: Side) -> list[tuple[float, float] | None]:
     """The lowest and the highest value of metrics that are known by name."""
-    return [known.bounds if (known := metric_named(name, side)) else None for name in metrics]
+    return [known.bounds if (known := find_metric(name, side)) else None for name in metrics]
 
 
 def _tolerance(given: Any, candidate: AuditResult, common: Common) -> Tolerance | None:
@@ -278,7 +278,7 @@ def _amount(tolerance: Tolerance | None, result: MetricResult, name: str) -> flo
 
 def _audit(which: str, given: Audited) -> tuple[AuditResult, str]:
     """One of the two, and the name of its folder."""
-    result, folder = audit_of(which, given)
+    result, folder = resolve_audit(which, given)
     refuse_hidden(which, result)
     return result, "" if folder is None else folder_name(Path(os.path.normpath(folder)))
 
@@ -306,7 +306,7 @@ def _facts(audit: AuditResult) -> Iterator[tuple[str, str]]:
     many = summary.unit.many
     yield many, f"{summary.n_users:,}"
     if audit.per_user is not None:
-        users = in_order_of_ids(audit.per_user)
+        users = sort_by_id(audit.per_user)
         labels = [users[name] for name in summary.attributes]
         yield f"checksum of {many} and attributes", _shown(users_sum(users.to_series(0), labels))
     yield from _tables(summary)

@@ -43,7 +43,7 @@ class Common:
     tables: tuple[pl.DataFrame, pl.DataFrame]
 
 
-def in_common(base: AuditResult, candidate: AuditResult) -> Common:
+def find_common(base: AuditResult, candidate: AuditResult) -> Common:
     """The metrics and groups of both; an error where there is none."""
     first, last = base.summary, candidate.summary
     if first.unit != last.unit:

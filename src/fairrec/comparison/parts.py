@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 import polars as pl
 
-from fairrec.comparison.paired_audits import LOSSES, ComparedMetric, Loss
+from fairrec.comparison.losses import LOSSES, ComparedMetric, Loss
 from fairrec.comparison.result import (
     MOST_GROUPS,
     ComparedAudit,

@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from fairrec.comparison.paired_audits import (
+from fairrec.comparison.losses import (
     ComparedGroups,
     cut_off,
     excludes_zero,

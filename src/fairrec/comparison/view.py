@@ -8,12 +8,12 @@ from typing import Literal
 
 import polars as pl
 
-from fairrec.comparison.paired_audits import LOSSES, Loss
+from fairrec.comparison.losses import LOSSES, Loss
 from fairrec.comparison.parts import NUMBERS
 from fairrec.comparison.result import ComparisonSummary, GroupComparison, MetricComparison
-from fairrec.comparison.words import about, headline, how, said_of, status_of, tone_of
+from fairrec.comparison.words import about, build_status, choose_tone, describe_parts, headline, how
+from fairrec.core.audited_entity import USERS, Unit
 from fairrec.core.errors import plain
-from fairrec.core.units import USERS, Unit
 from fairrec.report.metric_words import direction, format_gap_p_value
 from fairrec.report.page.groups import ticks
 from fairrec.report.verdict import Tone
@@ -170,7 +170,7 @@ def _plot(name: str, metric: MetricComparison, groups: list[ChangedGroup]) -> Ch
         metric=plain(name),
         called=plain(metric.called),
         direction=direction(metric.higher_is_better),
-        status=status_of(metric),
+        status=build_status(metric),
         ticks=tuple((place(at), tick(at)) for at in ticks(low, high)),
         zero=place(0.0),
         tolerance=place(limit) if limit is not None and low < limit < high else None,
@@ -242,11 +242,11 @@ def build_comparison_view(summary: ComparisonSummary) -> ComparisonView:
     return ComparisonView(
         unit=summary.unit,
         headline=headline(summary),
-        tone=tone_of(summary),
+        tone=choose_tone(summary),
         about=about(summary),
         how=how(summary),
         metrics=tuple(
-            MetricSaid(plain(name), status_of(metric), said_of(name, summary))
+            MetricSaid(plain(name), build_status(metric), describe_parts(name, summary))
             for name, metric in metrics.items()
         ),
         everyone=_everyone(summary),
@@ -346,7 +346,7 @@ def _everyone(summary: ComparisonSummary) -> TableView:
                 (gap.after, gap.chance_after),
             )
         )
-        rows.append((plain(name), *means, *gaps, status_of(metric)))
+        rows.append((plain(name), *means, *gaps, build_status(metric)))
     interval = f"{confidence(summary.alpha)} interval"
     many = summary.unit.many
     return TableView(

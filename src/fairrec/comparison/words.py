@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from fairrec.comparison.paired_audits import LOSSES, Loss
+from fairrec.comparison.losses import LOSSES, Loss
 from fairrec.comparison.result import (
     ComparedAudit,
     ComparisonSummary,
     MetricComparison,
 )
+from fairrec.core.audited_entity import Unit
 from fairrec.core.errors import plain
 from fairrec.core.options import Blank, spell_in
-from fairrec.core.units import Unit
 from fairrec.report.metric_words import USUAL_SIZE
 from fairrec.report.verdict import Tone
 from fairrec.report.words import (
@@ -48,12 +48,12 @@ def loss_words(loss: Loss, tolerance: float | None) -> str:
     return f"{loss.removesuffix(' beyond tolerance')} by more than {number(tolerance)}"
 
 
-def status_of(metric: MetricComparison) -> str:
+def build_status(metric: MetricComparison) -> str:
     """What is known about losses in one metric, in a few words."""
     return loss_words(metric.outcome, metric.tolerance)
 
 
-def tone_of(summary: ComparisonSummary) -> Tone:
+def choose_tone(summary: ComparisonSummary) -> Tone:
     """How to show the answer: a change where no end is better is no alarm."""
     is_behind = any(
         metric.n_behind and metric.higher_is_better is not None
@@ -196,7 +196,7 @@ def how(summary: ComparisonSummary) -> str:
     return f"{who}ot paired: {why}. {at_once}"
 
 
-def said_of(name: str, summary: ComparisonSummary) -> tuple[str, ...]:
+def describe_parts(name: str, summary: ComparisonSummary) -> tuple[str, ...]:
     """One metric in sentences: groups, what is ruled out."""
     metric, many = summary.metrics[name], summary.unit.many
     said = (_counts(metric), _ruled_out(metric, many), _without_tolerance(metric, summary.command))

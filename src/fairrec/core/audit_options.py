@@ -11,6 +11,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
+from fairrec.core.audited_entity import USERS, Unit
 from fairrec.core.errors import InputError
 from fairrec.core.option_types import (
     LEAST_MEMORY,
@@ -26,7 +27,6 @@ from fairrec.core.options import ENGINE, GROUPS, OUTPUT, STATISTICS, Option, Opt
 from fairrec.core.progress import Progress
 from fairrec.core.threads import available_threads
 from fairrec.core.tolerance import ToleranceType
-from fairrec.core.units import USERS, Unit
 
 USUAL_SHARE, LEAST_USERS = 0.001, 10
 """The smallest group by default. Fewer users than that are mostly noise, and reveal what single

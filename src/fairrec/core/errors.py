@@ -171,10 +171,10 @@ def unknown_name(kind: str, name: str, known: Iterable[str]) -> UnknownNameError
     return UnknownNameError(f"No {kind} '{plain(name)}'.{hint} Known: {listed(names)}.")
 
 
-def some_of(offenders: Sequence[object], total: int | None = None, shown: int = 3) -> str:
+def list_some(offenders: Sequence[object], total: int | None = None, shown: int = 3) -> str:
     """A few offenders and how many there are in all.
 
-    >>> some_of(["u1", "u2", "u3", "u4", "u5"])
+    >>> list_some(["u1", "u2", "u3", "u4", "u5"])
     "'u1', 'u2', 'u3' and 2 more"
     """
     total = len(offenders) if total is None else total

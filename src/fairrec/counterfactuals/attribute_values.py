@@ -25,13 +25,13 @@ class AttributeValues:
     ----------
     names : the attributes
     values : one of each attribute, as text; combinations that somebody has
-    of_list : (n_lists,), which of them the user of a list has; -1 where one is not known
+    value_of_lists : (n_lists,), which of them the user of a list has; -1 where one is not known
     example : (n_values,), a list whose user has it
     """
 
     names: tuple[str, ...]
     values: tuple[tuple[str, ...], ...]
-    of_list: IntArray
+    value_of_lists: IntArray
     example: IntArray
 
     def words(self, value: int) -> str:
@@ -108,15 +108,15 @@ def values_of(features: JoinedFeatures, names: Sequence[str]) -> AttributeValues
     codes, texts = zip(*(_coded(features.per_user[name]) for name in names), strict=True)
     stacked = np.stack(codes)
     is_known = (stacked >= 0).all(axis=0)
-    of_list = np.full(stacked.shape[1], -1, dtype=np.int64)
+    value_of_lists = np.full(stacked.shape[1], -1, dtype=np.int64)
     together, first, mine = np.unique(
         stacked[:, is_known], axis=1, return_index=True, return_inverse=True
     )
-    of_list[is_known] = mine.ravel()
+    value_of_lists[is_known] = mine.ravel()
     values = tuple(
         tuple(texts[at][code] for at, code in enumerate(one)) for one in together.T.tolist()
     )
-    return AttributeValues(tuple(names), values, of_list, np.flatnonzero(is_known)[first])
+    return AttributeValues(tuple(names), values, value_of_lists, np.flatnonzero(is_known)[first])
 
 
 def with_value(features: JoinedFeatures, values: AttributeValues, value: int) -> JoinedFeatures:

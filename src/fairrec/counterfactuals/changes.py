@@ -115,7 +115,7 @@ def measure_changes(
         if sampling.is_enough(stop, int(values[at].sum())):
             break
     order = np.argsort(lists)
-    mine = asked.of_list(lists[order])
+    mine = asked.value_of_lists(lists[order])
     pairs = {
         (int(own), value): changes[:, order][:, mine == own]
         for own in np.unique(mine)
@@ -134,7 +134,7 @@ def _changes_under(
 ) -> dict[int, FloatArray]:
     """(n_metrics, n_lists) under each other value; NaN for users who have it."""
     candidates, side = asked.inputs.candidates, asked.inputs.side
-    mine = asked.of_list(lists)
+    mine = asked.value_of_lists(lists)
     # all at once, so that calls are as large as they may be
     asked.as_is.pay_for(lists)
     under = {}
@@ -266,7 +266,7 @@ def _as_they_are(asked: Asked, found: Changes, as_is: AuditResult) -> dict[str, 
     assert as_is.per_user is not None, "everyone is in memory"
     users = np.sort(asked.inputs.user_of_list[found.lists])
     lists = asked.inputs.list_of_user[users]
-    mine = asked.of_list(lists)
+    mine = asked.value_of_lists(lists)
     changes = found.values[:, np.searchsorted(found.lists, lists)]
     is_known = dict(zip([one.name for one in found.metrics], ~np.isnan(changes), strict=True))
     said = {}

@@ -12,7 +12,7 @@ import numpy as np
 import polars as pl
 
 from fairrec.auditing.audit import audit_inputs
-from fairrec.auditing.call_repr import audit_call, said_of_tables, write_group
+from fairrec.auditing.call_repr import audit_call, describe_tables, write_group
 from fairrec.core.audit_options import About, AuditOptions, Engine, Statistics
 from fairrec.core.errors import InputError, errors_of_libraries
 from fairrec.core.options import documented, expand, list_changed, list_options, select, spell
@@ -272,7 +272,7 @@ def _as_call(
     about: About,
 ) -> str:
     """The call that repeats a counterfactual made from Python."""
-    said, given = said_of_tables(tables, metrics), list_changed(plan)
+    said, given = describe_tables(tables, metrics), list_changed(plan)
     # models go by their names, as tables do
     if run is None:
         said.append("scorer=scorer")

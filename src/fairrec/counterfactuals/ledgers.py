@@ -50,11 +50,11 @@ class Asked:
     model: str
     other_model: str = ""
 
-    def of_list(self, lists: IntArray) -> IntArray:
+    def value_of_lists(self, lists: IntArray) -> IntArray:
         """The value of each user; -1 where it is not known, or does not matter."""
         if self.values is None:
             return np.full(len(lists), -1)
-        return self.values.of_list[lists]
+        return self.values.value_of_lists[lists]
 
     def words(self, value: int) -> str:
         """What users have, or get."""
@@ -81,12 +81,12 @@ class Asked:
         """(n_lists,), who of them has no value that could be changed."""
         if self.values is None:
             return np.zeros(self.inputs.candidates.n_users, dtype=bool)
-        return self.has_candidates & np.less(self.values.of_list, 0)
+        return self.has_candidates & np.less(self.values.value_of_lists, 0)
 
     @property
     def is_at_reference(self) -> BoolArray:
         """(n_lists,), who of them has the only value there is to change to."""
-        mine = self.of_list(np.arange(self.inputs.candidates.n_users))
+        mine = self.value_of_lists(np.arange(self.inputs.candidates.n_users))
         return self.has_candidates & np.isin(mine, [*self.others]) & (len(self.others) == 1)
 
     @property

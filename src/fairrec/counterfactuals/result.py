@@ -180,7 +180,7 @@ def load_counterfactual(folder: str | Path, id: str) -> CounterfactualSummary | 
     return load_part(path, CounterfactualSummary, "counterfactual", id)
 
 
-def counterfactual_of(given: object) -> CounterfactualSummary | None:
+def load_counterfactual_summary(given: object) -> CounterfactualSummary | None:
     """What a counterfactual says of all users; None where a result is none."""
     if isinstance(given, CounterfactualResult):
         return given.summary

@@ -35,10 +35,11 @@ MOST_ROWS = 42
 """Changes in a table: all of an attribute of seven values."""
 
 
-def change_said(summary: CounterfactualSummary) -> str:
+def describe_change(summary: CounterfactualSummary) -> str:
     """What is changed, as the subject of a sentence.
 
-    >>> change_said(CounterfactualSummary.model_construct(attribute=("gender",), reference=None))
+    >>> gender = CounterfactualSummary.model_construct(attribute=("gender",), reference=None)
+    >>> describe_change(gender)
     'gender alone'
     """
     if not summary.attribute:
@@ -53,8 +54,9 @@ def headline(summary: CounterfactualSummary) -> str:
     k = found.metric.rpartition("@")[2]
     to = "" if summary.reference is None else f", set to {summary.reference},"
     verb = "change" if len(summary.attribute) > 1 else "changes"
+    change = describe_change(summary)
     return (
-        f"{change_said(summary)[:1].upper()}{change_said(summary)[1:]}{to} {verb} the first {k} "
+        f"{change[:1].upper()}{change[1:]}{to} {verb} the first {k} "
         f"places of {percent(found.share)} of {plural(found.n, 'user')}{_of_all(summary)}."
     )
 

@@ -10,7 +10,7 @@ import polars as pl
 from fairrec.core.arrays import BoolArray, FloatArray, IntArray
 from fairrec.core.errors import InputError, as_python, plain
 from fairrec.core.version import __version__
-from fairrec.counts.levels import families_of
+from fairrec.counts.levels import find_families
 from fairrec.counts.table import (
     FAMILY,
     LEVEL,
@@ -23,7 +23,7 @@ from fairrec.counts.table import (
     OutcomeInfo,
     ValueKind,
     family_name,
-    squares_of,
+    squares_column,
 )
 from fairrec.inputs.audit_inputs import AuditInputs
 from fairrec.inputs.users import MISSING, Attribute
@@ -49,9 +49,9 @@ def count_users(
     part : whose counts these are
     """
     keys = (*inputs.attributes, *inputs.circumstances)
-    families = families_of(measured, edges)
+    families = find_families(measured, edges)
     names = [metric.name for metric in measured.metrics]
-    numbers = [n for name in (*names, SHARE) for n in (name, squares_of(name))]
+    numbers = [n for name in (*names, SHARE) for n in (name, squares_column(name))]
     for key in keys:
         if key.name in numbers:
             raise InputError(
@@ -142,7 +142,7 @@ def _counted(
                 for n, one in zip(values, sums, strict=True)
             ),
             *(
-                pl.when(one.count() > 0).then((one * one).sum()).alias(squares_of(n))
+                pl.when(one.count() > 0).then((one * one).sum()).alias(squares_column(n))
                 for n, one in zip(values, sums, strict=True)
             ),
         )

@@ -76,7 +76,7 @@ def _finer_from_zero(n_steps: int) -> FloatArray:
     return np.concatenate([_FINER[::-1] / n_steps, np.arange(1, n_steps + 1) / n_steps])
 
 
-def level_of(values: FloatArray, edges: FloatArray) -> IntArray:
+def find_level(values: FloatArray, edges: FloatArray) -> IntArray:
     """The level of each value: from an edge on it is the next one."""
     return np.searchsorted(edges, values, side="right").astype(np.int64)
 
@@ -86,7 +86,7 @@ def kept_on(edges: FloatArray, values: FloatArray) -> float:
     known = values[~np.isnan(values)]
     if not len(known) or known.min() == known.max():
         return 1.0
-    level = level_of(known, edges)
+    level = find_level(known, edges)
     mean = np.bincount(level, weights=known) / np.maximum(np.bincount(level), 1)
     return float(mean[level].std() / known.std())
 
@@ -174,7 +174,7 @@ class Family:
     is_cut: bool
 
 
-def families_of(measured: Measured, edges: Mapping[str, FloatArray]) -> tuple[Family, ...]:
+def find_families(measured: Measured, edges: Mapping[str, FloatArray]) -> tuple[Family, ...]:
     """Those of labels together where they have few values in all, and each other one by itself.
 
     With one relevant item its rank and the length of the list tell all of them. Counted together,
@@ -225,7 +225,7 @@ def _alone(i: int, measured: Measured, edges: Mapping[str, FloatArray]) -> Famil
     if metric.name in edges:
         cuts = edges[metric.name]
         # the one after the last stands for no value
-        level = np.where(np.isnan(values), len(cuts) + 1, level_of(values, cuts))
+        level = np.where(np.isnan(values), len(cuts) + 1, find_level(values, cuts))
         labels = [*map(str, range(len(cuts) + 1)), None]
         return Family((i,), level, pl.Series(labels, dtype=pl.String), is_cut=True)
     exact = _joint([i], measured)

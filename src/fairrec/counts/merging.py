@@ -16,7 +16,7 @@ import polars as pl
 from fairrec.core.arrays import FloatArray
 from fairrec.core.errors import InputError, listed, plain
 from fairrec.core.options import spell
-from fairrec.counts.levels import exact_label, level_of, steps_between, values_of
+from fairrec.counts.levels import exact_label, find_level, steps_between, values_of
 from fairrec.counts.table import (
     FAMILY,
     LEVEL,
@@ -28,7 +28,7 @@ from fairrec.counts.table import (
     OutcomeInfo,
     ValueKind,
     family_name,
-    squares_of,
+    squares_column,
 )
 from fairrec.inputs.binning import as_interval
 from fairrec.inputs.notes import CHECK_FIRST
@@ -166,9 +166,9 @@ def _alone(
     if cuts is None:
         labels = [exact_label(np.array([one])) for one in value]
     else:
-        level = level_of(np.nan_to_num(value), np.array(cuts))
+        level = find_level(np.nan_to_num(value), np.array(cuts))
         labels = [None if np.isnan(v) else str(at) for v, at in zip(value, level, strict=True)]
-    others = [n for one in family if one != name for n in (one, squares_of(one))]
+    others = [n for one in family if one != name for n in (one, squares_column(one))]
     return rows.with_columns(
         pl.lit(name).alias(FAMILY),
         pl.Series(LEVEL, labels, pl.String),
@@ -182,7 +182,7 @@ def _value_of_level(rows: pl.DataFrame, name: str, family: tuple[str, ...]) -> F
     By its label where that says it, and else by the sums: another tool may call levels anything.
     None where users on one level differ.
     """
-    names = (USERS, name, squares_of(name))
+    names = (USERS, name, squares_column(name))
     sums = rows.select(pl.col(one).sum().over(LEVEL) for one in names)
     n, total, squares = (sums[one].to_numpy().astype(np.float64) for one in names)
     mean = np.where(rows[name].is_not_null().to_numpy(), total / n, np.nan)

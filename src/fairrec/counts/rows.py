@@ -22,7 +22,7 @@ from fairrec.counts.table import (
     CountsInfo,
     MetricInfo,
     family_name,
-    squares_of,
+    squares_column,
 )
 from fairrec.groups.cells import number_combinations
 from fairrec.inputs.audit_inputs import InputMetadata
@@ -197,7 +197,7 @@ def _mean_and_inner(
 ) -> tuple[FloatArray, FloatArray]:
     """The mean of each row, NaN where undefined, and the squares around it."""
     total = rows[name].to_numpy().astype(np.float64)
-    squares = rows[squares_of(name)].to_numpy().astype(np.float64)
+    squares = rows[squares_column(name)].to_numpy().astype(np.float64)
     mean = total / users
     inner = np.nan_to_num(squares - total * mean)
     inner = np.where(inner > _SAME * np.nan_to_num(squares), inner, 0.0)

@@ -10,7 +10,7 @@ import polars as pl
 from fairrec.core.errors import InputError, plain, unknown_name
 from fairrec.core.options import Blank, spell
 from fairrec.counts.merging import split_families
-from fairrec.counts.table import FAMILY, LEVEL, SHARE, USERS, Counts, family_name, squares_of
+from fairrec.counts.table import FAMILY, LEVEL, SHARE, USERS, Counts, family_name, squares_column
 from fairrec.inputs.users import OTHER
 
 
@@ -45,7 +45,7 @@ def chosen(
         info = counts.about
         families = [one for one in info.families if one[0] in wanted]
     columns = [FAMILY, *attributes, *circumstances, LEVEL, USERS]
-    sums = [n for name in (*wanted, SHARE) for n in (name, squares_of(name))]
+    sums = [n for name in (*wanted, SHARE) for n in (name, squares_column(name))]
     names = {",".join(one) for one in families} | {*info.missing}
     outcomes = {
         name: about.model_copy(update={"metrics": kept})

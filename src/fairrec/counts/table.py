@@ -122,7 +122,7 @@ _ROUNDING = 1e-9
 """Sums of many values may be off by so much."""
 
 
-def squares_of(name: str) -> str:
+def squares_column(name: str) -> str:
     """The column with the squares of a metric."""
     return f"{name}^2"
 
@@ -148,13 +148,13 @@ def checked_rows(rows: pl.DataFrame, where: str) -> pl.DataFrame:
             f"{where}: {rows[FAMILY].null_count():,} rows have no family. Name the metrics that "
             "each row is about."
         )
-    values = [name for name in rows.columns if squares_of(name) in rows.columns]
+    values = [name for name in rows.columns if squares_column(name) in rows.columns]
     if not values:
         raise InputError(
             f"{where}: has no sums of a metric: a column such as 'ndcg@10', and 'ndcg@10^2' with "
             "the squares."
         )
-    sums = [n for name in values for n in (name, squares_of(name))]
+    sums = [n for name in values for n in (name, squares_column(name))]
     _refuse_types(rows, sums, where)
     rows = rows.filter(pl.col(USERS) > 0).with_columns(
         pl.col(FAMILY, LEVEL).cast(pl.String),
@@ -209,11 +209,11 @@ def _refuse_types(rows: pl.DataFrame, sums: list[str], where: str) -> None:
 def _refuse_impossible(rows: pl.DataFrame, values: list[str], where: str) -> None:
     """Sums that no users have."""
     for name in values:
-        total, squares = pl.col(name), pl.col(squares_of(name))
+        total, squares = pl.col(name), pl.col(squares_column(name))
         if rows.filter(total.is_null() != squares.is_null()).height:
             raise InputError(
-                f"{where}: '{plain(name)}' and '{plain(squares_of(name))}' must be empty in the "
-                "same rows, those of users without a value."
+                f"{where}: '{plain(name)}' and '{plain(squares_column(name))}' must be empty in "
+                "the same rows, those of users without a value."
             )
         # a mean of squares is never below the square of the mean
         less = rows.filter(squares * pl.col(USERS) < total**2 * (1 - _ROUNDING))
@@ -221,7 +221,7 @@ def _refuse_impossible(rows: pl.DataFrame, values: list[str], where: str) -> Non
             n, sum_, squared = less.select(USERS, total, squares).row(0)
             raise InputError(
                 f"{where}: no {n:,} users have the sum {sum_:g} in '{plain(name)}' and only "
-                f"{squared:g} in '{plain(squares_of(name))}', the sum of their squares "
+                f"{squared:g} in '{plain(squares_column(name))}', the sum of their squares "
                 f"({less.height:,} such rows)."
             )
         mixed = (
@@ -239,7 +239,7 @@ def _refuse_impossible(rows: pl.DataFrame, values: list[str], where: str) -> Non
 
 def refuse_unlike(rows: pl.DataFrame, info: CountsInfo, where: str) -> None:
     """An error where rows are not what is said of them."""
-    sums = [n for name in info.metrics for n in (name, squares_of(name))]
+    sums = [n for name in info.metrics for n in (name, squares_column(name))]
     for name in (*info.attributes, *info.circumstances, *sums):
         if name not in rows.columns:
             raise InputError(f"{where}: has no column '{plain(name)}'. Count again.")
@@ -279,9 +279,11 @@ class Counts:
 
     def _is_key(self, name: str) -> bool:
         squared = name.removesuffix("^2")
-        is_value = squares_of(squared) in self.rows.columns
+        is_value = squares_column(squared) in self.rows.columns
         return (
-            name not in (FAMILY, LEVEL, USERS, SHARE) and squares_of(SHARE) != name and not is_value
+            name not in (FAMILY, LEVEL, USERS, SHARE)
+            and squares_column(SHARE) != name
+            and not is_value
         )
 
     @property
@@ -290,12 +292,15 @@ class Counts:
         return [
             name
             for name in self.rows.columns
-            if name != SHARE and squares_of(name) in self.rows.columns
+            if name != SHARE and squares_column(name) in self.rows.columns
         ]
 
     def summed(self) -> Counts:
         """The same with one row for users who are alike, in an order of their own."""
-        numbers = [USERS, *(n for name in (*self.values, SHARE) for n in (name, squares_of(name)))]
+        numbers = [
+            USERS,
+            *(n for name in (*self.values, SHARE) for n in (name, squares_column(name))),
+        ]
         numbers = [name for name in numbers if name in self.rows.columns]
         keys = [FAMILY, *self.keys, LEVEL]
         rows = (

@@ -13,7 +13,7 @@ from typing import Any
 import tomli_w
 
 from fairrec.auditing.options import SETTINGS
-from fairrec.auditing.saved_audits import Audited, audit_of, refuse_hidden
+from fairrec.auditing.saved_audits import Audited, refuse_hidden, resolve_audit
 from fairrec.comparison.compare import compare
 from fairrec.core.atomic_io import errors_of_disk, write_text
 from fairrec.core.audit_options import AuditOptions
@@ -29,14 +29,14 @@ from fairrec.core.options import Blank, invalid, list_defaults, spell
 from fairrec.core.redact_paths import redact_path
 from fairrec.core.settings import SETTINGS_FILE, read_settings
 from fairrec.core.tolerance import Amount, Tolerance
-from fairrec.counterfactuals.result import counterfactual_of
+from fairrec.counterfactuals.result import load_counterfactual_summary
 from fairrec.gating.harms import GroupHarms, read_harms
 from fairrec.gating.judging import Changes, Measurements, Trends, judge, judge_policy, no_baseline
 from fairrec.gating.options import Inconclusive
 from fairrec.gating.policy import GateResult, Policy, Rule, combine_outcomes, parse_policy
 from fairrec.inputs.table_options import TableOptions
 from fairrec.metrics.tolerance import by_name
-from fairrec.metrics.value_columns import metric_named
+from fairrec.metrics.value_columns import find_metric
 from fairrec.report.audit_result import AuditResult
 from fairrec.report.view import about_model
 from fairrec.result.metric_schema import MetricResult
@@ -83,14 +83,14 @@ def gate(
         raise invalid("inconclusive", "'fail' or 'pass'", inconclusive)
     asked = _policy(policy)
     refuse_own_baseline(audit, baseline)
-    result, place = audit_of("audit", audit)
+    result, place = resolve_audit("audit", audit)
     asked.refuse_other_audit(result.summary)
     refuse_hidden("audit", result)
-    base = None if baseline is None else audit_of("baseline", baseline)[0]
+    base = None if baseline is None else resolve_audit("baseline", baseline)[0]
     if base is not None:
         refuse_hidden("baseline", base)
     _refuse_unused(asked, baseline, releases)
-    found = counterfactual_of(audit)
+    found = load_counterfactual_summary(audit)
     measured = Measurements(
         result.summary,
         result.group_table,
@@ -148,7 +148,7 @@ def check_baseline(file: str | Path, baseline: str | Path | None) -> None:
     """Refuse a policy that asks for a baseline where there is none, before any work is done."""
     asked = read_policy(file)
     if baseline is not None:
-        audit_of("baseline", baseline)
+        resolve_audit("baseline", baseline)
         _refuse_unused(asked, baseline)
         return
     for number, rule in enumerate(asked.policy.rule, start=1):
@@ -175,7 +175,7 @@ def _refuse_unused(
 def _name_baseline(given: Audited) -> str:
     if isinstance(given, str | Path):
         return redact_path(given)
-    return plain(audit_of("baseline", given)[0].summary.title) or "a result in memory"
+    return plain(resolve_audit("baseline", given)[0].summary.title) or "a result in memory"
 
 
 def _find_page(place: Path | None) -> str:
@@ -300,7 +300,7 @@ def init_policy(audit: str | Path, out: str | Path) -> Path:
             raise OutputError(
                 f"{plain(out, 300)}: exists already. Remove it, or name another file."
             )
-    write_text(out, policy_text(audit_of("audit", audit)[0]))
+    write_text(out, policy_text(resolve_audit("audit", audit)[0]))
     return out
 
 
@@ -384,7 +384,7 @@ def _audit_options(summary: AuditSummary) -> dict[str, Any]:
 
 def _may_be_said(metric: str, summary: AuditSummary) -> bool:
     """Whether somebody has to say which end is the better one."""
-    known = metric_named(metric)
+    known = find_metric(metric)
     is_without = known is not None and known.higher_is_better is None
     return "values" in summary.inputs or ("predictions" in summary.inputs and is_without)
 

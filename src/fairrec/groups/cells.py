@@ -41,7 +41,7 @@ class Cells:
         return totals.astype(np.float64, copy=False)
 
 
-def cells_of(
+def build_cells(
     codes: Sequence[CodeArray], n_values: Sequence[int], n_users: IntArray | None = None
 ) -> Cells:
     """The cells of users with these attribute codes.

@@ -19,10 +19,10 @@ from fairrec.core.audit_options import (
     smallest_group,
     take_smaller_groups,
 )
+from fairrec.core.audited_entity import USERS, Unit
 from fairrec.core.errors import InputError, plain
 from fairrec.core.options import spell
-from fairrec.core.units import USERS, Unit
-from fairrec.groups.cells import Cells, cells_of, number_combinations
+from fairrec.groups.cells import Cells, build_cells, number_combinations
 from fairrec.groups.group import Group
 from fairrec.groups.lattice import ANY, Lattice, build_lattice, members, shortest_depth
 from fairrec.inputs.multivalued import HAS, LACKS
@@ -142,7 +142,7 @@ class Grouping:
         n_metrics : for which groups will be described, which takes memory
         """
         codes, n_values = [a.codes for a in attributes], [len(a.values) for a in attributes]
-        cells = cells_of(codes, n_values, n_users)
+        cells = build_cells(codes, n_values, n_users)
         min_users = options.min_users(int(cells.n_users.sum()))
         depth = options.lattice_depth
         refuse_too_many(cells, depth, min_users, n_metrics, options.max_memory)
@@ -257,7 +257,7 @@ def _of_one_column(attributes: Sequence[Attribute], cells: Cells) -> list[dict[i
     return [having for having in found.values() if is_split(having)]
 
 
-def grouping_of(
+def build_grouping(
     attributes: Sequence[Attribute],
     options: AuditOptions,
     n_users: IntArray | None = None,
@@ -284,7 +284,7 @@ class Sizes(NamedTuple):
     depth: IntArray
 
 
-def sizes_of(grouping: Grouping) -> Sizes:
+def group_sizes(grouping: Grouping) -> Sizes:
     """Those of the groups that are tested."""
     lattice = grouping.lattice
     return Sizes(lattice.n_users[lattice.is_tested], lattice.depth[lattice.is_tested])
@@ -313,7 +313,7 @@ def sizes_without(grouping: Grouping, attribute: int, depth: int | None) -> Size
 
 def next_depth(grouping: Grouping, depth: int | None) -> tuple[int, Sizes] | None:
     """The next lower depth with fewer groups, and these; None where there is none."""
-    sizes = sizes_of(grouping)
+    sizes = group_sizes(grouping)
     for lower in range(min(depth or 1, len(grouping.attributes)) - 1, 0, -1):
         is_kept = sizes.depth <= lower
         if not is_kept.all():

@@ -10,9 +10,9 @@ import numpy as np
 import polars as pl
 
 from fairrec.core.arrays import BoolArray, FloatArray, IntArray
+from fairrec.core.audited_entity import USERS, Unit
 from fairrec.core.errors import InputError, listed
 from fairrec.core.options import Blank, spell
-from fairrec.core.units import USERS, Unit
 from fairrec.inputs.candidates import CandidateLists
 from fairrec.inputs.columns import check_mapping, refuse_unused
 from fairrec.inputs.ids import gather_lists

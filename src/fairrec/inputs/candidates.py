@@ -8,11 +8,11 @@ import numpy as np
 import polars as pl
 
 from fairrec.core.arrays import CodeArray, FloatArray, IntArray
-from fairrec.core.errors import InputError, plain, some_of
+from fairrec.core.errors import InputError, list_some, plain
 from fairrec.core.kernels import kernel
 from fairrec.inputs.columns import Relevance, compared_column
 from fairrec.inputs.held_out import HeldOut
-from fairrec.inputs.ids import encode_ids, find_runs, gather_lists, list_bounds, positions_in
+from fairrec.inputs.ids import encode_ids, find_positions, find_runs, gather_lists, list_bounds
 from fairrec.inputs.mismatched_ids import find_spellings
 from fairrec.inputs.notes import CHECK_FIRST
 from fairrec.inputs.order import no_order, order_columns, scores_in_order
@@ -111,7 +111,7 @@ def read_candidates(
         flat = frame.to_dict()
         heads, offsets = find_runs(flat.pop("user_id"))
     del frame
-    positions = positions_in(table.user_keys(heads), user_ids)
+    positions = find_positions(table.user_keys(heads), user_ids)
     refuse_unknown_users(heads, positions, table.where, user_ids, users_where)
 
     bounds = offsets if nested else None
@@ -215,7 +215,7 @@ def refuse_unknown_users(
     unknown = heads.filter(pl.Series(positions < 0)).unique(maintain_order=True)
     alike = find_spellings("user", unknown, where, user_ids, users_where)
     raise InputError(
-        f"{where}: user {some_of(unknown.head(3).to_list(), len(unknown))} not in {users_where}. "
+        f"{where}: user {list_some(unknown.head(3).to_list(), len(unknown))} not in {users_where}. "
         "Every user of this table needs a row of attributes there (leave a value empty if it is "
         f"not known). {str(alike).removeprefix(CHECK_FIRST)}".rstrip()
     )

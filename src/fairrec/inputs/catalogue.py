@@ -10,19 +10,19 @@ import numpy as np
 import polars as pl
 
 from fairrec.core.arrays import BoolArray, FloatArray, IntArray
+from fairrec.core.audited_entity import ITEMS, Unit
 from fairrec.core.errors import InputError, UnknownNameError, listed, plain, unknown_name
 from fairrec.core.kernels import kernel
 from fairrec.core.options import spell
-from fairrec.core.units import ITEMS, Unit
 from fairrec.inputs.candidates import CandidateLists, read_candidates
 from fairrec.inputs.held_out import read_held_out
 from fairrec.inputs.ids import (
     encode,
+    find_positions,
     find_runs,
     gather_lists,
     ids_as_integers_or_text,
     list_bounds,
-    positions_in,
 )
 from fairrec.inputs.mismatched_ids import compare_item_ids
 from fairrec.inputs.notes import (
@@ -264,12 +264,12 @@ def _locate_items(
     The number of its items where it has no place. An error where none has a row: ids of another
     table would say that nobody wanted what is shown.
     """
-    at = positions_in(item_ids, catalogue.item_keys).astype(np.int64)
+    at = find_positions(item_ids, catalogue.item_keys).astype(np.int64)
     places = np.where(at < 0, len(catalogue.item_keys), at)
     is_unknown = at < 0
     if len(catalogue.without_unit):
         # they have a row, and are counted with those that no list shows
-        is_unknown &= positions_in(item_ids, catalogue.without_unit) < 0
+        is_unknown &= find_positions(item_ids, catalogue.without_unit) < 0
     if len(places) and is_unknown.all():
         raise InputError(
             f"{table.where}: none of its {len(places):,} items is in {items.where}. Items "

@@ -15,7 +15,7 @@ from fairrec.core.errors import InputError, listed, plain
 from fairrec.core.kernels import kernel
 from fairrec.core.options import spell
 from fairrec.inputs.columns import Relevance, compared_column, number_column
-from fairrec.inputs.ids import encode_ids, gather_lists, list_bounds, positions_in
+from fairrec.inputs.ids import encode_ids, find_positions, gather_lists, list_bounds
 from fairrec.inputs.mismatched_ids import find_spellings
 from fairrec.inputs.notes import (
     CHECK_FIRST,
@@ -76,7 +76,7 @@ class HeldOut:
         ----------
         offsets, items, item_ids : the recommendations to the same users, as of `CandidateLists`
         """
-        at = positions_in(self.item_ids, item_ids)[self.items]
+        at = find_positions(self.item_ids, item_ids)[self.items]
         labels = np.zeros(len(items))
         _mark_gains(offsets, items, len(item_ids), self.offsets, at, self.gains, labels)
         return labels
@@ -121,7 +121,7 @@ def read_held_out(
     elif relevant is None:
         notes.append(_about_unused(table))
     users = table.user_keys(frame["user_id"])
-    rows = positions_in(users, user_ids)
+    rows = find_positions(users, user_ids)
     notes += _about_unknown_users(users, rows, table, user_ids, users_where)
     items, item_ids = encode_ids(frame["item_id"], table.where)
     has_rows = np.zeros(len(user_ids), dtype=bool)

@@ -8,7 +8,7 @@ import numpy as np
 import polars as pl
 
 from fairrec.core.arrays import AnyArray, CodeArray, IntArray
-from fairrec.core.errors import InputError, some_of
+from fairrec.core.errors import InputError, list_some
 from fairrec.core.kernels import kernel
 from fairrec.inputs.frames import EXACT_BITS
 
@@ -35,10 +35,10 @@ def whole_or_text(text: pl.Series) -> pl.Series:
     return as_int64 if is_canonical else text
 
 
-def positions_in(values: pl.Series, keys: pl.Series) -> CodeArray:
+def find_positions(values: pl.Series, keys: pl.Series) -> CodeArray:
     """Position of each value in `keys` (no duplicates), -1 where it is not there.
 
-    >>> positions_in(pl.Series(["b", "x", "a"]), pl.Series(["a", "b"])).tolist()
+    >>> find_positions(pl.Series(["b", "x", "a"]), pl.Series(["a", "b"])).tolist()
     [1, -1, 0]
     """
     values, keys = comparable(values, keys)
@@ -69,12 +69,12 @@ def positions_in(values: pl.Series, keys: pl.Series) -> CodeArray:
 
 def known_positions(values: pl.Series, keys: pl.Series) -> IntArray:
     """Position of each value in `keys`; a value that is not there is an error."""
-    positions = positions_in(values, keys).astype(np.int64)
+    positions = find_positions(values, keys).astype(np.int64)
     if len(positions) and positions.min() < 0:
         unknown = values.filter(pl.Series(positions < 0)).unique(maintain_order=True)
         raise InputError(
-            f"{values.name} {some_of(unknown.head(3).to_list(), len(unknown))} is not in the table "
-            "it refers to. The tables do not belong together."
+            f"{values.name} {list_some(unknown.head(3).to_list(), len(unknown))} is not in the "
+            "table it refers to. The tables do not belong together."
         )
     return positions
 
@@ -98,7 +98,7 @@ def encode(values: pl.Series) -> tuple[CodeArray, pl.Series]:
     if len(values) and values.dtype == pl.String and not values.null_count():
         return _encode_numbered(values.cast(pl.Categorical), _sort_distinct)
     distinct = values.unique().sort()
-    return positions_in(values, distinct), distinct
+    return find_positions(values, distinct), distinct
 
 
 def _encode_numbered(

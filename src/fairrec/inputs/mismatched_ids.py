@@ -13,7 +13,7 @@ from scipy.special import pdtr
 
 from fairrec.core.arrays import FloatArray, IntArray
 from fairrec.core.errors import plain
-from fairrec.inputs.ids import comparable, positions_in
+from fairrec.inputs.ids import comparable, find_positions
 from fairrec.inputs.notes import CHECK_FIRST, Note, over_parts
 
 if TYPE_CHECKING:
@@ -77,7 +77,7 @@ def find_spellings(what: str, ids: pl.Series, where: str, keys: pl.Series, there
     if ids.dtype.is_integer() and keys.dtype.is_integer():
         return nothing
     ids, keys = (one.cast(pl.String) for one in comparable(ids, keys))
-    unmatched = ids.filter(pl.Series(positions_in(ids, keys) < 0))
+    unmatched = ids.filter(pl.Series(find_positions(ids, keys) < 0))
     if not len(unmatched):
         return nothing
     found = (
@@ -227,7 +227,7 @@ def compare_item_ids(
     expected = _hits_by_popularity(np.diff(lists.offsets), row_of_list, held_out)
     note = MismatchNote(table.where, test.where, hits, expected)
     if hits < expected:
-        at = positions_in(wanted_ids, item_ids)
+        at = find_positions(wanted_ids, item_ids)
         n_wanted = np.zeros(len(item_ids) + int((at < 0).sum()))
         at = np.where(at < 0, len(item_ids) + np.cumsum(at < 0) - 1, at)
         n_wanted[at] = np.bincount(held_out.items, minlength=len(wanted_ids))
@@ -241,7 +241,7 @@ def compare_item_ids(
         )
     # held-out items that are not recommended, and recommended ones beside those that are both
     ids, wanted = comparable(item_ids, wanted_ids)
-    both = wanted.filter(pl.Series(positions_in(wanted, ids) >= 0))
+    both = wanted.filter(pl.Series(find_positions(wanted, ids) >= 0))
     return (
         find_spellings("item", wanted, test.where, ids, table.where),
         find_spellings("item", ids, table.where, both, test.where),

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import polars as pl
 
+from fairrec.core.audited_entity import USERS, Unit
 from fairrec.core.errors import InputError, plain
-from fairrec.core.units import USERS, Unit
 
 HOW = {
     "first": "the first of each counts",

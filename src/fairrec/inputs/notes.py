@@ -8,7 +8,7 @@ from functools import reduce
 from operator import add, and_
 from typing import Any, Self
 
-from fairrec.core.errors import plain, some_of
+from fairrec.core.errors import list_some, plain
 from fairrec.core.options import spell
 from fairrec.inputs.columns import suggest_threshold
 
@@ -228,7 +228,7 @@ class UnknownUsersNote(Note):
     def __str__(self) -> str:
         s, are = ("", "is") if self.n == 1 else ("s", "are")
         return (
-            f"{self.n:,} user{s} of {self.where} ({some_of(self.examples, self.n)}) {are} not in "
+            f"{self.n:,} user{s} of {self.where} ({list_some(self.examples, self.n)}) {are} not in "
             f"{self.users_where} and {are} left out"
         )
 

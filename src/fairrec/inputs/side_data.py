@@ -16,10 +16,10 @@ from fairrec.inputs.candidates import CandidateLists
 from fairrec.inputs.ids import (
     encode,
     encode_ids,
+    find_positions,
     find_runs,
     ids_as_integers_or_text,
     list_bounds,
-    positions_in,
 )
 from fairrec.inputs.notes import CHECK_FIRST, ItemsNote, N, Note, Notes
 from fairrec.inputs.tables import Table
@@ -51,7 +51,7 @@ def read_categories(table: Table, item_ids: pl.Series) -> tuple[Categories, Note
         keys, parts["item_id"], "Keep one row per item and join its categories with '|'."
     )
     lists = as_lists(frame["categories"], table.where, parts["categories"])
-    rows = positions_in(item_ids, keys)
+    rows = find_positions(item_ids, keys)
     # numbered over the whole table, so that two readings of it agree
     named = _without_blanks(lists).to_frame("categories").with_row_index("row")
     named = named.explode("categories").drop_nulls().unique()
@@ -108,7 +108,7 @@ def read_item_columns(
     frame = table.read(parts, labels=[f"column {named[one]}" for one in asked if "=" in one])
     keys = ids_as_integers_or_text(frame["item_id"], table.where)
     table.refuse_duplicates(keys, parts["item_id"], "Keep one row per item.")
-    rows = positions_in(item_ids, keys)
+    rows = find_positions(item_ids, keys)
     found: dict[str, FloatArray] = {}
     notes: list[Note] = []
     for one, column in named.items():
@@ -172,11 +172,11 @@ class Interactions:
 
     def users_at(self, user_ids: pl.Series) -> IntArray:
         """Position of each user here, -1 for one without history."""
-        return positions_in(user_ids, self.user_ids).astype(np.int64)
+        return find_positions(user_ids, self.user_ids).astype(np.int64)
 
     def items_at(self, item_ids: pl.Series) -> IntArray:
         """Position of each item here, -1 for one nobody interacted with."""
-        return positions_in(item_ids, self.item_ids).astype(np.int64)
+        return find_positions(item_ids, self.item_ids).astype(np.int64)
 
     def contains(self, users: IntArray, items: IntArray) -> BoolArray:
         """Whether each pair is an interaction; users and items are positions, -1 for none."""
@@ -222,7 +222,7 @@ def history_lengths(table: Table, user_ids: pl.Series) -> IntArray:
     """(n_users,), training interactions of each user, 0 for one who is not in the table."""
     frame = table.read({"user_id": table.require("user_id")})
     users, bounds = find_runs(frame["user_id"])
-    owner = positions_in(table.user_keys(users), user_ids)
+    owner = find_positions(table.user_keys(users), user_ids)
     mine = owner >= 0
     n_per_user = np.bincount(owner[mine], np.diff(bounds)[mine], minlength=len(user_ids))
     return n_per_user.astype(np.int64)
@@ -276,14 +276,14 @@ def read_popularity(
     else:
         # what is popular is so among all users
         keys_here, (keys, n_per_item) = keys, table.row_slice.read_item_counts()
-        codes = positions_in(keys_here, keys)[codes]
+        codes = find_positions(keys_here, keys)[codes]
     percent = 100 / int(n_per_item.sum())
 
-    at = positions_in(item_ids, keys)
+    at = find_positions(item_ids, keys)
     per_item = np.where(at >= 0, n_per_item[np.maximum(at, 0)] * percent, 0.0)
 
     users, bounds = find_runs(frame["user_id"])
-    owner = positions_in(table.user_keys(users), user_ids)
+    owner = find_positions(table.user_keys(users), user_ids)
     mine = owner >= 0
 
     def per_user(per_run: IntArray) -> FloatArray:
@@ -326,13 +326,13 @@ class UserProfiles:
 
     Parameters
     ----------
-    of_list : (n_lists,), the taste of each list's user, -1 without history
+    value_of_lists : (n_lists,), the taste of each list's user, -1 without history
     """
 
     offsets: IntArray
     codes: CodeArray
     shares: FloatArray
-    of_list: IntArray
+    value_of_lists: IntArray
 
     @property
     def n_codes(self) -> int:
@@ -341,7 +341,7 @@ class UserProfiles:
 
     def for_lists(self, lists: IntArray) -> UserProfiles:
         """The same for some lists, in that order."""
-        return replace(self, of_list=self.of_list[lists])
+        return replace(self, value_of_lists=self.value_of_lists[lists])
 
 
 def read_user_profiles(history: Table, items: Table, user_ids: pl.Series) -> UserProfiles:
@@ -352,12 +352,12 @@ def read_user_profiles(history: Table, items: Table, user_ids: pl.Series) -> Use
 
 
 def compute_user_profiles(
-    history: Interactions, categories: Categories, of_list: IntArray
+    history: Interactions, categories: Categories, value_of_lists: IntArray
 ) -> UserProfiles:
     """The tastes of all users of a history."""
     n_codes = int(categories.codes.max(initial=-1)) + 1
     arrays = (history.offsets, history.items, categories.offsets, categories.codes)
-    return UserProfiles(*_shares(*arrays, n_codes), of_list)
+    return UserProfiles(*_shares(*arrays, n_codes), value_of_lists)
 
 
 @kernel

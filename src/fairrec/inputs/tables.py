@@ -12,7 +12,7 @@ import numpy as np
 import polars as pl
 
 from fairrec.core.arrays import FloatArray, IntArray
-from fairrec.core.errors import InputError, is_panic, listed, plain, some_of
+from fairrec.core.errors import InputError, is_panic, list_some, listed, plain
 from fairrec.core.options import Blank, spell
 from fairrec.inputs.columns import find_column, named_column, recbole_type
 from fairrec.inputs.formats import RowSlice, detect_format, list_files, open_path
@@ -247,7 +247,7 @@ class Table:
         again = ids.filter(ids.is_duplicated()).unique(maintain_order=True)
         row = (~ids.is_first_distinct()).arg_true()[0]
         raise InputError(
-            f"{self.place(row)}: {column} {some_of(again.head(3).to_list(), len(again))} "
+            f"{self.place(row)}: {column} {list_some(again.head(3).to_list(), len(again))} "
             f"appears more than once. {remedy}"
         )
 

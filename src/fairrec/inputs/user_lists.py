@@ -14,9 +14,9 @@ from fairrec.core.options import Blank, spell
 from fairrec.inputs.candidates import CandidateLists, read_candidates, refuse_unknown_users
 from fairrec.inputs.held_out import read_held_out
 from fairrec.inputs.ids import (
+    find_positions,
     gather_lists,
     list_bounds,
-    positions_in,
 )
 from fairrec.inputs.mismatched_ids import compare_item_ids, find_spellings
 from fairrec.inputs.notes import N, Note, Notes, RowsNote
@@ -79,7 +79,7 @@ def read_values(
     frame = table.read({"user_id": user_column, **{f"={name}": name for name in columns}})
     ids = table.user_keys(frame["user_id"])
     table.refuse_duplicates(ids, user_column, "Keep one row per user.")
-    positions = positions_in(ids, user_ids)
+    positions = find_positions(ids, user_ids)
     refuse_unknown_users(ids, positions, table.where, user_ids, users_where)
     values = {name: _numbers(frame[f"={name}"], name, table) for name in columns}
     return values, positions.astype(np.int64)
@@ -153,7 +153,7 @@ def read_other_lists(
     )
     other = in_order(read)
     # items that nobody has as a candidate come behind those that somebody has
-    at = positions_in(read.item_ids, item_ids).astype(np.int64)
+    at = find_positions(read.item_ids, item_ids).astype(np.int64)
     is_new = at < 0
     at[is_new] = len(item_ids) + np.arange(is_new.sum())
     n_items = len(item_ids) + int(is_new.sum())
@@ -249,7 +249,9 @@ def lists_and_held_out(
     if len(held_out.items) and len(candidates.item_ids):
         test.expect(
             "items",
-            bool((positions_in(held_out.item_ids, candidates.item_ids)[held_out.items] >= 0).any()),
+            bool(
+                (find_positions(held_out.item_ids, candidates.item_ids)[held_out.items] >= 0).any()
+            ),
             f"{test.where}: none of its items is ever recommended. Items there: "
             f"{listed(held_out.item_ids.head(3).to_list())}; recommended: "
             f"{listed(candidates.item_ids.head(3).to_list())}. Check that both tables use the same "

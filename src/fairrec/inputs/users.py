@@ -11,9 +11,9 @@ import numpy as np
 import polars as pl
 
 from fairrec.core.arrays import BoolArray, CodeArray, IntArray
+from fairrec.core.audited_entity import ITEMS, USERS, Unit
 from fairrec.core.errors import InputError, UnknownNameError, plain, unknown_name
 from fairrec.core.options import spell
-from fairrec.core.units import ITEMS, USERS, Unit
 from fairrec.inputs.binning import Binning, bin_numbers, parse_binning
 from fairrec.inputs.formats import RowSlice, scan_rows
 from fairrec.inputs.frames import Rows, Source

@@ -15,7 +15,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from fairrec.auditing.saved_audits import audit_of
+from fairrec.auditing.saved_audits import resolve_audit
 from fairrec.core.errors import FairRecError, InputError, OutputError, plain
 from fairrec.core.options import spell
 from fairrec.gating.gate import gate
@@ -185,7 +185,7 @@ def log_audit(
             f"{spell('run_id')} and {spell('experiment')}: a run has its experiment already. "
             "Give one of the two."
         )
-    audit, _ = audit_of("result", result)
+    audit, _ = resolve_audit("result", result)
     with _errors_in_words(mlflow, tracking_uri):
         client = mlflow.MlflowClient(tracking_uri=tracking_uri)
         is_default = experiment is None and tracking_uri is None
@@ -215,7 +215,7 @@ def metric_thresholds(
     """
     mlflow = _mlflow()
     judged = gate(result, policy)
-    audit, _ = audit_of("result", result)
+    audit, _ = resolve_audit("result", result)
     keys = metric_keys(audit.metrics)
     limits: dict[str, float] = {}
     for rule in judged.rules:

@@ -1,6 +1,6 @@
 """Ranked lists -> one value per user."""
 
-from fairrec.metrics import accuracy, beyond_accuracy, list_change, of_items
+from fairrec.metrics import accuracy, beyond_accuracy, item_metrics, list_change
 from fairrec.metrics.parsing import MetricAtK, parse_metric
 from fairrec.metrics.registry import ITEM_METRICS, METRICS, Metric, metric
 
@@ -11,8 +11,8 @@ __all__ = [
     "MetricAtK",
     "accuracy",
     "beyond_accuracy",
+    "item_metrics",
     "list_change",
     "metric",
-    "of_items",
     "parse_metric",
 ]

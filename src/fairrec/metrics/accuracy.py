@@ -11,7 +11,7 @@ import numpy as np
 from fairrec.core.arrays import AnyArray, FloatArray, IntArray
 from fairrec.core.kernels import kernel
 from fairrec.core.threads import chunks, map_in_threads
-from fairrec.metrics.attention import discounts
+from fairrec.metrics.item_exposure import discounts
 from fairrec.metrics.ranked import FEW_LISTS, RankedLists
 from fairrec.metrics.registry import metric
 

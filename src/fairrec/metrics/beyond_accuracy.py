@@ -6,7 +6,7 @@ import numpy as np
 
 from fairrec.core.arrays import CodeArray, FloatArray, IntArray
 from fairrec.core.kernels import kernel
-from fairrec.metrics.attention import discounts
+from fairrec.metrics.item_exposure import discounts
 from fairrec.metrics.ranked import RankedLists, mean_over_places
 from fairrec.metrics.registry import metric
 
@@ -31,7 +31,7 @@ def miscalibration_per_user(lists: RankedLists, k: int) -> FloatArray:
     categories, tastes = lists.side.categories, lists.side.tastes
     assert categories is not None and tastes is not None
     n_codes = int(max(tastes.n_codes, categories.codes.max(initial=-1) + 1))
-    of_lists = (tastes.offsets, tastes.codes, tastes.shares, tastes.of_list)
+    of_lists = (tastes.offsets, tastes.codes, tastes.shares, tastes.value_of_lists)
     values: FloatArray = _divergence(
         lists.items(k), categories.offsets, categories.codes, *of_lists, n_codes
     )
@@ -46,13 +46,13 @@ def _divergence(
     taste_offsets: IntArray,
     taste_codes: CodeArray,
     shares: FloatArray,
-    of_list: IntArray,
+    value_of_lists: IntArray,
     n_codes: int,
 ) -> FloatArray:
     values = np.full(len(items), np.nan)
     amount = np.zeros(n_codes)
     for user in range(len(items)):
-        taste = of_list[user]
+        taste = value_of_lists[user]
         if taste < 0 or taste_offsets[taste] == taste_offsets[taste + 1]:
             continue
         amount[:] = 0.0

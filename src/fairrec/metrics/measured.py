@@ -9,10 +9,10 @@ from typing import NamedTuple
 import numpy as np
 
 from fairrec.core.arrays import BoolArray, FloatArray, IntArray
+from fairrec.core.audited_entity import USERS, Unit
 from fairrec.core.errors import InputError, plain
 from fairrec.core.kernels import kernel
 from fairrec.core.progress import Progress
-from fairrec.core.units import USERS, Unit
 from fairrec.inputs.audit_inputs import AuditInputs
 from fairrec.inputs.candidates import CandidateLists
 from fairrec.inputs.order import TiedLists

@@ -11,10 +11,10 @@ from typing import Any
 import numpy as np
 
 from fairrec.core.arrays import FloatArray
+from fairrec.core.audited_entity import Side
 from fairrec.core.errors import InputError, MetricError, UnknownNameError, plain
 from fairrec.core.options import spell
 from fairrec.core.registry import Registry
-from fairrec.core.units import Side
 from fairrec.inputs.tables import LARGEST, SMALLEST
 from fairrec.metrics.registry import ITEM_METRICS, OF_SIDE, Metric
 
@@ -89,7 +89,7 @@ class MetricAtK:
             )
         return numbers
 
-    def of_pool(self, scores: FloatArray, labels: FloatArray) -> float:
+    def compute_pooled(self, scores: FloatArray, labels: FloatArray) -> float:
         """The value of a pooled metric for one group's candidates, NaN where undefined."""
         value = np.asarray(self.metric.compute(scores, labels))
         if value.shape or value.dtype.kind not in "biuf" or np.isinf(value):

@@ -18,10 +18,10 @@ from fairrec.inputs.notes import Note, over_parts
 from fairrec.inputs.table_options import TableOptions
 from fairrec.inputs.tables import Table
 from fairrec.inputs.user_lists import value_columns
-from fairrec.metrics.circumstances import given_circumstances, refuse_given
+from fairrec.metrics.covariates import given_circumstances, refuse_covariates
 from fairrec.metrics.parsing import MetricAtK, parse_metric
 from fairrec.metrics.registry import TABLE_OF_NEED
-from fairrec.metrics.value_columns import metric_named, metric_of_column
+from fairrec.metrics.value_columns import find_metric, metric_of_column
 
 _BY_DEFAULT = {
     "labels": ("auc", "mrr", "ndcg"),
@@ -73,7 +73,7 @@ def read_inputs(
         wanted = tuple(metric_of_column(name, better, "the values") for name in columns)
     else:
         wanted = wanted_metrics(given, opened, to_come)
-    refuse_given(given, opened, wanted)
+    refuse_covariates(given, opened, wanted)
     inputs = read_tables(
         opened,
         given,
@@ -219,7 +219,7 @@ def _with_ends_explained(inputs: AuditInputs, wanted: tuple[MetricAtK, ...]) -> 
     """The same with a note about columns of which neither end is better."""
     names = [metric.name for metric in wanted if metric.metric.higher_is_better is None]
     # what is known to have no better end needs no advice
-    unsaid = [plain(name) for name in names if metric_named(name) is None]
+    unsaid = [plain(name) for name in names if find_metric(name) is None]
     if not unsaid:
         return inputs
     ends = {unsaid[0]: Blank("higher")}

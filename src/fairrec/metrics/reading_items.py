@@ -20,7 +20,7 @@ from fairrec.inputs.memory_estimate import refuse_large
 from fairrec.inputs.side_data import SideData
 from fairrec.inputs.table_options import TableOptions
 from fairrec.inputs.tables import Table
-from fairrec.metrics.attention import Share
+from fairrec.metrics.item_exposure import Share
 from fairrec.metrics.measured import Ratio
 from fairrec.metrics.parsing import MetricAtK, parse_metric
 from fairrec.metrics.reading import DEEPEST, with_ends

@@ -11,9 +11,9 @@ from dataclasses import dataclass
 from typing import Any, Literal, TypeVar, get_args
 
 from fairrec.core.arrays import FloatArray
+from fairrec.core.audited_entity import Side
 from fairrec.core.errors import MetricError
 from fairrec.core.registry import Registry
-from fairrec.core.units import Side
 from fairrec.metrics.direction import harm
 
 Need = Literal[

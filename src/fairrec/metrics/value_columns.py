@@ -9,8 +9,8 @@ from functools import partial
 import numpy as np
 
 from fairrec.core.arrays import FloatArray
+from fairrec.core.audited_entity import Side
 from fairrec.core.errors import FairRecError, plain
-from fairrec.core.units import Side
 from fairrec.inputs.candidates import CandidateLists
 from fairrec.inputs.side_data import SideData
 from fairrec.inputs.user_lists import in_order
@@ -60,7 +60,7 @@ def _column(name: str, lists: RankedLists, k: int | None = None) -> FloatArray:
     return lists.side.values[name]
 
 
-def metric_named(name: str, side: Side = "users") -> Metric | None:
+def find_metric(name: str, side: Side = "users") -> Metric | None:
     """The metric that a column is named after, such as `ndcg@10`, or None."""
     asked = _asked_for(name, side)
     return None if asked is None else asked.metric

@@ -17,14 +17,14 @@ from fairrec.core.version import __version__
 from fairrec.groups.group import group_of_users, is_member
 from fairrec.inputs.candidates import CandidateLists
 from fairrec.inputs.catalogue import Catalogue, read_catalogue
-from fairrec.inputs.ids import positions_in
+from fairrec.inputs.ids import find_positions
 from fairrec.inputs.multivalued import MOST_EACH
 from fairrec.inputs.side_data import SideData, as_lists
 from fairrec.inputs.table_options import TableOptions
 from fairrec.inputs.tables import Table
 from fairrec.inputs.users import MISSING, Attribute
-from fairrec.metrics.attention import discounts
 from fairrec.metrics.direction import badness, worse_ends
+from fairrec.metrics.item_exposure import discounts
 from fairrec.metrics.ranked import RankedLists, mean_over_places
 from fairrec.mitigation.options import MitigationOptions
 from fairrec.mitigation.reranker import RERANKERS
@@ -450,7 +450,7 @@ def exposure_changes(
     of their own where the items are in the catalogue. Lists are compared user by user, and verdicts
     adjusted for all groups (Holm). Of an attribute that is yes or no, yes is told.
     """
-    items = positions_in(before.item_ids, catalogue.item_keys)
+    items = find_positions(before.item_ids, catalogue.item_keys)
     ranked = [RankedLists(lists, k, SideData(), threads) for lists in (before, after)]
     found = []
     for attribute in catalogue.units.attributes(np.arange(catalogue.n_units)):

@@ -13,7 +13,7 @@ from fairrec.auditing.plan_schema import Cost, Expected, Needed, Spread
 from fairrec.core.arrays import FloatArray, IntArray
 from fairrec.core.audit_options import AuditOptions
 from fairrec.core.errors import plain
-from fairrec.groups.grouping import Grouping, Sizes, next_depth, sizes_of, sizes_without
+from fairrec.groups.grouping import Grouping, Sizes, group_sizes, next_depth, sizes_without
 from fairrec.metrics import MetricAtK
 from fairrec.statistics.power import (
     POWER,
@@ -167,7 +167,7 @@ class Outlook:
 
     @cached_property
     def _sizes(self) -> Sizes:
-        return sizes_of(self.grouping)
+        return group_sizes(self.grouping)
 
     def _largest_cut_offs(self, sizes: FloatArray) -> FloatArray:
         """(2, n_sizes), of groups of about so many users, by however many attributes."""

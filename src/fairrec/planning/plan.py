@@ -32,21 +32,21 @@ from fairrec.core.options import (
 from fairrec.core.settings import read_settings
 from fairrec.core.tolerance import Tolerance
 from fairrec.core.version import __version__
-from fairrec.groups.grouping import Grouping, grouping_of
+from fairrec.groups.grouping import Grouping, build_grouping
 from fairrec.inputs.columns import check_mapping
 from fairrec.inputs.formats import checksum
-from fairrec.inputs.ids import positions_in
+from fairrec.inputs.ids import find_positions
 from fairrec.inputs.table_options import TABLE_NAMES, TableOptions
 from fairrec.inputs.tables import Table
 from fairrec.inputs.user_lists import read_columns
 from fairrec.inputs.users import read_ids, read_users, users_sum
 from fairrec.metrics import MetricAtK
-from fairrec.metrics.circumstances import refuse_given
+from fairrec.metrics.covariates import refuse_covariates
 from fairrec.metrics.own_code import own_code
 from fairrec.metrics.parsing import parse_metric
 from fairrec.metrics.reading import with_ends
 from fairrec.metrics.tolerance import parse_tolerance, refuse_unfit
-from fairrec.metrics.value_columns import metric_named, metric_of_column
+from fairrec.metrics.value_columns import find_metric, metric_of_column
 from fairrec.planning.expectations import Outlook
 from fairrec.result.summary import attribute_summaries, coverage
 
@@ -125,14 +125,14 @@ def plan_for(
     of_pilot = None if assumed.pilot is None else Table(assumed.pilot, "pilot")
     wanted = _wanted(tables)
     how = replace(how, tolerance=parse_tolerance(how.tolerance, wanted))
-    refuse_given(tables, opened, wanted)
+    refuse_covariates(tables, opened, wanted)
     everyone = read_users(opened["users"], tables.by)
     rows = np.arange(len(everyone.ids))
     if audited is not None:
         _, keys = read_ids(Table(audited, "users"))
-        rows = np.flatnonzero(positions_in(everyone.keys, keys) >= 0)
+        rows = np.flatnonzero(find_positions(everyone.keys, keys) >= 0)
     attributes = everyone.attributes(rows)
-    grouping = grouping_of(attributes, how)
+    grouping = build_grouping(attributes, how)
     tested = [metric for metric in wanted if not metric.metric.pooled]
     spread = estimate_spread(assumed, of_pilot, tested, how.tolerance)
     outlook = Outlook(tested, grouping, how, spread)
@@ -204,7 +204,7 @@ def _opened(tables: TableOptions) -> dict[str, Table]:
 def _wanted(tables: TableOptions) -> tuple[MetricAtK, ...]:
     """The metrics named, each once; columns of values where the plan is about such a table."""
     better, names = tables.better or {}, tables.metrics or ()
-    is_of_values = tables.values is not None or any(metric_named(name) is None for name in better)
+    is_of_values = tables.values is not None or any(find_metric(name) is None for name in better)
     if not is_of_values:
         wanted = {metric.name: metric for metric in map(parse_metric, names)}
         return tuple(with_ends([*wanted.values()], better))

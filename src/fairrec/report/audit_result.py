@@ -35,7 +35,7 @@ from fairrec.result.metric_schema import Gap, MetricResult, MetricVerdict
 from fairrec.result.min_shown import without_small
 from fairrec.result.parts import ID, result_id, save_part
 from fairrec.result.schema import AuditSummary, InputSummary
-from fairrec.result.tables import as_pandas, finding_table, in_order_of_ids, ratio_table
+from fairrec.result.tables import as_pandas, finding_table, ratio_table, sort_by_id
 from fairrec.statistics.verdict import Outcome
 
 HEIGHT = 900
@@ -308,7 +308,7 @@ class AuditResult:
         """The same with all users in memory, where they are anywhere."""
         if self.per_user is not None or self.per_user_parts is None:
             return self
-        return replace(self, per_user=in_order_of_ids(self.per_user_parts.collect()))
+        return replace(self, per_user=sort_by_id(self.per_user_parts.collect()))
 
     def of_run(self, folder: Path) -> AuditResult:
         """The same, with the trained run its predictions come from among its inputs."""

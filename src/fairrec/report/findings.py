@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
+from fairrec.core.audited_entity import EndWords, Unit
 from fairrec.core.errors import plain
-from fairrec.core.units import EndWords, Unit
 from fairrec.inputs.multivalued import HAS, LACKS
 from fairrec.inputs.users import Value, multivalued_column
 from fairrec.report.metric_words import is_worse, p_adjusted

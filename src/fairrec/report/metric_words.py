@@ -6,11 +6,11 @@ import math
 from collections.abc import Mapping
 from typing import Literal
 
+from fairrec.core.audited_entity import CHANGES, DISTANCES, EndWords, Unit
 from fairrec.core.errors import plain
 from fairrec.core.options import spell_in
-from fairrec.core.units import CHANGES, DISTANCES, EndWords, Unit
 from fairrec.metrics.direction import harm
-from fairrec.metrics.value_columns import metric_named
+from fairrec.metrics.value_columns import find_metric
 from fairrec.report.words import confidence, number, p_is, p_value, plural, with_and
 from fairrec.result.metric_schema import Finding, MetricResult, MetricVerdict
 from fairrec.result.schema import AuditSummary
@@ -37,7 +37,7 @@ def harm_word(result: MetricResult) -> str:
 
 def of_two_lists(metric: str) -> Literal["", "change", "distance"]:
     """Whether a value tells of two lists of a user: how a metric changes, or how far they are."""
-    before = metric_named(metric.removesuffix("_change"))
+    before = find_metric(metric.removesuffix("_change"))
     if before is None:
         return ""
     if metric.endswith("_change"):
@@ -48,7 +48,7 @@ def of_two_lists(metric: str) -> Literal["", "change", "distance"]:
 def end_words(metric: str, unit: Unit) -> EndWords:
     """What groups are at either end of a metric.
 
-    >>> from fairrec.core.units import USERS
+    >>> from fairrec.core.audited_entity import USERS
     >>> end_words("rbo@5", USERS).worse, end_words("ndcg@5", USERS).worse
     ('changed more', 'served worse')
     """

@@ -5,12 +5,12 @@ from __future__ import annotations
 import shlex
 from dataclasses import dataclass
 
+from fairrec.core.audited_entity import USERS, Unit
 from fairrec.core.errors import plain
 from fairrec.core.options import spell_in
-from fairrec.core.units import USERS, Unit
 from fairrec.inputs.users import Value
-from fairrec.metrics.value_columns import metric_named
-from fairrec.report.circumstances import covariate_names
+from fairrec.metrics.value_columns import find_metric
+from fairrec.report.covariates import covariate_names
 from fairrec.report.findings import (
     SERVED,
     FoundGroup,
@@ -450,7 +450,7 @@ def _next_steps(groups: list[FoundGroup], summary: AuditSummary, folder: str) ->
 def _mitigation(name: str, summary: AuditSummary, folder: str) -> str:
     """The command that re-ranks lists for a metric, with the table that it lacks."""
     command = f"fairrec mitigate {folder} --metric {shlex.quote(plain(name))}"
-    metric = metric_named(name)
+    metric = find_metric(name)
     # order is learned from what users chose before; a trained run has its own table of it
     lacks = metric is not None and "labels" in metric.needs
     return (

@@ -6,8 +6,8 @@ import heapq
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from fairrec.core.audited_entity import Unit
 from fairrec.core.errors import plain
-from fairrec.core.units import Unit
 from fairrec.report.words import TableView, confidence, group_label, number, percent, plural
 from fairrec.result.metric_schema import MetricRatios, Ratios, Split
 from fairrec.result.schema import AuditSummary

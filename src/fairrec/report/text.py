@@ -17,7 +17,7 @@ from fairrec.inputs.notes import CHECK_FIRST
 from fairrec.report.findings import Served
 from fairrec.report.overview import Overview
 from fairrec.report.ratios import RatiosView
-from fairrec.report.verdict import Tone, said_of
+from fairrec.report.verdict import Tone, describe_parts
 from fairrec.report.view import ReportView, build_view
 from fairrec.report.words import TableView, percent, plural
 from fairrec.result.schema import AuditSummary
@@ -35,7 +35,7 @@ def print_text(view: ReportView, console: Console) -> None:
             "\n", (verdict.metric, "bold"), "  ", (verdict.status_said, TONE_STYLE[verdict.tone])
         )
         console.print(head)
-        for sentence in said_of(verdict):
+        for sentence in describe_parts(verdict):
             if sentence:
                 console.print(Padding(Text(sentence), (0, 0, 0, 2), expand=False))
     if view.findings.rows:
@@ -192,7 +192,7 @@ def to_markdown(view: ReportView) -> str:
     ]
     for verdict in view.verdicts:
         # how large a harm would have been shown stands below the tables
-        said = " ".join(said_of(replace(verdict, power="")))
+        said = " ".join(describe_parts(replace(verdict, power="")))
         lines.append(
             f"| {escape(verdict.metric)} | **{escape(verdict.status_said)}** | {escape(said)} |"
         )

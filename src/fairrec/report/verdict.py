@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
+from fairrec.core.audited_entity import USERS, EndWords, Unit
 from fairrec.core.errors import plain
-from fairrec.core.units import USERS, EndWords, Unit
-from fairrec.metrics.value_columns import metric_named
+from fairrec.metrics.value_columns import find_metric
 from fairrec.report.findings import (
     BESIDE_SHOWN,
     because_of,
@@ -46,7 +46,7 @@ SAME: tuple[Status, ...] = ("same for everyone", "same for all")
 """Of users, and of all else."""
 
 
-def status_of(result: MetricResult, unit: Unit = USERS) -> Status:
+def build_status(result: MetricResult, unit: Unit = USERS) -> Status:
     """What is known about the harm of its groups, in a few words."""
     if not result.is_tested or (result.is_conclusive and not result.n_groups):
         return "not tested"
@@ -112,7 +112,7 @@ class Verdict:
         return "found" if self.status.startswith("worse") else "open"
 
 
-def said_of(verdict: Verdict) -> tuple[str, ...]:
+def describe_parts(verdict: Verdict) -> tuple[str, ...]:
     """Its sentences, in the order they are read."""
     said = (
         verdict.headline,
@@ -125,9 +125,9 @@ def said_of(verdict: Verdict) -> tuple[str, ...]:
     return tuple(filter(None, said))
 
 
-def verdict_of(name: str, result: MetricResult, summary: AuditSummary) -> Verdict:
+def build_verdict(name: str, result: MetricResult, summary: AuditSummary) -> Verdict:
     """What one metric says."""
-    status = status_of(result, summary.unit)
+    status = build_status(result, summary.unit)
     return Verdict(
         metric=plain(name),
         status=status,
@@ -159,7 +159,7 @@ def _remedy(name: str, status: Status, result: MetricResult, summary: AuditSumma
         return remedy(name, summary)
     if result.findings:
         return caveat(name, result, summary)
-    known = metric_named(name)
+    known = find_metric(name)
     is_of_hits = known is not None and "labels" in known.needs
     if status in SAME and result.mean == 1 and is_of_hits and "test" not in summary.inputs:
         return if_joined(summary)

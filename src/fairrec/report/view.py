@@ -9,7 +9,7 @@ from fairrec.core.errors import listed, plain
 from fairrec.inputs.multivalued import LACKS
 from fairrec.inputs.notes import CHECK_FIRST
 from fairrec.inputs.users import MISSING, multivalued_column
-from fairrec.report.circumstances import (
+from fairrec.report.covariates import (
     circumstance_lines,
     compared_with,
     difference_name,
@@ -28,7 +28,7 @@ from fairrec.report.metric_words import end_names, end_words, exact_instead, p_a
 from fairrec.report.missing import missing_lines, unknown_lines
 from fairrec.report.overview import Overview, overview
 from fairrec.report.ratios import RatiosView, ratios_view
-from fairrec.report.verdict import Verdict, outcome_words, verdict_of
+from fairrec.report.verdict import Verdict, build_verdict, outcome_words
 from fairrec.report.words import (
     TableView,
     confidence,
@@ -100,7 +100,9 @@ def build_view(
     """
     settings = settings_line(summary)
     notes = [plain(warning, LONGEST_LINE) for warning in summary.warnings]
-    verdicts = tuple(verdict_of(name, result, summary) for name, result in summary.metrics.items())
+    verdicts = tuple(
+        build_verdict(name, result, summary) for name, result in summary.metrics.items()
+    )
     return ReportView(
         title=(
             f"{summary.unit.count(summary.n_users)}{_scored(summary.search)}, {_items(summary)}"

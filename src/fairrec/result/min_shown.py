@@ -14,7 +14,7 @@ from typing import TypeVar
 
 import polars as pl
 
-from fairrec.core.units import Unit
+from fairrec.core.audited_entity import Unit
 from fairrec.inputs.mismatched_ids import ALIKE, EXAMPLES
 from fairrec.inputs.users import Value
 from fairrec.result.metric_schema import Finding, MetricRatios, MetricResult, MetricVerdict, Unknown

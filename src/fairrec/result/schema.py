@@ -6,7 +6,7 @@ from typing import Literal
 
 from pydantic import Field
 
-from fairrec.core.units import USERS, Unit
+from fairrec.core.audited_entity import USERS, Unit
 from fairrec.inputs.audit_inputs import MeasuredBy
 from fairrec.inputs.order import TiedLists
 from fairrec.result.metric_schema import MAX_UNDEFINED, Finding, MetricResult, Ratios

@@ -249,7 +249,7 @@ def search_summary(searched: Searched | None, n_users: int) -> SearchSummary:
     outcome, options, ledger = searched.outcome, searched.options, searched.ledger
     evidence = outcome.evidence
     space = evidence.space
-    budget = options.budget_in(space)
+    budget = options.make_budget(space)
     bounds, confidence = searched.may_be_larger_by()
     return SearchSummary(
         name=options.name,

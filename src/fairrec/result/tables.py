@@ -241,10 +241,10 @@ def per_user_table(inputs: AuditInputs, measured: Measured) -> pl.DataFrame:
     return pl.DataFrame([ids, *labels, *numbers])
 
 
-def in_order_of_ids(table: pl.DataFrame) -> pl.DataFrame:
+def sort_by_id(table: pl.DataFrame) -> pl.DataFrame:
     """The same users in the order of an audit that reads them at once; parts have one of their own.
 
-    >>> in_order_of_ids(pl.DataFrame({"user_id": ["10", "9"]}))["user_id"].to_list()
+    >>> sort_by_id(pl.DataFrame({"user_id": ["10", "9"]}))["user_id"].to_list()
     ['9', '10']
     """
     return table[ids_as_integers_or_text(table.to_series(0), "").arg_sort()]

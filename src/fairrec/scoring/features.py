@@ -15,7 +15,7 @@ import polars as pl
 from fairrec.core.arrays import AnyArray
 from fairrec.core.errors import InputError, ScoringError, listed, plain
 from fairrec.core.options import Blank, spell
-from fairrec.inputs.ids import ids_as_integers_or_text, positions_in
+from fairrec.inputs.ids import find_positions, ids_as_integers_or_text
 from fairrec.inputs.tables import Table
 from fairrec.scoring.model import ModelInput
 from fairrec.scoring.options import IDS, Feature
@@ -82,7 +82,7 @@ def _read_columns(
     frame = table.read(columns)
     keys = ids_as_integers_or_text(frame[id_column], table.where)
     table.refuse_duplicates(keys, columns[id_column], "Keep one row for each.")
-    rows = pl.Series(positions_in(ids_as_integers_or_text(ids, table.where), keys))
+    rows = pl.Series(find_positions(ids_as_integers_or_text(ids, table.where), keys))
     at = rows.replace(-1, None)
     return {name: _as_array(frame[f"={name}"].gather(at), name, table.where) for name in names}
 

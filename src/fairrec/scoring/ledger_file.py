@@ -19,7 +19,7 @@ import numpy as np
 import polars as pl
 
 from fairrec.core.arrays import AnyArray, FloatArray, IntArray
-from fairrec.core.errors import InputError, OutputError, plain, some_of
+from fairrec.core.errors import InputError, OutputError, list_some, plain
 from fairrec.inputs.candidates import CandidateLists
 from fairrec.scoring.features import NO_FEATURES, JoinedFeatures
 
@@ -182,8 +182,8 @@ class LedgerFile:
             shown = [int(user) if self._kind == "integer" else user for user in changed[:3]]
             raise InputError(
                 f"{self._path}: this ledger was made for other {self._contents}: those of user "
-                f"{some_of(shown, len(changed))} have changed ({len(lists):,} users of this audit "
-                f"are in it). {_ANOTHER_FILE}"
+                f"{list_some(shown, len(changed))} have changed ({len(lists):,} users of this "
+                f"audit are in it). {_ANOTHER_FILE}"
             )
         found, scores = np.array(lists, dtype=np.int64), b"".join(parts)
         # a write that changes nothing: where it fails, it does so before anything is paid for

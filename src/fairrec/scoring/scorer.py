@@ -11,7 +11,7 @@ import numpy as np
 import polars as pl
 
 from fairrec.core.arrays import AnyArray, BoolArray, FloatArray, IntArray
-from fairrec.core.errors import FairRecError, ScoringError, UnavailableError, plain, some_of
+from fairrec.core.errors import FairRecError, ScoringError, UnavailableError, list_some, plain
 from fairrec.inputs.candidates import CandidateLists
 from fairrec.inputs.ids import gather_lists
 from fairrec.scoring.features import NO_FEATURES, JoinedFeatures, as_array
@@ -125,12 +125,12 @@ class Batch:
     lengths: IntArray
 
     def __str__(self) -> str:
-        return f"{self._size} ({some_of(self.users.tolist())})"
+        return f"{self._size} ({list_some(self.users.tolist())})"
 
     def name_users(self, is_concerned: BoolArray) -> str:
         """The users of some pairs, in words."""
         users = dict.fromkeys(np.repeat(self.users, self.lengths)[is_concerned].tolist())
-        return f"user {some_of([*users])} (in {self._size})"
+        return f"user {list_some([*users])} (in {self._size})"
 
     @property
     def _size(self) -> str:

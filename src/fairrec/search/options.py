@@ -126,7 +126,7 @@ class Search(Options):
 
         hyper_parameters(self.name, self.hyper)
 
-    def budget_in(self, space: Grouping) -> Budget:
+    def make_budget(self, space: Grouping) -> Budget:
         """The budget for so many users and groups."""
         users = users_allowed(self.budget_users, space.n_users)
         return Budget(users if users is None else min(users, space.n_users), self.budget_seconds)
@@ -136,7 +136,7 @@ class Search(Options):
         if self.name == "exact":
             # whoever is scored when a budget ends is a random sample
             return space.n_users
-        users = self.budget_in(space).users
+        users = self.make_budget(space).users
         if users is None:
             share = self.reference if self.reference is not None else REFERENCE_WITHOUT_BUDGET
             return math.ceil(share * space.n_users)

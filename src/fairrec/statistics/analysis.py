@@ -185,7 +185,7 @@ class Analysis:
         ]
         return np.where(self.is_comparable, np.reshape(found, self.is_tested.shape), np.nan)
 
-    def detectable_in(self, i: int, n: FloatArray) -> FloatArray:
+    def find_detectable(self, i: int, n: FloatArray) -> FloatArray:
         """The same for groups of `n` users, by however many attributes."""
         critical = self._critical_of_both[:, i]
         critical = np.where(self.is_tested[i], critical, -np.inf).max(axis=1, initial=-np.inf)

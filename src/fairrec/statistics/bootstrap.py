@@ -27,7 +27,7 @@ from fairrec.core.threads import map_in_threads
 from fairrec.groups.grouping import Grouping
 from fairrec.groups.lattice import Lattice
 from fairrec.inputs.catalogue import Catalogue
-from fairrec.metrics.attention import Share
+from fairrec.metrics.item_exposure import Share
 from fairrec.statistics.draws import choose_draws
 from fairrec.statistics.intervals import Estimates, Interval, shrink
 from fairrec.statistics.moments import Moments, divide_by_size

@@ -441,7 +441,7 @@ def _detectable(i: int, analysis: Analysis) -> tuple[Detectable, ...]:
     while size <= n_users / 2:
         sizes.append(size)
         size *= 10
-    harms = analysis.detectable_in(i, np.array(sizes, dtype=np.float64))
+    harms = analysis.find_detectable(i, np.array(sizes, dtype=np.float64))
     return tuple(
         Detectable(support=size, difference=float(harm))
         for size, harm in zip(sizes, harms, strict=True)
@@ -486,14 +486,16 @@ def analyse_pooled(
         if not metric.metric.pooled:
             continue
         assert candidates.labels is not None
-        of_all = metric.of_pool(candidates.scores, candidates.labels)
+        of_all = metric.compute_pooled(candidates.scores, candidates.labels)
         if np.isnan(of_all):
             raise InputError(
                 f"Metric '{metric.name}' is undefined: all candidates are relevant, or none is. "
                 "Fix the labels or leave the metric out."
             )
         is_large = grouping.cells.n_users >= grouping.min_users
-        values = pooled_per_cell(metric.of_pool, inputs, grouping, is_large)[grouping.cell_of_full]
+        values = pooled_per_cell(metric.compute_pooled, inputs, grouping, is_large)[
+            grouping.cell_of_full
+        ]
         is_defined = ~np.isnan(values)
         groups, values = grouping.full[is_defined], values[is_defined]
         best, worst = best_and_worst(

@@ -24,10 +24,10 @@ from fairrec.core.threads import map_in_threads
 from fairrec.groups.grouping import Grouping, Partition
 from fairrec.inputs.catalogue import ExposureLog
 from fairrec.inputs.users import Attribute, Value
-from fairrec.metrics.attention import discounts
 from fairrec.metrics.direction import badness
+from fairrec.metrics.item_exposure import discounts
+from fairrec.metrics.item_metrics import due_to_relevance, ideal_exposure, knows_relevance, places
 from fairrec.metrics.measured import Measured
-from fairrec.metrics.of_items import due_to_relevance, ideal_of, knows_relevance, places
 from fairrec.statistics.ratios import WhyNot, count_and_sum, why_no_ratio
 
 _LARGE = 20
@@ -341,7 +341,7 @@ def _awrf(
 
 
 def _loss(shown: ExposureLog, k: int) -> float:
-    ideal, is_known = ideal_of(shown, k), knows_relevance(shown)
+    ideal, is_known = ideal_exposure(shown, k), knows_relevance(shown)
     received = places(shown, discounts(k), is_known)
     n_items = len(shown.catalogue.item_keys)
     due = np.where(ideal.rows.items < n_items, ideal.due, 0.0)

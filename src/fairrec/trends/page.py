@@ -27,7 +27,7 @@ def trend_page(summary: TrendSummary) -> str:
     view = trend_view(summary)
     drawn = summary.lines[:MOST_CHARTS]
     reach = {
-        metric: reach_of([line for line in drawn if line.metric == metric])
+        metric: axis_range([line for line in drawn if line.metric == metric])
         for metric in summary.metrics
     }
     charts = [
@@ -118,7 +118,7 @@ def trend_lines(
     )
 
 
-def reach_of(lines: Sequence[TrendLine]) -> tuple[float, float]:
+def axis_range(lines: Sequence[TrendLine]) -> tuple[float, float]:
     """What the axes of some lines show: all harms, and intervals as far as they are not wider."""
     points = [point for line in lines for point in line.points if point and point.harm is not None]
     harms = [point.harm for point in points if point.harm is not None]

@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 
-from fairrec.auditing.saved_audits import Audited, audit_of
+from fairrec.auditing.saved_audits import Audited, resolve_audit
 from fairrec.core.arrays import FloatArray
 from fairrec.core.errors import InputError, listed, plain
 from fairrec.core.options import spell
@@ -109,7 +109,7 @@ def _other_order(releases: Sequence[Release]) -> list[str]:
 
 
 def _release(given: Audited) -> Release:
-    audit, folder = audit_of("audits", given)
+    audit, folder = resolve_audit("audits", given)
     return Release(
         name="",
         folder="" if folder is None else folder_name(folder.resolve()),

@@ -11,17 +11,17 @@ import numpy as np
 
 from fairrec.auditing.saved_audits import Audited
 from fairrec.core.arrays import FloatArray
+from fairrec.core.audited_entity import Unit
 from fairrec.core.errors import InputError, errors_of_libraries, listed, plain, unknown_name
 from fairrec.core.options import documented
 from fairrec.core.redact_paths import redact_command
-from fairrec.core.units import Unit
 from fairrec.core.version import __version__
-from fairrec.trends.lines import (
+from fairrec.trends.group_lines import (
     Followed,
     Lines,
+    build_lines,
     exchanged,
     follow,
-    lines_of,
     members_in_common,
     users_in_common,
 )
@@ -83,7 +83,7 @@ def trend(
     releases, order, notes = read_releases(audits, history)
     _refuse_unlike(releases)
     metrics, not_followed = _metrics(releases, chosen.metric)
-    lines = lines_of(releases, metrics, chosen.group)
+    lines = build_lines(releases, metrics, chosen.group)
     members = members_in_common(releases, lines)
     held_out = held_out_in_common(releases)
     # held-out data are those of users: of other users they are others

@@ -9,7 +9,7 @@ from importlib.resources import files
 import numpy as np
 import polars as pl
 
-from fairrec.metrics.attention import discounts
+from fairrec.metrics.item_exposure import discounts
 from fairrec.statistics.permutation import gap_p_value
 from fairrec_paper.reproduction.methods import POOLED, Method
 from fairrec_paper.reproduction.subject import MIN_SUPPORT

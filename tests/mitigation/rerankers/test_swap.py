@@ -227,7 +227,7 @@ def test_group_mean_moves_by_the_share_of_its_distance(seed, most_exact, monkeyp
                 start, end = mean_of(before[mine]), mean_of(after[mine])
                 toward = np.sign(rest - start)
                 needed = strength * abs(rest - start)
-                reachable = reach_of(world, group, toward) - toward * start
+                reachable = axis_range(world, group, toward) - toward * start
                 moved = toward * (end - start)
                 assert moved >= min(needed, reachable) - 1e-6
                 # and not by much more: one list's exchange
@@ -235,7 +235,7 @@ def test_group_mean_moves_by_the_share_of_its_distance(seed, most_exact, monkeyp
                 assert moved <= needed + widest_exchange(world, group) / n + 1e-6
 
 
-def reach_of(world: RerankWorld, group: int, toward: float) -> float:
+def axis_range(world: RerankWorld, group: int, toward: float) -> float:
     """The mean URP of a group with its most (or least) popular items, times `toward`."""
     popularity = world.lists.side.popularity
     found = []

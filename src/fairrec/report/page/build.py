@@ -10,9 +10,9 @@ import polars as pl
 
 from fairrec.core.arrays import FloatArray
 from fairrec.core.audit_options import smallest_group
+from fairrec.core.audited_entity import Unit
 from fairrec.core.errors import plain
-from fairrec.core.units import Unit
-from fairrec.report.circumstances import compared_with, difference_name, no_longer_lines
+from fairrec.report.covariates import compared_with, difference_name, no_longer_lines
 from fairrec.report.metric_words import (
     beside_chance,
     curve_in_words,

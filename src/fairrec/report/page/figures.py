@@ -5,7 +5,7 @@ from __future__ import annotations
 from statistics import median
 from typing import Any
 
-from fairrec.core.units import Unit
+from fairrec.core.audited_entity import Unit
 from fairrec.report.page.groups import short
 from fairrec.report.page.vega import (
     BETTER,

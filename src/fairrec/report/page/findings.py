@@ -8,9 +8,9 @@ from itertools import pairwise
 
 import polars as pl
 
+from fairrec.core.audited_entity import EndWords, Unit
 from fairrec.core.errors import plain
-from fairrec.core.units import EndWords, Unit
-from fairrec.report.circumstances import explained
+from fairrec.report.covariates import explained
 from fairrec.report.findings import (
     FoundGroup,
     Served,

@@ -58,7 +58,7 @@ _UNDRAWN: dict[str, Any] = {
 }
 
 
-def marks_in(charts: Sequence[GroupChart]) -> list[tuple[Shape, Tone, str]]:
+def place_marks(charts: Sequence[GroupChart]) -> list[tuple[Shape, Tone, str]]:
     """What the marks of charts mean: findings first, then the ends."""
     tones: tuple[Tone, ...] = ("worse", "better", "neutral")
     where = {"up": ", the highest", "down": ", the lowest"}

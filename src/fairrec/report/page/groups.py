@@ -13,7 +13,7 @@ import polars as pl
 from fairrec.core.arrays import FloatArray
 from fairrec.core.errors import InputError, plain
 from fairrec.inputs.users import Value
-from fairrec.report.circumstances import compared_with
+from fairrec.report.covariates import compared_with
 from fairrec.report.findings import Mark, finding_marks, found_groups
 from fairrec.report.metric_words import direction, end_names
 from fairrec.report.page.view import DotPlot, DotRow, PageLimits, Role

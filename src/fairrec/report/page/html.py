@@ -27,7 +27,7 @@ from fairrec.report.page.figures import (
     search_history,
 )
 from fairrec.report.page.findings import number_columns, table_columns
-from fairrec.report.page.group_charts import marks_in
+from fairrec.report.page.group_charts import place_marks
 from fairrec.report.page.vega import Figure, Rows, drawable
 from fairrec.report.page.view import PageLimits, PageSection, PageView, PairMap
 from fairrec.report.view import build_view
@@ -96,7 +96,7 @@ def lay_out(view: PageView) -> str:
         neighbour_columns=neighbour_columns(view.unit),
         first_rows=FIRST_ROWS,
         rows_shown=SHOWN,
-        marks=marks_in(view.charts),
+        marks=place_marks(view.charts),
         has_points=any(chart.points and not chart.density for chart in view.charts),
         has_density=any(chart.density for chart in view.charts),
         is_sampled=any(chart.funnel_fully_scored for chart in view.charts),

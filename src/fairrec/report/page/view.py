@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
-from fairrec.core.units import USERS, Unit
+from fairrec.core.audited_entity import USERS, Unit
 from fairrec.report.findings import Mark, Served
 from fairrec.report.page.vega import Figure
 from fairrec.report.ratios import RatiosView

@@ -27,7 +27,7 @@ from fairrec.counts.table import (
     MetricInfo,
     OutcomeInfo,
     ValueKind,
-    squares_of,
+    squares_column,
 )
 from fairrec.metrics import MetricAtK
 from fairrec.metrics.parsing import parse_metric
@@ -62,7 +62,7 @@ def with_info(counts: Counts, better: Mapping[str, bool]) -> Counts:
                 raise InputError(
                     f"{counts.where}: the family '{plain(family)}' has no column "
                     f"'{plain(name)}' with the sums over its users and "
-                    f"'{plain(squares_of(name))}' with the squares."
+                    f"'{plain(squares_column(name))}' with the squares."
                 )
             if name in metrics:
                 raise InputError(f"{counts.where}: '{plain(name)}' is in two families.")
@@ -103,8 +103,8 @@ def _refuse_aside(counts: Counts, metrics: Iterable[str], better: Mapping[str, b
             )
         if name in counts.keys and _metric_called(name) is not None:
             raise InputError(
-                f"{counts.where}: '{plain(name)}' has no column '{plain(squares_of(name))}' with "
-                "the squares of each user's value. Add it, or drop the column."
+                f"{counts.where}: '{plain(name)}' has no column '{plain(squares_column(name))}' "
+                "with the squares of each user's value. Add it, or drop the column."
             )
     for name in better:
         if name not in metrics:
@@ -162,7 +162,7 @@ def _undefined(rows: pl.DataFrame, name: str, outcome: str, keys: list[str]) -> 
         is_undefined.cast(pl.String).alias(LEVEL),
         USERS,
         total.alias(SHARE),
-        total.alias(squares_of(SHARE)),
+        total.alias(squares_column(SHARE)),
     )
 
 

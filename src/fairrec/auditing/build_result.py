@@ -15,7 +15,7 @@ from fairrec.core.audit_options import About
 from fairrec.core.progress import Progress
 from fairrec.inputs.audit_inputs import AuditInputs, InputMetadata
 from fairrec.metrics import MetricAtK
-from fairrec.metrics.circumstances import OF_LISTS, counted_circumstances
+from fairrec.metrics.covariates import OF_LISTS, counted_circumstances
 from fairrec.metrics.measured import Measured, tied_lists, values_in_random_order
 from fairrec.report.audit_result import AuditResult
 from fairrec.result.folder import audit_run
@@ -123,7 +123,7 @@ def _with_scores(inputs: AuditInputs, searched: Searched | None, measured: Measu
     return inputs.with_scores(searched.ledger.pay_for(np.arange(inputs.candidates.n_users)))
 
 
-def strata_of(inputs: AuditInputs) -> Strata | None:
+def build_strata(inputs: AuditInputs) -> Strata | None:
     """Users in the same circumstances; None where none are given."""
     given = inputs.circumstances
     if not given:

@@ -140,7 +140,7 @@ def follow(lines: Lines, tiers: IntArray, shared: FloatArray, alpha: float) -> F
     return Followed(line, sign, harms, growth, grew, together, worse)
 
 
-def lines_of(
+def build_lines(
     releases: Sequence[Release], metrics: Sequence[str], groups: Sequence[Conditions]
 ) -> Lines:
     """The lines of some metrics: of these groups, or of all where none are named."""
@@ -176,7 +176,7 @@ def lines_of(
         outcomes,
         _errors(releases, names, numbers),
         _errors(releases, names, numbers, is_by_users=True),
-        directions_of(releases, metrics),
+        metric_directions(releases, metrics),
     )
 
 
@@ -211,7 +211,9 @@ def _values(frame: pl.DataFrame, wanted: Mapping[str, str]) -> str:
     )
 
 
-def directions_of(releases: Sequence[Release], metrics: Sequence[str]) -> dict[str, bool | None]:
+def metric_directions(
+    releases: Sequence[Release], metrics: Sequence[str]
+) -> dict[str, bool | None]:
     """Which end of each metric is better; an error where releases do not agree."""
     directions = {}
     for metric in metrics:

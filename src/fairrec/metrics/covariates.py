@@ -53,7 +53,7 @@ class Circumstance:
         return self.bins.name
 
 
-def refuse_given(
+def refuse_covariates(
     given: TableOptions, tables: Mapping[str, Table], wanted: Sequence[MetricAtK]
 ) -> None:
     """An error for circumstances that these tables cannot give, before anything is read.

@@ -10,7 +10,7 @@ import pytest
 from rich.console import Console
 
 import fairrec
-from fairrec.report.circumstances import (
+from fairrec.report.covariates import (
     circumstance_lines,
     explained,
     explained_lines,

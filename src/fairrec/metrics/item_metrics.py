@@ -11,7 +11,7 @@ from fairrec.core.kernels import kernel
 from fairrec.inputs.catalogue import ExposureLog, Rows
 from fairrec.inputs.ids import list_bounds
 from fairrec.inputs.side_data import SideData
-from fairrec.metrics.attention import Amounts, Share, discounts
+from fairrec.metrics.item_exposure import Amounts, Share, discounts
 from fairrec.metrics.ranked import RankedLists
 from fairrec.metrics.registry import metric
 
@@ -22,13 +22,13 @@ def exposure_per_item(shown: ExposureLog, k: int) -> Share:
 
     A list that could have held the item and does not gives it none.
     """
-    return Share((places(shown, discounts(k)),), could_be_in(shown))
+    return Share((places(shown, discounts(k)),), can_be_listed(shown))
 
 
 @metric("recommended", side="items", needs=(), bounds=(0, 1), called="share of lists")
 def recommended_per_item(shown: ExposureLog, k: int) -> Share:
     """Share of the lists it could have been in that have it in their first k places."""
-    return Share((places(shown, np.ones(k)),), could_be_in(shown))
+    return Share((places(shown, np.ones(k)),), can_be_listed(shown))
 
 
 @metric(
@@ -88,7 +88,7 @@ def listed_rows(shown: ExposureLog) -> Rows:
     return found
 
 
-def could_be_in(shown: ExposureLog) -> tuple[Amounts, ...]:
+def can_be_listed(shown: ExposureLog) -> tuple[Amounts, ...]:
     """The lists in which each item could have stood."""
     candidates = shown.candidates
     if not shown.is_of_all:
@@ -122,7 +122,7 @@ class Ideal(NamedTuple):
     n_others: IntArray
 
 
-def ideal_of(shown: ExposureLog, k: int) -> Ideal:
+def ideal_exposure(shown: ExposureLog, k: int) -> Ideal:
     """The first k places of lists in the ideal order, where those wanted alike share theirs."""
     if ("ideal", k) not in shown.made:
         shown.made["ideal", k] = _ideal(shown, k)
@@ -154,7 +154,7 @@ def _ideal(shown: ExposureLog, k: int) -> Ideal:
 
 def due_to_relevance(shown: ExposureLog, k: int) -> tuple[Amounts, ...]:
     """What each item would get if the places of each list went to what its user wanted."""
-    rows, due, to_others, _ = ideal_of(shown, k)
+    rows, due, to_others, _ = ideal_exposure(shown, k)
     if not to_others.any():
         return (Amounts(*rows, due),)
     beyond = due - np.repeat(to_others, np.diff(rows.offsets))

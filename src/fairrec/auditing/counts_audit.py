@@ -14,9 +14,9 @@ from typing import Any
 
 import polars as pl
 
-from fairrec.auditing.call_repr import audit_call, said_of, said_of_tables
+from fairrec.auditing.build_result import named_result
+from fairrec.auditing.call_repr import audit_call, describe_parts, describe_tables
 from fairrec.auditing.count import counted_in_parts
-from fairrec.auditing.named_result import named_result
 from fairrec.core.atomic_io import errors_of_scratch, scratch
 from fairrec.core.audit_options import About, AuditOptions
 from fairrec.core.errors import InputError, plain
@@ -24,12 +24,12 @@ from fairrec.core.options import Blank, invalid, list_changed, spell
 from fairrec.core.progress import Progress
 from fairrec.core.redact_paths import redact_path
 from fairrec.counts.executor import open_executor
-from fairrec.counts.foreign import with_info
+from fairrec.counts.external import with_info
 from fairrec.counts.merging import merged
 from fairrec.counts.rows import Counted, counted_users
 from fairrec.counts.selection import chosen
 from fairrec.counts.table import Counts, read_counts, refuse_unlike
-from fairrec.groups.grouping import grouping_of
+from fairrec.groups.grouping import build_grouping
 from fairrec.inputs.audit_inputs import open_tables
 from fairrec.inputs.partition import Parts
 from fairrec.inputs.table_options import COUNTED, GROUPED, TableOptions
@@ -119,7 +119,7 @@ def audit_counted(
     options = replace(options, tolerance=parse_tolerance(options.tolerance, wanted))
     _refuse_undefined(measured)
     refuse_unfit_to(options.tolerance, measured)
-    grouping = grouping_of(counted.attributes, options, counted.n_users, len(wanted))
+    grouping = build_grouping(counted.attributes, options, counted.n_users, len(wanted))
     analysis = analyse(measured, grouping, options, progress, counted.strata, executor)
     warnings = (*counted.described.warnings, NOT_LOOKED_AT)
     return named_result(
@@ -173,7 +173,7 @@ def _as_call(
 ) -> str:
     """The call that repeats an audit made from Python."""
     said = [f"counts={[str(redact_path(file)) for file in files]!r}" if files else "counts=counts"]
-    said += said_of({**list_changed(asked), "by": counted.described.by})
+    said += describe_parts({**list_changed(asked), "by": counted.described.by})
     return audit_call(said, options, about)
 
 
@@ -217,7 +217,7 @@ def audit_in_parts(
             tables = open_tables(predictions, given)
             notes = (*counted.described.warnings, *_notes(parts, counted.attributes))
             described = replace(counted.described, tables=tables, warnings=notes)
-            said = said_of_tables(given, [one.name for one in counted.measured.metrics])
+            said = describe_tables(given, [one.name for one in counted.measured.metrics])
             result = audit_counted(
                 replace(counted, described=described),
                 options,

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from fairrec.core.audited_entity import Unit
 from fairrec.core.errors import plain
 from fairrec.core.options import spell_in
-from fairrec.core.units import Unit
-from fairrec.metrics.circumstances import HISTORY_LENGTH, LIST_LENGTH, N_RELEVANT, TIED
+from fairrec.metrics.covariates import HISTORY_LENGTH, LIST_LENGTH, N_RELEVANT, TIED
 from fairrec.report.words import (
     group_label,
     number,
