@@ -226,6 +226,22 @@ def test_every_place_that_can_hold_a_tensor_is_looked_at(tmp_path: Path):
     )
 
 
+def test_a_feature_called_location_is_no_file(tmp_path: Path):
+    file = tmp_path / "model.onnx"
+    node = helper.make_node("Gather", ["w", "location"], ["y"])
+    file.write_bytes(helper.make_model(graph_of("own", [node], [])).SerializeToString())
+    assert find_side_files(file) == ()
+
+
+def test_a_path_is_found_whatever_the_order_of_its_entry(tmp_path: Path):
+    file = tmp_path / "model.onnx"
+    content = loadable("../secret.bin").SerializeToString()
+    key, value = b"\x0a\x08location", b"\x12\x0d../secret.bin"
+    assert content.count(key + value) == 1
+    file.write_bytes(content.replace(key + value, value + key))
+    assert find_side_files(file) == ("../secret.bin",)
+
+
 def test_the_identity_tells_which_file_holds_what(tmp_path: Path):
     file = tmp_path / "model.onnx"
     graph = graph_of("pair", [], [outside("a", "one"), outside("b", "two"), outside("c", "gone")])

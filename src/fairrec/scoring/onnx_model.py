@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import mmap
-import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -146,24 +145,37 @@ def _spec(one: Any) -> TensorSpec:
     return TensorSpec(one.name, _DATATYPES.get(one.type, one.type), sizes)
 
 
-_LOCATION = re.compile(rb"\x0a\x08location\x12([\x80-\xff]{0,4}[\x00-\x7f])")
-"""How protobuf writes that weights are in a file: the length of its name, of seven bits a byte."""
+_PARTS = {
+    "model": {7: "graph", 25: "function"},
+    "graph": {1: "node", 5: "tensor", 15: "sparse tensor"},
+    "function": {7: "node", 11: "attribute"},
+    "node": {5: "attribute"},
+    "attribute": {
+        5: "tensor",
+        6: "graph",
+        10: "tensor",
+        11: "graph",
+        22: "sparse tensor",
+        23: "sparse tensor",
+    },
+    "sparse tensor": {1: "tensor", 2: "tensor"},
+    "tensor": {13: "external data"},
+}
+"""Which fields of a message hold messages with tensors in them, by the numbers of onnx.proto."""
+_KEY, _VALUE = 1, 2
+_VARINT, _EIGHT_BYTES, _WITH_LENGTH, _FOUR_BYTES = 0, 1, 2, 5
 
 
 def find_side_files(file: Path) -> tuple[str, ...]:
     """Where the weights outside a model's file are, as it says: from its folder, each once, sorted.
 
-    A ValueError where the file is empty or cut off.
+    A ValueError where the file is no ONNX model.
     """
     with file.open("rb") as stream, mmap.mmap(stream.fileno(), 0, access=mmap.ACCESS_READ) as data:
-        names = set()
-        for found in _LOCATION.finditer(data):
-            length = sum((byte & 0x7F) << 7 * at for at, byte in enumerate(found[1]))
-            name = data[found.end() : found.end() + length]
-            if len(name) < length:
-                raise ValueError("the file is cut off")
-            names.add(name.decode())
-        return tuple(sorted(names))
+        if file.suffix.lower() == ".ort":
+            # onnxruntime's own form, which has all weights inside
+            return ()
+        return tuple(sorted(set(_find_locations(data, "model", 0, len(data)))))
 
 
 def refuse_outside(file: Path, names: Iterable[str]) -> None:
@@ -180,3 +192,48 @@ def refuse_outside(file: Path, names: Iterable[str]) -> None:
         beside = (file.parent / name).resolve()
         if not any(beside.is_relative_to(home) for home in homes):
             raise ValueError(f"weights in '{plain(name)}', a link out of the model's folder")
+
+
+def _find_locations(data: mmap.mmap, kind: str, start: int, stop: int) -> Iterator[str]:
+    """The files that the tensors of one message name."""
+    for number, first, end in _read_fields(data, start, stop):
+        part = _PARTS[kind].get(number)
+        if part == "external data":
+            entry = {one: data[at:until] for one, at, until in _read_fields(data, first, end)}
+            if entry.get(_KEY) == b"location":
+                yield entry.get(_VALUE, b"").decode()
+        elif part is not None:
+            yield from _find_locations(data, part, first, end)
+
+
+def _read_fields(data: mmap.mmap, at: int, stop: int) -> Iterator[tuple[int, int, int]]:
+    """Number, start and end of the fields of a message that are texts, bytes or messages."""
+    while at < stop:
+        tag, at = _read_varint(data, at, stop)
+        kind = tag & 7
+        size = 0
+        if kind == _VARINT:
+            _, at = _read_varint(data, at, stop)
+        elif kind == _WITH_LENGTH:
+            size, at = _read_varint(data, at, stop)
+        elif kind in (_EIGHT_BYTES, _FOUR_BYTES):
+            size = 8 if kind == _EIGHT_BYTES else 4
+        else:
+            raise ValueError(f"a field of kind {kind}")
+        if at + size > stop:
+            raise ValueError("a field that goes on after its end")
+        if kind == _WITH_LENGTH:
+            yield tag >> 3, at, at + size
+        at += size
+
+
+def _read_varint(data: mmap.mmap, at: int, stop: int) -> tuple[int, int]:
+    """A number of seven bits a byte, and where it ends."""
+    number = shift = 0
+    for byte in data[at : min(at + 10, stop)]:
+        at += 1
+        number |= (byte & 0x7F) << shift
+        if byte < 0x80:
+            return number, at
+        shift += 7
+    raise ValueError("a number without end")
