@@ -1,12 +1,6 @@
-"""test_ray_adapter"""
-
 from __future__ import annotations
 
 import os
-import re
-import socket
-import subprocess
-import sys
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -36,9 +30,7 @@ from tests.grouped_options import on_command_line
 
 pytestmark = pytest.mark.slow
 
-
 pytest.importorskip("ray", reason="Ray is not installed: it is an extra")
-
 
 STORE_BYTES = 80_000_000
 
@@ -284,155 +276,3 @@ def test_no_part_is_lost_or_counted_twice_when_a_node_is_lost(executor, nodes, t
     assert lost
     for number in lost:
         assert sum(n == number for n, _ in slow.ran()) == 2
-
-
-def run_python(code: str) -> subprocess.CompletedProcess[str]:
-    """What a fresh process prints, which has no other cluster and no threads left over."""
-    command = [sys.executable, "-W", "error", "-c", code]
-    return subprocess.run(command, capture_output=True, text=True, timeout=100, check=False)
-
-
-def join(address: str) -> None:
-    with open_executor(Engine(engine="ray", address=address)):
-        pass
-
-
-def test_where_ray_is_not_installed_it_is_said_how_to(monkeypatch):
-    monkeypatch.setitem(sys.modules, "ray", None)
-    with pytest.raises(InputError, match=r"--engine ray.*'fairrec\[ray\]'"), on_command_line():
-        join("auto")
-
-
-@pytest.mark.parametrize("address", ["127.0.0.1:{}", "ray://127.0.0.1:{}", "nobody.invalid:{}"])
-def test_where_nobody_listens_it_is_said_at_once(address):
-    pytest.importorskip("ray", reason="Ray is not installed: it is an extra")
-    with socket.socket() as taken:
-        taken.bind(("127.0.0.1", 0))
-        address = address.format(taken.getsockname()[1])
-        with pytest.raises(InputError, match="no Ray cluster answers there") as caught:
-            join(address)
-    assert address in str(caught.value)
-    assert "ray start --head" in str(caught.value)
-
-
-def test_an_address_that_is_none_is_refused():
-    pytest.importorskip("ray", reason="Ray is not installed: it is an extra")
-    with pytest.raises(InputError, match=re.escape("address='here:port'")):
-        join("here:port")
-
-
-OTHER_SERVICE = """
-import socket
-from fairrec.counts import executor, options, ray_adapter
-
-ray_adapter.JOINS_WITHIN = 1.0
-with socket.socket() as listening:
-    listening.bind(("127.0.0.1", 0))
-    listening.listen()
-    address = "127.0.0.1:%d" % listening.getsockname()[1]
-    try:
-        executor.open_executor(options.Engine(engine="ray", address=address))
-    except ValueError as error:
-        print(error)
-"""
-
-
-def test_what_answers_and_is_no_ray_is_not_waited_for():
-    pytest.importorskip("ray", reason="Ray is not installed: it is an extra")
-    ran = run_python(OTHER_SERVICE)
-    assert "no Ray cluster answers there (no answer within 1 s)" in ran.stdout, ran.stderr
-    assert ran.returncode == 0, ran.stderr
-
-
-STARTED = """
-import os
-from fairrec.counts.executor import open_executor
-from fairrec.counts.options import Engine
-from tests.counts.pieces import pieces, squared
-
-os.environ.pop("RAY_ADDRESS", None)
-with open_executor(Engine(engine="ray", workers=1)) as executor:
-    import ray
-    print([*executor.map(squared, pieces(3))], ray.cluster_resources()["CPU"])
-    print(os.environ["RAY_USAGE_STATS_ENABLED"])
-    # a program that has joined one keeps it
-    with open_executor(Engine(engine="ray")) as same:
-        print([*same.map(squared, pieces(2))])
-    print(ray.is_initialized())
-    try:
-        with open_executor(Engine(engine="ray", address="auto")):
-            pass
-    except ValueError as error:
-        print(error)
-print(ray.is_initialized())
-"""
-
-
-def test_workers_are_started_here_without_noise_and_ended_again():
-    pytest.importorskip("ray", reason="Ray is not installed: it is an extra")
-    ran = run_python(STARTED)
-    *said, joined, ended = ran.stdout.splitlines()
-    assert said == ["[0, 1, 4] 1.0", "0", "[0, 1]", "True"], ran.stderr
-    assert "joined a Ray cluster already" in joined
-    assert ended == "False"
-    assert ran.stderr == ""
-
-
-def test_a_start_that_fails_is_said_in_words(monkeypatch):
-    ray = pytest.importorskip("ray", reason="Ray is not installed: it is an extra")
-
-    def init(*_, **__):
-        raise RuntimeError("The current node timed out during startup.")
-
-    monkeypatch.setattr(ray, "init", init)
-    monkeypatch.delenv("RAY_ADDRESS", raising=False)
-    with (
-        pytest.raises(InputError, match=r"could not be started here .*timed out during startup"),
-        open_executor(Engine(engine="ray")),
-    ):
-        pass
-
-
-def estimate_bytes(resources: dict[str, float], workers: int | None, is_own: bool) -> int:
-    executor = object.__new__(RayExecutor)
-    executor._ray = SimpleNamespace(cluster_resources=lambda: resources)
-    executor._workers, executor._is_own = workers, is_own
-    return executor.ahead
-
-
-def test_as_many_parts_are_begun_as_there_is_room_for():
-    assert estimate_bytes({"CPU": 8.0}, None, False) == 16
-    assert estimate_bytes({}, None, False) == 2
-    assert estimate_bytes({"CPU": 8.0}, 3, False) == 3
-    assert estimate_bytes({"CPU": 3.0}, 3, True) == 6
-
-
-ENDED = """
-import os, signal, threading, time
-from types import SimpleNamespace
-from fairrec.counts.executor import open_executor
-from fairrec.counts.options import Engine
-from tests.grouped_options import on_command_line
-
-def end(number, frame):
-    raise KeyboardInterrupt
-
-def slow(part):
-    if part.name == "second":
-        time.sleep(100)
-
-signal.signal(signal.SIGTERM, end)
-parts = [SimpleNamespace(name=name) for name in ("first", "second")]
-try:
-    with open_executor(Engine(engine="ray", workers=1)) as working:
-        for _ in working.map(slow, parts):
-            threading.Timer(0.5, os.kill, [os.getpid(), signal.SIGTERM]).start()
-except KeyboardInterrupt:
-    print("ended in order", signal.getsignal(signal.SIGTERM) is end)
-"""
-
-
-def test_sigterm_ends_a_program_in_its_own_way_while_ray_works():
-    pytest.importorskip("ray", reason="Ray is not installed: it is an extra")
-    done = run_python(ENDED)
-    assert (done.stdout, done.stderr, done.returncode) == ("ended in order True\n", "", 0)

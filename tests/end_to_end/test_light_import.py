@@ -87,7 +87,8 @@ def test_an_audit_opens_no_connection_and_never_loads_pandas(tmp_path: Path):
         "users = pl.DataFrame({'user_id': [1, 2], 'g': ['a', 'b']})\n"
         "lists = pl.DataFrame({'user_id': [1, 2], 'item_id': [[1, 2]] * 2,\n"
         "    'score': [[0.1, 0.2], [0.2, 0.1]], 'label': [[1, 0]] * 2})\n"
-        "result = fairrec.audit(lists, users=users, by='g', min_support=1, permutations=9)\n"
+        "result = fairrec.audit(lists, users=users, by='g', min_support=1,\n"
+        "    statistics=fairrec.Statistics(permutations=9))\n"
         "assert result.gap('mrr').size == 0.5"
     )
     seen = _watched(code, tmp_path)

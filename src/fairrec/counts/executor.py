@@ -107,12 +107,19 @@ def work_on(function: Callable[..., R], part: Any, *others: Any, **named: Any) -
     except FairRecError:
         raise
     except Exception as error:
-        raise failed(part, f"failed with {in_words(error)}") from error
+        raise make_part_error(part, f"failed with {in_words(error)}") from error
 
 
-def failed(part: Any, said: str) -> PartError:
-    """The error for a part, in one line."""
-    return PartError(f"{plain(getattr(part, 'name', part), 300)}: {plain(said, _LONGEST_ERROR)}")
+def make_part_error(part: Any, reason: str, fix: str = "") -> PartError:
+    """The error for a part, in one line.
+
+    Parameters
+    ----------
+    reason : outside text
+    fix : what to do, a sentence of ours
+    """
+    name = plain(getattr(part, "name", part), 300)
+    return PartError(f"{name}: {plain(reason, _LONGEST_ERROR)}{fix}")
 
 
 def in_words(error: BaseException) -> str:

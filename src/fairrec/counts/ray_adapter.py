@@ -20,7 +20,7 @@ from fairrec.core.errors import FairRecError, InputError, PartError, plain
 from fairrec.core.options import spell
 from fairrec.core.threads import available_threads
 from fairrec.core.version import __version__
-from fairrec.counts.executor import PartExecutor, failed, in_words, work_on
+from fairrec.counts.executor import PartExecutor, in_words, make_part_error, work_on
 
 R = TypeVar("R")
 
@@ -135,10 +135,11 @@ class _RayFuture(Future[R]):
 
     def _lost(self, error: Exception) -> PartError:
         # the first line says it; others are about the state of Ray
-        said = f"failed {N_ATTEMPTS} times, the last with {in_words(error).partition(chr(10))[0]}"
+        last = in_words(error).partition("\n")[0]
+        fix = ""
         if isinstance(error, self._ray.exceptions.OutOfMemoryError):
-            said += f" Give fewer {spell('workers')}, or a cluster with more memory."
-        return failed(self._part, said)
+            fix = f" Give fewer {spell('workers')}, or a cluster with more memory."
+        return make_part_error(self._part, f"failed {N_ATTEMPTS} times, the last with {last}", fix)
 
 
 def run(there: dict[str, str], function: list[Any], given: bytes) -> bytes:
