@@ -91,10 +91,10 @@ def draw_mitigation() -> None:
 
 def draw_search() -> None:
     """Searchers on MovieLens-1M with DeepFM, ten seeds: what `fairrec-paper search-bench` draws."""
-    fairrec = Path(sys.executable).with_name("fairrec")
+    paper = Path(sys.executable).with_name("fairrec-paper")
     with tempfile.TemporaryDirectory() as folder:
         subprocess.run(
-            [fairrec, "search-bench", "--run", RUN, *PAPERS_GROUPS, "--out", folder], check=True
+            [paper, "search-bench", "--run", RUN, *PAPERS_GROUPS, "--out", folder], check=True
         )
         picture = (Path(folder) / "search.svg").read_text("utf-8")
     (IMAGES / "search.svg").write_text(picture, "utf-8")

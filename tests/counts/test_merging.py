@@ -86,7 +86,10 @@ def test_counts_equal_to_those_of_another_part_are_refused():
     with pytest.raises(InputError, match=r"1/3\.parquet and 3/3\.parquet: have the same counts"):
         merged(parts)
     n_rows = counts.rows["users"].sum()
-    assert merged(parts, disjoint=True).rows["users"].sum() > 2 * n_rows
+    together = merged(parts, disjoint=True)
+    assert together.rows["users"].sum() > 2 * n_rows
+    (note,) = (one for one in together.info.warnings if "same counts" in one)
+    assert note.startswith("check: 1/3.parquet and 3/3.parquet have the same counts in every row")
     assert merged(parts[:2]).rows["users"].sum() < 2 * n_rows
 
 

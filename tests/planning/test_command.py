@@ -231,7 +231,7 @@ def test_a_plan_of_values_runs_on_them(here: Path):
             "users.parquet: is not UTF-8 (byte 8), so it is no settings file and no plan.",
         ),
         ((*PLAN, "--adjust-for", "history_length"), "Give them: --history FILE"),
-        ((*PLAN, "--adjust-for", "lenght"), "--adjust-for: No circumstance 'lenght'."),
+        ((*PLAN, "--adjust-for", "lenght"), "--adjust-for: No covariate 'lenght'."),
     ],
 )
 def test_what_cannot_be_done_is_told(here: Path, arguments: tuple[str, ...], says: str):

@@ -117,7 +117,7 @@ def test_a_plan_says_all_that_was_decided_defaults_too():
         ({"metrics": ""}, "No metric is named. Example: metrics="),
         ({"by": "user_id:1"}, "Attribute 'user_id' is the user id itself"),
         ({"adjust_for": "gender"}, "'gender' is in by and in adjust_for"),
-        ({"adjust_for": "nope"}, "adjust_for: No circumstance 'nope'."),
+        ({"adjust_for": "nope"}, "adjust_for: No covariate 'nope'."),
         ({"sd": 1}, "sd=1.0: ndcg@5 runs from 0 to 1, so it has at most 0.5."),
         ({"sd": 1e200}, "invalid sd: expected a number above 0, up to 1e+50, got 1e+200"),
         ({"better": {"ndgc": "lower"}}, "better: No metric 'ndgc'. Did you mean 'ndcg'?"),

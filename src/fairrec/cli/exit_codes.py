@@ -18,6 +18,7 @@ from fairrec.core.errors import (
     OutputError,
     UnexpectedError,
     is_panic,
+    keep_spellings,
     plain,
 )
 
@@ -58,9 +59,9 @@ def _in_words(error: BaseException) -> str:
     """What is said of an error; one that is not of ours is a fault, except of disk and memory."""
     kind = type(error).__name__
     if isinstance(error, UnexpectedError):
-        return f"{kind}: {error} Give the same command with --debug to see it."
+        return f"{kind}: {keep_spellings(error)} Give the same command with --debug to see it."
     if isinstance(error, FairRecError):
-        return f"{kind}: {error}"
+        return f"{kind}: {keep_spellings(error)}"
     reason = plain(error, _LONGEST_MESSAGE)
     if isinstance(error, MemoryError):
         return (

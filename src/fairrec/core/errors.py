@@ -13,15 +13,15 @@ from fairrec.core.threads import refuse_lost_threads
 class FairRecError(Exception):
     """Base of every error FairRec raises on purpose.
 
-    Its first argument may hold `both_spellings` of options; as text it has those of Python, and
-    within the text of another error it keeps both.
+    Its first argument may hold `both_spellings` of options; as text it has those of Python.
+    `keep_spellings` has both, for the text of another error.
     """
 
     def __str__(self) -> str:
         return as_python(super().__str__())
 
-    def __format__(self, how: str) -> str:
-        return format(super().__str__(), how)
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({str(self)!r})"
 
 
 def both_spellings(python: str, flags: str) -> str:
@@ -36,6 +36,11 @@ def both_spellings(python: str, flags: str) -> str:
 
 
 _SPELLINGS = re.compile("\x02([^\x1f]*)\x1f([^\x03]*)\x03")
+
+
+def keep_spellings(error: BaseException) -> str:
+    """The text of an error with both spellings of options, where it is one of ours."""
+    return Exception.__str__(error) if isinstance(error, FairRecError) else str(error)
 
 
 def as_python(text: str) -> str:

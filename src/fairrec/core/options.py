@@ -28,6 +28,7 @@ from fairrec.core.errors import (
     as_flags,
     as_python,
     both_spellings,
+    keep_spellings,
     plain,
     unknown_name,
 )
@@ -137,7 +138,7 @@ def options(cls: type[T]) -> type[T]:
         try:
             validate(self, **given)
         except ValidationError as error:
-            raise _explain(error, list_options(made), given) from error
+            raise _explain(error, list_options(made), given) from None
         object.__setattr__(self, "_given", frozenset(given))
 
     made.__init__ = parse
@@ -216,7 +217,7 @@ def _explain(
     errors = error.errors(include_url=False)
     causes = [one.get("ctx", {}).get("error") for one in errors]
     if ours := next((cause for cause in causes if isinstance(cause, FairRecError)), None):
-        return InputError(f"{file}: {ours}") if file else ours
+        return InputError(f"{file}: {keep_spellings(ours)}") if file else ours
     first, place = errors[0], [*errors[0]["loc"]]
     name = next(iter(known)) if len(known) == 1 else str(place[0])
     if first["type"] in ("unexpected_keyword_argument", "extra_forbidden"):

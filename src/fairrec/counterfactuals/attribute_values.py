@@ -10,7 +10,7 @@ from hashlib import sha256
 import numpy as np
 
 from fairrec.core.arrays import AnyArray, IntArray
-from fairrec.core.errors import InputError, listed, plain, unknown_name
+from fairrec.core.errors import InputError, keep_spellings, listed, plain, unknown_name
 from fairrec.core.options import Blank, spell
 from fairrec.inputs.tables import Table
 from fairrec.scoring.features import JoinedFeatures, is_missing
@@ -92,7 +92,9 @@ def refuse_unseen(model: Model, names: Sequence[str], users: Table | None = None
         if users is not None and users.attribute_column(name) is None:
             known = [column for column in users.columns if column != users.find(users.key)]
             error = unknown_name("column", name, known)
-            raise InputError(f"{spell('attribute', [name])}: {users.where}: {error}{users.hint}")
+            raise InputError(
+                f"{spell('attribute', [name])}: {users.where}: {keep_spellings(error)}{users.hint}"
+            )
         what = f"only {listed(given)} of its users" if given else "the ids of its users alone"
         raise InputError(
             f"{spell('attribute', [name])}: {model.who[:1].lower()}{model.who[1:]} is given "

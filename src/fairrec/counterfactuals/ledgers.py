@@ -14,7 +14,7 @@ import numpy as np
 
 from fairrec.auditing.search import open_ledger, read_features
 from fairrec.core.arrays import BoolArray, IntArray
-from fairrec.core.errors import InputError, ScoringError
+from fairrec.core.errors import InputError, ScoringError, keep_spellings
 from fairrec.core.options import invalid, spell
 from fairrec.core.progress import Progress
 from fairrec.counterfactuals.attribute_values import AttributeValues, values_of, with_value
@@ -69,7 +69,7 @@ class Asked:
             yield
         except ScoringError as error:
             under = "The other model" if self.values is None else f"Users as {self.words(value)}"
-            raise type(error)(f"{under}: {error}") from error
+            raise type(error)(f"{under}: {keep_spellings(error)}") from error
 
     @property
     def has_candidates(self) -> BoolArray:

@@ -206,8 +206,14 @@ def merged(
         return counts[0]
     if not disjoint:
         _refuse_overlap(counts)
-        if not is_one_table:
-            _refuse_copies(counts)
+    copies = None if is_one_table else _find_copies(counts)
+    if copies is not None and not disjoint:
+        raise InputError(
+            f"{' and '.join(copies)}: have the same counts in every row, so they are of the same "
+            f"users, who would be counted twice. {spell('part', '3/16')} only names a part: count "
+            "each part from a table of its own users. If no user is in both, say so: "
+            f"{spell('disjoint', True)}"
+        )
     infos = [one.about for one in counts]
     for one, info in zip(counts[1:], infos[1:], strict=True):
         _refuse_others(infos[0], info, counts[0].where, one.where)
@@ -229,8 +235,13 @@ def merged(
     rows = pl.concat([one.rows for one in counts], how="diagonal_relaxed")
     where = f"{counts[0].where} and {len(counts) - 1:,} more"
     added = _added(infos)
-    missing = [] if is_one_table else _note_missing_parts(added.parts)
-    added = added.model_copy(update={"warnings": (*missing, *added.warnings)})
+    notes = [] if is_one_table else _note_missing_parts(added.parts)
+    if copies is not None:
+        notes.append(
+            f"{CHECK_FIRST}{' and '.join(copies)} have the same counts in every row. If they are "
+            "of the same users, these are counted twice: leave one out"
+        )
+    added = added.model_copy(update={"warnings": (*notes, *added.warnings)})
     return Counts(rows, added, where).summed()
 
 
@@ -256,20 +267,16 @@ def _refuse_overlap(counts: Sequence[Counts]) -> None:
         seen |= dict.fromkeys(parts, one.where)
 
 
-def _refuse_copies(counts: Sequence[Counts]) -> None:
-    """An error for counts that are those of another part to the last digit."""
+def _find_copies(counts: Sequence[Counts]) -> tuple[str, str] | None:
+    """Two parts whose counts are the same to the last digit."""
     seen: dict[str, str] = {}
     for one in counts:
         rows = one.rows.select(sorted(one.rows.columns))
         content = sha256(rows.sort(rows.columns).write_csv().encode()).hexdigest()
         other = seen.setdefault(content, one.where)
         if other != one.where and rows[USERS].sum() >= _ENOUGH_USERS:
-            raise InputError(
-                f"{other} and {one.where}: have the same counts in every row, so they are of the "
-                f"same users, who would be counted twice. {spell('part', '3/16')} only names a "
-                "part: count each part from a table of its own users. If no user is in both, say "
-                f"so: {spell('disjoint', True)}"
-            )
+            return other, one.where
+    return None
 
 
 def _note_missing_parts(parts: Iterable[str]) -> list[str]:

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import polars as pl
 
-from fairrec.core.errors import InputError, plain
+from fairrec.core.errors import InputError, keep_spellings, plain
 from fairrec.inputs.frames import Role
 from fairrec.inputs.ids import whole_or_text
 from fairrec.inputs.notes import CHECK_FIRST
@@ -122,7 +122,7 @@ class TextFile:
         try:
             values, notes = parse_text(text, column, role, self._separator != ",")
         except InputError as error:
-            raise InputError(f"{self._where}: {error}") from error
+            raise InputError(f"{self._where}: {keep_spellings(error)}") from error
         return values, [f"{self._where}: {note}" for note in notes]
 
     def _read_fields(self, columns: Mapping[str, str], numbers: Sequence[str] = ()) -> pl.DataFrame:

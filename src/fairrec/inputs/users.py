@@ -12,7 +12,7 @@ import polars as pl
 
 from fairrec.core.arrays import BoolArray, CodeArray, IntArray
 from fairrec.core.audited_entity import ITEMS, USERS, Unit
-from fairrec.core.errors import InputError, UnknownNameError, plain, unknown_name
+from fairrec.core.errors import InputError, UnknownNameError, keep_spellings, plain, unknown_name
 from fairrec.core.options import spell
 from fairrec.inputs.binning import Binning, bin_numbers, parse_binning
 from fairrec.inputs.formats import RowSlice, scan_rows
@@ -282,7 +282,7 @@ def _parse_spec(text: str, table: Table) -> AttributeSpec:
             return AttributeSpec(name, column, parse_binning(how, text))
     known = [column for column in table.columns if column != table.find(table.key)]
     error = unknown_name("attribute", name if colon else text, known)
-    raise UnknownNameError(f"{table.where}: {error}{table.hint}")
+    raise UnknownNameError(f"{table.where}: {keep_spellings(error)}{table.hint}")
 
 
 def encode_attribute(values: pl.Series, spec: AttributeSpec, where: str) -> Attribute:
@@ -383,7 +383,9 @@ def _bin_column(present: pl.Series, spec: AttributeSpec, where: str) -> tuple[Co
     try:
         return bin_numbers(present.cast(pl.Float64).to_numpy(), spec.binning)
     except InputError as error:
-        raise InputError(f"{where}: attribute '{plain(spec.name)}': {error}") from error
+        raise InputError(
+            f"{where}: attribute '{plain(spec.name)}': {keep_spellings(error)}"
+        ) from error
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ import numpy as np
 import polars as pl
 
 from fairrec.core.arrays import IntArray
-from fairrec.core.errors import InputError, plain, unknown_name
+from fairrec.core.errors import InputError, keep_spellings, plain, unknown_name
 from fairrec.core.options import Blank, spell
 from fairrec.inputs.audit_inputs import AuditInputs
 from fairrec.inputs.binning import Binning, parse_binning
@@ -84,8 +84,10 @@ def refuse_covariates(
             continue
         if name not in COUNTED:
             known = [*COUNTED, *tables["users"].columns]
-            error = unknown_name("circumstance", name, known)
-            raise InputError(f"{spell('adjust_for')}: {error}{tables['users'].hint}")
+            error = unknown_name("covariate", name, known)
+            raise InputError(
+                f"{spell('adjust_for')}: {keep_spellings(error)}{tables['users'].hint}"
+            )
         if name == HISTORY_LENGTH and "history" not in tables:
             raise InputError(
                 f"{spell('adjust_for', [name])} counts the training interactions of each user. "
