@@ -32,8 +32,8 @@ def reproduce_command(
     ] = None,
     data: Annotated[
         Names,
-        Form("names, with commas between them", "FOLDER|NAME=FOLDER", is_list=True),
-        Option("Bundles or publishers' folders, with commas between them"),
+        Form("folders, with commas between them", "FOLDER", is_list=True),
+        Option("Bundles, with commas between them; see fairrec-paper prepare"),
     ] = (),
     out: Annotated[Folder | None, Option("Folder for tables, figures and trials")] = None,
     runs: Annotated[
@@ -104,4 +104,4 @@ def _print(done: list[Reproduced], quiet: bool) -> None:
             console.print(Text.assemble(("note: ", "yellow"), note), soft_wrap=True)
         if not quiet:
             kept = f"{one.n_trials - one.n_worked:,} of {one.n_trials:,} trials were there"
-            say(f"Written to {one.folder} ({kept}): index.html, {one.experiment.name}.md, ...")
+            say(f"Written to {one.folder} ({kept}): index.html, {one.experiment.name}.tex, ...")

@@ -10,14 +10,13 @@ from functools import cached_property
 from pathlib import Path
 
 from fairrec.core.errors import InputError, plain
-from fairrec.core.option_types import UnfitError, split_pairs
 from fairrec.core.options import spell
 from fairrec.core.progress import Progress
 from fairrec.demo.world_options import WorldOptions
-from fairrec_paper.datasets.bundle import DATASETS, Bundle, prepare, read_bundle, write_bundle
+from fairrec_paper.datasets.bundle import Bundle, read_bundle, write_bundle
 from fairrec_paper.datasets.synthetic import shaped_like, synthetic_bundle
-from fairrec_paper.reproduction.options import OURS, PAPER
-from fairrec_paper.reproduction.protocol import apply_protocol, paper_protocol, source_stamp
+from fairrec_paper.reproduction.options import PAPER, ReproduceOptions
+from fairrec_paper.reproduction.protocol import apply_protocol, paper_protocol
 
 TITLES = {
     "movielens-1m": "MovieLens-1M",
@@ -38,16 +37,19 @@ class DataSource:
     name : the paper's data set
     folder : a bundle
     key : short and different for different data, for the names of trained runs
+    by_paper : taken by the paper's protocol
     """
 
     name: str
     folder: Path
     key: str
+    by_paper: bool = False
 
     @cached_property
     def bundle(self) -> Bundle:
         """The tables."""
-        return read_bundle(self.folder)
+        bundle = read_bundle(self.folder)
+        return apply_protocol(bundle, paper_protocol(self.name)) if self.by_paper else bundle
 
     @property
     def is_synthetic(self) -> bool:
@@ -69,54 +71,40 @@ class DataCatalogue:
 
     Parameters
     ----------
-    given : `NAME=FOLDER` or `FOLDER`, a bundle or a folder with a publisher's files
-    scratch : where bundles are written
+    given : folders of bundles
+    scratch : where synthetic bundles are written
     """
 
-    def __init__(
-        self, given: Iterable[str], scratch: Path, quick: bool = False, seed: int = 0
-    ) -> None:
-        self._scratch, self._quick, self._seed = scratch, quick, seed
-        self._folders: dict[str, tuple[str, Path]] = {}
-        self._made: dict[tuple[str, str], DataSource] = {}
+    def __init__(self, given: Iterable[str], scratch: Path, options: ReproduceOptions) -> None:
+        self._scratch, self._options = scratch, options
+        self._sources: dict[str, DataSource] = {}
         for text in given:
-            holds, folder = _identify_folder(text)
-            name = paper_name(holds, folder)
-            if name in self._folders:
+            holds = read_bundle(Path(text)).manifest.name
+            name = paper_name(holds, Path(text))
+            if name in self._sources:
                 raise InputError(
                     f"{spell('data', text)}: another folder is given for {name} already. "
                     "Give one of them."
                 )
-            self._folders[name] = (holds, folder)
-
-    @property
-    def given(self) -> tuple[str, ...]:
-        """The paper's data sets for which files were given."""
-        return tuple(self._folders)
-
-    def get(self, name: str, progress: Progress, protocol: str = OURS) -> DataSource:
-        """What is used for a data set of the paper, as a protocol has it."""
-        made = self._made.get((name, protocol))
-        if made is None:
-            made = (
-                self._make(name, progress)
-                if protocol == OURS
-                else _apply_paper_protocol(self.get(name, progress), self._scratch, progress)
+            self._sources[name] = self._by_protocol(
+                DataSource(name, Path(text), "-".join(holds.split()))
             )
-            self._made[name, protocol] = made
-        return made
+        self.given = tuple(self._sources)
+        """The paper's data sets for which folders were given."""
 
-    def _make(self, name: str, progress: Progress) -> DataSource:
-        if name not in self._folders:
-            options = shaped_like(name, seed=self._seed)
-            options = small(options) if self._quick else options
-            return world_source(name, options, self._scratch, progress)
-        holds, folder = self._folders[name]
-        if (folder / "manifest.json").exists():
-            return DataSource(name, folder, "-".join(holds.split()))
-        progress(f"preparing {holds}", 0, 0)
-        prepare(holds, folder, self._scratch / holds)
-        return DataSource(name, self._scratch / holds, holds)
+    def get(self, name: str, progress: Progress) -> DataSource:
+        """What is used for a data set of the paper."""
+        if name not in self._sources:
+            world = shaped_like(name, seed=self._options.seed)
+            world = small(world) if self._options.quick else world
+            made = world_source(name, world, self._scratch, progress)
+            self._sources[name] = self._by_protocol(made)
+        return self._sources[name]
+
+    def _by_protocol(self, source: DataSource) -> DataSource:
+        if self._options.protocol != PAPER:
+            return source
+        return replace(source, key=f"{source.key}-{PAPER}", by_paper=True)
 
 
 def small(options: WorldOptions) -> WorldOptions:
@@ -149,48 +137,6 @@ def world_source(name: str, options: WorldOptions, scratch: Path, progress: Prog
         progress("making synthetic data", 0, 0)
         write_bundle(synthetic_bundle(options), folder)
     return DataSource(name, folder, key)
-
-
-def _apply_paper_protocol(ours: DataSource, scratch: Path, progress: Progress) -> DataSource:
-    """The data by the paper's protocol; those made before from the same are taken again."""
-    protocol = paper_protocol(ours.name)
-    key = f"{ours.key}-{PAPER}"
-    made = DataSource(ours.name, scratch / key, key)
-    stamp = source_stamp(ours.bundle, protocol)
-    if (made.folder / "manifest.json").exists() and stamp in made.bundle.manifest.notes:
-        return made
-    progress("taking data as the paper does", 0, 0)
-    write_bundle(apply_protocol(ours.bundle, protocol), made.folder)
-    return DataSource(ours.name, made.folder, key)
-
-
-def _identify_folder(text: str) -> tuple[str, Path]:
-    """What a folder holds: by its manifest, by the name given, or by the name of the folder."""
-    try:
-        ((name, rest),) = split_pairs([text]).items()
-    except UnfitError:
-        name, rest = "", text
-    is_named = name in DATASETS
-    folder = Path(rest if is_named else text)
-    if not folder.is_dir():
-        raise InputError(
-            f"{spell('data', text)}: is no folder. Give a bundle (see fairrec-paper prepare) or "
-            "a folder with the publisher's files."
-        )
-    if (folder / "manifest.json").exists():
-        holds = read_bundle(folder).manifest.name
-        if is_named and name != holds:
-            raise InputError(
-                f"{spell('data', text)}: that bundle holds '{plain(holds)}'. Leave out the name."
-            )
-        return holds, folder
-    holds = name if is_named else folder.resolve().name
-    if holds not in DATASETS:
-        raise InputError(
-            f"{spell('data', text)}: is no bundle, and its name does not say which data set it "
-            f"is. Say it: {spell('data', f'NAME={folder}')} with one of {', '.join(DATASETS)}."
-        )
-    return holds, folder
 
 
 def paper_name(holds: str, folder: Path) -> str:

@@ -20,7 +20,7 @@ from fairrec_paper.reproduction.comparison import (
 from fairrec_paper.reproduction.data import TITLES
 from fairrec_paper.reproduction.experiment import Experiment, Frames, Setting, Trial
 from fairrec_paper.reproduction.layout import Outcome, OutcomeTable
-from fairrec_paper.reproduction.methods import POOLED, ByDataset, Method, chance_trial
+from fairrec_paper.reproduction.methods import ByDataset, Method, chance_trial
 from fairrec_paper.reproduction.subject import MIN_SUPPORT
 
 ENUMERATE = ("themis", "exact")
@@ -58,40 +58,9 @@ def gap_table(
     note = (
         f"{about_groups(chance)} In brackets: published. Spread over seeds where a method varies. "
         "p: how often shuffled attributes show a gap at least as large as the exact one; the "
-        "p-value of every method's gap is in the CSV and Parquet files."
+        "p-value of every method's gap is in the CSV file."
     )
     return layout.table(name, title, rows, columns, note, 2, data=gaps)
-
-
-def paper_table(name: str, title: str, gaps: pl.DataFrame, spent: pl.DataFrame) -> OutcomeTable:
-    """The same as the paper prints it: a row for each model and method, a column for each metric.
-
-    Parameters
-    ----------
-    gaps, spent : as `compare_gaps` and `compute_costs` give them, of one data set
-    """
-    metrics = gaps["metric"].unique(maintain_order=True).to_list()
-    found = {(row["model"], row["method"], row["metric"]): row for row in gaps.to_dicts()}
-
-    def of_metric(metric: str) -> layout.Shown:
-        return lambda row: _gap_cell(found.get((row["model"], row["method"], metric)))
-
-    def seconds(row: layout.ShownRow) -> str:
-        return _append_published(number(row["seconds"]), row["published_seconds"])
-
-    columns: list[layout.Column] = [
-        *("model", "method"),
-        *((metric, of_metric(metric)) for metric in metrics),
-        ("time (s)", seconds),
-    ]
-    wide = gaps.pivot("metric", index=["model", "method"], values="gap")
-    times = spent.select("model", "method", "seconds", "published_seconds")
-    rows = times.join(wide, on=["model", "method"], how="left", maintain_order="left")
-    note = (
-        "Gaps as the paper arranges them; in brackets: published. Spread over seeds where a method "
-        f"varies. The paper's auc is {POOLED} here, which a search cannot look for."
-    )
-    return layout.table(name, title, rows, columns, note, 2)
 
 
 def about_groups(chance: pl.DataFrame) -> str:
@@ -106,10 +75,7 @@ def about_groups(chance: pl.DataFrame) -> str:
 def _gap_cell(row: dict[str, Any] | None) -> str:
     if row is None:
         return "-"
-    return _append_published(layout.spread("gap")(row), row["published"])
-
-
-def _append_published(ours: str, printed: float | None) -> str:
+    ours, printed = layout.spread("gap")(row), row["published"]
     return ours if printed is None else f"{ours} ({number(printed)})"
 
 
@@ -169,7 +135,6 @@ def report_effectiveness(setting: Setting, frames: Frames) -> Outcome:
         tables += [
             cost_table(f"costs-{dataset}", f"Accuracy and cost: {where}", spent),
             gap_table(f"gaps-{dataset}", f"Gaps: {where}", gaps, own_chance, searches),
-            paper_table(f"paper-{dataset}", f"As in the paper: {where}", gaps, spent),
         ]
     return Outcome(tuple(tables), (), NOTES)
 

@@ -1,4 +1,4 @@
-"""An outcome as files: Markdown, CSV, LaTeX, pages and pictures."""
+"""An outcome as files: CSV, LaTeX, a page and pictures."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ from pathlib import Path
 
 from fairrec.core.atomic_io import atomic_folder, put_table
 from fairrec.report.page.html import css_text, page_css, page_template, policy
-from fairrec.report.text import escape, table_lines
 from fairrec.report.words import TableView
 from fairrec_paper.reproduction.layout import Drawing, Outcome
 from fairrec_paper.stills import to_pdf, to_svg
@@ -94,30 +93,14 @@ def write_outcome(folder: Path, name: str, title: str, outcome: Outcome, command
     with atomic_folder(folder, owned=(PAGE,)) as part:
         for table in outcome.tables:
             put_table(table.data, part / f"{table.name}.csv", as_csv=True)
-            put_table(table.data, part / f"{table.name}.parquet")
         pictures = {drawing.name: to_svg(drawing.chart) for drawing in outcome.drawings}
         texts = {f"{picture}.svg": svg for picture, svg in pictures.items()}
-        texts[f"{name}.md"] = as_markdown(title, outcome, command)
         texts[f"{name}.tex"] = as_latex(title, outcome)
         texts[PAGE] = as_page(title, outcome, pictures, command)
         for picture, svg in pictures.items():
             (part / f"{picture}.pdf").write_bytes(to_pdf(svg))
         for file_name, text in texts.items():
             (part / file_name).write_text(text, encoding="utf-8", newline="\n")
-
-
-def as_markdown(title: str, outcome: Outcome, command: str) -> str:
-    """Title, figures, tables and notes."""
-    lines = [f"# {escape(title)}"]
-    if command:
-        lines += ["", "```console", f"$ {command}", "```"]
-    for drawing in outcome.drawings:
-        lines += ["", f"![{escape(drawing.title)}]({drawing.name}.svg)"]
-    for table in outcome.tables:
-        lines += ["", f"## {escape(table.view.title)}", "", *table_lines(table.view)]
-    if outcome.notes:
-        lines += ["", *(f"- {escape(note)}" for note in outcome.notes)]
-    return "\n".join(lines) + "\n"
 
 
 def as_page(title: str, outcome: Outcome, pictures: dict[str, str], command: str) -> str:

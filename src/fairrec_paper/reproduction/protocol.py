@@ -97,11 +97,11 @@ def apply_protocol(bundle: Bundle, protocol: Protocol) -> Bundle:
     notes = [
         f"{_NOTE}every interaction is positive, and {n_unchosen:,} items without any are left out",
         *(f"{_NOTE}the paper's models see {name}, which is not known here" for name in missing),
-        source_stamp(bundle, protocol),
     ]
     interactions = bundle.interactions.with_columns(is_positive=pl.lit(True))
     counts = {"n_positive": interactions.height, "n_items": items.height}
     changes = {"positive": "every interaction", **counts, "notes": (*manifest.notes, *notes)}
+    changes["sha256"] = {**manifest.sha256, "protocol": protocol.sha256}
     return Bundle(interactions, bundle.users, items, manifest.model_copy(update=changes))
 
 
@@ -109,13 +109,6 @@ def protocol_notes(bundle: Bundle) -> tuple[str, ...]:
     """What is said of data under the paper's protocol."""
     notes = bundle.manifest.notes
     return tuple(note.removeprefix(_NOTE) for note in notes if note.startswith(_NOTE))
-
-
-def source_stamp(bundle: Bundle, protocol: Protocol) -> str:
-    """A note that tells which bundle and which settings another was made from."""
-    sums = f"{sorted(bundle.manifest.sha256.items())} {protocol.sha256}"
-    checksum = hashlib.sha256(sums.encode()).hexdigest()
-    return f"made from a bundle and settings with checksum {checksum}"
 
 
 LARGE_BATCH_FROM = 300_000

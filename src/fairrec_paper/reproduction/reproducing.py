@@ -39,7 +39,6 @@ for _experiment in (
     figures_2_to_4.VANILLA_SWARMS_EXPERIMENT,
     figures_5_and_6.EFFICIENCY_EXPERIMENT,
     figures_5_and_6.HYPER_PARAMETERS_EXPERIMENT,
-    trained_models.TRAININGS_EXPERIMENT,
 ):
     EXPERIMENTS.add(_experiment.name, _experiment)
 
@@ -78,7 +77,7 @@ def reproduce(
     ----------
     names : registered experiments
     out : each experiment has a folder there; beside them are trials, worlds and trained runs
-    data : bundles or folders with publishers' files, `FOLDER` or `NAME=FOLDER`
+    data : folders of bundles
     datasets : of the paper; by default those of the experiment that are given, or all of them, as
         synthetic shapes, where none is
     runs : folder of trained runs, `DATASET-MODEL` each; `out/runs` by default
@@ -94,7 +93,7 @@ def reproduce(
             raise unknown_name("data set of the paper", name, TITLES)
     need_figures()
     check_writable(out)
-    sources = DataCatalogue(data, out / "data", options.quick, options.seed)
+    sources = DataCatalogue(data, out / "data", options)
     if options.quick and sources.given:
         raise InputError(
             f"{spell('quick', True)} makes small synthetic worlds of its own. Leave out "
@@ -104,12 +103,10 @@ def reproduce(
     done = []
     for experiment in _keep_with_data(experiments, sources.given, datasets):
         used = [
-            sources.get(name, progress, options.protocol)
+            sources.get(name, progress)
             for name in _choose_datasets(experiment, sources.given, datasets)
         ]
-        setting = Setting(
-            options, tuple(used), runs or out / "runs", out / "data", progress, sources
-        )
+        setting = Setting(options, tuple(used), runs or out / "runs", out / "data", progress)
         trials = experiment.plan(setting)
         before = store.n_worked
 
