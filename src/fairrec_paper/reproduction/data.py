@@ -1,13 +1,17 @@
-"""The paper's data sets: where their bundles come from, or synthetic shapes of them."""
+"""The paper's data sets, or synthetic shapes of them, and how models are trained on them."""
 
 from __future__ import annotations
 
 import hashlib
 import json
+import tomllib
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass, replace
-from functools import cached_property
+from dataclasses import asdict, dataclass, field, replace
+from functools import cache, cached_property
 from pathlib import Path
+from typing import Any
+
+import polars as pl
 
 from fairrec.core.errors import InputError, plain
 from fairrec.core.options import spell
@@ -15,8 +19,10 @@ from fairrec.core.progress import Progress
 from fairrec.demo.world_options import WorldOptions
 from fairrec_paper.datasets.bundle import Bundle, read_bundle, write_bundle
 from fairrec_paper.datasets.synthetic import shaped_like, synthetic_bundle
-from fairrec_paper.reproduction.options import PAPER, ReproduceOptions
-from fairrec_paper.reproduction.protocol import apply_protocol, paper_protocol
+from fairrec_paper.models.data import CATEGORIES
+from fairrec_paper.models.options import TrainingOptions
+from fairrec_paper.models.runs import RunRecord, first_difference
+from fairrec_paper.reproduction.options import OURS, PAPER, ReproduceOptions
 
 TITLES = {
     "movielens-1m": "MovieLens-1M",
@@ -148,3 +154,158 @@ def paper_name(holds: str, folder: Path) -> str:
             f"Give one of {', '.join(TITLES)}."
         )
     return name
+
+
+_NOTE = "paper's protocol: "
+
+
+@dataclass(frozen=True)
+class Protocol:
+    """The paper's protocol on one of its data sets, as the settings file says it.
+
+    Parameters
+    ----------
+    category : the column of items that URD compares, where it is not `categories`
+    whole : columns of items that are rounded down
+    features : columns of users and items that the models see beside the ids
+    training : options of `fairrec-paper train`
+    models : hyper-parameters by model
+    by_decade : attributes whose values TestSGD takes by tens
+    sha256 : of the settings file
+    """
+
+    dataset: str
+    category: str | None
+    whole: tuple[str, ...]
+    features: tuple[str, ...]
+    training: Mapping[str, Any] = field(hash=False)
+    models: Mapping[str, Mapping[str, Any]] = field(hash=False)
+    by_decade: tuple[str, ...]
+    sha256: str
+
+    def present_features(self, bundle: Bundle) -> tuple[str, ...]:
+        """Those of the features that the data have."""
+        known = {*bundle.users.columns, *bundle.items.columns}
+        return tuple(name for name in self.features if name in known)
+
+
+@cache
+def paper_protocol(dataset: str) -> Protocol:
+    """The settings of the paper on one of its data sets."""
+    content = (Path(__file__).parent / "protocols" / f"{dataset}.toml").read_bytes()
+    settings = tomllib.loads(content.decode())
+    data, features = settings["data"], settings["features"]
+    return Protocol(
+        dataset=dataset,
+        category=data.get("category"),
+        whole=tuple(data.get("whole", ())),
+        features=(*features["users"], *features["items"]),
+        training=settings["training"],
+        models=settings["models"],
+        by_decade=tuple(settings["testsgd"]["by_decade"]),
+        sha256=hashlib.sha256(content).hexdigest(),
+    )
+
+
+def apply_protocol(bundle: Bundle, protocol: Protocol) -> Bundle:
+    """The data as the paper's protocol has them.
+
+    Every interaction is positive, items without any are left out and counted, and URD's categories
+    are those of the paper. Features that the paper's own data set lacks are an error; those that a
+    stand-in or a synthetic shape lacks are noted.
+    """
+    manifest = bundle.manifest
+    there = protocol.present_features(bundle)
+    missing = [name for name in protocol.features if name not in there]
+    if missing and manifest.name == protocol.dataset:
+        raise InputError(
+            f"The bundle of {protocol.dataset} has no {' and no '.join(missing)}, which the "
+            "paper's models see. Prepare the data again with this version."
+        )
+    items = bundle.items.filter(
+        pl.col("item_id").is_in(bundle.interactions["item_id"].unique().implode())
+    )
+    if protocol.category in items.columns:
+        own = pl.concat_list(protocol.category).list.drop_nulls()
+        items = items.with_columns(own.alias(CATEGORIES))
+    rounded = [name for name in protocol.whole if name in items.columns]
+    items = items.with_columns(pl.col(rounded).floor().cast(pl.Int64))
+    n_unchosen = bundle.items.height - items.height
+    notes = [
+        f"{_NOTE}every interaction is positive, and {n_unchosen:,} items without any are left out",
+        *(f"{_NOTE}the paper's models see {name}, which is not known here" for name in missing),
+    ]
+    interactions = bundle.interactions.with_columns(is_positive=pl.lit(True))
+    counts = {"n_positive": interactions.height, "n_items": items.height}
+    changes = {"positive": "every interaction", **counts, "notes": (*manifest.notes, *notes)}
+    changes["sha256"] = {**manifest.sha256, "protocol": protocol.sha256}
+    return Bundle(interactions, bundle.users, items, manifest.model_copy(update=changes))
+
+
+def protocol_notes(bundle: Bundle) -> tuple[str, ...]:
+    """What is said of data under the paper's protocol."""
+    notes = bundle.manifest.notes
+    return tuple(note.removeprefix(_NOTE) for note in notes if note.startswith(_NOTE))
+
+
+LARGE_BATCH_FROM = 300_000
+"""Positive interactions from which training takes steps of 4,096 rows, otherwise 1,024."""
+_ANYWHERE = ("device",)
+"""Options that change no number that matters: a run may come from another machine."""
+
+
+@dataclass(frozen=True, slots=True)
+class TrainingPlan:
+    """How models are trained.
+
+    Parameters
+    ----------
+    quick : for a moment only
+    seed : of the training
+    data_seed : of targets, candidates and rows kept out, the same for all trainings
+    protocol : the paper's; None for the defaults of `fairrec-paper train`
+    epochs : at most so many, where only the time to score counts
+    """
+
+    quick: bool = False
+    seed: int = 0
+    data_seed: int = 0
+    protocol: Protocol | None = None
+    epochs: int | None = None
+
+    def options(self, bundle: Bundle) -> TrainingOptions:
+        """The options of `fairrec-paper train`."""
+        seeds: dict[str, Any] = {"seed": self.seed, "data_seed": self.data_seed}
+        if self.protocol is None:
+            large = bundle.manifest.n_positive >= LARGE_BATCH_FROM
+            options = TrainingOptions(batch_size=4096 if large else 1024, **seeds)
+        else:
+            features = self.protocol.present_features(bundle)
+            options = TrainingOptions(**self.protocol.training, features=features, **seeds)
+        if self.quick:
+            return replace(options, epochs=1, batch_size=1024)
+        return options if self.epochs is None else replace(options, epochs=self.epochs)
+
+    def hyper(self, model: str) -> dict[str, Any]:
+        """The hyper-parameters of a model."""
+        hyper = {} if self.protocol is None else dict(self.protocol.models[model])
+        return {**hyper, "embedding": 4, "layers": (16,)} if self.quick else hyper
+
+    def identity(self) -> dict[str, Any]:
+        """What names the plan among trials."""
+        name = OURS if self.protocol is None else PAPER
+        return {"protocol": name, "training_seed": self.seed, "data_seed": self.data_seed}
+
+    def misfit(self, record: RunRecord, bundle: Bundle) -> str:
+        """What of a run is other than planned, in words; "" where nothing is.
+
+        By our protocol, only seeds count: a model of `fairrec-paper train` may be tested.
+        """
+        there = {**record.options, **record.hyper_parameters}
+        seeds = TrainingOptions(seed=there["seed"], data_seed=there.get("data_seed"))
+        there["data_seed"] = seeds.seed_of_data
+        asked: dict[str, Any] = {"seed": self.seed, "data_seed": self.data_seed}
+        if self.protocol is not None:
+            asked |= {**asdict(self.options(bundle)), **self.hyper(record.model)}
+        asked = {name: value for name, value in asked.items() if name not in _ANYWHERE}
+        return first_difference(asked, there)

@@ -16,10 +16,15 @@ import fairrec
 import fairrec_paper
 from fairrec.core.atomic_io import errors_of_disk, write_text
 from fairrec.core.progress import Progress
-from fairrec_paper.reproduction.data import TITLES, DataSource
+from fairrec_paper.reproduction.data import (
+    TITLES,
+    DataSource,
+    TrainingPlan,
+    paper_protocol,
+    protocol_notes,
+)
 from fairrec_paper.reproduction.layout import Outcome
 from fairrec_paper.reproduction.options import PAPER, ReproduceOptions
-from fairrec_paper.reproduction.protocol import TrainingPlan, paper_protocol, protocol_notes
 from fairrec_paper.reproduction.subject import Subject
 
 Row = dict[str, Any]

@@ -11,14 +11,13 @@ import polars as pl
 from fairrec.core.arrays import AnyArray
 from fairrec.report.page.figures import correlation_map
 from fairrec.report.page.view import Correlation, CorrelationCell
-from fairrec_paper.figures import grouped_bars, initial_positions
+from fairrec_paper.figures import grouped_bars, initial_positions, still
 from fairrec_paper.reproduction import layout, methods
 from fairrec_paper.reproduction.comparison import SUBJECT, published, published_exact
 from fairrec_paper.reproduction.data import TITLES, DataSource
 from fairrec_paper.reproduction.experiment import Experiment, Frames, Setting, Trial
 from fairrec_paper.reproduction.layout import Drawing, Outcome
 from fairrec_paper.reproduction.methods import DPSO, POOLED, WAYS, ByDataset, chance_trial
-from fairrec_paper.stills import still
 
 if TYPE_CHECKING:
     import altair as alt

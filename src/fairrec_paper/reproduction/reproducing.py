@@ -15,24 +15,21 @@ from fairrec.report.page.vega import need_figures
 from fairrec_paper.reproduction import (
     figures_2_to_4,
     figures_5_and_6,
-    fixed_time,
     gaps,
-    mitigations,
     trained_models,
 )
 from fairrec_paper.reproduction.data import TITLES, DataCatalogue
 from fairrec_paper.reproduction.experiment import Experiment, Setting, TrialStore, run_trials
-from fairrec_paper.reproduction.layout import Outcome
+from fairrec_paper.reproduction.layout import Outcome, write_outcome
 from fairrec_paper.reproduction.options import ReproduceOptions
-from fairrec_paper.reproduction.outputs import write_outcome
 
 EXPERIMENTS: Registry[Experiment] = Registry("experiment")
 
 for _experiment in (
     trained_models.MODEL_QUALITY_EXPERIMENT,
     gaps.EFFECTIVENESS_EXPERIMENT,
-    *(fixed_time.EXPERIMENT, fixed_time.APPENDIX),
-    mitigations.MITIGATION_EXPERIMENT,
+    *(gaps.FIXED_TIME_EXPERIMENT, gaps.APPENDIX_EXPERIMENT),
+    trained_models.MITIGATION_EXPERIMENT,
     gaps.ATTRIBUTES_EXPERIMENT,
     figures_2_to_4.INITIAL_POSITIONS_EXPERIMENT,
     figures_2_to_4.CORRELATION_EXPERIMENT,

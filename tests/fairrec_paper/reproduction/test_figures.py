@@ -10,6 +10,7 @@ import numpy as np
 import polars as pl
 import pytest
 
+from fairrec_paper.figures import to_svg
 from fairrec_paper.reproduction.experiment import TrialStore, run_trials
 from fairrec_paper.reproduction.figures_2_to_4 import (
     OPPONENTS,
@@ -43,7 +44,6 @@ from fairrec_paper.reproduction.methods import (
     PSO,
     THEMIS,
 )
-from fairrec_paper.stills import to_svg
 from tests.fairrec_paper.reproduction.trial_rows import chance, found, silent
 
 

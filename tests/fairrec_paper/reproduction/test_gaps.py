@@ -11,17 +11,15 @@ import pytest
 from fairrec_paper.reproduction import layout
 from fairrec_paper.reproduction.comparison import compare_gaps, compute_costs
 from fairrec_paper.reproduction.data import DataCatalogue
-from fairrec_paper.reproduction.fixed_time import (
-    share_of_work,
-    within_time,
-    within_users,
-)
 from fairrec_paper.reproduction.gaps import (
     cost_table,
     gap_table,
     plan_attributes,
     plan_effectiveness,
     report_attributes,
+    share_of_work,
+    within_time,
+    within_users,
 )
 from fairrec_paper.reproduction.methods import DPSO, THEMIS, large_groups
 from fairrec_paper.reproduction.options import QUICK

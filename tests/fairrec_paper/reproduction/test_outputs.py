@@ -9,8 +9,7 @@ import polars as pl
 
 from fairrec_paper.figures import grouped_bars
 from fairrec_paper.reproduction import layout
-from fairrec_paper.reproduction.layout import Drawing, Outcome
-from fairrec_paper.reproduction.outputs import as_latex, latex, write_outcome
+from fairrec_paper.reproduction.layout import Drawing, Outcome, as_latex, latex, write_outcome
 
 EVIL = "<script>alert(1)</script> & 50% of $x_1$ {a} | b"
 

@@ -20,15 +20,18 @@ from fairrec_paper.datasets.bundle import Bundle, Manifest, write_bundle
 from fairrec_paper.datasets.synthetic import shaped_like, synthetic_bundle
 from fairrec_paper.models.networks import MODELS
 from fairrec_paper.models.options import DEEP_MODELS, TrainingOptions
-from fairrec_paper.reproduction.data import TITLES, DataCatalogue, small, world_source
-from fairrec_paper.reproduction.experiment import code_sum
-from fairrec_paper.reproduction.options import QUICK, ReproduceOptions
-from fairrec_paper.reproduction.protocol import (
+from fairrec_paper.reproduction.data import (
+    TITLES,
+    DataCatalogue,
     TrainingPlan,
     apply_protocol,
     paper_protocol,
     protocol_notes,
+    small,
+    world_source,
 )
+from fairrec_paper.reproduction.experiment import code_sum
+from fairrec_paper.reproduction.options import QUICK, ReproduceOptions
 from fairrec_paper.reproduction.reproducing import reproduce
 from fairrec_paper.reproduction.subject import PositionScorer, Subject, by_decade, full_combinations
 from tests.fairrec_paper.reproduction.trial_rows import silent

@@ -9,7 +9,8 @@ import polars as pl
 import pytest
 
 from fairrec.core.errors import InputError
-from fairrec_paper.reproduction.mitigations import (
+from fairrec_paper.reproduction.subject import full_combinations
+from fairrec_paper.reproduction.trained_models import (
     FRESH,
     METRICS,
     ORACLE,
@@ -18,9 +19,6 @@ from fairrec_paper.reproduction.mitigations import (
     mitigation_trial,
     plan_mitigation,
     report_mitigation,
-)
-from fairrec_paper.reproduction.subject import full_combinations
-from fairrec_paper.reproduction.trained_models import (
     report_quality,
     training_trials,
 )
