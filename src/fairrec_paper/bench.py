@@ -27,7 +27,7 @@ from fairrec.metrics.measured import measure_everyone
 from fairrec.search.evidence import Evidence, gaps_between, popularity_proxy
 from fairrec.search.loop import SearchOutcome, search
 from fairrec.search.searcher import Request, Searcher, uses_proxy
-from fairrec_paper.bench_options import SearchBenchOptions
+from fairrec_paper.reproduction.options import SearchBenchOptions
 
 
 class OwnWork:

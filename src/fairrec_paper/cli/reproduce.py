@@ -35,10 +35,9 @@ from fairrec.inputs.table_options import (
     VALUES,
     TableOptions,
 )
-from fairrec_paper.bench_options import SearchBenchOptions
 from fairrec_paper.datasets.synthetic import SHAPES, shaped_like
 from fairrec_paper.models.options import need_torch
-from fairrec_paper.reproduction.options import QUICK, ReproduceOptions
+from fairrec_paper.reproduction.options import QUICK, ReproduceOptions, SearchBenchOptions
 
 if TYPE_CHECKING:
     from fairrec.core.progress import Progress
