@@ -81,7 +81,7 @@ def scoring_speed(shrink: int) -> dict[str, float]:
     """Rows scored a second on the CPU."""
     import numpy as np
 
-    from fairrec_paper.models.evaluation import score_pairs
+    from fairrec_paper.models.networks import score_pairs
 
     _, data = _world(shrink)
     n = N_SCORED // shrink

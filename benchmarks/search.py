@@ -150,7 +150,7 @@ def own_work_where_all_are_eligible() -> dict[str, float]:
     from fairrec.search.loop import search
     from fairrec.search.options import Budget
     from fairrec_paper.bench import OwnWork, evidence_of
-    from fairrec_paper.bench_options import SearchBenchOptions
+    from fairrec_paper.reproduction.options import SearchBenchOptions
 
     n_values, n_each = (2, 111, 239), 5
     combinations = np.array(np.unravel_index(np.arange(math.prod(n_values)), n_values))

@@ -109,7 +109,7 @@ def scoring_seconds(shrink: int) -> float:
     """Seconds to score the candidates of the run, of which the first is slow."""
     import numpy as np
 
-    from fairrec_paper.models.evaluation import score_pairs
+    from fairrec_paper.models.networks import score_pairs
     from fairrec_paper.models.run import load_run
 
     loaded: Any = load_run(Path(data.folder(shrink)) / "run", "auto")

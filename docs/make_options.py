@@ -15,9 +15,8 @@ from fairrec.demo.world_options import WorldOptions
 from fairrec.inputs.table_options import TableOptions
 from fairrec.mitigation.options import MitigationOptions
 from fairrec.trends.options import TrendOptions
-from fairrec_paper.bench_options import SearchBenchOptions
 from fairrec_paper.models.options import TrainingOptions
-from fairrec_paper.reproduction.options import ReproduceOptions
+from fairrec_paper.reproduction.options import ReproduceOptions, SearchBenchOptions
 
 PAGE = Path(__file__).with_name("options.md")
 SECTIONS = (

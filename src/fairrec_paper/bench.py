@@ -27,7 +27,7 @@ from fairrec.metrics.measured import measure_everyone
 from fairrec.search.evidence import Evidence, gaps_between, popularity_proxy
 from fairrec.search.loop import SearchOutcome, search
 from fairrec.search.searcher import Request, Searcher, uses_proxy
-from fairrec_paper.bench_options import SearchBenchOptions
+from fairrec_paper.reproduction.options import SearchBenchOptions
 
 
 class OwnWork:
@@ -40,7 +40,23 @@ class OwnWork:
 
     def watch(self, searcher: Searcher) -> Searcher:
         """The same searcher, watched."""
-        return _Watched(searcher, self)
+        self._searcher = searcher
+        return self
+
+    def ask(self) -> Request:
+        """What the searcher asks for."""
+        started = time.perf_counter()
+        request = self._searcher.ask()
+        self.seconds += time.perf_counter() - started
+        self.n_asked += len(request.groups)
+        self.groups.update(request.groups.tolist())
+        return request
+
+    def tell(self, request: Request, evidence: Evidence) -> None:
+        """Pass on what was found."""
+        started = time.perf_counter()
+        self._searcher.tell(request, evidence)
+        self.seconds += time.perf_counter() - started
 
     def as_dict(self) -> dict[str, float]:
         """The columns of the convergence table."""
@@ -51,24 +67,6 @@ class OwnWork:
             "ms_per_ask": milliseconds / max(self.n_asked, 1),
             "ms_per_group": milliseconds / max(n_groups, 1),
         }
-
-
-class _Watched:
-    def __init__(self, searcher: Searcher, work: OwnWork) -> None:
-        self._searcher, self._work = searcher, work
-
-    def ask(self) -> Request:
-        started = time.perf_counter()
-        request = self._searcher.ask()
-        self._work.seconds += time.perf_counter() - started
-        self._work.n_asked += len(request.groups)
-        self._work.groups.update(request.groups.tolist())
-        return request
-
-    def tell(self, request: Request, evidence: Evidence) -> None:
-        started = time.perf_counter()
-        self._searcher.tell(request, evidence)
-        self._work.seconds += time.perf_counter() - started
 
 
 WORST = (5, 10)

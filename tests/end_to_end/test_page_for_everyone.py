@@ -14,8 +14,7 @@ import pytest
 
 import fairrec
 from fairrec_paper.reproduction import layout
-from fairrec_paper.reproduction.layout import Drawing, Outcome
-from fairrec_paper.reproduction.outputs import write_outcome
+from fairrec_paper.reproduction.layout import Drawing, Outcome, write_outcome
 from tests.builders import one_each
 from tests.comparison.two_sides import audit_items, two_sided
 from tests.end_to_end.made_results import mitigated, searched

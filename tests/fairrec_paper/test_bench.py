@@ -26,8 +26,8 @@ from fairrec_paper.bench import (
     tabulate_search,
     worst_cells,
 )
-from fairrec_paper.bench_options import SearchBenchOptions
 from fairrec_paper.figures import search_curves
+from fairrec_paper.reproduction.options import SearchBenchOptions
 from tests.builders import make_tables, one_each
 from tests.search.search_worlds import product_space
 from tests.worlds import random_world

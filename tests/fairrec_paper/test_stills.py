@@ -3,7 +3,7 @@ from __future__ import annotations
 import altair as alt
 import polars as pl
 
-from fairrec_paper.stills import still, to_svg
+from fairrec_paper.figures import still, to_svg
 
 ROWS = pl.DataFrame({"a": [1, 2], "b": [3, 4]})
 

@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 from fairrec.cli.app import make_app, run_app
-from fairrec_paper.cli.data import datasets_command, prepare_command, synthetic_command
-from fairrec_paper.cli.models import score_command, serve_command, train_command
-from fairrec_paper.cli.reproduce import reproduce_command
-from fairrec_paper.cli.search_bench import search_bench_command
+from fairrec_paper.cli.data import (
+    datasets_command,
+    prepare_command,
+    score_command,
+    serve_command,
+    synthetic_command,
+    train_command,
+)
+from fairrec_paper.cli.reproduce import reproduce_command, search_bench_command
 
 app = make_app(
     "fairrec-paper",

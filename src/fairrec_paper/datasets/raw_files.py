@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from itertools import islice
@@ -182,7 +182,6 @@ def refused(path: Path, what: str) -> Iterator[None]:
         ) from error
 
 
-ColumnTypes = Mapping[str, pl.DataType | type[pl.DataType]]
 PARQUET_FILES = tuple(f"{table}.parquet" for table in TABLES)
 
 
@@ -208,27 +207,10 @@ def holds_parquet(raw: Path) -> bool:
     return all((raw / name).is_file() for name in PARQUET_FILES)
 
 
-def read_parquet(
-    raw: Path,
-    table: str,
-    columns: ColumnTypes,
-    may_be_null: Collection[str] = (),
-    optional: ColumnTypes | None = None,
-) -> RawTable:
-    """The named columns of one of the three tables, in the types asked for.
-
-    Parameters
-    ----------
-    optional : more columns, of a table that has them; they may be null
-    """
+def read_parquet(raw: Path, table: str, columns: Sequence[str]) -> RawTable:
+    """The named columns of one of the three tables, as texts like those of the other files."""
     path = raw / f"{table}.parquet"
-    with refused(path, ", ".join(columns)):
+    with refused(path, "Parquet"):
         frame = pl.read_parquet(path, glob=False)
-        _present(path, frame, columns)
-        more = {name: kind for name, kind in (optional or {}).items() if name in frame.columns}
-        typed = frame.select(pl.col(name).cast(kind) for name, kind in {**columns, **more}.items())
-    rows = RawTable(typed.lazy().with_row_index("line", offset=1), path.name, unit="row")
-    for column in columns:
-        if column not in may_be_null:
-            rows.refuse(pl.col(column).is_null(), column, "is missing")
-    return rows
+        texts = frame.select(_present(path, frame, columns)).cast(pl.String).fill_null("")
+    return RawTable(texts.lazy().with_row_index("line", offset=1), path.name, unit="row")

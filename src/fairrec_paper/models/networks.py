@@ -1,8 +1,10 @@
-"""The paper's deep models: Wide&Deep, DeepFM, DCN and FGCNN, on the same embedded fields."""
+"""The paper's deep models, Wide&Deep, DeepFM, DCN and FGCNN, and scores of many pairs from them."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from threading import Lock
 from typing import Annotated
 
 import numpy as np
@@ -12,10 +14,11 @@ from pydantic.dataclasses import dataclass
 from torch import Tensor, nn
 from torch.nn.functional import pad
 
-from fairrec.core.arrays import AnyArray
+from fairrec.core.arrays import AnyArray, FloatArray
 from fairrec.core.errors import InputError, unknown_name
 from fairrec.core.options import spell
 from fairrec.core.registry import Registry
+from fairrec.core.threads import map_in_threads
 from fairrec_paper.models.data import FeatureTables
 
 MOST_LAYERS = 100
@@ -330,3 +333,71 @@ class FGCNN(CTRModel):
 MODELS: Registry[type[CTRModel]] = Registry("model")
 for model in (WideDeep, DeepFM, DCN, FGCNN):
     MODELS.add(model.name, model)
+
+
+@contextmanager
+def one_thread() -> Iterator[int]:
+    """Torch on one thread; yields how many it had.
+
+    With the few rows of a step or a chunk waiting takes longer than the work, and many times as
+    long where the cores have other work too.
+    """
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)
+    try:
+        yield threads
+    finally:
+        torch.set_num_threads(threads)
+
+
+CPU_ROWS = 1 << 13
+GPU_ROWS = 1 << 22
+_ALONE = Lock()
+
+
+def score_pairs(
+    model: CTRModel,
+    users: AnyArray,
+    items: AnyArray,
+    advance: Callable[[int], None] = lambda done: None,
+) -> FloatArray:
+    """(n_pairs,), the model's logit for each pair of positions.
+
+    Memory stays flat: chunks small enough for the cache on a CPU, large on a GPU.
+
+    Parameters
+    ----------
+    advance : told how many pairs are scored
+    """
+    device = next(model.parameters()).device
+    size = CPU_ROWS if device.type == "cpu" else GPU_ROWS
+    scores = np.empty(len(users), dtype=np.float64)
+
+    def score(start: int) -> int:
+        part = slice(start, start + size)
+        with torch.inference_mode():
+            logits = model(
+                torch.from_numpy(users[part]).to(device, torch.int64, non_blocking=True),
+                torch.from_numpy(items[part]).to(device, torch.int64, non_blocking=True),
+            )
+            scores[part] = logits.float().cpu().numpy()
+        return min(start + size, len(users))
+
+    was_training = model.training
+    model.eval()
+    with _a_thread_each() as threads:
+        for done in map_in_threads(score, range(0, len(users), size), threads):
+            advance(done)
+    model.train(was_training)
+    return scores
+
+
+@contextmanager
+def _a_thread_each() -> Iterator[int]:
+    """How many chunks to score at once, each by one thread."""
+    if torch.get_num_threads() == 1:
+        yield 1
+        return
+    # one at a time, or the first to end would set the number for the others
+    with _ALONE, one_thread() as threads:
+        yield threads

@@ -28,8 +28,6 @@ def need_torch(*more: str) -> None:
 
 
 TRAINING = "Training"
-BEST_BY = ("validation-auc", "holdout-loss")
-"""What tells the best epoch."""
 
 
 def _parse_hyper(given: Any) -> Any:

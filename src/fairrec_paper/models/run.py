@@ -23,8 +23,7 @@ from fairrec.scoring.features import is_missing
 from fairrec.scoring.model import Model, ModelInput
 from fairrec.scoring.options import Feature
 from fairrec_paper.models.data import FeatureTables, Recommender, Target, feature_tables
-from fairrec_paper.models.evaluation import score_pairs
-from fairrec_paper.models.networks import MODELS, CTRModel, Fields, choose_device
+from fairrec_paper.models.networks import MODELS, CTRModel, Fields, choose_device, score_pairs
 from fairrec_paper.models.runs import (
     AGAIN,
     RUN,

@@ -166,7 +166,7 @@ class LoadingRun:
 
     def scored(self, inputs: AuditInputs, progress: Progress) -> AuditInputs:
         """The same inputs with the scores of their candidates."""
-        from fairrec_paper.models.evaluation import score_pairs
+        from fairrec_paper.models.networks import score_pairs
 
         run, lists = self._loading.result(), inputs.candidates
         # a user and an item are looked up once, not in every pair

@@ -1,4 +1,4 @@
-"""Training a deep model on a bundle, with early stopping."""
+"""Training a deep model on a bundle, with early stopping, and how good it is."""
 
 from __future__ import annotations
 
@@ -6,11 +6,12 @@ import copy
 import dataclasses
 import math
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
+import polars as pl
 import torch
 from torch import Tensor
 from torch.nn.functional import binary_cross_entropy_with_logits
@@ -21,17 +22,15 @@ from fairrec.core.files import is_json_with
 from fairrec.core.options import spell
 from fairrec.core.progress import Progress
 from fairrec.core.version import __version__
-from fairrec.demo.held_out import texts_once
+from fairrec.demo.held_out import Targets, texts_once
+from fairrec.inputs.candidates import CandidateLists
+from fairrec.inputs.side_data import SideData
+from fairrec.metrics import parse_metric
+from fairrec.metrics.accuracy import pooled_auc
+from fairrec.metrics.measured import values_per_list
 from fairrec_paper.datasets.bundle import Bundle
 from fairrec_paper.models.data import TrainingData, training_data
-from fairrec_paper.models.evaluation import (
-    evaluate,
-    holdout_quality,
-    one_thread,
-    penalty,
-    target_metrics,
-)
-from fairrec_paper.models.networks import CTRModel
+from fairrec_paper.models.networks import CTRModel, one_thread, score_pairs
 from fairrec_paper.models.options import TrainingOptions
 from fairrec_paper.models.run import build_model, save_run
 from fairrec_paper.models.runs import (
@@ -235,3 +234,59 @@ def write_tables(bundle: Bundle, data: TrainingData, part: Path) -> None:
     put_table(history, part / "history.parquet", rows_together=HISTORY_ROWS)
     for name, targets in (("validation", data.validation), ("test", data.test)):
         put_table(targets.table(bundle.users, bundle.items), part / f"{name}.parquet")
+
+
+TOP_METRICS = ("auc", "mrr@5", "ndcg@5", "hit@5")
+
+
+def target_metrics(
+    model: CTRModel, targets: Targets, names: Sequence[str] = TOP_METRICS
+) -> dict[str, float]:
+    """Means over users of metrics of the candidates."""
+    n_lists, n_candidates = targets.items.shape
+    items = targets.items.ravel()
+    lists = CandidateLists(
+        offsets=np.arange(n_lists + 1, dtype=np.int64) * n_candidates,
+        items=items,
+        scores=score_pairs(model, np.repeat(targets.users, n_candidates), items),
+        labels=targets.is_target.ravel().astype(np.float64),
+        item_ids=pl.Series([], dtype=pl.Int64),
+    )
+    values = values_per_list([parse_metric(name) for name in names], lists, SideData())
+    return {name: float(row.mean()) for name, row in zip(names, values, strict=True)}
+
+
+class Quality(NamedTuple):
+    """Log loss and AUC on the rows kept out, each with a negative."""
+
+    loss: float
+    auc: float
+
+
+def holdout_quality(model: CTRModel, data: TrainingData, seed: int) -> Quality:
+    """How good a model is on the rows kept out; the same seed draws the same negatives."""
+    negatives = data.sampler.draw(data.holdout_users, np.random.default_rng([seed, 4]))
+    users = np.concatenate([data.holdout_users, data.holdout_users])
+    items = np.concatenate([data.holdout_items, negatives])
+    labels = np.repeat([1.0, 0.0], len(data.holdout_users))
+    logits = score_pairs(model, users, items)
+    loss = binary_cross_entropy_with_logits(torch.from_numpy(logits), torch.from_numpy(labels))
+    return Quality(float(loss), pooled_auc(logits, labels))
+
+
+def penalty(model: CTRModel, l2: float) -> float:
+    """The L2 penalty: so much times the sum of squares of the weights that have one."""
+    return l2 * sum(
+        float(weight.detach().double().square().sum()) for weight in model.penalised_weights()
+    )
+
+
+def evaluate(model: CTRModel, data: TrainingData, options: TrainingOptions) -> dict[str, Any]:
+    """Loss and AUC on the rows kept out, and metrics on the test targets, as a record has them."""
+    quality = holdout_quality(model, data, options.seed_of_data)
+    return {
+        "holdout_loss": quality.loss,
+        "holdout_auc": quality.auc,
+        "penalty": penalty(model, options.l2),
+        "test": target_metrics(model, data.test),
+    }

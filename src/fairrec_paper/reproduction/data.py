@@ -1,23 +1,28 @@
-"""The paper's data sets: where their bundles come from, or synthetic shapes of them."""
+"""The paper's data sets, or synthetic shapes of them, and how models are trained on them."""
 
 from __future__ import annotations
 
 import hashlib
 import json
+import tomllib
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass, replace
-from functools import cached_property
+from dataclasses import asdict, dataclass, field, replace
+from functools import cache, cached_property
 from pathlib import Path
+from typing import Any
+
+import polars as pl
 
 from fairrec.core.errors import InputError, plain
-from fairrec.core.option_types import UnfitError, split_pairs
 from fairrec.core.options import spell
 from fairrec.core.progress import Progress
 from fairrec.demo.world_options import WorldOptions
-from fairrec_paper.datasets.bundle import DATASETS, Bundle, prepare, read_bundle, write_bundle
+from fairrec_paper.datasets.bundle import Bundle, read_bundle, write_bundle
 from fairrec_paper.datasets.synthetic import shaped_like, synthetic_bundle
-from fairrec_paper.reproduction.options import OURS, PAPER
-from fairrec_paper.reproduction.protocol import apply_protocol, paper_protocol, source_stamp
+from fairrec_paper.models.data import CATEGORIES
+from fairrec_paper.models.options import TrainingOptions
+from fairrec_paper.models.runs import RunRecord, first_difference
+from fairrec_paper.reproduction.options import OURS, PAPER, ReproduceOptions
 
 TITLES = {
     "movielens-1m": "MovieLens-1M",
@@ -38,16 +43,19 @@ class DataSource:
     name : the paper's data set
     folder : a bundle
     key : short and different for different data, for the names of trained runs
+    by_paper : taken by the paper's protocol
     """
 
     name: str
     folder: Path
     key: str
+    by_paper: bool = False
 
     @cached_property
     def bundle(self) -> Bundle:
         """The tables."""
-        return read_bundle(self.folder)
+        bundle = read_bundle(self.folder)
+        return apply_protocol(bundle, paper_protocol(self.name)) if self.by_paper else bundle
 
     @property
     def is_synthetic(self) -> bool:
@@ -69,54 +77,40 @@ class DataCatalogue:
 
     Parameters
     ----------
-    given : `NAME=FOLDER` or `FOLDER`, a bundle or a folder with a publisher's files
-    scratch : where bundles are written
+    given : folders of bundles
+    scratch : where synthetic bundles are written
     """
 
-    def __init__(
-        self, given: Iterable[str], scratch: Path, quick: bool = False, seed: int = 0
-    ) -> None:
-        self._scratch, self._quick, self._seed = scratch, quick, seed
-        self._folders: dict[str, tuple[str, Path]] = {}
-        self._made: dict[tuple[str, str], DataSource] = {}
+    def __init__(self, given: Iterable[str], scratch: Path, options: ReproduceOptions) -> None:
+        self._scratch, self._options = scratch, options
+        self._sources: dict[str, DataSource] = {}
         for text in given:
-            holds, folder = _identify_folder(text)
-            name = paper_name(holds, folder)
-            if name in self._folders:
+            holds = read_bundle(Path(text)).manifest.name
+            name = paper_name(holds, Path(text))
+            if name in self._sources:
                 raise InputError(
                     f"{spell('data', text)}: another folder is given for {name} already. "
                     "Give one of them."
                 )
-            self._folders[name] = (holds, folder)
-
-    @property
-    def given(self) -> tuple[str, ...]:
-        """The paper's data sets for which files were given."""
-        return tuple(self._folders)
-
-    def get(self, name: str, progress: Progress, protocol: str = OURS) -> DataSource:
-        """What is used for a data set of the paper, as a protocol has it."""
-        made = self._made.get((name, protocol))
-        if made is None:
-            made = (
-                self._make(name, progress)
-                if protocol == OURS
-                else _apply_paper_protocol(self.get(name, progress), self._scratch, progress)
+            self._sources[name] = self._by_protocol(
+                DataSource(name, Path(text), "-".join(holds.split()))
             )
-            self._made[name, protocol] = made
-        return made
+        self.given = tuple(self._sources)
+        """The paper's data sets for which folders were given."""
 
-    def _make(self, name: str, progress: Progress) -> DataSource:
-        if name not in self._folders:
-            options = shaped_like(name, seed=self._seed)
-            options = small(options) if self._quick else options
-            return world_source(name, options, self._scratch, progress)
-        holds, folder = self._folders[name]
-        if (folder / "manifest.json").exists():
-            return DataSource(name, folder, "-".join(holds.split()))
-        progress(f"preparing {holds}", 0, 0)
-        prepare(holds, folder, self._scratch / holds)
-        return DataSource(name, self._scratch / holds, holds)
+    def get(self, name: str, progress: Progress) -> DataSource:
+        """What is used for a data set of the paper."""
+        if name not in self._sources:
+            world = shaped_like(name, seed=self._options.seed)
+            world = small(world) if self._options.quick else world
+            made = world_source(name, world, self._scratch, progress)
+            self._sources[name] = self._by_protocol(made)
+        return self._sources[name]
+
+    def _by_protocol(self, source: DataSource) -> DataSource:
+        if self._options.protocol != PAPER:
+            return source
+        return replace(source, key=f"{source.key}-{PAPER}", by_paper=True)
 
 
 def small(options: WorldOptions) -> WorldOptions:
@@ -151,48 +145,6 @@ def world_source(name: str, options: WorldOptions, scratch: Path, progress: Prog
     return DataSource(name, folder, key)
 
 
-def _apply_paper_protocol(ours: DataSource, scratch: Path, progress: Progress) -> DataSource:
-    """The data by the paper's protocol; those made before from the same are taken again."""
-    protocol = paper_protocol(ours.name)
-    key = f"{ours.key}-{PAPER}"
-    made = DataSource(ours.name, scratch / key, key)
-    stamp = source_stamp(ours.bundle, protocol)
-    if (made.folder / "manifest.json").exists() and stamp in made.bundle.manifest.notes:
-        return made
-    progress("taking data as the paper does", 0, 0)
-    write_bundle(apply_protocol(ours.bundle, protocol), made.folder)
-    return DataSource(ours.name, made.folder, key)
-
-
-def _identify_folder(text: str) -> tuple[str, Path]:
-    """What a folder holds: by its manifest, by the name given, or by the name of the folder."""
-    try:
-        ((name, rest),) = split_pairs([text]).items()
-    except UnfitError:
-        name, rest = "", text
-    is_named = name in DATASETS
-    folder = Path(rest if is_named else text)
-    if not folder.is_dir():
-        raise InputError(
-            f"{spell('data', text)}: is no folder. Give a bundle (see fairrec-paper prepare) or "
-            "a folder with the publisher's files."
-        )
-    if (folder / "manifest.json").exists():
-        holds = read_bundle(folder).manifest.name
-        if is_named and name != holds:
-            raise InputError(
-                f"{spell('data', text)}: that bundle holds '{plain(holds)}'. Leave out the name."
-            )
-        return holds, folder
-    holds = name if is_named else folder.resolve().name
-    if holds not in DATASETS:
-        raise InputError(
-            f"{spell('data', text)}: is no bundle, and its name does not say which data set it "
-            f"is. Say it: {spell('data', f'NAME={folder}')} with one of {', '.join(DATASETS)}."
-        )
-    return holds, folder
-
-
 def paper_name(holds: str, folder: Path) -> str:
     """The paper's data set that a bundle of this name is used for."""
     name = holds.removeprefix(SYNTHETIC)
@@ -202,3 +154,158 @@ def paper_name(holds: str, folder: Path) -> str:
             f"Give one of {', '.join(TITLES)}."
         )
     return name
+
+
+_NOTE = "paper's protocol: "
+
+
+@dataclass(frozen=True)
+class Protocol:
+    """The paper's protocol on one of its data sets, as the settings file says it.
+
+    Parameters
+    ----------
+    category : the column of items that URD compares, where it is not `categories`
+    whole : columns of items that are rounded down
+    features : columns of users and items that the models see beside the ids
+    training : options of `fairrec-paper train`
+    models : hyper-parameters by model
+    by_decade : attributes whose values TestSGD takes by tens
+    sha256 : of the settings file
+    """
+
+    dataset: str
+    category: str | None
+    whole: tuple[str, ...]
+    features: tuple[str, ...]
+    training: Mapping[str, Any] = field(hash=False)
+    models: Mapping[str, Mapping[str, Any]] = field(hash=False)
+    by_decade: tuple[str, ...]
+    sha256: str
+
+    def present_features(self, bundle: Bundle) -> tuple[str, ...]:
+        """Those of the features that the data have."""
+        known = {*bundle.users.columns, *bundle.items.columns}
+        return tuple(name for name in self.features if name in known)
+
+
+@cache
+def paper_protocol(dataset: str) -> Protocol:
+    """The settings of the paper on one of its data sets."""
+    content = (Path(__file__).parent / "protocols" / f"{dataset}.toml").read_bytes()
+    settings = tomllib.loads(content.decode())
+    data, features = settings["data"], settings["features"]
+    return Protocol(
+        dataset=dataset,
+        category=data.get("category"),
+        whole=tuple(data.get("whole", ())),
+        features=(*features["users"], *features["items"]),
+        training=settings["training"],
+        models=settings["models"],
+        by_decade=tuple(settings["testsgd"]["by_decade"]),
+        sha256=hashlib.sha256(content).hexdigest(),
+    )
+
+
+def apply_protocol(bundle: Bundle, protocol: Protocol) -> Bundle:
+    """The data as the paper's protocol has them.
+
+    Every interaction is positive, items without any are left out and counted, and URD's categories
+    are those of the paper. Features that the paper's own data set lacks are an error; those that a
+    stand-in or a synthetic shape lacks are noted.
+    """
+    manifest = bundle.manifest
+    there = protocol.present_features(bundle)
+    missing = [name for name in protocol.features if name not in there]
+    if missing and manifest.name == protocol.dataset:
+        raise InputError(
+            f"The bundle of {protocol.dataset} has no {' and no '.join(missing)}, which the "
+            "paper's models see. Prepare the data again with this version."
+        )
+    items = bundle.items.filter(
+        pl.col("item_id").is_in(bundle.interactions["item_id"].unique().implode())
+    )
+    if protocol.category in items.columns:
+        own = pl.concat_list(protocol.category).list.drop_nulls()
+        items = items.with_columns(own.alias(CATEGORIES))
+    rounded = [name for name in protocol.whole if name in items.columns]
+    items = items.with_columns(pl.col(rounded).floor().cast(pl.Int64))
+    n_unchosen = bundle.items.height - items.height
+    notes = [
+        f"{_NOTE}every interaction is positive, and {n_unchosen:,} items without any are left out",
+        *(f"{_NOTE}the paper's models see {name}, which is not known here" for name in missing),
+    ]
+    interactions = bundle.interactions.with_columns(is_positive=pl.lit(True))
+    counts = {"n_positive": interactions.height, "n_items": items.height}
+    changes = {"positive": "every interaction", **counts, "notes": (*manifest.notes, *notes)}
+    changes["sha256"] = {**manifest.sha256, "protocol": protocol.sha256}
+    return Bundle(interactions, bundle.users, items, manifest.model_copy(update=changes))
+
+
+def protocol_notes(bundle: Bundle) -> tuple[str, ...]:
+    """What is said of data under the paper's protocol."""
+    notes = bundle.manifest.notes
+    return tuple(note.removeprefix(_NOTE) for note in notes if note.startswith(_NOTE))
+
+
+LARGE_BATCH_FROM = 300_000
+"""Positive interactions from which training takes steps of 4,096 rows, otherwise 1,024."""
+_ANYWHERE = ("device",)
+"""Options that change no number that matters: a run may come from another machine."""
+
+
+@dataclass(frozen=True, slots=True)
+class TrainingPlan:
+    """How models are trained.
+
+    Parameters
+    ----------
+    quick : for a moment only
+    seed : of the training
+    data_seed : of targets, candidates and rows kept out, the same for all trainings
+    protocol : the paper's; None for the defaults of `fairrec-paper train`
+    epochs : at most so many, where only the time to score counts
+    """
+
+    quick: bool = False
+    seed: int = 0
+    data_seed: int = 0
+    protocol: Protocol | None = None
+    epochs: int | None = None
+
+    def options(self, bundle: Bundle) -> TrainingOptions:
+        """The options of `fairrec-paper train`."""
+        seeds: dict[str, Any] = {"seed": self.seed, "data_seed": self.data_seed}
+        if self.protocol is None:
+            large = bundle.manifest.n_positive >= LARGE_BATCH_FROM
+            options = TrainingOptions(batch_size=4096 if large else 1024, **seeds)
+        else:
+            features = self.protocol.present_features(bundle)
+            options = TrainingOptions(**self.protocol.training, features=features, **seeds)
+        if self.quick:
+            return replace(options, epochs=1, batch_size=1024)
+        return options if self.epochs is None else replace(options, epochs=self.epochs)
+
+    def hyper(self, model: str) -> dict[str, Any]:
+        """The hyper-parameters of a model."""
+        hyper = {} if self.protocol is None else dict(self.protocol.models[model])
+        return {**hyper, "embedding": 4, "layers": (16,)} if self.quick else hyper
+
+    def identity(self) -> dict[str, Any]:
+        """What names the plan among trials."""
+        name = OURS if self.protocol is None else PAPER
+        return {"protocol": name, "training_seed": self.seed, "data_seed": self.data_seed}
+
+    def misfit(self, record: RunRecord, bundle: Bundle) -> str:
+        """What of a run is other than planned, in words; "" where nothing is.
+
+        By our protocol, only seeds count: a model of `fairrec-paper train` may be tested.
+        """
+        there = {**record.options, **record.hyper_parameters}
+        seeds = TrainingOptions(seed=there["seed"], data_seed=there.get("data_seed"))
+        there["data_seed"] = seeds.seed_of_data
+        asked: dict[str, Any] = {"seed": self.seed, "data_seed": self.data_seed}
+        if self.protocol is not None:
+            asked |= {**asdict(self.options(bundle)), **self.hyper(record.model)}
+        asked = {name: value for name, value in asked.items() if name not in _ANYWHERE}
+        return first_difference(asked, there)

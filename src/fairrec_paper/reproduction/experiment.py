@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -16,10 +16,15 @@ import fairrec
 import fairrec_paper
 from fairrec.core.atomic_io import errors_of_disk, write_text
 from fairrec.core.progress import Progress
-from fairrec_paper.reproduction.data import TITLES, DataCatalogue, DataSource
+from fairrec_paper.reproduction.data import (
+    TITLES,
+    DataSource,
+    TrainingPlan,
+    paper_protocol,
+    protocol_notes,
+)
 from fairrec_paper.reproduction.layout import Outcome
 from fairrec_paper.reproduction.options import PAPER, ReproduceOptions
-from fairrec_paper.reproduction.protocol import TrainingPlan, paper_protocol, protocol_notes
 from fairrec_paper.reproduction.subject import Subject
 
 Row = dict[str, Any]
@@ -140,7 +145,6 @@ class Setting:
     runs: Path
     scratch: Path
     progress: Progress
-    catalogue: DataCatalogue | None = None
 
     def subject(self, source: DataSource, model: str, seed: int | None = None) -> Subject:
         """A recommender on a data set; it is loaded when it is first needed.
@@ -173,16 +177,6 @@ class Setting:
             if model != "taste"
             for seed in self.options.trainings
         ]
-
-    def under(self, protocol: str) -> Setting:
-        """The same by another protocol."""
-        if protocol == self.options.protocol or self.catalogue is None:
-            return self
-        sources = (
-            self.catalogue.get(source.name, self.progress, protocol) for source in self.sources
-        )
-        options = replace(self.options, protocol=protocol)
-        return replace(self, options=options, sources=tuple(sources))
 
     def one_subject(self, source: DataSource, preferred: str) -> Subject:
         """The preferred model on a data set, or the first one where that is not tested."""

@@ -11,15 +11,13 @@ import polars as pl
 from fairrec.core.arrays import AnyArray
 from fairrec.report.page.figures import correlation_map
 from fairrec.report.page.view import Correlation, CorrelationCell
-from fairrec_paper.figures import grouped_bars, initial_positions
+from fairrec_paper.figures import grouped_bars, initial_positions, still
 from fairrec_paper.reproduction import layout, methods
-from fairrec_paper.reproduction.comparison import SUBJECT, compare_gaps, published, published_exact
+from fairrec_paper.reproduction.comparison import SUBJECT, published, published_exact
 from fairrec_paper.reproduction.data import TITLES, DataSource
 from fairrec_paper.reproduction.experiment import Experiment, Frames, Setting, Trial
-from fairrec_paper.reproduction.gaps import gap_table
 from fairrec_paper.reproduction.layout import Drawing, Outcome
 from fairrec_paper.reproduction.methods import DPSO, POOLED, WAYS, ByDataset, chance_trial
-from fairrec_paper.stills import still
 
 if TYPE_CHECKING:
     import altair as alt
@@ -287,7 +285,7 @@ def _mean(both: pl.DataFrame, column: str) -> float | None:
 
 
 def report_vanilla(setting: Setting, frames: Frames) -> Outcome:
-    """The gain in percent, as a chart and a table, and the gaps it comes from."""
+    """The gain in percent, as a chart and a table."""
     printed = published().filter(experiment="figure-vanilla")
     rows = improvements(frames["search"])
     for metric, name in (("larger gap", "published_gap"), ("longer time", "published_time")):
@@ -314,13 +312,7 @@ def report_vanilla(setting: Setting, frames: Frames) -> Outcome:
         f"{setting.options.n_seeds} seeds. The published gain does not say which swarms it is over."
     )
     title = f"FairRec (dpso) over simpler swarms: {setting.title}"
-    tables = [layout.table("improvement", title, rows, columns, note, 2)]
-    for dataset, searches in _methods(setting).items():
-        search = frames["search"].filter(dataset=dataset)
-        chance = frames["chance"].filter(dataset=dataset)
-        gaps = compare_gaps(search, chance, searches, "table2")
-        where = setting.source_title(dataset)
-        tables.append(gap_table(f"gaps-{dataset}", f"Gaps: {where}", gaps, chance, searches))
+    table = layout.table("improvement", title, rows, columns, note, 2)
     shown = rows.filter(pl.col("opponent").is_in(IN_FIGURE))
     bars = pl.concat(
         [
@@ -331,7 +323,7 @@ def report_vanilla(setting: Setting, frames: Frames) -> Outcome:
         ]
     )
     chart = grouped_bars(bars, "Larger gap found by FairRec (dpso) than by", "larger by")
-    return Outcome(tuple(tables), (Drawing("improvement", title, chart),))
+    return Outcome((table,), (Drawing("improvement", title, chart),))
 
 
 VANILLA_SWARMS_EXPERIMENT = Experiment(

@@ -15,31 +15,27 @@ from fairrec.report.page.vega import need_figures
 from fairrec_paper.reproduction import (
     figures_2_to_4,
     figures_5_and_6,
-    fixed_time,
     gaps,
-    mitigations,
     trained_models,
 )
 from fairrec_paper.reproduction.data import TITLES, DataCatalogue
 from fairrec_paper.reproduction.experiment import Experiment, Setting, TrialStore, run_trials
-from fairrec_paper.reproduction.layout import Outcome
+from fairrec_paper.reproduction.layout import Outcome, write_outcome
 from fairrec_paper.reproduction.options import ReproduceOptions
-from fairrec_paper.reproduction.outputs import write_outcome
 
 EXPERIMENTS: Registry[Experiment] = Registry("experiment")
 
 for _experiment in (
     trained_models.MODEL_QUALITY_EXPERIMENT,
     gaps.EFFECTIVENESS_EXPERIMENT,
-    *(fixed_time.EXPERIMENT, fixed_time.APPENDIX),
-    mitigations.MITIGATION_EXPERIMENT,
+    *(gaps.FIXED_TIME_EXPERIMENT, gaps.APPENDIX_EXPERIMENT),
+    trained_models.MITIGATION_EXPERIMENT,
     gaps.ATTRIBUTES_EXPERIMENT,
     figures_2_to_4.INITIAL_POSITIONS_EXPERIMENT,
     figures_2_to_4.CORRELATION_EXPERIMENT,
     figures_2_to_4.VANILLA_SWARMS_EXPERIMENT,
     figures_5_and_6.EFFICIENCY_EXPERIMENT,
     figures_5_and_6.HYPER_PARAMETERS_EXPERIMENT,
-    trained_models.TRAININGS_EXPERIMENT,
 ):
     EXPERIMENTS.add(_experiment.name, _experiment)
 
@@ -78,7 +74,7 @@ def reproduce(
     ----------
     names : registered experiments
     out : each experiment has a folder there; beside them are trials, worlds and trained runs
-    data : bundles or folders with publishers' files, `FOLDER` or `NAME=FOLDER`
+    data : folders of bundles
     datasets : of the paper; by default those of the experiment that are given, or all of them, as
         synthetic shapes, where none is
     runs : folder of trained runs, `DATASET-MODEL` each; `out/runs` by default
@@ -94,7 +90,7 @@ def reproduce(
             raise unknown_name("data set of the paper", name, TITLES)
     need_figures()
     check_writable(out)
-    sources = DataCatalogue(data, out / "data", options.quick, options.seed)
+    sources = DataCatalogue(data, out / "data", options)
     if options.quick and sources.given:
         raise InputError(
             f"{spell('quick', True)} makes small synthetic worlds of its own. Leave out "
@@ -104,12 +100,10 @@ def reproduce(
     done = []
     for experiment in _keep_with_data(experiments, sources.given, datasets):
         used = [
-            sources.get(name, progress, options.protocol)
+            sources.get(name, progress)
             for name in _choose_datasets(experiment, sources.given, datasets)
         ]
-        setting = Setting(
-            options, tuple(used), runs or out / "runs", out / "data", progress, sources
-        )
+        setting = Setting(options, tuple(used), runs or out / "runs", out / "data", progress)
         trials = experiment.plan(setting)
         before = store.n_worked
 

@@ -28,8 +28,7 @@ from fairrec.scoring.ledger import Ledger
 from fairrec.search.evidence import Measure
 from fairrec_paper.models.data import Recommender, TasteRecommender
 from fairrec_paper.models.runs import RUN, WEIGHTS, RunRecord, first_difference, load_run_record
-from fairrec_paper.reproduction.data import DataSource
-from fairrec_paper.reproduction.protocol import TrainingPlan
+from fairrec_paper.reproduction.data import DataSource, TrainingPlan
 
 MIN_SUPPORT = 0.001
 """The smallest group as a share of all users: the paper's, for all methods."""

@@ -13,7 +13,13 @@ PARQUET = {
         "rating": [5, 3, 4],
         "timestamp": [978300760, None, 978300800],
     },
-    "users": {"user_id": [1, 2], "gender": ["F", "M"], "age": [1, 56], "occupation": [10, 16]},
+    "users": {
+        "user_id": [1, 2],
+        "gender": ["F", "M"],
+        "age": [1, 56],
+        "occupation": [10, 16],
+        "zip_code": ["48067", "55117"],
+    },
     "items": {"item_id": [10, 20], "title": ["Heat", "Up"], "genres": ["Crime|Drama", ""]},
 }
 

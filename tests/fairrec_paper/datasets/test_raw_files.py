@@ -50,7 +50,7 @@ def test_parquet_tables_become_a_bundle(tmp_path):
         (1, 20, False, None, 3),
         (2, 10, True, 978300800, 4),
     ]
-    assert bundle.users.rows() == [(1, "F", 1, 10), (2, "M", 56, 16)]
+    assert bundle.users.rows() == [(1, "F", 1, 10, "48067"), (2, "M", 56, 16, "55117")]
     assert bundle.items.rows() == [(10, "Heat", ["Crime", "Drama"]), (20, "Up", [])]
     assert bundle.manifest.notes == ("ratings without a time: 1",)
 
@@ -62,12 +62,12 @@ def test_parquet_tables_become_a_bundle(tmp_path):
         (
             "interactions",
             lambda t: t.with_columns(rating=pl.lit("good")),
-            "cannot be read as user_id, item_id, rating, timestamp (",
+            "row 1: rating 'good' is not a whole number (3 such rows).",
         ),
         (
             "interactions",
             lambda t: t.with_columns(rating=pl.Series([5, None, None])),
-            "row 2: rating None is missing (2 such rows).",
+            "row 2: rating '' is not a whole number (2 such rows).",
         ),
     ],
 )

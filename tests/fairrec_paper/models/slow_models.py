@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import torch
 
-from fairrec_paper.models.evaluation import score_pairs
+from fairrec_paper.models.networks import score_pairs
 from tests.fairrec_paper.models.small_models import model_of, random_pairs
 
 

@@ -9,8 +9,7 @@ import pytest
 import torch
 
 from fairrec.core.errors import FairRecError
-from fairrec_paper.models.evaluation import score_pairs
-from fairrec_paper.models.networks import MODELS
+from fairrec_paper.models.networks import MODELS, score_pairs
 from fairrec_paper.models.options import DEEP_MODELS
 from fairrec_paper.models.run import build_model
 from tests.fairrec_paper.models.slow_models import check_forward_pass
@@ -120,13 +119,13 @@ def test_scores_do_not_depend_on_the_chunk_or_on_other_rows(name, monkeypatch):
     model = model_of(name)
     users, items = random_pairs(100)
     whole = score_pairs(model, users, items)
-    monkeypatch.setattr("fairrec_paper.models.evaluation.CPU_ROWS", 7)
+    monkeypatch.setattr("fairrec_paper.models.networks.CPU_ROWS", 7)
     assert score_pairs(model, users, items) == pytest.approx(whole, rel=1e-5, abs=1e-5)
 
 
 @pytest.mark.parametrize("name", list(MODELS))
 def test_threads_change_no_bit_of_a_score(name, monkeypatch):
-    monkeypatch.setattr("fairrec_paper.models.evaluation.CPU_ROWS", 64)
+    monkeypatch.setattr("fairrec_paper.models.networks.CPU_ROWS", 64)
     model = model_of(name)
     users, items = random_pairs(1000)
     threads = torch.get_num_threads()
@@ -143,7 +142,7 @@ def test_threads_change_no_bit_of_a_score(name, monkeypatch):
 
 
 def test_each_chunk_is_scored_by_one_thread(monkeypatch):
-    monkeypatch.setattr("fairrec_paper.models.evaluation.CPU_ROWS", 64)
+    monkeypatch.setattr("fairrec_paper.models.networks.CPU_ROWS", 64)
     model = model_of("deepfm")
     seen, told = set(), []
 

@@ -14,12 +14,11 @@ from fairrec.core.errors import InputError, OutputError
 from fairrec.core.options import bind
 from fairrec.demo.held_out import Targets
 from fairrec_paper.datasets.bundle import read_bundle, write_bundle
-from fairrec_paper.models import evaluation, training
-from fairrec_paper.models.evaluation import Quality, target_metrics
+from fairrec_paper.models import training
 from fairrec_paper.models.networks import MODELS
 from fairrec_paper.models.options import Hyper, TrainingOptions
 from fairrec_paper.models.run import load_run
-from fairrec_paper.models.training import train
+from fairrec_paper.models.training import Quality, target_metrics, train
 from tests.end_to_end.command_line import files_in
 from tests.fairrec_paper.models.small_bundle import small_bundle
 
@@ -252,7 +251,7 @@ def test_metrics_are_those_of_the_targets_places(monkeypatch):
         # an item by its number, for user 1 the other way round
         return np.where(users == 0, items, -items).astype(np.float64)
 
-    monkeypatch.setattr(evaluation, "score_pairs", score_pairs)
+    monkeypatch.setattr(training, "score_pairs", score_pairs)
     top = target_metrics(None, TARGETS)
     # third and first place
     assert top["mrr@5"] == pytest.approx((1 / 3 + 1) / 2)
@@ -260,5 +259,5 @@ def test_metrics_are_those_of_the_targets_places(monkeypatch):
     # user 0 has none of two below, user 1 both
     assert (top["auc"], top["hit@5"]) == ((0 / 2 + 2 / 2) / 2, 1.0)
     # a tie counts half
-    monkeypatch.setattr(evaluation, "score_pairs", lambda model, users, items: np.zeros(len(users)))
+    monkeypatch.setattr(training, "score_pairs", lambda model, users, items: np.zeros(len(users)))
     assert target_metrics(None, TARGETS, ("auc",)) == {"auc": 0.5}

@@ -11,20 +11,18 @@ import pytest
 from fairrec_paper.reproduction import layout
 from fairrec_paper.reproduction.comparison import compare_gaps, compute_costs
 from fairrec_paper.reproduction.data import DataCatalogue
-from fairrec_paper.reproduction.fixed_time import (
+from fairrec_paper.reproduction.gaps import (
+    cost_table,
+    gap_table,
+    plan_attributes,
+    plan_effectiveness,
+    report_attributes,
     share_of_work,
     within_time,
     within_users,
 )
-from fairrec_paper.reproduction.gaps import (
-    cost_table,
-    gap_table,
-    paper_table,
-    plan_attributes,
-    plan_effectiveness,
-    report_attributes,
-)
 from fairrec_paper.reproduction.methods import DPSO, THEMIS, large_groups
+from fairrec_paper.reproduction.options import QUICK
 from tests.fairrec_paper.reproduction.trial_rows import chance, found, silent
 
 BY_CHANCE = [0.1, 0.2, 0.3, 0.4]
@@ -145,17 +143,6 @@ def test_costs_are_shown_for_each_method():
     assert rows[DPSO.title][2] == "75.0% \u00b135.4"
 
 
-def test_the_papers_arrangement_has_a_row_for_each_method_and_a_column_for_each_metric():
-    spent = compute_costs(SEARCH, GAPS, [THEMIS, DPSO])
-    table = paper_table("paper", "As in the paper", GAPS, spent)
-    assert table.view.columns == ("model", "method", "auc", "pooled_auc", "time (s)")
-    themis, dpso = table.view.rows
-    assert themis[:2] == ("Wide&Deep", THEMIS.title)
-    assert themis[2:] == ("0.400 (0.254)", "0.500 (0.254)", "2.00 (141)")
-    assert dpso[2:] == ("0.300 \u00b10.141 (0.244)", "-", "2.00 (87.0)")
-    assert table.data["auc"].to_list() == pytest.approx([0.4, 0.3])
-
-
 def test_all_methods_of_the_paper_and_ours_are_run_with_every_seed(setting):
     trials = plan_effectiveness(setting)
     searches = Counter(trial.labels["method"] for trial in trials if trial.kind == "search")
@@ -172,7 +159,7 @@ def test_all_methods_of_the_paper_and_ours_are_run_with_every_seed(setting):
 
 
 def test_fairas_has_ten_rounds_too_where_its_own_results_have_them(setting, tmp_path):
-    songs = DataCatalogue([], tmp_path, quick=True).get("lfm360k", silent)
+    songs = DataCatalogue([], tmp_path, QUICK).get("lfm360k", silent)
     options = replace(setting.options, quick=False)
     trials = plan_effectiveness(replace(setting, sources=(songs,), options=options))
     rounds = [

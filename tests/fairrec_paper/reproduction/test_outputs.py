@@ -9,8 +9,7 @@ import polars as pl
 
 from fairrec_paper.figures import grouped_bars
 from fairrec_paper.reproduction import layout
-from fairrec_paper.reproduction.layout import Drawing, Outcome
-from fairrec_paper.reproduction.outputs import as_latex, as_markdown, latex, write_outcome
+from fairrec_paper.reproduction.layout import Drawing, Outcome, as_latex, latex, write_outcome
 
 EVIL = "<script>alert(1)</script> & 50% of $x_1$ {a} | b"
 
@@ -33,17 +32,11 @@ def test_every_form_is_written(tmp_path: Path):
         "bars.pdf",
         "bars.svg",
         "gaps.csv",
-        "gaps.parquet",
         "index.html",
-        "table2.md",
         "table2.tex",
     ]
     assert (tmp_path / "out/bars.pdf").read_bytes().startswith(b"%PDF-")
-    for name, frame in (
-        ("csv", pl.read_csv(tmp_path / "out/gaps.csv")),
-        ("parquet", pl.read_parquet(tmp_path / "out/gaps.parquet")),
-    ):
-        assert frame["gap"].to_list() == [0.123456, None], name
+    assert pl.read_csv(tmp_path / "out/gaps.csv")["gap"].to_list() == [0.123456, None]
 
 
 def test_a_later_page_shows_nothing_of_an_earlier_one(tmp_path: Path):
@@ -53,7 +46,7 @@ def test_a_later_page_shows_nothing_of_an_earlier_one(tmp_path: Path):
     )
     write_outcome(tmp_path, "table2", "second", Outcome((table,)), "")
     assert (tmp_path / "gaps.csv").exists()
-    for name in ("index.html", "table2.md", "table2.tex"):
+    for name in ("index.html", "table2.tex"):
         text = (tmp_path / name).read_text()
         assert "other table" in text, name
         assert not re.search(r"dpso|alert|bars\.svg|0\.123", text), name
@@ -68,13 +61,6 @@ def test_the_page_runs_no_script_and_needs_no_network(tmp_path: Path):
     assert re.findall(r'(?:src|href)="(?!data:image/svg|#)([^"]*)"', page) == []
     assert "0.123 ±0.0100" in page
     assert "<script" not in (tmp_path / "bars.svg").read_text()
-
-
-def test_markdown_takes_outside_text_as_text():
-    markdown = as_markdown("title", outcome(), "fairrec-paper reproduce table2")
-    assert not re.search(r"(?<!\\)<script", markdown)
-    assert r"\| b |" in markdown
-    assert "$ fairrec-paper reproduce table2" in markdown
 
 
 def outside_of_comments(document: str) -> str:

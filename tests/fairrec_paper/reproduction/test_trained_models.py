@@ -1,4 +1,4 @@
-"""Tables on trained models: their quality, the spread of gaps over trainings, and mitigation."""
+"""Tables on trained models: their quality, and mitigation."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ import polars as pl
 import pytest
 
 from fairrec.core.errors import InputError
-from fairrec_paper.reproduction.data import DataCatalogue
-from fairrec_paper.reproduction.mitigations import (
+from fairrec_paper.reproduction.subject import full_combinations
+from fairrec_paper.reproduction.trained_models import (
     FRESH,
     METRICS,
     ORACLE,
@@ -19,24 +19,17 @@ from fairrec_paper.reproduction.mitigations import (
     mitigation_trial,
     plan_mitigation,
     report_mitigation,
-)
-from fairrec_paper.reproduction.subject import full_combinations
-from fairrec_paper.reproduction.trained_models import (
-    add_chance_spread,
-    gaps_over_trainings,
-    plan_trainings,
     report_quality,
-    report_trainings,
     training_trials,
 )
-from tests.fairrec_paper.reproduction.trial_rows import chance, silent
+from tests.fairrec_paper.reproduction.trial_rows import silent
 
 
 def test_only_models_that_are_trained_are_in_it(setting):
     with pytest.raises(InputError, match="table1 is about trained models"):
-        training_trials(setting, "table1")
+        training_trials(setting)
     both = replace(setting, options=replace(setting.options, models=("dcn", "taste")))
-    assert [trial.subject.model for trial in training_trials(both, "table1")] == ["dcn"]
+    assert [trial.subject.model for trial in training_trials(both)] == ["dcn"]
 
 
 ROW = {
@@ -62,51 +55,6 @@ def test_several_trainings_are_a_mean_with_a_spread_and_each_by_itself(setting):
     # half of the difference, times the square root of 2
     assert table.view.rows[0][at] == "0.9423 ±0.0014"
     assert [row[2] for row in each.view.rows] == ["0", "1"]
-
-
-@pytest.fixture
-def both(setting, tmp_path):
-    """A setting that can be had by both protocols."""
-    options = replace(setting.options, models=("deepfm",), training_seeds=(0, 4))
-    catalogue = DataCatalogue([], tmp_path, quick=True)
-    return replace(setting, options=options, catalogue=catalogue)
-
-
-def test_every_model_is_trained_and_tested_with_every_seed_by_both_protocols(both):
-    labels = [trial.labels for trial in plan_trainings(both)]
-    seen = [(one["protocol"], one["training"]) for one in labels]
-    assert seen == [*([("ours", 0), ("ours", 4)] * 2), *([("paper", 0), ("paper", 4)] * 2)]
-    names = [trial.name for trial in plan_trainings(both) if trial.kind == "training"]
-    assert len({*names}) == 4
-    with pytest.raises(InputError, match="trainings is about trained models"):
-        plan_trainings(replace(both, options=replace(both.options, models=("taste",))))
-
-
-def test_the_spread_over_trainings_stands_beside_that_of_chance():
-    rows = pl.DataFrame(
-        [
-            {**chance("auc", gap, [0.1, 0.3]), "protocol": "ours", "training": at, "p_value": p}
-            for at, (gap, p) in enumerate([(0.2, 0.5), (0.4, 0.04)])
-        ]
-    )
-    (row,) = gaps_over_trainings(add_chance_spread(rows)).to_dicts()
-    assert (row["trainings"], row["gap"], row["p_value_most"]) == (2, pytest.approx(0.3), 0.5)
-    assert row["gap_sd"] == row["chance_sd"] == pytest.approx(0.02**0.5)
-    assert row["share"] == pytest.approx(0.02**0.5 / 0.3)
-
-
-def test_each_training_has_a_column(both):
-    gaps = [
-        {**chance("auc", 0.1 + at, [0.1, 0.3]), "protocol": "ours", "training": at, "p_value": 0.5}
-        for at in (0, 4)
-    ]
-    frames = {"training": pl.DataFrame([{**ROW, "protocol": "ours"}]), "chance": pl.DataFrame(gaps)}
-    quality, table = report_trainings(both, frames).tables
-    assert quality.view.rows[0][:2] == ("ours", "Wide&Deep")
-    assert table.view.columns[3:6] == ("seed 0", "seed 4", "mean")
-    assert table.view.rows[0][3:6] == ("0.100", "4.10", "2.10")
-    assert table.data["chance_sd"].to_list() == pytest.approx([0.02**0.5] * 2)
-    assert "by_chance" not in table.data.columns
 
 
 def mitigation_row(subject, way, metric="mrr@5"):

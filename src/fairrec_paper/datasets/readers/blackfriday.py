@@ -106,14 +106,13 @@ def _tables(raw: Path) -> tuple[RawTable, RawTable, RawTable]:
 
 
 def _parquet_tables(raw: Path) -> tuple[RawTable, RawTable, RawTable]:
-    purchases = {"user_id": pl.Int64, "item_id": pl.Int64, "purchase": pl.Int64}
-    texts = dict.fromkeys(TEXTS, pl.String)
-    numbers = dict.fromkeys(NUMBERS, pl.Int64)
-    items = {"item_id": pl.Int64, **dict.fromkeys(CATEGORIES, pl.Int64)}
+    purchases = read_parquet(raw, "interactions", ("user_id", "item_id", "purchase"))
+    users = read_parquet(raw, "users", ("user_id", *ATTRIBUTES)).whole_numbers("user_id")
+    items = read_parquet(raw, "items", ("item_id", *CATEGORIES)).whole_numbers("item_id")
     return (
-        read_parquet(raw, "interactions", purchases, may_be_null=("purchase",)),
-        read_parquet(raw, "users", {"user_id": pl.Int64, **texts, **numbers}, ATTRIBUTES),
-        read_parquet(raw, "items", items, may_be_null=CATEGORIES),
+        purchases.whole_numbers("user_id", "item_id").whole_numbers("purchase", may_be_empty=True),
+        users.whole_numbers(*NUMBERS, may_be_empty=True).empty_as_missing(*TEXTS),
+        items.whole_numbers(*CATEGORIES, may_be_empty=True),
     )
 
 

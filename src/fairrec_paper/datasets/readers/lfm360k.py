@@ -29,7 +29,7 @@ PLAYS_FILE = "usersha1-artmbid-artname-plays.tsv"
 PROFILE_FILE = "usersha1-profile.tsv"
 ATTRIBUTES = ("gender", "age", "country")
 SIGNUP = "signup"
-"""Kept beside the attributes where the files have it: the paper's models see it."""
+"""Kept beside the attributes: the paper's models see it."""
 AGES = (1, 110)
 MBID_LENGTH = 36
 IS_PLAY = pl.col("item_id").is_not_null() & (pl.col("plays") > 0)
@@ -38,7 +38,7 @@ IS_PLAY = pl.col("item_id").is_not_null() & (pl.col("plays") > 0)
 def read(raw: Path, progress: Progress) -> Bundle:
     """The bundle of Last.fm 360K; the plays stream from disk in several passes."""
     progress("reading profiles", 0, 5)
-    profiles = _parquet_profiles(raw) if holds_parquet(raw) else _profiles(raw)
+    profiles = _profiles(raw)
     profiles.refuse_repeated("user_id")
     progress("checking plays", 1, 5)
     plays = _parquet_plays(raw) if holds_parquet(raw) else _plays(raw)
@@ -47,9 +47,7 @@ def read(raw: Path, progress: Progress) -> Bundle:
     progress("counting plays", 2, 5)
     notes += _dropped(rows, users)
     rows = rows.filter(IS_PLAY)
-    known = users.filter("is_complete").select(
-        "user_id", *ATTRIBUTES, *({SIGNUP} & {*users.columns})
-    )
+    known = users.filter("is_complete").select("user_id", *ATTRIBUTES, SIGNUP)
     progress("naming artists", 3, 5)
     items = _artists(rows, known)
     progress("collecting plays", 4, 5)
@@ -76,27 +74,23 @@ def _plays(raw: Path) -> RawTable:
 
 
 def _profiles(raw: Path) -> RawTable:
-    path = find_file("lfm360k", raw, PROFILE_FILE)
-    table = scan_tabs(path, ("user_id", *ATTRIBUTES, SIGNUP))
+    columns = ("user_id", *ATTRIBUTES, SIGNUP)
+    if holds_parquet(raw):
+        table = read_parquet(raw, "users", columns)
+    else:
+        table = scan_tabs(find_file("lfm360k", raw, PROFILE_FILE), columns)
     ages = table.whole_numbers("age", may_be_empty=True)
     return ages.empty_as_missing("gender", "country", SIGNUP)
 
 
 def _parquet_plays(raw: Path) -> RawTable:
-    plays = read_parquet(
-        raw, "interactions", {"user_id": pl.String, "item_id": pl.Int64, "plays": pl.Int64}
-    )
-    columns = {"item_id": pl.Int64, "artist_mbid": pl.String, "artist_name": pl.String}
-    artists = read_parquet(raw, "items", columns, may_be_null=("artist_mbid", "artist_name"))
+    plays = read_parquet(raw, "interactions", ("user_id", "item_id", "plays"))
+    artists = read_parquet(raw, "items", ("item_id", "artist_mbid", "artist_name"))
     artists.refuse_repeated("item_id")
     named = artists.collect().rename({"artist_mbid": "mbid", "artist_name": "name"})
     plays.refuse_unknown("item_id", named["item_id"], artists.file)
-    return replace(plays, rows=plays.rows.join(named.lazy(), on="item_id"))
-
-
-def _parquet_profiles(raw: Path) -> RawTable:
-    columns = {"user_id": pl.String, "gender": pl.String, "age": pl.Int64, "country": pl.String}
-    return read_parquet(raw, "users", columns, ATTRIBUTES, optional={SIGNUP: pl.String})
+    joined = plays.rows.join(named.lazy(), on="item_id")
+    return replace(plays, rows=joined).whole_numbers("plays")
 
 
 def _complete(profiles: pl.DataFrame) -> tuple[pl.DataFrame, tuple[str, ...]]:

@@ -16,7 +16,6 @@ from fairrec_paper.datasets.bundle import (
     make_bundle,
 )
 from fairrec_paper.datasets.raw_files import (
-    ColumnTypes,
     RawTable,
     find_file,
     holds_parquet,
@@ -28,7 +27,7 @@ GOOD = 4
 RATING = ("user_id", "item_id", "rating", "timestamp")
 ATTRIBUTES = ("gender", "age", "occupation")
 ZIP_CODE = "zip_code"
-"""Kept beside the attributes where the files have it: the paper's models see it."""
+"""Kept beside the attributes: the paper's models see it."""
 TERMS = (
     "GroupLens terms: research use; acknowledge in publications (Harper and Konstan 2015); no "
     "redistribution and no commercial use without permission"
@@ -39,7 +38,7 @@ Tables = tuple[RawTable, RawTable, RawTable]
 
 def read(raw: Path, progress: Progress) -> Bundle:
     """The bundle of MovieLens 1M."""
-    ratings, users, items = _parquet_tables(raw) if holds_parquet(raw) else _tables(raw, progress)
+    ratings, users, items = _tables(raw, progress)
     users.refuse_repeated("user_id")
     items.refuse_repeated("item_id")
     people, movies = users.collect(), items.collect()
@@ -60,7 +59,7 @@ def read(raw: Path, progress: Progress) -> Bundle:
     return make_bundle(
         "movielens-1m",
         interactions,
-        people.select("user_id", *ATTRIBUTES, *({ZIP_CODE} & {*people.columns})),
+        people.select("user_id", *ATTRIBUTES, ZIP_CODE),
         movies.select("item_id", "title", categories.alias("categories")),
         files=(ratings.file, users.file, items.file),
         positive=f"rating >= {GOOD}",
@@ -74,32 +73,21 @@ def read(raw: Path, progress: Progress) -> Bundle:
 
 
 def _tables(raw: Path, progress: Progress) -> Tables:
-    def read_table(name: str, fields: tuple[str, ...], *numbers: str) -> RawTable:
-        progress(f"reading {name}", 0, 0)
-        path = find_file("movielens-1m", raw, name)
-        return read_fields(path, "::", fields).whole_numbers(*numbers)
+    """The publisher's files, or the same tables as Parquet."""
 
-    user = ("user_id", *ATTRIBUTES, ZIP_CODE)
+    def read_table(table: str, file: str, fields: tuple[str, ...]) -> RawTable:
+        progress(f"reading {table}", 0, 0)
+        if holds_parquet(raw):
+            return read_parquet(raw, table, fields)
+        return read_fields(find_file("movielens-1m", raw, file), "::", fields)
+
+    ratings = read_table("interactions", "ratings.dat", RATING)
+    users = read_table("users", "users.dat", ("user_id", *ATTRIBUTES, ZIP_CODE))
+    items = read_table("items", "movies.dat", ("item_id", "title", "genres"))
     return (
-        read_table("ratings.dat", RATING, *RATING),
-        read_table("users.dat", user, "user_id", "age", "occupation"),
-        read_table("movies.dat", ("item_id", "title", "genres"), "item_id"),
-    )
-
-
-def _parquet_tables(raw: Path) -> Tables:
-    numbers = dict.fromkeys(RATING, pl.Int64)
-    users: ColumnTypes = {
-        "user_id": pl.Int64,
-        "gender": pl.String,
-        "age": pl.Int64,
-        "occupation": pl.Int64,
-    }
-    items = {"item_id": pl.Int64, "title": pl.String, "genres": pl.String}
-    return (
-        read_parquet(raw, "interactions", numbers, may_be_null=("timestamp",)),
-        read_parquet(raw, "users", users, optional={ZIP_CODE: pl.String}),
-        read_parquet(raw, "items", items),
+        ratings.whole_numbers(*RATING[:-1]).whole_numbers(RATING[-1], may_be_empty=True),
+        users.whole_numbers("user_id", "age", "occupation"),
+        items.whole_numbers("item_id"),
     )
 
 
