@@ -8,7 +8,7 @@ from dataclasses import fields, replace
 from typing import Any
 
 import fairrec
-from fairrec.core.errors import FairRecError, as_flags
+from fairrec.core.errors import FairRecError, as_flags, keep_spellings
 
 GROUPS = ("statistics", "tables", "engine", "about")
 
@@ -38,4 +38,4 @@ def on_command_line() -> Iterator[None]:
     try:
         yield
     except FairRecError as error:
-        raise type(error)(as_flags(f"{error}")) from error
+        raise type(error)(as_flags(keep_spellings(error))) from error

@@ -6,10 +6,12 @@ from safetensors import SafetensorError
 
 import fairrec
 from fairrec.core import errors
+from fairrec.core.audit_options import AuditOptions
 from fairrec.core.errors import (
     LONGEST_TEXT,
     MOST_NAMES,
     FairRecError,
+    InputError,
     UnexpectedError,
     as_unicode,
     errors_of_libraries,
@@ -129,3 +131,11 @@ def test_a_panic_within_an_audit_is_an_error_of_ours(monkeypatch):
 def test_a_panic_of_polars_is_known():
     assert is_panic(pl.exceptions.PanicException("odd"))
     assert not is_panic(pl.exceptions.ComputeError("odd"))
+
+
+def test_an_error_reads_the_same_in_all_ways_python_shows_it():
+    with pytest.raises(InputError) as caught:
+        AuditOptions(depth=0)
+    text = str(caught.value)
+    assert text.startswith("invalid depth: expected") and text == f"{caught.value}"
+    assert "\x02" not in repr(caught.value) and text in repr(caught.value)

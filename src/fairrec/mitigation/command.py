@@ -26,7 +26,7 @@ from fairrec.cli.shared import (
     shown_progress,
 )
 from fairrec.core.audit_options import RAY, About, AuditOptions, Engine, Threads
-from fairrec.core.errors import InputError, NothingToMitigateError
+from fairrec.core.errors import InputError, NothingToMitigateError, keep_spellings
 from fairrec.core.option_types import Folder
 from fairrec.core.options import OUTPUT, Option, bind, list_changed, select
 from fairrec.inputs.table_options import (
@@ -121,7 +121,7 @@ def mitigate_command(
                 settings.get("validation"),
             )
         except NothingToMitigateError as nothing:
-            say(f"{nothing}")
+            say(keep_spellings(nothing))
             raise typer.Exit(NOTHING_TO_MITIGATE) from nothing
         if out is not None:
             progress("writing", 0, 0)
