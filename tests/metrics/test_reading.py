@@ -432,7 +432,7 @@ def test_a_column_with_the_name_of_what_is_counted_is_taken_and_that_is_said():
         ("gender", {}, "'gender' is in by and in adjust_for"),
         ("age:q5", {"by": "age:10"}, "'age' is in by and in adjust_for"),
         ("age,age:10", {}, "'age' is named twice in adjust_for"),
-        ("lenght", {}, "o circumstance 'lenght'"),
+        ("lenght", {}, "o covariate 'lenght'"),
         ("list_lenght:q5", {}, "Did you mean 'list_length'"),
         ("history_length", {"history": None}, "Give them: history=..."),
         ("list_length:0", {}, "is no binning"),
