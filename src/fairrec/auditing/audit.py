@@ -180,7 +180,7 @@ def run_audit(
                 reserved=(*RESERVED, *RESERVED_NAMES),
             )
         except LevelsError:
-            # nobody has said where to cut a metric; here it need not be, if all is read at once
+            # without levels a metric cannot be counted in parts; read whole, it needs none
             if where.engine != "local":
                 raise
     # all that comes after reading is loaded meanwhile
@@ -307,14 +307,14 @@ def _as_call(
 
 
 def is_of_everyone(how: Search | None, scorer: ScoringFunction | Model | None) -> bool:
-    """Whether every user is scored, by nobody who has to be paid."""
+    """Whether every user is scored, without calls that cost."""
     if how is None:
         return not _is_endpoint(scorer)
     return scorer is not None and how == Search("exact") and not _is_endpoint(scorer)
 
 
 def has_pooled(metrics: Sequence[str] | None) -> bool:
-    """Whether a metric is asked for that is no mean over users, and so not told by counts."""
+    """Whether a metric is no mean over users, so that counts cannot give it."""
     known = [name.lower() for name in metrics or ()]
     return any(METRICS[name].pooled for name in known if name in METRICS)
 

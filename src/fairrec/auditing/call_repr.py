@@ -177,7 +177,7 @@ class Choices:
 def follows_plan(audit: Callable[P, AuditResult]) -> Callable[P, AuditResult]:
     """An audit that takes its options from the files `plan` and `settings` where none is given.
 
-    It stands around the audit, because inside nobody can tell a value that is given from a default.
+    It wraps the audit, which cannot distinguish a given value from a default.
     """
 
     @wraps(audit)

@@ -1,4 +1,4 @@
-"""An audit of users who were counted: by somebody else, or here, in parts of large tables."""
+"""Audits of counts: read from files, or made here from parts of large tables."""
 
 from __future__ import annotations
 
