@@ -13,6 +13,7 @@ import gzip
 import hashlib
 import io
 import os
+import re
 import subprocess
 import sys
 import tarfile
@@ -44,6 +45,8 @@ MADE = {
     ),
 }
 """What the build adds: to the root of the sdist, to the metadata of the wheel."""
+SITE = "https://fairrec.github.io/fairrec/"
+RAW = "https://raw.githubusercontent.com/fairrec/fairrec/main/"
 
 
 def expected(kind: str, tracked: Iterable[str], name: str) -> set[str]:
@@ -122,6 +125,16 @@ def build(tree: Path, out: Path, time: int) -> list[Path]:
     return sorted(out.iterdir())
 
 
+def link_absolutely(readme: str) -> str:
+    """The README for a package index: links to files of the repository lead to the site.
+
+    >>> link_absolutely("[CI](docs/how-to/ci.md#x)")
+    '[CI](https://fairrec.github.io/fairrec/how-to/ci.html#x)'
+    """
+    readme = re.sub(r"\]\(docs/images/", f"]({RAW}docs/images/", readme)
+    return re.sub(r"\]\(docs/([\w/-]+)\.md", rf"]({SITE}\1.html", readme)
+
+
 def git(*words: str) -> bytes:
     """What git says of this repository."""
     return subprocess.run(["git", "-C", str(ROOT), *words], check=True, capture_output=True).stdout
@@ -140,6 +153,8 @@ def main(dist: Path) -> None:
         for turn in ("first", "second"):
             with tarfile.open(fileobj=io.BytesIO(tree)) as archive:
                 archive.extractall(f"{folder}/{turn}-tree", filter="data")
+            readme = Path(folder, f"{turn}-tree", "README.md")
+            readme.write_text(link_absolutely(readme.read_text("utf-8")), "utf-8")
             built.append(build(Path(folder, f"{turn}-tree"), Path(folder, turn), time))
         dist.mkdir(parents=True, exist_ok=True)
         sums = []

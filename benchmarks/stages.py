@@ -31,15 +31,14 @@ STAGES = {
     "permutations": "fairrec.statistics.permutation:null_distribution",
     "moments": "fairrec.statistics.analysis:analyse",
     "who is missing": "fairrec.statistics.missing:analyse_missing",
-    "findings": "fairrec.statistics.findings:analyse_metrics",
+    "findings": "fairrec.statistics.findings:list_findings",
     "intervals and verdicts": "fairrec.statistics.verdict:decide_verdicts",
     "ratios": "fairrec.statistics.ratios:analyse_ratios",
-    "inequality": "fairrec.statistics.inequality:analyse_inequality",
-    "circumstances": "fairrec.statistics.explanations:differing_circumstances",
+    "covariates": "fairrec.statistics.explanations:find_confounders",
     "checksums of files": "fairrec.core.files:file_sum",
     "tables of the result": "fairrec.result.tables:group_table "
     "fairrec.result.tables:per_user_table",
-    "naming": "fairrec.auditing.build_result:named_result",
+    "naming": "fairrec.auditing.build_result:build_result",
     "page": "fairrec.report.page.html:page_html",
     "write files": "fairrec.report.audit_result:AuditResult.save",
 }

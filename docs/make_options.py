@@ -5,18 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 
 from fairrec.auditing.model_options import HOW_ASKED, HOW_SEARCHED
-from fairrec.auditing.options import PlanOptions
 from fairrec.cli.parameters import Flags
 from fairrec.core.audit_options import About, AuditOptions, Engine, SharingOptions
 from fairrec.core.options import flag
-from fairrec.counterfactuals.options import CounterfactualOptions
 from fairrec.counts.options import CountOptions
-from fairrec.demo.world_options import WorldOptions
 from fairrec.inputs.table_options import TableOptions
-from fairrec.mitigation.options import MitigationOptions
-from fairrec.trends.options import TrendOptions
-from fairrec_paper.models.options import TrainingOptions
-from fairrec_paper.reproduction.options import ReproduceOptions, SearchBenchOptions
 
 PAGE = Path(__file__).with_name("options.md")
 SECTIONS = (
@@ -55,35 +48,22 @@ SECTIONS = (
         "depends on it",
         Flags(Engine),
     ),
-    ("Plan", "`fairrec plan`, `fairrec.plan()`, settings files", Flags(PlanOptions)),
-    (
-        "Counterfactual",
-        "`fairrec counterfactual`, `fairrec.counterfactual()` (from `budget_users` on in "
-        "`fairrec.Sample`); see [there](counterfactual.md)",
-        Flags(CounterfactualOptions),
-    ),
-    ("Trend", "`fairrec trend`, `fairrec.trend()`", Flags(TrendOptions)),
     ("Search", "`fairrec audit --search NAME`, `fairrec.Search`", HOW_SEARCHED),
     ("Black-box model", "`fairrec audit`, `doctor`, `fairrec.Endpoint`", HOW_ASKED),
-    ("Mitigation", "`fairrec mitigate`, `fairrec.mitigate()`", Flags(MitigationOptions)),
-    ("Comparison of searchers", "`fairrec-paper search-bench`", Flags(SearchBenchOptions)),
-    ("Synthetic data", "`fairrec-paper synthetic`", Flags(WorldOptions, without=("name",))),
-    ("Training", "`fairrec-paper train`", Flags(TrainingOptions)),
-    ("Experiments of the paper", "`fairrec-paper reproduce`", Flags(ReproduceOptions)),
 )
 INTRODUCTION = """# Options
 
-The command line spells an option `--min-support 1%`, Python `min_support="1%"`; both read it alike.
-An option that takes a list may be repeated or joined by commas: `--by gender --by age:10` is
-`--by gender,age:10`. Numbers may be text.
+The command line spells an option `--min-support 1%`, Python `min_support="1%"`. An option that
+takes a list may be repeated or joined by commas: `--by gender --by age:10` is `--by gender,age:10`.
 
-On the command line, `fairrec audit --help` shows what nearly everyone needs and `--help-all` the
-rest. In Python, what few need travels as one value each: `statistics=Statistics(permutations=200)`,
+`fairrec audit --help` shows the common options, `--help-all` the rest. In Python, rare options
+travel as one value each: `statistics=Statistics(permutations=200)`,
 `tables=Tables(columns="user_id=uid")`, `engine=Engine(threads=2)`, `about=About(title="Spring")`,
 `search=Search("adaptive", budget_users="10%")`, and for counterfactuals `sample=Sample(...)`.
+Options of one command alone, such as `fairrec mitigate`, are on the pages of
+[commands](reference/commands.md).
 
-This page is made by `docs/make_options.py` from where
-the options are declared.
+`docs/make_options.py` makes this page from the declarations.
 """
 
 
@@ -96,7 +76,9 @@ def page() -> str:
         for name, option, default in options.list():
             written = flag(name)
             python = "" if written == f"--{name.replace('_', '-')}" else f" (`{name}`)"
-            about, taken = (text.replace("|", "\\|") for text in (option.help, option.expected))
+            about, taken = (
+                text.replace("|", "\\|") for text in (option.help, option.form.expected)
+            )
             shown = default if isinstance(default, str) else "must be given"
             parts[-1] += f"\n| `{written}`{python} | {about} | {taken} | {shown} |"
         parts[-1] += "\n"

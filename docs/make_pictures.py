@@ -14,7 +14,7 @@ from site_parts import write_demo_page
 
 from fairrec.demo.demo import BY, run_demo
 from fairrec.mitigation.mitigate import mitigate
-from fairrec.report.text import print_text
+from fairrec.report.answer import WIDTH, print_answer
 from fairrec.report.view import build_view
 
 IMAGES = Path(__file__).parent / "images"
@@ -29,9 +29,9 @@ def draw_demo() -> None:
         result = run_demo(Path(folder), seed=0)
     with Path("/dev/null").open("w") as nowhere:
         console = Console(
-            record=True, width=132, file=nowhere, force_terminal=True, highlight=False
+            record=True, width=WIDTH, file=nowhere, force_terminal=True, highlight=False
         )
-        print_text(build_view(result.summary), console)
+        print_answer(build_view(result.summary, result.group_table).answer, console)
         picture = console.export_svg(title="fairrec demo")
     # the fonts it names by address would be fetched from the network
     picture = re.sub(r"@font-face \{.*?\}", "", picture, flags=re.S)

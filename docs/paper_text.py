@@ -7,8 +7,8 @@ from typing import NamedTuple
 import numpy as np
 import polars as pl
 
-from fairrec_paper.reproduction.comparison import published, published_gaps, published_seconds
 from fairrec_paper.reproduction.data import TITLES
+from fairrec_paper.reproduction.gaps import published, published_gaps, published_seconds
 from fairrec_paper.reproduction.methods import THETAS
 
 CASE = ["dataset", "model", "metric"]

@@ -20,7 +20,7 @@ def group_options(**flat: Any) -> dict[str, Any]:
         search = fairrec.Search(search) if isinstance(search, str) else search
         flat["search"] = replace(search, scorer_identity=flat.pop("scorer_identity"))
     kinds = {name: getattr(fairrec, name.title()) for name in GROUPS}
-    if "attribute" in flat or "other_model" in flat:
+    if "attribute" in flat:
         kinds["sample"] = fairrec.Sample
     if isinstance(flat.get("engine"), str):
         flat["engine"] = fairrec.Engine(flat["engine"])

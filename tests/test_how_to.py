@@ -11,6 +11,7 @@ import sys
 import time
 from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -20,7 +21,9 @@ from tests.end_to_end.command_line import run_here
 pytestmark = pytest.mark.slow
 
 HOW_TO = Path(__file__).parents[1] / "docs" / "how-to"
-PAGES = sorted(page for page in HOW_TO.glob("*.md") if page.stem != "index")
+# those without a command: the index, what to do next, and one whose blocks build on each other
+APART = ("index", "inconclusive", "fairlearn")
+PAGES = sorted(page for page in HOW_TO.glob("*.md") if page.stem not in APART)
 BLOCK = re.compile(
     r"(?:Save this as `(?P<file>\S+)`:\s*)?```(?P<kind>python|console)\n(.*?)```", re.S
 )
@@ -88,3 +91,12 @@ def test_a_page_comes_out_as_it_says(page, demo, tmp_path, monkeypatch, started)
                 assert line in said, f"{command}\n{line}\n{ran.stdout}"
             n_commands += 1
     assert n_commands
+
+
+def test_tasks_of_fairlearn_come_out_alike():
+    """The page's blocks in their order, the last a frame of fairlearn made of our values."""
+    found: dict[str, Any] = {}
+    for code in re.findall(r"```python\n(.*?)```", (HOW_TO / "fairlearn.md").read_text(), re.S):
+        exec(compile(code, "fairlearn.md", "exec"), found)
+    ours = found["result"].by_group("gender")
+    assert ours["value"].to_list() == pytest.approx([*found["frame"].by_group])

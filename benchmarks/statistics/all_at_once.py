@@ -125,8 +125,8 @@ def all_hold(seed: int, kind: str, effect: str) -> dict[str, Outcome]:
     is_tested = analysis.is_tested[0] & np.isfinite(true)
     is_missed = is_tested & ((true < low - 1e-9) | (true > high + 1e-9))
     is_large = analysis.moments.n[0] >= 30
-    (verdict,) = decide_verdicts(analysis, [True])
-    not_worse = is_tested & (verdict.of_groups > 1)
+    ((groups, verdict),) = decide_verdicts(analysis, [True])
+    not_worse = is_tested & (groups.of_groups > 1)
     certified = verdict.certificate[0].harm
     return {
         LARGE: happened(not is_missed[is_large].any()),

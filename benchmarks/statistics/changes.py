@@ -20,13 +20,11 @@ from fairrec.groups.group import Group, group_of_users
 from fairrec.groups.grouping import Grouping
 from fairrec.inputs.users import Attribute
 from fairrec.metrics import parse_metric
+from fairrec.mitigation.choosing import Levels, Measures, make_aim, measure_levels, tune_strength
 from fairrec.mitigation.effect import BeforeAfter, judge_outcome
 from fairrec.mitigation.options import MitigationOptions
-from fairrec.mitigation.splitting import Choice
-from fairrec.mitigation.tuning import Levels, Measures, make_aim, measure_levels, tune_strength
 from fairrec.result.metric_result import estimate_change
 from fairrec.result.metric_schema import GapChange
-from fairrec.statistics.findings import analyse_metrics
 from fairrec.statistics.paired import GroupChanges, group_changes
 
 ALPHA, SKEWED = 0.05, 0.08
@@ -207,7 +205,7 @@ def distances(
     seen = BeforeAfter(
         Measures((target,), target=0, cost=None, threads=1),
         make_aim(target, chosen_by, position),
-        Choice(groups, groups, is_chosen),
+        groups,
         chosen_by[None],
         before[None],
         after[None],
@@ -234,7 +232,7 @@ def tuned(seed: int, away: float, gain: float, shape: Shape) -> dict[str, Outcom
     values = shape(rng, 4000) - away * math.sqrt(1 / n + 1 / (2000 - n)) * (group == AWAY)
     moves = gain + 0.5 * rng.normal(size=4000)
     analysis = audited(World([group[first]], values[None, first]), depth=1)
-    named = named_groups(analyse_metrics(analysis))
+    named = named_groups(analysis)
     found = [analysis.grouping.group(one) for one in named if is_shown_worse(analysis, one)]
     attribute = replace(analysis.grouping.attributes[0], codes=group.astype(np.int32))
     position = group_of_users(found, [attribute])
@@ -254,7 +252,7 @@ def tuned(seed: int, away: float, gain: float, shape: Shape) -> dict[str, Outcom
     seen = BeforeAfter(
         Measures((target,), target=0, cost=None, threads=1),
         aim,
-        Choice((*found,), (*found,), position[first] >= 0),
+        (*found,),
         values[None, first],
         values[None, last],
         at(strength)[None, last],

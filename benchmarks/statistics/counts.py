@@ -15,7 +15,7 @@ import polars as pl
 from scipy.stats import ks_2samp
 
 import fairrec
-from benchmarks.statistics.circumstances import build_strata
+from benchmarks.statistics.covariates import build_strata
 from benchmarks.statistics.level import heavy_tail, hits, normal, skewed
 from benchmarks.statistics.lists import measured_lists, random_lists
 from benchmarks.statistics.power import ERRORS, shifted, users_with_a_group
@@ -60,8 +60,8 @@ Values = Callable[[np.random.Generator, int], AnyArray]
 
 def _frame(codes: list[AnyArray], given: IntArray | None = None) -> pl.DataFrame:
     columns = {chr(ord("a") + at): np.asarray(one, dtype=np.int64) for at, one in enumerate(codes)}
-    circumstance = {} if given is None else {"stratum": given}
-    return pl.DataFrame({"user_id": np.arange(len(codes[0])), **columns, **circumstance})
+    covariate = {} if given is None else {"stratum": given}
+    return pl.DataFrame({"user_id": np.arange(len(codes[0])), **columns, **covariate})
 
 
 def analysed(counts: fairrec.Counts, **options: Any) -> Analysis:

@@ -85,12 +85,12 @@ def shifted(seed: int, depth: int, kind: str, n_metrics: int = 1) -> dict[str, O
     values = np.array([values for values, _ in kinds], dtype=np.float64)
     world = World(codes, values, tuple(metric for _, metric in kinds))
     analysis = audited(world, seed=seed, permutations=1000)
-    verdict = decide_verdicts(analysis, [True] * n_metrics)[0]
+    groups = decide_verdicts(analysis, [True] * n_metrics)[0].groups
     members = analysis.grouping.cells.sums(is_member)
     # groups with exactly these users
     shared = analysis.grouping.lattice.sums(members[None])[0]
     is_it = (shared == is_member.sum()) & (analysis.grouping.lattice.n_users == shared)
-    return {SHOWN: happened(bool((verdict.of_groups[is_it] <= WORSE).any()))}
+    return {SHOWN: happened(bool((groups.of_groups[is_it] <= WORSE).any()))}
 
 
 def nothing_wrong(seed: int, n_users: int) -> dict[str, Outcome]:
@@ -99,7 +99,7 @@ def nothing_wrong(seed: int, n_users: int) -> dict[str, Outcome]:
     shares = ((0.5, 0.5), (0.05, 0.2, 0.25, 0.2, 0.15, 0.1, 0.05), (0.4, 0.3, 0.15, 0.1, 0.05))
     codes = [rng.choice(len(of), n_users, p=of) for of in (*shares, (0.6, 0.3, 0.1))]
     world = World(codes, rng.normal(size=(1, n_users)))
-    (verdict,) = decide_verdicts(audited(world, seed=seed, tolerance="0.2"), [True])
+    ((_, verdict),) = decide_verdicts(audited(world, seed=seed, tolerance="0.2"), [True])
     return {CLEARED: happened(verdict.outcome == outcome_names(True)[WITHIN])}
 
 

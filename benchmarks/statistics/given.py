@@ -1,4 +1,4 @@
-"""Users in the same circumstances: what is found of a group whose circumstances differ."""
+"""Users with equal covariates: what is found of a group whose covariates differ."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from functools import partial
 
 import numpy as np
 
-from benchmarks.statistics.circumstances import NOT_TOLD, TOLD, build_strata, is_told
+from benchmarks.statistics.covariates import NOT_TOLD, TOLD, build_strata, is_told
 from benchmarks.statistics.rates import Claim
 from benchmarks.statistics.said import is_shown_worse, names_any
 from benchmarks.statistics.spread import NAMED

@@ -9,6 +9,7 @@ from functools import cache
 import numpy as np
 
 from benchmarks.statistics.rates import Claim
+from benchmarks.statistics.said import results
 from benchmarks.statistics.study import Outcome, Study, happened
 from fairrec import Engine
 from fairrec.core.arrays import CodeArray, FloatArray
@@ -20,7 +21,7 @@ from fairrec.metrics import MetricAtK
 from fairrec.metrics.measured import Measured
 from fairrec.metrics.registry import Metric
 from fairrec.statistics.analysis import Analysis, analyse
-from fairrec.statistics.findings import analyse_metrics
+from fairrec.statistics.findings import list_findings
 
 N_USERS = 3000
 MIN_USERS = 10
@@ -178,8 +179,9 @@ def _words(world: World, is_hit: bool, seed: int) -> Iterator[tuple[bool, str | 
     if is_hit:
         values = (rng.random(N_USERS) < HIT_RATE - lowered).astype(np.float64)
     analysis = _analysis(values, is_hit, grouping, options)
-    for found in analyse_metrics(analysis)[0].findings:
-        of_group = grouping.lattice.codes[found.position]
+    listed = list_findings(0, analysis)[0]
+    for one, found in zip(listed, results(analysis)[0].findings, strict=True):
+        of_group = grouping.lattice.codes[one.position]
         conditions = {int(at) for at in np.flatnonzero(of_group != ANY) if of_group[at] == 0}
         if conditions & {*world.planted}:
             is_it = conditions == {*world.planted} == {*np.flatnonzero(of_group != ANY).tolist()}

@@ -18,7 +18,6 @@ from benchmarks.statistics.world import (
     random_codes,
     true_differences,
 )
-from fairrec.statistics.findings import analyse_metrics
 
 SIZES = (13, 30, 60, 150)
 N_OTHERS = 1000
@@ -68,7 +67,7 @@ def winners(seed: int, sd: float) -> dict[str, Outcome]:
     world = many_effects(np.random.default_rng(seed), sd)
     analysis = audited(world, seed=seed)
     truth = true_differences(world, analysis)[0]
-    named = named_groups(analyse_metrics(analysis))
+    named = named_groups(analysis)
     n_held, said, true = 0, 0.0, 0.0
     for group in named:
         low, high = interval_of(analysis, group)

@@ -16,16 +16,16 @@ import polars as pl
 
 import fairrec
 from benchmarks.statistics.rates import Claim
+from benchmarks.statistics.said import results
 from benchmarks.statistics.study import Outcome, Study, Trial, happened
 from benchmarks.statistics.world import PERMUTATIONS
-from fairrec.auditing.items import analyse_items
+from fairrec.auditing.items import ItemSource
 from fairrec.core.arrays import AnyArray, FloatArray
 from fairrec.core.audit_options import AuditOptions, Engine
 from fairrec.inputs.table_options import TableOptions
 from fairrec.metrics.direction import harm
-from fairrec.metrics.reading_items import ItemsRead, read_items
-from fairrec.statistics.analysis import Analysis
-from fairrec.statistics.findings import analyse_metrics
+from fairrec.metrics.reading import ItemsRead, read_items
+from fairrec.statistics.analysis import Analysis, analyse
 from fairrec.statistics.verdict import BEYOND as WORSE_BY_MORE
 from fairrec.statistics.verdict import decide_verdicts
 
@@ -121,6 +121,12 @@ def analysed(read: ItemsRead, **options: Any) -> Analysis:
     return analyse_items(read, AuditOptions(**chosen))
 
 
+def analyse_items(read: ItemsRead, options: AuditOptions) -> Analysis:
+    """The analysis in an audit of items."""
+    found = ItemSource(read).measure(options)
+    return analyse(found.measured, found.grouping, found.options, blocks=found.blocks)
+
+
 @cache
 def truth(market: Market, world: int, metrics: str) -> tuple[Any, FloatArray]:
     """The items of a world, and the differences that very many users show."""
@@ -133,7 +139,7 @@ def truth(market: Market, world: int, metrics: str) -> tuple[Any, FloatArray]:
 
 def found_in(analysis: Analysis) -> dict[str, Outcome]:
     """What is beyond chance."""
-    gaps = [one.chance for one in analyse_metrics(analysis)]
+    gaps = [one.chance for one in results(analysis)]
     is_beyond = [gap is not None and gap.p_value <= ALPHA for gap in gaps]
     return {
         LEVEL: happened(bool(analysis.is_beyond_chance.any())),
@@ -244,7 +250,7 @@ def held_back(seed: int, market: Market, tolerance: float = 0.2) -> dict[str, Ou
     tables = market.shown(rng, market.n_users, market.drawn(rng))
     read = looked_at(tables, RATIO)
     analysis = analysed(read, seed=seed, tolerance=f"{tolerance:g}")
-    of_groups = decide_verdicts(analysis, [True])[0].of_groups
+    of_groups = decide_verdicts(analysis, [True])[0].groups.of_groups
     codes = analysis.grouping.lattice.codes
     kinds = [str(value) for value in analysis.grouping.attributes[0].values]
     at = np.flatnonzero((codes[:, 0] == kinds.index("2")) & (codes[:, 1] < 0))
@@ -259,7 +265,7 @@ def just_what_matters(seed: int, market: Market) -> dict[str, Outcome]:
     analysis = analysed(read, seed=seed, tolerance=f"{-true[0].min():.9g}")
     return {
         FALSE_BY_MORE: happened(
-            (decide_verdicts(analysis, [True])[0].of_groups == WORSE_BY_MORE).any()
+            (decide_verdicts(analysis, [True])[0].groups.of_groups == WORSE_BY_MORE).any()
         )
     }
 
@@ -309,9 +315,9 @@ def coverage(seed: int, market: Market, metrics: str = METRICS) -> dict[str, Out
     is_in = (true >= low) & (true <= high)
     alone = (true >= found.difference_low) & (true <= found.difference_high)
     is_certified = True
-    for i, verdict in enumerate(decide_verdicts(analysis, [True] * len(true))):
+    for i, (groups, verdict) in enumerate(decide_verdicts(analysis, [True] * len(true))):
         worse = harm(true[i], analysis.measured.metrics[i].metric.higher_is_better)
-        is_open = verdict.of_groups > 1
+        is_open = groups.of_groups > 1
         for point in verdict.certificate:
             among = is_open & (analysis.moments.n[i] >= point.support)
             is_certified &= bool((worse[among] <= point.harm).all())

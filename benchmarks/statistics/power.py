@@ -8,7 +8,7 @@ from functools import partial
 import numpy as np
 
 from benchmarks.statistics.rates import Claim
-from benchmarks.statistics.said import is_shown_worse, named_groups, promised
+from benchmarks.statistics.said import is_shown_worse, named_groups, promised, results
 from benchmarks.statistics.study import Outcome, Study, happened
 from benchmarks.statistics.world import (
     HIT,
@@ -19,7 +19,6 @@ from benchmarks.statistics.world import (
     random_codes,
 )
 from fairrec.core.arrays import AnyArray
-from fairrec.statistics.findings import analyse_metrics
 
 N_USERS = 10_000
 SHOWN = "the group is shown worse"
@@ -63,7 +62,7 @@ def lone_shift(seed: int, n_group: int) -> dict[str, Outcome]:
     world = shifted(rng, users_with_a_group(rng, n_group), None, harm)
     analysis = audited(world, seed=seed)
     group = outcome_position(analysis, 0, -1, -1)
-    named = named_groups(analyse_metrics(analysis))
+    named = named_groups(analysis)
     return {
         SHOWN: happened(is_shown_worse(analysis, group)),
         NAMED: happened(named[:1] == [group]),
@@ -101,7 +100,7 @@ def gap_beyond_chance(seed: int) -> dict[str, Outcome]:
     """Whether the gap is, by its own p-value, and the cell by its own."""
     world, cell = one_cell_lost(np.random.default_rng(seed))
     analysis = audited(world, seed=seed)
-    chance = analyse_metrics(analysis)[0].chance
+    chance = results(analysis)[0].chance
     is_beyond = chance is not None and chance.p_value <= analysis.options.alpha
     is_shown = is_shown_worse(analysis, outcome_position(analysis, *cell))
     return {GAP: happened(is_beyond), SHOWN: happened(is_shown)}
@@ -117,7 +116,7 @@ def either_or(rng: np.random.Generator, n_users: int = 3000, harm: float = 0.3) 
 def first_named(seed: int) -> dict[str, Outcome]:
     """Which end comes first."""
     analysis = audited(either_or(np.random.default_rng(seed)), seed=seed)
-    named = named_groups(analyse_metrics(analysis))
+    named = named_groups(analysis)
     pairs = [tuple(analysis.grouping.lattice.codes[group][:2].tolist()) for group in named]
     return {WORSE_END: happened(bool(pairs) and pairs[0] in {(0, 1), (1, 0)})}
 

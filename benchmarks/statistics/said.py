@@ -2,21 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
+from fairrec.result.metric_result import describe_metrics
+from fairrec.result.metric_schema import MetricResult
 from fairrec.statistics.analysis import Analysis
-from fairrec.statistics.findings import MetricAnalysis, analyse_metrics
+from fairrec.statistics.findings import list_findings
+from fairrec.statistics.missing import Conclusiveness
 
 
-def named_groups(found: Sequence[MetricAnalysis], metric: int = 0) -> list[int]:
+def results(analysis: Analysis) -> list[MetricResult]:
+    """What is found for each metric, where all users have a value."""
+    standing = [Conclusiveness(0.0, is_conclusive=True, is_constant=False)]
+    found = describe_metrics(analysis, standing * len(analysis.moments.mean))
+    return [one.result for one in found]
+
+
+def named_groups(analysis: Analysis, metric: int = 0) -> list[int]:
     """The groups that are named for a metric, positions in the lattice, the first one first."""
-    return [finding.position for finding in found[metric].findings]
+    return [finding.position for finding in list_findings(metric, analysis)[0]]
 
 
 def names_any(analysis: Analysis) -> bool:
     """Whether any group is named, for any metric."""
-    found = analyse_metrics(analysis)
-    return any(named_groups(found, metric) for metric in range(len(found)))
+    return any(named_groups(analysis, metric) for metric in range(len(analysis.moments.mean)))
 
 
 def is_shown_worse(analysis: Analysis, group: int, metric: int = 0) -> bool:

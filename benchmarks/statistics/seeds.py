@@ -46,7 +46,7 @@ def by_two_seeds(seed: int, kind: str, permutations: int) -> dict[str, Outcome]:
     verdicts: list[MetricVerdict] = []
     for own_seed in rng.integers(2**31, size=2).tolist():
         how = {"seed": own_seed, "permutations": permutations, "tolerance": f"{tolerance:.3f}"}
-        verdicts += decide_verdicts(audited(world, **how), [True])
+        verdicts += [one.verdict for one in decide_verdicts(audited(world, **how), [True])]
     is_open = [verdict.alternative is not None for verdict in verdicts]
     is_other = verdicts[0].outcome != verdicts[1].outcome
     return {

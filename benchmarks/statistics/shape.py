@@ -7,7 +7,7 @@ from functools import partial
 
 import numpy as np
 
-from benchmarks.statistics.circumstances import build_strata
+from benchmarks.statistics.covariates import build_strata
 from benchmarks.statistics.rates import Claim
 from benchmarks.statistics.study import Outcome, Study, happened
 from benchmarks.statistics.world import HIT, VALUE, World, audited
@@ -92,11 +92,11 @@ def another_shape(seed: int, shape: str, n_users: int = N_USERS) -> dict[str, Ou
     values = draw(rng, codes[2] < 4).astype(np.float64)
     world = World(codes, values[None], (VALUE if metric == "value" else parse_metric(metric),))
     analysis = audited(world, seed=seed, tolerance=tolerance)
-    (verdict,) = decide_verdicts(analysis, [True])
+    ((groups, _),) = decide_verdicts(analysis, [True])
     low, high = (end[0] for end in analysis.estimates.simultaneous)
     is_large = analysis.is_tested[0] & (analysis.moments.n[0] >= 30)
     return {
-        WORSE_CALLED: happened(bool((verdict.of_groups <= WORSE).any())),
+        WORSE_CALLED: happened(bool((groups.of_groups <= WORSE).any())),
         MISSED: happened(bool((is_large & ((low > 0) | (high < 0))).any())),
     }
 
@@ -107,11 +107,11 @@ def hits_in_strata(seed: int, share: float, n_users: int = N_USERS) -> dict[str,
     codes = attributes(rng, n_users)
     world = World(codes, (rng.random((1, n_users)) < share).astype(np.float64), (HIT,))
     analysis = audited(world, seed=seed, strata=build_strata(rng.integers(0, 4, n_users)))
-    (verdict,) = decide_verdicts(analysis, [True])
+    ((groups, _),) = decide_verdicts(analysis, [True])
     low, high = (end[0] for end in analysis.estimates.simultaneous)
     is_large = analysis.is_tested[0] & (analysis.moments.n[0] >= 30)
     return {
-        WORSE_CALLED: happened(bool((verdict.of_groups <= WORSE).any())),
+        WORSE_CALLED: happened(bool((groups.of_groups <= WORSE).any())),
         MISSED: happened(bool((is_large & ((low > 0) | (high < 0))).any())),
     }
 

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from benchmarks.statistics import (
-    affected,
     all_at_once,
     changes,
-    circumstances,
     comparison,
     counts,
+    covariates,
     depth,
     gate,
     given,
@@ -27,7 +26,7 @@ from benchmarks.statistics import (
 STUDIES = (
     *spread.STUDIES,
     *shape.STUDIES,
-    *circumstances.STUDIES,
+    *covariates.STUDIES,
     *given.STUDIES,
     *level.STUDIES,
     *seeds.STUDIES,
@@ -39,7 +38,6 @@ STUDIES = (
     *changes.STUDIES,
     *comparison.STUDIES,
     *gate.STUDIES,
-    *affected.STUDIES,
     *unseen.STUDIES,
     *releases.STUDIES,
     *counts.STUDIES,

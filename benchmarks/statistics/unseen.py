@@ -6,7 +6,7 @@ from functools import partial
 
 import numpy as np
 
-from benchmarks.statistics.circumstances import build_strata
+from benchmarks.statistics.covariates import build_strata
 from benchmarks.statistics.rates import Claim
 from benchmarks.statistics.study import Outcome, Study, happened
 from benchmarks.statistics.world import HIT, VALUE, World, audited, random_codes
@@ -31,10 +31,10 @@ def judged(world: World, analysis: Analysis) -> dict[str, Outcome]:
     is_known = analysis.is_tested & np.isfinite(true) & analysis.is_comparable
     is_missed = is_known & ((true < low - 1e-9) | (true > high + 1e-9))
     falsely = False
-    for i, verdict in enumerate(decide_verdicts(analysis, [True] * len(true))):
+    for i, (groups, verdict) in enumerate(decide_verdicts(analysis, [True] * len(true))):
         harm = world.metrics[i].metric.harm(np.nan_to_num(true[i]))
         is_there = harm > (verdict.tolerance or 0.0) + 1e-9
-        falsely |= bool((is_known[i] & is_there & (verdict.of_groups == WITHIN)).any())
+        falsely |= bool((is_known[i] & is_there & (groups.of_groups == WITHIN)).any())
     return {
         MISSED: happened(bool((is_missed & (analysis.moments.n >= 30)).any())),
         FALSELY: happened(falsely),
@@ -111,7 +111,7 @@ def hardly_compared(seed: int) -> dict[str, Outcome]:
     values = expected + 0.2 * rng.normal(size=len(group))
     world = World([group], values[None], (VALUE,), expected[None])
     analysis = audited(world, strata=build_strata(level), seed=seed, tolerance=0.03)
-    (verdict,) = decide_verdicts(analysis, [True])
+    ((_, verdict),) = decide_verdicts(analysis, [True])
     return {FALSELY: happened(verdict.outcome == "within tolerance")}
 
 

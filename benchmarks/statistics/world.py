@@ -92,7 +92,7 @@ def audited(
 
     Parameters
     ----------
-    strata : circumstances that are given
+    strata : covariates that are given
     options : of the audit
     """
     chosen = AuditOptions(**{"permutations": PERMUTATIONS, "engine": Engine(threads=1), **options})

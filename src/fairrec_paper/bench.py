@@ -19,7 +19,7 @@ from fairrec.core.audit_options import smallest_group, take_smaller_groups
 from fairrec.core.errors import InputError
 from fairrec.core.options import spell
 from fairrec.core.progress import Progress
-from fairrec.groups.grouping import Grouping
+from fairrec.groups.grouping import EVERYONE, Grouping
 from fairrec.inputs.audit_inputs import AuditInputs
 from fairrec.metrics import MetricAtK
 from fairrec.metrics.direction import badness
@@ -31,11 +31,17 @@ from fairrec_paper.reproduction.options import SearchBenchOptions
 
 
 class OwnWork:
-    """A stop-watch on searchers: the time they take themselves, and what they propose."""
+    """What searchers do: the time they take themselves, and what they propose.
+
+    Attributes
+    ----------
+    n_queried : combinations looked at, empty ones too, each once: what a search pays that knows
+        no sizes
+    """
 
     def __init__(self) -> None:
         self.seconds = 0.0
-        self.n_asked = 0
+        self.n_asked = self.n_queried = 0
         self.groups: set[int] = set()
 
     def watch(self, searcher: Searcher) -> Searcher:
@@ -48,8 +54,11 @@ class OwnWork:
         started = time.perf_counter()
         request = self._searcher.ask()
         self.seconds += time.perf_counter() - started
+        asked = {*request.groups.tolist()}
+        new = len(asked - self.groups - {EVERYONE})
+        self.n_queried += new if request.n_queried is None else sum(request.n_queried)
         self.n_asked += len(request.groups)
-        self.groups.update(request.groups.tolist())
+        self.groups |= asked
         return request
 
     def tell(self, request: Request, evidence: Evidence) -> None:
@@ -71,8 +80,6 @@ class OwnWork:
 
 WORST = (5, 10)
 """So many of the worst served groups are looked for."""
-CURVE = tuple(np.geomspace(0.01, 1.0, 61).tolist())
-"""Shares of the users at which curves are drawn."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +97,6 @@ class SearchBench:
         intersections, above 1 where others were scored too. `asks` counts the groups
         proposed, one that is proposed again too; `groups` counts each once. The searcher's own
         work, which is all the time in its `ask` and `tell`, is divided by either.
-    curve : `searcher, budget, mean, sd` as in `summary`, for finer budgets
     worst : `searcher, metric, seed, worst, budget, share`: which share of the so many worst
         served groups was fully scored within a budget
     gaps : the exact gap of each metric
@@ -100,7 +106,6 @@ class SearchBench:
     options: SearchBenchOptions
     accuracy: pl.DataFrame
     convergence: pl.DataFrame
-    curve: pl.DataFrame
     worst: pl.DataFrame
     gaps: dict[str, float]
     n_users: int
@@ -167,47 +172,43 @@ def exact_gaps(space: Grouping, values: FloatArray) -> FloatArray:
     """
     per_group = score_everyone(space, values).values(space.full)
     is_known = ~np.isnan(per_group)
-    highest = np.where(is_known, per_group, -np.inf).max(axis=1)
-    lowest = np.where(is_known, per_group, np.inf).min(axis=1)
+    highest = np.max(per_group, axis=1, initial=-np.inf, where=is_known)
+    lowest = np.min(per_group, axis=1, initial=np.inf, where=is_known)
     return gaps_between(highest, lowest)
 
 
 def tabulate_search(
     outcome: SearchOutcome,
-    at: int,
     gap: float,
     from_worst: IntArray,
     budgets: Sequence[float],
     n_users: int,
 ) -> dict[str, list[dict[str, object]]]:
-    """What a search found of one metric, as rows of the tables of a `SearchBench`.
+    """What a search for the gap of a metric found, as rows of the tables of a `SearchBench`.
 
     Parameters
     ----------
-    at : place of the metric among those of the search
     gap : the exact one
     from_worst : cells of the groups, the worst served first
     """
     history, users = outcome.history, outcome.evidence.users_scored
     # 0.07 * 100 is a hair above 7 in binary
-    most = {share: int(share * n_users + 1e-9) for share in (*budgets, *CURVE)}
-    found = history.gaps_after(np.array([*most.values(), users]))[at] / gap
+    most = [int(share * n_users + 1e-9) for share in budgets]
+    found = history.gaps_after(np.array([*most, users]))[0] / gap
     # values added up in another order may be apart in the last digits
-    *shares, at_end = np.round(found, 12).tolist()
-    accuracy = dict(zip(most, shares, strict=True))
+    *accuracy, at_end = np.round(found, 12).tolist()
     scored_after = dict(zip(history.cells, history.users, strict=True))
     after = np.array([scored_after.get(cell, np.inf) for cell in from_worst.tolist()])
     return {
         "accuracy": [
-            {"budget": share, "users": most[share], "accuracy": accuracy[share]}
-            for share in budgets
+            {"budget": share, "users": within, "accuracy": one}
+            for share, within, one in zip(budgets, most, accuracy, strict=True)
         ],
-        "curve": [{"budget": share, "accuracy": accuracy[share]} for share in CURVE],
         "worst": [
-            {"worst": n, "budget": share, "share": float((after[:n] <= most[share]).mean())}
+            {"worst": n, "budget": share, "share": float((after[:n] <= within).mean())}
             for n in WORST
             if n < len(after)
-            for share in budgets
+            for share, within in zip(budgets, most, strict=True)
         ],
         "convergence": [{"accuracy": at_end, "users": users, "share": users / n_users}],
     }
@@ -236,8 +237,16 @@ def bench_searchers(
     inputs : with scores in the table
     """
     progress = progress or (lambda stage, done, total: None)
-    threads = options.as_audit_options().n_threads
-    space = _space(inputs, options)
+    audit = options.as_audit_options()
+    threads, space = audit.n_threads, Grouping.of(inputs.attributes, audit)
+    if len(space.full) < 2:
+        which = "Only one" if len(space.full) else "No"
+        raise InputError(
+            f"{which} intersection of all attributes has {space.min_users:,} users (smallest "
+            f"group: {smallest_group(options.min_support)}; {inputs.n_users:,} users in all), "
+            f"and a gap is between two. {take_smaller_groups()}, or name fewer attributes in "
+            f"{spell('by')}."
+        )
     metrics = require_means(metrics)
     values = measure_everyone(inputs, metrics, threads, progress).values
     proxies = popularity_proxy(inputs, metrics, threads) if uses_proxy(options.searchers) else None
@@ -253,39 +262,35 @@ def bench_searchers(
             "No metric has a gap between eligible groups, so there is nothing to search for. "
             f"Name other metrics or lower {spell('min_support')}."
         )
-    parts = [kept] if options.together else [kept[i : i + 1] for i in range(len(kept))]
     n_users = int(space.sizes.sum())
     directions = [metric.metric.higher_is_better for metric in metrics]
     worst = worst_cells(score_everyone(space, values), directions)
     rows: dict[str, list[dict[str, object]]] = {}
     searches = [
-        (name, seed, part)
+        (name, seed, i)
         for name in options.searchers
         for seed in range(options.seed, options.seed + options.n_seeds)
-        for part in parts
+        for i in kept.tolist()
     ]
-    for done, (name, seed, part) in enumerate(searches):
+    for done, (name, seed, i) in enumerate(searches):
         progress(f"benchmarking {name}", done, len(searches))
         own = OwnWork()
         outcome = search(
             name,
-            evidence_of(space, values[part], seed, None if proxies is None else proxies[part]),
+            evidence_of(space, values[[i]], seed, None if proxies is None else proxies[[i]]),
             options.searcher_parameters(name),
             seed=seed,
             watch=own.watch,
         )
-        for at, i in enumerate(part.tolist()):
-            tables = tabulate_search(outcome, at, gaps[i], worst[i], options.budgets, n_users)
-            tables["convergence"][0] |= own.as_dict()
-            about = {"searcher": name, "metric": metrics[i].name, "seed": seed}
-            for table, found in tables.items():
-                rows.setdefault(table, []).extend({**about, **row} for row in found)
+        tables = tabulate_search(outcome, gaps[i], worst[i], options.budgets, n_users)
+        tables["convergence"][0] |= own.as_dict()
+        about = {"searcher": name, "metric": metrics[i].name, "seed": seed}
+        for table, found in tables.items():
+            rows.setdefault(table, []).extend({**about, **row} for row in found)
     frames = {table: pl.DataFrame(found) for table, found in rows.items()}
-    curve = aggregate_seeds(frames.pop("curve"), ["searcher", "budget"], "accuracy")
     return SearchBench(
         options=options,
         **frames,
-        curve=curve,
         gaps={metrics[i].name: float(gaps[i]) for i in kept},
         n_users=n_users,
         n_groups=len(space.full),
@@ -293,17 +298,3 @@ def bench_searchers(
         min_users=space.min_users,
         notes=notes,
     )
-
-
-def _space(inputs: AuditInputs, options: SearchBenchOptions) -> Grouping:
-    audit = options.as_audit_options()
-    space = Grouping.of(inputs.attributes, audit)
-    if len(space.full) < 2:
-        which = "Only one" if len(space.full) else "No"
-        raise InputError(
-            f"{which} intersection of all attributes has {space.min_users:,} users (smallest "
-            f"group: {smallest_group(options.min_support)}; {inputs.n_users:,} users in all), "
-            f"and a gap is between two. {take_smaller_groups()}, or name fewer attributes in "
-            f"{spell('by')}."
-        )
-    return space

@@ -1,15 +1,12 @@
-"""Figures of the paper and of `search-bench`, in Altair, as SVG and as PDF."""
+"""Figures of the paper and of `search-bench`, in Altair, as SVG."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
 import polars as pl
 
-from fairrec.core.arrays import FloatArray
-from fairrec.core.errors import InputError
 from fairrec.report.page.vega import CHOSEN, GROUP, SERIES, STILL_INK
 from fairrec.report.page.vega import SERIES as LINES
 
@@ -54,7 +51,6 @@ def initial_positions(
         fill=alt.Fill(
             "way:N", scale=alt.Scale(domain=ways.to_list(), range=list(SERIES[1:])), legend=None
         ),
-        tooltip=["first:N", "second:N", "users:Q", "particles:Q"],
     )
     chart: alt.FacetChart = (
         alt.layer(shades, dots)
@@ -96,13 +92,7 @@ def hyper_curves(
                 .encode(x=x, x2="to:Q")
             )
             band = base.mark_area(color=colour, opacity=0.18).encode(y=alt.Y("low:Q"), y2="high:Q")
-            line = base.mark_line(color=colour, point={"color": colour}).encode(
-                y=y,
-                tooltip=[
-                    alt.Tooltip("value:Q", title=parameter),
-                    alt.Tooltip(f"{column}:Q", title=name),
-                ],
-            )
+            line = base.mark_line(color=colour, point={"color": colour}).encode(y=y)
             across.append(alt.layer(shade, band, line).properties(width=280, height=150))
         panels.append(alt.hconcat(*across))
     return still(alt.vconcat(*panels), title)
@@ -117,104 +107,34 @@ def _band(mean: str, sd: str, most: float | None = None) -> dict[str, pl.Expr]:
     }
 
 
-STEPS = 28
-LEVELS = 9
 IN_A_ROW = 3
-TEN_THOUSAND = 10_000
 
 
 def side_by_side(times: pl.DataFrame, title: str, unit: str, size: int = 210) -> alt.TopLevelMixin:
-    """A contour for each method, all in the same colours.
+    """A map of each method, all in the same colours: blue for little and red for much.
 
     Parameters
     ----------
-    times : `method, users, groups, seconds`, a full grid for each method
+    times : `method, users, groups, seconds`
     unit : what `seconds` holds, in words
     """
     import altair as alt
 
-    edges = level_edges(times["seconds"].to_numpy())
-    charts = [
-        efficiency_contour(part.drop("method"), str(method[0]), edges, size, unit)
-        for method, part in times.group_by("method", maintain_order=True)
-    ]
-    return still(alt.concat(*charts, columns=IN_A_ROW).resolve_scale(color="shared"), title)
-
-
-def level_edges(seconds: FloatArray) -> list[float]:
-    """Where one band ends and the next begins, at equal ratios and in two digits."""
-    known = np.maximum(seconds, 1e-9)
-    edges = np.geomspace(known.min(), known.max(), LEVELS + 1)[1:-1]
-    return list(dict.fromkeys(float(f"{edge:.2g}") for edge in edges))
-
-
-def efficiency_contour(
-    times: pl.DataFrame, title: str, edges: Sequence[float], size: int = 340, unit: str = "seconds"
-) -> alt.LayerChart | alt.FacetChart:
-    """Bands of equal time, between what was measured by interpolation; dots are measured.
-
-    Parameters
-    ----------
-    times : `users, groups, seconds`, one row for each pair of a full grid
-    edges : between bands
-    unit : what `seconds` holds, in words
-    """
-    import altair as alt
-
-    fine = _fine_grid(times)
-    by_level = alt.Color(
-        "seconds:Q",
-        title=unit,
-        # blue for little and red for much, as in the paper
-        scale=alt.Scale(type="threshold", domain=[*edges], scheme="redyellowblue", reverse=True),
+    methods = times["method"].unique(maintain_order=True).to_list()
+    scale = alt.Scale(type="log", scheme="redyellowblue", reverse=True)
+    chart = (
+        # a logarithm needs more than nothing
+        alt.Chart(times.with_columns(pl.col("seconds").clip(1e-9)))
+        .mark_rect()
+        .encode(
+            x=alt.X("groups:O", title="groups", axis=alt.Axis(format="~s", labelAngle=0)),
+            y=alt.Y("users:O", title="users", sort="descending", axis=alt.Axis(format="~s")),
+            color=alt.Color("seconds:Q", title=unit, scale=scale),
+        )
+        .properties(width=size, height=size)
+        .facet(alt.Facet("method:N", title=None, sort=methods), columns=IN_A_ROW)
     )
-    # from edge to edge of the grid: 0 is no size
-    scale = alt.Scale(zero=False, nice=False)
-    groups = alt.X("groups:Q", title="groups", scale=scale, axis=alt.Axis(format="~s"))
-    users = alt.Y("users:Q", title="users, in ten thousands", scale=scale)
-    bands = (
-        alt.Chart(fine)
-        .mark_rect(strokeWidth=0, aria=False)
-        .encode(x=groups, x2="groups_to:Q", y=users, y2="users_to:Q", color=by_level)
-    )
-    points = (
-        alt.Chart(times.with_columns(pl.col("users") / TEN_THOUSAND))
-        .mark_point(filled=True, color="white", stroke="black", strokeWidth=0.6, size=28)
-        .encode(x="groups:Q", y="users:Q")
-    )
-    return alt.layer(bands, points).properties(width=size, height=size, title=title)
-
-
-def _fine_grid(times: pl.DataFrame) -> pl.DataFrame:
-    """Small rectangles with the time in their middle, whose logarithm is interpolated."""
-    from scipy.interpolate import RegularGridInterpolator
-
-    users, groups = (np.unique(times[name].cast(pl.Float64)) for name in ("users", "groups"))
-    if min(len(users), len(groups)) < 2 or len(users) * len(groups) != times.height:
-        raise InputError("A contour needs the time for every pair of at least 2 x 2 sizes.")
-    known = times.sort("users", "groups")["seconds"].to_numpy().reshape(len(users), len(groups))
-    x, y = (np.linspace(sizes[0], sizes[-1], STEPS + 1) for sizes in (groups, users))
-    at_x, at_y = (x[1:] + x[:-1]) / 2, (y[1:] + y[:-1]) / 2
-    logs = RegularGridInterpolator((users, groups), np.log(np.maximum(known, 1e-9)))
-    both = logs(tuple(np.meshgrid(at_y, at_x, indexing="ij")))
-    low, left = np.meshgrid(y[:-1], x[:-1], indexing="ij")
-    # a little over the next one, or the ground would shine through between them
-    high, right = np.meshgrid(_beyond(y), _beyond(x), indexing="ij")
-    return pl.DataFrame(
-        {
-            "users": low.ravel() / TEN_THOUSAND,
-            "users_to": high.ravel() / TEN_THOUSAND,
-            "groups": left.ravel(),
-            "groups_to": right.ravel(),
-            "seconds": np.exp(both).ravel(),
-        }
-    )
-
-
-def _beyond(edges: FloatArray) -> FloatArray:
-    """The far edge of each step, a third of a step further but for the last."""
-    far = edges[1:] + (edges[1:] - edges[:-1]) / 3
-    return np.asarray(np.minimum(far, edges[-1]))
+    return still(chart, title)
 
 
 PUBLISHED = "published"
@@ -249,21 +169,8 @@ def grouped_bars(rows: pl.DataFrame, title: str, axis: str) -> alt.TopLevelMixin
     return still(alt.layer(bars, numbers).properties(width=420, height=alt.Step(24)), title)
 
 
-COLOURS = {
-    "adaptive": "#d55e00",
-    "dpso": "#0072b2",
-    "pso": "#56b4e9",
-    "fairas": "#009e73",
-    "random": "#8c8c8c",
-    "testsgd": "#cc79a7",
-    "themis": "#b8860b",
-    "exact": "#222222",
-}
-"""Apart for colour-blind readers too (Okabe and Ito)."""
-OTHER = "#7a3e9d"
-DASHES = {"pso": [5, 2], "random": [2, 2], "themis": [7, 2, 2, 2]}
-HIGHLIGHTED = "adaptive"
-TICKS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.5, 1.0)
+COLOURS = ("#d55e00", "#0072b2", "#009e73", "#cc79a7", "#56b4e9", "#b8860b", "#8c8c8c", "#222222")
+"""From the best searcher on; apart for colour-blind readers too (Okabe and Ito)."""
 
 
 def search_curves(curve: pl.DataFrame, title: str, notes: Sequence[str] = ()) -> alt.TopLevelMixin:
@@ -280,14 +187,13 @@ def search_curves(curve: pl.DataFrame, title: str, notes: Sequence[str] = ()) ->
 
     names = _from_best(curve)
     rows = curve.with_columns(**_band("mean", "sd", 1.0))
-    lowest = float(curve["budget"].cast(pl.Float64).min() or TICKS[0])  # type: ignore[arg-type]
     users = alt.X(
         "budget:Q",
         title="users scored, as a share of the users of eligible groups (log scale)",
-        scale=alt.Scale(type="log", domain=[lowest, 1.0], nice=False),
-        axis=alt.Axis(values=[tick for tick in TICKS if tick >= lowest], format="~%"),
+        scale=alt.Scale(type="log", nice=False),
+        axis=alt.Axis(values=curve["budget"].unique().to_list(), format="~%"),
     )
-    colours = alt.Scale(domain=names, range=[COLOURS.get(name, OTHER) for name in names])
+    colours = alt.Scale(domain=names, range=list(COLOURS))
     legend = alt.Legend(title=None, symbolType="stroke", symbolStrokeWidth=3, symbolSize=500)
     base = alt.Chart(rows)
     bands = base.mark_area(opacity=0.13).encode(
@@ -296,7 +202,7 @@ def search_curves(curve: pl.DataFrame, title: str, notes: Sequence[str] = ()) ->
         y2="high:Q",
         fill=alt.Fill("searcher:N", scale=colours, legend=None),
     )
-    lines = base.mark_line(interpolate="monotone").encode(
+    lines = base.mark_line(strokeWidth=2.5, point=True).encode(
         x=users,
         y=alt.Y(
             "mean:Q",
@@ -305,20 +211,6 @@ def search_curves(curve: pl.DataFrame, title: str, notes: Sequence[str] = ()) ->
             axis=alt.Axis(tickCount=6),
         ),
         color=alt.Color("searcher:N", scale=colours, legend=legend),
-        strokeDash=alt.StrokeDash(
-            "searcher:N",
-            scale=alt.Scale(domain=names, range=[DASHES.get(name, [1, 0]) for name in names]),
-            legend=legend,
-        ),
-        strokeWidth=alt.condition(
-            f"datum.searcher == '{HIGHLIGHTED}'", alt.value(3.5), alt.value(2)
-        ),
-        tooltip=[
-            alt.Tooltip("searcher:N"),
-            alt.Tooltip("budget:Q", format=".1%", title="users scored"),
-            alt.Tooltip("mean:Q", format=".3f", title="share of the exact gap"),
-            alt.Tooltip("sd:Q", format=".3f", title="sd over seeds"),
-        ],
     )
     chart = (
         alt.layer(bands, lines)
@@ -364,12 +256,4 @@ def to_svg(chart: alt.TopLevelMixin) -> str:
     import vl_convert
 
     drawn: str = vl_convert.vegalite_to_svg(chart.to_dict())
-    return drawn
-
-
-def to_pdf(svg: str) -> bytes:
-    """A picture for LaTeX, which takes no SVG."""
-    import vl_convert
-
-    drawn: bytes = vl_convert.svg_to_pdf(svg)
     return drawn

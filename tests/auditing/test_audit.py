@@ -17,10 +17,8 @@ import fairrec
 from fairrec import Engine
 from fairrec.auditing import audit as audit_module
 from fairrec.auditing import count
-from fairrec.auditing.build_result import build_strata
-from fairrec.auditing.call_repr import audit_call, describe_scoring, describe_tables
-from fairrec.auditing.doctor import MOST_USERS
-from fairrec.auditing.search import add_model_scores, as_model
+from fairrec.auditing.call_repr import audit_call, describe_tables
+from fairrec.auditing.measurement import build_strata
 from fairrec.core.audit_options import About, AuditOptions
 from fairrec.core.errors import InputError
 from fairrec.groups.grouping import EVERYONE
@@ -28,17 +26,12 @@ from fairrec.inputs.partition import open_parts
 from fairrec.inputs.table_options import TableOptions
 from fairrec.metrics import METRICS, metric
 from fairrec.metrics.reading import read_inputs
-from fairrec.scoring.http_client import JsonClient
-from fairrec.scoring.model import FunctionModel
-from fairrec.search.options import Search
 from fairrec.search.searcher import SEARCHERS, Task, searcher
 from fairrec.search.searchers.listed import ListedGroups
 from fairrec.statistics.draws import PermutedSums
 from tests.builders import make_tables
 from tests.counts.small_counts import BY, counts_of, tables
-from tests.end_to_end.command_line import run_here
 from tests.grouped_options import group_options
-from tests.scoring.http.served_world import CANDIDATES, USERS, FaultyServer
 
 PACKAGE = str(Path(fairrec.__file__).parent)
 MOST_CALLS = 5
@@ -52,7 +45,7 @@ def calls_of(frame: FrameType | None) -> list[str]:
     found = []
     while frame is not None:
         file = frame.f_code.co_filename
-        if file.startswith(PACKAGE) and not file.endswith(("core/threads.py", "call_repr.py")):
+        if file.startswith(PACKAGE) and not file.endswith(("core/threads.py", "choices.py")):
             found.append(frame.f_code.co_qualname)
         frame = frame.f_back
     return found[::-1]
@@ -114,15 +107,6 @@ def test_without_labels_the_metrics_are_those_the_other_tables_allow():
     assert [*found.metrics] == ["urp@5"]
 
 
-def test_without_labels_and_other_tables_nothing_can_be_measured():
-    tables = make_tables(20)
-    with pytest.raises(
-        InputError,
-        match=r"without a label column.*columns={'label': \.\.\.}\. Or name .* with items=\.\.\.",
-    ):
-        fairrec.audit(tables.predictions.drop("label"), users=tables.users, by="gender")
-
-
 def test_no_group_is_large_enough():
     users = pl.DataFrame({"user_id": range(4), "gender": ["a", "b", "c", "d"]})
     lists = pl.DataFrame(
@@ -138,41 +122,16 @@ def test_no_group_is_large_enough():
     )
 
 
-def test_very_many_values_are_no_matter_of_the_smallest_group():
-    tables = make_tables(100)
-    numbers = tables.users.with_columns(x=pl.int_range(pl.len()) * 3)
-    with pytest.raises(InputError) as raised:
-        fairrec.audit(tables.predictions, users=numbers, by="x")
-    assert str(raised.value) == (
-        "No group has 10 users (smallest group: 0.1% of users, at least 10; 100 users in all). The "
-        "attribute 'x' has 100 different numbers; to group near ones, bin it: x:q5."
-    )
-    texts = numbers.with_columns(pl.col("x").cast(pl.String) + " street")
-    with pytest.raises(InputError, match=r"looks like an id or free text; leave it out") as raised:
-        fairrec.audit(tables.predictions, users=texts, by="x")
-    assert "min_support" not in str(raised.value)
-
-
-def test_the_smallest_group_is_told_as_it_was_asked_for():
-    usual, papers = (audit_tables(min_support=support) for support in (None, 0.001))
-    assert usual.summary.coverage.min_users == 10
-    assert usual.summary.coverage.min_support is None
-    assert "min_support=None" in usual.summary.command
-    assert papers.summary.coverage.min_users == 1
-    assert papers.summary.coverage.min_support == 0.001
-    assert "min_support=0.001" in papers.summary.command
-
-
-def test_users_in_the_same_circumstances_are_one_stratum():
+def test_users_in_the_same_covariates_are_one_stratum():
     given = {**tables(), "by": "gender"}
     inputs, _ = read_inputs(**{**given, "adjust_for": "country,age:20"})
-    strata = build_strata(inputs)
-    country, age = (one.codes for one in inputs.circumstances)
+    strata = build_strata(inputs.covariates)
+    country, age = (one.codes for one in inputs.covariates)
     assert strata.n_strata == len({*zip(country.tolist(), age.tolist(), strict=True)})
     for stratum in range(strata.n_strata):
         users = np.flatnonzero(strata.of_user == stratum)
         assert len({*country[users].tolist()}) == len({*age[users].tolist()}) == 1
-    assert build_strata(read_inputs(**given)[0]) is None
+    assert build_strata(read_inputs(**given)[0].covariates) is None
 
 
 def test_lists_are_looked_at_where_there_are_some():
@@ -186,18 +145,18 @@ def test_lists_are_looked_at_where_there_are_some():
     counted = fairrec.audit(
         counts=counts_of(given), statistics=fairrec.Statistics(permutations=200)
     )
-    assert users.summary.circumstances
-    assert counted.summary.circumstances == ()
+    assert users.summary.confounders
+    assert counted.summary.confounders == ()
     assert users.per_user is not None
     assert counted.per_user is None
 
 
 def test_everything_that_changes_a_number_is_told():
     options = AuditOptions(depth=2, tolerance="5%", engine=Engine(threads=1))
-    said = audit_call(["predictions"], options, About(title="Spring"), ["search='random'"])
-    assert said.startswith("fairrec.audit(predictions, depth=2, ")
+    said = audit_call(["predictions", "search='random'"], options, About(title="Spring"))
+    assert said.startswith("fairrec.audit(predictions, search='random', depth=2, ")
     assert "tolerance='5%', seed=0, statistics=fairrec.Statistics(permutations=1000, " in said
-    assert said.endswith("top=1), search='random', about=fairrec.About(title='Spring'))")
+    assert said.endswith("top=1), about=fairrec.About(title='Spring'))")
     assert "threads" not in said
 
 
@@ -216,13 +175,6 @@ def test_tables_go_by_their_names_and_all_that_is_made_of_them_is_told():
         *("values=values", "by=['age']", "metrics=['churn']"),
         "tables=fairrec.Tables(missing_lists='drop', better={'churn': 'lower'})",
     ]
-
-
-def test_who_gives_the_scores_is_told():
-    assert describe_scoring(None, None) == []
-    (search, scorer) = describe_scoring(Search("adaptive", ledger="a.parquet"), len)
-    assert search.startswith("search=fairrec.Search(name='adaptive'")
-    assert scorer == "scorer=scorer"
 
 
 @pytest.fixture
@@ -290,22 +242,6 @@ def candidates(tmp_path):
     }
 
 
-def test_all_candidates_have_the_scores_of_the_model(candidates):
-    inputs, _ = read_inputs(**candidates, has_scores=False)
-    found = add_model_scores(FunctionModel(score, rows_per_call=100), inputs, inputs.tables)
-    lengths = np.diff(inputs.candidates.offsets)
-    users = np.repeat(inputs.ids_of_lists.to_numpy(), lengths)
-    items = inputs.candidates.item_ids.to_numpy()[inputs.candidates.items]
-    assert found.candidates.scores == pytest.approx(score(users, items))
-
-
-def test_a_function_is_a_model():
-    assert as_model(None) is None
-    model = FunctionModel(score)
-    assert as_model(model) is model
-    assert isinstance(as_model(score), FunctionModel)
-
-
 def test_parts_are_scored_as_the_whole(candidates, monkeypatch):
     whole = fairrec.audit(**group_options(**candidates, scorer=score, permutations=50))
     monkeypatch.setattr(count, "open_parts", partial(open_parts, n_rows=900))
@@ -323,176 +259,3 @@ def test_parts_are_scored_as_the_whole(candidates, monkeypatch):
     )
     assert some.summary.search.users_scored == 300
     assert isinstance(found.per_user_parts, pl.LazyFrame)
-
-
-def test_workers_have_nothing_to_do_in_a_search(candidates):
-    with pytest.raises(InputError, match="A search scores few users"):
-        fairrec.audit(**group_options(**candidates, scorer=score, search="adaptive", engine="ray"))
-
-
-def test_an_endpoint_is_not_asked_by_workers(candidates):
-    endpoint = fairrec.Endpoint("http://127.0.0.1:9/v2/models/ranker")
-    with pytest.raises(InputError, match="asked by one process"):
-        fairrec.audit(**group_options(**candidates, scorer=endpoint, engine="ray"))
-
-
-MODULE = """
-import json
-from pathlib import Path
-
-def score(user_ids, item_ids):
-    known = json.loads(Path("scores.json").read_text())
-    return [known[f"{user} {item}"] for user, item in zip(user_ids, item_ids)]
-
-def fails(user_ids, item_ids):
-    raise LookupError("no such user")
-
-def leaves(user_ids, item_ids):
-    raise SystemExit(3)
-
-def leaves_without_a_word(user_ids, item_ids):
-    raise SystemExit
-"""
-
-
-@pytest.fixture
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.chdir(tmp_path)
-    CANDIDATES.write_parquet("candidates.parquet")
-    USERS.write_parquet("users.parquet")
-    return tmp_path
-
-
-DOCTOR = ("doctor", "candidates.parquet")
-
-
-def test_a_sound_endpoint_is_told_by_what_it_says_and_does(folder, server: FaultyServer):
-    url, tag = server.address("plain", "/v2/models/m")
-    ran = run_here(*DOCTOR, "--endpoint", url, "--users", "users.parquet")
-    assert (ran.code, ran.stderr) == (0, "")
-    said = ran.stdout.splitlines()
-    assert f"endpoint  {url} (oip): ready, model m, version 7" in said
-    assert "inputs    user_id BYTES [-1], item_id BYTES [-1]" in said
-    assert "outputs   score FP64 [-1]" in said
-    assert f"batch     {MOST_USERS} users, 256 pairs; sent: user_id, item_id" in said
-    assert ran.stdout.count("the same scores") == 3
-    assert said[-1] == "sound     an audit can ask this model"
-    # once, again, backwards, and three users alone
-    assert len(server.batches(tag)) == 6
-    first, again, backwards, *alone = server.batches(tag)
-    assert first == again == backwards[::-1]
-    assert [*alone] == [[user] for user in first[:3]]
-
-
-@pytest.mark.parametrize(
-    ("mode", "says"),
-    [
-        ("random-scores", "the same batch got other scores the second time"),
-        ("sorted", "scores depend on the order of the pairs"),
-        ("together", "scores depend on who is asked together"),
-        ("equal", "all scores are equal"),
-    ],
-)
-def test_what_would_spoil_an_audit_is_a_problem(mode, says, folder, server: FaultyServer):
-    url, _ = server.address(mode)
-    ran = run_here(*DOCTOR, "--endpoint", url, "--protocol", "json")
-    assert ran.code == 1
-    problems = [line for line in ran.stdout.splitlines() if line.startswith("problem ")]
-    assert len(problems) == 1
-    assert says in problems[0]
-
-
-def test_faults_are_reported(folder, server: FaultyServer, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(JsonClient, "_back_off", lambda self, state: 0.01)
-    url, _ = server.address("truncated")
-    ran = run_here(*DOCTOR, "--endpoint", url, "--protocol", "json", "--timeout", "5")
-    assert ran.code == 0
-    assert "faults    3 x broken JSON, tried again" in ran.stdout
-
-
-def test_an_endpoint_that_fails_is_an_error(folder, server: FaultyServer):
-    url, _ = server.address("compressed")
-    ran = run_here(*DOCTOR, "--endpoint", url, "--protocol", "json")
-    assert ran.code == 2
-    assert ran.stderr.startswith(f"ScoringError: The endpoint {url} failed on a batch of 32 users")
-
-
-def test_a_batch_is_no_larger_than_a_call_may_be(folder, server: FaultyServer):
-    url, tag = server.address("plain")
-    ran = run_here(*DOCTOR, "--endpoint", url, "--protocol", "json", "--rows-per-call", "20")
-    assert "batch     2 users, 16 pairs" in ran.stdout
-    assert len(server.batches(tag)[0]) == 2
-
-
-def test_without_a_single_candidate_there_is_nothing_to_ask_for(folder, server: FaultyServer):
-    url, tag = server.address("plain")
-    empty = CANDIDATES.with_columns(
-        item_id=pl.lit([], dtype=pl.List(pl.String)), label=pl.lit([], dtype=pl.List(pl.Int64))
-    )
-    empty.write_parquet("empty.parquet")
-    CANDIDATES.explode("item_id", "label").clear().write_parquet("no_rows.parquet")
-    for name in ("empty.parquet", "no_rows.parquet"):
-        ran = run_here("doctor", name, "--endpoint", url, "--protocol", "json")
-        assert ran.code == 2
-        assert ran.stderr.startswith(f"InputError: {name}: ")
-        assert len(ran.stderr.splitlines()) == 1
-    assert server.batches(tag) == []
-
-
-def test_features_and_names_are_those_of_an_audit(folder, server: FaultyServer):
-    url, _ = server.address("features")
-    CANDIDATES.rename({"user_id": "uid"}).write_parquet("renamed.parquet")
-    USERS.write_csv("users.csv")
-    items = pl.DataFrame({"item_id": [f"i{i}" for i in range(40)], "price": range(40)})
-    items.write_parquet("items.parquet")
-    ran = run_here(
-        *("doctor", "renamed.parquet", "--columns", "predictions.user_id=uid"),
-        *("--users", "users.csv", "--items", "items.parquet"),
-        *("--features", "users:years,items:price", "--inputs", "age=years"),
-        *("--endpoint", url, "--protocol", "json"),
-    )
-    assert ran.code == 0, ran.stderr
-    assert "sent: user_id, age (from years), item_id, price" in ran.stdout
-
-
-def test_a_function_is_examined(folder: Path):
-    (folder / "doctors_ranker.py").write_text(MODULE)
-    scores = {
-        f"{user} {item}": 0.01 * i
-        for user, items in CANDIDATES.select("user_id", "item_id").iter_rows()
-        for i, item in enumerate(items)
-    }
-    import json
-
-    (folder / "scores.json").write_text(json.dumps(scores))
-    ran = run_here(*DOCTOR, "--scorer", "doctors_ranker:score", "--debug")
-    assert ran.code == 0
-    assert "scores    0 to 0.07, 8 different" in ran.stdout
-    failed = run_here(*DOCTOR, "--scorer", "doctors_ranker:fails")
-    assert failed.code == 2
-    assert "LookupError: no such user" in failed.stderr
-    assert "'u0', 'u1', 'u2' and 29 more" in failed.stderr
-
-
-@pytest.mark.parametrize("command", ["doctor", "audit"])
-@pytest.mark.parametrize("concurrency", ["1", "2"])
-def test_a_function_that_ends_the_program_is_an_error(command, concurrency, folder: Path):
-    (folder / "leaving_ranker.py").write_text(MODULE)
-    (folder / "leaving_at_once.py").write_text("import sys\nsys.exit(4)")
-    by = ("--by", "gender") if command == "audit" else ()
-    asked = (command, "candidates.parquet", "--users", "users.parquet", *by)
-    options = ("--concurrency", concurrency, "--rows-per-call", "40")
-    for scorer, says in (
-        ("leaving_ranker:leaves", ": SystemExit: 3"),
-        ("leaving_ranker:leaves_without_a_word", ": SystemExit"),
-        ("leaving_at_once:score", "leaving_at_once cannot be imported: SystemExit: 4"),
-    ):
-        ran = run_here(*asked, *options, "--scorer", scorer)
-        assert ran.code == 2, ran.stderr
-        assert says in ran.stderr
-
-
-def test_without_a_model_there_is_nothing_to_ask(folder: Path):
-    ran = run_here(*DOCTOR)
-    assert ran.code == 2
-    assert "Name the model: --scorer, --endpoint or --onnx." in ran.stderr

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -13,10 +12,7 @@ from polars.testing import assert_frame_equal
 
 import fairrec
 from fairrec.core.errors import InputError
-from fairrec.counts.external import with_info
-from fairrec.counts.merging import merged
 from fairrec.counts.table import write_counts
-from fairrec.report.view import build_view
 from tests.counts.small_counts import counts_of, halves, tables, values
 from tests.grouped_options import group_options
 
@@ -71,13 +67,6 @@ def as_data(result: fairrec.AuditResult) -> Any:
     told = "were not looked at unasked"
     data["warnings"] = [note for note in data["warnings"] if told not in note]
     return data
-
-
-def test_it_is_told_that_circumstances_were_not_looked_at():
-    result = fairrec.audit(
-        counts=counts_of(tables()), statistics=fairrec.Statistics(permutations=0)
-    )
-    assert any("were not looked at unasked" in note for note in result.summary.warnings)
 
 
 @pytest.mark.parametrize("given", [tables(), tables(5, n_users=400)], ids=["600", "400"])
@@ -166,15 +155,15 @@ def test_parts_of_different_users_add_up_to_all_of_them():
     assert together.summary.n_users == whole.summary.n_users
 
 
-def test_circumstances_are_a_part_of_the_counts():
+def test_covariates_are_a_part_of_the_counts():
     given = {**tables(6, n_users=900), "by": "gender,country", "adjust_for": "age:20"}
     users = fairrec.audit(**group_options(**given, permutations=200))
     counted = fairrec.audit(
         counts=counts_of(given), statistics=fairrec.Statistics(permutations=200)
     )
     assert differences(as_data(users), as_data(counted)) == []
-    assert counted.summary.given is not None
-    assert counted.summary.given.n_strata == users.summary.given.n_strata
+    assert counted.summary.adjustment is not None
+    assert counted.summary.adjustment.n_strata == users.summary.adjustment.n_strata
 
 
 def test_attributes_and_metrics_may_be_some_of_those_counted():
@@ -277,25 +266,16 @@ def test_the_call_that_repeats_it_names_what_was_chosen():
     assert [*again.metrics] == ["mrr@8"]
 
 
-def test_counts_say_what_users_were_measured_by():
-    held_out = pl.DataFrame({"user_id": [1, 2, 3, 4], "item_id": [1, 2, 3, 4]})
-    lists = held_out.with_columns(score=pl.lit(1), label=pl.lit(1))
-    users = pl.DataFrame({"user_id": [1, 2, 3, 4], "gender": ["F", "F", "M", "M"]})
-    asked = {"users": users, "by": "gender", "metrics": "mrr@1"}
-    candidates = fairrec.count(lists, **group_options(**asked))
-    recommended = fairrec.count(lists, **group_options(test=held_out, **asked))
-    measured = fairrec.count(values=users.with_columns(v=pl.Series([1, 2, 1, 2])), by="gender")
-    rows = candidates.rows.filter(family="mrr@1").drop("missing", "missing^2")
-    foreign = with_info(replace(candidates, rows=rows, info=None), {})
-    for counts, said in (
-        (candidates, "4 users, 4 candidates, groups by gender"),
-        (recommended, "4 users, 4 recommendations, groups by gender"),
-        (measured, "4 users, groups by gender"),
-        (foreign, "4 users, groups by gender"),
-    ):
-        result = fairrec.audit(
-            counts=counts, min_support=1, statistics=fairrec.Statistics(permutations=0)
-        )
-        assert said in build_view(result.summary).title
-    with pytest.raises(InputError, match="with different tables: candidates and recommendations"):
-        merged([candidates, recommended], disjoint=True)
+def test_notes_in_counts_name_options_as_neither_python_nor_a_shell_spells_them():
+    users = pl.DataFrame({"user_id": range(4), "gender": ["F", "M"] * 2, "clicks": [0, 1, 1, 0]})
+    (note,) = fairrec.count(values=users, by="gender").info.warnings
+    assert note.endswith("To say which end is better: better clicks=higher or lower")
+
+
+@pytest.mark.parametrize(("name", "option"), [("value", "by"), ("level", "adjust_for")])
+def test_an_attribute_with_the_name_of_a_column_of_counts_or_of_the_result_is_refused(name, option):
+    users = pl.DataFrame({"user_id": range(40), "plan": ["a", "b"] * 20, name: [1, 2] * 20})
+    values = pl.DataFrame({"user_id": range(40), "clicks": [1, 0, 0, 1] * 10})
+    how = {"by": "plan", option: name}
+    with pytest.raises(InputError, match=f"Attribute '{name}' has the name of a column"):
+        fairrec.audit(counts=fairrec.count(values=values, users=users, **how))

@@ -75,37 +75,6 @@ def test_the_seed_alone_decides_whatever_the_threads():
     assert one.group_table.equals(two.group_table)
 
 
-def test_no_more_threads_are_begun_than_were_asked_for(monkeypatch):
-    def alone(*_: object, **__: object) -> None:
-        raise AssertionError("a pool of threads was made")
-
-    monkeypatch.setattr("fairrec.core.threads.ThreadPoolExecutor", alone)
-    recommended, items = market(n_users=1000)
-    fairrec.audit(
-        recommended,
-        items=items,
-        tables=fairrec.Tables(side="items"),
-        by="kind",
-        statistics=fairrec.Statistics(permutations=9),
-        engine=fairrec.Engine(threads=1),
-    )
-
-
-def test_a_saved_result_is_the_same_again(tmp_path):
-    recommended, items = market(2, less=2.0)
-    result = fairrec.audit(
-        recommended,
-        items=items,
-        tables=fairrec.Tables(side="items"),
-        by="kind",
-        statistics=fairrec.Statistics(permutations=99),
-    )
-    result.save(tmp_path / "audit")
-    again = fairrec.load(tmp_path / "audit")
-    assert again.summary == result.summary
-    assert "120 items" in (tmp_path / "audit" / "report.html").read_text()
-
-
 @pytest.mark.parametrize(("unit", "column"), [("", "item_id"), ("provider_id", "provider_id")])
 def test_ids_stand_under_the_name_of_what_they_are_of(tmp_path, unit, column):
     tables = random_world(4, n_users=14).tables()
@@ -121,20 +90,6 @@ def test_ids_stand_under_the_name_of_what_they_are_of(tmp_path, unit, column):
     assert fairrec.load(tmp_path / "audit").per_user.equals(result.per_user)
 
 
-def test_the_call_that_repeats_it_says_the_side():
-    world = random_world(1).tables()
-    result = fairrec.audit(
-        world["predictions"],
-        test=world["test"],
-        items=world["items"],
-        tables=fairrec.Tables(side="items"),
-        by="kind",
-        min_support=1,
-        statistics=fairrec.Statistics(permutations=0),
-    )
-    assert "side='items'" in result.summary.command
-
-
 @pytest.mark.parametrize(
     "beside",
     [
@@ -148,11 +103,6 @@ def test_what_does_not_have_all_lists_is_refused(beside):
     recommended, items = market()
     with pytest.raises(InputError, match=f"Leave out {next(iter(beside))}"):
         fairrec.audit(recommended, **group_options(items=items, side="items", by="kind", **beside))
-
-
-def test_a_plan_is_about_users():
-    with pytest.raises(InputError, match="A plan is about users"):
-        fairrec.plan(items=market()[1], tables=fairrec.Tables(side="items"), by="kind")
 
 
 def test_what_reads_users_has_no_side_of_items():
@@ -186,7 +136,7 @@ def test_few_items_that_differ_are_a_finding_and_it_says_how_special_they_are():
     assert table["random_sets"].to_list() == [finding.random_sets]
     said = f"{percent(finding.random_sets)} of random sets of as many items would be as far off"
     view = build_view(result.summary)
-    assert said in view.overview.detail and said in view.verdicts[0].headline
+    assert said in view.answer.about[0] and said in view.verdicts[0].headline
     assert percent(finding.random_sets) in view.findings.rows[0]
     (card,) = build_page_view(result.summary, result.group_table).findings
     assert card.findings[0].explained == said

@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import inspect
-import runpy
 import shutil
 import tomllib
-from dataclasses import replace
 from pathlib import Path
 
 import polars as pl
@@ -17,13 +14,12 @@ from hypothesis import strategies as st
 
 import fairrec
 from fairrec.auditing import plan_file as module
-from fairrec.auditing.call_repr import Choices, Plan, describe_options, read_plan
+from fairrec.auditing.choices import Choices, Plan, read_plan
 from fairrec.auditing.options import AUDITED, SETTINGS
-from fairrec.auditing.plan_schema import PlanFacts
-from fairrec.core.errors import FairRecError, InputError, OutputError, UnknownNameError
+from fairrec.auditing.plan_file import PlanFacts
+from fairrec.core.errors import FairRecError, InputError, OutputError
 from fairrec.core.files import file_sum
 from fairrec.core.settings import Settings, compute_checksum, read_settings
-from fairrec.metrics.registry import METRICS
 from fairrec.report.audit_result import AuditResult
 from tests.auditing.plan_builders import audit_by, make_plan, write_world
 from tests.grouped_options import on_command_line
@@ -73,8 +69,7 @@ def test_the_file_holds_settings_and_what_they_were_frozen_with(world):
             "file": f"{name}.parquet",
             "sha256": file_sum(world / f"{name}.parquet"),
         }
-    assert frozen["attributes"]["member"]["n_values"] == 2
-    assert {*frozen["attributes"]["member"]["values"]} == {"False", "True"}
+    assert frozen["attributes"]["member"] == 2
     assert frozen["n_users"] == 80
     assert [groups["depth"] for groups in frozen["groups"]] == [1, 2]
     settings = read_settings(file, SETTINGS)
@@ -99,13 +94,6 @@ def test_one_changed_character_breaks_the_plan_or_changes_nothing_it_says(world)
             assert tomllib.loads(changed) == says, f"character {at}: {character!r} -> {other!r}"
     comments = len("".join(line for line in text.splitlines() if line.startswith("#")))
     assert n_broken > 0.9 * (len(text) - comments) / 5
-
-
-def test_a_comment_may_be_added_and_lines_may_end_as_on_windows(world):
-    file = make_plan(world).save(world / "plan.toml")
-    text = file.read_text("utf-8")
-    file.write_bytes(f"# agreed with the works council\n{text}".replace("\n", "\r\n").encode())
-    assert read_plan(file).facts.n_users == 80
 
 
 def test_a_table_in_memory_has_no_path(world):
@@ -144,14 +132,7 @@ def test_hostile_names_and_values_are_written_and_read(world):
     made = make_plan(world, users=world / "strange.parquet", by=[strange, "g"])
     plan = read_plan(made.save(world / "plan.toml"))
     assert plan.settings.values["by"] == (strange.strip(), "g")
-    assert max(len(value) for value in plan.facts.attributes[strange].values) <= 80
-
-
-def test_a_plan_that_could_not_be_read_back_is_refused(world):
-    names = [f"column {number} {'x' * 3000}" for number in range(100)]
-    users = pl.DataFrame({"user_id": range(40), **{name: [0, 1] * 20 for name in names}})
-    with pytest.raises(InputError, match="has more than 256 KiB"):
-        make_plan(world, users=users, by=names, depth=1).save(world / "plan.toml")
+    assert plan.facts.attributes == {strange: 3, "g": 2}
 
 
 FACTS = PlanFacts(fairrec_version="0", n_users=1, min_users=1, tables={}, attributes={}, groups=())
@@ -218,20 +199,6 @@ def test_a_value_that_is_given_beats_the_plan_even_where_it_is_the_default(world
     assert audit_by(file, world, metrics=None).summary.plan.deviations == ()
 
 
-def test_settings_are_recorded_with_what_was_taken_from_them(world):
-    file = world / "fairrec.toml"
-    file.write_text('users = "users.parquet"\nby = "gender"\nmetrics = "auc"\npermutations = 9')
-    result = audit_by(None, world, settings=file, metrics="mrr")
-    assert [*result.metrics] == ["mrr@5"]
-    assert result.summary.permutations == 9
-    found = result.summary.settings
-    assert found.file == "fairrec.toml"
-    assert result.run.inputs["settings"].absolute == str(file)
-    assert found.options == ("users", "by", "permutations")
-    assert found.sha256 == read_settings(file, SETTINGS).sha256
-    assert result.summary.plan is None
-
-
 def test_a_plan_beats_settings_and_what_only_settings_say_is_a_deviation(world):
     plan = make_plan(world, alpha=0.1).save(world / "plan.toml")
     file = world / "fairrec.toml"
@@ -266,7 +233,7 @@ def test_settings_are_no_plan_and_a_plan_is_no_settings(world):
         read_plan(file)
     plan = make_plan(world).save(world / "plan.toml")
     with pytest.raises(InputError, match=r"is a frozen plan\. Run it as one: plan="):
-        describe_options(plan)
+        Choices.read({}, None, plan)
     with pytest.raises(InputError, match="is a frozen plan"):
         audit_by(None, world, settings=plan)
 
@@ -282,35 +249,6 @@ def test_a_table_that_no_version_has_written_is_no_plan(tmp_path, frozen):
     file.write_text(tomli_w.dumps(content))
     with pytest.raises(InputError, match="is no plan of this version of FairRec"):
         read_plan(file)
-
-
-def test_what_a_later_version_adds_is_let_pass(world):
-    file = make_plan(world).save(world / "plan.toml")
-    content = {**read_plan(file).settings.content}
-    content["plan"] = {**content["plan"], "more": {"n": 1}}
-    content["plan"]["checksum"] = compute_checksum(content)
-    file.write_text(tomli_w.dumps(content))
-    assert read_plan(file).facts.n_users == 80
-    # an option is none of that: it says what is tested
-    content["newer"] = 1
-    content["plan"]["checksum"] = compute_checksum(content)
-    file.write_text(
-        tomli_w.dumps(dict(sorted(content.items(), key=lambda part: part[0] == "plan")))
-    )
-    with pytest.raises(UnknownNameError, match="No setting 'newer'"):
-        read_plan(file)
-
-
-def test_the_signature_of_an_audit_is_its_own():
-    parameters = inspect.signature(fairrec.audit).parameters
-    assert {"predictions", "plan", "depth", "about"} <= {*parameters}
-    assert "plan : a file" in fairrec.audit.__doc__
-
-
-def test_without_attributes_an_audit_asks_for_them(world):
-    predictions = pl.read_parquet(world / "predictions.parquet")
-    with pytest.raises(InputError, match="No attribute is named"):
-        fairrec.audit(predictions, users=world / "users.parquet")
 
 
 ALL = "all held-out items, or labels above 0"
@@ -350,30 +288,15 @@ def test_an_option_that_differs_is_a_line(world, options, lines):
     assert deviations_of(audit_by(file, world, **options)) == lines
 
 
-def test_metrics_in_another_case_matter_as_planned(world):
-    file = make_plan(world, tolerance="ndcg@5=0.03").save(world / "plan.toml")
-    assert deviations_of(audit_by(file, world, tolerance="NDCG@5=0.03")) == ()
-    (line,) = deviations_of(audit_by(file, world, tolerance="NDCG@5=0.04"))
-    assert line == "tolerance ndcg@5=0.04 (planned ndcg@5=0.03)"
-
-
-def test_another_users_table_is_told_with_the_values_that_came_and_went(world):
+def test_another_users_table_is_told(world):
     file = make_plan(world).save(world / "plan.toml")
     users = pl.read_parquet(world / "users.parquet")
     other = users.with_columns(gender=pl.col("gender").replace({"M": "X"}))
     other.write_parquet(world / "others.parquet")
-    table, came, went = deviations_of(audit_by(file, world, users=world / "others.parquet"))
+    (table,) = deviations_of(audit_by(file, world, users=world / "others.parquet"))
     known = read_plan(file).facts.tables["users"].sha256[:12]
     assert table.startswith("users table others.parquet, checksum ")
     assert table.endswith(f"(planned users.parquet, checksum {known})")
-    assert came == "attribute gender has values that were not planned: X"
-    assert went == "attribute gender lacks planned values: M"
-
-
-def test_the_same_table_elsewhere_is_the_same_table(world):
-    file = make_plan(world).save(world / "plan.toml")
-    (world / "copy.parquet").write_bytes((world / "users.parquet").read_bytes())
-    assert deviations_of(audit_by(file, world, users=world / "copy.parquet")) == ()
 
 
 def test_users_who_are_not_audited_change_no_value_of_the_plan(world):
@@ -415,38 +338,8 @@ def test_a_table_in_memory_cannot_be_compared_but_by_its_values(world):
     of_frame = make_plan(world, users=users).save(world / "frame.toml")
     assert deviations_of(audit_by(of_frame, world, users=users)) == ()
     fewer = users.with_columns(gender=pl.lit("F"))
-    lacking, others = deviations_of(audit_by(of_frame, world, users=fewer))
-    assert lacking == "attribute gender lacks planned values: M, (missing)"
+    (others,) = deviations_of(audit_by(of_frame, world, users=fewer))
     assert others.startswith("users in memory with other ids or attributes, checksum ")
-
-
-def test_of_many_values_the_number_is_compared(world):
-    users = pl.read_parquet(world / "users.parquet").with_columns(town=pl.int_range(pl.len()) % 40)
-    plan = make_plan(world, users=users, by="town", min_support=1).save(world / "plan.toml")
-    others = users.with_columns(town=pl.col("town") % 30)
-    number, who = deviations_of(audit_by(plan, world, users=others))
-    assert number == "attribute town has 30 values (planned 40)"
-    assert who.startswith("users in memory with other")
-    assert deviations_of(audit_by(plan, world, users=users)) == ()
-
-
-def test_a_planned_table_that_is_left_out_is_a_line(world):
-    plan = make_plan(world, items=world / "items.parquet").save(world / "plan.toml")
-    assert deviations_of(audit_by(plan, world)) == ()
-    content = {**read_plan(plan).settings.content}
-    del content["items"]
-    content["plan"] = {**content["plan"]}
-    content["plan"]["checksum"] = compute_checksum(content)
-    plan.write_text(tomli_w.dumps(content))
-    (line,) = deviations_of(audit_by(plan, world))
-    assert line.startswith("no items table (planned items.parquet, checksum ")
-
-
-def test_a_pilot_is_no_table_of_the_audit(world):
-    pilot = pl.DataFrame({"ndcg@5": [0.0, 1.0, 0.5]})
-    pilot.write_csv(world / "pilot.csv")
-    plan = make_plan(world, pilot=world / "pilot.csv").save(world / "plan.toml")
-    assert deviations_of(audit_by(plan, world)) == ()
 
 
 def test_a_search_that_leaves_users_unscored_is_a_line(world):
@@ -462,30 +355,3 @@ def test_another_version_is_a_line(world, monkeypatch):
     monkeypatch.setattr(module, "__version__", "9.9")
     planned = read_plan(plan).facts.fairrec_version
     assert deviations_of(audit_by(plan, world)) == (f"FairRec 9.9 (planned with {planned})",)
-
-
-def test_an_own_metric_that_was_written_anew_is_a_line(world, monkeypatch):
-    def registered(compute):
-        monkeypatch.setitem(
-            METRICS._entries, "mine", replace(METRICS["auc"], name="mine", compute=compute)
-        )
-
-    def of_file(name: str, value: int):
-        (world / name).write_text(f"def mine(lists):\n    return lists.labels(1)[:, 0] * {value}\n")
-        return runpy.run_path(str(world / name))["mine"]
-
-    registered(of_file("ma.py", 0))
-    plan = make_plan(world, metrics="mine").save(world / "plan.toml")
-    assert deviations_of(audit_by(plan, world)) == ()
-    # the same by another name is the same
-    registered(of_file("copy.py", 0))
-    assert deviations_of(audit_by(plan, world)) == ()
-    registered(of_file("mb.py", 1))
-    (line,) = deviations_of(audit_by(plan, world))
-    then, now = (file_sum(world / name)[:12] for name in ("ma.py", "mb.py"))
-    assert line == f"own metrics of mb.py, checksum {now} (planned ma.py, checksum {then})"
-    (world / "mb.py").unlink()
-    assert deviations_of(audit_by(plan, world)) == (
-        f"own metrics of mine (planned ma.py, checksum {then})",
-        "the code of mine is not known, so it is not compared with the planned",
-    )

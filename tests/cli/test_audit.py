@@ -1,14 +1,14 @@
-"""`fairrec audit`: what it takes, and what it makes of it."""
+"""`fairrec audit`, of users and of items: what it takes, and what it makes of it."""
 
 from __future__ import annotations
 
 import json
-import math
 from pathlib import Path
 
 import polars as pl
 import pytest
 
+from tests.auditing.test_audit_items import market
 from tests.end_to_end.command_line import AUDIT, run_here, write_tables
 
 
@@ -40,11 +40,6 @@ def test_names_are_repeated_or_joined_by_commas_alike(tables: Path, options: tup
     assert [*result["metrics"]] == ["auc", "mrr@3"]
 
 
-@pytest.mark.parametrize("support", ["25%", "0.25", "12"])
-def test_the_smallest_group_is_a_share_a_percentage_or_a_number(tables: Path, support: str):
-    assert audited("--by", "gender", "--min-support", support)["coverage"]["min_users"] == 12
-
-
 def test_unless_told_otherwise_the_smallest_group_has_ten_users(tables: Path):
     ran = run_here(*AUDIT[:4], "--by", "gender,member", "--permutations", "0", "--format", "json")
     coverage = json.loads(ran.stdout)["coverage"]
@@ -53,15 +48,6 @@ def test_unless_told_otherwise_the_smallest_group_has_ten_users(tables: Path):
     ran = run_here(*AUDIT[:4], "--by", "age")
     assert ran.code == 2
     assert "--min-support 1: groups of any size" in ran.stderr
-
-
-def test_a_decimal_comma_in_a_budget_is_refused(tables: Path):
-    ran = run_here(*AUDIT, "--by", "gender", "--search", "random", "--budget-users", "1,5%")
-    assert (ran.code, ran.stdout) == (2, "")
-    assert ran.stderr == (
-        "InputError: invalid --budget-users: expected a number of users from 1, or a percentage "
-        "above 0% and up to 100%, got 1,5%\n"
-    )
 
 
 def test_help_has_its_options_under_headings_in_plain_text():
@@ -91,22 +77,12 @@ def test_a_run_or_a_table_is_asked_for(tmp_path, monkeypatch):
     ran = run_here("audit", "--run", "nowhere")
     assert ran.code == 2
     assert "no run there" in ran.stderr
-    ran = run_here("audit", "p.parquet", "--by", "gender")
-    assert ran.code == 2
-    assert "--users is missing" in ran.stderr
-    # attributes may stand beside the values
-    ran = run_here("audit", "--values", "v.parquet")
-    assert ran.code == 2
-    assert "--by is missing" in ran.stderr
 
 
-def test_circumstances_are_given_by_names_with_bins(tables: Path):
-    result = audited("--by", "gender", "--metrics", "mrr@3", "--adjust-for", "age:q2,list_length")
-    assert result["given"]["named"] == ["age:q2", "list_length"]
-    assert result["given"]["circumstances"]["age"]["binning"] == "2 quantiles"
-    ran = run_here(*AUDIT, "--by", "gender", "--adjust-for", "gender")
+def test_a_gain_is_a_column_of_held_out_items(tables: Path):
+    ran = run_here(*AUDIT, "--by", "gender", "--gain", "rating")
     assert ran.code == 2
-    assert "'gender' is in --by and in --adjust-for" in ran.stderr
+    assert "--gain rating is a column of the held-out interactions" in ran.stderr
 
 
 @pytest.mark.parametrize("option", [("--test", "t.parquet"), ("--missing-lists", "drop")])
@@ -159,34 +135,6 @@ def test_it_is_said_that_a_table_of_users_is_not_to_be_passed_on(tables: Path):
     assert json.loads((tables / "out" / "result.json").read_text())["is_aggregates_only"]
 
 
-def test_a_limit_below_one_is_refused_before_any_work(tables: Path):
-    ran = run_here("audit", "gone.parquet", *AUDIT[2:], "--by", "gender", "--min-shown", "0")
-    assert ran.code == 2
-    assert "invalid --min-shown: expected a whole number from 1" in ran.stderr
-
-
-@pytest.mark.parametrize("log", ["users.parquet", "link.log", "fairrec.toml", "out/result.json"])
-def test_a_log_is_appended_to_nothing_that_is_read_or_written(tables: Path, log: str):
-    Path("fairrec.toml").write_text('users = "users.parquet"\nby = ["gender"]\n')
-    Path("link.log").symlink_to("users.parquet")
-    before = {path: path.read_bytes() for path in tables.iterdir()}
-    for users in ((), ("--users", "users.parquet")):
-        ran = run_here("audit", "predictions.parquet", *users, "--out", "out", "--log", log)
-        assert ran.code == 2 and "--log would overwrite it" in ran.stderr
-        assert {path: path.read_bytes() for path in tables.iterdir()} == before
-
-
-def test_a_policy_is_not_replaced_by_the_result_that_is_held_against_it(tables: Path):
-    policy = tables / "io" / "result.json"
-    policy.parent.mkdir()
-    policy.write_text('[[rule]]\nmetric = "ndcg@10"\nmax_worse = 0.5\n')
-    before = policy.read_bytes()
-    gate = ("--out", "io", "--force", "--gate", "--policy", "io/result.json")
-    ran = run_here(*AUDIT, "--by", "gender", *gate)
-    assert ran.code == 2 and "result.json there is read" in ran.stderr
-    assert policy.read_bytes() == before
-
-
 def test_the_outcome_of_a_gate_is_written_over_no_table_and_no_result(tables: Path):
     Path("fairrec.toml").write_text('[[rule]]\nmetric = "ndcg@10"\nmax_worse = 0.5\n')
     before = {path: path.read_bytes() for path in tables.iterdir()}
@@ -196,29 +144,67 @@ def test_the_outcome_of_a_gate_is_written_over_no_table_and_no_result(tables: Pa
         assert {path: path.read_bytes() for path in tables.iterdir()} == before
 
 
-SECOND = 1 / math.log2(3)
-"""Discount of the second place."""
+AUDIT_ITEMS = (
+    "audit",
+    "recs.parquet",
+    "--items",
+    "items.parquet",
+    "--side",
+    "items",
+    "--by",
+    "kind",
+)
+
+
+@pytest.fixture
+def item_tables(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    recommended, items = market(less=2.5)
+    recommended.write_parquet(tmp_path / "recs.parquet")
+    ids = items["item_id"]
+    of_kind = items["kind"] + (ids % 20).cast(pl.String)
+    items.with_columns(of_kind.alias("provider_id")).write_parquet(tmp_path / "items.parquet")
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def test_it_speaks_of_items_and_of_the_catalogue(item_tables: Path):
+    ran = run_here(*AUDIT_ITEMS, "--permutations", "99", "--out", "audit")
+    assert ran.code == 0, ran.stderr
+    assert "kind=b" in ran.stdout
+    assert "120 items" in ran.stdout
+    assert "Gini index" in " ".join(ran.stdout.split())
+    page = (item_tables / "audit" / "report.html").read_text()
+    assert "Gini index" in page
+    assert "Attention-weighted rank fairness" in page
+
+
+def test_providers_are_compared_by_name(item_tables: Path):
+    options = ("--unit", "provider_id", "--permutations", "9", "--format", "json")
+    ran = run_here(*AUDIT_ITEMS, *options)
+    assert ran.code == 0, ran.stderr
+    result = json.loads(ran.stdout)
+    assert result["unit"]["many"] == "providers"
+    assert result["n_users"] < 120
+
+
+def test_a_gate_judges_it(item_tables: Path):
+    (item_tables / "policy.toml").write_text('[[rule]]\nmetric = "exposure@5"\nmax_worse = 0.001\n')
+    assert run_here(*AUDIT_ITEMS, "--permutations", "99", "--out", "audit").code == 0
+    ran = run_here("gate", "audit", "--policy", "policy.toml")
+    assert ran.code == 1, ran.stderr
+    assert "kind=b" in ran.stdout
 
 
 @pytest.mark.parametrize(
-    ("options", "ndcg"),
-    [((), 1.0), (("--gain", "rating"), (1 + 3 * SECOND) / (3 + 1 * SECOND))],
+    ("options", "message"),
+    [
+        (("--search", "adaptive"), "Leave out --search"),
+        (("--users", "items.parquet"), "Leave out --users"),
+        (("--metrics", "ndcg@5"), "Of items: exposure@k"),
+        (("--engine", "ray"), "Leave out --engine"),
+    ],
 )
-def test_held_out_items_count_alike_unless_a_gain_is_named(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, options, ndcg
-):
-    monkeypatch.chdir(tmp_path)
-    users = [f"u{at}" for at in range(40)]
-    rows = {"user_id": [user for user in users for _ in range(2)], "item_id": ["a", "b"] * 40}
-    pl.DataFrame({"user_id": users, "plan": ["x", "y"] * 20}).write_csv("users.csv")
-    pl.DataFrame({**rows, "score": [2.0, 1.0] * 40}).write_csv("recs.csv")
-    # a third item of each user is in no list, and what is rated higher comes second
-    held_out = {"user_id": [*rows["user_id"], *users], "item_id": [*rows["item_id"], *"c" * 40]}
-    pl.DataFrame({**held_out, "rating": [1, 3] * 40 + [1] * 40}).write_csv("test.csv")
-    ran = run_here(
-        *("audit", "recs.csv", "--test", "test.csv", "--users", "users.csv", "--by", "plan"),
-        *("--metrics", "ndcg@2", "--permutations", "0", "--format", "json", *options),
-    )
-    assert ran.code == 0, ran.stderr
-    found = json.loads(ran.stdout)["metrics"]["ndcg@2"]["mean"]
-    assert found == pytest.approx(ndcg)
+def test_what_does_not_go_with_items_is_said(item_tables: Path, options, message):
+    ran = run_here(*AUDIT_ITEMS, *options)
+    assert ran.code == 2
+    assert message in " ".join(ran.stderr.split())

@@ -1,4 +1,4 @@
-"""Models named on the command line: which options go together."""
+"""Models, searches and own metrics named on the command line."""
 
 from __future__ import annotations
 
@@ -8,7 +8,12 @@ from pathlib import Path
 
 import pytest
 
+from fairrec.auditing.model_options import search_options
+from fairrec.auditing.settings import load_metrics
+from fairrec.core.errors import InputError
+from fairrec.metrics import METRICS
 from tests.end_to_end.command_line import AUDIT, Ran, run_here, write_tables
+from tests.grouped_options import on_command_line
 
 MODULE = """
 def score(user_ids, item_ids):
@@ -56,14 +61,6 @@ def test_a_function_scores_everyone_and_its_ledger_goes_on(tables: Path):
     assert "another model" in changed.stderr
 
 
-def test_a_name_for_the_ledger_stands_for_the_file(tables: Path):
-    options = ("--scorer", "my_ranker:score", "--scorer-identity", "v1", "--ledger", "l.db")
-    assert run_anew(*COMMAND, *options).code == 0
-    (tables / "my_ranker.py").write_text(MODULE + "# changed\n")
-    again = run_anew(*COMMAND, *options, "--format", "json")
-    assert json.loads(again.stdout)["search"]["users_paid"] == 0
-
-
 @pytest.mark.parametrize(
     ("options", "says"),
     [
@@ -76,9 +73,6 @@ def test_a_name_for_the_ledger_stands_for_the_file(tables: Path):
             "it is called as score(user_ids, item_ids, age=)",
         ),
         (("--onnx", "m.onnx", "--token-env", "X"), "--token-env is for a model named by --end"),
-        (("--onnx", "m.onnx", "--inputs", "uid"), "invalid --inputs: expected INPUT=COLUMN"),
-        (("--onnx", "m.onnx", "--inputs", "a=b,a=c"), "each input once"),
-        (("--onnx", "m.onnx"), "there is no such file"),
         (("--scorer-identity", "v1"), "--scorer-identity is for a model named by"),
         (
             ("--scorer", "my_ranker"),
@@ -87,11 +81,6 @@ def test_a_name_for_the_ledger_stands_for_the_file(tables: Path):
         (
             ("--endpoint", "http://x/y"),
             "expected an address of the Open Inference Protocol, http://HOST/v2/models/NAME",
-        ),
-        (("--endpoint", "http://x/y", "--protocol", "grpc"), "No protocol 'grpc'"),
-        (
-            ("--endpoint", "http://x/y", "--protocol", "json", "--retries", "-1"),
-            "invalid --retries: expected",
         ),
     ],
 )
@@ -103,6 +92,59 @@ def test_options_that_do_not_fit_are_refused_in_one_line(options, says, tables: 
     assert not (tables / "out").exists()
 
 
-def test_a_run_and_another_model_are_not_mixed(tables: Path):
-    ran = run_here("audit", "--run", "run", "--scorer", "my_ranker:score")
-    assert ran.code == 2
+@pytest.mark.parametrize(
+    ("given", "named"),
+    [
+        ({"hyper": {"steps": 3.0}}, "--hyper"),
+        ({"reference": 0.5}, "--reference"),
+        ({"budget_users": 9, "hyper": {"steps": 3.0}}, "--budget-users"),
+    ],
+)
+def test_settings_of_a_search_that_is_not_named_are_refused(given, named):
+    with pytest.raises(InputError, match=f"^{named} is for a search. Add"), on_command_line():
+        search_options(None, given, has_model=False)
+
+
+OWN = """
+from __future__ import annotations
+from dataclasses import dataclass
+import fairrec
+
+@dataclass(frozen=True)
+class Weight:
+    of_first: float = 1.0
+
+@fairrec.metric("{name}")
+def own(lists):
+    "The first label, weighted."
+    return Weight().of_first * lists.labels(1)[:, 0]
+"""
+
+
+def test_a_file_may_have_dataclasses_whose_annotations_are_text(tmp_path: Path):
+    file = tmp_path / "json.py"
+    file.write_text(OWN.format(name="weighted"))
+    before = sys.modules.get("json")
+    try:
+        load_metrics(str(file))
+        assert METRICS["weighted"].definition == "The first label, weighted."
+        # a file takes the place of no module of its name
+        assert sys.modules.get("json") is before
+    finally:
+        METRICS.remove("weighted")
+
+
+def test_a_file_that_fails_leaves_no_module_behind(tmp_path: Path):
+    file = tmp_path / "broken.py"
+    file.write_text("raise LookupError('nowhere')")
+    with pytest.raises(InputError, match=r"load=.*: LookupError: nowhere. Give a Python"):
+        load_metrics(str(file))
+    assert str(file) not in sys.modules
+
+
+@pytest.mark.parametrize("code", ["", "0", "1", "'enough'"])
+def test_a_file_that_ends_the_program_is_refused(code, tmp_path: Path):
+    file = tmp_path / "ends.py"
+    file.write_text(f"raise SystemExit({code})")
+    with pytest.raises(InputError, match=r"load=.*: SystemExit: .*Give a Python"):
+        load_metrics(str(file))

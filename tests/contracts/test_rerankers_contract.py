@@ -5,7 +5,7 @@ A re-ranker that is registered when the tests are collected is tested here witho
 
 from __future__ import annotations
 
-from dataclasses import fields, is_dataclass, replace
+from dataclasses import fields, is_dataclass
 from functools import cache
 
 import numpy as np
@@ -13,12 +13,11 @@ import polars as pl
 import pytest
 
 from fairrec.core.errors import InputError
+from fairrec.groups.group import Group, group_of_users
 from fairrec.inputs.audit_inputs import AuditInputs
 from fairrec.metrics.reading import read_inputs
 from fairrec.mitigation import reranker as rerank_lists
-from fairrec.mitigation.fitted_reranker import FittedReranker
-from fairrec.mitigation.reranker import RERANKERS
-from fairrec.mitigation.result import RerankerRecord
+from fairrec.mitigation.reranker import RERANKERS, FittedReranker
 from tests.builders import Tables, make_tables
 from tests.metrics.metric_lists import World, random_world, user
 from tests.mitigation.rerank_world import RerankWorld
@@ -201,12 +200,7 @@ def inputs_of(tables: Tables, by: str = "gender") -> AuditInputs:
     return inputs
 
 
-def record_of(name: str, *groups: dict[str, str]):
-    asked = {"metric": "urd@3", "k": 3, "by": ("gender",), "groups": groups}
-    return RerankerRecord(fairrec_version="0", reranker=name, strength=0.0, rest=0.0, **asked)
-
-
-WOMEN = {"gender": "F"}
+WOMEN = Group.of(gender="F")
 
 
 def scores_at(name: str, strength: float, tables: Tables, threads: int = 1) -> np.ndarray:
@@ -214,7 +208,8 @@ def scores_at(name: str, strength: float, tables: Tables, threads: int = 1) -> n
 
 
 def rescore(name: str, strength: float, inputs: AuditInputs, threads: int = 1) -> np.ndarray:
-    return FittedReranker(record_of(name, WOMEN), inputs, threads).rescore(inputs).at(strength)
+    fitted = FittedReranker(name, 3, 0.0, inputs, threads)
+    return fitted.rescore(inputs, group_of_users([WOMEN], inputs.attributes))(strength)
 
 
 @every_reranker
@@ -262,24 +257,6 @@ def test_labels_cannot_be_seen(name):
             assert poisoned.tobytes() == expected.tobytes(), poison
 
 
-@pytest.mark.parametrize("name", LABEL_FREE)
-def test_lists_of_a_label_free_reranker_have_no_labels(name, monkeypatch):
-    seen = []
-    kind = RERANKERS[name]
-
-    class Spy:
-        def __init__(self, training):
-            self._inner = kind.build(training)
-
-        def orders(self, lists):
-            seen.append(lists.labels)
-            return self._inner.orders(lists)
-
-    monkeypatch.setitem(RERANKERS._entries, name, replace(kind, build=Spy))
-    scores_at(name, 0.5, make_tables())
-    assert seen == [None]
-
-
 @every_reranker
 def test_missing_table_is_refused_with_a_remedy_where_it_is_needed(name):
     tables = make_tables()
@@ -289,6 +266,6 @@ def test_missing_table_is_refused_with_a_remedy_where_it_is_needed(name):
         inputs, _ = read_inputs(tables.predictions, by="gender", wants=wants, **given)
         if need in RERANKERS[name].needs:
             with pytest.raises(InputError, match=f"'{name}' needs the {need} table. Give it as"):
-                FittedReranker(record_of(name, WOMEN), inputs)
+                FittedReranker(name, 3, 0.0, inputs)
         else:
-            assert len(FittedReranker(record_of(name, WOMEN), inputs).rescore(inputs).at(0.5)), need
+            assert len(rescore(name, 0.5, inputs)), need

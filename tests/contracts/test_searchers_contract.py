@@ -81,7 +81,7 @@ def world(seed: int = 0, depth: int | None = None, n_users: int = 200) -> Groupi
 
 
 def complete_means(outcome: SearchOutcome, values: np.ndarray) -> dict[tuple[int, ...], float]:
-    """The values of the full combinations of which every user is scored, user by user."""
+    """The values of the full intersections of which every user is scored, user by user."""
     space = outcome.evidence.space
     is_scored = outcome.evidence.is_scored
     codes = space.cells.codes[:, space.cells.of_user].T.tolist()
@@ -175,17 +175,6 @@ def test_same_seed_same_history_also_in_a_new_process():
     assert all(users and gaps for users, gaps, _ in first.values())
 
 
-@every_searcher
-def test_another_seed_scores_users_in_another_order(name):
-    space = world()
-    orders = []
-    for seed in (0, 1):
-        recorder = Recorder(two_metrics(space))
-        run(name, space, recorder, seed=seed)
-        orders.append(recorder.users)
-    assert orders[0] != orders[1]
-
-
 @pytest.mark.parametrize("name", DRAWS_LOTS)
 def test_searchers_that_draw_lots_draw_others_with_another_seed(name):
     space = world()
@@ -196,18 +185,6 @@ def test_searchers_that_draw_lots_draw_others_with_another_seed(name):
         search(name, Evidence(space, recorder, 1, 0), hyper_parameters(name, {}), seed=seed)
         orders.append(space.cells.of_user[recorder.users].tolist())
     assert orders[0] != orders[1]
-
-
-@every_searcher
-def test_one_attribute_is_enough(name):
-    codes = np.repeat(np.arange(5), 10)
-    space = space_of([codes], (5,), FEW)
-    outcome = run(name, space, np.arange(50.0))
-    assert outcome.ending == "finished"
-    # group g has the values 10 g to 10 g + 9, so that the ends are 40 apart
-    assert gap_found(outcome) in (10, 20, 30, 40)
-    if name in LOOKS_EVERYWHERE:
-        assert gap_found(outcome) == 40
 
 
 @every_searcher
@@ -251,28 +228,6 @@ def test_equal_values_have_no_gap(name):
                 value,
             )
             assert len(outcome.history.gaps), (depth, value)
-
-
-@every_searcher
-def test_metric_undefined_for_many_is_measured_on_the_others(name):
-    space = world(n_users=400)
-    values = two_metrics(space)
-    values[0, np.random.default_rng(0).random(400) < 0.5] = np.nan
-    outcome = run(name, space, values)
-    means = complete_means(outcome, values[0])
-    assert 0 < gap_found(outcome) == approx(max(means.values()) - min(means.values()), abs=1e-12)
-
-
-@every_searcher
-def test_group_without_a_defined_user_never_counts(name):
-    space = product_space((3, 3), users_each=MANY, min_users=FEW)
-    values = np.random.default_rng(0).normal(size=space.n_users)
-    values[space.cells.of_user == 4] = np.nan
-    outcome = run(name, space, values)
-    means = complete_means(outcome, values)
-    assert len(means) <= 8
-    assert gap_found(outcome) == approx(max(means.values()) - min(means.values()), abs=1e-12)
-    assert np.isnan(outcome.evidence.values(space.full)[0, 4])
 
 
 @every_searcher
@@ -362,21 +317,6 @@ def test_history_rises_to_the_gap_of_the_complete_groups(name):
 
 
 @every_searcher
-def test_history_holds_what_is_found_on_the_way(name):
-    space = world()
-    values = two_metrics(space)
-    outcome = run(name, space, values, batch_users=1)
-    whole = outcome.history
-    assert len(whole.users) == outcome.evidence.is_complete[space.cell_of_full].sum()
-    for users in (60, 120):
-        at_end = run(name, space, values, batch_users=1, budget=Budget(users=users)).history
-        n = len(at_end.users)
-        assert at_end.users == whole.users[:n], users
-        assert at_end.gaps == whole.gaps[:n], users
-        assert all(later > users for later in whole.users[n:]), users
-
-
-@every_searcher
 def test_values_of_an_attribute_may_be_in_any_order(name):
     for seed in range(3):
         space = world(seed)
@@ -422,15 +362,6 @@ def test_only_a_searcher_that_says_so_uses_the_popularity_proxy(name):
         search(name, Evidence(space, recorder, 2, 0, proxy), hyper_parameters(name, {}))
         orders.append(recorder.users)
     assert (orders[0] != orders[1]) == SEARCHERS[name].uses_proxy
-
-
-@every_searcher
-def test_progress_is_told_after_each_batch(name):
-    space = world()
-    recorder = Recorder(two_metrics(space))
-    told = []
-    run(name, space, recorder, batch_users=10, advance=told.append)
-    assert told == np.cumsum([len(batch) for batch in recorder.batches]).tolist()
 
 
 @pytest.mark.parametrize("name", LOOKS_EVERYWHERE)

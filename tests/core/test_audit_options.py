@@ -1,3 +1,5 @@
+"""The options of an audit, and the memory it may take."""
+
 from __future__ import annotations
 
 import inspect
@@ -5,11 +7,18 @@ import inspect
 import pytest
 
 import fairrec
-from fairrec.core.audit_options import AuditOptions, smallest_group
+from fairrec.core import audit_options
+from fairrec.core.audit_options import (
+    AuditOptions,
+    memory_of_machine,
+    most_memory,
+    refuse_larger,
+    smallest_group,
+)
 from fairrec.core.errors import InputError
 from fairrec.core.options import list_defaults, list_options
 from fairrec.mitigation.options import MitigationOptions
-from tests.builders import audit, numbers_of, two_groups
+from tests.grouped_options import on_command_line
 
 
 def test_numbers_are_taken_in_any_form_that_says_them():
@@ -18,33 +27,11 @@ def test_numbers_are_taken_in_any_form_that_says_them():
     assert type(options.permutations) is type(options.top) is int
 
 
-@pytest.mark.parametrize(
-    ("option", "value"),
-    [("permutations", 99.5), ("alpha", "often"), ("top", 2.5), ("seed", None), ("depth", True)],
-)
-def test_others_are_refused_in_words(option, value):
-    predictions, users = two_groups()
-    with pytest.raises(InputError, match=rf"^invalid {option}: expected .*, got {value!r}$"):
-        audit(predictions, users, "group", **{option: value})
-
-
 @pytest.mark.parametrize("alpha", [0, 5e-324, 1e-8, 0.00009, 0.51, 0.9999999999999999, 1])
 def test_a_level_that_no_test_can_have_is_refused(alpha):
     with pytest.raises(InputError, match=r"invalid alpha: expected a number from 0\.0001 to 0\.5"):
         AuditOptions(alpha=alpha)
     assert [AuditOptions(alpha=edge).alpha for edge in (0.0001, "0.5")] == [0.0001, 0.5]
-
-
-def test_an_audit_takes_them_so_from_python():
-    predictions, users = two_groups()
-    plain = audit(predictions, users, "group", permutations=100, alpha=0.1, min_support=0.5)
-    other = audit(predictions, users, "group", permutations=1e2, alpha="0.1", min_support="50%")
-    assert numbers_of(plain) == numbers_of(other)
-
-
-@pytest.mark.parametrize("min_support", ["1%", 0.01])
-def test_a_percentage_is_a_share(min_support):
-    assert AuditOptions(min_support=min_support).min_users(6040) == 61
 
 
 @pytest.mark.parametrize(
@@ -85,6 +72,52 @@ def test_functions_have_the_defaults_and_the_words_that_are_declared(function, c
     for options in classes:
         for name, option in list_options(options).items():
             if name in parameters:
-                assert f"{name} : {option.help} ({option.expected})" in doc
+                assert f"{name} : {option.help} ({option.form.expected})" in doc
                 wanted = list_defaults(options).get(name, inspect.Parameter.empty)
                 assert parameters[name].default == wanted
+
+
+def test_a_container_has_no_more_than_its_limit(monkeypatch, tmp_path):
+    whole = memory_of_machine()
+    second, first = tmp_path / "memory.max", tmp_path / "memory.limit_in_bytes"
+    monkeypatch.setattr(audit_options, "_LIMITS", (str(second), str(first)))
+    assert memory_of_machine() == whole
+    second.write_text("max\n")
+    assert memory_of_machine() == whole
+    first.write_text("1000000000\n")
+    assert memory_of_machine() == 10**9
+    second.write_text("700000000\n")
+    assert memory_of_machine() == 700_000_000
+    # of version 1 where there is no limit
+    second.write_text("9223372036854771712\n")
+    assert memory_of_machine() == 10**9
+    assert most_memory(None) == 5 * 10**8
+    assert most_memory(123) == 123
+
+
+def test_half_of_a_small_container_is_not_taken_where_it_is_less_than_can_be_asked_for(monkeypatch):
+    monkeypatch.setattr(audit_options, "memory_of_machine", lambda: 512 * 2**20)
+    refuse_larger(4 * 10**8, None, "These", "Take fewer")
+    with pytest.raises(InputError, match=r"0.5 GB may be used \(of what there is\)\. Take fewer"):
+        refuse_larger(5 * 10**8 + 1, None, "These", "Take fewer")
+    monkeypatch.setattr(audit_options, "memory_of_machine", lambda: 3 * 10**8)
+    assert most_memory(None) == 3 * 10**8
+
+
+def test_what_needs_more_is_refused_with_what_would_do(monkeypatch):
+    monkeypatch.setattr(audit_options, "memory_of_machine", lambda: 10 * 10**9)
+    refuse_larger(5 * 10**9, None, "These", "Take fewer")
+    with pytest.raises(InputError) as told, on_command_line():
+        refuse_larger(5 * 10**9 + 1, None, "These", "Take fewer")
+    assert str(told.value) == (
+        "These need about 5.1 GB of memory, and 5.0 GB may be used (half of what there is). Take "
+        "fewer, or allow more: --max-memory 5.1GB"
+    )
+    with pytest.raises(InputError, match=r"1.5 GB may be used \(max_memory\).*max_memory='2.1GB'"):
+        refuse_larger(2.05 * 10**9, 15 * 10**8, "These", "Take fewer")
+
+
+def test_no_more_is_offered_than_there_is(monkeypatch):
+    monkeypatch.setattr(audit_options, "memory_of_machine", lambda: 10 * 10**9)
+    with pytest.raises(InputError, match=r"need about 11.0 GB .* Take fewer\.$"):
+        refuse_larger(11 * 10**9, None, "These", "Take fewer")

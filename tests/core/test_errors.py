@@ -5,7 +5,6 @@ import pytest
 from safetensors import SafetensorError
 
 import fairrec
-from fairrec.core import errors
 from fairrec.core.audit_options import AuditOptions
 from fairrec.core.errors import (
     LONGEST_TEXT,
@@ -13,26 +12,13 @@ from fairrec.core.errors import (
     FairRecError,
     InputError,
     UnexpectedError,
-    as_unicode,
     errors_of_libraries,
-    is_panic,
     list_some,
     listed,
     plain,
     unknown_name,
 )
 from tests.builders import make_tables
-
-
-def test_every_error_is_one_of_ours_and_a_built_in_one():
-    ours = [
-        error
-        for error in vars(errors).values()
-        if isinstance(error, type) and issubclass(error, FairRecError) and error is not FairRecError
-    ]
-    assert len(ours) >= 5
-    for error in ours:
-        assert issubclass(error, (ValueError, RuntimeError, OSError)), error
 
 
 @pytest.mark.parametrize(
@@ -81,11 +67,6 @@ def test_offenders_are_shown_with_their_total():
     assert list_some(["a\n"]) == r"'a\n'"
 
 
-def test_text_that_is_not_unicode_is_escaped():
-    assert as_unicode("caf\udce9") == r"caf\udce9"
-    assert as_unicode("café") == "café"
-
-
 class PanicException(BaseException):
     """As libraries in Rust raise it."""
 
@@ -112,8 +93,12 @@ def test_what_a_library_raises_is_an_error_that_everybody_catches(error):
 
 @pytest.mark.parametrize("error", [KeyboardInterrupt(), KeyError("a"), FairRecError("b")])
 def test_other_errors_stay_what_they_are(error):
-    with pytest.raises(type(error)) as raised, errors_of_libraries():
+    @errors_of_libraries()
+    def fail() -> None:
         raise error
+
+    with pytest.raises(type(error)) as raised:
+        fail()
     assert raised.value is error
 
 
@@ -126,11 +111,6 @@ def test_a_panic_within_an_audit_is_an_error_of_ours(monkeypatch):
     monkeypatch.setattr("fairrec.auditing.audit.build_grouping", fail)
     with pytest.raises(fairrec.FairRecError, match="index out of bounds"):
         fairrec.audit(tables.predictions, users=tables.users, by="gender")
-
-
-def test_a_panic_of_polars_is_known():
-    assert is_panic(pl.exceptions.PanicException("odd"))
-    assert not is_panic(pl.exceptions.ComputeError("odd"))
 
 
 def test_an_error_reads_the_same_in_all_ways_python_shows_it():

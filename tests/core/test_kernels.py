@@ -11,9 +11,10 @@ from pathlib import Path
 import numba
 import numpy as np
 import pytest
+from numba.core.caching import IndexDataCacheFile
 
 import fairrec
-from fairrec.core.kernels import compiled, kernel
+from fairrec.core.kernels import kernel
 
 CAP_DAC_OVERRIDE, PR_CAPBSET_DROP = 1, 24
 
@@ -109,22 +110,6 @@ def test_a_full_disk_keeps_no_kernel_and_harms_no_result(monkeypatch, tmp_path, 
     assert "kernels cannot be kept (No space left on this device)" in caplog.text
 
 
-def test_a_kernel_lets_go_of_the_interpreter_lock_and_takes_more_options():
-    assert doubled.targetoptions["nogil"]
-    quick = compiled(fastmath=True)(doubled.py_func)
-    assert quick.targetoptions["nogil"]
-    assert quick.targetoptions["fastmath"]
-
-
-def test_what_cannot_be_compiled_at_all_is_still_an_error(monkeypatch):
-    def refuse(**options):
-        raise RuntimeError("out of order")
-
-    monkeypatch.setattr(numba, "njit", refuse)
-    with pytest.raises(RuntimeError, match="out of order"):
-        kernel(doubled.py_func)
-
-
 @pytest.mark.slow
 def test_being_made_ready_loads_what_the_first_call_of_a_kernel_loads():
     code = (
@@ -142,3 +127,24 @@ def test_being_made_ready_loads_what_the_first_call_of_a_kernel_loads():
     subprocess.run(asked, capture_output=True, check=True)
     done = subprocess.run(asked, capture_output=True, text=True, check=True)
     assert done.stdout == "[]\n"
+
+
+def test_processes_that_compile_for_different_types_at_once_keep_their_code_apart(monkeypatch):
+    def last(values):
+        return values[-1]
+
+    def call_unaware(values):
+        """By a process that has read what is kept before any other wrote."""
+        with monkeypatch.context() as early:
+            early.setattr(IndexDataCacheFile, "_load_index", lambda self: {})
+            return kernel(last)(values)
+
+    whole, halves = np.arange(5), np.arange(5) / 2
+    code = []
+    save = IndexDataCacheFile._save_data
+    with monkeypatch.context() as slow:
+        slow.setattr(IndexDataCacheFile, "_save_data", lambda *args: code.append(args))
+        assert call_unaware(whole) == 4
+    assert call_unaware(halves) == 2
+    save(*code[0])
+    assert kernel(last)(halves) == 2

@@ -2,16 +2,24 @@ from __future__ import annotations
 
 import inspect
 import pickle
+import re
 from dataclasses import fields, replace
 from typing import Annotated
 
+import numpy as np
 import polars as pl
 import pytest
 from pydantic import Field
 
 import fairrec
 from fairrec.core.audit_options import AuditOptions, Engine, Statistics
-from fairrec.core.errors import InputError, UnknownNameError, as_flags, as_python
+from fairrec.core.errors import (
+    InputError,
+    UnknownNameError,
+    as_flags,
+    as_python,
+    errors_of_libraries,
+)
 from fairrec.core.option_types import Form, Pairs, Whole
 from fairrec.core.options import (
     Blank,
@@ -22,6 +30,7 @@ from fairrec.core.options import (
     list_options,
     options,
     spell,
+    spell_as,
 )
 from fairrec.counterfactuals.options import CounterfactualOptions
 from fairrec.inputs.table_options import TableOptions
@@ -97,13 +106,6 @@ def test_options_are_known_by_what_is_declared():
     assert list_defaults(Trip) == {"n_days": 3, "packed": None, "note": ""}
     assert [field.name for field in fields(Trip)] == ["n_days", "packed", "note"]
     assert "    n_days : How long (a whole number from 1)" in Trip.__doc__.splitlines()
-
-
-def test_the_options_of_a_base_are_options_too_and_a_default_in_words_is_told():
-    assert [*list_options(Flight)] == ["n_days", "packed", "seat"]
-    assert "    seat : Row (a whole number). Default: one" in Flight.__doc__.splitlines()
-    with pytest.raises(InputError, match="invalid n_days"):
-        Flight(n_days=0)
 
 
 def test_a_docstring_is_filled_with_what_is_declared():
@@ -183,3 +185,148 @@ def test_a_conductor_takes_every_option_that_it_reads_from_its_call(function, cl
             taken |= {*list_options(value)}
     declared = [name for cls in classes for name in list_options(cls)]
     assert [name for name in declared if name not in taken] == [*without]
+
+
+USERS = pl.DataFrame({"user_id": range(40), "plan": ["free", "paid"] * 20})
+VALUES = pl.DataFrame({"user_id": range(40), "clicks": [0.0, 1.0] * 20})
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "command", "words"),
+    [
+        ("permutations", 19, "fairrec.audit(r)", "statistics=fairrec.Statistics(permutations=19)"),
+        ("columns", {"a": "b"}, "fairrec.count(r)", "tables=fairrec.Tables(columns={'a': 'b'})"),
+        ("columns", {"a": "b"}, "fairrec.rerank(r)", "columns={'a': 'b'}"),
+        (
+            "features",
+            "users:age",
+            "fairrec.audit(r)",
+            "scorer=fairrec.Endpoint(features='users:age')",
+        ),
+        ("ledger", "a.db", "fairrec.audit(r)", "search=fairrec.Search(ledger='a.db')"),
+        ("ledger", "a.db", "fairrec.counterfactual(r)", "sample=fairrec.Sample(ledger='a.db')"),
+        ("engine", "ray", "fairrec.audit(r)", "engine=fairrec.Engine(engine='ray')"),
+        ("by", ["plan"], "fairrec.audit(r)", "by=['plan']"),
+        ("permutations", 19, "fairrec audit r", "--permutations 19"),
+    ],
+)
+def test_an_option_is_spelled_as_the_function_takes_it(name, value, command, words):
+    assert spell_as(command, f"Give {spell(name, value)}.") == f"Give {words}."
+
+
+def test_an_error_of_a_function_spells_options_as_that_function_takes_them():
+    with pytest.raises(InputError, match=r"map it: tables=fairrec\.Tables\(columns=\{'item_id'"):
+        fairrec.audit(VALUES, users=USERS, by="plan")
+    with pytest.raises(InputError, match=r"^address='a' is .* Add engine='ray'"):
+        Engine(address="a")
+
+
+@pytest.mark.parametrize(
+    ("function", "given", "meant"),
+    [
+        (fairrec.audit, "permutations", "statistics=fairrec.Statistics(permutations=...)"),
+        (fairrec.count, "columns", "tables=fairrec.Tables(columns=...)"),
+        (fairrec.mitigate, "threads", "engine=fairrec.Engine(threads=...)"),
+        (fairrec.counterfactual, "budget_user", "sample=fairrec.Sample(budget_users=...)"),
+        (fairrec.audit, "metric", "metrics=..."),
+        (fairrec.audit, "matters", "tolerance=..."),
+        (fairrec.audit, "given", "adjust_for=..."),
+        (fairrec.audit, "zzz", None),
+    ],
+)
+def test_an_argument_that_a_function_does_not_take_gets_a_hint(function, given, meant):
+    with pytest.raises(TypeError) as caught:
+        function(**{given: 3})
+    hint = f" Did you mean {meant}?" if meant else ""
+    assert str(caught.value) == (
+        f"{function.__name__}() got an unexpected keyword argument {given!r}.{hint}"
+    )
+
+
+def test_an_argument_that_another_function_does_not_take_gets_no_hint():
+    def score(user_ids: object) -> None: ...
+
+    @errors_of_libraries()
+    def ask(columns: str) -> None:
+        score(1, column=columns)
+
+    with pytest.raises(TypeError, match=r"score\(\) got an unexpected keyword argument 'column'$"):
+        ask("a")
+
+
+def test_an_option_given_to_the_wrong_value_is_told_its_own():
+    with pytest.raises(UnknownNameError, match=r"It is one of fairrec\.Tables\.$"):
+        Statistics(columns="user_id=uid")
+    with pytest.raises(UnknownNameError, match=r"'metrics'\. Did you mean 'metric'"):
+        fairrec.trend(["a", "b"], metrics="v")
+
+
+@pytest.mark.parametrize(
+    ("call", "option"),
+    [
+        (
+            lambda: fairrec.count(tables=fairrec.Tables(against_lists="a.csv")),
+            "Tables(against_lists",
+        ),
+        (lambda: fairrec.count(tables=fairrec.Tables(unit="maker", side="items")), "Tables(side"),
+        (
+            lambda: fairrec.mitigate(
+                "a.csv", metric="urd@5", users="u", by="a", statistics=Statistics(top=3)
+            ),
+            "Statistics(top",
+        ),
+        (
+            lambda: fairrec.mitigate("a", metric="urd@5", users="u", by="a", engine=Engine("ray")),
+            "Engine(engine",
+        ),
+        (
+            lambda: fairrec.counterfactual(attribute="a", about=fairrec.About(settings="f")),
+            "About(settings",
+        ),
+        (lambda: fairrec.plan(engine=Engine(workers=2)), "workers"),
+    ],
+)
+def test_a_grouped_option_that_a_function_has_no_use_for_is_refused(call, option):
+    with pytest.raises(InputError, match=rf"{re.escape(option)}=\.\.\.\)? has no effect here"):
+        call()
+
+
+NEEDED = {"metric": "ndcg@5", "users": "users.csv", "by": "plan", "attribute": "plan"}
+
+
+@pytest.mark.parametrize("value", [{"permutations": 9}, 3])
+@pytest.mark.parametrize(
+    ("function", "group"),
+    [
+        *((fairrec.plan, group) for group in ("statistics", "tables", "engine")),
+        *(
+            (function, group)
+            for function in PUBLIC
+            for group in ("statistics", "tables", "engine", "about", "sample", "search")
+            if group in inspect.signature(function).parameters
+        ),
+    ],
+)
+def test_a_grouped_value_of_another_type_is_refused(function, group, value):
+    taken = inspect.signature(function).parameters
+    given = {name: one for name, one in NEEDED.items() if name in taken}
+    given |= {"predictions": "recs.csv"} if "predictions" in taken else {}
+    with pytest.raises(InputError, match=rf"invalid {group}: expected .*{group.title()}\(\.\.\.\)"):
+        function(**given, **{group: value})
+
+
+@pytest.mark.parametrize(
+    ("call", "says"),
+    [
+        (lambda: fairrec.audit(values=VALUES, users=USERS, by=np.array(3)), "invalid by: .*array"),
+        (lambda: fairrec.trend(["a", "b"], group=3), "invalid group: expected attribute=value"),
+        (
+            lambda: fairrec.About(title="a\udc80"),
+            r"invalid title: .* got 'a\\udc80'",
+        ),
+        (lambda: fairrec.Tables(gain="\udc80"), "invalid gain: expected Unicode"),
+    ],
+)
+def test_values_that_libraries_would_stumble_over_are_refused_in_words(call, says):
+    with pytest.raises(InputError, match=says):
+        call()

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import time
-
 import pytest
 
 from fairrec.core.progress import ProgressLines, stage_in_words
@@ -21,10 +19,10 @@ class Written(list):
     ("stage", "says"),
     [
         (("reading", 0, 0), "reading"),
-        (("measuring 13,350,000 users", 0, 5), "measuring 13,350,000 users: 0 of 5 metrics"),
-        ((CHANCE, 399, 1000), f"{CHANCE}: 39% of 1,000 permutations"),
-        ((CHANCE, 1000, 1000), f"{CHANCE}: 100% of 1,000 permutations"),
-        (("searching with x (9 users/s)", 6, 900), "searching with x (9 users/s): 0% of 900 users"),
+        (("measuring 13,350,000 users", 0, 5), "measuring 13,350,000 users: 0 of 5"),
+        ((CHANCE, 399, 1000), f"{CHANCE}: 39% of 1,000"),
+        ((CHANCE, 1000, 1000), f"{CHANCE}: 100% of 1,000"),
+        (("searching with x (9 users/s)", 6, 900), "searching with x (9 users/s): 0% of 900"),
         (("counting plays", 2, 5), "counting plays: 2 of 5"),
     ],
 )
@@ -34,43 +32,27 @@ def test_a_stage_in_words(stage, says):
 
 def test_a_line_when_a_stage_begins_and_no_other_before_its_time():
     written = Written()
-    with ProgressLines(written, every=60) as progress:
-        progress("reading", 0, 0)
-        for done in range(1, 500):
-            progress(CHANCE, done, 1000)
-        for epoch in (1, 2):
-            progress(f"epoch {epoch}: loss {0.5 / epoch:.4f}, last AUC nan", 1, 200)
-        progress("writing", 0, 0)
+    progress = ProgressLines(written, every=60)
+    progress("reading", 0, 0)
+    for done in range(1, 500):
+        progress(CHANCE, done, 1000)
+    for epoch in (1, 2):
+        progress(f"epoch {epoch}: loss {0.5 / epoch:.4f}, last AUC nan", 1, 200)
+    progress("writing", 0, 0)
     assert written == [
         "reading",
-        "testing against chance: 0% of 1,000 permutations",
-        "epoch 1: loss 0.5000, last AUC nan: 0% of 200 batches",
+        "testing against chance: 0% of 1,000",
+        "epoch 1: loss 0.5000, last AUC nan: 0% of 200",
         "writing",
     ]
 
 
-def test_a_silent_stage_has_a_line_every_so_often():
-    written = Written()
-    with ProgressLines(written, every=0.05) as progress:
-        progress("reading", 0, 0)
-        deadline = time.monotonic() + 20
-        while len(written) < 4 and time.monotonic() < deadline:
-            time.sleep(0.01)
-    assert written[:4] == ["reading"] * 4
-    n_lines = len(written)
-    time.sleep(0.15)
-    assert len(written) == n_lines
-
-
 def test_lines_within_a_stage_tell_how_far_it_is_by_then():
     written = Written()
-    with ProgressLines(written, every=0.2) as progress:
-        progress(CHANCE, 1, 100)
-        progress(CHANCE, 40, 100)
-        deadline = time.monotonic() + 20
-        while len(written) < 2 and time.monotonic() < deadline:
-            time.sleep(0.01)
-    assert written[:2] == [
-        "testing against chance: 1% of 100 permutations",
-        "testing against chance: 40% of 100 permutations",
+    progress = ProgressLines(written, every=0)
+    for done in (1, 40):
+        progress(CHANCE, done, 100)
+    assert written == [
+        "testing against chance: 1% of 100",
+        "testing against chance: 40% of 100",
     ]

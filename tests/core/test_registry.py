@@ -30,29 +30,10 @@ def test_a_name_is_taken_once(colours):
     assert colours["red"] == 1
 
 
-def test_a_removed_name_is_free_again(colours):
-    colours.remove("red")
-    assert "red" not in colours
-    colours.add("red", 3)
-    assert colours["red"] == 3
-
-
 @pytest.mark.parametrize("look_up", [Registry.__getitem__, Registry.remove])
 def test_an_unknown_name_is_explained(colours, look_up):
     with pytest.raises(UnknownNameError, match=r"No colour 'gren'\. Did you mean 'green'"):
         look_up(colours, "gren")
-
-
-@pytest.mark.slow
-def test_what_registers_the_entries_is_loaded_when_they_are_asked_for():
-    # in a process where nothing else has loaded them
-    code = (
-        "import sys\n"
-        "from fairrec.search.searcher import SEARCHERS\n"
-        "assert 'fairrec.search.searchers' not in sys.modules\n"
-        "assert 'adaptive' in SEARCHERS and 'fairrec.search.searchers' in sys.modules\n"
-    )
-    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
 
 
 MINE = (
@@ -79,21 +60,6 @@ def test_an_entry_of_ones_own_comes_after_those_of_the_home(first):
     code = MINE + "mine(type('Mine', (), {}))\nprint(default_reranker('urd'), *RERANKERS)"
     default, *names = in_a_new_process(first + code, "mine").split()
     assert (default, names[-1]) == ("mmr", "mine")
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("first", ["", "import fairrec.mitigation.rerankers\n"])
-def test_a_name_of_the_home_is_taken_from_the_start(first):
-    code = (
-        "from fairrec.core.errors import InputError\n"
-        "try:\n"
-        "    mine(type('Mine', (), {}))\n"
-        "except InputError as error:\n"
-        "    print(error)\n"
-        "assert RERANKERS['mmr'].about != 'mine'\n"
-    )
-    said = in_a_new_process(first + MINE + code, "mmr")
-    assert said.startswith("The re-ranker 'mmr' is registered already.")
 
 
 @pytest.mark.slow

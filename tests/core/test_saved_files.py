@@ -2,32 +2,23 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
-import math
-import os
 from pathlib import Path
 
 import polars as pl
 import pytest
-from pydantic import BaseModel
 
-from fairrec.core import saved_files
 from fairrec.core.errors import InputError
-from fairrec.core.files import file_sum, is_json_with
+from fairrec.core.files import is_json_with
 from fairrec.core.saved_files import (
-    checked_json,
-    damaged,
     is_id,
     is_number,
-    is_time,
     is_value,
     lists_of,
     load_json,
     read_parquet,
 )
 from fairrec.result.metric_schema import Gap
-from fairrec.result.schema import AuditSummary
 
 GAP = {"metric": "mrr", "size": 1.0, "advantaged": None, "disadvantaged": None, "chance": None}
 
@@ -49,13 +40,12 @@ def test_what_was_written_is_read(tmp_path: Path):
 @pytest.mark.parametrize(
     ("text", "says"),
     [
-        (json.dumps({**GAP, "\x1b[2J\n": 1}), r"(\x1b[2J\n is not known)"),
-        (json.dumps({"metric": 1}), "(metric has another form; 4 more)"),
-        (json.dumps({"metric": "mrr"}), " is missing; 3 more)"),
-        (json.dumps([1]), "(it is no such JSON)"),
-        (json.dumps({**GAP, "size": float("nan")}), "is no gap of this version of FairRec"),
+        (json.dumps({**GAP, "\x1b[2J\n": 1}), r"(\x1b[2J\n: Extra inputs"),
+        (json.dumps({"metric": 1}), "(metric: Input should be a valid string; 4 more)"),
+        (json.dumps({"metric": "mrr"}), ": Field required; 3 more)"),
+        (json.dumps([1]), "(Input should be an object"),
         ("[" * 100_000, "recursion"),
-        ("", "is no gap"),
+        ("", "is no gap of this version of FairRec (Invalid JSON"),
         (b"\xff\xff", "is no gap"),
     ],
 )
@@ -65,55 +55,9 @@ def test_what_does_not_fit_is_told_in_a_line(tmp_path: Path, text: str | bytes, 
     assert says in refused(file)
 
 
-def test_an_older_result_that_lacks_what_is_reckoned_with_is_told_in_words(tmp_path: Path):
-    file = tmp_path / "result.json"
-    file.write_text('{"metrics": {"mrr": {"n_undefined": 3}}}')
-    assert "is no gap" in refused(file, AuditSummary)
-
-
-def test_a_pipe_is_not_waited_for(tmp_path: Path):
-    os.mkfifo(tmp_path / "gap.json")
-    assert "is a pipe or a device" in refused(tmp_path / "gap.json")
-
-
 @pytest.mark.parametrize("name", ["a\0b", "x" * 5000, "nowhere"])
 def test_a_path_that_cannot_be_is_told_in_words(tmp_path: Path, name: str):
     assert "cannot be read" in refused(tmp_path / name)
-
-
-@pytest.mark.parametrize("number", ["1e999", '"nan"', '"-inf"', "9" * 400, "NaN"])
-def test_numbers_that_are_none_are_refused(tmp_path: Path, number: str):
-    file = tmp_path / "gap.json"
-    file.write_text(json.dumps({**GAP, "size": None}).replace("null", number, 1))
-    assert "is no gap of this version" in refused(file)
-
-
-def test_whole_numbers_that_no_table_holds_are_refused():
-    class Support(BaseModel):
-        users: int
-
-    assert checked_json(f'{{"users": {2**63 - 1}}}', Support).users == 2**63 - 1
-    with pytest.raises(ValueError, match="too large"):
-        checked_json(f'{{"users": {2**63}}}', Support)
-
-
-def test_bounds_may_be_infinite_where_that_is_said():
-    class Bounds(BaseModel):
-        bounds: tuple[float, float]
-
-    text = '{"bounds": [0, Infinity]}'
-    assert checked_json(text, Bounds, has_infinity=True).bounds == (0, math.inf)
-    with pytest.raises(ValueError, match="expected value"):
-        checked_json(text, Bounds)
-    with pytest.raises(ValueError, match="too large, or none"):
-        checked_json('{"bounds": [0, NaN]}', Bounds, has_infinity=True)
-
-
-def test_a_file_that_is_too_long_is_not_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    file = tmp_path / "gap.json"
-    file.write_text(json.dumps(GAP))
-    monkeypatch.setattr(saved_files, "MOST_BYTES", 20)
-    assert "has more than" in refused(file)
 
 
 TABLE = pl.DataFrame({"user_id": ["a", "b"], "seen": [[1, 2], [3]], "age": [1.5, None]})
@@ -154,28 +98,9 @@ def test_keys_that_are_empty_or_there_twice_are_refused_table(table: Path, ids: 
 
 def test_damage_is_told_in_words(table: Path):
     table.write_bytes(table.read_bytes()[:-20])
-    assert "cannot be read as Parquet (" in refused_table(table)
+    assert "cannot be read (" in refused_table(table)
     table.unlink()
     assert "cannot be read (No such file" in refused_table(table)
-
-
-def test_a_panic_is_an_input_error(table: Path, monkeypatch: pytest.MonkeyPatch):
-    def panics(source: object) -> pl.DataFrame:
-        raise pl.exceptions.PanicException("index out of bounds")
-
-    monkeypatch.setattr(saved_files.pl, "read_parquet", panics)
-    assert "cannot be read as Parquet (index out of bounds)" in refused_table(table)
-
-
-def test_a_mistake_of_ours_is_none_of_the_file(table: Path):
-    with pytest.raises(ZeroDivisionError), damaged(table, ""):
-        raise ZeroDivisionError
-
-
-def test_times_may_be_unknown():
-    for kind in (pl.Int64(), pl.Datetime(), pl.Null()):
-        assert is_time(kind)
-    assert not is_time(pl.String())
 
 
 @pytest.mark.parametrize(
@@ -193,8 +118,3 @@ def test_json_of_ours_is_known_by_its_names(tmp_path: Path, content: str | None,
     if content is not None:
         (tmp_path / "file").write_text(content)
     assert is_json_with(tmp_path / "file", "version", "name") is expected
-
-
-def test_a_checksum_is_that_of_the_bytes(tmp_path: Path):
-    (tmp_path / "file").write_bytes(b"abc" * 100_000)
-    assert file_sum(tmp_path / "file") == hashlib.sha256(b"abc" * 100_000).hexdigest()

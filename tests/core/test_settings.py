@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 import os
-import time
 from pathlib import Path
 from typing import Annotated, Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from pydantic import BeforeValidator, Field
+from pydantic import Field
 
-from fairrec.core.audit_options import AuditOptions
 from fairrec.core.errors import FairRecError, InputError, UnknownNameError
 from fairrec.core.option_types import Form, Names, Pairs, Share, Table, Whole
 from fairrec.core.options import Option, list_options, options
-from fairrec.core.settings import MOST_BYTES, compute_checksum, read_settings
+from fairrec.core.settings import compute_checksum, read_settings
 
 
 @options
@@ -66,15 +64,6 @@ def test_options_are_read_by_their_kinds_in_the_forms_of_toml(tmp_path):
         "n_days": 7,
         "through": ("sea", "hill, top"),
         "packed": {"box": 0.5, "a.b": 0.05},
-    }
-
-
-def test_text_is_read_as_on_the_command_line(tmp_path):
-    text = 'n_days = "1,000"\nthrough = "sea, hill"\npacked = "box=5%,bag=10%"'
-    assert values(tmp_path, text) == {
-        "n_days": 1000,
-        "through": ("sea", "hill"),
-        "packed": {"box": 0.05, "bag": 0.1},
     }
 
 
@@ -138,24 +127,6 @@ def test_what_does_not_fit_names_the_file_the_key_and_what_is_valid(tmp_path, te
     assert says in refused(tmp_path, text)
 
 
-def test_a_number_that_is_too_large_is_refused(tmp_path):
-    said = refused(tmp_path, f"n_days = {'9' * 5000}")
-    assert said.startswith("is no TOML (Exceeds the limit")
-    huge = written(tmp_path, f"alpha = {10**400}")
-    with pytest.raises(InputError, match=r"invalid 'alpha': expected a number from 0\.0001 to 0.5"):
-        read_settings(huge, list_options(AuditOptions))
-
-
-def test_an_error_of_the_option_itself_names_the_file_too(tmp_path):
-    def refuse(value: Any) -> Any:
-        raise InputError("this is never right")
-
-    file = written(tmp_path, "fuel = 1")
-    with pytest.raises(InputError) as caught:
-        read_settings(file, {"fuel": Option("Fuel", hint=Annotated[Any, BeforeValidator(refuse)])})
-    assert str(caught.value) == f"{file}: this is never right"
-
-
 @pytest.mark.parametrize(("key", "nearest"), [("n_day", "n_days"), ("Through", "through")])
 def test_an_unknown_key_is_an_error_with_the_nearest_name(tmp_path, key, nearest):
     with pytest.raises(UnknownNameError):
@@ -167,46 +138,9 @@ def test_an_unknown_key_is_an_error_with_the_nearest_name(tmp_path, key, nearest
 
 
 def test_other_encodings_are_refused_and_a_mark_of_windows_is_not(tmp_path):
-    assert refused(tmp_path, 'through = "Köln"'.encode("latin-1")) == (
-        "is not UTF-8 (byte 13), so it is no settings file and no plan. Name one, NAME.toml, or "
-        "save it as UTF-8."
-    )
-    assert "is not UTF-8" in refused(tmp_path, "n_days = 1".encode("utf-16"))
-    assert "is not UTF-8" in refused(tmp_path, b"PAR1\0\xff")
+    for data in ('through = "Köln"'.encode("latin-1"), "n_days = 1".encode("utf-16"), b"PAR1\xff"):
+        assert "is no TOML ('utf-8' codec" in refused(tmp_path, data)
     assert values(tmp_path, "\ufeffn_days = 1\r\n".encode()) == {"n_days": 1}
-    assert "is no TOML" in refused(tmp_path, b"n_days = 1\0")
-
-
-def test_what_cannot_be_read_is_told(tmp_path):
-    for file in (tmp_path, tmp_path / "nowhere.toml", "a\0b"):
-        with pytest.raises(InputError, match=r"cannot be read \(.+\)\. Check the path\."):
-            read_settings(file, KNOWN)
-
-
-def test_an_empty_file_sets_nothing(tmp_path):
-    assert values(tmp_path, "") == {}
-    assert values(tmp_path, "# nothing\n") == {}
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        "n_days = 1 #" + "x" * 2**20,
-        "people = '" + "x" * 2**20 + "'",
-        "through = " + "[" * 100_000,
-        "through = " + "[" * 50_000 + "]" * 50_000,
-        "packed = " + "{a = " * 20_000,
-        "/dev/zero",
-    ],
-    ids=lambda text: f"{text[:12]} {len(text)}",
-)
-def test_a_hostile_file_is_refused_and_soon(tmp_path, text):
-    file = Path(text) if text == "/dev/zero" else written(tmp_path, text)
-    started = time.process_time()
-    with pytest.raises(FairRecError) as caught:
-        read_settings(file, KNOWN)
-    assert time.process_time() - started < 10
-    assert len(str(caught.value)) < 1000
 
 
 def test_a_pipe_that_nobody_writes_to_is_refused_and_not_waited_for(tmp_path):
@@ -214,12 +148,6 @@ def test_a_pipe_that_nobody_writes_to_is_refused_and_not_waited_for(tmp_path):
     os.mkfifo(pipe)
     with pytest.raises(InputError, match=r"fairrec\.toml: is a pipe or a device and no file"):
         read_settings(pipe, KNOWN)
-
-
-def test_a_file_of_the_largest_size_is_read(tmp_path):
-    text = "n_days = 1 #"
-    assert values(tmp_path, text + "x" * (MOST_BYTES - len(text))) == {"n_days": 1}
-    assert "has more than 256 KiB" in refused(tmp_path, text + "x" * MOST_BYTES)
 
 
 def test_the_table_of_a_plan_is_no_setting(tmp_path):
@@ -261,18 +189,3 @@ def test_options_may_stand_under_audit_beside_a_policy(tmp_path: Path):
     file = tmp_path / "fairrec.toml"
     file.write_text('n_days = 2\n[audit]\nthrough = "Rome"\n[[rule]]\nmetric = "x"\n[require]\n')
     assert read_settings(file, list_options(Trip)).values == {"n_days": 2, "through": ("Rome",)}
-
-
-@pytest.mark.parametrize(
-    ("text", "says"),
-    [
-        ("n_days = 2\n[audit]\nn_days = 3", "n_days is set twice, at the top and under"),
-        ("audit = 3", "expected a table of options"),
-        ("[audit]\nn_dayz = 3", "Did you mean 'n_days'"),
-    ],
-)
-def test_options_under_audit_that_are_none_are_refused(tmp_path: Path, text, says):
-    file = tmp_path / "fairrec.toml"
-    file.write_text(text)
-    with pytest.raises(FairRecError, match=says):
-        read_settings(file, list_options(Trip))

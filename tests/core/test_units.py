@@ -18,17 +18,15 @@ def test_one_is_told_from_many():
 
 def test_users_are_served_and_everything_else_is_exposed():
     def words(unit: Unit) -> list[str]:
-        alike = [unit.who, unit.whom, unit.which, unit.everyone]
-        alike += [unit.nobody, unit.what, unit.audited, unit.side]
-        return [*alike, unit.worse, unit.better, unit.worst, unit.ends]
+        return [unit.everyone, unit.nobody, unit.what, unit.audited, unit.side, *unit.end_words]
 
-    assert all(mine != theirs for mine, theirs in zip(words(USERS), words(ITEMS), strict=True))
-    assert words(USERS)[3:10] == [
-        *("everyone", "nobody", "Who", "Who was audited", "users", "served worse", "served better")
+    assert words(USERS) == [
+        *("everyone", "nobody", "Who", "Who was audited", "users"),
+        *("served worse", "served better", "served worst"),
     ]
-    assert words(Unit("provider", "providers"))[3:10] == [
+    assert words(Unit("provider", "providers")) == [
         *("all providers", "none", "What", "What was audited", "items"),
-        *("exposed less", "exposed more"),
+        *("exposed less", "exposed more", "exposed least"),
     ]
 
 

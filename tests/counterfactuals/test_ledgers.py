@@ -1,34 +1,97 @@
-"""Whom a counterfactual asks about, and what is paid for."""
+"""Whom a counterfactual asks about, under which values, and what is paid for."""
 
 from __future__ import annotations
 
-import json
 import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from threading import Thread
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
-import onnx
 import polars as pl
 import pytest
-from onnx import TensorProto, helper, numpy_helper
 
 import fairrec
 from fairrec.core.errors import InputError, ScoringError
+from fairrec.counterfactuals.ledgers import AttributeValues
+from fairrec.scoring.features import JoinedFeatures
 from tests.counterfactuals.flipped_world import (
     N_ITEMS,
     N_USERS,
     Counted,
-    blind,
     direct,
     flipped,
     people,
 )
+
+FEATURES = JoinedFeatures(
+    {
+        "gender": np.array(["F", "M", None, "F"], dtype=object),
+        "age": np.array([10, 9, 9, 9]),
+        "income": np.array([1.5, np.nan, 2.0, 1.5]),
+    }
+)
+
+
+def test_values_are_in_order_and_unknown_ones_are_none():
+    found = AttributeValues.read(FEATURES, ["gender"])
+    assert found.values == (("F",), ("M",))
+    assert found.value_of_lists.tolist() == [0, 1, -1, 0]
+    assert AttributeValues.read(FEATURES, ["age"]).values == (("9",), ("10",))
+    assert AttributeValues.read(FEATURES, ["income"]).value_of_lists.tolist() == [0, -1, 1, 0]
+
+
+def test_of_several_attributes_those_count_that_somebody_has_together():
+    found = AttributeValues.read(FEATURES, ["gender", "age"])
+    assert [found.words(at) for at in range(3)] == [
+        "gender=F, age=9",
+        "gender=F, age=10",
+        "gender=M, age=9",
+    ]
+    assert found.value_of_lists.tolist() == [1, 2, -1, 0]
+    with pytest.raises(InputError, match="no user has these values together"):
+        found.position({"gender": "M", "age": "10"})
+
+
+def test_values_that_look_alike_have_keys_of_their_own():
+    columns = {
+        "first": ["1, second=2", "1", "a\nb", "a\\nb"],
+        "second": ["3", "2, second=3", "2", "2"],
+    }
+    features = JoinedFeatures(
+        {name: np.array(values, dtype=object) for name, values in columns.items()}
+    )
+    found = AttributeValues.read(features, ["first", "second"])
+    assert len({found.key(at) for at in range(4)}) == 4
+    assert found.words(0) == "first=1, second=2, second=3"
+
+
+def test_everybody_gets_the_value_as_the_model_knows_it_and_all_else_stays():
+    values = AttributeValues.read(FEATURES, ["age"])
+    changed = values.give(FEATURES, 1)
+    assert changed.per_user["age"].tolist() == [10] * 4
+    assert changed.per_user["age"].dtype == FEATURES.per_user["age"].dtype
+    assert changed.per_user["gender"] is FEATURES.per_user["gender"]
+    assert FEATURES.per_user["age"].tolist() == [10, 9, 9, 9]
+
+
+def test_a_value_that_nobody_has_is_refused_with_those_there_are():
+    with pytest.raises(InputError, match=r"No value of gender 'f'.*Did you mean 'F'"):
+        AttributeValues.read(FEATURES, ["gender"]).position({"gender": "f"})
+
+
+def test_a_whole_number_names_the_value_of_a_column_with_fractions():
+    income = AttributeValues.read(FEATURES, ["income"])
+    assert income.position({"income": "2"}) == income.position({"income": "2.0"}) == 1
+    with pytest.raises(InputError, match=r"No value of income '3'"):
+        income.position({"income": "3"})
+    codes = AttributeValues.read(
+        JoinedFeatures({"zip": np.array(["01", "2"], dtype=object)}), ["zip"]
+    )
+    with pytest.raises(InputError, match=r"No value of zip '1'"):
+        codes.position({"zip": "1"})
 
 
 def test_a_reference_is_the_only_other_value():
@@ -63,7 +126,7 @@ LONG = "𠀀" * 100
 
 @pytest.mark.parametrize(
     ("first", "second"),
-    [(f"{LONG}A", f"{LONG}B"), ("F-journal", "F"), ("F-wal", "F"), ("a/b", "a-b"), ("..", "")],
+    [(f"{LONG}A", f"{LONG}B"), ("F-journal", "F"), ("a/b", "a-b"), ("..", "")],
 )
 def test_each_value_has_a_ledger_of_its_own(first: str, second: str, tmp_path: Path):
     users = people().users.with_columns(gender=pl.col("gender").replace({"F": first, "M": second}))
@@ -96,9 +159,6 @@ def test_a_ledger_needs_the_name_of_each_model(tmp_path: Path):
     given = {"ledger": tmp_path / "scores", "permutations": 0}
     with pytest.raises(InputError, match=r"must know whose scores it holds.*scorer_identity="):
         flipped(direct, **given)
-    with pytest.raises(InputError, match="other_model has no name"):
-        flipped(direct, **given, scorer_identity="one", attribute=(), other_model=lambda u, i: i)
-    assert [file.name for file in tmp_path.iterdir()] == ["scores"]
 
 
 def test_an_audit_of_the_same_model_takes_its_scores_from_the_ledger(tmp_path: Path):
@@ -144,23 +204,6 @@ def test_everybody_is_counted_once():
     assert as_men.n_unknown + as_men.n_at_reference + as_men.n_users == N_USERS - 100
 
 
-def test_another_model_for_the_same_people():
-    def other(user_ids, item_ids):
-        return blind(user_ids, item_ids, None, None)
-
-    found = flipped(direct, attribute=(), other_model=other)
-    assert found.summary.pairs == ()
-    top = found.audit.metric("mrr@3_change").findings[0]
-    assert top.group == {"gender": "F"}
-    men = found.audit.per_user.filter(gender="M")
-    assert men["affected@3"].sum() == 0
-
-
-def test_what_is_no_other_model_is_refused():
-    with pytest.raises(InputError, match="invalid other_model: expected a folder of a trained run"):
-        flipped(direct, attribute=(), other_model=3)
-
-
 def test_what_nobody_differs_in_cannot_be_changed():
     users = people().users.with_columns(gender=pl.lit("F"))
     with pytest.raises(InputError, match="everybody has gender=F"):
@@ -174,43 +217,6 @@ def test_many_values_need_a_reference():
     given = {"users": users, "features": "users:age", "attribute": "age", "by": "gender"}
     with pytest.raises(InputError, match=r"users have 50 values.*reference="):
         flipped(lambda user_ids, item_ids, age: age, **given)
-
-
-class Ranker(BaseHTTPRequestHandler):
-    """Puts the last items first for women, and counts the pairs it is asked about."""
-
-    asked: ClassVar[list[tuple[int, int, str]]] = []
-
-    def do_POST(self) -> None:
-        sent = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-        pairs = [*zip(sent["user_id"], sent["item_id"], sent["gender"], strict=True)]
-        Ranker.asked += pairs
-        scores = [item if gender == "F" else -item for _, item, gender in pairs]
-        body = json.dumps({"scores": scores}).encode()
-        self.send_response(200)
-        self.send_header("Content-Type", "application/json")
-        self.send_header("Content-Length", str(len(body)))
-        self.end_headers()
-        self.wfile.write(body)
-
-    def log_message(self, *_: object) -> None:
-        """Be quiet."""
-
-
-def test_an_endpoint_is_asked_once_about_each_user_under_each_value(tmp_path: Path):
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Ranker)
-    Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()
-    url = f"http://127.0.0.1:{server.server_port}/rank"
-    try:
-        for _ in range(2):
-            model = fairrec.Endpoint(url, protocol="json", features="users:gender")
-            given = {"budget_users": 40, "ledger": tmp_path / "l", "permutations": 0}
-            found = flipped(model, features=None, metrics="changed@3", **given)
-            assert found.summary.affected.share == 1
-    finally:
-        server.shutdown()
-        server.server_close()
-    assert len(Ranker.asked) == len({*Ranker.asked}) == 2 * 40 * N_ITEMS
 
 
 MANY = 10**6
@@ -295,80 +301,6 @@ def test_a_value_that_the_server_refuses_is_named_and_what_was_paid_is_kept(tmp_
         pairs = pairs_in(log)
         assert len(pairs) == len({*pairs})
         assert found.summary.affected.share == 1
-
-
-@pytest.mark.slow
-def test_from_the_command_line_a_ledger_is_shared_by_one_process_after_the_other(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-):
-    monkeypatch.chdir(tmp_path)
-    people().candidates.write_parquet("candidates.parquet")
-    people().users.write_parquet("users.parquet")
-    with served(tmp_path / "log") as url:
-        words = ("counterfactual", "candidates.parquet", "--users", "users.parquet")
-        words += ("--by", "gender", "--endpoint", url, "--protocol", "json")
-        words += ("--features", "users:gender", "--attribute", "gender", "--permutations", "0")
-        words += ("--metrics", "changed@3", "--budget-users", "50", "--ledger", "l")
-        for _ in range(2):
-            done = subprocess.run(
-                [sys.executable, "-m", "fairrec", *words],
-                capture_output=True,
-                text=True,
-                check=False,
-            )
-            assert done.returncode == 0, done.stderr
-    assert "0 lists scored (0 pairs in 0 calls), 100 more found in ledgers" in done.stdout
-    assert len(pairs_in(tmp_path / "log")) == 2 * 50 * N_ITEMS
-
-
-def write_ranker(file: Path) -> Path:
-    """Items in rising order where the input `is_f` is 1, in falling order where it is 0."""
-    nodes = [
-        helper.make_node("Cast", ["item_id"], ["item"], to=TensorProto.FLOAT),
-        helper.make_node("Mul", ["is_f", "two"], ["twice"]),
-        helper.make_node("Sub", ["twice", "one"], ["sign"]),
-        helper.make_node("Mul", ["item", "sign"], ["score"]),
-    ]
-    inputs = [("user_id", TensorProto.INT64), ("item_id", TensorProto.INT64)]
-    inputs += [("is_f", TensorProto.FLOAT)]
-    graph = helper.make_graph(
-        nodes,
-        "ranker",
-        [helper.make_tensor_value_info(name, kind, ("n",)) for name, kind in inputs],
-        [helper.make_tensor_value_info("score", TensorProto.FLOAT, ("n",))],
-        [
-            numpy_helper.from_array(np.array([size], dtype=np.float32), name)
-            for name, size in (("one", 1), ("two", 2))
-        ],
-    )
-    onnx.save(
-        helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8), file
-    )
-    return file
-
-
-def test_an_onnx_file_is_asked_about_as_many_as_the_budget_allows_and_once(tmp_path: Path):
-    file, ledger = write_ranker(tmp_path / "ranker.onnx"), tmp_path / "scores.ledger"
-    users = people().users.with_columns(is_f=(pl.col("gender") == "F").cast(pl.Int8))
-    given = {"users": users, "by": "gender", "features": None, "attribute": "is_f"}
-    given |= {"metrics": "changed@3", "permutations": 0, "ledger": ledger}
-
-    def run(**more: Any) -> fairrec.CounterfactualResult:
-        return flipped(fairrec.OnnxModel(file, features="users:is_f"), **{**given, **more})
-
-    first = run(budget_users=60)
-    assert first.summary.affected.share == 1
-    assert (first.summary.n_users, first.summary.paid.users) == (60, 120)
-    again = run(budget_users=60)
-    assert (again.summary.paid.users, again.summary.paid.users_before) == (0, 120)
-    assert again.audit.per_user.equals(first.audit.per_user)
-    rest = run()
-    assert rest.summary.paid.users == 2 * (N_USERS - 60)
-    by_function = flipped(
-        lambda user_ids, item_ids, is_f: item_ids * (2 * is_f - 1),
-        **{**given, "features": "users:is_f", "ledger": None},
-    )
-    assert rest.audit.per_user.equals(by_function.audit.per_user)
 
 
 def test_a_ledger_of_another_onnx_file_is_refused(tmp_path: Path):

@@ -4,17 +4,14 @@ from __future__ import annotations
 
 import subprocess
 import sys
-import threading
 
-import numpy as np
 import pytest
 
 from fairrec.core.audit_options import Engine
 from fairrec.core.errors import InputError, PartError
 from fairrec.core.threads import available_threads
-from fairrec.counts.executor import LocalExecutor, fold, open_executor, work_on
+from fairrec.counts.executor import LocalExecutor, fold, open_executor
 from tests.counts.pieces import Piece, added, broken, pieces, refused, sensitive, squared
-from tests.grouped_options import on_command_line
 
 WORKERS = pytest.mark.parametrize("workers", [1, 2, 3])
 
@@ -33,13 +30,6 @@ def test_sums_do_not_depend_on_the_number_of_workers(n_parts):
         with LocalExecutor(workers) as executor:
             sums.append(fold(added, executor.map(sensitive, pieces(n_parts))))
     assert sums[0].tobytes() == sums[1].tobytes() == sums[2].tobytes()
-
-
-def test_another_order_would_give_other_bits():
-    parts = pieces(13)
-    there, back = (fold(added, map(sensitive, some)) for some in (parts, parts[::-1]))
-    assert there.tobytes() != back.tobytes()
-    assert np.allclose(there, back)
 
 
 @pytest.mark.parametrize("n_values", range(1, 40))
@@ -66,12 +56,6 @@ def test_parts_are_begun_only_a_little_ahead(workers):
         results.close()
 
 
-def test_parts_are_worked_on_at_once():
-    meeting = threading.Barrier(2, timeout=10)
-    with LocalExecutor(2) as executor:
-        assert [*executor.map(lambda _: meeting.wait() >= 0, pieces(2))] == [True] * 2
-
-
 @WORKERS
 def test_errors_name_the_part_and_those_of_ours_are_left_as_they_are(workers):
     message = r"^part-003.parquet: failed with KeyError: 'no such thing'$"
@@ -81,16 +65,6 @@ def test_errors_name_the_part_and_those_of_ours_are_left_as_they_are(workers):
         assert isinstance(caught.value.__cause__, KeyError)
         with pytest.raises(InputError, match="row 41"):
             [*executor.map(refused, pieces(5))]
-
-
-def test_what_a_part_says_is_shown_on_one_line():
-    def fail(part):
-        raise ValueError("c\nd" * 10_000)
-
-    with pytest.raises(PartError) as caught:
-        work_on(fail, "x\ny" * 10_000)
-    assert "\n" not in str(caught.value)
-    assert len(str(caught.value)) < 1500
 
 
 def test_workers_share_the_threads():
@@ -113,9 +87,3 @@ def test_the_executor_is_chosen_by_the_name_of_the_engine():
         assert isinstance(executor, LocalExecutor)
     with pytest.raises(InputError, match="'local' or 'ray'"):
         Engine(engine="spark")
-
-
-def test_an_address_needs_ray():
-    assert Engine(engine="ray", address="auto", workers=3).workers == 3
-    with pytest.raises(InputError, match="Add --engine ray"), on_command_line():
-        Engine(address="auto")

@@ -5,7 +5,6 @@ import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -20,7 +19,6 @@ from tests.counts.pieces import (
     Noted,
     Piece,
     added,
-    broken,
     pieces,
     refused,
     sensitive,
@@ -62,46 +60,6 @@ def executor(nodes: Any) -> Iterator[RayExecutor]:
         yield joined
 
 
-def without_cluster(monkeypatch: pytest.MonkeyPatch, error: Exception) -> RayExecutor:
-    """An executor whose tasks all end with an error of Ray."""
-    import ray
-
-    def fail(reference: object, timeout: float | None) -> None:
-        raise error
-
-    stand_in = SimpleNamespace(
-        **{name: getattr(ray, name) for name in ("cloudpickle", "exceptions")},
-        is_initialized=lambda: True,
-        put=lambda value: value,
-        remote=lambda function: SimpleNamespace(
-            options=lambda **_: SimpleNamespace(remote=lambda *_: 0)
-        ),
-        get=fail,
-    )
-    monkeypatch.setattr(ray_adapter, "_import_ray", lambda: stand_in)
-    return RayExecutor(workers=1)
-
-
-def test_a_worker_without_fairrec_is_named_as_that(monkeypatch):
-    from ray.exceptions import RayTaskError
-
-    cause = RuntimeError("failed to import\nModuleNotFoundError: No module named 'fairrec'\n")
-    executor = without_cluster(monkeypatch, RayTaskError("run", "traceback", cause))
-    message = r"a worker cannot load FairRec \(ModuleNotFoundError: No module named 'fairrec'\)"
-    with pytest.raises(InputError, match=message):
-        [*executor.map(squared, pieces(1))]
-
-
-def test_a_part_that_needs_too_much_memory_is_refused_with_what_to_do(monkeypatch):
-    from ray.exceptions import OutOfMemoryError
-
-    error = OutOfMemoryError("1 worker(s) were killed.\nObject store: full")
-    executor = without_cluster(monkeypatch, error)
-    message = r"^part-000.parquet: failed 3 times.*were killed\. Give fewer workers, or a cluster"
-    with pytest.raises(PartError, match=message):
-        [*executor.map(squared, pieces(1))]
-
-
 def test_other_versions_on_a_worker_are_refused(executor, monkeypatch):
     there = {**ray_adapter._versions(), "numpy": "1.0", "fairrec": "9"}
     monkeypatch.setattr(ray_adapter, "_versions", lambda: there)
@@ -110,39 +68,11 @@ def test_other_versions_on_a_worker_are_refused(executor, monkeypatch):
         [*executor.map(squared, pieces(1))]
 
 
-def test_a_function_is_sent_and_loaded_once(executor):
-    def count(piece: Piece, numbers: list[int] = []) -> int:  # noqa: B006
-        numbers.append(1)
-        return len(numbers)
-
-    taken = [*executor.map(count, pieces(12))]
-    assert max(taken) > 2
-
-
-def test_results_come_in_the_order_of_the_parts(executor):
-    assert [*executor.map(squared, pieces(12))] == [number**2 for number in range(12)]
-
-
 @pytest.mark.parametrize("n_parts", [1, 2, 7, 13])
 def test_sums_are_those_of_the_local_engine_bit_by_bit(executor, n_parts):
     here = fold(added, LocalExecutor().map(sensitive, pieces(n_parts)))
     there = fold(added, executor.map(sensitive, pieces(n_parts)))
     assert here.tobytes() == there.tobytes()
-
-
-def test_parts_are_begun_only_a_little_ahead(executor):
-    drawn = []
-
-    def parts():
-        for piece in pieces(1000):
-            drawn.append(piece)
-            yield piece
-
-    results = executor.map(squared, parts())
-    for taken in range(10):
-        assert next(results) == taken**2
-        assert len(drawn) <= taken + 2 + 2 * 2
-    results.close()
 
 
 def test_results_can_be_written_to_and_lambdas_are_sent(executor):
@@ -165,15 +95,6 @@ def test_a_gpu_is_given_to_parts_that_want_one(executor):
     assert [*executor.map(given, pieces(1))] == [[]]
 
 
-def test_a_part_has_a_thread_as_it_has_a_cpu(executor):
-    def n_threads(piece: Piece) -> int:
-        import polars as pl
-
-        return pl.thread_pool_size()
-
-    assert [*executor.map(n_threads, pieces(2))] == [executor.threads] * 2
-
-
 def test_an_error_of_ours_comes_out_as_itself_and_is_not_tried_again(executor, tmp_path):
     noted = Noted(tmp_path, refused)
     with pytest.raises(InputError, match="--min-support 5") as caught, on_command_line():
@@ -182,25 +103,6 @@ def test_an_error_of_ours_comes_out_as_itself_and_is_not_tried_again(executor, t
     assert noted.calls(Piece(3)) == 1
     with pytest.raises(InputError, match="min_support=5"):
         [*executor.map(refused, pieces(5))]
-
-
-def test_other_errors_name_the_part(executor):
-    message = r"^part-003.parquet: failed with KeyError: 'no such thing'$"
-    with pytest.raises(PartError, match=message):
-        [*executor.map(broken, pieces(5))]
-
-
-def die_once(folder: Path, piece: Piece) -> int:
-    if piece.number == 2 and not (folder / "died").exists():
-        (folder / "died").touch()
-        os.kill(os.getpid(), 9)
-    return squared(piece)
-
-
-def test_a_worker_that_is_killed_is_replaced(executor, tmp_path):
-    results = executor.map(lambda piece: die_once(tmp_path, piece), pieces(6))
-    assert [*results] == [number**2 for number in range(6)]
-    assert (tmp_path / "died").exists()
 
 
 def test_a_part_that_kills_its_workers_is_refused_by_name(executor, tmp_path):

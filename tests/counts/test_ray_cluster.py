@@ -1,17 +1,14 @@
 from __future__ import annotations
 
-import re
 import socket
 import subprocess
 import sys
-from types import SimpleNamespace
 
 import pytest
 
 from fairrec.core.audit_options import Engine
 from fairrec.core.errors import InputError
 from fairrec.counts.executor import open_executor
-from fairrec.counts.ray_adapter import RayExecutor
 from tests.grouped_options import on_command_line
 
 pytestmark = pytest.mark.slow
@@ -46,36 +43,6 @@ def test_where_nobody_listens_it_is_said_at_once(address):
     assert "ray start --head" in str(caught.value)
 
 
-def test_an_address_that_is_none_is_refused():
-    pytest.importorskip("ray", reason="Ray is not installed: it is an extra")
-    with pytest.raises(InputError, match=re.escape("address='here:port'")):
-        join("here:port")
-
-
-OTHER_SERVICE = """
-import socket
-from fairrec.core import audit_options
-from fairrec.counts import executor, ray_adapter
-
-ray_adapter.JOINS_WITHIN = 1.0
-with socket.socket() as listening:
-    listening.bind(("127.0.0.1", 0))
-    listening.listen()
-    address = "127.0.0.1:%d" % listening.getsockname()[1]
-    try:
-        executor.open_executor(audit_options.Engine(engine="ray", address=address))
-    except ValueError as error:
-        print(error)
-"""
-
-
-def test_what_answers_and_is_no_ray_is_not_waited_for():
-    pytest.importorskip("ray", reason="Ray is not installed: it is an extra")
-    ran = run_python(OTHER_SERVICE)
-    assert "no Ray cluster answers there (no answer within 1 s)" in ran.stdout, ran.stderr
-    assert ran.returncode == 0, ran.stderr
-
-
 STARTED = """
 import os
 from fairrec.counts.executor import open_executor
@@ -108,35 +75,6 @@ def test_workers_are_started_here_without_noise_and_ended_again():
     assert "joined a Ray cluster already" in joined
     assert ended == "False"
     assert ran.stderr == ""
-
-
-def test_a_start_that_fails_is_said_in_words(monkeypatch):
-    ray = pytest.importorskip("ray", reason="Ray is not installed: it is an extra")
-
-    def init(*_, **__):
-        raise RuntimeError("The current node timed out during startup.")
-
-    monkeypatch.setattr(ray, "init", init)
-    monkeypatch.delenv("RAY_ADDRESS", raising=False)
-    with (
-        pytest.raises(InputError, match=r"could not be started here .*timed out during startup"),
-        open_executor(Engine(engine="ray")),
-    ):
-        pass
-
-
-def estimate_bytes(resources: dict[str, float], workers: int | None, is_own: bool) -> int:
-    executor = object.__new__(RayExecutor)
-    executor._ray = SimpleNamespace(cluster_resources=lambda: resources)
-    executor._workers, executor._is_own = workers, is_own
-    return executor.ahead
-
-
-def test_as_many_parts_are_begun_as_there_is_room_for():
-    assert estimate_bytes({"CPU": 8.0}, None, False) == 16
-    assert estimate_bytes({}, None, False) == 2
-    assert estimate_bytes({"CPU": 8.0}, 3, False) == 3
-    assert estimate_bytes({"CPU": 3.0}, 3, True) == 6
 
 
 ENDED = """

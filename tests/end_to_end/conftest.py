@@ -14,7 +14,7 @@ from tests.end_to_end.opened_page import Opened
 from tests.worlds import ATTRIBUTES, random_world
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def browser() -> Iterator[Any]:
     """A real browser; the tests of the page are skipped where there is none."""
     sync_api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
@@ -27,7 +27,7 @@ def browser() -> Iterator[Any]:
         browser.close()
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def audited(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The page of an audit with one planted group."""
     users, predictions = random_world(2000, {"gender": "F", "age": "65+"}, effect=2.5, seed=1)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 import sys
 from collections.abc import Callable
@@ -72,11 +71,6 @@ def folder_as_users(folder: Path) -> list[str]:
     return ["--users", "users"]
 
 
-def damaged_pages(data: bytes) -> bytes:
-    half = len(data) // 2
-    return data[:4] + b"\xa5" * (half - 4) + data[half:]
-
-
 PREDICTIONS, USERS, MISSING = "predictions.parquet", "users.parquet", "does not exist"
 NO_TABLE = b"this is no table at all\n" * 50
 HEADER = "user_id,gender,age\n"
@@ -84,7 +78,6 @@ LATIN = f"{HEADER}u01,é,1\n".encode("latin-1")
 RAGGED = f"{HEADER}u01,F,1\nu02,F,1,2,3\n"
 NO_PARQUET = "cannot be read as Parquet"
 SIDE = ("--items", "items.parquet", "--history", "history.parquet")
-TAGS = pl.Series("tags", ["a", "a|b", "b"]).repeat_by(16).explode()
 
 CASES: dict[str, Case] = {
     name: Case(arrange, says)
@@ -110,13 +103,6 @@ CASES: dict[str, Case] = {
             *(USERS, "no column 'nmae'", "--columns", "gender"),
         ),
         (
-            "two aliases at once",
-            changed(
-                "users", lambda table: table.with_columns(uid="user_id", userID="user_id")[:, 1:]
-            ),
-            *(USERS, "'uid'", "'userID'", "--columns user_id=uid"),
-        ),
-        (
             "duplicate pairs",
             changed("predictions", lambda table: pl.concat([table, table[:3]])),
             *(PREDICTIONS, "user 'u01'", "twice", "3 such rows", "Keep one row"),
@@ -125,19 +111,8 @@ CASES: dict[str, Case] = {
             (name, changed("predictions", with_value(11, "score", value)), *says)
             for name, value, *says in (
                 ("a NaN score", float("nan"), f"{PREDICTIONS}, row 11", "is nan", "be finite"),
-                ("an infinite score", -float("inf"), f"{PREDICTIONS}, row 11", "'score' is -inf"),
                 ("a missing score", None, f"{PREDICTIONS}, row 11", "is empty", "Give a number"),
             )
-        ),
-        (
-            "labels that are no numbers",
-            changed(
-                "predictions",
-                lambda table: with_value(2, "label", "no")(
-                    table.with_columns(pl.col("label").cast(pl.String))
-                ),
-            ),
-            *("row 2: column 'label' holds 'no'", "not a number", "Give"),
         ),
         (
             "labels below 0",
@@ -163,18 +138,6 @@ CASES: dict[str, Case] = {
             ),
             *(USERS, "'tags' holds lists", "one value a user", "tags:first", "tags:each"),
         ),
-        (
-            "joined values",
-            changed("users", lambda table: table.with_columns(TAGS), "--by", "tags"),
-            *(USERS, "'tags' has several values for", "tags:first", "tags:whole"),
-        ),
-        (
-            "attribute named as a result column",
-            changed(
-                "users", lambda table: table.with_columns(support=pl.lit(1)), "--by", "support"
-            ),
-            *("'support' has the name of a column", "Rename"),
-        ),
         *(
             (
                 f"empty {table}",
@@ -188,11 +151,8 @@ CASES: dict[str, Case] = {
             (name, holding(file, content), *says)
             for name, file, content, *says in [
                 ("an empty file", "users.csv", b"", "users.csv", "cannot be read as CSV", "empty"),
-                ("a header alone", "users.csv", HEADER, "users.csv", "the table is empty"),
                 ("truncated Parquet", PREDICTIONS, lambda data: data[:-100], PREDICTIONS, "whole"),
-                ("half of a Parquet file", USERS, lambda data: data[: len(data) // 2], NO_PARQUET),
                 ("garbage as Parquet", PREDICTIONS, NO_TABLE, NO_PARQUET, "ending tells"),
-                ("damaged Parquet pages", PREDICTIONS, damaged_pages, NO_PARQUET, "is whole"),
                 ("garbage as Arrow", "users.arrow", NO_TABLE, "cannot be read as Arrow"),
                 ("latin-1 CSV", "users.csv", LATIN, "cannot be read as CSV", "as UTF-8"),
                 (
@@ -216,11 +176,9 @@ CASES: dict[str, Case] = {
         *(
             (name, given(*options), *says)
             for name, options, *says in [
-                ("edges that fall", ("--by", "age:40|20"), "'age:40|20'", "no edges of bins"),
                 ("support nobody has", ("--min-support", "40"), "No group has 40 users"),
                 ("unknown metric", ("--metrics", "ndgc@5"), "No metric 'ndgc'", "mean 'ndcg'?"),
                 ("unknown attribute", ("--by", "gendr"), USERS, "'gendr'", "mean 'gender'?"),
-                ("attribute named twice", ("--by", "gender,age,gender"), "is named twice in --by"),
                 ("no attribute", ("--by", ""), "No attribute is named", "--by gender,age"),
                 ("bad binning", ("--by", "age:ten"), "'age:ten'", "no binning", "age:10"),
                 ("binned text", ("--by", "gender:10"), USERS, "'gender' is not numeric"),
@@ -231,24 +189,16 @@ CASES: dict[str, Case] = {
                 ("urp without history", ("--metrics", "urp"), "'urp@5' needs the history table"),
                 ("out under a file", ("--out", "users.parquet/out"), "is a file", "Choose another"),
                 ("out is a file", ("--out", USERS), "is a file", "Choose another folder"),
-                ("no pair", ("--columns", "user_id"), "such as user_id=uid, got user_id"),
                 ("an unknown column", ("--columns", "userid=uid"), "Did you mean 'user_id'?"),
                 ("an unknown table", ("--columns", "item.categories=tags"), "mean 'items'?"),
                 ("metrics from a missing file", ("--load", "own.py"), "--load own.py"),
-                ("metrics from a missing module", ("--load", "no_such"), "can be imported"),
             ]
-        ),
-        *(
-            (f"cut-off {k}", given("--metrics", f"mrr@{k}"), f"'mrr@{k}'", "whole number from 1")
-            for k in ("0", "-3", "x", "2.5")
         ),
         *(
             (f"{option} {value}", given(option, value), f"invalid {option}: expected", value)
             for option, value in (
-                *(("--depth", "0"), ("--depth", "-2"), ("--depth", "deep"), ("--depth", "1.5")),
-                *(("--alpha", "2"), ("--alpha", "0"), ("--permutations", "-1"), ("--seed", "-1")),
-                *(("--min-support", "0"), ("--min-support", "1.5"), ("--min-support", "inf")),
-                *(("--threads", "0"), ("--max-memory", "4MB")),
+                *(("--depth", "0"), ("--depth", "deep"), ("--alpha", "2"), ("--seed", "-1")),
+                *(("--permutations", "-1"), ("--min-support", "0"), ("--max-memory", "4MB")),
             )
         ),
     ]
@@ -329,6 +279,7 @@ def test_an_option_that_cannot_be_parsed_is_an_error(folder: Path, arguments, sa
         (("adit",), "Did you mean 'audit'"),
     ],
 )
+@pytest.mark.usefixtures("folder")
 def test_what_an_audit_cannot_do_without_is_named(arguments: tuple[str, ...], missing: str):
     ran = run_here(*arguments)
     assert (ran.code, ran.stdout) == (2, "")
@@ -339,21 +290,3 @@ def test_debug_raises_the_error_where_it_came_from(folder: Path):
     with pytest.raises(fairrec.FairRecError, match="Did you mean 'gender'") as raised:
         run_here(*AUDIT, "--by", "gendr", "--debug")
     assert "read_users" in [entry.name for entry in raised.traceback]
-
-
-@pytest.mark.skipif(os.geteuid() == 0, reason="root may write everywhere")
-def test_a_folder_without_permission_is_refused(folder: Path):
-    (folder / "locked").mkdir(mode=0o500)
-    ran = run_here(*AUDIT, "--by", "gender", "--out", "locked/out")
-    assert_refused(ran, "locked/out", "no permission", "Choose another folder")
-
-
-def test_a_result_that_cannot_be_put_in_place_leaves_no_other_file_there(folder: Path):
-    (folder / "out" / "result.json").mkdir(parents=True)
-    ran = refused_here(folder, *AUDIT, "--by", "gender", "--out", "out")
-    assert_refused(ran, "out", "cannot be written", "Choose another place")
-
-
-def test_the_demo_refuses_a_folder_it_cannot_write(folder: Path):
-    ran = refused_here(folder, "demo", "--out", "users.parquet/demo")
-    assert_refused(ran, "users.parquet is a file", "Choose another folder")

@@ -14,7 +14,7 @@ from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import pandas as pd
@@ -36,6 +36,7 @@ FLOATS = (pl.Float64, pl.Float32, pl.Float16)
 WHOLE = (pl.Int64, pl.Int32, pl.UInt16, pl.Float64, pl.Float32)
 TEXTS = ("F", "M", " F", "M ", "x,y", 'q"z', "é", "日本", "a\u00a0b")
 FINE = (Decimal("0.10000000000000000001"), Decimal("0.1"), Decimal("2.5"))
+UNITS: tuple[Literal["ms", "us", "ns"], ...] = ("ms", "us", "ns")
 AUTUMN = datetime(2024, 10, 26, 23, 30, tzinfo=UTC)
 """Half an hour before two hours that clocks in Berlin show alike."""
 
@@ -95,11 +96,11 @@ def attribute(rng: np.random.Generator, n: int) -> tuple[pl.Series, str, tuple[A
             some([AUTUMN + timedelta(hours=i) for i in range(4)]).dt.convert_time_zone(
                 "Europe/Berlin"
             ),
-            *("g", (), {"csv"}),
+            *("g", tuple(pl.Datetime(unit, "Europe/Berlin") for unit in UNITS), {"csv"}),
         ),
         "lists": lambda: (
             some([["en"], ["fr", "en"], ["de"], []]).set(pl.Series(~is_known), None),
-            *(f"g:{rng.choice(['first', 'each', 'whole'])}", (), set()),
+            *(f"g:{rng.choice(['first', 'each'])}", (), set()),
         ),
     }
     return made[str(rng.choice([*made]))]()

@@ -17,7 +17,7 @@ from fairrec.report.text import to_markdown
 from fairrec.report.view import build_view
 from fairrec.result.folder import load_summary
 from tests.builders import make_tables, one_each
-from tests.end_to_end.command_line import AUDIT, Ran, run_here, run_process, write_tables
+from tests.end_to_end.command_line import AUDIT, Ran, run_here, write_tables
 
 LONG = "long " * 2000
 SHOWN_AS = {
@@ -86,7 +86,7 @@ def test_hostile_values_are_shown_as_text(text: str):
     ran = _audit_of([text, "fine", "good"], "--quiet", "--out", "out", "--no-report")
     assert (ran.code, ran.stderr) == (0, "")
     _assert_only_text(ran.stdout)
-    assert "mrr@5  worse" in ran.stdout
+    assert "is served worse: mrr@5" in " ".join(ran.stdout.split())
     assert _times_shown(ran.stdout, text) >= 2
     markdown = to_markdown(build_view(load_summary(Path("out"))))
     _assert_only_text(markdown)
@@ -132,29 +132,6 @@ def _assert_tables_keep_their_columns(markdown: str) -> None:
     assert n_rows >= 3 * 3
 
 
-@pytest.mark.parametrize("layout", ["text", "markdown"])
-def test_long_values_do_not_flood_the_view(layout: str):
-    short = _audit_of(["long", "fine", "good"], "--format", layout)
-    ran = _audit_of([LONG, "fine", "good"], "--format", layout)
-    assert ran.code == 0
-    assert len(ran.stdout) < len(short.stdout) + 3000
-    assert "…" in ran.stdout
-
-
-def test_files_hold_hostile_values_as_they_are():
-    values = [*SHOWN_AS]
-    ran = _audit_of(values, "--out", "out", "--format", "json", "--min-support", "3")
-    assert ran.code == 0
-    result = json.loads(ran.stdout)
-    assert result["metrics"]["mrr@5"]["disadvantaged"]["group"] == {"who": values[0]}
-    written = json.loads(Path("out/result.json").read_text("utf-8"))
-    assert {**result, "id": written["id"]} == written
-    # but for blanks around them, which tell no two values apart
-    stripped = {value.strip() for value in values}
-    for table in ("groups", "per_user"):
-        assert set(pl.read_parquet(f"out/{table}.parquet")["who"]) == stripped
-
-
 @HOSTILE
 def test_hostile_names_and_ids_are_shown_as_text_and_kept(text: str):
     # a comma parts the names, and spaces around them do not count
@@ -167,20 +144,10 @@ def test_hostile_names_and_ids_are_shown_as_text_and_kept(text: str):
     summary = load_summary(Path("out"))
     for shown in (ran.stdout, to_markdown(build_view(summary))):
         _assert_only_text(shown)
-        assert "=a" in shown
+        assert "2 groups by " in shown
     assert summary.metrics["mrr@5"].advantaged.group == {name: "a"}
     assert name in pl.read_parquet("out/groups.parquet").columns
     assert set(pl.read_parquet("out/per_user.parquet")["user_id"]) == {*ids}
-
-
-def test_long_attribute_names_that_begin_alike_are_both_shown():
-    names = {"gender": "q" * 100 + " one", "member": "q" * 100 + " two"}
-    _write(users=make_tables().users.rename(names))
-    ran = run_here(*AUDIT, "--by", ",".join(names.values()), "--format", "markdown")
-    assert ran.code == 0
-    ends = [line for line in ran.stdout.splitlines() if re.match(r"\| mrr@5 \| (best|worst)", line)]
-    assert len(ends) == 2
-    assert all(line.count("=") == 2 for line in ends)
 
 
 @HOSTILE
@@ -204,38 +171,6 @@ def test_hostile_ids_and_columns_are_escaped_and_cut_in_messages(text: str):
         assert len(ran.stderr.splitlines()) == 1
         assert len(ran.stderr) < 1500
         assert says in ran.stderr
-
-
-def test_a_table_with_very_many_columns_gives_a_short_message():
-    columns = (pl.lit(0).alias(f"column{i}") for i in range(500))
-    _write(users=make_tables().users.with_columns(columns))
-    ran = run_here(*AUDIT, "--by", "gendr")
-    assert ran.code == 2
-    assert "Did you mean 'gender'?" in ran.stderr
-    assert len(ran.stderr) < 2000
-
-
-def test_options_with_hostile_text_are_escaped_in_messages():
-    ran = run_here("audit", "\x1b[31m.parquet", "--users", "[red]\n.csv", "--by", "x")
-    assert ran.code == 2
-    _assert_only_text(ran.stderr)
-    assert "does not exist" in ran.stderr
-
-
-@pytest.mark.slow
-def test_standard_output_that_knows_only_ascii_does_not_break_the_view(here: Path):
-    ids = [f"u{i}" for i in range(6)]
-    users = pl.DataFrame({"user_id": ids, "who": ["子供", "é", LONG] * 2})
-    predictions = one_each({user: 1 + i % 3 for i, user in enumerate(ids)})
-    _write(users=users, predictions=predictions)
-    ran = run_process(
-        *(*AUDIT, "--by", "who"),
-        folder=here,
-        environment={"PYTHONIOENCODING": "ascii", "PYTHONUTF8": "0"},
-    )
-    assert "Traceback" not in ran.stderr
-    assert ran.code == 0
-    assert "mrr@5" in ran.stdout
 
 
 ENDINGS = ("parquet", "csv", "tsv", "arrow")
@@ -269,21 +204,3 @@ def test_a_path_that_is_no_unicode_is_read(here: Path):
         missing = run_here("audit", *map(os.fsdecode, files(ending, "no")), *options)
         assert missing.code == 2
         assert "does not exist" in missing.stderr
-
-
-@pytest.mark.slow
-def test_a_path_that_is_no_unicode_is_read_and_written_to_by_a_process(tmp_path: Path):
-    home = tmp_path / os.fsdecode(b"caf\xe9")
-    written = tmp_path / "cafe"
-    written.mkdir()
-    write_tables(written)
-    written.rename(home)
-    tables = (b"caf\xe9/predictions.parquet", "--users", b"caf\xe9/users.parquet")
-    ran = run_process(
-        *("audit", *tables, "--by", "gender", "--permutations", "19", "--out", b"caf\xe9/out"),
-        folder=tmp_path,
-    )
-    assert "Traceback" not in ran.stderr
-    assert ran.code == 0
-    assert json.loads((home / "out" / "result.json").read_text("utf-8"))["n_users"] == 48
-    assert (home / "out" / "report.html").is_file()

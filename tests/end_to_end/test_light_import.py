@@ -65,22 +65,6 @@ def test_importing_the_package_loads_nothing_heavy_and_opens_no_connection(tmp_p
 
 
 @pytest.mark.slow
-def test_asking_for_help_loads_nothing_heavy_and_opens_no_connection(tmp_path: Path):
-    code = (
-        "from fairrec.commands import app\n"
-        "for command in ('', 'audit', 'plan', 'doctor', 'report',"
-        " 'mitigate', 'mlflow', 'list', 'card'):\n"
-        "    app([*command.split(), '--help'], standalone_mode=False)\n"
-        "app(['--version'], standalone_mode=False)"
-    )
-    seen = _watched(code, tmp_path)
-    assert "fairrec.cli" in seen["modules"]
-    # newer versions of typer load pydantic themselves
-    assert not ({*HEAVY} - {"pydantic"}) & {*seen["modules"]}
-    assert seen["events"] == []
-
-
-@pytest.mark.slow
 def test_an_audit_opens_no_connection_and_never_loads_pandas(tmp_path: Path):
     code = (
         "import fairrec, polars as pl\n"

@@ -115,15 +115,3 @@ def test_a_model_that_is_not_there_is_said_in_their_words_or_ours(name, says):
             model.answer({one.name: one.values for one in model.bind(COLUMNS)})
         model.close()
     assert says in str(caught.value)
-
-
-def test_binary_data_of_triton_is_refused_in_words():
-    """It sends them where they are asked for, which they are not; its form is documented."""
-    tensor = '{"name":"score","shape":[2],"datatype":"FP32","parameters":{"binary_data_size":8}}'
-    said = f'{{"outputs":[{tensor}]}}'
-    binary = Reply(200, "application/octet-stream", said + "12345678")
-    with replying({**replies_of("Triton"), "POST /v2/models/ranker/infer": binary}, []) as server:
-        model = fairrec.Endpoint(f"{server}/v2/models/ranker", retries=0)
-        with pytest.raises(ScoringError, match="the reply is application/octet-stream, not"):
-            model.answer({one.name: one.values for one in model.bind(COLUMNS)})
-        model.close()

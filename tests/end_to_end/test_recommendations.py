@@ -13,7 +13,6 @@ import pytest
 import fairrec
 from tests.builders import numbers_of, without_origin
 from tests.end_to_end.command_line import run_here
-from tests.fairrec_paper.command_line import run_paper
 from tests.grouped_options import group_options
 from tests.mitigation.planted import WORSE, planted
 from tests.recommendations import Served, random_served
@@ -84,50 +83,6 @@ def test_the_call_in_a_result_repeats_it(served):
     assert numbers_of(again) == numbers_of(first)
 
 
-def test_values_and_their_better_end_by_command(served):
-    values = users_of(served).with_columns(
-        watch=pl.col("user_id") * 1.5, churn=pl.col("user_id") % 2
-    )
-    values.write_csv("values.csv")
-    options = ("--values", "values.csv", "--by", "group", "--better", "watch=higher,churn=lower")
-    result = printed("audit", *options, *SETTINGS)
-    assert {name: part["higher_is_better"] for name, part in result["metrics"].items()} == {
-        "watch": True,
-        "churn": False,
-    }
-    one = printed("audit", *options[:4], "--metrics", "churn", *SETTINGS)
-    assert [*one["metrics"]] == ["churn"]
-
-
-def test_who_is_missing_is_said_first_in_every_format(served):
-    for form in ("text", "markdown"):
-        ran = run_here(*AUDIT, "--test", "test.csv", "--permutations", "19", "--format", form)
-        words = " ".join(ran.stdout.replace("\\", "").split())
-        assert "with held-out items got no list, and count as 0 in accuracy and coverage." in words
-        assert words.index("got no list") < words.index("recall@6")
-
-
-def test_ids_that_do_not_meet_are_refused_with_both_files_named(served):
-    other = served.test().with_columns(item_id=pl.format("tt{}", "item_id"))
-    other.write_parquet("other.parquet")
-    ran = run_here(*AUDIT, "--test", "other.parquet")
-    assert ran.code == 2
-    assert ran.stderr.startswith("InputError: other.parquet: none of its items is ever recommended")
-    strangers = served.test().with_columns(user_id=pl.col("user_id") + 1000)
-    strangers.write_parquet("other.parquet")
-    ran = run_here(*AUDIT, "--test", "other.parquet")
-    assert ran.code == 2
-    assert "other.parquet: none of its" in ran.stderr and "is in users.parquet" in ran.stderr
-
-
-def test_ids_as_text_in_one_table_and_numbers_in_the_other_are_the_same(served):
-    text = served.test().with_columns(pl.col("user_id", "item_id").cast(pl.String))
-    options = {"users": users_of(served), "by": "group", "permutations": 19}
-    one = fairrec.audit(served.recommendations(), **group_options(test=served.test(), **options))
-    other = fairrec.audit(served.recommendations(), **group_options(test=text, **options))
-    assert numbers_of(one) == numbers_of(other)
-
-
 def score(users: Any, items: Any) -> np.ndarray:
     """The order of the lists of `ordered`: rising items."""
     return -np.asarray(items, dtype=float)
@@ -158,19 +113,6 @@ def test_a_model_that_is_asked_gives_the_numbers_of_its_scores(served, search):
     assert 0 < asked.summary.search.users_scored < 60
     is_scored = asked.per_user["recall@3"].is_not_null()
     assert asked.per_user.filter(is_scored).equals(expected.per_user.filter(is_scored))
-
-
-def test_search_bench_takes_held_out_interactions(served):
-    ran = run_paper(
-        *("search-bench", "recs.parquet", "--test", "test.csv", "--relevant", "rating>=2"),
-        *("--missing-lists", "drop", "--users", "users.parquet", "--by", "group", "--seeds", "1"),
-        *("--metrics", "recall@3", "--searchers", "testsgd", "--budgets", "100%", "--out", "out"),
-    )
-    assert ran.code == 0, ran.stderr
-    assert pl.read_csv("out/accuracy.csv")["accuracy"].to_list() == [1.0]
-    ran = run_paper("search-bench", "--shape", "movielens", "--test", "test.csv")
-    assert ran.code == 2
-    assert "--shape makes its own tables. Leave out --test." in ran.stderr
 
 
 def planted_files() -> None:
@@ -211,14 +153,3 @@ def test_mitigate_takes_held_out_interactions_and_agrees_with_labels(tmp_path, m
     ran = run_here("mitigate", "audited", "--metric", "ndcg@5", "--groups", "worst:1")
     assert ran.code == 0, ran.stderr
     assert ", ".join(f"{name}={value}" for name, value in WORSE.items()) in ran.stdout
-
-
-def test_an_audit_of_values_has_nothing_to_re_rank(served):
-    users_of(served).with_columns(watch=pl.col("user_id")).write_csv("values.csv")
-    ran = run_here(
-        "audit", "--values", "values.csv", "--by", "group", "--out", "out", "--no-report"
-    )
-    assert ran.code == 0
-    ran = run_here("mitigate", "out", "--metric", "ndcg@5")
-    assert ran.code == 2
-    assert "this audit is of values per user. There are no lists to re-rank" in ran.stderr

@@ -9,19 +9,18 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-import jsonschema
 import numpy as np
 import polars as pl
 import pytest
 from pytest import approx
 
 import fairrec
-from fairrec.core.errors import InputError, ScoringError, UnknownNameError
+from fairrec.core.errors import InputError, ScoringError
 from fairrec.report.audit_result import AuditResult
 from fairrec.report.view import build_view
 from fairrec.search.options import Search
 from fairrec.search.searcher import SEARCHERS
-from tests.builders import numbers_of, one_each, without_origin
+from tests.builders import numbers_of, without_origin
 from tests.end_to_end.command_line import run_here
 from tests.fairrec_paper.command_line import run_paper
 from tests.grouped_options import group_options
@@ -108,7 +107,7 @@ def full_groups(result: AuditResult, metric: str) -> dict[tuple[str, ...], tuple
 
 
 def fully_scored(result: AuditResult, metric: str) -> dict[tuple[str, ...], float]:
-    """The values of full combinations of enough users, all of whom are scored."""
+    """The values of full intersections of enough users, all of whom are scored."""
     return {
         labels: sum(values) / n
         for labels, (n, values) in full_groups(result, metric).items()
@@ -158,15 +157,6 @@ def test_with_everyone_scored_the_result_is_that_of_the_plain_audit(name):
     assert [metric.may_be_larger_by for metric in summary.metrics.values()] == [0, 0]
 
 
-def test_a_scorer_without_a_search_scores_everyone():
-    model = Model()
-    result = audit(predictions=PREDICTIONS.drop("score"), scorer=model)
-    assert sorted(model.asked) == USERS["user_id"].to_list()
-    assert result.metrics == audit().metrics
-    assert result.summary.search.name == "exact"
-    assert result.summary.search.users_paid == N_USERS
-
-
 @every_searcher
 def test_the_summary_says_what_was_scored_and_found(name):
     result = searched_table(name)
@@ -199,7 +189,7 @@ def test_the_summary_says_what_was_scored_and_found(name):
         if len(means) == 1:
             assert found.gap is None
             with pytest.raises(
-                InputError, match="fewer than two full combinations are fully scored"
+                InputError, match="fewer than two intersections of all attributes are fully scored"
             ):
                 result.gap(metric)
             # one group is no end of anything
@@ -216,26 +206,6 @@ def test_the_summary_says_what_was_scored_and_found(name):
         bound = search.metrics[metric].may_be_larger_by
         assert (bound is not None) == (name == "adaptive")
     assert search.confidence == (0.95 if name == "adaptive" else None)
-
-
-@every_searcher
-def test_groups_are_whole_where_all_their_users_are_scored(name):
-    result = searched_table(name)
-    n_whole = {True: 0, False: 0}
-    for row in result.groups("auc").iter_rows(named=True):
-        is_member = [pl.col(by) == row[by] for by in BY if row[by] is not None]
-        members = result.per_user.filter(is_member)
-        is_fully_scored = members["auc"].null_count() == 0
-        assert row["is_fully_scored"] == is_fully_scored
-        n_whole[is_fully_scored] += 1
-        if is_fully_scored:
-            assert row["support"] == members.height
-            assert row["value"] == approx(members["auc"].mean(), abs=1e-12)
-        else:
-            assert row["support"] <= members["auc"].count()
-            assert row["support"] < members.height
-    assert n_whole[False]
-    assert result.per_user.height == N_USERS
 
 
 def test_what_is_said_of_all_users_rests_on_those_drawn_at_random():
@@ -258,7 +228,7 @@ def test_what_is_said_of_all_users_rests_on_those_drawn_at_random():
 
 
 def brute_ends(result: AuditResult, metric: str, best_first: int) -> list[tuple[Any, ...]]:
-    """Labels, values and users of full combinations with enough values, in order."""
+    """Labels, values and users of full intersections with enough values, in order."""
     groups = [
         (labels, sum(values) / len(values), len(values))
         for labels, (n, values) in full_groups(result, metric).items()
@@ -294,21 +264,6 @@ def test_top_names_so_many_groups_at_each_end_in_order(top, search):
                 assert end.value == approx(value, abs=1e-12)
         assert found.advantaged == found.most_advantaged[0]
         assert found.disadvantaged == found.most_disadvantaged[0]
-
-
-def test_of_equal_groups_the_largest_is_named_first_and_none_where_all_are_alike():
-    # the last one alone is better served
-    sizes = {"a": 5, "b": 9, "c": 7, "d": 6}
-    groups = [label for label, n in sizes.items() for _ in range(n)]
-    users = pl.DataFrame({"user_id": range(len(groups)), "group": groups})
-    ranks = {user: 1 if group == "d" else 2 for user, group in enumerate(groups)}
-    for predictions, worst, best in (
-        (one_each(ranks), ["b", "c"], ["d"]),
-        (one_each(dict.fromkeys(ranks, 2)), [], []),
-    ):
-        found = audit(predictions=predictions, users=users, by="group", top=3).metric("mrr@5")
-        assert [end.group["group"] for end in found.most_disadvantaged] == worst
-        assert [end.group["group"] for end in found.most_advantaged] == best
 
 
 @pytest.mark.parametrize("name", ["adaptive", "fairas"])
@@ -347,22 +302,6 @@ def with_scores(scores: np.ndarray) -> pl.DataFrame:
     return PREDICTIONS.with_columns(pl.Series("score", scores))
 
 
-def test_a_ledger_is_of_one_model_or_table(tmp_path):
-    options = Search("random", budget_users=50, ledger=tmp_path / "ledger.db")
-    with pytest.raises(InputError, match="whose scores it holds"):
-        audit(options, scorer=Model(), scorer_identity="")
-    audit(options, scorer=Model(), scorer_identity="model 1")
-    other = Model()
-    with pytest.raises(InputError, match="another model"):
-        audit(options, scorer=other, scorer_identity="model 2")
-    assert other.calls == []
-    of_table = Search("random", budget_users=50, ledger=str(tmp_path / "table.db"))
-    audit(of_table)
-    assert audit(of_table).summary.search.users_before == 50
-    with pytest.raises(InputError, match="another model"):
-        audit(of_table, predictions=with_scores(-PREDICTIONS["score"].to_numpy()))
-
-
 def test_a_finding_that_rests_on_part_of_a_group_says_so():
     gender = PREDICTIONS.join(USERS, on="user_id", how="left", maintain_order="left")["gender"]
     is_worse = (gender == "F").to_numpy()[:, None]
@@ -380,15 +319,6 @@ def test_a_finding_that_rests_on_part_of_a_group_says_so():
     assert "a random sample" in build_view(result.summary).findings.note
 
 
-def test_progress_is_told_in_users():
-    told = []
-    audit(Search("random", budget_users=120), progress=lambda *step: told.append(step))
-    steps = [(done, total) for stage, done, total in told if stage == "searching with random"]
-    assert steps[0] == (0, 120)
-    assert steps[-1] == (120, 120)
-    assert steps == sorted(steps)
-
-
 def test_a_metric_that_is_no_mean_over_users_or_undefined_for_all_is_refused():
     for search, scorer in (("adaptive", None), (None, Model())):
         with pytest.raises(
@@ -398,40 +328,6 @@ def test_a_metric_that_is_no_mean_over_users_or_undefined_for_all_is_refused():
     nobody = PREDICTIONS.with_columns(label=np.zeros((N_USERS, 20), dtype=np.int8))
     with pytest.raises(InputError, match=r"'auc' is undefined for all of 40 users.*Leave it out"):
         audit(Search("dpso", budget_users=40, reference=1), predictions=nobody)
-
-
-@pytest.mark.parametrize("name", ["exact", "adaptive", "dpso"])
-def test_users_without_a_value_are_told_from_those_not_scored(name):
-    labels = np.stack(PREDICTIONS["label"].to_list())
-    labels[PREDICTIONS["user_id"] % 4 == 0] = 0
-    quarter = PREDICTIONS.with_columns(label=labels)
-    model = Model()
-    result = audit(Search(name, budget_users=200), predictions=quarter, metrics="auc", scorer=model)
-    n_undefined = sum(user % 4 == 0 for user in model.asked)
-    found = result.metric("auc")
-    assert 0 < n_undefined == found.n_undefined
-    assert found.n_defined == len(model.asked) - n_undefined
-    assert result.per_user["auc"].count() == found.n_defined
-
-
-@pytest.mark.parametrize("name", ["exact", "adaptive", "dpso"])
-def test_without_an_eligible_full_combination_there_is_a_result_all_the_same(name):
-    rng = np.random.default_rng(0)
-    more = {f"a{i}": rng.integers(0, 3, N_USERS) for i in range(3)}
-    users = USERS.with_columns(**more)
-    options = Search(name, budget_users="40%", reference=0.5)
-    result = audit(options, users=users, by=[*BY, *more], depth=2, min_support=20)
-    search = result.summary.search
-    assert (search.n_fully_scored, search.n_not_fully_scored) == (0, 0)
-    assert 80 <= search.users_scored <= 160
-    for metric, found in result.metrics.items():
-        assert found.gap is None
-        assert found.most_advantaged == ()
-        assert found.chance is None
-        assert found.n_groups > 0
-        assert search.metrics[metric].history == ()
-    assert any("no full combination" in warning for warning in result.warnings)
-    assert result.group_table.height
 
 
 def test_adaptive_without_a_budget_finds_the_gap_and_says_how_sure_it_is():
@@ -444,13 +340,6 @@ def test_adaptive_without_a_budget_finds_the_gap_and_says_how_sure_it_is():
         found, true = result.metric(metric), exact.metric(metric)
         assert found.gap == approx(true.gap, rel=0.02)
         assert 0 <= search.metrics[metric].may_be_larger_by <= 0.01 * found.gap
-
-
-def test_a_name_that_is_no_searcher_is_refused_before_anything_is_read():
-    with pytest.raises(UnknownNameError, match="Did you mean 'themis'"):
-        audit("temis", predictions=None)
-    with pytest.raises(InputError, match="invalid top: expected"):
-        audit(top=0)
 
 
 # the command line
@@ -493,110 +382,6 @@ def test_the_command_gives_the_result_of_the_library(tables: Path):
     assert printed["search"]["hyper_parameters"]["steps"] == 8
     # of the four groups that are scored in full
     assert len(printed["metrics"]["auc"]["most_advantaged"]) == 2
-
-
-def test_results_of_searches_validate_against_the_schema(tables: Path):
-    schema = json.loads(run_here("list", "schema", "result").stdout)
-    check = jsonschema.validators.validator_for(schema)(schema)
-    limits = ("--budget-users", "30", "--budget-seconds", "60.5")
-    for name in ALL:
-        found = searched("--search", name, *limits)
-        check.validate(found)
-        assert found["search"]["budget_seconds"] == 60.5
-
-
-def test_a_ledger_is_gone_on_from(tables: Path):
-    options = ("--search", "random", "--ledger", "scores.db", "--permutations", "0")
-    first = searched(*options, "--budget-users", "100")
-    assert (tables / "scores.db").is_file()
-    again = searched(*options, "--budget-users", "100")
-    assert again["metrics"] == first["metrics"]
-    assert (again["search"]["users_paid"], again["search"]["users_before"]) == (0, 100)
-    more = searched(*options, "--budget-users", "300")
-    assert (more["search"]["users_scored"], more["search"]["users_before"]) == (300, 100)
-    text = run_here(*SEARCH, *FEW, *options, "--budget-users", "100").stdout
-    assert "asked for 0 scores in 0 calls, and" in " ".join(text.split())
-
-
-@pytest.mark.parametrize("output", ["text", "markdown"])
-def test_reports_say_what_was_scored_why_it_ended_and_what_was_not_looked_at(
-    tables: Path, output: str
-):
-    options = ("--search", "adaptive", "--budget-users", "60%", "--top", "2")
-    ran = run_here(*SEARCH, *FEW, *options, "--format", output)
-    assert (ran.code, ran.stderr) == (0, "")
-    said = " ".join(ran.stdout.replace("\\", "").split())
-    found = searched(*options)["search"]
-    n_full = found["n_fully_scored"] + found["n_not_fully_scored"]
-    assert 0 < found["n_fully_scored"] < n_full
-    assert "400 users (240 of them scored), 8,000 candidates" in said
-    assert (
-        "The searcher adaptive scored 240 of 400 users (60.0%) and ended because the budget of "
-        "240 users was spent." in said
-    )
-    assert f"Fully scored: {found['n_fully_scored']} of {n_full} full combinations." in said
-    assert "Drawn at random before anything was scored: 48 users." in said
-    assert f"asked for 4,800 scores in {found['calls']} calls." in said
-    assert said.count("The exact gap is at most") == 2
-    assert said.count("as far as the search can tell (95%).") == 2
-    assert ("| worst 2 |" if output == "markdown" else "│ worst 2 │") in said
-
-
-def test_reports_of_searchers_without_a_bound_say_so(tables: Path):
-    options = ("--search", "testsgd", "--hyper", "theta=0.2", "--reference", "0.01")
-    said = " ".join(run_here(*SEARCH, *FEW, *options).stdout.split())
-    n_open = searched(*options)["search"]["n_not_fully_scored"]
-    assert said.count(f"{n_open} full combinations not fully scored may lie beyond.") == 2
-    assert "and ended because it had finished." in said
-    everyone = " ".join(run_here(*SEARCH, *FEW, "--search", "exact").stdout.split())
-    assert "The searcher exact scored 400 of 400 users (100.0%)" in everyone
-    assert "of them scored" not in everyone
-    assert "may lie beyond" not in everyone
-    assert "The searcher" not in run_here(*SEARCH, *FEW).stdout
-
-
-def test_searchers_are_listed_with_their_hyper_parameters():
-    ran = run_here("list", "searchers")
-    assert (ran.code, ran.stderr) == (0, "")
-    words = " ".join(ran.stdout.split())
-    for name in ALL:
-        assert re.search(rf"^{name} ", ran.stdout, re.MULTILINE)
-        assert SEARCHERS[name].about in words
-    assert "(theta=0.01)" in words
-    assert "tolerance=0.01" in words
-    assert "iterations=by size" in words
-    assert run_here("list", "searchers", "--debug").stdout == ran.stdout
-
-
-@pytest.mark.parametrize(
-    ("options", "says"),
-    [
-        (("--search", "adaptve"), "Did you mean 'adaptive'"),
-        (("--search", "adaptive", "--budget-users", "101%"), "invalid --budget-users: expected"),
-        (("--search", "adaptive", "--hyper", "steps"), "invalid --hyper: expected"),
-        (("--search", "adaptive", "--hyper", "step=3"), "Did you mean 'steps'"),
-        (("--search", "adaptive", "--top", "0"), "invalid --top: expected"),
-        (("--search", "adaptive", "--metrics", "pooled_auc"), "'pooled_auc' is no mean over"),
-        (("--search", "adaptive", "--ledger", "no/where.db"), "there is no folder"),
-        (("--search", "adaptive", "--ledger", "users.parquet"), "is no ledger of FairRec"),
-        *(
-            ((option, value), f"{option} is for a search")
-            for option, value in (
-                *(("--budget-users", "10%"), ("--budget-seconds", "3"), ("--reference", "0.5")),
-                *(("--ledger", "l.db"), ("--hyper", "steps=3")),
-            )
-        ),
-    ],
-)
-def test_bad_options_are_refused_in_one_line_and_nothing_is_written(
-    tables: Path, options: tuple[str, ...], says: str
-):
-    before = sorted(path.name for path in tables.iterdir())
-    ran = run_here(*SEARCH, *options, "--out", "out")
-    assert (ran.code, ran.stdout) == (2, "")
-    assert says in ran.stderr
-    assert len(ran.stderr.splitlines()) == 1
-    assert sorted(path.name for path in tables.iterdir()) == before
 
 
 def test_a_run_is_asked_for_the_scores_a_search_needs(tmp_path, monkeypatch):

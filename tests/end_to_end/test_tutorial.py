@@ -98,7 +98,7 @@ def test_a_recommender_that_is_worse_fails_the_test_with_the_table_of_the_gate(
     assert "FAIL  ndcg@10: no group is worse by more than 0.05" in ran.stdout
 
 
-@pytest.mark.parametrize(("options", "code"), [("--by-age", 0), ("", 1)])
+@pytest.mark.parametrize(("options", "code"), [("--by-tenure", 0), ("", 1)])
 def test_every_step_of_the_workflow_runs(
     project: Path, monkeypatch: pytest.MonkeyPatch, options, code
 ):
@@ -112,7 +112,7 @@ def test_every_step_of_the_workflow_runs(
     (project / "steps.md").unlink(missing_ok=True)
     codes = []
     for command in commands[1:]:
-        ran = typed(command.replace("--by-age", options))
+        ran = typed(command.replace("--by-tenure", options))
         codes.append(ran.code)
     assert codes == [0, code]
     assert ("::error title=FairRec failed::" in ran.stdout) == (code == 1)

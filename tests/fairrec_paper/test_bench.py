@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from itertools import pairwise
 from types import SimpleNamespace
 
@@ -16,7 +15,6 @@ from fairrec.metrics.reading import read_inputs
 from fairrec.search.evidence import GapHistory
 from fairrec.search.searcher import Request
 from fairrec_paper.bench import (
-    CURVE,
     OwnWork,
     aggregate_seeds,
     bench_searchers,
@@ -26,22 +24,12 @@ from fairrec_paper.bench import (
     tabulate_search,
     worst_cells,
 )
-from fairrec_paper.figures import search_curves
 from fairrec_paper.reproduction.options import SearchBenchOptions
-from tests.builders import make_tables, one_each
+from tests.builders import one_each
 from tests.search.search_worlds import product_space
 from tests.worlds import random_world
 
 SPACE = product_space((4,), users_each=2, min_users=2)
-
-
-def test_a_value_is_seen_when_it_is_paid_for():
-    values = np.arange(8.0)[None]
-    evidence = evidence_of(SPACE, values, seed=0)
-    assert np.isnan(evidence.values(SPACE.full)).all()
-    evidence.score(np.arange(8))
-    assert evidence.users_scored == 8
-    assert evidence.values(SPACE.full).tolist() == [[0.5, 2.5, 4.5, 6.5]]
 
 
 def test_exact_gaps_are_between_the_best_and_the_worst_group_with_a_value():
@@ -63,20 +51,13 @@ def test_the_worst_groups_come_first_and_those_without_a_value_are_left_out():
     assert [cells.tolist() for cells in found] == [[2, 0, 1], [1, 0, 2], [2, 0, 1]]
 
 
-def test_a_group_that_is_not_fully_scored_is_no_worst_one():
-    values = np.array([[1.0, 3.0, 5.0, 5.0, 0.0, 1.0, 2.0, 2.0]])  # 2, 5, 0.5, 2
-    evidence = evidence_of(SPACE, values, seed=0)
-    evidence.score(np.array([0, 1, 2, 3, 4]))
-    assert [cells.tolist() for cells in worst_cells(evidence, [True])] == [[0, 1]]
-
-
 def test_rows_are_shares_of_the_exact_gap_at_every_budget_and_at_the_end():
-    history = GapHistory(2)
-    history.add(7, 0.1, np.array([0.0, 0.05]), 1)
-    history.add(60, 0.2, np.array([0.0, 0.2]), 2)
+    history = GapHistory(1)
+    history.add(7, 0.1, np.array([0.05]), 1)
+    history.add(60, 0.2, np.array([0.2]), 2)
     outcome = SimpleNamespace(history=history, evidence=SimpleNamespace(users_scored=80))
     from_worst = np.array([2, 9, 1, *range(20, 24)])
-    found = tabulate_search(outcome, 1, 0.2, from_worst, (0.07, 0.5, 0.7), n_users=100)
+    found = tabulate_search(outcome, 0.2, from_worst, (0.07, 0.5, 0.7), n_users=100)
     # 0.07 of 100 users are 7, although the product is not in binary
     assert [tuple(row.values()) for row in found["accuracy"]] == [
         (0.07, 7, 0.25),
@@ -90,8 +71,6 @@ def test_rows_are_shares_of_the_exact_gap_at_every_budget_and_at_the_end():
         (5, 0.7, 2 / 5),
     ]
     assert found["convergence"] == [{"accuracy": 1, "users": 80, "share": 0.8}]
-    assert [row["budget"] for row in found["curve"]] == [*CURVE]
-    assert found["curve"][-1]["accuracy"] == 1
 
 
 def test_the_spread_is_over_seeds_of_the_mean_over_metrics():
@@ -107,28 +86,17 @@ def test_the_spread_is_over_seeds_of_the_mean_over_metrics():
     assert other == {"searcher": "b", "mean": 0.5, "sd": None}
 
 
-class Slow:
-    """Takes its time, and asks for the same two groups each time."""
-
-    def ask(self) -> Request:
-        time.sleep(0.01)
-        return Request(np.array([3, 1]))
-
-    def tell(self, request: Request, evidence) -> None:
-        time.sleep(0.01)
-        self.told = request
-
-
-def test_time_and_proposals_are_counted_and_passed_on():
-    own, searcher = OwnWork(), Slow()
+def test_proposals_are_counted_and_passed_on():
+    told = []
+    searcher = SimpleNamespace(
+        ask=lambda: Request(np.array([3, 1])), tell=lambda request, evidence: told.append(request)
+    )
+    own = OwnWork()
     watched = own.watch(searcher)
     request = watched.ask()
-    assert request.groups.tolist() == [3, 1]
     asked = own.seconds
-    assert asked >= 0.01
     watched.tell(request, evidence_of(SPACE, np.zeros((1, 8)), seed=0))
-    assert searcher.told is request
-    assert own.seconds >= asked + 0.01
+    assert told == [request] and own.seconds > asked > 0
     watched.ask()
     assert own.as_dict() == {
         "asks": 4,
@@ -184,9 +152,8 @@ def test_what_a_search_without_a_budget_comes_to():
     assert ends["groups"].to_list() == ends["asks"].to_list() == [4, 4, 1]
 
 
-@pytest.mark.parametrize("together", [False, True])
-def test_more_users_never_find_less(together: bool):
-    found = bench(random_inputs(), *ALL, n_seeds=2, min_support=5, together=together)
+def test_more_users_never_find_less():
+    found = bench(random_inputs(), *ALL, n_seeds=2, min_support=5)
     assert found.accuracy.height == len(ALL) * 3 * 2 * 6
     for _, rows in found.accuracy.group_by("searcher", "metric", "seed"):
         shares = rows.sort("budget")["accuracy"].to_list()
@@ -195,16 +162,6 @@ def test_more_users_never_find_less(together: bool):
     assert found.accuracy["accuracy"].max() > found.accuracy["accuracy"].min()
     complete = found.convergence.filter(pl.col("searcher").is_in(["themis", "random", "exact"]))
     assert complete["accuracy"].to_list() == [1] * complete.height
-
-
-def test_one_search_for_all_metrics_pays_once_for_all():
-    each = bench(random_inputs(), "fairas", min_support=5, hyper={"fairas": {"rounds": 1}})
-    all_at_once = bench(
-        random_inputs(), "fairas", min_support=5, hyper={"fairas": {"rounds": 1}}, together=True
-    )
-    assert all_at_once.convergence["users"].n_unique() == 1
-    assert all_at_once.convergence["users"][0] >= each.convergence["users"].max()
-    assert all_at_once.gaps == each.gaps
 
 
 def test_a_seed_gives_the_same_figures_again_and_another_seed_others():
@@ -226,17 +183,6 @@ def test_a_metric_without_a_gap_is_left_out_with_a_note():
     assert note.startswith("hit@4 is left out")
 
 
-def test_the_popularity_proxy_is_used_where_there_is_a_history():
-    tables = make_tables(200)
-    sources = {"users": tables.users, "by": "gender,member", "metrics": "auc"}
-    with_history = read_inputs(
-        tables.predictions, **sources, history=tables.history, wants=("history",)
-    )
-    assert with_history[0].side.popularity is not None
-    for inputs in (with_history, read_inputs(tables.predictions, **sources)):
-        assert bench(inputs, "adaptive").convergence["accuracy"].to_list() == [1]
-
-
 @pytest.mark.parametrize(
     ("min_support", "says"),
     [(5, "No intersection of all attributes has 5 users"), (18, "has 18 users")],
@@ -246,46 +192,16 @@ def test_without_an_eligible_group_there_is_nothing_to_search(min_support, says)
         bench(four_groups(), "themis", min_support=min_support)
 
 
-def test_equal_values_everywhere_leave_nothing_to_search():
-    with pytest.raises(InputError, match="No metric has a gap"):
-        bench(four_groups("hit@4"), "themis", min_support=4)
-
-
-def test_the_legend_begins_with_the_best_and_other_searchers_have_a_colour_too():
-    curve = pl.DataFrame(
-        {
-            "searcher": np.repeat(["random", "mine", "adaptive", "yours"], 2),
-            "budget": [0.1, 1.0] * 4,
-            "mean": [0.2, 0.9, 0.3, 1.0, 0.8, 1.0, 0.1, 0.5],
-            "sd": [None] * 8,
-        },
-        schema_overrides={"sd": pl.Float64},
-    )
-    colour = search_curves(curve, "title").to_dict()["layer"][1]["encoding"]["color"]["scale"]
-    assert colour["domain"] == ["adaptive", "mine", "random", "yours"]
-    assert len({*colour["range"]}) == 3
-
-
-def test_budgets_are_shares_or_percentages_alike_as_text_and_from_python():
-    for given in ("0.5, 2%", ["0.5", "2%"], [0.5, "2%"], [0.5, 0.02]):
-        assert SearchBenchOptions(budgets=given).budgets == (0.02, 0.5)
-
-
 @pytest.mark.parametrize(
     ("options", "says"),
     [
         ({"searchers": ("adptive",)}, "Did you mean 'adaptive'"),
-        ({"searchers": ()}, "No searcher is named"),
-        ({"n_seeds": 0}, "invalid n_seeds: expected"),
-        ({"budgets": ()}, "No budget is named"),
-        ({"budgets": (0.1, 0.0)}, "invalid budgets: expected"),
+        ({"searchers": ()}, "invalid searchers: expected"),
+        ({"budgets": ()}, "invalid budgets: expected"),
         ({"budgets": (1.5,)}, "invalid budgets: expected"),
-        ({"hyper": [5]}, "invalid hyper: expected searcher.name=number.*, got 5"),
         ({"hyper": {"testsgd": 5}}, "invalid hyper: expected searcher.name=number.*, got 5"),
         ({"hyper": {"dpso": {"alpha": 1}}}, "dpso is not among the searchers compared"),
         ({"hyper": {"testsgd": {"teta": 1}}}, "Did you mean 'theta'"),
-        ({"min_support": -1}, "invalid min_support: expected"),
-        ({"seed": -1}, "invalid seed: expected"),
     ],
 )
 def test_options_that_cannot_be_are_refused(options, says):

@@ -61,14 +61,3 @@ def test_an_audit_of_a_run_that_was_trained_again_is_refused(home: Path, monkeyp
     save_file(weights, "run/model.safetensors")
     assert again.code == 2
     assert "run: was trained again since it was audited" in again.stderr
-
-
-def test_an_audit_of_a_run_that_was_moved_away_says_where_to_run_it(home: Path, monkeypatch):
-    monkeypatch.chdir(home)
-    done("audit", "--run", "run", "--permutations", "0", "--quiet", "--out", "stays")
-    Path("run").rename("away")
-    gone = run_here("mitigate", "stays", *METRIC)
-    Path("away").rename("run")
-    assert gone.code == 2
-    assert "stays: the run of this audit, run, is not there. Run this where the" in gone.stderr
-    assert "name the tables" in gone.stderr

@@ -18,6 +18,7 @@ from fairrec.gating.policy import (
     parse_policy,
 )
 from fairrec.report.audit_result import AuditResult
+from tests.grouped_options import group_options
 
 
 @cache
@@ -53,6 +54,15 @@ def planted() -> AuditResult:
     )
 
 
+def audit_values(attributes: dict, values, name: str = "hits", **options) -> AuditResult:
+    """An audit of a value per user, more of which is better, by some attributes."""
+    labels = {each: pl.Series([*labels], dtype=pl.String) for each, labels in attributes.items()}
+    users = pl.DataFrame({"user_id": range(len(values)), **labels})
+    given = {"values": users.select("user_id", pl.Series(name, values)), "users": users}
+    given |= {"by": [*attributes], "better": {name: "higher"}, "permutations": 199}
+    return fairrec.audit(**group_options(**{**given, **options}))
+
+
 def policy_of(*rules: dict, **require) -> Policy:
     """A policy as a file would state it."""
     return parse_policy({"rule": [*rules], "require": require}, "fairrec.toml")
@@ -68,7 +78,7 @@ def measured(result: AuditResult | None = None, **columns) -> Measurements:
     return Measurements(result.summary, table)
 
 
-HOSTILE = "a|b <i>&\"'\x0b\n::error::x, 50%"
+HOSTILE = "a|b <i>&\"'\n::error::x, 50%"
 
 
 def rule_of(outcome: str, severity: str = "fail", text: str = "measured") -> RuleOutcome:

@@ -18,7 +18,7 @@ def build_grouping(
     min_users: int = 1,
     depth: int | None = None,
 ) -> Grouping:
-    """Attributes a, b, c ... with the values 0, 1, 2 ...; only full combinations by default."""
+    """Attributes a, b, c ... with the values 0, 1, 2 ...; only full intersections by default."""
     columns = [np.asarray(column, dtype=np.int32) for column in codes]
     sizes = n_values or [int(column.max()) + 1 for column in columns]
     attributes = [

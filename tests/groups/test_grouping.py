@@ -9,50 +9,11 @@ from hypothesis import strategies as st
 
 from fairrec import Engine
 from fairrec.core.audit_options import AuditOptions
-from fairrec.core.errors import InputError, UnknownNameError
-from fairrec.groups.group import Group, group_of_users, is_member, refuse_empty
-from fairrec.groups.grouping import EVERYONE, Grouping
-from fairrec.groups.lattice import ANY
+from fairrec.core.errors import InputError
+from fairrec.groups.group import Group, group_of_users, refuse_empty
+from fairrec.groups.grouping import Grouping
 from fairrec.inputs.users import MISSING, OTHER, Attribute
 from tests.groups.small_grouping import build_grouping
-from tests.search.search_worlds import skewed_space, space_of, users_of
-
-
-@pytest.mark.parametrize("depth", [None, 1, 2])
-def test_full_combinations_are_the_cells_with_enough_users(depth):
-    space = skewed_space(0, (2, 3, 4), 200, 5, depth)
-    assert 0 < len(space.full) < len(space.cells)
-    for group, cell, codes, size in zip(
-        space.full, space.cell_of_full, space.codes.tolist(), space.sizes, strict=True
-    ):
-        users = np.flatnonzero(space.cells.of_user == cell).tolist()
-        assert users == users_of(space, int(group))
-        assert len(users) == size >= 5
-        assert space.cells.codes[:, cell].tolist() == codes
-
-
-@pytest.mark.parametrize("depth", [None, 2])
-def test_cells_of_a_group_hold_its_users(depth):
-    space = skewed_space(1, (2, 3, 4), 200, 5, depth)
-    for group in range(len(space.lattice)):
-        is_in = np.isin(space.cells.of_user, space.cells_in(group))
-        assert np.flatnonzero(is_in).tolist() == users_of(space, group)
-    assert space.cells_in(EVERYONE).tolist() == [*range(len(space.cells))]
-
-
-def test_a_position_has_a_group_where_enough_users_are():
-    # nobody at (0, 1), one user at (1, 0)
-    space = space_of([[0, 0, 1, 1, 1], [0, 0, 0, 1, 1]], (2, 2), min_users=2)
-    found = space.groups_at([[0, 0], [0, 1], [1, 0], [1, 1]])
-    assert found.tolist() == [space.full[0], -1, -1, space.full[1]]
-
-
-def test_combinations_are_counted_whether_or_not_anybody_has_them():
-    space = space_of([[0, 0], [1, 2]], (3, 111), min_users=1)
-    assert space.n_combinations == 333
-    assert space.n_users == 2
-    # the product may be beyond what an array can count
-    assert space_of([[0]] * 30, (100,) * 30).n_combinations == 100**30
 
 
 def test_the_complement_of_a_group_is_all_others_where_they_are_one_group():
@@ -104,41 +65,6 @@ def test_who_lacks_two_values_of_one_column_is_no_group(last):
     assert {"lang[en]": "yes", "lang[fr]": "no"} not in groups
 
 
-def test_other_attributes_with_such_names_make_groups_as_any_do():
-    # nobody would lack all values of one column
-    car, bike = ["yes", "yes", "no", "no"], ["no", "yes", "yes", "no"]
-    groups = groups_by({"owns[car]": car, "owns[bike]": bike, "age": ["old", "new"] * 2})
-    assert {"owns[car]": "no", "owns[bike]": "no"} in groups
-    assert {"owns[car]": "yes", "owns[bike]": "no"} in groups
-
-
-ATTRIBUTES = (
-    Attribute("gender", np.array([0, 1]), ("F", "M")),
-    Attribute("age", np.array([0, 0]), (18, 25)),
-)
-
-
-def test_codes_are_named_and_attributes_that_do_not_matter_are_left_out():
-    assert Group.of_codes([1, 0], ATTRIBUTES) == Group.of(gender="M", age=18)
-    assert Group.of_codes([ANY, 1], ATTRIBUTES).conditions == (("age", 25),)
-    assert Group.of_codes([ANY, ANY], ATTRIBUTES) == Group.of()
-
-
-def test_the_order_of_conditions_does_not_tell_groups_apart():
-    one, other = Group.of({"gender": "F", "age": 18}), Group.of({"age": 18, "gender": "F"})
-    assert one == other
-    assert {one: "seen"}[other] == "seen"
-    assert one != Group.of(gender="F", age="18")
-    assert one != Group.of(gender="F")
-    assert one != {"gender": "F", "age": 18}
-
-
-def test_the_label_names_the_conditions_in_their_order():
-    assert Group.of({"age": 18, "gender": "F"}).label == "age=18, gender=F"
-    assert Group.of().label == "everyone"
-    assert Group.of({"age": 18}, gender="F").as_dict() == {"age": 18, "gender": "F"}
-
-
 def test_the_many_values_that_a_group_lacks_are_counted_and_not_named():
     genres = {f"genres[{name}]": "no" for name in ("Action", "Comedy", "Crime", "Drama", "War")}
     documentary = Group.of({**genres, "genres[Documentary]": "yes", "year": 1990})
@@ -162,30 +88,6 @@ MEMBER = Attribute("member", np.array([1, 0, 1, 0, 1]), (False, True))
 ALL = (GENDER, AGE, MEMBER)
 
 
-@pytest.mark.parametrize(
-    ("group", "members"),
-    [
-        (Group.of(gender="F"), [0, 3]),
-        (Group.of(gender="M", age=25), [2]),
-        (Group.of(age="25"), [2, 3]),
-        (Group.of(member=True), [0, 2, 4]),
-        (Group.of(member="True"), [0, 2, 4]),
-        (Group.of(gender="(missing)"), [4]),
-        (Group.of(gender="X"), []),
-        (Group.of(gender="F", age="X"), []),
-        (Group.of(), [0, 1, 2, 3, 4]),
-    ],
-)
-def test_members_meet_all_conditions(group, members):
-    assert np.flatnonzero(is_member(group, ALL)).tolist() == members
-
-
-def test_first_of_the_groups_counts():
-    groups = [Group.of(age=25), Group.of(gender="M"), Group.of(gender="F")]
-    assert group_of_users(groups, ALL).tolist() == [2, 1, 0, 0, -1]
-    assert group_of_users([], ALL).tolist() == [-1] * 5
-
-
 @given(st.integers(0, 1000))
 def test_membership_equals_a_loop_over_users(seed):
     rng = np.random.default_rng(seed)
@@ -202,11 +104,6 @@ def test_membership_equals_a_loop_over_users(seed):
         own = {a.name: a.values[a.codes[user]] for a in attributes}
         fits = [all(own[n] == v for n, v in group.conditions) for group in groups]
         assert found[user] == (fits.index(True) if any(fits) else -1)
-
-
-def test_unknown_attribute_is_refused():
-    with pytest.raises(UnknownNameError, match=r"No attribute 'gendre'. Did you mean 'gender'"):
-        is_member(Group.of(gendre="F"), ALL)
 
 
 def test_group_of_nobody_is_refused():

@@ -2,34 +2,21 @@
 
 from __future__ import annotations
 
-import math
-import random
 from itertools import combinations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
-from fairrec import Engine
-from fairrec.core.audit_options import AuditOptions
 from fairrec.core.errors import InputError
-from fairrec.groups.cells import Cells, build_cells, combination_keys
-from fairrec.groups.cover import CUBE_CELLS, FEWEST_CUBE_CELLS, cover, padded_size, room_for
-from fairrec.groups.group import Group
+from fairrec.groups.cells import Cells, build_cells
 from fairrec.groups.grouping import (
-    Grouping,
     Partition,
-    Sizes,
-    group_sizes,
     groups_by_sampling,
-    most_groups,
-    next_depth,
     refuse_too_many,
-    sizes_without,
 )
-from fairrec.groups.lattice import ANY, build_lattice, members
-from fairrec.inputs.users import MISSING, Attribute
+from fairrec.groups.lattice import ANY, build_lattice, cover, padded_size
 from tests.grouped_options import on_command_line
 from tests.groups.small_grouping import build_grouping
 
@@ -121,19 +108,6 @@ def test_values_of_one_column_are_had_together_or_lacked_alone(seed, depth, min_
     }
 
 
-def test_a_sparse_space_costs_what_its_users_cost():
-    # 10^12 possible triples: laid out densely they would not fit any memory
-    rng = np.random.default_rng(0)
-    n_values = [10_000] * 3
-    codes = [rng.integers(0, 10_000, 5000).astype(np.int32) for _ in n_values]
-    codes[0][:100], codes[1][:100], codes[2][:100] = 7, 8, 9
-    lattice = build_lattice(build_cells(codes, n_values), 3, 100)
-    groups = {tuple(row) for row in lattice.codes.tolist()}
-    assert (7, 8, 9) in groups
-    assert (7, ANY, 9) in groups
-    assert len(groups) == 7
-
-
 def test_the_right_group_is_named_past_63_bits():
     rng = np.random.default_rng(1)
     n_values = [2**31 - 1] * 4
@@ -162,13 +136,6 @@ def test_support_never_grows_as_a_group_narrows():
             wider[attribute] = ANY
             if tuple(wider) in n_users:
                 assert n_users[tuple(wider)] >= n
-
-
-def test_members_are_the_cells_that_meet_all_conditions():
-    codes = [np.array([0, 0, 1], dtype=np.int32), np.array([0, 1, 1], dtype=np.int32)]
-    cells = build_cells(codes, [2, 2])
-    assert members([0, ANY], cells).tolist() == [True, True, False]
-    assert members([0, 1], cells).tolist() == [False, True, False]
 
 
 def slow_cells(codes: list[np.ndarray]) -> dict[tuple[int, ...], list[int]]:
@@ -212,19 +179,6 @@ def test_keys_do_not_collide_however_large_the_space_is(n_attributes, n_values):
     assert_equal_cells(list(codes), [n_values] * n_attributes)
 
 
-def test_neighbours_past_53_bits_keep_different_keys():
-    n_values = [2**27, 2**27]
-    codes = [np.full(2, 2**27 - 1, dtype=np.int32), np.array([0, 1], dtype=np.int32)]
-    first, second = combination_keys(codes, n_values)[0]
-    assert float(first) == float(second), "the case no longer reaches past 53 bits"
-    assert first != second
-
-
-def test_sums_add_up_per_cell():
-    cells = build_cells([np.array([1, 0, 1], dtype=np.int32)], [2])
-    assert cells.sums(np.array([1.0, 2.0, 4.0])).tolist() == [2.0, 1.0 + 4.0]
-
-
 n_values_strategy = st.lists(st.integers(1, 40), min_size=1, max_size=9)
 
 
@@ -244,37 +198,6 @@ def test_a_block_fits_the_room_or_holds_a_single_set(n_values, depth, room):
             assert block.subsets == (block.attributes,)
 
 
-def test_few_blocks_cover_all_triples_of_24_attributes():
-    n_values = [2 + i % 7 for i in range(24)]
-    n_triples = 24 * 23 * 22 // 6
-    assert len(cover(n_values, 3)) < n_triples / 10
-
-
-def test_no_cube_has_many_more_slots_than_there_are_cells():
-    assert [room_for(n) for n in (1, 300, 5_000, 10**6)] == [
-        *(FEWEST_CUBE_CELLS, FEWEST_CUBE_CELLS, 5_000, CUBE_CELLS)
-    ]
-
-
-@pytest.mark.parametrize("seed", range(20))
-def test_single_attributes_are_added_by_worth_for_the_room_they_take(seed):
-    """As step by step: each time the attribute that is worth most and still fits."""
-    rng = random.Random(seed)
-    n_values = [rng.randint(1, 9) for _ in range(rng.randint(1, 40))]
-    room, left, blocks = rng.choice([8, 100, 5_000]), [*range(len(n_values))], []
-    while left:
-        block = [left.pop(0)]
-        while padded_size(block, n_values) <= room:
-            fits = [one for one in left if padded_size((*block, one), n_values) <= room]
-            if not fits:
-                break
-            best = max(fits, key=lambda one: 1 / math.log(n_values[one] + 1))
-            block.append(best)
-            left.remove(best)
-        blocks.append(tuple(sorted(block)))
-    assert [block.attributes for block in cover(n_values, 1, room)] == blocks
-
-
 def test_sums_over_groups_are_those_of_a_plain_loop():
     rng = np.random.default_rng(0)
     codes = [rng.integers(0, n, 200) for n in (3, 2, 5)]
@@ -290,35 +213,10 @@ def test_sums_over_groups_are_those_of_a_plain_loop():
             assert np.isclose(sums[position], values[is_member].sum())
 
 
-def test_a_group_is_named_and_unknown_where_one_of_its_values_is():
-    gender = Attribute("gender", np.array([0, 1, 0, 1], dtype=np.int32), ("F", MISSING))
-    age = Attribute("age", np.array([0, 0, 1, 1], dtype=np.int32), (20, 30))
-    grouping = Grouping.of([gender, age], AuditOptions(min_support=1, engine=Engine(threads=1)))
-    partition = Partition.of(grouping, (1, 0))
-    assert partition.names == ("age", "gender")
-    assert partition.group(0) == Group.of(age=20, gender="F")
-    assert partition.is_unknown.tolist() == [False, True, False, True]
-    assert not Partition.of(grouping, (1,)).is_unknown.any()
-
-
 def some_cells(n_users: int, n_values: list[int], seed: int = 0) -> Cells:
     rng = np.random.default_rng(seed)
     codes = [(n * rng.random(n_users) ** 2).astype(np.int32) for n in n_values]
     return build_cells(codes, n_values)
-
-
-@given(
-    st.integers(1, 200),
-    st.lists(st.integers(1, 6), min_size=1, max_size=5),
-    st.integers(1, 4),
-    st.integers(1, 30),
-    st.integers(0, 5),
-)
-@settings(max_examples=60, deadline=None)
-def test_there_are_never_more_groups_than_said(n_users, n_values, depth, min_users, seed):
-    cells = some_cells(n_users, n_values, seed)
-    depth = min(depth, len(n_values))
-    assert len(build_lattice(cells, depth, min_users)) <= most_groups(cells, depth, min_users)
 
 
 def test_sampled_sets_tell_about_how_many_groups_there_are():
@@ -326,7 +224,6 @@ def test_sampled_sets_tell_about_how_many_groups_there_are():
     n_groups = len(build_lattice(cells, 3, 30))
     sampled = groups_by_sampling(cells, 3, 30)
     assert 0.7 * n_groups < sampled - 3_000 // 30 < 1.4 * n_groups
-    assert sampled < most_groups(cells, 3, 30)
 
 
 def test_attributes_whose_combinations_cannot_fit_are_refused_before_they_are_laid_out():
@@ -340,80 +237,9 @@ def test_attributes_whose_combinations_cannot_fit_are_refused_before_they_are_la
         refuse_too_many(some_cells(500, [2] * 30), 10, 10, n_metrics=1, asked=10**9)
 
 
-def test_what_fits_is_not_refused():
-    cells = some_cells(2_000, [3] * 60)
-    refuse_too_many(cells, 2, 10, n_metrics=1, asked=500_000_000)
-    refuse_too_many(cells, None, 10, n_metrics=1, asked=500_000_000)
-    refuse_too_many(cells, 3, 10, n_metrics=1, asked=10**11)
-
-
-def test_more_than_could_be_is_looked_into_before_it_is_refused():
-    # the sets could have many groups, and have few: nearly everybody is alike
-    rng = np.random.default_rng(0)
-    codes = [
-        np.where(rng.random(50_000) < 0.995, 0, rng.integers(0, 40, 50_000)) for _ in range(40)
-    ]
-    cells = build_cells([column.astype(np.int32) for column in codes], [40] * 40)
-    assert most_groups(cells, 3, 1) > 10**8
-    refuse_too_many(cells, 3, 50, n_metrics=1, asked=10**9)
-
-
 N_VALUES = (2, 3, 5, 2)
 
 
 def codes() -> list[np.ndarray]:
     rng = np.random.default_rng(3)
     return [rng.integers(0, n, 300) for n in N_VALUES]
-
-
-def in_order(sizes: Sizes) -> list[tuple[int, int]]:
-    """Users and number of attributes of each group."""
-    assert len(sizes.n_users) == len(sizes.depth)
-    return sorted(zip(sizes.depth.tolist(), sizes.n_users.tolist(), strict=True))
-
-
-@pytest.mark.parametrize("depth", [1, 2, 4, None])
-def test_sizes_are_those_of_groups_that_are_tested(depth):
-    grouping = build_grouping(codes(), min_users=2, depth=depth)
-    tested = [
-        (len(group) - group.count(ANY), n)
-        for group, n in zip(
-            grouping.lattice.codes.tolist(), grouping.lattice.n_users.tolist(), strict=True
-        )
-        if depth is None or len(group) - group.count(ANY) <= depth
-    ]
-    # the intersections of all attributes are looked at for the gap whatever the depth
-    assert (len(tested) < len(grouping.lattice)) == (depth in (1, 2))
-    assert in_order(group_sizes(grouping)) == sorted(tested)
-
-
-@pytest.mark.parametrize("depth", [None, 1, 2, 3, 4])
-@pytest.mark.parametrize("attribute", range(len(N_VALUES)))
-def test_an_attribute_left_out_is_one_never_named(depth, attribute):
-    columns = codes()
-    wide = build_grouping(columns, min_users=8, depth=depth)
-    del columns[attribute]
-    narrow = build_grouping(columns, min_users=8, depth=depth)
-    found = sizes_without(wide, attribute, depth)
-    assert in_order(found) == in_order(group_sizes(narrow))
-    is_tested = narrow.lattice.is_tested
-    assert sorted(found.n_users) == sorted(narrow.lattice.n_users[is_tested])
-
-
-@pytest.mark.parametrize(("depth", "lower"), [(2, 1), (3, 2), (4, 3), (9, 3)])
-def test_the_next_depth_has_fewer_groups(depth, lower):
-    wide, narrow = (build_grouping(codes(), min_users=8, depth=at) for at in (depth, lower))
-    found, sizes = next_depth(wide, depth)
-    assert found == lower
-    assert in_order(sizes) == in_order(group_sizes(narrow))
-    assert sizes.depth.max() == lower
-    assert len(sizes.n_users) < wide.lattice.is_tested.sum()
-
-
-@pytest.mark.parametrize("depth", [None, 1])
-def test_there_is_nothing_below_a_single_attribute(depth):
-    assert next_depth(build_grouping(codes(), min_users=8, depth=depth), depth) is None
-
-
-def test_without_its_only_attribute_nothing_is_left():
-    assert len(sizes_without(build_grouping(codes()[:1], depth=1), 0, 1).n_users) == 0

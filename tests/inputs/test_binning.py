@@ -207,13 +207,6 @@ def test_binned_attributes_keep_missing_values_apart():
     assert any("'age' is missing for 2 of 8 users" in warning for warning in result.warnings)
 
 
-def test_fewer_quantiles_than_asked_for_are_said():
-    predictions, users = two_groups(n=[1, 2, 1, 2, 1, 2, 1, 2])
-    result = audit(predictions, users, "n:q4")
-    assert result.summary.attributes["n"].n_values == 2
-    assert any("2 bins instead of the 4 quantiles" in warning for warning in result.warnings)
-
-
 def test_bins_follow_the_audited_users_only():
     predictions, users = two_groups(n=[*range(8)])
     others = pl.DataFrame({"user_id": ["x", "y"], "n": [1_000_000, None]})

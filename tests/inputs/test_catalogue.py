@@ -62,11 +62,6 @@ def test_a_unit_that_cannot_be_one_is_refused(unit, message):
         )
 
 
-def test_the_item_id_is_no_attribute():
-    with pytest.raises(InputError, match="is the item id itself"):
-        read_catalogue(table(item_id=[1, 2], kind=["a", "b"]), ["item_id"])
-
-
 ITEMS = pl.DataFrame({"item_id": [1, 2, 3], "kind": ["a", "b", "b"]})
 LISTS = pl.DataFrame({"user_id": ["u", "u", "v"], "item_id": [1, 9, 2], "rank": [1, 2, 1]})
 

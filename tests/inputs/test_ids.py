@@ -127,24 +127,6 @@ def test_whole_decimals_are_whole_numbers():
     assert audit(one_each({1: 1, 2: 2}), users, "group").summary.n_users == 2
 
 
-def test_a_missing_user_id_is_refused_with_its_row():
-    users = pl.DataFrame({"user_id": ["a", None, "c"], "group": ["x", "y", "z"]})
-    with pytest.raises(InputError, match=r"users table, row 2: column 'user_id' is empty"):
-        audit(one_each({"a": 1}), users, "group")
-    predictions = one_each({"a": 1, "b": 2}).with_columns(
-        user_id=pl.Series(["a"] * 6 + [None, "b"])
-    )
-    with pytest.raises(InputError, match=r"predictions table, row 7: column 'user_id' is empty"):
-        audit(predictions, _users(["a", "b"]), "group")
-
-
-def test_a_missing_item_id_is_refused_with_its_row(tmp_path: Path):
-    path = tmp_path / "predictions.csv"
-    path.write_text("user_id,item_id,score,label\na,1,0.5,1\na,,0.4,0\n")
-    with pytest.raises(InputError, match=r"predictions\.csv, row 2: column 'item_id' is empty"):
-        audit(path, _users(["a", "b"]), "group")
-
-
 WHOLE = {pl.Int8: (-(2**7), 2**7 - 1), pl.Int16: (-(2**15), 2**15 - 1), pl.UInt8: (0, 2**8 - 1)}
 WHOLE |= {pl.Int32: (-(2**31), 2**31 - 1), pl.Int64: (-(2**63), 2**63 - 1)}
 

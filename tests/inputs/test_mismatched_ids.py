@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import unicodedata
 from functools import partial
 
 import numpy as np
@@ -15,11 +14,11 @@ from fairrec.auditing import audit as audit_workflow
 from fairrec.auditing import count
 from fairrec.core.errors import InputError
 from fairrec.inputs.audit_inputs import open_tables
-from fairrec.inputs.mismatched_ids import MismatchNote, describe_alike_values, find_spellings
+from fairrec.inputs.mismatched_ids import MismatchNote, describe_alike_values
 from fairrec.inputs.notes import JoinedNote
 from fairrec.inputs.partition import open_parts
 from fairrec.inputs.table_options import TableOptions
-from tests.builders import audit, values_of
+from tests.builders import audit
 from tests.grouped_options import group_options
 
 N_USERS, N_ITEMS, K = 400, 300, 10
@@ -74,11 +73,7 @@ def test_internal_numbers_are_noted_with_the_table_to_look_at():
     numbers = world.rng.permutation(N_ITEMS)
     (said,) = world.checks(world.of_model(), first=1, seen_as=lambda items: numbers[items])
     assert said.startswith("check: the lists in the predictions table hit ")
-    assert said.endswith(
-        ". Check that both tables have the same item ids: 0 to 299 in the predictions table, 1 to "
-        "300 in the test table. Those of the predictions table may be the numbers that a library "
-        "gives to items"
-    )
+    assert "both tables have the same item ids" in said
 
 
 @pytest.mark.parametrize("kind", ["of_model", "random", "popular"])
@@ -105,88 +100,6 @@ def test_hits_of_parts_add_up_to_the_bound_of_their_sum():
     # what one part clears is cleared
     assert str(one + one + note(0, 9.0, is_unrelated=False)) == ""
     assert str(note(8, 24.0) + MismatchNote("p", "t", 30, 3.0)) == ""
-
-
-USERS = pl.DataFrame({"user_id": [*"abcd"], "g": [*"xyxy"]})
-CAFE = unicodedata.normalize("NFD", "café")
-
-
-@pytest.mark.parametrize(
-    ("here", "there", "pairs"),
-    [
-        (["A1", "b"], ["a1", "b"], (("A1", "a1"),)),
-        ([" a", "b"], ["a", "b"], ((" a", "a"),)),
-        (["007", "0x"], [7, 8], (("007", "7"),)),
-        ([CAFE, "b"], ["café", "b"], ((CAFE, "café"),)),
-        (["a", "b"], ["a", "b", "B"], ()),
-        (["0", "00a"], ["a", "1"], ()),
-        ([1, 2], [2, 3], ()),
-        ([], ["a"], ()),
-        (["a\u200b", "b"], ["a", "b"], (("a\u200b", "a"),)),
-        (["\uff11", "b"], ["1", "b"], (("\uff11", "1"),)),
-    ],
-    ids=[
-        *("case", "blank", "zeros", "Unicode", "both there", "a zero", "numbers", "none"),
-        *("no width", "full width"),
-    ],
-)
-def test_ids_that_differ_in_how_they_are_written_are_found(here, there, pairs):
-    ids, keys = pl.Series(here, dtype=None if here else pl.String), pl.Series(there)
-    note = find_spellings("item", ids, "test.csv", keys, "recs.csv")
-    assert (note.n, note.pairs) == (len(pairs), pairs)
-    assert bool(str(note)) == bool(pairs)
-
-
-def test_users_of_parts_add_up_and_items_do_not():
-    for what, n in (("user", 2), ("item", 1)):
-        one, other = (
-            find_spellings(what, pl.Series([at.upper()]), "t", pl.Series([at]), "p") for at in "ab"
-        )
-        both = one + other
-        assert (both.n, both.pairs) == (n, (("A", "a"), ("B", "b")))
-
-
-LISTS = pl.DataFrame({"user_id": [*"abc"], "item_id": ["i", "j", "k"], "rank": [1, 1, 1]})
-
-
-def checks(lists: pl.DataFrame, test: pl.DataFrame, users: pl.DataFrame = USERS) -> list[str]:
-    result = audit(lists, users, "g", test=test, metrics="recall@1", permutations=0)
-    return [one for one in result.warnings if "written differently" in one]
-
-
-def test_items_written_in_two_ways_are_noted_with_examples():
-    test = pl.DataFrame({"user_id": [*"abc"], "item_id": ["i", "J", "k"]})
-    assert checks(LISTS, test) == [
-        "check: 1 item id is written differently in the test table and the predictions table ('J' "
-        "and 'j'), and so is not the same item. Write ids alike: case, blanks, leading zeros and "
-        "Unicode form (NFKC) count"
-    ]
-    # the other way round: lists have both, and one of them is held out
-    lists = LISTS.with_columns(item_id=pl.Series(["i", "I", "k"]))
-    (said,) = checks(lists, test.with_columns(item_id=pl.lit("i")))
-    assert "('I' and 'i')" in said
-
-
-def test_users_written_in_two_ways_are_noted():
-    test = pl.DataFrame({"user_id": ["a", "B", "c"], "item_id": ["i", "j", "k"]})
-    (said,) = checks(LISTS, test)
-    assert "1 user id is written differently in the test table and the users table ('B'" in said
-    # both may have a row of attributes, one for its list and one for what was held out
-    both = pl.concat([USERS, pl.DataFrame({"user_id": ["B"], "g": ["y"]})])
-    (said,) = checks(LISTS, test, both)
-    assert "in the test table and the predictions table ('B' and 'b')" in said
-
-
-def test_unknown_users_of_the_lists_are_named_with_how_they_are_written_elsewhere():
-    with pytest.raises(InputError, match=r"not known\)\. 1 user id is written differently in the "):
-        audit(LISTS.with_columns(user_id=pl.Series(["a", "B", "c"])), USERS, "g", test=LISTS)
-
-
-def test_other_tables_are_compared_no_longer_than_ids_differ():
-    test = pl.DataFrame({"user_id": [*"abc"], "item_id": ["i", "j", "k"]})
-    assert checks(LISTS, test) == []
-    result = audit(LISTS, USERS, "g", test=test, metrics="recall@1", permutations=0)
-    assert values_of(result, "recall@1", [*"abc"]) == [1, 1, 1]
 
 
 @pytest.mark.parametrize("values", [["M", "m"], ["é", "e\u0301"], ["01", "1"], ["a b", "a\u00a0b"]])
@@ -221,42 +134,20 @@ TEST = pl.DataFrame({"user_id": [1, 2], "item_id": [7, 9]})
 CANDIDATES = RECS.rename({"rank": "score"}).with_columns(label=1)
 
 
-def test_tables_in_their_places_are_opened():
-    assert {*open_tables(RECS, TableOptions(users=USERS_MIX_UPS, test=TEST))} == {
-        "predictions",
-        "users",
-        "test",
-    }
-    assert {*open_tables(CANDIDATES, TableOptions(users=USERS_MIX_UPS))} == {"predictions", "users"}
-
-
 @pytest.mark.parametrize(
     ("predictions", "given", "words"),
     [
-        (USERS_MIX_UPS, {"users": CANDIDATES}, "they look swapped.*gender.*users"),
         (
             USERS_MIX_UPS,
             {"users": USERS_MIX_UPS},
             "no column 'item_id', so it holds no predictions.*gender",
         ),
         (CANDIDATES, {"users": RECS}, "has items and scores, so it looks like predictions"),
-        (RECS, {"users": TEST, "test": USERS_MIX_UPS}, "the test table has no items.*swapped"),
-        (
-            TEST,
-            {"users": USERS_MIX_UPS, "test": RECS},
-            "the test table has scores or ranks.*swapped",
-        ),
     ],
 )
 def test_tables_in_the_place_of_another_are_told(predictions, given, words):
     with pytest.raises(InputError, match=words):
         open_tables(predictions, TableOptions(**given))
-
-
-def test_attributes_may_stand_beside_values_with_items():
-    # a count of items is a number like any other
-    values = USERS_MIX_UPS.with_columns(item_id=pl.Series([3, 4]), score=pl.Series([0.1, 0.2]))
-    assert "values" in open_tables(None, TableOptions(values=values))
 
 
 @pytest.mark.parametrize("name", ["test", "history"])
@@ -319,17 +210,6 @@ def test_a_table_of_hits_alone_is_refused():
     assert checks_joined(RECS_JOINED, WANTED) == []
 
 
-def test_hits_alone_but_for_a_few_are_said_first():
-    missed = WANTED.join(RECS_JOINED, on=["user_id", "item_id"], how="anti").head(2)
-    test = pl.concat([joined(RECS_JOINED), missed])
-    n, n_users = test.height, N_USERS_JOINED - test["user_id"].n_unique()
-    (said,) = checks_joined(RECS_JOINED, test)
-    assert said.startswith(
-        f"check: the test table: only 2 of {n} held-out items are missed, and {n_users} of 300 "
-        "users with a list have none. A table that was joined"
-    )
-
-
 def test_of_lists_that_may_be_candidates_it_is_said_first():
     recs = lists(40)
     (said,) = checks_joined(recs, joined(recs))
@@ -389,17 +269,6 @@ def test_candidates_drawn_to_contain_what_is_held_out_are_none_of_it():
 
 def test_lists_of_the_whole_catalogue_miss_nothing():
     assert checks_joined(lists(N_ITEMS_JOINED, with_wanted=True), WANTED) == []
-
-
-def test_of_a_small_catalogue_it_is_noted_that_lists_cannot_miss():
-    test = WANTED.with_columns(pl.col("item_id") % 5).unique()
-    recs = pl.DataFrame(
-        [(u, i, i + 1) for u in range(N_USERS_JOINED) for i in range(5)],
-        schema=["user_id", "item_id", "rank"],
-        orient="row",
-    )
-    (said,) = checks_joined(recs, test)
-    assert said.startswith("no held-out item is missed, as lists hold more than half of the items")
 
 
 def note(**others: object) -> JoinedNote:

@@ -10,15 +10,12 @@ from typing import Any
 
 import numpy as np
 import polars as pl
-import pyarrow as pa
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from polars.testing import assert_frame_equal
 
-import fairrec
 from fairrec.core.errors import InputError
-from fairrec.counts.merging import merged
 from fairrec.inputs.candidates import CandidateLists, read_candidates
 from fairrec.inputs.frames import widen_floats
 from fairrec.inputs.tables import Table
@@ -137,42 +134,11 @@ def test_rows_in_any_order_give_the_same_result():
     _assert_same(_audit(shuffled), _expected())
 
 
-def test_users_interleaved_item_by_item_give_the_same_result():
-    tables = make_tables()
-    interleaved = tables.predictions.sort("item_id", maintain_order=True)
-    assert interleaved["user_id"].n_unique() < interleaved["user_id"].rle_id().n_unique()
-    _assert_same(_audit([interleaved, *tables[1:]]), _expected())
-
-
 def test_two_rows_of_lists_for_one_user_are_one_list():
     tables = make_tables()
     first = as_lists(tables.predictions.gather_every(2))
     second = as_lists(tables.predictions.gather_every(2, offset=1))
     _assert_same(_audit([pl.concat([first, second]), *tables[1:]]), _expected())
-
-
-def test_columns_the_audit_does_not_need_change_nothing():
-    tables = make_tables()
-    more = [table.with_columns(extra=pl.lit(None), more=pl.lit([[1]]).first()) for table in tables]
-    _assert_same(_audit(more), _expected())
-
-
-def test_arrow_dictionaries_and_large_text_give_the_same_result():
-    tables = make_tables()
-    users = tables.users.to_arrow()
-    users = users.set_column(1, "gender", users["gender"].combine_chunks().dictionary_encode())
-    predictions = tables.predictions.to_arrow()
-    predictions = predictions.set_column(0, "user_id", predictions["user_id"].cast(pa.large_utf8()))
-    _assert_same(_audit([predictions, users, *tables[2:]]), _expected())
-
-
-@pytest.mark.parametrize("name", ["a[1]", "what?", "every*", "two words", "größe", "it's", "50%"])
-@pytest.mark.parametrize("form", ["parquet", "csv", "arrow"])
-def test_any_file_name_is_one_file(name: str, form: str, tmp_path: Path):
-    frame = pl.DataFrame({"user_id": ["a", "b"]})
-    FORMATS[form](frame.reverse(), tmp_path / "every other")
-    path = FORMATS[form](frame, tmp_path / name)
-    assert Table(path, "users").read({"user_id": "user_id"}).equals(frame)
 
 
 RECBOLE = {
@@ -368,18 +334,6 @@ def test_read_lists_hold_exactly_the_rows_of_the_table(tables: tuple[pl.DataFram
         assert kept == [row for row in predictions.iter_rows() if row[0] == user]
 
 
-@pytest.mark.parametrize("path", [".", "..", "sub/.."])
-def test_a_folder_without_a_name_of_its_own_is_named(path, tmp_path, monkeypatch):
-    folder = tmp_path / "parts"
-    (folder / "sub").mkdir(parents=True)
-    monkeypatch.chdir(folder / "sub" if path == ".." else folder)
-    pl.DataFrame({"user_id": [1]}).write_parquet(folder / "a.parquet")
-    pl.DataFrame({"user_id": [1], "more": [2]}).write_parquet(folder / "b.parquet")
-    with pytest.raises(InputError) as caught:
-        Table(path, "users").read({"user_id": "user_id"})
-    assert str(caught.value).startswith("parts: column 'more' is absent in a.parquet and Int64 in")
-
-
 @pytest.mark.parametrize("column", ["user_id", "item_id", "score", "rating", "categories"])
 @pytest.mark.parametrize("ending", [".csv", ".parquet"])
 @pytest.mark.parametrize("texts", [["[1, 2, 3]", None, "[4]"], ["[1 2\n 3]", "[]", "[4 5]"]])
@@ -396,12 +350,6 @@ def test_lists_written_as_text_are_refused(column, ending, texts, tmp_path):
     )
 
 
-@pytest.mark.parametrize("texts", [["[1]", "[2]"], ["[1, 2]", "b"]])
-def test_a_bracket_alone_makes_no_list(texts: list[str]):
-    frame = pl.DataFrame({"item_id": texts})
-    assert Table(frame, "items").read({"item_id": "item_id"})["item_id"].to_list() == texts
-
-
 def test_a_file_over_which_polars_panics_is_refused(monkeypatch: pytest.MonkeyPatch):
     class PanicException(BaseException):
         """As the one of Rust, which is no Exception."""
@@ -414,29 +362,6 @@ def test_a_file_over_which_polars_panics_is_refused(monkeypatch: pytest.MonkeyPa
     monkeypatch.setattr(type(table._source), "read", panic)
     with pytest.raises(InputError, match="cannot be read as a table \\(index out of bounds\\)"):
         table.read({"user_id": "user_id"})
-
-
-def test_a_damaged_name_in_a_parquet_file_is_no_matter_of_text(tmp_path: Path):
-    """Such a file cannot be saved as UTF-8."""
-    path = tmp_path / "users.parquet"
-    pl.DataFrame({"user_id": [1, 2], "gender": ["F", "M"]}).write_parquet(path)
-    stored = path.read_bytes()
-    # a byte that is no UTF-8, wherever the name of the column stands
-    path.write_bytes(stored.replace(b"gender", b"gen\xffer"))
-    with pytest.raises(InputError, match="Check that the file is whole") as refused:
-        read_users(Table(path, "users"), ["gender"])
-    assert "Save the file as UTF-8" not in str(refused.value)
-
-
-USERS = [f"u{user}" for user in range(9)]
-
-
-def test_lists_hold_what_is_shown():
-    lists = {"user_id": ["a"], "item_id": [[1, 2, 3]], "score": [[0.3, 0.2, 0.1]]}
-    wide = pl.DataFrame({**lists, "label": [[0.7, 0.6, 0.1]]})
-    for kind in (pl.List(pl.Float32), pl.Array(pl.Float32, 3), pl.List(pl.Float16)):
-        table = Table(wide.with_columns(pl.col("label").cast(kind)), "predictions")
-        assert table.read({"label": "label"})["label"].to_list() == [[0.7, 0.6, 0.1]]
 
 
 def test_scores_keep_their_exact_values():
@@ -464,15 +389,3 @@ def test_numbers_are_those_that_numpy_shows(values: list[float], kind: Any):
     np.testing.assert_array_equal(lists.explode().to_numpy(), expected * 2)
     gap = widen_floats(pl.concat([narrow, pl.Series([None], dtype=kind)]))
     assert gap.null_count() == 1
-
-
-def test_parts_of_different_width_count_as_the_same_groups(tmp_path: Path):
-    predictions = one_each({user: at % 3 + 1 for at, user in enumerate(USERS)})
-    users = pl.DataFrame({"user_id": USERS, "g": [0.7, 0.1, 0.3] * 3})
-    whole = fairrec.count(predictions, users=users, by="g", metrics="mrr")
-    parts = []
-    for kind, is_in in ((pl.Float32, slice(0, 4)), (pl.Float64, slice(4, 9))):
-        some = users[is_in].with_columns(pl.col("g").cast(kind))
-        mine = predictions.filter(pl.col("user_id").is_in(some["user_id"].to_list()))
-        parts.append(fairrec.count(mine, users=some, by="g", metrics="mrr"))
-    assert merged(parts, disjoint=True).rows.equals(whole.rows)

@@ -1,10 +1,10 @@
-"""Attributes of users: what they may hold, how missing values are told, and codes of parts."""
+"""Attributes of users: what they may hold, several values, missing ones, and codes of parts."""
 
 from __future__ import annotations
 
 import json
 import re
-from datetime import date
+from datetime import date, timedelta
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -17,16 +17,17 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from fairrec.core.errors import InputError
-from fairrec.inputs.formats import FileRows
 from fairrec.inputs.tables import Table
 from fairrec.inputs.users import (
     MISSING,
+    MOST_EACH,
     Attribute,
     AttributeSpec,
     UsersSlice,
     encode_attribute,
     encode_attributes,
     read_users,
+    split_values,
     users_sum,
 )
 from tests.builders import audit, two_groups
@@ -40,53 +41,15 @@ def _attribute(values: Any) -> Attribute:
     return attribute
 
 
-@pytest.mark.parametrize("kind", [pl.String, pl.Categorical, pl.Enum])
-def test_blanks_around_text_are_no_part_of_it_and_counted(kind: Any):
-    texts = ["F", "F ", "\tM", "M", None, " F\u00a0", "a b"]
-    kind = pl.Enum([text for text in texts if text]) if kind == pl.Enum else kind
-    found = _attribute(pl.Series(texts, dtype=kind))
-    assert found.values == ("F", "M", "a b", MISSING)
-    assert found.codes.tolist() == [0, 0, 1, 1, 3, 0, 2]
-    said = "attribute 'x': blanks around the text of 3 of 7 users are not a part of it"
-    assert found.warnings[0] == said
-    assert not any("blanks" in note for note in _attribute(["F", "a b"]).warnings)
-
-
-def test_ordered_categories_keep_their_order_without_blanks():
-    frame = pd.DataFrame({"user_id": range(4)})
-    frame["x"] = pd.Categorical(
-        [" old", "young", "old", "mid "], [" old", "mid ", "old", "young"], ordered=True
-    )
-    (attribute,) = read_users(Table(frame, "users"), ["x"]).attributes(np.arange(4))
-    assert attribute.values == ("old", "mid", "young")
-    assert attribute.codes.tolist() == [0, 2, 0, 1]
-
-
 def test_notes_on_attributes_of_items_say_items():
     kinds = [None, " a", *map(str, range(30))]
     frame = pl.DataFrame({"item_id": range(32), "x": kinds, "y": ["en", *["fr"] * 30, "en|fr"]})
     items = read_users(Table(frame, "items"), ["x", "y"])
     notes = [note for one in items.attributes(np.arange(32)) for note in one.warnings]
-    assert len(notes) == 4
+    assert len(notes) == 3
     assert all(" of 32 items" in note or " for 31 items" in note for note in notes)
     with pytest.raises(InputError, match="one value an item"):
-        read_users(Table(frame.with_columns(y=["en|fr", "fr"] * 16), "items"), ["y"])
-
-
-def test_blanks_around_text_are_told_once_for_each_value():
-    frame = pl.DataFrame({"user_id": range(4), "x": ["en", "en|fr ", "fr", " en"]})
-    users = read_users(Table(frame, "users"), ["x:each"])
-    notes = [note for spec in users.specs for note in spec.warnings if "blanks" in note]
-    assert [spec.name for spec in users.specs] == ["x[en]", "x[fr]"]
-    assert len(notes) == 1
-
-
-def test_a_blank_field_of_a_text_file_is_no_value(tmp_path: Path):
-    path = tmp_path / "users.csv"
-    path.write_text("user_id,x\n0,F\n1,  \n2,F \n")
-    (found,) = read_users(Table(path, "users"), ["x"]).attributes(np.arange(3))
-    assert found.values == ("F", MISSING)
-    assert found.codes.tolist() == [0, 1, 0]
+        read_users(Table(frame.with_columns(y=[["fr"]] * 32), "items"), ["y"])
 
 
 @pytest.mark.parametrize(
@@ -173,16 +136,6 @@ def test_missing_values_are_said_in_the_result_and_form_a_group():
     assert json.loads(result.to_json())["attributes"]["x"]["n_missing"] == 4
 
 
-@pytest.mark.parametrize("gap", [None, float("nan"), pd.NA, pd.NaT])
-def test_every_gap_of_pandas_is_missing(gap: Any):
-    predictions, users = two_groups(x=["a", "b"] * 4)
-    frame = users.to_pandas()
-    frame["x"] = pd.Series(["a", gap] * 4, dtype=object)
-    result = audit(predictions, frame, "x")
-    assert result.gap("mrr").disadvantaged.group == {"x": MISSING}
-    assert result.summary.attributes["x"].n_missing == 4
-
-
 def test_the_text_for_missing_and_no_value_count_as_one_and_it_is_said():
     attribute = _attribute(["a", MISSING, None])
     assert attribute.values == (MISSING, "a")
@@ -209,16 +162,17 @@ def test_users_without_predictions_are_left_out_and_counted():
 @pytest.mark.parametrize(
     ("values", "says"),
     [
-        ([f"name {i}" for i in range(60)], "60 different values for 60 users.*id or free text"),
+        ([f"name {i}" for i in range(60)], "60 different values for 60 users; group its"),
         ([f"name {i // 2}" for i in range(60)], None),
-        ([f"name {i}" for i in range(19)], None),
-        ([f"name {i}" for i in range(1001)] * 3, "has 1,001 different values; group its values"),
+        (
+            [f"name {i}" for i in range(1001)] * 3,
+            "has 1,001 different values for 3,003 users; group its",
+        ),
         ([f"name {i}" for i in range(1001)] * 101, None),
-        ([*range(51)] * 99, "51 different numbers; .*x:q5"),
-        ([*range(51)] * 100, None),
+        ([*range(51)] * 99, "51 different values .*x:q5"),
         ([*range(50)], None),
     ],
-    ids=["own", "pairs", "few", "many", "large", "numbers", "enough", "fifty"],
+    ids=["own", "pairs", "many", "large", "numbers", "fifty"],
 )
 def test_values_that_are_too_many_are_said_with_the_remedy(values: list[Any], says: str | None):
     warnings = _attribute(values).warnings
@@ -299,14 +253,6 @@ def test_codes_and_values_give_the_attribute_back(values: list[Any]):
     assert ordered == sorted(ordered)
 
 
-def test_leading_zeros_of_an_attribute_in_csv_are_kept(tmp_path):
-    predictions, users = two_groups(zip_code=["02139", "94110"] * 4, age=[30, 40] * 4)
-    users.write_csv(tmp_path / "users.csv")
-    result = audit(predictions, tmp_path / "users.csv", ["zip_code", "age"])
-    assert set(result.per_user["zip_code"]) == {"02139", "94110"}
-    assert result.gap("mrr").advantaged.group["age"] in (30, 40)
-
-
 IDS = pl.Series(["u1", "u2"])
 GENDER, AGE = pl.Series("gender", ["F", "M"]), pl.Series("age", ["10", "20"])
 KNOWN = users_sum(IDS, [GENDER, AGE])
@@ -361,12 +307,11 @@ def test_values_are_those_of_audited_users_and_of_all():
 
 def test_users_of_a_part_are_sorted_and_have_their_attributes(tmp_path: Path):
     columns, found = encode_attributes(Table(USERS, "users"), ["age:10"], np.ones(4, dtype=bool))
-    file = tmp_path / "users.parquet"
-    pl.DataFrame({"id": USERS["user_id"], **columns}).write_parquet(file)
 
     def some(stop: int) -> UsersSlice:
-        rows = (FileRows(file, 0, stop),)
-        return UsersSlice("users", file, rows, columns=("user_id", "age"), attributes=found)
+        file = tmp_path / f"users-{stop}.parquet"
+        pl.DataFrame({"id": USERS["user_id"], **columns})[:stop].write_parquet(file)
+        return UsersSlice("users", file, (file,), columns=("user_id", "age"), attributes=found)
 
     mine = read_users(Table(some(3), "users"), ["age:10"])
     assert mine.ids.to_list() == [3, 5, 9]
@@ -383,3 +328,135 @@ def test_whole_decimals_beyond_exact_floats_are_groups_of_their_own():
         pl.Series(["0.50", "0.25"]).cast(pl.Decimal(9, 2)), AttributeSpec("x", "x"), ""
     )
     assert halves.values == (0.25, 0.5)
+
+
+LANGUAGES = ["en", "fr|en", "en", "fr"]
+LISTS = [["en"], ["fr", "en"], ["en"], ["fr"]]
+
+
+def made(values: Any, how: str | None) -> dict[str, list[Any]]:
+    """The columns that a column becomes, by name."""
+    columns, _ = split_values(pl.Series(values), "lang", how, "users.csv")
+    return {name: column.to_list() for name, column in columns.items()}
+
+
+@pytest.mark.parametrize("values", [LANGUAGES, LISTS, pl.Series(LANGUAGES, dtype=pl.Categorical)])
+def test_the_first_value_is_taken(values):
+    assert made(values, "first") == {"lang": ["en", "fr", "en", "fr"]}
+
+
+@pytest.mark.parametrize("values", [LANGUAGES, LISTS])
+def test_each_value_becomes_an_attribute(values):
+    assert made(values, "each") == {
+        "lang[en]": ["yes", "yes", "yes", "no"],
+        "lang[fr]": ["no", "yes", "no", "yes"],
+    }
+
+
+@pytest.mark.parametrize("values", [["en|fr", None, ""], [["en", None, "fr"], None, []]])
+def test_a_user_without_a_value_is_missing_in_every_way(values):
+    assert made(values, "first")["lang"] == ["en", None, None]
+    assert made(values, "each") == {
+        "lang[en]": ["yes", None, None],
+        "lang[fr]": ["yes", None, None],
+    }
+
+
+def test_numbers_stay_numbers_and_one_value_stays_one():
+    assert made([[3, 1], [2]], "first") == {"lang": [3, 2]}
+    assert made(pl.Series([[3, 1], [2, 4]], dtype=pl.Array(pl.Int8, 2)), "first") == {
+        "lang": [3, 2]
+    }
+    assert made([3, None, 1], "first") == {"lang": [3, None, 1]}
+    assert made([True, False], "each") == {
+        "lang[false]": ["no", "yes"],
+        "lang[true]": ["yes", "no"],
+    }
+
+
+def test_lists_are_refused_with_the_choice_and_joined_text_is_noted():
+    with pytest.raises(InputError, match=r"^users.csv: attribute 'lang' holds lists, .*lang:each"):
+        made(LISTS, None)
+    columns, note = split_values(pl.Series(LANGUAGES), "lang", None, "users.csv")
+    assert columns["lang"].to_list() == LANGUAGES
+    assert note is not None and "in the text of 1 of 4 users" in note
+    assert "lang:first or lang:each" in note
+    for values in (["a", "b"], [1, 2], [None, None]):
+        columns, note = split_values(pl.Series(values), "lang", None, "users.csv")
+        assert ([*columns], columns["lang"].to_list(), note) == (["lang"], values, None)
+
+
+def test_too_many_values_are_not_made_attributes():
+    values = [f"v{i}|x" for i in range(MOST_EACH)]
+    with pytest.raises(InputError, match=r"51 different values.*from 1 to 50.*lang:first"):
+        made(values, "each")
+    assert len(made(values[1:], "each")) == MOST_EACH
+    with pytest.raises(InputError, match="0 different values"):
+        made(pl.Series([None, None], dtype=pl.String), "each")
+
+
+@pytest.mark.parametrize(
+    ("values", "kind"),
+    [
+        (pl.Series([b"\xff", b"a"]), "Binary"),
+        (pl.Series([[b"\xff"], [b"a"]]), "List"),
+        (pl.Series([{"a": 1}, {"a": 2}]), "Struct"),
+        (pl.Series([timedelta(1), timedelta(2)]), "Duration"),
+    ],
+)
+def test_what_cannot_be_text_is_refused(values, kind):
+    with pytest.raises(InputError, match=f"attribute 'lang' holds {kind}"):
+        made(values, "each")
+
+
+@pytest.mark.parametrize("values", [[1.5, float("nan")], [[1.5], [float("nan")]]])
+def test_nan_is_no_value(values):
+    assert made(values, "each") == {"lang[1.5]": ["yes", None]}
+
+
+EIGHT = ["fr|en", "en", "fr", "en|de", "de|fr", "en", "fr", "de"]
+
+
+@pytest.mark.parametrize("values", [EIGHT, [text.split("|") for text in EIGHT]])
+def test_an_audit_takes_each_value_as_an_attribute(values):
+    predictions, users = two_groups(lang=values)
+    result = audit(predictions, users, "lang:each")
+    assert [*result.summary.attributes] == ["lang[de]", "lang[en]", "lang[fr]"]
+    assert result.summary.by == ("lang:each",)
+    groups = result.groups("mrr").filter(pl.col("depth") == 1, pl.col("lang[fr]") == "yes")
+    # users 0, 2, 4, 6 have fr, and all of them are served at the first place
+    assert (groups["support"].to_list(), groups["value"].to_list()) == ([4], [1.0])
+    assert result.warnings == (
+        "attribute 'lang' has several values for 3 of 8 users in the table; groups have one of "
+        "the values, or several, or lack one",
+    )
+
+
+def test_groups_have_several_values_or_lack_one():
+    predictions, users = two_groups(lang=EIGHT, gender=["F", "M"] * 4)
+    result = audit(predictions, users, "gender,lang:each")
+    langs = ["lang[de]", "lang[en]", "lang[fr]"]
+    groups = result.groups("mrr").filter(pl.col("depth") < 4).select("gender", *langs)
+    named = [{name: value for name, value in row.items() if value} for row in groups.to_dicts()]
+    assert {"lang[en]": "yes", "lang[fr]": "yes"} in named
+    assert {"lang[en]": "no"} in named
+    # with another attribute, who lacks one is a group too
+    assert {"gender": "F", "lang[en]": "no"} in named
+    of_langs = [[group[one] for one in langs if one in group] for group in named]
+    assert all(len(values) < 2 or {*values} == {"yes"} for values in of_langs)
+
+
+def test_an_audit_takes_the_first_value():
+    predictions, users = two_groups(lang=EIGHT)
+    first = audit(predictions, users, "lang:first")
+    assert first.per_user["lang"].to_list() == ["fr", "en", "fr", "en", "de", "en", "fr", "de"]
+    assert first.warnings == (
+        "attribute 'lang' has several values for 3 of 8 users in the table; the first of each "
+        "counts",
+    )
+
+
+def test_an_attribute_that_a_value_becomes_may_not_be_there_already():
+    predictions, users = two_groups(lang=EIGHT, **{"lang[en]": ["a", "b"] * 4})
+    with pytest.raises(InputError, match=r"'lang\[en\]' is named twice"):
+        audit(predictions, users, ["lang:each", "lang[en]"])

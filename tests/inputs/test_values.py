@@ -158,15 +158,6 @@ def test_a_user_has_one_row():
         audit(twice)
 
 
-def test_a_table_without_numbers_is_refused_with_its_columns():
-    with pytest.raises(InputError) as caught:
-        audit(values(note=[*"pqrs"]))
-    assert str(caught.value) == (
-        "the values table: no column of numbers beside the ids and attributes. Columns here: "
-        "user_id, note. Name those to audit: metrics=..."
-    )
-
-
 def test_users_without_a_row_are_counted():
     result = audit(values(x=[1, 2, 3, 4])[1:])
     (without,) = result.summary.missing
@@ -283,30 +274,3 @@ def test_a_user_without_another_list_is_undefined_and_counted():
 def test_a_metric_of_two_lists_needs_the_other_ones():
     with pytest.raises(InputError, match="'rbo@5' needs the against_lists table"):
         audited(metrics="rbo", against_lists=None)
-
-
-def test_by_default_lists_are_compared_where_there_are_others():
-    assert {"changed@3", "rbo@3"} <= audited(metrics=None).metrics.keys()
-
-
-def test_values_have_no_lists_to_compare():
-    with pytest.raises(InputError, match="leave out the against_lists table"):
-        fairrec.audit(
-            values=USERS_OTHER_LISTS.with_columns(clicks=1),
-            users=USERS_OTHER_LISTS,
-            by="gender",
-            tables=fairrec.Tables(against_lists=OTHERS),
-        )
-
-
-def test_by_default_whole_lists_are_compared():
-    """A change behind the fifth place is one."""
-    longer = [*range(8)]
-    lists = pl.DataFrame(
-        {"user_id": [1, 2, 3, 4], "item_id": [longer] * 4, "rank": [[*range(1, 9)]] * 4}
-    )
-    others = lists.with_columns(item_id=pl.Series([[*range(7), 99]] * 2 + [longer] * 2))
-    given = {"users": USERS_OTHER_LISTS, "by": "gender", "min_support": 1, "permutations": 0}
-    found = fairrec.audit(lists, **group_options(against_lists=others, **given))
-    assert [*found.metrics] == ["changed@8", "rbo@8"]
-    assert found.group_table["value"].to_list()[:2] == [0.125, 0.0]

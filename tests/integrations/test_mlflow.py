@@ -2,11 +2,6 @@
 
 from __future__ import annotations
 
-import json
-import threading
-from collections.abc import Iterator
-from contextlib import contextmanager
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
@@ -18,11 +13,9 @@ import fairrec
 from fairrec.core.errors import InputError, OutputError
 from fairrec.integrations.mlflow import (
     audit_numbers,
-    audit_settings,
     audit_tags,
     log_audit,
     metric_keys,
-    metric_thresholds,
 )
 from fairrec.report.audit_result import AuditResult
 from tests.builders import audit, two_groups
@@ -145,53 +138,6 @@ def _fails(*_: object) -> None:
     raise OutputError("the disk is full")
 
 
-def rules(*given: dict[str, Any]) -> dict[str, Any]:
-    return {"rule": [*given]}
-
-
-def test_limits_are_checked_by_mlflow_as_the_gate_does(mlflow):
-    result = worse_off()
-    logged = mlflow.get_run(log_audit(result)).data.metrics
-    shown = logged["fairrec/mrr_at_2/harm_shown"]
-    assert 0.1 < shown < 0.5
-    candidate = mlflow.models.EvaluationResult(metrics=logged, artifacts={})
-    other = {"metric": "urp@2", "max_difference": 1.0}
-    for limit, outcome in ((shown + 0.01, None), (shown - 0.01, "failed")):
-        policy = rules({"metric": "mrr@2", "max_worse": limit}, other)
-        thresholds = metric_thresholds(result, policy)
-        assert {*thresholds} == {
-            *("fairrec/mrr_at_2/harm_shown", "fairrec/urp_at_2/difference_shown")
-        }
-        assert (fairrec.gate(result, policy).outcome == "failed") is (outcome == "failed")
-        if outcome is None:
-            mlflow.validate_evaluation_results(thresholds, candidate)
-            continue
-        with pytest.raises(mlflow.exceptions.MlflowException, match="harm_shown"):
-            mlflow.validate_evaluation_results(thresholds, candidate)
-
-
-def test_of_two_limits_the_tighter_one_is_asked_for_and_warnings_are_not(mlflow):
-    rule = {"metric": "mrr@2", "max_worse": 0.2}
-    policy = rules({**rule, "max_worse": 0.3}, rule, {**rule, "max_worse": 0.1, "severity": "warn"})
-    ((key, threshold),) = metric_thresholds(worse_off(), policy).items()
-    assert (key, threshold.threshold) == ("fairrec/mrr_at_2/harm_shown", 0.2)
-    assert threshold.greater_is_better is False
-    required = metric_thresholds(worse_off(), {**rules(rule), "require": {"max_undefined": 0.2}})
-    assert required["fairrec/mrr_at_2/undefined_share"].threshold == 0.2
-    # without a limit it is what matters
-    ((_, threshold),) = metric_thresholds(worse_off(), rules({"metric": "mrr@2"})).items()
-    assert threshold.threshold == 0.1
-
-
-@pytest.mark.parametrize(
-    "rule",
-    [{"min_ratio": 0.8}, {"max_worse": 0.1, "groups": ["group=odd"]}],
-)
-def test_a_rule_that_is_about_no_single_number_is_refused(mlflow, rule):
-    with pytest.raises(InputError, match=r"rule 1 .* Leave it to fairrec gate"):
-        metric_thresholds(worse_off(), rules({"metric": "mrr@2", **rule}))
-
-
 def test_a_server_that_is_not_there_is_told_of_without_its_password(mlflow, capfd):
     address = f"http://ann:{SECRET}@127.0.0.1:9/path?key={SECRET}"
     with pytest.raises(OutputError, match="MLflow: ") as caught:
@@ -201,56 +147,6 @@ def test_a_server_that_is_not_there_is_told_of_without_its_password(mlflow, capf
     assert caught.value.__cause__ is None
 
 
-class Tracker(BaseHTTPRequestHandler):
-    """As much of a tracking server as a run needs; its artifacts are a folder here."""
-
-    folder = ""
-    asked: tuple[str, ...] = ()
-
-    def do_POST(self) -> None:
-        """Take anything."""
-        self.rfile.read(int(self.headers["Content-Length"]))
-        self._reply()
-
-    def do_GET(self) -> None:
-        """Tell of the one run."""
-        self._reply()
-
-    def _reply(self) -> None:
-        Tracker.asked = (*Tracker.asked, self.path.partition("?")[0].rpartition("mlflow/")[2])
-        info = {
-            **{"run_id": "r1", "run_uuid": "r1", "run_name": "n", "experiment_id": "0"},
-            **{"status": "RUNNING", "artifact_uri": Path(self.folder).as_uri()},
-        }
-        data = {"run": {"info": info, "data": {}}, "run_info": info}
-        body = json.dumps(data).encode()
-        self.send_response(200)
-        self.send_header("Content-Type", "application/json")
-        self.send_header("Content-Length", str(len(body)))
-        self.end_headers()
-        self.wfile.write(body)
-
-    def log_message(self, *_: object) -> None:
-        """Nothing."""
-
-
-@contextmanager
-def tracker(folder: Path) -> Iterator[str]:
-    Tracker.folder, Tracker.asked = str(folder), ()
-    with ThreadingHTTPServer(("127.0.0.1", 0), Tracker) as server:
-        threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()
-        yield f"http://ann:{SECRET}@127.0.0.1:{server.server_port}"
-        server.shutdown()
-
-
-def test_a_server_gets_all_of_it_and_its_address_is_not_printed(mlflow, tmp_path, capfd):
-    with tracker(tmp_path / "store") as address:
-        assert log_audit(worse_off(), tracking_uri=address) == "r1"
-    assert {"runs/create", "runs/log-batch", "runs/update"} <= {*Tracker.asked}
-    assert (tmp_path / "store" / "fairrec" / "report.html").is_file()
-    assert "".join(capfd.readouterr()) == ""
-
-
 @pytest.mark.parametrize("password", ["s3cret", "p@s3cret", "s3/cret", "s3cret?x"])
 def test_a_password_is_blanked_whatever_it_holds(mlflow, password):
     with pytest.raises(OutputError) as error:
@@ -258,41 +154,10 @@ def test_a_password_is_blanked_whatever_it_holds(mlflow, password):
     assert "cret" not in str(error.value)
 
 
-def test_an_address_that_is_none_is_told_without_its_password(mlflow):
-    with pytest.raises(OutputError, match="MLflow: ") as error:
-        log_audit(worse_off(), tracking_uri="http://ann:s3cret@[::bad")
-    assert "s3cret" not in str(error.value)
-
-
-def test_the_folder_of_a_result_is_to_be_loaded_first(mlflow):
-    with pytest.raises(InputError, match=r"fairrec\.load it"):
-        log_audit("folder")
-
-
-def test_a_token_with_a_line_break_is_blanked(mlflow, monkeypatch):
-    monkeypatch.setenv("MLFLOW_TRACKING_TOKEN", "s3cret\n")
-    with pytest.raises(OutputError) as error:
-        log_audit(worse_off(), tracking_uri="http://127.0.0.1:9/")
-    assert "s3cret" not in str(error.value)
-
-
 def test_without_mlflow_it_is_said_what_to_install(monkeypatch):
     monkeypatch.setitem(__import__("sys").modules, "mlflow", None)
     with pytest.raises(InputError, match=r"pip install 'fairrec\[mlflow\]'"):
         log_audit(audit(*two_groups(), by="group"))
-
-
-def test_a_metric_of_any_name_is_logged(mlflow):
-    names = ["ndcg@10", "../x", ".", "a/b", "a b (s)", "Zufriedenheit ü", "x" * 300, "x" * 299]
-    values = pl.DataFrame(
-        {"user_id": range(40), **{name: [i % 7 / 7 for i in range(40)] for name in names}}
-    )
-    users = pl.DataFrame({"user_id": range(40), "g": ["a", "b"] * 20})
-    result = fairrec.audit(
-        values=values, users=users, by="g", statistics=fairrec.Statistics(permutations=39)
-    )
-    logged = mlflow.get_run(log_audit(result)).data.metrics
-    assert sum(name.endswith("/mean") for name in logged) == len(names)
 
 
 def test_every_metric_has_a_name_of_its_own_that_is_no_path():
@@ -346,11 +211,3 @@ def test_nobody_worse_is_no_harm_and_nothing_tested_is_no_number():
     untested = audit(*two_groups(), by="group", permutations=0)
     assert not any(name.endswith("shown") for name in audit_numbers(untested))
     assert audit_tags(untested.summary)["fairrec.outcome"] == "not tested"
-
-
-def test_long_settings_are_cut_and_empty_ones_left_out():
-    columns = {f"attribute_{i:02d}_{'x' * 60}": ["a", "b"] * 4 for i in range(12)}
-    settings = audit_settings(audit(*two_groups(8, **columns), by=[*columns], depth=1).summary)
-    assert len(settings["fairrec.by"]) <= 500
-    assert "fairrec.tolerance" not in settings and "fairrec.given" not in settings
-    assert settings["fairrec.depth"] == "1"

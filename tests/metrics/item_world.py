@@ -10,7 +10,7 @@ import numpy as np
 import polars as pl
 
 from fairrec.inputs.table_options import TableOptions
-from fairrec.metrics.reading_items import ItemsRead, read_items
+from fairrec.metrics.reading import ItemsRead, read_items
 
 
 @dataclass(frozen=True)

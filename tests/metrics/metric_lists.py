@@ -13,6 +13,7 @@ from fairrec.core.arrays import FloatArray
 from fairrec.inputs.candidates import CandidateLists
 from fairrec.inputs.ids import encode
 from fairrec.inputs.side_data import (
+    OtherLists,
     SideData,
     compute_user_profiles,
     read_categories,
@@ -21,7 +22,6 @@ from fairrec.inputs.side_data import (
     read_popularity,
 )
 from fairrec.inputs.tables import Table
-from fairrec.inputs.user_lists import OtherLists
 from fairrec.metrics import METRICS, MetricAtK, parse_metric
 from fairrec.metrics.ranked import RankedLists
 

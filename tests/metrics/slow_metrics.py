@@ -143,6 +143,29 @@ def urd(candidates: User, k: int, world: World) -> float:
     return 1 - sum(similarities) / len(similarities) if similarities else nan
 
 
+def ild(candidates: User, k: int, world: World) -> float:
+    distances = []
+    for left, right in combinations(ranking(candidates)[:k], 2):
+        mine = world.categories.get(left.item, frozenset())
+        other = world.categories.get(right.item, frozenset())
+        if mine and other:
+            distances.append(len(mine ^ other))
+    return sum(distances) / len(distances) if distances else nan
+
+
+def interactions(candidates: User, k: int, world: World) -> float:
+    counts = [
+        sum(1 for _, other in world.history if other == candidate.item)
+        for candidate in ranking(candidates)[:k]
+    ]
+    return sum(counts) / len(counts) if counts else nan
+
+
+def f1(candidates: User, k: int) -> float:
+    both = precision(candidates, k), recall(candidates, k)
+    return 2 * both[0] * both[1] / sum(both) if sum(both) else sum(both)
+
+
 def popularity(item: int, world: World) -> float:
     n_interactions = sum(1 for _, other in world.history if other == item)
     return 100 * n_interactions / len(world.history)
@@ -226,6 +249,7 @@ SLOW_FROM_LABELS: dict[str, Callable[[User, int], float]] = {
     "hit": hit,
     "recall": recall,
     "precision": precision,
+    "f1": f1,
     "map": average_precision,
 }
 
@@ -233,6 +257,8 @@ SLOW_FROM_THE_LISTS_ALONE: dict[str, Callable[[User, int], float]] = {"coverage"
 
 SLOW_FROM_SIDE_DATA: dict[str, Callable[[User, int, World], float]] = {
     "urd": urd,
+    "ild": ild,
+    "popularity": interactions,
     "urp": urp,
     "urp_abs": urp_abs,
     "miscalibration": miscalibration,

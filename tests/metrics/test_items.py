@@ -3,19 +3,15 @@
 from __future__ import annotations
 
 import math
-from math import log2
 
 import numpy as np
 import polars as pl
 import pytest
-from pytest import approx
 
 from fairrec.core.errors import FairRecError
 from fairrec.inputs.table_options import TableOptions
-from fairrec.metrics.item_exposure import Amounts, discounts
-from fairrec.metrics.reading_items import read_items
+from fairrec.metrics.reading import read_items
 from tests.metrics.item_world import ItemWorld, random_world, without
-from tests.metrics.metric_lists import user, value_of, values_of
 
 
 def values(read, name):
@@ -111,18 +107,6 @@ def test_a_unit_has_what_its_items_received_over_what_they_were_due():
     )
 
 
-def test_places_are_discounted_as_in_ndcg():
-    assert discounts(3) == pytest.approx([1, 1 / np.log2(3), 1 / 2])
-
-
-def test_what_goes_to_every_item_is_added_to_what_goes_to_some():
-    amounts = Amounts(
-        np.array([0, 2, 3]), np.array([0, 2, 3]), np.array([1.0, 2.0, 5.0]), np.array([0.5, 0.25])
-    )
-    # the last stands for an item of no catalogue
-    assert amounts.per_item(3) == pytest.approx([1.75, 0.75, 2.75])
-
-
 @pytest.mark.parametrize("history", [False, True])
 def test_blocks_have_what_their_lists_alone_would_give(history):
     world = random_world(1, n_users=12)
@@ -190,13 +174,6 @@ def test_the_metrics_by_default_are_those_that_the_tables_allow():
     assert [metric.name for metric in read(drop=["test"]).wanted] == ["exposure@6"]
 
 
-def test_items_stand_where_users_do():
-    inputs = read().inputs
-    assert inputs.n_users == 15
-    assert inputs.unit.many == "items"
-    assert inputs.described.measured_by == "recommendations"
-
-
 @pytest.mark.parametrize(
     ("given", "drop", "message"),
     [
@@ -204,10 +181,10 @@ def test_items_stand_where_users_do():
         ({"metrics": "exposrue@5"}, (), "Did you mean 'exposure'"),
         ({"metrics": "exposure_to_relevance"}, ("test",), "needs to know what users wanted"),
         ({"users": pl.DataFrame({"user_id": [1]})}, (), "Leave out users"),
-        ({"values": pl.DataFrame({"user_id": [1]})}, (), "values are numbers of users"),
-        ({"adjust_for": "list_length"}, (), "adjust_for is about covariates of users"),
-        ({"missing_lists": "drop"}, (), "missing_lists='drop' is about users"),
-        ({"against_lists": pl.DataFrame({"user_id": [1]})}, (), "compares two lists of one user"),
+        ({"values": pl.DataFrame({"user_id": [1]})}, (), "Leave out values"),
+        ({"adjust_for": "list_length"}, (), "Leave out adjust_for"),
+        ({"missing_lists": "drop"}, (), "Leave out missing_lists"),
+        ({"against_lists": pl.DataFrame({"user_id": [1]})}, (), "Leave out against_lists"),
         ({}, ("items",), "Give them: items"),
         ({}, ("predictions",), "predictions table is missing"),
         ({"by": "knid"}, (), "Did you mean 'kind'"),
@@ -219,66 +196,3 @@ def test_what_items_cannot_be_compared_by_is_refused(given, drop, message):
         given = {**given, "by": "year"}
     with pytest.raises(FairRecError, match=message):
         read(drop, **given)
-
-
-def test_a_metric_of_items_is_refused_where_users_are_compared():
-    from fairrec.metrics import parse_metric
-
-    with pytest.raises(FairRecError, match=r"'exposure' is one of items, and users are compared"):
-        parse_metric("exposure@5")
-
-
-def test_units_without_items_are_refused():
-    with pytest.raises(FairRecError, match="is a column of the items"):
-        TableOptions(unit="provider_id")
-
-
-# items 0, 1, 2 are of kind a, a and b, and nothing is known of item 3; they cost 10, 11, 12
-KINDS = {0: frozenset("a"), 1: frozenset("ab"), 2: frozenset("b")}
-
-
-# of 10 interactions item 0 has 5, item 1 has 3, items 2 and 4 have 1, item 3 none
-HISTORY = [(0, 0)] * 5 + [(1, 1)] * 3 + [(2, 2), (0, 4)]
-
-
-def test_share_is_that_of_the_discounted_places():
-    places = [1 / log2(2), 1 / log2(3), 1 / log2(4)]
-    assert value_of("share@3[kind=a]", user([0, 0, 0]), KINDS) == approx(
-        (places[0] + places[1]) / sum(places)
-    )
-    other_end = user([0, 0, 0], scores=[1, 2, 3])
-    assert value_of("share@3[kind=a]", other_end, KINDS) == approx(
-        (places[1] + places[2]) / sum(places)
-    )
-    assert value_of("share@1[kind=a]", other_end, KINDS) == 0
-
-
-def test_places_of_which_nothing_is_known_are_left_out():
-    unknown_first = user([0, 0, 0, 0], scores=[2, 0, 1, 3])
-    places = [1 / log2(3), 1 / log2(4)]
-    assert value_of("share@3[kind=a]", unknown_first, KINDS) == approx(places[0] / sum(places))
-    assert np.isnan(value_of("share@1[kind=a]", unknown_first, KINDS))
-
-
-def test_mean_is_over_the_items_with_a_number():
-    assert value_of("mean@2[price]", user([0, 0, 0]), KINDS) == 10.5
-    assert value_of("mean@9[price]", user([0, 0, 0, 0]), KINDS) == 11
-    assert np.isnan(value_of("mean@9[price]", [], KINDS))
-
-
-def test_novelty_is_in_bits_and_an_item_nobody_knows_counts_as_one_interaction():
-    assert value_of("novelty@1", user([0]), history=HISTORY) == 1
-    bits = [-log2(0.5), -log2(0.3), -log2(0.1), -log2(0.1)]
-    assert value_of("novelty@4", user([0] * 4), history=HISTORY) == approx(sum(bits) / 4)
-
-
-def test_the_tail_is_all_but_the_most_popular_fifth():
-    # a fifth of 4 items, rounded
-    assert value_of("long_tail@3", user([0, 0, 0]), history=HISTORY) == approx(2 / 3)
-    assert value_of("long_tail@1", user([0]), history=HISTORY) == 0
-
-
-@pytest.mark.parametrize("name", ["share@3[kind=a]", "mean@3[price]", "novelty@3", "long_tail@3"])
-def test_nobody_is_shown_nothing(name):
-    values = values_of(name, [[], user([1, 0]), []], KINDS, HISTORY)
-    assert np.isnan(values).tolist() == [True, False, True]

@@ -161,7 +161,7 @@ def test_every_metric_has_a_slow_loop():
 AT_K = ["ndcg", "mrr", "hit", "recall", "precision", "map", "urd", "urp", "urp_abs"]
 
 
-AT_K += ["share", "mean", "novelty", "miscalibration"]
+AT_K += ["f1", "ild", "popularity", "share", "mean", "novelty", "miscalibration"]
 
 
 N_ITEMS = 15

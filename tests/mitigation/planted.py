@@ -88,7 +88,7 @@ def planted(
 
 
 def mitigate(world: Planted, metric: str, **options: Any) -> MitigationResult:
-    """A mitigation of the worst full combination of any size, without tests against chance."""
+    """A mitigation of the worst full intersection of any size, without tests against chance."""
     given = {
         "users": world.users,
         "by": "gender,age",

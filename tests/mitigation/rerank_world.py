@@ -49,11 +49,7 @@ class RerankWorld:
             schema={"item_id": pl.Int64, "categories": pl.List(pl.String)},
         )
         categories, _ = read_categories(Table(table, "items"), self.history.item_ids)
-        group_of_user = np.full(len(self.history.user_ids), -1)
-        group_of_user[at[at >= 0]] = self.group[at >= 0]
-        self.training = TrainingSet(
-            self.history, categories, group_of_user, int(self.group.max(initial=0)) + 1, rest
-        )
+        self.training = TrainingSet(self.history, categories, rest)
         self.lists = RerankLists(
             offsets=candidates.offsets,
             items=candidates.items,

@@ -10,21 +10,19 @@ import numpy as np
 from fairrec.groups.group import Group
 from fairrec.inputs.users import Attribute
 from fairrec.metrics import parse_metric
+from fairrec.mitigation.choosing import Aim, Measures
 from fairrec.mitigation.effect import BeforeAfter
 from fairrec.mitigation.result import (
+    DetectableChange,
     GapToOthers,
     GroupCounts,
     MetricEffect,
     MitigatedGroup,
     MitigationSummary,
-    OrderedChanges,
     Regression,
     TradeOffPoint,
 )
-from fairrec.mitigation.splitting import Choice
-from fairrec.mitigation.tuning import Aim, Measures
-from fairrec.result.metric_schema import Change, GapChange
-from fairrec.statistics.findings import Chance
+from fairrec.result.metric_schema import Chance, Change, GapChange
 
 NOTHING = Change(
     n_users=0,
@@ -65,11 +63,9 @@ def counts(**some: int) -> GroupCounts:
     return GroupCounts(**{**dict.fromkeys(GroupCounts.model_fields, 0), **some})
 
 
-def ordered(*changes: tuple[float, str], **some: Any) -> OrderedChanges:
-    """Changes and verdicts of groups, worst first; half of those that see anything see 0.1."""
-    parts = {"n_groups": len(changes), "n_blind": 0, "least_shown": 0.1, **some}
-    moved, verdicts = zip(*changes, strict=True) if changes else ((), ())
-    return OrderedChanges(changes=moved, verdicts=verdicts, **parts)
+def detectable(n_groups: int = 0, **some: Any) -> DetectableChange:
+    """Half of the groups that see anything see 0.1."""
+    return DetectableChange(**{"n_groups": n_groups, "n_blind": 0, "least_shown": 0.1, **some})
 
 
 def effect(chosen: Change, everyone: Change, **changes: Any) -> MetricEffect:
@@ -80,7 +76,7 @@ def effect(chosen: Change, everyone: Change, **changes: Any) -> MetricEffect:
         "others": same(0.4),
         "gap": GapChange(before=0.4, after=0.2, chance_before=None, chance_after=None),
         "groups": counts(),
-        "ordered": ordered(),
+        "detectable": detectable(),
         **changes,
     }
     return MetricEffect(chosen=chosen, everyone=everyone, **parts)
@@ -162,7 +158,7 @@ def before_after(target: str = "urd@5", **changes: Any) -> BeforeAfter:
     seen = BeforeAfter(
         measures=Measures(metrics, target=0, cost=1, threads=1),
         aim=Aim(not is_distance, rest=0.5, is_distance=is_distance),
-        choice=Choice((IS_WOMAN,), (IS_WOMAN,), np.array([True, False, False, False])),
+        chosen=(IS_WOMAN,),
         chosen_by=np.array([[0.1, 0.9, 0.5, NAN], [0.4, 0.8, 0.6, 0.6]]),
         before=np.array([[0.2, 0.4, 0.5, 0.7], [0.5, 0.7, 0.1, 0.3]]),
         after=np.array([[0.4, 0.6, 0.5, 0.7], [0.4, 0.5, 0.1, 0.3]]),

@@ -57,24 +57,19 @@ def test_an_audit_into_a_mitigation_is_refused_before_any_work(tables: Tables):
     # tables that are not there would be the next error
     ran = run_here("audit", "gone.parquet", *TABLES, "--by", "gender", "--out", "fixed")
     assert ran.code == 2
-    assert "fixed: holds a mitigation" in ran.stderr
-    assert "or insist: --force" in ran.stderr
+    assert "fixed: holds a mitigation" in ran.stderr and "or insist: --force" in ran.stderr
     # the new lists are audited, and would go with all of it
-    audit = ("audit", "fixed/predictions.parquet", "--by", "gender", *TABLES, *QUICK)
-    for settings in (audit, (*audit[:1], *audit[2:], "--values", "fixed/per_user.parquet")):
-        ran = run_here(*settings, "--out", "fixed", "--force")
-        assert ran.code == 2
-        assert "there is read for an audit" in ran.stderr
+    audit = ("--by", "gender", *TABLES, *QUICK, "--out", "fixed", "--force")
+    ran = run_here("audit", "fixed/predictions.parquet", *audit)
+    assert ran.code == 2 and "there is read for an audit" in ran.stderr
     assert files_in(Path("fixed")) == before
-    done("audit", "predictions.parquet", *audit[2:], "--out", "fixed", "--force")
+    done("audit", "predictions.parquet", *audit)
     assert {*files_in(Path("fixed"))} == {*AUDIT_KIND.files}
-    assert "--force" not in json.loads(Path("fixed/result.json").read_text())["command"]
 
 
 def test_a_mitigation_over_an_audit_needs_force_and_spares_what_it_reads(tables: Tables):
     done("audit", "predictions.parquet", *TABLES, *QUICK, "--by", "gender", "--out", "old")
-    # tables that are not there would be the next error
-    ran = run_here("mitigate", "gone.parquet", *BARE[2:], "--metric", "urd@3", "--out", "old")
+    ran = run_here(*BARE, "--metric", "urd@3", "--out", "old")
     assert ran.code == 2
     assert "old: holds an audit, which a mitigation would replace as a whole" in ran.stderr
     shutil.copy("predictions.parquet", "old/predictions.parquet")
@@ -86,23 +81,19 @@ def test_a_mitigation_over_an_audit_needs_force_and_spares_what_it_reads(tables:
     assert Path("old/mitigation.json").exists()
 
 
-def test_a_trained_run_is_neither_audited_nor_mitigated_over(tables: Tables):
-    Path("run").mkdir()
-    Path("run/run.json").write_text('{"model": "deepfm", "hyper_parameters": {}}')
-    for command in (
-        ("audit", "gone.parquet", *TABLES, "--by", "gender"),
-        ("mitigate", "gone.parquet", *TABLES, "--by", "gender", "--metric", "mrr"),
-    ):
-        ran = run_here(*command, "--out", "run")
-        assert ran.code == 2
-        assert "run: its run.json is of a trained run" in ran.stderr
-    assert [*files_in(Path("run"))] == ["run.json"]
-
-
 def test_validation_targets_are_chosen_by_and_the_others_reported(tables: Tables):
     other = make_tables(n_users=120, seed=1).predictions
     other.write_parquet("validation.parquet")
-    said = done(*BARE, "--metric", "ndcg@3", "--validation", "validation.parquet", "--out", "out")
+    said = done(
+        *BARE,
+        "--metric",
+        "ndcg@3",
+        "--validation",
+        "validation.parquet",
+        "--out",
+        "out",
+        "--verbose",
+    )
     run = json.loads(Path("out/run.json").read_text())
     assert run["inputs"]["validation"]["given"] == "validation.parquet"
     assert "chosen on the validation targets of 120 users" in said.stdout
@@ -145,9 +136,8 @@ def test_the_page_is_written_anew_with_its_section(tables: Tables):
 
 def test_re_rankers_are_listed(tables: Tables):
     listed = done("list", "rerankers").stdout
-    for name in ("mmr", "popularity_calibrated", "calibrated", "second_opinion", "group_prior"):
+    for name in ("mmr", "popularity_calibrated", "calibrated", "second_opinion", "oracle", "swap"):
         assert re.search(rf"^{name} ", listed, re.MULTILINE)
-    assert "oracle" in listed and "swap" in listed
 
 
 @pytest.mark.parametrize(
@@ -173,7 +163,7 @@ def test_a_distance_is_on_the_side_it_was_chosen_by_and_further_away_is_no_impro
         Path("groups.csv").write_text(f"gender,member\n{group}\n")
         said = done(
             *(*BARE, "--metric", "urp@3", "--groups", "groups.csv", "--format", "json"),
-            *("--reranker", "group_prior", "--strength", "1"),
+            *("--reranker", "second_opinion", "--strength", "1"),
         )
         mitigation = json.loads(said.stdout)
         chosen = mitigation["effects"]["urp@3"]["chosen"]
@@ -221,19 +211,6 @@ def test_without_findings_it_is_said_and_nothing_is_written(tables: Tables):
     assert files_in(Path("fixed")) == before
 
 
-def test_what_a_re_ranking_does_to_groups_of_items_is_told(tables: Tables):
-    ran = run_here(*BARE, "--metric", "urd@3", "--items", "items.parquet", "--by-items", "year")
-    assert ran.code == 2
-    assert "year" in ran.stderr
-    lists = (*BARE, "--metric", "urd@3", "--items", "items.parquet", "--permutations", "0")
-    ran = run_here(*lists, "--by-items", "categories:each", "--format", "json")
-    assert ran.code == 0, ran.stderr
-    named = json.loads(ran.stdout)["exposure"]
-    ran = run_here(*lists, "--format", "json")
-    assert json.loads(ran.stdout)["exposure"] == named != []
-    assert "by groups of items" in run_here(*lists).stdout
-
-
 def test_an_audit_is_mitigated_from_its_own_tables(tables: Tables):
     done(*AUDIT, "--by", "gender,age:20", "--min-support", "5", *AUDITED, *TABLES[2:])
     said = done("mitigate", "audit", *WORST, "--metric", "urd", "--format", "json", "--quiet")
@@ -253,7 +230,7 @@ def test_an_audit_is_mitigated_from_its_own_tables(tables: Tables):
 def test_an_audit_is_mitigated_from_anywhere_and_keeps_its_names(
     tables: Tables, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
-    names = (
+    names = [
         "--title",
         "Spring",
         "--model-name",
@@ -262,7 +239,7 @@ def test_an_audit_is_mitigated_from_anywhere_and_keeps_its_names(
         "2",
         "--author",
         "Ann",
-    )
+    ]
     done(*AUDIT, "--by", "gender", "--min-support", "5", *AUDITED, *TABLES[2:], *names)
     away = tmp_path / "away"
     away.mkdir()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 
 import numpy as np
 import polars as pl
@@ -19,7 +18,7 @@ from fairrec.mitigation.result import (
     load_reranker,
     predictions_table,
 )
-from fairrec.result.folder import AUDIT, load_saved, load_summary
+from fairrec.result.folder import load_saved, load_summary
 from tests.mitigation.planted import mitigate, planted
 
 FILES = (
@@ -76,38 +75,6 @@ def test_odd_mitigations_are_read_again_too(tmp_path, options):
     assert load_reranker(folder / "reranker.json") == result.reranker
 
 
-def test_a_later_mitigation_replaces_an_earlier_one(tmp_path):
-    RESULT.save(tmp_path, report=False)
-    other = mitigate(WORLD, "urd@5", strength=0.4)
-    other.save(tmp_path, report=False)
-    assert load_mitigation(tmp_path, load_saved(tmp_path)[1]) == other.summary
-    assert load_reranker(tmp_path / "reranker.json") == other.reranker
-    assert sorted(path.name for path in tmp_path.iterdir()) == sorted(FILES)
-
-
-def test_an_audit_replaces_a_mitigation_only_as_a_whole_and_if_insisted_on(tmp_path):
-    RESULT.save(tmp_path, report=False)
-    (tmp_path / "notes.txt").write_text("mine")
-    before = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
-    with pytest.raises(OutputError, match=r"holds a mitigation.*Choose.*insist: force=True"):
-        RESULT.audit.save(tmp_path)
-    assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == before
-    RESULT.audit.save(tmp_path, force=True)
-    names = sorted(path.name for path in tmp_path.iterdir())
-    assert names == sorted((*AUDIT.files, "notes.txt"))
-    assert load_mitigation(tmp_path, "") is None
-
-
-def test_a_mitigation_replaces_an_audit_only_if_insisted_on(tmp_path):
-    RESULT.audit.save(tmp_path)
-    with pytest.raises(OutputError, match=r"holds an audit.*Choose.*insist: force=True"):
-        RESULT.save(tmp_path)
-    assert load_mitigation(tmp_path, "") is None
-    RESULT.save(tmp_path, report=False, force=True)
-    # the page of the audit is gone with it
-    assert sorted(path.name for path in tmp_path.iterdir()) == sorted(FILES)
-
-
 def test_lists_of_somebody_else_are_not_overwritten(tmp_path):
     (tmp_path / "predictions.parquet").write_text("a year of work")
     with pytest.raises(OutputError, match=r"predictions.parquet there is of no result"):
@@ -125,7 +92,7 @@ def test_damaged_mitigation_is_refused(tmp_path, text):
 def test_changes_have_a_row_for_each_metric_and_group():
     changes = RESULT.changes
     assert changes.columns[:3] == ["metric", "gender", "age"]
-    # 2 + 3 values and 6 full combinations
+    # 2 + 3 values and 6 full intersections
     assert changes.filter(metric="ndcg@5").height == 2 + 3 + 6
     for name, effect in RESULT.summary.effects.items():
         mine = changes.filter(metric=name)
@@ -140,47 +107,17 @@ def test_changes_have_a_row_for_each_metric_and_group():
     assert worst["p_adjusted"][0] >= worst["p_value"][0]
 
 
-def test_numbers_of_a_group_are_its_users():
-    per_user = [
-        mitigate(WORLD, "ndcg@5", strength=s).audit.per_user["ndcg@5"].to_numpy()
-        for s in (0, RESULT.summary.strength)
-    ]
-    is_mine = (WORLD.users["gender"] == "F").to_numpy()
-    row = RESULT.changes.filter(metric="ndcg@5", gender="F").filter(pl.col("age").is_null())
-    assert row["before"][0] == pytest.approx(per_user[0][is_mine].mean())
-    assert row["after"][0] == pytest.approx(per_user[1][is_mine].mean())
-    assert row["support"][0] == is_mine.sum()
-
-
-RECORD = mitigate(planted("diversity", n_users=48), "urd@5", strength=0.6).reranker
-
-
 @pytest.mark.parametrize(
-    "changes",
-    [{"schema_version": "2"}, {"strength": 1.5}, {"groups": "all"}, {"surprise": 1}, {"k": 0}],
-    ids=str,
+    "changes", [{"schema_version": "2"}, {"strength": 1.5}, {"groups": "all"}, {"surprise": 1}]
 )
-def test_record_of_another_kind_is_refused(tmp_path, changes):
-    text = json.dumps({**json.loads(RECORD.model_dump_json()), **changes})
-    assert_no_record(tmp_path, text.encode())
-
-
-@pytest.mark.parametrize("content", [b"", b"{", b"null", b"\xff\xfe\x00"])
-def test_damaged_record_is_refused(tmp_path, content):
-    assert_no_record(tmp_path, content)
-
-
-def assert_no_record(folder: Path, content: bytes) -> None:
-    path = folder / "reranker.json"
-    path.write_bytes(content)
-    with pytest.raises(InputError, match=r"reranker.json: is no re-ranker of this version"):
-        load_reranker(path)
-
-
-def test_record_that_is_not_there_is_refused(tmp_path):
-    for path in (tmp_path / "reranker.json", tmp_path):
-        with pytest.raises(InputError, match=r"cannot be read .*Give the reranker.json that"):
+def test_record_of_another_kind_or_damaged_is_refused(tmp_path, changes):
+    path = tmp_path / "reranker.json"
+    for text in (json.dumps({**RESULT.reranker.model_dump(mode="json"), **changes}), "{"):
+        path.write_text(text)
+        with pytest.raises(InputError, match=r"reranker.json: is no re-ranker of this version"):
             load_reranker(path)
+    with pytest.raises(InputError, match=r"cannot be read .*Give the reranker.json that"):
+        load_reranker(tmp_path)
 
 
 # user b comes first in the table, a in the order of the ids

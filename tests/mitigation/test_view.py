@@ -7,21 +7,17 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-import polars as pl
 import pytest
 from pytest import approx
 
 from fairrec.mitigation.result import HarmedGroup, MitigationSummary, load_mitigation
 from fairrec.mitigation.view import (
     GROUPS_SHOWN,
-    HARMED_NAMED,
-    HEIGHT,
     Level,
     TradeOffLine,
     build_facts,
     build_mitigation_view,
     build_slopes,
-    build_strips,
 )
 from fairrec.mitigation.words import find_tone, headline, sentences, stamps, target_name
 from fairrec.report.words import MINUS, number, signed
@@ -38,7 +34,6 @@ from tests.mitigation.small_summary import (
     change,
     counts,
     effect,
-    ordered,
     point,
     same,
     summary_of,
@@ -170,7 +165,7 @@ def made_of(kept: dict[str, Any]) -> set[str]:
     cost = kept["effects"][kept["cost_metric"]]["chosen"]["before"]
     to_keep = number((1 - kept["max_loss"]) * cost)
     seeing = {
-        str(effect["ordered"]["n_groups"] - effect["ordered"]["n_blind"])
+        str(effect["detectable"]["n_groups"] - effect["detectable"]["n_blind"])
         for effect in kept["effects"].values()
     }
     as_shown = {
@@ -203,17 +198,13 @@ def test_every_number_to_look_at_is_in_the_file(tmp_path, worse, metric, options
         *(text for fact in view.facts for text in (fact.answer, *fact.details)),
         *(slope.alternative for slope in view.slopes),
         *(level.label for s in view.slopes for level in (s.others, s.floor) if level),
-        *(text for strip in view.strips.rows for text in (strip.words, strip.first, strip.last)),
-        *(text for strip in view.strips.rows for pair in strip.harmed for text in pair),
-        view.strips.headline,
-        view.strips.about,
     ]
     allowed = made_of(kept)
     names = "|".join(map(re.escape, (*METRICS, "worst:1", "worst:3")))
     found = re.findall(r"[−+-]?\d[\d,]*(?:\.\d+)?", re.sub(names, "", " ".join(shown)))
     assert len(found) > 40
     assert [text for text in found if text.rstrip(",") not in allowed] == []
-    assert len(view.slopes) == len(view.strips.rows) == len(METRICS)
+    assert len(view.slopes) == len(METRICS)
 
 
 def test_each_number_to_look_at_is_that_of_its_own_metric():
@@ -225,10 +216,6 @@ def test_each_number_to_look_at_is_that_of_its_own_metric():
         low, high = effect.chosen.interval
         assert (slope.low - slope.before, slope.high - slope.before) == (approx(low), approx(high))
         assert slope.others.value == effect.others.before == effect.others.after
-    for name, seen in effects.items():
-        table = result.changes.filter((pl.col("metric") == name) & (pl.col("change") != 0))
-        worst_first = sorted(table["change"], reverse=seen.higher_is_better is False)
-        assert seen.ordered.changes == approx(worst_first)
 
 
 def sentence(summary: MitigationSummary, word: str) -> str:
@@ -492,122 +479,3 @@ def test_what_is_undefined_or_did_not_change_claims_no_interval():
     assert "interval" not in still.alternative
     alone, _ = build_slopes(summary_of(effect(change(0.3, 0.5), same(0.4), others=NOTHING)))
     assert alone.others is None and "others" not in alone.alternative
-
-
-THREE = ordered((-0.3, "worse"), (-0.1, "not significant"), (0.2, "improved"))
-OLD = HarmedGroup(metric="urd@5", group={"age": "65+"}, change=change(0.5, 0.2, "worse"))
-
-
-def with_changes(seen=THREE, harmed=(), cost=COST, **changes):
-    target = TARGET.model_copy(update={"ordered": seen, **changes})
-    return summary_of(effects={"urd@5": target, "ndcg@5": cost}, harmed=harmed)
-
-
-def ends(path: str) -> list[tuple[int, float, float]]:
-    """Of each bar its place, and the heights it goes from and to."""
-    found = re.findall(r"M(\d+)\.1 ([\d.]+)h.8V([\d.]+)h-.8z", path)
-    return [(int(place), float(start), float(end)) for place, start, end in found]
-
-
-def test_bars_are_in_order_and_as_long_as_the_changes():
-    (strip,) = build_strips(with_changes()).rows
-    bars = {part.tone: ends(part.path) for part in strip.bars}
-    # 0.2 up and 0.3 down share the height
-    zero = HEIGHT * 0.2 / 0.5
-    assert strip.zero_at == zero and strip.width == 3
-    assert bars == {
-        "worse": [(0, zero, HEIGHT)],
-        "neutral": [(1, zero, HEIGHT * 0.3 / 0.5)],
-        "better": [(2, zero, 0.0)],
-    }
-    assert strip.seen_at == HEIGHT * 0.3 / 0.5
-    assert (strip.first, strip.last) == ("−0.300", "+0.200")
-
-
-def test_up_is_better_whatever_the_direction():
-    falls = ordered((0.3, "worse"), (-0.2, "improved"))
-    (strip,) = build_strips(with_changes(falls, higher_is_better=False)).rows
-    bars = {part.tone: ends(part.path) for part in strip.bars}
-    ((_, zero, worse),) = bars["worse"]
-    ((_, _, better),) = bars["better"]
-    assert better < zero < worse
-    assert (strip.first, strip.last) == ("+0.300", "−0.200")
-
-
-def test_without_a_better_end_nothing_is_painted_nor_could_be_a_loss():
-    moved = ordered((-0.3, "changed"), (0.2, "changed"))
-    (strip,) = build_strips(
-        with_changes(moved, higher_is_better=None, groups=counts(changed=2))
-    ).rows
-    assert {part.tone for part in strip.bars} == {"neutral"}
-    assert strip.seen_at is None
-    assert (
-        "Of 2 groups in which somebody changed, 2 changed" in strip.words
-        and "loss" not in strip.words
-    )
-
-
-def test_groups_shown_to_be_harmed_are_named_with_their_change():
-    found = build_strips(with_changes(harmed=(OLD,), groups=counts(worse=1, improved=1)))
-    assert found.is_harmed and found.headline == "Shown to be harmed: 1 group in urd@5"
-    assert found.rows[0].harmed == (("age=65+", "−0.300"),)
-    assert "1 shown to be worse, 1 better" in found.rows[0].words
-    many = build_strips(with_changes(harmed=(OLD,), groups=counts(worse=4)))
-    assert "Named here: 1" in many.rows[0].words
-    ten = build_strips(with_changes(harmed=(OLD,) * 10, groups=counts(worse=10)))
-    assert len(ten.rows[0].harmed) == HARMED_NAMED
-    assert f"Named here: {HARMED_NAMED}" in ten.rows[0].words
-
-
-def test_a_named_group_is_drawn_where_only_some_groups_are_kept():
-    some = ordered((-0.4, "not significant"), (0.2, "improved"), n_groups=1000)
-    (strip,) = build_strips(with_changes(some, harmed=(OLD,), groups=counts(worse=1))).rows
-    bars = {part.tone: ends(part.path) for part in strip.bars}
-    assert [place for place, *_ in bars["worse"]] == [1] and strip.width == 3
-    (same,) = build_strips(with_changes(harmed=(OLD,), groups=counts(worse=1))).rows
-    assert same.width == 3
-
-
-def test_where_nobody_is_harmed_it_is_said_what_could_have_been_seen():
-    found = build_strips(with_changes())
-    assert not found.is_harmed and found.headline == "No single group shown to be harmed"
-    assert "12 comparisons" in found.about
-    # accuracy of the chosen groups together fell
-    assert "ndcg@5" in found.about
-    assert "a loss of 0.100" in found.rows[0].words.lower()
-    blind = ordered(*[(-0.1, "not significant")] * 3, n_blind=2)
-    found = build_strips(with_changes(blind))
-    assert "too few users changed to tell" in found.headline
-    assert "In 2 of them too few" in found.rows[0].words
-    assert "half of the other 1" in found.rows[0].words
-    nothing = ordered((-0.1, "not significant"), n_blind=1, least_shown=None)
-    (strip,) = build_strips(with_changes(nothing)).rows
-    assert strip.seen_at is None and "In each of them too few users" in strip.words
-
-
-def test_metrics_in_which_nobody_changed_have_no_strip():
-    assert build_strips(with_changes(ordered())).rows == ()
-    # files of before changes were kept
-    assert build_strips(summary_of()).rows == ()
-
-
-@pytest.mark.parametrize(
-    ("verdict", "says"),
-    [
-        ("improved", ", a significant improvement."),
-        ("worse", ", significantly worse."),
-        ("not significant", ", a change that is not significant."),
-        ("unchanged", ", so it did not change."),
-    ],
-)
-def test_the_headline_says_whether_the_change_is_significant(verdict, says):
-    summary = summary_of(effect(change(0.3, 0.5, verdict), same(0.4)))
-    assert f"{says} All others have " in headline(summary)
-
-
-def test_targets_that_were_chosen_by_are_not_called_held_out():
-    shared = summary_of(n_shared_targets=3)
-    assert any("the held-out test targets" in said for said in sentences(summary_of()))
-    assert not any("held-out" in said for said in sentences(shared))
-    assert "held-out" in build_facts(summary_of())[2].details[-1]
-    assert "held-out" not in build_facts(shared)[2].details[-1]

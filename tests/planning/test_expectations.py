@@ -9,7 +9,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from fairrec.auditing.plan_schema import Spread
+from fairrec.auditing.plan_file import Spread
 from fairrec.core.audit_options import AuditOptions
 from fairrec.groups.grouping import build_grouping
 from fairrec.inputs.tables import Table

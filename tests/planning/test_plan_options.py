@@ -4,11 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from fairrec.auditing.options import AUDITED, NOT_PLANNED, SETTINGS, PlanOptions
-from fairrec.core.audit_options import About, AuditOptions
+from fairrec.auditing.options import SETTINGS, PlanOptions
 from fairrec.core.errors import InputError
-from fairrec.core.options import list_defaults, list_options
-from fairrec.inputs.table_options import COUNTED, TableOptions
 from tests.grouped_options import on_command_line
 
 SAMPLES = {
@@ -49,30 +46,6 @@ def test_what_is_written_of_an_option_is_read_back_as_the_same(name):
     for given in SAMPLES[name]:
         value = value_of(name, given)
         assert option.parse(name, option.form.to_data(value)) == value
-
-
-def test_which_end_is_better_is_written_in_words():
-    option = SETTINGS["better"]
-    assert option.form.to_data(option.parse("better", "churn=lower")) == {"churn": "lower"}
-    assert option.form.to_data(None) is None
-
-
-def test_a_settings_file_may_set_every_option_of_an_audit():
-    assert {*AUDITED} == {
-        *list_options(TableOptions).keys() - {*COUNTED},
-        *list_options(AuditOptions),
-        *("threads", "max_memory"),
-        *list_options(About),
-    }
-    assert {*SETTINGS} - {*AUDITED} == {"pilot", "mean", "sd"}
-    assert {*NOT_PLANNED} < {*AUDITED}
-
-
-def test_defaults_are_written_as_they_are_read():
-    for name, value in {**list_defaults(TableOptions), **list_defaults(AuditOptions)}.items():
-        if value is not None and name in AUDITED:
-            option = AUDITED[name]
-            assert option.parse(name, option.form.to_data(value)) == value
 
 
 def test_a_pilot_and_numbers_in_its_stead_exclude_each_other():

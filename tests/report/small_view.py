@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from fairrec.report.findings import Mark
-from fairrec.report.overview import GroupLine, Overview
+from fairrec.report.answer import Answer, AnswerTable, Block, Row, answer_lines
 from fairrec.report.ratios import RatiosView
 from fairrec.report.verdict import Verdict
 from fairrec.report.view import ReportView
@@ -15,20 +14,22 @@ EMPTY = TableView("nothing there", ("group",), (False,), ())
 TABLE = TableView(
     "title *t*", ("group", "n"), (False, True), (("who=a|b", "7"), ("[red]x[/red]", "12")), "a note"
 )
-OVERVIEW = Overview(
+ANSWER = Answer(
     tone="found",
     headline="the [i]answer[/i]",
-    named="",
-    detail="in *detail*",
-    who=("1 group worse",),
-    how_much=("-0.2",),
-    how_sure=("sure",),
-    next_steps=("do [b]it[/b]",),
-    ruled_out="none of the others",
-    lines=(
-        GroupLine("who=a|b", "7", "worse", "auc", "-0.2", "-0.3 to -0.1", (Mark("auc", "worse"),)),
+    about=("in *detail*", "10 users"),
+    table=AnswerTable(
+        ("auc", "users", "difference", "verdict"),
+        (False, True, True, False),
+        (
+            Block("who", (Row("a|b", ("7", "-0.2", "worse"), "worse"),), "1 group"),
+            Block("town", (), "21 groups, none worse", is_short=True),
+        ),
     ),
-    n_more=2,
+    sentences=("Ruled out: none of the others.",),
+    others=("m|r  inconclusive",),
+    next_steps=("do [b]it[/b]", "do that"),
+    page="audit/report.html",
 )
 
 
@@ -36,7 +37,7 @@ def report_view(**changes: Any) -> ReportView:
     """Two metrics, the second without anything to say of its gap."""
     parts = {
         "title": "10 users",
-        "overview": OVERVIEW,
+        "answer": ANSWER,
         "plan": (),
         "missing": (),
         "verdicts": (
@@ -54,3 +55,8 @@ def report_view(**changes: Any) -> ReportView:
         **changes,
     }
     return ReportView(**parts)
+
+
+def answer_text(answer: Answer) -> str:
+    """All of an answer, as it would be printed where there is room for it."""
+    return "\n".join(line.plain for line in answer_lines(answer, 500, 1000))

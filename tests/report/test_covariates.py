@@ -1,26 +1,24 @@
-"""What circumstances make of a difference, in words."""
+"""What covariates make of a difference, in words."""
 
 from __future__ import annotations
-
-import io
 
 import numpy as np
 import polars as pl
 import pytest
-from rich.console import Console
 
 import fairrec
 from fairrec.report.covariates import (
-    circumstance_lines,
+    covariate_lines,
     explained,
     explained_lines,
     no_longer_lines,
 )
 from fairrec.report.page.html import page_html
-from fairrec.report.text import print_text, to_markdown
+from fairrec.report.text import to_markdown
 from fairrec.report.view import build_view
-from fairrec.result.schema import Given, GivenCircumstance
-from fairrec.statistics.explanations import DifferingCircumstance, NoLongerFound
+from fairrec.result.schema import AdjustedCovariate, Adjustment
+from fairrec.statistics.explanations import Confounder, NoLongerFound
+from tests.report.small_view import answer_text
 
 N_USERS = 400
 RNG = np.random.default_rng(0)
@@ -35,10 +33,10 @@ RESULT = fairrec.audit(
     statistics=fairrec.Statistics(permutations=99),
 )
 WOMEN = RESULT.metric("m0").findings[0]
-DIFFERS = DifferingCircumstance(
+DIFFERS = Confounder(
     metric="m0",
     group={"gender": "F"},
-    circumstance="list_length",
+    covariate="list_length",
     mean=50.0,
     mean_of_others=10.0,
     difference=-0.2,
@@ -53,11 +51,11 @@ GONE = NoLongerFound(
     difference=-0.02,
     kept_share=1.0,
 )
-GIVEN = Given(
+GIVEN = Adjustment(
     named=("history_length:q5", "list_length"),
-    circumstances={
-        "history_length": GivenCircumstance(n_values=5, n_missing=0, binning="5 quantiles"),
-        "list_length": GivenCircumstance(n_values=2, n_missing=3, binning=None),
+    covariates={
+        "history_length": AdjustedCovariate(n_values=5, n_missing=0, binning="5 quantiles"),
+        "list_length": AdjustedCovariate(n_values=2, n_missing=3, binning=None),
     },
     n_strata=9,
     n_users_alone=1,
@@ -66,12 +64,12 @@ GIVEN = Given(
 )
 
 
-def summary_of(given=None, circumstances=(), **finding):
-    """A result with other circumstances, and changes of its finding."""
+def summary_of(given=None, covariates=(), **finding):
+    """A result with other covariates, and changes of its finding."""
     metric = RESULT.summary.metrics["m0"]
     changed = metric.model_copy(update={"findings": (WOMEN.model_copy(update=finding),)})
     return RESULT.summary.model_copy(
-        update={"given": given, "circumstances": circumstances, "metrics": {"m0": changed}}
+        update={"adjustment": given, "confounders": covariates, "metrics": {"m0": changed}}
     )
 
 
@@ -79,9 +77,9 @@ def changed(part, **changes):
     return part.model_copy(update=changes)
 
 
-def test_a_circumstance_that_makes_a_part_is_told_with_what_to_do():
+def test_a_covariate_that_makes_a_part_is_told_with_what_to_do():
     other = changed(DIFFERS, metric="m1", explains=-0.1, difference=-0.4)
-    (line,) = circumstance_lines(summary_of(circumstances=(DIFFERS, other)))
+    (line,) = covariate_lines(summary_of(covariates=(DIFFERS, other)))
     assert line == (
         "Users of gender=F have 50 rows in their lists on average, all others 10, and m0, m1 "
         "depend on it. Judged by all others, this accounts for about −0.150 of −0.200 in m0, "
@@ -98,17 +96,17 @@ def test_a_circumstance_that_makes_a_part_is_told_with_what_to_do():
 )
 def test_where_nobody_else_is_like_them_that_is_said(at_random, says):
     one = changed(DIFFERS, explains=None, at_random=at_random)
-    (line,) = circumstance_lines(summary_of(circumstances=(one,)))
+    (line,) = covariate_lines(summary_of(covariates=(one,)))
     assert says in line
-    assert "cannot tell the group from them" in line
+    assert "these data cannot separate the two" in line
 
 
 @pytest.mark.parametrize(
     ("raw", "adjusted", "says"),
     [
-        (-0.08, -0.02, "the circumstances explain 75% of it."),
-        (-0.08, -0.08, "the circumstances explain none of it."),
-        (-0.08, -0.1, "the circumstances hide a part of it."),
+        (-0.08, -0.02, "the covariates explain 75% of it."),
+        (-0.08, -0.08, "the covariates explain none of it."),
+        (-0.08, -0.1, "the covariates hide a part of it."),
         (-0.08, 0.02, "it has the other sign there."),
     ],
 )
@@ -124,11 +122,11 @@ def test_both_differences_stand_side_by_side(raw, adjusted, says):
 @pytest.mark.parametrize(
     ("changes", "says"),
     [
-        ({}, "no longer beyond chance: −0.200 as it is, −0.020"),
-        ({}, "the circumstances explain 90% of it. What is left may be chance or not"),
-        ({"difference": -0.19}, "the circumstances explain 5% of it"),
-        ({"difference": None, "kept_share": 0.0}, "only 0% of them have others"),
-        ({"kept_share": 0.4}, "cannot be told from its circumstances"),
+        ({}, "not significant after adjustment: −0.200 unadjusted, −0.020"),
+        ({}, "the covariates explain 90% of it. Strata leave fewer users"),
+        ({"difference": -0.19}, "the covariates explain 5% of it"),
+        ({"difference": None, "kept_share": 0.0}, "only 0% of them share a stratum with others"),
+        ({"kept_share": 0.4}, "cannot be separated from the covariates"),
     ],
 )
 def test_what_is_no_longer_found_says_why(changes, says):
@@ -139,14 +137,17 @@ def test_what_is_no_longer_found_says_why(changes, says):
     assert line in explained_lines(summary_of(given))
 
 
-def test_every_layout_tells_circumstances_before_the_findings():
+def test_every_layout_tells_covariates_before_the_findings():
     given = changed(GIVEN, no_longer=(GONE,))
     summary = summary_of(given, (DIFFERS,), raw_difference=-0.3, kept_share=1.0)
     view = build_view(summary)
-    terminal = Console(file=io.StringIO(), width=1000)
-    print_text(view, terminal)
     page = page_html(summary, RESULT.group_table)
-    for text in (terminal.file.getvalue(), to_markdown(view).replace("\\", ""), page):
-        told = text.index("rows in their lists on average")
-        assert told < text.index("no longer beyond chance")
-        assert text.index("Groups are compared among users") < text.index("−0.300 as it is")
+    for text in (answer_text(view.answer), to_markdown(view).replace("\\", ""), page):
+        for said in (
+            "rows in their lists on average",
+            "not significant after adjustment",
+            "−0.300 unadjusted",
+        ):
+            assert said in text
+        adjusted = text.index("Adjusted for history_length")
+        assert adjusted < text.index("Groups of which less than half share a stratum")

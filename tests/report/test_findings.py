@@ -14,8 +14,8 @@ from fairrec.report.findings import (
     service_direction,
     simultaneous_interval,
 )
-from fairrec.result.metric_schema import Finding
 from fairrec.statistics.explanations import Interaction, Neighbour
+from fairrec.statistics.findings import Finding
 from tests.report.planted import planted, resolve_audit
 
 AUC = planted().metrics["auc"]

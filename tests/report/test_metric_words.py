@@ -25,10 +25,10 @@ from fairrec.report.metric_words import (
     summarize_ruled_out,
     worse_word,
 )
+from fairrec.result.metric_schema import Chance
 from fairrec.result.schema import AuditSummary
 from fairrec.search.options import Search
 from fairrec.statistics.bootstrap import N_DRAWS
-from fairrec.statistics.findings import Chance
 from fairrec.statistics.verdict import CertifiedSize
 from tests.report.planted import given_result, planted, planted_result
 
@@ -77,17 +77,16 @@ def gap_chance(p: float) -> Chance:
 @pytest.mark.parametrize(("gap", "p"), [(0.3, 0.02), (0.15, 0.4), (0.2, 0.051)])
 def test_where_the_gap_and_its_p_value_agree_both_are_told_together(gap, p):
     assert beside_chance(gap, gap_chance(p), USERS) == (
-        "chance alone shows 0.100 on average and up to 0.200 in 95% of cases "
-        f"(p = {p:.3f} for this metric by itself, where a gap counts in standard errors)"
+        "under permutation the gap has a mean of 0.100 and a 95% quantile of 0.200 "
+        f"(p = {p:.3f} for this metric by itself, by the standardised gap)"
     )
     assert is_beyond_chance(gap, gap_chance(p)) == (gap == 0.3)
 
 
 def test_a_gap_larger_than_chance_shows_with_a_large_p_value_says_what_each_is():
     assert beside_chance(0.3, gap_chance(0.17), USERS) == (
-        "as it is, that is more than chance alone shows, 0.100 on average and up to 0.200 in 95% "
-        "of cases; counted in standard errors, where ends of few users weigh less, it is not "
-        "(p = 0.170 for this metric by itself)"
+        "under permutation the gap has a mean of 0.100 and a 95% quantile of 0.200; the raw gap is "
+        "beyond chance, the standardised gap is not (p = 0.170 for this metric by itself)"
     )
     assert not is_beyond_chance(0.3, gap_chance(0.17))
 
@@ -96,21 +95,22 @@ def test_the_words_of_a_metric_name_its_ends_by_its_direction():
     result = planted()
     auc = result.metrics["auc"]
     said = gap_words("auc", auc, result.summary)
-    assert said.startswith("Best and worst full combination are 0.750 apart; chance alone shows ")
+    best = "The best and the worst intersection of all attributes differ by 0.750"
+    assert said.startswith(f"{best}; under permutation the gap has a mean of ")
     neutral = auc.model_copy(update={"higher_is_better": None, "chance": None})
     assert gap_words("auc", neutral, result.summary) == (
-        "Highest and lowest full combination are 0.750 apart."
+        "The highest and the lowest intersection of all attributes differ by 0.750."
     )
     assert gap_words("auc", auc.model_copy(update={"is_constant": True}), result.summary) == ""
     none = auc.model_copy(update={"most_advantaged": ()})
     assert gap_words("auc", none, result.summary).endswith("so none is best or worst.")
 
 
-def test_in_given_circumstances_the_gap_stays_as_it_is():
+def test_in_read_covariates_the_gap_stays_as_it_is():
     result = given_result()
     said = gap_words("q", result.metrics["q"], result.summary)
-    assert "apart, whatever the circumstances; among users in the same ones p " in said
-    assert "chance alone" not in said
+    assert " differ by 0.117, unadjusted; adjusted for tenure, p " in said
+    assert "under permutation" not in said
 
 
 Steps = list[tuple[int, float, int]]
@@ -134,47 +134,45 @@ def certified(
     return summary.model_copy(update={"metrics": metrics})
 
 
-def test_every_metric_is_told_in_one_sentence_that_of_the_answer_first():
-    summary = certified(a=[(20, 0.5, 90), (100, 0.2, 60)], b=[(100, 0.3, 60)])
-    assert summarize_ruled_out(summary, "b") == (
-        "None of the 60 groups of 100 users or more is worse by more than 0.300 in b and 0.200 in a"
-    )
-    assert summarize_ruled_out(summary) == (
-        "None of the 60 groups of 100 users or more is worse by more than 0.200 in a and 0.300 in b"
-    )
+def ruled_out(steps: Steps, worst: str = "", end: bool | None = True, **counts: int) -> str:
+    summary = certified(ends={"a": end}, a=steps, **counts)
+    return summarize_ruled_out(summary.metrics["a"], summary, worst)
 
 
 @pytest.mark.parametrize(
     ("steps", "size"),
-    [([(90, 0.2, 9), (2000, 0.1, 2)], 90), ([(500, 0.2, 9)], 500), ([(7, 0.2, 9)], 7)],
+    [
+        ([(20, 0.5, 90), (100, 0.2, 60)], 100),
+        ([(90, 0.2, 9), (2000, 0.1, 2)], 90),
+        ([(500, 0.2, 9)], 500),
+        ([(7, 0.2, 9)], 7),
+    ],
 )
 def test_the_size_is_the_one_nearest_to_what_can_usually_be_ruled_out(steps: Steps, size: int):
-    said = summarize_ruled_out(certified(a=steps))
-    assert said == f"None of the 9 groups of {size} users or more is worse by more than 0.200 in a"
+    assert ruled_out(steps) == f"no group of {size} users or more is worse by more than 0.200"
+
+
+def test_groups_shown_to_be_worse_are_excepted():
+    assert ruled_out([(100, 0.2, 6)], "gender=F (worse by up to 0.3)") == (
+        "except gender=F (worse by up to 0.3), no group of 100 users or more is worse by more than "
+        "0.200"
+    )
 
 
 def test_where_no_end_is_better_groups_differ():
-    summary = certified(ends={"b": None}, a=[(100, 0.2, 6)], b=[(100, 0.3, 6)])
-    assert summarize_ruled_out(summary).endswith(
-        "worse by more than 0.200 in a, nor different by more than 0.300 in b"
-    )
+    assert ruled_out([(100, 0.2, 6)], end=None).endswith("is different by more than 0.200")
 
 
-def test_metrics_of_which_nothing_is_ruled_out_or_that_are_too_many_are_said():
-    summary = certified(a=[(100, 0.2, 6)], b=[], c=[(100, 0.0, 6)])
-    assert summarize_ruled_out(summary) == (
-        "None of the 6 groups of 100 users or more is worse by more than 0.200 in a; nothing is "
-        "ruled out in b"
-    )
-    many = certified(**{name: [(100, 0.2, 6)] for name in "abcdefg"})
-    assert summarize_ruled_out(many).endswith("0.200 in d and 0.200 in e; 2 more metrics below")
-    assert summarize_ruled_out(certified(a=[])) == ""
+def test_where_nothing_is_ruled_out_that_is_said_and_nothing_of_all_others_worse_by_nothing():
+    assert ruled_out([]) == "nothing"
+    assert ruled_out([(100, 0.0, 6)]) == ""
 
 
 def test_after_a_search_sizes_are_of_scored_users():
     result = planted_result(search=Search("adaptive", budget_users="30%"))
-    assert "scored users or more" in summarize_ruled_out(result.summary)
-    assert "scored users)" in describe_ruled_out(result.metrics["auc"], result.summary)
+    auc = result.metrics["auc"]
+    assert "scored users or more" in summarize_ruled_out(auc, result.summary)
+    assert "scored users)" in describe_ruled_out(auc, result.summary)
 
 
 def test_after_a_search_a_mean_says_from_whom_it_is_estimated():

@@ -82,7 +82,7 @@ def served(is_missing) -> dict[str, pl.DataFrame]:
 def test_who_is_missing_is_counted_and_groups_that_are_alike_are_said_to_be(options, says):
     (line,) = missing_lines(summary_of(**options))
     assert line == (
-        f"{says}Groups do not differ in it by more than chance (from 10% for group=g2 to 10% for "
+        f"{says}Groups do not differ significantly in it (from 10% for group=g2 to 10% for "
         "group=g0)."
     )
 
@@ -106,7 +106,7 @@ def test_what_helps_items_without_a_value_is_said_and_helps():
     assert not summary.metrics[name].is_conclusive
     advice = remedy(name, summary)
     assert "Leave them out of the items table" in advice
-    assert advice.endswith("max_undefined=0.26")
+    assert advice.endswith("statistics=fairrec.Statistics(max_undefined=0.26)")
     helped = fairrec.audit(scored, **group_options(**given, max_undefined=0.26)).summary
     assert helped.metrics[name].is_conclusive
     # to what is received and due they add nothing, and a note says so
@@ -186,7 +186,7 @@ SUMMARY = with_unknown(40)
             (-0.09, 0.02),
             {},
             "gender=F may be worse than all others by up to 0.0900 or better by up to 0.0200, so "
-            "which end is worse is not known",
+            "the direction cannot be determined",
         ),
         (
             (-0.09, 0.02),
@@ -203,7 +203,7 @@ def test_the_range_of_a_finding(bounds, changes, says):
     finding = next(one for one in result.findings if one.group == {"gender": "F"})
     about = says.removeprefix("gender=F ")
     assert describe_unknown(finding, result, SUMMARY) == (
-        f"Unknown attributes: 40 more users may belong to it. Whoever does, it {about}."
+        f"Unknown attributes: 40 more users may belong to it. Whichever of them do, it {about}."
     )
 
 

@@ -8,8 +8,7 @@ import pytest
 
 import fairrec
 from fairrec.report.audit_result import AuditResult
-from fairrec.report.page.attributes import value_order
-from fairrec.report.words import signed
+from fairrec.report.words import signed, value_order
 from tests.builders import two_groups
 from tests.report.planted import planted, view_of
 from tests.worlds import ATTRIBUTES

@@ -19,8 +19,8 @@ from fairrec.report.page.html import page_html
 from fairrec.report.page.view import PageLimits
 from fairrec.report.verdict import Status, Verdict
 from fairrec.report.words import number, signed
+from fairrec.result.metric_schema import Chance
 from fairrec.result.schema import AuditSummary
-from fairrec.statistics.findings import Chance
 from tests.builders import two_groups
 from tests.report.planted import planted, view_of
 from tests.worlds import random_world
@@ -189,7 +189,7 @@ def verdict_card_of(
     result = SimpleNamespace(gap=gap, chance=chance, **parts)
     summary = SimpleNamespace(
         unit=USERS,
-        given=object() if is_adjusted else None,
+        adjustment=object() if is_adjusted else None,
         search=SimpleNamespace(users_scored=scored, users_total=100),
     )
     return verdict_card(2, Verdict("auc", "worse", "", "", "", ""), result, summary)
@@ -217,7 +217,7 @@ def test_a_gap_is_beyond_chance_above_its_upper_end_and_in_standard_errors(gap, 
     assert scale.is_beyond == is_beyond
     # where only one of both is, it says which
     agree = (gap > 0.2) == (p < 0.05)
-    assert ("as it is, " in scale.alternative) != agree
+    assert ("the raw gap is " in scale.alternative) != agree
 
 
 def test_a_scale_of_nothing_starts_at_nothing_and_without_a_test_there_is_none():
@@ -228,7 +228,7 @@ def test_a_scale_of_nothing_starts_at_nothing_and_without_a_test_there_is_none()
     assert verdict_card_of(0.0, is_constant=True).scale is None
 
 
-def test_a_gap_as_it_is_does_not_stand_beside_what_chance_shows_within_circumstances():
+def test_a_gap_as_it_is_does_not_stand_beside_what_chance_shows_within_covariates():
     assert verdict_card_of(0.3, is_adjusted=True).scale is None
 
 

@@ -15,7 +15,7 @@ from fairrec.report.page.group_charts import density, place_marks
 from fairrec.report.page.groups import chance_band, others_of_fully_scored, ticks
 from fairrec.report.page.html import lay_out
 from fairrec.report.page.view import PageLimits
-from fairrec.report.words import numbers, signed, with_sign
+from fairrec.report.words import signed_with_interval
 from fairrec.search.options import Search
 from tests.builders import two_groups
 from tests.report.items_audits import items_result
@@ -224,38 +224,47 @@ def test_groups_that_are_tested_by_their_own_errors_have_no_band_by_size():
         assert [bool(chart.funnel) for chart in view.charts] == [is_drawn] * len(view.charts)
         assert all((row.chance is not None) == is_drawn for dots in view.dots for row in dots.rows)
         page = lay_out(view)
-        assert ("There is no band of chance" in page) != is_drawn
-        assert "Nothing was tested against chance" not in page
+        assert ("There is no funnel" in page) != is_drawn
+        assert "Nothing was tested for significance" not in page
+
+
+FOUND = {"gender": "F", "age": "65+"}
 
 
 def test_the_plot_of_the_answer_comes_first_and_all_have_the_same_groups():
     view = view_of(planted())
-    assert view.dots[0].metric == view.words.overview.lines[0].metric
+    assert view.dots[0].metric == view.words.answer.table.columns[0]
     assert {plot.metric for plot in view.dots} == {"auc", "mrr@5"}
     assert {plot.direction for plot in view.dots} == {"higher is better"}
-    rows = [[row.group for row in plot.rows] for plot in view.dots]
-    assert rows[0] == rows[1] == [card.group for card in view.findings]
+    rows = [[row.label for row in plot.rows] for plot in view.dots]
+    by_one = planted().group_table.filter(metric="auc", depth=1)
+    deeper = [f for f in planted().metrics["auc"].findings if len(f.group) > 1]
+    assert rows[0] == rows[1] and len(rows[0]) == by_one.height + len(deeper)
+    assert rows[0][:3] == ["gender=F", "gender=M", "age=18-24"]
+    # those of several attributes come last, and of an attribute with many values all are folded
+    assert rows[0][-1] == "gender=F, age=65+"
+    folded = {row.label for row in view.dots[0].rows if row.is_folded}
+    assert folded == {row for row in rows[0] if row.startswith("job=")}
 
 
 def test_a_row_has_the_numbers_of_its_group():
     view = view_of(planted())
     for plot in view.dots:
-        row = plot.rows[0]
-        found = planted().group_table.filter(metric=plot.metric, gender="F", age="65+", depth=2)
-        (about,) = found.rows(named=True)
-        assert row.difference == signed(about["shrunken_difference"])
-        low, high = about["simultaneous_low"], about["simultaneous_high"]
-        assert row.interval == f"{signed(low)} to {signed(high)}"
-        # places are linear: the dot lies in its interval as its number does in the other
-        share = (about["shrunken_difference"] - low) / (high - low)
-        assert (row.at - row.span[0]) / (row.span[1] - row.span[0]) == pytest.approx(
-            share, abs=0.01
-        )
-        assert row.served == "worse"
-        assert row.measured < row.at
+        for row, group in ((plot.rows[0], {"gender": "F"}), (plot.rows[-1], FOUND)):
+            found = planted().group_table.filter(metric=plot.metric, depth=len(group), **group)
+            (about,) = found.rows(named=True)
+            low, high = about["simultaneous_low"], about["simultaneous_high"]
+            texts = signed_with_interval(about["difference"], low, high)
+            assert (row.difference, row.interval) == texts
+            # places are linear: the dot lies in its interval as its number does in the other
+            share = (about["difference"] - low) / (high - low)
+            assert (row.at - row.span[0]) / (row.span[1] - row.span[0]) == pytest.approx(
+                share, abs=0.02
+            )
+        assert (plot.rows[-1].served, plot.rows[-1].verdict) == ("worse", "worse")
 
 
-def test_where_none_stands_out_the_largest_groups_of_one_attribute_are_shown():
+def test_where_none_is_significant_the_values_of_each_attribute_are_shown():
     rng = np.random.default_rng(3)
     users = pl.DataFrame(
         {
@@ -274,21 +283,14 @@ def test_where_none_stands_out_the_largest_groups_of_one_attribute_are_shown():
     view = view_of(result)
     assert view.findings == ()
     (plot,) = view.dots
-    assert {row.label for row in plot.rows} == {"g=a", "g=b", "g=c", "h=x", "h=y"}
+    assert [row.label for row in plot.rows] == ["g=a", "g=b", "g=c", "h=x", "h=y"]
     assert all(row.served == "" and row.marks == () for row in plot.rows)
-    assert "No finding" in view.dots_note
-    # nobody was picked out, so nothing is taken off
-    by_one = result.group_table.filter(depth=1).rows(named=True)
-    wanted = {f"{axis}={row[axis]}": row for row in by_one for axis in "gh" if row[axis]}
-    for row in plot.rows:
-        about = wanted[row.label]
-        ends = about["simultaneous_low"], about["simultaneous_high"]
-        assert row.difference == with_sign(numbers(about["difference"], *ends)[0])
+    assert all(row.verdict == "inconclusive" for row in plot.rows)
 
 
 def test_intervals_of_items_allow_for_other_users():
-    assert "had other users come; the items stay" in view_of(items_result()).dots_note
-    assert "had other users come" not in view_of(planted()).dots_note
+    assert "the items stay" in view_of(items_result()).dots_note
+    assert "the items stay" not in view_of(planted()).dots_note
 
 
 @pytest.mark.parametrize("size", [1e-9, 0.3, 7.0, 4e8])

@@ -9,7 +9,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fairrec.report.words import (
-    TableView,
     group_label,
     interval,
     number,
@@ -151,10 +150,3 @@ def test_a_group_is_named_on_one_line_by_all_its_conditions():
 )
 def test_not_nothing_is_never_nothing_and_not_all_is_never_all(share, shown):
     assert percent(share) == shown
-
-
-def test_a_column_goes_with_its_cells():
-    table = TableView("t", ("a", "b", "c"), (False, True, False), (("1", "2", "3"),), "n", ("b",))
-    left = table.without("b")
-    assert (left.columns, left.numeric, left.rows) == (("a", "c"), (False, False), (("1", "3"),))
-    assert (left.title, left.note) == ("t", "n")

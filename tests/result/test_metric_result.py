@@ -8,13 +8,11 @@ import numpy as np
 import pytest
 from pytest import approx
 
-from fairrec.result.metric_result import estimate_change, estimate_mean_change, metric_results
-from fairrec.statistics.findings import analyse_metrics
+from fairrec.result.metric_result import estimate_change, estimate_mean_change
 from fairrec.statistics.missing import Conclusiveness
-from fairrec.statistics.verdict import decide_verdicts
 from tests.builders import audit, make_tables, two_groups
 from tests.compared_audits import audited, users_table
-from tests.statistics.small_worlds import random_analysis
+from tests.statistics.small_worlds import random_analysis, results
 
 STANDING = (
     Conclusiveness(0.25, is_conclusive=False, is_constant=True),
@@ -23,8 +21,8 @@ STANDING = (
 
 
 def results_of(analysis):
-    verdicts = decide_verdicts(analysis, [stands.is_conclusive for stands in STANDING])
-    return metric_results(analysis, analyse_metrics(analysis), STANDING, verdicts)
+    names = (metric.name for metric in analysis.measured.metrics)
+    return dict(zip(names, results(analysis, STANDING), strict=True))
 
 
 def test_numbers_of_a_metric_are_those_of_its_users():
@@ -72,15 +70,6 @@ def test_a_finding_is_named_by_attributes_and_values():
     assert found.n_significant == 1 + finding.n_folded
 
 
-def test_without_permutations_there_is_no_chance_level_and_no_finding():
-    analysis = random_analysis(effect=0.6, permutations=0)
-    found = results_of(analysis)["mrr@5"]
-    assert (found.is_tested, found.critical_tails, found.chance) == (False, None, None)
-    assert (found.findings, found.n_significant, found.detectable) == ((), 0, ())
-    assert (found.verdict, found.varying) == (None, ())
-    assert found.gap is not None
-
-
 def test_a_pooled_metric_has_ends_and_a_gap_but_no_test():
     # of everyone's four candidates one is relevant, at place 1 or at place 2
     result = audit(*two_groups(), by="group", metrics="pooled_auc", top=2)
@@ -90,21 +79,6 @@ def test_a_pooled_metric_has_ends_and_a_gap_but_no_test():
     assert found.gap == approx(1 / 3)
     assert (found.is_tested, found.sd, found.findings) == (False, None, ())
     assert (found.n_groups, found.n_defined, found.n_undefined) == (2, 8, 0)
-
-
-def test_a_group_has_its_ratios_by_name():
-    predictions, users = two_groups(100)
-    (by_group,) = audit(predictions, users, "group").summary.ratios.metrics["mrr@5"].by
-    assert by_group.attributes == ("group",)
-    odd, even = by_group.groups
-    assert (odd.group, even.group) == ({"group": "odd"}, {"group": "even"})
-    assert (odd.value, odd.to_best, odd.to_rest, odd.support) == (0.5, 0.5, 0.5, 50)
-    assert odd.to_best_interval == approx(odd.to_rest_interval)
-    assert odd.to_rest_interval[0] < 0.5 < odd.to_rest_interval[1]
-    assert even.to_best == 1 and even.to_best_interval[1] == 1
-    # nobody of them is above the median of all, 0.75
-    assert (odd.rate, odd.impact_ratio, even.rate, even.impact_ratio) == (0, 0, 1, 1)
-    assert odd.left_out is None
 
 
 def test_all_metrics_stand_there_in_the_order_asked_for_with_reasons():

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from dataclasses import is_dataclass
 from functools import cache
@@ -15,23 +14,21 @@ from pydantic import BaseModel
 
 import fairrec
 from fairrec.core.errors import InputError
+from fairrec.groups.group import GroupValue
 from fairrec.report.audit_result import AuditResult
 from fairrec.report.page.html import page_html
 from fairrec.report.text import to_markdown
 from fairrec.report.view import build_view
 from fairrec.result.folder import load_groups, load_saved, load_summary
-from fairrec.result.metric_schema import UndecidedGroup
+from fairrec.result.metric_schema import Detectable, UndecidedGroup
 from fairrec.result.min_shown import without_small
-from fairrec.result.parts import GroupValue
 from fairrec.result.schema import AuditSummary, HistoryPoint, SearchedMetric
-from fairrec.result.tables import BOUNDED
 from fairrec.statistics.explanations import (
-    DifferingCircumstance,
+    Confounder,
     Interaction,
     Neighbour,
     NoLongerFound,
 )
-from fairrec.statistics.findings import Detectable
 from fairrec.statistics.inequality import CatalogueExposure, ItemsShown, Representation
 from tests.builders import audit, make_tables
 from tests.grouped_options import group_options
@@ -45,8 +42,8 @@ COUNTED = {
     "Detectable": {"support"},
     "UndecidedGroup": {"support"},
     "Finding": {"support", "n_users", "counts", "counts_of_others"},
-    "Given": {"n_users_alone"},
-    "GivenCircumstance": {"n_missing"},
+    "Adjustment": {"n_users_alone"},
+    "AdjustedCovariate": {"n_missing"},
     "GroupRatios": {"support"},
     "GroupValue": {"support"},
     "ItemsShown": {"n_items", "n_shown"},
@@ -69,8 +66,8 @@ OF_ALL = {
     "Coverage": {"min_users", "n_full_observed", "n_full"},
     "DepthCoverage": {"n_groups", "n_groups_below"},
     "Finding": {"n_folded"},
-    "Given": {"n_strata", "n_not_comparable"},
-    "GivenCircumstance": {"n_values"},
+    "Adjustment": {"n_strata", "n_not_comparable"},
+    "AdjustedCovariate": {"n_values"},
     "Hidden": {"min_shown", "n_groups", "n_findings", "n_values"},
     "HistoryPoint": {"users"},
     "MetricResult": {
@@ -301,11 +298,11 @@ def with_every_count(result: AuditResult) -> AuditSummary:
     by = tuple(one.model_copy(update={"n_too_few": 1, "n_users_too_few": 3}) for one in by)
     ratios = summary.ratios.metrics["quality"].model_copy(update={"by": by})
     gone = {"metric": "quality", "raw_difference": 0.1, "difference": 0.0, "kept_share": 1.0}
-    differing = DifferingCircumstance(
-        metric="quality", group=few, circumstance="history_length", mean=1.0, mean_of_others=2.0,
+    differing = Confounder(
+        metric="quality", group=few, covariate="history_length", mean=1.0, mean_of_others=2.0,
         difference=0.1, explains=0.1, at_random=None,
     )  # fmt: skip
-    given = summary.given.model_copy(
+    given = summary.adjustment.model_copy(
         update={
             "n_users_alone": 2,
             "no_longer": (
@@ -322,7 +319,7 @@ def with_every_count(result: AuditResult) -> AuditSummary:
         "ratios": summary.ratios.model_copy(
             update={"metrics": {**summary.ratios.metrics, "quality": ratios}}
         ),
-        "given": given,
+        "adjustment": given,
         "missing": (summary.missing[0].model_copy(update={"findings": missing}),),
         "search": summary.search.model_copy(
             update={"metrics": {"quality": history, "watch": history}}
@@ -332,7 +329,7 @@ def with_every_count(result: AuditResult) -> AuditSummary:
             expected_exposure_loss=None,
             representation={"gender": _shown_of({"Zfew": (7, 7), "F": (40, 3), "M": (50, 50)})},
         ),
-        "circumstances": (differing, differing.model_copy(update={"group": {"gender": "F"}})),
+        "confounders": (differing, differing.model_copy(update={"group": {"gender": "F"}})),
     }
     return summary.model_copy(update=changed)
 
@@ -350,8 +347,8 @@ def test_every_kind_of_count_is_hidden():
     # it holds from there on all the same
     assert metric.verdict.ruled_out_from == LIMIT
     assert [one.support for one in metric.detectable] == [30]
-    assert [one.group for one in shown.given.no_longer] == [{"gender": "F"}]
-    assert [one.group for one in shown.circumstances] == [{"gender": "F"}]
+    assert [one.group for one in shown.adjustment.no_longer] == [{"gender": "F"}]
+    assert [one.group for one in shown.confounders] == [{"gender": "F"}]
     assert [*shown.catalogue.representation["gender"].shown] == ["M"]
     assert metric.varying == metric.undecided == () and metric.verdict.open_share is None
     assert [one.value for one in shown.missing[0].findings] == [0.3]
@@ -390,7 +387,7 @@ def test_notes_do_not_tell_small_numbers():
         "blanks around the text of 3 of 1,003 users are not a part of it",
         "3 values are 'N/A' in column 'gender' and count as no value",
         "12 rows of 3.csv have no user",
-        "no full combination of the 3 attributes has 5 users",
+        "no intersection of the 3 attributes has 5 users",
         "ndcg@5 is undefined for groups with 4 users in all",
     )
     summary = result.summary.model_copy(update={"warnings": odd})
@@ -398,60 +395,9 @@ def test_notes_do_not_tell_small_numbers():
         "blanks around the text of fewer than 10 of 1,003 users are not a part of it",
         "fewer than 10 values are 'N/A' in column 'gender' and count as no value",
         "12 rows of 3.csv have no user",
-        "no full combination of the 3 attributes has 5 users",
+        "no intersection of the 3 attributes has 5 users",
         "ndcg@5 is undefined for groups with fewer than 10 users in all",
     )
-
-
-@pytest.mark.parametrize("way", WAYS)
-def test_verdicts_and_numbers_of_groups_stay(way: str):
-    whole, shown = result_of(way).summary, result_of(way).shown(LIMIT).summary
-    assert shown.outcome == whole.outcome
-    assert (shown.n_users, shown.coverage.by_depth) == (whole.n_users, whole.coverage.by_depth)
-    for name, result in whole.metrics.items():
-        same = {
-            *("mean", "sd", "n_defined", "n_undefined", "undefined_share", "is_conclusive"),
-            *("n_groups", "n_significant", "n_not_listed", "critical_tails"),
-        }
-        now = shown.metrics[name]
-        assert now.model_dump(include=same) == result.model_dump(include=same)
-        if result.verdict is not None:
-            counts = {
-                "outcome",
-                "n_worse_beyond_tolerance",
-                "n_worse",
-                "n_better",
-                "n_within_tolerance",
-                "n_inconclusive",
-            }
-            assert now.verdict.model_dump(include=counts) == result.verdict.model_dump(
-                include=counts
-            )
-
-
-def test_it_is_said_how_many_are_hidden():
-    result = result_of("values")
-    shown = result.shown(LIMIT)
-    table, kept = result.group_table, shown.group_table
-    large = table.filter(pl.col("support") >= LIMIT)
-    assert kept.drop(BOUNDED).equals(large.drop(BOUNDED))
-    # the bounds of a group that few unknown users may belong to would tell their values
-    is_told = ~large["n_unknown"].is_between(1, LIMIT - 1)
-    assert not is_told.all() and is_told.any()
-    assert kept.filter(~is_told).select(BOUNDED).null_count().row(0) == ((~is_told).sum(),) * 3
-    assert kept.filter(is_told).equals(large.filter(is_told))
-    attributes = [*result.summary.attributes]
-    small = table.filter(pl.col("support") < LIMIT).select(attributes).n_unique()
-    hidden = shown.summary.hidden
-    assert (hidden.min_shown, hidden.n_groups, hidden.n_values) == (LIMIT, small, 4)
-    n_findings = sum(len(one.findings) for one in result.summary.metrics.values())
-    assert hidden.n_findings == n_findings - sum(
-        len(one.findings) for one in shown.summary.metrics.values()
-    )
-    assert hidden.n_findings > 0
-    note = f"groups of fewer than 10 users are hidden in this result: {small} groups"
-    assert shown.summary.warnings[-1].startswith(note)
-    assert note in to_markdown(build_view(shown.summary))
 
 
 def test_a_gap_with_a_hidden_end_is_hidden():
@@ -460,7 +406,7 @@ def test_a_gap_with_a_hidden_end_is_hidden():
     found = shown.metric("quality")
     assert result.metric("quality").disadvantaged.support < LIMIT
     assert (found.gap, found.chance, found.advantaged, found.is_gap_hidden) == (None,) * 3 + (True,)
-    assert "The gap between full combinations is hidden" in to_markdown(build_view(shown.summary))
+    assert "The gap between intersections is hidden" in to_markdown(build_view(shown.summary))
     with pytest.raises(InputError, match="the gap is hidden"):
         shown.gap("quality")
 
@@ -498,15 +444,3 @@ def test_nothing_is_hidden_unasked_and_hiding_twice_adds_up(tmp_path: Path):
     assert once.shown(5).summary == once.summary
     with pytest.raises(InputError, match="invalid min_shown: expected a whole number from 1"):
         result.save(tmp_path / "out", min_shown=0)
-
-
-def test_no_table_of_users_stays_from_an_audit_that_is_replaced(tmp_path: Path):
-    result = result_of("values")
-    result.save(tmp_path, report=False)
-    assert not load_summary(tmp_path).is_aggregates_only
-    assert (tmp_path / "per_user.parquet").exists()
-    result.save(tmp_path, report=False, aggregates_only=True)
-    assert not (tmp_path / "per_user.parquet").exists()
-    assert json.loads((tmp_path / "result.json").read_text())["is_aggregates_only"] is True
-    result.save(tmp_path, report=False)
-    assert (tmp_path / "per_user.parquet").exists()

@@ -19,14 +19,12 @@ from fairrec.result.tables import (
     RESERVED,
     group_table,
 )
-from fairrec.statistics.verdict import decide_verdicts
-from tests.builders import audit, make_tables, one_each, two_groups
-from tests.statistics.small_worlds import analysis_of, random_analysis
+from tests.builders import audit, make_tables, one_each
+from tests.statistics.small_worlds import analysis_of, described, random_analysis
 
 
 def table_of(analysis):
-    verdicts = decide_verdicts(analysis, [True] * len(analysis.moments.mean))
-    return group_table(analysis, verdicts, ())
+    return group_table(analysis, described(analysis))
 
 
 def test_one_row_for_each_metric_and_group_with_enough_users():
@@ -60,22 +58,6 @@ def test_one_row_for_each_metric_and_group_with_enough_users():
             assert row["p_adjusted"] == analysis.adjusted_p_values[i, at]
 
 
-def test_the_least_likely_come_first_and_of_equal_p_values_the_strongest():
-    analysis = random_analysis(effect=0.6)
-    rows = group_table(
-        analysis, decide_verdicts(analysis, [True] * len(analysis.moments.mean)), ()
-    ).filter(metric="mrr@5")
-    at = [
-        analysis.grouping.lattice.codes.tolist().index(
-            [-1 if row[by] is None else int(row[by]) for by in "ab"]
-        )
-        for row in rows.iter_rows(named=True)
-    ]
-    order = [(analysis.adjusted_p_values[0, i], -analysis.standard_errors[0, i]) for i in at]
-    assert order == sorted(order)
-    assert rows["p_adjusted"].n_unique() > 2
-
-
 def test_what_is_not_known_is_null_and_never_nan_or_infinite():
     # untested, and the second group has nobody to be compared with
     analysis = analysis_of([[0, 0, 1]], "mrr", [0.5, 1.0, np.nan], permutations=0, min_users=1)
@@ -86,16 +68,6 @@ def test_what_is_not_known_is_null_and_never_nan_or_infinite():
     assert row["value"] == 0.75
     for name in NUMBERS:
         assert table[name].is_finite().drop_nulls().all()
-
-
-def test_a_pooled_metric_has_a_value_and_nothing_else():
-    predictions, users = two_groups()
-    table = audit(predictions, users, "group", metrics="auc,pooled_auc").group_table
-    pooled = table.filter(metric="pooled_auc")
-    assert pooled["support"].to_list() == [4, 4]
-    assert pooled["value"].null_count() == 0
-    for name in set(NUMBERS) - {"value"}:
-        assert pooled[name].null_count() == 2, name
 
 
 OPTIONS = MappingProxyType({"metrics": "mrr,ndcg@2", "permutations": 99, "min_support": 2})
@@ -122,13 +94,6 @@ def test_findings_are_rows_of_the_table_of_groups_worst_first():
         for row in found.iter_rows(named=True)
     ]  # fmt: skip
     assert_frame_equal(groups, RESULT.group_table)
-
-
-def test_those_of_one_metric_do_not_repeat_its_name():
-    for all_rows, rows in ((RESULT.findings(), RESULT.findings("ndcg")),
-                           (RESULT.groups(), RESULT.groups("ndcg@2"))):  # fmt: skip
-        assert_frame_equal(rows, all_rows.filter(metric="ndcg@2").drop("metric"))
-        assert 0 < rows.height < all_rows.height
 
 
 @pytest.mark.parametrize("kind", ["pandas", "polars", "lazy", "pyarrow"])

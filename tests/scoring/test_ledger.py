@@ -97,16 +97,6 @@ def test_calls_side_by_side_share_what_is_asked_but_for_small_calls(n_lists, con
     assert sorted(user for call in function.calls for user in call) == users.to_list()
 
 
-def test_a_list_without_candidates_costs_nothing():
-    candidates, users = candidates_of({"a": [], "b": [1], "c": []})
-    function = NotedFunction()
-    ledger = open_ledger(function, candidates, users)
-    assert ledger.pay_for(np.array([0, 2])).tolist() == []
-    assert (ledger.users, ledger.calls, function.calls) == (0, 0, [])
-    assert ledger.pay_for(np.array([2, 1, 0])).tolist() == [score_of("b", 1)]
-    assert (ledger.users, function.calls) == (1, [["b"]])
-
-
 @given(
     st.lists(st.lists(st.integers(0, 39), max_size=30), min_size=1, max_size=6),
     st.integers(1, 60),

@@ -66,26 +66,6 @@ def test_a_model_that_is_not_there_is_said_before_anything_is_asked(
     assert server.batches(tag) == []
 
 
-@pytest.mark.parametrize(
-    ("protocol", "url", "says"),
-    [
-        (
-            "oip",
-            "http://host/score",
-            "expected an address of the Open Inference Protocol, http://HOST/v2/models/NAME",
-        ),
-        (
-            "tfserving",
-            "http://host/v2/models/m",
-            "expected an address of TensorFlow Serving, http://HOST/v1/models/NAME",
-        ),
-    ],
-)
-def test_an_address_of_another_protocol_is_refused(protocol, url, says):
-    with pytest.raises(InputError, match=re.escape(says)):
-        fairrec.Endpoint(url, protocol=protocol)
-
-
 def test_a_model_that_still_loads_is_waited_for(server: FaultyServer):
     url, _ = server.address("not-ready", PATHS["oip"])
     result = audit(fairrec.Endpoint(url, **QUICK))
@@ -111,13 +91,6 @@ def test_oip_sends_typed_tensors_of_the_shape_the_model_asks_for():
     assert items.pop("data").tolist() == [1, 2]
     assert users == tensor("user_id", "BYTES", 2)
     assert items == tensor("item_id", "INT32", 2, 1)
-
-
-def test_oip_without_metadata_sends_the_types_of_the_columns():
-    one = wire("oip", "/v2/models/m")
-    one.open(Said(v2_models_m={"name": "m"}))
-    inputs = {one.name: one.values for one in one.bind(COLUMNS)}
-    assert [part["datatype"] for part in one.body(inputs)["inputs"]] == ["INT64", "BYTES"]
 
 
 def test_oip_refuses_missing_numbers_which_it_cannot_send():
@@ -164,28 +137,20 @@ def test_oip_replies_that_are_none_are_refused(said, says):
 
 
 @pytest.mark.parametrize(
-    ("page", "says"),
+    "page",
     [
-        ({"versions": "12"}, "cannot be read at versions: 12"),
-        ({"inputs": {"user_id": {}}}, "cannot be read at inputs: {"),
-        ({"inputs": [1]}, "cannot be read at inputs.0: 1"),
-        ({"outputs": [tensor("s", "FP32") | {"shape": 3}]}, "cannot be read at outputs.0.shape: 3"),
-        ({"inputs": [tensor("u", "INT64", "abc")]}, "cannot be read at inputs.0.shape.0: abc"),
-        ({"inputs": [tensor("u", "INT64", "9" * 5000)]}, "inputs.0.shape.0: 999"),
-        ({"inputs": [tensor("u", "INT64", 1.5)]}, "inputs.0.shape.0: 1.5"),
-        ([1], "its metadata cannot be read: [1]"),
+        {"versions": 12},
+        {"inputs": {"user_id": {}}},
+        {"inputs": [1]},
+        {"outputs": [tensor("s", "FP32") | {"shape": 3}]},
+        {"inputs": [tensor("u", "INT64", "abc")]},
+        [1],
     ],
-    ids=lambda part: str(part)[:40],
+    ids=str,
 )
-def test_oip_metadata_of_another_form_is_an_error_in_words(page, says):
-    with pytest.raises(ScoringError, match=re.escape(says)):
+def test_oip_metadata_of_another_form_is_an_error_in_words(page):
+    with pytest.raises(ScoringError, match="its metadata cannot be read: "):
         wire("oip", "/v2/models/m").open(Said(v2_models_m=page))
-
-
-def test_oip_sizes_may_be_text_or_missing():
-    said = {"inputs": [tensor("u", "INT64", "-1", "1"), tensor("i", "INT64", None)]}
-    seen = wire("oip", "/v2/models/m").open(Said(v2_models_m=said))
-    assert [one.shape for one in seen.inputs] == [(-1, 1), (-1,)]
 
 
 def test_oip_asks_for_the_output_that_was_named():
@@ -205,11 +170,10 @@ AVAILABLE = {"model_version_status": [{"version": "2", "state": "AVAILABLE"}]}
 @pytest.mark.parametrize(
     ("status", "signature", "says"),
     [
-        ({"model_version_status": 5}, None, "cannot be read at model_version_status: 5"),
+        ({"model_version_status": 5}, None, "cannot be read: "),
         ({"model_version_status": []}, None, "no version of the model 'm' is available"),
-        (AVAILABLE, {"inputs": [1]}, "inputs: [1]"),
-        (AVAILABLE, {"inputs": {"u": {"tensor_shape": {"dim": 5}}}}, "u.tensor_shape.dim: 5"),
-        (AVAILABLE, {"inputs": {"u": {"tensor_shape": {"dim": [{"size": "a"}]}}}}, "0.size: a"),
+        (AVAILABLE, {"inputs": [1]}, "cannot be read: "),
+        (AVAILABLE, {"inputs": {"u": {"tensor_shape": {"dim": [{"size": "a"}]}}}}, "be read: "),
     ],
 )
 def test_tensorflow_serving_metadata_of_another_form_is_an_error_in_words(status, signature, says):

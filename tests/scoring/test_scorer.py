@@ -4,36 +4,21 @@ from __future__ import annotations
 
 import re
 from fractions import Fraction
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import polars as pl
 import pytest
 
-import fairrec
 from fairrec.core.arrays import AnyArray, FloatArray
 from fairrec.core.errors import FairRecError, ScoringError
-from fairrec.inputs.candidates import CandidateLists
 from fairrec.scoring.ease import Ease
 from fairrec.scoring.model import FunctionModel
-from fairrec.scoring.scorer import Batch, ModelScorer, TableScorer, check_scores
-from fairrec.search.options import Search
-from tests.grouped_options import group_options
+from fairrec.scoring.scorer import Batch, ModelScorer, check_scores
 from tests.scoring.small_candidates import candidates_of
 
 CANDIDATES, USERS = candidates_of({"ann": [10, 20], "bob": [], "cat": [20], "dan": [30, 10, 20]})
 ALL = np.arange(4)
-
-
-def test_a_table_gives_the_scores_of_the_lists_in_the_order_asked():
-    candidates = CandidateLists(
-        np.array([0, 2, 2, 3]), np.zeros(3, np.int32), np.array([0.1, 0.2, 0.3]), None, USERS
-    )
-    scorer = TableScorer(candidates)
-    assert scorer.ask(np.array([2, 1, 0, 2])).tolist() == [0.3, 0.1, 0.2, 0.3]
-    assert scorer.ask(np.array([0, 1, 2])).tolist() == [0.1, 0.2, 0.3]
-    assert scorer.ask(np.array([1])).tolist() == []
 
 
 def test_a_function_is_given_one_entry_a_pair_in_the_order_asked():
@@ -51,28 +36,6 @@ def test_a_function_is_given_one_entry_a_pair_in_the_order_asked():
     assert items.dtype == np.int64
     assert scores.tolist() == [0, 1, 2, 3, 4]
     assert scores.dtype == np.float64
-
-
-@pytest.mark.parametrize(
-    ("ids", "seen_as"),
-    [
-        (pl.Series([1, 2], dtype=pl.UInt64), [1, 2]),
-        (pl.Series([1, 2], dtype=pl.Int16), [1, 2]),
-        (pl.Series(["1", "ü\n"]), ["1", "ü\n"]),
-        (pl.Series(["a", "b"], dtype=pl.Categorical), ["a", "b"]),
-    ],
-    ids=lambda part: str(part)[:20],
-)
-def test_ids_are_whole_numbers_or_text(ids: pl.Series, seen_as: list[Any]):
-    candidates = CandidateLists(np.array([0, 1, 2]), np.array([1, 0], np.int32), ALL, None, ids)
-    seen: list[Any] = []
-
-    def function(user_ids: AnyArray, item_ids: AnyArray) -> AnyArray:
-        seen.extend([user_ids.tolist(), item_ids.tolist()])
-        return np.zeros(2)
-
-    ModelScorer(FunctionModel(function), candidates, ids).ask(np.array([0, 1]))
-    assert seen == [seen_as, seen_as[::-1]]
 
 
 def test_a_function_may_write_into_what_it_is_given():
@@ -97,42 +60,6 @@ def test_a_failure_inside_names_the_users_and_keeps_the_cause():
     assert isinstance(caught.value.__cause__, LookupError)
     assert isinstance(caught.value, FairRecError)
     assert isinstance(caught.value, RuntimeError)
-
-
-def test_an_interrupt_is_no_failure_of_the_function():
-    def function(user_ids: AnyArray, item_ids: AnyArray) -> AnyArray:
-        raise KeyboardInterrupt
-
-    with pytest.raises(KeyboardInterrupt):
-        ModelScorer(FunctionModel(function), CANDIDATES, USERS).ask(ALL)
-
-
-def test_scores_of_a_table_are_hashed_for_a_ledger_alone(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-):
-    def audit(**options: Any) -> None:
-        table = pl.DataFrame({"user_id": [1, 2], "item_id": [[1, 2]] * 2, "label": [[1, 0]] * 2})
-        fairrec.audit(
-            table.with_columns(score=pl.lit([0.5, 0.1])),
-            **group_options(
-                users=pl.DataFrame({"user_id": [1, 2], "team": ["a", "b"]}),
-                **{
-                    "by": "team",
-                    "metrics": "mrr@2",
-                    "permutations": 0,
-                    "min_support": 1,
-                    **options,
-                },
-            ),
-        )
-
-    hashed: list[Any] = []
-    folder_name = TableScorer.identity
-    monkeypatch.setattr(TableScorer, "identity", lambda one: hashed.append(one) or folder_name(one))
-    audit(search="exact")
-    assert not hashed
-    audit(search=Search("exact", ledger=tmp_path / "ledger.db"))
-    assert len(hashed) == 1
 
 
 ANSWERED = np.array(["ann", "bob", "cat", "dan"], dtype=object)
@@ -168,12 +95,6 @@ def test_any_array_of_numbers_will_do(answer: Any):
     scores = scores_from(answer, [0, 2])
     assert scores.dtype == np.float64
     assert scores.tolist() == [0, 1, 2]
-
-
-def test_too_few_scores_are_refused():
-    message = error_from(np.zeros(5))
-    assert "5 scores for 6 pairs of a batch of 4 users ('ann', 'bob', 'cat' and 1 more)" in message
-    assert "one number for each pair" in message
 
 
 @pytest.mark.parametrize(

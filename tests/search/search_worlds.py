@@ -77,7 +77,7 @@ def users_of(space: Grouping, group: int) -> list[int]:
 def group_means(
     space: Grouping, values: FloatArray, min_share: float = 0.0
 ) -> dict[tuple[int, ...], float]:
-    """The value of each eligible full combination that has one, user by user."""
+    """The value of each eligible full intersection that has one, user by user."""
     users: dict[tuple[int, ...], list[float]] = {}
     for user, cell in enumerate(space.cells.of_user.tolist()):
         users.setdefault(tuple(space.cells.codes[:, cell].tolist()), []).append(values[user])

@@ -5,12 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from pytest import approx
-from scipy import stats
 
 from fairrec.search.loop import search
-from fairrec.search.searcher import hyper_parameters
-from fairrec.search.searchers.adaptive import Adaptive, AdaptiveParameters
-from fairrec.search.searchers.findings_goal import FindingsGoal
+from fairrec.search.searchers.adaptive import AdaptiveParameters
 from tests.search.search_worlds import (
     adapt,
     bound,
@@ -18,10 +15,8 @@ from tests.search.search_worlds import (
     exact_gap,
     gap_found,
     large_gap_world,
-    product_space,
     small_world,
     space_of,
-    task_for,
 )
 
 
@@ -45,23 +40,6 @@ def test_several_metrics_are_found_with_the_same_users():
     for metric, own in enumerate(both):
         assert gap_found(outcome, metric) == approx(exact_gap(space, own), abs=1e-12)
     assert outcome.evidence.users_scored < 0.35 * space.n_users
-
-
-def test_a_group_is_scored_in_steps():
-    space = product_space((2, 2), users_each=20, min_users=5)
-    values = np.random.default_rng(0).normal(size=80)
-    evidence = evidence_of(space, values)
-    searcher = Adaptive(task_for(evidence), AdaptiveParameters(steps=8, findings=0, at_once=1))
-    n_left = {}
-    for _ in range(10):
-        request = searcher.ask()
-        (group,), (n_users,) = request.groups.tolist(), request.n_users.tolist()
-        if evidence.users_scored:
-            # an eighth of those left, rounded up
-            assert n_users == -(-n_left.get(group, 20) // 8)
-        evidence.score(evidence.next_users(group, n_users))
-        n_left[group] = evidence.n_left(group)
-        searcher.tell(request, evidence)
 
 
 @pytest.mark.parametrize("depth", [None, 2])
@@ -94,13 +72,6 @@ def test_search_ends_by_itself_with_a_bound():
     assert gap_found(outcome) == approx(exact_gap(space, values), abs=1e-12)
     assert outcome.evidence.users_scored < 0.25 * space.n_users
     assert bound(outcome) <= 0.01 * gap_found(outcome)
-
-
-def test_nothing_is_missing_when_all_groups_are_complete():
-    space, values = small_world(0, "normal")
-    evidence = evidence_of(space, values)
-    search("themis", evidence, hyper_parameters("themis", {}))
-    assert bound(search("adaptive", evidence, AdaptiveParameters())).tolist() == [0.0]
 
 
 @pytest.mark.parametrize("kind", ["normal", "skewed"])
@@ -157,17 +128,6 @@ def test_metric_without_spread_ends_with_no_statement_on_what_was_not_seen(value
     assert np.isnan(bound(outcome)).all()
 
 
-# sums of 0.3 are rounded
-@pytest.mark.parametrize("other", [1.0, 0.3, np.nan])
-def test_metric_that_is_constant_or_undefined_does_not_disturb_another(other):
-    space, values = large_gap_world()
-    alone = adapt(space, values, n_reference=100, findings=0)
-    both = np.stack([values, np.full(space.n_users, other)])
-    outcome = adapt(space, both, n_reference=100, findings=0)
-    # it takes some hundred equal values to believe that a metric has no gap
-    assert alone.evidence.users_scored < outcome.evidence.users_scored < 0.25 * space.n_users
-
-
 def planted_world(seed, difference):
     """4,000 users; those with two given values of three attributes, about 1.5%, differ."""
     rng = np.random.default_rng(seed)
@@ -186,30 +146,3 @@ def test_planted_group_is_completed_within_a_quarter_of_the_users(difference):
         outcome = adapt(space, values, seed, users=1_000, n_reference=200, steps=8)
         n_complete += outcome.evidence.is_scored[is_planted].all()
     assert n_complete >= 4
-
-
-def test_without_a_share_for_findings_they_are_not_sought():
-    n_complete = 0
-    for seed in range(3):
-        space, values, is_planted = planted_world(seed, -1.5)
-        outcome = adapt(space, values, seed, users=1_000, n_reference=200, findings=0)
-        n_complete += outcome.evidence.is_scored[is_planted].all()
-        # only full combinations, apart from the reference sample
-        touched = np.flatnonzero(
-            np.bincount(
-                space.cells.of_user,
-                weights=outcome.evidence.is_scored & ~outcome.evidence.is_reference,
-                minlength=len(space.cells),
-            )
-        )
-        assert set(touched.tolist()) <= set(space.cell_of_full.tolist())
-    assert n_complete <= 1
-
-
-def test_critical_statistic_follows_the_significance_level():
-    space, values, _ = planted_world(0, -1.0)
-    evidence = evidence_of(space, values)
-    for alpha in (0.001, 0.05, 0.5):
-        critical = FindingsGoal(task_for(evidence, alpha=alpha))._critical
-        # two-sided, shared by all groups
-        assert 2 * stats.norm.sf(critical) * len(space.lattice) == approx(alpha)

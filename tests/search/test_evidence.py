@@ -19,7 +19,7 @@ from fairrec.scoring.scorer import TableScorer
 from fairrec.search.evidence import GapHistory, Measure, popularity_proxy
 from fairrec.search.loop import search
 from fairrec.search.searcher import hyper_parameters
-from tests.metrics.metric_lists import asked_for, per_user, random_world, ranked_lists, user
+from tests.metrics.metric_lists import asked_for, random_world, ranked_lists, user
 from tests.search.search_worlds import evidence_of, skewed_space, space_of, users_of
 
 SEEDS = 1_500
@@ -201,34 +201,6 @@ def test_batches_give_the_values_of_the_whole_to_the_last_bit(batch: int):
     assert measure.ledger.rows == len(lists.candidates.scores)
 
 
-def test_each_metric_has_the_value_it_has_alone():
-    lists = world_lists()
-    together = values_per_list(EVERY_METRIC, lists.candidates, lists.side)
-    for metric, values in zip(EVERY_METRIC, together, strict=True):
-        (alone,) = values_per_list([metric], lists.candidates, lists.side)
-        np.testing.assert_array_equal(alone, values, err_msg=metric.name)
-        np.testing.assert_array_equal(per_user(metric, lists), values, err_msg=metric.name)
-
-
-def test_threads_change_nothing():
-    lists = world_lists()
-    ledger = Ledger(lists.candidates, TableScorer(lists.candidates))
-    measure = Measure(EVERY_METRIC, lists.candidates, lists.side, ledger, 3)
-    values = measure(np.arange(lists.n_users))
-    expected = values_per_list(EVERY_METRIC, lists.candidates, lists.side)
-    np.testing.assert_array_equal(values, expected)
-
-
-def test_users_may_have_another_order_than_their_lists():
-    lists = world_lists()
-    list_of_user = np.random.default_rng(2).permutation(lists.n_users)
-    ledger = Ledger(lists.candidates, TableScorer(lists.candidates))
-    measure = Measure(EVERY_METRIC, lists.candidates, lists.side, ledger, list_of_user=list_of_user)
-    whole = values_per_list(EVERY_METRIC, lists.candidates, lists.side)
-    some = np.array([5, 0, 17])
-    np.testing.assert_array_equal(measure(some), whole[:, list_of_user[some]])
-
-
 PREDICTIONS = pl.DataFrame(
     {
         "user_id": [1, 1, 1, 2, 2, 2],
@@ -254,7 +226,3 @@ def test_the_proxy_is_the_metric_of_a_ranking_by_popularity_whatever_the_scores(
     history = pl.DataFrame({"user_id": [1, 2, 1], "item_id": [3, 3, 2]})
     (values,) = proxy_of(history=history)
     assert values.tolist() == approx([1 / 3, 1])
-
-
-def test_without_a_history_there_is_no_proxy():
-    assert proxy_of() is None

@@ -89,14 +89,6 @@ def test_learning_rate_and_floor_are_blends():
     assert end.weights[0] == approx(0.7 * blend + 0.3 * np.array([1 / 3, 1 / 3, 1 / 3, 0]))
 
 
-def test_values_that_nothing_speaks_for_keep_their_weight_with_a_floor():
-    end = End(1.0, [np.array([0.99, 0.01])])
-    hyper = FairASParameters(floor=0.2)
-    for _ in range(50):
-        end.learn(np.array([[0], [1], [0]]), np.array([1.0, 0.0, 0.5]), hyper)
-    assert end.weights[0][1] > 0.09
-
-
 def around(evidence, codes, sign=1.0, **given):
     """What is looked at around a combination, in order."""
     searcher = fairas(evidence, **given)

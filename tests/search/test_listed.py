@@ -9,7 +9,7 @@ from pytest import approx
 from fairrec.groups.grouping import Grouping
 from fairrec.search.loop import SearchOutcome, search
 from fairrec.search.searcher import NoHyperParameters, hyper_parameters
-from fairrec.search.searchers.listed import ListedGroups, random_order, themis
+from fairrec.search.searchers.listed import random_order, themis
 from tests.search.search_worlds import (
     evidence_of,
     exact_gap,
@@ -20,12 +20,6 @@ from tests.search.search_worlds import (
     task_for,
     two_metrics,
 )
-
-
-def test_groups_are_asked_for_one_by_one_in_their_order():
-    searcher = ListedGroups(np.array([7, 3, 5]))
-    asked = [searcher.ask().groups.tolist() for _ in range(5)]
-    assert asked == [[7], [3], [5], [], []]
 
 
 def test_every_combination_is_asked_for_once_and_each_is_first_equally_often():

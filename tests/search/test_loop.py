@@ -12,11 +12,10 @@ from pytest import approx
 from fairrec.groups.grouping import EVERYONE, Grouping
 from fairrec.metrics import MetricAtK, parse_metric
 from fairrec.search.evidence import Evidence
-from fairrec.search.loop import FIRST_USERS, REFERENCE_TIME, SearchOutcome, search
+from fairrec.search.loop import FIRST_USERS, REFERENCE_TIME, Searched, SearchOutcome, search
 from fairrec.search.options import Budget, Search
-from fairrec.search.searched import Searched
 from fairrec.search.searcher import NOTHING, SEARCHERS, NoHyperParameters, Request, Task, searcher
-from tests.search.search_worlds import evidence_of, product_space, skewed_space, space_of
+from tests.search.search_worlds import evidence_of, product_space, space_of
 
 
 class Script:
@@ -85,18 +84,6 @@ def test_groups_that_overlap_share_a_batch_and_their_users(play):
     one_by_one, in_turn, _ = batches_of(space)
     play(one_by_one, *([group] for group in (*groups, EVERYONE)))
     assert [len(batch) for batch in in_turn] == [4, 2, 2]
-    assert [user for batch in in_turn for user in batch] == batches[0]
-
-
-def test_parts_of_groups_that_overlap_are_the_same_users_as_one_after_the_other(play):
-    space = skewed_space(0, (2, 3, 4), 200, 3, depth=2)
-    groups = np.random.default_rng(0).integers(EVERYONE, len(space.lattice), 12).tolist()
-    together, batches, _ = batches_of(space)
-    play(together, groups, n_users=7)
-    one_by_one, in_turn, _ = batches_of(space)
-    play(one_by_one, *([group] for group in groups), n_users=7)
-    assert len(batches) == 1
-    assert len(in_turn) > 5
     assert [user for batch in in_turn for user in batch] == batches[0]
 
 
@@ -175,10 +162,6 @@ def searched(outcome: SearchOutcome, metric: MetricAtK = NDCG) -> Searched:
 def test_where_every_group_is_known_or_none_is_large_enough_no_searcher_is_asked():
     assert searched(outcome_of()).may_be_larger_by() == ([0.0], None)
     assert searched(outcome_of(min_users=6)).may_be_larger_by() == ([None], None)
-
-
-def test_a_searcher_without_a_bound_bounds_nothing():
-    assert searched(outcome_of(users=12)).may_be_larger_by() == ([None], None)
 
 
 @pytest.mark.parametrize(

@@ -126,29 +126,6 @@ def test_scored_users_tell_about_other_groups_with_the_same_value_of_an_attribut
     assert mean[unseen & (space.codes[:, 0] != 7)] == approx(0, abs=0.2)
 
 
-def test_the_same_attribute_named_again_leaves_no_more_doubt():
-    rng = np.random.default_rng(5)
-    column, values = np.repeat(np.arange(6), 20), rng.normal(size=120)
-    doubts = []
-    for times in (1, 4):
-        space = space_of([column] * times, (6,) * times, min_users=20)
-        evidence = evidence_of(space, values)
-        evidence.score(evidence.next_users(int(space.full[0]), 12))
-        doubts.append(fitted(evidence, 1).group_values(np.arange(1, 6))[1])
-    assert doubts[0] == approx(doubts[1], rel=0.02)
-
-
-@pytest.mark.parametrize("n_scored", [0, 10], ids=["nothing scored", "nothing defined"])
-def test_nothing_known_is_survived(n_scored):
-    space = product_space((2, 3), users_each=10, min_users=3)
-    evidence = evidence_of(space, np.full(60, np.nan))
-    evidence.score(evidence.next_users(EVERYONE, n_scored))
-    mean, deviation = fitted(evidence).group_values(np.arange(6))
-    assert np.isfinite(mean).all()
-    assert (deviation > 0).all()
-    assert np.isfinite(deviation).all()
-
-
 @pytest.mark.parametrize("n_scored", [1, 2, 30])
 @pytest.mark.parametrize("value", [0.0, 0.3, -3.5])
 def test_equal_values_leave_no_doubt(n_scored, value):
@@ -160,17 +137,6 @@ def test_equal_values_leave_no_doubt(n_scored, value):
     assert mean == approx(value, abs=1e-5)
     assert deviation == approx(0, abs=1e-5)
     assert posterior.is_flat
-
-
-def test_one_value_that_differs_is_spread():
-    space = product_space((2, 3), users_each=10, min_users=3)
-    values = np.full(60, 0.3)
-    evidence = evidence_of(space, values)
-    values[evidence.next_users(EVERYONE, 60)[40]] += 0.001
-    evidence.score(evidence.next_users(EVERYONE, 40))
-    assert fitted(evidence).is_flat
-    evidence.score(evidence.next_users(EVERYONE, 1))
-    assert not fitted(evidence).is_flat
 
 
 ENDS = Ends(np.array([0.6, 0.2]), np.array([-0.5, -0.1]), np.array([1.1, 0.3]))
@@ -263,11 +229,6 @@ def test_improvement_is_the_mean_of_the_positive_part(margin, spread):
     assert found == approx(integral, abs=1e-7)
 
 
-def test_improvement_without_doubt_is_the_margin():
-    margin = np.array([2.0, 0.0, -2.0])
-    assert expected_improvement(margin, np.zeros(3)).tolist() == [2, 0, 0]
-
-
 @pytest.mark.parametrize("risk", [0.5, 0.05, 0.001])
 @pytest.mark.parametrize("limit", [-1.0, 0.5])
 def test_bound_is_where_the_risks_add_up_to_the_one_allowed(risk, limit):
@@ -279,12 +240,3 @@ def test_bound_is_where_the_risks_add_up_to_the_one_allowed(risk, limit):
 
     assert too_risky(0) > 0
     assert found == approx(optimize.brentq(too_risky, 0, 50), abs=1e-6)
-
-
-def test_bound_is_zero_where_the_limit_itself_is_safe():
-    assert excess_bound(np.array([-5.0, -6.0]), np.array([1.0, 1.0]), 0.0, 0.05) == 0
-    assert excess_bound(np.empty(0), np.empty(0), 0.0, 0.05) == 0
-
-
-def test_bound_without_doubt_is_the_largest_value():
-    assert excess_bound(np.array([1.0, 3.0]), np.zeros(2), 2.0, 0.05) == approx(1)

@@ -103,11 +103,6 @@ def test_defaults_follow_the_number_of_combinations(n_values, n_particles, n_ite
     assert SwarmParameters().n_iterations(space) == n_iterations
 
 
-def test_there_are_never_more_particles_than_users():
-    space = space_of([[0, 1, 2]] * 12, (10,) * 12)
-    assert SwarmParameters().n_particles(space) == 3
-
-
 def test_equation_8_with_its_numbers_written_out():
     hyper = DPSOParameters(alpha=0.5, c1=1.5, c2=2.5)
     found = thermal_velocities(small_swarm(), hyper, np.random.default_rng(3))

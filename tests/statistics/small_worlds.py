@@ -13,7 +13,10 @@ from fairrec.groups.grouping import Grouping
 from fairrec.groups.lattice import Lattice
 from fairrec.metrics import parse_metric
 from fairrec.metrics.measured import Measured
+from fairrec.result.metric_result import DescribedMetric, describe_metrics
+from fairrec.result.metric_schema import MetricResult
 from fairrec.statistics.analysis import Analysis, analyse
+from fairrec.statistics.missing import Conclusiveness
 from fairrec.statistics.moments import Moments, group_moments
 from fairrec.statistics.permutation import Permuted, null_distribution
 from fairrec.statistics.scores import normal_scale
@@ -155,3 +158,13 @@ def adjusted_slowly(rows, shares, least: Iterable[float], tail: int, at: int, sc
     """How many draws have as small a p-value in any column as a score in its own."""
     p = p_slowly([one[tail, at] for one in rows], score) / shares[tail, at]
     return sum(one <= p * (1 + 1e-9) for one in least)
+
+
+def described(analysis: Analysis, standing=()) -> tuple[DescribedMetric, ...]:
+    """The metrics of an analysis, where everyone who counts has a value."""
+    known = Conclusiveness(0.0, is_conclusive=True, is_constant=False)
+    return describe_metrics(analysis, standing or [known] * len(analysis.moments.mean))
+
+
+def results(analysis: Analysis, standing=()) -> list[MetricResult]:
+    return [one.result for one in described(analysis, standing)]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import partial
-from math import comb
 
 import numpy as np
 import polars as pl
@@ -20,6 +19,7 @@ from benchmarks.statistics.items import (
     LEVEL,
     ONE_HELD,
     WORSE,
+    analyse_items,
     coverage,
     held_back,
     just_what_matters,
@@ -28,32 +28,25 @@ from benchmarks.statistics.items import (
     of_little_known,
     of_unequal_twins,
 )
-from pytest import approx
 
 from fairrec import Engine
-from fairrec.auditing.items import analyse_items
 from fairrec.core.audit_options import AuditOptions
 from fairrec.groups.grouping import Grouping
 from fairrec.inputs.table_options import TableOptions
-from fairrec.metrics.item_exposure import discounts
 from fairrec.metrics.measured import Measured, Ratio, measure_everyone
-from fairrec.metrics.reading_items import read_items
+from fairrec.metrics.reading import read_items
 from fairrec.statistics.bootstrap import (
-    N_DRAWS,
     deal_into_blocks,
     random_set_shares,
     resample_users,
 )
 from fairrec.statistics.draws import CellSums
-from fairrec.statistics.findings import analyse_metrics
-from fairrec.statistics.intervals import estimate
 from fairrec.statistics.moments import compute_moments
 from tests.groups.small_grouping import build_grouping
 from tests.metrics.item_world import ItemWorld, random_world, without
 from tests.statistics.small_worlds import measured_as
 
 OPTIONS = AuditOptions(min_support=1, permutations=0)
-QUICK = replace(OPTIONS, permutations=19)
 
 
 def resampled(
@@ -92,75 +85,12 @@ def test_the_error_is_that_of_means_over_users():
     assert found.error[0, 0] == pytest.approx(expected, rel=0.1)
 
 
-@pytest.mark.parametrize("seed", range(6))
-def test_what_is_left_of_a_difference_lies_in_its_interval(seed):
-    """Also of a group that no list showed, of which no spread is known."""
-    world = random_world(seed, n_users=200)
-    hidden = {i for i, about in world.items.items() if about["kind"] == "b"} if seed % 2 else set()
-    lists = {
-        user: [item for item in shown if item not in hidden] or [0]
-        for user, shown in world.lists.items()
-    }
-    metrics = "exposure@3,exposure_to_relevance@2"
-    read = ItemWorld(world.items, lists, world.held_out, world.seen).read(metrics)
-    analysis = analyse_items(read, replace(OPTIONS, permutations=99))
-    found, tested = analysis.estimates, analysis.is_tested
-    low, high = found.simultaneous
-    left = found.shrunken_difference
-    assert ((low <= left) & (left <= high))[tested].all()
-    assert (np.abs(left) <= np.abs(found.difference))[tested].all()
-    if hidden:
-        worst = int(np.argmin(found.difference[0]))
-        assert left[0, worst] == pytest.approx(found.difference[0, worst], rel=0.2)
-
-
 def test_threads_change_no_digit():
     world = random_world(4, n_users=50)
     metrics = "exposure@3,exposure_to_relevance@2"
     alone, together = (resampled(world, metrics, threads)[0] for threads in (1, 3))
     assert np.array_equal(alone.error, together.error)
     assert np.array_equal(alone.cut_off, together.cut_off)
-
-
-def test_what_no_list_showed_may_be_shown_by_a_few_lists():
-    """No spread is seen in a group that nobody was shown, and yet it is not known to be 0."""
-    world = random_world(6, n_users=80)
-    hidden = {i for i, about in world.items.items() if about["kind"] == "b"}
-    lists = {
-        user: [item for item in shown if item not in hidden] or [0]
-        for user, shown in world.lists.items()
-    }
-    found, moments, _ = resampled(ItemWorld(world.items, lists, world.held_out, world.seen))
-    b = int(np.argmin(moments.difference[0]))
-    assert found.value_error[0, b] == pytest.approx(0, abs=1e-12)
-    n_lists, n_items = len(lists), len(hidden)
-    # which may give all of their places to them
-    assert n_items >= 3
-    assert found.unseen[0, b] == pytest.approx(discounts(3).sum() / n_items)
-    share = found._share(np.array(2.0))
-    # as likely to be missed by all lists as a normal score is beyond 2
-    assert (1 - share) ** n_lists == pytest.approx(0.02275, rel=1e-3)
-
-
-def test_small_providers_gain_more_by_a_list_than_large_ones():
-    # large ones have ten items each and are shown alone; small ones have one each
-    items = pl.DataFrame(
-        {
-            "item_id": range(60),
-            "provider_id": [*(i // 10 for i in range(50)), *range(50, 60)],
-            "size": ["large"] * 50 + ["small"] * 10,
-        }
-    )
-    lists = [[(7 * u + 3 * r) % 50 for r in range(3)] for u in range(40)]
-    given = TableOptions(
-        items=items, side="items", by="size", unit="provider_id", metrics="exposure@3"
-    )
-    shown = pl.DataFrame({"user_id": range(40), "item_id": lists})
-    found = analyse_items(read_items(shown, given), OPTIONS)
-    assert found.resampled is not None
-    # if every list gave them its places, and of the values of five and ten providers the mean
-    of_all = discounts(3).sum()
-    assert found.resampled.unseen[0] == pytest.approx([of_all / 10 / 5, of_all / 10])
 
 
 @pytest.mark.parametrize(
@@ -173,21 +103,6 @@ def test_intervals_hold_for_items_that_compete(market):
     assert sum(one[ALL_HELD][0] for one in found) >= 10
     alone = sum(one[ONE_HELD][0] for one in found) / sum(one[ONE_HELD][1] for one in found)
     assert alone > 0.85
-
-
-def test_a_p_value_says_which_intervals_leave_out_zero():
-    n_out = 0
-    for seed in range(8):
-        world = random_world(seed, n_users=40)
-        found, moments, _ = resampled(world, "exposure@3,recommended@1", seed=seed)
-        ends = found.intervals(estimate(moments, 0.05), moments, 0.05)
-        low, high = ends.simultaneous
-        is_out = (low > 0) | (high < 0)
-        assert ((found.adjusted_p_values <= 0.05) == is_out).all()
-        alone = (ends.difference_low > 0) | (ends.difference_high < 0)
-        assert ((found.p_values <= 0.05) == alone).all()
-        n_out += alone.sum()
-    assert n_out
 
 
 def test_what_the_users_who_came_like_together_is_no_finding():
@@ -280,17 +195,6 @@ def test_what_no_user_could_change_is_certain():
     assert found.estimates.simultaneous.high[0].min() < 0
 
 
-def test_chance_in_the_gap_is_what_users_drawn_again_show():
-    found = analyse_items(random_world(3, n_users=200).read("exposure@3"), QUICK)
-    (one,) = analyse_metrics(found)
-    assert one.chance is not None and found.resampled is not None
-    # two kinds: their gap is the distance of two values that are the same
-    gaps = found.resampled.gaps[:, 0]
-    assert one.chance.permutations == len(gaps) == N_DRAWS
-    assert np.sqrt((gaps**2).mean()) == pytest.approx(found.resampled.error[0, 0], rel=0.1)
-    assert one.chance.p_value == pytest.approx(found.p_values[0, 0], abs=0.05)
-
-
 @pytest.mark.parametrize("history", [False, True])
 def test_errors_of_ratios_are_those_of_leaving_out_one_user_after_the_other(history):
     world = random_world(3, n_users=40)
@@ -381,41 +285,3 @@ def test_a_set_is_as_far_off_as_moments_of_permuted_rows_show(monkeypatch):
     assert is_as_far.any() and not is_as_far.all()
     # the group itself is one of the two sets
     assert (found == np.where(is_as_far, 1.0, 0.5)).all()
-
-
-def test_as_many_sets_get_nothing_as_can_be_counted():
-    """Three of forty items get all there is; of twenty at random none is among them."""
-    above = np.zeros((1, 40))
-    above[0, :3] = 1.0
-    ratio = Ratio.of(above, np.ones((1, 40)), np.ones((1, 40), dtype=bool))
-    measured = replace(measured_as("mrr@5", above[0]), ratio=ratio)
-    grouping = build_grouping([np.repeat([0, 1], 20)])
-    n = 4000
-    (found,) = random_set_shares(compute_moments(measured, grouping), grouping, n, seed=1)
-    expected = comb(37, 20) / comb(40, 20)
-    margin = 4 * np.sqrt(expected * (1 - expected) / n)
-    assert found == approx([expected, expected], abs=margin)
-    # a group and all others are one difference
-    assert found[0] == found[1]
-
-
-def test_threads_change_no_share():
-    measured, codes = items_of(3)
-    grouping = build_grouping(codes, min_users=5, depth=2)
-    moments = compute_moments(measured, grouping)
-    one, two = (random_set_shares(moments, grouping, 60, seed=4, threads=n) for n in (1, 2))
-    assert (one == two).all()
-
-
-def test_a_group_with_all_that_is_due_is_compared_with_none():
-    # what is left for the others is 0, or in other worlds a hair above or below it
-    kind = np.repeat([0, 1, 2], 20)
-    for seed in range(10):
-        rng = np.random.default_rng(seed)
-        below = np.where(kind == 0, rng.random((1, 60)), 0.0)
-        ratio = Ratio.of(rng.random((1, 60)), below, np.ones((1, 60), dtype=bool))
-        measured = replace(measured_as("mrr@5", rng.random(60)), ratio=ratio)
-        grouping = build_grouping([kind])
-        moments = compute_moments(measured, grouping)
-        assert np.isnan(moments.difference).all()
-        assert np.isnan(random_set_shares(moments, grouping, 19, seed)).all()

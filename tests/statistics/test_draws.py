@@ -8,67 +8,15 @@ import numpy as np
 import pytest
 
 from fairrec.statistics.draws import (
-    LEAST_USERS,
     PermutedSums,
     ResampledSums,
     TableSums,
     choose_draws,
-    cost_of_shuffle,
-    cost_of_tables,
-    iterate_fours,
-    iterate_rounds,
     random_table,
 )
 from fairrec.statistics.moments import sampled_moments
 from fairrec.statistics.strata import Strata
-from tests.statistics.small_worlds import population, random_population
-
-
-def test_every_metric_is_in_one_four_with_metrics_of_the_same_users():
-    values = np.random.default_rng(0).random((7, 50))
-    values[[1, 5], :10] = np.nan
-    world = population([np.arange(50) % 3], values)
-    fours = [*iterate_fours(world.moments)]
-    assert sorted(int(i) for four in fours for i in four.metrics) == [*range(7)]
-    assert [four.metrics.tolist() for four in fours] == [[0, 2, 3, 4], [6], [1, 5]]
-    for four in fours:
-        for column, metric in enumerate(four.metrics):
-            assert (four.is_defined == world.moments.n_per_row[metric]).all()
-            assert (four.rows[:, column] == world.moments.centred_per_row[metric]).all()
-        assert (four.rows[:, len(four.metrics) :] == 0).all()
-
-
-@pytest.mark.parametrize("share_undefined", [0.0, 0.4])
-def test_a_permutation_keeps_every_value_and_every_group_size(share_undefined):
-    world = random_population(3, share_undefined=share_undefined)
-    cells, moments = world.grouping.cells, world.moments
-    sums = PermutedSums(moments, cells).cell_sums(5, 7)
-    values = moments.centred_per_row
-    assert sums.total.sum(axis=1) == pytest.approx(values.sum(axis=1), abs=1e-9)
-    assert sums.squares.sum(axis=1) == pytest.approx((values**2).sum(axis=1), abs=1e-9)
-    assert sums.n.tolist() == [cells.sums(row).tolist() for row in moments.n_per_row]
-    # with the value 1 for everyone, a cell gets as many as it has places
-    counting = moments.n_per_row.astype(np.float64)
-    counted = PermutedSums(replace(moments, centred_per_row=counting), cells)
-    assert counted.cell_sums(5, 7).total.tolist() == sums.n.tolist()
-    assert counted.cell_sums(5, 7).squares.tolist() == sums.n.tolist()
-
-
-def test_in_strata_values_stay_with_users_in_the_same_circumstances():
-    rng = np.random.default_rng(0)
-    codes, strata = rng.integers(0, 3, 90), rng.integers(0, 4, 90).astype(np.int32)
-    # a value says which stratum it is from
-    world = population([codes], [10.0**strata])
-    moments = replace(
-        world.moments, centred_per_row=world.values, strata=Strata(strata, n_strata=4)
-    )
-    cells = world.grouping.cells
-    for draws in (PermutedSums(moments, cells), TableSums(on_levels(moments), cells)):
-        assert draws.cell_sums(0, 3).total[0] == pytest.approx(cells.sums(10.0**strata))
-    # within a stratum they do change places
-    within = replace(moments, centred_per_row=rng.random((1, 90)))
-    draws = PermutedSums(within, world.grouping.cells)
-    assert (draws.cell_sums(0, 3).total != draws.cell_sums(0, 4).total).all()
+from tests.statistics.small_worlds import population
 
 
 def test_every_arrangement_is_equally_likely():
@@ -102,16 +50,6 @@ def on_levels(moments):
     """The same with a level for each value."""
     levels = [np.unique(row, return_inverse=True)[1] for row in moments.centred_per_row]
     return replace(moments, level_of_row=np.array(levels))
-
-
-@pytest.mark.parametrize(("n_places", "n_levels"), [(5, 3), (3, 5), (1, 4), (4, 1)])
-def test_a_table_has_the_margins_it_is_drawn_for(n_places, n_levels):
-    rng = np.random.default_rng(n_places)
-    sizes = rng.multinomial(200, np.ones(n_places) / n_places)
-    totals = rng.multinomial(200, np.ones(n_levels) / n_levels)
-    table = random_table(sizes, totals, rng)
-    assert table.sum(axis=1).tolist() == sizes.tolist()
-    assert table.sum(axis=0).tolist() == totals.tolist()
 
 
 @pytest.mark.parametrize("is_turned", [False, True])
@@ -158,38 +96,6 @@ def test_sums_of_tables_and_of_shuffled_users_have_the_same_distribution():
         assert np.abs(low - high).max() < 0.25 * first.std(axis=0).max()
 
 
-def test_metrics_on_the_same_levels_share_a_table():
-    values = np.tile([0.0, 1.0, 1.0], 30)
-    world = population([np.arange(90) % 4], [values, 2 * values, values**2])
-    moments = on_levels(world.moments)
-    (one,) = iterate_rounds(moments)
-    assert one.metrics.tolist() == [0, 1, 2]
-    total = TableSums(moments, world.grouping.cells).cell_sums(0, 0).total
-    assert total[1] == pytest.approx(2 * total[0])
-    apart = replace(moments, level_of_row=moments.level_of_row + np.array([[0], [1], [2]]))
-    total = TableSums(apart, world.grouping.cells).cell_sums(0, 0).total
-    assert total[1] != pytest.approx(2 * total[0])
-
-
-def test_users_without_a_value_are_dealt_nothing():
-    values = np.array([[0.0, 1.0, np.nan, 1.0, np.nan, 0.0]])
-    world = population([[0, 0, 0, 1, 1, 1]], values)
-    draws = TableSums(on_levels(world.moments), world.grouping.cells)
-    assert draws.cell_sums(0, 0).n.tolist() == [[2, 2]]
-    (margins,) = draws.margins
-    assert (margins.sizes.tolist(), margins.totals.tolist()) == ([2, 2], [2, 2])
-    assert margins.n_entries == 4
-
-
-def test_a_draw_has_its_own_numbers():
-    world = population([np.arange(60) % 3], [np.arange(60) % 5.0])
-    draws = TableSums(on_levels(world.moments), world.grouping.cells)
-    again = TableSums(on_levels(world.moments), world.grouping.cells)
-    assert (draws.cell_sums(0, 7).total == again.cell_sums(0, 7).total).all()
-    assert (draws.cell_sums(0, 7).total != draws.cell_sums(0, 8).total).any()
-    assert (draws.cell_sums(0, 7).total != draws.cell_sums(1, 7).total).any()
-
-
 def world(n_users, n_cells, values):
     codes = np.arange(n_users) % n_cells
     return population([codes], values, min_users=1)
@@ -199,38 +105,3 @@ def test_few_cells_and_levels_are_drawn_as_tables():
     values = (np.arange(40_000) * 7 % 11 < 3).astype(float)
     found = world(40_000, 8, [values, 1 - values])
     assert isinstance(choose_draws(found.moments, found.grouping.cells), TableSums)
-
-
-@pytest.mark.parametrize(
-    ("n_users", "n_cells", "n_levels"),
-    [(LEAST_USERS - 1, 2, 2), (40_000, 2_000, 40), (40_000, 8, 40_000)],
-)
-def test_few_users_many_cells_and_many_levels_are_shuffled(n_users, n_cells, n_levels):
-    values = np.arange(n_users) % n_levels / n_levels
-    found = world(n_users, n_cells, [values])
-    assert isinstance(choose_draws(found.moments, found.grouping.cells), PermutedSums)
-
-
-def test_metrics_that_are_not_defined_for_the_same_users_are_shuffled_together():
-    values = np.tile((np.arange(40_000) % 2).astype(float), (2, 1))
-    values[1, 0] = np.nan
-    found = world(40_000, 8, values)
-    assert isinstance(choose_draws(found.moments, found.grouping.cells), PermutedSums)
-
-
-def test_counted_users_are_drawn_as_tables_whatever_it_costs():
-    found = world(500, 100, [np.arange(500) % 50.0])
-    levels = np.arange(500)[None] % 50
-    moments = replace(found.moments, level_of_row=levels)
-    assert isinstance(choose_draws(moments, found.grouping.cells), TableSums)
-
-
-def test_the_cost_of_tables_follows_cells_and_levels_and_that_of_a_shuffle_users():
-    costs = []
-    for n_users in (20_000, 40_000):
-        found = world(n_users, 10, [np.arange(n_users) // 10 % 2.0])
-        tables = choose_draws(found.moments, found.grouping.cells)
-        assert isinstance(tables, TableSums)
-        costs.append((cost_of_tables(tables), cost_of_shuffle(found.moments)))
-    assert costs[0][0] == costs[1][0]
-    assert costs[1][1] == 2 * costs[0][1]

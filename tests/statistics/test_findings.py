@@ -12,15 +12,14 @@ from fairrec import Engine
 from fairrec.core.audit_options import AuditOptions
 from fairrec.core.errors import InputError
 from fairrec.metrics import parse_metric
-from fairrec.metrics.measured import Measured
 from fairrec.statistics.analysis import analyse
 from fairrec.statistics.explanations import confounded_findings
 from fairrec.statistics.findings import (
     N_BINS,
-    analyse_metrics,
     best_and_worst,
     bin_edges,
     histograms,
+    list_findings,
     select_findings,
 )
 from fairrec.statistics.strata import Strata
@@ -31,6 +30,7 @@ from tests.statistics.small_worlds import (
     permutation_test,
     population,
     random_analysis,
+    results,
 )
 
 ANY = -1
@@ -90,12 +90,6 @@ def test_two_separate_groups_are_two_findings():
     assert set(groups) == {(0, 1, ANY), (1, ANY, 3)}
 
 
-@pytest.mark.parametrize("higher_is_better", [True, False])
-def test_of_two_complements_the_worse_end_is_named(higher_is_better):
-    groups, _, _ = world_with({(0, ANY, ANY): -0.8}, higher_is_better=higher_is_better)
-    assert groups == [(0 if higher_is_better else 1, ANY, ANY)]
-
-
 def test_where_neither_end_is_worse_the_smaller_complement_is_named():
     rng = np.random.default_rng(0)
     codes = (rng.random(3000) < 0.3).astype(int)
@@ -103,33 +97,6 @@ def test_where_neither_end_is_worse_the_smaller_complement_is_named():
     test = permutation_test(world.moments, world.grouping, world.is_tested, 99, 0)
     selected = select_from(world, test, None)
     assert [one.position for one in selected] == [world.position(1)]
-
-
-def test_a_group_is_not_listed_with_a_difference_that_points_the_other_way():
-    # women are worse off, those in group 1 a little less so, men in group 1 a little more
-    effects = {(0, ANY, ANY): -0.9, (0, 1, ANY): 0.35, (1, 1, ANY): -0.35}
-    groups, _, _ = world_with(effects, n_users=8000)
-    assert (0, ANY, ANY) in groups
-    assert (0, 1, ANY) not in groups
-    assert (1, 1, ANY) not in groups
-
-
-def test_of_groups_with_the_same_users_the_simplest_is_named():
-    # everyone with value 1 of the first attribute has value 1 of the second
-    rng = np.random.default_rng(0)
-    first = rng.integers(0, 3, 3000)
-    second = np.where(first == 1, 1, rng.integers(0, 2, 3000) * 2)
-    values = rng.normal(size=3000) - (first == 1)
-    world = population([first, second], values, min_users=10)
-    test = permutation_test(world.moments, world.grouping, world.is_tested, 99, 0)
-    selected = select_from(world, test, True)
-    (one,) = selected
-    assert (world.lattice.codes[one.position] >= 0).sum() == 1
-
-
-def test_without_significant_groups_there_is_no_finding():
-    groups, _, _ = world_with({})
-    assert groups == []
 
 
 def test_who_is_worse_off_is_named_also_where_a_group_served_better_explains_it():
@@ -146,25 +113,6 @@ def test_a_group_served_better_is_not_named_beside_a_worse_one_that_explains_it(
     groups, selected, _ = world_with({(1, 3, ANY): -1.2}, n_users=8000)
     assert groups == [(1, 3, ANY)]
     assert [one.because_of for one in selected] == [None]
-
-
-VALUES = np.array([0.2, 0.8, 0.2, 0.5])
-SUPPORT = np.array([5.0, 3.0, 9.0, 4.0])
-
-
-@pytest.mark.parametrize(
-    ("metric", "best", "worst"),
-    [
-        ("mrr", [1, 3], [2, 0]),
-        ("urp_abs", [2, 0], [1, 3]),
-        # neither end is better: the highest and the lowest
-        ("urp", [1, 3], [2, 0]),
-    ],
-)
-def test_both_ends_in_order_and_of_equals_the_largest_first(metric, best, worst):
-    for top in (1, 2, 9):
-        found = best_and_worst(parse_metric(metric), VALUES, SUPPORT, top)
-        assert [end.tolist() for end in found] == [best[:top], worst[:top]]
 
 
 @pytest.mark.parametrize(
@@ -188,8 +136,8 @@ def test_gap_ends_and_chance_by_hand():
     analysis = analysis_of(
         [[0, 0, 0, 0, 1, 1], [0, 0, 1, 1, 0, 0]], "mrr", [0.0, 0.5, 1.0, 1.0, 0.25, 0.25]
     )
-    (found,) = analyse_metrics(analysis)
-    names = [analysis.grouping.group(int(end[0])).as_dict() for end in (found.best, found.worst)]
+    (found,) = results(analysis)
+    names = [end.group for end in (found.advantaged, found.disadvantaged)]
     # (0, 0) and (1, 0) have the same mean and as many users
     assert names == [{"a": 0, "b": 1}, {"a": 0, "b": 0}]
     assert found.gap == 1.0 - 0.25
@@ -200,32 +148,14 @@ def test_gap_ends_and_chance_by_hand():
     assert found.chance.permutations == 99
 
 
-def test_without_an_intersection_of_enough_users_there_is_no_gap():
-    analysis = analysis_of([[0, 0, 1, 1], [0, 1, 0, 1]], "mrr", [0.1, 0.2, 0.3, 0.4], min_users=2)
-    (found,) = analyse_metrics(analysis)
-    assert (found.gap, found.chance) == (None, None)
-    assert len(found.best) == len(found.worst) == 0
-
-
-def test_the_planted_group_is_the_finding_and_the_combination_carries_it():
-    analysis = random_analysis(effect=0.6)
-    planted, quiet = analyse_metrics(analysis)
-    (finding,) = planted.findings
-    assert analysis.grouping.group(finding.position).as_dict() == {"a": 0, "b": 0}
-    assert finding.interaction.carried_by == "the combination"
-    assert [*finding.interaction.neighbours[0].is_met] == ["a", "b"]
-    assert finding.n_folded == analysis.is_beyond_chance[0].sum() - 1
-    assert quiet.findings == ()
-
-
 def test_findings_come_worst_first():
     rng = np.random.default_rng(0)
     group = np.repeat(np.arange(4), 150)
     values = 0.3 * rng.random(600) + np.array([0.4, 0.2, 0.6, 0.0])[group]
     for metric, sign in (("mrr", -1), ("urp_abs", 1)):
         analysis = analysis_of([group], metric, values)
-        (found,) = analyse_metrics(analysis)
-        harms = [sign * analysis.estimates.difference[0, f.position] for f in found.findings]
+        (found,) = results(analysis)
+        harms = [sign * finding.difference for finding in found.findings]
         assert len(harms) >= 3
         assert harms == sorted(harms, reverse=True)
 
@@ -233,21 +163,20 @@ def test_findings_come_worst_first():
 def test_power_is_told_at_sizes_where_a_difference_within_bounds_can_be_found():
     analysis = random_analysis(min_users=5)
     bounded, unbounded = (
-        {one.support: one.difference for one in found.detectable}
-        for found in analyse_metrics(analysis)
+        {one.support: one.difference for one in found.detectable} for found in results(analysis)
     )
     # from the smallest group in steps of ten up to half of all users
     assert [*unbounded] == [5, 50]
     assert set(bounded) <= {5, 50}
     assert all(difference <= 1 for difference in bounded.values())
     assert unbounded[5] > unbounded[50] > 0
-    assert analyse_metrics(random_analysis(permutations=0))[0].detectable == ()
+    assert results(random_analysis(permutations=0))[0].detectable == ()
 
 
 OPTIONS = AuditOptions(permutations=199, engine=Engine(threads=1), min_support=10)
 
 
-def test_findings_that_circumstances_take_away_are_named_and_others_are_not():
+def test_findings_that_covariates_take_away_are_named_and_others_are_not():
     rng = np.random.default_rng(0)
     level = rng.integers(0, 2, 1000)
     # values of the first metric hang on the level alone, those of the second on the group
@@ -255,18 +184,12 @@ def test_findings_that_circumstances_take_away_are_named_and_others_are_not():
     noise = rng.normal(size=(2, 1000))
     measured = measured_as("mrr@5,ndcg@5", noise - [1.5 * level, 1.5 * is_member])
     grouping = build_grouping([~is_member], min_users=10, depth=3)
-    raw = analyse_metrics(analyse(measured, grouping, OPTIONS))
-    assert [len(about.findings) for about in raw] == [1, 1]
+    raw = analyse(measured, grouping, OPTIONS)
+    (first,), _ = listed = [[one.position for one in list_findings(i, raw)[0]] for i in range(2)]
     strata = Strata.from_codes([level.astype(np.int32)], [2])
     adjusted = analyse(measured, grouping, OPTIONS, strata=strata)
-    (gone,) = confounded_findings(raw, adjusted)
-    (finding,) = raw[0].findings
-    assert (gone.metric, gone.group) == ("mrr@5", grouping.group(finding.position).as_dict())
-
-
-def test_few_values_have_a_bin_each():
-    edges = bin_edges(np.array([0.0, 0.5, 1.0, 0.5, np.nan]))
-    assert edges.tolist() == [-0.25, 0.25, 0.75, 1.25]
+    (gone,) = confounded_findings(listed, adjusted)
+    assert (gone.metric, gone.group) == ("mrr@5", grouping.group(first).as_dict())
 
 
 def test_nothing_to_see_has_no_bins():
@@ -299,23 +222,6 @@ def test_own_and_others_are_the_users_of_both_sides():
         for counts, is_side in ((own, is_member), (others, ~is_member)):
             expected, _ = np.histogram(values[is_side & ~np.isnan(values)], edges)
             assert counts.tolist() == expected.tolist()
-
-
-@pytest.mark.parametrize("is_fully_scored", [True, False])
-def test_after_a_search_users_count_who_are_known_fairly(is_fully_scored):
-    codes = np.repeat([0, 1], 50)
-    values = np.linspace(0, 1, 100)
-    is_reference = np.arange(100) % 5 == 0
-    is_scored = is_reference | (codes == 0)
-    if not is_fully_scored:
-        is_scored[3] = False
-    whole = measured_as("mrr@5", values)
-    measured = Measured(whole.metrics, whole.values, is_scored, is_reference)
-    grouping = build_grouping([codes], min_users=1, depth=1)
-    at = grouping.lattice.codes[:, 0].tolist().index(0)
-    ((own, others),) = histograms(0, [at], bin_edges(values), measured, grouping)
-    assert own.sum() == (50 if is_fully_scored else 10)
-    assert others.sum() == 10
 
 
 def two_groups() -> tuple[pl.DataFrame, pl.DataFrame]:
@@ -352,33 +258,8 @@ def test_audit_pools_a_group_for_pooled_auc_and_takes_the_mean_for_auc(metrics):
     assert (gap.advantaged.group, gap.disadvantaged.group) == ({"group": "b"}, {"group": "a"})
 
 
-def test_pooled_auc_has_full_combinations_only_and_neither_tests_nor_a_column():
-    users, predictions = two_groups()
-    users = users.with_columns(pl.Series("age", ["old", "young", "old"]))
-    result = audit_pooled(users, predictions, "auc,pooled_auc", by="group,age")
-    groups = result.groups("pooled_auc")
-    assert set(groups["depth"]) == {2}
-    assert groups["p_value"].null_count() == len(groups) == 3
-    assert result.metric("pooled_auc").chance is None
-    assert result.metric("pooled_auc").findings == ()
-    assert "pooled_auc" not in result.per_user.columns
-    assert set(result.groups("auc")["depth"]) == {1, 2}
-
-
 def test_labels_of_one_kind_leave_pooled_auc_undefined():
     users, predictions = two_groups()
     for label in (0, 1):
         with pytest.raises(InputError, match="'pooled_auc' is undefined: all candidates are rel"):
             audit_pooled(users, predictions.with_columns(label=pl.lit(label)))
-
-
-def test_groups_whose_candidates_are_all_alike_are_left_out_and_counted():
-    users, predictions = two_groups()
-    of_b = pl.col("user_id") == 3
-    labels = predictions.with_columns(label=pl.when(of_b).then(1).otherwise("label"))
-    result = audit_pooled(users, labels)
-    found = result.metric("pooled_auc")
-    assert (found.n_defined, found.n_undefined, found.n_groups) == (2, 1, 1)
-    # of one group nothing is the best or the worst
-    assert found.most_advantaged == found.most_disadvantaged == ()
-    assert (found.gap, found.advantaged, found.disadvantaged) == (0, None, None)

@@ -22,7 +22,7 @@ from fairrec.statistics.missing import (
     assess_conclusiveness,
     count_expected,
 )
-from tests.builders import audit, one_each, two_groups
+from tests.builders import audit, one_each
 from tests.grouped_options import group_options
 from tests.worlds import over_worlds
 
@@ -63,19 +63,6 @@ def audited(tables: dict[str, pl.DataFrame], **options) -> AuditResult:
     n_users = options.pop("n_users", N_USERS)
     given = {"users": users_of(n_users), "min_support": 5, "threads": 1, **settings, **options}
     return fairrec.audit(**group_options(**tables, **given))
-
-
-def test_with_nobody_missing_nothing_is_added():
-    everyone = np.ones(N_USERS, dtype=bool)
-    hits = np.random.default_rng(0).random(N_USERS) < 0.5
-    for tables, metrics in (
-        (served(everyone, hits), "recall@2"),
-        ({"predictions": labelled(everyone)}, "mrr"),
-    ):
-        result = audited(tables, metrics=metrics)
-        assert result.summary.missing == ()
-        (found,) = result.metrics.values()
-        assert (found.undefined_share, found.is_conclusive) == (0, True)
 
 
 def test_a_group_without_lists_is_served_worst_and_said_to_be_missing():
@@ -145,16 +132,6 @@ def test_few_missing_who_are_all_of_one_group_are_no_all_clear():
         assert result.metrics["mrr@5"].is_conclusive == (most == 1)
 
 
-def test_a_metric_undefined_where_all_is_relevant_does_not_say_that_nothing_is():
-    predictions, users = two_groups()
-    everything = predictions.with_columns(
-        label=pl.when(pl.col("user_id").is_in(["u0", "u1"])).then(1).otherwise("label")
-    )
-    result = audit(everything, users, "group", metrics="auc,mrr")
-    (undefined,) = result.summary.missing
-    assert (undefined.kind, undefined.metrics, undefined.n_missing) == ("undefined", ("auc",), 2)
-
-
 def test_metrics_undefined_for_the_same_users_are_told_together():
     @fairrec.metric("odd_ones", needs=())
     def odd_ones(lists):
@@ -169,52 +146,6 @@ def test_metrics_undefined_for_the_same_users_are_told_together():
         METRICS.remove("odd_ones")
     told = [(one.kind, one.metrics, one.n_missing) for one in result.summary.missing]
     assert told == [("no relevant item", ("mrr@5", "hit@5"), 2), ("undefined", ("odd_ones",), 1)]
-
-
-def test_shares_are_those_counted_by_hand():
-    # of x none of two, of y one of four, of z both
-    predictions = labelled(np.array([1, 1, 0, 1, 1, 1, 0, 0], dtype=bool))
-    users = pl.DataFrame({"user_id": range(8), "group": [*"xxyyyyzz"]})
-    result = audit(predictions, users, "group", metrics="mrr")
-    (without,) = result.summary.missing
-    shares = [(end.group["group"], end.value, end.support) for end in without.shares]
-    assert shares == [("z", 2 / 2, 2), ("y", 1 / 4, 4), ("x", 0, 2)]
-    assert without.share == 3 / 8
-
-
-def test_a_metric_that_is_the_same_for_everyone_is_constant():
-    everyone = np.ones(N_USERS, dtype=bool)
-    result = audited(served(everyone), metrics="recall@2,mrr@2,precision@3")
-    assert {found.is_constant for found in result.metrics.values()} == {True}
-    hits = np.arange(N_USERS) > 0
-    assert not audited(served(everyone, hits)).metrics["recall@2"].is_constant
-
-
-def test_of_a_sample_nobody_says_that_all_are_the_same():
-    everyone = np.ones(N_USERS, dtype=bool)
-    tables = served(everyone, np.arange(N_USERS) > 0)
-    tables["predictions"] = tables["predictions"].drop("rank")
-    result = audited(
-        tables,
-        scorer=lambda users, items: -np.asarray(items, dtype=float),
-        search=fairrec.Search("adaptive", budget_users="30%"),
-        seed=3,
-    )
-    found = result.metrics["recall@2"]
-    assert result.summary.search.users_scored < N_USERS
-    assert found.mean == 1
-    assert not found.is_constant
-
-
-def test_without_permutations_shares_are_counted_and_not_tested():
-    result = audited(
-        {"predictions": labelled(np.arange(N_USERS) > 50)}, permutations=0, metrics="mrr"
-    )
-    (without,) = result.summary.missing
-    assert not without.is_tested
-    assert without.findings == ()
-    assert without.n_missing == 51
-    assert without.shares
 
 
 def kinds_of(result: AuditResult) -> dict[str, bool]:
@@ -263,33 +194,6 @@ def test_a_group_that_is_in_neither_table_is_no_all_clear():
     assert kinds_of(result) == {"no held-out items": False, "not evaluated": True}
 
 
-def test_a_share_of_missing_users_that_makes_a_metric_inconclusive_is_named():
-    """One of 19 users: significant, with an interval of the share that includes that of others."""
-    n, size = 1000, 19
-    jobs = np.r_[np.zeros(size, dtype=int), 1 + np.arange(n - size) % 8]
-    users = pl.DataFrame({"user_id": np.arange(n), "job": jobs})
-    values = pl.DataFrame({"user_id": np.arange(n), "x": np.random.default_rng(0).random(n)})
-    for gone in ([0, n - 1], [0, 1, 2, n - 1]):
-        left = values.filter(~pl.col("user_id").is_in(gone))
-        result = fairrec.audit(
-            values=left, users=users, by="job", tables=fairrec.Tables(better="x=higher")
-        )
-        (missing,) = result.summary.missing
-        assert missing.is_too_much is bool(missing.findings) is (len(gone) > 2)
-        assert result.metrics["x"].is_conclusive is not missing.is_too_much
-
-
-def test_diversity_is_expected_of_everyone_with_a_list():
-    is_old = (users_of()["age"] == 3).to_numpy()
-    tables = served(np.ones(N_USERS, dtype=bool))
-    tables["test"] = tables["test"].filter(pl.Series(~is_old))
-    tables["history"] = tables["test"].with_columns(item_id=pl.lit(2))
-    result = audited(tables, metrics="urp@2,recall@2")
-    assert kinds_of(result)["undefined"]
-    assert result.metrics["urp@2"].undefined_share == 50 / N_USERS
-    assert not result.metrics["urp@2"].is_conclusive
-
-
 def test_a_rare_way_to_be_missing_does_not_hide_another():
     rng = np.random.default_rng(4)
     is_old = (users_of()["age"] == 3).to_numpy()
@@ -300,16 +204,6 @@ def test_a_rare_way_to_be_missing_does_not_hide_another():
     result = audited({"values": pl.DataFrame({**ids, "common": common, "rare": rare})}, **given)
     found = {one.metrics: bool(one.findings) for one in result.summary.missing}
     assert found == {("common",): True, ("rare",): False}
-
-
-def test_labels_tell_who_has_nothing_to_be_found_whoever_is_scored():
-    has_none = (users_of()["age"] == 3).to_numpy() & (np.arange(N_USERS) % 2 == 0)
-    search = fairrec.Search("random", budget_users=40, reference=1.0)
-    result = audited({"predictions": labelled(~has_none)}, metrics="mrr", search=search)
-    (without,) = result.summary.missing
-    assert (without.n_missing, without.n_users) == (int(has_none.sum()), N_USERS)
-    assert result.metrics["mrr@5"].undefined_share == has_none.mean()
-    assert not result.metrics["mrr@5"].is_conclusive
 
 
 def missing_anywhere(way: str, seed: int) -> tuple[dict[str, pl.DataFrame], dict[str, str]]:
@@ -329,7 +223,7 @@ def alarms(way: str, seed: int) -> int:
     )
     grouping = Grouping.of(inputs.attributes, options)
     (without,) = analyse_missing(measure_everyone(inputs, wanted), inputs, grouping, options)
-    return len(without.found.findings)
+    return len(without.findings)
 
 
 @over_worlds(200)
@@ -354,12 +248,6 @@ def standing(has_relevant: np.ndarray, most: float, place: int = 1) -> tuple[Con
     grouping = Grouping.of(inputs.attributes, options)
     missing = analyse_missing(measured, inputs, grouping, options)
     return assess_conclusiveness(measured, count_expected(measured, inputs), missing, most)
-
-
-@pytest.mark.parametrize(("most", "is_conclusive"), [(0.1, True), (0.0999, False)])
-def test_up_to_the_share_that_may_have_no_value_a_metric_is_conclusive(most, is_conclusive):
-    (one,) = standing(np.arange(40) >= 4, most)
-    assert (one.undefined_share, one.is_conclusive) == (0.1, is_conclusive)
 
 
 def test_a_group_that_differs_counts_by_its_own_share():

@@ -22,11 +22,6 @@ def test_moments_equal_numpy_over_the_users_of_each_group():
                 assert moments.difference[metric, group] == pytest.approx(difference, abs=1e-12)
 
 
-def test_a_constant_metric_has_no_spread_even_with_rounding():
-    world = population([[0, 0, 1, 1, 1]], [[0.1 + 0.2] * 5])
-    assert world.moments.sd.tolist() == [0.0]
-
-
 def test_chance_error_is_the_spread_of_randomly_drawn_groups():
     rng = np.random.default_rng(0)
     values = rng.random(40)

@@ -11,8 +11,6 @@ from fairrec.statistics.draws import CellSums, PermutedSums
 from fairrec.statistics.moments import group_moments
 from fairrec.statistics.permutation import (
     Permuted,
-    extreme_gaps,
-    gap_p_value,
     least_p_value,
     null_distribution,
 )
@@ -123,29 +121,6 @@ def test_observed_scores_equal_the_loop_over_users():
         assert (np.abs(mine) <= np.abs(slow) + 1e-9)[is_guarded].all()
 
 
-def test_columns_are_those_of_metric_and_depth_and_for_intervals_of_size():
-    world = random_population(2, share_undefined=0.3)
-    test = run(world, 1, higher_is_better=[True, False, None])
-    metrics, groups = np.nonzero(world.is_tested)
-    of_test, of_intervals = {}, {}
-    for metric, group in zip(metrics, groups, strict=True):
-        depth = int(world.grouping.shortest_depth[group])
-        size = sum(world.moments.n[metric, group] >= edge for edge in (30, 100, 300, 1000))
-        at = test.tested.of_group[metric, group]
-        assert of_test.setdefault((metric, depth), at) == at
-        at = test.intervals.of_group[metric, group]
-        assert of_intervals.setdefault((metric, depth, size), at) == at
-    assert len(set(of_test.values())) == len(of_test) == test.tested.n_columns == 9
-    assert len(set(of_intervals.values())) == len(of_intervals) == test.intervals.n_columns
-    # that a harm is ruled out rests on the other tail
-    assert test.intervals.shares[0] == approx(test.intervals.shares[1])
-    assert test.tested.shares.sum(axis=1) == approx([1.5 / 3, 1.5 / 3])
-    up = [test.tested.shares[:, of_test[metric, 1]] for metric in range(3)]
-    assert [one[0] / one.sum() for one in up] == approx([0.2, 0.8, 0.5])
-    # groups with too few users are in none
-    assert (test.tested.of_group[~world.is_tested] == -1).all()
-
-
 def test_same_seed_same_numbers_on_any_number_of_threads():
     world = random_population(4)
     one, two = run(world, threads=1), run(world, threads=2)
@@ -174,53 +149,9 @@ def test_adjusted_p_values_count_the_draws_as_rare_in_any_column(better):
     assert (test.adjusted_p_values[~world.is_tested] == 1).all()
 
 
-def test_p_values_of_gaps_count_the_draws_at_or_beyond_the_observed():
-    world = random_population(5)
-    test = run(world, 99)
-    gaps = extreme_gaps(world.moments.deviation, world.is_tested & world.lattice.is_full)
-    expected = (1 + (test.gaps[:, 1] >= gaps[1] - 1e-9).sum()) / 100
-    assert gap_p_value(test.gaps[:, 1], gaps[1]) == expected
-
-
-def test_the_range_is_that_of_the_full_combinations_which_are_tested():
-    values = np.array([[5.0, -1.0, 9.0], [4.0, 1.0, np.nan], [1.0, 2.0, 3.0]])
-    is_tested = np.array([[True, True, False], [True, True, True], [False, False, False]])
-    assert extreme_gaps(values, is_tested) == approx([6.0, np.nan, np.nan], nan_ok=True)
-    # what has no scale counts as 0
-    scale = np.array([[2.0, 0.0, 1.0]] * 3)
-    assert extreme_gaps(values, is_tested, scale)[0] == 2.5
-
-
 def with_observed(test):
     """The largest scores of draws, and of what is observed as one of them."""
     return np.concatenate([largest_slowly(test.tested, test.scores.smaller)[None], test.largest])
-
-
-def test_a_tail_in_which_nothing_is_rare_takes_nothing_from_the_other():
-    # that a group of three has none of eight hits is frequent, that one has seven is not
-    hits = np.zeros(60)
-    hits[[*range(7), 20]] = 1
-    test = run(population([np.repeat([0, 1, 2], 20)], hits), 999)
-    assert (test.largest[:, 1] == test.largest[:, 1].max()).mean() > 0.05
-    assert test.adjusted_p_values[0, 0] == pytest.approx(test.p_values[0, 0], abs=0.002)
-    assert test.adjusted_p_values[0, 0] < 0.01
-    assert abs(test.scores.smaller[0, 0]) > test.critical(0.05)[0, 0, 0]
-
-
-@pytest.mark.parametrize("higher_is_better", [True, False, None])
-def test_two_values_of_one_attribute_are_one_difference(higher_is_better):
-    rng = np.random.default_rng(3)
-    hits = population([np.repeat([0, 1], 30)], rng.random(60) < 0.3 + 0.2 * (np.arange(60) < 30))
-    test = run(hits, 199, higher_is_better=[higher_is_better])
-    assert hits.moments.difference[0, 0] > 0
-    worse = {True: [1], False: [0], None: [0, 1]}[higher_is_better]
-    assert test.adjusted_p_values[0, worse] == approx(test.p_values[0, worse])
-    assert 0.005 < test.adjusted_p_values.min() < 0.5
-    # what is better has the smaller share of the level
-    assert (test.adjusted_p_values >= test.p_values - 1e-12).all()
-    # what is no rate has an own error in each draw
-    skewed = run(population([np.repeat([0, 1], 30)], rng.exponential(size=60)), 199)
-    assert skewed.adjusted_p_values == approx(skewed.p_values, abs=0.02)
 
 
 def test_ties_count_as_reached_whatever_the_order_of_summing():
@@ -306,25 +237,3 @@ def test_what_is_observed_is_scored_as_a_draw_would_be(with_strata, is_rate):
     assert null.draw(0, 0).largest == approx(null.tested.largest(scores), abs=1e-9)
     # and no group is tested by more than that
     assert (np.abs(null.scores.smaller) <= np.abs(scores) + 1e-12).all()
-
-
-def test_the_same_users_by_another_attribute_have_the_same_p_value_and_cut_offs():
-    rng = np.random.default_rng(0)
-    city = rng.integers(0, 6, 600)
-    world = population([city, city // 2, rng.integers(0, 2, 600)], rng.normal(size=600))
-    test = run(world, 199)
-    for at in range(6):
-        alone, copy = world.position(at, -1, -1), world.position(at, at // 2, -1)
-        assert world.moments.n[0, alone] == world.moments.n[0, copy]
-        assert test.adjusted_p_values[0, alone] == test.adjusted_p_values[0, copy]
-        assert test.cut_offs(0.05)[:, 0, alone].tolist() == test.cut_offs(0.05)[:, 0, copy].tolist()
-
-
-def test_few_permutations_of_several_metrics_find_what_is_far_off():
-    rng = np.random.default_rng(0)
-    group = np.arange(1000) < 100
-    values = rng.normal(size=(3, 1000))
-    values[0] -= 1.5 * group
-    codes = [group.astype(int), rng.integers(0, 4, 1000), rng.integers(0, 5, 1000)]
-    test = run(population(codes, values), 19, higher_is_better=[True] * 3)
-    assert test.adjusted_p_values[0].min() == 0.05

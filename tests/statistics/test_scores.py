@@ -15,7 +15,6 @@ from scipy.stats import ttest_ind
 from fairrec.groups.lattice import ANY, Parents
 from fairrec.statistics.permutation import both_columns
 from fairrec.statistics.scores import (
-    KNOWN,
     Sums,
     compute_scores,
     guard_spread,
@@ -28,7 +27,7 @@ from fairrec.statistics.scores import (
     widest_ancestor,
 )
 from tests.groups.small_grouping import build_grouping
-from tests.statistics.small_worlds import analysis_of, population, random_population
+from tests.statistics.small_worlds import population, random_population
 
 
 @pytest.mark.parametrize("freedom", [4.0, 9.0, 30.0, 1000.0])
@@ -50,38 +49,6 @@ def test_by_own_error_large_groups_have_welchs_statistic():
     assert scores.by_own[0, 0] == approx(ndtri(stdtr(expected.df, expected.statistic)), rel=0.01)
     assert abs(scores.by_own[0, 0]) < abs(scores.by_chance[0, 0])
     assert scores.smaller[0, 0] == scores.by_own[0, 0]
-
-
-def test_a_rate_has_the_spread_of_its_mean_whoever_is_looked_at():
-    values = np.zeros(100)
-    values[:20] = 1.0
-    world = population([[0] * 10 + [1] * 90], values, bounds=(0, 1))
-    assert world.moments.is_rate.all()
-    spread = own_spread(world.moments)
-    assert spread.variance == approx(np.full((1, 2), 0.2 * 0.8))
-    assert (spread.dispersion == 1).all() and (spread.freedom == KNOWN).all()
-    scores = compute_scores(world.moments)
-    # the pooled variance divides by n - 1
-    assert scores.by_own == approx(scores.by_chance, rel=0.01)
-
-
-def test_the_dispersion_of_a_bounded_metric_is_that_of_its_group():
-    rng = np.random.default_rng(0)
-    group = np.repeat([0, 1], [2000, 4000])
-    # both have the mean 0.5, and variances of 1/12 and of 1/84
-    values = np.where(group == 0, rng.random(6000), rng.beta(10, 10, 6000))
-    spread = own_spread(population([group], values, bounds=(0, 1)).moments)
-    assert spread.dispersion[0] == approx([4 / 12, 4 / 84], rel=0.05)
-
-
-def test_a_group_without_a_hit_has_the_dispersion_of_all():
-    rng = np.random.default_rng(0)
-    values = rng.choice([0.0, 0.0, 0.0, 0.5, 1.0], 1000)
-    values[:12] = 0.0
-    world = population([[0] * 12 + [1] * 988], values, bounds=(0, 1))
-    mean = values.mean()
-    of_all = values.var() / (mean * (1 - mean))
-    assert own_spread(world.moments).dispersion[0, 0] == approx(of_all, rel=0.01)
 
 
 @pytest.mark.parametrize("bounds", [None, (0, 1)])
@@ -178,68 +145,3 @@ def test_a_group_that_varies_more_is_guarded_with_those_inside_it():
     is_free = ~is_guarded[0]
     assert is_free.any() and (found.variance[0, is_free] == own[is_free]).all()
     assert found.freedom is spread.freedom
-
-
-def test_a_city_is_guarded_by_the_region_that_all_its_users_are_in():
-    # of the three cities of region 0 one has 0 only
-    region = np.repeat([0, 1], [60, 240])
-    city = np.concatenate([np.repeat([0, 1, 2], 20), 3 + np.arange(240) % 4])
-    is_old = np.arange(300) % 2
-    rng = np.random.default_rng(0)
-    values = rng.normal(size=300)
-    values[:20], values[20:60:2], values[21:60:2] = 0.0, -4.0, 4.0
-    world = population([region, city, is_old], values)
-    widest = widest_ancestor(own_spread(world.moments).variance, world.lattice)
-    of_region = own_spread(world.moments).variance[0, world.position(0, ANY, ANY)]
-    assert widest[0, world.position(ANY, 0, ANY)] == of_region
-    assert widest[0, world.position(ANY, 0, 1)] == of_region
-    _, is_guarded = guard_spread(own_spread(world.moments), world.moments, world.lattice)
-    assert is_guarded[0, world.position(ANY, 0, ANY)] and is_guarded[0, world.position(ANY, 0, 1)]
-    assert not is_guarded[0, world.position(ANY, 3, ANY)]
-
-
-def test_a_bounded_metric_has_its_dispersion_widened_alike_and_at_most_to_one():
-    # all who are not 0 have 0.5, but for a country of zeros and ones
-    country = np.repeat([0, 1], [40, 360])
-    is_old = np.zeros(400, dtype=int)
-    is_old[[*range(0, 20, 2), *range(40, 220)]] = 1
-    values = np.full(400, 0.5)
-    values[:40:2], values[1:40:2] = 0.0, 1.0
-    values[40:80] = 0.25
-    world = population([country, is_old], values, bounds=(0, 1))
-    spread = own_spread(world.moments)
-    found, is_guarded = guard_spread(spread, world.moments, world.lattice)
-    inside = world.position(0, 1)
-    assert is_guarded[0, inside]
-    times = found.variance[0, inside] / spread.variance[0, inside]
-    assert times > 1.5
-    expected = min(1.0, spread.dispersion[0, inside] * times)
-    assert found.dispersion[0, inside] == approx(expected)
-    assert (found.dispersion <= 1).all()
-
-
-@pytest.mark.parametrize("rate", [0.02, 0.3])
-def test_where_all_have_one_rate_nothing_is_guarded(rate):
-    rng = np.random.default_rng(0)
-    codes = [rng.integers(0, n, 600) for n in (2, 4)]
-    world = population(codes, (rng.random(600) < rate).astype(float), bounds=(0, 1), min_users=5)
-    spread = own_spread(world.moments)
-    found, is_guarded = guard_spread(spread, world.moments, world.lattice)
-    assert not is_guarded.any()
-    assert (found.variance == spread.variance).all()
-
-
-def test_an_audit_widens_the_intervals_of_guarded_groups():
-    rng = np.random.default_rng(1)
-    country = np.repeat([0, 1], [60, 540])
-    is_old = np.zeros(600, dtype=int)
-    is_old[[*range(12), *range(60, 330)]] = 1
-    values = np.where(country == 0, 0.0, rng.normal(size=600))
-    # as rare a value as one of four, that none of the twelve has
-    values[12:60:3] = 9.0
-    analysis = analysis_of([country, is_old], "urp@5", values, min_users=10, permutations=199)
-    group = analysis.grouping.lattice.codes.tolist().index([0, 1])
-    assert analysis.guarded.is_guarded[0, group]
-    low, high = (end[0, group] for end in analysis.estimates.simultaneous)
-    true = 9.0 * 16 / 60
-    assert low < true < high

@@ -13,8 +13,6 @@ from fairrec.statistics.simultaneous import (
     Columns,
     NullColumns,
     form_columns,
-    harm_shares,
-    has_enough_draws,
     holm,
     interval_cut_offs,
     interval_p_values,
@@ -41,13 +39,6 @@ def test_depths_have_shares_and_all_deep_ones_are_one():
     assert columns.sizes.tolist() == [2, 1, 1, 2]
 
 
-def test_depths_that_do_not_occur_leave_their_shares_to_the_others():
-    columns = form_columns(np.array([3, 1, 3]), all_tested(1, 3), EVEN)
-    assert shares_by_group(columns)[0] == approx([0.2 / 0.6, 0.4 / 0.6, 0.2 / 0.6])
-    (only,) = form_columns(np.array([4, 4]), all_tested(1, 2), EVEN).shares.T
-    assert only == approx([0.5, 0.5])
-
-
 def test_metrics_have_equal_shares_whatever_their_depths():
     is_tested = np.array([[True, True], [True, False], [False, False]])
     columns = form_columns(np.array([1, 2]), is_tested, np.full(3, 0.5))
@@ -57,23 +48,6 @@ def test_metrics_have_equal_shares_whatever_their_depths():
     )
     assert columns.of_group[2].tolist() == [-1, -1]
     assert columns.shares.sum() == approx(1)
-
-
-def test_size_classes_of_a_depth_have_equal_shares():
-    n = np.array([[2.0, 29, 30, 99, 100, 299, 300, 1000, 5000]])
-    columns = form_columns(np.ones(9, dtype=int), all_tested(1, 9), EVEN, n)
-    assert columns.of_group.tolist() == [[0, 0, 1, 1, 2, 2, 3, 4, 4]]
-    assert columns.shares == approx(np.full((2, 5), 0.1))
-    # two sizes of one depth, one of the other
-    columns = form_columns(np.array([1, 1, 2]), all_tested(1, 3), EVEN, np.array([[10.0, 50, 10]]))
-    assert shares_by_group(columns)[0] == approx([2 / 7, 2 / 7, 3 / 7])
-
-
-def test_the_worse_end_has_the_larger_share():
-    up = harm_shares([True, False, None])
-    assert up == approx([0.2, 0.8, 0.5])
-    columns = form_columns(np.array([1]), all_tested(3, 1), up)
-    assert columns.shares == approx(np.array([[0.2, 0.8, 0.5], [0.8, 0.2, 0.5]]) / 3)
 
 
 def test_the_largest_scores_of_columns_by_hand():
@@ -162,15 +136,6 @@ def test_columns_are_exceeded_as_often_as_their_shares_say():
     assert is_beyond.mean(axis=0) == approx(0.104 * shares, rel=0.25)
 
 
-def test_a_column_of_a_longer_tail_changes_no_cut_off_of_another():
-    draws = some_draws(999, 2)
-    longer = draws * np.array([10.0, 1.0])
-    cut_offs = [
-        NullColumns(one_group_each(some_shares(2)), one).cut_offs(0.05) for one in (draws, longer)
-    ]
-    assert cut_offs[1] == approx(cut_offs[0] * np.array([10.0, 1.0]))
-
-
 def test_a_short_tail_is_taken_for_a_normal_one():
     columns = Columns(
         np.array([[0] * 7 + [1] * 3]), np.array([[0.3, 0.2], [0.3, 0.2]]), np.arange(2)
@@ -196,16 +161,6 @@ def test_an_interval_p_value_is_the_smallest_alpha_whose_cut_off_is_exceeded(n_g
             cut_offs = columns.spread(interval_cut_offs(null, alpha))
             is_beyond = np.abs(scores) > np.where(scores > 0, *cut_offs)
             assert ((p_values <= alpha) == is_beyond).all()
-
-
-@pytest.mark.parametrize(("n_draws", "is_enough"), [(18, False), (19, True)])
-def test_too_few_draws_exclude_nothing(n_draws, is_enough):
-    columns = one_group_each(some_shares(2))
-    draws = some_draws(n_draws + 1, 2)
-    assert has_enough_draws(n_draws, 0.05) == is_enough
-    for observed in (None, draws[-1]):
-        cut_offs = NullColumns(columns, draws[:-1], observed).cut_offs(0.05)
-        assert np.isfinite(cut_offs).all() == np.isfinite(cut_offs).any() == is_enough
 
 
 def test_without_draws_or_columns_nothing_is_excluded():
@@ -246,7 +201,3 @@ def test_holm_rejects_as_its_steps_do(p_values, alpha):
             break
         rejected.add(i)
     assert set(np.flatnonzero(holm(np.array(p_values)) <= alpha)) == rejected
-
-
-def test_holm_of_nothing_is_nothing():
-    assert holm(np.empty(0)).tolist() == []

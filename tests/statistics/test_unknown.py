@@ -126,38 +126,6 @@ def test_bounds_of_ratios_are_the_extremes_over_all_subsets(n, seed):
     assert high == approx(most) if most >= 0 else high <= most + 1e-9 * abs(most)
 
 
-def test_groups_of_an_attribute_by_hand():
-    gender = ["F", "F", "M", "M", "M", MISSING]
-    found = bounds_of({"gender": gender}, [0.2, 0.4, 0.8, 0.6, 1.0, 0.0])
-    # women: without the sixth 0.3 against 0.6, with them 0.2 against 0.8
-    women = found["gender=F"]
-    assert (women.difference, women.high) == approx((0.3 - 0.6, 0.3 - 0.6))
-    assert women.low == approx(0.2 - 0.8)
-    assert (women.n_known, women.n_unknown) == (2, 1)
-    men = found["gender=M"]
-    assert (men.low, men.high) == approx((0.6 - 0.3, 0.8 - 0.2))
-    # who is unknown has no bounds of their own, and the worst served group comes first
-    assert [*found] == ["gender=F", "gender=M"]
-
-
-def test_in_a_group_of_two_conditions_who_meets_one_and_is_unknown_in_the_other_may_belong():
-    columns = {
-        "a": ["x", "x", MISSING, MISSING, "y", "x", "y"],
-        "b": ["u", "u", "u", MISSING, MISSING, "v", "v"],
-    }
-    values = np.array([0.1, 0.3, 0.9, 0.0, 1.0, 0.5, 0.7])
-    grouping = build_grouping(columns)
-    position = grouping.lattice.codes.tolist().index([0, 0])
-    found = all_bounds(grouping, measured_as("mrr", values))[position]
-    place = np.array([*"KKUUOOO"])
-    differences = [*every_difference(values, place == "K", place == "U")]
-    assert (found.low, found.high) == approx((min(differences), max(differences)))
-    assert (found.n_known, found.n_unknown) == (2, 2)
-    assert "a=x, b=u" in bounds_of(columns, values, [position])
-    # a group of two attributes is listed only where it is a finding
-    assert "a=x, b=u" not in bounds_of(columns, values)
-
-
 @settings(max_examples=60, deadline=None)
 @given(st.integers(0, 10_000))
 def test_every_group_has_the_extremes_over_all_subsets(seed):
@@ -199,21 +167,6 @@ def test_beyond_what_can_be_looked_at_findings_and_single_attributes_have_bounds
             assert one == every[at]
         else:
             assert np.isnan(one.low) and np.isnan(one.high)
-
-
-def test_users_without_a_value_of_the_metric_count_nowhere():
-    gender = ["F", "F", "M", "M", MISSING, MISSING, "F", "M"]
-    values = [0.2, 0.4, 0.8, 0.6, 0.0, np.nan, np.nan, np.nan]
-    found = bounds_of({"gender": gender}, values)
-    without = bounds_of({"gender": gender[:5]}, values[:5])
-    assert found["gender=F"] == without["gender=F"]
-    assert found["gender=F"].n_unknown == 1
-
-
-def test_groups_known_to_be_too_small_are_left_out():
-    gender = ["F", "M", "M", "M", "M", MISSING]
-    found = bounds_of({"gender": gender}, np.linspace(0, 1, 6), min_users=2)
-    assert [*found] == ["gender=M"]
 
 
 @pytest.mark.parametrize(

@@ -8,19 +8,15 @@ from __future__ import annotations
 import numpy as np
 import polars as pl
 import pytest
-from benchmarks.statistics import circumstances, intervals, level, power, spread
-from benchmarks.statistics.rates import Claim, Rate
-from benchmarks.statistics.run import worlds_of
+from benchmarks.statistics import covariates, intervals, level, power, spread
 from benchmarks.statistics.said import named_groups
 from benchmarks.statistics.studies import STUDIES
-from benchmarks.statistics.world import PERMUTATIONS, World, audited, true_differences
+from benchmarks.statistics.world import PERMUTATIONS, World, audited
 from pytest import approx
 from scipy.stats import binom
 
 import fairrec
-from fairrec.metrics import METRICS
-from fairrec.search.options import Search
-from fairrec.statistics.findings import analyse_metrics, select_findings
+from fairrec.statistics.findings import select_findings
 from fairrec.statistics.permutation import extreme_gaps, gap_p_value
 from tests.statistics.small_worlds import Population, permutation_test, population
 from tests.worlds import ATTRIBUTES, over_worlds, random_users, random_world
@@ -65,7 +61,7 @@ def drawn(seed: int) -> dict[str, World]:
     rng = np.random.default_rng(seed)
     return {
         "spread": spread.wider_spread(rng, times=3),
-        "lists": circumstances.unequal_lists(rng, n_positives=(1, 2)).world,
+        "lists": covariates.unequal_lists(rng, n_positives=(1, 2)).world,
         "level": level.exchangeable(rng, level.KINDS["normal"], level.KINDS["hit rate 5%"]),
         "effects": intervals.many_effects(rng, sd=0.2),
         "cell": power.one_cell_lost(rng)[0],
@@ -93,85 +89,13 @@ def test_a_world_is_analysed_as_an_audit_of_its_table_is(name):
         seed=3,
     )
     analysis = audited(world, seed=3)
-    found = analyse_metrics(analysis)
     for at, metric in enumerate(names):
         mine = analysis.adjusted_p_values[at]
         assert sorted(result.groups(metric)["p_adjusted"]) == approx(
             sorted(mine[~np.isnan(mine)]), rel=1e-12
         )
         named = [finding.group for finding in result.metric(metric).findings]
-        assert len(named) == len(named_groups(found, at))
-
-
-def test_a_search_of_a_world_is_a_search_of_its_lists():
-    world = spread.wider_spread(np.random.default_rng(2), times=3)
-    attributes = {chr(ord("a") + at): column for at, column in enumerate(world.codes)}
-    users = pl.DataFrame({"user_id": np.arange(world.n_users), **attributes})
-    predictions = pl.DataFrame(
-        {
-            "user_id": users["user_id"],
-            "item_id": [[1]] * world.n_users,
-            "score": world.values.T,
-            "label": [[1]] * world.n_users,
-        }
-    )
-    how = Search("adaptive", budget_users="30%")
-
-    @fairrec.metric("first_score", higher_is_better=True)
-    def first_score(lists):
-        """The score of the first candidate in the input."""
-        return lists.candidates.scores[lists.candidates.offsets[:-1]]
-
-    try:
-        result = fairrec.audit(
-            predictions,
-            users=users,
-            by=[*attributes],
-            metrics="first_score",
-            search=how,
-            statistics=fairrec.Statistics(permutations=PERMUTATIONS),
-            seed=4,
-        )
-    finally:
-        METRICS.remove("first_score")
-    adjusted = audited(world, how, seed=4).adjusted_p_values[0]
-    assert sorted(result.groups("first_score")["p_adjusted"].drop_nulls()) == approx(
-        sorted(adjusted[~np.isnan(adjusted)]), rel=1e-12
-    )
-
-
-def test_true_differences_are_those_of_the_means_values_are_drawn_from():
-    codes = [np.array([0, 0, 1, 1])]
-    expected = np.array([[1.0, 2.0, 4.0, 8.0]])
-    world = World(codes, np.array([[5.0, 1.0, 2.0, 2.5]]), expected=expected)
-    analysis = audited(world, min_support=1)
-    assert true_differences(world, analysis).tolist() == [[1.5 - 6, 6 - 1.5]]
-
-
-def test_a_rate_has_the_binomial_error_where_a_world_counts_once():
-    rate = Rate("world", Claim("what", high=0.2), [(1.0, 1.0)] * 3 + [(0.0, 1.0)] * 7)
-    assert (rate.rate, rate.error) == (approx(0.3), approx(np.sqrt(0.3 * 0.7 / 10)))
-    # 0.3 is within two errors of the bound, sqrt(0.2 * 0.8 / 10) each; 0.5 is not
-    assert rate.is_met
-    assert not Rate("world", rate.claim, [(1.0, 1.0)] * 5 + [(0.0, 1.0)] * 5).is_met
-
-
-def test_what_goes_together_in_a_world_counts_as_one():
-    once = Rate("world", Claim("what", low=0.5), [(1.0, 1.0), (0.0, 1.0)])
-    many = Rate("world", once.claim, [(9.0, 9.0), (0.0, 9.0)])
-    assert (many.rate, many.error) == (once.rate, approx(once.error))
-
-
-def test_nothing_counted_is_neither_met_nor_missed():
-    assert Rate("world", Claim("what", low=0.5), [(0.0, 0.0)]).is_met is None
-    assert Rate("world", Claim("what"), [(1.0, 1.0)]).is_met is None
-
-
-def test_two_halves_of_a_study_are_the_whole():
-    number = [study.world for study in STUDIES].index("hit rate 2%")
-    whole, first, last = (worlds_of(number, *part) for part in ((0, 6), (0, 2), (2, 4)))
-    joined = [a + b for a, b in zip(first["outcomes"], last["outcomes"], strict=True)]
-    assert whole["outcomes"] == joined
+        assert len(named) == len(named_groups(analysis, at))
 
 
 ALPHA = 0.05

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import html
-import io
 import json
 import re
 import sys
@@ -11,39 +10,41 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
-from rich.console import Console
 
 import fairrec
 from fairrec.report.page.vega import GROUP, WORSE
 from fairrec.trends import page as module
 from fairrec.trends.page import HEIGHT, axis_range, trend_lines, trend_page
-from fairrec.trends.words import print_trend, trend_markdown, trend_view, worse_since_line
+from fairrec.trends.words import trend_markdown, trend_view, worse_since_line
 from tests.end_to_end.command_line import run_here
+from tests.report.small_view import answer_text
 from tests.trends.trend_builders import release, six_releases, users_of
 
 
 def test_the_headline_names_group_release_and_metric():
     view = trend_view(fairrec.trend(six_releases()).summary)
-    assert view.headline == "gender=F, age=old is worse since 1.4 in score, and 2 more groups"
+    assert (
+        view.answer.headline == "gender=F, age=old is worse since 1.4 in score, and 2 more groups"
+    )
     assert view.worse[0].startswith("gender=F, age=old: score worse since 1.4, its harm grew by ")
-    assert view.worse[0].endswith("first said at 1.4)")
-    assert "6 releases, 1.1 to 1.6, in the order given; score." in view.about
-    assert "at 95% for 8 groups of all releases" in view.about
+    assert view.worse[0].endswith("first detected at 1.4)")
+    assert "6 releases, 1.1 to 1.6, in the order given; score." in view.answer.about[0]
+    assert "at 95% under repeated looks, across 8 groups of all releases" in view.answer.about[0]
     assert view.details[0].rows[0][:2] == ("1.1", "200")
 
 
-def test_nothing_shown_is_no_all_clear():
+def test_nothing_found_does_not_show_that_groups_are_equal():
     view = trend_view(fairrec.trend([release(seed) for seed in range(20, 23)]).summary)
-    assert view.headline == "No group is shown to be worse since any of 3 releases"
+    assert view.answer.headline == "No group is significantly worse since any of 3 releases"
     assert view.worse == ()
-    assert "Nothing shown is no all-clear" in view.lines.note
+    assert "Not significant does not mean equal." in view.lines.note
 
 
 def test_a_group_that_is_worse_by_all_releases_together_is_in_the_headline():
     audits = [release(seed, 0.6, users_of(first=1000 * seed)) for seed in range(4)]
     view = trend_view(fairrec.trend(audits, group="gender=F,age=old").summary)
     assert view.lines.rows[0][-1].startswith("worse by ")
-    assert view.headline == (
+    assert view.answer.headline == (
         "gender=F, age=old is worse in score by all releases together; none is shown to have "
         "become worse since any of 4 releases"
     )
@@ -64,10 +65,8 @@ def test_hostile_names_stay_text():
     assert "<script>" not in text and "\x1b" not in text
     header = next(line for line in text.splitlines() if line.startswith("| group"))
     assert header.replace(r"\|", "").count("|") == 8
-    console = Console(file=io.StringIO(), width=300, highlight=False)
-    print_trend(trend_view(summary), console)
-    printed = console.file.getvalue()
-    assert "[red]x[/red]" in printed and "\x1b[31m" not in printed
+    printed = answer_text(trend_view(summary).answer)
+    assert "[red]x[/red]" in printed and "\x1b" not in printed
 
 
 def test_a_group_that_lost_some_of_its_lead_is_not_called_worse_than_all_others():

@@ -11,22 +11,19 @@ import pytest
 from benchmarks.statistics.items import FEW, FULL, GREW, releases
 
 import fairrec
-from fairrec.core.errors import InputError, OutputError, UnknownNameError
+from fairrec.core.errors import InputError, UnknownNameError
 from fairrec.result.schema import InputSummary
-from fairrec.trends.group_lines import (
-    _harms,
-    build_lines,
+from fairrec.trends.group_lines import build_lines
+from fairrec.trends.options import TrendOptions
+from fairrec.trends.release_overlap import (
     exchanged,
-    follow,
+    held_out_in_common,
     members_in_common,
     users_in_common,
 )
-from fairrec.trends.options import TrendOptions
-from fairrec.trends.releases import differing_settings, held_out_in_common, read_releases
-from fairrec.trends.result import TrendSummary
-from tests.builders import audit, two_groups
+from fairrec.trends.releases import differing_settings, read_releases
+from tests.comparison.two_sides import audit_items
 from tests.grouped_options import group_options
-from tests.mitigation.planted import mitigate, planted
 from tests.trends.trend_builders import N_USERS, release, six_releases, users_of
 
 WORSE = {"gender": "F", "age": "old"}
@@ -95,16 +92,6 @@ def test_what_is_missing_in_a_release_is_a_gap_and_is_said():
     assert any("Some users were audited in several" in note for note in found.summary.notes)
 
 
-def test_where_users_are_not_known_it_is_said(tmp_path):
-    folders = []
-    for number, one in enumerate(six_releases()):
-        folders.append(one.save(tmp_path / str(number), report=False))
-    (folders[2] / "per_user.parquet").unlink()
-    summary = fairrec.trend(folders).summary
-    assert summary.users == "not known"
-    assert "Who was audited is not known" in summary.notes[-1]
-
-
 def test_a_group_whose_members_were_exchanged_once_is_not_worse_since():
     """The same users and values in every release: only labels are others from the fifth on."""
     rng = np.random.default_rng(3)
@@ -132,17 +119,6 @@ def test_a_group_whose_members_were_exchanged_once_is_not_worse_since():
     assert "2 of 2 groups have other members" in found.summary.notes[-1]
 
 
-def test_of_a_mitigation_the_lists_after_it_are_a_release(tmp_path):
-    result = mitigate(planted(), "ndcg@5")
-    found = fairrec.trend([result, result, result.audit], metric="ndcg@5").summary
-    assert found.users == "the same"
-    assert all(line.points[0] == line.points[1] == line.points[2] for line in found.lines)
-    saved = result.save(tmp_path / "saved", report=False)
-    assert fairrec.trend([saved, result], metric="ndcg@5").summary.releases[0].n_users == (
-        result.audit.summary.n_users
-    )
-
-
 def test_a_metric_without_a_better_end_is_worse_where_it_moves_away():
     audits = [release(seed, 1.0 * (seed > 3), better={}) for seed in range(1, 7)]
     line = next(line for line in fairrec.trend(audits).worse if line.group == WORSE)
@@ -152,31 +128,6 @@ def test_a_metric_without_a_better_end_is_worse_where_it_moves_away():
     # towards the others is no harm
     towards = [release(seed, 1.0 * (seed < 4), better={}) for seed in range(1, 7)]
     assert all(line.group != WORSE for line in fairrec.trend(towards).worse)
-
-
-def test_findings_of_any_release_are_shown_at_most_ten(monkeypatch):
-    from fairrec.trends import trend as module
-
-    shown = fairrec.trend(six_releases()).lines
-    assert any(line.why == "finding" and len(line.group) == 2 for line in shown)
-    monkeypatch.setattr(module, "MOST_FINDINGS", 0)
-    assert not any(line.why == "finding" for line in fairrec.trend(six_releases()).lines)
-    # what is worse since a release is shown whether or not it was a finding
-    assert fairrec.trend(six_releases()).worse[0].group == WORSE
-
-
-def test_what_no_release_has_is_an_error():
-    audits = six_releases()[:2]
-    with pytest.raises(UnknownNameError, match="No metric in these audits 'scroe'"):
-        fairrec.trend(audits, metric="scroe")
-    with pytest.raises(UnknownNameError, match="No attribute in these audits 'sex'"):
-        fairrec.trend(audits, group="sex=F")
-    with pytest.raises(InputError, match="age has old, young"):
-        fairrec.trend(audits, group="age=elderly")
-    with pytest.raises(InputError, match="invalid group"):
-        fairrec.trend(audits, group="age")
-    with pytest.raises(InputError, match="better end is not the same"):
-        fairrec.trend([audits[0], release(2, better={"score": "lower"})])
 
 
 def test_audits_of_other_metrics_make_no_trend():
@@ -191,12 +142,12 @@ def test_audits_of_other_metrics_make_no_trend():
     assert list(both.metrics) == ["score"]
 
 
-def releases_of(audits):
+def releases_of(*audits):
     return read_releases(audits, None)[0]
 
 
 def test_a_line_has_the_numbers_of_its_group_in_each_release():
-    releases = releases_of(six_releases())
+    releases = releases_of(*six_releases())
     lines = build_lines(releases, ["score"], ())
     assert len(lines.groups) == 8
     at = lines.groups.index({"gender": "F", "age": "old"})
@@ -204,52 +155,12 @@ def test_a_line_has_the_numbers_of_its_group_in_each_release():
         (row,) = one.groups.filter((pl.col("gender") == "F") & (pl.col("age") == "old")).iter_rows(
             named=True
         )
-        for name in ("value", "difference", "simultaneous_low"):
-            assert lines.numbers[name][at, look] == row[name]
-        assert lines.outcomes[at][look] == row["outcome"]
+        point = lines.points[at][look]
+        assert (point.value, point.outcome) == (row["value"], row["outcome"])
+        assert lines.difference[at, look] == row["difference"] == -point.harm
+        assert point.simultaneous == (-row["simultaneous_high"], -row["simultaneous_low"])
         half = (row["difference_high"] - row["difference_low"]) / 2
         assert lines.error[at, look] == pytest.approx(half / 1.96, rel=0.15)
-
-
-def test_an_attribute_that_a_release_lacks_leaves_the_groups_of_others_as_they_are():
-    releases = releases_of([release(1), release(2, by="gender"), release(3)])
-    lines = build_lines(releases, ["score"], ())
-    by_gender = lines.groups.index({"gender": "F"})
-    assert lines.is_known[by_gender].all()
-    by_age = lines.groups.index({"age": "old"})
-    assert lines.is_known[by_age].tolist() == [True, False, True]
-    assert lines.points(by_age)[1] is None
-
-
-def test_a_metric_without_a_better_end_has_two_ends_with_half_the_share_each():
-    audits = [release(seed, 1.0 * (seed > 2), better={}) for seed in range(1, 6)]
-    lines = build_lines(releases_of(audits), ["score"], ())
-    tiers = np.zeros(len(lines.groups), dtype=np.int64)
-    followed = follow(lines, tiers, np.eye(5)[None, None].repeat(len(tiers), axis=1), 0.05)
-    assert len(followed.line) == 2 * len(lines.groups)
-    assert followed.harm[0] == pytest.approx(-followed.harm[1])
-
-
-@pytest.mark.parametrize(
-    ("ends", "direction", "harms"),
-    [
-        ((-0.3, 0.1), True, (-0.1, 0.3)),
-        ((-0.3, 0.1), False, (-0.3, 0.1)),
-        ((None, 0.1), True, (-0.1, None)),
-        ((-0.3, 0.1), None, (0.0, 0.3)),
-        ((-0.3, -0.1), None, (0.1, 0.3)),
-        ((None, -0.1), None, (0.1, None)),
-    ],
-)
-def test_the_interval_of_a_difference_is_one_of_a_harm(ends, direction, harms):
-    assert _harms(*ends, direction) == harms
-
-
-ALL = np.ones((2, 2))
-
-
-def releases_of_members(*audits):
-    return read_releases(audits, None)[0]
 
 
 def shared_by_group(releases):
@@ -270,10 +181,10 @@ def unnamed(releases):
 
 
 def test_users_in_common_are_known_by_their_ids_or_by_their_table():
-    releases = releases_of_members(release(1), release(2), release(3, users=users_of(first=400)))
+    releases = releases_of(release(1), release(2), release(3, users=users_of(first=400)))
     assert users_in_common(releases) == "partly the same"
     assert users_in_common(releases[:2]) == "the same"
-    others = releases_of_members(release(1), release(2, users=users_of(first=2000)))
+    others = releases_of(release(1), release(2, users=users_of(first=2000)))
     assert users_in_common(others) == "others"
     assert (shared_by_group(others)[("age", "old"),] == np.eye(2)).all()
 
@@ -287,10 +198,10 @@ def test_users_in_common_are_known_by_their_ids_or_by_their_table():
 
 def test_members_who_changed_their_group_are_others_and_all_else_is_as_it_was():
     young_and_old = users_of().with_columns(pl.col("age").shuffle(seed=1))
-    releases = releases_of_members(release(1), release(2, users=young_and_old))
+    releases = releases_of(release(1), release(2, users=young_and_old))
     assert users_in_common(releases) == "the same"
     shared = shared_by_group(releases)
-    assert (shared[("gender", "F"),] == 1).all()
+    assert shared[("gender", "F"),] == pytest.approx(1)
     # by hand: labels that say nothing of those before are not correlated with them
     assert abs(shared[("age", "old"),][0, 1]) < 3 / N_USERS**0.5
     assert shared[("age", "old"),] == pytest.approx(shared[("age", "young"),])
@@ -307,7 +218,7 @@ def test_who_has_no_value_of_a_metric_is_no_member_in_it():
     is_every_third = pl.int_range(pl.len()) % 3 == 0
     more = values.with_columns(pl.when(is_every_third).then(pl.col("score")).alias("rare"))
     how = {"by": "gender", "users": users, "permutations": 9}
-    releases = releases_of_members(
+    releases = releases_of(
         *(fairrec.audit(**group_options(values=one, **how)) for one in (more, more))
     )
     few = releases[1].users.with_columns(rare=pl.col("rare") & (pl.col("gender") == "F"))
@@ -315,16 +226,7 @@ def test_who_has_no_value_of_a_metric_is_no_member_in_it():
     lines = build_lines(releases, ["score", "rare"], ())
     shared = members_in_common(releases, lines)
     for metric, one in zip(lines.metrics, shared, strict=True):
-        assert (one == 1).all() == (metric == "score")
-
-
-def test_of_one_table_an_attribute_read_in_another_way_is_not_known():
-    coarser = users_of().with_columns(pl.lit("F").alias("gender"))
-    releases = unnamed(releases_of_members(release(1), release(2, users=coarser)))
-    shared = shared_by_group(releases)
-    assert (shared[("age", "old"),] == 1).all()
-    assert np.isnan(shared[("gender", "F"),]).all()
-    assert np.isnan(shared[("age", "old"), ("gender", "F")]).all()
+        assert np.allclose(one, 1) == (metric == "score")
 
 
 def saved(tmp_path, names, audits=None):
@@ -341,41 +243,6 @@ def made_at(folder, when):
     file.write_text(json.dumps({**run, "made_at": when}))
 
 
-def test_a_history_is_in_the_order_it_was_made(tmp_path):
-    folders = saved(tmp_path, ["a", "b", "deep/c"])
-    for folder, day in zip(folders, (3, 1, 2), strict=True):
-        made_at(folder, f"2026-01-0{day}T00:00:00Z")
-    releases, order, notes = read_releases((), tmp_path)
-    assert ([one.name for one in releases], order, notes) == (["1.2", "1.3", "1.1"], "made_at", [])
-    assert [one.folder for one in releases] == ["b", "c", "a"]
-
-
-def test_a_history_without_dates_is_in_the_order_of_names_and_says_so(tmp_path):
-    folders = saved(tmp_path, ["b", "a"])
-    (folders[0] / "run.json").unlink()
-    (tmp_path / "notes").mkdir()
-    releases, order, notes = read_releases((), tmp_path)
-    assert ([one.folder for one in releases], order) == (["a", "b"], "name")
-    assert notes == ["Releases are ordered by the names of their folders: no run.json in b"]
-
-
-def test_a_mitigation_is_no_release(tmp_path):
-    folders = saved(tmp_path, ["a", "b", "c"])
-    (folders[1] / "mitigation.json").write_text("{}")
-    releases, _, notes = read_releases((), tmp_path)
-    assert [one.folder for one in releases] == ["a", "c"]
-    assert "mitigations and no releases: b" in notes[0]
-
-
-def test_another_order_than_audits_were_made_in_is_said(tmp_path):
-    folders = saved(tmp_path, ["a", "b"])
-    made_at(folders[0], "2026-02-01T00:00:00Z")
-    made_at(folders[1], "2026-01-01T00:00:00Z")
-    _, order, notes = read_releases(folders, None)
-    assert order == "as given"
-    assert notes == ["Releases are in the order given, though 1.2 was audited before 1.1"]
-
-
 def test_names_are_versions_then_titles_then_folders_and_tell_releases_apart(tmp_path):
     audits = [
         release(1, model_version="2"),
@@ -389,34 +256,6 @@ def test_names_are_versions_then_titles_then_folders_and_tell_releases_apart(tmp
     assert names == ["2 (a)", "2 (b)", "three", "d", "2", "release 6"]
     twice, _, _ = read_releases([audits[0], audits[0]], None)
     assert [one.name for one in twice] == ["2 (1)", "2 (2)"]
-
-
-@pytest.mark.parametrize(
-    ("audits", "history", "says"),
-    [
-        ((), None, "Name the audits to look at"),
-        (["nowhere", "nowhere"], None, "is no folder"),
-        ((), "nowhere", "is no folder"),
-    ],
-)
-def test_what_makes_no_trend_is_refused(audits, history, says):
-    with pytest.raises(InputError, match=says):
-        read_releases(audits, history)
-
-
-def test_one_audit_is_no_trend(tmp_path):
-    saved(tmp_path, ["a"])
-    with pytest.raises(InputError, match="two releases at least"):
-        read_releases((), tmp_path)
-
-
-def test_files_of_two_audits_are_refused(tmp_path):
-    folders = saved(tmp_path, ["a", "b"])
-    other = release(1, by="age")
-    other.save(tmp_path / "other", report=False)
-    (tmp_path / "other" / "groups.parquet").replace(folders[0] / "groups.parquet")
-    with pytest.raises(InputError, match="is of another result"):
-        read_releases(folders, None)
 
 
 def test_held_out_data_in_common_are_known_by_their_checksum():
@@ -442,35 +281,10 @@ def test_settings_that_differ_are_said_with_the_releases_that_have_them():
     notes = differing_settings(releases)
     assert notes == [
         "Releases differ in attributes: age, gender in a, b; age in c",
-        "Releases differ in significance level: 0.05 in a, c; 0.1 in b",
-        "Releases differ in smallest group: as usual in a, c; 20 in b",
+        "Releases differ in alpha: 0.05 in a, c; 0.1 in b",
+        "Releases differ in min_support: not given in a, c; 20 in b",
     ]
     assert differing_settings(releases[:1] * 2) == []
-
-
-def test_audits_named_come_after_those_of_the_history_and_are_read_once(tmp_path):
-    folders = [
-        audit(*two_groups(), by="group").save(tmp_path / name, report=False) for name in "ab"
-    ]
-    releases, *_ = read_releases([folders[0]], tmp_path)
-    assert [one.folder for one in releases] == ["b", "a"]
-
-
-def test_groups_are_read_as_text_as_mappings_and_several_at_once():
-    wanted = frozenset({("gender", "F"), ("age", "56+")})
-    for given in ("gender=F, age=56+", ["age=56+,gender=F"], {"gender": "F", "age": "56+"}):
-        assert TrendOptions(group=given).group == (wanted,)
-    assert len(TrendOptions(group=["gender=F", "gender=M", {"gender": "F"}]).group) == 2
-    # a value with a comma can be named from Python
-    assert TrendOptions(group={"town": "Bath, Avon"}).group == (
-        frozenset({("town", "Bath, Avon")}),
-    )
-
-
-@pytest.mark.parametrize("given", ["gender", "", [3], "gender=F,gender=M"])
-def test_what_is_no_group_is_refused(given):
-    with pytest.raises(InputError, match="invalid group: expected attribute=value"):
-        TrendOptions(group=given)
 
 
 def test_a_saved_trend_is_the_same_again(tmp_path):
@@ -486,32 +300,67 @@ def test_a_saved_trend_is_the_same_again(tmp_path):
     assert kept == copied and not (tmp_path / "copy" / "report.html").exists()
 
 
-def test_a_trend_that_is_none_is_refused(tmp_path):
-    (tmp_path / "trend.json").write_text('{"schema_version": "9"}')
-    with pytest.raises(InputError, match="is no trend of this version"):
-        fairrec.load(tmp_path)
+def test_a_history_is_in_the_order_it_was_made_or_named_and_has_no_mitigation(tmp_path):
+    folders = saved(tmp_path, ["a", "b", "deep/c", "d"])
+    (folders[3] / "mitigation.json").write_text("{}")
+    for folder, day in zip(folders, (3, 1, 2, 4), strict=True):
+        made_at(folder, f"2026-01-0{day}T00:00:00Z")
+    releases, order, notes = read_releases((), tmp_path)
+    assert ([one.name for one in releases], order) == (["1.2", "1.3", "1.1"], "made_at")
+    assert [one.folder for one in releases] == ["b", "c", "a"]
+    assert notes == ["Left out, because they are mitigations and no releases: d"]
+    # those named come after it, and are read once
+    releases, *_ = read_releases([folders[0], folders[1]], tmp_path)
+    assert [one.folder for one in releases] == ["c", "a", "b"]
+    _, order, notes = read_releases(folders[:2], None)
+    assert order == "as given"
+    assert notes == ["Releases are in the order given, though 1.2 was audited before 1.1"]
+    (folders[1] / "run.json").unlink()
+    releases, order, notes = read_releases((), tmp_path)
+    assert ([one.folder for one in releases], order) == (["a", "b", "c"], "name")
+    assert notes[1:] == ["Releases are ordered by the names of their folders: no run.json in b"]
 
 
-def test_a_trend_does_not_replace_an_audit_unless_insisted_on(tmp_path):
-    folder = six_releases()[0].save(tmp_path / "audit", report=False)
-    found = fairrec.trend(six_releases()[:2])
-    with pytest.raises(OutputError, match="holds an audit, which a trend would replace"):
-        found.save(folder)
-    found.save(folder, report=False, force=True)
-    assert [file.name for file in folder.iterdir()] == ["trend.json"]
+def test_what_makes_no_trend_is_refused(tmp_path):
+    (folder,) = saved(tmp_path, ["a"])
+    for audits, history, says in (
+        ((), None, "Name the audits to look at"),
+        (["nowhere", "elsewhere"], None, "is no folder"),
+        ((), "nowhere", "is no folder"),
+        ((), tmp_path, "two releases at least"),
+        ([folder, tmp_path / "." / "a"], None, "is named twice. An audit is one release"),
+    ):
+        with pytest.raises(InputError, match=says):
+            read_releases(audits, history)
 
 
-def test_the_page_can_be_shown_by_itself():
-    file = fairrec.trend(six_releases()[:2]).show()
-    assert file.read_text().startswith("<!DOCTYPE html>")
+@pytest.mark.parametrize(
+    ("options", "says"),
+    [
+        ({"metric": "scroe"}, "No metric in these audits 'scroe'"),
+        ({"group": "sex=F"}, "No attribute in these audits 'sex'"),
+        ({"group": "age=elderly"}, "age has old, young"),
+        *(({"group": given}, "invalid group: expected") for given in ("age", "", [3], "a=1,a=2")),
+    ],
+)
+def test_what_no_release_has_and_what_is_no_group_is_refused(options, says):
+    with pytest.raises((InputError, UnknownNameError), match=says):
+        fairrec.trend(six_releases()[:2], **options)
 
 
-def test_what_a_gate_asks_leaves_out_what_is_back():
-    summary = fairrec.trend(six_releases()).summary
-    assert summary.worse == tuple(line for line in summary.lines if line.worse_since)
-    first = summary.worse[0]
-    back = first.model_copy(
-        update={"worse_since": first.worse_since.model_copy(update={"is_back": True})}
+def test_releases_that_are_not_comparable_are_refused():
+    with pytest.raises(InputError, match="better end is not the same"):
+        fairrec.trend([release(1), release(2, better={"score": "lower"})])
+    with pytest.raises(InputError, match=r"audits of items .* and of users"):
+        fairrec.trend([audit_items(), release(1)])
+
+
+def test_groups_are_read_as_text_as_mappings_and_several_at_once():
+    wanted = frozenset({("gender", "F"), ("age", "56+")})
+    for given in ("gender=F, age=56+", ["age=56+,gender=F"], {"gender": "F", "age": "56+"}):
+        assert TrendOptions(group=given).group == (wanted,)
+    assert len(TrendOptions(group=["gender=F", "gender=M", {"gender": "F"}]).group) == 2
+    # a value with a comma can be named from Python
+    assert TrendOptions(group={"town": "Bath, Avon"}).group == (
+        frozenset({("town", "Bath, Avon")}),
     )
-    assert summary.model_copy(update={"lines": (back,)}).worse == ()
-    assert TrendSummary.model_validate_json(summary.model_dump_json()) == summary

@@ -4,40 +4,38 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from contextlib import ExitStack
+from dataclasses import dataclass, replace
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from fairrec.auditing.call_repr import audit_call, describe_scoring, describe_tables, follows_plan
+from fairrec.auditing.call_repr import describe_scoring, describe_tables
+from fairrec.auditing.choices import follows_plan
+from fairrec.auditing.measurement import Measurement, Request, Source, build_strata
 from fairrec.core.audit_options import About, AuditOptions, Engine, Statistics
 from fairrec.core.errors import InputError, errors_of_libraries
 from fairrec.core.kernels import make_ready
 from fairrec.core.options import documented, expand, invalid, select, spell
-from fairrec.core.progress import Progress
 from fairrec.core.threads import start_in_background
 from fairrec.core.tolerance import Tolerance
-from fairrec.counts.options import RESERVED_NAMES
 from fairrec.groups.grouping import build_grouping
 from fairrec.inputs.audit_inputs import AuditInputs
-from fairrec.inputs.memory_estimate import is_large, most_rows
+from fairrec.inputs.partition import is_large, most_rows
 from fairrec.inputs.table_options import TableOptions, Tables
 from fairrec.metrics import METRICS, MetricAtK
-from fairrec.metrics.measured import (
-    Measured,
-    measure_everyone,
-    refuse_undefined,
-)
+from fairrec.metrics.measured import measure_everyone, refuse_undefined
 from fairrec.metrics.reading import read_inputs
-from fairrec.metrics.tolerance import parse_tolerance, refuse_unfit_to
+from fairrec.metrics.tolerance import parse_tolerance
 from fairrec.result.tables import RESERVED
-from fairrec.scoring.model import Run, ScoreByRun
+from fairrec.scoring.model import Model, Run
 from fairrec.search.options import Search
 from fairrec.search.searcher import SEARCHERS
+from fairrec.statistics.analysis import analyse
 
 if TYPE_CHECKING:
     from fairrec.report.audit_result import AuditResult
-    from fairrec.scoring.model import Model, ScoringFunction
+    from fairrec.scoring.model import ScoringFunction
 
 NAMELESS = About()
 
@@ -131,97 +129,98 @@ def run_audit(
     scorer: ScoringFunction | Model | None = None,
     search: Search | str | None = None,
 ) -> AuditResult:
-    """The audit with these options."""
-    started, command, where = time.perf_counter(), about.command, options.engine
-    if not (scorer is None or callable(scorer) or is_model(scorer)):
-        raise invalid("scorer", "a function of user ids and item ids, or a model", scorer)
-    how = _search_options(search, scorer)
-    progress = where.report
-    progress("reading", 0, 0)
+    """The audit with these options: read, measure, analyse, summarise."""
+    started, how = time.perf_counter(), _search_options(search, scorer)
+    with ExitStack() as closing:
+        source = read_source(Request(predictions, tables, options, scorer, how, closing))
+        found = source.measure(options)
+        # loaded meanwhile, as it takes a while
+        from fairrec.auditing.build_result import build_result
+
+        analysis = analyse(
+            *(found.measured, found.grouping, found.options, options.engine.report),
+            *(found.strata, found.executor, found.blocks),
+        )
+        return build_result(found, analysis, about, started)
+
+
+def audit_inputs(
+    inputs: AuditInputs,
+    wanted: Sequence[MetricAtK],
+    options: AuditOptions,
+    about: About = NAMELESS,
+) -> AuditResult:
+    """An audit of tables that are read already and hold all scores."""
+    from fairrec.auditing.build_result import build_result
+
+    started = time.perf_counter()
+    found = UserSource(inputs, wanted).measure(options)
+    analysis = analyse(
+        found.measured, found.grouping, found.options, options.engine.report, found.strata
+    )
+    return build_result(found, analysis, about, started)
+
+
+def read_source(given: Request) -> Source:
+    """Read items, counts, tables in parts, or tables as a whole."""
+    tables, scorer, search = given.tables, given.scorer, given.search
+    engine = given.options.engine
+    engine.report("reading")
     if tables.side != "users":
-        from fairrec.auditing.items import audit_items, refuse_for_items
+        from fairrec.auditing.items import read_items_source
 
-        beside = {"counts": tables.counts, "scorer": scorer, "search": search}
-        refuse_for_items(predictions, **beside, engine=where.engine)
-        return audit_items(predictions, tables, options, progress, command=command, about=about)
+        return read_items_source(given)
     if tables.counts:
-        from fairrec.auditing.counts_audit import audit_counts, refuse_beside
+        from fairrec.auditing.counts_audit import read_counts_source
 
-        refuse_beside(predictions, tables, search=search, scorer=scorer)
-        return audit_counts(tables, options, about)
-    if tables.values is not None and (scorer is not None or how is not None):
+        return read_counts_source(given)
+    if tables.values is not None and (scorer is not None or search is not None):
         raise InputError(
             f"{spell('values')} are measured already: nothing is left to score or to search. "
             f"Leave out {spell('scorer') if scorer is not None else spell('search')}."
         )
-    run = predictions if isinstance(predictions, Run) else None
-    if where.engine != "local":
-        refuse_engine(how, scorer, tables.against_lists)
-        if run is not None:
-            # each worker loads the model, and scores the candidates of its parts
-            predictions, scorer = run.file, ScoreByRun(run.folder)
-    is_cut = where.engine != "local" or (
-        is_large(predictions, tables, most_rows(options.max_memory))
+    is_local = engine.engine == "local"
+    if not is_local:
+        refuse_engine(search, scorer, tables.against_lists)
+    is_cut = not is_local or (
+        is_large(given.predictions, tables, most_rows(engine.max_memory))
         and not has_pooled(tables.metrics)
     )
-    if is_cut and is_of_everyone(how, scorer):
-        from fairrec.auditing.counts_audit import audit_in_parts
-        from fairrec.auditing.search import as_model
+    if is_cut and is_of_everyone(search, scorer):
+        from fairrec.auditing.counts_audit import count_source
         from fairrec.counts.levels import LevelsError
 
         try:
-            return audit_in_parts(
-                predictions,
-                tables,
-                options,
-                about,
-                model=as_model(scorer),
-                scored=describe_scoring(how, scorer),
-                reserved=(*RESERVED, *RESERVED_NAMES),
-            )
+            return count_source(given)
         except LevelsError:
             # without levels a metric cannot be counted in parts; read whole, it needs none
-            if where.engine != "local":
+            if not is_local:
                 raise
+    return _read_users(given)
+
+
+def _read_users(given: Request) -> UserSource:
+    """Read all tables; a run scores its candidates by itself."""
     # all that comes after reading is loaded meanwhile
     start_in_background(_load_the_rest)
-    # a run scores its candidates by itself, once they are read
+    predictions, search = given.predictions, given.search
+    run = predictions if isinstance(predictions, Run) else None
     inputs, wanted = read_inputs(
         predictions if run is None else run.candidates(),
-        tables,
-        has_scores=scorer is None and run is None,
-        wants=("history",) if how is not None and SEARCHERS[how.name].uses_proxy else (),
+        given.tables,
+        has_scores=given.scorer is None and run is None,
+        wants=("history",) if search is not None and SEARCHERS[search.name].uses_proxy else (),
         reserved=RESERVED,
-        max_memory=options.max_memory,
+        max_memory=given.options.max_memory,
     )
-    from fairrec.auditing.build_result import build_strata, named_result
-    from fairrec.auditing.search import measure_by_search
-    from fairrec.statistics.analysis import analyse
-
-    if inputs.circumstances and how is not None:
-        _refuse_search(how)
-    options = replace(options, tolerance=parse_tolerance(options.tolerance, wanted))
-    grouping = build_grouping(inputs.attributes, options, n_metrics=len(wanted))
-    if run is not None:
-        progress("scoring", 0, 0)
-        inputs = run.scored(inputs, progress)
-    measured, searched = (
-        (_measure_everyone(inputs, wanted, options, progress), None)
-        if how is None
-        else measure_by_search(inputs, wanted, grouping, how, scorer, options, progress)
-    )
-    refuse_unfit_to(options.tolerance, measured)
-    analysis = analyse(measured, grouping, options, progress, build_strata(inputs))
-    return named_result(
-        analysis,
-        inputs,
-        progress,
-        searched=searched,
-        wanted=wanted,
-        command=command or _as_call(inputs, wanted, options, how, scorer, about),
-        about=about,
-        started=started,
-    )
+    has_budget = search is not None and (search.budget_users, search.budget_seconds) != (None, None)
+    if inputs.covariates and search is not None and (search.name != "exact" or has_budget):
+        raise InputError(
+            f"{spell('adjust_for')} compares users with equal covariates, for which everyone has "
+            f"to be scored. Leave it out, or search with {spell('search', 'exact')} and without "
+            "a budget."
+        )
+    return UserSource(inputs, wanted, search, given.scorer, run)
 
 
 def _load_the_rest() -> None:
@@ -230,53 +229,51 @@ def _load_the_rest() -> None:
     import_module("fairrec.auditing.build_result")
 
 
-def audit_inputs(
-    inputs: AuditInputs,
-    wanted: Sequence[MetricAtK],
-    options: AuditOptions,
-    progress: Progress = lambda stage, done, total: None,
-    *,
-    command: str | None = None,
-    about: About = NAMELESS,
-) -> AuditResult:
-    """An audit of tables that are read already and hold all scores."""
-    from fairrec.auditing.build_result import build_strata, named_result
-    from fairrec.statistics.analysis import analyse
+@dataclass(frozen=True, slots=True)
+class UserSource:
+    """Tables of users.
 
-    started = time.perf_counter()
-    grouping = build_grouping(inputs.attributes, options, n_metrics=len(wanted))
-    measured = _measure_everyone(inputs, wanted, options, progress)
-    refuse_unfit_to(options.tolerance, measured)
-    analysis = analyse(measured, grouping, options, progress, build_strata(inputs))
-    return named_result(
-        analysis,
-        inputs,
-        progress,
-        wanted=wanted,
-        command=command or _as_call(inputs, wanted, options, about=about),
-        about=about,
-        started=started,
-    )
+    Parameters
+    ----------
+    search : None where all scores are at hand, or a run gives them
+    """
 
+    inputs: AuditInputs
+    wanted: Sequence[MetricAtK]
+    search: Search | None = None
+    scorer: ScoringFunction | Model | None = None
+    run: Run | None = None
 
-def _measure_everyone(
-    inputs: AuditInputs, wanted: Sequence[MetricAtK], options: AuditOptions, progress: Progress
-) -> Measured:
-    """The values of all users; a metric that is undefined for all of them is an error."""
-    per_user = [metric for metric in wanted if not metric.metric.pooled]
-    measured = measure_everyone(inputs, per_user, options.n_threads, progress)
-    refuse_undefined(measured, inputs.candidates)
-    return measured
+    def measure(self, options: AuditOptions) -> Measurement:
+        """The values of all users; a metric that is undefined for all of them is an error."""
+        inputs, wanted, progress = self.inputs, self.wanted, options.engine.report
+        options = replace(options, tolerance=parse_tolerance(options.tolerance, wanted))
+        grouping = build_grouping(inputs.attributes, options, n_metrics=len(wanted))
+        if self.run is not None:
+            progress("scoring")
+            inputs = self.run.scored(inputs, progress)
+        searched = None
+        if self.search is None:
+            per_user = [metric for metric in wanted if not metric.metric.pooled]
+            measured = measure_everyone(inputs, per_user, options.n_threads, progress)
+            refuse_undefined(measured, inputs.candidates)
+        else:
+            from fairrec.auditing.search import measure_by_search
 
-
-def _refuse_search(how: Search) -> None:
-    """An error where not everyone would be scored, and circumstances are given."""
-    is_limited = (how.budget_users, how.budget_seconds) != (None, None)
-    if how.name != "exact" or is_limited:
-        raise InputError(
-            f"{spell('adjust_for')} compares users with equal covariates, for which everyone has "
-            f"to be scored. Leave it out, or search with {spell('search', 'exact')} and without "
-            "a budget."
+            measured, searched = measure_by_search(
+                inputs, wanted, grouping, self.search, self.scorer, options
+            )
+        names = [metric.name for metric in wanted]
+        return Measurement(
+            inputs,
+            inputs.described,
+            measured,
+            grouping,
+            wanted,
+            [*describe_tables(inputs.given, names), *describe_scoring(self.search, self.scorer)],
+            options,
+            build_strata(inputs.covariates),
+            searched,
         )
 
 
@@ -284,6 +281,8 @@ def _search_options(
     search: Search | str | None, scorer: ScoringFunction | Model | None
 ) -> Search | None:
     """None where all scores are at hand and all of them are wanted."""
+    if not (scorer is None or callable(scorer) or isinstance(scorer, Model)):
+        raise invalid("scorer", "a function of user ids and item ids, or a model", scorer)
     if search is None:
         return None if scorer is None else Search("exact")
     if isinstance(search, str):
@@ -293,37 +292,17 @@ def _search_options(
     return search
 
 
-def _as_call(
-    inputs: AuditInputs,
-    wanted: Sequence[MetricAtK],
-    options: AuditOptions,
-    how: Search | None = None,
-    scorer: object = None,
-    about: About = NAMELESS,
-) -> str:
-    """The call that repeats an audit made from Python."""
-    said = describe_tables(inputs.given, [metric.name for metric in wanted])
-    return audit_call(said, options, about, describe_scoring(how, scorer))
-
-
-def is_of_everyone(how: Search | None, scorer: ScoringFunction | Model | None) -> bool:
+def is_of_everyone(search: Search | None, scorer: ScoringFunction | Model | None) -> bool:
     """Whether every user is scored, without calls that cost."""
-    if how is None:
-        return not _is_endpoint(scorer)
-    return scorer is not None and how == Search("exact") and not _is_endpoint(scorer)
+    if search is None:
+        return True
+    return scorer is not None and search == Search("exact") and not _is_endpoint(scorer)
 
 
 def has_pooled(metrics: Sequence[str] | None) -> bool:
     """Whether a metric is no mean over users, so that counts cannot give it."""
     known = [name.lower() for name in metrics or ()]
     return any(METRICS[name].pooled for name in known if name in METRICS)
-
-
-def is_model(scorer: object) -> bool:
-    """Whether it is a model that is asked in batches."""
-    from fairrec.scoring.model import Model
-
-    return isinstance(scorer, Model)
 
 
 def _is_endpoint(scorer: ScoringFunction | Model | None) -> bool:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from operator import add
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -17,7 +17,6 @@ from fairrec.core.atomic_io import atomic_file, put_table, write_text
 from fairrec.core.audit_options import Engine
 from fairrec.core.errors import InputError, errors_of_libraries, plain
 from fairrec.core.options import documented, expand, list_changed, select, spell
-from fairrec.core.progress import Progress
 from fairrec.counts.counting import count_users
 from fairrec.counts.executor import LocalExecutor, PartExecutor, fold, open_executor
 from fairrec.counts.levels import (
@@ -34,10 +33,16 @@ from fairrec.counts.options import RESERVED_NAMES, CountOptions
 from fairrec.counts.selection import without_small_cells
 from fairrec.counts.table import Counts
 from fairrec.inputs.audit_inputs import AuditInputs
-from fairrec.inputs.memory_estimate import is_large, most_rows
 from fairrec.inputs.notes import Notes, added, in_words
-from fairrec.inputs.partition import Part, Parts, open_parts
-from fairrec.inputs.table_options import TABLE_NAMES, TableOptions, Tables
+from fairrec.inputs.partition import Part, Parts, is_large, most_rows, open_parts
+from fairrec.inputs.table_options import (
+    COUNTED,
+    ITEM_SIDE,
+    OTHER_LISTS,
+    TABLE_NAMES,
+    TableOptions,
+    Tables,
+)
 from fairrec.inputs.tables import Table
 from fairrec.metrics import METRICS, MetricAtK
 from fairrec.metrics.measured import Measured, measure_everyone
@@ -89,7 +94,10 @@ def count(
     call = locals()
     return run_count(
         predictions,
-        TableOptions(**expand(Tables, tables), **select(TableOptions, call)),
+        TableOptions(
+            **expand(Tables, tables, without=(*ITEM_SIDE, *OTHER_LISTS, *COUNTED)),
+            **select(TableOptions, call),
+        ),
         CountOptions(**select(CountOptions, call)),
         Engine(**expand(Engine, engine)),
     )
@@ -102,32 +110,21 @@ def run_count(
     own = read_levels(options.levels)
     most, progress = engine.max_memory, engine.report
     if engine.engine == "local" and not is_large(predictions, tables, most_rows(most)):
-        progress("reading", 0, 0)
+        progress("reading")
         inputs, wanted = read_inputs(predictions, tables, reserved=RESERVED_NAMES, max_memory=most)
         refuse_pooled(wanted)
         measured = measure_everyone(inputs, wanted, engine.n_threads, progress)
         if options.make_levels is not None:
             own |= _written_levels(options.make_levels, measured)
         counts = count_users(inputs, measured, levels_of(wanted, own))
+    elif options.make_levels is not None:
+        raise InputError(
+            f"{spell('make_levels')} looks at all values of a table, and this one is read in "
+            "parts. Make the levels from one file of it."
+        )
     else:
-        if options.make_levels is not None:
-            raise InputError(
-                f"{spell('make_levels')} looks at all values of a table, and this one is read in "
-                "parts. Make the levels from one file of it."
-            )
-        with (
-            open_executor(engine) as executor,
-            counted_in_parts(
-                predictions,
-                tables,
-                executor,
-                own,
-                progress,
-                reserved=RESERVED_NAMES,
-                folder=engine.scratch,
-            ) as (counts, _),
-        ):
-            pass
+        with open_executor(engine) as executor:
+            counts, _ = count_in_parts(predictions, tables, engine, executor, own)
     if options.part.strip():
         counts = named(counts, options.part.strip())
     return without_small_cells(counts, options.min_shown)
@@ -152,17 +149,13 @@ def _written_levels(file: Path, measured: Measured) -> dict[str, FloatArray]:
 
 
 Doubts = Mapping[tuple[str, str], str | None]
+"""What would be wrong if it were so in every part, by table and kind; None where a part shows that
+it is not."""
 
 
 @dataclass(frozen=True, slots=True)
 class CountedPart:
-    """What comes of a part, or of several.
-
-    Parameters
-    ----------
-    doubts : what would be wrong if it were so in every part, by table and kind; None where a part
-        shows that it is not
-    """
+    """What comes of a part, or of several."""
 
     counts: Counts
     doubts: Doubts
@@ -179,21 +172,21 @@ class CountedPart:
 
 @dataclass(frozen=True, slots=True)
 class CountPart:
-    """The one function that parts go through, whoever works on them.
+    """The one function that parts go through, whatever works on them.
 
     Parameters
     ----------
-    said : the options about tables that are no tables, the metrics among them
-    edges : between the levels of metrics that were said
-    per_user : a folder for the values of users; None where they are not wanted
-    model : who gives the scores; None where they are in the table
+    options : about tables, the metrics among them; the tables themselves are those of the part
+    edges : between the levels of metrics
+    per_user : a folder for the values of users; None where they are not needed
+    model : gives the scores; None where they are in the table
     users : the whole table of users, where features of a model are
     """
 
-    said: Mapping[str, Any]
+    options: Mapping[str, Any]
     edges: Mapping[str, FloatArray]
     threads: int
-    reserved: tuple[str, ...] = ()
+    reserved: Sequence[str] = RESERVED_NAMES
     per_user: Path | None = None
     model: Model | None = None
     users: Any = None
@@ -205,52 +198,85 @@ class CountPart:
 
     def __call__(self, part: Part) -> CountedPart:
         """Read, rank, measure and count a part."""
-        inputs, wanted = read_inputs(
-            **part.tables, **self.said, reserved=self.reserved, has_scores=self.model is None
-        )
-        refuse_pooled(wanted)
+        inputs, wanted = self.read(part)
         if self.model is not None:
             tables = {**inputs.tables, "users": Table(self.users, "users", inputs.columns)}
             inputs = add_model_scores(self.model, inputs, tables)
         measured = measure_everyone(inputs, wanted, self.threads)
         counts = count_users(inputs, measured, levels_of(wanted, self.edges))
         if self.per_user is not None and inputs.n_users:
-            table = per_user_table(inputs, measured)
             number = part.name.split()[1].replace(",", "")
             # a part that is worked on twice writes the same file
             with atomic_file(self.per_user / f"{int(number):08}.parquet") as file:
-                put_table(table, file, compression_level=1)
+                put_table(per_user_table(inputs, measured), file, compression_level=1)
         notes = (*inputs.notes, *inputs.side.notes)
-        return CountedPart(_noted(replace(counts, where=part.name), ()), open_doubts(inputs), notes)
+        return CountedPart(_with_notes(counts, part.name, ()), open_doubts(inputs), notes)
+
+    def read(self, part: Part) -> tuple[AuditInputs, tuple[MetricAtK, ...]]:
+        """The tables of a part, and the metrics."""
+        inputs, wanted = read_inputs(
+            **part.tables, **self.options, reserved=self.reserved, has_scores=self.model is None
+        )
+        refuse_pooled(wanted)
+        return inputs, wanted
 
 
 def count_in_parts(
-    parts: Parts, counting: CountPart, executor: PartExecutor, progress: Progress
-) -> Counts:
-    """The counts of all parts, added in an order that they alone determine."""
+    predictions: Any,
+    given: TableOptions,
+    engine: Engine,
+    executor: PartExecutor,
+    edges: Mapping[str, FloatArray] = MappingProxyType({}),
+    *,
+    reserved: Sequence[str] = RESERVED_NAMES,
+    per_user: Path | None = None,
+    model: Model | None = None,
+) -> tuple[Counts, Parts]:
+    """The counts of large tables, and the parts they were read in.
 
-    def counted() -> Iterator[CountedPart]:
-        n_done = 0
-        progress("measuring and counting", n_done, parts.n_rows)
-        for part, one in zip(parts, executor.map(counting, parts), strict=True):
-            n_done += part.n_rows
+    Counts of parts are added in an order that the parts alone determine.
+
+    Parameters
+    ----------
+    edges, reserved, per_user, model : see CountPart
+    """
+    progress = engine.report
+    with open_parts(predictions, given, folder=engine.scratch, progress=progress) as parts:
+        options = {
+            name: one for name, one in list_changed(given).items() if name not in TABLE_NAMES
+        }
+        counting = CountPart(
+            options, dict(edges), executor.threads, reserved, per_user, model, given.users
+        )
+        if given.metrics is None:
+            # what the tables allow must be the same in all parts
+            _, wanted = counting.read(next(iter(parts)))
+            options["metrics"] = [metric.name for metric in wanted]
+        if not isinstance(executor, LocalExecutor):
+            _refuse_own(options["metrics"])
+
+        def counted() -> Iterator[CountedPart]:
+            n_done = 0
             progress("measuring and counting", n_done, parts.n_rows)
-            yield one
+            for part, one in zip(parts, executor.map(counting, parts), strict=True):
+                n_done += part.n_rows
+                progress("measuring and counting", n_done, parts.n_rows)
+                yield one
 
-    found = fold(add, counted())
-    refuse_doubts(found.doubts)
-    return _noted(replace(found.counts, where="the counts"), in_words(found.notes))
+        found = fold(add, counted())
+        refuse_doubts(found.doubts)
+        return _with_notes(found.counts, "the counts", in_words(found.notes)), parts
 
 
 def open_doubts(inputs: AuditInputs) -> Doubts:
     """What reading a part left open."""
     tables = inputs.tables.items()
-    return {(name, kind): said for name, one in tables for kind, said in one.deferred.items()}
+    return {(name, kind): why for name, one in tables for kind, why in one.deferred.items()}
 
 
 def added_doubts(one: Doubts, other: Doubts) -> Doubts:
     """Those of both: one that a part has cleared is none."""
-    cleared = {key for some in (one, other) for key, said in some.items() if said is None}
+    cleared = {key for some in (one, other) for key, why in some.items() if why is None}
     return {**other, **one, **dict.fromkeys(cleared)}
 
 
@@ -261,43 +287,10 @@ def refuse_doubts(doubts: Doubts) -> None:
             raise InputError(message)
 
 
-def _noted(counts: Counts, notes: Sequence[str]) -> Counts:
+def _with_notes(counts: Counts, where: str, notes: Sequence[str]) -> Counts:
     """The same with other notes: those of parts add up, and are told of all of them."""
-    return replace(counts, info=counts.about.model_copy(update={"warnings": tuple(notes)}))
-
-
-@contextmanager
-def counted_in_parts(
-    predictions: Any,
-    given: TableOptions,
-    executor: PartExecutor,
-    edges: Mapping[str, FloatArray],
-    progress: Progress,
-    *,
-    reserved: tuple[str, ...] = (),
-    per_user: Path | None = None,
-    folder: Path | None = None,
-    model: Model | None = None,
-) -> Iterator[tuple[Counts, Parts]]:
-    """The counts of large tables, and the parts they were read in.
-
-    Parameters
-    ----------
-    per_user : a folder for the values of users
-    folder : for scratch files
-    model : who gives the scores; None where they are in the table
-    """
-    with open_parts(predictions, given, folder=folder, progress=progress) as parts:
-        said = {name: one for name, one in list_changed(given).items() if name not in TABLE_NAMES}
-        if given.metrics is None:
-            # what the tables allow must be the same in all parts
-            first = next(iter(parts)).tables
-            _, wanted = read_inputs(**first, **said, reserved=reserved, has_scores=model is None)
-            said["metrics"] = [metric.name for metric in wanted]
-        if not isinstance(executor, LocalExecutor):
-            _refuse_own(said["metrics"])
-        counting = CountPart(said, edges, executor.threads, reserved, per_user, model, given.users)
-        yield count_in_parts(parts, counting, executor, progress), parts
+    info = counts.about.model_copy(update={"warnings": tuple(notes)})
+    return replace(counts, where=where, info=info)
 
 
 def _refuse_own(names: Sequence[str]) -> None:

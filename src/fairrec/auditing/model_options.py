@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
-from urllib.parse import urlsplit
 
 from fairrec.cli.parameters import Flags, Given
 from fairrec.core.errors import InputError
@@ -72,33 +71,14 @@ def chosen_model(
     return None
 
 
-def is_address(given: object) -> bool:
-    """Whether a model is named by an address, and not by a folder."""
-    return isinstance(given, str) and given.startswith(("http://", "https://"))
-
-
-def other_endpoint(url: str, endpoint: str | None, given: Given) -> Model:
-    """A second endpoint, asked as the first model is; secrets go to the host of the first alone."""
-    for option in ("token_env", "query_env"):
-        if option in given and urlsplit(url)[:2] != urlsplit(endpoint or "")[:2]:
-            raise InputError(
-                f"{spell(option)} is for the host of {spell('endpoint')}, and "
-                f"{spell('other_model')} is on another. In Python each has its own: "
-                "fairrec.counterfactual(..., other_model=fairrec.Endpoint(URL, token_env=NAME))"
-            )
-    model = chosen_model(None, url, None, given)
-    assert model is not None
-    return model
-
-
-def without_query(arguments: Sequence[str], *addresses: str | None) -> list[str]:
-    """Arguments of a command, with the queries of addresses blanked out."""
+def without_query(arguments: Sequence[str], address: str | None) -> list[str]:
+    """Arguments of a command, with the query of an address blanked out."""
     from fairrec.scoring.endpoint import parse_address
 
-    for address in sorted(filter(None, addresses), key=len, reverse=True):
-        shown = parse_address(address).shown
-        arguments = [argument.replace(address, shown) for argument in arguments]
-    return list(arguments)
+    if not address:
+        return list(arguments)
+    shown = parse_address(address).shown
+    return [argument.replace(address, shown) for argument in arguments]
 
 
 SearchOption = Annotated[

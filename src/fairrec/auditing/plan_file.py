@@ -11,22 +11,14 @@ from typing import Any, get_args
 
 import polars as pl
 import tomli_w
+from pydantic import BaseModel, ConfigDict, Field
 
 from fairrec.auditing.options import AUDITED, NOT_PLANNED, SETTINGS
-from fairrec.auditing.plan_schema import (
-    Cost,
-    Expected,
-    Needed,
-    PlanFacts,
-    PlannedCode,
-    PlannedTable,
-    PlanPart,
-)
 from fairrec.core.atomic_io import errors_of_disk, write_text
 from fairrec.core.audit_options import AuditOptions, Engine
-from fairrec.core.errors import OutputError, as_flags, as_unicode, listed, plain
+from fairrec.core.errors import OutputError, as_flags, as_unicode, plain
 from fairrec.core.options import Option, list_defaults, spell
-from fairrec.core.settings import CHECKSUM, PLAN, compute_checksum, parse_toml, read_settings
+from fairrec.core.settings import CHECKSUM, PLAN, compute_checksum, read_settings
 from fairrec.core.version import __version__
 from fairrec.groups.group import Group
 from fairrec.inputs.table_options import TableOptions
@@ -35,6 +27,128 @@ from fairrec.metrics.own_code import OwnCode, own_code
 from fairrec.metrics.parsing import parse_metric
 from fairrec.report.audit_result import AuditResult
 from fairrec.result.schema import AuditSummary, InputSummary
+
+
+class PlanPart(BaseModel):
+    """A frozen part of a plan; what a later version adds is let pass."""
+
+    model_config = ConfigDict(frozen=True, extra="ignore")
+
+
+class PlannedTable(PlanPart):
+    """A table as it was when the plan was made."""
+
+    file: str | None = Field(default=None, description="its name; none for a table in memory")
+    sha256: str | None = None
+
+
+class PlannedCode(PlanPart):
+    """Code of own metrics as it was when the plan was made."""
+
+    name: str = Field(description="of the file; of the metric where it is in none")
+    sha256: str = Field(description="empty where the code is not known")
+
+
+class PlannedGroups(PlanPart):
+    """The groups of one number of attributes."""
+
+    depth: int
+    n_groups: int = Field(description="with enough users")
+    n_groups_below: int = Field(description="that occur, but have too few users")
+    smallest: int | None = Field(default=None, description="users of the smallest of them")
+    median: int | None = None
+    largest: int | None = None
+
+
+class Spread(PlanPart):
+    """How the values of users are expected to lie."""
+
+    sd: float
+    mean: float | None = None
+
+
+class Expected(PlanPart):
+    """What an audit will find in groups of one size."""
+
+    metric: str
+    users: int = Field(description="of a group")
+    n_groups: int = Field(description="planned groups with at least so many users")
+    harm: float | None = Field(
+        default=None,
+        description="smallest true harm shown with 80% probability; none where not even the "
+        "largest possible one is",
+    )
+    certified: float | None = Field(
+        default=None,
+        description="the harm that is ruled out with 80% probability where there is no difference; "
+        "none where permutations are too few for it, or no group is in its size class",
+    )
+    certified_median: float | None = Field(
+        default=None, description="the same with a probability of one half"
+    )
+
+
+class Needed(PlanPart):
+    """Users it takes to rule out a harm beyond tolerance, for a group without any difference."""
+
+    metric: str
+    group: dict[str, str]
+    users: int = Field(description="of the group now")
+    tolerance: float = Field(description="in units of the metric")
+    times: float | None = Field(
+        default=None,
+        description="how many times as many users it takes with 80% probability, 1 where they are "
+        "enough; none where 1,000 times as many are not",
+    )
+    users_needed: int | None = Field(default=None, description="so many users in all")
+
+
+class Cost(PlanPart):
+    """What an attribute, or groups of more attributes than a depth, cost all other groups.
+
+    In a metric without bounds, in a group of as many users as those of one attribute have.
+    """
+
+    attribute: str | None = Field(default=None, description="left out")
+    depth: int | None = Field(default=None, description="a lower one, where it is no attribute")
+    n_groups: int = Field(description="of the plan")
+    n_groups_left: int
+    users: int = Field(description="of the group it is reckoned for")
+    cut_off: float = Field(description="standard errors from which a group is found")
+    cut_off_left: float | None = Field(default=None, description="the same without it")
+    found: float | None = Field(
+        default=None, description="share by which harms that are found would be smaller"
+    )
+    certified: float | None = Field(
+        default=None,
+        description="share by which harms that are ruled out would be smaller; none where no group "
+        "of about that size would be left",
+    )
+
+
+class PlanFacts(PlanPart):
+    """What a plan was frozen with, beside the options it sets.
+
+    Parameters
+    ----------
+    users_sha256 : of the ids of all users and their attributes, whatever table they come from
+    attributes : name -> number of values
+    spread : by metric; empty where nothing is known, and harm is in standard deviations
+    """
+
+    fairrec_version: str
+    n_users: int
+    users_sha256: str = ""
+    min_users: int
+    code: tuple[PlannedCode, ...] = ()
+    tables: dict[str, PlannedTable]
+    attributes: dict[str, int]
+    groups: tuple[PlannedGroups, ...]
+    spread: dict[str, Spread] = Field(default_factory=dict)
+    expected: tuple[Expected, ...] = ()
+    needed: tuple[Needed, ...] = ()
+    costs: tuple[Cost, ...] = ()
+    checksum: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,19 +205,18 @@ class AuditPlan:
         }
         content = {name: SETTINGS[name].form.to_data(value) for name, value in settings.items()}
         facts = self.facts.model_dump(mode="json", exclude_none=True, exclude={CHECKSUM})
-        content[PLAN] = {**facts, CHECKSUM: compute_checksum({**content, PLAN: facts})}
+        facts[CHECKSUM] = compute_checksum({**content, PLAN: facts})
+        tables = {name: facts.pop(name) for name in ("groups", "expected", "needed", "costs")}
+        rows = "".join(f"{name} = [\n{_inline(rows)}]\n" for name, rows in tables.items())
         name = plain(file.name)
         plan_, settings_, out = (
             as_flags(spell(each, name)) for each in ("plan", "settings", "out")
         )
-        text = (
+        return (
             f"# A plan of an audit, frozen. To run it: fairrec audit ... {plan_}\n"
             f"# To change it, edit it and freeze it again: fairrec plan {settings_} {out}\n"
-            f"{tomli_w.dumps(content)}"
-        )
-        # what is too long to be read back is no plan
-        parse_toml(text.encode(), plain(file, 300))
-        return text
+            f"{tomli_w.dumps({**content, PLAN: facts})}"
+        ).replace(f"\n[{PLAN}]\n", f"\n[{PLAN}]\n{rows}", 1)
 
     def save(self, file: str | Path) -> Path:
         """Write the plan; a file that is no plan is not replaced."""
@@ -114,6 +227,19 @@ class AuditPlan:
             file.parent.mkdir(parents=True, exist_ok=True)
         write_text(file, text)
         return file
+
+
+def _inline(rows: Iterable[Mapping[str, Any]]) -> str:
+    """A line for each row: tomli-w breaks long ones into one line for each field."""
+    return "".join(f"    {{ {', '.join(_pairs(row))} }},\n" for row in rows)
+
+
+def _pairs(row: Mapping[str, Any], before: str = "") -> Iterator[str]:
+    for name, value in row.items():
+        if isinstance(value, dict):
+            yield from _pairs(value, f"{before}{name}.")
+        else:
+            yield before + tomli_w.dumps({name: value}).strip()
 
 
 def _table(part: type[Expected | Needed | Cost], rows: Iterable[PlanPart]) -> pl.DataFrame:
@@ -167,8 +293,6 @@ def _path_from(folder: Path, path: str | Path) -> str:
     return as_unicode(Path(relative).as_posix())
 
 
-MOST_VALUES = 20
-"""Of an attribute, so many values are named in a plan and compared with it."""
 _DEFAULTS = {**list_defaults(TableOptions), **list_defaults(AuditOptions), **list_defaults(Engine)}
 
 
@@ -238,10 +362,10 @@ def _other_users(facts: PlanFacts, result: AuditResult) -> Iterator[str]:
         yield f"{summary.n_users:,} users audited (planned {facts.n_users:,})"
         return
     tables = (facts.tables.get("users"), summary.inputs.get("users"))
-    if any(table is None or table.sha256 for table in tables):
+    is_in_memory = all(table is not None and not table.sha256 for table in tables)
+    # other attributes are among the options
+    if not is_in_memory or {*summary.attributes} != {*facts.attributes}:
         return
-    if {*summary.attributes} != {*facts.attributes}:
-        return  # which is among the options
     users = result.with_users().per_user
     assert users is not None, "an audit that has just been made"
     now = users_sum(users["user_id"], [users[name] for name in summary.attributes])
@@ -253,7 +377,7 @@ def _other_users(facts: PlanFacts, result: AuditResult) -> Iterator[str]:
 
 
 def _other_tables(facts: PlanFacts, summary: AuditSummary) -> Iterator[str]:
-    """Tables other than those of the plan, and values of attributes that came or went with them."""
+    """Tables other than those of the plan."""
     for name, then in facts.tables.items():
         now = summary.inputs.get(name)
         if name == "pilot":
@@ -262,30 +386,6 @@ def _other_tables(facts: PlanFacts, summary: AuditSummary) -> Iterator[str]:
             yield f"no {name} table (planned {_named(then)})"
         elif now.sha256 != then.sha256:
             yield f"{name} table {_named(now)} (planned {_named(then)})"
-    known, now = facts.tables.get("users"), summary.inputs.get("users")
-    if known is not None and now is not None and known.sha256 and now.sha256 == known.sha256:
-        return
-    for name, planned in facts.attributes.items():
-        about = summary.attributes.get(name)
-        if about is None:
-            continue  # the attributes themselves are among the options
-        if max(about.n_values, planned.n_values) > MOST_VALUES:
-            if about.n_values != planned.n_values:
-                n_values = f"{about.n_values:,} values (planned {planned.n_values:,})"
-                yield f"attribute {plain(name)} has {n_values}"
-            continue
-        values = common_values(about.values)
-        came = [value for value in values if value not in planned.values]
-        went = [value for value in planned.values if value not in values]
-        if came:
-            yield f"attribute {plain(name)} has values that were not planned: {listed(came)}"
-        if went:
-            yield f"attribute {plain(name)} lacks planned values: {listed(went)}"
-
-
-def common_values(values: Mapping[str, int]) -> tuple[str, ...]:
-    """The values of an attribute as a plan names them, those with most users."""
-    return tuple(plain(value) for value in [*values][:MOST_VALUES])
 
 
 def _named(table: PlannedTable | InputSummary) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -11,8 +10,8 @@ from fairrec.core.options import list_options
 from fairrec.inputs.table_options import TableOptions
 
 if TYPE_CHECKING:
-    from fairrec.result.folder import AuditRun, Place
-    from fairrec.result.schema import AuditSummary, InputSummary
+    from fairrec.result.folder import Place
+    from fairrec.result.schema import AuditSummary
 
 BY_TABLES = "name the tables: fairrec mitigate PREDICTIONS --users USERS --by ..."
 TO_PLAN = "name the tables: fairrec plan --users USERS --by ... --metrics ..."
@@ -23,9 +22,9 @@ def read_mitigation_settings(source: Path) -> dict[str, Any]:
     # an audit has a run.json too, and a trained run may have an older audit beside it
     is_audit = (source / "result.json").is_file()
     if (source / ("model.safetensors" if is_audit else "run.json")).is_file():
-        return _of_run(source)
+        return _read_run(source)
     if is_audit:
-        return _of_audit(source)
+        return _read_audit(source)
     if not source.exists():
         raise InputError(f"{source}: there is no such folder or table.")
     if source.is_dir():
@@ -35,16 +34,13 @@ def read_mitigation_settings(source: Path) -> dict[str, Any]:
     return {"predictions": source}
 
 
-def _of_run(folder: Path, sha256: str | None = None) -> dict[str, Any]:
+def _read_run(folder: Path, sha256: str | None = None) -> dict[str, Any]:
     from fairrec.core.files import file_sum
     from fairrec.scoring.model import load_run
 
     run = load_run(folder)
-    if sha256 is not None and file_sum(weights := folder / "model.safetensors") != sha256:
-        raise InputError(
-            f"{folder}: was trained again since it was audited (the checksum of {weights.name} is "
-            "another). Audit the run again."
-        )
+    if sha256 is not None and file_sum(folder / "model.safetensors") != sha256:
+        raise InputError(f"{folder}: was trained again since it was audited. Audit the run again.")
     return {
         "predictions": run.predictions("test"),
         "validation": run.predictions("validation"),
@@ -52,31 +48,27 @@ def _of_run(folder: Path, sha256: str | None = None) -> dict[str, Any]:
     }
 
 
-def _of_audit(folder: Path) -> dict[str, Any]:
+def _read_audit(folder: Path) -> dict[str, Any]:
     """The tables an audit read, where they are still as they were, and its options."""
     from fairrec.result.folder import load_saved
 
     summary, id = load_saved(folder)
-    why = ""
-    if not summary.unit.is_users:
-        why = (
-            f"is an audit of {summary.unit.many}, and lists are re-ranked for groups of users. "
-            f"Name an audit of users, or {BY_TABLES}"
-        )
-    elif (folder / "mitigation.json").exists():
-        why = f"holds a mitigation. Name the audit or the run it was made from, or {BY_TABLES}"
-    elif summary.search.model_identity and "run" not in summary.inputs:
-        why = (
-            "the scores of this audit came from a model that was asked for them. Write them to a "
-            f"table with a column score, and {BY_TABLES}"
-        )
-    elif "values" in summary.inputs:
-        why = (
-            "this audit is of values per user. There are no lists to re-rank: write lists to a "
-            f"table, and {BY_TABLES}"
-        )
-    if why:
-        raise InputError(f"{folder}: {why}")
+    refused = {
+        f"is an audit of {summary.unit.many}, and lists are re-ranked for groups of users": (
+            not summary.unit.is_users
+        ),
+        "holds a mitigation; the audit or the run it was made from can be named": (
+            (folder / "mitigation.json").exists()
+        ),
+        "a model was asked for the scores of this audit; write them to a table": (
+            bool(summary.search.model_identity) and "run" not in summary.inputs
+        ),
+        "this audit is of values per user. There are no lists to re-rank": (
+            "values" in summary.inputs
+        ),
+    }
+    if why := next((why for why, is_so in refused.items() if is_so), None):
+        raise InputError(f"{folder}: {why}. Otherwise {BY_TABLES}")
     same = ("by", "columns", "relevant", "gain", "missing_lists", "depth", "permutations", "alpha")
     options: dict[str, Any] = {
         **{name: getattr(summary, name) for name in (*same, "seed", "title", "author")},
@@ -85,7 +77,7 @@ def _of_audit(folder: Path) -> dict[str, Any]:
     }
     if summary.model is not None:
         options |= {"model_name": summary.model.name, "model_version": summary.model.version}
-    return {**_read_by(folder, summary, id, BY_TABLES), **options}
+    return {**_read_tables(folder, summary, id, BY_TABLES), **options}
 
 
 def read_plan_settings(folder: Path) -> dict[str, Any]:
@@ -94,7 +86,7 @@ def read_plan_settings(folder: Path) -> dict[str, Any]:
     from fairrec.result.summary import result_options
 
     summary, id = load_saved(folder)
-    tables = _read_by(folder, summary, id, TO_PLAN)
+    tables = _read_tables(folder, summary, id, TO_PLAN)
     names = [name for name, result in summary.metrics.items() if result.sd is not None]
     found = {
         **result_options(summary),
@@ -104,12 +96,12 @@ def read_plan_settings(folder: Path) -> dict[str, Any]:
         "by": summary.by,
         "metrics": names,
         "columns": summary.columns,
-        "adjust_for": None if summary.given is None else summary.given.named,
+        "adjust_for": None if summary.adjustment is None else summary.adjustment.named,
     }
     if "values" in tables:
         ends = {name: summary.metrics[name].higher_is_better for name in names}
-        said = {True: "higher", False: "lower"}
-        found["better"] = {name: said[end] for name, end in ends.items() if end is not None}
+        known = {True: "higher", False: "lower"}
+        found["better"] = {name: known[end] for name, end in ends.items() if end is not None}
     pilot = folder / "per_user.parquet"
     if pilot.is_file():
         found["pilot"] = pilot
@@ -119,64 +111,49 @@ def read_plan_settings(folder: Path) -> dict[str, Any]:
     return {name: value for name, value in found.items() if value}
 
 
-def _read_by(folder: Path, summary: AuditSummary, id: str, otherwise: str) -> dict[str, Any]:
-    """The tables that an audit read, and what its run scored.
+def _read_tables(folder: Path, summary: AuditSummary, id: str, otherwise: str) -> dict[str, Any]:
+    """The tables that an audit read, which must be as they were, and what its run scored.
 
     Parameters
     ----------
     otherwise : what to do where they cannot be read again
     """
+    from fairrec.inputs.formats import checksum, list_files
     from fairrec.result.folder import load_audit_run
 
     run = load_audit_run(folder, id)
     if run is None:
         raise InputError(
-            f"{folder}: has no run.json, which says where the tables of this audit are: it is not "
-            f"passed on with a result. Audit again, or {otherwise}"
+            f"{folder}: has no run.json, which says where the tables of this audit are. Audit "
+            f"again, or {otherwise}"
         )
-    read = dict(summary.inputs)
-    scored = {}
-    if trained := read.pop("run", None):
-        place = run.inputs["run"]
-        if (found := _found(place, lambda path: (path / "run.json").is_file())) is None:
-            raise InputError(
-                f"{folder}: the run of this audit, {plain(place.given, 300)}, is not there. "
-                f"Run this where the audit was run, or {otherwise}"
-            )
-        scored = _of_run(found, trained.sha256)
-        del read["predictions"]
-    return {**scored, **_tables_of(folder, read, run, otherwise)}
-
-
-def _tables_of(
-    folder: Path, read: Mapping[str, InputSummary], run: AuditRun, otherwise: str
-) -> dict[str, Path]:
-    """The tables that an audit read, by their names; they must be as they were."""
-    from fairrec.inputs.formats import checksum, list_files
-
-    tables = {}
-    for name, table in read.items():
+    tables: dict[str, Any] = {}
+    for name, table in summary.inputs.items():
+        what = "the run" if name == "run" else f"the {name} table"
+        if name == "predictions" and "run" in summary.inputs:
+            continue
         if name not in run.inputs:
             raise InputError(
-                f"{folder}: the {name} table of this audit was in memory, so it cannot be read "
-                f"again. Audit files, or {otherwise}"
+                f"{folder}: {what} of this audit was in memory, so it cannot be read again. "
+                f"Audit files, or {otherwise}"
             )
-        place = run.inputs[name]
-        if (found := _found(place, lambda path: bool(list_files(path)))) is None:
+        place: Place = run.inputs[name]
+        # where it was, or where the path as it was given leads to from here
+        paths = map(Path, (place.absolute, place.given))
+        is_there = (lambda path: (path / "run.json").is_file()) if name == "run" else list_files
+        found = next(filter(is_there, paths), None)
+        if found is None:
             raise InputError(
-                f"{folder}: the {name} table of this audit, {plain(place.given, 300)}, is not "
-                f"there. Run this where the audit was run, or {otherwise}"
+                f"{folder}: {what} of this audit, {plain(place.given, 300)}, is not there. "
+                f"Run this where the audit was run, or {otherwise}"
             )
-        if checksum(found) != table.sha256:
+        if name == "run":
+            tables = {**_read_run(found, table.sha256), **tables}
+        elif checksum(found) != table.sha256:
             raise InputError(
                 f"{folder}: {plain(found, 300)} has changed since this audit. Audit again, or name "
                 "the tables."
             )
-        tables[name] = found
+        else:
+            tables[name] = found
     return tables
-
-
-def _found(place: Place, is_there: Callable[[Path], bool]) -> Path | None:
-    """Where it was, or where the path as it was given leads to from here."""
-    paths = (Path(place.absolute), Path(place.given))
-    return next((path for path in paths if is_there(path)), None)

@@ -24,9 +24,8 @@ from fairrec.scoring.ledger import Ledger
 from fairrec.scoring.model import FunctionModel, Model, ScoringFunction
 from fairrec.scoring.scorer import ModelScorer, TableScorer
 from fairrec.search.evidence import Evidence, Measure, popularity_proxy
-from fairrec.search.loop import BATCH_USERS, search
+from fairrec.search.loop import BATCH_USERS, Searched, search
 from fairrec.search.options import Search
-from fairrec.search.searched import Searched
 from fairrec.search.searcher import SEARCHERS, hyper_parameters
 
 
@@ -105,7 +104,6 @@ def measure_by_search(
     how: Search,
     scorer: ScoringFunction | Model | None,
     options: AuditOptions,
-    progress: Progress = lambda stage, done, total: None,
 ) -> tuple[Measured, Searched]:
     """The values of the users that a searcher asks for, and how they came to be scored."""
     metrics = require_means(metrics)
@@ -122,7 +120,7 @@ def measure_by_search(
         file = None if how.ledger is None else Path(how.ledger)
         with open_ledger(inputs, model, file, identity) as ledger:
             most = grouping.n_users if budget.users is None else budget.users
-            pace = _Pace(f"searching with {how.name}", most, ledger, model, progress)
+            pace = _Pace(f"searching with {how.name}", most, ledger, model, options.engine.report)
             measure = Measure(
                 metrics,
                 inputs.candidates,

@@ -6,7 +6,7 @@ import importlib
 import importlib.util
 import os
 import sys
-from collections.abc import Collection, Iterable
+from collections.abc import Collection
 from contextlib import suppress
 from pathlib import Path
 from typing import Annotated
@@ -65,12 +65,7 @@ def say_settings(asked: Path | None, file: Path, names: Collection[str], *, quie
     and it changes the result.
     """
     if not quiet or (asked is None and names):
-        say(describe_settings(file, names))
-
-
-def describe_settings(file: Path, names: Iterable[str]) -> str:
-    """Which options are taken from a settings file."""
-    return f"settings from {plain(file, 300)}: {listed(names) or 'none'}"
+        say(f"settings from {plain(file, 300)}: {listed(names) or 'none'}")
 
 
 Load = Annotated[

@@ -1,43 +1,115 @@
-"""A command line of several commands: built from a table of them, listed in groups, run."""
+"""A command line of several commands: built from a table of them, with help in plain text, run."""
 
 from __future__ import annotations
 
 import gc
 import os
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
+from typer.core import TyperCommand, TyperGroup
 
-from fairrec.cli.sections import SectionedCommand
-from fairrec.cli.shared import ShownGroup, ended_with_reader
+from fairrec.cli.shared import ended_with_reader, shown
+from fairrec.core.errors import find_nearest
+from fairrec.core.options import OUTPUT
 from fairrec.core.version import __version__
 
 Commands = Mapping[str, Mapping[str, Callable[..., None]]]
 """Functions by the heading they are listed under and their names."""
 
-
+_UsageError: Any = typer.BadParameter.__base__
+"""Of click, or of the copy of it that newer versions of typer have."""
 _WHOLE_SENTENCE = 300
 
 
-class _GroupedCommands(ShownGroup):
-    """Commands whose help lists them under headings, in plain text."""
+@contextmanager
+def _clear_complaints(flags: Iterable[str] = ()) -> Iterator[None]:
+    """Escape what is not understood in the words of a command, and say what was meant."""
+    try:
+        yield
+    except _UsageError as error:
+        if hasattr(error, "option_name") and hasattr(error, "possibilities"):
+            by_name = {flag.strip("-").replace("-", "_"): flag for flag in flags}
+            nearest = find_nearest(error.option_name.strip("-").replace("-", "_"), by_name)
+            error.message += f". Did you mean {by_name[nearest]}?" if nearest else ""
+            error.possibilities = []
+        elif "unexpected extra argument" in error.message:
+            error.message += ". Names stand in one word, with commas: --by gender,age"
+        error.message = shown(error.message)
+        raise
+
+
+def _write_sections(formatter: Any, rows: Iterable[tuple[str, tuple[str, str]]]) -> None:
+    """Write names and what they mean under their headings, in the order of the first of each."""
+    sections: dict[str, list[tuple[str, str]]] = {}
+    for heading, row in rows:
+        sections.setdefault(heading, []).append(row)
+    for heading, section in sections.items():
+        with formatter.section(heading):
+            formatter.write_dl(section)
+
+
+class SectionedCommand(TyperCommand):
+    """A command whose help has its options under headings."""
+
+    def make_context(self, *words: Any, **how: Any) -> Any:
+        """Take the words of the command apart, as `TyperCommand` does."""
+        flags = [flag for parameter in self.params for flag in parameter.opts]
+        with ended_with_reader(), _clear_complaints(flags):
+            return super().make_context(*words, **how)
+
+    def format_options(self, ctx: Any, formatter: Any) -> None:
+        """Write the arguments, then the options by heading."""
+        _write_sections(formatter, self._list_options(ctx))
+
+    def _list_options(self, ctx: Any) -> Iterator[tuple[str, tuple[str, str]]]:
+        panels = [getattr(parameter, "rich_help_panel", None) for parameter in self.params]
+        for parameter in self.get_params(ctx):
+            record = parameter.get_help_record(ctx)
+            if record is None:
+                continue
+            name, about = record
+            if parameter.required:
+                about = f"{about.removesuffix('[required]').rstrip()} Required."
+            panel = getattr(parameter, "rich_help_panel", None) or "Options"
+            if parameter.param_type_name == "argument":
+                # some versions of typer add the type
+                panel, name = "Arguments", name.partition(" <")[0]
+            elif parameter.name == "help" and OUTPUT in panels:
+                panel = OUTPUT
+            yield panel, (name, about)
+
+
+class _GroupedCommands(TyperGroup):
+    """Commands whose help lists them under headings."""
+
+    def make_context(self, *words: Any, **how: Any) -> Any:
+        """Take the words before a command apart, as `TyperGroup` does."""
+        with ended_with_reader(), _clear_complaints():
+            return super().make_context(*words, **how)
+
+    def resolve_command(self, *words: Any) -> Any:
+        """Find the command, as `TyperGroup` does."""
+        with _clear_complaints():
+            return super().resolve_command(*words)
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:
         """Write the commands by heading, in the order they were added."""
-        names = self.list_commands(ctx)
-        sections: dict[str, list[tuple[str, str]]] = {}
-        for name in names:
-            command = self.commands[name]
-            heading = getattr(command, "rich_help_panel", None) or "Commands"
-            sections.setdefault(heading, []).append(
-                (name, command.get_short_help_str(_WHOLE_SENTENCE))
-            )
-        for heading, rows in sections.items():
-            with formatter.section(heading):
-                formatter.write_dl(rows)
+        commands = ((name, self.commands[name]) for name in self.list_commands(ctx))
+        _write_sections(
+            formatter,
+            (
+                (
+                    getattr(command, "rich_help_panel", None) or "Commands",
+                    (name, command.get_short_help_str(_WHOLE_SENTENCE)),
+                )
+                for name, command in commands
+            ),
+        )
 
 
 def make_app(program: str, about: str, commands: Commands) -> typer.Typer:

@@ -26,11 +26,7 @@ BAD_INPUT = 2
 INTERRUPTED = 130
 TERMINATED = 143
 HUNG_UP = 129
-_UNHEARD = (
-    *(errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.EBADF),
-    *(errno.ECONNRESET, errno.ESTALE),
-)
-_LONGEST_MESSAGE = 500
+_UNHEARD = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.EBADF)
 
 
 @contextmanager
@@ -40,15 +36,13 @@ def errors_in_words(debug: bool) -> Iterator[None]:
         with ended_with_reader(), _heard(), _ended_in_order():
             yield
     except KeyboardInterrupt as interrupt:
-        words, code = _ENDINGS.get(
-            getattr(interrupt, "number", None), ("Interrupted.", INTERRUPTED)
-        )
-        say(str(interrupt) or words)
+        words, code = _ENDINGS.get(interrupt.args[0] if interrupt.args else None, _INTERRUPT)
+        say(words)
         raise typer.Exit(code) from interrupt
     except (typer.Exit, typer.Abort, typer.BadParameter):
         raise
     except BaseException as error:
-        # who panics is no Exception, and neither is who wants to exit
+        # PanicException and SystemExit do not derive from Exception
         if debug or not (isinstance(error, Exception) or is_panic(error)):
             raise
         say(_in_words(error))
@@ -58,11 +52,11 @@ def errors_in_words(debug: bool) -> Iterator[None]:
 def _in_words(error: BaseException) -> str:
     """What is said of an error; one that is not of ours is a fault, except of disk and memory."""
     kind = type(error).__name__
-    if isinstance(error, UnexpectedError):
-        return f"{kind}: {keep_spellings(error)} Give the same command with --debug to see it."
     if isinstance(error, FairRecError):
-        return f"{kind}: {keep_spellings(error)}"
-    reason = plain(error, _LONGEST_MESSAGE)
+        more = " Give the same command with --debug to see it."
+        is_fault = isinstance(error, UnexpectedError)
+        return f"{kind}: {keep_spellings(error)}{more if is_fault else ''}"
+    reason = plain(error, 500)
     if isinstance(error, MemoryError):
         return (
             f"{kind}: there is not enough memory ({reason or 'none left'}). Name fewer attributes, "
@@ -77,14 +71,7 @@ def _in_words(error: BaseException) -> str:
     )
 
 
-class _Ended(KeyboardInterrupt):
-    """Somebody wants this command to end, as a scheduler or a terminal that is closed does."""
-
-    def __init__(self, number: int) -> None:
-        super().__init__()
-        self.number = number
-
-
+_INTERRUPT = ("Interrupted.", INTERRUPTED)
 _ENDINGS: dict[object, tuple[str, int]] = {signal.SIGTERM: ("Terminated.", TERMINATED)}
 if hasattr(signal, "SIGHUP"):  # not on Windows
     _ENDINGS[signal.SIGHUP] = ("Hung up.", HUNG_UP)
@@ -101,21 +88,22 @@ def _ended_in_order() -> Iterator[None]:
         # once: what is cleared away then is not to be interrupted
         for each in ours:
             signal.signal(each, signal.SIG_IGN)
-        raise _Ended(number)
+        raise KeyboardInterrupt(number)
 
     is_main = current_thread() is main_thread()
-    signals = (number for number in _ENDINGS if isinstance(number, signal.Signals) and is_main)
     # one that is ignored, as by nohup, stays so
-    ours = [number for number in signals if signal.getsignal(number) is signal.SIG_DFL]
+    ours: list[int] = [
+        number
+        for number in _ENDINGS
+        if isinstance(number, int) and is_main and signal.getsignal(number) is signal.SIG_DFL
+    ]
     for number in ours:
         signal.signal(number, end)
     try:
         yield
     except KeyboardInterrupt as interrupt:
         # on its way out of Ray it becomes a plain one
-        if ended_by is not None and not isinstance(interrupt, _Ended):
-            raise _Ended(ended_by) from interrupt
-        raise
+        raise KeyboardInterrupt(ended_by) from interrupt
     finally:
         for number in ours:
             signal.signal(number, signal.SIG_DFL)

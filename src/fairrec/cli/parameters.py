@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from inspect import Parameter
-from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 from typer.models import ArgumentInfo
 
 from fairrec.cli.exit_codes import errors_in_words
+from fairrec.core.option_types import Switch
 from fairrec.core.options import OUTPUT, Option, Options, bind, flag, list_defaults, list_options
 
 Given = dict[str, Any]
@@ -25,7 +25,7 @@ COMMON = {
     *("min_support", "metrics", "permutations", "tolerance", "seed", "search", "scorer"),
     *("endpoint", "gate", "out", "format_", "quiet"),
     # of other commands
-    *("attribute", "reference", "other_model", "part", "levels", "pilot", "mean", "sd"),
+    *("attribute", "reference", "part", "levels", "pilot", "mean", "sd"),
     *("metric", "groups", "reranker", "strength", "max_loss"),
 }
 """The options that nearly everyone needs who gives a command that has them."""
@@ -63,12 +63,12 @@ def typer_command(function: Command) -> Command:
     """The function as a typer command, with errors in words.
 
     A parameter annotated with `Flags` stands for all options of that class, one annotated with an
-    `Option` for that option; arguments and plain switches are typer's.
+    `Option` for that option; arguments and plain switches are typer's. Every command gets
+    `--debug`.
     """
     parameters: list[Parameter] = []
     groups: dict[str, dict[str, Option]] = {}
-    single: dict[str, Option] = {}
-    defaults: dict[str, Any] = {}
+    single: dict[str, tuple[Option, Any]] = {}
     for parameter in inspect.signature(function, eval_str=True).parameters.values():
         name, marks = parameter.name, getattr(parameter.annotation, "__metadata__", ())
         flags = next((mark for mark in marks if isinstance(mark, Flags)), None)
@@ -77,7 +77,7 @@ def typer_command(function: Command) -> Command:
             groups[name] = {one: option for one, option, _ in flags.list()}
             parameters += [_make_parameter(*one) for one in flags.list()]
         elif option is not None:
-            single[name], defaults[name] = option, parameter.default
+            single[name] = option, parameter.default
             is_needed = parameter.default is Parameter.empty
             words = parameter.default if is_needed else describe_default(option, parameter.default)
             parameters.append(_make_parameter(name, option, words))
@@ -86,40 +86,20 @@ def typer_command(function: Command) -> Command:
                 if isinstance(mark, ArgumentInfo):
                     mark.metavar = name.upper()
             parameters.append(parameter.replace(kind=Parameter.KEYWORD_ONLY))
+    parameters.append(_make_parameter("debug", _DEBUG, False))
     if len(parameters) > MANY:
-        info = typer.Option(
-            "--help-all",
-            is_eager=True,
-            callback=_help_all,
-            help="Show all options.",
-            rich_help_panel=OUTPUT,
-        )
-        annotation = Annotated[bool, info]
-        parameters.append(
-            Parameter("help_all", Parameter.KEYWORD_ONLY, default=False, annotation=annotation)
-        )
+        parameters.append(_HELP_ALL)
     else:
-        for parameter in parameters:
-            for mark in getattr(parameter.annotation, "__metadata__", ()):
-                mark.hidden = False
+        _unhide(mark for one in parameters for mark in getattr(one.annotation, "__metadata__", ()))
 
     def run(**values: Any) -> None:
         values.pop("help_all", None)
-        with errors_in_words(bool(values.get("debug"))):
-            for name, option in single.items():
+        with errors_in_words(values.pop("debug")):
+            for name, (option, default) in single.items():
                 given = _pop_given({name: option}, values)
-                values[name] = option.parse(name, given[name]) if given else defaults[name]
-            paths = [value for value in values.values() if isinstance(value, Path)]
+                values[name] = option.parse(name, given[name]) if given else default
             for name, group in groups.items():
                 values[name] = _pop_given(group, values)
-                paths += [
-                    Path(one) for key, one in values[name].items() if is_path(group[key], one)
-                ]
-            if values.get("log") is not None:
-                from fairrec.result.folder import refuse_overwriting
-
-                paths.remove(values["log"])
-                refuse_overwriting("log", values["log"], paths)
             function(**values)
 
     run.__doc__, run.__name__ = function.__doc__, function.__name__
@@ -127,11 +107,6 @@ def typer_command(function: Command) -> Command:
     run.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
     run.__annotations__ = {one.name: one.annotation for one in parameters}
     return run
-
-
-def is_path(option: Option, value: object) -> bool:
-    """Whether text given for an option names a file or folder."""
-    return option.form.is_path and isinstance(value, str)
 
 
 def describe_default(option: Option, default: object) -> str:
@@ -183,11 +158,14 @@ def _pop_given(options: Mapping[str, Option], values: dict[str, Any]) -> Given:
     return given
 
 
+def _unhide(parameters: Iterable[Any]) -> None:
+    for parameter in parameters:
+        parameter.hidden = False
+
+
 def show_all(command: Any) -> None:
     """Have the help of a command list also what few need."""
-    for parameter in command.params:
-        if getattr(parameter, "hidden", False):
-            parameter.hidden = False
+    _unhide(command.params)
 
 
 def _help_all(context: typer.Context, value: bool) -> None:
@@ -195,3 +173,21 @@ def _help_all(context: typer.Context, value: bool) -> None:
         show_all(context.command)
         typer.echo(context.get_help())
         raise typer.Exit
+
+
+_DEBUG = Option("Show where an error came from", OUTPUT, hint=Switch)
+_HELP_ALL = Parameter(
+    "help_all",
+    Parameter.KEYWORD_ONLY,
+    default=False,
+    annotation=Annotated[
+        bool,
+        typer.Option(
+            "--help-all",
+            is_eager=True,
+            callback=_help_all,
+            help="Show all options.",
+            rich_help_panel=OUTPUT,
+        ),
+    ],
+)

@@ -10,115 +10,41 @@ import codecs
 import errno
 import io
 import os
-import re
 import shlex
 import sys
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
-from datetime import UTC, datetime
+from contextlib import contextmanager, suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 from rich.console import Console
 from rich.text import Text
-from typer.core import TyperGroup
 
-from fairrec.core.atomic_io import errors_of_disk
 from fairrec.core.errors import InputError, as_flags, plain
 from fairrec.core.option_types import Folder, Switch
 from fairrec.core.options import OUTPUT, TABLES, Option, spell
 from fairrec.core.progress import Progress, ProgressLines
-from fairrec.core.version import __version__
 
 if TYPE_CHECKING:
+    from fairrec.report.answer import Answer
     from fairrec.report.audit_result import AuditResult
 
 UNREAD = 141
 """The exit code of a command whose pipe nobody reads any more: 128 and the number of SIGPIPE."""
-_UsageError: Any = typer.BadParameter.__base__
-"""Of click, or of the copy of it that newer versions of typer have."""
-
-
-def shown(message: str) -> str:
-    r"""A message in its lines, with what a terminal would act on escaped.
-
-    >>> print(shown("Written to \x1b[31mout:\nresult.json"))
-    Written to \x1b[31mout:
-    result.json
-    """
-    return "\n".join(plain(line, sys.maxsize) for line in as_flags(message).split("\n"))
-
-
-class ShownConsole(Console):
-    """A console that sends the codes of its own styles and no others."""
-
-    def print(self, *objects: Any, **how: Any) -> None:
-        """Print as `Console.print` does."""
-        super().print(*map(_as_text, objects), **how)
-
-
-class ShownGroup(TyperGroup):
-    """Commands; a complaint about a word that is none of them is shown too."""
-
-    def make_context(self, *words: Any, **how: Any) -> Any:
-        """Take the words before a command apart, as `TyperGroup` does."""
-        with ended_with_reader(), shown_complaints():
-            return super().make_context(*words, **how)
-
-    def resolve_command(self, *words: Any) -> Any:
-        """Find the command, as `TyperGroup` does."""
-        with shown_complaints():
-            return super().resolve_command(*words)
-
-
-@contextmanager
-def ended_with_reader() -> Iterator[None]:
-    """End without a word where nobody reads what is printed, as after `head`."""
-    try:
-        yield
-    except BrokenPipeError as error:
-        for stream in filter(None, (sys.stdout, sys.stderr)):
-            try:
-                stream.flush()
-            except BrokenPipeError:
-                # what is left is not tried again on the way out
-                os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
-        raise typer.Exit(UNREAD) from error
-
-
-@contextmanager
-def shown_complaints() -> Iterator[None]:
-    """Show what is not understood in the words of a command."""
-    try:
-        yield
-    except _UsageError as error:
-        error.message = shown(error.message)
-        raise
-
-
-def _as_text(part: Any) -> Any:
-    if isinstance(part, Text) and shown(part.plain) != part.plain:
-        # its styles would be at other places then
-        return Text(shown(part.plain), style=part.style)
-    return part
-
 
 Format = Literal["text", "markdown", "json"]
 """What is printed on standard output."""
-
-_LONGEST_LINE = 300
 
 AuditArgument = Annotated[
     Path, typer.Argument(help="Folder of an audit or mitigation: their --out.")
 ]
 QuietOption = Annotated[Switch, Option("No progress on standard error", OUTPUT)]
-LogOption = Annotated[
-    Path | None,
-    Option("File to append progress to, with date and time, also where all is quiet", OUTPUT),
-]
-DebugOption = Annotated[Switch, Option("Show where an error came from", OUTPUT)]
 FormatOption = Annotated[Format, Option("What to print", OUTPUT)]
+VerboseOption = Annotated[
+    Switch, Option("Print everything, in Markdown, not only the answer in 24 lines", OUTPUT)
+]
 NoReportOption = Annotated[Switch, Option("Write no page, report.html", OUTPUT)]
 ForceOption = Annotated[
     Switch,
@@ -139,25 +65,86 @@ def need(given: Mapping[str, Any], *names: str, command: str) -> None:
             raise InputError(f"{spell(name)} is missing. See fairrec {command} --help")
 
 
-def print_result(result: AuditResult, output_format: Format, out: Path | None = None) -> None:
+def shown(message: str) -> str:
+    r"""A message in its lines, with what a terminal would act on escaped.
+
+    >>> print(shown("Written to \x1b[31mout:\nresult.json"))
+    Written to \x1b[31mout:
+    result.json
+    """
+    return "\n".join(plain(line, sys.maxsize) for line in as_flags(message).split("\n"))
+
+
+class ShownConsole(Console):
+    """A console that sends the codes of its own styles and no others."""
+
+    def print(self, *objects: Any, **how: Any) -> None:
+        """Print as `Console.print` does."""
+        super().print(*map(_as_text, objects), **how)
+
+    def on_broken_pipe(self) -> None:
+        """Let it be an error, as where standard output is full."""
+        raise BrokenPipeError(errno.EPIPE, os.strerror(errno.EPIPE))
+
+
+def _as_text(part: Any) -> Any:
+    if isinstance(part, Text) and shown(part.plain) != part.plain:
+        # its styles would be at other places then
+        return Text(shown(part.plain), style=part.style)
+    return part
+
+
+@contextmanager
+def ended_with_reader() -> Iterator[None]:
+    """End without a word where nobody reads what is printed, as after `head`."""
+    try:
+        yield
+    except BrokenPipeError as error:
+        for stream in filter(None, (sys.stdout, sys.stderr)):
+            try:
+                stream.flush()
+            except BrokenPipeError:
+                # what is left is not tried again on the way out
+                os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
+        raise typer.Exit(UNREAD) from error
+
+
+def print_result(
+    result: AuditResult,
+    output_format: Format,
+    out: Path | None = None,
+    *,
+    verbose: bool = False,
+    has_page: bool = False,
+    about: str = "",
+) -> None:
     """Print a result in the form asked for.
 
     Parameters
     ----------
     out : where it is written
+    has_page : whether its page is there too
+    about : what else is to be said of the audit
     """
-    from fairrec.report.text import print_text, to_markdown
+    from fairrec.report.text import to_markdown
     from fairrec.report.view import build_view
 
     folder = "AUDIT" if out is None else shlex.quote(str(out))
+    view = build_view(result.summary, result.group_table, folder, is_saved=out is not None)
+    also = (about,) if about else ()
     print_as(
         output_format,
+        verbose=verbose,
+        page=page_path(out, no_report=not has_page),
         json=result.to_json,
-        markdown=lambda: to_markdown(build_view(result.summary)),
-        text=lambda console: print_text(
-            build_view(result.summary, folder, is_saved=out is not None), console
-        ),
+        markdown=lambda: to_markdown(view),
+        answer=lambda: replace(view.answer, about=(*view.answer.about, *also)),
     )
+
+
+def page_path(out: Path | None, *, no_report: bool) -> str:
+    """Where the page of a result is; empty where there is none."""
+    return "" if out is None or no_report else str(out / "report.html")
 
 
 def print_as(
@@ -165,20 +152,25 @@ def print_as(
     *,
     json: Callable[[], str],
     markdown: Callable[[], str],
-    text: Callable[[Console], None],
+    answer: Callable[[], Answer],
+    verbose: bool = False,
+    page: str = "",
 ) -> None:
-    """Print in the form asked for; only that one is made."""
+    """Print in the form asked for; only that one is made.
+
+    Parameters
+    ----------
+    page : where the page is
+    """
+    from fairrec.report.answer import print_answer
+
     if output_format == "json":
-        typer.echo(as_json_text(json()))
-    elif output_format == "markdown":
+        # the same, with nothing in it that GitHub takes for a command of the old style
+        typer.echo(json().replace("##[", "#\\u0023["))
+    elif output_format == "markdown" or verbose:
         print_markdown(markdown())
     else:
-        text(stdout())
-
-
-def as_json_text(document: str) -> str:
-    """A JSON document that says the same, in which GitHub sees no command of the old style."""
-    return document.replace("##[", "#\\u0023[")
+        print_answer(replace(answer(), page=page), stdout())
 
 
 _PLAINER = "fairrec.plainer"
@@ -218,109 +210,40 @@ def _show_what_can_be() -> None:
 def stdout() -> Console:
     """Standard output; in a pipe wide enough that tables stay readable."""
     _show_what_can_be()
-    return _Heard(highlight=False, width=None if sys.stdout.isatty() else 120)
-
-
-class _Heard(ShownConsole):
-    """A console that does not take a closed pipe for a reason to exit without a word."""
-
-    def on_broken_pipe(self) -> None:
-        """Let it be an error, as where standard output is full."""
-        raise BrokenPipeError(errno.EPIPE, os.strerror(errno.EPIPE))
+    return ShownConsole(highlight=False, width=None if sys.stdout.isatty() else 120)
 
 
 def say(message: str) -> None:
     """A line on standard error; nobody listening there is no reason to end otherwise."""
     with suppress(OSError, ValueError):
-        _Heard(stderr=True, highlight=False).print(Text(shown(message)), soft_wrap=True)
+        ShownConsole(stderr=True, highlight=False).print(Text(shown(message)), soft_wrap=True)
 
 
 @contextmanager
-def shown_progress(quiet: bool, log: Path | None = None) -> Iterator[Progress]:
-    """How far a command is, on standard error: a bar on a terminal, else lines.
+def shown_progress(quiet: bool) -> Iterator[Progress]:
+    """How far a command is, on standard error: a bar on a terminal, else lines."""
+    if quiet:
+        yield lambda stage, done, total: None
+    elif not sys.stderr.isatty():
+        # colours may be forced on a pipe, a bar is for a terminal
+        yield ProgressLines(_say_progress)
+    else:
+        from rich.progress import BarColumn, TextColumn, TimeRemainingColumn
+        from rich.progress import Progress as Bar
 
-    Parameters
-    ----------
-    quiet : nothing there
-    log : a file that gets the lines, with date and time, whatever the terminal
-    """
-    with ExitStack() as stack:
-        shown: list[Progress] = []
-        if log is not None:
-            shown.append(stack.enter_context(ProgressLines(stack.enter_context(_logged(log)))))
-        if not quiet:
-            # colours may be forced on a pipe, a bar is for a terminal; one that is only disabled
-            # leaves an empty line behind with some versions of rich
-            here: AbstractContextManager[Progress] = (
-                _bar() if sys.stderr.isatty() else ProgressLines(_say_progress)
+        columns = (TextColumn("{task.description}", markup=False), BarColumn())
+        with Bar(
+            *columns, TimeRemainingColumn(), console=Console(stderr=True), transient=True
+        ) as bar:
+            task = bar.add_task("", total=None)
+            yield lambda stage, done, total: bar.update(
+                task, description=stage, completed=done, total=total or None
             )
-            shown.append(stack.enter_context(here))
-
-        def advance(stage: str, done: int, total: int) -> None:
-            for progress in shown:
-                progress(stage, done, total)
-
-        yield advance
-
-
-@contextmanager
-def _bar() -> Iterator[Progress]:
-    from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
-
-    bar = Progress(
-        TextColumn("{task.description}", markup=False),
-        BarColumn(),
-        TimeRemainingColumn(),
-        console=Console(stderr=True),
-        transient=True,
-    )
-    with bar:
-        task = bar.add_task("", total=None)
-
-        def advance(stage: str, done: int, total: int) -> None:
-            bar.update(task, description=stage, completed=done, total=total or None)
-
-        yield advance
 
 
 def _say_progress(seconds: float, line: str) -> None:
     minutes, rest = divmod(int(seconds), 60)
     # nobody listening is no reason to lose the result
     with suppress(OSError, ValueError):
-        sys.stderr.write(f"[{minutes}:{rest:02}] {plain(line, _LONGEST_LINE)}\n")
+        sys.stderr.write(f"[{minutes}:{rest:02}] {plain(line, 300)}\n")
         sys.stderr.flush()
-
-
-@contextmanager
-def _logged(file: Path) -> Iterator[Callable[[float, str], None]]:
-    """Append lines to a file: which command begins, what it is told, and how it ended.
-
-    The words of the command itself are not among them, as they may hold a secret.
-    """
-    with errors_of_disk(file):
-        file.parent.mkdir(parents=True, exist_ok=True)
-        stream = file.open("a", encoding="utf-8", newline="\n")
-
-    def write(seconds: float, line: str) -> None:
-        stamp = f"{datetime.now(UTC):%Y-%m-%dT%H:%M:%SZ}"
-        # nor is a full disk
-        with suppress(OSError, ValueError):
-            stream.write(f"{stamp} {plain(line, _LONGEST_LINE)}\n")
-            stream.flush()
-
-    try:
-        write(0, f"fairrec {__version__}{_command_name()}")
-        yield write
-        write(0, "done")
-    except BaseException as error:
-        write(0, f"ended by {type(error).__name__}")
-        raise
-    finally:
-        with suppress(OSError):
-            stream.close()
-
-
-def _command_name() -> str:
-    """The first word of the command, where it is one; what follows may hold a secret."""
-    word = sys.argv[1] if len(sys.argv) > 1 else ""
-    return f" {word}" if re.fullmatch(r"[a-z]+(-[a-z]+)*", word) else ""

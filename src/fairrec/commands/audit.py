@@ -30,14 +30,12 @@ from fairrec.auditing.settings import (
 )
 from fairrec.cli.parameters import Flags, Given, typer_command
 from fairrec.cli.shared import (
-    DebugOption,
     ForceOption,
     FormatOption,
-    LogOption,
     NoReportOption,
     QuietOption,
     RunOption,
-    need,
+    VerboseOption,
     print_result,
     say,
     shown_progress,
@@ -88,13 +86,12 @@ def audit_command(
     sharing: Annotated[Given, Flags(SharingOptions)],
     no_report: NoReportOption = False,
     format_: FormatOption = "text",
+    verbose: VerboseOption = False,
     quiet: QuietOption = False,
-    log: LogOption = None,
-    debug: DebugOption = False,
 ) -> None:
     """Find the groups served best and worst, and tell real gaps from chance."""
-    from fairrec.auditing.call_repr import Choices
-    from fairrec.result.folder import AUDIT, names_to_replace, refuse_overwriting
+    from fairrec.auditing.choices import Choices
+    from fairrec.result.folder import AUDIT, names_to_replace
 
     policy = _policy(held, out, gate=gate)
     if policy is not None and "policy" in held and settings is None:
@@ -106,16 +103,15 @@ def audit_command(
         say_settings(settings, chosen.settings.file, chosen.from_settings, quiet=quiet)
     values, passed_on = chosen.values, SharingOptions(**sharing)
     asked = TableOptions(**select(TableOptions, {**tables, **values}))
+    _refuse_unclear_source(predictions, run, asked.values, asked.counts)
     read = [predictions, run, plan, *list_changed(asked).values(), *asked.counts]
     read += [] if chosen.settings is None else [chosen.settings.file]
     read += [] if policy is None else [policy.policy, policy.baseline]
     if out is not None:
         names_to_replace(AUDIT, out, force, [path for path in read if isinstance(path, Path)])
-    # a log is written to from the start
-    refuse_overwriting("log", log, read)
     if policy is not None:
-        refuse_overwriting_inputs(policy, [*read, out, log])
-    with shown_progress(quiet, log) as progress:
+        refuse_overwriting_inputs(policy, [*read, out])
+    with shown_progress(quiet) as progress:
         if out is not None and not no_report:
             start_in_background(_make_page_ready)
         loaded = [file for source in load for file in load_metrics(source)]
@@ -126,9 +122,12 @@ def audit_command(
                 "Name either a run or another model, not both. The run's own candidates can be "
                 f"given as a table: {plain(run / 'test.parquet', 200)}"
             )
-        # a run takes longest to load, so it begins before the modules of an audit
-        named = {**tables, **values}
-        source, asked, of_run = _open(predictions, run, asked, named, is_search=how is not None)
+        source: Any = predictions
+        if run is not None:
+            # it takes longest to load, so it begins before the modules of an audit
+            named = {**tables, **values}
+            source, asked, of_run = _open_run(run, named, is_search=how is not None)
+            model = of_run if model is None else model
         from fairrec.auditing.audit import run_audit
 
         command = shlex.join(["fairrec", *without_query(sys.argv[1:], endpoint)])
@@ -138,7 +137,7 @@ def audit_command(
             asked,
             AuditOptions(**select(AuditOptions, values), engine=engine),
             About(**select(About, values), command=command),
-            scorer=of_run if model is None else model,
+            scorer=model,
             search=how,
         )
         if run is not None:
@@ -148,7 +147,12 @@ def audit_command(
             progress("writing", 0, 0)
             result.save(out, report=not no_report, force=force, **expand(SharingOptions, passed_on))
     with protect_output(policy, format_):
-        print_result(result.shown(passed_on.min_shown), format_, out)
+        print_result(
+            result.shown(passed_on.min_shown),
+            *(format_, out),
+            verbose=verbose,
+            has_page=not no_report,
+        )
     if out is not None and not quiet:
         _say_written(result, out, passed_on, no_report=no_report)
     if policy is not None:
@@ -196,22 +200,9 @@ def _policy(held: Given, out: Path | None, *, gate: bool) -> GateOptions | None:
     return options
 
 
-def _open(
-    predictions: Path | None,
-    run: Path | None,
-    tables: TableOptions,
-    given: Given,
-    *,
-    is_search: bool,
-) -> tuple[Any, TableOptions, Model | None]:
-    """What to audit, the other tables, and the model of a run that a search asks.
-
-    Parameters
-    ----------
-    given : the options that were given, by name
-    """
-    sources = (predictions, run, tables.values, tables.counts or None)
-    if sum(source is not None for source in sources) != 1:
+def _refuse_unclear_source(*sources: object) -> None:
+    """Refuse what is not one of several sources."""
+    if sum(source not in (None, ()) for source in sources) != 1:
         raise InputError(
             "Name one of recommendations with held-out interactions, scored candidates, values per "
             "user, counts, or a run: fairrec audit RECOMMENDATIONS --test TEST --users USERS --by "
@@ -219,34 +210,23 @@ def _open(
             "--values VALUES --users USERS --by ATTRIBUTES, fairrec audit --counts COUNTS, or "
             "fairrec audit --run RUN"
         )
-    if tables.counts:
-        return None, tables, None
-    if tables.disjoint:
-        raise InputError(f"{spell('disjoint')} is about {spell('counts')}. Leave it out.")
-    if run is None:
-        if predictions is not None and predictions.exists() and tables.users is None:
-            # counts have no users table, so they are recognised before it is required
-            from fairrec.inputs.audit_inputs import refuse_counts
-            from fairrec.inputs.tables import Table
 
-            refuse_counts(Table(predictions, "predictions", tables.columns or {}))
-        if tables.side == "items":
-            need(given, "items", "by", command="audit")
-            return predictions, tables, None
-        if tables.items is not None and tables.users is None and predictions is not None:
-            raise InputError(
-                f"{spell('users')} is missing: an audit compares users, by columns of their "
-                f"table. To compare items by columns of theirs, add {spell('side', 'items')}."
-            )
-        # attributes may stand beside the values
-        need(given, *(("users",) if predictions is not None else ()), "by", command="audit")
-        return predictions, tables, None
+
+def _open_run(
+    folder: Path, given: Given, *, is_search: bool
+) -> tuple[Any, TableOptions, Model | None]:
+    """The trained run to audit, its tables, and the model that a search asks.
+
+    Parameters
+    ----------
+    given : the options that were given, by name
+    """
     for name in ("test", "missing_lists"):
         if name in given:
             raise InputError(f"A run has its own held-out items. Leave out {spell(name)}.")
     from fairrec.scoring.model import load_run
 
-    trained = load_run(run)
+    trained = load_run(folder)
     tables = TableOptions(**{**trained.tables(), **select(TableOptions, given)})
     if not is_search:
         return trained, tables, None

@@ -9,9 +9,8 @@ import typer
 
 from fairrec.auditing.settings import Load, load_metrics
 from fairrec.cli.parameters import Flags, Given, typer_command
-from fairrec.cli.shared import DebugOption, LogOption, QuietOption, need, say, shown_progress
+from fairrec.cli.shared import QuietOption, say, shown_progress
 from fairrec.core.audit_options import Engine
-from fairrec.core.errors import InputError, OutputError, plain
 from fairrec.core.options import OUTPUT, Option, list_changed
 from fairrec.counts.options import CountOptions
 from fairrec.inputs.table_options import COUNTED, ITEM_SIDE, OTHER_LISTS, TableOptions
@@ -30,30 +29,15 @@ def count_command(
     where: Annotated[Given, Flags(Engine)],
     out: Annotated[Path, Option("The file for the counts", OUTPUT)],
     quiet: QuietOption = False,
-    log: LogOption = None,
-    debug: DebugOption = False,
 ) -> None:
     """Count the users who are alike: all that an audit needs, and no user's row."""
     from fairrec.result.folder import refuse_overwriting
 
-    if (predictions is None) == ("values" not in tables):
-        raise InputError(
-            "Name one of recommendations with held-out interactions, scored candidates, or values "
-            "per user: fairrec count PREDICTIONS --users USERS --by ATTRIBUTES --out FILE"
-        )
-    need(tables, *(("users",) if predictions is not None else ()), "by", command="count")
     asked, options = TableOptions(**tables), CountOptions(**counting)
     read = [predictions, options.levels, *list_changed(asked).values()]
     refuse_overwriting("out", out, [*read, options.make_levels])
-    for path in read:
-        if isinstance(path, Path) and path.is_dir() and out.parent.resolve() == path.resolve():
-            raise OutputError(
-                f"{plain(out, 300)}: lies in a folder whose files are all read as one table, and "
-                f"would be one of them the next time. Name a file elsewhere."
-            )
     refuse_overwriting("make_levels", options.make_levels, read)
-    refuse_overwriting("log", log, [*read, out])
-    with shown_progress(quiet, log) as progress:
+    with shown_progress(quiet) as progress:
         from fairrec.auditing.count import run_count
         from fairrec.counts.table import USERS, write_counts
 

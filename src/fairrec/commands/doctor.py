@@ -16,8 +16,8 @@ from fairrec.auditing.model_options import (
     chosen_model,
 )
 from fairrec.cli.parameters import Flags, Given, typer_command
-from fairrec.cli.shared import DebugOption, stdout
-from fairrec.core.errors import InputError, plain
+from fairrec.cli.shared import stdout
+from fairrec.core.errors import InputError, listed, plain
 from fairrec.inputs.table_options import (
     COUNTED,
     GROUPED,
@@ -33,8 +33,6 @@ if TYPE_CHECKING:
     from fairrec.scoring.model import Model
 
 HAS_PROBLEMS = 1
-_MOST = 8
-"""Inputs and outputs that are named: all that is said fits on a screen."""
 
 
 @typer_command
@@ -52,7 +50,6 @@ def doctor_command(
     endpoint: EndpointOption = None,
     onnx: OnnxOption = None,
     how_asked: HowAsked,
-    debug: DebugOption = False,
 ) -> None:
     """Ask a model for one batch and say what it does; exit 1 where an audit would be spoiled."""
     model = chosen_model(scorer, endpoint, onnx, how_asked)
@@ -77,23 +74,21 @@ def _about(model: Model) -> list[str]:
     from fairrec.scoring.onnx_model import OnnxModel
 
     if isinstance(model, OnnxModel):
-        seen_inputs, seen_outputs = model.inputs(), model.outputs()
         lines = [f"model     {plain(model.file, 200)}, loaded"]
+        tensors = {"inputs   ": model.inputs(), "outputs  ": model.outputs()}
     elif isinstance(model, Endpoint):
-        seen, protocol = model.metadata, model.options.protocol
-        seen_inputs, seen_outputs = seen.inputs, seen.outputs
-        ready = "ready" if seen.is_ready else "it does not say whether it is ready"
-        name = f", model {plain(seen.model)}" if seen.model else ""
-        version = f", version {plain(seen.version)}" if seen.version else ""
-        lines = [f"endpoint  {plain(model.address, 200)} ({protocol}): {ready}{name}{version}"]
+        seen = model.metadata
+        parts = [
+            "ready" if seen.is_ready else "it does not say whether it is ready",
+            *([f"model {plain(seen.model)}"] if seen.model else []),
+            *([f"version {plain(seen.version)}"] if seen.version else []),
+        ]
+        protocol = model.options.protocol
+        lines = [f"endpoint  {plain(model.address, 200)} ({protocol}): {', '.join(parts)}"]
+        tensors = {"inputs   ": seen.inputs, "outputs  ": seen.outputs}
     else:
         return ["model     a Python function, imported"]
-    for label, tensors in (("inputs   ", seen_inputs), ("outputs  ", seen_outputs)):
-        if tensors:
-            named = ", ".join(plain(one, 100) for one in tensors[:_MOST])
-            more = f" and {len(tensors) - _MOST:,} more" if len(tensors) > _MOST else ""
-            lines.append(f"{label} {named}{more}")
-    return lines
+    return lines + [f"{label} {listed(named)}" for label, named in tensors.items() if named]
 
 
 def _said(seen: ModelCheck) -> list[str]:

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Annotated
 
 import typer
 from rich.text import Text
 
 from fairrec.cli.parameters import typer_command
-from fairrec.cli.shared import DebugOption, stdout
+from fairrec.cli.shared import stdout
 from fairrec.core.errors import InputError, plain, unknown_name
 
 
@@ -23,13 +23,14 @@ def list_command(
     name: Annotated[
         str | None, typer.Argument(help="After schema: the file whose JSON schema is printed.")
     ] = None,
-    debug: DebugOption = False,
 ) -> None:
     """List metrics, searchers, re-rankers, or JSON schemas of files that FairRec writes."""
     if kind not in _KINDS:
         raise unknown_name("list", kind, _KINDS)
     if name is None:
-        _KINDS[kind]()
+        console = stdout()
+        for entry, about in _KINDS[kind]():
+            console.print(Text.assemble((f"{entry:<21} ", "bold"), about))
     elif kind == "schema":
         from fairrec.schemas import schema
 
@@ -40,7 +41,7 @@ def list_command(
         )
 
 
-def _list_metrics() -> None:
+def _list_metrics() -> Iterator[tuple[str, str]]:
     from fairrec.metrics import ITEM_METRICS, METRICS
     from fairrec.metrics.registry import TABLE_OF_NEED
 
@@ -48,48 +49,41 @@ def _list_metrics() -> None:
         entry = METRICS[name]
         tables = {TABLE_OF_NEED[need] for need in entry.needs if need in TABLE_OF_NEED}
         needs = "".join(f" (needs --{table.replace('_', '-')})" for table in sorted(tables))
-        _print(entry.written, entry.definition + needs)
+        yield entry.written, entry.definition + needs
     for name in ITEM_METRICS:
-        entry = ITEM_METRICS[name]
-        _print(entry.written, f"{entry.definition} (needs --side items)")
+        yield ITEM_METRICS[name].written, f"{ITEM_METRICS[name].definition} (needs --side items)"
 
 
-def _list_searchers() -> None:
+def _list_searchers() -> Iterator[tuple[str, str]]:
     from dataclasses import fields
 
     from fairrec.search.searcher import SEARCHERS
 
     for name in SEARCHERS:
-        entry = SEARCHERS[name]
         settings = ", ".join(
             f"{field.name}={'by size' if field.default is None else field.default}"
-            for field in fields(entry.hyper_parameters)
+            for field in fields(SEARCHERS[name].hyper_parameters)
         )
-        _print(name, entry.about + f" ({settings})" * bool(settings))
+        yield name, SEARCHERS[name].about + f" ({settings})" * bool(settings)
 
 
-def _list_rerankers() -> None:
+def _list_rerankers() -> Iterator[tuple[str, str]]:
     from fairrec.mitigation.reranker import RERANKERS
 
     for name in RERANKERS:
         kind = RERANKERS[name]
         made_for = f" (made for {', '.join(kind.serves)})" if kind.serves else ""
         needs = "".join(f" (needs --{table})" for table in sorted(kind.needs - {"labels"}))
-        _print(name, kind.about + made_for + needs)
+        yield name, kind.about + made_for + needs
 
 
-def _list_schemas() -> None:
+def _list_schemas() -> Iterator[tuple[str, str]]:
     from fairrec.schemas import FILES
 
-    for name, file in FILES.items():
-        _print(name, file.about)
+    return ((name, file.about) for name, file in FILES.items())
 
 
-def _print(name: str, about: str) -> None:
-    stdout().print(Text.assemble((f"{name:<22}", "bold"), about))
-
-
-_KINDS: dict[str, Callable[[], None]] = {
+_KINDS: dict[str, Callable[[], Iterator[tuple[str, str]]]] = {
     "metrics": _list_metrics,
     "searchers": _list_searchers,
     "rerankers": _list_rerankers,

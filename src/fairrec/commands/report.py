@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, cast
@@ -9,10 +10,9 @@ from typing import TYPE_CHECKING, Annotated, cast
 import typer
 
 from fairrec.cli.parameters import typer_command
-from fairrec.cli.shared import AuditArgument, DebugOption, QuietOption, print_markdown, say
-from fairrec.core.errors import InputError
+from fairrec.cli.shared import AuditArgument, QuietOption, print_markdown, say
 from fairrec.core.option_types import Name, Switch
-from fairrec.core.options import OUTPUT, Option, spell
+from fairrec.core.options import OUTPUT, Option
 
 if TYPE_CHECKING:
     from fairrec.counterfactuals.result import CounterfactualResult
@@ -30,49 +30,36 @@ def report_command(
         Path | None, Option("The file to write", default="report.html in the folder")
     ] = None,
     quiet: QuietOption = False,
-    debug: DebugOption = False,
 ) -> None:
     """Write the page of a saved audit, mitigation, comparison or trend anew."""
-    from fairrec.comparison.page import comparison_page
-    from fairrec.comparison.result import load_comparison
+    from fairrec.comparison.result import Comparison
     from fairrec.core.atomic_io import write_text
     from fairrec.counterfactuals.page import counterfactual_page
-    from fairrec.counterfactuals.result import load_counterfactual
+    from fairrec.loading import load
     from fairrec.mitigation.page import mitigation_page
-    from fairrec.mitigation.result import load_mitigation
-    from fairrec.report.page.html import page_html
-    from fairrec.result.folder import (
-        COMPARISON,
-        TREND,
-        load_audit_run,
-        load_groups,
-        load_saved,
-        result_kind,
-    )
-    from fairrec.result.parts import result_id, with_id
-    from fairrec.trends.page import trend_page
-    from fairrec.trends.result import load_trend
+    from fairrec.mitigation.result import MitigationResult
+    from fairrec.report.audit_result import AuditResult
+    from fairrec.result.folder import AUDIT, result_kind
+    from fairrec.result.parts import with_id
+    from fairrec.trends.result import TrendResult
 
     file = out or folder / "report.html"
-    kind = result_kind(folder)
-    if kind is COMPARISON:
-        comparison = load_comparison(folder)
-        page, id = comparison_page(*comparison), result_id(*comparison)
-    elif kind is TREND:
-        trend = load_trend(folder)
-        page, id = trend_page(trend), result_id(trend)
+    result = load(folder)
+    groups = Path(os.path.relpath(folder / "groups.parquet", file.parent)).as_posix()
+    if isinstance(result, Comparison | TrendResult):
+        page = result.page()
+    elif isinstance(result, AuditResult):
+        page = result.page(groups)
+    elif isinstance(result, MitigationResult):
+        audit = result.audit
+        page = mitigation_page(result.summary, audit.summary, audit.group_table, groups, audit.run)
     else:
-        summary, id = load_saved(folder)
-        link = Path(os.path.relpath(folder / "groups.parquet", file.parent)).as_posix()
-        audit = (summary, load_groups(folder, id), link, load_audit_run(folder, id))
-        mitigation, counterfactual = load_mitigation(folder, id), load_counterfactual(folder, id)
-        if mitigation is not None:
-            page = mitigation_page(mitigation, *audit)
-        elif counterfactual is not None:
-            page = counterfactual_page(counterfactual, *audit)
-        else:
-            page = page_html(*audit)
-    write_text(file, with_id(page, id))
+        audit = result.audit
+        page = counterfactual_page(
+            result.summary, audit.summary, audit.group_table, groups, audit.run
+        )
+    kind = result_kind(folder) or AUDIT
+    write_text(file, with_id(page, json.loads((folder / kind.known_by).read_bytes())["id"]))
     if not quiet:
         say(f"Written: {file}")
 
@@ -93,7 +80,6 @@ def mlflow_command(
     ] = None,
     per_user: Annotated[Switch, Option("Log files with a row for each user too", OUTPUT)] = False,
     quiet: QuietOption = False,
-    debug: DebugOption = False,
 ) -> None:
     """Log a saved audit to a run of MLflow, and print the id of the run."""
     from fairrec.integrations.mlflow import log_audit
@@ -114,35 +100,24 @@ def mlflow_command(
 def card_command(
     *,
     audit: AuditArgument,
-    out: Annotated[
-        Path | None, Option("A file for the section alone", OUTPUT, default="printed")
-    ] = None,
     into: Annotated[
         Path | None,
         Option("A model card, as README.md, to put it into; the rest of it stays", OUTPUT),
     ] = None,
     quiet: QuietOption = False,
-    debug: DebugOption = False,
 ) -> None:
     """Write a section of a model card from a saved audit, in Markdown."""
-    from fairrec.core.atomic_io import write_text
     from fairrec.integrations.card import card, put_card
     from fairrec.result.folder import refuse_overwriting
 
-    if out is not None and into is not None:
-        raise InputError(f"{spell('out')} and {spell('into')}: give one of the two.")
-    refuse_overwriting("out", out, [audit])
     refuse_overwriting("into", into, [audit])
     section = card(_loaded(audit))
-    if into is not None:
-        put_card(into, section)
-    elif out is not None:
-        write_text(out, section)
-    else:
+    if into is None:
         print_markdown(section)
         return
+    put_card(into, section)
     if not quiet:
-        say(f"Written: {into or out}")
+        say(f"Written: {into}")
 
 
 def _loaded(folder: Path) -> AuditResult | MitigationResult:

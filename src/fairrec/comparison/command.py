@@ -12,12 +12,12 @@ import typer
 
 from fairrec.cli.parameters import typer_command
 from fairrec.cli.shared import (
-    DebugOption,
     ForceOption,
-    Format,
     FormatOption,
     NoReportOption,
     QuietOption,
+    VerboseOption,
+    page_path,
     print_as,
     say,
 )
@@ -27,7 +27,7 @@ from fairrec.core.options import OUTPUT, Option, list_options
 from fairrec.core.tolerance import ToleranceType
 
 if TYPE_CHECKING:
-    from fairrec.comparison.result import Comparison
+    pass
 
 
 TOLERANCE = replace(list_options(AuditOptions)["tolerance"], default="as in the candidate's audit")
@@ -45,8 +45,8 @@ def compare_command(
     force: ForceOption = False,
     no_report: NoReportOption = False,
     format_: FormatOption = "text",
+    verbose: VerboseOption = False,
     quiet: QuietOption = False,
-    debug: DebugOption = False,
 ) -> None:
     """Compare two audits: how means changed, which groups lost, which lost more than all others."""
     from fairrec.comparison.compare import compare
@@ -59,19 +59,18 @@ def compare_command(
     found = compare(base, candidate, tolerance=tolerance, command=command)
     if out is not None:
         found.save(out, report=not no_report, force=force)
-    _print(found, format_)
+    from fairrec.comparison.page import comparison_markdown
+    from fairrec.comparison.view import build_comparison_view
+
+    view = build_comparison_view(found.summary)
+    print_as(
+        format_,
+        verbose=verbose,
+        page=page_path(out, no_report=no_report),
+        json=found.to_json,
+        markdown=lambda: comparison_markdown(view),
+        answer=lambda: view.answer,
+    )
     if out is not None and not quiet:
         page = "" if no_report else ", report.html"
         say(f"Written to {out}: comparison.json, changes.parquet{page}")
-
-
-def _print(found: Comparison, format_: Format) -> None:
-    from fairrec.comparison.page import comparison_markdown, print_comparison
-    from fairrec.comparison.view import build_comparison_view
-
-    print_as(
-        format_,
-        json=found.to_json,
-        markdown=lambda: comparison_markdown(build_comparison_view(found.summary)),
-        text=lambda console: print_comparison(build_comparison_view(found.summary), console),
-    )

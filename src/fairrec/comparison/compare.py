@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -13,39 +13,36 @@ import polars as pl
 
 from fairrec.auditing.saved_audits import Audited, refuse_hidden, resolve_audit
 from fairrec.comparison.losses import (
+    LOSSES,
     ComparedGroups,
+    ComparedMetric,
+    Loss,
     compare_paired,
     judge_groups,
     worst_loss,
 )
 from fairrec.comparison.pairing import (
-    LEAST_OF_GROUP,
-    MOST_MOVED,
     Common,
-    PairedUsers,
     PublishedGroups,
     find_common,
     paired_users,
     published_groups,
     shared_users,
 )
-from fairrec.comparison.parts import (
-    change_table,
-    compared_audit,
-    metric_comparison,
-    refuse_reserved,
-)
 from fairrec.comparison.result import (
-    MOST_DIFFERENCES,
+    MOST_GROUPS,
+    NUMBERS,
+    RESERVED,
     AuditDifference,
+    ComparedAudit,
     Comparison,
     ComparisonSummary,
+    GroupComparison,
+    MetricComparison,
     Pairing,
 )
 from fairrec.comparison.unpaired_audits import compare_unpaired
-from fairrec.core.arrays import IntArray
 from fairrec.core.audit_options import AuditOptions
-from fairrec.core.audited_entity import Side
 from fairrec.core.errors import InputError, errors_of_libraries, listed, plain
 from fairrec.core.options import documented, list_options
 from fairrec.core.redact_paths import redact_command
@@ -55,13 +52,12 @@ from fairrec.inputs.users import users_sum
 from fairrec.metrics.tolerance import by_name
 from fairrec.metrics.value_columns import find_metric
 from fairrec.report.audit_result import AuditResult
-from fairrec.report.words import percent
+from fairrec.report.words import plural
 from fairrec.result.folder import folder_name
-from fairrec.result.metric_result import estimate_change, estimate_mean_change
+from fairrec.result.metric_result import estimate_change, estimate_mean_change, gap_change
 from fairrec.result.metric_schema import Change, MetricResult
-from fairrec.result.schema import AuditSummary
 from fairrec.result.summary import result_options
-from fairrec.result.tables import sort_by_id
+from fairrec.result.tables import group_conditions, row_group, sort_by_id
 
 
 @errors_of_libraries()
@@ -104,176 +100,51 @@ def compare(
         _audit("candidate", candidate),
     )
     common = find_common(first, last)
-    refuse_reserved(common.attributes)
+    if taken := [name for name in common.attributes if name in RESERVED]:
+        raise InputError(
+            f"Attribute '{plain(taken[0])}' has the name of a column of changes.parquet. Audit "
+            "both with the attribute under another name."
+        )
     amounts = _tolerance(tolerance, last, common)
-    told = published_groups(common, first, last)
+    published = published_groups(common, first, last)
     pairing, shared = shared_users(first, last, common)
-    if shared is not None:
-        sides = _paired(paired_users(shared, common, first, last), told, last)
-    else:
-        sides = _unpaired(told, first, last)
-    compared = {
-        name: judge_groups(
+    sides = _sides(published, shared, first, last)
+    metrics, tables = {}, []
+    for name, side in sides.items():
+        results = first.metrics[name], last.metrics[name]
+        amount = None if amounts is None else amounts.in_units(name, results[1].mean)
+        is_conclusive = all(result.is_conclusive for result in results)
+        found = judge_groups(
             side.groups,
             side.conditions["depth"].to_numpy(),
-            last.metrics[name].higher_is_better,
-            tolerance=_amount(amounts, last.metrics[name], name),
-            is_conclusive=first.metrics[name].is_conclusive and last.metrics[name].is_conclusive,
+            results[1].higher_is_better,
+            tolerance=amount,
+            is_conclusive=is_conclusive,
             everyone=None if side.everyone is None else side.everyone.interval,
         )
-        for name, side in sides.items()
-    }
-    counts = {name: (side.n_paired, side.n_moved) for name, side in sides.items()}
+        attributes = dict(zip(common.axes, common.attributes, strict=True))
+        table = change_table(name, side.conditions.rename(attributes), found)
+        tables.append(table)
+        about = {"tolerance": amount, "is_conclusive": is_conclusive, "everyone": side.everyone}
+        metrics[name] = metric_comparison(found, table, results, **about)
+    # a change in a metric without a better end is no harm beside those that have one
+    with_end = [one.outcome for one in metrics.values() if one.higher_is_better is not None]
     summary = ComparisonSummary(
         fairrec_version=__version__,
         command=redact_command(command or "fairrec.compare(base, candidate)"),
         unit=last.summary.unit,
-        base=compared_audit(first.summary, base_name),
-        candidate=compared_audit(last.summary, candidate_name),
+        base=_compared_audit(first, base_name),
+        candidate=_compared_audit(last, candidate_name),
         pairing=pairing,
         attributes=common.attributes,
         alpha=last.summary.alpha,
         tolerance=None if amounts is None else str(amounts),
-        outcome=worst_loss(
-            [
-                part.outcome
-                for name, part in compared.items()
-                if last.metrics[name].higher_is_better is not None
-            ]
-            # a change in a metric without a better end is no harm beside those that have one
-            or [part.outcome for part in compared.values()]
-        ),
-        metrics={
-            name: metric_comparison(
-                compared[name],
-                side.conditions,
-                side.everyone,
-                (first.metrics[name], last.metrics[name]),
-            )
-            for name, side in sides.items()
-        },
+        outcome=worst_loss(with_end or [one.outcome for one in metrics.values()]),
+        metrics=metrics,
         differences=audit_differences(first, last),
-        notes=comparison_notes(common, pairing, told, counts, first, last),
+        notes=tuple(_notes(common, pairing, published, sides, first, last)),
     )
-    changes = change_table({name: side.conditions for name, side in sides.items()}, compared)
-    is_pandas = first.is_pandas and last.is_pandas
-    return Comparison(summary, changes, is_pandas)
-
-
-@dataclass(frozen=True, slots=True)
-class _Sides:
-    """One metric in both audits: the groups by their conditions, and everyone.
-
-    Parameters
-    ----------
-    n_paired : groups that are compared by users who are in both
-    n_moved : groups that are not, as many of these moved in or out
-    """
-
-    conditions: pl.DataFrame
-    groups: ComparedGroups
-    everyone: Change | None
-    n_paired: int
-    n_moved: int = 0
-
-
-def _paired(
-    users: PairedUsers, told: Mapping[str, PublishedGroups], candidate: AuditResult
-) -> dict[str, _Sides]:
-    """By the users of both, and groups that cannot be by what each audit tells of them."""
-    alpha = candidate.summary.alpha
-    directions = [candidate.metrics[name].higher_is_better for name in told]
-    tested = np.concatenate([part.depth[part.is_in_both] for part in told.values()])
-    found = compare_paired(
-        users.before,
-        users.after,
-        users.grouping,
-        users.is_compared,
-        directions,
-        _bounds(told, "users"),
-        alpha,
-        tested,
-    )
-    by_means = _by_means(told, "users", alpha, tested)
-    sides = {}
-    for at, (name, part) in enumerate(told.items()):
-        conditions = users.conditions[at]
-        left = part.left_by(conditions)
-        sides[name] = _Sides(
-            pl.concat([conditions, part.conditions[left]]),
-            found[at].with_others(by_means[at], left),
-            estimate_change(users.before[at], users.after[at], directions[at], alpha / len(told)),
-            conditions.height,
-            users.n_moved[at],
-        )
-    return sides
-
-
-def _unpaired(
-    told: Mapping[str, PublishedGroups], base: AuditResult, candidate: AuditResult
-) -> dict[str, _Sides]:
-    """By what each audit tells of its groups."""
-    alpha = candidate.summary.alpha
-    found = _by_means(told, candidate.summary.unit.side, alpha)
-    if not any(part.is_known.any() for part in found):
-        raise InputError(
-            f"Neither the values of {candidate.summary.unit.many} nor intervals of groups are "
-            "known in both audits, so nothing can be compared. Audit both again."
-        )
-    return {
-        name: _Sides(
-            part.conditions,
-            groups,
-            _everyone(base, candidate, name, alpha / len(told)),
-            0,
-        )
-        for (name, part), groups in zip(told.items(), found, strict=True)
-    }
-
-
-def _everyone(base: AuditResult, candidate: AuditResult, name: str, alpha: float) -> Change | None:
-    """The change of all; of items without an error, as how far they are apart is none."""
-    unit = candidate.summary.unit
-    change = estimate_mean_change(base.metrics[name], candidate.metrics[name], alpha)
-    if change is None or unit.is_users:
-        return change
-    without = {"interval": None, "p_value": None, "verdict": "not significant"}
-    return change.model_copy(update=without)
-
-
-def _by_means(
-    told: Mapping[str, PublishedGroups],
-    side: Side,
-    alpha: float,
-    tested: IntArray | None = None,
-) -> tuple[ComparedGroups, ...]:
-    return compare_unpaired(
-        [part.before for part in told.values()],
-        [part.after for part in told.values()],
-        [part.depth for part in told.values()],
-        _bounds(told, side),
-        alpha,
-        tested,
-    )
-
-
-def _bounds(metrics: Iterable[str], side: Side) -> list[tuple[float, float] | None]:
-    """The lowest and the highest value of metrics that are known by name."""
-    return [known.bounds if (known := find_metric(name, side)) else None for name in metrics]
-
-
-def _tolerance(given: Any, candidate: AuditResult, common: Common) -> Tolerance | None:
-    """The tolerance: as it is given, else as it was in the candidate's audit."""
-    if given is not None:
-        amounts = list_options(AuditOptions)["tolerance"].parse("tolerance", given)
-        return None if amounts is None else by_name(amounts, common.metrics)
-    said = candidate.summary.tolerance
-    return None if said is None else Tolerance.parse(said)
-
-
-def _amount(tolerance: Tolerance | None, result: MetricResult, name: str) -> float | None:
-    """In units of a metric; a share is one of the candidate's mean, as in its audit."""
-    return None if tolerance is None else tolerance.in_units(name, result.mean)
+    return Comparison(summary, pl.concat(tables), first.is_pandas and last.is_pandas)
 
 
 def _audit(which: str, given: Audited) -> tuple[AuditResult, str]:
@@ -283,140 +154,276 @@ def _audit(which: str, given: Audited) -> tuple[AuditResult, str]:
     return result, "" if folder is None else folder_name(Path(os.path.normpath(folder)))
 
 
-_SUM_SHOWN = 12
+def _compared_audit(audit: AuditResult, name: str) -> ComparedAudit:
+    summary = audit.summary
+    return ComparedAudit(
+        name=name,
+        title=summary.title,
+        model=summary.model,
+        fairrec_version=summary.fairrec_version,
+        n_users=summary.n_users,
+    )
+
+
+def _tolerance(given: Any, candidate: AuditResult, common: Common) -> Tolerance | None:
+    """The tolerance: as it is given, else as it was in the candidate's audit."""
+    if given is not None:
+        amounts = list_options(AuditOptions)["tolerance"].parse("tolerance", given)
+        return None if amounts is None else by_name(amounts, common.metrics)
+    planned = candidate.summary.tolerance
+    return None if planned is None else Tolerance.parse(planned)
+
+
+@dataclass(frozen=True, slots=True)
+class _Sides:
+    """One metric in both audits: the groups by their conditions, and everyone.
+
+    Parameters
+    ----------
+    n_paired : groups that are compared by users who are in both
+    """
+
+    conditions: pl.DataFrame
+    groups: ComparedGroups
+    everyone: Change | None
+    n_paired: int
+
+
+def _sides(
+    published: Mapping[str, PublishedGroups],
+    shared: pl.DataFrame | None,
+    base: AuditResult,
+    candidate: AuditResult,
+) -> dict[str, _Sides]:
+    """By users who are in both, and by what each audit tells of its groups where they cannot be."""
+    alpha, unit = candidate.summary.alpha, candidate.summary.unit
+    known = [find_metric(name, unit.side) for name in published]
+    bounds = [None if metric is None else metric.bounds for metric in known]
+    tested = None
+    if shared is not None:
+        tested = np.concatenate([part.depth[part.is_in_both] for part in published.values()])
+    by_means = compare_unpaired(
+        [part.before for part in published.values()],
+        [part.after for part in published.values()],
+        [part.depth for part in published.values()],
+        bounds,
+        alpha,
+        tested,
+    )
+    of_mean = alpha / len(published)
+    if shared is None:
+        if not any(groups.is_known.any() for groups in by_means):
+            raise InputError(
+                f"Neither the values of {unit.many} nor intervals of groups are known in both "
+                "audits, so nothing can be compared. Audit both again."
+            )
+        return {
+            name: _Sides(part.conditions, groups, _mean_change(base, candidate, name, of_mean), 0)
+            for (name, part), groups in zip(published.items(), by_means, strict=True)
+        }
+    directions = [candidate.metrics[name].higher_is_better for name in published]
+    users = paired_users(shared, published, base, candidate)
+    by_users = compare_paired(*users, directions, bounds, alpha, tested)
+    sides = {}
+    for at, (name, part) in enumerate(published.items()):
+        conditions = group_conditions(users.grouping).filter(users.is_compared[at])
+        left = part.left_by(conditions)
+        sides[name] = _Sides(
+            pl.concat([conditions, part.conditions[left]]),
+            by_users[at].append(by_means[at], left),
+            estimate_change(users.before[at], users.after[at], directions[at], of_mean),
+            conditions.height,
+        )
+    return sides
+
+
+def _mean_change(
+    base: AuditResult, candidate: AuditResult, name: str, alpha: float
+) -> Change | None:
+    """The change of all; of items without an error, as how far they are apart is none."""
+    change = estimate_mean_change(base.metrics[name], candidate.metrics[name], alpha)
+    if change is None or candidate.summary.unit.is_users:
+        return change
+    without = {"interval": None, "p_value": None, "verdict": "not significant"}
+    return change.model_copy(update=without)
+
+
+def change_table(metric: str, conditions: pl.DataFrame, found: ComparedMetric) -> pl.DataFrame:
+    """One row a group of one metric; those that lost beyond tolerance first.
+
+    Parameters
+    ----------
+    conditions : one row a group: a text column an attribute, and the depth
+    """
+    groups = found.groups
+    numbers = (np.where(np.isinf(values), np.nan, values) for values in groups.numbers)
+    return conditions.select(
+        pl.lit(metric).alias("metric"),
+        pl.all(),
+        pl.Series("support", groups.n.astype(np.int64)),
+        *(
+            pl.Series(name, values, nan_to_null=True)
+            for name, values in zip(NUMBERS, numbers, strict=True)
+        ),
+        pl.Series("is_beyond_chance", groups.is_beyond_chance),
+        pl.Series("is_known", groups.is_known),
+        pl.Series("outcome", [LOSSES[at] for at in found.losses], pl.String),
+        pl.Series("is_behind", found.is_behind),
+    )[found.order]
+
+
+_BEYOND: tuple[Loss, ...] = ("lost beyond tolerance", "changed beyond tolerance")
+
+
+def metric_comparison(
+    found: ComparedMetric,
+    table: pl.DataFrame,
+    results: tuple[MetricResult, MetricResult],
+    **about: Any,
+) -> MetricComparison:
+    """One metric in both audits.
+
+    Parameters
+    ----------
+    table : as of `change_table`
+    results : of both audits, base first
+    about : other fields of it
+    """
+    is_lost = pl.col("outcome").is_in([*_BEYOND, "lost", "changed"])
+    is_gained = pl.col("outcome") == "gained"
+    lost, behind, gained = (table.filter(mask) for mask in (is_lost, "is_behind", is_gained))
+    return MetricComparison(
+        **about,
+        called=results[1].called,
+        higher_is_better=results[1].higher_is_better,
+        gap=gap_change(*results),
+        outcome=found.outcome,
+        n_groups=table.height,
+        n_unknown=int((~table["is_known"]).sum()),
+        n_lost=lost.height,
+        n_lost_beyond_tolerance=int(lost["outcome"].is_in(_BEYOND).sum()),
+        n_behind=behind.height,
+        n_gained=gained.height,
+        n_ruled_out=int(found.is_ruled_out.sum()),
+        n_open=int(found.is_open.sum()),
+        ruled_out_from=found.ruled_out_from,
+        certificate=found.certificate,
+        lost=_groups(lost),
+        behind=_groups(behind),
+        gained=_groups(gained.reverse()),
+    )
+
+
+def _groups(rows: pl.DataFrame) -> tuple[GroupComparison, ...]:
+    """The first of some groups of the table; what is shown of a group is known."""
+    attributes = [name for name in rows.columns if name not in RESERVED]
+    return tuple(
+        GroupComparison(
+            group=row_group({name: row[name] for name in attributes}),
+            simultaneous=(row["simultaneous_low"], row["simultaneous_high"]),
+            difference_simultaneous=(
+                None
+                if row["difference_low"] is None or row["difference_high"] is None
+                else (row["difference_low"], row["difference_high"])
+            ),
+            **{name: row[name] for name in _SAME},
+        )
+        for row in rows.head(MOST_GROUPS).iter_rows(named=True)
+    )
+
+
+_SAME = ("support", "before", "after", "change", "outcome", "difference", "is_behind")
 
 
 def audit_differences(base: AuditResult, candidate: AuditResult) -> tuple[AuditDifference, ...]:
-    """What differs, one each; of very many the first."""
-    sides = [dict(_facts(audit)) for audit in (base, candidate)]
-    names = dict.fromkeys(name for side in sides for name in side)
-    found = [
-        AuditDifference(what=name, base=sides[0].get(name, ""), candidate=sides[1].get(name, ""))
-        for name in names
-        if sides[0].get(name, "") != sides[1].get(name, "")
-    ]
-    return tuple(found[:MOST_DIFFERENCES])
+    """What differs, one each."""
+    first, last = dict(_facts(base)), dict(_facts(candidate))
+    return tuple(
+        AuditDifference(what=name, base=first.get(name, ""), candidate=last.get(name, ""))
+        for name in {**first, **last}
+        if first.get(name, "") != last.get(name, "")
+    )
 
 
 def _facts(audit: AuditResult) -> Iterator[tuple[str, str]]:
     """What may differ, in words, by what it is called."""
     summary = audit.summary
+    many = summary.unit.many
     if summary.model is not None:
         yield "model", plain(f"{summary.model.name} {summary.model.version}".strip())
-    many = summary.unit.many
     yield many, f"{summary.n_users:,}"
     if audit.per_user is not None:
         users = sort_by_id(audit.per_user)
         labels = [users[name] for name in summary.attributes]
-        yield f"checksum of {many} and attributes", _shown(users_sum(users.to_series(0), labels))
-    yield from _tables(summary)
+        yield f"checksum of {many} and attributes", users_sum(users.to_series(0), labels)[:12]
+    for name, table in summary.inputs.items():
+        # tables in memory have no checksum, and their names say nothing
+        if table.sha256 is not None:
+            yield f"checksum of {plain(name)}", table.sha256[:12]
     yield "metrics", listed(sorted(summary.metrics))
     for name, about in summary.attributes.items():
         yield f"values of {plain(name)}", f"{about.n_values:,}"
         if about.binning is not None:
             yield f"binning of {plain(name)}", plain(about.binning)
-    for name, value in {"by": summary.by, **result_options(summary)}.items():
-        yield name, _in_words(value)
-    yield "given", listed(summary.given.named) if summary.given else "none"
+    yield "by", listed(summary.by)
+    for name, value in result_options(summary).items():
+        yield name, "not given" if value is None else plain(value)
+    yield "adjusted for", listed(summary.adjustment.named) if summary.adjustment else "none"
     yield "search", f"{summary.search.name}, {summary.search.users_scored:,} {many} scored"
     yield "FairRec", plain(summary.fairrec_version)
-    yield from _versions(summary.versions)
-
-
-def _tables(summary: AuditSummary) -> Iterator[tuple[str, str]]:
-    for name, table in summary.inputs.items():
-        # tables in memory have no checksum, and their names say nothing
-        if table.sha256 is not None:
-            yield f"checksum of {plain(name)}", _shown(table.sha256)
-
-
-def _versions(versions: Mapping[str, str]) -> Iterator[tuple[str, str]]:
-    for name, version in versions.items():
+    for name, version in summary.versions.items():
         yield plain(name), plain(version)
 
 
-def _shown(checksum: str) -> str:
-    return checksum[:_SUM_SHOWN]
-
-
-def _in_words(value: object) -> str:
-    if isinstance(value, tuple):
-        return listed(value)
-    return "not given" if value is None else plain(value)
-
-
-def comparison_notes(
+def _notes(
     common: Common,
     pairing: Pairing,
-    told: Mapping[str, PublishedGroups],
-    counts: Mapping[str, tuple[int, int]],
-    base: AuditResult,
-    candidate: AuditResult,
-) -> tuple[str, ...]:
+    published: Mapping[str, PublishedGroups],
+    sides: Mapping[str, _Sides],
+    *audits: AuditResult,
+) -> Iterator[str]:
     """What was not compared, and what the reader should know of what was.
 
     Parameters
     ----------
-    told : the groups of both, by metric
-    counts : by metric, groups that are compared by users who are in both, and groups that are not
-        as many of these moved in or out
+    published : the groups of both, by metric
+    audits : base and candidate
     """
-    notes = [*_only_in_one(common, base.summary, candidate.summary)]
-    if base.summary.given is not None or candidate.summary.given is not None:
-        notes.append("Values are compared whatever the circumstances that were given")
-    if pairing.is_paired:
-        alone = pairing.n_only_base, pairing.n_only_candidate
-        if any(alone):
-            notes.append(
-                f"{alone[0]:,} users are in the base only and {alone[1]:,} in the candidate only: "
-                "they are left out"
+    first, last = (audit.summary for audit in audits)
+    for what, known, names in (
+        ("metric", common.metrics, (first.metrics, last.metrics)),
+        ("attribute", common.attributes, (first.attributes, last.attributes)),
+    ):
+        for which, mine, other in (("base", *names), ("candidate", *names[::-1])):
+            if alone := [name for name in mine if name not in other]:
+                yield f"Not compared: {what} {listed(alone)}, in the {which} only"
+        if pooled := [name for name in names[1] if name in names[0] and name not in known]:
+            yield (
+                f"Not compared: {listed(pooled)}, no mean over {last.unit.many} and so without "
+                "intervals"
             )
-        if pairing.n_moved:
-            notes.append(
-                f"{pairing.n_moved:,} users have other attributes in the candidate than in the "
-                "base: in groups where these are few they count where they are in the candidate"
-            )
-    for name, part in told.items():
+    if first.adjustment is not None or last.adjustment is not None:
+        yield "Values are compared unadjusted that were given"
+    if pairing.is_paired and (pairing.n_only_base or pairing.n_only_candidate):
+        yield (
+            f"{pairing.n_only_base:,} users are in the base only and "
+            f"{pairing.n_only_candidate:,} in the candidate only: they are left out"
+        )
+    if pairing.is_paired and pairing.n_moved:
+        yield (
+            f"{pairing.n_moved:,} users have other attributes in the candidate than in the base: "
+            "in groups where these are few they count where they are in the candidate"
+        )
+    for name, part in published.items():
         n_both = int(part.is_in_both.sum())
         n_single = [int((table["metric"] == name).sum()) - n_both for table in common.tables]
-        n_left = sum(n_single) + n_both - len(part.is_in_both)
         if any(n_single):
-            notes.append(
+            yield (
                 f"{plain(name)}: {n_single[0]:,} groups are in the base only and {n_single[1]:,} "
                 "in the candidate only: how they changed is not known"
-                + (f"; {n_left:,} of them the other audit did not look for" if n_left else "")
             )
-        n_paired, n_moved = counts[name]
-        if pairing.is_paired and n_both > n_paired:
-            notes.append(_not_paired(name, n_both - n_paired, n_moved))
-    return tuple(notes)
-
-
-def _not_paired(name: str, n: int, n_moved: int) -> str:
-    """How many groups are not compared user by user, and why."""
-    said = "1 group is compared by its mean" if n == 1 else f"{n:,} groups are compared by means"
-    why = []
-    if n_moved:
-        why.append(f"of {n_moved:,} more than {percent(MOST_MOVED)} of the users moved in or out")
-    if n > n_moved:
-        share = percent(LEAST_OF_GROUP)
-        why.append(f"of {n - n_moved:,} fewer than {share} of the users have both values")
-    return f"{plain(name)}: {said} in both audits: {', '.join(why)}"
-
-
-def _only_in_one(common: Common, base: AuditSummary, candidate: AuditSummary) -> Iterator[str]:
-    """Metrics and attributes that are not compared."""
-    for what, known, sides in (
-        ("metric", common.metrics, (base.metrics, candidate.metrics)),
-        ("attribute", common.attributes, (base.attributes, candidate.attributes)),
-    ):
-        for which, mine, other in (("base", *sides), ("candidate", *sides[::-1])):
-            alone = [name for name in mine if name not in other]
-            if alone:
-                yield f"Not compared: {what} {listed(alone)}, in the {which} only"
-        pooled = [name for name in sides[1] if name in sides[0] and name not in known]
-        if pooled:
+        if pairing.is_paired and n_both > sides[name].n_paired:
             yield (
-                f"Not compared: {listed(pooled)}, no mean over {candidate.unit.many} and so "
-                "without intervals"
+                f"{plain(name)}: {plural(n_both - sides[name].n_paired, 'group')} compared by "
+                "means in both audits: too many users moved in or out, or lack a value"
             )

@@ -12,13 +12,13 @@ little and would not hold where some groups vary more than others and changes ar
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, fields
-from typing import Any, Literal, get_args
+from dataclasses import dataclass
+from typing import Literal, NamedTuple, get_args
 
 import numpy as np
 from scipy.special import ndtri, stdtrit
 
-from fairrec.core.arrays import AnyArray, BoolArray, FloatArray, IntArray
+from fairrec.core.arrays import BoolArray, FloatArray, IntArray
 from fairrec.groups.grouping import Grouping
 from fairrec.metrics.direction import harm, worse_ends
 from fairrec.statistics.intervals import CutOffs, Interval, widen_for_unseen
@@ -60,21 +60,18 @@ SHARE = 0.5
 """Of alpha for each of the two: own changes of groups, and their differences from all others."""
 
 
-@dataclass(frozen=True, slots=True)
-class ComparedGroups:
-    """The groups of one metric in two audits; (n_groups,) each.
+class ComparedGroups(NamedTuple):
+    """The groups of one metric in two audits; (n_groups,) each, NaN for what is not known.
 
     Parameters
     ----------
     n : users that the change rests on; of two sets of users those of the candidate, or of the base
         where the candidate has none
     error : standard error of the change
-    interval : of the change, for all groups and metrics at once; NaN where it is not known
-    is_beyond_chance : whether the interval leaves out 0
-    is_known : whether the interval holds, so that something can be said
-    difference : of the change from that of all others; NaN where it is not known
-    difference_interval : of that, for all groups and metrics at once
-    differs : whether the difference is beyond chance, for all groups and metrics at once
+    low, high : interval of the change, for all groups and metrics at once
+    is_known : whether that interval holds
+    difference : of the change from that of all others
+    difference_low, difference_high : interval of that, in one family with those of the changes
     """
 
     n: FloatArray
@@ -82,29 +79,43 @@ class ComparedGroups:
     after: FloatArray
     change: FloatArray
     error: FloatArray
-    interval: Interval
-    is_beyond_chance: BoolArray
+    low: FloatArray
+    high: FloatArray
     is_known: BoolArray
     difference: FloatArray
-    difference_interval: Interval
-    differs: BoolArray
+    difference_low: FloatArray
+    difference_high: FloatArray
 
-    def with_others(self, other: ComparedGroups, rows: IntArray) -> ComparedGroups:
+    @property
+    def numbers(self) -> tuple[FloatArray, ...]:
+        """Those that the table of changes has."""
+        own = self.before, self.after, self.change, self.low, self.high
+        return *own, self.difference, self.difference_low, self.difference_high
+
+    @property
+    def interval(self) -> Interval:
+        """Of the change."""
+        return Interval(self.low, self.high)
+
+    @property
+    def difference_interval(self) -> Interval:
+        """Of the difference from the change of all others."""
+        return Interval(self.difference_low, self.difference_high)
+
+    @property
+    def is_beyond_chance(self) -> BoolArray:
+        """Whether the interval of the change leaves out 0."""
+        return np.asarray((self.low > 0) | (self.high < 0))
+
+    @property
+    def differs(self) -> BoolArray:
+        """Whether the interval of the difference leaves out 0."""
+        return np.asarray((self.difference_low > 0) | (self.difference_high < 0))
+
+    def append(self, other: ComparedGroups, rows: IntArray) -> ComparedGroups:
         """The same, and after them some groups of another, by their positions."""
-
-        def joined(mine: AnyArray, others: AnyArray) -> AnyArray:
-            return np.concatenate([mine, others[rows]])
-
-        parts: dict[str, Any] = {}
-        for field in fields(self):
-            pair = getattr(self, field.name), getattr(other, field.name)
-            is_interval = isinstance(pair[0], Interval)
-            parts[field.name] = (
-                Interval(*(joined(*ends) for ends in zip(*pair, strict=True)))
-                if is_interval
-                else joined(*pair)
-            )
-        return ComparedGroups(**parts)
+        pairs = zip(self, other, strict=True)
+        return ComparedGroups(*(np.concatenate([mine, its[rows]]) for mine, its in pairs))
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,7 +124,6 @@ class ComparedMetric:
 
     Parameters
     ----------
-    tolerance : in units of the metric; None where nothing was said
     losses : (n_groups,), a position in LOSSES for each
     is_ruled_out, is_open : (n_groups,), whether a loss is ruled out, beyond tolerance where
         that is given, and whether neither that nor a loss is known
@@ -122,14 +132,11 @@ class ComparedMetric:
     order : (n_groups,), positions of the groups: those that lost beyond tolerance, those that
         lost, those behind the others, the rest; among them those first that surely lost most, and
         last that surely gained most
-    is_conclusive : whether the users with a value speak for all, in both audits
     ruled_out_from : of groups with so many users and more none is inconclusive
     """
 
     groups: ComparedGroups
     outcome: Loss
-    tolerance: float | None
-    is_conclusive: bool
     losses: IntArray
     is_ruled_out: BoolArray
     is_open: BoolArray
@@ -180,27 +187,17 @@ def compare_paired(
         users = users[~np.isnan(users)]
         most = _most(users, known_bounds[at])
         extremes = _extremes(users, most, higher_is_better[at])
-        wider = _with_unseen(interval, n, change, extremes, level)
-        wider = Interval(np.maximum(wider.low, -most), np.minimum(wider.high, most))
         is_known = np.isfinite(interval.low) & np.isfinite(interval.high)
+        # wider at the worse end, as others of a group may lose as much as can be lost: where few
+        # users changed, a group of which none did is no proof that none would
+        wider = widen_for_unseen(interval, n, change, change, extremes, cut_off(level))
+        low = np.where(is_known, np.maximum(wider.low, -most), np.nan)
+        high = np.where(is_known, np.minimum(wider.high, most), np.nan)
         difference, error, freedom = (part[mine] for part in _difference(of, users))
         far = np.where(is_known, stdtrit(freedom, 1 - level / 2) * error, np.nan)
-        at_once = Interval(difference - far, difference + far)
-        found.append(
-            ComparedGroups(
-                n=n,
-                before=part.before[mine],
-                after=part.after[mine],
-                change=change,
-                error=part.error[mine],
-                interval=wider,
-                is_beyond_chance=excludes_zero(wider),
-                is_known=is_known,
-                difference=difference,
-                difference_interval=at_once,
-                differs=excludes_zero(at_once),
-            )
-        )
+        own = part.before[mine], part.after[mine], change, part.error[mine]
+        others = difference, difference - far, difference + far
+        found.append(ComparedGroups(n, *own, low, high, is_known, *others))
     return tuple(found)
 
 
@@ -255,27 +252,10 @@ def significance_levels(depth: IntArray, tested: IntArray, alpha: float) -> Floa
     return levels
 
 
-def excludes_zero(interval: Interval) -> BoolArray:
-    """Whether a change of nothing is excluded."""
-    return np.asarray((interval.low > 0) | (interval.high < 0))
-
-
 def cut_off(level: FloatArray | float) -> CutOffs:
     """Normal scores that are exceeded with this probability, up or down."""
     score = np.asarray(-ndtri(np.asarray(level) / 2))
     return CutOffs(score, score)
-
-
-def _with_unseen(
-    interval: Interval, n: FloatArray, change: FloatArray, extremes: FloatArray, level: FloatArray
-) -> Interval:
-    """The same, or wider at the worse end: others of a group may lose as much as can be lost.
-
-    Where few users changed, a group of which none did is no proof that none would.
-    """
-    wider = widen_for_unseen(interval, n, change, change, extremes, cut_off(level))
-    is_known = np.isfinite(interval.low) & np.isfinite(interval.high)
-    return Interval(*(np.where(is_known, end, np.nan) for end in wider))
 
 
 def _extremes(of_users: FloatArray, most: float, higher_is_better: bool | None) -> FloatArray:
@@ -309,7 +289,7 @@ def judge_groups(
     Parameters
     ----------
     depth : (n_groups,), how many attributes a group has a condition on
-    tolerance : the smallest harm worth acting on, in units of the metric
+    tolerance : in units of the metric; None where none was set
     is_conclusive : whether the users with a value speak for all, in both audits
     everyone : the interval of the change of the mean
     """
@@ -321,8 +301,7 @@ def judge_groups(
     if tolerance is None:
         of_groups[is_certain & (interval.high <= 0)] = WITHIN
     is_gained = groups.is_beyond_chance & groups.is_known & (size < 0)
-    has_end = higher_is_better is not None
-    losses = _WITH_END[of_groups] if has_end else _WITHOUT_END[of_groups]
+    losses = _POSITIONS[higher_is_better is not None][of_groups]
     losses = np.where(is_gained, LOSSES.index("gained"), losses)
     is_behind = groups.differs & (harm(np.nan_to_num(groups.difference), higher_is_better) > 0)
     errors = np.divide(size, groups.error, out=np.zeros_like(size), where=groups.error > 0)
@@ -330,15 +309,15 @@ def judge_groups(
     is_above = groups.n > groups.n[~groups.is_known].max(initial=0)
     is_told = is_certain & is_above & (of_groups > WORSE)
     rank = np.where(of_groups > WORSE, np.where(is_behind, OPEN, WITHIN), of_groups)
+    position = OPEN
+    if len(depth):
+        worst = metric_outcome(of_groups, groups.is_known, depth, higher_is_better)
+        position = outcome_position(worst)
     low, high = interval
     surely = np.where(low > 0, low, np.where(high < 0, high, 0.0))
     return ComparedMetric(
         groups=groups,
-        outcome=_outcome(
-            of_groups, is_gained, groups.is_known, depth, higher_is_better, tolerance, everyone
-        ),
-        tolerance=tolerance,
-        is_conclusive=is_conclusive,
+        outcome=_outcome(position, bool(is_gained.any()), everyone, higher_is_better, tolerance),
         losses=losses,
         is_ruled_out=of_groups == WITHIN,
         is_open=of_groups == OPEN,
@@ -349,41 +328,37 @@ def judge_groups(
     )
 
 
-def _positions(*losses: Loss) -> IntArray:
-    """What BEYOND, WORSE, OPEN and WITHIN are called here."""
-    return np.array([LOSSES.index(loss) for loss in losses])
-
-
-_WITH_END = _positions("lost beyond tolerance", "lost", "inconclusive", "no loss")
-_WITHOUT_END = _positions("changed beyond tolerance", "changed", "inconclusive", "no change")
+_POSITIONS = {
+    has_end: np.array([LOSSES.index(loss) for loss in losses])
+    for has_end, losses in (
+        (True, ("lost beyond tolerance", "lost", "inconclusive", "no loss")),
+        (False, ("changed beyond tolerance", "changed", "inconclusive", "no change")),
+    )
+}
+"""What BEYOND, WORSE, OPEN and WITHIN are called here, where an end is better and where none is."""
 
 
 def _outcome(
-    of_groups: IntArray,
-    is_gained: BoolArray,
-    is_known: BoolArray,
-    depth: IntArray,
+    of_groups: int,
+    has_gained: bool,
+    everyone: tuple[float, float] | None,
     higher_is_better: bool | None,
     tolerance: float | None,
-    everyone: tuple[float, float] | None,
 ) -> Loss:
-    """What is known of a loss of any group, the mean of all included."""
-    has_end = higher_is_better is not None
+    """What is known of a loss of any group, the mean of all included.
+
+    Parameters
+    ----------
+    of_groups : BEYOND, WORSE, OPEN or WITHIN
+    """
     ends = np.array([everyone or (np.nan, np.nan)]).T
     mean = harm_interval(Interval(*ends), higher_is_better)
     (of_mean,) = group_outcomes(mean, mean.low > 0, np.ones(1, dtype=np.bool_), tolerance)
-    if (of_groups == BEYOND).any() or of_mean == BEYOND:
-        return "lost beyond tolerance" if has_end else "changed beyond tolerance"
-    is_lost = bool((of_groups == WORSE).any())
-    if (
-        not is_lost
-        and len(depth)
-        and outcome_position(metric_outcome(of_groups, is_known, depth, higher_is_better)) == WITHIN
-    ):
-        return "no loss" if has_end else "no change"
-    if is_lost or of_mean == WORSE:
-        return "lost" if has_end else "changed"
-    return "gained" if is_gained.any() or mean.high[0] < 0 else "inconclusive"
+    if of_mean == BEYOND or (of_groups == OPEN and of_mean == WORSE):
+        of_groups = int(of_mean)
+    if of_groups == OPEN:
+        return "gained" if has_gained or mean.high[0] < 0 else "inconclusive"
+    return LOSSES[int(_POSITIONS[higher_is_better is not None][of_groups])]
 
 
 def worst_loss(losses: Sequence[Loss]) -> Loss:

@@ -24,7 +24,13 @@ from fairrec.result.tables import as_pandas
 from fairrec.statistics.verdict import CertifiedSize
 
 MOST_GROUPS = 50
-MOST_DIFFERENCES = 100
+NUMBERS = (
+    *("before", "after", "change", "simultaneous_low", "simultaneous_high"),
+    *("difference", "difference_low", "difference_high"),
+)
+JUDGED = ("is_beyond_chance", "is_known", "outcome", "is_behind")
+RESERVED = ("metric", "depth", "support", *NUMBERS, *JUDGED)
+"""Columns of the table of changes beside attributes, which cannot have these names."""
 
 
 class ComparedAudit(Part):
@@ -50,12 +56,15 @@ class Pairing(Part):
 
     is_paired: bool
     why: str = Field(description="why users are not paired; empty where they are")
-    n_shared: int | None = Field(description="users in both; null where ids were not kept")
-    n_only_base: int | None
-    n_only_candidate: int | None
+    n_shared: int | None = Field(
+        default=None, description="users in both; null where ids were not kept"
+    )
+    n_only_base: int | None = None
+    n_only_candidate: int | None = None
     n_moved: int | None = Field(
+        default=None,
         description="users in both whose attributes differ; where these are few of a group they "
-        "count for the one they are in in the candidate"
+        "count for the one they are in in the candidate",
     )
 
 
@@ -96,8 +105,7 @@ class MetricComparison(Part):
     )
     gap: GapChange
     tolerance: float | None = Field(
-        description="the smallest harm worth acting on, in units of the metric; null where nothing "
-        "was said"
+        description="the tolerance in units of the metric; null where none was set"
     )
     is_conclusive: bool = Field(
         description="false where users without a value, in either audit, leave everything open "
@@ -150,10 +158,10 @@ class ComparisonSummary(ResultFile):
     pairing: Pairing
     attributes: tuple[str, ...] = Field(description="those that both audits have")
     alpha: float = Field(description="family-wise error rate over all groups and metrics")
-    tolerance: str | None = Field(description="the smallest harm worth acting on, as it was given")
+    tolerance: str | None = Field(description="the tolerance as it was given")
     outcome: Loss = Field(description="the worst of the metrics; which groups lost more is in each")
     metrics: dict[str, MetricComparison]
-    differences: tuple[AuditDifference, ...] = Field(description="at most 100")
+    differences: tuple[AuditDifference, ...]
     notes: tuple[str, ...] = Field(description="what was not compared, and what to know of it")
 
 
@@ -178,17 +186,14 @@ class Comparison:
     def __repr__(self) -> str:
         """What was compared, and a line for each metric."""
         summary = self.summary
-        many = summary.unit.many
-        how = f"the same {many}" if summary.pairing.is_paired else f"other {many}"
-        lines = [f"comparison of two audits by {how}, {summary.outcome}"]
+        which = "the same" if summary.pairing.is_paired else "other"
+        lines = [f"comparison of two audits by {which} {summary.unit.many}, {summary.outcome}"]
         for name, found in summary.metrics.items():
-            counts = (
-                f"lost: {found.n_lost:,}, behind the others: {found.n_behind:,}, "
-                f"gained: {found.n_gained:,}"
-            )
-            if found.higher_is_better is None:
-                counts = f"changed: {found.n_lost:,}, otherwise than the others: {found.n_behind:,}"
-            lines.append(f"  {plain(name)}: {counts} of {found.n_groups:,} groups")
+            has_end = found.higher_is_better is not None
+            lost, behind = ("lost", "behind the others") if has_end else ("changed", "otherwise")
+            counts = f"{lost}: {found.n_lost:,}, {behind}: {found.n_behind:,}"
+            gained = f", gained: {found.n_gained:,}" if has_end else ""
+            lines.append(f"  {plain(name)}: {counts}{gained} of {found.n_groups:,} groups")
         return "\n".join(lines)
 
     def _repr_html_(self) -> str:
@@ -223,14 +228,12 @@ class Comparison:
     def save(self, folder: str | Path, report: bool = True, force: bool = False) -> Path:
         """Write `comparison.json`, `changes.parquet` and the page, `report.html`, into a folder.
 
-        They appear under their names only when all are written. A comparison there is replaced as a
-        whole, and other files stay. Results of another kind and files of these names that are of
-        no comparison are not overwritten.
+        A comparison there is replaced as a whole; other files stay.
 
         Parameters
         ----------
         report : whether to write the page
-        force : replace them all the same
+        force : replace a result of another kind, or files of these names that are of none
         """
         folder = Path(folder)
         names = names_to_replace(COMPARISON, folder, force)

@@ -14,12 +14,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from fairrec.comparison.losses import (
-    ComparedGroups,
-    cut_off,
-    excludes_zero,
-    significance_levels,
-)
+from fairrec.comparison.losses import ComparedGroups, cut_off, significance_levels
 from fairrec.core.arrays import FloatArray, IntArray
 from fairrec.statistics.intervals import Interval, Side, difference_interval
 from fairrec.statistics.paired import binomial_interval
@@ -97,25 +92,13 @@ def compare_unpaired(
         others = [_others(*pair, bounds) for pair in zip((first, last), told, strict=True)]
         difference = change - (others[1].value - others[0].value)
         far = cut_off(level).up * np.sqrt(sum(one.spread.variance * one.weight for one in others))
-        at_once = Interval(
-            difference - np.hypot(change - interval.low, far),
-            difference + np.hypot(interval.high - change, far),
-        )
-        found.append(
-            ComparedGroups(
-                n=np.where(np.isnan(last.n), first.n, last.n),
-                before=first.value,
-                after=last.value,
-                change=change,
-                error=np.hypot(*(_error(side, bounds) for side in sides)),
-                interval=interval,
-                is_beyond_chance=excludes_zero(interval),
-                is_known=is_known,
-                difference=np.where(np.isfinite(at_once.low), difference, np.nan),
-                difference_interval=at_once,
-                differs=excludes_zero(at_once),
-            )
-        )
+        low = difference - np.hypot(change - interval.low, far)
+        high = difference + np.hypot(interval.high - change, far)
+        difference = np.where(np.isfinite(low), difference, np.nan)
+        n = np.where(np.isnan(last.n), first.n, last.n)
+        error = np.hypot(*(_error(side, bounds) for side in sides))
+        own = first.value, last.value, change, error
+        found.append(ComparedGroups(n, *own, *interval, is_known, difference, low, high))
     return tuple(found)
 
 

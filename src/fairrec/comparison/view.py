@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
 import polars as pl
 
 from fairrec.comparison.losses import LOSSES, Loss
-from fairrec.comparison.parts import NUMBERS
-from fairrec.comparison.result import ComparisonSummary, GroupComparison, MetricComparison
+from fairrec.comparison.result import NUMBERS, ComparisonSummary, GroupComparison, MetricComparison
 from fairrec.comparison.words import about, build_status, choose_tone, describe_parts, headline, how
 from fairrec.core.audited_entity import USERS, Unit
 from fairrec.core.errors import plain
+from fairrec.core.options import spell_in
+from fairrec.report.answer import Answer, AnswerTable, Block, Note, Row, Served
 from fairrec.report.metric_words import direction, format_gap_p_value
 from fairrec.report.page.groups import ticks
-from fairrec.report.verdict import Tone
 from fairrec.report.view import LONGEST_LINE
 from fairrec.report.words import (
     TableView,
@@ -211,15 +211,12 @@ class ComparisonView:
 
     Parameters
     ----------
-    about : what was compared with what
     how : whose values, and what the intervals hold for
     everyone : how the means changed
     groups : those shown to have lost, gained, or changed otherwise than all others
     """
 
-    headline: str
-    tone: Tone
-    about: str
+    answer: Answer
     how: str
     metrics: tuple[MetricSaid, ...]
     everyone: TableView
@@ -238,16 +235,19 @@ class ComparisonView:
 
 def build_comparison_view(summary: ComparisonSummary) -> ComparisonView:
     """The view of a comparison."""
-    metrics = summary.metrics
+    differences = tuple(
+        tuple(plain(part) or "-" for part in (one.what, one.base, one.candidate))
+        for one in summary.differences
+    )
+    notes = tuple(plain(note, LONGEST_LINE) for note in summary.notes)
+    also = [f"{what} ({base} → {candidate})" for what, base, candidate in differences]
     return ComparisonView(
         unit=summary.unit,
-        headline=headline(summary),
-        tone=choose_tone(summary),
-        about=about(summary),
+        answer=_answer(summary, [*(Note("note", text) for text in notes)], also),
         how=how(summary),
         metrics=tuple(
             MetricSaid(plain(name), build_status(metric), describe_parts(name, summary))
-            for name, metric in metrics.items()
+            for name, metric in summary.metrics.items()
         ),
         everyone=_everyone(summary),
         groups=_groups(summary),
@@ -255,16 +255,100 @@ def build_comparison_view(summary: ComparisonSummary) -> ComparisonView:
             title="What else differs",
             columns=("what", "base", "candidate"),
             numeric=(False, False, False),
-            rows=tuple(
-                tuple(plain(part) or "-" for part in (one.what, one.base, one.candidate))
-                for one in summary.differences
-            ),
+            rows=differences,
         ),
-        notes=tuple(plain(note, LONGEST_LINE) for note in summary.notes),
+        notes=notes,
         reproduce=(
             f"{plain(summary.command, LONGEST_LINE)}  (FairRec {plain(summary.fairrec_version)})"
         ),
     )
+
+
+def _answer(summary: ComparisonSummary, notes: Sequence[Note], also: Sequence[str]) -> Answer:
+    """The metric that lost most with its groups, then a line for each other metric."""
+    metrics = summary.metrics
+    names = sorted(
+        metrics,
+        key=lambda name: (
+            metrics[name].higher_is_better is None,
+            LOSSES.index(metrics[name].outcome),
+        ),
+    )
+    first, *others = names
+    metric = metrics[first]
+    steps: tuple[str, ...] = ()
+    if metric.tolerance is None and metric.outcome == "inconclusive":
+        option = spell_in(summary.command, "tolerance", "5%")
+        steps = (f"{option}: whether a loss by more than that is ruled out",)
+    differs = [Note("differs", "; ".join(also))] if also else []
+    return Answer(
+        tone=choose_tone(summary),
+        headline=headline(summary),
+        about=(about(summary), how(summary)),
+        notes=(*notes, *differs),
+        table=_answer_table(first, metric, summary),
+        sentences=describe_parts(first, summary)[:2],
+        others=tuple(_other_metric(name, metrics[name]) for name in others),
+        next_steps=steps,
+    )
+
+
+def _answer_table(name: str, metric: MetricComparison, summary: ComparisonSummary) -> AnswerTable:
+    """The mean of all, and the groups shown to have changed."""
+    _, rows = changed_rows(summary, {name: metric})
+    # groups of few attributes first, which hold most of the others
+    rows.sort(key=lambda one: (one[2].label.count("="), not one[2].is_behind))
+    behind = "unlike others" if metric.higher_is_better is None else "behind"
+    cells = [
+        Row(
+            one.label,
+            (
+                f"{one.support:,}",
+                *numbers(one.before, one.after),
+                *_with_interval(one.change, one.low, one.high),
+                _BEHIND.get(one.outcome.split()[0], behind)
+                if one.is_behind
+                else one.outcome.split()[0],
+            ),
+            _SERVED.get(one.moved),
+        )
+        for _, _, one in rows
+    ]
+    everyone = []
+    change = metric.everyone
+    if change is not None and change.change is not None:
+        interval = change.interval or (None, None)
+        everyone = [
+            Row(
+                f"all {summary.unit.many}",
+                (
+                    f"{change.n_users:,}",
+                    *numbers(change.before, change.after),
+                    *_with_interval(change.change, *interval),
+                    change.verdict,
+                ),
+            )
+        ]
+    columns = (
+        *(plain(name), summary.unit.many, "before", "after", "change"),
+        *(f"{confidence(summary.alpha)} interval (all)", "verdict"),
+    )
+    more = "more groups changed, on the page"
+    blocks = (Block("", tuple(everyone), ""), Block("", tuple(cells), more, is_ranked=True))
+    return AnswerTable(columns, (False, *(True,) * 5, False), blocks)
+
+
+def _other_metric(name: str, metric: MetricComparison) -> str:
+    change = metric.everyone
+    said = f"{plain(name)}: {build_status(metric)}"
+    if change is None or change.change is None:
+        return said
+    return f"{said}, on average {' → '.join(numbers(change.before, change.after))}"
+
+
+_BEHIND = {"lost": "lost more", "gained": "gained less"}
+"""Of groups that changed for the worse beside all others."""
+_SERVED: dict[Moved, Served] = {"worse": "worse", "better": "better", "changed": "differs"}
 
 
 def group_columns(summary: ComparisonSummary) -> tuple[str, ...]:
@@ -280,9 +364,26 @@ GROUP_NUMERIC = (False, *(True,) * 7, False)
 
 def _groups(summary: ComparisonSummary) -> TableView:
     """Groups of which something is shown, those behind all others and those that lost first."""
+    n_all, found = changed_rows(summary, summary.metrics)
+    rows = tuple(
+        (plain(name), *group_cells(group, metric)) for name, metric, group in found[:GROUPS_SHOWN]
+    )
+    return TableView(
+        title="Groups that changed",
+        columns=("metric", *group_columns(summary)),
+        numeric=(False, *GROUP_NUMERIC),
+        rows=rows,
+        note=f"and {n_all - len(rows):,} more in changes.parquet" if n_all > len(rows) else "",
+    )
+
+
+def changed_rows(
+    summary: ComparisonSummary, metrics: Mapping[str, MetricComparison]
+) -> tuple[int, list[tuple[str, MetricComparison, ChangedGroup]]]:
+    """How many groups of some metrics changed; some of them, the worst first."""
     found: list[tuple[str, MetricComparison, GroupComparison]] = []
     n_all = 0
-    for name, metric in summary.metrics.items():
+    for name, metric in metrics.items():
         only_behind = [group for group in metric.behind if group not in metric.lost + metric.gained]
         groups = [*metric.lost, *only_behind, *metric.gained]
         found += [(name, metric, group) for group in groups]
@@ -294,18 +395,7 @@ def _groups(summary: ComparisonSummary) -> TableView:
             LOSSES.index(one[2].outcome),
         )
     )
-    rows = tuple(
-        (plain(name), *group_cells(_changed(group), metric))
-        for name, metric, group in found[:GROUPS_SHOWN]
-    )
-    return TableView(
-        title="Groups that changed",
-        columns=("metric", *group_columns(summary)),
-        numeric=(False, *GROUP_NUMERIC),
-        rows=rows,
-        note=f"and {n_all - len(rows):,} more in changes.parquet" if n_all > len(rows) else "",
-        spare=("interval of that", "before", "after"),
-    )
+    return n_all, [(name, metric, _changed(group)) for name, metric, group in found]
 
 
 def _changed(group: GroupComparison) -> ChangedGroup:
@@ -358,5 +448,4 @@ def _everyone(summary: ComparisonSummary) -> TableView:
         numeric=(False, *(True,) * 7, False),
         rows=tuple(rows),
         note="Intervals hold for all metrics at once.",
-        spare=(many, "gap before", "gap after"),
     )

@@ -11,8 +11,8 @@ from fairrec.comparison.result import (
 from fairrec.core.audited_entity import Unit
 from fairrec.core.errors import plain
 from fairrec.core.options import Blank, spell_in
+from fairrec.report.answer import Tone
 from fairrec.report.metric_words import USUAL_SIZE
-from fairrec.report.verdict import Tone
 from fairrec.report.words import (
     confidence,
     group_label,

@@ -1,14 +1,14 @@
 """Files and folders that are written whole or not at all.
 
-New files are made in a scratch folder inside the folder they are for, `.writing-<random>`, which is
-locked while it is in use: what a killed command left has no lock, and the next writer removes it.
-Then they take the places of the old ones, one writer at a time: the file that vouches for the
-others goes first and comes last, so that a folder in which a command was stopped has no such file.
+New files are made in a scratch folder inside the folder they are for, `.writing-<random>`, with a
+file beside it that is locked while it is in use: what a killed command left has no lock, and the
+next writer removes it. Then they take the places of the old ones, one writer at a time: the file
+that vouches for the others goes first and comes last, so that a folder in which a command was
+stopped has no such file.
 """
 
 from __future__ import annotations
 
-import errno
 import os
 import secrets
 import shutil
@@ -31,8 +31,6 @@ PATIENCE = 60.0
 """Seconds to wait for another writer."""
 SCRATCH = ".writing-"
 LOCK = ".writing.lock"
-_FILES, _IN_USE, _REPLACING = "files", "lock", "replacing"
-_FAILING = (errno.EIO, errno.ENOSPC, errno.EDQUOT)
 
 
 @contextmanager
@@ -53,42 +51,41 @@ def atomic_folder(folder: Path, owned: Sequence[str]) -> Iterator[Path]:
         try:
             with scratch(folder) as part:
                 yield part
-                names = sorted(path.name for path in part.iterdir())
-                for name in names:
-                    _sync(part / name)
-                with _lock(folder / LOCK, PATIENCE, "is writing"):
-                    _replace(part, folder, names, owned)
+                with _lock(folder / LOCK):
+                    _replace(part, folder, owned)
         finally:
             if is_new:
                 with suppress(OSError):  # it stays where there is something in it
                     folder.rmdir()
 
 
-def _replace(part: Path, folder: Path, names: Sequence[str], owned: Sequence[str]) -> None:
-    last = owned[-1]
+def _replace(part: Path, folder: Path, owned: Sequence[str]) -> None:
+    names, last = {path.name for path in part.iterdir()}, owned[-1]
     for name in {*names, *owned}:
         if (folder / name).is_dir():
             raise IsADirectoryError(f"{name} is a folder there")
     for name in names:
-        with suppress(FileNotFoundError):
-            (part / name).chmod(stat.S_IMODE((folder / name).stat().st_mode))
-    (part.parent / _REPLACING).touch()
+        _finish(part / name, folder / name)
     (folder / last).unlink(missing_ok=True)
-    _sync(folder)
-    for name in names:
-        if name != last:
-            (part / name).replace(folder / name)
-    for name in {*owned} - {*names}:
+    for name in sorted(names - {last}):
+        (part / name).replace(folder / name)
+    for name in {*owned} - names:
         (folder / name).unlink(missing_ok=True)
-    _sync(folder)
     if last in names:
         (part / last).replace(folder / last)
-        _sync(folder)
+
+
+def _finish(new: Path, old: Path) -> None:
+    """Have a file on the disk, not only on its way there, with the rights of the one before."""
+    with new.open("r+b") as stream:
+        os.fsync(stream)
+    with suppress(FileNotFoundError):
+        new.chmod(stat.S_IMODE(old.stat().st_mode))
 
 
 def is_interrupted(folder: Path) -> bool:
-    """Whether a command was killed while its files took the places of others, or is at it."""
-    return any(folder.glob(f"{SCRATCH}*/{_REPLACING}"))
+    """Whether a command was killed while it wrote files there, or is at it."""
+    return any(folder.glob(f"{SCRATCH}*{LOCK}"))
 
 
 @contextmanager
@@ -109,80 +106,44 @@ def atomic_file(file: Path) -> Iterator[Path]:
         with scratch(target.parent) as folder:
             part = folder / "file"
             yield part
-            _sync(part)
-            with suppress(FileNotFoundError):
-                part.chmod(stat.S_IMODE(target.stat().st_mode))
+            _finish(part, target)
             part.replace(target)
-            _sync(target.parent)
 
 
 @contextmanager
 def scratch(place: Path) -> Iterator[Path]:
-    """A new, empty folder in another one, which is removed in the end.
-
-    It is locked meanwhile, so that others can tell it from what a killed command left.
-    """
-    from filelock import Timeout
-
-    sweep(place)
-    while True:
-        home = place / f"{SCRATCH}{secrets.token_hex(8)}"
+    """A new, empty folder in another one, which is removed in the end."""
+    place.stat()  # an error where there is none: a lock would make it
+    _sweep(place)
+    home = place / f"{SCRATCH}{secrets.token_hex(8)}"
+    with _lock(home.with_name(home.name + LOCK)):
         home.mkdir(mode=0o700)
-        lock = _file_lock(home / _IN_USE)
         try:
-            lock.acquire()
-            break
-        except (Timeout, FileNotFoundError, FileExistsError):  # swept before it was locked
-            continue
-    try:
-        home.chmod(0o700)  # a lock makes it anew if it is swept at that moment
-        (home / _FILES).mkdir()
-        yield home / _FILES
-    finally:
-        _remove(home, lock)
+            yield home
+        finally:
+            shutil.rmtree(home, ignore_errors=True)
 
 
-def sweep(place: Path) -> None:
+def _sweep(place: Path) -> None:
     """Remove scratch folders that commands left which were killed."""
-    from filelock import Timeout
-
-    for home in place.glob(f"{SCRATCH}*"):
-        lock = _file_lock(home / _IN_USE)
-        try:
-            found = {entry.name for entry in home.iterdir()}
-            if home.is_symlink() or not found <= {_FILES, _IN_USE, _REPLACING}:
-                continue  # not a scratch folder
-            lock.acquire()
-            # a command that has just made it may make it again, and that one is not ours to remove
-            swept = home.rename(home.with_name(f"{home.name}-swept"))
-        except (Timeout, OSError):  # in use, or not ours to remove
-            continue
-        _remove(swept, lock)
+    for file in place.glob(f"{SCRATCH}*{LOCK}"):
+        # in use, or not ours to remove
+        with suppress(OutputError, OSError), _lock(file, patience=0):
+            shutil.rmtree(file.with_name(file.name.removesuffix(LOCK)), ignore_errors=True)
 
 
 @contextmanager
-def sole(file: Path, doing: str) -> Iterator[None]:
-    """Be the only one who does something that takes long; the second one is refused at once.
+def _lock(file: Path, patience: float | None = None) -> Iterator[None]:
+    from filelock import FileLock, Timeout
 
-    Parameters
-    ----------
-    file : is there meanwhile
-    doing : what the first one does, for the second one
-    """
-    with _lock(file, 0, doing):
-        yield
-
-
-@contextmanager
-def _lock(file: Path, timeout: float, doing: str) -> Iterator[None]:
-    from filelock import Timeout
-
-    lock = _file_lock(file, timeout)
+    timeout = PATIENCE if patience is None else patience
+    lock: BaseFileLock = FileLock(file, timeout=timeout, poll_interval=0.01, thread_local=False)
     try:
         lock.acquire()
     except Timeout as error:
         raise OutputError(
-            f"{file.parent}: another command {doing} there. Wait for it, or choose another folder."
+            f"{file.parent}: another command is writing there. Wait for it, or choose another "
+            "folder."
         ) from error
     try:
         yield
@@ -191,35 +152,6 @@ def _lock(file: Path, timeout: float, doing: str) -> Iterator[None]:
         with suppress(OSError):
             file.unlink()
         lock.release()
-
-
-def _file_lock(file: Path, timeout: float = 0) -> BaseFileLock:
-    from filelock import FileLock
-
-    return FileLock(file, timeout=timeout, poll_interval=0.01, thread_local=False)
-
-
-def _remove(home: Path, lock: BaseFileLock) -> None:
-    shutil.rmtree(home, ignore_errors=True)
-    lock.release()
-    # Windows removes no open file
-    shutil.rmtree(home, ignore_errors=True)
-
-
-def _sync(path: Path) -> None:
-    """Have a file or folder on the disk, not only on its way there."""
-    is_folder = path.is_dir()
-    try:
-        # Windows wants to be allowed to write; elsewhere a file may be read-only
-        opened = os.open(path, os.O_RDWR if os.name == "nt" else os.O_RDONLY)
-        try:
-            os.fsync(opened)
-        finally:
-            os.close(opened)
-    except OSError as error:
-        # some systems know no such thing for folders, and not every folder may be read
-        if not is_folder or error.errno in _FAILING:
-            raise
 
 
 def check_writable(folder: Path) -> None:
@@ -252,16 +184,15 @@ def refuse_foreign(folder: Path, names: Iterable[str], called: str) -> None:
 
 
 @contextmanager
-def errors_of_disk(where: Path) -> Iterator[None]:
+def errors_of_disk(where: Path, fix: str = "Choose another place.") -> Iterator[None]:
     """Errors of the disk in words that say where, and what to do."""
     try:
         yield
     except OutputError:
         raise
     except OSError as error:
-        raise OutputError(
-            f"{where}: cannot be written ({error.strerror or error}). Choose another place."
-        ) from error
+        reason = plain(error.strerror or error, 200)
+        raise OutputError(f"{plain(where, 300)}: cannot be written ({reason}). {fix}") from error
 
 
 @contextmanager
@@ -280,17 +211,9 @@ def errors_of_polars() -> Iterator[None]:
 @contextmanager
 def errors_of_scratch(folder: Path) -> Iterator[None]:
     """Errors of the disk where something is needed on it until the end."""
-    try:
-        with errors_of_polars():
-            yield
-    except OutputError:
-        raise
-    except OSError as error:
-        raise OutputError(
-            f"{plain(folder, 300)}: cannot hold the scratch files of parts "
-            f"({plain(error.strerror or error, 200)}). Name a folder with more room: "
-            f"{spell('scratch', Blank('FOLDER'))}"
-        ) from error
+    fix = f"Name a folder with more room for scratch files: {spell('scratch', Blank('FOLDER'))}"
+    with errors_of_disk(folder, fix), errors_of_polars():
+        yield
 
 
 def write_text(file: Path, text: str) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Callable
+from contextlib import suppress
 from math import ceil, floor
 from pathlib import Path
 from typing import Annotated, Literal
@@ -23,7 +23,17 @@ from fairrec.core.option_types import (
     Switch,
     Whole,
 )
-from fairrec.core.options import ENGINE, GROUPS, OUTPUT, STATISTICS, Option, Options, options, spell
+from fairrec.core.options import (
+    ENGINE,
+    GROUPS,
+    OUTPUT,
+    STATISTICS,
+    Option,
+    Options,
+    grouped,
+    options,
+    spell,
+)
 from fairrec.core.progress import Progress
 from fairrec.core.threads import available_threads
 from fairrec.core.tolerance import ToleranceType
@@ -56,6 +66,7 @@ Alpha = Annotated[Number, Field(ge=0.0001, le=0.5), Option("Significance level",
 """The option of all that tests."""
 
 
+@grouped("statistics")
 @options
 class Statistics(Options):
     """How groups are tested."""
@@ -92,6 +103,7 @@ Threads = Annotated[
 ]
 
 
+@grouped("engine")
 @options
 class Engine(Options):
     """How the work is done; no number depends on it.
@@ -157,13 +169,6 @@ class Engine(Options):
         """Threads to use."""
         return self.threads or available_threads()
 
-    def refuse_ray(self, subject: str) -> None:
-        """An error where workers would have nothing to do."""
-        if self.engine != "local":
-            raise InputError(
-                f"{subject} is computed in one process. Leave out {spell('engine', self.engine)}."
-            )
-
     def report(self, stage: str, done: int = 0, total: int = 0) -> None:
         """Tell whoever watches how far the work is."""
         if self.progress is not None:
@@ -219,7 +224,7 @@ class AuditOptions(Statistics):
 
     @property
     def lattice_depth(self) -> int | None:
-        """The most attributes combined; None for full combinations only."""
+        """The most attributes combined; None for full intersections only."""
         return None if self.depth == "full" else self.depth
 
     @property
@@ -233,6 +238,7 @@ class AuditOptions(Statistics):
         return self.engine.max_memory
 
 
+@grouped("about")
 @options
 class About(Options):
     """What an audit is called and where its options come from; no number depends on it.
@@ -274,24 +280,17 @@ class SharingOptions(Options):
 
 _LIMITS = ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes")
 """Where a container says what it may take: control groups of version 2 and 1."""
-_UNKNOWN = 8 * 10**9
-"""Taken where a system does not tell."""
 
 
 def memory_of_machine() -> int:
     """Bytes of the machine, or of the container this process is in, if that has fewer."""
-    try:
-        of_machine = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
-    except (AttributeError, ValueError, OSError):
-        of_machine = _UNKNOWN
-    return min([of_machine, *(limit for limit in map(_limit, _LIMITS) if limit is not None)])
-
-
-def _limit(file: str) -> int | None:
-    try:
-        return int(Path(file).read_text(encoding="ascii"))
-    except (OSError, ValueError):  # no such file, or "max"
-        return None
+    found = []
+    for limit in map(Path, _LIMITS):
+        with suppress(OSError, ValueError):  # no such file, or "max"
+            found.append(int(limit.read_text(encoding="ascii")))
+    with suppress(AttributeError, ValueError, OSError):  # not every system tells
+        found.append(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"))
+    return min(found, default=8 * 10**9)
 
 
 def most_memory(asked: int | None) -> int:
@@ -299,19 +298,8 @@ def most_memory(asked: int | None) -> int:
 
     In a small container, the least that can be asked for: half would be too little for any audit.
     """
-    if asked is not None:
-        return asked
     there = memory_of_machine()
-    return max(there // 2, min(there, LEAST_MEMORY))
-
-
-def in_gigabytes(n_bytes: float, rounded: Callable[[float], int] = ceil) -> str:
-    """Bytes as they are said.
-
-    >>> in_gigabytes(12_310_000_000), in_gigabytes(12_310_000_000, floor), in_gigabytes(2)
-    ('12.4 GB', '12.3 GB', '0.1 GB')
-    """
-    return f"{rounded(n_bytes / 10**8) / 10:,.1f} GB"
+    return max(there // 2, min(there, LEAST_MEMORY)) if asked is None else asked
 
 
 def refuse_larger(n_bytes: float, asked: int | None, what: str, remedy: str) -> None:
@@ -323,17 +311,14 @@ def refuse_larger(n_bytes: float, asked: int | None, what: str, remedy: str) -> 
     what : what needs so much, the subject of a sentence about more than one
     remedy : what to change, a sentence without its end
     """
-    most = most_memory(asked)
+    most, there = most_memory(asked), memory_of_machine()
     if n_bytes <= most:
         return
-    is_half = most <= memory_of_machine() // 2
-    of_machine = "half of what there is" if is_half else "of what there is"
-    limit = of_machine if asked is None else spell("max_memory")
-    needed = in_gigabytes(n_bytes)
+    half = "half of what there is" if most <= there // 2 else "of what there is"
+    needed = f"{ceil(n_bytes / 10**8) / 10:,.1f} GB"
     enough = needed.replace(" ", "").replace(",", "")
-    allow = f", or allow more: {spell('max_memory', enough)}"
+    allow = f", or allow more: {spell('max_memory', enough)}" if n_bytes <= there else "."
     raise InputError(
-        f"{what} need about {needed} of memory, and {in_gigabytes(most, floor)} may be used "
-        f"({limit}). "
-        f"{remedy}{allow if n_bytes <= memory_of_machine() else '.'}"
+        f"{what} need about {needed} of memory, and {floor(most / 10**8) / 10:,.1f} GB may be "
+        f"used ({half if asked is None else spell('max_memory')}). {remedy}{allow}"
     )

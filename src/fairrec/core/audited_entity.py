@@ -28,6 +28,17 @@ DISTANCES = EndWords("changed more", "changed less", "changed most")
 
 
 @dataclass(frozen=True, slots=True)
+class _Word:
+    """A word that is another for users, who are served, than for all else, which is exposed."""
+
+    of_users: str
+    of_others: str
+
+    def __get__(self, unit: Unit, kind: type) -> str:
+        return self.of_users if unit.is_users else self.of_others
+
+
+@dataclass(frozen=True, slots=True)
 class Unit:
     """What is audited, as sentences say it: one of them, and many.
 
@@ -101,66 +112,36 @@ class Unit:
         return f"{'an' if self.one[0].lower() in 'aeio' else 'a'} {self.one}"
 
     @property
-    def who(self) -> str:
-        """The pronoun in `users who are alike`."""
-        return "who" if self.is_users else "that"
-
-    @property
-    def whom(self) -> str:
-        """The same in `users for whom it is defined`."""
-        return "whom" if self.is_users else "which"
-
-    @property
-    def which(self) -> str:
-        """What asks for them."""
-        return "who" if self.is_users else "which"
-
-    @property
     def everyone(self) -> str:
         """All of them."""
         return "everyone" if self.is_users else f"all {self.many}"
 
     @property
-    def nobody(self) -> str:
-        """None of them."""
-        return "nobody" if self.is_users else "none"
-
-    @property
-    def what(self) -> str:
-        """What they are, as the subject of a sentence begins."""
-        return "Who" if self.is_users else "What"
-
-    @property
-    def audited(self) -> str:
-        """What they are told of under."""
-        return f"{self.what} was audited"
-
-    @property
-    def worse(self) -> str:
-        """What a group is at the worse end of a metric."""
-        return "served worse" if self.is_users else "exposed less"
-
-    @property
-    def better(self) -> str:
-        """What it is at the better end."""
-        return "served better" if self.is_users else "exposed more"
+    def end_words(self) -> EndWords:
+        """What groups are at both ends of a metric; metrics of two lists have other words."""
+        if self.is_users:
+            return EndWords("served worse", "served better", "served worst")
+        return EndWords("exposed less", "exposed more", "exposed least")
 
     @property
     def worst(self) -> str:
         """What the last group at the worse end is."""
-        return "served worst" if self.is_users else "exposed least"
+        return self.end_words.worst
 
-    @property
-    def end_words(self) -> EndWords:
-        """The three of them, which metrics of two lists have others for."""
-        return EndWords(self.worse, self.better, self.worst)
-
-    @property
-    def ends(self) -> str:
-        """The groups at both ends, as `the ... intersection`."""
-        if self.is_users:
-            return "the best and the worst served"
-        return "the most and the least exposed"
+    who = _Word("who", "that")
+    """The pronoun in `users who are alike`."""
+    whom = _Word("whom", "which")
+    """The same in `users for whom it is defined`."""
+    which = _Word("who", "which")
+    """What asks for them."""
+    nobody = _Word("nobody", "none")
+    """None of them."""
+    what = _Word("Who", "What")
+    """What they are, as the subject of a sentence begins."""
+    audited = _Word("Who was audited", "What was audited")
+    """What they are told of under."""
+    ends = _Word("the best and the worst served", "the most and the least exposed")
+    """The groups at both ends, as `the ... intersection`."""
 
 
 USERS = Unit()

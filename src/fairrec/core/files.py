@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import BinaryIO
 
-from fairrec.core.errors import InputError, plain
+from fairrec.core.errors import InputError, is_of_library, plain
 
 
 def file_sum(file: Path) -> str:
@@ -44,13 +44,16 @@ def file_bytes(file: Path, most: int = -1, fix: str = "Check the path.") -> byte
 
 @contextmanager
 def errors_of_reading(file: Path, fix: str) -> Iterator[None]:
-    """Errors of the disk, and of names that no file can have, in words."""
+    """Errors of the disk, of names that no file can have, and of damaged tables, in words."""
     try:
         yield
     except InputError:
         raise
-    except (OSError, ValueError) as error:  # a path with a zero byte is a ValueError
-        reason = getattr(error, "strerror", None) or error
+    except BaseException as error:
+        # a path with a zero byte is a ValueError, and some damage makes Polars panic
+        if not (isinstance(error, OSError | ValueError) or is_of_library(error)):
+            raise
+        reason = plain(getattr(error, "strerror", None) or error, 200)
         raise InputError(f"{plain(file, 300)}: cannot be read ({reason}). {fix}") from error
 
 

@@ -6,6 +6,7 @@ import logging
 from collections.abc import Callable
 from functools import cache
 from typing import Any, TypeVar
+from uuid import uuid4
 
 import numba
 import numpy as np
@@ -42,9 +43,15 @@ def compiled(**options: Any) -> Callable[[F], F]:
 
 
 class _Kept(FunctionCache):
-    """Machine code on disk; a full disk costs the next process time, and this one nothing."""
+    """Machine code on disk; a full disk costs the next process time, and this one nothing.
+
+    Numba numbers its files, so of two processes that compile a function for different types at
+    once, one may write its code under the number of the other's. Names of their own prevent that.
+    """
 
     def save_overload(self, signature: Any, data: Any) -> None:
+        file = self._cache_file
+        file._data_name_pattern = f"{file._index_name}.{{number}}-{uuid4().hex}.nbc"
         try:
             super().save_overload(signature, data)  # type: ignore[no-untyped-call]
         except OSError as error:

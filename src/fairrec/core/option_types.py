@@ -137,9 +137,12 @@ def split_names(given: str | Iterable[str]) -> list[str]:
     >>> split_names(["gender", "town, county"])
     ['gender', 'town, county']
     """
-    if isinstance(given, bytes | Mapping) or not isinstance(given, Iterable):
+    if isinstance(given, bytes | Mapping):
         raise UnfitError(given)
-    parts = _BETWEEN_COMMAS.findall(given) if isinstance(given, str) else [*given]
+    try:
+        parts = _BETWEEN_COMMAS.findall(given) if isinstance(given, str) else [*given]
+    except TypeError:
+        raise UnfitError(given) from None
     for part in parts:
         if not isinstance(part, str):
             raise UnfitError(part)

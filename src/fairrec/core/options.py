@@ -13,22 +13,27 @@ from __future__ import annotations
 import inspect
 import re
 import shlex
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import MISSING, Field, dataclass, fields, replace
 from functools import cache, cached_property, wraps
+from importlib import import_module
 from textwrap import fill
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar, TypeVar, get_args, get_type_hints
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, TypeVar, cast, get_args, get_type_hints
 
 import pydantic
 from pydantic import ConfigDict, TypeAdapter, ValidationError
 
 from fairrec.core.errors import (
+    GROUPED,
     FairRecError,
     InputError,
+    UnknownNameError,
     as_flags,
     as_python,
+    as_unicode,
     both_spellings,
     keep_spellings,
+    listed,
     plain,
     unknown_name,
 )
@@ -71,10 +76,16 @@ class Option:
         """How its values are described and written."""
         return describe(self.hint)
 
-    @property
-    def expected(self) -> str:
-        """Its values in words."""
-        return self.form.expected
+    def describe(self, name: str, indent: str) -> str:
+        """A line or two of a docstring."""
+        default = f". Default: {self.default}" if self.default else ""
+        return fill(
+            f"{name} : {self.help} ({self.form.expected}){default}",
+            width=100,
+            initial_indent=indent,
+            subsequent_indent=f"{indent}    ",
+            break_on_hyphens=False,
+        )
 
     def parse(self, name: str, value: object, file: str = "") -> Any:
         """The value; an error that names the option where it does not fit.
@@ -114,6 +125,7 @@ class Options:
     _options: ClassVar[dict[str, Option]]
 
     if TYPE_CHECKING:
+        _given: ClassVar[tuple[str, ...]]
         __dataclass_fields__: ClassVar[dict[str, Field[Any]]]
 
         def __init__(self, *values: Any, **given: Any) -> None: ...
@@ -130,32 +142,45 @@ def options(cls: type[T]) -> type[T]:
     fairrec.core.errors.InputError: invalid top: expected a whole number from 1 to 1,000, got 0
     """
     made: Any = pydantic.dataclasses.dataclass(frozen=True, config=CONFIG)(cls)
-    validate, names = made.__init__, [field.name for field in fields(made)]
+    hints = get_type_hints(made, include_extras=True)
+    bound = {field.name: bind(hints[field.name]) for field in fields(made)}
+    made._options = {name: option for name, option in bound.items() if option is not None}
+    validate = made.__init__
 
     @wraps(validate)
     def parse(self: Any, *args: Any, **given: Any) -> None:
-        given = dict(zip(names, args, strict=False)) | given
+        given = dict(zip(bound, args, strict=False)) | given
         try:
             validate(self, **given)
         except ValidationError as error:
-            raise _explain(error, list_options(made), given) from None
-        object.__setattr__(self, "_given", frozenset(given))
+            raise _explain(error, made._options, given) from None
+        for name in made._options:
+            if isinstance(text := getattr(self, name), str) and as_unicode(text) != text:
+                raise invalid(name, "Unicode", text)
+        object.__setattr__(self, "_given", tuple(given))
 
     made.__init__ = parse
-    hints = get_type_hints(made, include_extras=True)
-    bound = {name: bind(hints[name]) for name in names}
-    made._options = {name: option for name, option in bound.items() if option is not None}
     # the signature shows types, not declarations
     signature, types = inspect.signature(made), get_type_hints(made)
-    made.__signature__ = signature.replace(
-        parameters=[
-            one.replace(annotation=types[one.name]) for one in signature.parameters.values()
-        ]
-    )
+    shown = [one.replace(annotation=types[one.name]) for one in signature.parameters.values()]
+    made.__signature__ = signature.replace(parameters=shown)
     title = "" if "Parameters\n" in (made.__doc__ or "") else "\n\n    Parameters\n    ----------"
-    lines = [_describe(name, option, "    ") for name, option in list_options(made).items()]
+    lines = [option.describe(name, "    ") for name, option in made._options.items()]
     made.__doc__ = "\n".join([(made.__doc__ or "").rstrip() + title, *lines, "    "])
     return made  # type: ignore[no-any-return]
+
+
+def grouped(parameter: str) -> Callable[[type[T]], type[T]]:
+    """Options that public functions take together, as one value under this name."""
+
+    def register(cls: type[T]) -> type[T]:
+        GROUPED[parameter] = (
+            cls.__name__.removesuffix("Options"),
+            [one.name for one in fields(cls)],
+        )
+        return cls
+
+    return register
 
 
 def list_options(cls: type[Options]) -> dict[str, Option]:
@@ -195,16 +220,28 @@ def select(cls: type[Options], values: Mapping[str, Any]) -> dict[str, Any]:
     return {name: values[name] for name in list_options(cls) if name in values}
 
 
-def expand(cls: type[Options], value: Any) -> dict[str, Any]:
-    """The fields of a value of a class, by name; none for None."""
-    if value is not None and not isinstance(value, cls):
-        raise invalid(cls.__name__.lower(), f"{cls.__name__}(...)", value)
-    return {} if value is None else {one.name: getattr(value, one.name) for one in fields(value)}
+def expand(
+    cls: type[Options], value: Any, without: Collection[str] = (), only_given: bool = False
+) -> dict[str, Any]:
+    """The fields of a value of a class, by name; none for None.
 
-
-def list_given(options: Any) -> dict[str, Any]:
-    """The fields that were given when it was made, whether or not at their defaults."""
-    return {name: getattr(options, name) for name in options._given}
+    Parameters
+    ----------
+    without : those that the function has no use for, refused where they are set
+    only_given : those alone that were given when it was made, also at their defaults
+    """
+    if value is None:
+        return {}
+    if not isinstance(value, cls):
+        raise invalid(cls.__name__.lower(), f"fairrec.{cls.__name__}(...)", value)
+    for name in list_changed(value):
+        if name in without:
+            raise InputError(
+                f"{spell(name, Blank())} has no effect here. Leave it out. fairrec.{cls.__name__} "
+                f"takes here: {listed(one for one in list_options(cls) if one not in without)}."
+            )
+    names = value._given if only_given else [one.name for one in fields(value)]
+    return {name: getattr(value, name) for name in names}
 
 
 def _explain(
@@ -221,18 +258,20 @@ def _explain(
     first, place = errors[0], [*errors[0]["loc"]]
     name = next(iter(known)) if len(known) == 1 else str(place[0])
     if first["type"] in ("unexpected_keyword_argument", "extra_forbidden"):
-        return unknown_name("option", str(place[0]), known)
+        unknown = unknown_name("option", name := str(place[0]), known)
+        home = next((home for home, names in GROUPED.values() if name in names), None)
+        return UnknownNameError(f"{unknown} It is one of fairrec.{home}.") if home else unknown
     if name not in known:
         return invalid(name, first.get("ctx", {}).get("class", "another value"), given[name], file)
     if name not in given:
-        return InputError(f"{spell(name)} is missing: {known[name].expected}.")
+        return InputError(f"{spell(name)} is missing: {known[name].form.expected}.")
     unfit = next((cause for cause in causes if isinstance(cause, UnfitError)), None)
     got, why = (given[name], "") if unfit is None else (unfit.part, unfit.why)
     if unfit is None and known[name].form.is_list and first["input"] is not got:
         # a part of a mapping, or of a list
         key = place[-1]
         got = f"{key}={first['input']}" if isinstance(key, str) else first["input"]
-    return invalid(name, known[name].expected, got, file, why)
+    return invalid(name, known[name].form.expected, got, file, why)
 
 
 def documented(*classes: type[Options], **single: Any) -> Callable[[F], F]:
@@ -243,19 +282,18 @@ def documented(*classes: type[Options], **single: Any) -> Callable[[F], F]:
     single : options that are of no class, annotated types by name, for lines such as
         `depth, seed : as declared`
     """
-    known: dict[str, Mapping[str, Option | None]] = {
-        f"see {cls.__name__}": list_options(cls) for cls in classes
+    known = {
+        (f"see {cls.__name__}", name): one for cls in classes for name, one in cls._options.items()
     }
-    known["as declared"] = {name: bind(hint) for name, hint in single.items()}
+    known |= {("as declared", name): cast(Option, bind(hint)) for name, hint in single.items()}
+
+    def write(line: re.Match[str]) -> str:
+        names = [name.strip() for name in line["names"].split(",")]
+        return "\n".join(known[line["home"], name].describe(name, line["indent"]) for name in names)
 
     def fill_in(function: F) -> F:
-        def write(line: re.Match[str]) -> str:
-            options = known[line["options"]]
-            names = [name.strip() for name in line["names"].split(",")]
-            return "\n".join(_describe(name, options[name], line["indent"]) for name in names)
-
         function.__doc__ = re.sub(
-            r"^(?P<indent> *)(?P<names>\w+(?:,\s+\w+)*) : (?P<options>see \w+|as declared)$",
+            r"^(?P<indent> *)(?P<names>\w+(?:,\s+\w+)*) : (?P<home>see \w+|as declared)$",
             write,
             function.__doc__ or "",
             flags=re.MULTILINE,
@@ -263,19 +301,6 @@ def documented(*classes: type[Options], **single: Any) -> Callable[[F], F]:
         return function
 
     return fill_in
-
-
-def _describe(name: str, option: Option | None, indent: str) -> str:
-    """A line or two of a docstring."""
-    assert option is not None, name
-    default = f". Default: {option.default}" if option.default else ""
-    return fill(
-        f"{name} : {option.help} ({option.expected}){default}",
-        width=100,
-        initial_indent=indent,
-        subsequent_indent=f"{indent}    ",
-        break_on_hyphens=False,
-    )
 
 
 class Blank(str):
@@ -309,8 +334,8 @@ def spell(name: str, value: object = None) -> str:
     >>> as_flags(spell("columns", {"label": Blank("NAME")})), as_flags(spell("report", False))
     ('--columns label=NAME', '--no-report')
     """
-    python = name if value is None else f"{name}={plain(repr(value))}"
-    return both_spellings(python, _spell_as_flag(name, value))
+    python = "" if value is None else plain(repr(value))
+    return both_spellings(python, _spell_as_flag(name, value), name)
 
 
 def spell_in(command: str, name: str, value: object = None) -> str:
@@ -323,8 +348,16 @@ def spell_in(command: str, name: str, value: object = None) -> str:
 
 
 def spell_as(command: str, text: str) -> str:
-    """The text with options as in a command: of a shell, or a call of Python."""
-    return as_python(text) if command.startswith("fairrec.") else as_flags(text)
+    """The text with options as in a command: of a shell, or a call of Python.
+
+    >>> spell_as("fairrec.audit(recs)", "Give " + spell("permutations", 99))
+    'Give statistics=fairrec.Statistics(permutations=99)'
+    """
+    if not command.startswith("fairrec."):
+        return as_flags(text)
+    function = getattr(import_module("fairrec"), command.split("(", maxsplit=1)[0][8:], None)
+    parameters = inspect.signature(function).parameters if callable(function) else {}
+    return as_python(text, tuple(parameters))
 
 
 def _spell_as_flag(name: str, value: object) -> str:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Annotated, Any
 
@@ -90,58 +91,47 @@ class Tolerance:
         if isinstance(given, Tolerance):
             return given
         if isinstance(given, Mapping):
-            if not given:
-                raise UnfitError(given)
-            named = [
-                (_check_name(name, f"{name}={amount}"), parse_amount(amount))
-                for name, amount in given.items()
-            ]
-            return cls(tuple(named))
-        if isinstance(given, list | tuple):
-            given = ",".join(map(str, given))
-        if not isinstance(given, str):
-            return cls(others=parse_amount(given))
+            parts = [(name, amount, f"{name}={amount}") for name, amount in given.items()]
+        elif isinstance(given, str | list | tuple):
+            parts = [*_split(given if isinstance(given, str) else ",".join(map(str, given)))]
+        else:
+            parts = [(None, given, given)]
         by_metric: dict[str, Amount] = {}
         others: list[Amount] = []
-        if _DECIMAL_COMMA.search(re.sub(_QUOTED, "", given)):
-            raise UnfitError(given, "amounts stand between commas: write the decimals as in 0.03")
-        for part in filter(None, (part.strip() for part in _PART.findall(given))):
-            name, is_named, amount = (piece.strip() for piece in part.rpartition("="))
-            if is_named:
-                name = _check_name(_unquote(name), part)
-                if name in by_metric:
-                    raise UnfitError(part, "this metric is named twice")
-                by_metric[name] = parse_amount(amount, part)
-            elif others:
+        for name, amount, part in parts:
+            if name is None and others:
                 raise UnfitError(part, "a second amount for all metrics")
-            else:
+            if name is None:
                 others.append(parse_amount(amount, part))
-        if not by_metric and not others:
+                continue
+            if not isinstance(name, str):
+                raise UnfitError(name)
+            if not name.strip():
+                raise UnfitError(part, "no metric is named; for all metrics, give the amount alone")
+            if name in by_metric:
+                raise UnfitError(part, "this metric is named twice")
+            by_metric[name] = parse_amount(amount, part)
+        if not parts:
             raise UnfitError(given)
-        return cls(tuple(by_metric.items()), others[0] if others else None)
+        return cls(tuple(by_metric.items()), *others)
+
+
+def _split(text: str) -> Iterator[tuple[str | None, str, str]]:
+    """Name, amount and the whole of each part of a text; None for all other metrics."""
+    if _DECIMAL_COMMA.search(re.sub(_QUOTED, "", text)):
+        raise UnfitError(text, "amounts stand between commas: write the decimals as in 0.03")
+    for part in filter(None, (part.strip() for part in _PART.findall(text))):
+        name, is_named, amount = (piece.strip() for piece in part.rpartition("="))
+        if re.fullmatch(_QUOTES, name):
+            with suppress(ValueError):
+                name = str(json.loads(name))
+        yield name if is_named else None, amount, part
 
 
 def _quote(name: str) -> str:
     """The name of a metric, in quotes where it would be read as something else."""
     is_plain = name == name.strip() and not name.startswith('"') and "," not in name
     return name if is_plain else json.dumps(name, ensure_ascii=False)
-
-
-def _unquote(text: str) -> str:
-    if not re.fullmatch(_QUOTES, text):
-        return text
-    try:
-        return str(json.loads(text))
-    except ValueError:
-        return text
-
-
-def _check_name(name: Any, part: str) -> str:
-    if not isinstance(name, str):
-        raise UnfitError(name)
-    if not name.strip():
-        raise UnfitError(part, "no metric is named; for all metrics, give the amount alone")
-    return name
 
 
 ToleranceType = Annotated[

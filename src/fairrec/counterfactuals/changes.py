@@ -4,16 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
 
 import numpy as np
 
-from fairrec.core.arrays import FloatArray, IntArray
+from fairrec.core.arrays import FloatArray, IntArray, finite_or_none
 from fairrec.core.audit_options import LEAST_USERS, AuditOptions
 from fairrec.core.errors import InputError
 from fairrec.core.redact_paths import redact_command
 from fairrec.core.version import __version__
-from fairrec.counterfactuals.affected_share import AffectedShare, Sampling
 from fairrec.counterfactuals.ledgers import Asked
 from fairrec.counterfactuals.options import CounterfactualOptions
 from fairrec.counterfactuals.result import (
@@ -34,43 +32,39 @@ from fairrec.metrics.value_columns import (
     over_other_values,
 )
 from fairrec.report.audit_result import AuditResult
-from fairrec.statistics.paired import paired_change
+from fairrec.statistics.paired import binomial_interval, paired_change
 
 
 @dataclass(frozen=True, slots=True)
 class Changes:
-    """What changes for the users that were scored, in the order of their lists.
+    """What changes for the users that were scored, in their order.
 
     Parameters
     ----------
     lists : (n,), whose they are
-    metrics : those asked for
+    metrics : those asked for, who is affected among them
     values : (n_metrics, n), over the other values of each user: the mean, or whether any affects
     pairs : value they have, value they get -> (n_metrics, n users who have the first)
-    sampling : how users were drawn
     """
 
     lists: IntArray
     metrics: tuple[MetricAtK, ...]
     values: FloatArray
     pairs: Mapping[tuple[int, int], FloatArray]
-    sampling: Sampling
 
     @property
     def changes(self) -> tuple[MetricAtK, ...]:
         """The metrics that the values are."""
         return tuple(map(metric_of_change, self.metrics))
 
-    @property
-    def affected_name(self) -> str:
-        """The metric that says who is affected, and when sampling ended."""
-        return self.metrics[_affected(self.metrics)].name
-
-    @property
-    def affected(self) -> AffectedShare:
-        """How many of the users are, with the interval for all users like them."""
-        is_affected = self.values[_affected(self.metrics)]
-        return self.sampling.share(len(is_affected), int(is_affected.sum()))
+    def means(self, values: FloatArray, alpha: float) -> dict[str, MeanChange]:
+        """The mean of each value over some users, with its interval."""
+        return {
+            change.name: _affected_share(row, alpha)
+            if metric.metric.name == AFFECTED
+            else _mean(row, alpha, change.metric.bounds, is_change=not is_of_both(metric))
+            for metric, change, row in zip(self.metrics, self.changes, values, strict=True)
+        }
 
 
 def with_affected(wanted: Sequence[MetricAtK]) -> tuple[MetricAtK, ...]:
@@ -89,66 +83,27 @@ def with_affected(wanted: Sequence[MetricAtK]) -> tuple[MetricAtK, ...]:
 
 
 def measure_changes(
-    asked: Asked,
-    wanted: tuple[MetricAtK, ...],
-    users: IntArray,
-    margin: float | None,
-    options: AuditOptions,
+    asked: Asked, wanted: tuple[MetricAtK, ...], lists: IntArray, threads: int
 ) -> Changes:
-    """Score users batch by batch, until the share affected is known within the margin.
-
-    Parameters
-    ----------
-    users : their lists, in random order
-    margin : None for all of them
-    """
-    at = _affected(wanted)
-    lists = np.empty(0, dtype=np.int64)
-    under = {value: np.empty((len(wanted), 0)) for value in asked.others}
-    values = np.empty((len(wanted), 0))
-    sampling = Sampling(len(users), options.alpha, margin)
-    for start, stop in pairwise((0, *sampling.looks)):
-        part = _changes_under(asked, wanted, users[start:stop], options.n_threads)
-        lists = users[:stop]
-        under = {value: np.hstack([under[value], part[value]]) for value in under}
-        values = over_other_values(wanted, under)
-        if sampling.is_enough(stop, int(values[at].sum())):
-            break
-    order = np.argsort(lists)
-    mine = asked.value_of_lists(lists[order])
-    pairs = {
-        (int(own), value): changes[:, order][:, mine == own]
-        for own in np.unique(mine)
-        for value, changes in under.items()
-        if own != value
-    }
-    return Changes(lists[order], wanted, values[:, order], pairs, sampling)
-
-
-def _affected(metrics: Sequence[MetricAtK]) -> int:
-    return next(i for i, metric in enumerate(metrics) if metric.metric.name == AFFECTED)
-
-
-def _changes_under(
-    asked: Asked, wanted: Sequence[MetricAtK], lists: IntArray, threads: int
-) -> dict[int, FloatArray]:
-    """(n_metrics, n_lists) under each other value; NaN for users who have it."""
+    """Score the users of some lists under each other value."""
     candidates, side = asked.inputs.candidates, asked.inputs.side
-    mine = asked.value_of_lists(lists)
+    mine = asked.values.value_of_lists[lists]
     # all at once, so that calls are as large as they may be
     asked.as_is.pay_for(lists)
-    under = {}
+    under, pairs = {}, {}
     for value, ledger in asked.others.items():
         is_other = mine != value
         some = lists[is_other]
         before = candidates.take(some, asked.as_is.pay_for(some))
         with asked.told_under(value):
             after = candidates.take(some, ledger.pay_for(some))
+        found = changes_per_list(wanted, before, after, side.for_lists(some), threads)
+        # NaN for users who have it
         under[value] = np.full((len(wanted), len(lists)), np.nan)
-        under[value][:, is_other] = changes_per_list(
-            wanted, before, after, side.for_lists(some), threads
-        )
-    return under
+        under[value][:, is_other] = found
+        for own in np.unique(mine[is_other]).tolist():
+            pairs[own, value] = under[value][:, mine == own]
+    return Changes(lists, wanted, over_other_values(wanted, under), dict(sorted(pairs.items())))
 
 
 def counterfactual_summary(
@@ -165,20 +120,21 @@ def counterfactual_summary(
     ----------
     as_is : the audit of the same users as they are; None where no metric of one list is wanted
     """
-    share, name = found.affected, found.affected_name
-    n_to_score = int(asked.is_to_score.sum())
+    changes, n_to_score = found.means(found.values, options.alpha), int(asked.is_to_score.sum())
+    at = next(i for i, one in enumerate(found.metrics) if one.metric.name == AFFECTED)
+    name, n_affected = found.metrics[at].name, int(found.values[at].sum())
+    share = changes[name]
+    assert share.mean is not None and share.low is not None and share.high is not None
     # whoever was scored is known: only those who were not leave a doubt
     is_everyone = share.n == n_to_score
-    # values that few have tell what single persons were shown, and are mostly noise
-    pairs = {pair: values for pair, values in found.pairs.items() if asked.values is not None}
     ledgers = (asked.as_is, *asked.others.values())
+    paid = {field: sum(getattr(ledger, field) for ledger in ledgers) for field in Paid.model_fields}
     return CounterfactualSummary(
         fairrec_version=__version__,
         command=redact_command(command),
         attribute=plan.attribute,
-        reference=asked.words(next(iter(asked.others))) if plan.reference else None,
+        reference=asked.values.words(next(iter(asked.others))) if plan.reference else None,
         model=asked.model,
-        other_model=asked.other_model or None,
         alpha=options.alpha,
         seed=options.seed,
         n_users=len(found.lists),
@@ -188,51 +144,34 @@ def counterfactual_summary(
         affected=Affected(
             metric=name,
             n=share.n,
-            n_affected=share.n_affected,
-            share=share.share,
-            low=share.share if is_everyone else share.low,
-            high=share.share if is_everyone else share.high,
-            margin_wanted=plan.margin,
+            n_affected=n_affected,
+            share=share.mean,
+            low=share.mean if is_everyone else share.low,
+            high=share.mean if is_everyone else share.high,
         ),
-        changes={
-            **_means(found.metrics, found.changes, found.values, options.alpha),
-            name: _told(share),
-        },
+        changes=changes,
         pairs=tuple(
             ValueChange(
-                of=asked.words(own),
-                to=asked.words(value),
+                of=asked.values.words(own),
+                to=asked.values.words(value),
                 n=values.shape[1],
-                changes=_means(found.metrics, found.changes, values, options.alpha),
+                changes=found.means(values, options.alpha),
             )
-            for (own, value), values in pairs.items()
+            for (own, value), values in found.pairs.items()
+            # values that few have tell what single persons were shown, and are mostly noise
             if values.shape[1] >= LEAST_USERS
         ),
-        n_small=sum(values.shape[1] < LEAST_USERS for values in pairs.values()),
+        n_small=sum(values.shape[1] < LEAST_USERS for values in found.pairs.values()),
         as_they_are={} if as_is is None else _as_they_are(asked, found, as_is),
-        paid=Paid(
-            users=sum(one.users for one in ledgers),
-            users_before=sum(one.users_before for one in ledgers),
-            rows=sum(one.rows for one in ledgers),
-            calls=sum(one.calls for one in ledgers),
-        ),
+        paid=Paid(**paid),
     )
 
 
-def _means(
-    metrics: Sequence[MetricAtK], changes: Sequence[MetricAtK], values: FloatArray, alpha: float
-) -> dict[str, MeanChange]:
-    """The mean of each value, with its interval."""
-    return {
-        change.name: _told(Sampling(len(row), alpha).share(len(row), int(row.sum())))
-        if metric.metric.name == AFFECTED
-        else _mean(row, alpha, change.metric.bounds, is_change=not is_of_both(metric))
-        for metric, change, row in zip(metrics, changes, values, strict=True)
-    }
-
-
-def _told(found: AffectedShare) -> MeanChange:
-    return MeanChange(n=found.n, mean=found.share, low=found.low, high=found.high, p_value=None)
+def _affected_share(row: FloatArray, alpha: float) -> MeanChange:
+    """How many of some users are affected: Themis' causal score (Galhotra 2017)."""
+    n, hits = len(row), int(row.sum())
+    low, high = (float(end) for end in binomial_interval(np.array(n), np.array(hits), alpha))
+    return MeanChange(n=n, mean=hits / max(n, 1), low=low, high=high, p_value=None)
 
 
 def _mean(
@@ -242,33 +181,23 @@ def _mean(
     found = paired_change(np.zeros(len(row)), row, alpha)
     # users who are all alike have no spread to tell how far the mean may be off
     is_told = len(np.unique(row[~np.isnan(row)])) > 1
-    least, most = bounds or (-np.inf, np.inf)
-    mean, low, high, p_value = (
-        None if np.isnan(one[0]) else float(one[0])
-        for one in (
-            found.change,
-            np.clip(found.low, least, most),
-            np.clip(found.high, least, most),
-            found.p_value,
-        )
-    )
+    ends = np.clip([found.low[0], found.high[0]], *(bounds or (-np.inf, np.inf)))
+    low, high = map(finite_or_none, ends.tolist() if is_told else (np.nan, np.nan))
     return MeanChange(
         n=int(found.n[0]),
-        mean=mean,
-        low=low if is_told else None,
-        high=high if is_told else None,
-        p_value=p_value if is_change else None,
+        mean=finite_or_none(float(found.change[0])),
+        low=low,
+        high=high,
+        p_value=finite_or_none(float(found.p_value[0])) if is_change else None,
     )
 
 
 def _as_they_are(asked: Asked, found: Changes, as_is: AuditResult) -> dict[str, AsTheyAre]:
     """What the audit of the same users says, which sees proxies too."""
     assert as_is.per_user is not None, "everyone is in memory"
-    users = np.sort(asked.inputs.user_of_list[found.lists])
-    lists = asked.inputs.list_of_user[users]
-    mine = asked.value_of_lists(lists)
-    changes = found.values[:, np.searchsorted(found.lists, lists)]
-    is_known = dict(zip([one.name for one in found.metrics], ~np.isnan(changes), strict=True))
+    mine = asked.values.value_of_lists[found.lists]
+    values_of_mine = [*zip(*np.unique(mine[mine >= 0], return_counts=True), strict=True)]
+    changes = dict(zip([one.name for one in found.metrics], found.values, strict=True))
     said = {}
     for name, about in as_is.metrics.items():
         values = as_is.per_user[name].cast(float).fill_null(np.nan).to_numpy()
@@ -276,10 +205,10 @@ def _as_they_are(asked: Asked, found: Changes, as_is: AuditResult) -> dict[str, 
             outcome=None if about.verdict is None else about.verdict.outcome,
             n_findings=len(about.findings),
             # beside the change, which is that of users with a value before and after
-            mean=_known_mean(values[is_known[name]]),
+            mean=_known_mean(values[~np.isnan(changes[name])]),
             means={
-                asked.words(int(value)): _known_mean(values[mine == value])
-                for value, n in zip(*np.unique(mine[mine >= 0], return_counts=True), strict=True)
+                asked.values.words(int(value)): _known_mean(values[mine == value])
+                for value, n in values_of_mine
                 if n >= LEAST_USERS
             },
         )

@@ -1,4 +1,4 @@
-"""`fairrec counterfactual`: the same people with another attribute, or another model."""
+"""`fairrec counterfactual`: the same people with another attribute."""
 
 from __future__ import annotations
 
@@ -15,22 +15,19 @@ from fairrec.auditing.model_options import (
     OnnxOption,
     ScorerOption,
     chosen_model,
-    is_address,
-    other_endpoint,
     without_query,
 )
 from fairrec.auditing.settings import Load, load_metrics
 from fairrec.cli.parameters import Flags, Given, typer_command
 from fairrec.cli.shared import (
-    DebugOption,
     ForceOption,
-    Format,
     FormatOption,
-    LogOption,
     NoReportOption,
     QuietOption,
     RunOption,
+    VerboseOption,
     need,
+    page_path,
     print_as,
     say,
     shown_progress,
@@ -43,7 +40,7 @@ from fairrec.counterfactuals.options import CounterfactualOptions
 from fairrec.inputs.table_options import COUNTED, ITEM_SIDE, OTHER_LISTS, VALUES, TableOptions
 
 if TYPE_CHECKING:
-    from fairrec.counterfactuals.result import CounterfactualResult
+    pass
 
 
 @typer_command
@@ -71,12 +68,11 @@ def counterfactual_command(
     force: ForceOption = False,
     no_report: NoReportOption = False,
     format_: FormatOption = "text",
+    verbose: VerboseOption = False,
     quiet: QuietOption = False,
-    log: LogOption = None,
-    debug: DebugOption = False,
 ) -> None:
     """Score the same people with another attribute: what changes, and for whom most."""
-    from fairrec.result.folder import COUNTERFACTUAL, names_to_replace, refuse_overwriting
+    from fairrec.result.folder import COUNTERFACTUAL, names_to_replace
 
     if (predictions is None) == (run is None):
         raise InputError(
@@ -84,29 +80,20 @@ def counterfactual_command(
             "gender, or fairrec counterfactual CANDIDATES --endpoint URL --features users:gender "
             "--attribute gender --users USERS --by ATTRIBUTES"
         )
-    other = what.get("other_model")
-    address, other_run = (other, None) if is_address(other) else (None, other and Path(other))
     asked = TableOptions(**tables)
-    read = [predictions, run, *list_changed(asked).values(), other_run]
+    read = [predictions, run, *list_changed(asked).values()]
     if out is not None:
         paths = [path for path in read if isinstance(path, Path)]
         names_to_replace(COUNTERFACTUAL, out, force, paths)
-    refuse_overwriting("log", log, read)
     if run is None:
         need(tables, "users", "by", command="counterfactual")
-    with shown_progress(quiet, log) as progress:
+    with shown_progress(quiet) as progress:
         from fairrec.counterfactuals.counterfactual import run_counterfactual
 
         for source in load:
             load_metrics(source)
         model = chosen_model(scorer, endpoint, onnx, how_asked)
-        if model is None and run is None:
-            raise InputError(
-                "Name the model that is asked: --scorer, --endpoint or --onnx, or a run: --run RUN"
-            )
-        if address is not None:
-            what |= {"other_model": other_endpoint(address, endpoint, how_asked)}
-        command = shlex.join(["fairrec", *without_query(sys.argv[1:], endpoint, address)])
+        command = shlex.join(["fairrec", *without_query(sys.argv[1:], endpoint)])
         result = run_counterfactual(
             predictions,
             CounterfactualOptions(**what),
@@ -119,21 +106,20 @@ def counterfactual_command(
         if out is not None:
             progress("writing", 0, 0)
             result.save(out, report=not no_report, force=force)
-    _print(result, format_)
+    from fairrec.counterfactuals.words import counterfactual_answer, counterfactual_markdown
+
+    audit = result.audit
+    print_as(
+        format_,
+        verbose=verbose,
+        page=page_path(out, no_report=no_report),
+        json=result.to_json,
+        markdown=lambda: counterfactual_markdown(result.summary, audit.summary, audit.group_table),
+        answer=lambda: counterfactual_answer(result.summary, audit.summary, audit.group_table),
+    )
     if out is not None and not quiet:
         page = "" if no_report else ", report.html"
         say(
             f"Written to {out}: counterfactual.json, result.json, run.json, groups.parquet, "
             f"per_user.parquet{page}"
         )
-
-
-def _print(result: CounterfactualResult, format_: Format) -> None:
-    from fairrec.counterfactuals.words import counterfactual_markdown, print_counterfactual
-
-    print_as(
-        format_,
-        json=result.to_json,
-        markdown=lambda: counterfactual_markdown(result.summary, result.audit.summary),
-        text=lambda console: print_counterfactual(result.summary, result.audit.summary, console),
-    )

@@ -1,4 +1,4 @@
-"""The conductor of a counterfactual: the same people with another attribute, or another model."""
+"""The conductor of a counterfactual: the same people with another attribute."""
 
 from __future__ import annotations
 
@@ -13,26 +13,24 @@ import polars as pl
 
 from fairrec.auditing.audit import audit_inputs
 from fairrec.auditing.call_repr import audit_call, describe_tables, write_group
-from fairrec.core.audit_options import About, AuditOptions, Engine, Statistics
+from fairrec.core.audit_options import RAY, About, AuditOptions, Engine, Statistics
 from fairrec.core.errors import InputError, errors_of_libraries
 from fairrec.core.options import documented, expand, list_changed, list_options, select, spell
-from fairrec.core.progress import Progress
 from fairrec.core.redact_paths import redact_path
 from fairrec.core.tolerance import Tolerance
-from fairrec.counterfactuals.attribute_values import refuse_unseen
 from fairrec.counterfactuals.changes import (
     Changes,
     counterfactual_summary,
     measure_changes,
     with_affected,
 )
-from fairrec.counterfactuals.ledgers import Asked, asked_about
+from fairrec.counterfactuals.ledgers import Asked, open_ledgers, refuse_unseen
 from fairrec.counterfactuals.options import CounterfactualOptions, Sample
 from fairrec.counterfactuals.result import CounterfactualResult, CounterfactualSummary
 from fairrec.counterfactuals.words import headline, notes
 from fairrec.inputs.audit_inputs import AuditInputs
 from fairrec.inputs.side_data import SideData
-from fairrec.inputs.table_options import TableOptions, Tables
+from fairrec.inputs.table_options import NOT_OF_CANDIDATES, TableOptions, Tables
 from fairrec.inputs.tables import Table
 from fairrec.metrics.reading import read_inputs
 from fairrec.metrics.tolerance import parse_tolerance
@@ -55,7 +53,6 @@ def counterfactual(
     run: str | Path | None = None,
     attribute: Sequence[str] | str = (),
     reference: Mapping[str, Any] | str | None = None,
-    other_model: Any = None,
     scorer: ScoringFunction | Model | None = None,
     test: Any = None,
     users: Any = None,
@@ -83,7 +80,7 @@ def counterfactual(
     ----------
     predictions : candidates, `user_id, item_id` and perhaps `label`; scores are not looked at
     run : a folder of a trained run instead: it has candidates, users and a model
-    attribute, reference, other_model : see CounterfactualOptions
+    attribute, reference : see CounterfactualOptions
     scorer : `(user_ids, item_ids, *features) -> scores`, or a model
     test, users, items, history, by, adjust_for : see TableOptions
     metrics : see TableOptions; of metrics of two lists (changed, affected, rbo, tau) the
@@ -113,13 +110,15 @@ def counterfactual(
     return run_counterfactual(
         predictions,
         CounterfactualOptions(**expand(Sample, sample), **select(CounterfactualOptions, call)),
-        TableOptions(**expand(Tables, tables), **select(TableOptions, call)),
+        TableOptions(
+            **expand(Tables, tables, without=NOT_OF_CANDIDATES), **select(TableOptions, call)
+        ),
         AuditOptions(
             **expand(Statistics, statistics),
             **select(AuditOptions, call),
-            engine=Engine(**expand(Engine, engine)),
+            engine=Engine(**expand(Engine, engine, without=RAY)),
         ),
-        About(**expand(About, about)),
+        About(**expand(About, about, without=("settings",))),
         run=run,
         scorer=scorer,
     )
@@ -137,16 +136,10 @@ def run_counterfactual(
 ) -> CounterfactualResult:
     """The counterfactual with these options."""
     started, progress, command = time.perf_counter(), options.engine.report, about.command
-    options.engine.refuse_ray("A counterfactual")
     progress("reading", 0, 0)
     model, predictions, named = _model_and_tables(predictions, run, scorer, plan.features, tables)
-    if plan.attribute:
-        users = named.users
-        refuse_unseen(
-            model,
-            plan.attribute,
-            None if users is None else Table(users, "users", named.columns or {}),
-        )
+    users = None if named.users is None else Table(named.users, "users", named.columns or {})
+    refuse_unseen(model, plan.attribute, users)
     inputs, wanted = read_inputs(
         predictions,
         named,
@@ -160,13 +153,12 @@ def run_counterfactual(
     wanted = with_affected(wanted)
     names = [metric.name for metric in wanted]
     command = command or _as_call(tables, names, run, plan, options, about)
-    with asked_about(inputs, plan, model, plan.scorer_identity, progress) as asked:
-        most = users_allowed(plan.budget_users, inputs.n_users)
-        users_asked = asked.in_random_order(options.seed)[:most]
-        found = measure_changes(asked, wanted, users_asked, plan.margin, options)
-        as_is = _audit_as_is(asked, found, options, about, progress)
+    with open_ledgers(inputs, plan, model, progress) as asked:
+        drawn = asked.draw(options.seed, users_allowed(plan.budget_users, inputs.n_users))
+        found = measure_changes(asked, wanted, drawn, options.n_threads)
+        as_is = _audit_as_is(asked, found, options, about)
     summary = counterfactual_summary(asked, found, as_is, plan, options, command)
-    audited = _audit_changes(inputs, found, summary, options, about, progress, command)
+    audited = _audit_changes(inputs, found, summary, options, about, command)
     assert audited.run is not None, "an audit that has just been made"
     seconds = round(time.perf_counter() - started, 3)
     audited = replace(audited, run=audited.run.model_copy(update={"seconds": seconds}))
@@ -194,7 +186,7 @@ def _model_and_tables(
     if scorer is None:
         raise InputError(
             "A counterfactual asks a model twice, so there has to be one. Name a run, or "
-            f"candidates and a model: {spell('scorer')}"
+            f"candidates and a model: {spell('scorer')}, an endpoint or an ONNX file."
         )
     if not isinstance(scorer, Model):
         scorer = FunctionModel(scorer, features=features)
@@ -204,21 +196,20 @@ def _model_and_tables(
 
 
 def _audit_as_is(
-    asked: Asked, found: Changes, options: AuditOptions, about: About, progress: Progress
+    asked: Asked, found: Changes, options: AuditOptions, about: About
 ) -> AuditResult | None:
     """The audit of the same users as they are, by the metrics of one list."""
     metrics = [metric for metric in found.metrics if not is_of_both(metric)]
     if not metrics:
         return None
-    users = np.sort(asked.inputs.user_of_list[found.lists])
-    scores = asked.as_is.pay_for(asked.inputs.list_of_user[users])
-    inputs = asked.inputs.for_users(users).with_scores(scores)
+    users = asked.inputs.user_of_list[found.lists]
+    inputs = asked.inputs.for_users(users).with_scores(asked.as_is.pay_for(found.lists))
     if len(users) < asked.inputs.n_users:
         # beside some of the users, all who have no candidates would seem more than they are
         inputs = replace(inputs, absent=inputs.absent[:0], unseen=inputs.unseen[:0])
     # the tolerance of a change says nothing of the metric itself
     options = replace(options, tolerance=None)
-    return audit_inputs(inputs, metrics, options, progress, about=about)
+    return audit_inputs(inputs, metrics, options, about)
 
 
 def _audit_changes(
@@ -227,40 +218,32 @@ def _audit_changes(
     summary: CounterfactualSummary,
     options: AuditOptions,
     about: About,
-    progress: Progress,
     command: str,
 ) -> AuditResult:
     """The audit of what changes for each user, as of any values per user."""
-    users = np.sort(inputs.user_of_list[found.lists])
-    at = np.searchsorted(found.lists, inputs.list_of_user[users])
-    wanted = found.changes
-    values = {metric.name: row[at] for metric, row in zip(wanted, found.values, strict=True)}
-    mine = inputs.for_users(users)
+    mine, wanted = inputs.for_users(inputs.user_of_list[found.lists]), found.changes
+    values = {metric.name: row for metric, row in zip(wanted, found.values, strict=True)}
     no_lists = mine.candidates.take(np.empty(0, dtype=np.int64), np.empty(0))
-    offsets = np.zeros(len(users) + 1, dtype=np.int64)
+    offsets = np.zeros(mine.n_users + 1, dtype=np.int64)
     frame = pl.DataFrame({"user_id": mine.user_ids, **values})
+    said = [*notes(summary)]
+    if n := len(inputs.absent) + len(inputs.unseen) + int(inputs.is_without_list.sum()):
+        said.append(f"{plural(n, 'user')} of the users table have no candidates and are left out")
     audited = replace(
         mine,
         candidates=replace(no_lists, offsets=offsets, labels=None, held_out=None),
         side=SideData(values=values),
-        is_expected=np.ones(len(users), dtype=bool),
+        is_expected=np.ones(mine.n_users, dtype=bool),
         # nobody could be asked about them, whatever was drawn: they are told, not tested
         absent=inputs.absent[:0],
         unseen=inputs.unseen[:0],
         tables={**inputs.tables, "values": Table(frame, "values")},
-        notes=(*notes(summary), *_without_candidates(inputs), *inputs.notes, *inputs.side.notes),
+        notes=(*said, *inputs.notes, *inputs.side.notes),
     )
     options = replace(options, tolerance=parse_tolerance(options.tolerance, wanted))
     # a page that is passed on has to say first that its groups are those of a counterfactual
-    about = replace(about, title=about.title or headline(summary))
-    return audit_inputs(audited, wanted, options, progress, command=command, about=about)
-
-
-def _without_candidates(inputs: AuditInputs) -> tuple[str, ...]:
-    n = len(inputs.absent) + len(inputs.unseen) + int(inputs.is_without_list.sum())
-    if not n:
-        return ()
-    return (f"{plural(n, 'user')} of the users table have no candidates and are not asked about",)
+    about = replace(about, title=about.title or headline(summary), command=command)
+    return audit_inputs(audited, wanted, options, about)
 
 
 def _as_call(
@@ -279,15 +262,9 @@ def _as_call(
     else:
         # it stands for candidates and model
         said[0] = f"run={redact_path(run)!r}"
-    if plan.attribute:
-        said.append(f"attribute={plan.attribute!r}")
-    if plan.reference is not None:
-        said.append(f"reference={plan.reference!r}")
-    if plan.other_model is not None:
-        said.append("other_model=other_model")
+    said += [f"{name}={given[name]!r}" for name in ("attribute", "reference") if name in given]
     if plan.ledger is not None:
         given["ledger"] = redact_path(plan.ledger)
-    sample = {name: given[name] for name in list_options(Sample) if name in given}
-    if sample:
+    if sample := {name: given[name] for name in list_options(Sample) if name in given}:
         said.append(write_group("sample", Sample, sample))
     return audit_call(said, options, about, function="counterfactual")

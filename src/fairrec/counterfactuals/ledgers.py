@@ -3,33 +3,152 @@
 from __future__ import annotations
 
 import hashlib
+import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
 from fairrec.auditing.search import open_ledger, read_features
-from fairrec.core.arrays import BoolArray, IntArray
-from fairrec.core.errors import InputError, ScoringError, keep_spellings
-from fairrec.core.options import invalid, spell
+from fairrec.core.arrays import AnyArray, BoolArray, IntArray
+from fairrec.core.errors import (
+    InputError,
+    ScoringError,
+    keep_spellings,
+    listed,
+    plain,
+    unknown_name,
+)
+from fairrec.core.options import Blank, spell
 from fairrec.core.progress import Progress
-from fairrec.counterfactuals.attribute_values import AttributeValues, values_of, with_value
 from fairrec.counterfactuals.options import CounterfactualOptions
 from fairrec.inputs.audit_inputs import AuditInputs
+from fairrec.inputs.tables import Table
+from fairrec.scoring.features import JoinedFeatures, is_missing
 from fairrec.scoring.ledger import Ledger
-from fairrec.scoring.model import FunctionModel, Model
+from fairrec.scoring.model import Model
 
 MOST_VALUES = 24
 """Values that everybody is scored under, before somebody has to say which one is meant."""
 
-_LONGEST_NAME = 40
-"""Letters of a value in the name of its ledger, of up to four bytes each."""
-_OF_SQLITE = ("-journal", "-shm", "-wal")
-"""Files that SQLite keeps beside a ledger, and takes for its own."""
+
+@dataclass(frozen=True, slots=True)
+class AttributeValues:
+    """The values that users have of some attributes, those of several together.
+
+    Parameters
+    ----------
+    names : the attributes
+    values : one of each attribute, as text; combinations that somebody has
+    value_of_lists : (n_lists,), which of them the user of a list has; -1 where one is not known
+    example : (n_values,), a list whose user has it
+    """
+
+    names: tuple[str, ...]
+    values: tuple[tuple[str, ...], ...]
+    value_of_lists: IntArray
+    example: IntArray
+
+    @classmethod
+    def read(cls, features: JoinedFeatures, names: Sequence[str]) -> AttributeValues:
+        """The values of attributes among the users of lists, in order."""
+        codes, texts = zip(*(_coded(features.per_user[name]) for name in names), strict=True)
+        stacked = np.stack(codes)
+        known = np.flatnonzero((stacked >= 0).all(axis=0))
+        value_of_lists = np.full(stacked.shape[1], -1, dtype=np.int64)
+        together, first, mine = np.unique(
+            stacked[:, known], axis=1, return_index=True, return_inverse=True
+        )
+        value_of_lists[known] = mine.ravel()
+        values = tuple(
+            tuple(texts[at][code] for at, code in enumerate(one)) for one in together.T.tolist()
+        )
+        return cls(tuple(names), values, value_of_lists, known[first])
+
+    def words(self, value: int) -> str:
+        """`gender=F, age=25`."""
+        pairs = zip(self.names, self.values[value], strict=True)
+        return ", ".join(f"{plain(name)}={plain(one)}" for name, one in pairs)
+
+    def key(self, value: int) -> str:
+        """What tells it from all others, also where words are cut or escaped."""
+        return json.dumps(dict(zip(self.names, self.values[value], strict=True)))
+
+    def position(self, wanted: Mapping[str, str]) -> int:
+        """Which of them this one is; an error where nobody has it.
+
+        A value that nobody has is none that the model can have learned anything about.
+        """
+        if {*wanted} != {*self.names}:
+            example = dict.fromkeys(self.names, Blank("VALUE"))
+            raise InputError(
+                f"{spell('reference')} is a value of each attribute that is changed, and of no "
+                f"other: {spell('reference', example)}"
+            )
+        found = []
+        for at, name in enumerate(self.names):
+            known = list(dict.fromkeys(one[at] for one in self.values))
+            # whole numbers of a column with gaps are stored as floats
+            value = next((one for one in (wanted[name], f"{wanted[name]}.0") if one in known), None)
+            if value is None:
+                why = unknown_name(f"value of {plain(name)}", wanted[name], known)
+                raise InputError(f"{spell('reference', wanted)}: {why}")
+            found.append(value)
+        if tuple(found) not in self.values:
+            raise InputError(
+                f"{spell('reference', wanted)}: no user has these values together, so the model "
+                "has never seen them. Name others."
+            )
+        return self.values.index(tuple(found))
+
+    def give(self, features: JoinedFeatures, value: int) -> JoinedFeatures:
+        """The same features with everybody having this value, and all else equal."""
+        at = self.example[value]
+        changed = {
+            name: np.repeat(features.per_user[name][at : at + 1], len(features.per_user[name]))
+            for name in self.names
+        }
+        return replace(features, per_user={**features.per_user, **changed})
+
+
+def _coded(column: AnyArray) -> tuple[IntArray, list[str]]:
+    """The number of each value, -1 where there is none, and all of them as text in their order."""
+    given = [None if is_missing(one) else one for one in column.tolist()]
+    known = {one for one in given if one is not None}
+    try:
+        ordered = sorted(known)
+    except TypeError:
+        ordered = sorted(known, key=str)
+    code = {one: at for at, one in enumerate(ordered)}
+    return np.array([code.get(one, -1) for one in given]), [str(one) for one in ordered]
+
+
+def refuse_unseen(model: Model, names: Sequence[str], users: Table | None = None) -> None:
+    """An error for an attribute that the model is never given, so that nothing could change.
+
+    Parameters
+    ----------
+    users : the table with the attributes; None for the model's own
+    """
+    given = [one.column for one in model.features if one.table == "users"]
+    for name in names:
+        if name in given:
+            continue
+        if users is not None and users.attribute_column(name) is None:
+            known = [column for column in users.columns if column != users.find(users.key)]
+            error = unknown_name("column", name, known)
+            raise InputError(
+                f"{spell('attribute', [name])}: {users.where}: {keep_spellings(error)}{users.hint}"
+            )
+        what = f"only {listed(given)} of its users" if given else "the ids of its users alone"
+        raise InputError(
+            f"{spell('attribute', [name])}: {model.who[:1].lower()}{model.who[1:]} is given "
+            f"{what}, so {plain(name)} itself cannot change anything. If the model takes it, give "
+            f"it: {spell('features', f'users:{plain(name)}')}"
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,29 +157,16 @@ class Asked:
 
     Parameters
     ----------
-    others : scores of everybody under another value, by the value; by another model under 0
-    values : what users have of the attributes; None where the model is another
-    model, other_model : in words; nothing where there is no other
+    others : scores of everybody under another value, by the value
+    values : what users have of the attributes
+    model : in words
     """
 
     inputs: AuditInputs
     as_is: Ledger
     others: Mapping[int, Ledger]
-    values: AttributeValues | None
+    values: AttributeValues
     model: str
-    other_model: str = ""
-
-    def value_of_lists(self, lists: IntArray) -> IntArray:
-        """The value of each user; -1 where it is not known, or does not matter."""
-        if self.values is None:
-            return np.full(len(lists), -1)
-        return self.values.value_of_lists[lists]
-
-    def words(self, value: int) -> str:
-        """What users have, or get."""
-        if self.values is None:
-            return "the other model"
-        return self.values.words(value)
 
     @contextmanager
     def told_under(self, value: int) -> Iterator[None]:
@@ -68,8 +174,8 @@ class Asked:
         try:
             yield
         except ScoringError as error:
-            under = "The other model" if self.values is None else f"Users as {self.words(value)}"
-            raise type(error)(f"{under}: {keep_spellings(error)}") from error
+            under = self.values.words(value)
+            raise type(error)(f"Users as {under}: {keep_spellings(error)}") from error
 
     @property
     def has_candidates(self) -> BoolArray:
@@ -79,45 +185,41 @@ class Asked:
     @property
     def is_unknown(self) -> BoolArray:
         """(n_lists,), who of them has no value that could be changed."""
-        if self.values is None:
-            return np.zeros(self.inputs.candidates.n_users, dtype=bool)
-        return self.has_candidates & np.less(self.values.value_of_lists, 0)
+        return self.has_candidates & (self.values.value_of_lists < 0)
 
     @property
     def is_at_reference(self) -> BoolArray:
         """(n_lists,), who of them has the only value there is to change to."""
-        mine = self.value_of_lists(np.arange(self.inputs.candidates.n_users))
-        return self.has_candidates & np.isin(mine, [*self.others]) & (len(self.others) == 1)
+        is_other = np.isin(self.values.value_of_lists, [*self.others])
+        return self.has_candidates & is_other & (len(self.others) == 1)
 
     @property
     def is_to_score(self) -> BoolArray:
         """(n_lists,), who has candidates and something to change."""
         return self.has_candidates & ~(self.is_unknown | self.is_at_reference)
 
-    def in_random_order(self, seed: int) -> IntArray:
-        """Lists of all who are to be scored."""
+    def draw(self, seed: int, most: int | None) -> IntArray:
+        """Lists of users to score, drawn at random where not all may be, in the users' order."""
         lists = np.flatnonzero(self.is_to_score)
         if not len(lists):
             raise InputError(
                 "Nobody is left: every user is without candidates or a value of what is changed, "
                 f"or has the one of {spell('reference')} already."
             )
-        return np.random.default_rng(seed).permutation(lists)
+        drawn = np.random.default_rng(seed).permutation(lists)[:most]
+        in_order: IntArray = self.inputs.list_of_user[np.sort(self.inputs.user_of_list[drawn])]
+        return in_order
 
 
 @contextmanager
-def asked_about(
-    inputs: AuditInputs,
-    plan: CounterfactualOptions,
-    model: Model,
-    identity: str,
-    progress: Progress,
+def open_ledgers(
+    inputs: AuditInputs, plan: CounterfactualOptions, model: Model, progress: Progress
 ) -> Iterator[Asked]:
     """Ledgers for users as they are, and for each other value."""
     with ExitStack() as stack:
         model.open()
         stack.callback(model.close)
-        identity = identity or model.identity()
+        identity = plan.scorer_identity or model.identity()
         file = None if plan.ledger is None else Path(plan.ledger)
         features = read_features(inputs, model)
 
@@ -127,32 +229,16 @@ def asked_about(
             return ledger
 
         as_is = opened(open_ledger(inputs, model, file, identity, features=features), "as they are")
-        if plan.other_model is not None:
-            other = _other_model(plan.other_model)
-            other.open()
-            stack.callback(other.close)
-            beside = None if file is None else _beside(file, "other model")
-            name = other.identity()
-            if beside is not None and not name:
-                raise InputError(
-                    f"{spell('ledger')} must know whose scores it holds, and the function given "
-                    f"as {spell('other_model')} has no name. Leave out {spell('ledger')}, or "
-                    "give a run or an address."
-                )
-            ledger = open_ledger(inputs, other, beside, name)
-            others = {0: opened(ledger, "by the other model")}
-            yield Asked(inputs, as_is, others, None, model.who, other.who)
-            return
-        values = values_of(features, plan.attribute)
+        values = AttributeValues.read(features, plan.attribute)
         others = {}
         for value in _targets(values, plan):
-            words = values.words(value)
+            words, key = values.words(value), values.key(value)
             ledger = open_ledger(
                 inputs,
                 model,
-                None if file is None else _beside(file, words),
-                f"{identity} with {words}",
-                features=with_value(features, values, value),
+                _beside(file, words, key),
+                f"{identity} with {key}",
+                features=values.give(features, value),
             )
             others[value] = opened(ledger, f"with {words}")
         yield Asked(inputs, as_is, others, values, model.who)
@@ -162,49 +248,26 @@ def _targets(values: AttributeValues, plan: CounterfactualOptions) -> list[int]:
     """The values that users are given: the reference, or every one that somebody has."""
     if plan.reference is not None:
         return [values.position(plan.reference)]
+    attribute = spell("attribute", list(plan.attribute))
     if len(values.values) < 2:
         said = values.words(0) if values.values else "no known value"
-        raise InputError(
-            f"{spell('attribute', list(plan.attribute))}: everybody has {said}, so there is "
-            "nothing to change it to."
-        )
+        raise InputError(f"{attribute}: everybody has {said}, so there is nothing to change it to.")
     if len(values.values) > MOST_VALUES:
         example = dict(zip(values.names, values.values[0], strict=True))
         raise InputError(
-            f"{spell('attribute', list(plan.attribute))}: users have {len(values.values):,} "
-            f"values, and each would be scored under all of them (at most {MOST_VALUES}). Say "
-            f"which one is meant: {spell('reference', example)}"
+            f"{attribute}: users have {len(values.values):,} values, and each would be scored "
+            f"under all of them (at most {MOST_VALUES}). Say which one is meant: "
+            f"{spell('reference', example)}"
         )
     return [*range(len(values.values))]
 
 
-def _other_model(given: Any) -> Model:
-    """A model, a function, an address or a folder of a run."""
-    if isinstance(given, Model):
-        return given
-    if callable(given):
-        return FunctionModel(given)
-    if not isinstance(given, str | Path):
-        raise invalid("other_model", "a folder of a trained run, an address, or a model", given)
-    if re.match(r"https?://", str(given)):
-        from fairrec.scoring.endpoint import Endpoint
-
-        return Endpoint(str(given))
-    if not Path(given).is_dir():
-        raise InputError(
-            f"{spell('other_model', str(given))}: no folder of a run is there, and it is no "
-            "address. Name one of them; a function goes in Python: "
-            "fairrec.counterfactual(..., other_model=function)"
-        )
-    from fairrec.scoring.model import load_run
-
-    return load_run(Path(given)).model()
-
-
-def _beside(file: Path, words: str) -> Path:
+def _beside(file: Path | None, words: str, key: str) -> Path | None:
     """The ledger of users with another value, beside that of users as they are."""
-    name = re.sub(r"[^\w=.-]+", "-", words)[:_LONGEST_NAME]
-    if name != words or name.endswith(_OF_SQLITE):
-        # two values may look alike without the letters that no file can have
-        name += f"-{hashlib.sha256(words.encode()).hexdigest()[:8]}"
-    return file.with_name(f"{file.name}.{name}")
+    if file is None:
+        return None
+    # SQLite takes names such as scores-journal for its own
+    if not re.fullmatch(r"[\w=.]{1,40}", words, re.ASCII):
+        name = re.sub(r"[^\w=.]+", "-", words, flags=re.ASCII)[:40]
+        words = f"{name}-{hashlib.sha256(key.encode()).hexdigest()[:8]}"
+    return file.with_name(f"{file.name}.{words}")

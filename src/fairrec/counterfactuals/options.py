@@ -7,11 +7,11 @@ from numbers import Real
 from pathlib import Path
 from typing import Annotated, Any
 
-from pydantic import BeforeValidator, Field
+from pydantic import BeforeValidator
 
 from fairrec.core.errors import InputError, plain
-from fairrec.core.option_types import Form, Names, Pairs, Share
-from fairrec.core.options import GROUPS, MODEL, SEARCH, Option, Options, options, spell
+from fairrec.core.option_types import Form, Names, Pairs
+from fairrec.core.options import GROUPS, SEARCH, Option, Options, grouped, options, spell
 from fairrec.scoring.options import Features
 from fairrec.search.options import BudgetUsers, ScorerIdentity
 
@@ -21,6 +21,7 @@ def _as_text(given: Any) -> Any:
     return str(given) if isinstance(given, Real) else given
 
 
+@grouped("sample")
 @options
 class Sample(Options):
     """For how many users a model is asked, and what it is given."""
@@ -28,13 +29,6 @@ class Sample(Options):
     budget_users: Annotated[
         BudgetUsers | None,
         Option("The most users to score, drawn at random: a number or a share, 10%", SEARCH),
-    ] = None
-    margin: Annotated[
-        Annotated[Share, Field(gt=0, le=0.5)] | None,
-        Option(
-            "Stop once the share of users affected is known within so much, such as 0.05 or 5%",
-            SEARCH,
-        ),
     ] = None
     ledger: Annotated[
         Path | None,
@@ -69,11 +63,6 @@ class CounterfactualOptions(Sample):
             default="every other value that users have",
         ),
     ] = None
-    other_model: Annotated[
-        Any,
-        Form("a folder of a trained run, an address, or a model", "RUN|URL"),
-        Option("Another model for the same people, instead of another attribute", MODEL),
-    ] = None
 
     def __post_init__(self) -> None:
         for name in self.attribute:
@@ -82,12 +71,5 @@ class CounterfactualOptions(Sample):
                     f"Attribute '{plain(name)}' is named twice in {spell('attribute')}. Name it "
                     "once."
                 )
-        if bool(self.attribute) == (self.other_model is not None):
-            raise InputError(
-                f"Name what is to be changed: {spell('attribute', ['gender'])}, or "
-                f"{spell('other_model')}, and not both."
-            )
-        if self.reference is not None and not self.attribute:
-            raise InputError(
-                f"{spell('reference')} is a value of {spell('attribute')}. Leave it out."
-            )
+        if not self.attribute:
+            raise InputError(f"Name what is to be changed: {spell('attribute', ['gender'])}")

@@ -33,6 +33,6 @@ def counterfactual_page(
         title="What changes",
         headline=headline(counterfactual),
         html=page_template("changes.html.j2").render(tables=tables, is_found=is_found),
-        words=counterfactual_view(counterfactual, summary),
+        words=counterfactual_view(counterfactual, summary, groups),
     )
     return page_html(summary, groups, group_file, run, section)

@@ -45,11 +45,9 @@ class Affected(Part):
     n_affected: int
     share: float
     low: float = Field(
-        description="of the interval at 1 - alpha, also after several looks at the margin; the "
-        "share itself where every user was scored"
+        description="of the interval at 1 - alpha; the share itself where every user was scored"
     )
     high: float
-    margin_wanted: float | None = Field(description="at which sampling was to end; None for none")
 
 
 class ValueChange(Part):
@@ -87,10 +85,9 @@ class CounterfactualSummary(ResultFile):
     schema_version: Literal["1"] = "1"
     fairrec_version: str
     command: str
-    attribute: tuple[str, ...] = Field(description="empty where the model is changed instead")
+    attribute: tuple[str, ...]
     reference: str | None
     model: str
-    other_model: str | None
     alpha: float
     seed: int
     n_users: int = Field(description="who were scored twice or more")
@@ -111,7 +108,7 @@ class CounterfactualSummary(ResultFile):
 
 @dataclass(frozen=True, slots=True)
 class CounterfactualResult:
-    """The same people with another attribute, or another model.
+    """The same people with another attribute.
 
     Parameters
     ----------
@@ -125,7 +122,7 @@ class CounterfactualResult:
     def __repr__(self) -> str:
         """What is changed, for how many that makes another list, and the audit of who it is."""
         found, share = self.summary, self.summary.affected
-        what = " and ".join(map(plain, found.attribute)) or "the model"
+        what = " and ".join(map(plain, found.attribute))
         to = "" if found.reference is None else f", set to {plain(found.reference)}"
         # its title says the same unless somebody gave another one
         audit = self.audit.summary.model_copy(update={"title": ""})

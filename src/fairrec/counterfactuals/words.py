@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from rich.console import Console
-from rich.text import Text
+import polars as pl
 
 from fairrec.core.audit_options import LEAST_USERS
 from fairrec.core.errors import plain
@@ -14,7 +13,8 @@ from fairrec.counterfactuals.result import (
     CounterfactualSummary,
     MeanChange,
 )
-from fairrec.report.text import escape, print_text, rich_table, table_lines, to_markdown
+from fairrec.report.answer import Answer
+from fairrec.report.text import escape, table_lines, to_markdown
 from fairrec.report.verdict import SAME
 from fairrec.report.view import ReportView, build_view
 from fairrec.report.words import (
@@ -42,8 +42,6 @@ def describe_change(summary: CounterfactualSummary) -> str:
     >>> describe_change(gender)
     'gender alone'
     """
-    if not summary.attribute:
-        return "the other model"
     named = " and ".join(map(plain, summary.attribute))
     return f"{named} {'together' if len(summary.attribute) > 1 else 'alone'}"
 
@@ -79,13 +77,12 @@ def _is_of_everyone(summary: CounterfactualSummary) -> bool:
 def notes(summary: CounterfactualSummary) -> tuple[str, ...]:
     """What the reader has to know, beside the answer of an audit."""
     said = [headline(summary)]
-    if summary.attribute:
-        names = " and ".join(map(plain, summary.attribute))
-        said.append(
-            f"a counterfactual changes {names} and nothing else: what the model knows of it by "
-            "other ways (the user's id, history, other attributes) stays as it is and is not seen "
-            f"here. {as_they_are(summary)}"
-        )
+    names = " and ".join(map(plain, summary.attribute))
+    said.append(
+        f"a counterfactual changes {names} and nothing else: what the model knows of it by "
+        "other ways (the user's id, history, other attributes) stays as it is and is not seen "
+        f"here. {as_they_are(summary)}"
+    )
     if summary.n_unknown:
         said.append(
             f"{plural(summary.n_unknown, 'user')} without a known value of what is changed are "
@@ -103,13 +100,6 @@ def notes(summary: CounterfactualSummary) -> tuple[str, ...]:
         else f"{summary.n_users:,} of {summary.n_users_to_score:,} users were drawn at random and "
         "scored"
     )
-    wanted = summary.affected.margin_wanted
-    if wanted is not None and not is_everyone:
-        margin = (summary.affected.high - summary.affected.low) / 2
-        reached = "reached" if margin <= wanted else "not reached"
-        said.append(
-            f"the margin asked for, {percent(wanted)}, was {reached}: {percent(margin)} either way"
-        )
     paid = summary.paid
     said.append(
         f"{plural(paid.users, 'list')} scored ({paid.rows:,} pairs in {plural(paid.calls, 'call')}"
@@ -189,9 +179,7 @@ def _cell(name: str, change: MeanChange) -> str:
 
 
 def as_they_are(summary: CounterfactualSummary) -> str:
-    """The audit's own answer, metric by metric; nothing where no attribute is changed."""
-    if not summary.attribute:
-        return ""
+    """The audit's own answer, metric by metric."""
     told = "; ".join(
         f"{plain(name)} {_means(one)}{_verdict(one)}" for name, one in summary.as_they_are.items()
     )
@@ -212,60 +200,60 @@ def _verdict(one: AsTheyAre) -> str:
     return "" if one.outcome is None else f", verdict: {one.outcome}"
 
 
-def counterfactual_view(summary: CounterfactualSummary, audit: AuditSummary) -> ReportView:
+def counterfactual_view(
+    summary: CounterfactualSummary, audit: AuditSummary, groups: pl.DataFrame | None = None
+) -> ReportView:
     """The view of the audit of changes, which says what to do about those of all users alike."""
-    view = build_view(audit)
-    found = view.overview
+    view = build_view(audit, groups)
+    found = view.answer
     if summary.affected.n_affected:
-        limit = ("limit the share affected by a policy: max_affected",)
-        if found.named:
-            told = replace(found, next_steps=found.next_steps + limit)
-            return replace(view, overview=told)
-        affected = (
-            f"{summary.affected.n_affected:,} of {plural(summary.affected.n, 'user')} affected"
+        limit = (
+            "limit the share affected: max_affected in a rule of fairrec.toml "
+            "(docs/counterfactual.md)",
         )
-        told = replace(found, who=(affected, *found.who), next_steps=limit + found.next_steps)
-        return replace(view, overview=told)
+        steps = found.next_steps + limit if found.named else limit + found.next_steps
+        return replace(view, answer=replace(found, next_steps=steps))
     if any(verdict.status not in SAME for verdict in view.verdicts):
         return view
+    exact = "exact for these users: every one was scored"
     of_all = f"at most {percent(summary.affected.high)} of {summary.n_users_to_score:,} users are"
+    sure = exact if _is_of_everyone(summary) else f"{of_all} ({confidence(summary.alpha)})"
+    steps = ("audit the lists as they are: what works by proxies is not seen here",)
     nobody = replace(
         found,
-        headline="Nobody is affected in any group",
-        detail=as_they_are(summary),
-        who=("nobody", f"of {plural(summary.affected.n, 'user')}"),
-        how_sure=(
-            ("exact for these users", "every one was scored")
-            if _is_of_everyone(summary)
-            else (of_all, f"{confidence(summary.alpha)} confidence")
-        ),
-        next_steps=("audit the lists as they are", "what works by proxies is not seen here")
-        if summary.attribute
-        else (),
+        headline=f"No user of {plural(summary.affected.n, 'user')} is affected",
+        about=tuple(filter(None, (sure, as_they_are(summary)))),
+        table=None,
+        next_steps=steps,
     )
-    return replace(view, overview=nobody)
+    return replace(view, answer=nobody)
 
 
-def print_counterfactual(
-    summary: CounterfactualSummary, audit: AuditSummary, console: Console
-) -> None:
-    """Print what changes for all users, then for whom most."""
-    console.print(Text(headline(summary), style="bold"))
-    # nobody affected is no all-clear, and who reads one line more shall know
-    if said := as_they_are(summary):
-        console.print(Text(said))
-    console.print()
-    for table in changes_tables(summary):
-        console.print(rich_table(table, console.width))
-        console.print()
-    print_text(counterfactual_view(summary, audit), console)
+def counterfactual_answer(
+    summary: CounterfactualSummary, audit: AuditSummary, groups: pl.DataFrame
+) -> Answer:
+    """What changes for all users, then for whom most."""
+    found = counterfactual_view(summary, audit, groups).answer
+    means = tuple(
+        f"{name}: {here} as they are, {there} once changed ({change}; p {p})"
+        for name, here, there, change, p in means_table(summary).rows
+    )
+    for_whom = "" if not summary.affected.n_affected else found.headline
+    return replace(
+        found,
+        headline=headline(summary),
+        about=tuple(filter(None, (as_they_are(summary), *means[:2], for_whom))),
+        notes=tuple(note for note in found.notes if note.text != headline(summary)),
+    )
 
 
-def counterfactual_markdown(summary: CounterfactualSummary, audit: AuditSummary) -> str:
+def counterfactual_markdown(
+    summary: CounterfactualSummary, audit: AuditSummary, groups: pl.DataFrame
+) -> str:
     """The same as Markdown."""
     lines = ["# FairRec counterfactual", "", f"**{escape(headline(summary))}**", ""]
     if said := as_they_are(summary):
         lines += [escape(said), ""]
     for table in changes_tables(summary):
         lines += [f"### {table.title}", "", *table_lines(table), ""]
-    return "\n".join(lines) + "\n" + to_markdown(counterfactual_view(summary, audit))
+    return "\n".join(lines) + "\n" + to_markdown(counterfactual_view(summary, audit, groups))

@@ -8,9 +8,10 @@ import numpy as np
 import polars as pl
 
 from fairrec.core.arrays import BoolArray, FloatArray, IntArray
-from fairrec.core.errors import InputError, as_python, plain
+from fairrec.core.errors import InputError, as_flags, plain
 from fairrec.core.version import __version__
 from fairrec.counts.levels import find_families
+from fairrec.counts.options import RESERVED_NAMES
 from fairrec.counts.table import (
     FAMILY,
     LEVEL,
@@ -19,19 +20,18 @@ from fairrec.counts.table import (
     AttributeInfo,
     Counts,
     CountsInfo,
-    MetricInfo,
     OutcomeInfo,
     ValueKind,
+    describe_metric,
     family_name,
     squares_column,
+    sum_or_null,
 )
 from fairrec.inputs.audit_inputs import AuditInputs
 from fairrec.inputs.users import MISSING, Attribute
-from fairrec.metrics import MetricAtK
 from fairrec.metrics.measured import Measured, tied_lists
 from fairrec.statistics.missing import (
     UNDEFINED,
-    ExpectedUsers,
     MissingOutcome,
     count_expected,
     possible_outcomes,
@@ -41,19 +41,13 @@ from fairrec.statistics.missing import (
 def count_users(
     inputs: AuditInputs, measured: Measured, edges: Mapping[str, FloatArray], part: str = ""
 ) -> Counts:
-    """The counts of audited users.
-
-    Parameters
-    ----------
-    edges : between the levels of each metric
-    part : whose counts these are
-    """
-    keys = (*inputs.attributes, *inputs.circumstances)
+    """The counts of audited users."""
+    keys = (*inputs.attributes, *inputs.covariates)
     families = find_families(measured, edges)
     names = [metric.name for metric in measured.metrics]
     numbers = [n for name in (*names, SHARE) for n in (name, squares_column(name))]
     for key in keys:
-        if key.name in numbers:
+        if key.name in (*RESERVED_NAMES, *numbers):
             raise InputError(
                 f"Attribute '{plain(key.name)}' has the name of a column of the counts. Rename "
                 "that column of the users table."
@@ -81,16 +75,17 @@ def count_users(
     rows = pl.concat(frames, how="diagonal")
     order = [FAMILY, *(key.name for key in keys), LEVEL, USERS]
     described = inputs.described
+    described_keys = {one.name: AttributeInfo(kind=_kind(one), binning=one.binning) for one in keys}
     info = CountsInfo(
         fairrec_version=__version__,
         parts=(part,) if part else (),
         by=described.by,
-        given=described.given,
-        attributes={one.name: _attribute_info(one) for one in inputs.attributes},
-        circumstances={one.name: _attribute_info(one) for one in inputs.circumstances},
+        adjust_for=described.adjust_for,
+        attributes={one.name: described_keys[one.name] for one in inputs.attributes},
+        covariates={one.name: described_keys[one.name] for one in inputs.covariates},
         families=tuple(tuple(names[i] for i in family.metrics) for family in families),
         metrics={
-            metric.name: _metric_info(metric, expected)
+            metric.name: describe_metric(metric, expected.n_users, expected.n_undefined)
             for metric, expected in zip(
                 measured.metrics, count_expected(measured, inputs), strict=True
             )
@@ -100,7 +95,15 @@ def count_users(
             for family in families
             if family.is_cut
         },
-        missing={outcome_name(one): _outcome_info(one) for one in outcomes},
+        missing={
+            outcome_name(one): OutcomeInfo(
+                kind=one.kind,
+                metrics=one.metrics,
+                counts_as_zero=one.counts_as_zero,
+                is_no_fault=one.is_no_fault,
+            )
+            for one in outcomes
+        },
         measured_by=described.measured_by,
         relevant=described.relevant,
         gain=described.gain,
@@ -108,7 +111,8 @@ def count_users(
         columns=described.columns,
         n_candidates=described.n_candidates,
         ties=tied_lists(inputs.candidates, measured.metrics),
-        warnings=tuple(map(as_python, described.warnings)),
+        # read from Python and by commands alike, so options go by their names alone
+        warnings=tuple(as_flags(note).replace(" --", " ") for note in described.warnings),
     )
     return Counts(rows.select(order + numbers), info).summed()
 
@@ -130,21 +134,15 @@ def _counted(
 ) -> pl.DataFrame:
     """One family: users by codes first, which become texts where they are few."""
     codes = {key.name: key.codes if is_counted is None else key.codes[is_counted] for key in keys}
-    sums = [pl.col(value).fill_nan(None) for value in values]
+    sums = {name: pl.col(name).fill_nan(None) for name in values}
     counted = (
         pl.DataFrame({**codes, LEVEL: level, **values})
         .lazy()
         .group_by([*codes, LEVEL], maintain_order=True)
         .agg(
             pl.len().cast(pl.Int64).alias(USERS),
-            *(
-                pl.when(one.count() > 0).then(one.sum()).alias(n)
-                for n, one in zip(values, sums, strict=True)
-            ),
-            *(
-                pl.when(one.count() > 0).then((one * one).sum()).alias(squares_column(n))
-                for n, one in zip(values, sums, strict=True)
-            ),
+            *(sum_or_null(one).alias(n) for n, one in sums.items()),
+            *(sum_or_null(one * one).alias(squares_column(n)) for n, one in sums.items()),
         )
         # in the order of users: that of threads would change the last digits from run to run
         .collect(engine="in-memory")
@@ -160,10 +158,6 @@ def _counted(
     )
 
 
-def _attribute_info(attribute: Attribute) -> AttributeInfo:
-    return AttributeInfo(kind=_kind(attribute), binning=attribute.binning)
-
-
 def _kind(attribute: Attribute) -> ValueKind:
     known = [value for value in attribute.values if value != MISSING]
     if known and all(isinstance(value, bool) for value in known):
@@ -171,25 +165,3 @@ def _kind(attribute: Attribute) -> ValueKind:
     if known and all(isinstance(value, int) for value in known):
         return "whole number"
     return "number" if known and all(isinstance(v, float) for v in known) else "text"
-
-
-def _metric_info(metric: MetricAtK, expected: ExpectedUsers) -> MetricInfo:
-    about = metric.metric
-    return MetricInfo(
-        definition=about.definition,
-        called=metric.called,
-        higher_is_better=about.higher_is_better,
-        bounds=about.bounds,
-        ratio_scale=about.ratio_scale,
-        n_expected=expected.n_users,
-        n_undefined=expected.n_undefined,
-    )
-
-
-def _outcome_info(outcome: MissingOutcome) -> OutcomeInfo:
-    return OutcomeInfo(
-        kind=outcome.kind,
-        metrics=outcome.metrics,
-        counts_as_zero=outcome.counts_as_zero,
-        is_no_fault=outcome.is_no_fault,
-    )

@@ -26,14 +26,10 @@ class PartExecutor(Executor):
 
     A part is small where it is sent to workers: what to read, not what was read. It may be worked
     on twice, where a worker was lost, so a function gives the same result for the same part.
-    Errors of ours come out as they are, others as a `PartError`.
-
-    Attributes
-    ----------
-    threads : how many a function may use
     """
 
     threads = 1
+    """How many a function may use."""
 
     @property
     def ahead(self) -> int:
@@ -101,7 +97,7 @@ def open_executor(options: Engine) -> PartExecutor:
 
 
 def work_on(function: Callable[..., R], part: Any, *others: Any, **named: Any) -> R:
-    """Call a function, and name the part in errors of libraries."""
+    """Call a function; errors of ours come out as they are, others name the part."""
     try:
         return function(part, *others, **named)
     except FairRecError:
@@ -111,23 +107,13 @@ def work_on(function: Callable[..., R], part: Any, *others: Any, **named: Any) -
 
 
 def make_part_error(part: Any, reason: str, fix: str = "") -> PartError:
-    """The error for a part, in one line.
-
-    Parameters
-    ----------
-    reason : outside text
-    fix : what to do, a sentence of ours
-    """
+    """The error for a part in one line; the reason is outside text."""
     name = plain(getattr(part, "name", part), 300)
     return PartError(f"{name}: {plain(reason, _LONGEST_ERROR)}{fix}")
 
 
 def in_words(error: BaseException) -> str:
-    """An error of any library.
-
-    >>> in_words(KeyError("a"))
-    "KeyError: 'a'"
-    """
+    """An error of any library."""
     return f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -14,7 +15,7 @@ from fairrec.core.arrays import FloatArray, IntArray
 from fairrec.core.errors import InputError, plain, unknown_name
 from fairrec.core.files import file_bytes
 from fairrec.core.options import Blank, spell
-from fairrec.core.settings import MOST_BYTES, parse_toml
+from fairrec.core.settings import parse_toml
 from fairrec.groups.cells import number_combinations
 from fairrec.metrics import MetricAtK
 from fairrec.metrics.measured import Column, Measured
@@ -121,39 +122,26 @@ def read_levels(file: Path | None) -> dict[str, FloatArray]:
     if file is None:
         return {}
     where = plain(file, 300)
-    content = parse_toml(file_bytes(file, MOST_BYTES + 1), where)
+    content = parse_toml(file_bytes(file), where)
     found = {}
     for name, edges in content.items():
-        is_rising = isinstance(edges, list) and all(
-            isinstance(edge, int | float) and not isinstance(edge, bool) and abs(edge) < _LARGEST
-            for edge in edges
-        )
-        found[name] = np.array(edges if is_rising else [], dtype=np.float64)
-        if not found[name].size or not (np.isfinite(found[name]).all() and _rises(found[name])):
+        row = np.empty(0)
+        with suppress(TypeError, ValueError, OverflowError):
+            row = np.array(edges, dtype=np.float64)
+        found[name] = row
+        is_list = row.ndim == 1 and len(row) > 0 and bool((np.abs(row) < _LARGEST).all())
+        if not is_list or (np.diff(row) <= 0).any():
             raise InputError(
                 f"{where}: {plain(name)} has no rising numbers. Write the edges between its "
-                f"levels: revenue = [1, 10, 100]"
+                "levels: revenue = [1, 10, 100]"
             )
     if not found:
         raise InputError(f"{where}: names no metric. Write: revenue = [1, 10, 100]")
     return found
 
 
-def _rises(edges: FloatArray) -> bool:
-    return bool((np.diff(edges) > 0).all())
-
-
 class LevelsError(InputError):
     """Levels that users cannot be counted on."""
-
-
-def finer_levels() -> str:
-    """How to say where a metric is cut."""
-    return (
-        "Say where to cut it in a file that all parts share: fairrec count with "
-        f"{spell('levels', Blank('FILE'))}. One is made of a part of the users by "
-        f"{spell('make_levels', Blank('FILE'))}"
-    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,15 +168,15 @@ def find_families(measured: Measured, edges: Mapping[str, FloatArray]) -> tuple[
     With one relevant item its rank and the length of the list tell all of them. Counted together,
     they are permuted together, so that a finding is not paid for by each.
     """
-    together = [i for i, metric in enumerate(measured.metrics) if _is_of_labels(metric)]
+    together = [
+        i
+        for i, metric in enumerate(measured.metrics)
+        if "labels" in metric.metric.needs and has_steps(metric)
+    ]
     family = _joint(together, measured) if len(together) > 1 else None
     alone = [i for i in range(len(measured.metrics)) if family is None or i not in together]
     cut = tuple(_alone(i, measured, edges) for i in alone)
     return cut if family is None else (family, *cut)
-
-
-def _is_of_labels(metric: MetricAtK) -> bool:
-    return "labels" in metric.metric.needs and has_steps(metric)
 
 
 def _joint(metrics: list[int], measured: Measured) -> Family | None:
@@ -231,8 +219,10 @@ def _alone(i: int, measured: Measured, edges: Mapping[str, FloatArray]) -> Famil
     exact = _joint([i], measured)
     if exact is None:
         raise LevelsError(
-            f"{plain(metric.name)} has more than {MOST_TOGETHER} different values and no bounds, "
-            f"so nobody knows where to cut it. {finer_levels()}"
+            f"{plain(metric.name)} has more than {MOST_TOGETHER} different values and no bounds. "
+            "Say where to cut it in a file that all parts share: fairrec count with "
+            f"{spell('levels', Blank('FILE'))}. One is made of a part of the users by "
+            f"{spell('make_levels', Blank('FILE'))}"
         )
     return exact
 
@@ -252,9 +242,9 @@ def notes_on_levels(measured: Measured, where: str) -> list[str]:
             f"users on one level differ in '{name}': of its standard deviation {whole:.3g} its "
             f"levels keep {left / whole:.0%}"
         )
+        file = spell("levels", Blank("FILE"))
         how = (
-            f"count with levels that suit it: {spell('levels', Blank('FILE'))}, made by "
-            f"{spell('make_levels', Blank('FILE'))}"
+            f"count with levels that suit it: {file}, made by {spell('make_levels', Blank('FILE'))}"
         )
         if left < _LEAST * whole:
             raise LevelsError(f"{where}: {told}, too little to test groups by. To do so, {how}.")

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from fractions import Fraction
 from functools import reduce
@@ -21,10 +22,8 @@ from fairrec.counts.table import (
     FAMILY,
     LEVEL,
     USERS,
-    AttributeInfo,
     Counts,
     CountsInfo,
-    MetricInfo,
     OutcomeInfo,
     ValueKind,
     family_name,
@@ -32,7 +31,6 @@ from fairrec.counts.table import (
 )
 from fairrec.inputs.binning import as_interval
 from fairrec.inputs.notes import CHECK_FIRST
-from fairrec.inputs.order import TiedLists
 from fairrec.inputs.users import MISSING
 
 _ENOUGH_USERS = 100
@@ -49,105 +47,65 @@ def with_same_labels(counts: Sequence[Counts]) -> list[Counts]:
     """
     found = [*counts]
     for name in counts[0].keys:
-        texts = [_known(one, name) for one in found]
-        abouts = [_about(one, name) for one in found]
-        kind = _common_kind(
-            [about.kind for about, known in zip(abouts, texts, strict=True) if known]
-        )
+        texts = [{*one.rows[name].cast(pl.String).drop_nulls()} - {MISSING} for one in found]
+        abouts = [{**one.about.attributes, **one.about.covariates}[name] for one in found]
+        kinds = {about.kind for about, known in zip(abouts, texts, strict=True) if known}
+        # what values are in all parts that have some
+        kind: ValueKind = "number" if kinds == {"whole number", "number"} else "text"
+        if len(kinds) == 1:
+            (kind,) = kinds
         labels = {text: text for known in texts for text in known}
         if any(about.binning for about in abouts):
             intervals = {text: as_interval(text) for text in labels}
             if len({*intervals.values()}) < len(intervals):
                 labels = intervals
         elif kind == "number":
-            labels = {text: _as_number(text) for text in labels}
+            for text in labels:
+                with suppress(ValueError):
+                    # as numbers are written that are not all whole
+                    labels[text] = str(float(text))
         elif any(about.kind == "true or false" for about in abouts):
             labels |= {text: text.capitalize() for text in labels if text in ("true", "false")}
-        found = [_renamed(one, name, labels, kind) for one in found]
+        for at, one in enumerate(found):
+            rows = one.rows.with_columns(pl.col(name).cast(pl.String).replace(labels))
+            update = {}
+            for where in ("attributes", "covariates"):
+                keys = getattr(one.about, where)
+                if name in keys:
+                    about = keys[name].model_copy(update={"kind": kind})
+                    update[where] = {**keys, name: about}
+            found[at] = replace(one, rows=rows, info=one.about.model_copy(update=update))
     return found
 
 
-def _as_number(text: str) -> str:
-    """As numbers are written that are not all whole; other texts as they are."""
-    try:
-        return str(float(text))
-    except ValueError:
-        return text
-
-
-def _about(counts: Counts, name: str) -> AttributeInfo:
-    return {**counts.about.attributes, **counts.about.circumstances}[name]
-
-
-def _known(counts: Counts, name: str) -> set[str]:
-    texts = counts.rows[name].cast(pl.String).drop_nulls().unique().to_list()
-    return {text for text in texts if text != MISSING}
-
-
-def _common_kind(kinds: Sequence[ValueKind]) -> ValueKind:
-    """What values are in all parts that have some."""
-    if len({*kinds}) == 1:
-        return kinds[0]
-    return "number" if kinds and {*kinds} == {"whole number", "number"} else "text"
-
-
-def _renamed(counts: Counts, name: str, labels: dict[str, str], kind: ValueKind) -> Counts:
-    changed = {old: new for old, new in labels.items() if old != new}
-    rows = counts.rows.with_columns(pl.col(name).cast(pl.String).replace(changed))
-    update = {}
-    for where in ("attributes", "circumstances"):
-        keys = getattr(counts.about, where)
-        if name in keys:
-            update[where] = {**keys, name: keys[name].model_copy(update={"kind": kind})}
-    return replace(counts, rows=rows, info=counts.about.model_copy(update=update))
-
-
-def split_families(counts: Counts, edges: Mapping[str, Sequence[float]] | None = None) -> Counts:
+def split_families(counts: Counts) -> Counts:
     """The same with a family for each metric.
 
     Users of a level of several metrics have the same values, which tell their levels in each.
-
-    Parameters
-    ----------
-    edges : between the levels of metrics that are counted by their values here, and not elsewhere
     """
     info = counts.about
-    asked = edges or {}
     frames = [counts.rows.filter(pl.col(FAMILY).is_in([*info.missing]))]
-    levels: dict[str, tuple[float, ...]] = {}
+    levels: dict[str, tuple[float, ...]] = dict(info.levels)
     for family in info.families:
         rows = counts.rows.filter(pl.col(FAMILY) == family_name(family))
         for name in family:
-            cuts = asked.get(name, info.levels.get(name))
-            bounds = info.metrics[name].bounds
-            if cuts is None and bounds is not None and np.isfinite(bounds).all():
-                cuts = steps_between(*bounds).tolist()
-            value = None
-            if name not in info.levels:
-                value = _value_of_level(rows, name, family)
+            value = None if name in levels else _value_of_level(rows, name, family)
             if value is not None:
-                frames.append(_alone(rows, name, family, value, cuts))
-            elif len(family) > 1 or (cuts is not None and _is_other(name, cuts, counts, asked)):
+                bounds = info.metrics[name].bounds
+                if bounds is not None and np.isfinite(bounds).all():
+                    levels[name] = tuple(steps_between(*bounds).tolist())
+                frames.append(_alone(rows, name, family, value, levels.get(name)))
+            elif len(family) > 1:
                 raise InputError(
                     f"{counts.where}: users of one level differ in '{plain(name)}', so they cannot "
                     "be put on other levels. Count all parts on the same levels."
                 )
             else:
                 frames.append(rows)
-                cuts = info.levels.get(name)
-            if cuts is not None:
-                levels[name] = tuple(cuts)
     parted = pl.concat(frames, how="diagonal_relaxed").select(counts.rows.columns)
     families = tuple((name,) for family in info.families for name in family)
     said = info.model_copy(update={"families": families, "levels": levels})
     return replace(counts, rows=parted, info=said).summed()
-
-
-def _is_other(
-    name: str, cuts: Sequence[float], counts: Counts, asked: Mapping[str, Sequence[float]]
-) -> bool:
-    """Whether levels are asked for that are not those of the counts."""
-    return name in asked and tuple(cuts) != counts.about.levels.get(name)
 
 
 def _alone(
@@ -157,12 +115,7 @@ def _alone(
     value: FloatArray,
     cuts: Sequence[float] | None,
 ) -> pl.DataFrame:
-    """The rows of one metric of a family.
-
-    Parameters
-    ----------
-    value : (n_rows,), of the users of each row
-    """
+    """The rows of one metric of a family."""
     if cuts is None:
         labels = [exact_label(np.array([one])) for one in value]
     else:
@@ -209,32 +162,28 @@ def merged(
     copies = None if is_one_table else _find_copies(counts)
     if copies is not None and not disjoint:
         raise InputError(
-            f"{' and '.join(copies)}: have the same counts in every row, so they are of the same "
-            f"users, who would be counted twice. {spell('part', '3/16')} only names a part: count "
-            "each part from a table of its own users. If no user is in both, say so: "
-            f"{spell('disjoint', True)}"
+            f"{' and '.join(copies)}: have the same counts in every row, so their users would be "
+            f"counted twice. {spell('part', '3/16')} only names a part: count each part from a "
+            f"table of its own. If no user is in both, say so: {spell('disjoint', True)}"
         )
-    infos = [one.about for one in counts]
-    for one, info in zip(counts[1:], infos[1:], strict=True):
-        _refuse_others(infos[0], info, counts[0].where, one.where)
-        if not is_one_table:
-            _refuse_quantiles(info, f"{counts[0].where} and {one.where}")
-    if any({*info.families} != {*infos[0].families} for info in infos) or any(
-        info.levels.keys() != infos[0].levels.keys() for info in infos
-    ):
+    first = counts[0]
+    for one in counts[1:]:
+        _refuse_others(first, one, is_one_table)
+    if any({*one.about.families} != {*first.about.families} for one in counts):
         counts = [split_families(one) for one in counts]
-        infos = [one.about for one in counts]
-    cut = [info.levels.keys() for info in infos]
-    if any(names != cut[0] for names in cut):
-        # values counted as they are in one part and on levels in another
-        edges = {name: row for info in infos for name, row in info.levels.items()}
-        counts = [split_families(one, edges) for one in counts]
-        infos = [one.about for one in counts]
+    for one in counts[1:]:
+        levels, others = counts[0].about.levels, one.about.levels
+        if differ := [
+            name for name in {**levels, **others} if levels.get(name) != others.get(name)
+        ]:
+            raise InputError(
+                f"{first.where} and {one.where}: '{plain(differ[0])}' is cut at different levels. "
+                f"Count them with one file: {spell('levels', 'levels.toml')}"
+            )
     counts = with_same_labels(counts)
-    infos = [one.about for one in counts]
     rows = pl.concat([one.rows for one in counts], how="diagonal_relaxed")
-    where = f"{counts[0].where} and {len(counts) - 1:,} more"
-    added = _added(infos)
+    where = f"{first.where} and {len(counts) - 1:,} more"
+    added = _added([one.about for one in counts])
     notes = [] if is_one_table else _note_missing_parts(added.parts)
     if copies is not None:
         notes.append(
@@ -252,10 +201,10 @@ def _refuse_overlap(counts: Sequence[Counts]) -> None:
         parts = () if one.info is None else one.info.parts
         if not parts:
             raise InputError(
-                f"{one.where}: does not say whose counts it has, so a user may be in two of these "
-                "files and be counted twice. Count again and name the part "
-                f"({spell('part', 'europe')}, or {spell('part', '3/16')} of 16 parts by a hash "
-                f"of ids). If no user is in two of them, say so: {spell('disjoint', True)}"
+                f"{one.where}: does not say whose counts it has, so a user may be counted twice. "
+                f"Count again and name the part ({spell('part', 'europe')}, or "
+                f"{spell('part', '3/16')} of 16 parts by a hash of ids). If no user is in two of "
+                f"them, say so: {spell('disjoint', True)}"
             )
         for part in parts:
             if other := next((name for name in seen if _overlap(name, part)), None):
@@ -316,15 +265,16 @@ def _range(part: str) -> tuple[Fraction, Fraction] | None:
     return Fraction(int(at) - 1, int(n)), Fraction(int(at), int(n))
 
 
-def _refuse_others(first: CountsInfo, other: CountsInfo, where: str, there: str) -> None:
+def _refuse_others(one: Counts, another: Counts, is_one_table: bool) -> None:
     """Counts that were not made alike cannot be added."""
-    both = f"{where} and {there}"
+    first, other, both = one.about, another.about, f"{one.where} and {another.where}"
+    # another tool does not say of which tables its metrics are
+    tables = first.measured_by or other.measured_by, other.measured_by or first.measured_by
     for called, mine, its in (
         ("attributes", first.by, other.by),
-        ("circumstances", first.given, other.given),
+        ("covariates", first.adjust_for, other.adjust_for),
         ("metrics", tuple(sorted(first.metrics)), tuple(sorted(other.metrics))),
-        # another tool does not say it
-        ("tables", _tables(first, other), _tables(other, first)),
+        ("tables", *((str(one),) for one in tables)),
         ("relevant items", (str(first.relevant),), (str(other.relevant),)),
         ("gains of held-out items", (str(first.gain),), (str(other.gain),)),
         ("users without a list", (first.missing_lists,), (other.missing_lists,)),
@@ -337,47 +287,37 @@ def _refuse_others(first: CountsInfo, other: CountsInfo, where: str, there: str)
     for name in first.attributes.keys() ^ other.attributes.keys():
         raise InputError(
             f"{both}: the value of '{plain(name)}' occurs in one of them alone. Count larger "
-            "parts, or do not make an attribute of each value: NAME:first or NAME:whole."
+            "parts, or do not make an attribute of each value: NAME:first."
         )
-    bins = {**first.attributes, **first.circumstances}
-    for name, about in {**other.attributes, **other.circumstances}.items():
+    bins = {**first.attributes, **first.covariates}
+    for name, about in {**other.attributes, **other.covariates}.items():
         if bins[name].binning != about.binning:
             raise InputError(f"{both}: '{plain(name)}' has different bins. Count them alike.")
-    for name, edges in other.levels.items():
-        if name in first.levels and first.levels[name] != edges:
+        if "quantiles" in (about.binning or "") and not is_one_table:
             raise InputError(
-                f"{both}: '{plain(name)}' is cut at different levels. Count them with one file: "
-                f"{spell('levels', 'levels.toml')}"
+                f"{both}: '{plain(name)}' is cut at quantiles, which are others in each part. Give "
+                f"edges instead, such as {spell('by', f'{name}:18|25|40')}"
             )
+    meaning = {"definition", "higher_is_better", "bounds", "ratio_scale"}
     for name, metric in other.metrics.items():
-        mine_, its_ = (_meaning(one) for one in (first.metrics[name], metric))
-        if mine_ != its_:
+        if first.metrics[name].model_dump(include=meaning) != metric.model_dump(include=meaning):
             raise InputError(
                 f"{both}: '{plain(name)}' is not the same metric in both (its better end, its "
                 "bounds or its definition differs). Count them alike."
             )
 
 
-def _tables(info: CountsInfo, other: CountsInfo) -> tuple[str, ...]:
-    return tuple(filter(None, [info.measured_by or other.measured_by]))
-
-
-def _refuse_quantiles(info: CountsInfo, both: str) -> None:
-    for name, about in {**info.attributes, **info.circumstances}.items():
-        if "quantiles" in (about.binning or ""):
-            raise InputError(
-                f"{both}: '{plain(name)}' is cut at quantiles, which are others in each part. Give "
-                f"edges instead, such as {spell('by', f'{name}:18|25|40')}"
-            )
-
-
-def _meaning(metric: MetricInfo) -> tuple[object, ...]:
-    return metric.definition, metric.higher_is_better, metric.bounds, metric.ratio_scale
-
-
 def _added(infos: Sequence[CountsInfo]) -> CountsInfo:
     """What all parts together say of themselves."""
-    first = infos[0]
+    first, ties = infos[0], [info.ties for info in infos]
+    missing: dict[str, OutcomeInfo] = {}
+    for info in infos:
+        for name, about in info.missing.items():
+            # a value may be missing for one reason here and for another there
+            same = missing.setdefault(name, about)
+            kind = about.kind if same.kind == about.kind else "undefined"
+            fault = same.is_no_fault and about.is_no_fault
+            missing[name] = about.model_copy(update={"kind": kind, "is_no_fault": fault})
     return first.model_copy(
         update={
             "parts": tuple(part for info in infos for part in info.parts),
@@ -390,34 +330,16 @@ def _added(infos: Sequence[CountsInfo]) -> CountsInfo:
                 )
                 for name, about in first.metrics.items()
             },
-            "missing": _added_outcomes(infos),
+            "missing": missing,
             "measured_by": next(filter(None, (info.measured_by for info in infos)), None),
             "n_candidates": sum(info.n_candidates for info in infos),
-            "ties": _added_ties([info.ties for info in infos]),
+            # unknown where a part does not say
+            "ties": reduce(add, ties) if None not in ties else None,
             "n_merged": sum(info.n_merged for info in infos),
             "min_shown": max((info.min_shown or 0 for info in infos), default=0) or None,
             "warnings": tuple(dict.fromkeys(note for info in infos for note in info.warnings)),
         }
     )
-
-
-def _added_ties(ties: Sequence[TiedLists | None]) -> TiedLists | None:
-    """None where a part does not say."""
-    known = [one for one in ties if one is not None]
-    return reduce(add, known) if len(known) == len(ties) else None
-
-
-def _added_outcomes(infos: Sequence[CountsInfo]) -> dict[str, OutcomeInfo]:
-    """A value may be missing for one reason here and for another there."""
-    added: dict[str, OutcomeInfo] = {}
-    for info in infos:
-        for name, about in info.missing.items():
-            same = added.setdefault(name, about)
-            if same != about:
-                kind = about.kind if same.kind == about.kind else "undefined"
-                fault = same.is_no_fault and about.is_no_fault
-                added[name] = about.model_copy(update={"kind": kind, "is_no_fault": fault})
-    return added
 
 
 def named(counts: Counts, part: str) -> Counts:

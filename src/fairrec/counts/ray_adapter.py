@@ -12,11 +12,11 @@ from concurrent.futures import Future
 from contextlib import contextmanager
 from functools import cache, lru_cache
 from importlib.metadata import version
-from threading import Thread, current_thread, main_thread
+from threading import current_thread, main_thread
 from typing import Any, TypeVar
 from urllib.parse import urlsplit
 
-from fairrec.core.errors import FairRecError, InputError, PartError, plain
+from fairrec.core.errors import FairRecError, InputError, plain
 from fairrec.core.options import spell
 from fairrec.core.threads import available_threads
 from fairrec.core.version import __version__
@@ -26,8 +26,8 @@ R = TypeVar("R")
 
 N_ATTEMPTS = 3
 """How often a part is tried in all, where its worker dies."""
-_ANSWERS_WITHIN, JOINS_WITHIN = 5.0, 60.0
-"""Seconds for a connection, and for all that Ray does about it."""
+_ANSWERS_WITHIN = 5.0
+"""Seconds for a connection."""
 _ENVIRONMENT = {
     # sends nothing to its makers
     "RAY_USAGE_STATS_ENABLED": "0",
@@ -36,6 +36,7 @@ _ENVIRONMENT = {
     # else a part that needs too much memory is tried for ever
     "RAY_task_oom_retries": str(N_ATTEMPTS - 1),
 }
+_QUIET: dict[str, Any] = {"log_to_driver": False, "logging_level": logging.ERROR}
 _HOW_TO_START = (
     "Start one with 'ray start --head' on one machine and 'ray start --address HOST:6379' on "
     "others, and run this on one of them"
@@ -131,15 +132,13 @@ class _RayFuture(Future[R]):
                     f"{spell('engine', 'ray')}: a worker cannot load FairRec ({why}). "
                     "Install the same versions on all nodes."
                 ) from error
-            raise self._lost(error) from error
-
-    def _lost(self, error: Exception) -> PartError:
-        # the first line says it; others are about the state of Ray
-        last = in_words(error).partition("\n")[0]
-        fix = ""
-        if isinstance(error, self._ray.exceptions.OutOfMemoryError):
-            fix = f" Give fewer {spell('workers')}, or a cluster with more memory."
-        return make_part_error(self._part, f"failed {N_ATTEMPTS} times, the last with {last}", fix)
+            # the first line says it; others are about the state of Ray
+            last = in_words(error).partition("\n")[0]
+            reason = f"failed {N_ATTEMPTS} times, the last with {last}"
+            fix = ""
+            if isinstance(error, self._ray.exceptions.OutOfMemoryError):
+                fix = f" Give fewer {spell('workers')}, or a cluster with more memory."
+            raise make_part_error(self._part, reason, fix) from error
 
 
 def run(there: dict[str, str], function: list[Any], given: bytes) -> bytes:
@@ -152,7 +151,13 @@ def run(there: dict[str, str], function: list[Any], given: bytes) -> bytes:
 
     # before polars is loaded, which looks once; Ray gives each worker a CPU
     os.environ.setdefault("POLARS_MAX_THREADS", str(RayExecutor.threads))
-    _refuse_other_versions(there)
+    here = _versions()
+    if differ := [name for name in there if here[name] != there[name]]:
+        which = ", ".join(f"{name} {here[name]} instead of {there[name]}" for name in differ)
+        raise InputError(
+            f"{spell('engine', 'ray')}: a worker has {which}; the numbers could differ. "
+            "Install the same versions on all nodes."
+        )
     args, kwargs = cloudpickle.loads(given)
     return cloudpickle.dumps(work_on(_loaded(function[0]), *args, **kwargs))  # type: ignore[no-any-return]
 
@@ -171,16 +176,6 @@ def _versions() -> dict[str, str]:
     return {"Python": platform.python_version(), "fairrec": __version__, **packages}
 
 
-def _refuse_other_versions(there: dict[str, str]) -> None:
-    here = _versions()
-    if differ := [name for name in there if here[name] != there[name]]:
-        which = ", ".join(f"{name} {here[name]} instead of {there[name]}" for name in differ)
-        raise InputError(
-            f"{spell('engine', 'ray')}: a worker has {which}; the numbers could differ. "
-            "Install the same versions on all nodes."
-        )
-
-
 def _import_ray() -> Any:
     for name, value in _ENVIRONMENT.items():
         os.environ.setdefault(name, value)
@@ -194,9 +189,8 @@ def _import_ray() -> Any:
 
 
 def _start(ray: Any, n_cpus: int) -> None:
-    quiet = {"log_to_driver": False, "logging_level": logging.ERROR}
     try:
-        ray.init("local", num_cpus=n_cpus, include_dashboard=False, **quiet)
+        ray.init("local", num_cpus=n_cpus, include_dashboard=False, **_QUIET)
     except Exception as error:
         raise InputError(
             f"{spell('engine', 'ray')}: Ray could not be started here ({plain(error, 300)}). "
@@ -205,29 +199,17 @@ def _start(ray: Any, n_cpus: int) -> None:
 
 
 def _join(ray: Any, address: str) -> None:
-    """Join a cluster, or say why not; where none answers, Ray itself tries for minutes."""
-    errors: list[Exception] = []
-
-    def join() -> None:
-        try:
-            place = urlsplit(address if "://" in address else f"//{address}")
-            if place.hostname and place.port:
-                socket.create_connection((place.hostname, place.port), _ANSWERS_WITHIN).close()
-            ray.init(address, log_to_driver=False, logging_level=logging.ERROR)
-        except Exception as error:
-            errors.append(error)
-
-    joining = Thread(target=join, daemon=True)
-    joining.start()
-    joining.join(JOINS_WITHIN)
-    if joining.is_alive():
-        errors = [TimeoutError(f"no answer within {JOINS_WITHIN:g} s")]
-    if errors:
+    """Join a cluster, or say why not; where nobody listens, Ray itself tries for minutes."""
+    try:
+        place = urlsplit(address if "://" in address else f"//{address}")
+        if place.hostname and place.port:
+            socket.create_connection((place.hostname, place.port), _ANSWERS_WITHIN).close()
+        ray.init(address, **_QUIET)
+    except Exception as error:
         raise InputError(
-            f"{spell('address', address)}: no Ray cluster answers there "
-            f"({plain(errors[0], 300)}). {_HOW_TO_START}; without {spell('address')} workers "
-            "are started on this machine."
-        ) from errors[0]
+            f"{spell('address', address)}: no Ray cluster answers there ({plain(error, 300)}). "
+            f"{_HOW_TO_START}; without {spell('address')} workers are started on this machine."
+        ) from error
 
 
 @contextmanager

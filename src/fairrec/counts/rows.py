@@ -26,7 +26,6 @@ from fairrec.counts.table import (
 )
 from fairrec.groups.cells import number_combinations
 from fairrec.inputs.audit_inputs import InputMetadata
-from fairrec.inputs.order import TiedLists
 from fairrec.inputs.users import MISSING, Attribute, Value, multivalued_column
 from fairrec.metrics import Metric, MetricAtK
 from fairrec.metrics.measured import Alike, Measured
@@ -44,7 +43,7 @@ class Counted:
     Parameters
     ----------
     n_users : (n_rows,), users of each row in the first family, which holds everyone once
-    strata : None where no circumstances are given
+    strata : None where no covariates are given
     outcomes : the ways in which somebody is missing
     expected : who is expected to have a value, for each metric
     """
@@ -61,13 +60,13 @@ class Counted:
 def counted_users(counts: Counts) -> Counted:
     """The users of counts that say all of themselves."""
     info = counts.about
-    names = [*info.attributes, *info.circumstances]
+    names = [*info.attributes, *info.covariates]
     families = [_family(family_name(one), one, names, counts) for one in info.families]
     _refuse_unequal(families, names, counts.where)
-    about = {**info.attributes, **info.circumstances}
+    about = {**info.attributes, **info.covariates}
     keys, measured = _in_rows(families, {name: about[name] for name in names}, info.metrics)
-    n_users = measured.alike.n[0].astype(np.int64) if measured.alike is not None else None
-    assert n_users is not None
+    assert measured.alike is not None
+    n_users = measured.alike.n[0].astype(np.int64)
     columns = [multivalued_column(key.name, key.values) for key in keys]
     # of the attributes that a column became, the first tells it for all
     keys = [
@@ -75,18 +74,18 @@ def counted_users(counts: Counts) -> Counted:
         for at, (key, column) in enumerate(zip(keys, columns, strict=True))
     ]
     attributes, given = tuple(keys[: len(info.attributes)]), tuple(keys[len(info.attributes) :])
-    strata = (
-        Strata.from_codes([one.codes for one in given], [len(one.values) for one in given])
-        if given
-        else None
-    )
+    strata = None
+    if given:
+        strata = Strata.from_codes([one.codes for one in given], [len(one.values) for one in given])
     outcomes = [one for one in _outcomes(info, counts) if one.is_anybody]
+    # of lists that are tied as deep as one of the metrics that are left looks
+    ties, cutoffs = info.ties, re.findall(r"@(\d+)", " ".join(info.metrics))
     described = InputMetadata(
         {},
         int(n_users.sum()),
         info.n_candidates,
         info.by,
-        info.given,
+        info.adjust_for,
         info.columns,
         info.relevant,
         info.missing_lists,
@@ -95,7 +94,7 @@ def counted_users(counts: Counts) -> Counted:
         (*info.warnings, *notes_on_levels(measured, counts.where)),
         info.measured_by,
         info.gain,
-        ties=_ties(info),
+        ties=ties if ties is not None and str(ties.k) in cutoffs else None,
     )
     expected = tuple(
         ExpectedUsers(one.n_expected, one.n_undefined) for one in info.metrics.values()
@@ -103,12 +102,6 @@ def counted_users(counts: Counts) -> Counted:
     return Counted(
         measured, attributes, n_users, strata, tuple(merge_alike(outcomes)), expected, described
     )
-
-
-def _ties(info: CountsInfo) -> TiedLists | None:
-    """None where the metrics that are left are not as deep as those that were counted."""
-    cutoffs = [int(found[1]) for name in info.metrics if (found := re.search(r"@(\d+)", name))]
-    return info.ties if info.ties is not None and info.ties.k in cutoffs else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,7 +157,9 @@ def _in_rows(
     level = np.zeros(shape, dtype=np.int64)
     position = {name: i for i, name in enumerate(metrics)}
     for family, at in zip(families, places, strict=True):
-        row = start[at] + _number_within(at, n_places)
+        # 0, 1, 2, ... for the rows of each place, in their order
+        number = pl.DataFrame({"at": at}).select(pl.int_range(pl.len()).over("at")).to_series()
+        row = start[at] + number.to_numpy()
         users = family.rows[USERS].to_numpy().astype(np.float64)
         codes = family.rows[LEVEL].fill_null("").rank("dense").to_numpy().astype(np.int64)
         for name in family.metrics:
@@ -179,17 +174,25 @@ def _in_rows(
         Attribute(one.name, one.codes[at_row], one.values, 0, one.binning) for one in attributes
     ]
     everyone = np.ones(shape[1], dtype=bool)
-    known = tuple(_metric(name, about) for name, about in metrics.items())
+    known = tuple(
+        # metrics that cannot be computed again
+        MetricAtK(
+            Metric(
+                name=name,
+                compute=lambda lists: None,
+                higher_is_better=about.higher_is_better,
+                needs=frozenset(),
+                definition=about.definition,
+                has_cutoff=False,
+                bounds=about.bounds,
+                called=about.called,
+                ratio_scale=about.ratio_scale,
+            ),
+            None,
+        )
+        for name, about in metrics.items()
+    )
     return made, Measured(known, values, everyone, everyone, Alike(n, inner, level))
-
-
-def _number_within(place: IntArray, n_places: int) -> IntArray:
-    """0, 1, 2, ... for the rows of each place, in their order."""
-    order = np.argsort(place, kind="stable")
-    size = np.bincount(place, minlength=n_places)
-    number = np.empty(len(place), dtype=np.int64)
-    number[order] = np.arange(len(place)) - np.repeat(np.cumsum(size) - size, size)
-    return number
 
 
 def _mean_and_inner(
@@ -215,60 +218,35 @@ def _mean_and_inner(
     return np.where(is_known & is_one[level], of_level[level], mean), inner
 
 
-def _metric(name: str, about: MetricInfo) -> MetricAtK:
-    """A metric that cannot be computed again."""
-    return MetricAtK(
-        Metric(
-            name=name,
-            compute=lambda lists: None,
-            higher_is_better=about.higher_is_better,
-            needs=frozenset(),
-            definition=about.definition,
-            has_cutoff=False,
-            bounds=about.bounds,
-            called=about.called,
-            ratio_scale=about.ratio_scale,
-        ),
-        None,
-    )
+_READERS: dict[str, Callable[[str], Value]] = {
+    "true or false": lambda text: {"true": True, "false": False}.get(text.lower(), text),
+    "whole number": int,
+    "number": float,
+}
+"""How texts are read as values of a kind."""
 
 
 def _attribute(texts: pl.Series, about: AttributeInfo) -> Attribute:
     """The codes of rows with these texts, values in their natural order."""
-    distinct = texts.unique().to_list()
-    known = sorted((text for text in distinct if text != MISSING), key=_order_of(about))
-    ordered = known + [MISSING] * (MISSING in distinct)
-    codes = texts.cast(pl.Enum(ordered)).to_physical().to_numpy().astype(np.int32)
-    values = tuple(_value(text, about) for text in ordered)
-    return Attribute(texts.name, codes, values, 0, about.binning)
 
-
-def _value(text: str, about: AttributeInfo) -> Value:
-    if text == MISSING:
-        return text
-    if about.kind == "true or false" and text in ("True", "False", "true", "false"):
-        return text.lower() == "true"
-    try:
-        if about.kind == "whole number":
-            return int(text)
-        if about.kind == "number":
-            return float(text)
-    except ValueError:
-        return text
-    return text
-
-
-def _order_of(about: AttributeInfo) -> Callable[[str], tuple[float, str]]:
-    """The order of texts: that of numbers where they are or begin with one."""
-
-    def key(text: str) -> tuple[float, str]:
+    def order(text: str) -> tuple[float, str]:
+        """That of numbers, where texts are or begin with one."""
         if about.kind == "text" and about.binning is None:
-            return (0.0, text)
+            return 0.0, text
         found = re.search(r"-?\d+(\.\d+)?([eE][-+]?\d+)?", text)
         number = float(found[0]) if found else np.inf
-        return (-np.inf if text.startswith("<") else number, text)
+        return -np.inf if text.startswith("<") else number, text
 
-    return key
+    def value(text: str) -> Value:
+        try:
+            return text if text == MISSING else _READERS.get(about.kind, str)(text)
+        except ValueError:
+            return text
+
+    distinct = {*texts}
+    ordered = [*sorted(distinct - {MISSING}, key=order), *(distinct & {MISSING})]
+    codes = texts.cast(pl.Enum(ordered)).to_physical().to_numpy().astype(np.int32)
+    return Attribute(texts.name, codes, tuple(map(value, ordered)), 0, about.binning)
 
 
 def _with_missing(attribute: Attribute, n_users: IntArray, is_further: bool) -> Attribute:
@@ -281,8 +259,7 @@ def _with_missing(attribute: Attribute, n_users: IntArray, is_further: bool) -> 
         f"attribute '{attribute.name}' is missing for {n_missing:,} of {n_users.sum():,} users; "
         f"they form the value '{MISSING}'"
     )
-    notes = () if is_further else (note,)
-    return replace(attribute, n_missing=n_missing, warnings=notes)
+    return replace(attribute, n_missing=n_missing, warnings=() if is_further else (note,))
 
 
 def _outcomes(info: CountsInfo, counts: Counts) -> list[MissingOutcome]:
@@ -292,18 +269,14 @@ def _outcomes(info: CountsInfo, counts: Counts) -> list[MissingOutcome]:
         rows = _family(name, (SHARE,), [*info.attributes], counts)
         share = {SHARE: MetricInfo(bounds=(0.0, 1.0), n_expected=0, n_undefined=0)}
         attributes, measured = _in_rows([rows], info.attributes, share)
-        alike = measured.alike
-        assert alike is not None
-        named = missing_share(about.kind, about.metrics)
+        assert measured.alike is not None
         outcomes.append(
             MissingOutcome(
                 about.kind,
                 about.metrics,
-                Measured(
-                    (named,), measured.values, measured.is_scored, measured.is_reference, alike
-                ),
+                replace(measured, metrics=(missing_share(about.kind, about.metrics),)),
                 tuple(attributes),
-                alike.n[0].astype(np.int64),
+                measured.alike.n[0].astype(np.int64),
                 about.counts_as_zero,
                 about.is_no_fault,
             )

@@ -20,23 +20,27 @@ def chosen(
     given: Sequence[str],
     metrics: Sequence[str] | None,
 ) -> Counts:
-    """The counts of these attributes, circumstances and metrics; all of them where none is named.
+    """The counts of these attributes, covariates and metrics; all of them where none is named.
 
     What is not named is added up over.
     """
     info = counts.about
-    keys = {**info.attributes, **info.circumstances}
-    said = {**_specs(info.attributes, info.by), **_specs(info.circumstances, info.given)}
+    keys = {**info.attributes, **info.covariates}
+    # how each was named: with its bins, or one attribute of several of a column
+    said = {
+        key: next((spec for spec in asked if key in (spec, spec.rpartition(":")[0])), key)
+        for found, asked in ((info.attributes, info.by), (info.covariates, info.adjust_for))
+        for key in found
+    }
     attributes = _named("by", by, [*info.attributes], said, counts.where)
-    circumstances = _named("given", given, [*info.circumstances], said, counts.where)
-    if both := [name for name in attributes if name in circumstances]:
-        if not given:
-            circumstances = [name for name in circumstances if name not in both]
-        else:
-            raise InputError(
-                f"'{plain(both[0])}' is in {spell('by')} and in {spell('adjust_for')}: users who "
-                "are alike in it cannot be compared by it. Leave it out of one of them."
-            )
+    covariates = _named("adjust_for", given, [*info.covariates], said, counts.where)
+    both = [name for name in attributes if name in covariates]
+    if both and given:
+        raise InputError(
+            f"'{plain(both[0])}' is in {spell('by')} and in {spell('adjust_for')}: users who are "
+            "alike in it do not differ in it. Leave it out of one of them."
+        )
+    covariates = [name for name in covariates if name not in both]
     _refuse_unknown_missing(counts, attributes)
     wanted = [*info.metrics] if metrics is None else _metrics(metrics, [*info.metrics])
     families = [one for one in info.families if any(name in wanted for name in one)]
@@ -44,7 +48,7 @@ def chosen(
         counts = split_families(counts)
         info = counts.about
         families = [one for one in info.families if one[0] in wanted]
-    columns = [FAMILY, *attributes, *circumstances, LEVEL, USERS]
+    columns = [FAMILY, *attributes, *covariates, LEVEL, USERS]
     sums = [n for name in (*wanted, SHARE) for n in (name, squares_column(name))]
     names = {",".join(one) for one in families} | {*info.missing}
     outcomes = {
@@ -58,9 +62,9 @@ def chosen(
     told = info.model_copy(
         update={
             "by": tuple(said[name] for name in attributes),
-            "given": tuple(said[name] for name in circumstances),
+            "adjust_for": tuple(said[name] for name in covariates),
             "attributes": {name: keys[name] for name in attributes},
-            "circumstances": {name: keys[name] for name in circumstances},
+            "covariates": {name: keys[name] for name in covariates},
             "families": tuple(families),
             "metrics": {name: info.metrics[name] for name in wanted},
             "levels": {name: row for name, row in info.levels.items() if name in wanted},
@@ -71,24 +75,16 @@ def chosen(
 
 
 def _refuse_unknown_missing(counts: Counts, attributes: Sequence[str]) -> None:
-    """Who is missing is counted by attributes alone: by a circumstance nobody would seem to be."""
+    """Who is missing is counted by attributes alone: by a covariate nobody would seem to be."""
     info = counts.about
     others = [name for name in attributes if name not in info.attributes]
     is_missing = pl.col(FAMILY).is_in([*info.missing]) & (pl.col(SHARE) > 0)
     if others and info.missing and counts.rows.filter(is_missing).height:
         raise InputError(
-            f"{counts.where}: '{plain(others[0])}' was counted as a circumstance, and some users "
-            "are missing, which circumstances do not tell. Count again with it as an attribute: "
+            f"{counts.where}: '{plain(others[0])}' was counted as a covariate, and some users "
+            "are missing, which covariates do not tell. Count again with it as an attribute: "
             f"{spell('by', [others[0]])}"
         )
-
-
-def _specs(keys: Iterable[str], asked: Sequence[str]) -> dict[str, str]:
-    """How each was named: with its bins, or one attribute of several of a column."""
-    return {
-        key: next((spec for spec in asked if key in (spec, spec.rpartition(":")[0])), key)
-        for key in keys
-    }
 
 
 def _named(

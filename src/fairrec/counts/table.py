@@ -1,6 +1,6 @@
 """A table of counts: its columns, what it says of itself, and its file.
 
-One row is all users of one combination of attributes and circumstances who are on one level of a
+One row is all users of one combination of attributes and covariates who are on one level of a
 family of metrics: how many they are, and the sums of their values and of the squares of these.
 Rows of a family hold every user once, so that families stand below one another.
 """
@@ -8,19 +8,26 @@ Rows of a family hold every user once, so that families stand below one another.
 from __future__ import annotations
 
 import io
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Literal, Self
+from typing import Literal
 
+import numpy as np
 import polars as pl
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from fairrec.core.atomic_io import atomic_file, errors_of_polars
-from fairrec.core.errors import InputError, plain
+from fairrec.core.errors import FairRecError, InputError, plain, unknown_name
 from fairrec.core.files import errors_of_reading, open_file
-from fairrec.core.saved_files import checked_json, damaged
+from fairrec.core.options import spell
+from fairrec.core.saved_files import describe_first_error
+from fairrec.core.version import __version__
 from fairrec.inputs.audit_inputs import MeasuredBy
 from fairrec.inputs.order import TiedLists
+from fairrec.metrics import MetricAtK
+from fairrec.metrics.parsing import parse_metric
+from fairrec.metrics.value_columns import metric_of_column
 from fairrec.statistics.missing import MissingKind
 
 KEY = "fairrec"
@@ -33,7 +40,7 @@ class _Part(BaseModel):
 
 
 class AttributeInfo(_Part):
-    """An attribute or a circumstance."""
+    """An attribute or a covariate."""
 
     kind: ValueKind = "text"
     binning: str | None = None
@@ -52,11 +59,24 @@ class MetricInfo(_Part):
     )
     n_undefined: float = Field(ge=0, allow_inf_nan=False, description="those of them who have none")
 
-    @model_validator(mode="after")
-    def _is_sound(self) -> Self:
-        if self.bounds is not None and not self.bounds[0] < self.bounds[1]:
-            raise ValueError("bounds that hold nothing")
-        return self
+
+def describe_metric(
+    metric: MetricAtK,
+    n_expected: float,
+    n_undefined: float,
+    better: Mapping[str, bool] | None = None,
+) -> MetricInfo:
+    """What the file says of a metric."""
+    about = metric.metric
+    return MetricInfo(
+        definition=about.definition,
+        called=metric.called,
+        higher_is_better=(better or {}).get(metric.name, about.higher_is_better),
+        bounds=about.bounds,
+        ratio_scale=about.ratio_scale,
+        n_expected=n_expected,
+        n_undefined=n_undefined,
+    )
 
 
 class OutcomeInfo(_Part):
@@ -78,9 +98,9 @@ class CountsInfo(_Part):
     fairrec_version: str
     parts: tuple[str, ...] = ()
     by: tuple[str, ...]
-    given: tuple[str, ...] = ()
+    adjust_for: tuple[str, ...] = ()
     attributes: dict[str, AttributeInfo]
-    circumstances: dict[str, AttributeInfo] = Field(default_factory=dict)
+    covariates: dict[str, AttributeInfo] = Field(default_factory=dict)
     families: tuple[tuple[str, ...], ...] = Field(description="metrics that were counted together")
     metrics: dict[str, MetricInfo]
     levels: dict[str, tuple[float, ...]] = Field(
@@ -100,26 +120,12 @@ class CountsInfo(_Part):
     )
     warnings: tuple[str, ...] = ()
 
-    @model_validator(mode="after")
-    def _is_sound(self) -> Self:
-        counted = [name for family in self.families for name in family]
-        if not counted or sorted(counted) != sorted(self.metrics):
-            raise ValueError("families that are not of its metrics")
-        if not self.attributes or {*self.attributes} & {*self.circumstances}:
-            raise ValueError("attributes that define no groups")
-        named = {name for one in self.missing.values() for name in one.metrics}
-        if not (named | {*self.levels}) <= {*self.metrics}:
-            raise ValueError("metrics that were not counted")
-        return self
-
 
 FAMILY, LEVEL, USERS = "family", "level", "users"
 SHARE = "missing"
 """The value that is counted where it is about who is missing."""
-_MOST_USERS = 2**53
-"""Up to here every number of users is exact, however it is added."""
 _ROUNDING = 1e-9
-"""Sums of many values may be off by so much."""
+"""Sums of many values, and means of them, may be off by so much."""
 
 
 def squares_column(name: str) -> str:
@@ -129,118 +135,102 @@ def squares_column(name: str) -> str:
 
 def checked_rows(rows: pl.DataFrame, where: str) -> pl.DataFrame:
     """The rows, if they can be counts."""
+
+    def refuse(is_wrong: bool, what: str) -> None:
+        if is_wrong:
+            raise InputError(f"{where}: {what}")
+
     for name in (FAMILY, LEVEL, USERS):
-        if name not in rows.columns:
-            raise InputError(
-                f"{where}: has no column '{name}', so it is no table of counts. Make it by "
-                "fairrec count, or as docs/scale.md says."
-            )
-    if not rows.schema[USERS].is_integer() or rows[USERS].null_count() or (rows[USERS] < 0).any():
-        raise InputError(
-            f"{where}: '{USERS}' must be whole numbers, 0 or more: how many users a row is about."
+        refuse(
+            name not in rows.columns,
+            f"has no column '{name}', so it is no table of counts. Make it by fairrec count, or as "
+            "docs/scale.md says.",
         )
-    if rows[USERS].cast(pl.Float64).sum() > _MOST_USERS:
-        raise InputError(
-            f"{where}: '{USERS}' adds up to more users than anybody has. Check how it was made."
-        )
-    if rows[FAMILY].null_count():
-        raise InputError(
-            f"{where}: {rows[FAMILY].null_count():,} rows have no family. Name the metrics that "
-            "each row is about."
-        )
+    users = rows[USERS]
+    refuse(
+        not users.dtype.is_integer() or users.null_count() > 0 or bool((users < 0).any()),
+        f"'{USERS}' must be whole numbers, 0 or more: how many users a row is about.",
+    )
+    refuse(
+        rows[FAMILY].null_count() > 0,
+        f"{rows[FAMILY].null_count():,} rows have no family. Name the metrics of each row.",
+    )
     values = [name for name in rows.columns if squares_column(name) in rows.columns]
-    if not values:
-        raise InputError(
-            f"{where}: has no sums of a metric: a column such as 'ndcg@10', and 'ndcg@10^2' with "
-            "the squares."
-        )
     sums = [n for name in values for n in (name, squares_column(name))]
-    _refuse_types(rows, sums, where)
+    refuse(
+        not values,
+        "has no sums of a metric: a column such as 'ndcg@10', and 'ndcg@10^2' with the squares.",
+    )
+    refuse(
+        SHARE in rows.columns and SHARE not in sums,
+        f"'{SHARE}' is the column of who is missing. Rename the attribute.",
+    )
+    for name, dtype in rows.schema.items():
+        refuse(
+            name in sums and not dtype.is_numeric(),
+            f"'{plain(name)}' must be numbers: sums over users.",
+        )
     rows = rows.filter(pl.col(USERS) > 0).with_columns(
         pl.col(FAMILY, LEVEL).cast(pl.String),
         pl.col(USERS).cast(pl.Int64),
         pl.col(sums).cast(pl.Float64),
     )
-    if not rows.height:
-        raise InputError(f"{where}: has no users.")
+    refuse(not rows.height, "has no users.")
     for name in sums:
-        if (rows[name].is_infinite() | rows[name].is_nan()).any():
-            raise InputError(
-                f"{where}: '{plain(name)}' has sums that are no finite numbers. Leave it empty "
-                "where a value is undefined."
-            )
-    _refuse_impossible(rows, values, where)
-    if rows.filter(
-        pl.col(LEVEL).is_null() & pl.any_horizontal(pl.col(values).is_not_null())
-    ).height:
-        raise InputError(
-            f"{where}: has values without a level, so nobody knows which users are alike. "
-            f"'{LEVEL}' is empty only where nothing is defined."
+        refuse(
+            not rows[name].drop_nulls().is_finite().all(),
+            f"'{plain(name)}' has sums that are no finite numbers. Leave it empty where a value is "
+            "undefined.",
         )
+    for name in values:
+        _refuse_impossible(rows, name, where)
+    has_value = pl.any_horizontal(pl.col(values).is_not_null())
+    refuse(
+        rows.filter(pl.col(LEVEL).is_null() & has_value).height > 0,
+        f"has values without a level. '{LEVEL}' is empty only where nothing is defined.",
+    )
     # unknown, as text and as a number
-    keys = [name for name in rows.columns if name not in (FAMILY, LEVEL, USERS, *sums)]
+    keys = rows.select(pl.exclude(FAMILY, LEVEL, USERS, *sums)).schema
     return rows.with_columns(
-        pl.col(name).fill_nan(None) if dtype.is_float() else _empty_as_null(name)
-        for name, dtype in rows.select(keys).schema.items()
+        pl.col(name).fill_nan(None)
+        if dtype.is_float()
+        else pl.when(pl.col(name) != "").then(pl.col(name)).alias(name)
+        for name, dtype in keys.items()
         if dtype.is_float() or dtype == pl.String
     )
 
 
-def _empty_as_null(name: str) -> pl.Expr:
-    return pl.when(pl.col(name) != "").then(pl.col(name)).alias(name)
-
-
-def _refuse_types(rows: pl.DataFrame, sums: list[str], where: str) -> None:
-    for name, dtype in rows.schema.items():
-        if name in sums and not dtype.is_numeric():
-            raise InputError(f"{where}: '{plain(name)}' must be numbers: sums over users.")
-        if dtype.is_nested() or dtype in (pl.Binary, pl.Object):
-            raise InputError(
-                f"{where}: '{plain(name)}' is {plain(dtype)}. Write attributes, families and "
-                "levels as text."
-            )
-    if SHARE in rows.columns and SHARE not in sums:
-        raise InputError(
-            f"{where}: '{SHARE}' is the column of who is missing, and no attribute can be called "
-            "so. Rename it."
-        )
-
-
-def _refuse_impossible(rows: pl.DataFrame, values: list[str], where: str) -> None:
+def _refuse_impossible(rows: pl.DataFrame, name: str, where: str) -> None:
     """Sums that no users have."""
-    for name in values:
-        total, squares = pl.col(name), pl.col(squares_column(name))
-        if rows.filter(total.is_null() != squares.is_null()).height:
-            raise InputError(
-                f"{where}: '{plain(name)}' and '{plain(squares_column(name))}' must be empty in "
-                "the same rows, those of users without a value."
-            )
-        # a mean of squares is never below the square of the mean
-        less = rows.filter(squares * pl.col(USERS) < total**2 * (1 - _ROUNDING))
-        if less.height:
-            n, sum_, squared = less.select(USERS, total, squares).row(0)
-            raise InputError(
-                f"{where}: no {n:,} users have the sum {sum_:g} in '{plain(name)}' and only "
-                f"{squared:g} in '{plain(squares_column(name))}', the sum of their squares "
-                f"({less.height:,} such rows)."
-            )
-        mixed = (
-            rows.group_by(FAMILY, LEVEL)
-            .agg(total.is_null().any().alias("some"), total.is_null().all().alias("all"))
-            .filter(pl.col("some") & ~pl.col("all"))
+    total, squares = pl.col(name), pl.col(squares_column(name))
+    if rows.filter(total.is_null() != squares.is_null()).height:
+        raise InputError(
+            f"{where}: '{plain(name)}' and '{plain(squares_column(name))}' must be empty in the "
+            "same rows, those of users without a value."
         )
-        if mixed.height:
-            raise InputError(
-                f"{where}: the level '{plain(mixed[LEVEL][0])}' of '{plain(name)}' has users with "
-                f"and without a value ({mixed.height:,} such levels). Leave the level of users "
-                "without a value empty."
-            )
+    # a mean of squares is never below the square of the mean
+    less = rows.filter(squares * pl.col(USERS) < total**2 * (1 - _ROUNDING))
+    if less.height:
+        n, sum_, squared = less.select(USERS, total, squares).row(0)
+        raise InputError(
+            f"{where}: no {n:,} users have the sum {sum_:g} in '{plain(name)}' and only "
+            f"{squared:g} in '{plain(squares_column(name))}', the sum of their squares "
+            f"({less.height:,} such rows)."
+        )
+    n_known = rows.group_by(FAMILY, LEVEL).agg(total.count().alias("n"), pl.len())
+    mixed = n_known.filter((pl.col("n") > 0) & (pl.col("n") < pl.col("len")))
+    if mixed.height:
+        raise InputError(
+            f"{where}: the level '{plain(mixed[LEVEL][0])}' of '{plain(name)}' has users with and "
+            f"without a value ({mixed.height:,} such levels). Leave the level of users without a "
+            "value empty."
+        )
 
 
 def refuse_unlike(rows: pl.DataFrame, info: CountsInfo, where: str) -> None:
     """An error where rows are not what is said of them."""
     sums = [n for name in info.metrics for n in (name, squares_column(name))]
-    for name in (*info.attributes, *info.circumstances, *sums):
+    for name in (*info.attributes, *info.covariates, *sums):
         if name not in rows.columns:
             raise InputError(f"{where}: has no column '{plain(name)}'. Count again.")
 
@@ -252,13 +242,7 @@ def family_name(metrics: tuple[str, ...]) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Counts:
-    """Counts of users.
-
-    Parameters
-    ----------
-    info : None where another tool has made the table
-    where : the file, for messages
-    """
+    """Counts of users."""
 
     rows: pl.DataFrame
     info: CountsInfo | None
@@ -272,50 +256,35 @@ class Counts:
 
     @property
     def keys(self) -> list[str]:
-        """Attributes and circumstances."""
+        """Attributes and covariates."""
         if self.info is not None:
-            return [*self.info.attributes, *self.info.circumstances]
-        return [name for name in self.rows.columns if self._is_key(name)]
-
-    def _is_key(self, name: str) -> bool:
-        squared = name.removesuffix("^2")
-        is_value = squares_column(squared) in self.rows.columns
-        return (
-            name not in (FAMILY, LEVEL, USERS, SHARE)
-            and squares_column(SHARE) != name
-            and not is_value
-        )
+            return [*self.info.attributes, *self.info.covariates]
+        sums = {n for name in (*self.values, SHARE) for n in (name, squares_column(name))}
+        return [one for one in self.rows.columns if one not in {FAMILY, LEVEL, USERS, *sums}]
 
     @property
     def values(self) -> list[str]:
         """The columns with sums."""
-        return [
-            name
-            for name in self.rows.columns
-            if name != SHARE and squares_column(name) in self.rows.columns
-        ]
+        columns = self.rows.columns
+        return [one for one in columns if one != SHARE and squares_column(one) in columns]
 
     def summed(self) -> Counts:
         """The same with one row for users who are alike, in an order of their own."""
-        numbers = [
-            USERS,
-            *(n for name in (*self.values, SHARE) for n in (name, squares_column(name))),
-        ]
-        numbers = [name for name in numbers if name in self.rows.columns]
+        sums = [n for name in (*self.values, SHARE) for n in (name, squares_column(name))]
+        numbers = [name for name in (USERS, *sums) if name in self.rows.columns]
         keys = [FAMILY, *self.keys, LEVEL]
         rows = (
             self.rows.group_by(keys)
-            .agg(_sum_or_null(name) for name in numbers)
+            .agg(sum_or_null(pl.col(name)).alias(name) for name in numbers)
             .sort(keys, nulls_last=True)
             .select(*keys, *numbers)
         )
         return replace(self, rows=rows)
 
 
-def _sum_or_null(name: str) -> pl.Expr:
+def sum_or_null(values: pl.Expr) -> pl.Expr:
     """The sum, and null where none has a value."""
-    column = pl.col(name)
-    return pl.when(column.count() > 0).then(column.sum()).otherwise(None).alias(name)
+    return pl.when(values.count() > 0).then(values.sum())
 
 
 def write_counts(counts: Counts, file: Path) -> None:
@@ -331,16 +300,135 @@ def read_counts(file: Path) -> Counts:
     fix = "Give a file that fairrec count has written."
     with open_file(file, fix) as stream, errors_of_reading(file, fix):
         content = stream.read()
-        with damaged(file, fix):
-            metadata = pl.read_parquet_metadata(io.BytesIO(content))
-            rows = pl.read_parquet(content)
+        metadata = pl.read_parquet_metadata(io.BytesIO(content))
+        rows = pl.read_parquet(content)
     info = None
     if KEY in metadata:
         try:
-            info = checked_json(metadata[KEY], CountsInfo, has_infinity=True)
-        except ValueError as error:
+            info = CountsInfo.model_validate_json(metadata[KEY])
+        except ValidationError as error:
             raise InputError(
                 f"{where}: is no table of counts of this version of FairRec "
-                f"({plain(error, 300)}). Count again."
+                f"({describe_first_error(error)}). Count again."
             ) from error
     return Counts(checked_rows(rows, where), info, where)
+
+
+def with_info(counts: Counts, better: Mapping[str, bool]) -> Counts:
+    """The same with what its columns tell, where another tool has made it.
+
+    Such a table has no metadata, so that families, metrics and attributes are read from its
+    columns, and what cannot be meant is refused.
+
+    Parameters
+    ----------
+    better : which end is better of a metric that nobody knows, or that has no better end
+    """
+    if counts.info is not None:
+        return counts
+    rows, keys, where = counts.rows, counts.keys, counts.where
+    if not keys:
+        raise InputError(f"{where}: has no attribute, so there are no groups. Give each a column.")
+    families = {name: tuple(name.split(",")) for name in rows[FAMILY].unique(maintain_order=True)}
+    metrics: dict[str, MetricInfo] = {}
+    missing: dict[str, OutcomeInfo] = {}
+    who_is_missing = []
+    for family, names in families.items():
+        mine = rows.filter(pl.col(FAMILY) == family)
+        for name in names:
+            if name not in counts.values:
+                raise InputError(
+                    f"{where}: the family '{plain(family)}' has no columns '{plain(name)}' and "
+                    f"'{plain(squares_column(name))}' with the sums over its users."
+                )
+            if name in metrics:
+                raise InputError(f"{where}: '{plain(name)}' is in two families.")
+            known = _metric_called(name)
+            metrics[name] = describe_metric(
+                metric_of_column(name, {}, "the counts") if known is None else known,
+                float(mine[USERS].sum()),
+                float(mine.filter(pl.col(name).is_null())[USERS].sum()),
+                better,
+            )
+            outcome = f"undefined: {name}"
+            missing[outcome] = OutcomeInfo(kind="undefined", metrics=(name,))
+            is_undefined = pl.col(name).is_null().cast(pl.Int64)
+            total = (pl.col(USERS) * is_undefined).cast(pl.Float64)
+            who_is_missing.append(
+                mine.select(
+                    pl.lit(outcome).alias(FAMILY),
+                    *keys,
+                    is_undefined.cast(pl.String).alias(LEVEL),
+                    USERS,
+                    total.alias(SHARE),
+                    total.alias(squares_column(SHARE)),
+                )
+            )
+            _refuse_beyond(mine, name, metrics[name].bounds, where)
+    _refuse_aside(counts, metrics, better)
+    attributes = {name: AttributeInfo(kind=_kind(rows.schema[name])) for name in keys}
+    info = CountsInfo(
+        fairrec_version=__version__,
+        by=tuple(attributes),
+        attributes=attributes,
+        families=tuple(families.values()),
+        metrics=metrics,
+        missing=missing,
+    )
+    rows = pl.concat([rows, *who_is_missing], how="diagonal_relaxed")
+    return replace(counts, rows=rows, info=info)
+
+
+def _refuse_aside(counts: Counts, metrics: Iterable[str], better: Mapping[str, bool]) -> None:
+    """Refuse what would be left aside: sums of no family, and ends of metrics that are known."""
+    for name in counts.rows.columns:
+        wrong = ""
+        if name.endswith("^2") and name.removesuffix("^2") not in counts.rows.columns:
+            wrong = f"has no column '{plain(name.removesuffix('^2'))}'"
+        elif name in counts.values and name not in metrics:
+            wrong = "is in no family, so its sums would be left out"
+        elif name in counts.keys and _metric_called(name) is not None:
+            wrong = f"has no column '{plain(squares_column(name))}' with the sums of squares"
+        if wrong:
+            raise InputError(
+                f"{counts.where}: '{plain(name)}' {wrong}. Add it, or drop the column."
+            )
+    for name in better:
+        if name not in metrics:
+            raise unknown_name("metric in these counts", name, metrics)
+        known = _metric_called(name)
+        if known is not None and known.metric.higher_is_better is not None:
+            raise InputError(
+                f"{spell('better')}: which end of {plain(name)} is better is known. Leave it out."
+            )
+
+
+def _refuse_beyond(
+    rows: pl.DataFrame, name: str, bounds: tuple[float, float] | None, where: str
+) -> None:
+    """Sums that cannot be of the metric they are called."""
+    low, high = bounds or (-np.inf, np.inf)
+    mean = rows[name] / rows[USERS]
+    beyond = mean.filter(~mean.is_between(low - _ROUNDING, high + _ROUNDING))
+    if len(beyond):
+        raise InputError(
+            f"{where}: '{plain(name)}' lies between {low:g} and {high:g}, and has the mean "
+            f"{beyond[0]:g} in a row ({len(beyond):,} such rows). Give the sum over its users, or "
+            "another name to another metric."
+        )
+
+
+def _metric_called(name: str) -> MetricAtK | None:
+    """The metric that FairRec knows by this name, or None."""
+    try:
+        return parse_metric(name)
+    except FairRecError:
+        return None
+
+
+def _kind(dtype: pl.DataType) -> ValueKind:
+    if dtype == pl.Boolean:
+        return "true or false"
+    if dtype.is_integer():
+        return "whole number"
+    return "number" if dtype.is_float() else "text"

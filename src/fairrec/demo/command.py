@@ -5,18 +5,14 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated
 
-from rich.text import Text
-
 from fairrec.cli.parameters import typer_command
 from fairrec.cli.shared import (
-    DebugOption,
     FormatOption,
-    LogOption,
     NoReportOption,
     QuietOption,
+    VerboseOption,
     print_result,
     shown_progress,
-    stdout,
 )
 from fairrec.core.audit_options import Seed
 from fairrec.core.option_types import Folder
@@ -29,25 +25,20 @@ def demo_command(
     seed: Annotated[Seed, Option("Same seed, same numbers")] = 0,
     no_report: NoReportOption = False,
     format_: FormatOption = "text",
+    verbose: VerboseOption = False,
     quiet: QuietOption = False,
-    log: LogOption = None,
-    debug: DebugOption = False,
 ) -> None:
     """Make synthetic data with one badly served group, train a recommender, audit it."""
-    with shown_progress(quiet, log) as progress:
-        from fairrec.demo.demo import PLANTED, demo_audit_command, run_demo
+    with shown_progress(quiet) as progress:
+        from fairrec.demo.demo import PLANTED, run_demo
 
         result = run_demo(out, seed, progress, report=not no_report)
-    print_result(result, format_, out / "audit")
-    if format_ == "text":
-        planted = ", ".join(f"{name}={value}" for name, value in PLANTED.items())
-        console = stdout()
-        console.print(Text(f"\nThe group made hard to serve in this data: {planted}."))
-        console.print(
-            Text(
-                f"Open {out}/audit/{'result.json' if no_report else 'report.html'} or read "
-                f"{out}/audit/groups.parquet. "
-                "Next, change something and audit again:"
-            )
-        )
-        console.print(Text(f"  {demo_audit_command(out, seed)}"), soft_wrap=True)
+    planted = ", ".join(f"{name}={value}" for name, value in PLANTED.items())
+    print_result(
+        result,
+        format_,
+        out / "audit",
+        verbose=verbose,
+        has_page=not no_report,
+        about=f"Synthetic data, in which {planted} is made hard to serve",
+    )

@@ -9,7 +9,6 @@ import polars as pl
 
 from fairrec.core.arrays import BoolArray, CodeArray, IntArray
 from fairrec.core.errors import InputError
-from fairrec.core.kernels import kernel
 from fairrec.core.options import spell
 from fairrec.inputs.ids import known_positions
 
@@ -76,6 +75,7 @@ class NegativeSampler:
         order = np.lexsort((items, users))
         self.n_items = n_items
         self.items = items[order].astype(np.int32)
+        self.pairs = users[order].astype(np.int64) * n_items + self.items
         self.offsets = np.concatenate([[0], np.cumsum(np.bincount(users, minlength=n_users))])
 
     def free(self, user: int) -> CodeArray:
@@ -96,42 +96,33 @@ class NegativeSampler:
                 f"for {n} sampled others. Ask for fewer candidates or drop that user."
             )
         drawn = np.empty((len(users), n), dtype=np.int32)
-        # drawing again would take long for those who know most items
+        # drawing again would take long for users who know most items
         crowded = n_free < max(2 * n, self.n_items // 10)
         for row in np.flatnonzero(crowded):
             drawn[row] = rng.choice(self.free(users[row]), n, replace=False)
         rows = np.flatnonzero(~crowded)
         drawn[rows] = rng.integers(0, self.n_items, (len(rows), n), dtype=np.int32)
         while len(rows):
-            is_bad = _is_known_or_again(users[rows], drawn[rows], self.offsets, self.items)
+            is_bad = self._is_known(users[rows], drawn[rows]) | _is_repeated(drawn[rows])
             where, place = np.nonzero(is_bad)
             drawn[rows[where], place] = rng.integers(0, self.n_items, len(where), dtype=np.int32)
             rows = rows[is_bad.any(axis=1)]
         return drawn
 
+    def _is_known(self, users: IntArray, drawn: CodeArray) -> BoolArray:
+        """(n_rows, n), items that the row's user interacted with."""
+        pairs = users[:, None] * self.n_items + drawn
+        at = np.minimum(np.searchsorted(self.pairs, pairs), len(self.pairs) - 1)
+        return np.asarray(self.pairs[at] == pairs, dtype=np.bool_)
 
-@kernel
-def _is_known_or_again(
-    users: IntArray, drawn: CodeArray, offsets: IntArray, items: CodeArray
-) -> BoolArray:
-    """Where a drawn item is one the user knows, or stood earlier in the row."""
-    is_bad = np.zeros(drawn.shape, dtype=np.bool_)
-    for row in range(len(users)):
-        start, stop = offsets[users[row]], offsets[users[row] + 1]
-        for place in range(drawn.shape[1]):
-            item = drawn[row, place]
-            low, high = start, stop
-            while low < high:
-                middle = (low + high) // 2
-                if items[middle] < item:
-                    low = middle + 1
-                else:
-                    high = middle
-            is_bad[row, place] = low < stop and items[low] == item
-            for earlier in range(place):
-                if drawn[row, earlier] == item:
-                    is_bad[row, place] = True
-    return is_bad
+
+def _is_repeated(drawn: CodeArray) -> BoolArray:
+    """(n_rows, n), items that stand earlier in the row."""
+    order = np.argsort(drawn, axis=1, kind="stable")
+    in_order = np.take_along_axis(drawn, order, axis=1)
+    is_repeated = np.zeros(drawn.shape, dtype=bool)
+    np.put_along_axis(is_repeated, order[:, 1:], in_order[:, 1:] == in_order[:, :-1], axis=1)
+    return is_repeated
 
 
 @dataclass(frozen=True, slots=True)
@@ -209,17 +200,12 @@ def split_data(
     """
     positives = interactions if all_positive else interactions.filter("is_positive")
     split = split_last(positives, seed)
-    if split.test.is_empty():
-        raise InputError(
-            "No user has two positive interactions, so there is nothing to test on. "
-            f"Check the data or count all interactions as positive: {spell('all_positive', True)}"
-        )
-    if split.validation.is_empty():
-        raise InputError(
-            "No user has three positive interactions, so there is no validation target to stop "
-            "training by. Check the data or count all interactions as positive: "
-            f"{spell('all_positive', True)}"
-        )
+    for part, n, use in ((split.test, "two", "test on"), (split.validation, "three", "stop by")):
+        if part.is_empty():
+            raise InputError(
+                f"No user has {n} positive interactions, so there is nothing to {use}. Check the "
+                f"data or count all interactions as positive: {spell('all_positive', True)}"
+            )
     rng = np.random.default_rng([seed, 2])
 
     def codes(table: pl.DataFrame) -> tuple[IntArray, IntArray]:

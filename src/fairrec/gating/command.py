@@ -10,20 +10,18 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
-from rich.text import Text
 
 from fairrec.cli.parameters import Flags, Given, typer_command
 from fairrec.cli.shared import (
     AuditArgument,
-    DebugOption,
     Format,
     FormatOption,
     QuietOption,
+    VerboseOption,
     print_as,
     say,
 )
 from fairrec.core.atomic_io import errors_of_disk, write_text
-from fairrec.core.errors import OutputError, plain
 from fairrec.core.options import OUTPUT, Option
 from fairrec.core.settings import SETTINGS_FILE
 from fairrec.gating.options import GateOptions
@@ -39,21 +37,16 @@ def gate_command(
     audit: AuditArgument,
     options: Annotated[Given, Flags(GateOptions)],
     format_: FormatOption = "text",
-    debug: DebugOption = False,
+    verbose: VerboseOption = False,
 ) -> None:
     """Check an audit against a policy: exit code 0 pass, 1 fail, 2 bad input, 3 inconclusive."""
     held = GateOptions(**options)
     refuse_overwriting_inputs(held, [audit])
-    raise typer.Exit(report_gate(audit, held, format_))
+    raise typer.Exit(report_gate(audit, held, format_, verbose=verbose))
 
 
 def refuse_overwriting_inputs(options: GateOptions, others: Iterable[object]) -> None:
-    """An error where the outcome would be written over something else.
-
-    Parameters
-    ----------
-    others : what is read and written besides
-    """
+    """An error where the outcome would be written over what is read, or written besides."""
     from fairrec.result.folder import refuse_overwriting
 
     others = [*others, options.policy, options.baseline, options.releases]
@@ -62,7 +55,12 @@ def refuse_overwriting_inputs(options: GateOptions, others: Iterable[object]) ->
 
 
 def report_gate(
-    audit: Audited, options: GateOptions, format_: Format, *, is_beside: bool = False
+    audit: Audited,
+    options: GateOptions,
+    format_: Format,
+    *,
+    is_beside: bool = False,
+    verbose: bool = False,
 ) -> int:
     """Judge, write and print; the exit code.
 
@@ -86,7 +84,7 @@ def report_gate(
         say(to_text(found, explain=options.explain))
     else:
         with protect_output(options, format_):
-            _print(found, format_, explain=options.explain)
+            _print(found, format_, explain=options.explain, verbose=verbose)
     return found.exit_code
 
 
@@ -109,29 +107,21 @@ def _write(found: GateResult, options: GateOptions) -> None:
     if options.github:
         typer.echo(to_annotations(found), nl=False)
         if place := os.environ.get("GITHUB_STEP_SUMMARY"):
-            _append(Path(place), to_markdown(found, explain=options.explain))
+            # other steps may have left a line unfinished
+            text = f"\n{to_markdown(found, explain=options.explain)}"
+            with errors_of_disk(Path(place)), Path(place).open("a", encoding="utf-8") as stream:
+                stream.write(text)
 
 
-def _append(file: Path, text: str) -> None:
-    """Add lines to a file that others have written to before."""
-    with errors_of_disk(file):
-        if file.is_fifo():
-            raise OutputError(f"{plain(file, 300)}: is a pipe, which may never be read.")
-        with file.open("ab+") as stream:
-            if stream.seek(0, os.SEEK_END):
-                stream.seek(-1, os.SEEK_END)
-                text = text if stream.read(1) == b"\n" else f"\n{text}"
-            stream.write(text.encode())
-
-
-def _print(found: GateResult, format_: Format, *, explain: bool) -> None:
-    from fairrec.gating.reports import to_markdown, to_text
+def _print(found: GateResult, format_: Format, *, explain: bool, verbose: bool) -> None:
+    from fairrec.gating.reports import gate_answer, to_markdown
 
     print_as(
         format_,
+        verbose=verbose,
         json=lambda: found.model_dump_json(indent=2),
         markdown=lambda: to_markdown(found, explain=explain),
-        text=lambda console: console.print(Text(to_text(found, explain=explain)), soft_wrap=True),
+        answer=lambda: gate_answer(found, explain=explain),
     )
 
 
@@ -141,7 +131,6 @@ def init_command(
     audit: AuditArgument,
     out: Annotated[Path, Option("The file to write", OUTPUT)] = Path(SETTINGS_FILE),
     quiet: QuietOption = False,
-    debug: DebugOption = False,
 ) -> None:
     """Write a commented policy from an audit, to be read and changed."""
     from fairrec.gating.gate import init_policy

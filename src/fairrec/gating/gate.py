@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import shlex
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -28,10 +28,10 @@ from fairrec.core.errors import (
 from fairrec.core.options import Blank, invalid, list_defaults, spell
 from fairrec.core.redact_paths import redact_path
 from fairrec.core.settings import SETTINGS_FILE, read_settings
-from fairrec.core.tolerance import Amount, Tolerance
+from fairrec.core.tolerance import Tolerance
 from fairrec.counterfactuals.result import load_counterfactual_summary
 from fairrec.gating.harms import GroupHarms, read_harms
-from fairrec.gating.judging import Changes, Measurements, Trends, judge, judge_policy, no_baseline
+from fairrec.gating.judging import Measurements, judge_policy, not_given
 from fairrec.gating.options import Inconclusive
 from fairrec.gating.policy import GateResult, Policy, Rule, combine_outcomes, parse_policy
 from fairrec.inputs.table_options import TableOptions
@@ -81,7 +81,7 @@ def gate(
     """
     if inconclusive not in (None, "fail", "pass"):
         raise invalid("inconclusive", "'fail' or 'pass'", inconclusive)
-    asked = _policy(policy)
+    asked = read_policy(policy)
     refuse_own_baseline(audit, baseline)
     result, place = resolve_audit("audit", audit)
     asked.refuse_other_audit(result.summary)
@@ -89,7 +89,8 @@ def gate(
     base = None if baseline is None else resolve_audit("baseline", baseline)[0]
     if base is not None:
         refuse_hidden("baseline", base)
-    _refuse_unused(asked, baseline, releases)
+    asked.refuse_unused("baseline", baseline)
+    asked.refuse_unused("releases", releases)
     found = load_counterfactual_summary(audit)
     measured = Measurements(
         result.summary,
@@ -100,14 +101,19 @@ def gate(
     )
     judged = judge_policy(asked.policy, measured, asked.where)
     outcome, exit_code = combine_outcomes(judged, inconclusive)
+    name = None
+    if isinstance(baseline, str | Path):
+        name = redact_path(baseline)
+    elif base is not None:
+        name = plain(base.summary.title) or "a result in memory"
     return GateResult(
         title=plain(result.summary.title),
         model=about_model(result.summary),
-        baseline=None if baseline is None else _name_baseline(baseline),
+        baseline=name,
         inconclusive=inconclusive,
         outcome=outcome,
         exit_code=exit_code,
-        look=_find_page(place),
+        look="" if place is None else _where_to_look(place),
         policy=asked.policy,
         rules=judged,
     )
@@ -130,84 +136,25 @@ def refuse_own_baseline(audit: object, baseline: object) -> None:
         )
 
 
-def _policy(given: Policy | Mapping[str, Any] | str | Path) -> PolicyFile:
-    if isinstance(given, Policy):
-        return PolicyFile(given, {}, "policy")
-    if isinstance(given, Mapping):
-        if unknown := [name for name in given if name not in Policy.model_fields]:
-            raise InputError(
-                f"policy: has {plain(unknown[0])}, and holds rule and require alone. Leave it out."
-            )
-        return PolicyFile(parse_policy(given, "policy"), {}, "policy")
-    if not isinstance(given, str | Path):
-        raise invalid("policy", "a file or a mapping with rule and require", given)
-    return read_policy(given)
-
-
 def check_baseline(file: str | Path, baseline: str | Path | None) -> None:
     """Refuse a policy that asks for a baseline where there is none, before any work is done."""
     asked = read_policy(file)
+    asked.refuse_unused("baseline", baseline)
     if baseline is not None:
         resolve_audit("baseline", baseline)
-        _refuse_unused(asked, baseline)
         return
     for number, rule in enumerate(asked.policy.rule, start=1):
         if rule.kind == "baseline":
-            raise InputError(f"{asked.where}: rule {number}: {no_baseline()}")
+            raise InputError(f"{asked.where}: rule {number}: {not_given('baseline')}")
 
 
-def _refuse_unused(
-    asked: PolicyFile, baseline: object | None, releases: str | Path | None = None
-) -> None:
-    """An error where audits are named that no rule would look at."""
-    kinds = {rule.kind for rule in asked.policy.rule}
-    for name, given, kind, limit in (
-        ("baseline", baseline, "baseline", 'baseline = "no_group_worse"'),
-        ("releases", releases, "trend", 'trend = "not_worse"'),
-    ):
-        if given is not None and kind not in kinds:
-            raise InputError(
-                f"{spell(name)}: no rule of {asked.where} has {kind}, so nothing would be "
-                f"compared with it. Add a rule with {limit}, or leave {spell(name)} out."
-            )
+def _where_to_look(place: Path) -> str:
+    page = place / "report.html"
+    return plain(page if page.exists() else f"fairrec report {shlex.quote(str(place))}", 300)
 
 
-def _name_baseline(given: Audited) -> str:
-    if isinstance(given, str | Path):
-        return redact_path(given)
-    return plain(resolve_audit("baseline", given)[0].summary.title) or "a result in memory"
-
-
-def _find_page(place: Path | None) -> str:
-    """Where a saved result can be looked at."""
-    if place is None:
-        return ""
-    page, command = place / "report.html", f"fairrec report {shlex.quote(str(place))}"
-    return plain(page if page.exists() else command, 300)
-
-
-def _trends(policy: Policy, audit: AuditResult | Path, releases: str | Path) -> Trends:
-    """Releases by rule: rules about the same groups share a level, and all sets of groups one."""
-    rules = [rule for rule in policy.rule if rule.kind == "trend"]
-    sets = {_key(rule): rule.groups for rule in rules}
-
-    @cache
-    def of_groups(key: str) -> TrendSummary:
-        metrics = dict.fromkeys(rule.metric for rule in rules if _key(rule) == key)
-        alpha = TrendOptions.alpha / len(sets)
-        return trend(
-            [audit], history=releases, group=sets[key], metric=[*metrics], alpha=alpha
-        ).summary
-
-    return lambda rule: of_groups(_key(rule))
-
-
-def _key(rule: Rule) -> str:
-    return repr(sorted(sorted(group.items()) for group in rule.groups))
-
-
-def _changes(base: AuditResult, candidate: AuditResult) -> Changes:
-    """How much worse each group is than in a baseline."""
+def _changes(base: AuditResult, candidate: AuditResult) -> Callable[[str], GroupHarms]:
+    """Metric -> how much worse each group is than in a baseline."""
     compared = compare(base, candidate)
 
     def of_metric(metric: str) -> GroupHarms:
@@ -226,6 +173,26 @@ def _changes(base: AuditResult, candidate: AuditResult) -> Changes:
     return of_metric
 
 
+def _trends(
+    policy: Policy, audit: AuditResult | Path, releases: str | Path
+) -> Callable[[Rule], TrendSummary]:
+    """Releases by rule: rules about the same groups share a level, and all sets of groups one."""
+
+    def key(rule: Rule) -> frozenset[frozenset[tuple[str, str]]]:
+        return frozenset(frozenset(group.items()) for group in rule.groups)
+
+    rules = [rule for rule in policy.rule if rule.kind == "trend"]
+    alpha = TrendOptions.alpha / max(1, len({*map(key, rules)}))
+
+    @cache
+    def of_groups(groups: frozenset[frozenset[tuple[str, str]]]) -> TrendSummary:
+        metrics = dict.fromkeys(rule.metric for rule in rules if key(rule) == groups)
+        found = trend([audit], history=releases, group=[*groups], metric=[*metrics], alpha=alpha)
+        return found.summary
+
+    return lambda rule: of_groups(key(rule))
+
+
 @dataclass(frozen=True, slots=True)
 class PolicyFile:
     """A policy, the options of audits beside it, and where it stands, for errors."""
@@ -233,6 +200,18 @@ class PolicyFile:
     policy: Policy
     options: Mapping[str, Any]
     where: str
+
+    def refuse_unused(self, name: str, given: object) -> None:
+        """An error where audits are named that no rule would look at."""
+        kind, limit = {
+            "baseline": ("baseline", 'baseline = "no_group_worse"'),
+            "releases": ("trend", 'trend = "not_worse"'),
+        }[name]
+        if given is not None and all(rule.kind != kind for rule in self.policy.rule):
+            raise InputError(
+                f"{spell(name)}: no rule of {self.where} has {kind}. Add a rule with {limit}, or "
+                f"leave {spell(name)} out."
+            )
 
     def refuse_other_audit(self, summary: AuditSummary) -> None:
         """An error where an audit was made otherwise than the options ask for.
@@ -246,9 +225,17 @@ class PolicyFile:
             )
 
 
-def read_policy(file: str | Path) -> PolicyFile:
-    """The policy in a settings file."""
-    file = Path(file)
+def read_policy(given: Policy | Mapping[str, Any] | str | Path) -> PolicyFile:
+    """A policy: of a settings file, or as it is."""
+    if isinstance(given, Policy):
+        return PolicyFile(given, {}, "policy")
+    if isinstance(given, Mapping):
+        if unknown := [name for name in given if name not in Policy.model_fields]:
+            raise InputError(f"policy: {unknown_name('key', unknown[0], Policy.model_fields)}")
+        return PolicyFile(parse_policy(given, "policy"), {}, "policy")
+    if not isinstance(given, str | Path):
+        raise invalid("policy", "a file or a mapping with rule and require", given)
+    file = Path(given)
     if file.name == SETTINGS_FILE and not file.exists():
         raise InputError(
             f"There is no {plain(file, 300)}, and no other policy was named. Let fairrec init "
@@ -263,29 +250,35 @@ def _differing(asked: Mapping[str, Any], summary: AuditSummary) -> Iterator[str]
     """What is otherwise in an audit, as far as its result tells."""
     if missing := [name for name in asked.get("by", ()) if name not in summary.by]:
         yield f"it is not by {listed(missing)}"
-    given = summary.given.named if summary.given else ()
+    given = summary.adjustment.named if summary.adjustment else ()
     if "adjust_for" in asked and {*asked["adjust_for"]} != {*given}:
         yield f"adjust_for is {listed(given) or 'nothing'}, not {listed(asked['adjust_for'])}"
+    wanted = {**asked}
     if asked.get("tolerance") is not None:
-        tolerance = str(by_name(asked["tolerance"], [*summary.metrics]))
-        if tolerance != summary.tolerance:
-            yield f"tolerance is {plain(summary.tolerance)}, not {plain(tolerance)}"
+        wanted["tolerance"] = by_name(asked["tolerance"], [*summary.metrics])
     for name, found in result_options(summary).items():
-        if name in ("tolerance", "permutations", "seed"):
-            continue  # more permutations and another seed ask the same
-        wanted = asked.get(name)
-        if wanted is not None and str(wanted) != str(found):
-            yield f"{name} is {plain(found)}, not {plain(wanted)}"
+        # more permutations and another seed ask the same
+        is_asked = wanted.get(name) is not None and name not in ("permutations", "seed")
+        if is_asked and str(wanted[name]) != str(found):
+            now = f"no {name} was set" if found is None else f"{name} is {plain(found)}"
+            yield f"{now}, not {plain(wanted[name])}"
 
 
 USUAL_SHARE, USUAL_SPREAD = 0.05, 0.1
 """Of the mean, and of the standard deviation among users where a share of the mean says nothing:
 a start for those who have set no tolerance, not a judgement."""
 
-_ABOUT = """\
+_POLICY = """\
 # A policy, written by fairrec init from an audit{of}. Its limits are a start: change them to
 # the limits where you work. `fairrec audit` takes its options from [audit], `fairrec gate`
 # judges an audit by [[rule]] and [require].
+{audit}
+[require]
+# the largest share of {many} without a value
+max_undefined = {max_undefined}
+# the limits of the rules must be ruled out for every group of a single attribute; with a
+# size, for every group of at least so many {many} instead:
+# certify_from = 200
 """
 
 
@@ -305,60 +298,45 @@ def init_policy(audit: str | Path, out: str | Path) -> Path:
 
 
 def policy_text(result: AuditResult) -> str:
-    """The content of the file."""
-    summary = result.summary
-    require = {"max_undefined": summary.max_undefined}
-    of = f' "{plain(summary.title)}"' if summary.title else ""
-    parts = [
-        _ABOUT.format(of=of),
-        tomli_w.dumps({"audit": _audit_options(summary)}),
-        *_required(require, summary.unit.many),
-        *_rules(result, require),
-    ]
-    return "".join(parts)
-
-
-def _rules(result: AuditResult, require: dict[str, Any]) -> Iterator[str]:
-    """A rule for each metric, with what it says of it now."""
+    """The content of the file: a rule for each metric, with what it says of it now."""
     summary = result.summary
     refuse_hidden("audit", result)
-    judged = {name: about for name, about in summary.metrics.items() if _is_judged(about)}
-    rules = [_rule(name, about, summary) for name, about in judged.items()]
+    rules, kinds = [], []
+    for name, about in summary.metrics.items():
+        if about.is_tested and about.sd:
+            rule, kind = _start(name, about, summary.tolerance)
+            rules.append(rule)
+            kinds.append(kind)
     if not rules:
         raise InputError(
             f"This audit compares no groups of {summary.unit.many} one by one, so there is nothing "
             f"to limit. Audit a metric per {summary.unit.one}, with at least two groups."
         )
-    policy = Policy.model_validate({"rule": rules, "require": require})
-    measured = Measurements(summary, result.group_table)
-    for number, (rule, given) in enumerate(zip(policy.rule, rules, strict=True), start=1):
-        found = judge(rule, policy.require, measured, number)
-        kind = "the tolerance of the audit" if _tolerance(rule.metric, summary) else "a start"
-        yield (
-            "\n[[rule]]\n"
-            f"# now {found.outcome}: {found.measured}\n"
-            + tomli_w.dumps(given).rstrip()
-            + f"  # {kind}\n"
-        )
+    text = _POLICY.format(
+        of=f' "{plain(summary.title)}"' if summary.title else "",
+        audit=tomli_w.dumps({"audit": _audit_options(summary)}),
+        many=summary.unit.many,
+        max_undefined=summary.max_undefined,
+    )
+    policy = Policy.model_validate({"rule": rules})
+    judged = judge_policy(policy, Measurements(summary, result.group_table), "policy")
+    for rule, found, kind in zip(rules, judged, kinds, strict=True):
+        now = f"# now {found.outcome}: {found.measured}"
+        text += f"\n[[rule]]\n{now}\n{tomli_w.dumps(rule).rstrip()}  # {kind}\n"
+    return text
 
 
-def _is_judged(about: MetricResult) -> bool:
-    return about.is_tested and about.sd is not None and about.sd > 0
-
-
-def _rule(name: str, about: MetricResult, summary: AuditSummary) -> dict[str, Any]:
-    limit = "max_difference" if about.higher_is_better is None else "max_worse"
-    if (tolerance := _tolerance(name, summary)) is not None:
-        return {"metric": name, limit: str(tolerance) if tolerance.is_share else tolerance.size}
-    if about.is_ratio_scale and about.mean > 0:
-        return {"metric": name, limit: f"{100 * USUAL_SHARE:g}%"}
-    assert about.sd is not None
-    return {"metric": name, limit: float(f"{USUAL_SPREAD * about.sd:.2g}")}
-
-
-def _tolerance(name: str, summary: AuditSummary) -> Amount | None:
-    """As it was given, so that a share stays one."""
-    return None if summary.tolerance is None else Tolerance.parse(summary.tolerance).amount(name)
+def _start(name: str, about: MetricResult, tolerance: str | None) -> tuple[dict[str, Any], str]:
+    """A rule to start with, and where its limit is from; a share stays one."""
+    amount = None if tolerance is None else Tolerance.parse(tolerance).amount(name)
+    if amount is not None:
+        limit: str | float = str(amount) if amount.is_share else amount.size
+    elif about.is_ratio_scale and about.mean > 0:
+        limit = f"{100 * USUAL_SHARE:g}%"
+    else:
+        limit = float(f"{USUAL_SPREAD * (about.sd or 0.0):.2g}")
+    kind = "max_difference" if about.higher_is_better is None else "max_worse"
+    return {"metric": name, kind: limit}, "the tolerance of the audit" if amount else "a start"
 
 
 def _audit_options(summary: AuditSummary) -> dict[str, Any]:
@@ -370,29 +348,20 @@ def _audit_options(summary: AuditSummary) -> dict[str, Any]:
         for name, value in result_options(summary).items()
         if value is not None and str(value) != str(usual[name])
     }
-    if summary.given is not None:
-        options["adjust_for"] = [*summary.given.named]
+    if summary.adjustment is not None:
+        options["adjust_for"] = [*summary.adjustment.named]
     if summary.columns:
         options["columns"] = dict(summary.columns)
     better = {
         name: "higher" if about.higher_is_better else "lower"
         for name, about in summary.metrics.items()
-        if about.higher_is_better is not None and _may_be_said(name, summary)
+        if about.higher_is_better is not None and _has_own_direction(name, summary)
     }
     return options | ({"better": better} if better else {})
 
 
-def _may_be_said(metric: str, summary: AuditSummary) -> bool:
-    """Whether somebody has to say which end is the better one."""
+def _has_own_direction(metric: str, summary: AuditSummary) -> bool:
+    """Whether the auditor said which end is the better one."""
     known = find_metric(metric)
     is_without = known is not None and known.higher_is_better is None
     return "values" in summary.inputs or ("predictions" in summary.inputs and is_without)
-
-
-def _required(require: dict[str, Any], many: str) -> Iterator[str]:
-    yield "\n[require]\n"
-    yield f"# the largest share of {many} without a value\n"
-    yield tomli_w.dumps(require)
-    yield "# every group of a single attribute must be ruled out; with a size, every group of at\n"
-    yield f"# least so many {many} must be instead:\n"
-    yield "# certify_from = 200\n"

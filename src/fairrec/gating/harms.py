@@ -66,25 +66,18 @@ class GroupHarms:
 
     def position(self, group: Mapping[str, str]) -> int:
         """The place of a group; an error where it is not among them."""
-        for name in group:
-            if name not in self.conditions.columns:
-                raise unknown_name("attribute in this audit", name, self.conditions.columns)
-        columns = self.conditions.iter_columns()
-        is_it = np.ones(len(self), dtype=np.bool_)
-        for column in columns:
-            value = group.get(column.name)
-            same = column.is_null() if value is None else (column == value).fill_null(False)
-            is_it &= same.to_numpy()
-        if not is_it.any():
-            raise self._unknown(group)
-        return int(np.flatnonzero(is_it)[0])
-
-    def _unknown(self, group: Mapping[str, str]) -> Exception:
+        columns = self.conditions.columns
         for name, value in group.items():
+            if name not in columns:
+                raise unknown_name("attribute in this audit", name, columns)
             values = self.conditions[name].drop_nulls().unique().to_list()
             if value not in values:
-                return unknown_name(f"value of {name}", value, values)
-        return InputError(
+                raise unknown_name(f"value of {name}", value, values)
+        is_it = pl.all_horizontal(pl.col(name).eq_missing(group.get(name)) for name in columns)
+        found = self.conditions.select(is_it.arg_true()).to_series()
+        if len(found):
+            return int(found[0])
+        raise InputError(
             f"No group '{group_label(group)}' was audited: it is too small, has more attributes "
             "than the depth, or names several values of one column and lacks one of them. Name "
             f"another one, or change {spell('min_support')} or {spell('depth')} of the audit."
@@ -108,34 +101,26 @@ def difference_harms(
     is_at_worst : whether intervals reach as far as they may where attributes are unknown
     """
     about = summary.metrics[metric]
-    if is_at_worst:
-        _refuse_no_bounds(metric, groups, summary)
-    direction = None if either_way else about.higher_is_better
+    is_unknown = any(one.n_missing != 0 for one in summary.attributes.values())
+    is_bounded = summary.adjustment is None and {*BOUNDED} <= {*groups.columns}
+    if is_at_worst and is_unknown and not is_bounded:
+        raise InputError(
+            f'{metric}: unknown = "worst" needs an audit that scored everyone, without '
+            f"{spell('adjust_for')}."
+        )
     return read_harms(
         _compared(groups, about, metric),
         [*summary.attributes],
         metric,
-        direction,
+        None if either_way else about.higher_is_better,
         "difference",
         is_conclusive=about.is_conclusive,
         is_at_worst=is_at_worst,
     )
 
 
-def _refuse_no_bounds(metric: str, groups: pl.DataFrame, summary: AuditSummary) -> None:
-    """An error where attributes are unknown, and what that could make of groups is too."""
-    is_unknown = any(one.n_missing != 0 for one in summary.attributes.values())
-    why = ""
-    if is_unknown and summary.given is not None:
-        why = "groups are compared in given circumstances"
-    elif is_unknown and not {*BOUNDED} <= {*groups.columns}:
-        why = "not everyone was scored"
-    if why:
-        raise InputError(f'{metric}: unknown = "worst" cannot be judged, because {why}.')
-
-
 def _compared(groups: pl.DataFrame, about: MetricResult, metric: str) -> pl.DataFrame:
-    """The groups of a metric that have others, also those who are in no circumstances like theirs.
+    """The groups of a metric that have others, also those who are in no covariates like theirs.
 
     A group that is everyone has none.
     """
@@ -193,8 +178,14 @@ def read_harms(
 def ratio_harms(groups: pl.DataFrame, summary: AuditSummary, metric: str) -> GroupHarms:
     """How much of the others' value each group lacks: 0.2 where it has 0.8 of it."""
     about = summary.metrics[metric]
-    _refuse_no_ratio(metric, about, summary)
-    assert about.sd is not None
+    is_ratio = about.is_ratio_scale and about.higher_is_better is not None
+    is_of_all = summary.adjustment is None and not summary.search.n_not_fully_scored
+    if about.sd is None or not (is_ratio and is_of_all):
+        raise InputError(
+            f"{metric}: min_ratio needs a metric whose zero means none of it and that has a better "
+            f"end, and an audit that scored everyone, without {spell('adjust_for')}. Limit the "
+            "difference instead: max_worse or max_difference."
+        )
     found = difference_harms(groups, summary, metric)
     rows = _compared(groups, about, metric)
     others = (rows["value"] - rows["difference"]).to_numpy()
@@ -210,20 +201,3 @@ def ratio_harms(groups: pl.DataFrame, summary: AuditSummary, metric: str) -> Gro
         interval=share.interval,
         is_known=found.is_known & share.is_sure,
     )
-
-
-def _refuse_no_ratio(metric: str, about: MetricResult, summary: AuditSummary) -> None:
-    why = ""
-    if not about.is_ratio_scale or about.sd is None:
-        why = "its values have no zero that means none of it"
-    elif about.higher_is_better is None:
-        why = "neither end of it is better"
-    elif summary.given is not None:
-        why = "groups are compared in given circumstances, and its values are not"
-    elif summary.search.n_not_fully_scored:
-        why = "a search did not score everyone"
-    if why:
-        raise InputError(
-            f"{metric}: min_ratio is not known, because {why}. Limit the difference: max_worse, or "
-            "max_difference where neither end is better."
-        )

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Annotated, Any, Literal, get_args
 
 from pydantic import (
     BeforeValidator,
     Field,
     PlainSerializer,
-    TypeAdapter,
     ValidationError,
     WithJsonSchema,
     model_validator,
@@ -17,7 +16,7 @@ from pydantic import (
 from pydantic_core import PydanticCustomError
 
 from fairrec.core.errors import InputError, UnknownNameError, plain, unknown_name
-from fairrec.core.option_types import Form, Number, UnfitError, Whole, describe, split_pairs
+from fairrec.core.option_types import parse_number, split_pairs
 from fairrec.core.tolerance import Amount, parse_amount
 from fairrec.core.version import __version__
 from fairrec.gating.options import Inconclusive
@@ -29,56 +28,37 @@ KINDS: tuple[RuleKind, ...] = get_args(RuleKind)
 """What a rule can limit; each rule has one of them."""
 
 
-def _read_as(hint: Any) -> BeforeValidator:
-    """Read as options of this type are, and refused in the same words."""
-    adapter, expected = TypeAdapter(hint), describe(hint).expected
+def _read_by(parse: Callable[[Any], Any], expected: str) -> BeforeValidator:
+    """Read by a function whose ValueError is told in these words."""
 
-    def parse(given: Any) -> Any:
+    def read(given: Any) -> Any:
         try:
-            return adapter.validate_python(given)
+            return parse(given)
         except ValueError as error:
-            raise PydanticCustomError("unfit", "{expected}", {"expected": expected}) from error
+            expects = {"expected": expected}
+            raise PydanticCustomError("unfit", "Input should be {expected}", expects) from error
 
-    return BeforeValidator(parse)
-
-
-def _as_given(amount: Amount) -> float | str:
-    return str(amount) if amount.is_share else amount.size
+    return BeforeValidator(read)
 
 
 Limit = Annotated[
     Amount,
-    _read_as(
-        Annotated[
-            Amount,
-            BeforeValidator(parse_amount),
-            Form('an amount above 0 such as 0.03, or a share of the mean such as "5%"'),
-        ]
-    ),
-    PlainSerializer(_as_given),
+    _read_by(parse_amount, 'an amount above 0 such as 0.03, or a share of the mean such as "5%"'),
+    PlainSerializer(lambda amount: str(amount) if amount.is_share else amount.size),
     WithJsonSchema(
         {"anyOf": [{"type": "number", "exclusiveMinimum": 0}, {"type": "string", "pattern": "%$"}]}
     ),
 ]
+_NUMBER = _read_by(parse_number, "a number")
 
 
 def _group(given: Any) -> dict[str, str]:
-    if isinstance(given, Mapping):
-        return {str(name): str(value) for name, value in given.items()}
-    if not isinstance(given, str):
-        raise UnfitError(given)
-    return split_pairs(given)
+    return {name: str(value) for name, value in split_pairs(given).items()}
 
 
 NamedGroup = Annotated[
     dict[str, str],
-    _read_as(
-        Annotated[
-            Any,
-            BeforeValidator(_group),
-            Form("a group such as \"gender=F,age=56+\" or {gender = 'F', age = '56+'}"),
-        ]
-    ),
+    _read_by(_group, "a group such as \"gender=F,age=56+\" or {gender = 'F', age = '56+'}"),
     WithJsonSchema(
         {
             "anyOf": [
@@ -102,7 +82,7 @@ class Rule(Part):
     max_difference: Limit | None = Field(
         default=None, description="no group differs by more, in either direction"
     )
-    min_ratio: Annotated[float, _read_as(Annotated[Number, Field(gt=0, lt=1)])] | None = Field(
+    min_ratio: Annotated[float, _NUMBER, Field(gt=0, lt=1)] | None = Field(
         default=None,
         description="the value of no group is a smaller share of that of all others; where less is "
         "better, that of all others of the group's",
@@ -117,7 +97,7 @@ class Rule(Part):
     trend: Literal["not_worse"] | None = Field(
         default=None, description="no group became worse over the audits before this one"
     )
-    max_affected: Annotated[float, _read_as(Annotated[Number, Field(ge=0, lt=1)])] | None = Field(
+    max_affected: Annotated[float, _NUMBER, Field(ge=0, lt=1)] | None = Field(
         default=None,
         description="of a counterfactual: the largest share of all users for whom the change makes "
         "another list",
@@ -127,9 +107,10 @@ class Rule(Part):
         description='"worst": with max_worse or max_difference, the limit holds whichever of the '
         "users with unknown attributes belong to a group",
     )
-    groups: tuple[NamedGroup, ...] = Field(
-        default=(), description="the groups it is about; all where none is named"
-    )
+    groups: Annotated[
+        tuple[NamedGroup, ...],
+        BeforeValidator(lambda given: [given] if isinstance(given, str | Mapping) else given),
+    ] = Field(default=(), description="the groups it is about; all where none is named")
     severity: Literal["fail", "warn"] = Field(
         default="fail", description="warn never changes whether the gate passes"
     )
@@ -163,10 +144,10 @@ class Rule(Part):
 class Require(Part):
     """What must be so for rules to mean anything."""
 
-    max_undefined: Annotated[float, _read_as(Annotated[Number, Field(ge=0, le=1)])] | None = Field(
+    max_undefined: Annotated[float, _NUMBER, Field(ge=0, le=1)] | None = Field(
         default=None, description="the largest share of users without a value"
     )
-    certify_from: Annotated[int, _read_as(Annotated[Whole, Field(ge=1)])] | None = Field(
+    certify_from: Annotated[int, _NUMBER, Field(ge=1)] | None = Field(
         default=None,
         description="groups of at least so many users must be ruled out, smaller ones may stay "
         "open; every group of the fewest attributes where it is not given",
@@ -200,40 +181,24 @@ def parse_policy(content: Mapping[str, Any], where: str) -> Policy:
 
 
 def _in_words(error: Any, where: str) -> InputError | UnknownNameError:
-    """The first thing that is wrong with a policy, as every other error says it."""
+    """The first thing that is wrong with a policy."""
     table, *place = error["loc"]
-    known: Any = Rule if table == "rule" else Require
-    number_ = f" {place.pop(0) + 1}" if place and isinstance(place[0], int) else ""
-    where = f"{where}: {plain(table)}{number_}"
-    name = plain(place[0]) if place else ""
-    given = plain(repr(error["input"]))
-    kind, context = error["type"], error.get("ctx", {})
-    if kind == "extra_forbidden":
-        unknown = unknown_name("key", str(place[0]), known.model_fields)
-        return UnknownNameError(f"{where}: {unknown}")
-    said = f"{name} is {given}, and must be {_about(known, name)}"
-    if kind == "missing":
-        said = f"{name} is missing. It is {_about(known, name)}"
-    elif kind == "together":
-        said = context["said"]
-    elif kind in ("unfit", "literal_error"):
-        said = f"{name} must be {context['expected']}, not {given}"
-    elif not name:
-        heading = "[[rule]]" if table == "rule" else "[require]"
-        said = f"must be a table under {heading}, not {given}"
-    if place == ["groups"] and isinstance(error["input"], str):
-        said = f"groups must be a list of groups such as [{error['input']!r}], not {given}"
-    return InputError(f"{where}: {said}.")
-
-
-def _about(known: Any, name: str) -> str:
-    field = known.model_fields.get(name)
-    return field.description if field is not None and field.description else "text"
+    where = f"{where}: {table}"
+    if place and isinstance(place[0], int):
+        where = f"{where} {place.pop(0) + 1}"
+    if error["type"] == "extra_forbidden":
+        known = Rule if table == "rule" else Require
+        return UnknownNameError(
+            f"{where}: {unknown_name('key', str(place[0]), known.model_fields)}"
+        )
+    name = "".join(f"{plain(part)}: " for part in place[:1])
+    given = (
+        "" if error["type"] in ("missing", "together") else f", not {plain(repr(error['input']))}"
+    )
+    return InputError(f"{where}: {name}{error['msg']}{given}.")
 
 
 Passing = Literal["failed", "inconclusive", "passed"]
-PRECEDENCE: tuple[Passing, ...] = ("failed", "inconclusive", "passed")
-"""What decides first."""
 PASSED, FAILED, BAD_INPUT, INCONCLUSIVE = range(4)
 """Exit codes."""
 
@@ -251,13 +216,6 @@ class JudgedGroup(Part):
     interval: tuple[float | None, float | None] = Field(
         description="of that, for all groups and metrics at once; an end is null without a limit"
     )
-
-    @property
-    def as_ratio(self) -> JudgedGroup:
-        """The same with the share that it has instead of what it lacks."""
-        low, high = (None if end is None else 1 - end for end in reversed(self.interval))
-        size = None if self.measured is None else 1 - self.measured
-        return self.model_copy(update={"measured": size, "interval": (low, high)})
 
 
 class RuleOutcome(Part):
@@ -323,8 +281,10 @@ def combine_outcomes(
     rules: tuple[RuleOutcome, ...], inconclusive: Inconclusive | None
 ) -> tuple[Passing, int]:
     """The outcome of all rules, and the exit code; warnings change neither."""
-    found: set[Passing] = {rule.outcome for rule in rules if rule.severity == "fail"}
-    outcome: Passing = min(found, key=PRECEDENCE.index, default="passed")
-    if outcome == "inconclusive" and inconclusive is not None:
-        return outcome, FAILED if inconclusive == "fail" else PASSED
-    return outcome, {"failed": FAILED, "inconclusive": INCONCLUSIVE, "passed": PASSED}[outcome]
+    found = {rule.outcome for rule in rules if rule.severity == "fail"}
+    if "failed" in found:
+        return "failed", FAILED
+    if "inconclusive" in found:
+        codes = {"fail": FAILED, "pass": PASSED, None: INCONCLUSIVE}
+        return "inconclusive", codes[inconclusive]
+    return "passed", PASSED

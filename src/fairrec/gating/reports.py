@@ -1,248 +1,18 @@
-"""The outcome of a gate in words, and as text, Markdown, JUnit XML and annotations of GitHub."""
+"""The outcome of a gate as text, Markdown, JUnit XML and annotations of GitHub."""
 
 from __future__ import annotations
 
-import math
-import re
 import secrets
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from xml.etree import ElementTree
 
-from fairrec.core.errors import plain
-from fairrec.core.options import spell_in
-from fairrec.gating.policy import GateResult, JudgedGroup, Passing, Rule, RuleOutcome
+from fairrec.gating.policy import GateResult, RuleOutcome
+from fairrec.report.answer import Answer, Tone
 from fairrec.report.text import escape
-from fairrec.report.words import interval, number, percent, plural
-from fairrec.result.metric_schema import MetricResult
-from fairrec.result.schema import AuditSummary
+from fairrec.report.words import plural
 
 MARKS = {"failed": "FAIL", "inconclusive": "OPEN", "passed": "PASS"}
-_MANY = 100
-"""Times the users, beyond which more of them are no way out."""
-
-
-@dataclass(frozen=True, slots=True)
-class RuleWords:
-    """A judged rule in words.
-
-    Parameters
-    ----------
-    decided_by : the group that decides; None where no group is looked at
-    n_must_pass : groups that had to be ruled out
-    is_conclusive : whether the users with a value speak for all
-    least_limit : with which all of them would be
-    ruled_out_from : the size from which groups are; None where the largest is not
-    at_worst : the group that may be furthest beyond the limit where attributes are unknown, and by
-        how much it may be worse; None where none may
-    """
-
-    rule: Rule
-    limit: float
-    about: MetricResult
-    summary: AuditSummary
-    certify_from: int | None
-    outcome: Passing
-    decided_by: JudgedGroup | None
-    n_failed: int
-    n_open: int
-    n_must_pass: int
-    is_conclusive: bool
-    least_limit: float
-    ruled_out_from: int | None
-    at_worst: tuple[str, float] | None
-
-    @property
-    def what(self) -> str:
-        """What the rule asks for."""
-        who = describe_groups(self.rule)
-        if self.rule.kind == "min_ratio":
-            asked = f"{who} has less than {self.rule.min_ratio:g} {self._of_others}"
-        elif self.rule.kind == "max_difference":
-            asked = f"{who} differs by more than {self._limit}{self._whatever}"
-        elif self.rule.kind == "baseline":
-            asked = f"{who} is worse than in the baseline by more than {self._limit}"
-        else:
-            asked = f"{who} is worse by more than {self._limit}{self._whatever}"
-        return f"{plain(self.rule.metric)}: {asked}"
-
-    @property
-    def measured(self) -> str:
-        """What was measured, of the group that decides."""
-        group = self.decided_by
-        if group is None:
-            return self._nothing
-        who = f"{group.label} ({self.summary.unit.count(group.support)})"
-        if self.outcome == "failed":
-            n_others = self.n_failed - 1
-            verb = "fails" if n_others == 1 else "fail"
-            more = f"; {plural(n_others, 'other group')} {verb} too" if n_others else ""
-            return f"{who} {self._is(group)}{more}"
-        if self.outcome == "passed":
-            return (
-                f"ruled out for {self._scope}{self._if_like_others}; closest is {who}, which "
-                f"{self._is(group)}"
-            )
-        if not self.is_conclusive:
-            return (
-                f"too many {self._many} have no value to rule anything out; {who} {self._is(group)}"
-            )
-        return f"open for {self.n_open:,} of {self._scope}; {who} {self._is(group)}"
-
-    @property
-    def explanation(self) -> str:
-        """What would have to be true for it to pass."""
-        if self.outcome == "passed":
-            return "passes"
-        if self.decided_by is None:
-            return (
-                "certify_from would have to be a size that groups have"
-                if self.certify_from is not None
-                else "at least two groups would have to be audited"
-            )
-        if self.outcome == "failed":
-            return self._within
-        if not self.is_conclusive:
-            return (
-                f"fewer {self._many} without a value ({percent(self.about.undefined_share)} now), "
-                "in all groups alike"
-            )
-        return "; or ".join(self._ways_out)
-
-    @property
-    def _whatever(self) -> str:
-        is_worst = self.rule.unknown == "worst"
-        return f", whichever {self._many} of unknown attributes belong to it" if is_worst else ""
-
-    @property
-    def _if_like_others(self) -> str:
-        """On what it rests that a rule passes, where attributes are unknown."""
-        if self.at_worst is None or self.rule.kind not in ("max_worse", "max_difference"):
-            return ""
-        label, size = self.at_worst
-        return (
-            f", if {self._many} of unknown attributes are like the others (at worst {label} by "
-            f"{number(size)})"
-        )
-
-    @property
-    def _many(self) -> str:
-        return self.summary.unit.many
-
-    @property
-    def _nothing(self) -> str:
-        if self.certify_from is not None and not self.rule.groups:
-            return f"no group has {self.certify_from:,} {self._many}, so nothing is ruled out"
-        return "no group has others to be compared with"
-
-    @property
-    def _within(self) -> str:
-        assert self.decided_by is not None
-        limit = f"{self.rule.min_ratio or self.limit:.3g}"
-        n_others = (self.n_failed if self.outcome == "failed" else self.n_open) - 1
-        others = f" and of {plural(n_others, 'other group')}" if n_others > 0 else ""
-        return f"the interval of {self.decided_by.label}{others} would have to stay within {limit}"
-
-    @property
-    def _ways_out(self) -> list[str]:
-        group = self.decided_by
-        assert group is not None
-        if self.summary.permutations == 0:
-            permutations = spell_in(self.summary.command, "permutations", 1000)
-            return [f"groups would have to be tested: audit with {permutations}"]
-        if group.measured is None:
-            beside = "both audits" if self.rule.kind == "baseline" else "circumstances of others"
-            return [f"{group.label} would have to have values in {beside}"]
-        high = group.interval[1]
-        if high is None:
-            return [f"an interval of {group.label} that ends: more {self._many} of it"]
-        ways = [self._within]
-        size = max(0.0, group.measured)
-        if self.rule.unknown is not None:
-            ways.append(f"fewer {self._many} of unknown attributes")
-        elif size < self.limit:
-            # the width of an interval falls with the root of the number of users
-            times = ((high - size) / (self.limit - size)) ** 2
-            if 1 < times <= _MANY:
-                ways.append(f"about {number(times)} times as many {self._many}, were it no worse")
-        if self.limit < self.least_limit < math.inf:
-            name = "tolerance" if self.rule.kind == "baseline" else self.rule.kind
-            ways.append(f"{name} = {self._limit_as_given(self.least_limit)}")
-        if self.certify_from is not None and self.ruled_out_from is not None:
-            ways.append(f"certify_from = {self.ruled_out_from}")
-        return ways
-
-    @property
-    def _scope(self) -> str:
-        groups = plural(self.n_must_pass, "group")
-        if self.rule.groups:
-            return f"{groups} named"
-        if self.certify_from is not None:
-            return f"{groups} of {self.certify_from:,} {self._many} or more"
-        return (
-            f"{groups} of {'all attributes' if self.summary.depth == 'full' else 'one attribute'}"
-        )
-
-    @property
-    def _limit(self) -> str:
-        """As it was given, and in units of the metric where it is a share."""
-        given = self.rule.limit
-        if given is None:
-            return f"the tolerance, {self.limit:.6g}"
-        return f"{given} of the mean ({number(self.limit)})" if given.is_share else str(given)
-
-    @property
-    def _of_others(self) -> str:
-        return "of all others'" if self.about.higher_is_better else "as all others have, of its own"
-
-    def _is(self, group: JudgedGroup) -> str:
-        """What was measured of a group, with its interval."""
-        if group.measured is None:
-            nobody = self.summary.unit.nobody
-            return (
-                "has values in only one of the two audits, so it is not compared"
-                if self.rule.kind == "baseline"
-                else f"has {nobody} to be compared with, as too few others are in its circumstances"
-            )
-        low, high = group.interval
-        if self.rule.kind == "min_ratio":
-            ends = (None if end is None else 1 - end for end in (high, low))
-            return f"has {number(1 - group.measured)} {self._of_others} ({_ends(*ends)})"
-        worst = ", at worst" if self.rule.unknown == "worst" else ""
-        if self.rule.kind == "max_difference":
-            return f"differs by {number(group.measured)} ({_ends(low, high)}{worst})"
-        than = " than in the baseline" if self.rule.kind == "baseline" else ""
-        if group.measured >= 0:
-            return f"is worse{than} by {number(group.measured)} ({_ends(low, high)}{worst})"
-        least, most = (None if end is None else -end for end in (high, low))
-        return f"is better{than} by {number(-group.measured)} ({_ends(least, most)}{worst})"
-
-    def _limit_as_given(self, size: float) -> str:
-        """A limit in the rule's own terms, rounded to where it still holds."""
-        if self.rule.kind == "min_ratio":
-            return f"{math.floor(round((1 - size) * 1000, 6)) / 1000:g}"
-        # of the smallest numbers there are, a hundredth is none
-        step = (10.0 ** (math.floor(math.log10(size)) - 2) or size) if size > 0 else 1.0
-        return f"{math.ceil(round(size / step, 6)) * step:.12g}"
-
-
-def describe_groups(rule: Rule) -> str:
-    """The groups of a rule, as what it asks for begins."""
-    n_named = len({tuple(sorted(group.items())) for group in rule.groups})
-    return f"none of {plural(n_named, 'named group')}" if n_named else "no group"
-
-
-def _ends(low: float | None, high: float | None) -> str:
-    if low is not None and high is not None:
-        return interval(low, high)
-    return " to ".join("no limit" if end is None else number(end) for end in (low, high))
-
-
-def rule_line(rule: RuleOutcome) -> str:
-    """A rule and its outcome on one line."""
-    warns = " (warning only)" if rule.severity == "warn" and rule.outcome != "passed" else ""
-    return f"{rule.what}{warns} | {rule.measured}"
 
 
 def headline(gate: GateResult) -> str:
@@ -255,11 +25,43 @@ def headline(gate: GateResult) -> str:
         "inconclusive": f"Inconclusive: {n:,} of {checks}, none failed",
         "passed": f"Passed: {checks}",
     }[gate.outcome]
-    warned = sum(rule.outcome == "failed" for rule in gate.rules if rule.severity == "warn")
     if gate.outcome == "inconclusive" and gate.inconclusive is not None:
         said += f", which counts as {'failed' if gate.inconclusive == 'fail' else 'passed'}"
-    warning = f"; {plural(warned, 'warning')}" if warned else ""
-    return f"{said}{warning}."
+    warned = sum(rule.outcome == "failed" for rule in gate.rules if rule.severity == "warn")
+    return f"{said}; {plural(warned, 'warning')}." if warned else f"{said}."
+
+
+def rule_line(rule: RuleOutcome) -> str:
+    """A rule and its outcome on one line."""
+    return f"{_what(rule)} | {rule.measured}"
+
+
+def _what(rule: RuleOutcome) -> str:
+    is_warning = rule.severity == "warn" and rule.outcome != "passed"
+    return f"{rule.what} (warning only)" if is_warning else rule.what
+
+
+def gate_answer(gate: GateResult, *, explain: bool = False) -> Answer:
+    """The outcome of all rules, then a line for each, those that do not pass first.
+
+    Parameters
+    ----------
+    explain : whether to say what would have to be true for rules to pass that do not
+    """
+    rules = sorted(gate.rules, key=lambda rule: [*MARKS].index(rule.outcome))
+    lines = []
+    for rule in rules:
+        lines.append(f"{MARKS[rule.outcome]}  {rule_line(rule)}")
+        if explain and rule.outcome != "passed":
+            lines.append(f"to pass: {rule.explanation}")
+    look = gate.look if gate.look and gate.outcome != "passed" else ""
+    tones: dict[str, Tone] = {"failed": "found", "passed": "clear"}
+    return Answer(
+        tone=tones.get(gate.outcome, "open"),
+        headline=headline(gate),
+        others=tuple(lines),
+        next_steps=(f"look deeper: {look}",) if look else (),
+    )
 
 
 def to_text(gate: GateResult, *, explain: bool = False) -> str:
@@ -285,28 +87,17 @@ def to_markdown(gate: GateResult, *, explain: bool = False) -> str:
     ----------
     explain : whether to say what would have to be true for rules to pass that do not
     """
-    about = " · ".join(filter(None, (gate.title, gate.model)))
     heads = ["", "rule", "measured", *(["to pass"] if explain else [])]
-    lines = [
-        f"### FairRec: {headline(gate)}",
-        "",
-        *([escape(about), ""] if about else []),
-        f"| {' | '.join(heads)} |",
-        "|---" * len(heads) + "|",
-    ]
+    about = " · ".join(filter(None, (gate.title, gate.model)))
+    rows = [heads, ["---"] * len(heads)]
     for rule in gate.rules:
-        warns = " (warning only)" if rule.severity == "warn" else ""
-        cells = [MARKS[rule.outcome], escape(rule.what + warns), escape(rule.measured)]
-        if explain:
-            cells.append("" if rule.outcome == "passed" else escape(rule.explanation))
-        lines.append(f"| {' | '.join(cells)} |")
-    if gate.look:
-        lines += ["", f"Look deeper: {escape(gate.look)}"]
-    return "\n".join(lines) + "\n"
-
-
-_NOT_IN_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
-"""Characters that no XML 1.0 may hold, not even escaped."""
+        to_pass = "" if rule.outcome == "passed" else rule.explanation
+        cells = [MARKS[rule.outcome], _what(rule), rule.measured, to_pass]
+        rows.append([*map(escape, cells[: len(heads)])])
+    table = "\n".join(f"| {' | '.join(row)} |" for row in rows)
+    look = f"Look deeper: {escape(gate.look)}" if gate.look else ""
+    parts = (f"### FairRec: {headline(gate)}", escape(about), table, look)
+    return "\n\n".join(filter(None, parts)) + "\n"
 
 
 def to_junit(gate: GateResult) -> str:
@@ -332,35 +123,30 @@ def to_junit(gate: GateResult) -> str:
 
 def _case(rule: RuleOutcome, gate: GateResult) -> ElementTree.Element:
     name = f"{rule.number}. {rule.what}" if rule.number else rule.what
-    case = ElementTree.Element(
-        "testcase", {"classname": "fairrec.gate", "name": _xml_text(name), "time": "0"}
-    )
+    case = ElementTree.Element("testcase", {"classname": "fairrec.gate", "name": name, "time": "0"})
     if rule.outcome == "passed":
-        ElementTree.SubElement(case, "system-out").text = _xml_text(rule.measured)
+        ElementTree.SubElement(case, "system-out").text = rule.measured
     elif gate.counts_as_failed(rule):
-        found = {"message": _xml_text(rule.measured), "type": rule.outcome}
+        found = {"message": rule.measured, "type": rule.outcome}
         failure = ElementTree.SubElement(case, "failure", found)
-        failure.text = _xml_text(f"{rule.what}\n{rule.measured}\nto pass: {rule.explanation}")
+        failure.text = f"{rule.what}\n{rule.measured}\nto pass: {rule.explanation}"
     else:
         warns = "warning only: " if rule.severity == "warn" else ""
-        message = _xml_text(f"{warns}{rule.outcome}: {rule.measured}")
+        message = f"{warns}{rule.outcome}: {rule.measured}"
         ElementTree.SubElement(case, "skipped", {"message": message})
     return case
 
 
-def _xml_text(text: str) -> str:
-    return _NOT_IN_XML.sub("\N{REPLACEMENT CHARACTER}", text)
-
-
 def to_annotations(gate: GateResult) -> str:
     """One workflow command for each rule that does not pass; nothing where all do."""
-    return "".join(
-        f"::{'error' if gate.counts_as_failed(rule) else 'warning'} "
-        f"title={_property(f'FairRec {rule.outcome}')}::"
-        f"{_data(f'{rule.what}: {rule.measured}')}\n"
-        for rule in gate.rules
-        if rule.outcome != "passed"
-    )
+    lines = []
+    for rule in gate.rules:
+        if rule.outcome != "passed":
+            level = "error" if gate.counts_as_failed(rule) else "warning"
+            # text that cannot end the command or begin another one
+            text = f"{rule.what}: {rule.measured}".replace("%", "%25").replace("\n", "%0A")
+            lines.append(f"::{level} title=FairRec {rule.outcome}::{text}\n")
+    return "".join(lines)
 
 
 @contextmanager
@@ -377,12 +163,3 @@ def as_text(echo: Callable[[str], None]) -> Iterator[None]:
         yield
     finally:
         echo(f"::{token}::")
-
-
-def _data(text: str) -> str:
-    """Text that cannot end the command or begin another one."""
-    return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
-
-
-def _property(text: str) -> str:
-    return _data(text).replace(":", "%3A").replace(",", "%2C")

@@ -1,4 +1,4 @@
-"""Cells: the full combinations of attribute values that occur, and who is in each."""
+"""Cells: the full intersections of attribute values that occur, and who is in each."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _SMALL_SPACE = 1 << 17
 
 @dataclass(frozen=True, slots=True)
 class Cells:
-    """The observed full combinations, in the order of their codes.
+    """The observed full intersections, in the order of their codes.
 
     Cell statistics are all that groups and tests need: every group is a union of cells.
 

@@ -7,13 +7,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from pydantic import BaseModel, Field
 
 from fairrec.core.arrays import BoolArray, IntArray
 from fairrec.core.errors import InputError, plain, unknown_name
 from fairrec.core.options import spell
 from fairrec.groups.lattice import ANY
-from fairrec.inputs.multivalued import HAS, LACKS
-from fairrec.inputs.users import MISSING, Attribute, Value, multivalued_column
+from fairrec.inputs.users import HAS, LACKS, MISSING, Attribute, Value, multivalued_column
 
 NAMED = 2
 """So many values of one column that a group lacks are named beside those it has, more counted."""
@@ -63,6 +63,14 @@ class Group:
 
     def __hash__(self) -> int:
         return hash(frozenset(self.conditions))
+
+
+class GroupValue(BaseModel, frozen=True, extra="forbid"):
+    """A group and its value for one metric."""
+
+    group: dict[str, Value] = Field(description="attribute -> value")
+    value: float
+    support: int = Field(description="users of the group with a defined value")
 
 
 def _said(conditions: Sequence[tuple[str, Value]]) -> list[str]:

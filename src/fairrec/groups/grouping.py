@@ -23,10 +23,9 @@ from fairrec.core.audited_entity import USERS, Unit
 from fairrec.core.errors import InputError, plain
 from fairrec.core.options import spell
 from fairrec.groups.cells import Cells, build_cells, number_combinations
-from fairrec.groups.group import Group
+from fairrec.groups.group import Group, GroupValue
 from fairrec.groups.lattice import ANY, Lattice, build_lattice, members, shortest_depth
-from fairrec.inputs.multivalued import HAS, LACKS
-from fairrec.inputs.users import MISSING, Attribute, multivalued_column
+from fairrec.inputs.users import HAS, LACKS, MISSING, Attribute, multivalued_column
 
 # bytes at the highest point of an audit, as `python -m benchmarks memory` measures them
 ALWAYS = 250_000_000
@@ -43,7 +42,7 @@ def refuse_too_many(
 
     Parameters
     ----------
-    depth : the most attributes combined; None for the full combinations only
+    depth : the most attributes combined; None for the full intersections only
     n_metrics : for which each group is described
     asked : the memory that may be used; None for half of what there is
     """
@@ -53,10 +52,7 @@ def refuse_too_many(
     per_group = PER_GROUP + PER_ATTRIBUTE * n_attributes + PER_METRIC * n_metrics
     needed, counted = float(n_sets * PER_SET), f"{n_sets:,} sets"
     if needed <= most_memory(asked):
-        n_groups: float = most_groups(cells, depth, min_users)
-        # most sets have far fewer groups than they could: looked into where it decides
-        if needed + n_groups * per_group > most_memory(asked):
-            n_groups = groups_by_sampling(cells, depth, min_users)
+        n_groups = groups_by_sampling(cells, depth, min_users)
         needed, counted = needed + n_groups * per_group, f"About {n_groups:,.0f} groups"
     refuse_larger(
         needed + ALWAYS,
@@ -65,27 +61,6 @@ def refuse_too_many(
         f"Name fewer attributes in {spell('by')}, combine fewer of them ({spell('depth', 2)}), "
         f"take larger groups ({spell('min_support')})",
     )
-
-
-def most_groups(cells: Cells, depth: int, min_users: int) -> int:
-    """As many groups as there can be of sets of 1 to `depth` attributes, and of all of them.
-
-    Groups of a set share no user, so that a set has no more of them than fit into the users, and no
-    more than its attributes have values with enough users.
-    """
-    n_eligible = [
-        int((np.bincount(codes, weights=cells.n_users) >= min_users).sum()) for codes in cells.codes
-    ]
-    fit = int(cells.n_users.sum()) // min_users
-    # products of k values each, summed over all sets: elementary symmetric polynomials
-    products = [1] + [0] * depth
-    for n in n_eligible:
-        for size in range(depth, 0, -1):
-            products[size] += n * products[size - 1]
-    of_sizes = (
-        min(products[size], comb(len(n_eligible), size) * fit) for size in range(1, depth + 1)
-    )
-    return sum(of_sizes) + fit
 
 
 def groups_by_sampling(cells: Cells, depth: int, min_users: int) -> float:
@@ -173,7 +148,7 @@ class Grouping:
     @cached_property
     def cell_of_full(self) -> IntArray:
         """(n_full,), the cell that each of them is."""
-        # cells and full combinations of the lattice are in the same order
+        # cells and full intersections of the lattice are in the same order
         return np.flatnonzero(self.cells.n_users >= self.min_users)
 
     @cached_property
@@ -228,6 +203,11 @@ class Grouping:
             at = np.searchsorted(self.full, group)
             return self.cell_of_full[at : at + 1]
         return np.flatnonzero(members(self.lattice.codes[group], self.cells))
+
+    def describe(self, position: int, value: float, support: float) -> GroupValue:
+        """A group by the names of its attributes and values, and its value for a metric."""
+        named = self.group(int(position)).as_dict()
+        return GroupValue(group=named, value=float(value), support=int(support))
 
     @cached_property
     def _at(self) -> dict[tuple[int, ...], int]:

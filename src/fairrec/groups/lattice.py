@@ -1,9 +1,18 @@
-"""The lattice: all combinations of up to `depth` attributes, and sums over their users."""
+"""The lattice: all combinations of up to `depth` attributes, and sums over their users.
+
+One pass over the cells fills the cube of a block of attributes; axis sums then give every
+combination inside the block. Blocks are such that every small set of attributes lies in one: few
+large ones replace one pass for each set (a covering design).
+"""
 
 from __future__ import annotations
 
+import math
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import combinations
+from typing import NamedTuple
 
 import numpy as np
 
@@ -11,10 +20,117 @@ from fairrec.core.arrays import BoolArray, CodeArray, FloatArray, IntArray
 from fairrec.core.kernels import kernel
 from fairrec.core.threads import map_in_threads
 from fairrec.groups.cells import Cells, number_combinations
-from fairrec.groups.cover import CUBE_CELLS, Block, Subset, cover, padded_size, room_for
 
 ANY = -1
 """Stands for "whatever the value" in `Lattice.codes`."""
+
+
+CUBE_CELLS = 1 << 17
+"""Room of a block's cube: beyond the processor's cache a pass costs more than it saves."""
+FEWEST_CUBE_CELLS = 1 << 10
+"""Room that takes no longer to add up than a block takes in any case."""
+
+Subset = tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """Attributes that share a cube, and the sets of attributes that are read from it."""
+
+    attributes: Subset
+    subsets: tuple[Subset, ...]
+
+
+def padded_size(attributes: Sequence[int], n_values: Sequence[int]) -> int:
+    """Slots of a cube with one more slot, "any", on each axis."""
+    return math.prod(n_values[attribute] + 1 for attribute in attributes)
+
+
+def room_for(n_cells: int) -> int:
+    """Room of a cube that sets share, for so many cells: a larger one takes longer to add up."""
+    return min(max(n_cells, FEWEST_CUBE_CELLS), CUBE_CELLS)
+
+
+def cover(n_values: Sequence[int], depth: int, room: int = CUBE_CELLS) -> tuple[Block, ...]:
+    """Blocks in which every set of 1 to `depth` attributes is read exactly once.
+
+    A set too large for the room gets a block of its own.
+
+    >>> [block.attributes for block in cover([2, 2, 2, 2], depth=3)]
+    [(0, 1, 2, 3)]
+    """
+    attributes = range(len(n_values))
+    blocks: list[Subset] = []
+    covered: set[Subset] = set()
+    for size in range(min(depth, len(n_values)), 0, -1):
+        for subset in combinations(attributes, size):
+            if subset in covered:
+                continue
+            block = subset
+            if padded_size(subset, n_values) <= room:
+                block = _grow(subset, n_values, size, room, covered)
+            blocks.append(block)
+            if padded_size(block, n_values) <= room:
+                for smaller in range(1, size + 1):
+                    covered.update(combinations(block, smaller))
+            else:
+                covered.add(subset)
+    return _assign(blocks, n_values, depth, room)
+
+
+def _grow(
+    start: Subset, n_values: Sequence[int], size: int, room: int, covered: set[Subset]
+) -> Subset:
+    """Add the attribute that covers most new sets for the room it takes, while there is room."""
+    if size == 1:
+        return _grow_by_single(start, n_values, room, covered)
+    block = start
+    while True:
+        best, best_worth = None, 0.0
+        most = room // padded_size(block, n_values)
+        for attribute in range(len(n_values)):
+            if attribute in block or n_values[attribute] + 1 > most:
+                continue
+            new = sum(
+                tuple(sorted((*rest, attribute))) not in covered
+                for rest in combinations(block, size - 1)
+            )
+            worth = new / math.log(n_values[attribute] + 1)
+            if worth > best_worth:
+                best, best_worth = attribute, worth
+        if best is None:
+            return block
+        block = tuple(sorted((*block, best)))
+
+
+def _grow_by_single(
+    start: Subset, n_values: Sequence[int], room: int, covered: set[Subset]
+) -> Subset:
+    """The same where each attribute covers itself alone: those of fewest values come first."""
+    others = (one for one in range(len(n_values)) if one != start[0] and (one,) not in covered)
+    block, n_slots = [*start], padded_size(start, n_values)
+    for attribute in sorted(others, key=lambda one: n_values[one]):
+        n_slots *= n_values[attribute] + 1
+        if n_slots > room:
+            break
+        block.append(attribute)
+    return tuple(sorted(block))
+
+
+def _assign(
+    blocks: Sequence[Subset], n_values: Sequence[int], depth: int, room: int
+) -> tuple[Block, ...]:
+    taken: set[Subset] = set()
+    assigned = []
+    for block in blocks:
+        sizes = range(1, min(depth, len(block)) + 1)
+        if padded_size(block, n_values) > room:
+            sizes = range(len(block), len(block) + 1)
+        mine = [s for size in sizes for s in combinations(block, size) if s not in taken]
+        taken.update(mine)
+        if mine:
+            assigned.append(Block(block, tuple(mine)))
+    return tuple(assigned)
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +172,6 @@ class Lattice:
     ----------
     codes : (n_groups, n_attributes), the value of each attribute, ANY where it does not matter
     n_users : (n_groups,)
-    subset : (n_groups,), position in `subsets` of the attributes that matter
     is_full : (n_groups,), whether all attributes matter
     is_tested : (n_groups,), groups of up to `depth` attributes
     n_below : by number of attributes, the groups that occur but have too few users
@@ -64,8 +179,6 @@ class Lattice:
 
     codes: CodeArray
     n_users: IntArray
-    subset: IntArray
-    subsets: tuple[Subset, ...]
     is_full: BoolArray
     is_tested: BoolArray
     n_below: dict[int, int]
@@ -101,13 +214,13 @@ def build_lattice(
     room: int = CUBE_CELLS,
     together: Sequence[Mapping[int, int]] = (),
 ) -> Lattice:
-    """All eligible groups of up to `depth` attributes, and the full combinations.
+    """All eligible groups of up to `depth` attributes, and the full intersections.
 
     Parameters
     ----------
-    depth : None for the full combinations only
+    depth : None for the full intersections only
     room : slots that a cube may have
-    together : attributes of which a group has at most one, or of each this code; full combinations
+    together : attributes of which a group has at most one, or of each this code; full intersections
         have all of them, whatever the codes
     """
     n_attributes = len(cells.n_values)
@@ -118,52 +231,36 @@ def build_lattice(
         blocks = (*blocks, Block(everything, (everything,)))
     found = [
         *map_in_threads(
-            lambda block: _eligible(block, cells, min_users, room, together), blocks, threads
+            lambda block: (
+                _eligible_in_cube(block, cells, min_users, together)
+                if padded_size(block.attributes, cells.n_values) <= room
+                else _eligible_by_key(block.attributes, cells, min_users, together)
+            ),
+            blocks,
+            threads,
         )
     ]
-    subsets = tuple(subset for block in blocks for subset in block.subsets)
-    n_below: dict[int, int] = {}
+    n_below: Counter[int] = Counter()
     for part in found:
-        for size, below in part.n_below.items():
-            n_below[size] = n_below.get(size, 0) + below
-    subset_of_group = np.repeat(
-        np.arange(len(subsets)), [n for part in found for n in part.n_groups_per_subset]
-    )
-    sizes = np.array([len(subset) for subset in subsets])
-    n_conditions = sizes[subset_of_group]
+        n_below.update(part.n_below)
+    codes = np.concatenate([part.codes for part in found])
+    n_conditions = (codes != ANY).sum(axis=1)
     return Lattice(
-        codes=np.concatenate([part.codes for part in found]),
+        codes=codes,
         n_users=np.concatenate([part.n_users for part in found]),
-        subset=subset_of_group,
-        subsets=subsets,
         is_full=n_conditions == n_attributes,
         is_tested=n_conditions <= (n_attributes if depth is None else depth),
-        n_below=n_below,
+        n_below=dict(n_below),
         _parts=tuple(part.part for part in found),
         _cell_codes=cells.codes,
     )
 
 
-@dataclass(frozen=True, slots=True)
-class _Found:
+class _Found(NamedTuple):
     part: _Cube | _Scatter
     codes: CodeArray
     n_users: IntArray
-    n_groups_per_subset: list[int]
-    n_below: dict[int, int]
-
-
-def _eligible(
-    block: Block,
-    cells: Cells,
-    min_users: int,
-    room: int,
-    together: Sequence[Mapping[int, int]],
-) -> _Found:
-    if padded_size(block.attributes, cells.n_values) <= room:
-        return _eligible_in_cube(block, cells, min_users, together)
-    needed = _needed(block.attributes, len(cells.n_values), together)
-    return _eligible_by_key(block.attributes, cells, min_users, needed)
+    n_below: Mapping[int, int]
 
 
 def _needed(
@@ -192,8 +289,8 @@ def _eligible_in_cube(
     counts = counts.astype(np.int64)
 
     place = {attribute: axis for axis, attribute in enumerate(block.attributes)}
-    slots, codes, n_groups = [], [], []
-    n_below: dict[int, int] = {}
+    slots, codes = [], []
+    n_below: Counter[int] = Counter()
     for subset in block.subsets:
         axes = [place[attribute] for attribute in subset]
         grid = np.array(int((n_values * strides).sum()))
@@ -207,21 +304,18 @@ def _eligible_in_cube(
             # as if nobody were there
             in_group[(slice(None),) * subset.index(attribute) + (others,)] = 0
         is_eligible = in_group >= min_users
-        n_below[len(subset)] = n_below.get(len(subset), 0) + int(
-            ((in_group > 0) & ~is_eligible).sum()
-        )
+        n_below[len(subset)] += int(((in_group > 0) & ~is_eligible).sum())
         mine = np.full((int(is_eligible.sum()), len(cells.n_values)), ANY, dtype=np.int32)
         mine[:, list(subset)] = np.stack(np.nonzero(is_eligible), axis=1)
         slots.append(grid[is_eligible])
         codes.append(mine)
-        n_groups.append(len(mine))
     chosen = np.concatenate(slots)
     cube = _Cube(every.attributes, strides, n_values, size, chosen)
-    return _Found(cube, np.concatenate(codes), counts[chosen], n_groups, n_below)
+    return _Found(cube, np.concatenate(codes), counts[chosen], n_below)
 
 
 def _eligible_by_key(
-    attributes: Subset, cells: Cells, min_users: int, needed: Mapping[int, int]
+    attributes: Subset, cells: Cells, min_users: int, together: Sequence[Mapping[int, int]]
 ) -> _Found:
     columns = [cells.codes[attribute] for attribute in attributes]
     if len(attributes) == len(cells.n_values):
@@ -233,7 +327,7 @@ def _eligible_by_key(
         )
     counts = np.bincount(group_of_cell, weights=cells.n_users, minlength=len(first))
     is_group = np.ones(len(first), dtype=bool)
-    for attribute, code in needed.items():
+    for attribute, code in _needed(attributes, len(cells.n_values), together).items():
         is_group &= cells.codes[attribute][first] == code
     is_eligible = is_group & (counts >= min_users)
     renumbered = np.where(is_eligible, np.cumsum(is_eligible) - 1, -1).astype(np.int32)
@@ -245,7 +339,6 @@ def _eligible_by_key(
         _Scatter(renumbered[group_of_cell], n_groups),
         codes,
         counts[is_eligible].astype(np.int64),
-        [n_groups],
         {len(attributes): int((is_group & ~is_eligible).sum())},
     )
 
@@ -274,21 +367,28 @@ class Parents:
         return np.where(self._in_order[place] == wanted, self._order[place], -1)
 
 
+def parent_links(lattice: Lattice) -> list[tuple[IntArray, IntArray]]:
+    """Groups and their parents without one attribute, fewest conditions first."""
+    codes, depth, parents = lattice.codes, lattice.depth, Parents(lattice)
+    links = []
+    for conditions in range(2, int(depth.max(initial=0)) + 1):
+        here = np.flatnonzero(depth == conditions)
+        for attribute in range(codes.shape[1]):
+            group = here[codes[here, attribute] != ANY]
+            parent = parents.without(attribute, group)
+            links.append((group[parent >= 0], parent[parent >= 0]))
+    return links
+
+
 def shortest_depth(lattice: Lattice) -> IntArray:
     """(n_groups,), the fewest attributes that name exactly the users of each group.
 
     Where every city is in one country, a city and the city in its country are one group.
     """
     depth = lattice.depth.copy()
-    parents = Parents(lattice)
-    for conditions in range(2, int(depth.max(initial=0)) + 1):
-        here = np.flatnonzero(lattice.depth == conditions)
-        for attribute in range(lattice.codes.shape[1]):
-            group = here[lattice.codes[here, attribute] != ANY]
-            parent = parents.without(attribute, group)
-            is_same = (parent >= 0) & (lattice.n_users[parent] == lattice.n_users[group])
-            group, parent = group[is_same], parent[is_same]
-            depth[group] = np.minimum(depth[group], depth[parent])
+    for group, parent in parent_links(lattice):
+        is_same = lattice.n_users[parent] == lattice.n_users[group]
+        depth[group[is_same]] = np.minimum(depth[group], depth[parent])[is_same]
     return depth
 
 

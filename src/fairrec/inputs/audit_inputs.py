@@ -1,9 +1,9 @@
-"""Tables -> everything an audit works on, with users in the order of their ids."""
+"""Tables -> the lists or values of users, and all else that an audit works on, by user id."""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 import numpy as np
@@ -11,28 +11,25 @@ import polars as pl
 
 from fairrec.core.arrays import BoolArray, FloatArray, IntArray
 from fairrec.core.audited_entity import USERS, Unit
-from fairrec.core.errors import InputError, listed
+from fairrec.core.errors import InputError, UnknownNameError, listed, plain, unknown_name
 from fairrec.core.options import Blank, spell
-from fairrec.inputs.candidates import CandidateLists
+from fairrec.inputs.candidates import CandidateLists, read_candidates, refuse_unknown_users
 from fairrec.inputs.columns import check_mapping, refuse_unused
-from fairrec.inputs.ids import gather_lists
-from fairrec.inputs.notes import Note, Notes, in_words
+from fairrec.inputs.held_out import read_held_out
+from fairrec.inputs.ids import find_positions, gather_lists, list_bounds
+from fairrec.inputs.mismatched_ids import compare_item_ids
+from fairrec.inputs.notes import N, Note, Notes, RowsNote, in_words
 from fairrec.inputs.order import TiedLists
 from fairrec.inputs.side_data import (
     SideData,
     read_categories,
     read_item_columns,
+    read_other_lists,
     read_popularity,
     read_user_profiles,
 )
 from fairrec.inputs.table_options import TableOptions
 from fairrec.inputs.tables import Table
-from fairrec.inputs.user_lists import (
-    lists_and_held_out,
-    lists_of_values,
-    lists_with_labels,
-    read_other_lists,
-)
 from fairrec.inputs.users import Attribute, Users, read_users
 
 MeasuredBy = Literal["candidates", "recommendations", "values"]
@@ -47,9 +44,9 @@ class InputMetadata:
     Parameters
     ----------
     tables : those that were read, by the parts they play
-    by, given : attributes and circumstances as they were named, with their binning
+    by, adjust_for : attributes and covariates as they were named, with their binning
     columns : other names of columns
-    attributes, circumstances : of the audited users
+    attributes, covariates : of the audited users
     warnings : what the reader should know
     measured_by : None where another tool has counted users, and nobody knows
     gain : the column by which held-out items are weighed
@@ -63,12 +60,12 @@ class InputMetadata:
     n_users: int
     n_candidates: int
     by: tuple[str, ...]
-    given: tuple[str, ...]
+    adjust_for: tuple[str, ...]
     columns: dict[str, str]
     relevant: str | None
     missing_lists: Literal["zero", "drop"]
     attributes: tuple[Attribute, ...]
-    circumstances: tuple[Attribute, ...]
+    covariates: tuple[Attribute, ...]
     warnings: tuple[str, ...]
     measured_by: MeasuredBy | None
     gain: str | None = None
@@ -94,7 +91,7 @@ class AuditInputs:
     all_users : the users table
     given : the tables and what was said about them
     notes : what the reader should know about the tables
-    circumstances : in which users are to be alike when groups are compared
+    covariates : in which users are to be alike when groups are compared
     unit : what has one value each: users, or what stands in their place here
     """
 
@@ -111,7 +108,7 @@ class AuditInputs:
     given: TableOptions
     tables: dict[str, Table]
     notes: Notes = ()
-    circumstances: tuple[Attribute, ...] = ()
+    covariates: tuple[Attribute, ...] = ()
     unit: Unit = USERS
 
     @property
@@ -135,12 +132,12 @@ class AuditInputs:
             n_users=self.n_users,
             n_candidates=len(self.candidates.items),
             by=tuple(given.by),
-            given=tuple(given.adjust_for),
+            adjust_for=tuple(given.adjust_for),
             columns=self.columns,
             relevant=None if given.relevant is None else str(given.relevant),
             missing_lists=given.missing_lists,
             attributes=self.attributes,
-            circumstances=self.circumstances,
+            covariates=self.covariates,
             warnings=in_words((*self.notes, *self.side.notes)),
             measured_by="values" if "values" in tables else measured_by,
             gain=given.gain,
@@ -187,7 +184,7 @@ class AuditInputs:
             self,
             user_ids=self.user_ids[users],
             attributes=tuple(replace(a, codes=a.codes[users]) for a in self.attributes),
-            circumstances=tuple(replace(a, codes=a.codes[users]) for a in self.circumstances),
+            covariates=tuple(replace(a, codes=a.codes[users]) for a in self.covariates),
             candidates=candidates.take(lists, scores),
             list_of_user=np.arange(len(users)),
             side=self.side.for_lists(lists),
@@ -198,6 +195,220 @@ class AuditInputs:
     def with_scores(self, scores: FloatArray) -> AuditInputs:
         """The same with other scores of all candidates."""
         return replace(self, candidates=replace(self.candidates, scores=scores))
+
+
+@dataclass(frozen=True, slots=True)
+class UserLists:
+    """The lists of an audit, and whose they are.
+
+    Parameters
+    ----------
+    row_of_list : (n_lists,), the user's row of the users table
+    is_expected : (n_lists,), users for whom accuracy is expected
+    absent : rows of users who ought to be served and have no list here
+    unseen : rows of users of whom the tables say nothing, neither lists nor held-out items
+    """
+
+    candidates: CandidateLists
+    row_of_list: IntArray
+    is_expected: BoolArray
+    absent: IntArray
+    unseen: IntArray = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
+    values: Mapping[str, FloatArray] = field(default_factory=dict)
+    notes: Notes = ()
+
+
+def lists_with_labels(
+    tables: Mapping[str, Table],
+    given: TableOptions,
+    everyone: Users,
+    needs: Collection[str],
+    has_scores: bool,
+) -> UserLists:
+    """Candidates whose labels stand beside them."""
+    candidates, row_of_list, _ = read_candidates(
+        tables["predictions"],
+        everyone.keys,
+        everyone.where,
+        needs_labels="labels" in needs,
+        has_scores=has_scores,
+        relevant=given.relevant,
+    )
+    is_expected = np.ones(len(row_of_list), dtype=bool)
+    return UserLists(candidates, row_of_list, is_expected, _others(everyone, row_of_list))
+
+
+def lists_and_held_out(
+    tables: Mapping[str, Table], given: TableOptions, everyone: Users, has_scores: bool
+) -> UserLists:
+    """Recommendations, and what was held out for their users and for those without a list."""
+    table, test = tables["predictions"], tables["test"]
+    held_out = read_held_out(test, everyone.keys, everyone.where, given.relevant, given.gain)
+    candidates, row_of_list, n_padding = read_candidates(
+        table,
+        everyone.keys,
+        everyone.where,
+        needs_labels=False,
+        has_scores=has_scores,
+        is_recommended=True,
+    )
+    filling = (
+        f"{N} rows of {table.where} have the lowest score there is, by which a library fills lists "
+        "that are too short; they are no recommendations and left out"
+    )
+    notes: Notes = (*held_out.notes, RowsNote(filling, (n_padding,)))
+    if table.find("label"):
+        notes += (
+            f"the labels in {table.where} are not looked at: {test.where} says what is relevant",
+        )
+    has_held_out = held_out.has_rows
+    candidates, row_of_list = _without_empty(candidates, row_of_list, has_held_out)
+    is_without = has_held_out.copy()
+    is_without[row_of_list] = False
+    without_list = np.flatnonzero(is_without)
+    absent = without_list
+    if given.missing_lists == "zero":
+        row_of_list = np.concatenate([row_of_list, without_list])
+        nothing = np.full(len(without_list), candidates.offsets[-1])
+        candidates = replace(candidates, offsets=np.concatenate([candidates.offsets, nothing]))
+        absent = np.zeros(0, dtype=np.int64)
+    if len(held_out.items) and len(candidates.item_ids):
+        test.expect(
+            "items",
+            bool(
+                (find_positions(held_out.item_ids, candidates.item_ids)[held_out.items] >= 0).any()
+            ),
+            f"{test.where}: none of its items is ever recommended. Items there: "
+            f"{listed(held_out.item_ids.head(3).to_list())}; recommended: "
+            f"{listed(candidates.item_ids.head(3).to_list())}. Check that both tables use the same "
+            "item ids.",
+        )
+    of_lists = held_out.take(row_of_list)
+    labels = of_lists.labels(candidates.offsets, candidates.items, candidates.item_ids)
+    notes += (compare_item_ids(table, test, candidates, labels, row_of_list, held_out),)
+    return UserLists(
+        replace(
+            candidates,
+            labels=labels,
+            held_out=of_lists,
+            user_ids=everyone.keys.gather(row_of_list),
+        ),
+        row_of_list,
+        is_expected=has_held_out[row_of_list],
+        absent=absent,
+        unseen=_others(everyone, np.concatenate([row_of_list, absent])),
+        notes=notes,
+    )
+
+
+def _without_empty(
+    candidates: CandidateLists, row_of_list: IntArray, has_held_out: BoolArray
+) -> tuple[CandidateLists, IntArray]:
+    """Without the empty lists of users with held-out items: an empty list is none."""
+    lengths = np.diff(candidates.offsets)
+    is_kept = (lengths > 0) | ~has_held_out[row_of_list]
+    if is_kept.all():
+        return candidates, row_of_list
+    return replace(candidates, offsets=list_bounds(lengths[is_kept])), row_of_list[is_kept]
+
+
+def lists_of_values(table: Table, columns: Sequence[str], everyone: Users) -> UserLists:
+    """Empty lists, and the values of their users."""
+    values, row_of_list = read_values(table, columns, everyone.keys, everyone.where)
+    nothing = CandidateLists(
+        np.zeros(len(row_of_list) + 1, dtype=np.int64),
+        np.zeros(0, dtype=np.int32),
+        np.zeros(0),
+        None,
+        pl.Series([], dtype=pl.Int64),
+    )
+    is_expected = np.ones(len(row_of_list), dtype=bool)
+    absent = _others(everyone, row_of_list)
+    return UserLists(nothing, row_of_list, is_expected, absent, values=values)
+
+
+def _others(everyone: Users, rows: IntArray) -> IntArray:
+    """The other rows of the users table."""
+    is_other = np.ones(len(everyone.ids), dtype=bool)
+    is_other[rows] = False
+    return np.flatnonzero(is_other)
+
+
+def value_columns(
+    table: Table,
+    wanted: Sequence[str] | None,
+    attributes: Collection[str],
+    with_end: Collection[str] = (),
+) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """The columns named, and those left out because they hold no numbers.
+
+    By default all with numbers are taken that are neither ids nor attributes; of columns that
+    were named, none is left out.
+
+    Parameters
+    ----------
+    with_end : columns of which an end is called better, so that they have to hold numbers
+    """
+    user_column = table.require("user_id")
+    others = [column for column in table.columns if column != user_column]
+    if wanted is not None:
+        for name in wanted:
+            if name not in others:
+                raise UnknownNameError(
+                    f"{table.where}: {unknown_name('column', name, others)}{table.hint}"
+                )
+        return tuple(dict.fromkeys(wanted)), ()
+    others = [column for column in others if column not in attributes]
+    numeric = table.numeric_columns()
+    found = tuple(column for column in others if column in numeric)
+    left_out = tuple(column for column in others if column not in numeric)
+    for name in with_end:
+        if name in left_out:
+            # raises, because it holds something else
+            table.numbers(table.read({f"={name}": name})[f"={name}"], name)
+    if not found:
+        raise InputError(
+            f"{table.where}: no column of numbers beside the ids and attributes. Columns here: "
+            f"{listed(table.columns)}. Name those to audit: {spell('metrics', Blank('COLUMNS'))}"
+        )
+    return found, left_out
+
+
+def read_values(
+    table: Table, columns: Sequence[str], user_ids: pl.Series, users_where: str
+) -> tuple[dict[str, FloatArray], IntArray]:
+    """The values of each column, NaN where there is none, and the position of each user.
+
+    Parameters
+    ----------
+    user_ids : of the users table, in which the positions are
+    """
+    user_column = table.require("user_id")
+    frame = table.read({"user_id": user_column, **{f"={name}": name for name in columns}})
+    ids = table.user_keys(frame["user_id"])
+    table.refuse_duplicates(ids, user_column, "Keep one row per user.")
+    positions = find_positions(ids, user_ids)
+    refuse_unknown_users(ids, positions, table.where, user_ids, users_where)
+    values = {name: _numbers(frame[f"={name}"], name, table) for name in columns}
+    return values, positions.astype(np.int64)
+
+
+def read_columns(table: Table, columns: Sequence[str]) -> dict[str, FloatArray]:
+    """The values of each column, NaN where there is none, whosever they are."""
+    frame = table.read({f"={name}": name for name in columns})
+    return {name: _numbers(frame[f"={name}"], name, table) for name in columns}
+
+
+def _numbers(values: pl.Series, column: str, table: Table) -> FloatArray:
+    """Float64, NaN for no value."""
+    numbers = table.numbers_with_gaps(values, column)
+    table.expect(
+        f"values of {column}",
+        numbers is not None,
+        f"{table.where}: column '{plain(column)}' has no value at all. Leave it out: "
+        f"{spell('metrics', Blank('COLUMNS'))}",
+    )
+    return np.full(len(values), np.nan) if numbers is None else numbers
 
 
 def open_tables(predictions: Any, given: TableOptions) -> dict[str, Table]:
@@ -238,7 +449,7 @@ def _refuse_mixture(sources: Mapping[str, Any], given: TableOptions) -> None:
     elif sources["predictions"] is None:
         raise InputError("The predictions table is missing. Give a path or a table.")
     if sources["users"] is None:
-        raise InputError("The users table is missing. Give a path or a table.")
+        raise InputError(f"The users table is missing. Give it: {spell('users', Blank('FILE'))}")
     if given.relevant is not None and sources["values"] is not None:
         raise InputError(
             f"{spell('relevant')} is about held-out items or candidates, and {spell('values')} "
@@ -352,37 +563,22 @@ def _side_data(
 
 
 def refuse_swapped(tables: Mapping[str, Table]) -> None:
-    """An error where one table looks like what another one was given as."""
-    predictions, users, test = (tables.get(name) for name in ("predictions", "users", "test"))
+    """An error where a table looks like another one."""
+    predictions, users = (tables.get(name) for name in ("predictions", "users"))
     if predictions:
         refuse_counts(predictions)
     if predictions and not predictions.find("item_id") and predictions.find("user_id"):
-        columns = f"Its columns: {listed(predictions.columns)}."
-        if users and users.find("item_id"):
-            raise InputError(
-                f"{predictions.where} has no items and {users.where} has: they look swapped. "
-                f"{columns} Give the users as {spell('users')}."
-            )
         raise InputError(
-            f"{predictions.where}: no column 'item_id', so it holds no predictions. {columns} "
-            f"If it holds users, give it as {spell('users')}; if numbers per user, as "
-            f"{spell('values')}; if the column has another name, map it: "
+            f"{predictions.where}: no column 'item_id', so it holds no predictions. Its columns: "
+            f"{listed(predictions.columns)}. If it holds users, give it as {spell('users')}; if "
+            f"numbers per user, as {spell('values')}; if the column has another name, map it: "
             f"{spell('columns', {'item_id': Blank('NAME')})}"
         )
-    if users and "values" not in tables and users.find("item_id") and _has_order(users):
+    has_order = users and (users.find("score") or users.find("rank"))
+    if users and "values" not in tables and users.find("item_id") and has_order:
         raise InputError(
             f"{users.where} has items and scores, so it looks like predictions. Give the table "
             f"with one row per user and their attributes as {spell('users')}."
-        )
-    if test and users and users.find("item_id") and not test.find("item_id"):
-        raise InputError(
-            f"{test.where} has no items and {users.where} has: they look swapped. Give the "
-            f"held-out interactions as {spell('test')} and the users as {spell('users')}."
-        )
-    if test and predictions and _has_order(test) and not _has_order(predictions):
-        raise InputError(
-            f"{test.where} has scores or ranks and {predictions.where} has none: they look "
-            f"swapped. Give the held-out interactions as {spell('test')}."
         )
 
 
@@ -410,7 +606,3 @@ def refuse_same_file(tables: Mapping[str, Table]) -> None:
                 f"{lists.where} is given as the predictions and as {spell(name)}: every list "
                 f"would be held against itself. Give {meant}, or leave out {spell(name)}."
             )
-
-
-def _has_order(table: Table) -> bool:
-    return bool(table.find("score") or table.find("rank"))

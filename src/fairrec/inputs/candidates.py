@@ -8,13 +8,11 @@ import numpy as np
 import polars as pl
 
 from fairrec.core.arrays import CodeArray, FloatArray, IntArray
-from fairrec.core.errors import InputError, list_some, plain
+from fairrec.core.errors import InputError, list_some, listed, plain
 from fairrec.core.kernels import kernel
 from fairrec.inputs.columns import Relevance, compared_column
 from fairrec.inputs.held_out import HeldOut
 from fairrec.inputs.ids import encode_ids, find_positions, find_runs, gather_lists, list_bounds
-from fairrec.inputs.mismatched_ids import find_spellings
-from fairrec.inputs.notes import CHECK_FIRST
 from fairrec.inputs.order import no_order, order_columns, scores_in_order
 from fairrec.inputs.tables import Table
 
@@ -172,29 +170,23 @@ def _from_lists(
             )
     names = [name for name in parts if name != "user_id"]
     if nested != {*names}:
-        flat = sorted(parts[name] for name in parts if name not in nested)
         raise InputError(
-            f"{table.where}: {', '.join(sorted(parts[name] for name in nested))} holds lists but "
-            f"{', '.join(flat)} does not. Give lists in all of item_id, score and label "
-            "(one row per user), or in none (one row per candidate)."
+            f"{table.where}: only {', '.join(sorted(parts[name] for name in nested))} holds lists. "
+            "Give lists in all of item_id, score and label (one row per user), or in none (one row "
+            "per candidate)."
         )
     frame = frame.with_columns(
         frame[name].arr.to_list() for name in names if isinstance(frame[name].dtype, pl.Array)
     )
     lengths = frame[names[0]].list.len()
     for name in names:
-        if frame[name].null_count():
-            row = frame[name].is_null().arg_true()[0]
+        # a list that is missing has no length
+        is_other = frame[name].list.len().ne_missing(lengths) | frame[name].is_null()
+        if is_other.any():
+            row = int(is_other.arg_true()[0])
             raise InputError(
-                f"{table.place(row)}: the list in '{parts[name]}' is missing. "
-                "Give an empty list to a user without candidates, or drop the row."
-            )
-        other = frame[name].list.len()
-        if (other != lengths).any():
-            row = (other != lengths).arg_true()[0]
-            raise InputError(
-                f"{table.place(row)}: {lengths[row]} values in '{parts[names[0]]}' but "
-                f"{other[row]} in '{parts[name]}'. A user's lists must be of one length."
+                f"{table.place(row)}: the lists in '{parts[names[0]]}' and '{parts[name]}' are not "
+                "of one length, or one is missing. Give an empty list to a user without candidates."
             )
     # an empty list would explode to a row of nulls
     flat_lists = {name: frame[name].filter(lengths > 0).explode() for name in names}
@@ -213,11 +205,10 @@ def refuse_unknown_users(
     if (positions >= 0).all():
         return
     unknown = heads.filter(pl.Series(positions < 0)).unique(maintain_order=True)
-    alike = find_spellings("user", unknown, where, user_ids, users_where)
     raise InputError(
         f"{where}: user {list_some(unknown.head(3).to_list(), len(unknown))} not in {users_where}. "
         "Every user of this table needs a row of attributes there (leave a value empty if it is "
-        f"not known). {str(alike).removeprefix(CHECK_FIRST)}".rstrip()
+        f"not known). Users there: {listed(user_ids.head(3).to_list())}."
     )
 
 

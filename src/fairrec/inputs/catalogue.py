@@ -31,7 +31,6 @@ from fairrec.inputs.notes import (
     Note,
     Notes,
     RowsNote,
-    UnknownUsersNote,
 )
 from fairrec.inputs.side_data import read_history
 from fairrec.inputs.table_options import TableOptions
@@ -233,9 +232,8 @@ def read_exposure_log(
         wanted = Wanted(Rows(of_lists.offsets, places[of_lists.items]), of_lists.gains)
         labels = of_lists.labels(candidates.offsets, candidates.items, candidates.item_ids)
         # held-out items of users without a list are missed too
-        others = (note.n for note in held_out.notes if isinstance(note, UnknownUsersNote))
-        n_missed = len(wanted.gains) - int(np.count_nonzero(labels)) + sum(others)
-        notes += compare_item_ids(table, test, candidates, labels, row_of_list, held_out)
+        n_missed = len(wanted.gains) - int(np.count_nonzero(labels)) + held_out.n_unknown
+        notes.append(compare_item_ids(table, test, candidates, labels, row_of_list, held_out))
     shown = ExposureLog(
         candidates, catalogue, items, is_of_all, wanted, None, (), threads, n_missed
     )

@@ -6,15 +6,13 @@ import sys
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from enum import Enum
 from itertools import chain
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 import polars as pl
 
-from fairrec.core.arrays import AnyArray
 from fairrec.core.errors import InputError, is_panic, plain
 
 EXACT_BITS: dict[Any, int] = {pl.Float64(): 53, pl.Float32(): 24}
@@ -30,49 +28,37 @@ class Role(Enum):
     ANY = "whatever all its values are"
 
 
-class Source(Protocol):
-    """Where the rows of a table come from."""
+class Source:
+    """Where the rows of a table come from.
 
-    @property
-    def columns(self) -> Sequence[str]:
-        """The names of all columns."""
+    Attributes
+    ----------
+    columns : the names of all
+    hint : what to try where a column is missing, one sentence or nothing
+    notes : what the reader of a result should know about how it was read
+    is_text : whether it holds text only, so that numbers are told by how they look
+    """
 
-    @property
-    def hint(self) -> str:
-        """What to try where a column is missing, one sentence or nothing."""
-
-    @property
-    def notes(self) -> Sequence[str]:
-        """What the reader of a result should know about how it was read."""
-
-    @property
-    def is_text(self) -> bool:
-        """Whether it holds text only, so that numbers are told by how they look."""
-
-    def kinds(self) -> Mapping[str, pl.DataType]:
-        """The type of each column, those left out that cannot be read."""
-        ...
-
-    def read(self, columns: Mapping[str, str], roles: Mapping[str, Role]) -> pl.DataFrame:
-        """Some columns: new name -> column of the table, and what each new one is read for."""
-        ...
-
-
-@dataclass(frozen=True)
-class Rows:
-    """Rows whose columns have types of their own: Parquet, Arrow and JSON files, Polars frames."""
-
-    frame: pl.LazyFrame
     columns: Sequence[str]
     hint: str = ""
     notes: Sequence[str] = ()
-    is_text: bool = False
+    is_text = False
 
-    @classmethod
-    def from_frame(cls, frame: pl.LazyFrame) -> Rows:
-        """The rows of a frame, of which only the names of the columns are looked at yet."""
-        frame = _items_in_rows(frame)
-        return cls(frame, frame.collect_schema().names())
+    def kinds(self) -> Mapping[str, pl.DataType]:
+        """The type of each column, those left out that cannot be read."""
+        raise NotImplementedError
+
+    def read(self, columns: Mapping[str, str], roles: Mapping[str, Role]) -> pl.DataFrame:
+        """Some columns: new name -> column of the table, and what each new one is read for."""
+        raise NotImplementedError
+
+
+class Rows(Source):
+    """Rows whose columns have types of their own: Parquet, Arrow and JSON files, Polars frames."""
+
+    def __init__(self, frame: pl.LazyFrame, columns: Sequence[str] | None = None) -> None:
+        self.frame = frame if columns else _items_in_rows(frame)
+        self.columns = columns or self.frame.collect_schema().names()
 
     def kinds(self) -> Mapping[str, pl.DataType]:
         """The type of each column."""
@@ -104,15 +90,15 @@ def _items_in_rows(frame: pl.LazyFrame) -> pl.LazyFrame:
 def open_frame(source: Any, name: str) -> Source:
     """A table in memory; what is none is an error."""
     if isinstance(source, pl.LazyFrame | pl.DataFrame):
-        return Rows.from_frame(source.lazy())
+        return Rows(source.lazy())
     # a frame of pandas exists only where pandas is loaded
     pandas = sys.modules.get("pandas")
     if pandas is not None and isinstance(source, pandas.DataFrame):
         return PandasFrame(source, f"the {name} table")
-    return Rows.from_frame(_by_narwhals(source, name))
+    return Rows(_by_narwhals(source, name))
 
 
-class PandasFrame:
+class PandasFrame(Source):
     """A frame of pandas, converted column by column where it is read, with or without pyarrow.
 
     Levels of the index that have a name are columns too.
@@ -122,9 +108,6 @@ class PandasFrame:
     frame : a `pandas.DataFrame`
     where : its name in messages
     """
-
-    is_text = False
-    notes: Sequence[str] = ()
 
     def __init__(self, frame: Any, where: str) -> None:
         self._where, index = where, frame.index
@@ -178,11 +161,8 @@ class PandasFrame:
             ) from error
 
 
-_NUMBERS = "biuf"
-
-
 def _from_pandas(column: Any) -> pl.Series:
-    """A column of pandas as a series of Polars, gaps as null."""
+    """A column of pandas as a series of Polars, gaps as null; with or without pyarrow."""
     kind, is_gap = column.dtype, column.isna().to_numpy()
     if hasattr(column, "cat"):
         labels = _from_pandas(column.cat.categories.to_series())
@@ -193,35 +173,15 @@ def _from_pandas(column: Any) -> pl.Series:
     if type(kind).__name__ == "ArrowDtype" or getattr(kind, "storage", None) == "pyarrow":
         # as a frame: older versions of Polars read lists of text wrongly from a single array
         return pl.from_pandas(column.to_frame("x"))["x"]
-    zone = getattr(kind, "tz", None)
-    if kind.kind in _NUMBERS and hasattr(kind, "numpy_dtype"):
-        values = column.to_numpy(dtype=kind.numpy_dtype, na_value=0)
-    elif zone is not None:
-        values = column.dt.tz_convert("UTC").dt.tz_localize(None).to_numpy()
-    else:
-        values = column.to_numpy()
-    if values.dtype.kind in "mM":
-        unit = np.datetime_data(values.dtype)[0]
-        known = values if unit in ("ns", "us", "ms") else values.astype(f"{values.dtype.kind}8[us]")
-        found = pl.Series(known)
-    elif values.dtype.kind in _NUMBERS:
-        found = _from_numbers(values)
-    else:
-        values = values.astype(object)  # a copy, into which the gaps are written
-        values[is_gap] = None
-        return _from_objects(values.tolist())
-    if is_gap.any():
-        found = found.set(pl.Series(is_gap), None)
-    if zone is not None:
-        found = found.dt.replace_time_zone("UTC")
-        with suppress(pl.exceptions.PolarsError):  # a zone that Polars does not know
-            found = found.dt.convert_time_zone(str(zone))
-    return found
-
-
-def _from_numbers(values: AnyArray) -> pl.Series:
-    """Numbers in the byte order of this machine."""
-    return pl.Series(values.astype(values.dtype.newbyteorder("=")))
+    numpy_kind = getattr(kind, "numpy_dtype", kind)
+    if isinstance(numpy_kind, np.dtype) and numpy_kind.kind in "biuf":
+        numbers = column.to_numpy(dtype=numpy_kind.newbyteorder("="), na_value=0)
+        return pl.Series(numbers).set(pl.Series(is_gap), None)
+    if isinstance(kind, np.dtype) and kind.kind in "mM":
+        return pl.Series(column.to_numpy().astype(f"{kind.kind}8[us]"))
+    values = column.to_numpy().astype(object)  # a copy, into which the gaps are written
+    values[is_gap] = None
+    return _from_objects(values.tolist())
 
 
 def _from_objects(values: Sequence[Any]) -> pl.Series:
@@ -241,19 +201,18 @@ def _from_objects(values: Sequence[Any]) -> pl.Series:
 
 
 def _from_lists(values: Sequence[Any], has_arrays: bool) -> pl.Series:
-    """Lists and arrays in the cells, through one flat column of all their values."""
-    if has_arrays and any(np.ndim(one) != 1 for one in values if one is not None):
-        raise InputError("it holds arrays of other dimensions than one")
-    lengths = np.array([0 if one is None else len(one) for one in values])
+    """Lists and arrays in the cells; Polars alone would give all of them the type of the first."""
     lists = [one for one in values if one is not None]
     flat = np.concatenate(lists) if has_arrays else None
-    if flat is not None and flat.dtype.kind in _NUMBERS:
-        items = _from_numbers(flat)
+    if flat is not None and flat.dtype.kind in "biuf":
+        items = pl.Series(flat.astype(flat.dtype.newbyteorder("=")))
     else:
         items = _from_objects([*chain.from_iterable(lists)])
-    cells = pl.DataFrame({"row": np.repeat(np.arange(len(values)), lengths), "list": items})
+    row = pl.Series("row", range(len(values)))
+    lengths = [0 if one is None else len(one) for one in values]
+    cells = pl.DataFrame({"row": np.repeat(row, lengths), "list": items})
     found = cells.group_by("row", maintain_order=True).agg("list")
-    rows = pl.DataFrame({"row": np.arange(len(values)), "is_gap": [one is None for one in values]})
+    rows = pl.DataFrame({"row": row, "is_gap": [one is None for one in values]})
     rows = rows.join(found, on="row", how="left", maintain_order="left")
     return rows.select(pl.when(~pl.col("is_gap")).then(pl.col("list").fill_null([]))).to_series()
 
@@ -293,16 +252,9 @@ def widen_floats(values: pl.Series) -> pl.Series:
         return values
     if is_list:
         values = values.cast(pl.List(kind))
-    flat = values.explode() if is_list else values
-    if kind == pl.Float32 and (flat == flat.floor()).all():
-        largest: Any = flat.abs().max() or 0
-        if largest <= 2 ** EXACT_BITS[kind]:
-            return values.cast(pl.List(pl.Float64) if is_list else pl.Float64)
-    narrow = flat.unique().drop_nulls()
-    wide = narrow.cast(pl.String).cast(pl.Float64)
-    if kind != pl.Float32:
-        # half floats, which Polars writes with the digits of wider ones
-        wide = pl.Series(narrow.to_numpy().astype(str).astype(np.float64))
+    narrow = (values.explode() if is_list else values).unique().drop_nulls()
+    # by NumPy, as Polars writes half floats with the digits of wider ones
+    wide = pl.Series(narrow.to_numpy().astype(str).astype(np.float64))
     if is_list:
         return values.list.eval(pl.element().replace_strict(narrow, wide, default=None))
     return values.replace_strict(narrow, wide, default=None)

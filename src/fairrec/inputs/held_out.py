@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import NamedTuple
 
 import numpy as np
 import polars as pl
@@ -16,18 +14,13 @@ from fairrec.core.kernels import kernel
 from fairrec.core.options import spell
 from fairrec.inputs.columns import Relevance, compared_column, number_column
 from fairrec.inputs.ids import encode_ids, find_positions, gather_lists, list_bounds
-from fairrec.inputs.mismatched_ids import find_spellings
 from fairrec.inputs.notes import (
-    CHECK_FIRST,
-    SHOWN,
     GradesNote,
     JoinedNote,
     N,
     Note,
     Notes,
     RowsNote,
-    UnknownUsersNote,
-    UnusedNumbersNote,
 )
 from fairrec.inputs.tables import Table
 
@@ -45,6 +38,7 @@ class HeldOut:
     has_rows : (n,), whether anything is held out for the user, relevant or not
     item_ids : distinct, as they are compared
     notes : what the reader should know about the table
+    n_unknown : users of the table who are not among those asked for
     """
 
     offsets: IntArray
@@ -53,6 +47,7 @@ class HeldOut:
     has_rows: BoolArray
     item_ids: pl.Series
     notes: Notes = ()
+    n_unknown: int = 0
 
     @property
     def n_relevant(self) -> IntArray:
@@ -118,24 +113,21 @@ def read_held_out(
         table.refuse_extreme(grades, parts["gain"])
         notes += _about_grades(grades[gains > 0], parts["gain"], gain is not None, table)
         gains = gains * (grades if gain is not None else grades > 0)
-    elif relevant is None:
-        notes.append(_about_unused(table))
     users = table.user_keys(frame["user_id"])
     rows = find_positions(users, user_ids)
-    notes += _about_unknown_users(users, rows, table, user_ids, users_where)
+    unknown = _about_unknown_users(users, rows, table, users_where)
+    notes.append(unknown)
     items, item_ids = encode_ids(frame["item_id"], table.where)
     has_rows = np.zeros(len(user_ids), dtype=bool)
     has_rows[rows[rows >= 0]] = True
     is_known = rows >= 0
-    rows, items, gains, n = _merge_repeats(rows[is_known], items[is_known], gains[is_known])
+    rows, items, gains, n_repeated = _merge_repeats(
+        rows[is_known], items[is_known], gains[is_known]
+    )
     repeat = (
         f"{table.where}: {N} of {N} held-out rows repeat a user and item; such a pair counts once"
     )
-    contradict = (
-        f"{CHECK_FIRST}{table.where}: {N} pairs of a user and item have rows of different "
-        "relevance; the largest counts. Keep one row for each pair"
-    )
-    notes += [RowsNote(repeat, (n.repeated, n.relevant)), RowsNote(contradict, (n.contradictory,))]
+    notes.append(RowsNote(repeat, n_repeated))
     return HeldOut(
         list_bounds(np.bincount(rows, minlength=len(user_ids))),
         items,
@@ -143,37 +135,32 @@ def read_held_out(
         has_rows,
         item_ids,
         tuple(notes),
+        unknown.n[0],
     )
-
-
-class _Repeats(NamedTuple):
-    """Numbers of relevant rows, of those among them that repeat a pair, and of pairs at odds."""
-
-    relevant: int
-    repeated: int
-    contradictory: int
 
 
 def _merge_repeats(
     rows: CodeArray, items: CodeArray, gains: FloatArray
-) -> tuple[CodeArray, CodeArray, FloatArray, _Repeats]:
-    """Each relevant pair once, by its largest gain; user by user, the largest gain first."""
+) -> tuple[CodeArray, CodeArray, FloatArray, tuple[int, int]]:
+    """Each relevant pair once, by its largest gain; user by user, the largest gain first.
+
+    And how many relevant rows repeat a pair, of how many.
+    """
     if not len(rows):
-        return rows, items, gains, _Repeats(0, 0, 0)
+        return rows, items, gains, (0, 0)
     n_relevant = int((gains > 0).sum())
     pair = rows.astype(np.int64) * (int(items.max()) + 1) + items
     # stable, because a table that comes user by user is almost in order
     order = np.argsort(pair, kind="stable")
     starts = np.flatnonzero(np.diff(pair[order], prepend=-1))
     highest = np.maximum.reduceat(gains[order], starts)
-    n_contradictory = int((highest > np.minimum.reduceat(gains[order], starts)).sum())
     is_relevant = highest > 0
     first, gains = order[starts[is_relevant]], highest[is_relevant]
     rows, items = rows[first], items[first]
     if len(gains) and gains.min() < gains.max():
         by_gain = np.lexsort((-gains, rows))
         rows, items, gains = rows[by_gain], items[by_gain], gains[by_gain]
-    return rows, items, gains, _Repeats(n_relevant, n_relevant - len(rows), n_contradictory)
+    return rows, items, gains, (n_relevant - len(rows), n_relevant)
 
 
 def _about_grades(gains: FloatArray, column: str, is_gain: bool, table: Table) -> list[Note]:
@@ -194,25 +181,9 @@ def _about_grades(gains: FloatArray, column: str, is_gain: bool, table: Table) -
         f"{table.where}: column '{plain(column)}' is 0 in every row, so nothing is relevant. "
         f"Fix it, or say which rows are relevant: {spell('relevant', f'{column}>=0')}",
     )
-    n_zero = int((gains == 0).sum())
-    return [GradesNote(table.where, column, is_gain, least, high, n_zero)]
-
-
-def _about_unused(table: Table) -> Note:
-    ids = {table.find(name) for name in ("user_id", "item_id")}
-    columns = tuple(name for name in table.numeric_columns() if name not in ids)
-    about = [_range(table.read({name: name})[name]) for name in columns]
-    low, high, are_flags = zip(*about, strict=True) if about else ((), (), ())
-    return UnusedNumbersNote(table.where, columns, low, high, are_flags)
-
-
-def _range(values: pl.Series) -> tuple[float, float, bool]:
-    """The least and the largest, and whether all are 0 or 1; those of no numbers where none is."""
-    numbers = values.cast(pl.Float64).drop_nulls().drop_nans()
-    if not len(numbers):
-        return math.inf, -math.inf, True
-    low, high = float(numbers.min()), float(numbers.max())  # type: ignore[arg-type]
-    return low, high, bool(numbers.is_in([0.0, 1.0]).all())
+    zero = f"{table.where}: the {N} rows with 0 in '{plain(column)}' are not relevant"
+    notes: list[Note] = [RowsNote(zero, (int((gains == 0).sum()),))]
+    return notes if is_gain else [GradesNote(table.where, column, least, high), *notes]
 
 
 def _about_relevance(is_met: FloatArray, relevant: Relevance, table: Table) -> list[Note]:
@@ -230,24 +201,19 @@ def _about_relevance(is_met: FloatArray, relevant: Relevance, table: Table) -> l
 
 
 def _about_unknown_users(
-    users: pl.Series, rows: CodeArray, table: Table, user_ids: pl.Series, users_where: str
-) -> list[Note]:
+    users: pl.Series, rows: CodeArray, table: Table, users_where: str
+) -> RowsNote:
     """Users of the test table without attributes are counted; if all are, that is an error."""
     is_unknown = pl.Series(rows < 0)
     unknown = users.filter(is_unknown).unique(maintain_order=True)
-    examples = tuple(unknown.head(SHOWN).to_list())
     table.expect(
         "users",
         not is_unknown.all(),
         f"{table.where}: none of its {len(unknown):,} users is in {users_where}, such as "
-        f"{listed(examples)}. Check that both tables use the same user ids.",
+        f"{listed(unknown.head(3).to_list())}. Check that both tables use the same user ids.",
     )
-    if not len(unknown):
-        return []
-    return [
-        UnknownUsersNote(table.where, users_where, len(unknown), examples),
-        find_spellings("user", unknown, table.where, user_ids, users_where),
-    ]
+    text = f"{N} users of {table.where} are not in {users_where} and are left out"
+    return RowsNote(text, (len(unknown),))
 
 
 @kernel

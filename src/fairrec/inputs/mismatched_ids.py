@@ -13,7 +13,7 @@ from scipy.special import pdtr
 
 from fairrec.core.arrays import FloatArray, IntArray
 from fairrec.core.errors import plain
-from fairrec.inputs.ids import comparable, find_positions
+from fairrec.inputs.ids import find_positions
 from fairrec.inputs.notes import CHECK_FIRST, Note, over_parts
 
 if TYPE_CHECKING:
@@ -28,68 +28,6 @@ EXAMPLES = ", such as "
 """What comes before the examples of values."""
 ALIKE = f"{CHECK_FIRST}attribute '"
 """How a note on values of an attribute begins."""
-
-
-@dataclass(frozen=True)
-class SpellingNote(Note):
-    """Ids of one table that would be in the other, were both spelt alike.
-
-    Parameters
-    ----------
-    what : user or item
-    pairs : some of them, as they are here and there
-    """
-
-    what: str
-    where: str
-    other_where: str
-    n: int = over_parts(max)
-    pairs: tuple[tuple[str, str], ...] = over_parts(lambda one, other: (*one, *other)[:SHOWN])
-
-    def __str__(self) -> str:
-        if not self.n:
-            return ""
-        s, are = ("", "is") if self.n == 1 else ("s", "are")
-        shown = ", ".join(f"{plain(ascii(one))} and {plain(ascii(its))}" for one, its in self.pairs)
-        return (
-            f"{CHECK_FIRST}{self.n:,} {self.what} id{s} {are} written differently in {self.where} "
-            f"and {self.other_where} ({shown}), and so {are} not the same {self.what}{s}. Write "
-            "ids alike: case, blanks, leading zeros and Unicode form (NFKC) count"
-        )
-
-
-@dataclass(frozen=True)
-class UserSpellingNote(SpellingNote):
-    """The same for users, each of whom is in one part."""
-
-    n: int = over_parts(add)
-
-
-def find_spellings(what: str, ids: pl.Series, where: str, keys: pl.Series, there: str) -> Note:
-    """Ids that are not among the keys and would be, were both spelt alike.
-
-    >>> ids, keys = pl.Series(["A1", "b2", "007"]), pl.Series(["a1", "b2", "7"])
-    >>> find_spellings("item", ids, "test.csv", keys, "recs.csv").pairs
-    (('A1', 'a1'), ('007', '7'))
-    """
-    kind = UserSpellingNote if what == "user" else SpellingNote
-    nothing = kind(what, where, there, 0, ())
-    if ids.dtype.is_integer() and keys.dtype.is_integer():
-        return nothing
-    ids, keys = (one.cast(pl.String) for one in comparable(ids, keys))
-    unmatched = ids.filter(pl.Series(find_positions(ids, keys) < 0))
-    if not len(unmatched):
-        return nothing
-    found = (
-        pl.LazyFrame({"id": unmatched, "form": _plain_forms(unmatched)})
-        .with_row_index("row")
-        .join(pl.LazyFrame({"key": keys, "form": _plain_forms(keys)}), on="form")
-        .sort("row", "key")
-        .unique("row", keep="first", maintain_order=True)
-        .collect()
-    )
-    pairs = tuple(found.head(SHOWN).select("id", "key").rows())
-    return kind(what, where, there, found.height, pairs)
 
 
 def describe_alike_values(name: str, values: Sequence[object]) -> str:
@@ -128,26 +66,12 @@ def _plain_forms(texts: pl.Series) -> pl.Series:
 
 
 _LEAST_P = 1e-3
-
-
 _MOST_OTHERS = 1.5
 """Lists of a model hit more of their own users' items than of others', or follow popularity."""
-
-
 _UNRELATED = 0.2
 """The largest correlation of how often items are recommended and held out, for unrelated ids."""
-
-
 _UNIFORM = 2.0
 """The largest index of dispersion of recommendations that may be random."""
-
-
-IdRange = tuple[int, int] | None
-"""Lowest and highest id; None where not all are whole numbers."""
-
-
-def _joint(one: IdRange, other: IdRange) -> IdRange:
-    return (min(one[0], other[0]), max(one[1], other[1])) if one and other else None
 
 
 @dataclass(frozen=True)
@@ -169,8 +93,6 @@ class MismatchNote(Note):
     by_popularity: float = over_parts(add)
     by_others: float = over_parts(add, default=0.0)
     is_unrelated: bool = over_parts(and_, default=False)
-    ids: tuple[int, int] | None = over_parts(_joint, default=None)
-    test_ids: tuple[int, int] | None = over_parts(_joint, default=None)
 
     def __str__(self) -> str:
         is_mismatch = (
@@ -186,25 +108,13 @@ class MismatchNote(Note):
             )
         if not is_mismatch:
             return ""
-        said = (
+        return (
             f"{CHECK_FIRST}the lists in {self.where} hit {self.hits:,} held-out items. Lists drawn "
             f"at random by popularity in {self.test_where} would hit about "
             f"{self.by_popularity:,.0f}, and these lists, given to other users, "
-            f"{self.by_others:,.0f}. Check that both tables have the same item ids"
+            f"{self.by_others:,.0f}. Check that both tables have the same item ids: a library may "
+            "have numbered items by itself"
         )
-        if self.ids is None or self.test_ids is None:
-            return said
-        said += (
-            f": {self.ids[0]} to {self.ids[1]} in {self.where}, {self.test_ids[0]} to "
-            f"{self.test_ids[1]} in {self.test_where}"
-        )
-        for name, (low, high), other in (
-            (self.where, self.ids, self.test_ids),
-            (self.test_where, self.test_ids, self.ids),
-        ):
-            if low in (0, 1) and high < other[1]:
-                said += f". Those of {name} may be the numbers that a library gives to items"
-        return said
 
 
 def compare_item_ids(
@@ -214,7 +124,7 @@ def compare_item_ids(
     labels: FloatArray,
     row_of_list: IntArray,
     held_out: HeldOut,
-) -> tuple[Note, ...]:
+) -> Note:
     """What is to be said of item ids of recommendations beside those of held-out items.
 
     Parameters
@@ -236,17 +146,8 @@ def compare_item_ids(
             note,
             by_others=(float(n_shown @ n_wanted) - hits) / max(1, lists.n_users - 1),
             is_unrelated=_are_unrelated(n_shown, n_wanted),
-            ids=_range(item_ids),
-            test_ids=_range(wanted_ids),
         )
-    # held-out items that are not recommended, and recommended ones beside those that are both
-    ids, wanted = comparable(item_ids, wanted_ids)
-    both = wanted.filter(pl.Series(find_positions(wanted, ids) >= 0))
-    return (
-        find_spellings("item", wanted, test.where, ids, table.where),
-        find_spellings("item", ids, table.where, both, test.where),
-        note,
-    )
+    return note
 
 
 def _hits_by_popularity(lengths: IntArray, row_of_list: IntArray, held_out: HeldOut) -> float:
@@ -267,9 +168,3 @@ def _are_unrelated(n_shown: FloatArray, n_wanted: FloatArray) -> bool:
     if spread <= _UNIFORM * n_shown.sum() or not wanted.any():
         return False
     return bool(abs(float(shown @ wanted)) < _UNRELATED * np.sqrt(spread * float(wanted @ wanted)))
-
-
-def _range(ids: pl.Series) -> IdRange:
-    if not len(ids) or not ids.dtype.is_integer():
-        return None
-    return int(ids.min()), int(ids.max())  # type: ignore[arg-type]

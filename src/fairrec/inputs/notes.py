@@ -8,7 +8,7 @@ from functools import reduce
 from operator import add, and_
 from typing import Any, Self
 
-from fairrec.core.errors import list_some, plain
+from fairrec.core.errors import plain
 from fairrec.core.options import spell
 from fairrec.inputs.columns import suggest_threshold
 
@@ -125,121 +125,32 @@ def in_words(notes: Iterable[Note | str]) -> tuple[str, ...]:
 
 @dataclass(frozen=True)
 class GradesNote(Note):
-    """What the grades of held-out items decide: gains where that was asked for, else relevance.
+    """Grades of held-out items that do not weigh them, though nobody said that they shall not.
 
     Parameters
     ----------
     least : of those above 0
-    is_gain : whether items are weighed by them
     """
 
     where: str
     column: str
-    is_gain: bool
     least: float = over_parts(min)
     high: float = over_parts(max)
-    n_zero: int = over_parts(add)
 
     def __str__(self) -> str:
-        zero = f"the {self.n_zero:,} rows with 0 are not relevant" if self.n_zero else ""
-        column, grades = plain(self.column), f"{self.least:g} to {self.high:g}"
-        if self.is_gain:
-            return (
-                f"{self.where}: ndcg and exposure_to_relevance weigh held-out items by '{column}' "
-                f"({grades}), all other metrics count them alike{zero and f'; {zero}'}"
-            )
         if self.least >= self.high:
-            return zero and f"{self.where}: by '{column}', {zero}"
+            return ""
         return (
-            f"{CHECK_FIRST}{self.where}: held-out items count alike, whatever their '{column}' "
-            f"({grades}){zero and f'; {zero}'}. To weigh ndcg by it: "
+            f"{CHECK_FIRST}{self.where}: held-out items count alike, whatever their "
+            f"'{plain(self.column)}' ({self.least:g} to {self.high:g}). To weigh ndcg by it: "
             f"{spell('gain', self.column)}; to count some alone: "
             f"{suggest_threshold(self.column, self.least, self.high)}"
         )
 
 
-def _each(combine: Callable[[Any, Any], Any]) -> Callable[..., tuple[Any, ...]]:
-    return lambda one, other: tuple(map(combine, one, other))
-
-
-_MOST_GRADES = 1e8
-"""Larger numbers are times in seconds."""
-
-
-@dataclass(frozen=True)
-class UnusedNumbersNote(Note):
-    """A column of numbers that is not looked at may say what is relevant, or how much.
-
-    Parameters
-    ----------
-    columns : all that are not looked at
-    low, high, are_flags : of each; whether it has 0 and 1 alone
-    """
-
-    where: str
-    columns: tuple[str, ...]
-    low: tuple[float, ...] = over_parts(_each(min))
-    high: tuple[float, ...] = over_parts(_each(max))
-    are_flags: tuple[bool, ...] = over_parts(_each(and_))
-
-    def __str__(self) -> str:
-        # grades and counts begin at 0 or 1, and years, times and prices do not
-        found = [
-            (name, low, high, is_flag)
-            for name, low, high, is_flag in zip(
-                self.columns, self.low, self.high, self.are_flags, strict=True
-            )
-            if 0 <= low <= 1 and low < high < _MOST_GRADES
-        ]
-        if not found:
-            return ""
-        # a flag says what is relevant more often than a number does
-        column, low, high, is_flag = max(found, key=lambda one: one[-1])
-        head = f"{CHECK_FIRST}'{plain(column)}' in {self.where}"
-        if is_flag:
-            return (
-                f"{head} is 0 or 1 and is not looked at: every row counts as relevant. If 0 means "
-                f"that it is not: {spell('relevant', f'{column}>0')}"
-            )
-        return (
-            f"{head} ({low:g} to {high:g}) is not looked at: every row counts alike. To weigh ndcg "
-            f"by it: {spell('gain', column)}; to count some rows alone: "
-            f"{suggest_threshold(column, low, high)}"
-        )
-
-
-SHOWN = 3
-"""Users that are named as examples."""
-
-
-def _first(one: tuple[object, ...], other: tuple[object, ...]) -> tuple[object, ...]:
-    return (*one, *other)[:SHOWN]
-
-
-@dataclass(frozen=True)
-class UnknownUsersNote(Note):
-    """Users of a table without attributes."""
-
-    where: str
-    users_where: str
-    n: int = over_parts(add)
-    examples: tuple[object, ...] = over_parts(_first)
-
-    def __str__(self) -> str:
-        s, are = ("", "is") if self.n == 1 else ("s", "are")
-        return (
-            f"{self.n:,} user{s} of {self.where} ({list_some(self.examples, self.n)}) {are} not in "
-            f"{self.users_where} and {are} left out"
-        )
-
-
 _FEW, _ENOUGH = 20, 100
 """Lists that find nine in ten of so many held-out items miss one in 88% and 99.997% of cases."""
-
-
 _SHARE_WITHOUT = 0.01
-_SHARE_MISSED = 0.02
-"""A join with lists that differ a little from these leaves so many misses."""
 
 
 @dataclass(frozen=True)
@@ -251,7 +162,7 @@ class JoinedNote(Note):
     k : the largest cut-off of a metric that counts them
     n_lists, n_without : lists that are not empty, and those of users with nothing held out
     longest : the length of the longest list
-    is_covering : whether lists hold more than half of all items
+    is_covering : whether lists hold more than half of all items, and so cannot miss much
     """
 
     where: str
@@ -288,24 +199,7 @@ class JoinedNote(Note):
         )
 
     def __str__(self) -> str:
-        is_short = self.longest <= self.k
-        if self.n_missed:
-            # but for a few, as no model finds them
-            is_few = self.n_missed <= _SHARE_MISSED * self.n_held_out
-            if not (is_few and is_short and self._lacks_users):
-                return ""
-            return (
-                f"{CHECK_FIRST}{self.test_where}: only {self.n_missed:,} of {self.n_held_out:,} "
-                f"held-out items are missed, and {self.n_without:,} of {self.n_lists:,} users with "
-                "a list have none. A table that was joined with recommendations has lost what they "
-                "missed: give the whole held-out table"
-            )
-        if self.n_held_out < _FEW or not (is_short or self._lacks_users):
+        is_odd = self._lacks_users or (self.longest <= self.k and not self.is_covering)
+        if self.n_missed or self.n_held_out < _FEW or not is_odd:
             return ""
-        if self.is_covering:
-            return (
-                "no held-out item is missed, as lists hold more than half of the items that could "
-                f"be in them. If there are more items, {self.test_where} was joined with the "
-                "recommendations: give the whole held-out table"
-            )
         return f"{CHECK_FIRST}{self.test_where}: {self.remedy.rstrip('.')}"

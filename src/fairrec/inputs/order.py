@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import astuple, dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import polars as pl
@@ -13,8 +13,6 @@ from fairrec.core.errors import InputError, listed, plain
 from fairrec.core.kernels import kernel
 from fairrec.core.options import Blank, spell
 from fairrec.inputs.columns import ALIASES, plain_name
-from fairrec.inputs.ids import list_bounds
-from fairrec.inputs.notes import N, Note, RowsNote
 from fairrec.inputs.tables import Table
 
 if TYPE_CHECKING:
@@ -91,31 +89,6 @@ def scores_in_order(
     return scores
 
 
-def note_skipped_places(
-    scores: FloatArray, offsets: IntArray, columns: dict[str, str], where: str
-) -> Note:
-    """How many lists have ranks beyond their length, so that rows may have been lost.
-
-    Parameters
-    ----------
-    scores : as `scores_in_order` gives them, ranks below 0
-    columns : those that say the order
-    """
-    text = (
-        f"{N} of {N} lists in {where} have a '{plain(columns.get('rank', ''))}' beyond their "
-        "length, as if rows were left out; items count in the place that they have among the rows "
-        "given"
-    )
-    lengths = np.diff(offsets)
-    starts = offsets[:-1][lengths > 0]
-    if "score" in columns or "rank" not in columns or not len(starts):
-        return RowsNote(text, (0, 0))
-    last = -np.minimum.reduceat(scores, starts)
-    first = min(1.0, -float(scores.max()))
-    n_skipping = int((last - first + 1 > lengths[lengths > 0]).sum())
-    return RowsNote(text, (n_skipping, len(starts)))
-
-
 def _refuse_constant(scores: FloatArray, column: str, offsets: IntArray, table: Table) -> None:
     """An error where no list has two different scores, so that there is no order to judge."""
     lengths = np.diff(offsets)
@@ -143,11 +116,13 @@ def _in_one_order(
     lists = np.repeat(np.arange(len(offsets) - 1), np.diff(offsets))
     is_pair = np.diff(lists) == 0
     # rows that come in their order, which most do, need no sorting
-    if not (is_pair & ((np.diff(ranks) <= 0) | (np.diff(scores) >= 0))).any():
+    # compared, not subtracted: a difference of the largest numbers is infinite
+    if not (is_pair & ((ranks[1:] <= ranks[:-1]) | (scores[1:] >= scores[:-1]))).any():
         return scores
     rows = np.lexsort((-scores, ranks, lists))
-    steps = np.diff(scores[rows])
-    is_rising = is_pair & (steps > 0)
+    by_rank = scores[rows]
+    is_rising = is_pair & (by_rank[1:] > by_rank[:-1])
+    is_new = by_rank[1:] != by_rank[:-1]
     if is_rising.any():
         n_other = len(np.unique(lists[1:][is_rising]))
         raise InputError(
@@ -156,20 +131,29 @@ def _in_one_order(
             f"{spell('columns', {'rank': columns['rank']})} (1 is best) or "
             f"{spell('columns', {'score': columns['score']})} (higher is better)"
         )
-    if not (is_pair & (steps == 0)).any():
+    if not (is_pair & ~is_new).any():
         return scores
     # by rank, and by score where ranks are equal
     in_order = np.empty(len(scores))
-    in_order[rows] = -np.cumsum(np.append(0, (np.diff(ranks[rows]) != 0) | (steps != 0)))
+    in_order[rows] = -np.cumsum(np.append(0, (np.diff(ranks[rows]) != 0) | is_new))
     return in_order
 
 
 def _refuse_ranks(scores: FloatArray, column: str, offsets: IntArray, table: Table) -> None:
-    """An error where every user's scores are 1, 2, 3 and so on, as ranks are."""
-    look = _look_like_ranks(offsets, scores)
-    if look < 0:
-        table.clear("ranks")
-    elif look and len(scores) >= _ENOUGH_ROWS and len(offsets) > 2:
+    """An error where every user's scores are whole numbers that rise row by row, as ranks do."""
+    starts = offsets[:-1][np.diff(offsets) > 1]
+    if not len(starts):
+        return
+    # most scores show in a few rows that they are none
+    for n in (100, len(scores)):
+        some = scores[:n]
+        is_rising = some[1:] > some[:-1]
+        borders = offsets[(offsets > 0) & (offsets < len(some))] - 1
+        is_rising[borders] = True
+        if not (is_rising.all() and ((some >= 0) & (some == np.floor(some))).all()):
+            table.clear("ranks")
+            return
+    if len(starts) > 1 and len(scores) >= _ENOUGH_ROWS:
         table.defer_refusal(
             "ranks",
             f"{table.where}: '{plain(column)}' counts up in every user's list, as a rank does, of "
@@ -177,35 +161,6 @@ def _refuse_ranks(scores: FloatArray, column: str, offsets: IntArray, table: Tab
             f"{spell('columns', {'rank': column})}, or "
             f"{spell('columns', {'score': column})} if higher is better",
         )
-
-
-def _look_like_ranks(offsets: IntArray, scores: FloatArray) -> int:
-    """1 where all lists have rising whole numbers, or 1 to n in an order that no score has.
-
-    -1 where one has not, 0 where that cannot be told. A score may well be n to 1 from the first
-    row to the last: that list is in order.
-    """
-    lengths = np.diff(offsets)
-    scores, lengths = scores[np.repeat(lengths > 1, lengths)], lengths[lengths > 1]
-    # most scores show in a few values that they are no whole numbers
-    if not all(((part >= 0) & (part == np.floor(part))).all() for part in (scores[:100], scores)):
-        return -1
-    if len(lengths) < 2:
-        return 0
-    bounds = list_bounds(lengths)
-    starts, ends = bounds[:-1], bounds[1:] - 1
-    steps = np.diff(scores, append=0.0)
-    is_rising, is_falling = steps > 0, steps < 0
-    is_rising[ends] = is_falling[ends] = True
-    is_rising = np.logical_and.reduceat(is_rising, starts)
-    is_numbered = (
-        (np.minimum.reduceat(scores, starts) >= 1)
-        & (np.maximum.reduceat(scores, starts) <= lengths)
-        & (2 * np.add.reduceat(scores, starts) == lengths * (lengths + 1))
-    )
-    if not (is_rising | is_numbered).all():
-        return -1
-    return int(not np.logical_and.reduceat(is_falling, starts).all())
 
 
 _BASIS, _PRIME = np.uint64(0xCBF29CE484222325), np.uint64(0x100000001B3)
@@ -235,8 +190,10 @@ def tie_hashes(lists: CandidateLists) -> tuple[AnyArray, AnyArray]:
 
 def rows_in_order(lists: CandidateLists) -> IntArray:
     """(n_candidates,), the rows of each list from the best, equal scores by user and item."""
-    rows: IntArray = _sort_rows(lists.offsets, lists.scores, lists.items, *tie_hashes(lists))
-    return rows
+    users, items = tie_hashes(lists)
+    owners = np.repeat(np.arange(lists.n_users), np.diff(lists.offsets))
+    keys: Any = users[owners] * _FIRST + items[lists.items]
+    return np.lexsort((_mixed(keys), -lists.scores, owners))
 
 
 @kernel
@@ -283,25 +240,6 @@ def sort_ties(
                 order = _by_hash(rows, items, user_hashes[one], item_hashes)
                 best[one, place : place + inside] = order[:inside]
             place += inside
-
-
-@kernel
-def _sort_rows(
-    offsets: IntArray,
-    scores: FloatArray,
-    items: CodeArray,
-    user_hashes: AnyArray,
-    item_hashes: AnyArray,
-) -> IntArray:
-    found = np.arange(len(items))
-    for one in range(len(offsets) - 1):
-        rows = found[offsets[one] : offsets[one + 1]]
-        order = rows[np.argsort(-scores[rows], kind="mergesort")]
-        if (np.diff(scores[order]) == 0).any():
-            order = _by_hash(rows, items, user_hashes[one], item_hashes)
-            order = order[np.argsort(-scores[order], kind="mergesort")]
-        found[offsets[one] : offsets[one + 1]] = order
-    return found
 
 
 @kernel

@@ -5,10 +5,9 @@ from __future__ import annotations
 import errno
 import math
 import tempfile
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
-from functools import partial
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -18,19 +17,13 @@ import polars as pl
 
 from fairrec.core.arrays import BoolArray, IntArray
 from fairrec.core.atomic_io import errors_of_scratch, scratch
-from fairrec.core.errors import InputError, plain
+from fairrec.core.audit_options import most_memory, refuse_larger
+from fairrec.core.errors import InputError, listed
 from fairrec.core.options import spell
 from fairrec.core.progress import Progress
 from fairrec.inputs.audit_inputs import open_tables
 from fairrec.inputs.binning import parse_binning
-from fairrec.inputs.formats import (
-    FileRows,
-    RowSlice,
-    detect_format,
-    file_rows,
-    list_files,
-    scan_rows,
-)
+from fairrec.inputs.formats import COMPRESSED, RowSlice, list_files, scan_stored
 from fairrec.inputs.ids import ids_as_integers_or_text
 from fairrec.inputs.table_options import TableOptions
 from fairrec.inputs.tables import Table
@@ -46,17 +39,15 @@ from fairrec.inputs.users import (
 
 ROWS = 1 << 21
 """Rows of a part, about."""
-_BATCH, _FIRST_LOOK = 1 << 22, 1 << 20
-"""User ids that are read at a time, and users after whom one is looked for who comes back."""
-_BUFFERED, _FEWEST, _MOST = 1 << 24, 1 << 12, 1 << 17
-"""Rows in memory while all parts are written, and those of a row group."""
+_BATCH = 1 << 22
+"""User ids that are read at a time."""
 _AT_ONCE = 1 << 20
 """Codes that are looked up together, which takes some times their size."""
+_BUFFERED, _FEWEST, _MOST = 1 << 24, 1 << 12, 1 << 17
+"""Rows in memory while all parts are written, and those of a row group."""
 _SAMPLE = 10_000
-_ENOUGH = 10
-"""Metrics that are taken by default look no deeper."""
 _FEW = 10
-"""A circumstance with more numbers than these is compared in fifths, if nothing is said."""
+"""A covariate with more numbers than these is compared in fifths, if nothing is said."""
 _PART = "__part__"
 _FULL = (errno.EFBIG, errno.ENOSPC, errno.EDQUOT)
 
@@ -99,72 +90,6 @@ class Parts:
         return iter(self.parts)
 
 
-@dataclass(frozen=True, slots=True)
-class Stored:
-    """A table in Parquet files, whose rows are counted and not read.
-
-    Parameters
-    ----------
-    files : all rows of each file, in the order of the table
-    bounds : (n_files + 1,), the rows before each file
-    """
-
-    table: Table
-    files: tuple[FileRows, ...]
-    bounds: IntArray
-
-    @classmethod
-    def open(cls, table: Table) -> Stored:
-        """The rows of a table in Parquet files; an error for another one."""
-        if not is_stored(table):
-            raise InputError(
-                f"{table.where}: is not in Parquet files, and only these are read in parts. Save "
-                "it as Parquet."
-            )
-        assert table.path is not None
-        with table.read_errors():
-            files = file_rows(table.path)
-            lengths = [_n_rows(one.scan()) for one in files]
-        if not sum(lengths):
-            raise InputError(f"{table.where}: the table is empty. It needs at least one row.")
-        files = tuple(replace(one, stop=n) for one, n in zip(files, lengths, strict=True))
-        return cls(table, files, np.cumsum([0, *lengths]))
-
-    @property
-    def n_rows(self) -> int:
-        """The rows of all files."""
-        return int(self.bounds[-1])
-
-    def rows(self, start: int, stop: int) -> tuple[FileRows, ...]:
-        """The rows from `start` up to `stop`, wherever they are."""
-        found = []
-        for file, (before, after) in zip(self.files, pairwise(self.bounds), strict=True):
-            low, high = max(start, before), min(stop, after)
-            if low < high:
-                found.append(replace(file, start=int(low - before), stop=int(high - before)))
-        return tuple(found)
-
-    def slice(
-        self, rows: tuple[FileRows, ...], is_text: bool, first_row: int | None = None
-    ) -> RowSlice:
-        """Some rows, or none, as a table of their own."""
-        assert self.table.path is not None
-        nothing = (replace(self.files[0], stop=0),)
-        return RowSlice(self.table.where, self.table.path, rows or nothing, first_row, is_text)
-
-    def read(self, start: int, stop: int, column: str) -> pl.Series:
-        """Some rows of a column."""
-        with self.table.read_errors():
-            return scan_rows(self.rows(start, stop)).select(column).collect()[column]
-
-
-def is_stored(table: Table) -> bool:
-    """Whether a table is in Parquet files."""
-    return table.path is not None and all(
-        detect_format(file) == "Parquet" for file in list_files(table.path)
-    )
-
-
 @contextmanager
 def open_parts(
     predictions: Any = None,
@@ -178,8 +103,7 @@ def open_parts(
     """The parts of these tables; their scratch files are gone when it is left, however it is left.
 
     Predictions (or values) whose rows stand together user by user are cut where they are, and read
-    there. Scattered ones are distributed to parts by a hash of their users first. Users, held-out
-    interactions and histories are distributed to the parts of their users.
+    there; the rows of all other tables are distributed to the parts of their users.
 
     Parameters
     ----------
@@ -196,65 +120,6 @@ def open_parts(
             home = until_the_end.enter_context(scratch(place))
             parts = _Partition(opened, given, n_rows, home, progress).parts()
         yield parts
-
-
-@dataclass(frozen=True, slots=True)
-class Borders:
-    """Where the users of a table begin.
-
-    Parameters
-    ----------
-    codes : (n_users,), in the order of their rows; None where the rows of users are scattered
-    rows, users : (n_parts + 1,), the row and the user with which each part begins, and the ends
-    is_text : whether ids are text, as they are compared
-    """
-
-    codes: IntArray | None
-    rows: IntArray
-    users: IntArray
-    is_text: bool
-
-
-def find_borders(stored: Stored, column: str, n_rows: int, progress: Progress) -> Borders:
-    """Parts of at least `n_rows` rows that end where a user does.
-
-    Only the user ids are read, and those that cannot be ids are refused as in a whole table. A code
-    for each user is kept (8 bytes) as long as no user comes back.
-    """
-    found: list[IntArray] | None = []
-    rows, users = [0], [0]
-    n_users, looked_at, is_text = 0, _FIRST_LOOK, False
-    for start in range(0, stored.n_rows, _BATCH):
-        progress(f"looking for users in {stored.table.where}", start, stored.n_rows)
-        ids = stored.read(start, start + _BATCH, column)
-        if ids.null_count():
-            with stored.table.read_errors():
-                nulls = scan_rows(stored.files).select(pl.col(column).null_count())
-                n_nulls = int(nulls.collect().item())
-            row = stored.table.place(start + int(ids.is_null().arg_true()[0]))
-            raise InputError(
-                f"{row}: column '{plain(column)}' is empty ({n_nulls:,} such rows). Fill it in or "
-                "drop those rows."
-            )
-        starts = ids.ne_missing(ids.shift(1)).arg_true()
-        heads = ids.gather(starts)
-        is_text |= ids_as_integers_or_text(heads, stored.table.where).dtype != pl.Int64
-        if found is None:
-            continue
-        codes, places = code_ids(heads).to_numpy(), starts.to_numpy() + start
-        is_same = int(bool(found) and codes[0] == found[-1][-1])
-        codes, places = codes[is_same:], places[is_same:]
-        while (at := int(np.searchsorted(places, rows[-1] + n_rows))) < len(places):
-            rows.append(int(places[at]))
-            users.append(n_users + at)
-        n_users += len(codes)
-        found += [codes] if len(codes) else []
-        if n_users > looked_at or start + _BATCH >= stored.n_rows:
-            found, looked_at = [np.concatenate(found)], 2 * n_users
-            if (np.diff(np.sort(found[0])) == 0).any():
-                found = None
-    ends = np.array([*rows, stored.n_rows]), np.array([*users, n_users])
-    return Borders(found[0] if found else None, *ends, is_text)
 
 
 def code_ids(ids: pl.Series) -> pl.Series:
@@ -275,7 +140,38 @@ def code_ids(ids: pl.Series) -> pl.Series:
     return whole.fill_null(text.hash().reinterpret(signed=True)) if whole.null_count() else whole
 
 
-def _places(ordered: IntArray, codes: IntArray) -> IntArray:
+def find_borders(
+    rows: pl.LazyFrame, column: str, n_rows: int
+) -> tuple[pl.DataFrame, list[int]] | None:
+    """The rising codes of users with their parts, and the first row of each part.
+
+    Only the user ids are read, and parts end where a user does. None where rows are scattered.
+    """
+    found, firsts = pl.DataFrame(), dict[int, int]()
+    n_looked_at, n_all = 0, _n_rows(rows)
+    for start in range(0, n_all, _BATCH):
+        ids = rows.select(column).slice(start, _BATCH).collect()[column]
+        is_head = ids.ne_missing(ids.shift(1))
+        is_head[0] = True
+        code, row = code_ids(ids.filter(is_head)), is_head.arg_true().cast(pl.Int64) + start
+        some = pl.DataFrame({"code": code, "part": (row // n_rows).cast(pl.Int32), "row": row})
+        if start:
+            # the last user may go on
+            some = some[int(some["code"][0] == found["code"][-1]) :]
+        for _, part, row_of_part in some.unique("part", keep="first", maintain_order=True).rows():
+            firsts.setdefault(part, row_of_part)
+        found = found.vstack(some.drop("row"))
+        if len(found) > 2 * n_looked_at or start + _BATCH >= n_all:
+            n_looked_at = len(found)
+            codes = np.sort(found["code"].to_numpy())
+            if (codes[1:] == codes[:-1]).any():
+                return None
+    is_first = pl.col("part").ne_missing(pl.col("part").shift(1))
+    parts = found.with_columns(part=(is_first.cum_sum() - 1).cast(pl.Int32))
+    return parts.sort("code"), [*firsts.values()]
+
+
+def _find_codes(ordered: IntArray, codes: IntArray) -> IntArray:
     """(n_codes,), the place of each code among rising ones, -1 where it is not."""
     found = np.full(len(codes), -1, dtype=np.int64)
     for start in range(0, len(codes) if len(ordered) else 0, _AT_ONCE):
@@ -287,45 +183,6 @@ def _places(ordered: IntArray, codes: IntArray) -> IntArray:
         at[at == len(ordered)] = 0
         found[start : start + _AT_ONCE] = np.where(ordered[at] == some, at, -1)
     return found
-
-
-class Places:
-    """Which part holds a user: fixed by the tables and the size of parts alone.
-
-    Users whose rows are cut where they are stay there; all others are spread by their codes.
-    """
-
-    def __init__(self, borders: Borders, n_users: int, n_rows: int) -> None:
-        self.n_parts = math.ceil(max(int(borders.rows[-1]), n_users) / n_rows)
-        self._cut: IntArray | None = None
-        if borders.codes is not None:
-            n_cut = len(borders.rows) - 1
-            self.n_parts = max(n_cut, math.ceil(n_users / n_rows))
-            order = np.argsort(borders.codes, kind="stable")
-            self._cut = borders.codes[order]
-            of_user = np.repeat(np.arange(n_cut, dtype=np.int32), np.diff(borders.users))
-            self._part_of_cut = of_user[order]
-
-    def locate(self, codes: pl.Series) -> tuple[IntArray, BoolArray]:
-        """The part of each code, and whether rows of it were cut."""
-        parts = (codes.hash() % self.n_parts).cast(pl.Int32).to_numpy()
-        if self._cut is None:
-            return parts, np.zeros(len(codes), dtype=bool)
-        at = _places(self._cut, codes.to_numpy())
-        return np.where(at >= 0, self._part_of_cut[at], parts), at >= 0
-
-    def parts(self, ids: pl.Series, known: IntArray | None = None) -> pl.Series:
-        """The part of each id.
-
-        Parameters
-        ----------
-        known : rising codes of users beside whom all are in no part, -1; None for no such limit
-        """
-        codes = code_ids(ids)
-        parts, _ = self.locate(codes)
-        if known is not None:
-            parts = np.where(_places(known, codes.to_numpy()) >= 0, parts, np.int32(-1))
-        return pl.Series(parts)
 
 
 class _Partition:
@@ -344,137 +201,159 @@ class _Partition:
         self._asked = (*given.by, *_columns_given(given, opened["users"]))
         # what is wrong with the names is told before hours of reading
         attribute_specs(opened["users"], given.by)
-        self._main = Stored.open(opened["values" if "values" in opened else "predictions"])
-        self._n_rows = max(1, n_rows // _items_a_row(self._main))
+        self._main = opened["values" if "values" in opened else "predictions"]
+        self._n_rows = n_rows
 
     def parts(self) -> Parts:
         main, given, opened = self._main, self._given, self._opened
-        borders = find_borders(main, main.table.require("user_id"), self._n_rows, self._progress)
         users = opened["users"]
         self._progress(f"reading {users.where}", 0, 0)
         ids, keys = read_ids(users)
         refuse_users_twice(keys, users)
         codes = code_ids(keys)
-        self._places = Places(borders, len(codes), self._n_rows)
-        part_of_user, is_audited = self._places.locate(codes)
-        audited = [main] if borders.codes is None else []
-        slices: dict[str, Sequence[RowSlice]] = {main.table.name: self._main_slices(borders)}
-        if "test" in opened:
-            test = Stored.open(opened["test"])
-            if given.metrics is None:
-                longest = _longest_list(slices["predictions"], given.columns or {})
-                slices["predictions"] = [
-                    replace(one, longest=longest) for one in slices["predictions"]
-                ]
-            if given.missing_lists == "zero":
-                audited.append(test)
-            slices["test"] = self._distribute(test)
+        n_rows = count_rows(main)
+        if not n_rows:
+            raise InputError(f"{main.where}: the table is empty. It needs at least one row.")
+        n_rows_a_part = max(1, self._n_rows // _items_a_row(main))
+        self._n_parts = math.ceil(max(n_rows, len(codes)) / n_rows_a_part)
+        self._progress(f"looking for users in {main.where}", 0, 0)
+        with main.read_errors():
+            self._borders = find_borders(_stored_rows(main), main.require("user_id"), n_rows_a_part)
+        if self._borders is not None:
+            self._n_parts = max(len(self._borders[1]), math.ceil(len(codes) / n_rows_a_part))
+
+        is_audited = np.zeros(len(codes), dtype=bool)
+        slices: dict[str, list[RowSlice]] = {}
+        for name in (main.name, "test", "history"):
+            if name in opened:
+                slices[name], has_rows = self._distribute(opened[name], codes)
+                if name == main.name or (name == "test" and given.missing_lists == "zero"):
+                    is_audited |= has_rows
+        if "test" in opened and given.metrics is None:
+            longest = _longest_list(main)
+            slices["predictions"] = [replace(one, longest=longest) for one in slices["predictions"]]
         if "history" in opened:
-            slices["history"] = self._history(codes.sort().to_numpy())
-        del borders
-        for stored in audited:
-            is_audited |= _places(self._codes_in(stored), codes.to_numpy()) >= 0
+            counts = self._home / "item-counts.parquet"
+            _item_counts(opened["history"]).write_parquet(counts)
+            slices["history"] = [replace(one, item_counts=counts) for one in slices["history"]]
+
         self._progress(f"distributing {users.where}", 0, 0)
         columns, attributes = encode_attributes(users, self._asked, is_audited)
-        _refuse_many_numbers(one for one in attributes if one.asked in {*given.adjust_for})
+        for one in attributes:
+            known = [value for value in one.everyone.values if value != MISSING]
+            are_numbers = all(isinstance(value, int | float) for value in known)
+            # these would be compared in fifths of the users
+            is_given = one.asked in given.adjust_for and one.spec.binning is None
+            if is_given and are_numbers and len(known) > _FEW:
+                raise _bins_needed(one.spec.name)
         named = {"id": ids} if ids.dtype == keys.dtype else {"id": ids, "key": keys}
-        columns |= {_PART: pl.Series(part_of_user)}
-        of_users = self._sink(pl.DataFrame({**named, **columns}).lazy(), "users")
-        nobody = (replace(next(filter(None, of_users))[0], stop=0),)
+        columns |= {_PART: self._locate(codes)}
         slices["users"] = [
             UsersSlice(
-                *(users.where, users.path or Path("users"), rows or nobody),
+                *(users.where, users.path or Path("users"), files),
                 columns=tuple(users.columns),
                 attributes=attributes,
             )
-            for rows in of_users
+            for files in self._sink(pl.DataFrame({**named, **columns}).lazy(), "users")
         ]
-        n_parts = self._places.n_parts
         whole = {"predictions": None, "items": given.items}
         parts = tuple(
             Part(
-                f"part {at + 1:,} of {n_parts:,} of {main.table.where}",
-                _n_rows(scan_rows(slices[main.table.name][at].rows)),
+                f"part {at + 1:,} of {self._n_parts:,} of {main.where}",
+                _n_rows(slices[main.name][at].scan()),
                 {**whole, **{name: some[at] for name, some in slices.items()}},
             )
-            for at in range(n_parts)
+            for at in range(self._n_parts)
         )
-        return Parts(parts, attributes, main.n_rows)
+        return Parts(parts, attributes, n_rows)
 
-    def _main_slices(self, borders: Borders) -> list[RowSlice]:
-        """Cut where they are, or distributed; parts of users without rows have none."""
-        main = self._main
-        if borders.codes is None:
-            return self._distribute(main, borders.is_text)
-        # a row that holds records of items becomes several, so that its number says nothing
-        is_numbered = {*main.table.columns} == {*scan_rows(main.files).collect_schema()}
-        bounds = [*borders.rows.tolist()]
-        bounds += bounds[-1:] * (self._places.n_parts + 1 - len(bounds))
-        return [
-            main.slice(main.rows(*ends), borders.is_text, ends[0] if is_numbered else None)
-            for ends in pairwise(bounds)
-        ]
+    def _locate(self, codes: pl.Series) -> pl.Series:
+        """The part of each user: by a hash, or where the rows are cut."""
+        parts = (codes.hash() % self._n_parts).cast(pl.Int32)
+        if self._borders is None:
+            return parts
+        users, _ = self._borders
+        at = _find_codes(users["code"].to_numpy(), codes.to_numpy())
+        cut = users["part"].gather(np.maximum(at, 0))
+        return cut.zip_with(pl.Series(at >= 0), parts)
 
-    def _codes_in(self, stored: Stored) -> IntArray:
-        """The codes of the users who have a row, rising."""
-        ids = pl.col(stored.table.require("user_id"))
-        code = ids.map_batches(code_ids, return_dtype=pl.Int64(), is_elementwise=True)
-        with stored.table.read_errors():
-            rows = scan_rows(stored.files).select(code).unique()
-            return rows.collect(engine="streaming").to_series().sort().to_numpy()
-
-    def _history(self, known: IntArray) -> list[RowSlice]:
-        """The histories of known users, and how often each item was interacted with by anybody."""
-        stored = Stored.open(self._opened["history"])
-        counts = self._home / "item-counts.parquet"
-        self._progress(f"counting items in {stored.table.where}", 0, 0)
-        _item_counts(stored).write_parquet(counts)
-        slices = self._distribute(stored, known=known)
-        return [replace(one, item_counts=counts) for one in slices]
-
-    def _distribute(
-        self, stored: Stored, is_text: bool | None = None, known: IntArray | None = None
-    ) -> list[RowSlice]:
-        """The rows of a table, in files of the parts of their users.
-
-        Parameters
-        ----------
-        is_text : None where ids have not been looked at yet
-        known : see `Places.parts`
-        """
-        table = stored.table
-        column = table.require("user_id")
-        if is_text is None:
-            is_text = find_borders(stored, column, stored.n_rows, self._progress).is_text
+    def _distribute(self, table: Table, codes: pl.Series) -> tuple[list[RowSlice], BoolArray]:
+        """The rows of a table by parts, and which users, by their codes, have some."""
+        rows, column = _stored_rows(table), table.require("user_id")
         self._progress(f"distributing {table.where}", 0, 0)
+        cut = self._borders if table is self._main else None
+        if cut is not None and rows.collect_schema()[column] in (pl.Int64, pl.Int32, pl.UInt32):
+            users, is_text = cut[0]["code"], False
+        else:
+            with table.read_errors():
+                # missing ids are refused by the part that has them
+                found = rows.select(column).drop_nulls().unique().collect(engine="streaming")
+            ids = found[column].sort()
+            is_text = ids_as_integers_or_text(ids, table.where).dtype != pl.Int64
+            users = code_ids(ids).unique()
+        has_rows = _find_codes(users.sort().to_numpy(), codes.to_numpy()) >= 0
+        assert table.path is not None
+        if cut is not None:
+            # parts of users without rows have none
+            _, firsts = cut
+            ends = [*firsts, *[count_rows(table)] * (self._n_parts - len(firsts) + 1)]
+            stored = list_files(table.path)
+            bounds = np.cumsum([0, *(_n_rows(scan_stored(file)) for file in stored)])
+            slices = []
+            for start, stop in pairwise(ends):
+                low = min(int(np.searchsorted(bounds, start, side="right")) - 1, len(stored) - 1)
+                high = max(int(np.searchsorted(bounds, stop)), low + 1)
+                between = int(start - bounds[low]), int(stop - bounds[low])
+                slices.append(RowSlice(table.where, table.path, stored[low:high], between, is_text))
+            return slices, has_rows
         part = pl.col(column).map_batches(
-            partial(self._places.parts, known=known), return_dtype=pl.Int32(), is_elementwise=True
+            lambda some: self._locate(code_ids(some)),
+            return_dtype=pl.Int32(),
+            is_elementwise=True,
         )
-        rows = scan_rows(stored.files).with_columns(part.alias(_PART)).filter(pl.col(_PART) >= 0)
         try:
-            found = self._sink(rows, table.name)
+            files = self._sink(rows.with_columns(part.alias(_PART)), table.name)
         except BaseException as error:
             if any(f"os error {number})" in str(error) for number in _FULL):
                 raise  # of the disk that is written to
             with table.read_errors():
                 raise
-        return [stored.slice(some, is_text) for some in found]
+        return [
+            RowSlice(table.where, table.path, some, is_text=is_text) for some in files
+        ], has_rows
 
-    def _sink(self, rows: pl.LazyFrame, name: str) -> list[tuple[FileRows, ...]]:
+    def _sink(self, rows: pl.LazyFrame, name: str) -> list[tuple[Path, ...]]:
         """Write rows in files of their parts, in their order."""
-        n_parts, folder = self._places.n_parts, self._home / name
+        folder, nothing = self._home / name, self._home / f"no-{name}.parquet"
+        rows.drop(_PART).head(0).sink_parquet(nothing)
         rows.sink_parquet(
             pl.PartitionBy(folder, key=_PART, include_key=False),
             mkdir=True,
             compression="zstd",
             compression_level=1,
             statistics=False,
-            row_group_size=int(np.clip(_BUFFERED // n_parts, _FEWEST, _MOST)),
+            row_group_size=int(np.clip(_BUFFERED // self._n_parts, _FEWEST, _MOST)),
         )
         return [
-            tuple(map(FileRows, sorted((folder / f"{_PART}={at}").glob("*.parquet"))))
-            for at in range(n_parts)
+            tuple(sorted((folder / f"{_PART}={at}").glob("*.parquet"))) or (nothing,)
+            for at in range(self._n_parts)
         ]
+
+
+def _stored_rows(table: Table) -> pl.LazyFrame:
+    if table.stored is None:
+        raise InputError(
+            f"{table.where}: is not in Parquet files, and only these are read in parts. Save "
+            "it as Parquet."
+        )
+    return table.stored
+
+
+def count_rows(table: Table) -> int:
+    """The rows of a table in Parquet files, which are not read for it."""
+    rows = _stored_rows(table)
+    with table.read_errors():
+        return _n_rows(rows)
 
 
 def _n_rows(rows: pl.LazyFrame) -> int:
@@ -482,7 +361,7 @@ def _n_rows(rows: pl.LazyFrame) -> int:
 
 
 def _columns_given(given: TableOptions, users: Table) -> list[str]:
-    """The circumstances that are columns of users; of those counted, bins have to be said."""
+    """The covariates that are columns of users; of those counted, bins have to be said."""
     found = []
     for text in given.adjust_for:
         name, colon, bins = text.rpartition(":")
@@ -493,15 +372,6 @@ def _columns_given(given: TableOptions, users: Table) -> list[str]:
     return found
 
 
-def _refuse_many_numbers(attributes: Iterable[CodedAttribute]) -> None:
-    """Refuse circumstances that would be compared in fifths of the users."""
-    for one in attributes:
-        known = [value for value in one.everyone.values if value != MISSING]
-        are_numbers = all(isinstance(value, int | float) for value in known)
-        if one.spec.binning is None and are_numbers and len(known) > _FEW:
-            raise _bins_needed(one.spec.name)
-
-
 def _bins_needed(name: str) -> InputError:
     return InputError(
         f"{spell('adjust_for', [name])}: tables that are read in parts need bins that do not "
@@ -510,40 +380,121 @@ def _bins_needed(name: str) -> InputError:
     )
 
 
-def _longest_list(slices: Iterable[RowSlice], columns: Mapping[str, str]) -> int:
-    """The length of the longest list of recommendations; all from `_ENOUGH` on are the same."""
-    longest = 0
-    for one in slices:
-        table = Table(one, "predictions", columns)
-        frame = table.read({name: table.require(name) for name in ("user_id", "item_id")})
-        items = frame["item_id"]
-        if isinstance(items.dtype, pl.List | pl.Array):
-            lengths = items.cast(pl.List(items.dtype.inner)).list.len()
-        else:
-            lengths = frame.group_by("user_id").len()["len"]
-        longest = max(longest, int(lengths.drop_nulls().to_numpy().max(initial=0)))
-        if longest >= _ENOUGH:
-            break
-    return longest
+def _longest_list(table: Table) -> int:
+    """The length of the longest list of recommendations."""
+    rows, item = _stored_rows(table), table.require("item_id")
+    lists = _lists_in(rows)
+    lengths = (
+        rows.select(lists[item].max())
+        if item in lists
+        else rows.group_by(table.require("user_id")).len().select(pl.col("len").max())
+    )
+    with table.read_errors():
+        return int(lengths.collect(engine="streaming").item() or 0)
 
 
-def _item_counts(stored: Stored) -> pl.DataFrame:
+def _items_a_row(table: Table) -> int:
+    """How many items a row holds on average, by the first ones: more than one in lists."""
+    rows = _stored_rows(table)
+    lengths = [length.mean() for length in _lists_in(rows).values()]
+    with table.read_errors():
+        means = rows.head(_SAMPLE).select(lengths).collect().row(0) if lengths else ()
+    return round(max(1, *(mean or 0 for mean in means), 1))
+
+
+def _lists_in(rows: pl.LazyFrame) -> dict[str, pl.Expr]:
+    """The lengths of the lists in each column that holds some."""
+    kinds = rows.collect_schema()
+    lists = {name: pl.col(name).list.len() for name, one in kinds.items() if one == pl.List}
+    arrays = {name: pl.col(name).arr.len() for name, one in kinds.items() if one == pl.Array}
+    return lists | arrays
+
+
+def _item_counts(table: Table) -> pl.DataFrame:
     """The items of a table, as they are compared, and the rows of each."""
-    column = stored.table.require("item_id")
-    with stored.table.read_errors():
-        counted = scan_rows(stored.files).group_by(column).len("n").collect(engine="streaming")
-    counted = counted.drop_nulls()  # refused with its row by the part that has it
-    keys = ids_as_integers_or_text(counted[column], stored.table.where)
+    column = table.require("item_id")
+    with table.read_errors():
+        counted = _stored_rows(table).group_by(column).len("n").collect(engine="streaming")
+    counted = counted.drop_nulls()  # refused by the part that has it
+    keys = ids_as_integers_or_text(counted[column], table.where)
     return counted.select(keys.alias("item_id"), "n").group_by("item_id").sum().sort("item_id")
 
 
-def _items_a_row(stored: Stored) -> int:
-    """How many items a row holds on average, by the first ones: more than one in lists."""
-    with stored.table.read_errors():
-        frame = scan_rows(stored.files[:1]).head(_SAMPLE).collect()
-    n_items = [1.0]
-    for column in frame:
-        if isinstance(column.dtype, pl.List | pl.Array):
-            lists = column.cast(pl.List(column.dtype.inner))
-            n_items.append(float(lists.list.len().mean() or 0))  # type: ignore[arg-type]
-    return round(max(n_items))
+LARGE = 20_000_000
+"""Rows from which a table is read in parts: whole, so many take about 2 GB."""
+# bytes at the highest point of an audit, as `python -m benchmarks memory` measures them
+ALWAYS = 250_000_000
+PER_ROW = 80
+PER_VALUE = 40
+"""Of each attribute of a user beyond the first, which a row has room for."""
+PER_BYTE_OF_LISTS, PER_BYTE_OF_TEXT, PER_BYTECOMPRESSED = 6, 4, 20
+
+
+def refuse_large(tables: Mapping[str, Table], asked: int | None, n_attributes: int = 1) -> None:
+    """Refuse files that cannot fit into memory.
+
+    Parameters
+    ----------
+    tables : by what they are
+    asked : the memory that may be used; None for half of what there is
+    """
+    needed = {table: estimate_bytes(table) for table in tables.values()}
+    users = tables.get("users")
+    if users is not None and users.stored is not None:
+        needed[users] += PER_VALUE * max(0, n_attributes - 1) * count_rows(users)
+    large = [table for table, room in needed.items() if room > max(needed.values()) / 2]
+    many = "The rows" if len(large) == 1 else "Together the rows"
+    refuse_larger(
+        sum(needed.values()) + ALWAYS,
+        asked,
+        f"{many} of {listed([table.where for table in large])}, read at once,",
+        "Save large tables as Parquet files, of which parts are read where they can be, name fewer "
+        f"attributes in {spell('by')}, or audit fewer users",
+    )
+
+
+def is_large(predictions: Any, given: TableOptions, rows: int = LARGE) -> bool:
+    """Whether tables are to be read in parts: they have many rows, and can be.
+
+    Parts need Parquet files, and covariates in bins that do not depend on all users; other
+    tables are read whole, however large they are.
+
+    Parameters
+    ----------
+    given : of values where there are no predictions
+    """
+    main = predictions if predictions is not None else given.values
+    if given.against_lists is not None:
+        # both lists of a user would have to be in one part
+        return False
+    beside = [one for one in (given.test, given.history) if one is not None]
+    if not all(isinstance(one, str | Path) for one in (main, *beside)):
+        return False
+    if any(":" not in spec or ":q" in spec for spec in given.adjust_for):
+        return False
+    tables = [Table(one, "predictions") for one in (main, *beside)]
+    is_stored = all(table.stored is not None for table in tables)
+    return is_stored and count_rows(tables[0]) >= rows
+
+
+def most_rows(asked: int | None) -> int:
+    """Rows of a Parquet table that may be read at once; more are read in parts if they can be."""
+    return min(LARGE, (most_memory(asked) - ALWAYS) // PER_ROW)
+
+
+def estimate_bytes(table: Table) -> float:
+    """Bytes that it will take; none for a table that is in memory already."""
+    if table.path is None or table.row_slice is not None:
+        return 0.0
+    sizes = {file: file.stat().st_size for file in list_files(table.path)}
+    if table.stored is not None:
+        kinds = table.stored.collect_schema().dtypes()
+        has_lists = any(isinstance(kind, pl.List | pl.Array) for kind in kinds)
+        of_lists = PER_BYTE_OF_LISTS * sum(sizes.values()) if has_lists else 0
+        return float(PER_ROW * count_rows(table) + of_lists)
+    return float(
+        sum(
+            size * (PER_BYTECOMPRESSED if file.suffix.lower() in COMPRESSED else PER_BYTE_OF_TEXT)
+            for file, size in sizes.items()
+        )
+    )

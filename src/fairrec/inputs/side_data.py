@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
 
 import numpy as np
 import polars as pl
@@ -12,20 +11,20 @@ import polars as pl
 from fairrec.core.arrays import BoolArray, CodeArray, FloatArray, IntArray
 from fairrec.core.errors import InputError, plain, unknown_name
 from fairrec.core.kernels import kernel
-from fairrec.inputs.candidates import CandidateLists
+from fairrec.inputs.candidates import CandidateLists, read_candidates
 from fairrec.inputs.ids import (
     encode,
     encode_ids,
     find_positions,
     find_runs,
+    gather_lists,
     ids_as_integers_or_text,
     list_bounds,
 )
-from fairrec.inputs.notes import CHECK_FIRST, ItemsNote, N, Note, Notes
+from fairrec.inputs.notes import CHECK_FIRST, ItemsNote, N, Note, Notes, RowsNote
+from fairrec.inputs.order import rows_in_order
 from fairrec.inputs.tables import Table
-
-if TYPE_CHECKING:
-    from fairrec.inputs.user_lists import OtherLists
+from fairrec.inputs.users import Users, list_values
 
 NO_CATEGORY = ("", "(no genres listed)")
 """What stands for no category; the second in MovieLens."""
@@ -53,7 +52,7 @@ def read_categories(table: Table, item_ids: pl.Series) -> tuple[Categories, Note
     lists = as_lists(frame["categories"], table.where, parts["categories"])
     rows = find_positions(item_ids, keys)
     # numbered over the whole table, so that two readings of it agree
-    named = _without_blanks(lists).to_frame("categories").with_row_index("row")
+    named = lists.to_frame("categories").with_row_index("row")
     named = named.explode("categories").drop_nulls().unique()
     numbers, _ = encode(named["categories"])
     pairs = (
@@ -77,23 +76,13 @@ def read_categories(table: Table, item_ids: pl.Series) -> tuple[Categories, Note
 
 def as_lists(categories: pl.Series, where: str, column: str) -> pl.Series:
     """What each item has, of which it may have several: a list, or text joined with '|'."""
-    kind = categories.dtype
-    is_list = isinstance(kind, pl.List | pl.Array)
     try:
-        if is_list:
-            return categories.cast(pl.List(pl.String))
-        if not kind.is_nested():
-            return categories.cast(pl.String).str.split("|")
-    except pl.exceptions.PolarsError:
-        pass
-    raise InputError(
-        f"{where}: column '{plain(column)}' is of type {plain(kind)}. Give a list of text, or text "
-        "joined with '|'."
-    )
-
-
-def _without_blanks(lists: pl.Series) -> pl.Series:
-    """Lists of categories without blanks around them, and without what stands for none."""
+        lists = list_values(categories).cast(pl.List(pl.String))
+    except pl.exceptions.PolarsError as error:
+        raise InputError(
+            f"{where}: column '{plain(column)}' is of type {plain(categories.dtype)}. Give a list "
+            "of text, or text joined with '|'."
+        ) from error
     stripped = pl.element().str.strip_chars()
     return lists.list.eval(stripped.filter(~stripped.is_in(NO_CATEGORY)))
 
@@ -142,7 +131,6 @@ def _has_value(values: pl.Series, asked: str, table: Table) -> FloatArray:
     """(n_rows,), whether a row has the value, among others where it has several."""
     column, _, value = asked.partition("=")
     lists = as_lists(values, table.where, column)
-    lists = _without_blanks(lists)
     has = lists.list.contains(value)
     if not has.any():
         known = lists.explode().drop_nulls().unique(maintain_order=True).to_list()
@@ -394,6 +382,71 @@ def _shares(
             amount[found[at]] = 0.0
         bounds[user + 1] = at_free
     return bounds, found[:at_free].copy(), shares[:at_free].copy()
+
+
+@dataclass(frozen=True, slots=True)
+class OtherLists:
+    """Another ranked list of each user: list `u` has `items[offsets[u]:offsets[u + 1]]`.
+
+    Parameters
+    ----------
+    offsets : (n_lists + 1,); a user without another list has an empty one
+    items : best first, positions among the candidate items; further ones are no candidates of
+        anybody
+    n_items : items there are, candidates and others
+    """
+
+    offsets: IntArray
+    items: CodeArray
+    n_items: int
+
+    def first(self, k: int) -> IntArray:
+        """(n_lists, k), the items in the first k places; -1 past the end of a list."""
+        places, lengths = np.arange(k), np.diff(self.offsets)[:, None]
+        rows = np.minimum(self.offsets[:-1, None] + places, max(len(self.items) - 1, 0))
+        items = self.items if len(self.items) else np.zeros(1, dtype=np.int32)
+        return np.where(places < lengths, items[rows], -1).astype(np.int64)
+
+    def for_lists(self, lists: IntArray) -> OtherLists:
+        """The same for some lists, in that order."""
+        lengths = self.offsets[lists + 1] - self.offsets[lists]
+        items = gather_lists(self.items, self.offsets, lists)
+        return OtherLists(list_bounds(lengths), items, self.n_items)
+
+
+def in_order(lists: CandidateLists) -> OtherLists:
+    """All candidates in score order, equal scores by user and item."""
+    return OtherLists(lists.offsets, lists.items[rows_in_order(lists)], len(lists.item_ids))
+
+
+def read_other_lists(
+    table: Table, everyone: Users, row_of_list: IntArray, item_ids: pl.Series
+) -> tuple[OtherLists, RowsNote]:
+    """The lists of the audited users in another table, and how many have none there.
+
+    Parameters
+    ----------
+    row_of_list : (n_lists,), the row of the users table of each audited list
+    item_ids : those of the audited lists
+    """
+    read, rows, _ = read_candidates(
+        table, everyone.keys, everyone.where, needs_labels=False, is_recommended=True
+    )
+    other = in_order(read)
+    # items that nobody has as a candidate come behind those that somebody has
+    at = find_positions(read.item_ids, item_ids).astype(np.int64)
+    is_new = at < 0
+    at[is_new] = len(item_ids) + np.arange(is_new.sum())
+    n_items = len(item_ids) + int(is_new.sum())
+    # one empty list behind all others is that of whoever has none
+    list_of_row = np.full(len(everyone.keys), read.n_users, dtype=np.int64)
+    list_of_row[rows] = np.arange(read.n_users)
+    offsets = np.concatenate([other.offsets, other.offsets[-1:]])
+    items = at[other.items].astype(np.int32)
+    found = OtherLists(offsets, items, n_items).for_lists(list_of_row[row_of_list])
+    n_without = int((np.diff(found.offsets) == 0).sum())
+    text = f"{N} of {N} users have no list in {table.where}, so nothing to compare theirs with"
+    return found, RowsNote(text, (n_without, len(row_of_list)))
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,6 +17,7 @@ from fairrec.core.options import (
     Blank,
     Option,
     Options,
+    grouped,
     list_options,
     options,
     spell,
@@ -33,6 +34,8 @@ COUNTED = ("counts", "disjoint")
 """Those about counts."""
 OTHER_LISTS = ("against_lists",)
 """That about lists to compare with."""
+NOT_OF_CANDIDATES = (*VALUES, *ITEM_SIDE, *OTHER_LISTS, *COUNTED)
+"""Those that have no effect where lists are re-ranked or scored anew."""
 GROUPED = ("by", "adjust_for", "metrics")
 """Those about what is compared."""
 
@@ -63,6 +66,7 @@ def _list_counts(given: Any) -> tuple[Any, ...]:
     return tuple(Path(one) if isinstance(one, str) else one for one in several)
 
 
+@grouped("tables")
 @options
 class Tables(Options):
     """Which columns and rows of the tables are used, and how."""
@@ -212,6 +216,8 @@ class TableOptions(Tables):
 
     def __post_init__(self) -> None:
         super().__post_init__()
+        if self.disjoint and not self.counts:
+            raise InputError(f"{spell('disjoint')} is about {spell('counts')}. Leave it out.")
         if self.metrics is not None and not self.metrics:
             example = ["churn"] if self.values is not None else ["auc", "ndcg@5"]
             example = ["exposure@10"] if self.side == "items" else example

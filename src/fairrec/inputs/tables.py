@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import re
 from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager
@@ -15,7 +16,14 @@ from fairrec.core.arrays import FloatArray, IntArray
 from fairrec.core.errors import InputError, is_panic, list_some, listed, plain
 from fairrec.core.options import Blank, spell
 from fairrec.inputs.columns import find_column, named_column, recbole_type
-from fairrec.inputs.formats import RowSlice, detect_format, list_files, open_path
+from fairrec.inputs.formats import (
+    RowSlice,
+    detect_format,
+    is_stored,
+    list_files,
+    open_path,
+    scan_stored,
+)
 from fairrec.inputs.frames import PandasFrame, Role, open_frame, widen_floats
 from fairrec.inputs.ids import ids_as_integers_or_text
 
@@ -25,12 +33,10 @@ NUMBERS = ("score", "rank", "label", "rating", "gain")
 SMALLEST, LARGEST = 1e-60, 1e60
 """Numbers whose squares and cubes can still be told from nothing and from infinity."""
 
-_LIST = r"(?s)^\s*\[.*\]\s*$"
+_LIST = r"^\s*\[\s*(['\"\d-][^\[\]]*)?\]\s*$"
 """A list as Python writes it: '[1, 2, 3]'."""
-_SEVERAL = r"^[\[(]\s*['\"\d-][^\[\]()]*[,\s][^\[\]()]*[\])]$"
-"""Numbers or quoted text with something between them, not any text in brackets."""
 
-_READ_ERRORS = (pl.exceptions.PolarsError, OSError, UnicodeDecodeError)
+_READ_ERRORS = (pl.exceptions.PolarsError, OSError, UnicodeDecodeError, csv.Error)
 
 
 class Table:
@@ -57,9 +63,7 @@ class Table:
         self._found: dict[str, str | None] = {}
         named = source.path if isinstance(source, RowSlice) else source
         self.path = Path(named) if isinstance(named, str | Path) else None
-        # '.' and '..' name nothing
-        at = self.path.resolve() if self.path and self.path.name in ("", "..") else self.path
-        self.where = plain(at.name) if at and at.name else f"the {name} table"
+        self.where = plain(self.path.name) if self.path and self.path.name else f"the {name} table"
         with self.read_errors():
             if self.row_slice is not None:
                 self._source = self.row_slice.open()
@@ -78,6 +82,13 @@ class Table:
     def is_csv(self) -> bool:
         """Whether it comes from a file that holds text only."""
         return self._source.is_text
+
+    @property
+    def stored(self) -> pl.LazyFrame | None:
+        """The rows of a table in Parquet files, not read yet; None for any other table."""
+        if self.path is None or self.row_slice or not is_stored(self.path):
+            return None
+        return scan_stored(self.path)
 
     @property
     def key(self) -> str:
@@ -133,11 +144,8 @@ class Table:
         return named_column(name, self.columns)
 
     def place(self, row: int) -> str:
-        """Where a row stands, for messages; rows of a slice that is scattered have no number."""
-        if self.row_slice is None:
-            return f"{self.where}, row {row + 1}"
-        first = self.row_slice.first_row
-        return self.where if first is None else f"{self.where}, row {first + row + 1}"
+        """Where a row stands, for messages; rows of a slice have no number."""
+        return self.where if self.row_slice else f"{self.where}, row {row + 1}"
 
     def defer_refusal(self, kind: str, message: str) -> None:
         """Refuse what is wrong if all rows are so; of a slice, only once all have been seen."""
@@ -170,7 +178,6 @@ class Table:
         ----------
         labels : those that only name something, so that '007' is not 7
         """
-        self._refuse_two_uses(columns)
         roles = {name: _role(name, column, name in labels) for name, column in columns.items()}
         with self.read_errors():
             table = self._source.read(columns, roles)
@@ -251,21 +258,6 @@ class Table:
             f"appears more than once. {remedy}"
         )
 
-    def _refuse_two_uses(self, columns: Mapping[str, str]) -> None:
-        """Raise where one column would be, for example, the score and the label at once."""
-        uses: dict[str, str] = {}
-        for name, column in columns.items():
-            # a condition and what weighs the items that meet it may be about one column
-            if name not in (*IDS, "categories", *NUMBERS) or name == "gain":
-                continue
-            if column in uses:
-                raise InputError(
-                    f"{self.where}: column '{plain(column)}' would be both {uses[column]} and "
-                    f"{name}. Give each a column of its own, by {spell('columns')} or "
-                    f"{spell('relevant')}."
-                )
-            uses[column] = name
-
     def _refuse_nulls(
         self,
         values: pl.Series,
@@ -283,12 +275,9 @@ class Table:
 
     def _refuse_written_lists(self, values: pl.Series, column: str) -> None:
         """Refuse lists written as text, each of which would be a single value."""
-        if values.dtype != pl.String:
-            return
         # most columns show in a few values that they are none
-        if not all(part.str.contains(_LIST).all() for part in (values.head(100), values)):
-            return
-        if not values.str.contains(_SEVERAL).any():
+        is_text = values.dtype == pl.String and values.null_count() < len(values)
+        if not (is_text and all(v.str.contains(_LIST).all() for v in (values.head(100), values))):
             return
         shown = values.drop_nulls()[0]
         raise InputError(
@@ -339,15 +328,14 @@ class Table:
             # advice for callers of Polars helps nobody here
             reason = re.split(r"[\s,;]*\bhint:", reason)[0]
             kind = (detect_format(self.path) if self.path else None) or "a table"
-            # of Parquet and Arrow, names within a damaged file are no UTF-8 either
-            is_encoding = re.search("utf-?8", reason.lower()) and kind in ("CSV", "JSON lines")
-            remedy = "Check that the file is whole and its ending tells its format."
-            if self.path is None:
-                remedy = "Check that it can be collected."
-            elif is_encoding:
-                remedy = "Save the file as UTF-8."
-            elif len(list_files(self.path)) > 1:
-                remedy = "Check that each part is whole and has the same columns of the same types."
+            remedy = "Check that it can be collected."
+            if self.path is not None:
+                remedy = (
+                    "Check that each part is whole and has the same columns of the same types."
+                    if len(list_files(self.path)) > 1
+                    else "Check that the file is whole and its ending tells its format, and save "
+                    "text as UTF-8."
+                )
             raise InputError(
                 f"{self.where}: cannot be read as {kind} ({plain(reason, 300)}). {remedy}"
             ) from error

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -15,10 +16,9 @@ from fairrec.core.audited_entity import ITEMS, USERS, Unit
 from fairrec.core.errors import InputError, UnknownNameError, keep_spellings, plain, unknown_name
 from fairrec.core.options import spell
 from fairrec.inputs.binning import Binning, bin_numbers, parse_binning
-from fairrec.inputs.formats import RowSlice, scan_rows
+from fairrec.inputs.formats import RowSlice
 from fairrec.inputs.frames import Rows, Source
 from fairrec.inputs.ids import encode, ids_as_integers_or_text
-from fairrec.inputs.multivalued import CLOSE, HAS, HOW, LACKS, OPEN, split_values
 from fairrec.inputs.tables import Table
 
 Value = bool | int | float | str
@@ -30,6 +30,17 @@ MISSING = "(missing)"
 
 OTHER = "(other)"
 """The value of a user whose own is not told, because too few are like this user."""
+HOW = {
+    "first": "the first of each counts",
+    "each": "groups have one of the values, or several, or lack one",
+}
+"""What may become of several values, in words."""
+MARK = "|"
+MOST_EACH = 50
+"""So many values of one column may become attributes of their own."""
+HAS, LACKS = "yes", "no"
+OPEN, CLOSE = "[", "]"
+"""Around the value in the name of an attribute that was made of it: `lang[en]`."""
 _MANY_NUMBERS, _MANY_TEXTS, _LEAST_TEXTS = 50, 1000, 20
 
 
@@ -95,23 +106,15 @@ class Attribute:
             return None
         n_values = len(known)
         if all(isinstance(value, int | float) for value in known):
-            if n_values <= _MANY_NUMBERS:
-                return None
-            return (
-                f"attribute '{self.name}' has {n_values:,} different numbers; to group near ones, "
-                f"bin it: {self.name}:q5"
-            )
-        if n_values >= _LEAST_TEXTS and 2 * n_values > self.n_known:
-            return (
-                f"attribute '{self.name}' has {n_values:,} different values for {self.n_known:,} "
-                f"{self.unit.many}, so it looks like an id or free text; leave it out, or group "
-                "its values first"
-            )
-        if n_values <= _MANY_TEXTS:
+            is_many, remedy = n_values > _MANY_NUMBERS, f"bin it: {self.name}:q5"
+        else:
+            is_id = n_values >= _LEAST_TEXTS and 2 * n_values > self.n_known
+            is_many, remedy = is_id or n_values > _MANY_TEXTS, "group its values, or leave it out"
+        if not is_many:
             return None
         return (
-            f"attribute '{self.name}' has {n_values:,} different values; group its values first, "
-            "or leave it out"
+            f"attribute '{self.name}' has {n_values:,} different values for {self.n_known:,} "
+            f"{self.unit.many}; {remedy}"
         )
 
 
@@ -228,37 +231,17 @@ def _with_one_value_each(
         if spec.binning:
             found.append((spec, frame[spec.name]))
             continue
-        values, n_blanks = _without_blanks(frame[spec.name], table.is_csv)
-        about_blanks = (
-            f"attribute '{plain(spec.name)}': blanks around the text of {n_blanks:,} of "
-            f"{len(values):,} {spec.unit.many} are not a part of it"
+        columns, note = split_values(
+            frame[spec.name], spec.name, spec.several, table.where, spec.unit
         )
-        columns, note = split_values(values, spec.name, spec.several, table.where, spec.unit)
-        notes = tuple(filter(None, (about_blanks if n_blanks else None, note)))
         for place, (name, column) in enumerate(columns.items()):
-            about = () if place else notes
+            about = () if place or note is None else (note,)
             of_one = replace(spec, name=name, warnings=about, is_further=place > 0)
             found.append((of_one, column))
     refuse_repeated([spec.name for spec, _ in found])
     return tuple(spec for spec, _ in found), pl.DataFrame(
         {spec.name: values for spec, values in found}
     )
-
-
-def _without_blanks(values: pl.Series, is_csv: bool) -> tuple[pl.Series, int]:
-    """Text without blanks around it, so that 'F ' is 'F', and how many texts had some."""
-    kind = values.dtype
-    if not isinstance(kind, pl.String | pl.Categorical | pl.Enum):
-        return values, 0
-    text = values.cast(pl.String)
-    bare = text.str.strip_chars()
-    n_blanks = int((bare != text).sum())
-    if not n_blanks:
-        return values, 0
-    if isinstance(kind, pl.Enum):
-        bare = bare.cast(pl.Enum(kind.categories.str.strip_chars().unique(maintain_order=True)))
-    # an empty field of a text file is no value
-    return bare.replace("", None) if is_csv else bare, n_blanks
 
 
 def _parse_spec(text: str, table: Table) -> AttributeSpec:
@@ -282,7 +265,94 @@ def _parse_spec(text: str, table: Table) -> AttributeSpec:
             return AttributeSpec(name, column, parse_binning(how, text))
     known = [column for column in table.columns if column != table.find(table.key)]
     error = unknown_name("attribute", name if colon else text, known)
+    parts = re.split(r"\s+x\s+|\s*[*&+]\s*", text)
+    if len(parts) > 1 and all(table.attribute_column(part) is not None for part in parts):
+        several = spell("by", parts)
+        raise UnknownNameError(
+            f"{table.where}: No attribute '{plain(text)}'. Name each: {several}. Their "
+            "intersections are audited, too."
+        )
     raise UnknownNameError(f"{table.where}: {keep_spellings(error)}{table.hint}")
+
+
+def split_values(
+    values: pl.Series, name: str, how: str | None, where: str, unit: Unit = USERS
+) -> tuple[dict[str, pl.Series], str | None]:
+    """The attributes that a column becomes, each with at most one value a user, and a note on it.
+
+    An error for lists of which it is not said what becomes of them, see `HOW`.
+    """
+    is_list = isinstance(values.dtype, pl.List | pl.Array)
+    choice = f"{plain(name)}:first or {plain(name)}:each"
+    if how is None and is_list:
+        raise InputError(
+            f"{where}: attribute '{plain(name)}' holds lists, and an attribute has one value "
+            f"{unit.a}. Take the first of each, or make an attribute of each value: {choice}"
+        )
+    if how is None:
+        n_several = 0
+        if values.dtype == pl.String:
+            n_several = int(values.str.contains(MARK, literal=True).sum())
+        note = (
+            f"attribute '{name}' has '{MARK}' in the text of {n_several:,} of {len(values):,} "
+            f"{unit.many}, which counts as one value; to tell several apart: {choice}"
+        )
+        return {name: values}, note if n_several else None
+    try:
+        lists = list_values(values)
+        columns = (
+            {name: lists.list.first()}
+            if how == "first"
+            else _split_each(lists.cast(pl.List(pl.String)), name, where, unit)
+        )
+    except pl.exceptions.PolarsError as error:
+        raise InputError(
+            f"{where}: attribute '{plain(name)}' holds {plain(values.dtype)}. Its values must be "
+            "text, whole numbers or true/false."
+        ) from error
+    n_several = int((lists.list.len() > 1).sum())
+    note = (
+        f"attribute '{name}' has several values for {n_several:,} of {len(values):,} {unit.many} "
+        f"in the table; {HOW[how]}"
+    )
+    return columns, note if n_several else None
+
+
+def _split_each(lists: pl.Series, name: str, where: str, unit: Unit) -> dict[str, pl.Series]:
+    """For each value, of each user 'yes' or 'no'; null where a user has no value at all."""
+    known = lists.explode().drop_nulls().unique().sort()
+    if not 0 < len(known) <= MOST_EACH:
+        raise InputError(
+            f"{where}: attribute '{plain(name)}' has {len(known):,} different values, of which "
+            f"{plain(name)}:each would make as many attributes; from 1 to {MOST_EACH} can be. Keep "
+            f"the values that matter, or take the first of each {unit.one}: {plain(name)}:first"
+        )
+    has = pl.col("lists").list.contains
+    answers = pl.DataFrame({"lists": lists}).select(
+        pl.when(pl.col("lists").list.len() > 0)
+        .then(pl.when(has(value)).then(pl.lit(HAS)).otherwise(pl.lit(LACKS)))
+        .alias(f"{name}{OPEN}{value}{CLOSE}")
+        for value in known
+    )
+    return answers.to_dict()
+
+
+def list_values(values: pl.Series) -> pl.Series:
+    """The values of each user as a list without gaps; empty where a user has none."""
+    if values.dtype == pl.String:
+        part = pl.element().str.strip_chars()
+        values = values.str.split(MARK).list.eval(part.filter(part != ""))
+    elif isinstance(values.dtype, pl.Array):
+        values = values.arr.to_list()
+    elif isinstance(values.dtype, pl.Categorical | pl.Enum):
+        return list_values(values.cast(pl.String))
+    elif isinstance(values.dtype, pl.Struct):
+        raise pl.exceptions.InvalidOperationError("records are no values")
+    elif not isinstance(values.dtype, pl.List):
+        values = pl.select(pl.concat_list(values)).to_series()
+    if values.head(0).explode().dtype.is_float():
+        values = values.list.eval(pl.element().filter(pl.element().is_not_nan()))
+    return values.list.drop_nulls().fill_null([])
 
 
 def encode_attribute(values: pl.Series, spec: AttributeSpec, where: str) -> Attribute:
@@ -304,11 +374,6 @@ def encode_attribute(values: pl.Series, spec: AttributeSpec, where: str) -> Attr
     if spec.binning:
         present_codes, labels = _bin_column(present, spec, where)
         known: list[Value] = list(labels)
-        if spec.binning.quantiles and len(labels) < spec.binning.quantiles:
-            warnings.append(
-                f"attribute '{spec.name}': too few different numbers, so {len(labels)} bins "
-                f"instead of the {spec.binning.quantiles} quantiles asked for"
-            )
     else:
         present = _as_plain_values(present, spec, where)
         present_codes, distinct = encode(present)
@@ -343,6 +408,8 @@ def _as_plain_values(present: pl.Series, spec: AttributeSpec, where: str) -> pl.
         return present
     if isinstance(kind, pl.Enum):
         return present  # text in an order of its own
+    if isinstance(kind, pl.Datetime):
+        present = present.dt.cast_time_unit("us")  # one text for a time, whatever its unit
     try:
         if not kind.is_nested():
             return present.cast(pl.String)
@@ -419,14 +486,14 @@ class UsersSlice(RowSlice):
 
     def open(self) -> Source:
         """Codes under the names of the table, of which none is read."""
-        return Rows(scan_rows(self.rows), self.columns)
+        return Rows(self.scan(), self.columns)
 
     def users(self, by: Sequence[str]) -> Users:
         """The users with the attributes named in `by`."""
         of = {at: one for text in by for at, one in enumerate(self.attributes) if one.asked == text}
         specs = tuple(one.spec for one in of.values())
         refuse_repeated([spec.name for spec in specs])
-        frame = scan_rows(self.rows).collect()
+        frame = self.scan().collect()
         key = "key" if "key" in frame.columns else "id"
         frame = frame.sort(key)
         # text, so that nobody takes codes for numbers to be binned

@@ -41,8 +41,8 @@ def card(result: AuditResult | MitigationResult) -> str:
             f"The lists were re-ranked by {plain(result.summary.reranker)} before, for "
             f"{plain(result.summary.metric)}: this is about what users get then"
         )
-        return model_card(result.audit.summary, about)
-    return model_card(result.summary)
+        return model_card(result.audit.summary, result.audit.group_table, about)
+    return model_card(result.summary, result.group_table)
 
 
 def put_card(file: Path, section: str) -> None:

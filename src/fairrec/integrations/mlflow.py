@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import os
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -18,9 +18,7 @@ import numpy as np
 from fairrec.auditing.saved_audits import resolve_audit
 from fairrec.core.errors import FairRecError, InputError, OutputError, plain
 from fairrec.core.options import spell
-from fairrec.gating.gate import gate
 from fairrec.gating.harms import difference_harms
-from fairrec.gating.policy import Policy
 from fairrec.integrations.card import refuse_no_result
 from fairrec.mitigation.result import MitigationResult
 from fairrec.report.audit_result import AuditResult
@@ -30,12 +28,6 @@ from fairrec.scoring.endpoint import Secrets
 from fairrec.statistics.verdict import is_shown_worse
 
 PREFIX = "fairrec"
-LIMITED = {
-    "max_worse": "harm_shown",
-    "max_difference": "difference_shown",
-    "max_undefined": "undefined_share",
-}
-"""Kind of rule -> the number that its limit is about."""
 _OF_METRIC = ("mean", "sd", "gap", "n_groups", "n_defined", "undefined_share")
 _OF_VERDICT = (
     *("tolerance", "n_worse_beyond_tolerance", "n_worse", "n_better", "n_within_tolerance"),
@@ -64,11 +56,6 @@ def metric_keys(metrics: Iterable[str]) -> dict[str, str]:
     return keys
 
 
-def metric_key(key: str, quantity: str) -> str:
-    """The full name of a number."""
-    return f"{PREFIX}/{key}/{quantity}"
-
-
 def audit_numbers(result: AuditResult) -> dict[str, float]:
     """All numbers, by full name; what is not known has none."""
     found: dict[str, float | None] = {f"{PREFIX}/n_users": result.summary.n_users}
@@ -83,9 +70,9 @@ def audit_numbers(result: AuditResult) -> dict[str, float]:
                 name = f"harm_not_ruled_out_from_{size}" if size else "harm_not_ruled_out"
                 numbers[name] = next(harms, None)
         if about.higher_is_better is not None:
-            numbers[LIMITED["max_worse"]] = _shown(metric, result, either_way=False)
-        numbers[LIMITED["max_difference"]] = _shown(metric, result, either_way=True)
-        found |= {metric_key(keys[metric], name): value for name, value in numbers.items()}
+            numbers["harm_shown"] = _shown(metric, result, either_way=False)
+        numbers["difference_shown"] = _shown(metric, result, either_way=True)
+        found |= {f"{PREFIX}/{keys[metric]}/{name}": value for name, value in numbers.items()}
     return {
         name: float(value)
         for name, value in found.items()
@@ -120,7 +107,7 @@ def audit_settings(summary: AuditSummary) -> dict[str, str]:
         "alpha": summary.alpha,
         "permutations": summary.permutations,
         "tolerance": summary.tolerance,
-        "given": None if summary.given is None else ", ".join(summary.given.named),
+        "adjust_for": None if summary.adjustment is None else ", ".join(summary.adjustment.named),
         "seed": summary.seed,
         "version": summary.fairrec_version,
         **{f"sha256.{name}": table.sha256 for name, table in summary.inputs.items()},
@@ -137,7 +124,7 @@ def audit_tags(summary: AuditSummary) -> dict[str, str]:
     keys = metric_keys(summary.metrics)
     said = {
         "outcome": summary.outcome or "not tested",
-        "headline": build_view(summary).overview.headline,
+        "headline": build_view(summary).answer.headline,
         "title": summary.title,
         "model": about_model(summary),
         **{
@@ -198,40 +185,6 @@ def log_audit(
         with _new_run(mlflow, client, experiment, is_default, plain(name)) as new:
             _log(client, new, result, audit, per_user)
         return new
-
-
-def metric_thresholds(
-    result: AuditResult | MitigationResult, policy: Policy | Mapping[str, Any] | str | Path
-) -> dict[str, Any]:
-    """The rules of a policy as `MetricThreshold`s of MLflow, by the names that `log_audit` gives.
-
-    A limit is kept where no group is shown to be beyond it. Inconclusive passes here, because
-    MLflow knows passed and failed only, and warnings are left out: `fairrec.gate` has all four.
-
-    Parameters
-    ----------
-    result : in whose metrics limits are told; "5%" is a share of its mean
-    policy : as of `fairrec.gate`; rules about max_worse or max_difference, of all groups
-    """
-    mlflow = _mlflow()
-    judged = gate(result, policy)
-    audit, _ = resolve_audit("result", result)
-    keys = metric_keys(audit.metrics)
-    limits: dict[str, float] = {}
-    for rule in judged.rules:
-        if rule.severity == "warn":
-            continue
-        given = judged.policy.rule[rule.number - 1] if rule.number else None
-        is_other = given is not None and (given.groups or given.unknown)
-        if rule.kind not in LIMITED or is_other:
-            raise InputError(
-                f"policy: rule {rule.number} ({plain(rule.what)}) is no limit on one number of a "
-                f"run. Leave it to fairrec gate; MLflow takes {', '.join(LIMITED)} of all groups."
-            )
-        key = metric_key(keys[rule.metric], LIMITED[rule.kind])
-        limits[key] = min(rule.limit, limits.get(key, rule.limit))
-    threshold = mlflow.models.MetricThreshold
-    return {key: threshold(threshold=most, greater_is_better=False) for key, most in limits.items()}
 
 
 def _mlflow() -> Any:

@@ -88,6 +88,12 @@ def precision_per_user(lists: RankedLists, k: int) -> FloatArray:
     return _where_relevant(_hits(lists, k) / k, lists)
 
 
+@metric("f1", bounds=(0, 1), called="precision and recall")
+def f1_per_user(lists: RankedLists, k: int) -> FloatArray:
+    """Harmonic mean of precision and recall: twice the hits, over k plus the relevant items."""
+    return _where_relevant(2 * _hits(lists, k) / (k + lists.n_relevant), lists)
+
+
 @metric("map", bounds=(0, 1), called="mean precision")
 def map_per_user(lists: RankedLists, k: int) -> FloatArray:
     """Mean precision at the places of the relevant items in the first k.

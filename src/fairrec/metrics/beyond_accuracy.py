@@ -90,36 +90,57 @@ def urd_per_user(lists: RankedLists, k: int) -> FloatArray:
     """
     categories = lists.side.categories
     assert categories is not None
-    return _urd_per_user(lists.items(k), categories.offsets, categories.codes)
+    similarity: FloatArray = _mean_over_pairs(
+        lists.items(k), categories.offsets, categories.codes, False
+    )
+    return 1 - similarity
+
+
+@metric("ild", needs="items", ratio_scale=True, called="distance between items")
+def ild_per_user(lists: RankedLists, k: int) -> FloatArray:
+    """Mean Hamming distance of categories over all pairs of the first k items.
+
+    The distance is the number of categories that only one of the two has. Undefined as `urd` is.
+    """
+    categories = lists.side.categories
+    assert categories is not None
+    distance: FloatArray = _mean_over_pairs(
+        lists.items(k), categories.offsets, categories.codes, True
+    )
+    return distance
 
 
 @kernel
-def _urd_per_user(items: IntArray, offsets: IntArray, codes: CodeArray) -> FloatArray:
+def _mean_over_pairs(
+    items: IntArray, offsets: IntArray, codes: CodeArray, is_distance: bool
+) -> FloatArray:
+    """Mean Hamming distance, or Jaccard similarity, over pairs of items with categories."""
     values = np.full(len(items), np.nan)
     for user in range(len(items)):
         n_pairs = 0
-        similarity = 0.0
+        total = 0.0
         for a in range(items.shape[1]):
             left = items[user, a]
             if left < 0 or offsets[left] == offsets[left + 1]:
                 continue
+            mine = codes[offsets[left] : offsets[left + 1]]
             for b in range(a + 1, items.shape[1]):
                 right = items[user, b]
                 if right < 0 or offsets[right] == offsets[right + 1]:
                     continue
-                similarity += jaccard(
-                    codes[offsets[left] : offsets[left + 1]],
-                    codes[offsets[right] : offsets[right + 1]],
-                )
+                theirs = codes[offsets[right] : offsets[right + 1]]
+                shared = _count_shared(mine, theirs)
+                either = len(mine) + len(theirs) - shared
+                total += either - shared if is_distance else shared / either
                 n_pairs += 1
         if n_pairs:
-            values[user] = 1 - similarity / n_pairs
+            values[user] = total / n_pairs
     return values
 
 
 @kernel
-def jaccard(left: CodeArray, right: CodeArray) -> float:
-    """Shared codes over all codes of two sorted runs."""
+def _count_shared(left: CodeArray, right: CodeArray) -> int:
+    """Codes that two sorted runs share."""
     i, j, shared = 0, 0, 0
     while i < len(left) and j < len(right):
         if left[i] == right[j]:
@@ -130,6 +151,13 @@ def jaccard(left: CodeArray, right: CodeArray) -> float:
             i += 1
         else:
             j += 1
+    return shared
+
+
+@kernel
+def jaccard(left: CodeArray, right: CodeArray) -> float:
+    """Shared codes over all codes of two sorted runs."""
+    shared = _count_shared(left, right)
     return shared / (len(left) + len(right) - shared)
 
 
@@ -195,6 +223,17 @@ def novelty_per_user(lists: RankedLists, k: int) -> FloatArray:
     assert popularity is not None
     bits = -np.log2(np.maximum(popularity.per_item, popularity.percent) / 100)
     return mean_over_places(lists, k, bits)
+
+
+@metric("popularity", higher_is_better=None, needs="history", called="popularity", ratio_scale=True)
+def popularity_per_user(lists: RankedLists, k: int) -> FloatArray:
+    """Mean number of training interactions of the first k items.
+
+    Undefined for a user without candidates.
+    """
+    popularity = lists.side.popularity
+    assert popularity is not None
+    return mean_over_places(lists, k, popularity.per_item / popularity.percent)
 
 
 @metric(

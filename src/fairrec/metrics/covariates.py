@@ -1,4 +1,4 @@
-"""Circumstances of users beside their attributes: how long a list, how many relevant items."""
+"""Covariates of users beside their attributes: how long a list, how many relevant items."""
 
 from __future__ import annotations
 
@@ -24,19 +24,19 @@ from fairrec.metrics.ranked import RankedLists
 HISTORY_LENGTH, LIST_LENGTH, N_RELEVANT = "history_length", "list_length", "n_relevant"
 TIED = "tied_at_cutoff"
 COUNTED = (LIST_LENGTH, N_RELEVANT, HISTORY_LENGTH, TIED)
-"""Circumstances that are counted in the tables; all others are columns of the users table."""
+"""Covariates that are counted in the tables; all others are columns of the users table."""
 OF_LISTS = (LIST_LENGTH, N_RELEVANT)
 """Those of them of which lists in random order show what they make."""
 FEW = 10
 """A number with so many different values is taken as it is, and in fifths where it has more."""
 _MANY = 100
-"""So many whole numbers may be codes, and each of them a circumstance of its own."""
+"""So many whole numbers may be codes, and each of them a covariate of its own."""
 FIFTHS = Binning(quantiles=5)
 
 
 @dataclass(frozen=True, slots=True)
-class Circumstance:
-    """A circumstance that is counted.
+class Covariate:
+    """A covariate that is counted.
 
     Parameters
     ----------
@@ -56,12 +56,7 @@ class Circumstance:
 def refuse_covariates(
     given: TableOptions, tables: Mapping[str, Table], wanted: Sequence[MetricAtK]
 ) -> None:
-    """An error for circumstances that these tables cannot give, before anything is read.
-
-    Parameters
-    ----------
-    wanted : the metrics that are audited
-    """
+    """An error for covariates that these tables cannot give, before anything is read."""
     attributes = {_name_and_bins(text, tables["users"])[0] for text in given.by}
     metrics = {metric.name for metric in wanted}
     seen: set[str] = set()
@@ -70,15 +65,11 @@ def refuse_covariates(
         if name in seen:
             raise InputError(f"'{plain(name)}' is named twice in {spell('adjust_for')}.")
         seen.add(name)
-        if name in attributes:
+        if name in attributes or name in metrics:
+            other = f"in {spell('by')}" if name in attributes else "audited"
             raise InputError(
-                f"'{plain(name)}' is in {spell('by')} and in {spell('adjust_for')}: users who are "
-                "alike in it cannot be compared by it. Leave it out of one of them."
-            )
-        if name in metrics:
-            raise InputError(
-                f"'{plain(name)}' is audited and in {spell('adjust_for')}: users who are alike in "
-                "it do not differ in it, whatever group they are in. Leave it out of one of them."
+                f"'{plain(name)}' is {other} and in {spell('adjust_for')}: users who are alike in "
+                "it do not differ in it. Leave it out of one of them."
             )
         if tables["users"].attribute_column(name) is not None:
             continue
@@ -100,46 +91,49 @@ def refuse_covariates(
             )
 
 
-def given_circumstances(inputs: AuditInputs, wanted: Sequence[MetricAtK]) -> tuple[Attribute, ...]:
-    """The circumstances in which users are to be alike, in bins, with notes about these.
-
-    Parameters
-    ----------
-    wanted : the metrics that are audited
-    """
+def read_covariates(inputs: AuditInputs, wanted: Sequence[MetricAtK]) -> tuple[Attribute, ...]:
+    """The covariates in which users are to be alike, in bins, with notes about these."""
     table = inputs.tables["users"]
     found: list[Attribute] = []
     for text in inputs.given.adjust_for:
         name, bins = _name_and_bins(text, table)
         if table.attribute_column(name) is not None:
-            found += _of_users(text, inputs)
+            everyone = read_users(table, [text])
+            specs = tuple(_binned(spec, everyone.columns[spec.name]) for spec in everyone.specs)
+            # a column with several values a user is several
+            found += replace(everyone, specs=specs).attributes(inputs.rows)
             continue
         spec = AttributeSpec(name, name, None if bins is None else parse_binning(bins, text))
         numbers = pl.Series(name, _counted(name, inputs, wanted))
         found.append(encode_attribute(numbers, _binned(spec, numbers), name))
-    return tuple(map(_with_one_value_told, found))
+    for at, one in enumerate(found):
+        if len(one.values) < 2:
+            alike = f"the same for {one.unit.everyone}"
+            note = f"{one.name} is {alike}, so nothing is adjusted for it"
+            found[at] = replace(one, warnings=(*one.warnings, note))
+    return tuple(found)
 
 
-def counted_circumstances(
-    inputs: AuditInputs, wanted: Sequence[MetricAtK]
-) -> tuple[Circumstance, ...]:
-    """All circumstances that can be counted in the tables and are not given."""
-    is_given = {circumstance.name for circumstance in inputs.circumstances}
+def counted_covariates(inputs: AuditInputs, wanted: Sequence[MetricAtK]) -> tuple[Covariate, ...]:
+    """All covariates that can be counted in the tables and are not given."""
+    is_given = {covariate.name for covariate in inputs.covariates}
     if "values" in inputs.tables or inputs.given.side == "items":
         return ()
+    can_be_counted = {
+        LIST_LENGTH: True,
+        N_RELEVANT: _has_labels(inputs),
+        HISTORY_LENGTH: "history" in inputs.tables,
+        TIED: _can_be_tied(inputs, wanted),
+    }
     found = []
     for name in COUNTED:
-        if name in is_given or (name == HISTORY_LENGTH and "history" not in inputs.tables):
-            continue
-        if name == N_RELEVANT and not _has_labels(inputs):
-            continue
-        if name == TIED and not _can_be_tied(inputs, wanted):
+        if name in is_given or not can_be_counted[name]:
             continue
         numbers = _counted(name, inputs, wanted)
         if name == TIED and numbers.min() == numbers.max():
             continue
         spec = _binned(AttributeSpec(name, name), pl.Series(name, numbers))
-        found.append(Circumstance(numbers, encode_attribute(pl.Series(name, numbers), spec, name)))
+        found.append(Covariate(numbers, encode_attribute(pl.Series(name, numbers), spec, name)))
     return tuple(found)
 
 
@@ -149,26 +143,6 @@ def _name_and_bins(text: str, table: Table) -> tuple[str, str | None]:
     if not colon or table.attribute_column(text) is not None:
         return text, None
     return name, bins
-
-
-def _of_users(text: str, inputs: AuditInputs) -> tuple[Attribute, ...]:
-    """A column of the users table, as `by` reads it; one of several values a user is several."""
-    everyone = read_users(inputs.tables["users"], [text])
-    specs = tuple(_binned(spec, everyone.columns[spec.name]) for spec in everyone.specs)
-    found = replace(everyone, specs=specs).attributes(inputs.rows)
-    if found[0].name not in COUNTED:
-        return found
-    note = f"{found[0].name} is the column of {everyone.where}, and not counted in other tables"
-    return (replace(found[0], warnings=(*found[0].warnings, note)), *found[1:])
-
-
-def _with_one_value_told(circumstance: Attribute) -> Attribute:
-    """The same with a note where everyone is alike in it."""
-    if len(circumstance.values) > 1:
-        return circumstance
-    alike = f"the same for {circumstance.unit.everyone}"
-    note = f"{circumstance.name} is {alike}, so nothing is adjusted for it"
-    return replace(circumstance, warnings=(*circumstance.warnings, note))
 
 
 def _binned(spec: AttributeSpec, values: pl.Series) -> AttributeSpec:

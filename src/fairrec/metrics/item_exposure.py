@@ -18,11 +18,7 @@ from fairrec.inputs.catalogue import Catalogue
 
 
 def discounts(k: int) -> FloatArray:
-    """(k,), the attention that each place gets.
-
-    >>> discounts(3).round(3).tolist()
-    [1.0, 0.631, 0.5]
-    """
+    """(k,), the attention that each place gets."""
     return 1 / np.log2(np.arange(2, k + 2))
 
 
@@ -50,12 +46,7 @@ class Amounts:
         return total if self.everywhere is None else total + self.everywhere.sum()
 
     def most(self, n_items: FloatArray) -> FloatArray:
-        """What the list that gives most would give so many items, if they had its best places.
-
-        >>> lists = Amounts(np.array([0, 2, 3]), np.array([0, 2, 3]), np.array([1.0, 2.0, 1.5]))
-        >>> lists.most(np.array([0.0, 1.0, 7.0])).tolist()
-        [0.0, 2.0, 3.0]
-        """
+        """What the list that gives most would give so many items, if they had its best places."""
         up_to = np.concatenate([[0.0], np.cumsum(self.amounts)])
         fullest = int(np.argmax(np.diff(up_to[self.offsets])))
         mine = self.amounts[self.offsets[fullest] : self.offsets[fullest + 1]]
@@ -71,13 +62,13 @@ class Share:
     ----------
     is_mean : whether the value of a group is the mean of its items' values; else it is what they
         all received over what they were due together
-    made : sums of the one catalogue that the items are of, once they are made
     """
 
     received: tuple[Amounts, ...]
     due: tuple[Amounts, ...]
     is_mean: bool = True
     made: list[tuple[FloatArray, FloatArray]] = field(default_factory=list, repr=False)
+    """Sums of the one catalogue that the items are of, once they are made."""
 
     def per_unit(self, catalogue: Catalogue) -> tuple[FloatArray, FloatArray]:
         """(n_units,) each, over all lists and all items of a unit."""
@@ -103,11 +94,8 @@ class Share:
     def largest(self, catalogue: Catalogue, sums: Callable[[FloatArray], FloatArray]) -> FloatArray:
         """The most that one list adds to the first of these parts, of groups of units.
 
-        A list that suits its user may have items of one group alone.
-
-        Parameters
-        ----------
-        sums : over the units of each group
+        A list that suits its user may have items of one group alone. Sums are over the units of
+        each group.
         """
         n_items = sums(catalogue.n_items_per_unit.astype(np.float64))
         most = np.max([part.most(n_items) for part in self.received], axis=0)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from collections.abc import Callable
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 
@@ -14,6 +15,8 @@ from fairrec.inputs.side_data import SideData
 from fairrec.metrics.item_exposure import Amounts, Share, discounts
 from fairrec.metrics.ranked import RankedLists
 from fairrec.metrics.registry import metric
+
+T = TypeVar("T")
 
 
 @metric("exposure", side="items", needs=(), bounds=(0, 1), called="attention")
@@ -61,38 +64,39 @@ def places(
     is_counted : (n_lists,), 0 for lists that give nothing; None where all count
     """
     k = len(per_place)
-    items = first_items(shown, k)
+    items = _once(shown, _first_items, k)
     amounts = np.tile(per_place, shown.n_lists)
     if is_counted is not None:
         amounts *= np.repeat(is_counted, k)
     return Amounts(np.arange(shown.n_lists + 1) * k, items, amounts)
 
 
-def first_items(shown: ExposureLog, k: int) -> IntArray:
+def _once(shown: ExposureLog, make: Callable[[ExposureLog, int], T], k: int = 0) -> T:
+    """What is made of the lists, made once."""
+    key = make.__name__, k
+    if key not in shown.made:
+        shown.made[key] = make(shown, k)
+    made: T = shown.made[key]
+    return made
+
+
+def _first_items(shown: ExposureLog, k: int) -> IntArray:
     """(n_lists * k,), the first items, by place in the catalogue; their number for none."""
-    if ("first", k) not in shown.made:
-        first = RankedLists(shown.candidates, k, SideData(), shown.threads).items(k)
-        # the last one stands for no item
-        items = np.append(shown.items, len(shown.catalogue.item_keys))
-        shown.made["first", k] = items[first].ravel()
-    found: IntArray = shown.made["first", k]
-    return found
+    first = RankedLists(shown.candidates, k, SideData(), shown.threads).items(k)
+    # the last one stands for no item
+    return np.append(shown.items, len(shown.catalogue.item_keys))[first].ravel()
 
 
-def listed_rows(shown: ExposureLog) -> Rows:
+def _listed_rows(shown: ExposureLog, _: int) -> Rows:
     """All candidates of lists, by place in the catalogue."""
-    if ("rows", 0) not in shown.made:
-        candidates = shown.candidates
-        shown.made["rows", 0] = Rows(candidates.offsets, shown.items[candidates.items])
-    found: Rows = shown.made["rows", 0]
-    return found
+    return Rows(shown.candidates.offsets, shown.items[shown.candidates.items])
 
 
 def can_be_listed(shown: ExposureLog) -> tuple[Amounts, ...]:
     """The lists in which each item could have stood."""
     candidates = shown.candidates
     if not shown.is_of_all:
-        return (Amounts(*listed_rows(shown), np.ones(len(candidates.items))),)
+        return (Amounts(*_once(shown, _listed_rows), np.ones(len(candidates.items))),)
     is_list = (np.diff(candidates.offsets) > 0).astype(np.float64)
     return _everywhere(shown, is_list)
 
@@ -124,10 +128,7 @@ class Ideal(NamedTuple):
 
 def ideal_exposure(shown: ExposureLog, k: int) -> Ideal:
     """The first k places of lists in the ideal order, where those wanted alike share theirs."""
-    if ("ideal", k) not in shown.made:
-        shown.made["ideal", k] = _ideal(shown, k)
-    found: Ideal = shown.made["ideal", k]
-    return found
+    return _once(shown, _ideal, k)
 
 
 def _ideal(shown: ExposureLog, k: int) -> Ideal:
@@ -140,7 +141,7 @@ def _ideal(shown: ExposureLog, k: int) -> Ideal:
         assert candidates.labels is not None
         due = np.zeros(len(candidates.items))
         _share_candidates(candidates.offsets, candidates.labels, n_places, up_to, due)
-        return Ideal(listed_rows(shown), due, to_others, none)
+        return Ideal(_once(shown, _listed_rows), due, to_others, none)
     rows, gains = shown.wanted
     n_seen = none if shown.seen is None else np.diff(shown.seen.offsets)
     n_items = len(shown.catalogue.item_keys)
@@ -215,23 +216,9 @@ def _share_candidates(
     """The same for lists chosen from their candidates."""
     for one in range(len(offsets) - 1):
         first, end = offsets[one], offsets[one + 1]
-        n_wanted, highest, is_graded = 0, 0.0, False
-        for row in range(first, end):
-            if labels[row] > 0:
-                is_graded = is_graded or (n_wanted > 0 and labels[row] != highest)
-                highest = max(highest, labels[row])
-                n_wanted += 1
-        if not is_graded:
-            of_wanted = up_to[min(n_wanted, n_places[one])]
-            of_others = up_to[n_places[one]] - of_wanted
-            for row in range(first, end):
-                if labels[row] > 0:
-                    due[row] = of_wanted / n_wanted
-                else:
-                    due[row] = of_others / (end - first - n_wanted)
-            continue
-        order = np.argsort(-labels[first:end])
+        gains = np.maximum(labels[first:end], 0.0)
+        order = np.argsort(-gains)
         shared = np.zeros(end - first)
-        _share_ties(labels[first:end][order], n_places[one], up_to, shared)
+        _share_ties(gains[order], n_places[one], up_to, shared)
         for at in range(end - first):
             due[first + order[at]] = shared[at]

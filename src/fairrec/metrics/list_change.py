@@ -6,7 +6,7 @@ import numpy as np
 
 from fairrec.core.arrays import BoolArray, CodeArray, FloatArray, IntArray
 from fairrec.core.kernels import kernel
-from fairrec.inputs.user_lists import OtherLists, in_order
+from fairrec.inputs.side_data import OtherLists, in_order
 from fairrec.metrics.ranked import RankedLists
 from fairrec.metrics.registry import metric
 
@@ -16,11 +16,7 @@ have 86% of the weight (Webber et al. 2010)."""
 
 
 @metric(
-    "changed",
-    higher_is_better=False,
-    needs="against_lists",
-    bounds=(0, 1),
-    called="items changed",
+    "changed", higher_is_better=False, needs="against_lists", bounds=(0, 1), called="items changed"
 )
 def changed_per_user(lists: RankedLists, k: int) -> FloatArray:
     """Share of the first k items that the other list does not have among its first k.
@@ -49,9 +45,7 @@ def affected_per_user(lists: RankedLists, k: int) -> FloatArray:
     return np.where(_has_both(lists), is_affected.astype(np.float64), np.nan)
 
 
-@metric(
-    "rbo", higher_is_better=True, needs="against_lists", bounds=(0, 1), called="overlap of ranks"
-)
+@metric("rbo", needs="against_lists", bounds=(0, 1), called="overlap of ranks")
 def rbo_per_user(lists: RankedLists, k: int) -> FloatArray:
     """Rank-biased overlap with the other list down to place k, extrapolated; 1 where they agree.
 
@@ -62,13 +56,7 @@ def rbo_per_user(lists: RankedLists, k: int) -> FloatArray:
     return values
 
 
-@metric(
-    "tau",
-    higher_is_better=True,
-    needs="against_lists",
-    bounds=(-1, 1),
-    called="rank correlation",
-)
+@metric("tau", needs="against_lists", bounds=(-1, 1), called="rank correlation")
 def tau_per_user(lists: RankedLists) -> FloatArray:
     """Kendall's rank correlation between the two lists, over the items that are in both.
 

@@ -7,14 +7,15 @@ from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
+import polars as pl
 
 from fairrec.core.arrays import BoolArray, FloatArray, IntArray
 from fairrec.core.audited_entity import USERS, Unit
 from fairrec.core.errors import InputError, plain
-from fairrec.core.kernels import kernel
 from fairrec.core.progress import Progress
 from fairrec.inputs.audit_inputs import AuditInputs
 from fairrec.inputs.candidates import CandidateLists
+from fairrec.inputs.ids import gather_lists
 from fairrec.inputs.order import TiedLists
 from fairrec.inputs.side_data import SideData
 from fairrec.metrics.parsing import MetricAtK
@@ -69,8 +70,7 @@ class Column(NamedTuple):
 class Alike:
     """What rows stand for that are no single users; (n_metrics, n_rows) each.
 
-    A row has a cell and a stratum. Beyond that each metric has users of its own there: those whose
-    values are on one level.
+    A row has a cell and a stratum, and of each metric the users there who are on one level.
 
     Parameters
     ----------
@@ -193,7 +193,9 @@ class Measured:
         for i, level in enumerate(self.alike.level):
             column = self.column(i)
             # single users on one level have no squares around their own values
-            is_told = is_told and _are_one(column.values, level)
+            ends = pl.DataFrame({"level": level, "value": column.values}).fill_nan(None)
+            ends = ends.group_by("level").agg(low=pl.min("value"), high=pl.max("value"))
+            is_told = is_told and not (ends["high"] > ends["low"]).any()
             n = np.bincount(level, weights=column.n)
             total = np.bincount(level, weights=column.n * column.filled)
             mean = total / np.maximum(n, 1.0)
@@ -201,14 +203,6 @@ class Measured:
         if is_told:
             return self
         return replace(self, values=values, alike=replace(self.alike, inner=np.zeros_like(values)))
-
-
-def _are_one(values: FloatArray, level: IntArray) -> bool:
-    """Whether every level has one value."""
-    lowest, highest = np.full((2, int(level.max(initial=0)) + 1), np.nan)
-    np.fmin.at(lowest, level, values)
-    np.fmax.at(highest, level, values)
-    return not bool((highest > lowest).any())
 
 
 def measure_everyone(
@@ -261,7 +255,10 @@ def tied_lists(
     tied = np.flatnonzero(is_tied)
     n_constant = 0
     if len(tied):
-        n_constant = int(_are_constant(candidates.offsets, candidates.scores, tied).sum())
+        scores = gather_lists(candidates.scores, candidates.offsets, tied)
+        starts = np.cumsum(lists.lengths[tied]) - lists.lengths[tied]
+        lowest, highest = (end.reduceat(scores, starts) for end in (np.minimum, np.maximum))
+        n_constant = int((lowest == highest).sum())
     n_lists = int((lists.lengths > 1).sum())
     return TiedLists(k, n_lists, len(tied), int(is_at_cutoff.sum()), n_constant)
 
@@ -269,17 +266,6 @@ def tied_lists(
 def deepest(metrics: Sequence[MetricAtK]) -> int:
     """The deepest cut-off; 0 where there is none."""
     return max((metric.k or 0 for metric in metrics), default=0)
-
-
-@kernel
-def _are_constant(offsets: IntArray, scores: FloatArray, lists: IntArray) -> BoolArray:
-    found = np.ones(len(lists), dtype=np.bool_)
-    for at, one in enumerate(lists):
-        for row in range(offsets[one] + 1, offsets[one + 1]):
-            if scores[row] != scores[row - 1]:
-                found[at] = False
-                break
-    return found
 
 
 def values_in_random_order(
@@ -298,10 +284,16 @@ def refuse_undefined(measured: Measured, candidates: CandidateLists, unit: Unit 
     """An error for a metric that is undefined for every user, or every item."""
     for metric, row in zip(measured.metrics, measured.values, strict=True):
         if np.isnan(row).all():
-            why = _why_undefined(metric, candidates) if unit.is_users else ""
+            needs, labels = metric.metric.needs, candidates.labels
+            reasons = [why for need, why in _WHY_UNDEFINED.items() if need in needs]
+            if "labels" in needs and candidates.held_out is not None:
+                reasons = ["nobody with a row of attributes has a held-out item that is relevant"]
+            elif "labels" in needs and labels is not None and not (labels > 0).any():
+                reasons = ["no candidate has a label above 0"]
+            why = f": {reasons[0]}" if reasons and unit.is_users else ""
             raise InputError(
-                f"Metric '{plain(metric.name)}' is undefined for every {unit.one}"
-                f"{f': {why}' if why else ''}. Fix the table or leave the metric out."
+                f"Metric '{plain(metric.name)}' is undefined for every {unit.one}{why}. Fix the "
+                "table or leave the metric out."
             )
 
 
@@ -314,12 +306,3 @@ _WHY_UNDEFINED: dict[Need, str] = {
     "candidates": "no user has both a relevant and another candidate",
 }
 """Where what a metric needs is there, and nobody has enough of it; the first need holds."""
-
-
-def _why_undefined(metric: MetricAtK, candidates: CandidateLists) -> str:
-    needs = metric.metric.needs
-    if "labels" in needs and candidates.held_out is not None:
-        return "nobody with a row of attributes has a held-out item that is relevant"
-    if "labels" in needs and candidates.labels is not None and not (candidates.labels > 0).any():
-        return "no candidate has a label above 0"
-    return next((why for need, why in _WHY_UNDEFINED.items() if need in needs), "")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import inspect
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -40,28 +40,20 @@ def own_code(metrics: Iterable[Metric], loaded: Iterable[Path] = ()) -> tuple[Ow
 
 def _of_metric(metric: Metric) -> OwnCode | None:
     """None for a metric of FairRec."""
-    function = _function(metric.compute)
-    if function is None:
-        return OwnCode(plain(metric.name), "")
-    file = Path(function.__code__.co_filename)
-    if file.is_relative_to(_PACKAGE):
-        return None
-    if file.is_file():
-        return OwnCode(plain(file.name), file_sum(file))
-    try:
-        # of a notebook, which keeps the text of its cells
-        text = inspect.getsource(function)
-    except (OSError, TypeError):
-        return OwnCode(plain(metric.name), "")
-    return OwnCode(plain(metric.name), hashlib.sha256(text.encode()).hexdigest())
-
-
-def _function(compute: Callable[..., Any]) -> Any:
-    """The function that was written, without what stands around it; None where there is none."""
+    compute: Any = metric.compute
     while isinstance(compute, partial):
         compute = compute.func
     compute = inspect.unwrap(compute)
-    for each in (compute, getattr(type(compute), "__call__", None)):  # noqa: B004
-        if hasattr(each, "__code__"):
-            return each
-    return None
+    compute = compute if hasattr(compute, "__code__") else getattr(compute, "__call__", None)  # noqa: B004
+    text = ""
+    try:
+        file = Path(compute.__code__.co_filename)
+        if file.is_relative_to(_PACKAGE):
+            return None
+        if file.is_file():
+            return OwnCode(plain(file.name), file_sum(file))
+        # of a notebook, which keeps the text of its cells
+        text = inspect.getsource(compute)
+    except (AttributeError, OSError, TypeError):
+        pass
+    return OwnCode(plain(metric.name), hashlib.sha256(text.encode()).hexdigest() if text else "")

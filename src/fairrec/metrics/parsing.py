@@ -14,7 +14,6 @@ from fairrec.core.arrays import FloatArray
 from fairrec.core.audited_entity import Side
 from fairrec.core.errors import InputError, MetricError, UnknownNameError, plain
 from fairrec.core.options import spell
-from fairrec.core.registry import Registry
 from fairrec.inputs.tables import LARGEST, SMALLEST
 from fairrec.metrics.registry import ITEM_METRICS, OF_SIDE, Metric
 
@@ -58,36 +57,28 @@ class MetricAtK:
             values = np.asarray(returned)
         except ValueError as error:
             raise MetricError(f"Metric '{self.metric.name}' returned no array: {error}.") from error
-        if values.shape != (n_users,):
-            raise MetricError(
-                f"Metric '{self.metric.name}' returned shape {values.shape} for {n_users:,} "
-                "users. Return one number per user."
-            )
-        if values.dtype.kind not in "biuf":
-            raise MetricError(
-                f"Metric '{self.metric.name}' returned {values.dtype}. Return numbers, NaN where "
-                "undefined."
-            )
-        numbers: FloatArray = values.astype(np.float64, copy=False)
-        if np.isinf(numbers).any():
-            raise MetricError(
-                f"Metric '{self.metric.name}' is infinite for {np.isinf(numbers).sum():,} users. "
-                "Return NaN where it is undefined."
-            )
-        largest = np.fmax.reduce(np.abs(numbers), initial=0.0)
-        if largest > LARGEST or 0 < largest < SMALLEST:
-            raise MetricError(
-                f"Metric '{self.metric.name}' has values up to {largest:g}, which cannot be "
-                "reckoned with. Return it in other units."
-            )
         low, high = self.metric.bounds or (-np.inf, np.inf)
-        # a hair beyond the bounds is rounding; further out, intervals would be wrong
-        if (numbers < low - 1e-9).any() or (numbers > high + 1e-9).any():
-            raise MetricError(
-                f"Metric '{self.metric.name}' has values outside its bounds {low:g} to {high:g}. "
-                "Fix the metric or its bounds."
+        wrong = ""
+        if values.shape != (n_users,):
+            wrong = (
+                f"returned shape {values.shape} for {n_users:,} users. Return one number per user"
             )
-        return numbers
+        elif values.dtype.kind not in "biuf":
+            wrong = f"returned {values.dtype}. Return numbers, NaN where undefined"
+        else:
+            values = values.astype(np.float64, copy=False)
+            largest = np.fmax.reduce(np.abs(values), initial=0.0)
+            if np.isinf(largest):
+                n = np.isinf(values).sum()
+                wrong = f"is infinite for {n:,} users. Return NaN where it is undefined"
+            elif largest > LARGEST or 0 < largest < SMALLEST:
+                wrong = f"has values up to {largest:g}, too far from 1. Return it in other units"
+            # a hair beyond the bounds is rounding; further out, intervals would be wrong
+            elif (values < low - 1e-9).any() or (values > high + 1e-9).any():
+                wrong = f"has values outside its bounds {low:g} to {high:g}. Fix it or its bounds"
+        if wrong:
+            raise MetricError(f"Metric '{self.metric.name}' {wrong}.")
+        return values
 
     def compute_pooled(self, scores: FloatArray, labels: FloatArray) -> float:
         """The value of a pooled metric for one group's candidates, NaN where undefined."""
@@ -133,20 +124,8 @@ def side_of(text: str) -> Side:
     >>> side_of("Exposure@10"), side_of("ndcg")
     ('items', 'users')
     """
-    return "items" if _is_in(ITEM_METRICS, text) else "users"
-
-
-def _is_in(metrics: Registry[Metric], text: str) -> bool:
-    return _name_in(text).lower() in {known.lower() for known in metrics}
-
-
-def _name_in(text: str) -> str:
-    """The name without what is asked of it.
-
-    >>> _name_in("share@5[pay=high]"), _name_in(" exposure @ 5")
-    ('share', 'exposure')
-    """
-    return re.split(r"[@\[]", text)[0].strip()
+    name = re.split(r"[@\[]", text)[0].strip().lower()
+    return "items" if name in map(str.lower, ITEM_METRICS) else "users"
 
 
 def _in_brackets(text: str, found: Metric, bracketed: str) -> str:
@@ -158,19 +137,12 @@ def _in_brackets(text: str, found: Metric, bracketed: str) -> str:
         )
     of, _, behind = bracketed.rpartition("]")
     column, is_valued, value = (part.strip() for part in of.partition("="))
-    if (
-        behind
-        or not column
-        or bool(value) != (found.takes == "column=value")
-        or (bool(is_valued) and not value)
-    ):
-        example = "[pay=high]" if found.takes == "column=value" else "[price]"
-        # whatever stands there instead of brackets is no part of it
-        written = re.match(r"\s*[^\W\d]\w*\s*@\s*(\d+)", text)
-        k = f"@{written[1] if written else DEFAULT_K}" if found.has_cutoff else ""
+    has_value = found.takes == "column=value"
+    if behind or not column or bool(value) != has_value or (is_valued and not value):
+        example = f"{found.name}@{DEFAULT_K}[{'pay=high' if has_value else 'price'}]"
         raise InputError(
             f"Metric '{plain(text)}': {found.name} is about a column of the items table. Name it "
-            f"in brackets: {found.name}{k}{example}"
+            f"in brackets: {example}"
         )
     return f"{column}={value}" if is_valued else column
 
@@ -187,10 +159,27 @@ def _in_any_case(name: str, side: Side) -> Metric:
             )
         if alike:
             return metrics[alike[0] if len(alike) == 1 else name]
-    glued = re.fullmatch(r"(\D+?)[-_ ]?(\d+)", name)
-    has_cutoff = {known.lower(): OF_SIDE[side][known].has_cutoff for known in OF_SIDE[side]}
-    if glued and has_cutoff.get(glued[1].lower()):
+    if (ours := OTHER_NAMES.get(re.sub("[-_ ]", "", name.lower()))) and ours in OF_SIDE[side]:
         raise UnknownNameError(
-            f"No metric '{plain(name)}'. Did you mean '{plain(glued[1])}@{glued[2]}'?"
+            f"No metric '{plain(name)}'. The nearest here is '{ours}': "
+            f"{OF_SIDE[side][ours].definition} docs/metrics.md compares the definitions."
         )
     return OF_SIDE[side][name]
+
+
+OTHER_NAMES = {
+    **dict.fromkeys(("hr", "hitrate", "hitratio", "success"), "hit"),
+    **dict.fromkeys(("meanreciprocalrank", "reciprocalrank", "recirank"), "mrr"),
+    **dict.fromkeys(("averageprecision", "meanaverageprecision"), "map"),
+    **dict.fromkeys(("f1score", "f1beta", "fmeasure"), "f1"),
+    **dict.fromkeys(("gauc", "rocauc", "partialauc"), "auc"),
+    **dict.fromkeys(("intralistdiversity", "diversity", "intralistsimilarity", "ils"), "ild"),
+    **dict.fromkeys(
+        ("arp", "avgrecpopularity", "averagepopularity", "averagerecommendationpopularity"),
+        "popularity",
+    ),
+    **dict.fromkeys(("meaninvuserfreq", "miuf", "selfinformation", "serendipity"), "novelty"),
+    **dict.fromkeys(("tailpercentage", "aplt", "longtailshare", "tail"), "long_tail"),
+    **dict.fromkeys(("calibration", "kldivergence"), "miscalibration"),
+}
+"""Names of other libraries, without blanks and hyphens -> the nearest metric here."""

@@ -1,27 +1,40 @@
-"""Tables -> what an audit works on, with all that the metrics asked for need."""
+"""Tables -> what an audit of users or of items works on, with all that its metrics need."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from functools import partial
+from typing import Any, NamedTuple
 
 import numpy as np
+import polars as pl
 
 from fairrec.core.errors import InputError, listed, plain, unknown_name
 from fairrec.core.options import Blank, spell
-from fairrec.inputs.audit_inputs import AuditInputs, open_tables, read_tables
-from fairrec.inputs.columns import suggest_threshold
+from fairrec.inputs.audit_inputs import (
+    AuditInputs,
+    open_tables,
+    read_tables,
+    refuse_clash,
+    refuse_same_file,
+    value_columns,
+)
+from fairrec.inputs.candidates import CandidateLists
+from fairrec.inputs.catalogue import Catalogue, ExposureLog, read_catalogue, read_exposure_log
+from fairrec.inputs.columns import check_mapping, refuse_unused, suggest_threshold
 from fairrec.inputs.held_out import check_joined
-from fairrec.inputs.memory_estimate import refuse_large
 from fairrec.inputs.notes import Note, over_parts
+from fairrec.inputs.partition import refuse_large
+from fairrec.inputs.side_data import SideData
 from fairrec.inputs.table_options import TableOptions
 from fairrec.inputs.tables import Table
-from fairrec.inputs.user_lists import value_columns
-from fairrec.metrics.covariates import given_circumstances, refuse_covariates
+from fairrec.metrics.covariates import read_covariates, refuse_covariates
+from fairrec.metrics.item_exposure import Share
+from fairrec.metrics.measured import Ratio
 from fairrec.metrics.parsing import MetricAtK, parse_metric
 from fairrec.metrics.registry import TABLE_OF_NEED
-from fairrec.metrics.value_columns import find_metric, metric_of_column
+from fairrec.metrics.value_columns import find_metric, metric_of_column, values_named
 
 _BY_DEFAULT = {
     "labels": ("auc", "mrr", "ndcg"),
@@ -32,8 +45,6 @@ _BY_DEFAULT = {
 """What is there -> the metrics it allows."""
 _OF_RECOMMENDATIONS = ("recall", "ndcg", "mrr")
 """The same where held-out interactions are there."""
-_AS_DEEP_AS_LISTS = {"test": _OF_RECOMMENDATIONS, "against_lists": _BY_DEFAULT["against_lists"]}
-"""Table -> metrics that it allows, at the length of the lists up to `DEEPEST`."""
 DEEPEST = 10
 _COUNTING = ("auc", "pooled_auc", "mrr", "hit", "recall", "precision", "map")
 """Metrics to which an item is relevant or not, whatever its label above 0."""
@@ -66,11 +77,24 @@ def read_inputs(
     opened = open_tables(predictions, given)
     refuse_large(opened, max_memory, len(given.by))
     columns: tuple[str, ...] = ()
-    left_out: tuple[str, ...] = ()
+    notes: list[Note | str] = []
     if "values" in opened:
-        columns, left_out = _columns_of(opened["values"], given)
-        better = given.better or {}
+        table, better = opened["values"], given.better or {}
+        named = (*given.by, *given.adjust_for)
+        attributes = {name for text in named for name in (text, text.rpartition(":")[0])}
+        columns, left_out = value_columns(table, given.metrics, attributes, better)
+        for name in better:
+            if name not in columns:
+                raise InputError(f"{spell('better')}: {unknown_name('column', name, columns)}")
         wanted = tuple(metric_of_column(name, better, "the values") for name in columns)
+        if left_out:
+            n = len(left_out)
+            which = "a column holds" if n == 1 else f"{n:,} columns hold"
+            notes.append(
+                f"{table.where}: {which} no numbers and {'is' if n == 1 else 'are'} left out: "
+                f"{listed(left_out)}"
+            )
+        notes += _note_ends(wanted)
     else:
         wanted = wanted_metrics(given, opened, to_come)
     refuse_covariates(given, opened, wanted)
@@ -79,100 +103,77 @@ def read_inputs(
         given,
         needs={need for metric in wanted for need in metric.metric.needs} - {*to_come},
         wants=wants,
-        reserved={*reserved, *_names_taken(wanted, given)},
+        reserved={*reserved, *(metric.name for metric in wanted)},
         has_scores=has_scores,
         values=columns,
         item_columns=[metric.of for metric in wanted if metric.of],
     )
-    if columns:
-        inputs = _with_ends_explained(inputs, wanted)
-    if left_out:
-        inputs = _with_left_out_named(inputs, left_out)
-    if given.metrics is None and "values" not in opened:
+    if given.metrics is None and not columns:
         wanted = _fitting(wanted, inputs)
+    lists = inputs.candidates
     if "test" in opened:
-        longest = int(np.diff(inputs.candidates.offsets).max(initial=0))
+        longest = int(np.diff(lists.offsets).max(initial=0))
         cuts = tuple((metric.name, metric.k) for metric in wanted if metric.k)
-        note = ShortListsNote(opened["predictions"].where, cuts, longest)
-        inputs = replace(inputs, notes=(*inputs.notes, note))
-    if inputs.candidates.held_out is not None and has_scores:
-        inputs = _with_hits_checked(inputs, wanted)
-    inputs = replace(inputs, circumstances=given_circumstances(inputs, wanted))
+        notes.append(ShortListsNote(opened["predictions"].where, cuts, longest))
+    if lists.held_out is not None and lists.labels is not None and has_scores:
+        n_relevant = lists.held_out.n_relevant
+        n_hits = int(np.count_nonzero(lists.labels))
+        n_missed = int(n_relevant.sum()) - n_hits + len(inputs.absent)
+        seen = np.diff(lists.offsets), n_relevant, lists.held_out.has_rows, n_missed
+        check = partial(check_joined, inputs.tables, *seen, len(lists.item_ids))
+        notes += _note_hits(wanted, check)
     if given.relevant is None and "predictions" in opened:
-        inputs = _with_labels_explained(inputs, wanted)
-    return inputs, wanted
-
-
-def _names_taken(wanted: Sequence[MetricAtK], given: TableOptions) -> set[str]:
-    """The names that metrics may have in the result."""
-    names = {metric.name for metric in wanted}
-    if given.metrics is None:
-        deep = _as_deep_as_lists({"test": given.test, "against_lists": given.against_lists})
-        names |= {f"{name}@{k}" for name in deep for k in range(1, DEEPEST + 1)}
-    return names
-
-
-def _as_deep_as_lists(tables: Mapping[str, Any]) -> set[str]:
-    """The default metrics that look at whole lists, with these tables."""
-    return {
-        name
-        for table, names in _AS_DEEP_AS_LISTS.items()
-        if tables.get(table) is not None
-        for name in names
-    }
+        notes += _note_labels(inputs, wanted)
+    inputs = replace(inputs, covariates=read_covariates(inputs, wanted))
+    return replace(inputs, notes=(*inputs.notes, *notes)), wanted
 
 
 def wanted_metrics(
     given: TableOptions, tables: Mapping[str, Table], to_come: Collection[str] = ()
 ) -> tuple[MetricAtK, ...]:
     """The metrics named, each once; by default those that the tables allow."""
-    beside = ("items", "history", "against_lists")
-    allowed = {name for name in beside if name in tables or name in to_come}
-    if "test" in tables:
+    allowed = {name for name in _BY_DEFAULT if name in tables or name in to_come}
+    predictions, has_test = tables["predictions"], "test" in tables
+    if has_test or (
+        given.metrics is None and (predictions.find("label") or given.relevant is not None)
+    ):
         allowed.add("labels")
+    names = [*(given.metrics or ())]
     if given.metrics is None:
-        predictions = tables["predictions"]
-        if predictions.find("label") or given.relevant is not None:
-            allowed.add("labels")
         by_default = dict(_BY_DEFAULT)
-        if "test" in tables:
+        if has_test:
             by_default["labels"] = tuple(f"{name}@{DEEPEST}" for name in _OF_RECOMMENDATIONS)
         names = [name for need, all_ in by_default.items() if need in allowed for name in all_]
-        if not names:
-            raise InputError(
-                f"{predictions.where}: without a label column there is no metric of accuracy. For "
-                "recommendations, give the held-out interactions: "
-                f"{spell('test', Blank('FILE'))}. For scored candidates, add a label column (1 "
-                "for relevant, 0 for not) or map it: "
-                f"{spell('columns', {'label': Blank('NAME')})}. Or name a metric that needs "
-                f"none, and give its table: {spell('metrics', ['urd@5'])} with "
-                f"{spell('items', Blank('FILE'))}, {spell('metrics', ['urp@5'])} with "
-                f"{spell('history', Blank('FILE'))}."
-            )
-    else:
-        names = [*given.metrics]
+    if given.metrics is None and not names:
+        raise InputError(
+            f"{predictions.where}: without a label column there is no metric of accuracy. For "
+            "recommendations, give the held-out interactions: "
+            f"{spell('test', Blank('FILE'))}. For scored candidates, add a label column (1 for "
+            f"relevant, 0 for not) or map it: {spell('columns', {'label': Blank('NAME')})}. Or "
+            f"name a metric that needs none: {spell('metrics', ['urd@5'])} with "
+            f"{spell('items', Blank('FILE'))}."
+        )
     wanted = tuple({metric.name: metric for metric in map(parse_metric, names)}.values())
     for metric in wanted:
-        _refuse_unmet(metric, allowed, is_recommended="test" in tables)
+        _refuse_unmet(metric, allowed, is_recommended=has_test)
     return tuple(with_ends(wanted, given.better or {}))
 
 
 def with_ends(wanted: Sequence[MetricAtK], better: Mapping[str, bool]) -> Iterator[MetricAtK]:
     """The same, with the better end of those that have none unless it is said."""
+    ends = {metric.name: metric.metric.higher_is_better for metric in wanted}
     for name in better:
-        named = next((metric for metric in wanted if metric.name == name), None)
-        if named is None:
-            known = [metric.name for metric in wanted]
-            raise InputError(f"{spell('better')}: {unknown_name('metric', name, known)}")
-        if named.metric.higher_is_better is not None:
-            end = "higher" if named.metric.higher_is_better else "lower"
+        if name not in ends:
+            raise InputError(f"{spell('better')}: {unknown_name('metric', name, ends)}")
+        if ends[name] is not None:
+            end = "higher" if ends[name] else "lower"
             raise InputError(
                 f"{spell('better')}: of {plain(name)} the {end} end is the better one. Leave it "
                 "out."
             )
-    ends = {metric.name: metric.metric.higher_is_better for metric in wanted} | {**better}
     for metric in wanted:
-        yield replace(metric, metric=replace(metric.metric, higher_is_better=ends[metric.name]))
+        end_of = {**ends, **better}[metric.name]
+        yield replace(metric, metric=replace(metric.metric, higher_is_better=end_of))
 
 
 def _refuse_unmet(metric: MetricAtK, allowed: Collection[str], is_recommended: bool) -> None:
@@ -187,47 +188,31 @@ def _refuse_unmet(metric: MetricAtK, allowed: Collection[str], is_recommended: b
     if "candidates" in needs and is_recommended:
         raise InputError(
             f"Metric '{metric.name}' compares the relevant candidates with all others, and "
-            "recommendations hold only the first places of them, so it is not defined here. From "
-            f"{spell('test')}: recall, ndcg, map, precision, hit, mrr, coverage. For "
-            f"'{metric.name}', give all scored candidates with labels, without {spell('test')}."
+            "recommendations hold only the first places of them. Ask for recall, ndcg, map, "
+            "precision, hit, mrr or coverage; or give all scored candidates with labels, without "
+            f"{spell('test')}."
         )
 
 
-def _columns_of(table: Table, given: TableOptions) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """The columns of values to audit, and those left out because they hold no numbers."""
-    named = (*given.by, *given.adjust_for)
-    attributes = {name for text in named for name in (text, text.rpartition(":")[0])}
-    columns, left_out = value_columns(table, given.metrics, attributes, given.better or {})
-    for name in given.better or {}:
-        if name not in columns:
-            raise InputError(f"{spell('better')}: {unknown_name('column', name, columns)}")
-    return columns, left_out
-
-
-def _with_left_out_named(inputs: AuditInputs, columns: tuple[str, ...]) -> AuditInputs:
-    """The same with a note about columns that could have been meant as values."""
-    is_one = len(columns) == 1
-    which = "a column holds" if is_one else f"{len(columns):,} columns hold"
-    note = (
-        f"{inputs.tables['values'].where}: {which} no numbers and {'is' if is_one else 'are'} left "
-        f"out: {listed(columns)}"
-    )
-    return replace(inputs, notes=(*inputs.notes, note))
-
-
-def _with_ends_explained(inputs: AuditInputs, wanted: tuple[MetricAtK, ...]) -> AuditInputs:
-    """The same with a note about columns of which neither end is better."""
+def _note_ends(wanted: tuple[MetricAtK, ...]) -> Iterator[str]:
+    """A note about columns of which neither end is better."""
     names = [metric.name for metric in wanted if metric.metric.higher_is_better is None]
     # what is known to have no better end needs no advice
     unsaid = [plain(name) for name in names if find_metric(name) is None]
-    if not unsaid:
-        return inputs
-    ends = {unsaid[0]: Blank("higher")}
-    note = (
-        f"neither end of {', '.join(unsaid)} is taken as better: groups may differ in it, and "
-        f"none is called worse. To say which end is better: {spell('better', ends)} or lower"
-    )
-    return replace(inputs, notes=(*inputs.notes, note))
+    if unsaid:
+        ends = {unsaid[0]: Blank("higher")}
+        more = f" and {len(unsaid) - 3:,} more" if len(unsaid) > 3 else ""
+        yield (
+            f"neither end of {listed(unsaid[:3])}{more} is taken as better, so no group is called "
+            f"worse. To say which end is better: {spell('better', ends)} or lower"
+        )
+
+
+def _note_hits(wanted: Sequence[MetricAtK], check: Callable[[float], Note]) -> Iterator[Note]:
+    """What was seen of held-out items that no list misses, down to the deepest cut-off."""
+    counting = [metric.k or np.inf for metric in wanted if "labels" in metric.metric.needs]
+    if counting:
+        yield check(max(counting))
 
 
 def _fitting(wanted: tuple[MetricAtK, ...], inputs: AuditInputs) -> tuple[MetricAtK, ...]:
@@ -237,7 +222,8 @@ def _fitting(wanted: tuple[MetricAtK, ...], inputs: AuditInputs) -> tuple[Metric
     if piece is not None and piece.longest is not None:
         longest = piece.longest  # all parts have the same metrics
     k = int(min(DEEPEST, max(longest, 1)))
-    deep = _as_deep_as_lists(inputs.tables)
+    deep = {*_OF_RECOMMENDATIONS} if "test" in inputs.tables else set()
+    deep |= {*_BY_DEFAULT["against_lists"]} if "against_lists" in inputs.tables else set()
     return tuple(
         replace(metric, k=k) if metric.metric.name in deep else metric for metric in wanted
     )
@@ -245,12 +231,7 @@ def _fitting(wanted: tuple[MetricAtK, ...], inputs: AuditInputs) -> tuple[Metric
 
 @dataclass(frozen=True)
 class ShortListsNote(Note):
-    """Recommendations end before the cut-off of a metric.
-
-    Parameters
-    ----------
-    cuts : metrics with their cut-offs
-    """
+    """Recommendations end before the cut-off of a metric."""
 
     where: str
     cuts: tuple[tuple[str, int], ...]
@@ -269,12 +250,7 @@ class ShortListsNote(Note):
 
 @dataclass(frozen=True)
 class LabelsNote(Note):
-    """What labels mean that are not 0 and 1.
-
-    Parameters
-    ----------
-    least : of those above 0
-    """
+    """What labels mean that are not 0 and 1."""
 
     where: str
     column: str
@@ -298,32 +274,12 @@ class LabelsNote(Note):
         return ""
 
 
-def _with_hits_checked(inputs: AuditInputs, wanted: tuple[MetricAtK, ...]) -> AuditInputs:
-    """The same with what was seen of held-out items that no list misses."""
-    counting = [metric.k or np.inf for metric in wanted if "labels" in metric.metric.needs]
-    lists = inputs.candidates
-    if not counting or lists.held_out is None or lists.labels is None:
-        return inputs
-    n_relevant = lists.held_out.n_relevant
-    n_missed = int(n_relevant.sum()) - int(np.count_nonzero(lists.labels)) + len(inputs.absent)
-    note = check_joined(
-        inputs.tables,
-        np.diff(lists.offsets),
-        n_relevant,
-        lists.held_out.has_rows,
-        n_missed,
-        len(lists.item_ids),
-        max(counting),
-    )
-    return replace(inputs, notes=(*inputs.notes, note))
-
-
-def _with_labels_explained(inputs: AuditInputs, wanted: tuple[MetricAtK, ...]) -> AuditInputs:
-    """The same with a note where labels are grades; an error where they look like ratings."""
+def _note_labels(inputs: AuditInputs, wanted: tuple[MetricAtK, ...]) -> Iterator[Note]:
+    """A note where labels are grades; an error where they look like ratings."""
     labels, table = inputs.candidates.labels, inputs.tables["predictions"]
     counting = [metric.name for metric in wanted if metric.metric.name in _COUNTING]
     if inputs.candidates.held_out is not None or labels is None or not (len(labels) and counting):
-        return inputs
+        return
     low, high = float(labels.min()), float(labels.max())
     column = plain(table.find("label") or "label")
     if low <= 0:
@@ -337,5 +293,170 @@ def _with_labels_explained(inputs: AuditInputs, wanted: tuple[MetricAtK, ...]) -
             "weighs by them.",
         )
     least = float(labels.min(where=labels > 0, initial=np.inf))
-    note = LabelsNote(table.where, column, low, high, least)
-    return replace(inputs, notes=(*inputs.notes, note))
+    yield LabelsNote(table.where, column, low, high, least)
+
+
+class ItemsRead(NamedTuple):
+    """What an audit of items works on: items, or units of them, in the place of users.
+
+    Parameters
+    ----------
+    wanted : metrics that look their values up in the inputs
+    shares : what each metric's values are made of
+    """
+
+    inputs: AuditInputs
+    wanted: tuple[MetricAtK, ...]
+    shares: tuple[Share, ...]
+    shown: ExposureLog
+
+    @property
+    def ratio(self) -> Ratio:
+        """What values are ratios of."""
+        parts = [share.parts(self.shown.catalogue) for share in self.shares]
+        above, below = (np.array(part) for part in zip(*parts, strict=True))
+        # a mean needs a value of everyone; to a ratio of sums some add nothing
+        is_sum = np.array([not share.is_mean for share in self.shares])[:, None]
+        return Ratio.of(above, below, is_sum | (below > 0))
+
+    @property
+    def n_adding_nothing(self) -> dict[str, int]:
+        """Units that are due nothing and get nothing, of each metric that is a ratio of sums."""
+        return {
+            metric.name: int((~((above > 0) | (below > 0))).sum())
+            for metric, share in zip(self.wanted, self.shares, strict=True)
+            if not share.is_mean
+            for above, below in [share.parts(self.shown.catalogue)]
+        }
+
+
+def read_items(
+    predictions: Any,
+    given: TableOptions,
+    *,
+    reserved: Collection[str] = (),
+    max_memory: int | None = None,
+    threads: int = 1,
+) -> ItemsRead:
+    """Read and check all tables; also the metrics asked for, or those that the tables allow."""
+    tables = _open_for_items(predictions, given)
+    refuse_large(tables, max_memory)
+    catalogue = read_catalogue(tables["items"], given.by, given.unit)
+    names = [spec.name for spec in catalogue.units.specs]
+    refuse_clash(names, {"user_id", "item_id", *reserved}, "items")
+    shown = read_exposure_log(tables, given, catalogue, threads)
+    wanted = _wanted_of_items(given, shown, tables)
+    refuse_clash([*names, given.unit or ""], {metric.name for metric in wanted}, "items")
+    shares = tuple(metric.compute(shown) for metric in wanted)
+    values = {
+        metric.name: metric.checked(share.values(catalogue), catalogue.n_units)
+        for metric, share in zip(wanted, shares, strict=True)
+    }
+    if shown.wanted is not None:
+        n_wanted = np.diff(shown.wanted.rows.offsets)
+        seen = np.diff(shown.candidates.offsets), n_wanted, n_wanted > 0, shown.n_missed
+        check = partial(check_joined, tables, *seen, len(catalogue.item_keys))
+        shown = replace(shown, notes=(*shown.notes, *_note_hits(wanted, check)))
+    inputs = _as_users(catalogue, values, shown, given, tables)
+    # metrics whose values are read from where they were put
+    looked_up = tuple(
+        replace(one, metric=replace(one.metric, compute=values_named(one.name))) for one in wanted
+    )
+    return ItemsRead(inputs, looked_up, shares, shown)
+
+
+def _open_for_items(predictions: Any, given: TableOptions) -> dict[str, Table]:
+    """The tables that are given, by name; an error for what items cannot be compared by."""
+    columns = given.columns or {}
+    check_mapping(columns)
+    given.refuse_gain()
+    refusals = {
+        "values": given.values is not None,
+        "users": given.users is not None,
+        "adjust_for": bool(given.adjust_for),
+        "against_lists": given.against_lists is not None,
+        "missing_lists": given.missing_lists == "drop",
+    }
+    if any(refusals.values()):
+        name = next(name for name, is_given in refusals.items() if is_given)
+        raise InputError(
+            f"{spell(name)} is about users, and {spell('side', 'items')} compares items by columns "
+            f"of the items table. Leave out {spell(name)}."
+        )
+    if predictions is None:
+        raise InputError("The predictions table is missing. Give a path or a table.")
+    if given.items is None:
+        raise InputError(
+            f"{spell('side', 'items')} compares items by their attributes. Give them: "
+            f"{spell('items', Blank('FILE'))}"
+        )
+    sources = {
+        "predictions": predictions,
+        "test": given.test,
+        "items": given.items,
+        "history": given.history,
+    }
+    tables = {
+        name: Table.open(source, name, columns)
+        for name, source in sources.items()
+        if source is not None
+    }
+    refuse_unused(columns, {name: table.columns for name, table in tables.items()})
+    refuse_same_file(tables)
+    return tables
+
+
+def _wanted_of_items(
+    given: TableOptions, shown: ExposureLog, tables: Mapping[str, Table]
+) -> tuple[MetricAtK, ...]:
+    """The metrics named, each once; by default what the tables allow, no deeper than lists."""
+    longest = int(np.diff(shown.candidates.offsets).max(initial=0))
+    names = ["exposure", *(["exposure_to_relevance"] if shown.has_relevance else [])]
+    by_default = [f"{name}@{min(DEEPEST, max(longest, 1))}" for name in names]
+    asked = by_default if given.metrics is None else given.metrics
+    parsed = (parse_metric(name, "items") for name in asked)
+    wanted = tuple({metric.name: metric for metric in parsed}.values())
+    for metric in wanted:
+        if "labels" in metric.metric.needs and not shown.has_relevance:
+            raise InputError(
+                f"Metric '{plain(metric.name)}' needs to know what users wanted, and "
+                f"{tables['predictions'].where} has no labels. Give the held-out interactions, "
+                f"{spell('test', Blank('FILE'))}, or leave the metric out."
+            )
+    return tuple(with_ends(wanted, given.better or {}))
+
+
+def _as_users(
+    catalogue: Catalogue,
+    values: Mapping[str, Any],
+    shown: ExposureLog,
+    given: TableOptions,
+    tables: dict[str, Table],
+) -> AuditInputs:
+    """Empty lists of units that have their values already."""
+    n_units = catalogue.n_units
+    everyone = np.arange(n_units)
+    nothing = CandidateLists(
+        np.zeros(n_units + 1, dtype=np.int64),
+        np.zeros(0, dtype=np.int32),
+        np.zeros(0),
+        None,
+        pl.Series([], dtype=pl.Int64),
+    )
+    nobody = np.zeros(0, dtype=np.int64)
+    return AuditInputs(
+        user_ids=catalogue.units.ids,
+        attributes=catalogue.units.attributes(everyone),
+        candidates=nothing,
+        list_of_user=everyone,
+        side=SideData(values=values),
+        rows=everyone,
+        is_expected=np.ones(n_units, dtype=bool),
+        absent=nobody,
+        unseen=nobody,
+        all_users=catalogue.units,
+        given=given,
+        tables=tables,
+        notes=shown.notes,
+        unit=catalogue.unit,
+    )

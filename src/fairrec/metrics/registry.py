@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import ast
 import inspect
-import sys
 from collections.abc import Callable
-from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, Literal, TypeVar, get_args
 
@@ -88,10 +85,6 @@ class Metric:
 
         >>> METRICS["ndcg"].is_ratio_scale(0.2), METRICS["urp"].is_ratio_scale(0.2)
         (True, False)
-
-        Parameters
-        ----------
-        lowest : of the values seen, which tells where a metric has no bounds
         """
         if self.ratio_scale is not None:
             return self.ratio_scale
@@ -101,9 +94,6 @@ class Metric:
         """How much worse a group is that differs by so much: its difference in the bad direction.
 
         The size of the difference where neither end is better.
-
-        >>> METRICS["ndcg"].harm(-0.25)
-        0.25
         """
         return harm(difference, self.higher_is_better)
 
@@ -112,16 +102,6 @@ METRICS: Registry[Metric] = Registry("metric")
 ITEM_METRICS: Registry[Metric] = Registry("metric of items")
 OF_SIDE: dict[Side, Registry[Metric]] = {"users": METRICS, "items": ITEM_METRICS}
 """Those of users and those of items."""
-
-
-def _docstring(function: Callable[..., Any]) -> str:
-    """The docstring; from the source under `python -OO`, so that results keep their bytes."""
-    doc = inspect.getdoc(function)
-    if doc is None and sys.flags.optimize > 1:
-        with suppress(OSError, SyntaxError, TypeError):
-            written: Any = ast.parse(inspect.cleandoc(inspect.getsource(function))).body[0]
-            doc = ast.get_docstring(written)
-    return doc or ""
 
 
 def metric(
@@ -136,11 +116,10 @@ def metric(
     takes: Asked = "",
     side: Side = "users",
 ) -> Callable[[F], F]:
-    """Register the decorated function as a metric.
+    """Register the decorated function as a metric; see `Metric`.
 
     The function takes ranked lists and, if it has a cut-off, `k`; it returns one number per
-    user, NaN where undefined. The first line of its docstring is shown as its definition, and
-    `called` in headlines.
+    user, NaN where undefined. The first line of its docstring is shown as its definition.
 
     >>> import numpy as np
     >>> from fairrec.metrics import METRICS, metric
@@ -172,7 +151,7 @@ def metric(
                 compute=function,
                 higher_is_better=higher_is_better,
                 needs=frozenset(wanted),
-                definition=_docstring(function).partition("\n")[0],
+                definition=(inspect.getdoc(function) or "").partition("\n")[0],
                 has_cutoff=has_cutoff,
                 bounds=bounds,
                 pooled=pooled,

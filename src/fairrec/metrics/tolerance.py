@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from contextlib import suppress
 
 from fairrec.core.errors import FairRecError, InputError, plain, unknown_name
 from fairrec.core.options import Blank, spell
@@ -59,16 +60,13 @@ def refuse_unfit(tolerance: Tolerance | None, metric: MetricAtK, low: float, hig
     if amount is None:
         return
     name, said = plain(metric.name), spell("tolerance", str(amount))
-    if amount.is_share:
-        if low < 0:
-            raise InputError(
-                f"{said}: {name} has values below 0 (such as {low:.4g}), so its mean may be close "
-                "to 0 and a share of it says nothing. Give an amount: "
-                f"{spell('tolerance', {name: Blank('AMOUNT')})}"
-            )
-        return
+    if amount.is_share and low < 0:
+        raise InputError(
+            f"{said}: {name} has values below 0 (such as {low:.4g}), so a share of its mean says "
+            f"nothing. Give an amount: {spell('tolerance', {name: Blank('AMOUNT')})}"
+        )
     low, high = metric.metric.bounds or (low, high)
-    if 0 < high - low <= amount.size:
+    if not amount.is_share and 0 < high - low <= amount.size:
         meant = f" Was {amount}% of the mean meant?" if amount.size <= _MOST_PERCENT else ""
         raise InputError(
             f"{said}: {name} runs from {low:.4g} to {high:.4g}, so no group can be worse by more. "
@@ -87,12 +85,10 @@ def refuse_unfit_to(tolerance: Tolerance | None, measured: Measured) -> None:
 
 def _name_in(names: Sequence[str], given: str) -> str:
     """As metrics themselves are named: `NDCG@10` is `ndcg@10`, and `ndcg` has its usual cut-off."""
-    if given in names:
-        return given
-    try:
-        name = parse_metric(given, side_of(given)).name
-    except FairRecError:
-        name = given
+    name = given
+    if given not in names:
+        with suppress(FairRecError):
+            name = parse_metric(given, side_of(given)).name
     if name not in names:
         raise InputError(f"{spell('tolerance')}: {unknown_name('audited metric', given, names)}")
     return name

@@ -12,8 +12,7 @@ from fairrec.core.arrays import FloatArray
 from fairrec.core.audited_entity import Side
 from fairrec.core.errors import FairRecError, plain
 from fairrec.inputs.candidates import CandidateLists
-from fairrec.inputs.side_data import SideData
-from fairrec.inputs.user_lists import in_order
+from fairrec.inputs.side_data import SideData, in_order
 from fairrec.metrics.measured import values_per_list
 from fairrec.metrics.parsing import MetricAtK, parse_metric
 from fairrec.metrics.ranked import RankedLists
@@ -30,24 +29,11 @@ def metric_of_column(name: str, better: Mapping[str, bool], where: str) -> Metri
     ----------
     better : whether the higher end is better, by name of the column
     """
-    asked = _asked_for(name)
-    known = None if asked is None else asked.metric
-    higher_is_better = better.get(name, known.higher_is_better if known else None)
-
+    known = find_metric(name) or Metric(name, values_named(name), None, frozenset(), "", False)
+    definition = f"Column '{plain(name)}' of {where}. {known.definition}".strip()
+    end = better.get(name, known.higher_is_better)
     return MetricAtK(
-        Metric(
-            name=name,
-            compute=values_named(name),
-            higher_is_better=higher_is_better,
-            needs=frozenset(),
-            definition=f"Column '{plain(name)}' of {where}."
-            + ("" if known is None else f" {known.definition}"),
-            has_cutoff=False,
-            bounds=known.bounds if known else None,
-            called=asked.called if asked else "",
-            ratio_scale=known.ratio_scale if known else None,
-        ),
-        None,
+        _looked_up(replace(known, name=name, definition=definition, higher_is_better=end)), None
     )
 
 
@@ -62,17 +48,11 @@ def _column(name: str, lists: RankedLists, k: int | None = None) -> FloatArray:
 
 def find_metric(name: str, side: Side = "users") -> Metric | None:
     """The metric that a column is named after, such as `ndcg@10`, or None."""
-    asked = _asked_for(name, side)
-    return None if asked is None else asked.metric
-
-
-def _asked_for(name: str, side: Side = "users") -> MetricAtK | None:
-    """The same with its cut-off, and with what stands in brackets."""
     try:
         found = parse_metric(name, side)
     except FairRecError:
         return None
-    return found if found.name == name else None
+    return replace(found.metric, called=found.called) if found.name == name else None
 
 
 AFFECTED = "affected"
@@ -125,33 +105,25 @@ def metric_of_change(metric: MetricAtK) -> MetricAtK:
     """The metric that is looked up among the values of users once they are changed.
 
     Who would get better lists is worse off as things are, so of a change the other end is better.
-
-    >>> from fairrec.metrics.parsing import parse_metric
-    >>> found = metric_of_change(parse_metric("ndcg@10"))
-    >>> found.name, found.metric.higher_is_better, found.metric.bounds
-    ('ndcg@10_change', False, (-1, 1))
     """
     of = metric.metric
     if is_of_both(metric):
         return MetricAtK(_looked_up(replace(of, name=metric.name)), None)
     width = None if of.bounds is None else of.bounds[1] - of.bounds[0]
-    return MetricAtK(
-        _looked_up(
-            replace(
-                of,
-                name=f"{metric.name}_change",
-                higher_is_better=None if of.higher_is_better is None else not of.higher_is_better,
-                definition=f"{metric.name} once changed, minus {metric.name} as it is.",
-                bounds=None if width is None else (-width, width),
-                called=f"change of {metric.called or metric.name}",
-                ratio_scale=False,
-            )
-        ),
-        None,
+    change = replace(
+        of,
+        name=f"{metric.name}_change",
+        higher_is_better=None if of.higher_is_better is None else not of.higher_is_better,
+        definition=f"{metric.name} once changed, minus {metric.name} as it is.",
+        bounds=None if width is None else (-width, width),
+        called=f"change of {metric.called or metric.name}",
+        ratio_scale=False,
     )
+    return MetricAtK(_looked_up(change), None)
 
 
 def _looked_up(metric: Metric) -> Metric:
+    compute = values_named(metric.name)
     return replace(
-        metric, compute=values_named(metric.name), needs=frozenset(), has_cutoff=False, takes=""
+        metric, compute=compute, needs=frozenset(), has_cutoff=False, pooled=False, takes=""
     )

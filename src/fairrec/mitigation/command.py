@@ -6,21 +6,20 @@ import shlex
 import sys
 from dataclasses import replace
 from pathlib import Path
-from typing import Annotated, Any, cast
+from typing import Annotated, cast
 
 import typer
 
 from fairrec.auditing.saved_settings import read_mitigation_settings
 from fairrec.cli.parameters import Flags, Given, typer_command
 from fairrec.cli.shared import (
-    DebugOption,
     ForceOption,
-    Format,
     FormatOption,
-    LogOption,
     NoReportOption,
     QuietOption,
+    VerboseOption,
     need,
+    page_path,
     print_as,
     say,
     shown_progress,
@@ -83,22 +82,19 @@ def mitigate_command(
     force: ForceOption = False,
     no_report: NoReportOption = False,
     format_: FormatOption = "text",
+    verbose: VerboseOption = False,
     quiet: QuietOption = False,
-    log: LogOption = None,
-    debug: DebugOption = False,
 ) -> None:
     """Re-rank the lists of badly served groups, and show the effect on held-out targets."""
-    with shown_progress(quiet, log) as progress:
+    with shown_progress(quiet) as progress:
         from fairrec.mitigation.mitigate import run_mitigation
         from fairrec.result.folder import MITIGATION, names_to_replace
 
-        if out is not None:
-            if out.resolve() == source.resolve():
-                raise InputError(
-                    f"--out {out} is what is to be mitigated, and would be overwritten. Name "
-                    "another folder."
-                )
-            names_to_replace(MITIGATION, out, force)
+        if out is not None and out.resolve() == source.resolve():
+            raise InputError(
+                f"--out {out} is what is to be mitigated, and would be overwritten. Name another "
+                "folder."
+            )
         progress("reading", 0, 0)
         single = {"validation": validation, "metrics": metrics}
         named = {name: value for name, value in single.items() if value is not None}
@@ -126,7 +122,19 @@ def mitigate_command(
         if out is not None:
             progress("writing", 0, 0)
             result.save(out, report=not no_report, force=force)
-    _print(result.summary, format_)
+    from fairrec.mitigation.page import mitigation_markdown
+    from fairrec.mitigation.view import build_mitigation_view
+
+    summary = result.summary
+    view = build_mitigation_view(summary)
+    print_as(
+        format_,
+        verbose=verbose,
+        page=page_path(out, no_report=no_report),
+        json=lambda: summary.model_dump_json(indent=2),
+        markdown=lambda: mitigation_markdown(view),
+        answer=lambda: view.answer,
+    )
     if out is not None and not quiet:
         page = "" if no_report else ", report.html"
         say(
@@ -149,11 +157,9 @@ def rerank_command(
     threads: Threads = None,
     out: Annotated[Path, Option("File to write: Parquet, or CSV by its ending", OUTPUT)],
     quiet: QuietOption = False,
-    log: LogOption = None,
-    debug: DebugOption = False,
 ) -> None:
     """Apply a re-ranker to new candidate lists."""
-    with shown_progress(quiet, log) as progress:
+    with shown_progress(quiet) as progress:
         from fairrec.core.atomic_io import write_table
         from fairrec.mitigation.mitigate import rerank
 
@@ -167,15 +173,3 @@ def rerank_command(
             f"Written: {out} ({table.height:,} candidates; the order changed for {n_changed:,} of "
             f"{table['user_id'].n_unique():,} users)"
         )
-
-
-def _print(summary: Any, output_format: Format) -> None:
-    from fairrec.mitigation.page import mitigation_markdown, print_mitigation
-    from fairrec.mitigation.view import build_mitigation_view
-
-    print_as(
-        output_format,
-        json=lambda: summary.model_dump_json(indent=2),
-        markdown=lambda: mitigation_markdown(build_mitigation_view(summary)),
-        text=lambda console: print_mitigation(build_mitigation_view(summary), console),
-    )

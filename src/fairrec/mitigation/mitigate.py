@@ -13,39 +13,36 @@ import numpy as np
 import polars as pl
 
 from fairrec.auditing.audit import audit_inputs
-from fairrec.core.audit_options import About, AuditOptions, Engine, Statistics
+from fairrec.core.arrays import finite_or_none
+from fairrec.core.audit_options import RAY, About, AuditOptions, Engine, Statistics
 from fairrec.core.errors import InputError, NothingToMitigateError, errors_of_libraries, plain
 from fairrec.core.options import documented, expand, select, spell
-from fairrec.core.progress import Progress
+from fairrec.core.version import __version__
 from fairrec.groups.group import Group, group_of_users, refuse_empty
 from fairrec.groups.grouping import Grouping
 from fairrec.inputs.audit_inputs import AuditInputs, open_tables, read_tables
-from fairrec.inputs.catalogue import Catalogue
-from fairrec.inputs.table_options import TableOptions, Tables
-from fairrec.mitigation.effect import (
-    BeforeAfter,
-    build_summary,
-    exposure_changes,
-    read_item_catalogue,
+from fairrec.inputs.table_options import NOT_OF_CANDIDATES, TableOptions, Tables
+from fairrec.mitigation.choosing import (
+    Aim,
+    Levels,
+    Measures,
+    TargetSplit,
+    choose_groups,
+    make_aim,
+    measure_levels,
+    metric_names,
+    read_split,
+    tune_strength,
 )
-from fairrec.mitigation.fitted_reranker import FittedReranker, build_record
+from fairrec.mitigation.effect import BeforeAfter, build_summary
 from fairrec.mitigation.options import MitigationOptions, ReportedMetrics, Validation
-from fairrec.mitigation.reranker import RERANKERS
+from fairrec.mitigation.reranker import RERANKERS, FittedReranker
 from fairrec.mitigation.result import (
     MitigationResult,
     RerankerRecord,
     change_table,
     load_reranker,
     predictions_table,
-)
-from fairrec.mitigation.splitting import TargetSplit, choose_groups, metric_names, read_split
-from fairrec.mitigation.tuning import (
-    Levels,
-    Measures,
-    is_level,
-    make_aim,
-    measure_levels,
-    tune_strength,
 )
 from fairrec.report.audit_result import AuditResult
 from fairrec.result.folder import table_places
@@ -75,7 +72,6 @@ def mitigate(
     reranker: str | None = None,
     strength: float | Literal["auto"] = "auto",
     max_loss: float = 0.02,
-    by_items: Sequence[str] | str = (),
     metrics: Sequence[str] | str | None = None,
     depth: int | Literal["full"] = 3,
     min_support: float | str | None = None,
@@ -95,7 +91,6 @@ def mitigate(
     ----------
     predictions : as of an audit
     metric, groups, reranker, strength, max_loss : see MitigationOptions
-    by_items : see MitigationOptions
     users, items, history, by, test : see TableOptions
     validation, metrics : as declared
     depth, min_support, seed : see AuditOptions
@@ -108,13 +103,15 @@ def mitigate(
     return run_mitigation(
         predictions,
         MitigationOptions(**select(MitigationOptions, call)),
-        TableOptions(**expand(Tables, tables), **select(TableOptions, call)),
-        AuditOptions(
-            **expand(Statistics, statistics),
-            **select(AuditOptions, call),
-            engine=Engine(**expand(Engine, engine)),
+        TableOptions(
+            **expand(Tables, tables, without=NOT_OF_CANDIDATES), **select(TableOptions, call)
         ),
-        About(**expand(About, about)),
+        AuditOptions(
+            **expand(Statistics, statistics, without=("top", "max_undefined")),
+            **select(AuditOptions, call),
+            engine=Engine(**expand(Engine, engine, without=RAY)),
+        ),
+        About(**expand(About, about, without=("settings",))),
         validation,
     )
 
@@ -129,31 +126,13 @@ def run_mitigation(
 ) -> MitigationResult:
     """The mitigation with these options; its metrics are those to report."""
     started, progress = time.perf_counter(), options.engine.report
-    options.engine.refuse_ray("A mitigation")
     progress("reading", 0, 0)
-    catalogue = read_item_catalogue(sources, plan.by_items)
     metrics = metric_names(plan, sources, predictions, validation)
     sources = replace(sources, metrics=metrics)
     split = read_split(predictions, validation, sources, options.seed, options.max_memory)
-    result = _mitigate(plan, split, catalogue, options, about, progress)
-    return _with_run(result, split, time.perf_counter() - started)
-
-
-def _mitigate(
-    plan: MitigationOptions,
-    split: TargetSplit,
-    catalogue: Catalogue | None,
-    options: AuditOptions,
-    about: About,
-    progress: Progress,
-) -> MitigationResult:
-    """The same for tables that are read already."""
-    command = about.command
     choosing, reported, everyone = split.choosing, split.reported, split.everyone
     measures = Measures.of(split.per_user_metrics, plan, options.n_threads)
-    audit = partial(
-        audit_inputs, wanted=split.metrics, options=options, progress=progress, about=about
-    )
+    audit = partial(audit_inputs, wanted=split.metrics, options=options, about=about)
 
     progress("choosing", 0, 0)
     chosen_by = measures.values(choosing)
@@ -164,7 +143,7 @@ def _mitigate(
         Grouping.of(choosing.attributes, replace(options, depth="full")),
         seed=options.seed,
         # of the target alone: other metrics do not choose, and would make it harder to find any
-        find_groups=lambda: _found_groups(
+        find_groups=lambda: _find_groups(
             plan, options, partial(audit, choosing, wanted=(plan.target,))
         ),
     )
@@ -172,83 +151,85 @@ def _mitigate(
     aim = make_aim(plan.target, chosen_by[measures.target], chosen)
 
     progress("learning", 0, 0)
-    record = build_record(plan, tuple(everyone.given.by), choice, aim)
-    fitted = FittedReranker(record.with_groups(choice.learned_groups), everyone, options.n_threads)
+    name, rest = plan.reranker_name, _reranker_aim(plan, aim)
+    fitted = FittedReranker(name, plan.k, rest, everyone, options.n_threads)
 
     progress("tuning the strength", 0, 0)
     tuners = choosing.for_users(np.flatnonzero(choice.is_tuned))
-    groups = group_of_users(choice.learned_groups, tuners.attributes)
-    rescored = fitted.rescore(tuners, groups)
+    groups = group_of_users(choice.tuned_groups, tuners.attributes)
+    rescore = fitted.rescore(tuners, groups)
 
     def levels_at(strengths: Sequence[float]) -> Levels:
-        measured = measures.at_strengths(rescored, tuners, strengths, progress)
+        measured = measures.at_strengths(rescore, tuners, strengths, progress)
         return measure_levels(measured, strengths, aim, groups)
 
     strength, levels = tune_strength(plan, aim, measures.cost_name, levels_at)
+    record = RerankerRecord(
+        fairrec_version=__version__,
+        reranker=name,
+        strength=strength,
+        metric=plan.target.name,
+        k=plan.k,
+        by=tuple(everyone.given.by),
+        groups=tuple(group.as_dict() for group in choice.groups),
+        rest=rest,
+    )
 
     progress("re-ranking", 0, 0)
     position = group_of_users(choice.groups, reported.attributes)
-    reranked = reported.with_scores(fitted.rescore(reported, position).at(strength))
-    before, after = measures.values(reported), measures.values(reranked)
+    reranked = reported.with_scores(fitted.rescore(reported, position)(strength))
+    new_scores = fitted.rescore(everyone, group_of_users(choice.groups, everyone.attributes))
 
     progress("reporting", 0, 0)
-    audits = [audit(inputs, command=command) for inputs in (reported, reranked)]
+    audits = [audit(inputs) for inputs in (reported, reranked)]
     seen = BeforeAfter(
-        measures,
-        aim,
-        choice,
-        chosen_by,
-        before,
-        after,
-        position,
-        choosing.attributes,
-        reported.attributes,
-        options.alpha,
+        measures=measures,
+        aim=aim,
+        chosen=choice.groups,
+        chosen_by=chosen_by,
+        before=measures.values(reported),
+        after=measures.values(reranked),
+        position=position,
+        choosers=choosing.attributes,
+        users=reported.attributes,
+        alpha=options.alpha,
     )
     changes = group_changes(
         measures.directions,
-        before,
-        after,
+        seen.before,
+        seen.after,
         Grouping.of(reported.attributes, options),
         options.alpha,
     )
     touched = reported.for_users(np.flatnonzero(position >= 0))
     again = fitted.rescore(touched, position[position >= 0])
-    curve = measures.at_strengths(again, touched, levels.strengths, progress)
-    record = record.model_copy(update={"strength": strength})
-    return MitigationResult(
-        build_summary(
-            plan,
-            options,
-            split,
-            record,
-            seen,
-            changes,
-            [result.metrics for result in audits],
-            is_level(levels, aim, 0.0),
-            seen.trade_off(levels, curve),
-            ()
-            if catalogue is None
-            else exposure_changes(
-                *(reported.candidates, reranked.candidates, catalogue),
-                *(record.k, options.alpha, options.n_threads),
-            ),
-            command,
-            fitted.find_leak(everyone),
-        ),
+    summary = build_summary(
+        plan,
+        options,
+        split,
         record,
-        audits[1],
-        change_table(changes),
-        predictions_table(
-            everyone,
-            fitted.rescore(everyone, group_of_users(choice.groups, everyone.attributes)).at(
-                strength
-            ),
-        ),
+        seen,
+        changes,
+        audits=[result.metrics for result in audits],
+        levels=levels,
+        curve=measures.at_strengths(again, touched, [*levels], progress),
+        n_tuned=tuners.n_users,
+        command=about.command,
+        leak=fitted.find_leak(everyone),
     )
+    predictions = predictions_table(everyone, new_scores(strength))
+    audited = _with_run(audits[1], split, time.perf_counter() - started)
+    return MitigationResult(summary, record, audited, change_table(changes), predictions)
 
 
-def _found_groups(
+def _reranker_aim(plan: MitigationOptions, aim: Aim) -> float | None:
+    """The mean of all others, where the re-ranker is made for the metric and it needs no labels."""
+    metric = plan.target.metric
+    is_aim = metric.name in RERANKERS[plan.reranker_name].serves and "labels" not in metric.needs
+    return finite_or_none(aim.rest) if is_aim else None
+
+
+def _find_groups(
     plan: MitigationOptions, options: AuditOptions, audit: Callable[[], AuditResult]
 ) -> list[Group]:
     """Findings that are served worse than the rest."""
@@ -270,9 +251,9 @@ def _found_groups(
     return worse
 
 
-def _with_run(result: MitigationResult, split: TargetSplit, seconds: float) -> MitigationResult:
+def _with_run(audit: AuditResult, split: TargetSplit, seconds: float) -> AuditResult:
     """The same, with how long all of it took, and where what was read and written lies."""
-    run, summary = result.audit.run, result.audit.summary
+    run, summary = audit.run, audit.summary
     assert run is not None, "an audit that has just been made"
     run = run.model_copy(update={"seconds": round(seconds, 3)})
     if split.protocol == "validation targets":
@@ -280,8 +261,7 @@ def _with_run(result: MitigationResult, split: TargetSplit, seconds: float) -> M
     # the new lists lie beside their audit
     lists = InputSummary(name="predictions.parquet", sha256=None)
     inputs = {**summary.inputs, "predictions": lists}
-    summary = summary.model_copy(update={"inputs": inputs})
-    return replace(result, audit=replace(result.audit, run=run, summary=summary))
+    return replace(audit, run=run, summary=summary.model_copy(update={"inputs": inputs}))
 
 
 @errors_of_libraries()
@@ -320,9 +300,10 @@ def rerank(
     _, attributes = inputs.everyone()
     if (group_of_users(record.parsed_groups, attributes) < 0).all():
         refuse_empty(record.parsed_groups, attributes, inputs.tables["users"].where)
-    fitted = FittedReranker(record, inputs, Engine(threads=threads).n_threads)
-    scores = fitted.rescore(inputs).at(record.strength)
-    return predictions_table(inputs, scores, with_model_score=True)
+    n_threads = Engine(threads=threads).n_threads
+    fitted = FittedReranker(record.reranker, record.k, record.rest, inputs, n_threads)
+    rescore = fitted.rescore(inputs, group_of_users(record.parsed_groups, inputs.attributes))
+    return predictions_table(inputs, rescore(record.strength), with_model_score=True)
 
 
 def _refuse_other_quantiles(record: RerankerRecord, inputs: AuditInputs) -> None:

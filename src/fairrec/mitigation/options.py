@@ -18,12 +18,12 @@ MITIGATION = "What is mitigated"
 
 
 def _parse_groups(given: Any) -> str | Path:
-    from fairrec.mitigation.splitting import parse_worst
+    from fairrec.mitigation.choosing import is_worst_rule
 
     if not isinstance(given, str | Path):
         raise ValueError("neither a rule nor a path")
     if isinstance(given, str):
-        parse_worst(given)
+        is_worst_rule(given)
     return given
 
 
@@ -76,14 +76,6 @@ class MitigationOptions(Options):
         Field(ge=0, le=1),
         Option("With 'auto': largest relative loss of NDCG in the chosen groups", MITIGATION),
     ] = 0.02
-    by_items: Annotated[
-        Names,
-        Option(
-            "Attributes of the items whose share of attention is reported, as in by",
-            MITIGATION,
-            default="their categories",
-        ),
-    ] = ()
 
     def __post_init__(self) -> None:
         from fairrec.mitigation.reranker import RERANKERS
@@ -102,6 +94,18 @@ class MitigationOptions(Options):
         from fairrec.metrics import parse_metric
 
         return parse_metric(self.metric)
+
+    @property
+    def k(self) -> int:
+        """Places that are re-ranked."""
+        from fairrec.metrics.parsing import DEFAULT_K
+
+        return self.target.k or DEFAULT_K
+
+    @property
+    def cost_name(self) -> str:
+        """The accuracy that a strength must not cost."""
+        return f"ndcg@{self.k}"
 
     @property
     def reranker_name(self) -> str:

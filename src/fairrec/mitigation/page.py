@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import product
 from typing import Any
 
 import polars as pl
-from rich.console import Console
-from rich.text import Text
 
 from fairrec.mitigation.result import MitigationSummary
 from fairrec.mitigation.view import MitigationView, Slope, TradeOff, build_mitigation_view
@@ -26,7 +25,7 @@ from fairrec.report.page.vega import (
     layered,
 )
 from fairrec.report.page.view import PageSection
-from fairrec.report.text import escape, rich_table, table_lines
+from fairrec.report.text import write_markdown
 from fairrec.report.view import build_view
 from fairrec.report.words import number
 from fairrec.result.folder import AuditRun
@@ -46,12 +45,12 @@ def mitigation_page(
     ----------
     summary, groups, group_file, run : as of `page_html`
     """
-    view, words = build_mitigation_view(mitigation), build_view(summary)
+    view, words = build_mitigation_view(mitigation), build_view(summary, groups)
     section = PageSection(
         kind="mitigation",
         anchor="mitigation",
         title="Mitigation",
-        headline=view.headline,
+        headline=view.answer.headline,
         html=page_template("mitigation.html.j2").render(done=view, answer=answer(words.verdicts)),
         words=words,
         figures={
@@ -63,32 +62,10 @@ def mitigation_page(
     return page_html(summary, groups, group_file, run, section)
 
 
-def print_mitigation(view: MitigationView, console: Console) -> None:
-    """Print what a mitigation did, the verdict first."""
-    console.print(Text(view.headline, style="bold"))
-    for stamp in view.stamps:
-        console.print(Text(stamp, style="bold red"))
-    console.print()
-    for line in view.said:
-        console.print(Text(line))
-    for table in view.tables:
-        console.print()
-        console.print(rich_table(table, console.width))
-    for note in view.notes:
-        console.print(Text.assemble(("note: ", "yellow"), note))
-
-
 def mitigation_markdown(view: MitigationView) -> str:
     """A mitigation as Markdown."""
-    lines = ["# FairRec mitigation", "", f"**{escape(view.headline)}**"]
-    for text in (*view.stamps, *view.said):
-        lines += ["", escape(text)]
-    for table in view.tables:
-        lines += ["", f"### {escape(table.title)}", "", *table_lines(table)]
-    if view.notes:
-        lines += ["", "### Notes", "", *(f"- {escape(note)}" for note in view.notes)]
-    lines += ["", f"Reproduce: {escape(view.reproduce)}"]
-    return "\n".join(lines) + "\n"
+    answer = replace(view.answer, table=None, about=(), others=())
+    return write_markdown("FairRec mitigation", answer, view.said, view.tables, view.reproduce)
 
 
 def trade_off(view: TradeOff, height: int = 240) -> Figure:

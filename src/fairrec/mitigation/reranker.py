@@ -1,4 +1,4 @@
-"""What a re-ranker sees and is, and the table of all re-rankers."""
+"""What a re-ranker sees and is, the table of all re-rankers, and one that has learned."""
 
 from __future__ import annotations
 
@@ -10,10 +10,22 @@ from typing import Any, Protocol, TypeVar
 import numpy as np
 
 from fairrec.core.arrays import CodeArray, FloatArray, IntArray
+from fairrec.core.errors import InputError
 from fairrec.core.kernels import kernel
+from fairrec.core.options import spell
 from fairrec.core.registry import Registry
 from fairrec.core.threads import chunks, map_in_threads
-from fairrec.inputs.side_data import Categories, Interactions, SideData
+from fairrec.inputs.audit_inputs import AuditInputs
+from fairrec.inputs.ids import gather_lists
+from fairrec.inputs.order import rows_in_order
+from fairrec.inputs.side_data import (
+    Categories,
+    Interactions,
+    SideData,
+    find_leak,
+    read_categories,
+    read_history,
+)
 from fairrec.metrics.ranked import FEW_LISTS
 from fairrec.metrics.registry import Need
 
@@ -162,15 +174,11 @@ class TrainingSet:
     ----------
     history : None where there is none
     categories : of the items of the history, numbered as those of the lists
-    group_of_user : (n_history_users,), the group to re-rank each user is in; -1 for none
-    n_groups : groups to re-rank
     rest : mean of the metric over the users outside these groups, where it needs no labels
     """
 
     history: Interactions | None
     categories: Categories | None
-    group_of_user: IntArray
-    n_groups: int
     rest: float | None = None
 
 
@@ -227,3 +235,90 @@ def default_reranker(metric: str) -> str | None:
     ('mmr', 'second_opinion')
     """
     return next((name for name in RERANKERS if metric in RERANKERS[name].serves), None)
+
+
+class FittedReranker:
+    """A re-ranker that has learned from the history.
+
+    Parameters
+    ----------
+    k : places that are re-ranked
+    rest : mean of the metric over all others, where it aims at it
+    inputs : the tables it learns from; the labels are not looked at
+    """
+
+    def __init__(
+        self, name: str, k: int, rest: float | None, inputs: AuditInputs, threads: int = 1
+    ) -> None:
+        kind, tables = RERANKERS[name], inputs.tables
+        self._k, self._threads = k, threads
+        self._sees_labels = kind.is_upper_bound
+        for need in ("items", "history"):
+            if need in kind.needs and need not in tables:
+                raise InputError(
+                    f"The re-ranker '{name}' needs the {need} table. Give it as {spell(need)}."
+                )
+        if self._sees_labels and inputs.candidates.labels is None:
+            raise InputError(
+                f"The re-ranker '{name}' needs labels. Give a table with a label column."
+            )
+        self._history = read_history(tables["history"]) if "history" in tables else None
+        categories = None
+        if self._history is not None and {"items", "history"} <= kind.needs:
+            categories, _ = read_categories(tables["items"], self._history.item_ids)
+        self._reranker = kind.build(TrainingSet(self._history, categories, rest))
+
+    def rescore(
+        self, inputs: AuditInputs, group_of_user: IntArray
+    ) -> Callable[[float], FloatArray]:
+        """Strength -> new scores of all candidates, those of users outside the groups as they are.
+
+        Parameters
+        ----------
+        group_of_user : (n_users,), position of the group of each user to re-rank, -1 for others
+        """
+        users, model = np.flatnonzero(group_of_user >= 0), inputs.candidates.scores
+        if not len(users):
+            return lambda _: model
+        lists = self._select_lists(inputs, users, group_of_user[users])
+        offsets, orders = inputs.candidates.offsets, self._reranker.orders(lists)
+        rows = gather_lists(np.arange(offsets[-1]), offsets, inputs.list_of_user[users])
+
+        def at(strength: float) -> FloatArray:
+            scores = model.copy()
+            if strength > 0:
+                scores[rows] = lists.scores_in(orders(strength))
+            return scores
+
+        return at
+
+    def find_leak(self, inputs: AuditInputs) -> str:
+        """What to check where the history holds what is relevant; empty where it does not."""
+        if self._history is None:
+            return ""
+        where = inputs.tables["history"].where
+        return find_leak(self._history, inputs.candidates, inputs.ids_of_lists, where)
+
+    def _select_lists(self, inputs: AuditInputs, users: IntArray, groups: IntArray) -> RerankLists:
+        """The lists of some users, as a re-ranker sees them."""
+        part, history = inputs.for_users(users), self._history
+        candidates = part.candidates
+        unknown = (np.full(len(ids), -1) for ids in (users, candidates.item_ids))
+        at_user, at_item = (
+            unknown
+            if history is None
+            else (history.users_at(part.user_ids), history.items_at(candidates.item_ids))
+        )
+        return RerankLists(
+            offsets=candidates.offsets,
+            items=candidates.items,
+            scores=candidates.scores,
+            by_score=rows_in_order(candidates),
+            side=part.side,
+            user=at_user,
+            history_item=at_item,
+            group=groups,
+            k=self._k,
+            threads=self._threads,
+            labels=candidates.labels if self._sees_labels else None,
+        )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -52,10 +51,10 @@ class GroupCounts(Part):
     unchanged: int
 
 
-class OrderedChanges(Part):
-    """Changes of the groups in which somebody changed: what was seen, and what could have been."""
+class DetectableChange(Part):
+    """How large a change of a single group could have been shown."""
 
-    n_groups: int = Field(description="groups in which somebody changed")
+    n_groups: int = Field(description="groups with re-ranked users")
     n_blind: int = Field(
         description="of these, groups in which too few users changed for any change to be shown"
     )
@@ -63,11 +62,6 @@ class OrderedChanges(Part):
         description="a change as large as this would have been shown in at least half of all "
         "other groups, by the strictest level of Holm's correction; null where there are none"
     )
-    changes: tuple[float, ...] = Field(
-        description="worst first; lowest first where neither end is better. Of many groups some, "
-        "at equal distances in this order, first and last among them"
-    )
-    verdicts: tuple[ChangeVerdict, ...] = Field(description="of each of these, adjusted (Holm)")
 
 
 class MetricEffect(Part):
@@ -84,7 +78,7 @@ class MetricEffect(Part):
     everyone: Change
     gap: GapChange
     groups: GroupCounts
-    ordered: OrderedChanges
+    detectable: DetectableChange
 
 
 class MitigatedGroup(Part):
@@ -121,18 +115,6 @@ class Regression(Part):
     fresh: float | None = Field(description="their mean on other targets, lists as they were")
     others_chosen_by: float | None = Field(description="mean of all others on the first")
     others_fresh: float | None = Field(description="mean of all others on the second")
-
-
-class ExposureChange(Part):
-    """What became of one group of items."""
-
-    group: dict[str, Value]
-    n_items: int
-    share_of_items: float = Field(description="of all items of the table")
-    change: Change = Field(
-        description="of the share of a list's attention that goes to them, mean over the users "
-        "reported on; the verdict is adjusted for all groups of items (Holm)"
-    )
 
 
 class MitigationSummary(ResultFile):
@@ -174,11 +156,6 @@ class MitigationSummary(ResultFile):
     n_group_tests: int = Field(description="groups and metrics in which somebody changed")
     harmed: tuple[HarmedGroup, ...] = Field(description="worst first, at most 20")
     notes: tuple[str, ...]
-    exposure: tuple[ExposureChange, ...] = Field(
-        default=(),
-        description="groups of items by one attribute, the largest change first; empty without "
-        "attributes of items",
-    )
 
 
 class RerankerRecord(ResultFile):
@@ -200,10 +177,6 @@ class RerankerRecord(ResultFile):
     def parsed_groups(self) -> tuple[Group, ...]:
         """The groups whose lists are re-ranked."""
         return tuple(Group.of(group) for group in self.groups)
-
-    def with_groups(self, groups: Sequence[Group]) -> RerankerRecord:
-        """The same for other groups."""
-        return self.model_copy(update={"groups": tuple(group.as_dict() for group in groups)})
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
 from fairrec.core.errors import plain
 from fairrec.inputs.notes import CHECK_FIRST
-from fairrec.metrics.direction import badness
-from fairrec.mitigation.result import HarmedGroup, MetricEffect, MitigationSummary
+from fairrec.mitigation.result import MetricEffect, MitigationSummary
 from fairrec.mitigation.words import (
     Tone,
     chosen_groups,
     cost_shares,
-    detectable_loss,
     distance_name,
     find_tone,
     headline,
@@ -26,6 +25,8 @@ from fairrec.mitigation.words import (
     standing,
     target_name,
 )
+from fairrec.report.answer import Answer, AnswerTable, Block, Note, Row, Served
+from fairrec.report.answer import Tone as AnswerTone
 from fairrec.report.metric_words import format_gap_p_value
 from fairrec.report.view import LONGEST_LINE
 from fairrec.report.words import (
@@ -35,15 +36,13 @@ from fairrec.report.words import (
     number,
     numbers,
     p_value,
-    percent,
     plural,
     signed,
     signed_interval,
     with_and,
     with_sign,
 )
-from fairrec.result.metric_schema import Change
-from fairrec.statistics.findings import Chance
+from fairrec.result.metric_schema import Chance, Change
 
 GROUPS_NAMED = 2
 
@@ -140,7 +139,6 @@ def _cost(summary: MitigationSummary) -> Fact:
 
 
 GROUPS_SHOWN = 20
-ITEMS_SHOWN = 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,28 +169,26 @@ class MitigationView:
     ----------
     stamps : what must not be overlooked
     said : sentences, the most important first
-    facts, slopes, strips : the same to look at
+    facts, slopes : the same to look at
     """
 
-    headline: str
+    answer: Answer
     stamps: tuple[str, ...]
     said: tuple[str, ...]
     effects: TableView
     gaps: TableView
     groups: TableView
     harmed: TableView
-    exposure: TableView
     trade_offs: tuple[TradeOff, ...]
     notes: tuple[str, ...]
     reproduce: str
     facts: tuple[Fact, ...] = ()
     slopes: tuple[Slope, ...] = ()
-    strips: Strips | None = None
 
     @property
     def tables(self) -> tuple[TableView, ...]:
         """Those with rows, in order."""
-        named = (self.effects, self.gaps, self.groups, self.harmed, self.exposure)
+        named = (self.effects, self.gaps, self.groups, self.harmed)
         return tuple(table for table in named if table.rows)
 
 
@@ -200,14 +196,13 @@ def build_mitigation_view(summary: MitigationSummary) -> MitigationView:
     """The view of a mitigation."""
     notes = [plain(note, LONGEST_LINE) for note in summary.notes]
     return MitigationView(
-        headline=headline(summary),
+        answer=_answer(summary, notes),
         stamps=(*stamps(summary), *(note for note in notes if note.startswith(CHECK_FIRST))),
         said=sentences(summary),
         effects=_effects(summary),
         gaps=_gaps(summary),
         groups=_groups(summary),
         harmed=_harmed(summary),
-        exposure=_exposure(summary),
         trade_offs=_trade_offs(summary),
         notes=tuple(note for note in notes if not note.startswith(CHECK_FIRST)),
         reproduce=(
@@ -216,8 +211,56 @@ def build_mitigation_view(summary: MitigationSummary) -> MitigationView:
         ),
         facts=build_facts(summary),
         slopes=build_slopes(summary),
-        strips=build_strips(summary),
     )
+
+
+def _answer(summary: MitigationSummary, notes: Sequence[str]) -> Answer:
+    """The outcome, and every metric before and after."""
+    names = [name for name in (summary.metric, summary.cost_metric) if name in summary.effects]
+    blocks = []
+    for name in dict.fromkeys([*names, *summary.effects]):
+        effect = summary.effects[name]
+        whom = {"chosen": effect.chosen}
+        if name in names:
+            whom["all"] = effect.everyone
+        rows = [Row(who, _cells(change), _served(change)) for who, change in whom.items()]
+        blocks.append(
+            Block(
+                plain(name),
+                tuple(replace(row, cells=(*row.cells[1:-2], row.cells[-1])) for row in rows),
+                "",
+            )
+        )
+    columns = (
+        "metric",
+        "before",
+        "after",
+        "change",
+        f"{confidence(summary.alpha)} interval",
+        "verdict",
+    )
+    tones: dict[Tone, AnswerTone] = {"better": "clear", "worse": "found"}
+    protocol, *said = sentences(summary)
+    who = _who(summary)
+    checks = [
+        Note("check", note.removeprefix(CHECK_FIRST))
+        for note in notes
+        if note.startswith(CHECK_FIRST)
+    ]
+    others = [Note("note", note) for note in notes if not note.startswith(CHECK_FIRST)]
+    return Answer(
+        tone=tones.get(find_tone(summary.outcome), "open"),
+        headline=headline(summary),
+        about=(f"{who.answer}: {who.details[1]}; {who.details[0]}", protocol),
+        notes=(*(Note("warning", stamp) for stamp in stamps(summary)), *checks, *others),
+        table=AnswerTable(columns, (False, *(True,) * 4, False), tuple(blocks)),
+        others=tuple(said),
+    )
+
+
+def _served(change: Change) -> Served | None:
+    served: dict[str, Served] = {"improved": "better", "worse": "worse", "changed": "differs"}
+    return served.get(change.verdict)
 
 
 def _effects(summary: MitigationSummary) -> TableView:
@@ -276,7 +319,13 @@ def _gaps(summary: MitigationSummary) -> TableView:
 
     return TableView(
         title="Gap between the best and the worst served intersection of all attributes",
-        columns=("metric", "gap before", "chance alone", "gap after", "chance alone, after"),
+        columns=(
+            "metric",
+            "gap before",
+            "under permutation",
+            "gap after",
+            "under permutation, after",
+        ),
         numeric=(False, True, False, True, False),
         rows=tuple(
             (
@@ -288,8 +337,8 @@ def _gaps(summary: MitigationSummary) -> TableView:
             if gap.before is not None
         ),
         note=(
-            "Chance alone: the mean of the null distribution, attributes permuted across users, "
-            "and the p-value of the gap."
+            "Under permutation: the mean of the null distribution, attributes permuted across "
+            "users, and the p-value of the gap."
         ),
     )
 
@@ -320,27 +369,6 @@ def _harmed(summary: MitigationSummary) -> TableView:
     )
     title = "Groups that became significantly worse"
     return _table(summary, title, {"metric": False, "group": False}, rows, note)
-
-
-def _exposure(summary: MitigationSummary) -> TableView:
-    rows = [
-        (
-            group_label(one.group),
-            f"{one.n_items:,}",
-            percent(one.share_of_items),
-            *_cells(one.change)[1:],
-        )
-        for one in summary.exposure[:ITEMS_SHOWN]
-    ]
-    note = (
-        "The share of a list's attention (1/log2(rank + 1)) that goes to them, mean over the "
-        "users reported on, each before and after. Verdicts are adjusted for all groups of items "
-        "(Holm); CI and p are for one at a time."
-    )
-    note = _more(len(summary.exposure) - ITEMS_SHOWN) + note
-    title = f"What is shown: attention of the first {summary.k} places, by groups of items"
-    columns = {"items": False, "n": True, "of all items": True}
-    return _table(summary, title, columns, rows, note)
 
 
 def _trade_offs(summary: MitigationSummary) -> tuple[TradeOff, ...]:
@@ -463,133 +491,3 @@ def _others(effect: MetricEffect, is_target: bool) -> Level | None:
     if is_target and is_behind:
         return Level(value, f"to reach {text}", f"To reach: {text}, as all others.")
     return Level(value, f"all others {text}", f"All others: {text}.")
-
-
-HEIGHT = 40.0
-HARMED_NAMED = 5
-LEAST_BAR = 0.6
-"""A change that is too small for the scale is still a mark."""
-
-
-@dataclass(frozen=True, slots=True)
-class Bars:
-    """The marks of one colour, as a path in a box as wide as there are marks."""
-
-    tone: Tone
-    path: str
-
-
-@dataclass(frozen=True, slots=True)
-class Strip:
-    """The groups of one metric, worst first; what is better points up.
-
-    Parameters
-    ----------
-    zero_at, seen_at : heights of no change, and of a loss that half of the groups would show
-    harmed : groups shown to be worse, with their changes
-    """
-
-    metric: str
-    width: int
-    zero_at: float
-    seen_at: float | None
-    bars: tuple[Bars, ...]
-    first: str
-    last: str
-    harmed: tuple[tuple[str, str], ...]
-    words: str
-
-
-@dataclass(frozen=True, slots=True)
-class Strips:
-    """The strips of all metrics below one answer."""
-
-    headline: str
-    about: str
-    is_harmed: bool
-    rows: tuple[Strip, ...]
-
-
-def build_strips(summary: MitigationSummary) -> Strips:
-    """Whether single groups are shown to be harmed, in each metric."""
-    effects = summary.effects.items()
-    worse = {plain(name): effect.groups.worse for name, effect in effects if effect.groups.worse}
-    together = ", ".join(metrics_lost(summary))
-    about = f"Adjusted for {plural(summary.n_group_tests, 'comparison')} (Holm)."
-    if together and not worse:
-        about += f" Shown to be worse for {chosen_groups(summary)} together: {together}."
-    if worse:
-        found = ", ".join(f"{plural(n, 'group')} in {name}" for name, n in worse.items())
-        headline = f"Shown to be harmed: {found}"
-    else:
-        # no comfort where no group could have been shown to be
-        judged = [effect.ordered for _, effect in effects if effect.higher_is_better is not None]
-        is_blind = 2 * sum(part.n_blind for part in judged) > sum(part.n_groups for part in judged)
-        unseen = "; in most, too few users changed to tell" if is_blind else ""
-        headline = f"No single group shown to be harmed{unseen}"
-    return Strips(
-        headline=headline,
-        about=about,
-        is_harmed=bool(worse),
-        rows=tuple(
-            _strip(name, effect, summary.harmed)
-            for name, effect in effects
-            if effect.ordered.n_groups
-        ),
-    )
-
-
-def _strip(name: str, effect: MetricEffect, harmed: tuple[HarmedGroup, ...]) -> Strip:
-    seen, direction = effect.ordered, effect.higher_is_better
-    mine = [
-        (group_label(group.group), group.change.change)
-        for group in harmed
-        if group.metric == name and group.change.change is not None
-    ]
-    marks = [*zip(seen.changes, map(find_tone, seen.verdicts), strict=True)]
-    # of many groups only some are kept in order, but those that are named are drawn
-    marks += [(change, "worse") for _, change in mine if change not in {*seen.changes}]
-    gains = [-badness(change, direction) for change, _ in marks]
-    order = sorted(range(len(marks)), key=lambda at: gains[at])
-    least = None if direction is None else seen.least_shown
-    low, high = min(0.0, *gains, -(least or 0.0)), max(0.0, *gains)
-
-    def height(gain: float) -> float:
-        return round(HEIGHT * (high - gain) / ((high - low) or 1.0), 2)
-
-    zero = height(0.0)
-    paths: dict[Tone, list[str]] = {}
-    for place, at in enumerate(order):
-        end = height(gains[at])
-        if abs(end - zero) < LEAST_BAR:
-            end = round(zero - LEAST_BAR if gains[at] > 0 else zero + LEAST_BAR, 2)
-        bar = f"M{place}.1 {zero:g}h.8V{end:g}h-.8z"
-        paths.setdefault(marks[at][1], []).append(bar)
-    named = tuple((label, signed(change)) for label, change in mine[:HARMED_NAMED])
-    return Strip(
-        metric=plain(name),
-        width=len(marks),
-        zero_at=zero,
-        seen_at=None if least is None else height(-least),
-        bars=tuple(Bars(tone, "".join(path)) for tone, path in paths.items()),
-        first=signed(marks[order[0]][0]),
-        last=signed(marks[order[-1]][0]),
-        harmed=named,
-        words=_strip_words(effect, len(named)),
-    )
-
-
-def _strip_words(effect: MetricEffect, n_named: int) -> str:
-    """What was shown, and what could have been."""
-    counts = effect.groups
-    of_all = f"Of {plural(effect.ordered.n_groups, 'group')} in which somebody changed"
-    worse, better, changed = (
-        f"{n:,}" if n else "none" for n in (counts.worse, counts.improved, counts.changed)
-    )
-    if effect.higher_is_better is None:
-        return f"{of_all}, {changed} changed significantly. Neither end is better."
-    said = f"{of_all}, {worse} shown to be worse, {better} better. "
-    said += detectable_loss(effect.ordered)
-    if counts.worse > n_named:
-        said += f" Named here: {n_named:,}, the others in the table below or in changes.parquet."
-    return said

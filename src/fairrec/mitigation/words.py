@@ -7,23 +7,20 @@ from typing import Literal
 from fairrec.core.errors import plain
 from fairrec.metrics.direction import harm
 from fairrec.mitigation.result import (
+    DetectableChange,
     MetricEffect,
     MitigationSummary,
-    OrderedChanges,
     Outcome,
 )
 from fairrec.report.metric_words import format_gap_p_value
 from fairrec.report.words import (
     MINUS,
-    group_label,
     number,
     p_is,
     p_value,
-    percent,
     plural,
 )
-from fairrec.result.metric_schema import Change
-from fairrec.statistics.findings import Chance
+from fairrec.result.metric_schema import Chance, Change
 
 Tone = Literal["better", "worse", "neutral"]
 _TONES: dict[Outcome, Tone] = {"improved": "better", "worse": "worse"}
@@ -46,7 +43,6 @@ def sentences(summary: MitigationSummary) -> tuple[str, ...]:
         f"Significantly worse for {chosen_groups(summary)}: {lost}." if lost else "",
         f"The lists of {plural(target.others.n_users, 'other user')} are as they were.",
         _harm(summary),
-        _exposed(summary),
     )
     return tuple(filter(None, said))
 
@@ -279,35 +275,16 @@ def _harm(summary: MitigationSummary) -> str:
     if not any(worse.values()):
         none = f"No single group could be shown to have become worse in any metric ({tests})."
         target = summary.effects[summary.metric]
-        n_groups = target.ordered.n_groups
+        n_groups = target.detectable.n_groups
         if not n_groups or target.higher_is_better is None:
             return none
-        changed = f"Somebody's {plain(summary.metric)} changed in {plural(n_groups, 'group')}."
-        return f"{none} {changed} {detectable_loss(target.ordered)}"
+        changed = f"{plural(n_groups, 'group')} contain re-ranked users."
+        return f"{none} {changed} {detectable_loss(target.detectable)}"
     parts = ", ".join(f"{plural(n, 'group')} in {plain(name)}" for name, n in worse.items() if n)
     return f"Single groups that became significantly worse ({tests}): {parts}."
 
 
-def _exposed(summary: MitigationSummary) -> str:
-    """What it did to the other side."""
-    if not summary.exposure:
-        return ""
-    shown = [one for one in summary.exposure if one.change.verdict == "changed"]
-    if not shown:
-        return (
-            f"Of {plural(len(summary.exposure), 'group')} of items, none is shown to get more or "
-            "less attention than before."
-        )
-    first = shown[0]
-    assert first.change.before is not None and first.change.after is not None
-    return (
-        f"Of {plural(len(summary.exposure), 'group')} of items, {len(shown):,} get more or less "
-        f"attention than before, most of all {group_label(first.group)}: "
-        f"{percent(first.change.before)} before, {percent(first.change.after)} after."
-    )
-
-
-def detectable_loss(seen: OrderedChanges) -> str:
+def detectable_loss(seen: DetectableChange) -> str:
     """In how many groups a loss could have been shown, and how large a one."""
     n_seeing = seen.n_groups - seen.n_blind
     if not n_seeing:

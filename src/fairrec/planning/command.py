@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.text import Text
 
 from fairrec.auditing.options import PlanOptions
 from fairrec.auditing.saved_settings import read_plan_settings
@@ -18,7 +17,14 @@ from fairrec.auditing.settings import (
     settings_file,
 )
 from fairrec.cli.parameters import Flags, Given, typer_command
-from fairrec.cli.shared import DebugOption, LogOption, QuietOption, say, shown_progress, stdout
+from fairrec.cli.shared import (
+    QuietOption,
+    VerboseOption,
+    print_markdown,
+    say,
+    shown_progress,
+    stdout,
+)
 from fairrec.core.audit_options import RAY, AuditOptions, Engine
 from fairrec.core.errors import plain
 from fairrec.core.options import OUTPUT, Option, list_options, spell
@@ -41,21 +47,20 @@ def plan_command(
     assumed: Annotated[Given, Flags(PlanOptions)],
     settings: SettingsOption = None,
     out: Annotated[Path | None, Option("File to write the plan to: NAME.toml", OUTPUT)] = None,
+    verbose: VerboseOption = False,
     quiet: QuietOption = False,
-    log: LogOption = None,
-    debug: DebugOption = False,
 ) -> None:
     """Set what an audit is to test before it is run, and see what it can find and rule out."""
-    from fairrec.auditing.call_repr import read_plan
+    from fairrec.auditing.choices import read_plan
     from fairrec.auditing.plan_file import check_plan_file
     from fairrec.planning.plan import plan_for
-    from fairrec.planning.words import plan_view
-    from fairrec.report.text import rich_table
+    from fairrec.planning.words import plan_markdown, plan_view
+    from fairrec.report.answer import print_answer
 
     old = None if out is None else check_plan_file(out)
     loaded = [file for source in load for file in load_metrics(source)]
     file = settings_file(settings)
-    with shown_progress(quiet, log) as progress:
+    with shown_progress(quiet) as progress:
         progress("planning", 0, 0)
         told = {} if audit is None else read_plan_settings(audit)
         # of another table it is not known who will be audited
@@ -68,12 +73,11 @@ def plan_command(
         made = plan_for(given, file, audited).with_loaded(loaded)
     if file is not None:
         say_settings(settings, file, made.from_settings, quiet=quiet)
-    view, console = plan_view(made.facts, made.options["adjust_for"]), stdout()
-    console.print(Text(view.title))
-    for table in view.tables:
-        if table.rows:
-            console.print()
-            console.print(rich_table(table, console.width))
+    view = plan_view(made.facts, made.options["adjust_for"])
+    if verbose:
+        print_markdown(plan_markdown(view))
+    else:
+        print_answer(view.answer, stdout())
     if "tolerance" in made.options and made.facts.expected and not made.facts.needed and not quiet:
         say(
             "How many users it takes to rule out a harm beyond tolerance is not known without "

@@ -9,7 +9,7 @@ from functools import cached_property
 
 import numpy as np
 
-from fairrec.auditing.plan_schema import Cost, Expected, Needed, Spread
+from fairrec.auditing.plan_file import Cost, Expected, Needed, Spread
 from fairrec.core.arrays import FloatArray, IntArray
 from fairrec.core.audit_options import AuditOptions
 from fairrec.core.errors import plain
@@ -66,22 +66,23 @@ class Outlook:
         for i, (metric, better) in enumerate(zip(self.metrics, self._better, strict=True)):
             about = (self._everyone, i, sizes)
             critical = self._critical(self._sizes.depth, better).max(axis=1)
-            harms = detectable_harm(*about, critical, better)
-            likely, median = (
-                certified_harm(*about, cut_offs, better, probability)
-                for probability in (POWER, 0.5)
+            columns = (
+                detectable_harm(*about, critical, better),
+                certified_harm(*about, cut_offs, better, POWER),
+                certified_harm(*about, cut_offs, better, 0.5),
             )
-            found += [
-                Expected(
-                    metric=metric.name,
-                    users=int(size),
-                    n_groups=int((n_per_group >= size).sum()),
-                    harm=_rounded(harms[at]),
-                    certified=_rounded(likely[at]),
-                    certified_median=_rounded(median[at]),
+            for at, size in enumerate(sizes):
+                harm, likely, median = (_rounded(column[at]) for column in columns)
+                found.append(
+                    Expected(
+                        metric=metric.name,
+                        users=int(size),
+                        n_groups=int((n_per_group >= size).sum()),
+                        harm=harm,
+                        certified=likely,
+                        certified_median=median,
+                    )
                 )
-                for at, size in enumerate(sizes)
-            ]
         return tuple(found)
 
     @property
@@ -103,22 +104,21 @@ class Outlook:
                 self._better,
                 self.options.alpha,
             )
-        return tuple(
-            Needed(
-                metric=metric.name,
-                group={
-                    plain(name): plain(value)
-                    for name, value in self.grouping.group(int(group)).conditions
-                },
-                users=int(lattice.n_users[group]),
-                tolerance=float(f"{amount:.4g}"),
-                times=_rounded(times[i, at]),
-                users_needed=_users(n_users, times[i, at]),
-            )
-            for i, (metric, amount) in enumerate(zip(self.metrics, tolerance, strict=True))
-            if amount
-            for at, group in enumerate(groups)
-        )
+        found = []
+        for metric, amount, of_metric in zip(self.metrics, tolerance, times, strict=True):
+            for group, factor in zip(groups, of_metric, strict=True) if amount else ():
+                conditions = self.grouping.group(int(group)).conditions
+                found.append(
+                    Needed(
+                        metric=metric.name,
+                        group={plain(name): plain(value) for name, value in conditions},
+                        users=int(lattice.n_users[group]),
+                        tolerance=float(f"{amount:.4g}"),
+                        times=_rounded(factor),
+                        users_needed=_users(n_users, factor),
+                    )
+                )
+        return tuple(found)
 
     @property
     def costs(self) -> tuple[Cost, ...]:

@@ -11,20 +11,20 @@ from typing import Any
 import numpy as np
 
 from fairrec.auditing.options import NOT_PLANNED, SETTINGS, PlanOptions
-from fairrec.auditing.plan_file import AuditPlan, common_values, planned_code
-from fairrec.auditing.plan_schema import (
+from fairrec.auditing.plan_file import (
+    AuditPlan,
     PlanFacts,
-    PlannedAttribute,
     PlannedGroups,
     PlannedTable,
     Spread,
+    planned_code,
 )
-from fairrec.core.audit_options import AuditOptions, Engine
+from fairrec.core.audit_options import RAY, AuditOptions, Engine, Statistics
 from fairrec.core.errors import InputError, errors_of_libraries, plain, unknown_name
 from fairrec.core.options import (
+    Options,
     documented,
     expand,
-    list_given,
     list_options,
     select,
     spell,
@@ -33,12 +33,12 @@ from fairrec.core.settings import read_settings
 from fairrec.core.tolerance import Tolerance
 from fairrec.core.version import __version__
 from fairrec.groups.grouping import Grouping, build_grouping
+from fairrec.inputs.audit_inputs import read_columns
 from fairrec.inputs.columns import check_mapping
 from fairrec.inputs.formats import checksum
 from fairrec.inputs.ids import find_positions
-from fairrec.inputs.table_options import TABLE_NAMES, TableOptions
+from fairrec.inputs.table_options import COUNTED, OTHER_LISTS, TABLE_NAMES, TableOptions, Tables
 from fairrec.inputs.tables import Table
-from fairrec.inputs.user_lists import read_columns
 from fairrec.inputs.users import read_ids, read_users, users_sum
 from fairrec.metrics import MetricAtK
 from fairrec.metrics.covariates import refuse_covariates
@@ -49,6 +49,13 @@ from fairrec.metrics.tolerance import parse_tolerance, refuse_unfit
 from fairrec.metrics.value_columns import find_metric, metric_of_column
 from fairrec.planning.expectations import Outlook
 from fairrec.result.summary import attribute_summaries, coverage
+
+_GROUPS: Mapping[str, tuple[type[Options], Sequence[str]]] = {
+    "statistics": (Statistics, ()),
+    "tables": (Tables, (*OTHER_LISTS, *COUNTED)),
+    "engine": (Engine, RAY),
+}
+"""What rare options travel in, and those of them that a plan has no use for."""
 
 
 @errors_of_libraries()
@@ -85,9 +92,8 @@ def plan(
     >>> made.expectations.row(-1, named=True)
     {'metric': 'ndcg@10', 'users': 200, 'n_groups': 2, 'harm': 0.1, ...}
     """
-    for group in ("statistics", "tables", "engine"):
-        value = options.pop(group, None)
-        options |= {} if value is None else list_given(value)
+    for name, (group, without) in _GROUPS.items():
+        options |= expand(group, options.pop(name, None), without, only_given=True)
     for name in options:
         if name not in SETTINGS:
             raise unknown_name("option", name, SETTINGS)
@@ -120,9 +126,14 @@ def plan_for(
     for name in ("users", "by", "metrics"):
         if name not in given:
             raise InputError(f"{spell(name)} is missing: a plan says whom and what it tests.")
-    check_mapping(tables.columns or {})
-    opened = _opened(tables)
-    of_pilot = None if assumed.pilot is None else Table(assumed.pilot, "pilot")
+    columns = tables.columns or {}
+    check_mapping(columns)
+    opened = {
+        name: Table(getattr(tables, name), name, columns)
+        for name in TABLE_NAMES
+        if getattr(tables, name) is not None
+    }
+    pilot = None if assumed.pilot is None else Table(assumed.pilot, "pilot")
     wanted = _wanted(tables)
     how = replace(how, tolerance=parse_tolerance(how.tolerance, wanted))
     refuse_covariates(tables, opened, wanted)
@@ -134,40 +145,44 @@ def plan_for(
     attributes = everyone.attributes(rows)
     grouping = build_grouping(attributes, how)
     tested = [metric for metric in wanted if not metric.metric.pooled]
-    spread = estimate_spread(assumed, of_pilot, tested, how.tolerance)
+    spread = estimate_spread(assumed, pilot, tested, how.tolerance)
     outlook = Outlook(tested, grouping, how, spread)
-    if of_pilot is not None:
-        opened["pilot"] = of_pilot
+    read = opened if pilot is None else {**opened, "pilot": pilot}
     facts = PlanFacts(
         fairrec_version=__version__,
         n_users=grouping.n_users,
         users_sha256=users_sum(everyone.ids[rows], [each.labels for each in attributes]),
         min_users=grouping.min_users,
         code=planned_code(own_code(metric.metric for metric in wanted)),
-        tables={name: _table(table) for name, table in opened.items()},
-        attributes={
-            name: PlannedAttribute(n_values=about.n_values, values=common_values(about.values))
-            for name, about in attribute_summaries(grouping).items()
+        tables={
+            name: PlannedTable(
+                file=table.where if table.path else None,
+                sha256=checksum(table.path) if table.path else None,
+            )
+            for name, table in read.items()
         },
+        attributes={name: about.n_values for name, about in attribute_summaries(grouping).items()},
         groups=_groups(grouping, how),
         spread=spread,
         expected=outlook.expected,
         needed=outlook.needed,
         costs=outlook.costs,
     )
-    names = tuple(metric.name for metric in wanted)
-    return AuditPlan(
-        _to_freeze(
-            {
-                **expand(TableOptions, tables),
-                **expand(AuditOptions, how),
-                **expand(PlanOptions, assumed),
-                "metrics": names,
-            }
-        ),
-        facts,
-        from_settings=tuple(found),
-    )
+    values = {
+        **expand(TableOptions, tables),
+        **expand(AuditOptions, how),
+        **expand(PlanOptions, assumed),
+        "metrics": tuple(metric.name for metric in wanted),
+    }
+    # all that was decided, defaults too, as they may be others one day; tables by their paths
+    frozen = {
+        name: values[name]
+        for name, option in SETTINGS.items()
+        if name not in NOT_PLANNED
+        and values[name] is not None
+        and not (option.form.is_path and not isinstance(values[name], str | Path))
+    }
+    return AuditPlan(frozen, facts, from_settings=tuple(found))
 
 
 def _set_in(settings: str | Path | None, given: Mapping[str, Any]) -> dict[str, Any]:
@@ -178,27 +193,6 @@ def _set_in(settings: str | Path | None, given: Mapping[str, Any]) -> dict[str, 
         # a pilot and numbers that stand for one are two words for the same
         beaten |= {*list_options(PlanOptions)}
     return {name: value for name, value in found.items() if name not in beaten}
-
-
-def _to_freeze(values: Mapping[str, Any]) -> dict[str, Any]:
-    """All that was decided, defaults too, as they may be others one day; tables by their paths."""
-    return {
-        name: values[name]
-        for name, option in SETTINGS.items()
-        if name not in NOT_PLANNED
-        and values[name] is not None
-        and not (option.form.is_path and not isinstance(values[name], str | Path))
-    }
-
-
-def _opened(tables: TableOptions) -> dict[str, Table]:
-    """The tables that are named, each opened."""
-    columns = tables.columns or {}
-    return {
-        name: Table(getattr(tables, name), name, columns)
-        for name in TABLE_NAMES
-        if getattr(tables, name) is not None
-    }
 
 
 def _wanted(tables: TableOptions) -> tuple[MetricAtK, ...]:
@@ -213,13 +207,6 @@ def _wanted(tables: TableOptions) -> tuple[MetricAtK, ...]:
             raise InputError(f"{spell('better')}: {unknown_name('metric', name, names)}")
     columns = [metric_of_column(name, better, "the values") for name in names]
     return tuple({metric.name: metric for metric in columns}.values())
-
-
-def _table(table: Table) -> PlannedTable:
-    return PlannedTable(
-        file=table.where if table.path else None,
-        sha256=checksum(table.path) if table.path else None,
-    )
 
 
 def _groups(grouping: Grouping, options: AuditOptions) -> tuple[PlannedGroups, ...]:
@@ -286,22 +273,16 @@ def _refuse_impossible(metric: MetricAtK, mean: float | None, sd: float) -> None
     if metric.metric.bounds is None:
         return
     low, high = metric.metric.bounds
-    if mean is None:
-        # whatever the mean: half of all values at each end
-        if sd > (high - low) / 2 * _ROUNDING:
-            raise InputError(
-                f"{spell('sd', sd)}: {metric.name} runs from {low:g} to {high:g}, so it has at "
-                f"most {(high - low) / 2:.3g}. Give less, or plan the metric by itself."
-            )
-        return
-    if not low <= mean <= high:
+    if mean is not None and not low <= mean <= high:
         raise InputError(
             f"{spell('mean', mean)}: {metric.name} runs from {low:g} to {high:g}. Give a mean "
             "between these, or plan the metric by itself."
         )
-    largest = math.sqrt((mean - low) * (high - mean))
+    middle = (low + high) / 2 if mean is None else mean
+    largest = math.sqrt((middle - low) * (high - middle))
     if sd > largest * _ROUNDING:
+        beside = "" if mean is None else f"with a mean of {mean:g}, "
         raise InputError(
-            f"{spell('sd', sd)}: with a mean of {mean:g}, {metric.name} has at most "
-            f"{largest:.3g}. Give less, or plan the metric by itself."
+            f"{spell('sd', sd)}: {beside}{metric.name} has at most {largest:.3g}. Give less, or "
+            "plan the metric by itself."
         )

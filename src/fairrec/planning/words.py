@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 
-from fairrec.auditing.plan_schema import Needed, PlanFacts
+from fairrec.auditing.plan_file import Needed, PlanFacts
 from fairrec.core.errors import listed, plain
+from fairrec.report.answer import Answer, AnswerTable, Block, Row
+from fairrec.report.text import write_markdown
 from fairrec.report.words import TableView, group_label, number, percent, plural
 from fairrec.statistics.power import MOST_TIMES
 from fairrec.statistics.simultaneous import EDGES
@@ -20,7 +22,7 @@ _NOT_THERE = " With a dash: no group of the plan is about as large, so nothing i
 class PlanView:
     """A plan, ready to print."""
 
-    title: str
+    answer: Answer
     tables: tuple[TableView, ...]
 
 
@@ -29,16 +31,49 @@ def plan_view(facts: PlanFacts, given: Sequence[str] = ()) -> PlanView:
 
     Parameters
     ----------
-    given : the circumstances in which users are to be alike
+    given : the covariates in which users are to be alike
     """
     n_groups = sum(groups.n_groups for groups in facts.groups)
-    return PlanView(
-        title=(
-            f"{plural(facts.n_users, 'user')}, {plural(n_groups, 'group')} of at least "
-            f"{plural(facts.min_users, 'user')} by {listed(facts.attributes)}"
-        ),
-        tables=(_groups(facts), _expected(facts, given), _needed(facts), _costs(facts)),
+    tables = (_groups(facts), _expected(facts, given), _needed(facts), _costs(facts))
+    title = (
+        f"{plural(facts.n_users, 'user')}, {plural(n_groups, 'group')} of at least "
+        f"{plural(facts.min_users, 'user')} by {listed(facts.attributes)}"
     )
+    return PlanView(_answer(title, facts, tables), tuple(table for table in tables if table.rows))
+
+
+def _answer(title: str, facts: PlanFacts, tables: Sequence[TableView]) -> Answer:
+    """The users needed for the tolerance where one is set, else what can be found."""
+    _, expected, needed, _ = tables
+    if needed.rows:
+        title_of, note = needed.title, needed.note
+        columns: tuple[str, ...] = (
+            "metric",
+            "users now",
+            "tolerance",
+            "times as many",
+            "users in all",
+        )
+        rows = [Row(f"{metric} {group}", tuple(cells)) for metric, group, *cells in needed.rows]
+    else:
+        title_of, note = expected.title, expected.note
+        columns = ("metric", "group size", "groups", "found", "ruled out", "median")
+        rows = [Row(metric, tuple(cells)) for metric, *cells in expected.rows]
+    block = Block("", tuple(rows), "more rows: --verbose", is_ranked=True)
+    table = AnswerTable(columns, (False, *(True,) * (len(columns) - 1)), (block,))
+    return Answer(
+        tone="open",
+        headline=title,
+        about=(f"{title_of}:",) if rows else (),
+        table=table if rows else None,
+        sentences=(note,) if rows else (),
+    )
+
+
+def plan_markdown(view: PlanView) -> str:
+    """All tables of a plan as Markdown."""
+    answer = replace(view.answer, table=None, about=(), sentences=())
+    return write_markdown("FairRec plan", answer, (), view.tables)
 
 
 def _groups(facts: PlanFacts) -> TableView:
@@ -149,7 +184,7 @@ def _needed(facts: PlanFacts) -> TableView:
 
 def _growth(needed: Needed) -> tuple[str, str]:
     if needed.times is None or needed.users_needed is None:
-        return f"not with {MOST_TIMES:,} times as many", "-"
+        return f"over {MOST_TIMES:,}", "-"
     times = "enough" if needed.times == 1 else number(needed.times)
     return times, f"{needed.users_needed:,}"
 

@@ -19,7 +19,10 @@ from fairrec.core.audit_options import SharingOptions
 from fairrec.core.errors import InputError, as_unicode, listed, plain, unknown_name
 from fairrec.core.files import file_sum
 from fairrec.core.options import documented, spell
+from fairrec.report.by_group import add_ratios, by_group, overall, single_groups
 from fairrec.report.page.html import card_html, page_html
+from fairrec.report.plots import Plots
+from fairrec.report.view import build_view
 from fairrec.result.folder import (
     AUDIT,
     GROUPS,
@@ -31,12 +34,12 @@ from fairrec.result.folder import (
     put_run,
     write_with_page,
 )
-from fairrec.result.metric_schema import Gap, MetricResult, MetricVerdict
+from fairrec.result.metric_schema import Gap, MetricResult
 from fairrec.result.min_shown import without_small
 from fairrec.result.parts import ID, result_id, save_part
 from fairrec.result.schema import AuditSummary, InputSummary
 from fairrec.result.tables import as_pandas, finding_table, ratio_table, sort_by_id
-from fairrec.statistics.verdict import Outcome
+from fairrec.statistics.verdict import MetricVerdict, Outcome
 
 HEIGHT = 900
 
@@ -111,8 +114,13 @@ def audit_verdict(summary: AuditSummary) -> AuditVerdict:
     )
 
 
-MOST_LINES = 10
+MOST_LINES = 8
 """Metrics that `repr` tells of."""
+_OF_USE = (
+    *("by_group", "overall", "difference", "ratio", "findings", "groups", "ratios", "per_user"),
+    *("metrics", "metric", "gap", "verdict", "warnings", "summary", "plot"),
+    *("show", "page", "save", "shown", "to_json"),
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,7 +162,61 @@ class AuditResult:
         return "\n".join([*lines, *([f"  and {more:,} more metrics"] if more > 0 else [])])
 
     def _repr_html_(self) -> str:
-        return card_html(self.summary)
+        return card_html(build_view(self.summary, self.group_table).answer)
+
+    def __getitem__(self, metric: str) -> MetricResult:
+        """The result of one metric; `ndcg` finds `ndcg@5` where there is only one."""
+        return self.metric(metric)
+
+    def __dir__(self) -> list[str]:
+        """What is of use to those who have a result."""
+        return [*_OF_USE]
+
+    def by_group(self, *attributes: str, metric: str | None = None) -> Any:
+        """Numbers of every group of one attribute, or of several together: one row each.
+
+        Parameters
+        ----------
+        attributes : such as "gender", or "gender", "age" for their intersections
+        metric : None for all, with a column `metric`
+
+        Returns
+        -------
+        a frame of pandas where the tables came as such, else of Polars: the attributes, with values
+        as in the table of users and bins as ordered labels; users; value; difference from all other
+        users and its simultaneous interval, `low` and `high`; harm, positive where the group is
+        worse off, null where no end of the metric is better; verdict. Groups with fewer users than
+        an audit looks at have no row
+        """
+        names = self._names(metric)
+        return self._handed_out(by_group(self.summary, self.group_table, attributes, names), metric)
+
+    @property
+    def overall(self) -> Any:
+        """One row a metric: users with a value, their mean, and the verdict."""
+        table = overall(self.summary)
+        return as_pandas(table) if self.is_pandas else table
+
+    def difference(self, metric: str | None = None) -> Any:
+        """How far each group of one attribute is from all other users: one row each.
+
+        Each with its simultaneous interval, so the largest may be picked out.
+        """
+        table = single_groups(self.summary, self.group_table, self._names(metric))
+        return self._handed_out(table.drop("value"), metric)
+
+    def ratio(self, metric: str | None = None) -> Any:
+        """The value of each group of one attribute over that of all other users, as `difference`.
+
+        Null for metrics without a zero that means none of it.
+        """
+        table = single_groups(self.summary, self.group_table, self._names(metric))
+        return self._handed_out(add_ratios(table, self.summary), metric)
+
+    @property
+    def plot(self) -> Plots:
+        """Charts of Altair: `plot.groups()`, `.ruled_out()`, `.intersections("gender", "age")`."""
+        return Plots(self)
 
     @property
     def metrics(self) -> dict[str, MetricResult]:
@@ -173,12 +235,11 @@ class AuditResult:
 
     def metric(self, name: str) -> MetricResult:
         """The result of one metric; `ndcg` finds `ndcg@5` where there is only one."""
-        key = self._key(name)
-        return self.metrics[key]
+        return self.metrics[self.find_metric(name)]
 
     def gap(self, metric: str) -> Gap:
-        """The gap between full combinations, with its null distribution."""
-        key = self._key(metric)
+        """The gap between full intersections, with its null distribution."""
+        key = self.find_metric(metric)
         found, many = self.metrics[key], self.summary.unit.many
         if found.is_gap_hidden:
             raise InputError(
@@ -189,12 +250,13 @@ class AuditResult:
             if self.summary.search.has_table:
                 more = f"The table has every score: audit without {spell('search')}"
             raise InputError(
-                f"{key}: fewer than two full combinations are fully scored, and a gap needs two. "
+                f"{key}: fewer than two intersections of all attributes are fully scored: a gap "
+                "needs two. "
                 f"{more}."
             )
         if found.gap is None:
             raise InputError(
-                f"{key}: no full combination of attributes has "
+                f"{key}: no intersection of all attributes has "
                 f"{self.summary.coverage.min_users} {many}, so there is no gap between them. "
                 f"Name fewer attributes or lower {spell('min_support')}; groups() has the "
                 "partial ones."
@@ -328,10 +390,14 @@ class AuditResult:
 
     def _handed_out(self, table: pl.DataFrame, metric: str | None) -> Any:
         if metric is not None:
-            table = table.filter(pl.col("metric") == self._key(metric)).drop("metric")
+            table = table.filter(pl.col("metric") == self.find_metric(metric)).drop("metric")
         return as_pandas(table) if self.is_pandas else table
 
-    def _key(self, name: str) -> str:
+    def _names(self, metric: str | None) -> list[str]:
+        return [*self.metrics] if metric is None else [self.find_metric(metric)]
+
+    def find_metric(self, name: str) -> str:
+        """The full name of a metric of this result, found by its name without a cut-off too."""
         if name in self.metrics:
             return name
         with_cutoff = [key for key in self.metrics if key.partition("@")[0] == name]

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Literal
 
 from fairrec.core.audited_entity import EndWords, Unit
 from fairrec.core.errors import plain
-from fairrec.inputs.multivalued import HAS, LACKS
-from fairrec.inputs.users import Value, multivalued_column
+from fairrec.inputs.users import HAS, LACKS, Value, multivalued_column
+from fairrec.report.answer import Served
 from fairrec.report.metric_words import is_worse, p_adjusted
 from fairrec.report.words import (
     confidence,
@@ -25,9 +24,10 @@ from fairrec.report.words import (
     signed_interval,
     with_sign,
 )
-from fairrec.result.metric_schema import Finding, MetricResult
+from fairrec.result.metric_schema import MetricResult
 from fairrec.result.schema import AuditSummary
 from fairrec.statistics.explanations import Interaction, Neighbour
+from fairrec.statistics.findings import Finding
 from fairrec.statistics.verdict import WORSE, outcome_position
 
 BESIDE_SHOWN = 3
@@ -45,7 +45,7 @@ def format_difference(finding: Finding, shrunken: float | None = None) -> str:
 
 
 def mean_outside(finding: Finding) -> float:
-    """The mean of all other users, whatever their circumstances, as that of the group is."""
+    """The mean of all other users, unadjusted, as that of the group is."""
     raw = finding.raw_difference
     others = finding.value - (finding.difference if raw is None else raw)
     # what arithmetic leaves of nothing is no value of which anything is so many percent
@@ -84,7 +84,7 @@ def because_of(finding: Finding, result: MetricResult, words: EndWords) -> str:
         return ""
     is_ended = result.higher_is_better is not None
     which = f"{words.better} than they are" if is_ended else "at the other end"
-    return f"Without {group_label(finding.because_of)}, {which}, they would not stand out."
+    return f"Not significant without {group_label(finding.because_of)}, {which}."
 
 
 def describe_undecided(result: MetricResult, summary: AuditSummary) -> str:
@@ -128,7 +128,6 @@ def _includes(n: int) -> str:
     return "interval includes" if n == 1 else "intervals include"
 
 
-Served = Literal["worse", "differs", "better"]
 SERVED: tuple[Served, ...] = ("worse", "differs", "better")
 """What is told first."""
 SIGNS: dict[Served, str] = {"worse": "▼", "better": "▲", "differs": "◆"}
@@ -240,12 +239,11 @@ def carried_by(finding: Finding, summary: AuditSummary) -> tuple[str, str]:
     if found is None:
         return "", ""
     distances = _distances(finding, found, summary)
-    if summary.given is not None:
+    if summary.adjustment is not None:
         # neighbours are as they are, so their distances need not even have the sign of the finding
         return (
-            f"Whether it is the combination was not looked at among {summary.unit.many} in the "
-            "same circumstances.",
-            f"Whatever these are: {distances[0].lower()}{distances[1:]}",
+            "Whether it is the combination was not tested with adjustment.",
+            f"Unadjusted: {distances[0].lower()}{distances[1:]}",
         )
     return _verdict(finding, found), distances
 

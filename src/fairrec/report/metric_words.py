@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 from typing import Literal
 
 from fairrec.core.audited_entity import CHANGES, DISTANCES, EndWords, Unit
@@ -11,13 +10,13 @@ from fairrec.core.errors import plain
 from fairrec.core.options import spell_in
 from fairrec.metrics.direction import harm
 from fairrec.metrics.value_columns import find_metric
-from fairrec.report.words import confidence, number, p_is, p_value, plural, with_and
-from fairrec.result.metric_schema import Finding, MetricResult, MetricVerdict
+from fairrec.report.words import confidence, number, p_is, p_value, percent, plural, with_and
+from fairrec.result.metric_schema import Chance, MetricResult
 from fairrec.result.schema import AuditSummary
 from fairrec.statistics.bootstrap import n_draws_at
-from fairrec.statistics.findings import Chance
+from fairrec.statistics.findings import Finding
 from fairrec.statistics.permutation import least_p_value
-from fairrec.statistics.verdict import CertifiedSize
+from fairrec.statistics.verdict import CertifiedSize, MetricVerdict
 
 
 def end_names(result: MetricResult) -> tuple[str, str]:
@@ -117,16 +116,18 @@ def gap_words(name: str, result: MetricResult, summary: AuditSummary) -> str:
 
 def beside_chance(gap: float, chance: Chance, unit: Unit) -> str:
     """What chance shows of such a gap: as it is, and in standard errors."""
-    shows = f"{number(chance.mean)} on average and up to {number(chance.q95)} in 95% of cases"
+    null = (
+        f"under permutation the gap has a mean of {number(chance.mean)} and a 95% quantile of "
+        f"{number(chance.q95)}"
+    )
     # no verdict in these words: findings are adjusted for all metrics, this p-value is not
     p = f"{format_gap_p_value(chance)} for this metric by itself"
     is_larger, is_unlikely = gap > chance.q95, chance.p_value <= _SMALL_P
     if is_larger == is_unlikely:
-        return f"chance alone shows {shows} ({p}, where a gap counts in standard errors)"
-    weigh = f"counted in standard errors, where ends of few {unit.many} weigh less"
+        return f"{null} ({p}, by the standardised gap)"
     if is_larger:
-        return f"as it is, that is more than chance alone shows, {shows}; {weigh}, it is not ({p})"
-    return f"as it is, chance alone shows as much, {shows}; {weigh}, it does not ({p})"
+        return f"{null}; the raw gap is beyond chance, the standardised gap is not ({p})"
+    return f"{null}; the raw gap is within chance, the standardised gap is not ({p})"
 
 
 def is_beyond_chance(gap: float, chance: Chance) -> bool:
@@ -140,13 +141,14 @@ def _gap(result: MetricResult, summary: AuditSummary) -> str:
     if result.gap is None or not result.most_advantaged:
         return _no_gap(result, summary)
     low, high = end_names(result)
-    ends = f"{high.capitalize()} and {low} full combination are {number(result.gap)} apart"
+    ends = f"The {high} and the {low} intersection of all attributes differ by {number(result.gap)}"
     if result.chance is None:
         return f"{ends}."
-    if summary.given is not None:
-        # the gap is as it is, and what chance shows is within circumstances
+    if summary.adjustment is not None:
+        # the gap is unadjusted, and its null distribution is within strata
+        covariates = with_and([plain(name) for name in summary.adjustment.covariates])
         return (
-            f"{ends}, whatever the circumstances; among {summary.unit.many} in the same ones "
+            f"{ends}, unadjusted; adjusted for {covariates}, "
             f"{format_gap_p_value(result.chance)} for this metric by itself."
         )
     return f"{ends}; {beside_chance(result.gap, result.chance, summary.unit)}."
@@ -156,12 +158,12 @@ def _no_gap(result: MetricResult, summary: AuditSummary) -> str:
     many = summary.unit.many
     if result.gap is not None:
         ends = " or ".join(reversed(end_names(result)))
-        return f"No two full combinations with enough {many} differ in it, so none is {ends}."
+        return f"No two intersections with enough {many} differ in it, so none is {ends}."
     if result.is_gap_hidden:
-        return f"The gap between full combinations is hidden: one of them has too few {many}."
+        return f"The gap between intersections is hidden: one of them has too few {many}."
     if summary.search.n_not_fully_scored:
-        return "Fewer than two full combinations are fully scored, and a gap needs two."
-    return f"No full combination of attributes has enough {many} for a gap between them."
+        return "Fewer than two intersections of all attributes are fully scored: a gap needs two."
+    return f"No intersection of all attributes has enough {many} for a gap between them."
 
 
 def _bound(name: str, result: MetricResult, summary: AuditSummary) -> str:
@@ -172,8 +174,7 @@ def _bound(name: str, result: MetricResult, summary: AuditSummary) -> str:
     bound = search.metrics[name].may_be_larger_by
     if bound is None:
         return (
-            f"{plural(search.n_not_fully_scored, 'full combination')} not fully scored may lie "
-            "beyond."
+            f"{plural(search.n_not_fully_scored, 'intersection')} not fully scored may lie beyond."
         )
     if number(bound, beside=gap) == "0":
         return f"As far as the search can tell ({search.confidence:.0%}), that is the exact gap."
@@ -186,7 +187,6 @@ def _bound(name: str, result: MetricResult, summary: AuditSummary) -> str:
 USUAL_SIZE = 100
 """Users of a group from which on something can usually be ruled out."""
 _LATER_SIZES = (USUAL_SIZE, 1000)
-_METRICS_SHOWN = 5
 
 
 def describe_ruled_out(result: MetricResult, summary: AuditSummary) -> str:
@@ -219,56 +219,43 @@ def describe_ruled_out(result: MetricResult, summary: AuditSummary) -> str:
     return f"{'; '.join([said, *parts])}."
 
 
-def summarize_ruled_out(summary: AuditSummary, first: str = "") -> str:
-    """What no group of some size is, in every metric; of those shown to be so, findings tell.
+def summarize_ruled_out(result: MetricResult, summary: AuditSummary, worst: str = "") -> str:
+    """What no group of a usual size is; of those shown to be so, findings tell.
 
     Parameters
     ----------
-    first : the metric to begin with
+    worst : the groups of which it does not hold, as they are shown to be worse
     """
-    verdicts = {
-        name: result.verdict
-        for name, result in sorted(summary.metrics.items(), key=lambda one: one[0] != first)
-        if result.verdict is not None and result.is_tested and not result.is_constant
-    }
-    known = {name: one.certificate for name, one in verdicts.items() if one.certificate}
-    if not known:
+    verdict, point = result.verdict, usual_certificate(result)
+    if verdict is None or not result.is_tested or result.is_constant:
         return ""
-    # one size for all metrics: what holds from a smaller one on holds from there on too
-    size = max(_nearest(certificate).support for certificate in known.values())
-    points = {
-        name: [point for point in certificate if point.support <= size][-1]
-        for name, certificate in known.items()
-    }
-    # a harm of 0: all others are shown to be better off
-    points = {name: point for name, point in points.items() if point.harm > 0}
-    if not points:
+    if point is None:
+        return "nothing"
+    if not point.harm:
+        # all others are shown to be better off
         return ""
-    is_named = any(_is_named(verdicts[name]) for name in points)
-    is_partial = any(verdicts[name].n_not_compared for name in points)
-    which = f"of {size:,} {scored(summary).many} or more"
-    which += " that can be compared" if is_partial else ""
-    n_groups = {point.n_groups if point.support == size else None for point in points.values()}
-    (n_alike,) = n_groups if len(n_groups) == 1 else (None,)
-    who = f"No {'other ' if is_named else ''}group {which} is"
-    if n_alike is not None:
-        who = _none_of(n_alike, which, is_named=is_named)
-    said = f"{who} {_by_how_much(points, summary)}"
-    if nothing := [plain(name) for name in verdicts if name not in known]:
-        said += f"; nothing is ruled out in {with_and(nothing)}"
-    return said
+    can = " that can be compared" if verdict.n_not_compared else ""
+    except_ = f"except {worst}, " if worst else ""
+    return (
+        f"{except_}no group of {point.support:,} {scored(summary).many} or more{can} is "
+        f"{worse_word(result)} by more than {number(point.harm)}{_of_mean(point.harm, result)}"
+    )
 
 
-def _by_how_much(points: Mapping[str, CertifiedSize], summary: AuditSummary) -> str:
-    """The harm of each metric: `worse by more than 0.2 in a and 0.3 in b`."""
-    shown = [*points][:_METRICS_SHOWN]
-    by_word: dict[str, list[str]] = {}
-    for name in shown:
-        harm = f"{number(points[name].harm)} in {plain(name)}"
-        by_word.setdefault(worse_word(summary.metrics[name]), []).append(harm)
-    said = ", nor ".join(f"{word} by more than {with_and(all_)}" for word, all_ in by_word.items())
-    n_more = len(points) - len(shown)
-    return f"{said}; {plural(n_more, 'more metric')} below" if n_more else said
+def _of_mean(harm: float, result: MetricResult) -> str:
+    """A harm as a share of the mean, where that has a meaning."""
+    if not result.is_ratio_scale or result.mean <= 0 or result.higher_is_better is None:
+        return ""
+    return f" ({percent(harm / result.mean)} of the mean)"
+
+
+def usual_certificate(result: MetricResult) -> CertifiedSize | None:
+    """What is ruled out for groups of about `USUAL_SIZE`; None for nothing."""
+    certificate = () if result.verdict is None else result.verdict.certificate
+    # groups as large as something can usually be ruled out for
+    return min(
+        certificate, key=lambda one: abs(math.log(max(1, one.support) / USUAL_SIZE)), default=None
+    )
 
 
 def curve_in_words(result: MetricResult, verdict: MetricVerdict, summary: AuditSummary) -> str:
@@ -295,11 +282,6 @@ def curve_in_words(result: MetricResult, verdict: MetricVerdict, summary: AuditS
         n = plural(verdict.n_not_compared, "group")
         said.append(f"Of {n} that cannot be compared nothing is ruled out.")
     return " ".join(said)
-
-
-def _nearest(certificate: tuple[CertifiedSize, ...]) -> CertifiedSize:
-    """That of groups as large as something can usually be ruled out for."""
-    return min(certificate, key=lambda point: abs(math.log(max(1, point.support) / USUAL_SIZE)))
 
 
 def _none_of(n_groups: int, which: str, *, is_named: bool) -> str:

@@ -17,9 +17,12 @@ from fairrec.report.words import (
     signed,
     signed_interval,
 )
-from fairrec.result.metric_schema import Finding, MetricResult, Unknown
-from fairrec.result.schema import AuditSummary, MissingUsers
+from fairrec.result.metric_schema import MetricResult
+from fairrec.result.schema import AuditSummary
+from fairrec.statistics.findings import Finding
+from fairrec.statistics.missing import MissingUsers
 from fairrec.statistics.permutation import least_p_value
+from fairrec.statistics.unknown import Unknown
 from fairrec.statistics.verdict import WITHIN, outcome_position
 
 GROUPS_SHOWN = 3
@@ -45,7 +48,7 @@ def why_inconclusive(name: str, result: MetricResult, summary: AuditSummary) -> 
     if result.findings:
         found = f"{summary.unit.what} is missing may change the picture: "
     elif result.is_tested and result.n_groups:
-        found = "No group with values differs from the rest by more than chance, but "
+        found = "No group with values differs significantly, but "
     else:
         found = "Nothing can be said: "
     return f"{found}{', and '.join(reasons)}."
@@ -100,7 +103,7 @@ def _where(one: MissingUsers, summary: AuditSummary) -> str:
         return ""
     first, last = one.shares[0], one.shares[-1]
     return (
-        "Groups do not differ in it by more than chance (from "
+        "Groups do not differ significantly in it (from "
         f"{percent(last.value)} for {group_label(last.group)} to {percent(first.value)} for "
         f"{group_label(first.group)})."
     )
@@ -262,7 +265,7 @@ def _how_many(n_unknown: int, n_defined: int, summary: AuditSummary) -> str:
 
 
 def _as_it_is(summary: AuditSummary) -> str:
-    return "" if summary.given is None else " (whatever the circumstances)"
+    return "" if summary.adjustment is None else " (unadjusted)"
 
 
 def _is_told(one: Unknown, result: MetricResult) -> bool:
@@ -285,8 +288,7 @@ def describe_unknown(finding: Finding, result: MetricResult, summary: AuditSumma
     for one in result.unknown:
         if one.group == finding.group:
             more = f"{one.n_unknown:,} more {summary.unit.noun(one.n_unknown)}"
-            whoever = "Whoever" if summary.unit.is_users else "Whichever"
-            does = f"{whoever} does{_as_it_is(summary)}, it {_range(one, result)}"
+            does = f"Whichever of them do{_as_it_is(summary)}, it {_range(one, result)}"
             return f"Unknown attributes: {more} may belong to it. {does}."
     return ""
 
@@ -333,5 +335,5 @@ def _range(one: Unknown, result: MetricResult) -> str:
         return f"is better than all others by {interval(-high, -low)}"
     return (
         f"may be worse than all others by up to {number(high)} or better by up to {number(-low)}, "
-        "so which end is worse is not known"
+        "so the direction cannot be determined"
     )

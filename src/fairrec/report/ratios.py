@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from fairrec.core.audited_entity import Unit
 from fairrec.core.errors import plain
 from fairrec.report.words import TableView, confidence, group_label, number, percent, plural
-from fairrec.result.metric_schema import MetricRatios, Ratios, Split
 from fairrec.result.schema import AuditSummary
-from fairrec.statistics.ratios import CategoryRatios, GroupRatios, WhyNot
+from fairrec.statistics.inequality import Split, WhyNot
+from fairrec.statistics.ratios import CategoryRatios, GroupRatios, MetricRatios, Ratios
 
 ROWS_SHOWN, LEAST_ROWS = 30, 5
 BELOW_SHOWN = NAMES_SHOWN = 3

@@ -1,4 +1,4 @@
-"""The view as text: in a terminal, and as Markdown for a pull request, a wiki or a model card."""
+"""The view as Markdown: for `--verbose`, a pull request, a wiki or a model card."""
 
 from __future__ import annotations
 
@@ -6,155 +6,20 @@ import re
 from collections.abc import Sequence
 from dataclasses import replace
 
-from rich.cells import cell_len
-from rich.console import Console, JustifyMethod
-from rich.padding import Padding
-from rich.table import Table
-from rich.text import Text
+import polars as pl
 
 from fairrec.core.errors import plain
-from fairrec.inputs.notes import CHECK_FIRST
-from fairrec.report.findings import Served
-from fairrec.report.overview import Overview
+from fairrec.report.answer import Answer, AnswerTable, Block
 from fairrec.report.ratios import RatiosView
-from fairrec.report.verdict import Tone, describe_parts
+from fairrec.report.verdict import describe_parts
 from fairrec.report.view import ReportView, build_view
-from fairrec.report.words import TableView, percent, plural
+from fairrec.report.words import TableView, percent
 from fairrec.result.schema import AuditSummary
-
-_SERVED: dict[Served, str] = {"worse": "red", "better": "blue", "differs": ""}
-TONE_STYLE: dict[Tone, str] = {"found": "bold red", "clear": "bold green", "open": "bold yellow"}
-
-
-def print_text(view: ReportView, console: Console) -> None:
-    """Print the view, the answer first. Outside text is never read as markup."""
-    _print_head(view, console)
-    _print_groups(view.overview, console)
-    for verdict in view.verdicts:
-        head = Text.assemble(
-            "\n", (verdict.metric, "bold"), "  ", (verdict.status_said, TONE_STYLE[verdict.tone])
-        )
-        console.print(head)
-        for sentence in describe_parts(verdict):
-            if sentence:
-                console.print(Padding(Text(sentence), (0, 0, 0, 2), expand=False))
-    if view.findings.rows:
-        console.print()
-        console.print(rich_table(view.findings, console.width))
-    for line in view.explained:
-        console.print(Text(line))
-    for carried in view.carried:
-        console.print(Text(carried.sentence))
-    if view.ends.rows:
-        console.print()
-        console.print(rich_table(view.ends, console.width))
-    console.print()
-    for line in filter(None, (view.ratios.below, *view.search, *view.coverage)):
-        console.print(Text(line))
-    for warning in view.warnings:
-        console.print(Text.assemble(("note: ", "yellow"), warning))
-
-
-def _print_head(view: ReportView, console: Console) -> None:
-    """The answer, and what is to be known before any verdict."""
-    console.print(Text(view.overview.headline, style=TONE_STYLE[view.overview.tone]))
-    if view.overview.detail:
-        console.print(Text(view.overview.detail))
-    for line in filter(None, (view.called, view.title)):
-        console.print(Text(line, style="dim"))
-    for line in view.plan:
-        console.print(Text(line))
-    for line in view.checks:
-        console.print(Text.assemble((CHECK_FIRST, "bold yellow"), line))
-    for line in view.missing:
-        console.print(Text.assemble(("missing: ", "yellow"), line))
-    for line in view.circumstances:
-        console.print(Text.assemble(("circumstances: ", "yellow"), line))
-
-
-def _print_groups(view: Overview, console: Console) -> None:
-    """A line for each group, what is ruled out, and what to do next."""
-    if view.lines:
-        console.print()
-        table = Table(box=None, padding=(0, 2, 0, 0), show_edge=False)
-        for at, name in enumerate(view.columns):
-            table.add_column(name, justify="right" if at == 1 else "left", overflow="fold")
-        for line in view.lines:
-            label, *cells = line.cells
-            table.add_row(Text(label, style=_SERVED[line.served]), *map(Text, cells))
-        console.print(table)
-    if view.n_more:
-        console.print(Text(f"and {plural(view.n_more, 'more group')} below"))
-    if view.ruled_out:
-        console.print(Text(f"Ruled out: {view.ruled_out}."))
-    for step in view.next_steps:
-        console.print(Text.assemble(("next: ", "dim"), step))
-
-
-def rich_table(view: TableView, width: int) -> Table:
-    """A table of the view, as wide as a terminal at most.
-
-    Where words would be broken, columns that can be spared are left out, and it is said.
-    """
-    left_out: list[str] = []
-    for column in view.spare:
-        if _too_wide(_words(view), width) <= 0:
-            break
-        view = view.without(column)
-        left_out.append(column)
-    note = view.note
-    if left_out:
-        note = f"{note} Left out, for want of width: {', '.join(left_out)}.".strip()
-    table = Table(
-        title=Text(view.title, style="bold"),
-        title_justify="left",
-        caption=Text(note) if note else None,
-        caption_justify="left",
-    )
-    for column, is_number, own in zip(
-        view.columns, view.numeric, _widths(view, width), strict=True
-    ):
-        side: JustifyMethod = "right" if is_number else "left"
-        table.add_column(column, justify=side, overflow="fold", width=own)
-    for row in view.rows:
-        table.add_row(*(Text(cell) for cell in row))
-    return table
-
-
-def _widths(view: TableView, width: int) -> Sequence[int | None]:
-    """Of each column, so that no word is broken; left to the table where that cannot be."""
-    widths = _words(view)
-    room = -_too_wide(widths, width)
-    if room < 0:
-        return [None] * len(widths)
-    texts = [max(map(cell_len, cells), default=0) for _, *cells in _by_column(view)]
-    # what is short first, so that what room is left goes to the longest text
-    for at in sorted(range(len(widths)), key=lambda at: texts[at]):
-        more = min(room, max(0, texts[at] - widths[at]))
-        widths[at] += more
-        room -= more
-    return widths
-
-
-def _too_wide(widths: list[int], width: int) -> int:
-    """By how much columns do not fit, with the lines between them."""
-    return sum(widths) + 3 * len(widths) + 1 - width
-
-
-def _words(view: TableView) -> list[int]:
-    """The longest word of each column."""
-    return [
-        max((cell_len(word) for text in texts for word in text.split()), default=0)
-        for texts in _by_column(view)
-    ]
-
-
-def _by_column(view: TableView) -> list[tuple[str, ...]]:
-    return [*zip(view.columns, *view.rows, strict=True)]
-
 
 _NOTHING = "<!-- -->"
 """Shown as nothing, and what is on both sides of it is not read as one."""
+_MOST_ROWS = 100
+"""Rows of an attribute; of one with more values, those that are significant."""
 _MEANT = re.compile(
     r"""
     (?P<linked>
@@ -173,25 +38,12 @@ _MEANT = re.compile(
 
 def to_markdown(view: ReportView) -> str:
     """The view as Markdown, with every outside character that has a meaning there escaped."""
-    lines = [
-        "# FairRec audit",
-        "",
-        f"**{escape(view.overview.headline)}**",
-        "",
-        *([escape(view.overview.detail), ""] if view.overview.detail else []),
-        *([escape(view.called), ""] if view.called else []),
-        escape(view.title),
-        "",
-        *(
-            f"{line}\n"
-            for line in map(escape, (*view.plan, *view.checks, *view.missing, *view.circumstances))
-        ),
-        *_group_lines(view.overview),
-        "| metric | verdict | |",
-        "|---|---|---|",
-    ]
+    answer = view.answer
+    lines = ["# FairRec audit", "", *answer_markdown(answer)]
+    lines += [escape(view.called), ""] if view.called else []
+    lines += ["### Verdicts", "", "| metric | verdict | |", "|---|---|---|"]
     for verdict in view.verdicts:
-        # how large a harm would have been shown stands below the tables
+        # the power stands below the tables
         said = " ".join(describe_parts(replace(verdict, power="")))
         lines.append(
             f"| {escape(verdict.metric)} | **{escape(verdict.status_said)}** | {escape(said)} |"
@@ -205,26 +57,60 @@ def to_markdown(view: ReportView) -> str:
     if view.ends.rows:
         lines += ["", f"### {escape(view.ends.title)}", "", *table_lines(view.ends)]
     lines += ratio_lines(view.ratios)
-    lines += ["", *(f"- {escape(line)}" for line in (*view.search, *view.coverage))]
-    powers = [f"- {escape(v.metric)}: {escape(v.power)}" for v in view.verdicts if v.power]
-    lines += powers
-    if view.warnings:
-        lines += ["", "### Notes", "", *(f"- {escape(warning)}" for warning in view.warnings)]
+    lines += ["", *(f"- {escape(line)}" for line in view.coverage)]
+    lines += [f"- {escape(v.metric)}: {escape(v.power)}" for v in view.verdicts if v.power]
     lines += ["", f"Reproduce: {escape(view.reproduce)}"]
     return "\n".join(lines) + "\n"
 
 
-def _group_lines(view: Overview) -> list[str]:
-    """A row for each group, what is ruled out, and what to do next."""
-    lines = []
-    if view.lines:
-        numeric = (False, True, False, True, True, False)
-        rows = tuple(line.cells for line in view.lines)
-        more = f"and {view.n_more:,} more below" if view.n_more else ""
-        lines += [*table_lines(TableView("", view.columns, numeric, rows, more)), ""]
-    lines += [f"Ruled out: {escape(view.ruled_out)}.", ""] if view.ruled_out else []
-    lines += [f"Next: {escape('; '.join(view.next_steps))}.", ""] if view.next_steps else []
+def write_markdown(
+    title: str,
+    answer: Answer,
+    lines: Sequence[str],
+    tables: Sequence[TableView],
+    reproduce: str = "",
+) -> str:
+    """An answer and what is behind it, as Markdown."""
+    said = [f"# {title}", "", *answer_markdown(answer)]
+    said += [*(f"- {escape(line)}" for line in lines), ""] if lines else []
+    for table in tables:
+        said += [f"### {escape(table.title)}", "", *table_lines(table), ""]
+    said += [f"Reproduce: {escape(reproduce)}"] if reproduce else []
+    return "\n".join(said).rstrip() + "\n"
+
+
+def answer_markdown(answer: Answer) -> list[str]:
+    """All of an answer in lines of Markdown; the table has every row that it can have."""
+    lines = [f"**{escape(answer.headline)}**", ""]
+    lines += [line for text in answer.about for line in (escape(text), "")]
+    if answer.notes:
+        lines += [*(f"- {escape(f'{note.kind}: {note.text}')}" for note in answer.notes), ""]
+    if answer.table is not None:
+        lines += [*_answer_table(answer.table), ""]
+    lines += [line for text in answer.sentences for line in (escape(text), "")]
+    lines += [*(f"- {escape(text)}" for text in answer.others), ""] if answer.others else []
+    lines += [line for step in answer.next_steps for line in (f"Next: {escape(step)}", "")]
     return lines
+
+
+def _answer_table(table: AnswerTable) -> list[str]:
+    """Rows by attribute, then what is said of attributes of many values in a line each."""
+    rows = tuple(
+        (f"{block.name} {row.label}".strip(), *row.cells)
+        for block in table.blocks
+        for row in (block.all_rows if _is_told(block) else block.rows)
+    )
+    shortened = [
+        f"{block.name}: {block.in_short}"
+        for block in table.blocks
+        if block.is_short and block.in_short and block.name and not _is_told(block)
+    ]
+    return table_lines(TableView("", table.columns, table.is_number, rows, ". ".join(shortened)))
+
+
+def _is_told(block: Block) -> bool:
+    """Whether all rows of a block that is short elsewhere are given here."""
+    return 0 < len(block.all_rows) <= _MOST_ROWS
 
 
 def ratio_lines(view: RatiosView) -> list[str]:
@@ -278,25 +164,22 @@ _MEASURES = (
 )
 
 
-def model_card(summary: AuditSummary, about: str = "") -> str:
+def model_card(summary: AuditSummary, groups: pl.DataFrame | None = None, about: str = "") -> str:
     """The section, without anything that a reader of the card cannot make sense of.
 
     Parameters
     ----------
+    groups : the table of groups, for the numbers by group; None for words alone
     about : what else was done to the lists that were audited, in a sentence
     """
-    view = build_view(summary)
-    lines = [HEADING, "", f"**{escape(_sentence(view.overview.headline))}**", ""]
-    if view.overview.detail:
-        lines += [f"In detail: {escape(_sentence(view.overview.detail))}", ""]
+    view = build_view(summary, groups)
+    lines = [HEADING, "", f"**{escape(_sentence(view.answer.headline))}**", ""]
     lines += [f"### {summary.unit.audited}", "", *_who(summary, view, about), ""]
     lines += ["### Verdict", "", *table_lines(_verdicts(view)), ""]
+    if view.answer.table is not None:
+        lines += ["### Groups", "", *_answer_table(view.answer.table), ""]
     if view.findings.rows:
-        table = view.findings
-        for column in table.spare:
-            # its note is about this one
-            table = table if column == "shrunken" else table.without(column)
-        lines += [f"### {escape(table.title)}", "", *table_lines(table), ""]
+        lines += [f"### {escape(view.findings.title)}", "", *table_lines(view.findings), ""]
     lines += _ratios(view)
     lines += ["### Limits", "", *_limits(summary, view), ""]
     lines += [f"Made by: {escape(view.reproduce)}"]
@@ -358,7 +241,7 @@ def _limits(summary: AuditSummary, view: ReportView) -> list[str]:
     said += [
         *view.checks,
         *view.missing,
-        *view.circumstances,
+        *view.covariates,
         *view.search,
         *view.coverage,
         *view.plan,

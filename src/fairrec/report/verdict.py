@@ -7,7 +7,9 @@ from typing import Literal
 
 from fairrec.core.audited_entity import USERS, EndWords, Unit
 from fairrec.core.errors import plain
+from fairrec.core.options import spell_in
 from fairrec.metrics.value_columns import find_metric
+from fairrec.report.answer import Tone
 from fairrec.report.findings import (
     BESIDE_SHOWN,
     because_of,
@@ -36,10 +38,10 @@ from fairrec.report.missing import (
     why_inconclusive,
 )
 from fairrec.report.words import confidence, group_label, number, percent, plural
-from fairrec.result.metric_schema import Finding, MetricResult, MetricVerdict
+from fairrec.result.metric_schema import MetricResult
 from fairrec.result.schema import AuditSummary
-from fairrec.statistics.findings import MAX_FINDINGS
-from fairrec.statistics.verdict import BEYOND, WITHIN, Outcome, outcome_position
+from fairrec.statistics.findings import MAX_FINDINGS, Finding
+from fairrec.statistics.verdict import BEYOND, WITHIN, MetricVerdict, Outcome, outcome_position
 
 Status = Literal[Outcome, "same for everyone", "same for all", "not tested"]
 SAME: tuple[Status, ...] = ("same for everyone", "same for all")
@@ -66,7 +68,6 @@ def outcome_words(
     return ", ".join(filter(None, (finding.outcome, finding_condition(finding, result, summary))))
 
 
-Tone = Literal["found", "open", "clear"]
 UNDECIDED = "undecided by permutation"
 
 
@@ -148,9 +149,10 @@ def _undecided(result: MetricResult, summary: AuditSummary) -> str:
     verdict = result.verdict
     if verdict is None or verdict.alternative is None:
         return ""
+    more = spell_in(summary.command, "permutations", 10 * summary.permutations_drawn)
     return (
         f"Undecided by permutation: with {summary.permutations_drawn:,} permutations another "
-        f'seed may give "{verdict.alternative}". More permutations would decide it.'
+        f'seed may give "{verdict.alternative}". More permutations would decide it: {more}.'
     )
 
 
@@ -179,7 +181,7 @@ def _headline(name: str, status: Status, result: MetricResult, summary: AuditSum
     smallest = unit.count(summary.coverage.min_users)
     looked_at = f"{plural(result.n_groups, 'group')} of at least {smallest}"
     if status == "not tested":
-        return f"{looked_at}, without a test against chance."
+        return f"{looked_at}, not tested for significance."
     worse = [finding for finding in result.findings if is_worse(finding, result)]
     better = [finding for finding in result.findings if not is_worse(finding, result)]
     is_ended, words = result.higher_is_better is not None, end_words(name, unit)
@@ -190,11 +192,9 @@ def _headline(name: str, status: Status, result: MetricResult, summary: AuditSum
         shown = "shown to be worse" if is_ended else "shown to differ"
         said.append(f"{describe_undecided(result, summary)} None of {looked_at} is {shown}.")
     else:
-        shown = "is shown to be worse than" if is_ended else "is shown to differ from"
-        said.append(
-            f"None of {looked_at} {shown} the rest by more than chance "
-            f"(significance level {summary.alpha:g})."
-        )
+        shown = "is significantly worse" if is_ended else "differs significantly"
+        n_groups = f"{result.n_groups:,} tested, at least {smallest} each"
+        said.append(f"No group {shown} ({n_groups}; significance level {summary.alpha:g}).")
     if better:
         are = "group is" if len(better) == 1 else "groups are"
         at_least = "At least " if is_cut(result) else ""
@@ -211,10 +211,11 @@ def _of_worse(
     is_ended = result.higher_is_better is not None
     tolerance = None if result.verdict is None else result.verdict.tolerance
     are = "group is" if len(worse) == 1 else "groups are"
+    what = "significantly worse"
     if not is_ended:
         are = "group differs" if len(worse) == 1 else "groups differ"
-    what = " worse off than" if is_ended else " from"
-    head = f"{len(worse)} {are}{what} the rest by more than chance{_overlapping(worse, result)}"
+        what = "significantly"
+    head = f"{len(worse)} {are} {what}{_overlapping(worse, result)}"
     if tolerance is not None:
         head += _beside_tolerance(worse, tolerance)
     which = words.worst.capitalize() if is_ended else "Furthest from the rest"
@@ -288,12 +289,7 @@ def _ruled_out(status: Status, result: MetricResult, summary: AuditSummary) -> s
         )
         more = len(result.varying) - BESIDE_SHOWN
         rest = f" and {more:,} more" if more > 0 else ""
-        whose = "everyone's" if summary.unit.is_users else "the common"
-        be = "differ" if result.higher_is_better is None else "be worse or better"
-        varying = (
-            f"Further from the others than groups of {whose} spread would be, but varying more "
-            f"than others, so not shown to {be}: {shown}{rest}."
-        )
+        varying = f"Large difference, but too variable to call: {shown}{rest}."
     said = (_scope(verdict, result, summary), describe_ruled_out(result, summary), varying)
     return " ".join(filter(None, said))
 
@@ -329,12 +325,12 @@ def _scope(verdict: MetricVerdict, result: MetricResult, summary: AuditSummary) 
 
 
 def _power_sentence(result: MetricResult, summary: AuditSummary) -> str:
-    if summary.given is not None or not summary.unit.is_users:
-        # how much would be shown depends on who shares a group's circumstances, or on the items
+    if summary.adjustment is not None or not summary.unit.is_users:
+        # how much would be shown depends on who shares a group's covariates, or on the items
         return ""
     if not result.detectable:
-        return "No possible harm would be shown 4 times in 5 in groups of these sizes."
+        return "Groups of these sizes are too small to detect any possible harm with 80% power."
     sizes = ", ".join(
         f"{number(d.difference)} in a group of {d.support:,}" for d in result.detectable
     )
-    return f"A true {harm_word(result)} this large would be shown 4 times in 5: {sizes}."
+    return f"80% power to detect a {harm_word(result)} of {sizes}."

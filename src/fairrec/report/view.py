@@ -5,13 +5,16 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass
 
+import polars as pl
+
 from fairrec.core.errors import listed, plain
-from fairrec.inputs.multivalued import LACKS
 from fairrec.inputs.notes import CHECK_FIRST
-from fairrec.inputs.users import MISSING, multivalued_column
+from fairrec.inputs.users import LACKS, MISSING, multivalued_column
+from fairrec.report.answer import Answer, Note
+from fairrec.report.audit_answer import audit_answer
 from fairrec.report.covariates import (
-    circumstance_lines,
     compared_with,
+    covariate_lines,
     difference_name,
     explained_lines,
 )
@@ -26,7 +29,6 @@ from fairrec.report.findings import (
 )
 from fairrec.report.metric_words import end_names, end_words, exact_instead, p_adjusted
 from fairrec.report.missing import missing_lines, unknown_lines
-from fairrec.report.overview import Overview, overview
 from fairrec.report.ratios import RatiosView, ratios_view
 from fairrec.report.verdict import Verdict, build_verdict, outcome_words
 from fairrec.report.words import (
@@ -70,7 +72,7 @@ class ReportView:
     """
 
     title: str
-    overview: Overview
+    answer: Answer
     plan: tuple[str, ...]
     missing: tuple[str, ...]
     verdicts: tuple[Verdict, ...]
@@ -82,27 +84,46 @@ class ReportView:
     coverage: tuple[str, ...]
     warnings: tuple[str, ...]
     reproduce: str
-    circumstances: tuple[str, ...] = ()
+    covariates: tuple[str, ...] = ()
     checks: tuple[str, ...] = ()
     explained: tuple[str, ...] = ()
     called: str = ""
 
 
 def build_view(
-    summary: AuditSummary, folder: str = "AUDIT", *, is_saved: bool = True
+    summary: AuditSummary,
+    groups: pl.DataFrame | None = None,
+    folder: str = "AUDIT",
+    *,
+    is_saved: bool = True,
 ) -> ReportView:
     """The view of a result.
 
     Parameters
     ----------
+    groups : the table of groups, for the numbers by group; None for words alone
     folder : where it is written, as a shell takes it
     is_saved : whether it is written at all
     """
     settings = settings_line(summary)
     notes = [plain(warning, LONGEST_LINE) for warning in summary.warnings]
+    checks = tuple(n.removeprefix(CHECK_FIRST) for n in notes if n.startswith(CHECK_FIRST))
+    warnings = tuple(note for note in notes if not note.startswith(CHECK_FIRST))
     verdicts = tuple(
         build_verdict(name, result, summary) for name, result in summary.metrics.items()
     )
+    missing, covariates = missing_lines(summary), covariate_lines(summary)
+    said = {
+        "plan": plan_lines(summary),
+        "check": checks,
+        "missing": missing,
+        "adjusted": explained_lines(summary),
+        "covariates": covariates,
+        "search": _search(summary)[:1],
+        "catalogue": catalogue_lines(summary)[:1],
+        "note": warnings,
+    }
+    marked = [Note(kind, text) for kind, lines in said.items() for text in lines]
     return ReportView(
         title=(
             f"{summary.unit.count(summary.n_users)}{_scored(summary.search)}, {_items(summary)}"
@@ -118,11 +139,11 @@ def build_view(
                 ),
             )
         ),
-        overview=overview(summary, verdicts, folder, is_saved=is_saved),
+        answer=audit_answer(summary, verdicts, marked, groups, folder, is_saved=is_saved),
         plan=plan_lines(summary),
-        missing=missing_lines(summary),
-        checks=tuple(n.removeprefix(CHECK_FIRST) for n in notes if n.startswith(CHECK_FIRST)),
-        circumstances=circumstance_lines(summary),
+        missing=missing,
+        checks=checks,
+        covariates=covariates,
         verdicts=verdicts,
         findings=_findings(summary),
         explained=explained_lines(summary),
@@ -131,7 +152,7 @@ def build_view(
         ratios=ratios_view(summary),
         search=_search(summary),
         coverage=_coverage(summary),
-        warnings=tuple(note for note in notes if not note.startswith(CHECK_FIRST)),
+        warnings=warnings,
         reproduce=(
             f"{plain(summary.command, LONGEST_LINE)}  (FairRec {summary.fairrec_version}, "
             f"seed {summary.seed}{f'; settings from {settings}' if settings else ''})"
@@ -183,9 +204,9 @@ def _findings(summary: AuditSummary) -> TableView:
     one_by_one = f"{level} interval, one at a time"
     has_end = any(result.higher_is_better is not None for result in summary.metrics.values())
     first = "worst first" if has_end else "furthest first"
-    value = "value" if summary.given is None else "value as it is"
+    value = "value" if summary.adjustment is None else "unadjusted value"
     return TableView(
-        title=f"Groups that differ from {compared_with(summary)} by more than chance, {first}",
+        title=f"Groups that differ significantly from {compared_with(summary)}, {first}",
         columns=(
             *("metric", "group", summary.unit.many, value, difference_name(summary), "shrunken"),
             *(f"{level} interval, all at once", one_by_one),
@@ -193,7 +214,6 @@ def _findings(summary: AuditSummary) -> TableView:
         ),
         numeric=(False, False, *(True,) * (7 + of_items), False),
         rows=tuple(rows),
-        spare=(one_by_one, "shrunken", value),
         note=" ".join(
             [f"and {n_more:,} more in result.json."] * bool(n_more)
             + ["Shrunken: what is left after correcting for the group being picked out."]
@@ -233,8 +253,9 @@ def _ends(summary: AuditSummary) -> TableView:
                         number(end.value, result.mean),
                     )
                 )
+    served = "served " if summary.unit.is_users else ""
     return TableView(
-        title="Intersections of all attributes (full combinations) at both ends",
+        title=f"Best and worst {served}intersections of all attributes",
         columns=("metric", "end", "group", summary.unit.many, "value"),
         numeric=(False, False, False, True, True),
         rows=tuple(rows),
@@ -274,8 +295,8 @@ def _search(summary: AuditSummary) -> tuple[str, ...]:
     n_full = search.n_fully_scored + search.n_not_fully_scored
     if search.n_not_fully_scored:
         lines.append(
-            f"Fully scored: {search.n_fully_scored:,} of {plural(n_full, 'full combination')}. "
-            "The gap is measured between these only."
+            f"Fully scored: {search.n_fully_scored:,} of {plural(n_full, 'intersection')} of all "
+            "attributes. The gap is measured between these only."
         )
     if search.users_scored < search.users_total:
         lines.append(
@@ -312,7 +333,7 @@ def _coverage(summary: AuditSummary) -> tuple[str, ...]:
     seen, many = summary.coverage, summary.unit.many
     in_smaller = "few" if seen.n_users_below is None else f"{seen.n_users_below:,}"
     lines = [
-        f"{seen.n_full:,} of {seen.n_full_observed:,} full combinations that occur "
+        f"{seen.n_full:,} of {seen.n_full_observed:,} intersections of all attributes that occur "
         f"({_in_short(seen.n_full_possible)} possible) have at least {seen.min_users:,} {many}; "
         f"{in_smaller} of {summary.n_users:,} {many} are in smaller ones."
     ]

@@ -5,11 +5,11 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from fairrec.core.errors import LONGEST_TEXT, plain
 from fairrec.groups.group import Group
-from fairrec.inputs.users import Value
+from fairrec.inputs.users import MISSING, Value
 
 EMPTY = "(empty)"
 MINUS = "\u2212"
@@ -244,14 +244,14 @@ def isolated(text: str) -> str:
     return text if text.isascii() else _RIGHT_TO_LEFT.sub("\u2068\\g<0>\u2069", text)
 
 
-def with_and(texts: Sequence[str]) -> str:
+def with_and(texts: Sequence[str], word: str = "and") -> str:
     """Texts as a sentence lists them.
 
     >>> with_and(["a"]), with_and(["a", "b", "c"])
     ('a', 'a, b and c')
     """
     *others, last = texts
-    return f"{', '.join(others)} and {last}" if others else last
+    return f"{', '.join(others)} {word} {last}" if others else last
 
 
 def plural(n: int, noun: str) -> str:
@@ -263,28 +263,48 @@ def plural(n: int, noun: str) -> str:
     return f"{n:,} {noun}" if n == 1 else f"{n:,} {noun}s"
 
 
+_FIRST_NUMBER = re.compile(
+    r"(?P<below>under|below|up to|less than|<=?|≤)?\s*[\[(]?"
+    r"(?P<number>[-\u2212]?\d{1,15}(\.\d{1,15})?)",
+    re.IGNORECASE,
+)
+_NUMBER = re.compile(r"(\d{1,15}(?:\.\d{1,15})?)")
+
+ValueOrder = tuple[int, float, tuple[tuple[int, float, str], ...], str]
+
+
+def value_order(value: str) -> ValueOrder:
+    """Numbers and ranges by their first number, then words and the numbers in them, missing last.
+
+    >>> sorted(["b", "(missing)", "18-24", "9", "under 18", "a"], key=value_order)
+    ['9', 'under 18', '18-24', 'a', 'b', '(missing)']
+    >>> sorted(["City 10", "city 9", "City 2"], key=value_order)
+    ['City 2', 'city 9', 'City 10']
+    """
+    if value == MISSING:
+        return 2, 0.0, (), value
+    found = _FIRST_NUMBER.match(value)
+    if found is None:
+        return 1, 0.0, _parts(value), value
+    below = 1e-9 if found["below"] else 0.0
+    return 0, float(found["number"].replace("\u2212", "-")) - below, _parts(value), value
+
+
+def _parts(value: str) -> tuple[tuple[int, float, str], ...]:
+    """Its numbers and the words between them, whatever their case; numbers come first."""
+    return tuple(
+        (0, float(part), "") if at % 2 else (1, 0.0, part.casefold())
+        for at, part in enumerate(_NUMBER.split(value))
+        if part
+    )
+
+
 @dataclass(frozen=True, slots=True)
 class TableView:
-    """A table as text: which columns are numbers, and a row of text each.
-
-    Parameters
-    ----------
-    spare : columns that a narrow layout may leave out, the first one first
-    """
+    """A table as text: which columns are numbers, and a row of text each."""
 
     title: str
     columns: tuple[str, ...]
     numeric: tuple[bool, ...]
     rows: tuple[tuple[str, ...], ...]
     note: str = ""
-    spare: tuple[str, ...] = ()
-
-    def without(self, column: str) -> TableView:
-        """The same without a column."""
-        at = self.columns.index(column)
-        return replace(
-            self,
-            columns=self.columns[:at] + self.columns[at + 1 :],
-            numeric=self.numeric[:at] + self.numeric[at + 1 :],
-            rows=tuple(row[:at] + row[at + 1 :] for row in self.rows),
-        )

@@ -14,7 +14,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -27,7 +26,7 @@ from fairrec.core.atomic_io import atomic_folder, check_writable, errors_of_disk
 from fairrec.core.errors import InputError, OutputError, as_unicode, listed, plain
 from fairrec.core.files import errors_of_reading, is_json_with, open_file
 from fairrec.core.options import spell
-from fairrec.core.saved_files import damaged, load_json, read_parquet
+from fairrec.core.saved_files import load_json, read_parquet
 from fairrec.inputs.formats import list_files
 from fairrec.inputs.tables import Table
 from fairrec.result.parts import (
@@ -40,7 +39,7 @@ from fairrec.result.parts import (
     with_id,
 )
 from fairrec.result.schema import AuditSummary
-from fairrec.search.searched import Searched
+from fairrec.search.loop import Searched
 
 PAGE, RESULT = "report.html", "result.json"
 
@@ -181,12 +180,12 @@ def refuse_overwriting(name: str, file: Path | None, others: Iterable[object]) -
             )
         for path in (path for path in others if isinstance(path, Path)):
             in_result = (path / each for kind in KINDS for each in kind.files)
-            for other in (path, *list_files(path), *in_result):
-                if _is_one(target, other):
-                    raise OutputError(
-                        f"{plain(file, 300)}: is read or written by this command already, and "
-                        f"{spell(name)} would overwrite it. Name another file."
-                    )
+            taken = (path, *list_files(path), *in_result)
+            if any(_is_one(target, other) for other in taken):
+                raise OutputError(
+                    f"{plain(file, 300)}: is read or written by this command already, and "
+                    f"{spell(name)} would overwrite it. Name another file."
+                )
 
 
 def _is_one(file: Path, other: Path) -> bool:
@@ -308,16 +307,9 @@ def audit_run(
         seconds_scoring=0.0 if searched is None else round(searched.ledger.seconds, 3),
         seconds_in_ledger=round(searched.ledger.spent.seconds, 3) if searched and kept else None,
         command=as_unicode(command),
-        folder=_working_folder(),
+        folder=as_unicode(str(Path.cwd())),
         inputs=table_places(tables),
     )
-
-
-def _working_folder() -> str:
-    """Empty where somebody has removed it, which tables in memory do not mind."""
-    with suppress(OSError):
-        return as_unicode(str(Path.cwd()))
-    return ""
 
 
 def put_run(run: AuditRun, part: Path, folder: Path, id: str) -> None:
@@ -374,7 +366,7 @@ def load_per_user(folder: str | Path, id: str) -> pl.DataFrame | None:
 def load_table(path: Path, id: str) -> pl.DataFrame:
     """A table of the result with an id."""
     table = read_parquet(path, _FIX)
-    with open_file(path, _FIX) as stream, errors_of_reading(path, _FIX), damaged(path, _FIX):
+    with open_file(path, _FIX) as stream, errors_of_reading(path, _FIX):
         found = pl.read_parquet_metadata(stream).get(ID)
     refuse_other_id(path, found, id)
     return table

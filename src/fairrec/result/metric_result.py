@@ -1,140 +1,95 @@
-"""The result of each metric, named: its gap and null distribution, findings, and changes."""
+"""The result of each metric: its gap and null distribution, findings, verdict, and changes."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
-from fairrec.core.arrays import FloatArray, IntArray
+from fairrec.core.arrays import BoolArray, FloatArray, IntArray, finite_or_none
+from fairrec.groups.group import GroupValue
 from fairrec.groups.grouping import Grouping
+from fairrec.inputs.audit_inputs import AuditInputs
 from fairrec.metrics import MetricAtK
-from fairrec.metrics.direction import harm
 from fairrec.result.metric_schema import (
+    Chance,
     Change,
-    Finding,
+    Detectable,
     GapChange,
-    MetricRatios,
     MetricResult,
-    Ratios,
-    Split,
     UndecidedGroup,
-    Unknown,
 )
-from fairrec.result.metric_schema import MetricVerdict as NamedVerdict
-from fairrec.result.parts import GroupValue
-from fairrec.statistics import inequality, ratios
 from fairrec.statistics.analysis import Analysis
 from fairrec.statistics.findings import (
-    FoundGroup,
-    MetricAnalysis,
-    PooledAnalysis,
+    best_and_worst,
+    describe_findings,
+    list_findings,
+    pooled_values,
 )
 from fairrec.statistics.missing import Conclusiveness
 from fairrec.statistics.paired import PairedChanges, change_of_means, change_verdict, paired_change
-from fairrec.statistics.ratios import WhyNot
-from fairrec.statistics.unknown import UnknownBounds, select_bounds
-from fairrec.statistics.verdict import (
-    BEYOND,
-    WITHIN,
-    WORSE,
-    MetricVerdict,
-    outcome_names,
-)
+from fairrec.statistics.permutation import extreme_gaps, gap_p_value
+from fairrec.statistics.unknown import UnknownBounds, select_bounds, unknown_bounds
+from fairrec.statistics.verdict import Judged, decide_verdicts
 
 
-def ratios_part(
-    found: ratios.RatioAnalysis,
-    unequal: Sequence[inequality.Inequality],
-    measured: Sequence[MetricAtK],
-    wanted: Sequence[MetricAtK],
-) -> Ratios:
-    """The part of `result.json` about ratios and inequality.
+@dataclass(frozen=True, slots=True)
+class DescribedMetric:
+    """A metric by its names, and what is known of each group of the lattice.
 
     Parameters
     ----------
-    found, unequal : one for each metric that was measured
-    wanted : all metrics, pooled ones among them
+    findings : positions in the lattice, worst first
+    unknown : bounds of groups to which users with unknown attributes may belong; None for none
     """
-    known = {
-        metric.name: _metric(compared, spread)
-        for metric, compared, spread in zip(measured, found.metrics, unequal, strict=True)
-    }
-    return Ratios(
-        four_fifths=ratios.FOUR_FIFTHS,
-        small_category=ratios.SMALL_CATEGORY,
-        n_pairs_left_out=found.n_pairs_left_out,
-        metrics={metric.name: known.get(metric.name) or _pooled() for metric in wanted},
-    )
+
+    result: MetricResult
+    findings: tuple[int, ...]
+    judged: Judged
+    unknown: UnknownBounds | None
 
 
-def _metric(compared: ratios.MetricRatios, spread: inequality.Inequality) -> MetricRatios:
-    return MetricRatios(
-        why_no_ratios=compared.why_not,
-        rate_kind=compared.rate_kind,
-        threshold=compared.threshold,
-        by=compared.by,
-        why_no_inequality=spread.why_not,
-        gini=_number(spread.gini),
-        theil=_number(spread.theil),
-        splits=tuple(_split(one) for one in spread.splits),
-    )
-
-
-def _pooled() -> MetricRatios:
-    why_not: WhyNot = "it is no mean over users"
-    return _metric(ratios.MetricRatios(why_not), inequality.Inequality(why_not))
-
-
-def _split(split: inequality.Split) -> Split:
-    worst = split.worst
-    return Split(
-        attributes=split.partition.names,
-        n_groups=split.n_groups,
-        between=split.between,
-        within=split.within,
-        share_between=split.share_between,
-        share_by_chance=split.share_by_chance,
-        worst_off=None
-        if worst is None
-        else GroupValue(
-            group=split.partition.group(worst).as_dict(),
-            value=split.worst_value,
-            support=split.worst_n,
-        ),
-    )
-
-
-def _number(value: float) -> float | None:
-    return float(value) if math.isfinite(value) else None
-
-
-def metric_results(
-    analysis: Analysis,
-    found: Sequence[MetricAnalysis],
-    standing: Sequence[Conclusiveness],
-    verdicts: Sequence[MetricVerdict],
-) -> dict[str, MetricResult]:
-    """The result of each metric that is a mean over users."""
-    measured, moments = analysis.measured, analysis.moments
-    results = {}
+def describe_metrics(
+    analysis: Analysis, standing: Sequence[Conclusiveness]
+) -> tuple[DescribedMetric, ...]:
+    """Each metric that is a mean over users."""
+    measured, grouping, moments = analysis.measured, analysis.grouping, analysis.moments
+    is_large = moments.n >= grouping.min_users
+    is_compared = is_large & analysis.is_fully_scored & grouping.lattice.is_full
+    gaps = extreme_gaps(analysis.raw.deviation, is_compared)
+    spans = extreme_gaps(analysis.score, is_compared)
     is_tested = analysis.has_enough_draws
-    # of items the error of a group follows from users, and no size tells it
-    has_one_error = is_tested and analysis.test is not None
-    for i, (metric, about, stands, verdict) in enumerate(
-        zip(measured.metrics, found, standing, verdicts, strict=True)
+    listed = [list_findings(i, analysis) for i in range(len(measured.metrics))]
+    positions = [tuple(one.position for one in selected) for selected, _ in listed]
+    unknown = [unknown_bounds(i, at, measured, grouping) for i, at in enumerate(positions)]
+    judged = decide_verdicts(analysis, [stands.is_conclusive for stands in standing], unknown)
+    found = []
+    for i, (metric, stands, (selected, n_left)) in enumerate(
+        zip(measured.metrics, standing, listed, strict=True)
     ):
-        best, worst = (_group_values(i, groups, analysis) for groups in (about.best, about.worst))
-        results[metric.name] = MetricResult(
+        full = np.flatnonzero(is_compared[i])
+        ends = best_and_worst(
+            metric, analysis.estimates.value[i, full], moments.n[i, full], analysis.options.top
+        )
+        best, worst = (_group_values(i, full[end], analysis) for end in ends)
+        bins, findings = describe_findings(i, selected, analysis, judged[i].groups)
+        # of a single fully scored group nothing can be said yet
+        has_gap = len(full) > (0 if moments.sample is None else 1)
+        known, bounds = measured.column(i).known, unknown[i]
+        result = MetricResult(
             definition=metric.metric.definition,
             called=metric.called,
             higher_is_better=metric.metric.higher_is_better,
             mean=float(moments.mean[i]),
             sd=float(moments.sd[i]),
             n_compared=int(moments.n_users[i]),
-            critical_tails=_critical_tails(i, analysis) if has_one_error else None,
-            is_ratio_scale=_is_ratio_scale(i, analysis),
+            # of items the error of a group follows from users, and no size tells it
+            critical_tails=_critical_tails(i, analysis)
+            if is_tested and analysis.test is not None
+            else None,
+            is_ratio_scale=bool(len(known)) and metric.metric.is_ratio_scale(float(known.min())),
             bounds=_bounds(metric.metric.bounds),
             n_defined=int(moments.n_per_row[i].sum()),
             n_undefined=measured.n_undefined(i),
@@ -143,23 +98,32 @@ def metric_results(
             is_constant=stands.is_constant,
             n_groups=int((analysis.is_tested[i] & (moments.n_others[i] > 0)).sum()),
             is_tested=is_tested,
-            gap=about.gap,
+            gap=float(gaps[i]) if has_gap else None,
             advantaged=best[0] if best else None,
             disadvantaged=worst[0] if worst else None,
             most_advantaged=best,
             most_disadvantaged=worst,
-            chance=about.chance,
-            findings=tuple(name_finding(i, group, analysis, verdict) for group in about.findings),
+            chance=_chance(i, float(gaps[i]), float(spans[i]), analysis),
+            findings=findings,
             n_significant=int(analysis.is_beyond_chance[i].sum()),
-            n_not_listed=about.n_not_listed,
-            detectable=about.detectable,
-            verdict=_verdict(i, verdict, about.unknown, analysis) if is_tested else None,
-            undecided=_undecided(i, about.undecided, analysis),
-            varying=_group_values(i, np.array(about.varying, dtype=np.int64), analysis),
-            unknown=_listed(i, about, analysis),
-            bins=tuple(about.bins.tolist()),
+            n_not_listed=n_left,
+            detectable=_detectable(i, analysis),
+            verdict=judged[i].verdict if is_tested else None,
+            undecided=_undecided(i, analysis),
+            varying=_group_values(
+                i, _beside_findings(i, analysis.only_varies[i], analysis), analysis
+            ),
+            unknown=()
+            if bounds is None
+            else bounds.describe(
+                i,
+                select_bounds(bounds, positions[i], metric.metric.higher_is_better, grouping),
+                analysis,
+            ),
+            bins=bins,
         )
-    return results
+        found.append(DescribedMetric(result, positions[i], judged[i], bounds))
+    return tuple(found)
 
 
 def _critical_tails(i: int, analysis: Analysis) -> dict[int, tuple[float, float]]:
@@ -172,28 +136,115 @@ def _critical_tails(i: int, analysis: Analysis) -> dict[int, tuple[float, float]
     }
 
 
-def pooled_results(analysis: Analysis, found: Sequence[PooledAnalysis]) -> dict[str, MetricResult]:
-    """The result of each pooled metric: intersections of all attributes only, no tests."""
-    lattice = analysis.grouping.lattice
-    results = {}
-    for about in found:
-        best, worst = (
-            tuple(
-                group_value(analysis.grouping, group, value, lattice.n_users[group])
-                for group, value in zip(about.groups[end], about.values[end], strict=True)
-            )
-            for end in (about.best, about.worst)
+def _bounds(ends: tuple[float, float] | None) -> tuple[float | None, float | None] | None:
+    """As the metric is declared; of a column of values nobody knows."""
+    if ends is None or not np.isfinite(ends).any():
+        return None
+    low, high = map(finite_or_none, ends)
+    return low, high
+
+
+def _chance(i: int, gap: float, span: float, analysis: Analysis) -> Chance | None:
+    tested_by = analysis.tested_by
+    if tested_by is None or math.isnan(gap):
+        return None
+    null_gaps = tested_by.gaps[:, i]
+    return Chance(
+        mean=float(null_gaps.mean()),
+        q95=float(np.quantile(null_gaps, 0.95)),
+        p_value=gap_p_value(tested_by.spans[:, i], span),
+        permutations=len(null_gaps),
+    )
+
+
+def _detectable(i: int, analysis: Analysis) -> tuple[Detectable, ...]:
+    """The power of the audit at a few sizes, from the smallest group up to half of all users.
+
+    Sizes at which even the largest possible harm would be missed are left out, and all of them
+    within strata: there it depends on who shares a group's covariates.
+    """
+    if analysis.is_adjusted:
+        return ()
+    sizes = []
+    size = analysis.grouping.min_users
+    while size <= analysis.moments.n_users[i] / 2:
+        sizes.append(size)
+        size *= 10
+    harms = analysis.find_detectable(i, np.array(sizes, dtype=np.float64))
+    return tuple(
+        Detectable(support=size, difference=float(harm))
+        for size, harm in zip(sizes, harms, strict=True)
+        if not math.isnan(harm)
+    )
+
+
+def _beside_findings(i: int, is_one: BoolArray, analysis: Analysis) -> IntArray:
+    """Those of some groups that are neither explained by a finding nor by one another."""
+    listed = list_findings(i, analysis, is_one)[0] if is_one.any() else []
+    return np.array([one.position for one in listed], dtype=np.int64)
+
+
+def _undecided(i: int, analysis: Analysis) -> tuple[UndecidedGroup, ...]:
+    """Significant groups of which the interval for all groups at once includes 0."""
+    groups = _beside_findings(i, analysis.is_undecided[i], analysis)
+    low, high = analysis.estimates.simultaneous
+    return tuple(
+        UndecidedGroup(
+            **one.model_dump(),
+            difference=float(analysis.moments.difference[i, at]),
+            simultaneous=(float(low[i, at]), float(high[i, at])),
+            p_adjusted=float(analysis.adjusted_p_values[i, at]),
         )
-        results[about.metric.name] = MetricResult(
-            definition=about.metric.metric.definition,
-            called=about.metric.metric.called,
-            higher_is_better=about.metric.metric.higher_is_better,
-            mean=about.of_all,
-            n_defined=analysis.grouping.n_users - about.n_undefined,
-            n_undefined=about.n_undefined,
-            n_groups=len(about.groups),
+        for one, at in zip(_group_values(i, groups, analysis), groups, strict=True)
+    )
+
+
+def _group_values(i: int, groups: IntArray, analysis: Analysis) -> tuple[GroupValue, ...]:
+    values, support = analysis.estimates.value[i], analysis.moments.n[i]
+    return tuple(analysis.grouping.describe(at, values[at], support[at]) for at in groups)
+
+
+@dataclass(frozen=True, slots=True)
+class PooledMetric:
+    """A pooled metric by its names, and its values of the intersections of all attributes.
+
+    Parameters
+    ----------
+    name : of the metric
+    groups, values : where it is defined, positions in the lattice
+    """
+
+    name: str
+    result: MetricResult
+    groups: IntArray
+    values: FloatArray
+
+
+def describe_pooled(
+    metrics: Sequence[MetricAtK], inputs: AuditInputs, grouping: Grouping, top: int
+) -> tuple[PooledMetric, ...]:
+    """The pooled ones among some metrics: intersections of all attributes only, no tests."""
+    found = []
+    for metric in (one for one in metrics if one.metric.pooled):
+        of_all, values = pooled_values(metric, inputs, grouping)
+        is_defined = ~np.isnan(values)
+        groups, values = grouping.full[is_defined], values[is_defined]
+        support = grouping.lattice.n_users[groups]
+        n_undefined = int(grouping.sizes[~is_defined].sum())
+        best, worst = (
+            tuple(grouping.describe(groups[at], values[at], support[at]) for at in end)
+            for end in best_and_worst(metric, values, support.astype(np.float64), top)
+        )
+        result = MetricResult(
+            definition=metric.metric.definition,
+            called=metric.called,
+            higher_is_better=metric.metric.higher_is_better,
+            mean=of_all,
+            n_defined=grouping.n_users - n_undefined,
+            n_undefined=n_undefined,
+            n_groups=len(groups),
             is_tested=False,
-            gap=about.gap,
+            gap=float(np.ptp(values)) if len(values) else None,
             advantaged=best[0] if best else None,
             disadvantaged=worst[0] if worst else None,
             most_advantaged=best,
@@ -204,150 +255,8 @@ def pooled_results(analysis: Analysis, found: Sequence[PooledAnalysis]) -> dict[
             n_not_listed=0,
             detectable=(),
         )
-    return results
-
-
-def _bounds(
-    ends: tuple[float, float] | None,
-) -> tuple[float | None, float | None] | None:
-    """As the metric is declared; of a column of values nobody knows."""
-    if ends is None or not np.isfinite(ends).any():
-        return None
-    low, high = (end if math.isfinite(end) else None for end in ends)
-    return low, high
-
-
-def _is_ratio_scale(i: int, analysis: Analysis) -> bool:
-    known = analysis.measured.column(i).known
-    metric = analysis.measured.metrics[i].metric
-    return bool(len(known)) and metric.is_ratio_scale(float(known.min()))
-
-
-def group_value(grouping: Grouping, group: int, value: float, support: float) -> GroupValue:
-    """A group by its position, named, with its value."""
-    named = grouping.group(int(group)).as_dict()
-    return GroupValue(group=named, value=float(value), support=int(support))
-
-
-def _group_values(i: int, groups: IntArray, analysis: Analysis) -> tuple[GroupValue, ...]:
-    values, support = analysis.estimates.value[i], analysis.moments.n[i]
-    return tuple(group_value(analysis.grouping, at, values[at], support[at]) for at in groups)
-
-
-def _undecided(i: int, groups: tuple[int, ...], analysis: Analysis) -> tuple[UndecidedGroup, ...]:
-    low, high = analysis.estimates.simultaneous
-    values = _group_values(i, np.array(groups, dtype=np.int64), analysis)
-    return tuple(
-        UndecidedGroup(
-            **one.model_dump(),
-            difference=float(analysis.moments.difference[i, at]),
-            simultaneous=(float(low[i, at]), float(high[i, at])),
-            p_adjusted=float(analysis.adjusted_p_values[i, at]),
-        )
-        for one, at in zip(values, groups, strict=True)
-    )
-
-
-def _verdict(
-    i: int, verdict: MetricVerdict, bounds: UnknownBounds | None, analysis: Analysis
-) -> NamedVerdict:
-    exceeding = np.zeros(0, dtype=np.int64)
-    at_worst = None
-    if bounds is not None and verdict.tolerance is not None:
-        largest = harm(
-            _at_worst(i, bounds, analysis), analysis.measured.metrics[i].metric.higher_is_better
-        )
-        exceeding = np.flatnonzero((verdict.of_groups == WITHIN) & (largest > verdict.tolerance))
-        if len(exceeding):
-            worst = int(exceeding[np.argmax(largest[exceeding])])
-            (at_worst,) = _unknown(i, [worst], bounds, analysis)
-    return NamedVerdict(
-        outcome=verdict.outcome,
-        alternative=verdict.alternative,
-        tolerance=verdict.tolerance,
-        n_worse_beyond_tolerance=int(verdict.has(BEYOND).sum()),
-        n_worse=int(verdict.has(WORSE).sum()),
-        n_better=int(verdict.is_better.sum()),
-        n_within_tolerance=int(verdict.has(WITHIN).sum()),
-        n_exceeding_at_worst=len(exceeding),
-        at_worst=at_worst,
-        n_inconclusive=verdict.n_open,
-        ruled_out_from=verdict.ruled_out_from,
-        open_share=verdict.open_share,
-        n_not_compared=verdict.n_not_compared,
-        certificate=verdict.certificate,
-    )
-
-
-def name_finding(
-    i: int, found: FoundGroup, analysis: Analysis, verdict: MetricVerdict | None = None
-) -> Finding:
-    """A finding, named."""
-    at, estimates, grouping = found.position, analysis.estimates, analysis.grouping
-    names = outcome_names(analysis.measured.metrics[i].metric.higher_is_better)
-    return Finding(
-        group=grouping.group(at).as_dict(),
-        value=float(estimates.value[i, at]),
-        support=int(analysis.moments.n[i, at]),
-        n_users=int(grouping.lattice.n_users[at]),
-        is_fully_scored=bool(analysis.is_fully_scored[at]),
-        outcome=None if verdict is None else names[verdict.of_groups[at]],
-        difference=float(estimates.difference[i, at]),
-        raw_difference=float(estimates.raw_difference[i, at]),
-        kept_share=float(analysis.kept_share[i, at]) if analysis.is_adjusted else None,
-        shrunken_difference=float(estimates.shrunken_difference[i, at]),
-        interval=(float(estimates.difference_low[i, at]), float(estimates.difference_high[i, at])),
-        simultaneous=(
-            _number(estimates.simultaneous.low[i, at]),
-            _number(estimates.simultaneous.high[i, at]),
-        ),
-        p_value=float(analysis.p_values[i, at]),
-        p_adjusted=float(analysis.adjusted_p_values[i, at]),
-        random_sets=None if analysis.random_sets is None else float(analysis.random_sets[i, at]),
-        interaction=found.interaction,
-        n_folded=found.n_folded,
-        because_of=None if found.because_of is None else grouping.group(found.because_of).as_dict(),
-        counts=tuple(found.counts.tolist()),
-        counts_of_others=tuple(found.counts_of_others.tolist()),
-    )
-
-
-def _listed(i: int, about: MetricAnalysis, analysis: Analysis) -> tuple[Unknown, ...]:
-    if about.unknown is None:
-        return ()
-    better = analysis.measured.metrics[i].metric.higher_is_better
-    findings = [group.position for group in about.findings]
-    listed = select_bounds(about.unknown, findings, better, analysis.grouping)
-    return _unknown(i, listed, about.unknown, analysis)
-
-
-def _unknown(
-    i: int, groups: Sequence[int], bounds: UnknownBounds, analysis: Analysis
-) -> tuple[Unknown, ...]:
-    at_worst = _at_worst(i, bounds, analysis)
-    return tuple(
-        Unknown(
-            group=analysis.grouping.group(at).as_dict(),
-            n_known=int(bounds.n_known[at]),
-            n_unknown=int(bounds.n_unknown[at]),
-            difference=float(bounds.difference[at]),
-            bounds=(float(bounds.low[at]), float(bounds.high[at])),
-            at_worst=_number(at_worst[at]),
-        )
-        for at in groups
-    )
-
-
-def _at_worst(i: int, bounds: UnknownBounds, analysis: Analysis) -> FloatArray:
-    """(n_groups,), the worst difference within the bounds, and chance on top of them."""
-    difference = analysis.moments.difference[i]
-    low, high = (end[i] for end in analysis.estimates.simultaneous)
-    low = np.asarray(bounds.low + (low - difference))
-    high = np.asarray(bounds.high + (high - difference))
-    better = analysis.measured.metrics[i].metric.higher_is_better
-    if better is None:
-        return np.where(np.abs(low) > np.abs(high), low, high)
-    return low if better else high
+        found.append(PooledMetric(metric.name, result, groups, values))
+    return tuple(found)
 
 
 def estimate_change(

@@ -4,16 +4,35 @@ from __future__ import annotations
 
 from pydantic import Field
 
-from fairrec.inputs.users import Value
-from fairrec.result.parts import GroupValue, Part
-from fairrec.statistics.explanations import Interaction
-from fairrec.statistics.findings import Chance, Detectable
+from fairrec.groups.group import GroupValue
+from fairrec.result.parts import Part
+from fairrec.statistics.findings import Finding
 from fairrec.statistics.paired import ChangeVerdict
-from fairrec.statistics.ratios import CategoryRatios, RateKind, WhyNot
-from fairrec.statistics.verdict import CertifiedSize, Outcome
+from fairrec.statistics.unknown import Unknown
+from fairrec.statistics.verdict import MetricVerdict
 
 MAX_UNDEFINED = 0.05
 """The share without a value that was let pass before anybody could say another."""
+
+
+class Chance(Part):
+    """The null distribution of the gap: values are permuted across users, or users drawn again."""
+
+    mean: float
+    q95: float = Field(description="95% of draws have a gap of at most this")
+    # both ends as far apart in standard errors: in the metric itself small groups are far apart by
+    # chance, whatever happens to the large ones
+    p_value: float = Field(
+        description="how often the null distribution has a gap at least this large"
+    )
+    permutations: int = Field(description="of items, how often users were drawn again")
+
+
+class Detectable(Part):
+    """The power of the audit for groups of one size."""
+
+    support: int
+    difference: float = Field(description="smallest true harm shown with 80% probability")
 
 
 class Gap(Part):
@@ -28,133 +47,7 @@ class Gap(Part):
     chance: Chance | None
 
 
-class Finding(Part):
-    """A group that differs from all other users by more than chance explains."""
-
-    group: dict[str, Value]
-    value: float
-    support: int = Field(description="users of the group whose value is known")
-    n_users: int = Field(description="users of the group, known or not")
-    is_fully_scored: bool = Field(
-        description="every user of the group is scored; otherwise it is judged by those of its "
-        "users that a search drew at random"
-    )
-    outcome: Outcome | None = Field(
-        default=None,
-        description="what is known about its harm: worse beyond tolerance; worse, and whether "
-        "beyond tolerance is open or no tolerance was set; within tolerance; inconclusive. Where "
-        "neither end is better: differs beyond tolerance, differs, within tolerance. Null of "
-        "shares of users who are missing",
-    )
-    difference: float = Field(
-        description="mean of the group minus mean of all other users, among users in the same "
-        "circumstances where these are given"
-    )
-    raw_difference: float | None = Field(default=None, description="whatever the circumstances")
-    kept_share: float | None = Field(
-        default=None,
-        description="users of the group whom the difference is about: in circumstances that weigh "
-        "as much as they are many, because there are others too; null where none are given",
-    )
-    shrunken_difference: float = Field(
-        description="what is left after correcting for this group being picked out"
-    )
-    interval: tuple[float, float] = Field(
-        description="confidence interval of the difference at 1 - alpha, for one group at a time"
-    )
-    simultaneous: tuple[float | None, float | None] = Field(
-        description="confidence interval of the difference that holds for all groups and metrics "
-        "at once, so also for those picked out; an end is null where it has no limit",
-    )
-    p_value: float = Field(description="for one group at a time")
-    p_adjusted: float = Field(description="adjusted for all groups and metrics tested")
-    random_sets: float | None = Field(
-        default=None,
-        description="of items the share of random sets of as many that are at least as far from "
-        "all others, in the same direction: it describes the group, and no verdict rests on it; "
-        "null of users",
-    )
-    interaction: Interaction | None = Field(
-        default=None,
-        description="null for one condition, for more than six, and where not all are scored",
-    )
-    n_folded: int = Field(description="overlapping groups that add nothing to this one")
-    because_of: dict[str, Value] | None = Field(
-        default=None,
-        description="a group that is served better and without which this one would not stand out; "
-        "null for most",
-    )
-    counts: tuple[int, ...] = Field(
-        default=(), description="users of the group with a value in each of the metric's bins"
-    )
-    counts_of_others: tuple[int, ...] = Field(default=(), description="the same of all others")
-
-
-class Unknown(Part):
-    """A group to which users may belong whose attributes are not known."""
-
-    group: dict[str, Value]
-    n_known: int = Field(description="users who belong to it, with a value")
-    n_unknown: int = Field(description="users who may belong to it, with a value")
-    difference: float = Field(
-        description="mean of those who belong to it minus mean of all others, unknown ones included"
-    )
-    bounds: tuple[float, float] = Field(
-        description="smallest and largest difference, whichever of the unknown users belong to it"
-    )
-    at_worst: float | None = Field(
-        default=None,
-        description="the difference at the worse end of the bounds and of the simultaneous "
-        "interval on top; null where it has no limit, or nothing was tested",
-    )
-
-
-class MetricVerdict(Part):
-    """What is known about the harm of the groups of one metric, and what can be ruled out."""
-
-    outcome: Outcome
-    alternative: Outcome | None = Field(
-        default=None,
-        description="undecided by permutation: the outcome that another seed may give, with the "
-        "most permutations that are drawn; null where they decide",
-    )
-    tolerance: float | None = Field(
-        description="the largest harm that is accepted, in units of the metric; null where none "
-        "was set"
-    )
-    n_worse_beyond_tolerance: int = Field(
-        description="groups worse, or different where neither end is better, beyond tolerance"
-    )
-    n_worse: int = Field(description="groups shown to be worse, or different, by how much is open")
-    n_better: int = Field(description="groups shown to be served better than all others")
-    n_within_tolerance: int = Field(
-        description="groups whose harm, or difference, is within the tolerance"
-    )
-    n_exceeding_at_worst: int = Field(
-        default=0,
-        description="of those ruled out, groups that are worse beyond tolerance at worst: they "
-        "are ruled out if the unknown users are like the others",
-    )
-    at_worst: Unknown | None = Field(
-        default=None, description="that of these with the largest harm at worst; null for none"
-    )
-    n_inconclusive: int = Field(description="groups that are inconclusive")
-    ruled_out_from: int | None = Field(
-        description="of groups with so many users and more none is inconclusive"
-    )
-    open_share: float | None = Field(description="users in any group that is inconclusive")
-    n_not_compared: int = Field(
-        default=0,
-        description="groups tested of which nothing can be ruled out: most of their users have no "
-        "others in the same circumstances, or the interval of their harm has no limit",
-    )
-    certificate: tuple[CertifiedSize, ...] = Field(
-        description="the largest harm that is not ruled out, for groups of at least each size that "
-        "are not shown to be worse; smallest size first"
-    )
-
-
-class UndecidedGroup(GroupValue):
+class UndecidedGroup(GroupValue, frozen=True):
     """A group that differs significantly, and of which the simultaneous interval includes 0."""
 
     difference: float = Field(description="from all others")
@@ -211,8 +104,7 @@ class MetricResult(Part):
     n_groups: int = Field(description="groups with enough users, all depths")
     is_tested: bool = Field(description="whether groups were tested against chance")
     gap: float | None = Field(
-        description="between intersections of all attributes (full combinations); null where none "
-        "is eligible"
+        description="between intersections of all attributes; null where none is eligible"
     )
     is_gap_hidden: bool = Field(
         default=False,
@@ -221,11 +113,11 @@ class MetricResult(Part):
     advantaged: GroupValue | None = Field(description="null where no two of them differ")
     disadvantaged: GroupValue | None
     most_advantaged: tuple[GroupValue, ...] = Field(
-        description="full combinations served best, best first, as many as asked for; none of them "
-        "is among those served worst"
+        description="intersections of all attributes served best, best first, as many as asked "
+        "for; none of them is among those served worst"
     )
     most_disadvantaged: tuple[GroupValue, ...] = Field(
-        description="full combinations served worst, worst first"
+        description="intersections of all attributes served worst, worst first"
     )
     chance: Chance | None = Field(description="null where nothing was permuted")
     findings: tuple[Finding, ...]
@@ -256,54 +148,6 @@ class MetricResult(Part):
         description="edges of the bins in which values of findings are counted: one for each of up "
         "to 12 values, else 20, of which the outer ones hold far tails and may be wider",
     )
-
-
-class Split(Part):
-    """The Theil index between the groups of a partition of all users, and within them."""
-
-    attributes: tuple[str, ...]
-    n_groups: int = Field(description="of any size, '(missing)' among them")
-    between: float = Field(description="Theil index if everyone had the mean of the group")
-    within: float = Field(description="Theil index less between")
-    share_between: float | None = Field(description="null where everyone has the same value")
-    share_by_chance: float | None = Field(
-        description="what share_between is on average where values have nothing to do with groups"
-    )
-    worst_off: GroupValue | None = Field(
-        description="the worst served group of the smallest size or more; null without any, and "
-        "where neither end is better"
-    )
-
-
-class MetricRatios(Part):
-    """Ratios and inequality of one metric."""
-
-    why_no_ratios: WhyNot | None
-    rate_kind: RateKind | None = Field(
-        description="selection: the mean of a metric of ones and zeros; scoring: the share of "
-        "users above the median"
-    )
-    threshold: float | None = Field(description="that median")
-    by: tuple[CategoryRatios, ...] = Field(description="each attribute, then each pair")
-    why_no_inequality: WhyNot | None
-    gini: float | None = Field(description="of the values of all users")
-    theil: float | None = Field(description="Theil's T of the values of all users")
-    splits: tuple[Split, ...] = Field(
-        description="by each attribute, then by the intersections of all of them"
-    )
-
-
-class Ratios(Part):
-    """Ratios between groups and inequality among users, beside the differences."""
-
-    four_fifths: float
-    small_category: float = Field(
-        description="share of users below which a group is not compared with the best"
-    )
-    n_pairs_left_out: int = Field(
-        description="pairs of attributes; with too many of them none is compared"
-    )
-    metrics: dict[str, MetricRatios]
 
 
 class Change(Part):

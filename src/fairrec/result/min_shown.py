@@ -13,25 +13,24 @@ from dataclasses import dataclass
 from typing import TypeVar
 
 import polars as pl
+from pydantic import BaseModel
 
 from fairrec.core.audited_entity import Unit
+from fairrec.groups.group import GroupValue
 from fairrec.inputs.mismatched_ids import ALIKE, EXAMPLES
 from fairrec.inputs.users import Value
-from fairrec.result.metric_schema import Finding, MetricRatios, MetricResult, MetricVerdict, Unknown
-from fairrec.result.parts import GroupValue
-from fairrec.result.schema import (
-    AttributeSummary,
-    AuditSummary,
-    Given,
-    Hidden,
-    MissingUsers,
-    SearchedMetric,
-)
+from fairrec.result.metric_schema import MetricResult
+from fairrec.result.schema import Adjustment, AttributeSummary, AuditSummary, Hidden
 from fairrec.result.tables import BOUNDED
+from fairrec.statistics.findings import Finding
 from fairrec.statistics.inequality import CatalogueExposure, ItemsShown
-from fairrec.statistics.ratios import CategoryRatios, GroupRatios
+from fairrec.statistics.missing import MissingUsers
+from fairrec.statistics.ratios import CategoryRatios, GroupRatios, MetricRatios
+from fairrec.statistics.unknown import Unknown
+from fairrec.statistics.verdict import MetricVerdict
 
 T = TypeVar("T", GroupValue, GroupRatios)
+P = TypeVar("P", bound=BaseModel)
 
 _ROUNDING = 1e-6
 """A share of users times their number may be a hair below what was counted."""
@@ -67,41 +66,43 @@ def without_small(
     notes = summary.warnings
     if before is not None:
         notes = tuple(note for note in notes if note != _said(before, summary.unit))
-        about = about.model_copy(
-            update={
-                name: getattr(about, name) + getattr(before, name)
-                for name in ("n_groups", "n_findings", "n_values")
-            }
+        about = _with(
+            about,
+            n_groups=about.n_groups + before.n_groups,
+            n_findings=about.n_findings + before.n_findings,
+            n_values=about.n_values + before.n_values,
         )
-    changed = {
-        "attributes": {name: rule.attribute(one) for name, one in summary.attributes.items()},
-        "coverage": summary.coverage.model_copy(
-            update={"n_users_below": rule.number(summary.coverage.n_users_below)}
+    n_below = rule.number(summary.coverage.n_users_below)
+    catalogue, search, ratios = summary.catalogue, summary.search, summary.ratios
+    changed = _with(
+        summary,
+        attributes={name: rule.attribute(one) for name, one in summary.attributes.items()},
+        coverage=_with(summary.coverage, n_users_below=n_below),
+        adjustment=None if summary.adjustment is None else rule.adjustment(summary.adjustment),
+        confounders=tuple(one for one in summary.confounders if rule.names(one.metric, one.group)),
+        missing=tuple(map(rule.missing, summary.missing)),
+        metrics=metrics,
+        # the last step of the history is the gap
+        search=_with(
+            search,
+            metrics={
+                name: _with(one, history=()) if metrics[name].is_gap_hidden else one
+                for name, one in search.metrics.items()
+            },
         ),
-        "given": None if summary.given is None else rule.given(summary.given),
-        "circumstances": tuple(
-            one for one in summary.circumstances if rule.names(one.metric, one.group)
+        ratios=_with(
+            ratios, metrics={name: rule.ratios(one) for name, one in ratios.metrics.items()}
         ),
-        "missing": tuple(map(rule.missing, summary.missing)),
-        "metrics": metrics,
-        "search": summary.search.model_copy(
-            update={
-                "metrics": {
-                    name: rule.searched(one, metrics[name])
-                    for name, one in summary.search.metrics.items()
-                }
-            }
-        ),
-        "ratios": summary.ratios.model_copy(
-            update={
-                "metrics": {name: rule.ratios(one) for name, one in summary.ratios.metrics.items()}
-            }
-        ),
-        "catalogue": None if summary.catalogue is None else rule.catalogue(summary.catalogue),
-        "warnings": (*map(rule.note, notes), _said(about, summary.unit)),
-        "hidden": about,
-    }
-    return summary.model_copy(update=changed), _without_few_unknown(shown, min_shown)
+        catalogue=None if catalogue is None else rule.catalogue(catalogue),
+        warnings=(*map(rule.note, notes), _said(about, summary.unit)),
+        hidden=about,
+    )
+    return changed, _without_few_unknown(shown, min_shown)
+
+
+def _with(part: P, **changed: object) -> P:
+    """The same part of a result with some fields changed."""
+    return part.model_copy(update=changed)
 
 
 def _without_few_unknown(groups: pl.DataFrame, min_shown: int) -> pl.DataFrame:
@@ -191,7 +192,7 @@ class _Rule:
             # one end and the gap would tell the other
             changed |= dict.fromkeys(("gap", "chance", "advantaged", "disadvantaged"))
             changed["is_gap_hidden"] = True
-        return result.model_copy(update=changed)
+        return _with(result, **changed)
 
     def is_shown_unknown(self, one: Unknown) -> bool:
         return not (self.is_few(one.n_known) or self.is_few(one.n_unknown))
@@ -212,33 +213,30 @@ class _Rule:
             changed["interaction"] = None
         if finding.because_of is not None and not self.names(name, finding.because_of):
             changed["because_of"] = None
-        return finding.model_copy(update=changed)
+        return _with(finding, **changed)
 
     def verdict(self, verdict: MetricVerdict, result: MetricResult) -> MetricVerdict:
         n_open = (verdict.open_share or 0) * (result.n_compared or result.n_defined)
-        return verdict.model_copy(
-            update={
-                # what holds from some size on holds from a larger one on
-                "ruled_out_from": None
-                if verdict.ruled_out_from is None
-                else max(verdict.ruled_out_from, self.min_shown),
-                "at_worst": None
-                if verdict.at_worst is None or not self.is_shown_unknown(verdict.at_worst)
-                else verdict.at_worst,
-                "open_share": None if self.is_few(n_open) else verdict.open_share,
-                "certificate": tuple(
-                    size for size in verdict.certificate if size.support >= self.min_shown
-                ),
-            }
+        return _with(
+            verdict,  # what holds from some size on holds from a larger one on
+            ruled_out_from=None
+            if verdict.ruled_out_from is None
+            else max(verdict.ruled_out_from, self.min_shown),
+            at_worst=None
+            if verdict.at_worst is None or not self.is_shown_unknown(verdict.at_worst)
+            else verdict.at_worst,
+            open_share=None if self.is_few(n_open) else verdict.open_share,
+            certificate=tuple(
+                size for size in verdict.certificate if size.support >= self.min_shown
+            ),
         )
 
     def attribute(self, one: AttributeSummary) -> AttributeSummary:
-        return one.model_copy(
-            update={
-                "n_missing": self.number(one.n_missing),
-                "small_values": self.values(one.small_values),
-                "values": self.values(one.values),
-            }
+        return _with(
+            one,
+            n_missing=self.number(one.n_missing),
+            small_values=self.values(one.small_values),
+            values=self.values(one.values),
         )
 
     def values(self, values: Mapping[str, int]) -> dict[str, int]:
@@ -249,50 +247,35 @@ class _Rule:
             n_missing = group.value * group.support
             return not (self.is_few(n_missing) or self.is_few(group.support - n_missing))
 
-        shares = self.large(one.shares)
         # of a share of missing users the number follows, which that of a metric does not tell
-        return one.model_copy(
-            update={
-                "findings": tuple(
-                    self.finding("", found).model_copy(update={"because_of": None})
-                    for found in one.findings
-                    if self.is_shown(found) and is_told(found)
-                ),
-                "shares": tuple(filter(is_told, shares)),
-            }
+        return _with(
+            one,
+            findings=tuple(
+                _with(self.finding("", found), because_of=None)
+                for found in one.findings
+                if self.is_shown(found) and is_told(found)
+            ),
+            shares=tuple(filter(is_told, self.large(one.shares))),
         )
 
-    def given(self, given: Given) -> Given:
-        return given.model_copy(
-            update={
-                "circumstances": {
-                    name: one.model_copy(update={"n_missing": self.number(one.n_missing)})
-                    for name, one in given.circumstances.items()
-                },
-                "n_users_alone": self.number(given.n_users_alone),
-                "no_longer": tuple(
-                    one
-                    for one in given.no_longer
-                    if one.n_users >= self.min_shown
-                    and not self.is_few(one.kept_share * one.n_users)
-                ),
-            }
+    def adjustment(self, given: Adjustment) -> Adjustment:
+        return _with(
+            given,
+            covariates={
+                name: _with(one, n_missing=self.number(one.n_missing))
+                for name, one in given.covariates.items()
+            },
+            n_users_alone=self.number(given.n_users_alone),
+            no_longer=tuple(
+                one
+                for one in given.no_longer
+                if one.n_users >= self.min_shown and not self.is_few(one.kept_share * one.n_users)
+            ),
         )
-
-    def searched(self, searched: SearchedMetric, shown: MetricResult) -> SearchedMetric:
-        """The last step of the history is the gap."""
-        return searched if not shown.is_gap_hidden else searched.model_copy(update={"history": ()})
 
     def ratios(self, result: MetricRatios) -> MetricRatios:
-        return result.model_copy(
-            update={
-                "by": tuple(map(self.categories, result.by)),
-                "splits": tuple(
-                    split.model_copy(update={"worst_off": self.one(split.worst_off)})
-                    for split in result.splits
-                ),
-            }
-        )
+        splits = (_with(split, worst_off=self.one(split.worst_off)) for split in result.splits)
+        return _with(result, by=tuple(map(self.categories, result.by)), splits=tuple(splits))
 
     def categories(self, one: CategoryRatios) -> CategoryRatios:
         shown = self.large(one.groups)
@@ -303,12 +286,11 @@ class _Rule:
             unknown |= dict.fromkeys(("to_best", "to_best_interval", "four_fifths"))
         if any(group.impact_ratio == 1 for group in hidden):
             unknown["impact_ratio"] = None
-        return one.model_copy(
-            update={
-                "n_unknown": self.number(one.n_unknown),
-                "n_users_too_few": self.number(one.n_users_too_few),
-                "groups": tuple(group.model_copy(update=unknown) for group in shown),
-            }
+        return _with(
+            one,
+            n_unknown=self.number(one.n_unknown),
+            n_users_too_few=self.number(one.n_users_too_few),
+            groups=tuple(_with(group, **unknown) for group in shown),
         )
 
     def catalogue(self, found: CatalogueExposure) -> CatalogueExposure:
@@ -316,15 +298,12 @@ class _Rule:
             never = one.n_items - one.n_shown
             return not any(map(self.is_few, (one.n_items, one.n_shown, never)))
 
-        return found.model_copy(
-            update={
-                "representation": {
-                    name: one.model_copy(
-                        update={"shown": {v: n for v, n in one.shown.items() if is_told(n)}}
-                    )
-                    for name, one in found.representation.items()
-                }
-            }
+        return _with(
+            found,
+            representation={
+                name: _with(one, shown={v: n for v, n in one.shown.items() if is_told(n)})
+                for name, one in found.representation.items()
+            },
         )
 
     def note(self, note: str) -> str:

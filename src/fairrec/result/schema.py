@@ -9,15 +9,17 @@ from pydantic import Field
 from fairrec.core.audited_entity import USERS, Unit
 from fairrec.inputs.audit_inputs import MeasuredBy
 from fairrec.inputs.order import TiedLists
-from fairrec.result.metric_schema import MAX_UNDEFINED, Finding, MetricResult, Ratios
-from fairrec.result.parts import GroupValue, Part, ResultFile
-from fairrec.statistics.explanations import DifferingCircumstance, NoLongerFound
+from fairrec.result.metric_schema import MAX_UNDEFINED, MetricResult
+from fairrec.result.parts import Part, ResultFile
+from fairrec.statistics.explanations import Confounder, NoLongerFound
 from fairrec.statistics.inequality import CatalogueExposure
+from fairrec.statistics.missing import MissingUsers
+from fairrec.statistics.ratios import Ratios
 from fairrec.statistics.verdict import Outcome
 
 
-class GivenCircumstance(Part):
-    """A circumstance in which users are alike when groups are compared."""
+class AdjustedCovariate(Part):
+    """A covariate in which users are alike when groups are compared."""
 
     n_values: int
     n_missing: int | None = Field(
@@ -26,12 +28,12 @@ class GivenCircumstance(Part):
     binning: str | None
 
 
-class Given(Part):
-    """The circumstances in which users are alike when groups are compared."""
+class Adjustment(Part):
+    """The covariates in which users are alike when groups are compared."""
 
     named: tuple[str, ...] = Field(description="as they were named, with their binning")
-    circumstances: dict[str, GivenCircumstance]
-    n_strata: int = Field(description="combinations of circumstances that occur")
+    covariates: dict[str, AdjustedCovariate]
+    n_strata: int = Field(description="combinations of covariates that occur")
     n_users_alone: int | None = Field(
         description="users who are the only one in their stratum; null where hidden"
     )
@@ -40,7 +42,7 @@ class Given(Part):
         "inconclusive"
     )
     no_longer: tuple[NoLongerFound, ...] = Field(
-        description="findings without these circumstances that are none with them"
+        description="findings without these covariates that are none with them"
     )
 
 
@@ -84,7 +86,7 @@ class SearchSummary(Part):
     )
     confidence: float | None = Field(default=None, description="of may_be_larger_by")
     n_fully_scored: int = Field(
-        default=0, description="full combinations of which every user is scored"
+        default=0, description="intersections of all attributes of which every user is scored"
     )
     n_not_fully_scored: int = Field(default=0, description="the other eligible ones")
     model_identity: str = Field(
@@ -111,48 +113,15 @@ class SearchSummary(Part):
     metrics: dict[str, SearchedMetric] = Field(default_factory=dict)
 
 
-class MissingUsers(Part):
-    """Users without a list or a value; tested by group, in a family apart from the metrics."""
-
-    kind: Literal[
-        "no list", "no relevant item", "undefined", "no held-out items", "not evaluated"
-    ] = Field(
-        description="no list: not served at all; no relevant item: none among the candidates or "
-        "held-out items; undefined: any other reason why metrics have no value; no held-out "
-        "items: a list, and nothing to judge it by; not evaluated: neither of the two"
-    )
-    metrics: tuple[str, ...] = Field(description="the metrics it concerns")
-    counts_as_zero: bool = Field(
-        description="whether these users count as 0 in accuracy and coverage, instead of being "
-        "left out"
-    )
-    n_users: int = Field(description="users who could be missing")
-    n_missing: int
-    is_tested: bool
-    permutations: int = Field(default=0, description="behind its p-values")
-    is_too_much: bool = Field(
-        default=False,
-        description="a group differs in it so far that nothing found in a metric is no all-clear",
-    )
-    findings: tuple[Finding, ...] = Field(
-        description="groups whose share of missing users differs from the rest; value is the share"
-    )
-    shares: tuple[GroupValue, ...] = Field(
-        description="the share in each group of one attribute, largest first, at most 50"
-    )
-
-    @property
-    def share(self) -> float:
-        """The share of users who are missing."""
-        return self.n_missing / max(1, self.n_users)
-
-
 class AttributeSummary(Part):
     """One attribute of the audited users."""
 
     n_values: int
     n_missing: int | None = Field(description="null where it is hidden, see min_shown")
     binning: str | None
+    kind: Literal["integer", "number", "boolean", "text", "bins"] = Field(
+        default="text", description="of its values, which are text in tables"
+    )
     n_values_below_support: int
     small_values: dict[str, int] = Field(
         description="values with too few users -> their users, the largest 20"
@@ -182,7 +151,7 @@ class Coverage(Part):
     n_full_observed: int
     n_full: int
     n_users_below: int | None = Field(
-        description="users in full combinations below the support; null where they are hidden"
+        description="users in intersections of all attributes that are too small; null where hidden"
     )
 
 
@@ -270,15 +239,15 @@ class AuditSummary(ResultFile):
     missing_lists: Literal["zero", "drop"] = Field(
         default="zero", description="what counts for users with held-out items and no list"
     )
-    given: Given | None = Field(
+    adjustment: Adjustment | None = Field(
         default=None,
-        description="circumstances in which users are alike when groups are compared; null where "
-        "none were asked for. Values, ratios and missing users are whatever the circumstances",
+        description="covariates in which users are alike when groups are compared; null where "
+        "none were asked for. Values, ratios and missing users are unadjusted",
     )
-    circumstances: tuple[DifferingCircumstance, ...] = Field(
+    confounders: tuple[Confounder, ...] = Field(
         default=(),
-        description="circumstances not given in which a finding differs from all others, and on "
-        "which the metric depends",
+        description="covariates not adjusted for in which a finding differs from all others, and "
+        "on which the metric depends",
     )
     ties: TiedLists | None = Field(
         default=None,

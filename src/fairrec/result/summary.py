@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -20,42 +20,33 @@ from fairrec.inputs.formats import checksum
 from fairrec.inputs.mismatched_ids import describe_alike_values
 from fairrec.inputs.notes import CHECK_FIRST
 from fairrec.inputs.tables import Table
+from fairrec.inputs.users import MISSING, Attribute
 from fairrec.metrics import MetricAtK
-from fairrec.result.metric_result import (
-    group_value,
-    metric_results,
-    name_finding,
-    pooled_results,
-    ratios_part,
-)
+from fairrec.result.metric_result import DescribedMetric, PooledMetric
 from fairrec.result.metric_schema import MetricResult
-from fairrec.result.parts import GroupValue
 from fairrec.result.schema import (
+    AdjustedCovariate,
+    Adjustment,
     AttributeSummary,
     AuditedModel,
     AuditSummary,
     Coverage,
     DepthCoverage,
-    Given,
-    GivenCircumstance,
     HistoryPoint,
     InputSummary,
-    MissingUsers,
     SearchedMetric,
     SearchSummary,
     Spent,
 )
 from fairrec.search.evidence import GapHistory
-from fairrec.search.searched import Searched
+from fairrec.search.loop import Searched
 from fairrec.search.searcher import hyper_parameters
 from fairrec.statistics.analysis import Analysis
-from fairrec.statistics.explanations import DifferingCircumstance, NoLongerFound
-from fairrec.statistics.findings import MetricAnalysis, PooledAnalysis
-from fairrec.statistics.inequality import Inequality
-from fairrec.statistics.missing import Conclusiveness, Missing
-from fairrec.statistics.ratios import RatioAnalysis
+from fairrec.statistics.explanations import Confounder, NoLongerFound
+from fairrec.statistics.missing import MissingUsers
+from fairrec.statistics.ratios import Ratios
 from fairrec.statistics.simultaneous import least_permutations
-from fairrec.statistics.verdict import MetricVerdict, worst_outcome
+from fairrec.statistics.verdict import worst_outcome
 
 SMALL_VALUES_SHOWN = 20
 VALUES_SHOWN = 50
@@ -92,6 +83,7 @@ def attribute_summaries(grouping: Grouping) -> dict[str, AttributeSummary]:
             n_values=len(attribute.values),
             n_missing=attribute.n_missing,
             binning=attribute.binning,
+            kind=value_kind(attribute),
             n_values_below_support=len(small),
             small_values={
                 str(attribute.values[code]): int(n_users[code])
@@ -105,38 +97,16 @@ def attribute_summaries(grouping: Grouping) -> dict[str, AttributeSummary]:
     return summaries
 
 
-SHARES_SHOWN = 50
-
-
-def missing_users(missing: Sequence[Missing], max_undefined: float) -> tuple[MissingUsers, ...]:
-    """The part of `result.json` about users who are missing."""
-    return tuple(
-        MissingUsers(
-            kind=one.kind,
-            metrics=one.metrics,
-            counts_as_zero=one.counts_as_zero,
-            n_users=one.n_users,
-            n_missing=one.n_missing,
-            is_tested=one.analysis.test is not None,
-            permutations=one.analysis.n_permutations,
-            is_too_much=one.is_too_much(max_undefined),
-            findings=tuple(name_finding(0, group, one.analysis) for group in one.found.findings),
-            shares=_shares(one),
-        )
-        for one in missing
-    )
-
-
-def _shares(missing: Missing) -> tuple[GroupValue, ...]:
-    analysis = missing.analysis
-    is_single = analysis.grouping.lattice.depth == 1
-    # a share of very few users is noise, and tells what happened to one of them
-    groups = np.flatnonzero(is_single & analysis.is_tested[0])
-    values = analysis.estimates.value[0]
-    first = groups[np.lexsort((groups, -values[groups]))][:SHARES_SHOWN]
-    return tuple(
-        group_value(analysis.grouping, at, values[at], analysis.moments.n[0, at]) for at in first
-    )
+def value_kind(attribute: Attribute) -> Literal["integer", "number", "boolean", "text", "bins"]:
+    """What the values of an attribute are."""
+    if attribute.binning is not None:
+        return "bins"
+    types = {type(value) for value in attribute.values if value != MISSING}
+    if types == {bool}:
+        return "boolean"
+    if types == {int}:
+        return "integer"
+    return "number" if types and types <= {int, float} else "text"
 
 
 _MUCH_BELOW = 0.1
@@ -163,7 +133,7 @@ def reader_notes(
     said += _about_reversed_scores(described, results)
     # one table may be both values and users
     said += dict.fromkeys(note for table in described.tables.values() for note in table.notes)
-    for attribute in (*attributes, *described.circumstances):
+    for attribute in (*attributes, *described.covariates):
         said += attribute.warnings
         alike = "" if attribute.binning else describe_alike_values(attribute.name, attribute.values)
         said += [alike] if alike else []
@@ -175,7 +145,7 @@ def reader_notes(
     ]
     if not len(analysis.grouping.full):
         said.append(
-            f"no full combination of the {len(attributes)} attributes has "
+            f"no intersection of the {len(attributes)} attributes has "
             f"{analysis.grouping.min_users:,} {many}, so there is no gap between full "
             "combinations; findings are of partial ones"
         )
@@ -298,23 +268,23 @@ def _points(history: GapHistory, metric: int) -> tuple[HistoryPoint, ...]:
 
 def given_part(
     described: InputMetadata, analysis: Analysis, confounded: tuple[NoLongerFound, ...]
-) -> Given | None:
+) -> Adjustment | None:
     """What was given and what it changed; None where nothing was."""
-    if not described.circumstances:
+    if not described.covariates:
         return None
     strata = analysis.moments.strata
     n_per_stratum = strata.sums(analysis.measured.n_scored)
     is_not = analysis.is_tested & ~analysis.is_comparable
     metrics = [metric.name for metric in analysis.measured.metrics]
-    return Given(
-        named=described.given,
-        circumstances={
-            circumstance.name: GivenCircumstance(
-                n_values=len(circumstance.values),
-                n_missing=circumstance.n_missing,
-                binning=circumstance.binning,
+    return Adjustment(
+        named=described.adjust_for,
+        covariates={
+            covariate.name: AdjustedCovariate(
+                n_values=len(covariate.values),
+                n_missing=covariate.n_missing,
+                binning=covariate.binning,
             )
-            for circumstance in described.circumstances
+            for covariate in described.covariates
         },
         n_strata=strata.n_strata,
         n_users_alone=int((n_per_stratum == 1).sum()),
@@ -344,16 +314,13 @@ def result_options(summary: AuditSummary) -> dict[str, Any]:
 def audit_summary(
     described: InputMetadata,
     analysis: Analysis,
-    found: Sequence[MetricAnalysis],
-    missing: Sequence[Missing],
-    standing: Sequence[Conclusiveness],
-    verdicts: Sequence[MetricVerdict],
-    pooled: Sequence[PooledAnalysis],
-    ratios: RatioAnalysis,
-    inequality: Sequence[Inequality],
+    found: Sequence[DescribedMetric],
+    pooled: Sequence[PooledMetric],
+    missing: Sequence[MissingUsers],
+    ratios: Ratios,
     searched: Searched | None,
-    given: Given | None = None,
-    circumstances: tuple[DifferingCircumstance, ...] = (),
+    given: Adjustment | None = None,
+    covariates: tuple[Confounder, ...] = (),
     *,
     wanted: Sequence[MetricAtK],
     command: str,
@@ -365,9 +332,9 @@ def audit_summary(
     ----------
     wanted : all metrics, in the order they were asked for
     """
-    options = analysis.options
-    of_pooled = pooled_results(analysis, pooled)
-    results = metric_results(analysis, found, standing, verdicts) | of_pooled
+    options, metrics = analysis.options, analysis.measured.metrics
+    of_pooled = {one.name: one.result for one in pooled}
+    results = {one.name: at.result for one, at in zip(metrics, found, strict=True)} | of_pooled
     return AuditSummary(
         fairrec_version=__version__,
         versions=installed_versions(),
@@ -391,8 +358,8 @@ def audit_summary(
         relevant=described.relevant,
         gain=described.gain,
         missing_lists=described.missing_lists,
-        given=given,
-        circumstances=circumstances,
+        adjustment=given,
+        confounders=covariates,
         ties=described.ties,
         attributes=attribute_summaries(analysis.grouping),
         depth=options.depth,
@@ -401,21 +368,20 @@ def audit_summary(
         permutations_drawn=analysis.n_permutations,
         tolerance=None if options.tolerance is None else str(options.tolerance),
         outcome=worst_outcome(
-            (verdict.outcome, one.metric.higher_is_better)
-            for verdict, one in zip(verdicts, analysis.measured.metrics, strict=True)
+            (one.judged.verdict.outcome, one.result.higher_is_better) for one in found
         )
-        if verdicts and analysis.tested_by is not None
+        if found and analysis.tested_by is not None
         else None,
         coverage=coverage(analysis.grouping, options.min_support),
         max_undefined=options.max_undefined,
-        missing=missing_users(missing, options.max_undefined),
+        missing=tuple(missing),
         warnings=tuple(
             spell_as(command, note)
             for note in reader_notes(described, analysis, results, of_pooled)
         ),
         search=search_summary(searched, described.n_users),
         metrics={metric.name: results[metric.name] for metric in wanted},
-        ratios=ratios_part(ratios, inequality, analysis.measured.metrics, wanted),
+        ratios=ratios,
     )
 
 

@@ -18,10 +18,8 @@ from fairrec.result.schema import AuditSummary
 from fairrec.statistics.verdict import outcome_names
 
 if TYPE_CHECKING:
+    from fairrec.result.metric_result import DescribedMetric, PooledMetric
     from fairrec.statistics.analysis import Analysis
-    from fairrec.statistics.findings import PooledAnalysis
-    from fairrec.statistics.unknown import UnknownBounds
-    from fairrec.statistics.verdict import MetricVerdict
 
 
 NUMBERS = (
@@ -40,7 +38,7 @@ NUMBERS = (
     "p_adjusted",
 )
 ADJUSTED = ("raw_difference", "kept_share")
-"""Those beside them where circumstances are given."""
+"""Those beside them where covariates are given."""
 OF_ITEMS = ("random_sets",)
 """Those beside them where items are compared."""
 BOUNDED = ("unknown_low", "unknown_high", "n_unknown")
@@ -53,68 +51,52 @@ RESERVED = ("metric", *FACTS, *NUMBERS, *ADJUSTED, *OF_ITEMS, *BOUNDED)
 
 
 def group_table(
-    analysis: Analysis,
-    verdicts: Sequence[MetricVerdict],
-    pooled: Sequence[PooledAnalysis],
-    unknown: Sequence[UnknownBounds | None] = (),
+    analysis: Analysis, found: Sequence[DescribedMetric], pooled: Sequence[PooledMetric] = ()
 ) -> pl.DataFrame:
     """One row for each metric and eligible group, lowest adjusted p-value first.
 
     What is judged is null where nothing was tested.
-
-    Parameters
-    ----------
-    unknown : bounds of the groups of each metric, where attributes are unknown
     """
-    lattice = analysis.grouping.lattice
-    conditions = group_conditions(analysis.grouping)
+    conditions, estimates = group_conditions(analysis.grouping), analysis.estimates
     adjusted, errors = analysis.adjusted_p_values, analysis.standard_errors
-    estimated = ("value", "shrunken", "difference")
-    columns = {
-        name: getattr(analysis.estimates, name) for name in NUMBERS if name.startswith(estimated)
-    }
-    simultaneous = analysis.estimates.simultaneous
-    columns |= {
-        "simultaneous_low": simultaneous.low,
-        "simultaneous_high": simultaneous.high,
+    beside = {
+        "simultaneous_low": estimates.simultaneous.low,
+        "simultaneous_high": estimates.simultaneous.high,
         "detectable": analysis.detectable,
         "p_value": analysis.p_values,
         "p_adjusted": adjusted,
     }
-    shown: tuple[str, ...] = NUMBERS
+    columns: dict[str, FloatArray] = {
+        name: beside[name] if name in beside else getattr(estimates, name) for name in NUMBERS
+    }
     if analysis.is_adjusted:
-        shown = (*NUMBERS, *ADJUSTED)
-        columns["raw_difference"] = analysis.estimates.raw_difference
-        columns["kept_share"] = analysis.kept_share
+        columns |= {"raw_difference": estimates.raw_difference, "kept_share": analysis.kept_share}
     if analysis.random_sets is not None:
-        shown = (*shown, *OF_ITEMS)
         columns["random_sets"] = analysis.random_sets
-    bounds = [one for one in unknown if one is not None]
+    bounds = [one.unknown for one in found if one.unknown is not None]
     if bounds:
-        shown = (*shown, *BOUNDED)
-        parts = ("low", "high", "n_unknown")
-        columns |= {
-            name: np.stack([getattr(one, part) for one in bounds])
-            for name, part in zip(BOUNDED, parts, strict=True)
-        }
+        for name, part in zip(BOUNDED, ("low", "high", "n_unknown"), strict=True):
+            columns[name] = np.stack([getattr(one, part) for one in bounds])
 
     def rows_of(
         name: str,
         rows: IntArray,
         support: IntArray,
         numbers: Mapping[str, FloatArray],
-        outcomes: Sequence[str | None],
-        judged: Mapping[str, BoolArray],
+        judged: Mapping[str, BoolArray | Sequence[str]],
     ) -> pl.DataFrame:
         undefined = np.full(len(rows), np.nan)
-        known = {name: numbers.get(name, undefined) for name in shown}
+        known = {name: numbers.get(name, undefined) for name in columns}
+        kinds = {"outcome": pl.String, **dict.fromkeys(JUDGED, pl.Boolean)}
         return conditions[rows].select(
             pl.lit(name).alias("metric"),
             pl.all(),
             pl.Series("support", support.astype(np.int64)),
             pl.Series("is_fully_scored", analysis.is_fully_scored[rows]),
-            pl.Series("outcome", outcomes, pl.String),
-            *(pl.Series(name, judged.get(name, [None] * len(rows)), pl.Boolean) for name in JUDGED),
+            *(
+                pl.Series(name, judged.get(name, [None] * len(rows)), kind)
+                for name, kind in kinds.items()
+            ),
             *(
                 pl.Series(name, np.where(np.isinf(column), np.nan, column), nan_to_null=True)
                 for name, column in known.items()
@@ -122,23 +104,21 @@ def group_table(
         )
 
     tables = []
-    for i, (metric, verdict) in enumerate(zip(analysis.measured.metrics, verdicts, strict=True)):
+    for i, (metric, about) in enumerate(zip(analysis.measured.metrics, found, strict=True)):
         rows = np.flatnonzero(analysis.is_tested[i])
         rows = rows[np.lexsort((-errors[i, rows], np.nan_to_num(adjusted[i, rows])))]
-        numbers = {name: column[i, rows] for name, column in columns.items()}
-        outcomes: list[str | None] = [None] * len(rows)
-        judged = {}
+        judged: dict[str, BoolArray | Sequence[str]] = {}
         if analysis.tested_by is not None:
-            names = outcome_names(metric.metric.higher_is_better)
-            outcomes = [names[at] for at in verdict.of_groups[rows]]
+            names, verdicts = outcome_names(metric.metric.higher_is_better), about.judged.groups
+            judged["outcome"] = [names[at] for at in verdicts.of_groups[rows]]
             is_beyond = analysis.is_beyond_chance[i, rows]
-            judged = dict(zip(JUDGED, (is_beyond, verdict.is_known[rows]), strict=True))
+            judged |= zip(JUDGED, (is_beyond, verdicts.is_known[rows]), strict=True)
+        numbers = {name: column[i, rows] for name, column in columns.items()}
         support = analysis.moments.n[i, rows]
-        tables.append(rows_of(metric.name, rows, support, numbers, outcomes, judged))
-    for about in pooled:
-        support = lattice.n_users[about.groups]
-        values, untested = {"value": about.values}, [None] * len(about.groups)
-        tables.append(rows_of(about.metric.name, about.groups, support, values, untested, {}))
+        tables.append(rows_of(metric.name, rows, support, numbers, judged))
+    for one in pooled:
+        support = analysis.grouping.lattice.n_users[one.groups]
+        tables.append(rows_of(one.name, one.groups, support, {"value": one.values}, {}))
     table = pl.concat(tables)
     return table.with_columns(pl.col("n_unknown").cast(pl.Int64)) if bounds else table
 

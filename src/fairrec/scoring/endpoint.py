@@ -10,6 +10,7 @@ import math
 import os
 import re
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
@@ -46,12 +47,6 @@ class Endpoint(Model):
     protocol, features, inputs, output, concurrency, rows_per_call, rate : see EndpointOptions
     timeout, retries, token_env, query_env, max_reply_mb : see EndpointOptions
     first_wait, longest_wait : see EndpointOptions
-
-    Examples
-    --------
-    >>> model = Endpoint("https://ranker.example/score", protocol="json", concurrency=4)
-    >>> model.who
-    'The endpoint https://ranker.example/score'
     """
 
     def __init__(self, url: str, **options: Any) -> None:
@@ -102,12 +97,16 @@ class Endpoint(Model):
         """Protocol, address, a digest of its query, the version the server states, features."""
         options, version = self.options, self.metadata.version
         digest = self._address.query_digest()
-        parts = [options.protocol, self._address.url, f"query {digest}" if digest else ""]
-        parts.append(f"version {version}" if version else "")
-        parts.append(",".join(f"{one.table}:{one.column}" for one in self.features))
-        parts += [f"{name}={column}" for name, column in sorted(options.inputs.items())]
-        parts.append(f"output {options.output}" if options.output else "")
-        return " ".join(filter(None, parts))
+        return " ".join(
+            [
+                *(options.protocol, self._address.url),
+                *([f"query {digest}"] if digest else []),
+                *([f"version {version}"] if version else []),
+                *([",".join(map(str, self.features))] if self.features else []),
+                *(f"{name}={column}" for name, column in sorted(options.inputs.items())),
+                *([f"output {options.output}"] if options.output else []),
+            ]
+        )
 
     def bind(self, columns: Mapping[str, AnyArray]) -> tuple[ModelInput, ...]:
         """The inputs the model takes."""
@@ -170,30 +169,18 @@ class Address:
 
     @property
     def shown(self) -> str:
-        """For messages and results.
-
-        >>> parse_address("https://host/score?key=1234").shown
-        'https://host/score?***'
-        """
+        """For messages and results."""
         return f"{self.url}?***" if self.query else self.url
 
     @property
-    def is_this_machine(self) -> bool:
-        """Whether what is sent there stays on this machine.
-
-        >>> parse_address("http://127.0.0.2/score").is_this_machine
-        True
-        """
-        try:
-            return ipaddress.ip_address(self.host).is_loopback
-        except ValueError:
-            return self.host == "localhost"
+    def keeps_secrets(self) -> bool:
+        """Whether nobody on the way can read what is sent: encrypted, or on this machine."""
+        with suppress(ValueError):
+            return self.is_encrypted or ipaddress.ip_address(self.host).is_loopback
+        return self.is_encrypted or self.host == "localhost"
 
     def query_digest(self) -> str:
-        """Tells queries apart without showing them; the empty text where there is none.
-
-        Slow on purpose, and of one address: a secret cannot be looked up in a table of digests.
-        """
+        """Tells queries of an address apart without showing them, and slowly on purpose."""
         if not self.query:
             return ""
         key = hashlib.pbkdf2_hmac("sha256", self.query.encode(), self.url.encode(), _DIGEST_ROUNDS)
@@ -219,9 +206,8 @@ def parse_address(text: str) -> Address:
         raise InputError(wrong) from None
     if has_credentials:
         raise InputError(
-            f"{spell('endpoint')}: the address holds a user name or a password, which would "
-            "end up in the result. Leave them out and give a token: "
-            f"{spell('token_env', Blank('NAME'))}"
+            f"{spell('endpoint')}: the address holds a user name or a password. Leave them out and "
+            f"give a token: {spell('token_env', Blank('NAME'))}"
         )
     is_clean = text.isprintable() and " " not in text.strip()
     if parts.scheme not in ("http", "https") or not host or not is_clean:
@@ -233,10 +219,7 @@ def parse_address(text: str) -> Address:
 
 
 def read_secrets(options: EndpointOptions, address: Address) -> tuple[str, dict[str, str]]:
-    """The token, and values of the query by their keys, from the environment.
-
-    The token is the empty text where no variable is named.
-    """
+    """The token, empty without a variable, and values of the query by key, of the environment."""
     token = ""
     if options.token_env is not None:
         token = _read_variable(options.token_env, "token_env", address)
@@ -252,20 +235,15 @@ def read_secrets(options: EndpointOptions, address: Address) -> tuple[str, dict[
 def _read_variable(name: str, option: str, address: Address) -> str:
     """What a variable holds. Its name is not shown: somebody may have given the secret for it."""
     content = os.environ.get(name, "").strip()
+    wrong = ""
     if not content:
-        raise InputError(
-            f"{spell(option)}: the environment variable it names is not set, or is empty. Set it."
-        )
-    if not content.isprintable():
-        raise InputError(
-            f"{spell(option)}: what the variable holds is no token or key: it has control "
-            "characters. Set it to the secret alone."
-        )
-    if not (address.is_encrypted or address.is_this_machine):
-        raise InputError(
-            f"{spell(option)}: its content would be readable for everyone on the way to "
-            f"{plain(address.host)}. Give an address of https."
-        )
+        wrong = "the environment variable it names is not set, or is empty. Set it."
+    elif not content.isprintable():
+        wrong = "what the variable holds is no token or key: it has control characters."
+    elif not address.keeps_secrets:
+        wrong = "its content would be readable for everyone on the way. Give an address of https."
+    if wrong:
+        raise InputError(f"{spell(option)}: {wrong}")
     return content
 
 
@@ -276,7 +254,6 @@ class Secrets:
 
     Parameters
     ----------
-    query : as it is sent
     kept : values that are secrets for certain, however short: a token, keys of the environment
 
     Examples

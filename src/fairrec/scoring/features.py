@@ -116,17 +116,8 @@ def is_missing(value: object) -> bool:
 
 DATATYPES: dict[str, Any] = {
     "BOOL": np.bool_,
-    "UINT8": np.uint8,
-    "UINT16": np.uint16,
-    "UINT32": np.uint32,
-    "UINT64": np.uint64,
-    "INT8": np.int8,
-    "INT16": np.int16,
-    "INT32": np.int32,
-    "INT64": np.int64,
-    "FP16": np.float16,
-    "FP32": np.float32,
-    "FP64": np.float64,
+    **{f"{kind}INT{n}": f"{kind.lower()}int{n}" for kind in ("U", "") for n in (8, 16, 32, 64)},
+    **{f"FP{n}": f"float{n}" for n in (16, 32, 64)},
     "BYTES": np.object_,
 }
 """Types of tensors by their names in the Open Inference Protocol."""
@@ -156,11 +147,7 @@ class TensorSpec:
 
 
 def infer_datatype(values: AnyArray) -> str:
-    """The name of the type that values have.
-
-    >>> infer_datatype(np.array([1, 2])), infer_datatype(np.array(["a"], dtype=object))
-    ('INT64', 'BYTES')
-    """
+    """The name of the type that values have."""
     names = {"b": "BOOL", "i": "INT64", "u": "UINT64", "f": "FP64"}
     if values.dtype.kind in names:
         return names[values.dtype.kind]
@@ -190,7 +177,7 @@ def fill_inputs(
                 f"{spell('inputs', {name: renamed[name]})}: {who[:1].lower()}{who[1:]} has no "
                 f"such input. It has {listed(names)}."
             )
-    found = []
+    found: list[ModelInput] = []
     for spec in specs:
         column = renamed.get(spec.name, spec.name)
         if column not in columns:
@@ -205,14 +192,12 @@ def fill_inputs(
                 "with one value for each pair can be given."
             )
         found.append(ModelInput(spec.name, column, as_tensor(columns[column], spec, who)))
-    unused = [
-        name for name in columns if name not in {one.column for one in found} and name not in IDS
-    ]
-    if unused:
+    used = {*IDS, *(one.column for one in found)}
+    if unused := [name for name in columns if name not in used]:
         raise InputError(
-            f"{spell('features')}: {who[:1].lower()}{who[1:]} has no input for "
-            f"{listed(unused)}. It has {listed(names)}. Leave the feature out, or say which input "
-            f"it is: {spell('inputs', {Blank('NAME'): unused[0]})}"
+            f"{spell('features')}: {who[:1].lower()}{who[1:]} has no input for {listed(unused)}. "
+            f"It has {listed(names)}. Leave the feature out, or say which input it is: "
+            f"{spell('inputs', {Blank('NAME'): unused[0]})}"
         )
     return tuple(found)
 
@@ -233,10 +218,9 @@ def as_tensor(values: AnyArray, spec: TensorSpec, who: str) -> AnyArray:
     >>> as_tensor(np.array(["7", "12"], dtype=object), TensorSpec("u", "INT32", (-1,)), "It")
     array([ 7, 12], dtype=int32)
     """
-    where = f"{who}: its input {plain(spec.name)}"
+    where = f"{who}: its input {plain(spec.name)} is of type {plain(spec.datatype)}"
     if spec.datatype not in DATATYPES:
-        known = ", ".join(DATATYPES)
-        raise InputError(f"{where} is of type {plain(spec.datatype)}. Known: {known}.")
+        raise InputError(f"{where}. Known: {', '.join(DATATYPES)}.")
     target = np.dtype(DATATYPES[spec.datatype])
     is_object = values.dtype.kind == "O"
     missing = np.array([is_object and value is None for value in values], dtype=bool)
@@ -244,8 +228,8 @@ def as_tensor(values: AnyArray, spec: TensorSpec, who: str) -> AnyArray:
         values = np.where(missing, np.nan, values)
     elif missing.any():
         raise InputError(
-            f"{where} ({spec.datatype}) cannot be missing, but {missing.sum():,} of "
-            f"{len(values):,} values are. Fill them in in the table."
+            f"{where} and cannot be missing, but {missing.sum():,} of {len(values):,} values are. "
+            "Fill them in in the table."
         )
     if target.kind == "O":
         return np.array([str(value) for value in values.tolist()], dtype=object)
@@ -254,9 +238,8 @@ def as_tensor(values: AnyArray, spec: TensorSpec, who: str) -> AnyArray:
         texts = [value for value in values.tolist() if isinstance(value, str)]
         if wrong := [text for text in texts if not _WHOLE.fullmatch(text)]:
             raise InputError(
-                f"{where} is of type {spec.datatype}, but the column holds text, such as "
-                f"{plain(repr(wrong[0]))}. Give a column of numbers: "
-                f"{spell('inputs', {spec.name: Blank('COLUMN')})}"
+                f"{where}, but the column holds text, such as {plain(repr(wrong[0]))}. Give a "
+                f"column of numbers: {spell('inputs', {spec.name: Blank('COLUMN')})}"
             )
         values = np.array([int(v) if isinstance(v, str) else v for v in values.tolist()])
     with np.errstate(all="ignore"):
@@ -264,38 +247,27 @@ def as_tensor(values: AnyArray, spec: TensorSpec, who: str) -> AnyArray:
     if target.kind in "iub" and not np.array_equal(converted, values):
         wrong = values[converted != values].tolist()
         raise InputError(
-            f"{where} is of type {spec.datatype}, which has no {plain(repr(wrong[0]))} "
-            f"({len(wrong):,} such values). Give another column."
+            f"{where}, which has no {plain(repr(wrong[0]))} ({len(wrong):,} such values). Give "
+            "another column."
         )
     return converted
 
 
 def choose_output(names: Sequence[str], name: str | None, who: str) -> str:
     """Which output holds the scores: the one asked for, the only one, or `score`."""
-    if name is not None:
-        if name in names:
-            return name
-        raise ScoringError(
-            f"{who} has no output {plain(repr(name))}. It has {listed(names)}; choose by "
-            f"{spell('output', Blank('NAME'))}."
-        )
-    if len(names) == 1:
-        return names[0]
-    for usual in ("score", "scores"):
-        if usual in names:
-            return usual
+    looked_for = ("score", "scores") if name is None else (name,)
+    found = [one for one in looked_for if one in names]
+    if found or (name is None and len(names) == 1):
+        return [*found, *names][0]
+    which = f"{len(names)} outputs" if name is None else f"no output {plain(repr(name))}"
     raise ScoringError(
-        f"{who} has {len(names)} outputs ({listed(names)}). Say which holds the scores: "
+        f"{who} has {which} ({listed(names)}). Say which holds the scores: "
         f"{spell('output', Blank('NAME'))}"
     )
 
 
 def as_array(answer: Any) -> AnyArray:
-    """An answer as an array; numbers with a text among them stay numbers, masked ones are none.
-
-    >>> as_array([0.5, "x"]).tolist()
-    [0.5, 'x']
-    """
+    """An answer as an array; numbers with a text among them stay numbers, masked ones are none."""
     if isinstance(answer, np.ma.MaskedArray):
         # what lies under the mask is whatever was there
         return np.array(answer.tolist(), dtype=object)

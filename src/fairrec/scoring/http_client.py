@@ -16,9 +16,9 @@ from collections import Counter
 from collections.abc import Callable, Coroutine, Iterable
 from concurrent.futures import wait
 from contextlib import suppress
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
-from http.cookiejar import CookieJar, DefaultCookiePolicy
 from typing import Any, NoReturn, TypeVar
 
 import httpx
@@ -46,40 +46,31 @@ _TRY_AGAIN = frozenset({408, 425, _TOO_MANY})
 _NEVER = frozenset({501, 505})
 """Not implemented, and another version of HTTP: no second try will change that."""
 _JSON = re.compile(r"application/(.+\+)?json")
-_LOGS = ("httpx", "httpcore.connection", "httpcore.http11")
+for _name in ("httpx", "httpcore"):
+    # their records hold whole addresses and headers
+    logging.getLogger(_name).setLevel(logging.WARNING)
 LONGEST_RETRY_AFTER = 600.0
 """Seconds; a server that asks for more is given up on for now."""
 
 
+@dataclass(eq=False)
 class Fault(Exception):  # noqa: N818 - not yet an error
-    """What may be gone at the next attempt.
+    """What may be gone at the next attempt; faults are counted by their kind."""
 
-    Parameters
-    ----------
-    kind : by which faults are counted
-    wait : seconds that the server asks to wait
-    is_busy : whether all calls should wait
-    """
-
-    def __init__(
-        self, kind: str, words: str, wait: float | None = None, is_busy: bool = False
-    ) -> None:
-        super().__init__(words)
-        self.kind, self.words, self.wait, self.is_busy = kind, words, wait, is_busy
+    kind: str
+    words: str
+    wait: float | None = None
+    """Seconds that the server asks to wait."""
+    is_busy: bool = False
+    """Whether all calls should wait."""
 
 
 class Pace:
-    """One clock for all calls: so many a second at most, and none while the server is busy.
-
-    Parameters
-    ----------
-    rate : calls a second; None for no limit
-    """
+    """One clock for all calls: so many a second at most, and none while the server is busy."""
 
     def __init__(self, rate: float | None) -> None:
         self._between = 0.0 if rate is None else 1.0 / rate
-        self._next = 0.0
-        self._held_until = 0.0
+        self._next = self._held_until = 0.0
         self._end = math.inf
         self._lock = threading.Lock()
         self._stopped = threading.Event()
@@ -125,20 +116,15 @@ def retry_after(header: str | None, now: datetime | None = None) -> float | None
     >>> retry_after("3"), retry_after("1.5"), retry_after("soon"), retry_after(None)
     (3.0, 1.5, None, None)
     """
-    if header is None:
-        return None
-    try:
-        return max(0.0, float(header))
-    except ValueError:
-        pass
-    try:
-        until = parsedate_to_datetime(header)
-    except (ValueError, OverflowError, TypeError, IndexError):
-        # what is no date fails in the parts of the standard library in different ways
-        return None
-    if until.tzinfo is None:
-        until = until.replace(tzinfo=UTC)
-    return max(0.0, (until - (now or datetime.now(UTC))).total_seconds())
+    text = header or ""
+    with suppress(ValueError):
+        return max(0.0, float(text))
+    # what is no date fails in the parts of the standard library in different ways
+    with suppress(ValueError, OverflowError, TypeError, IndexError):
+        until = parsedate_to_datetime(text)
+        until = until if until.tzinfo else until.replace(tzinfo=UTC)
+        return max(0.0, (until - (now or datetime.now(UTC))).total_seconds())
+    return None
 
 
 class JsonClient:
@@ -164,7 +150,8 @@ class JsonClient:
         token: str = "",
         secret_values: Iterable[str] = (),
     ) -> None:
-        self._options, self._pace, self._has_token = options, pace, bool(token)
+        self._options, self._pace, self._token = options, pace, token
+        self._query = query
         self._most_bytes = int(options.max_reply_mb * 1e6)
         # one half for the connection and one for the handshake: httpcore leaves a socket open when
         # a handshake is cancelled from outside
@@ -174,7 +161,8 @@ class JsonClient:
         self._faults: Counter[str] = Counter()
         self._lock = threading.Lock()
         self._client = httpx.AsyncClient(
-            transport=_TransportWithSecrets(options.concurrency, is_encrypted, query, token),
+            verify=_trusted() if is_encrypted else ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT),
+            limits=httpx.Limits(max_connections=options.concurrency),
             headers={
                 "Accept": "application/json",
                 "Accept-Encoding": "identity",
@@ -184,11 +172,7 @@ class JsonClient:
             follow_redirects=False,
             # no passwords from .netrc, no proxies
             trust_env=False,
-            # what a server asks to be remembered is a secret of whoever it asks
-            cookies=CookieJar(DefaultCookiePolicy(allowed_domains=())),
         )
-        for name in _LOGS:
-            logging.getLogger(name).addFilter(self._redact_record)
         self._loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self._loop.run_forever, daemon=True)
         self._thread.start()
@@ -202,12 +186,7 @@ class JsonClient:
         return self._retry("GET", url, None, lambda response, text: True) is not None
 
     def request(self, method: str, url: str, body: Any = None) -> Any:
-        """The JSON that comes back; a fault that may pass is waited out and tried again.
-
-        Parameters
-        ----------
-        body : sent as JSON, where there is one
-        """
+        """The JSON that comes back; a fault that may pass is waited out and tried again."""
         return self._retry(method, url, None if body is None else to_json(body), self._parse)
 
     def _retry(
@@ -236,7 +215,7 @@ class JsonClient:
 
         retrying = Retrying(
             retry=retry_if_exception_type(Fault),
-            stop=lambda state: state.attempt_number > self._allowed_retries(),
+            stop=self._is_last,
             wait=lambda state: max(self._back_off(state), faults[-1].wait or 0.0),
             before_sleep=lambda state: self._hold(faults[-1], state),
             sleep=self._pace.sleep,
@@ -260,13 +239,6 @@ class JsonClient:
         self._loop.call_soon_threadsafe(self._loop.stop)
         self._thread.join()
         self._loop.close()
-        for name in _LOGS:
-            logging.getLogger(name).removeFilter(self._redact_record)
-
-    def _redact_record(self, record: logging.LogRecord) -> bool:
-        """Take secrets out of the log of a library, which writes whole headers of replies."""
-        record.msg, record.args = self._secrets.redact(record.getMessage()), ()
-        return True
 
     def _wait_for(self, work: Coroutine[Any, Any, T]) -> T:
         """The result of work in the event loop."""
@@ -286,17 +258,18 @@ class JsonClient:
         await asyncio.gather(*others, return_exceptions=True)
         await self._client.aclose()
 
-    def _allowed_retries(self) -> int:
-        retries = self._options.retries
-        return retries if self._has_answered else min(retries, RETRIES_BEFORE_FIRST_ANSWER)
+    def _is_last(self, state: RetryCallState) -> bool:
+        most = self._options.retries
+        if not self._has_answered:
+            most = min(most, RETRIES_BEFORE_FIRST_ANSWER)
+        return state.attempt_number > most
 
     def _back_off(self, state: RetryCallState) -> float:
-        """Seconds to wait: doubled each time, less a random part.
+        """Seconds to wait: doubled each time, less a random part up to a half.
 
-        The random part, up to a half, keeps calls that failed together from coming back together.
+        It keeps calls that failed together from coming back together.
         """
-        options = self._options
-        longest = wait_exponential(options.first_wait, options.longest_wait)(state)
+        longest = wait_exponential(self._options.first_wait, self._options.longest_wait)(state)
         return longest * random.uniform(0.5, 1.0)
 
     def _hold(self, fault: Fault, state: RetryCallState) -> None:
@@ -314,6 +287,8 @@ class JsonClient:
     ) -> tuple[httpx.Response, bytes]:
         """A reply and its text, within the time of a call."""
         headers = {} if content is None else {"Content-Type": "application/json"}
+        headers |= {"Authorization": f"Bearer {self._token}"} if self._token else {}
+        url += f"?{self._query}" if self._query else ""
         try:
             async with (
                 asyncio.timeout(self._options.timeout),
@@ -324,11 +299,9 @@ class JsonClient:
         except httpx.ConnectTimeout:
             raise Fault("connection", f"no connection within {self._connect_seconds:g} s") from None
         except TimeoutError:
-            raise Fault(
-                "timeout",
-                f"no complete reply within {self._options.timeout:g} s. Raise "
-                f"{spell('timeout')} or lower {spell('rows_per_call')}",
-            ) from None
+            late = f"no complete reply within {self._options.timeout:g} s"
+            how = f"Raise {spell('timeout')} or lower {spell('rows_per_call')}"
+            raise Fault("timeout", f"{late}. {how}") from None
         except (httpx.TransportError, UnicodeError) as error:
             # its chain is not shown: errors of a protocol repeat what broke it
             raise self._connection_error(error) from None
@@ -352,13 +325,12 @@ class JsonClient:
         async for chunk in response.aiter_raw():
             text += chunk
             if len(text) > most:
-                if response.is_success:
-                    raise ScoringError(
-                        f"the reply is larger than allowed ({most:,} bytes). Raise "
-                        f"{spell('max_reply_mb')} if that is right, or lower "
-                        f"{spell('rows_per_call')}"
-                    )
-                break
+                if not response.is_success:
+                    break
+                raise ScoringError(
+                    f"the reply is larger than allowed ({most:,} bytes). Lower "
+                    f"{spell('rows_per_call')}, or raise {spell('max_reply_mb')}"
+                )
         return bytes(text)
 
     def _parse(self, response: httpx.Response, text: bytes) -> Any:
@@ -388,64 +360,34 @@ class JsonClient:
             target: str = self._secrets.redact(response.headers.get("location", "nowhere"))
             shown = plain(target.partition("?")[0].rpartition("@")[2])
             return ScoringError(
-                f"HTTP {code}: it redirects to {shown}, which is not followed, or ids and token "
-                "would go to another host. If you trust it, give that address as "
-                f"{spell('endpoint')}"
+                f"HTTP {code}: it redirects to {shown}, which is not followed. If you trust it, "
+                f"give that address as {spell('endpoint')}"
             )
         return ScoringError(words + self._remedy(code))
 
     def _remedy(self, code: int) -> str:
-        if code in (401, 403):
-            return (
-                f". The token given by {spell('token_env')} is not accepted; see what its "
-                "variable holds"
-                if self._has_token
-                else ". If it wants a token, name the variable that holds it: "
-                f"{spell('token_env', Blank('NAME'))}"
-            )
+        variable = spell("token_env", Blank("NAME"))
+        login = f". If it wants a token, name the variable that holds it: {variable}"
+        if self._token:
+            login = f". The token given by {spell('token_env')} is not accepted"
         return {
+            401: login,
+            403: login,
             404: ". Check the address",
             413: f". Lower {spell('rows_per_call')}",
             501: f". Check the address and {spell('protocol')}",
         }.get(code, "")
 
 
-class _TransportWithSecrets(httpx.AsyncHTTPTransport):
-    """Adds query and token on the way out; the client, its log and its errors never hold them."""
-
-    def __init__(self, n_connections: int, is_encrypted: bool, query: str, token: str) -> None:
-        super().__init__(
-            verify=_trusted() if is_encrypted else ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT),
-            limits=httpx.Limits(max_connections=n_connections),
-        )
-        self._query = query.encode()
-        self._headers = [(b"Authorization", b"Bearer " + token.encode())] if token else []
-
-    async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
-        """Send the request with its secrets."""
-        return await super().handle_async_request(
-            httpx.Request(
-                request.method,
-                request.url.copy_with(query=self._query) if self._query else request.url,
-                headers=[*request.headers.raw, *self._headers],
-                stream=request.stream,
-                extensions=request.extensions,
-            )
-        )
-
-
 def _trusted() -> ssl.SSLContext:
-    """Authorities that the environment names, else those that are widely trusted."""
-    file, folder = (os.environ.get(name, "") for name in ("SSL_CERT_FILE", "SSL_CERT_DIR"))
-    if not file and not folder:
-        return httpx.create_ssl_context(trust_env=False)
+    """Authorities that SSL_CERT_FILE or SSL_CERT_DIR names, else those that are widely trusted."""
     try:
-        return ssl.create_default_context(cafile=file or None, capath=folder or None)
+        return httpx.create_ssl_context()
     except (OSError, ValueError) as error:
-        reason = error.strerror if isinstance(error, OSError) else error
+        file = os.environ.get("SSL_CERT_FILE", "")
         raise InputError(
             f"SSL_CERT_FILE={plain(file, 200)}: no certificates can be read there "
-            f"({plain(reason)}). Name certificates in PEM form, or unset it."
+            f"({plain(error, 200)}). Name certificates in PEM form, or unset it."
         ) from error
 
 

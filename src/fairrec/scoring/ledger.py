@@ -31,43 +31,30 @@ INTERRUPT_SECONDS = 5.0
 """How long calls under way are waited for after an interrupt."""
 FEWEST_USERS = 16
 """Users in a call at least, before what is asked for is cut for calls to be side by side."""
+_AGAIN = "give the same command again to go on"
 
 
 class Ledger:
     """The scores paid for so far; the scorer is asked only for users without any.
 
-    A list without candidates costs nothing: the scorer is never asked for it.
-
     Parameters
     ----------
     candidates : all lists; their scores are not looked at
     n_rows_per_call : the most candidates in one call of the scorer, or a single longer list
-    concurrency : calls under way at once; above 1 the scorer is asked in several threads, and what
-        would fit into fewer calls is cut evenly into so many
-    stop : tells the scorer to give up waiting, after a call has failed for good
     file : where scores are kept after each call, and found again by a later process
     identity : names the scorer, such as the checksum of a model; a file is of one scorer
     user_ids : (n_lists,), the user of each list; needed with a file
+    concurrency : calls under way at once, in threads; fewer, larger calls are cut into so many
+    stop : tells the scorer to give up waiting, after a call has failed for good
     features : what the scorer is given beside ids; a file has scores for these alone
 
     Attributes
     ----------
-    users, rows, calls, seconds : paid for in this process; the seconds of calls side by side
-        are added up
+    users, rows, calls, seconds : paid for in this process, the seconds added up
     users_before : users of these lists whose scores were found in the file
     spent_before : what all earlier processes paid for, as the file has it
-    is_scored : (n_lists,), lists whose scores cost nothing any more
+    is_scored : (n_lists,), lists whose scores cost nothing (any more)
     on_paid : called after each call whose scores are kept
-
-    Examples
-    --------
-    >>> from fairrec.scoring.scorer import TableScorer
-    >>> offsets, items = np.array([0, 2, 3]), np.array([0, 1, 1], dtype=np.int32)
-    >>> scores = np.array([0.1, 0.2, 0.3])
-    >>> candidates = CandidateLists(offsets, items, scores, None, pl.Series([10, 20]))
-    >>> ledger = Ledger(candidates, TableScorer(candidates))
-    >>> ledger.pay_for(np.array([1, 0, 1])).tolist(), ledger.users, ledger.rows
-    ([0.3, 0.1, 0.2, 0.3], 2, 3)
     """
 
     def __init__(
@@ -94,7 +81,6 @@ class Ledger:
         self._concurrency, self._stop = concurrency, stop
         self._threads: ThreadPoolExecutor | None = None
         self._under_way: dict[Future[tuple[FloatArray, float]], IntArray] = {}
-        self._path = file
         self._file = None
         if file is not None:
             if user_ids is None:
@@ -111,7 +97,10 @@ class Ledger:
         When the scorer fails, or the user interrupts, all that came back is kept; in calls side
         by side that includes those under way.
         """
-        batches = [*self._batches(self._unpaid(lists))]
+        # those without scores, each once, in the order given
+        unpaid = lists[~self.is_scored[lists]]
+        _, first = np.unique(unpaid, return_index=True)
+        batches = [*self._batches(unpaid[np.sort(first)])]
         with self._say_what_is_kept():
             if self._concurrency > 1 and len(batches) > 1:
                 self._pay_at_once(iter(batches))
@@ -123,13 +112,8 @@ class Ledger:
     @property
     def spent(self) -> Spent:
         """What all processes paid for, this one included."""
-        before = self.spent_before
-        return Spent(
-            before.users + self.users,
-            before.rows + self.rows,
-            before.calls + self.calls,
-            round(before.seconds + self.seconds, 3),
-        )
+        of, seconds = self.spent_before, round(self.spent_before.seconds + self.seconds, 3)
+        return Spent(of.users + self.users, of.rows + self.rows, of.calls + self.calls, seconds)
 
     def close(self) -> None:
         """Let go of the file and the threads."""
@@ -146,30 +130,19 @@ class Ledger:
     def __exit__(self, *_: object) -> None:
         self.close()
 
-    def _unpaid(self, lists: IntArray) -> IntArray:
-        """Those without scores, each once, in the order given."""
-        unpaid = lists[~self.is_scored[lists]]
-        _, first = np.unique(unpaid, return_index=True)
-        return unpaid[np.sort(first)]
-
     def _batches(self, lists: IntArray) -> Iterator[IntArray]:
         """As many lists a call as fit, in order; fewer where calls would have nothing to do."""
-        n_rows = int((self._offsets[lists + 1] - self._offsets[lists]).sum())
-        n_parts = 1
-        if n_rows < self._concurrency * self._n_rows_per_call:
-            n_parts = max(1, min(self._concurrency, len(lists) // FEWEST_USERS))
-        for part in np.array_split(lists, n_parts):
-            yield from self._full_calls(part)
-
-    def _full_calls(self, lists: IntArray) -> Iterator[IntArray]:
-        """As many lists a call as fit, in order."""
         n_rows = np.cumsum(self._offsets[lists + 1] - self._offsets[lists])
-        start, before = 0, 0
-        while start < len(lists):
-            fits = int(np.searchsorted(n_rows, before + self._n_rows_per_call, side="right"))
-            stop = max(fits, start + 1)
-            yield lists[start:stop]
-            start, before = stop, int(n_rows[stop - 1])
+        n_parts = 1
+        if len(lists) and n_rows[-1] < self._concurrency * self._n_rows_per_call:
+            n_parts = max(1, min(self._concurrency, len(lists) // FEWEST_USERS))
+        for part in np.array_split(np.arange(len(lists)), n_parts):
+            start, end = (int(part[0]), int(part[-1]) + 1) if len(part) else (0, 0)
+            while start < end:
+                most = self._n_rows_per_call + (n_rows[start - 1] if start else 0)
+                stop = max(int(np.searchsorted(n_rows[:end], most, side="right")), start + 1)
+                yield lists[start:stop]
+                start = stop
 
     def _ask(self, lists: IntArray) -> tuple[FloatArray, float]:
         """The scores of one call, and the seconds it took."""
@@ -183,6 +156,7 @@ class Ledger:
         When one fails, or the user interrupts, no more are begun, those under way are waited
         for and kept, and then the error is raised.
         """
+        threads = self._threads = self._threads or ThreadPoolExecutor(self._concurrency)
         failure: BaseException | None = None
         deadline = math.inf
         while True:
@@ -191,7 +165,8 @@ class Ledger:
                     failed = self._collect()
                     failure = failure or failed
                     if failure is None:
-                        self._begin(batches)
+                        for batch in islice(batches, self._concurrency - len(self._under_way)):
+                            self._under_way[threads.submit(self._ask, batch)] = batch
                     else:
                         self._stop()
                 left = deadline - time.monotonic()
@@ -204,12 +179,6 @@ class Ledger:
                 failure, deadline = interrupt, time.monotonic() + INTERRUPT_SECONDS
         if failure is not None:
             raise failure
-
-    def _begin(self, batches: Iterator[IntArray]) -> None:
-        if self._threads is None:
-            self._threads = ThreadPoolExecutor(self._concurrency)
-        for batch in islice(batches, self._concurrency - len(self._under_way)):
-            self._under_way[self._threads.submit(self._ask, batch)] = batch
 
     def _collect(self) -> BaseException | None:
         """Keep what has come back; the first failure among it."""
@@ -242,29 +211,27 @@ class Ledger:
     @contextmanager
     def _say_what_is_kept(self) -> Iterator[None]:
         """Add to the message of a failure what is not lost, and how to go on."""
-        again = "give the same command again to go on"
         try:
             yield
         except ScoringError as error:
-            may_pass = isinstance(error, UnavailableError)
             how = "once that is fixed, an audit with this ledger goes on from there"
-            kept = self._words_of_kept(again if may_pass else how)
+            kept = self._words_of_kept(_AGAIN if isinstance(error, UnavailableError) else how)
             reason = keep_spellings(error).removesuffix(".")
             raise type(error)(f"{reason}.{kept}") from error
         except KeyboardInterrupt as interrupt:
-            raise KeyboardInterrupt(f"Interrupted.{self._words_of_kept(again)}") from interrupt
+            raise KeyboardInterrupt(f"Interrupted.{self._words_of_kept(_AGAIN)}") from interrupt
 
     def _words_of_kept(self, how: str) -> str:
         n_users = self.spent.users
         if not n_users:
             return ""
-        if self._path is None:
+        if self._file is None:
             return (
                 f" No score is kept without a ledger: with {spell('ledger', Blank('FILE'))} the "
                 "next run would go on where this one stopped."
             )
         users = f"{n_users:,} user{'s' if n_users != 1 else ''}"
-        return f" The scores of {users} are kept in {self._path}: {how}."
+        return f" The scores of {users} are kept in {self._file.path}: {how}."
 
     def _keep(self, lists: IntArray, scores: FloatArray) -> None:
         lengths = self._offsets[lists + 1] - self._offsets[lists]

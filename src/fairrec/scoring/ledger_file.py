@@ -26,10 +26,22 @@ from fairrec.scoring.features import NO_FEATURES, JoinedFeatures
 APPLICATION_ID = 0x46524C47  # "FRLG"
 _ROWS_AT_ONCE = 8192
 _HASH_BYTES = 16
-_IN_USE = (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED)
-_MAY_NOT_WRITE = (sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_PERM, sqlite3.SQLITE_READONLY)
 _CANNOT_WRITE = (sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR)
 _ANOTHER_FILE = "Name another file for the ledger."
+_NO_LEDGER = f" is no ledger of FairRec, and is left as it is. {_ANOTHER_FILE}"
+_DAMAGED = f": this ledger is damaged. Restore it from a copy. {_ANOTHER_FILE}"
+_REASONS = (
+    ((sqlite3.SQLITE_NOTADB,), _NO_LEDGER),
+    (
+        (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED),
+        f": this ledger is in use by another run of FairRec. Wait for its end. {_ANOTHER_FILE}",
+    ),
+    (
+        (sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_PERM, sqlite3.SQLITE_READONLY),
+        f": the ledger cannot be written there. {_ANOTHER_FILE}",
+    ),
+)
+"""Kinds of errors, and what follows the name of the file; any other is damage."""
 
 _LAYOUT = (
     "CREATE TABLE scorer (identity TEXT NOT NULL)",
@@ -62,10 +74,6 @@ class LedgerFile:
     user_ids : (n_lists,), the user of each list
     identity : names the scorer; a file of another one is refused
     features : what the scorer is given of users and items; scores for others are refused
-
-    Attributes
-    ----------
-    spent : by all earlier processes
     """
 
     def __init__(
@@ -76,7 +84,7 @@ class LedgerFile:
         identity: str,
         features: JoinedFeatures = NO_FEATURES,
     ) -> None:
-        self._path = path
+        self.path = path
         self._offsets = candidates.offsets
         self._items = candidates.items
         self._kind = _kind(user_ids)
@@ -86,17 +94,13 @@ class LedgerFile:
         self._item_hashes = _item_hashes(candidates.item_ids, of_items)
         self._contents = "candidates" + " or features" * bool(self._features or of_items)
         self._connection = self._connect()
-        try:
-            with self._errors():
-                # other processes are kept out until this one ends, however it ends
-                self._connection.execute("PRAGMA locking_mode = EXCLUSIVE")
-                self._connection.execute("PRAGMA synchronous = FULL")
-                self._connection.execute("BEGIN EXCLUSIVE")
-                self._open(identity)
-                self.spent = Spent(*self._row("SELECT users, rows, calls, seconds FROM spent"))
-        except BaseException:
-            self.close()
-            raise
+        with self._closed_where_refused():
+            # other processes are kept out until this one ends, however it ends
+            self._connection.execute("PRAGMA locking_mode = EXCLUSIVE")
+            self._connection.execute("PRAGMA synchronous = FULL")
+            self._connection.execute("BEGIN EXCLUSIVE")
+            self._open(identity)
+            self.spent = Spent(*self._row("SELECT users, rows, calls, seconds FROM spent"))
 
     def add(self, lists: IntArray, scores: FloatArray, seconds: float) -> None:
         """Keep what one call of the scorer returned: all of it or nothing."""
@@ -121,14 +125,11 @@ class LedgerFile:
 
     def _connect(self) -> sqlite3.Connection:
         # an absolute path, because ':memory:' would be no file
-        path = self._path.absolute()
+        path = self.path.absolute()
         if not path.parent.is_dir():
-            raise InputError(
-                f"{self._path}: there is no folder {path.parent}. Make it, or name another "
-                "file for the ledger."
-            )
+            raise InputError(f"{self.path}: there is no folder {path.parent}. {_ANOTHER_FILE}")
         if path.is_dir():
-            raise InputError(f"{self._path} is a folder. Name a file for the ledger.")
+            raise InputError(f"{self.path} is a folder. Name a file for the ledger.")
         with self._errors():
             return sqlite3.connect(path, timeout=0, isolation_level=None)
 
@@ -141,11 +142,11 @@ class LedgerFile:
             self._connection.execute("INSERT INTO scorer VALUES (?)", (identity,))
             return
         if self._row("PRAGMA application_id") != (APPLICATION_ID,):
-            raise InputError(self._no_ledger)
+            raise InputError(f"{self.path}{_NO_LEDGER}")
         (found,) = self._row("SELECT identity FROM scorer")
         if found != identity:
             raise InputError(
-                f"{self._path}: the scores in this ledger are of another model "
+                f"{self.path}: the scores in this ledger are of another model "
                 f"('{plain(found, 300)}', not '{plain(identity, 300)}'). {_ANOTHER_FILE}"
             )
 
@@ -154,16 +155,12 @@ class LedgerFile:
 
         A file that is refused is closed.
         """
-        try:
-            with self._errors():
-                return self._read()
-        except BaseException:
-            self.close()
-            raise
+        with self._closed_where_refused():
+            return self._read()
 
     def _read(self) -> tuple[IntArray, FloatArray]:
         if self._row("PRAGMA quick_check(1)") != ("ok",):
-            raise InputError(self._damaged)
+            raise InputError(f"{self.path}{_DAMAGED}")
         list_of_user = {user: number for number, user in enumerate(self._users)}
         cursor = self._connection.execute(
             "SELECT user, items, CAST(scores AS BLOB) FROM scored WHERE kind = ?", (self._kind,)
@@ -181,7 +178,7 @@ class LedgerFile:
         if changed:
             shown = [int(user) if self._kind == "integer" else user for user in changed[:3]]
             raise InputError(
-                f"{self._path}: this ledger was made for other {self._contents}: those of user "
+                f"{self.path}: this ledger was made for other {self._contents}: those of user "
                 f"{list_some(shown, len(changed))} have changed ({len(lists):,} users of this "
                 f"audit are in it). {_ANOTHER_FILE}"
             )
@@ -205,13 +202,14 @@ class LedgerFile:
             for start, stop, one in zip(starts, stops, mine, strict=True)
         ]
 
-    @property
-    def _no_ledger(self) -> str:
-        return f"{self._path} is no ledger of FairRec, and is left as it is. {_ANOTHER_FILE}"
-
-    @property
-    def _damaged(self) -> str:
-        return f"{self._path}: this ledger is damaged. Restore it from a copy. {_ANOTHER_FILE}"
+    @contextmanager
+    def _closed_where_refused(self) -> Iterator[None]:
+        try:
+            with self._errors():
+                yield
+        except BaseException:
+            self.close()
+            raise
 
     @contextmanager
     def _errors(self) -> Iterator[None]:
@@ -226,23 +224,11 @@ class LedgerFile:
             code = getattr(error, "sqlite_errorcode", sqlite3.SQLITE_CORRUPT) & 0xFF
             if code in _CANNOT_WRITE:
                 raise OutputError(
-                    f"{self._path}: scores could not be added to the ledger ({error}); those of "
+                    f"{self.path}: scores could not be added to the ledger ({error}); those of "
                     "the calls before are kept. Make room there and start again."
                 ) from error
-            message = f"{self._damaged} ({plain(error)})"
-            if code in _IN_USE:
-                message = (
-                    f"{self._path}: this ledger is in use by another run of FairRec. Wait for its "
-                    "end, or name another file for the ledger."
-                )
-            elif code in _MAY_NOT_WRITE:
-                message = (
-                    f"{self._path}: the ledger cannot be written there ({error}). Give permission "
-                    "to write the file and its folder, or name another file."
-                )
-            elif code == sqlite3.SQLITE_NOTADB:
-                message = self._no_ledger
-            raise InputError(message) from error
+            reason = next((words for codes, words in _REASONS if code in codes), _DAMAGED)
+            raise InputError(f"{self.path}{reason} ({plain(error)})") from error
 
 
 def _kind(ids: pl.Series) -> str:

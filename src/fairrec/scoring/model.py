@@ -118,8 +118,7 @@ class FunctionModel(Model):
 
     def identity(self) -> str:
         """The name given, and with what it is called; the empty text where there is no name."""
-        given = [f"{one.table}:{one.column}" for one in self.features] if self._name else []
-        return " ".join([self._name, *given])
+        return " ".join([self._name, *(map(str, self.features) if self._name else ())])
 
     def bind(self, columns: Mapping[str, AnyArray]) -> tuple[ModelInput, ...]:
         """The two ids and the features as they are."""
@@ -169,8 +168,7 @@ def load_function(text: str, features: Sequence[str] = ()) -> tuple[ScoringFunct
     except TypeError as error:
         called = ", ".join(["user_ids", "item_ids", *(f"{plain(name)}=" for name in features)])
         raise InputError(
-            f"{where}: it is called as score({called}), but takes {plain(signature, 120)} "
-            f"({plain(error)})."
+            f"{where}: it is called as score({called}), but takes {plain(signature, 120)}."
         ) from error
     home = sys.modules.get(getattr(found, "__module__", "") or "", module)
     file = Path(getattr(home, "__file__", None) or "")
@@ -201,15 +199,11 @@ Target = Literal["test", "validation"]
 
 @runtime_checkable
 class Run(Protocol):
-    """A trained run: the lists it was made to rank, and the model that ranks them.
-
-    Attributes
-    ----------
-    file : where its test candidates are
-    """
+    """A trained run: the lists it was made to rank, and the model that ranks them."""
 
     folder: Path
     file: Path
+    """Where its test candidates are."""
 
     def tables(self) -> dict[str, Any]:
         """What an audit needs beside predictions: users, items, history and attributes."""
@@ -224,12 +218,7 @@ class Run(Protocol):
         """The same inputs with the scores of their candidates."""
 
     def model(self, with_attributes: bool = True) -> Model:
-        """The model to ask.
-
-        Parameters
-        ----------
-        with_attributes : whether users may have other attributes than in training
-        """
+        """The model to ask, where asked for with other attributes of users than in training."""
 
 
 def load_run(folder: Path) -> Run:
@@ -240,14 +229,13 @@ def load_run(folder: Path) -> Run:
             f"{plain(folder, 300)}: no installed package loads trained runs. "
             "pip install 'fairrec[paper]'"
         )
-    refused: InputError | None = None
+    refused: list[InputError] = []
     for one in found:
         try:
             return cast(Run, one.load().load(folder))
         except InputError as error:
-            refused = refused or error
-    assert refused is not None
-    raise refused
+            refused.append(error)
+    raise refused[0]
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,7 @@ from pydantic import BeforeValidator, Field
 
 from fairrec.core.errors import InputError, plain
 from fairrec.core.option_types import Form, Name, Number, Pairs, Whole, describe, split_names
-from fairrec.core.options import MODEL, Option, Options, options, spell
+from fairrec.core.options import MODEL, Option, Options, grouped, options, spell
 
 IDS = ("user_id", "item_id")
 
@@ -21,6 +21,9 @@ class Feature:
 
     table: Literal["users", "items"]
     column: str
+
+    def __str__(self) -> str:
+        return f"{self.table}:{self.column}"
 
 
 def parse_features(given: str | Sequence[str] | None) -> tuple[Feature, ...]:
@@ -126,6 +129,7 @@ def _check_protocol(given: Any) -> Any:
     return given
 
 
+@grouped("scorer")
 @options
 class EndpointOptions(OnnxOptions):
     """How an endpoint is asked."""

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from pydantic import AliasPath, BaseModel, Field, ValidationError
 
 from fairrec.core.arrays import AnyArray
 from fairrec.core.errors import InputError, ScoringError, plain
@@ -28,8 +28,6 @@ from fairrec.scoring.model import ModelInput
 
 if TYPE_CHECKING:
     from fairrec.scoring.http_client import JsonClient
-
-M = TypeVar("M", bound=BaseModel)
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,34 +106,13 @@ def part(reply: Any, name: str) -> Any:
     return reply.get(name) if isinstance(reply, dict) else None
 
 
-def parse_metadata(kind: type[M], metadata: Any) -> M:
-    """Metadata of the form that a protocol has; an error where it has another."""
+@contextmanager
+def metadata_errors(metadata: Any) -> Iterator[None]:
+    """An error in words where metadata has another form than the protocol says."""
     try:
-        return kind.model_validate({} if metadata is None else metadata)
-    except ValidationError as error:
-        first = error.errors()[0]
-        where = ".".join(map(str, first["loc"]))
-        raise ScoringError(
-            f"its metadata cannot be read{where and f' at {where}'}: {plain(first['input'])}"
-        ) from None
-
-
-class _OipTensor(BaseModel):
-    name: str
-    datatype: Any = None
-    # -1 or nothing for any length
-    shape: list[int | None]
-
-    def spec(self) -> TensorSpec:
-        sizes = tuple(-1 if size is None else size for size in self.shape)
-        return TensorSpec(self.name, str(self.datatype), sizes)
-
-
-class _OipMetadata(BaseModel):
-    name: Any = None
-    versions: list[Any] | None = None
-    inputs: list[_OipTensor] | None = None
-    outputs: list[_OipTensor] | None = None
+        yield
+    except (AttributeError, KeyError, TypeError, ValueError):
+        raise ScoringError(f"its metadata cannot be read: {plain(metadata, 200)}") from None
 
 
 class OpenInference(Wire):
@@ -157,20 +134,25 @@ class OpenInference(Wire):
         metadata = server.get(model)
         if metadata is None:
             raise ScoringError(f"there is no model {plain(repr(name))} ({model}: 404)")
-        found = parse_metadata(_OipMetadata, metadata)
-        inputs, outputs = (
-            tuple(one.spec() for one in tensors or ()) for tensors in (found.inputs, found.outputs)
-        )
+        with metadata_errors(metadata):
+            # no size, or -1, for any length
+            inputs, outputs = (
+                tuple(
+                    TensorSpec(
+                        str(one["name"]),
+                        str(one.get("datatype")),
+                        tuple(-1 if size is None else int(size) for size in one["shape"]),
+                    )
+                    for one in metadata.get(part) or ()
+                )
+                for part in ("inputs", "outputs")
+            )
+            versions = ",".join(map(str, metadata.get("versions") or ()))
         self.specs = {spec.name: spec for spec in inputs}
         if self.output is not None and outputs:
             choose_output([spec.name for spec in outputs], self.output, self.who)
-        return ModelMetadata(
-            model=str(found.name or name),
-            version=address["version"] or ",".join(map(str, found.versions or ())),
-            is_ready=any(is_ready) or None,
-            inputs=inputs,
-            outputs=outputs,
-        )
+        model, version = str(metadata.get("name") or name), address["version"] or versions
+        return ModelMetadata(model, version, any(is_ready) or None, inputs, outputs)
 
     def bind(self, columns: Mapping[str, AnyArray]) -> tuple[ModelInput, ...]:
         """What the model says it takes; all columns in their types where it says nothing."""
@@ -240,7 +222,8 @@ class PlainJson(Wire):
     def read_scores(self, reply: Any, n_pairs: int) -> Any:
         """The list called `scores`."""
         output = self.output or "scores"
-        if (scores := part(reply, output)) is None:
+        scores = part(reply, output)
+        if scores is None:
             raise ScoringError(
                 f'the reply has no "{output}". Reply with {{"{output}": [...]}}, one '
                 f"number for each pair, or name the part: {spell('output', Blank('NAME'))}"
@@ -253,46 +236,12 @@ PROTOCOLS.add("json", PlainJson)
 
 _SIGNATURE = "serving_default"
 _TFSERVING_DATATYPES = {
-    "DT_BOOL": "BOOL",
-    "DT_INT8": "INT8",
-    "DT_INT16": "INT16",
-    "DT_INT32": "INT32",
-    "DT_INT64": "INT64",
+    **{f"DT_{name}": name for name in DATATYPES},
     "DT_HALF": "FP16",
     "DT_FLOAT": "FP32",
     "DT_DOUBLE": "FP64",
     "DT_STRING": "BYTES",
 }
-
-
-class _TfVersion(BaseModel):
-    version: Any = None
-    state: Any = None
-
-
-class _TfStatus(BaseModel):
-    model_version_status: list[_TfVersion] | None = None
-
-
-class _TfAxis(BaseModel):
-    size: int = -1
-
-
-class _TfTensor(BaseModel):
-    dtype: Any = None
-    # a shape that is not known counts as one value for each pair
-    shape: Annotated[
-        list[_TfAxis] | None, Field(validation_alias=AliasPath("tensor_shape", "dim"))
-    ] = None
-
-
-_TfTensors = dict[str, _TfTensor] | None
-_IN_METADATA = ("metadata", "signature_def", "signature_def", _SIGNATURE)
-
-
-class _TfSignature(BaseModel):
-    inputs: _TfTensors = Field(None, validation_alias=AliasPath(*_IN_METADATA, "inputs"))
-    outputs: _TfTensors = Field(None, validation_alias=AliasPath(*_IN_METADATA, "outputs"))
 
 
 class TensorFlowServing(Wire):
@@ -307,33 +256,39 @@ class TensorFlowServing(Wire):
     def open(self, server: JsonClient) -> ModelMetadata:
         """Whether a version is available, and its signature where the server shows it."""
         model, name = self.address["model"], self.address["name"]
-        status = server.get(model)
-        versions = parse_metadata(_TfStatus, status).model_version_status or ()
-        available = [str(one.version) for one in versions if one.state == "AVAILABLE"]
-        if status is not None and not available:
+        status = server.get(model) or {}
+        with metadata_errors(status):
+            available = [
+                str(one.get("version"))
+                for one in status.get("model_version_status") or ()
+                if one.get("state") == "AVAILABLE"
+            ]
+        if status and not available:
             raise ScoringError(
                 f"no version of the model {plain(repr(name))} is available: {plain(status)}"
             )
-        signature = parse_metadata(_TfSignature, server.get(f"{model}/metadata"))
-        inputs, outputs = (
-            tuple(
-                TensorSpec(
-                    tensor,
-                    _TFSERVING_DATATYPES.get(str(one.dtype), str(one.dtype)),
-                    tuple(axis.size for axis in one.shape or ()) or (-1,),
+        page = server.get(f"{model}/metadata") or {}
+        with metadata_errors(page):
+            signatures = page["metadata"]["signature_def"]["signature_def"] if page else {}
+            signature = signatures.get(_SIGNATURE) or {}
+            inputs, outputs = (
+                tuple(
+                    TensorSpec(
+                        tensor,
+                        _TFSERVING_DATATYPES.get(str(one.get("dtype")), str(one.get("dtype"))),
+                        # a shape that is not known counts as one value for each pair
+                        tuple(
+                            int(axis.get("size", -1))
+                            for axis in (one.get("tensor_shape") or {}).get("dim") or ()
+                        )
+                        or (-1,),
+                    )
+                    for tensor, one in (signature.get(part) or {}).items()
                 )
-                for tensor, one in (tensors or {}).items()
+                for part in ("inputs", "outputs")
             )
-            for tensors in (signature.inputs, signature.outputs)
-        )
         self.specs = {spec.name: spec for spec in inputs}
-        return ModelMetadata(
-            model=name,
-            version=",".join(available),
-            is_ready=True if available else None,
-            inputs=inputs,
-            outputs=outputs,
-        )
+        return ModelMetadata(name, ",".join(available), bool(available) or None, inputs, outputs)
 
     def body(self, inputs: Mapping[str, AnyArray]) -> Any:
         """One list an input; lists of one where the model wants an axis more."""

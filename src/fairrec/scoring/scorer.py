@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from dataclasses import dataclass
 from numbers import Real
-from typing import Any, Protocol
+from typing import Any, NoReturn, Protocol
 
 import numpy as np
 import polars as pl
@@ -53,16 +53,6 @@ class ModelScorer:
     Attributes
     ----------
     inputs : what the model is given, one value for each user or item
-
-    Examples
-    --------
-    >>> from fairrec.scoring.model import FunctionModel
-    >>> offsets, items = np.array([0, 2, 3]), np.array([0, 1, 1], dtype=np.int32)
-    >>> candidates = CandidateLists(offsets, items, np.empty(0), None, pl.Series([10, 20]))
-    >>> model = FunctionModel(lambda users, items: users + items)
-    >>> scorer = ModelScorer(model, candidates, pl.Series([1, 2]))
-    >>> scorer.ask(np.array([1, 0])).tolist()
-    [22.0, 11.0, 21.0]
     """
 
     def __init__(
@@ -138,40 +128,36 @@ class Batch:
 
 
 def check_scores(answer: Any, batch: Batch, who: str) -> FloatArray:
-    """One finite float per pair, or an error that names the users.
-
-    Parameters
-    ----------
-    who : the model, as the subject of a sentence
-    """
+    """One finite float per pair, or an error that names the users."""
     n_pairs = int(batch.lengths.sum())
-    remedy = "Return one number for each pair of user and item."
+
+    def refuse(
+        what: str, fix: str = "Return one number for each pair of user and item."
+    ) -> NoReturn:
+        raise ScoringError(f"{who} returned {what}. {fix}")
+
     try:
         scores = as_array(answer)
     except Exception as error:
-        raise ScoringError(
-            f"{who} returned a {type(answer).__name__} that is no array of numbers "
-            f"({plain(error, 300)}) for {batch}. {remedy}"
-        ) from error
+        kind = type(answer).__name__
+        refuse(f"a {kind} that is no array of numbers ({plain(error, 300)}) for {batch}")
     if scores.shape != (n_pairs,):
         shape = f"{len(scores):,} scores" if scores.ndim == 1 else f"shape {scores.shape}"
         found = shape if scores.ndim else f"a single {type(answer).__name__}"
-        raise ScoringError(f"{who} returned {found} for {n_pairs:,} pairs of {batch}. {remedy}")
+        refuse(f"{found} for {n_pairs:,} pairs of {batch}")
     if scores.dtype.kind not in "biuf":
         is_wrong = np.array([not isinstance(score, Real) for score in scores.tolist()], dtype=bool)
         if is_wrong.any():
             example = plain(repr(scores[is_wrong].tolist()[0]))
-            raise ScoringError(
-                f"{who} returned what is no number, such as {example}, for "
-                f"{batch.name_users(is_wrong)}. {remedy}"
-            )
+            refuse(f"what is no number, such as {example}, for {batch.name_users(is_wrong)}")
     with np.errstate(over="ignore"):
         numbers = scores.astype(np.float64, copy=False)
     is_wrong = ~np.isfinite(numbers)
     if is_wrong.any():
-        raise ScoringError(
-            f"{who} returned {numbers[is_wrong][0]} for {is_wrong.sum():,} of {n_pairs:,} pairs, "
-            f"of {batch.name_users(is_wrong)}. Return finite numbers; an item that must not be "
-            "recommended can have a very low score."
+        refuse(
+            f"{numbers[is_wrong][0]} for {is_wrong.sum():,} of {n_pairs:,} pairs, of "
+            f"{batch.name_users(is_wrong)}",
+            "Return finite numbers; an item that must not be recommended can have a very low "
+            "score.",
         )
     return numbers

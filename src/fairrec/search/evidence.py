@@ -29,14 +29,20 @@ class Evidence:
 
     Parameters
     ----------
+    proxy : (n_metrics, n_users), the popularity proxy: values of a ranking by popularity, a control
+        variate that costs nothing; NaN where undefined. The closer its correlation with the values,
+        the fewer users need scoring; it never enters a group's value.
+
+    Attributes
+    ----------
     n_scored : (n_cells,)
+    sums : the six below
     n_defined, totals, squares : (n_metrics, n_cells), over the scored users
     values_per_user : (n_metrics, n_users), NaN where undefined or not scored
     proxies, proxy_squares, products : (n_metrics, n_cells), sums over the scored users of the
-        popularity proxy, its square, and its product with the value
-    all_proxies : (n_metrics, n_cells), sums of the popularity proxy over all users but those
-        whose value turned out to be undefined
-    users_scored : the number of users scored so far
+        proxy, its square, and its product with the value
+    all_proxies : (n_metrics, n_cells), sums of the proxy over all users but those whose value
+        turned out to be undefined
     n_reference : users scored first, at random among all; whatever is asked for later, they
         stay a random sample of everyone
     """
@@ -49,20 +55,12 @@ class Evidence:
         seed: int,
         proxy: FloatArray | None = None,
     ) -> None:
-        """Nothing is scored yet.
-
-        Parameters
-        ----------
-        proxy : (n_metrics, n_users), the popularity proxy: values of a ranking by popularity, a
-            control variate that costs nothing; NaN where undefined. The closer its correlation
-            with the values, the fewer users need scoring; it never enters a group's value.
-        """
         cells = space.cells
         self.space = space
         self.n_scored = np.zeros(len(cells), dtype=np.int64)
-        self._sums = np.zeros((6, n_metrics, len(cells)))
-        self.n_defined, self.totals, self.squares = self._sums[:3]
-        self.proxies, self.proxy_squares, self.products = self._sums[3:]
+        self.sums = np.zeros((6, n_metrics, len(cells)))
+        self.n_defined, self.totals, self.squares = self.sums[:3]
+        self.proxies, self.proxy_squares, self.products = self.sums[3:]
         self.values_per_user = np.full((n_metrics, space.n_users), np.nan)
         self.is_scored = np.zeros(space.n_users, dtype=bool)
         self.users_scored = self.n_reference = 0
@@ -130,19 +128,15 @@ class Evidence:
         at: Any = (slice(None), cells)
         np.subtract.at(self.all_proxies, at, self._proxy[:, users] - proxy)
         at = (slice(None), *at)
-        np.add.at(self._sums, at, np.array(terms))
+        np.add.at(self.sums, at, np.array(terms))
 
     def values(self, groups: IntArray) -> FloatArray:
-        """(n_metrics, n_groups), values of full combinations; NaN where one is not fully scored.
-
-        A group is fully scored when all its users are; its value is undefined where fewer users
-        than a group needs have one.
-        """
+        """(n_metrics, n_groups), values of full intersections; NaN where not fully scored."""
         at = np.searchsorted(self.space.full, groups)
         return self.values_of_cells(self.space.cell_of_full[at])
 
     def values_of_cells(self, cells: IntArray | CodeArray) -> FloatArray:
-        """The same for full combinations named by their cells."""
+        """The same by cells; NaN too where fewer users have a value than a group needs."""
         n = self.n_defined[:, cells]
         is_complete = self.n_scored[cells] == self.space.cells.n_users[cells]
         is_known = is_complete & (n >= self.space.min_users)
@@ -169,7 +163,7 @@ def gaps_between(highest: FloatArray, lowest: FloatArray) -> FloatArray:
 
 @dataclass(slots=True)
 class GapHistory:
-    """One entry each time another full combination is fully scored.
+    """One entry each time another full intersection is fully scored.
 
     Parameters
     ----------
@@ -198,42 +192,31 @@ class GapHistory:
         return np.asarray(found[np.searchsorted(self.users, users, side="right")].T)
 
 
+@dataclass(frozen=True, slots=True)
 class Measure:
-    """Users -> their values.
-
-    A user's values are the same to the last digit whoever is measured together with them.
+    """Users -> their values, the same to the last digit whoever is measured together with them.
 
     Parameters
     ----------
     metrics : none of them pooled
     candidates : all lists; their scores are not looked at
-    side : categories and popularity, one entry a list where it is per user
     ledger : where the scores come from
     threads : worth more than one only for very many lists at once
     list_of_user : (n_users,), the list of each user; None where both have the same order
     """
 
-    def __init__(
-        self,
-        metrics: Sequence[MetricAtK],
-        candidates: CandidateLists,
-        side: SideData,
-        ledger: Ledger,
-        threads: int = 1,
-        list_of_user: IntArray | None = None,
-    ) -> None:
-        self.metrics = tuple(metrics)
-        self.ledger = ledger
-        self._candidates = candidates
-        self._side = side
-        self._threads = threads
-        self._list_of_user = list_of_user
+    metrics: Sequence[MetricAtK]
+    candidates: CandidateLists
+    side: SideData
+    ledger: Ledger
+    threads: int = 1
+    list_of_user: IntArray | None = None
 
     def __call__(self, users: IntArray) -> FloatArray:
         """(n_metrics, len(users)), NaN where undefined."""
-        lists = users if self._list_of_user is None else self._list_of_user[users]
-        candidates = self._candidates.take(lists, self.ledger.pay_for(lists))
-        return values_per_list(self.metrics, candidates, self._side.for_lists(lists), self._threads)
+        lists = users if self.list_of_user is None else self.list_of_user[users]
+        candidates = self.candidates.take(lists, self.ledger.pay_for(lists))
+        return values_per_list(self.metrics, candidates, self.side.for_lists(lists), self.threads)
 
 
 def popularity_proxy(
@@ -241,8 +224,7 @@ def popularity_proxy(
 ) -> FloatArray | None:
     """(n_metrics, n_users), what the metrics would be if items were ranked by popularity.
 
-    That costs nothing, and is correlated with what the recommender will do: who likes what is
-    popular is easily served by both. None where there is no history to count in.
+    Who likes what is popular is easily served by both. None where there is no history to count in.
     """
     popularity = inputs.side.popularity
     if popularity is None:

@@ -1,10 +1,11 @@
-"""The loop of a search: it owns the budget, the scoring and the history."""
+"""The loop of a search, which owns budget, scoring and history; and what a search came to."""
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Literal
 
 import numpy as np
@@ -12,9 +13,11 @@ import numpy as np
 from fairrec.core.arrays import IntArray
 from fairrec.core.errors import TimeOverError
 from fairrec.groups.grouping import EVERYONE
+from fairrec.metrics import MetricAtK
+from fairrec.scoring.ledger import Ledger
 from fairrec.search.evidence import Evidence, GapHistory, gaps_between
-from fairrec.search.options import Budget
-from fairrec.search.searcher import SEARCHERS, Request, Searcher, Task
+from fairrec.search.options import Budget, Search
+from fairrec.search.searcher import SEARCHERS, Bounded, Request, Searcher, Task
 
 BATCH_USERS = 256
 """Users scored in one call; after each the budget is looked at."""
@@ -32,14 +35,7 @@ Ending = Literal["finished", "users spent", "time spent"]
 
 @dataclass(frozen=True, slots=True)
 class SearchOutcome:
-    """What a search came to.
-
-    Parameters
-    ----------
-    evidence : all users scored and their values
-    ending : whether the searcher had finished, or what ran out
-    searchers : as they were at the end
-    """
+    """What a search came to."""
 
     evidence: Evidence
     history: GapHistory
@@ -49,10 +45,7 @@ class SearchOutcome:
 
 
 class _Spent(Exception):  # noqa: N818 - an ending, not an error
-    """The budget is used up."""
-
-    def __init__(self, ending: Ending) -> None:
-        self.ending = ending
+    """The budget is used up; its argument is the ending."""
 
 
 def search(
@@ -106,7 +99,7 @@ def search(
             scoring.note(batch)
             advance(evidence.users_scored)
     except _Spent as spent:
-        ending = spent.ending
+        ending = spent.args[0]
         evidence.n_reference = min(evidence.n_reference, evidence.users_scored)
     return SearchOutcome(evidence, scoring.history, ending, scoring.seconds, tuple(searchers))
 
@@ -211,3 +204,54 @@ class _Scoring:
             users.append(evidence.next_users(group, n, waiting))
             np.add.at(waiting, cells.of_user[users[-1]], 1)
         return np.concatenate(users)
+
+
+@dataclass(frozen=True, slots=True)
+class Searched:
+    """How users came to be scored."""
+
+    metrics: tuple[MetricAtK, ...]
+    options: Search
+    outcome: SearchOutcome
+    ledger: Ledger
+    """Closed, with what was paid for."""
+    model_identity: str = ""
+    """The model as its ledger names it; empty where the scores are in the table."""
+    faults: dict[str, int] = field(default_factory=dict)
+    """What went wrong and was tried again: kind -> number."""
+    has_table: bool = False
+    """Whether every score was in a table, so that no search was needed."""
+
+    @property
+    def n_full(self) -> int:
+        """Intersections of all attributes with enough users."""
+        return len(self.outcome.evidence.space.full)
+
+    @property
+    def n_fully_scored(self) -> int:
+        """Those of them of which every user is scored."""
+        evidence = self.outcome.evidence
+        return int(evidence.is_complete[evidence.space.cell_of_full].sum())
+
+    def may_be_larger_by(self) -> tuple[list[float | None], float | None]:
+        """How much larger each exact gap may be, None if unbounded, and with which confidence."""
+        n_metrics = len(self.metrics)
+        if not self.n_full:
+            return [None] * n_metrics, None
+        if self.n_fully_scored == self.n_full:
+            return [0.0] * n_metrics, None
+        gaps = self.outcome.history.gaps[-1] if self.outcome.history.gaps else (0.0,) * n_metrics
+        for searcher in self.outcome.searchers:
+            if isinstance(searcher, Bounded):
+                bounds = searcher.may_be_larger_by().tolist()
+                within = map(_within, self.metrics, gaps, bounds)
+                return [*within], searcher.confidence
+        return [None] * n_metrics, None
+
+
+def _within(metric: MetricAtK, gap: float, bound: float) -> float | None:
+    """No gap is larger than the range of the metric; None where there is no bound."""
+    if math.isnan(bound):
+        return None
+    low, high = metric.metric.bounds or (-math.inf, math.inf)
+    return max(min(bound, high - low - gap), 0.0)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from pydantic import BeforeValidator, Field
 
 from fairrec.core.option_types import Form, Number, Pairs, parse_number, parse_percentage
-from fairrec.core.options import MODEL, SEARCH, Option, Options, options
+from fairrec.core.options import MODEL, SEARCH, Option, Options, grouped, options
 
 if TYPE_CHECKING:
     from fairrec.groups.grouping import Grouping
@@ -79,6 +79,7 @@ ScorerIdentity = Annotated[
 ]
 
 
+@grouped("search")
 @options
 class Search(Options):
     """How users are chosen for scoring."""

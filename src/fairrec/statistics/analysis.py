@@ -52,8 +52,8 @@ class Analysis:
 
     Parameters
     ----------
-    moments : within strata, where some circumstances are given
-    raw : whatever the circumstances
+    moments : within strata, where some covariates are given
+    raw : unadjusted
     is_tested : (n_metrics, n_groups), groups with enough users with a defined value
     test : None where nothing was permuted, or items are compared
     resampled : of items, their test and how far differences may be off, by users drawn again
@@ -93,7 +93,7 @@ class Analysis:
 
     @property
     def is_adjusted(self) -> bool:
-        """Whether some circumstances are given."""
+        """Whether some covariates are given."""
         return self.moments is not self.raw
 
     @property
@@ -247,7 +247,7 @@ class Analysis:
         """(n_metrics, n_groups), an adjusted p-value of at most alpha."""
         if self.test is None or not self.raised:
             return np.nan_to_num(self.adjusted_p_values, nan=1.0) <= self.options.alpha
-        score, (above, below) = self.test.tested_scores, self.critical
+        score, (above, below) = self.test.scores.smaller, self.critical
         return np.asarray(self.is_tested & ((score >= above) | (score <= -below)))
 
     @cached_property
@@ -304,7 +304,7 @@ def analyse(
 
     Parameters
     ----------
-    strata : users in the same circumstances, among whom alone groups are compared
+    strata : users with equal covariates, among whom alone groups are compared
     executor : whose workers draw permutations; None for the threads of this process
     blocks : of the users who were shown items, where these are compared
     """

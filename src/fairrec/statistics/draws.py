@@ -82,11 +82,12 @@ class PermutedSums:
     and values stay in the processor's cache.
     """
 
-    def __init__(self, moments: Moments, cells: Cells) -> None:
+    def __init__(
+        self, moments: Moments, cells: Cells, alike: tuple[CodeArray, IntArray] | None = None
+    ) -> None:
         strata = moments.strata
-        shape = (len(moments.mean), len(cells))
-        self._n = np.empty(shape)
-        kind_of_user, first_of_kind = find_alike_users(moments)
+        self._n = np.empty((len(moments.mean), len(cells)))
+        kind_of_user, first_of_kind = alike or find_alike_users(moments)
         by_stratum = np.argsort(strata.of_user, kind="stable")
         self._by_stratum = kind_of_user[by_stratum]
         self._strata = np.concatenate(
@@ -352,7 +353,7 @@ def random_table(sizes: IntArray, totals: IntArray, rng: np.random.Generator) ->
 PER_USER, PER_USER_AND_FOUR = 10, 10
 PER_ENTRY, PER_LINE = 130, 8_000
 LEAST_USERS = 10_000
-"""Fewer are shuffled sooner than their levels are looked for."""
+"""Fewer are shuffled."""
 
 
 def choose_draws(moments: Moments, cells: Cells) -> Draws:
@@ -363,50 +364,17 @@ def choose_draws(moments: Moments, cells: Cells) -> Draws:
     """
     if moments.level_of_row is not None:
         return TableSums(moments, cells)
-    levels = _levels_of_users(moments)
-    if levels is not None:
+    kind, first = alike = find_alike_users(moments)
+    n_metrics, n_users = moments.n_per_row.shape
+    of_shuffle = n_users * (PER_USER + PER_USER_AND_FOUR * -(-n_metrics // 4))
+    is_together = len(distinct_masks(moments.n_per_row)[0]) == 1
+    if n_users >= LEAST_USERS and is_together and PER_ENTRY * len(first) <= of_shuffle:
+        levels = np.broadcast_to(kind.astype(np.int64), (n_metrics, n_users))
         tables = TableSums(replace(moments, level_of_row=levels), cells)
-        if cost_of_tables(tables) < cost_of_shuffle(moments):
-            return tables
-    return PermutedSums(moments, cells)
-
-
-def cost_of_tables(tables: TableSums) -> float:
-    """Nanoseconds a permutation."""
-    return float(
-        sum(
+        of_tables = sum(
             PER_ENTRY * one.n_entries + PER_LINE * min(len(one.sizes), len(one.totals))
             for one in tables.margins
         )
-    )
-
-
-def cost_of_shuffle(moments: Moments) -> float:
-    """Nanoseconds a permutation."""
-    n_metrics, n_users = moments.n_per_row.shape
-    n_fours = -(-n_metrics // 4)
-    return float(n_users * (PER_USER + PER_USER_AND_FOUR * n_fours))
-
-
-def _levels_of_users(moments: Moments) -> IntArray | None:
-    """(n_metrics, n_users), the same level for users who are alike in all metrics.
-
-    None where tables of them cannot be cheaper, or metrics would not be permuted together.
-    """
-    n_metrics, n_users = moments.n_per_row.shape
-    if n_users < LEAST_USERS or len(distinct_masks(moments.n_per_row)[0]) > 1:
-        return None
-    most = cost_of_shuffle(moments) / PER_ENTRY
-    codes: list[CodeArray] = []
-    n_values: list[int] = []
-    for row in moments.centred_per_row:
-        # a few users tell where there are too many levels
-        if len(np.unique(row[:: max(1, n_users // LEAST_USERS)])) > most:
-            return None
-        levels, code = np.unique(row, return_inverse=True)
-        if len(levels) > most:
-            return None
-        codes.append(code.astype(np.int32))
-        n_values.append(len(levels))
-    _, level = number_combinations(codes, n_values)
-    return np.broadcast_to(level, (n_metrics, n_users)).astype(np.int64)
+        if of_tables < of_shuffle:
+            return tables
+    return PermutedSums(moments, cells, alike)

@@ -2,22 +2,21 @@
 
 Men of 56 and over may be served as well as everybody, and women too, and only women of 56 and
 over badly. A group is therefore set beside its neighbours: the users who meet exactly some of its
-conditions, from one alone to none. And a group may differ from all others in a circumstance on
+conditions, from one alone to none. And a group may differ from all others in a covariate on
 which the metric depends, such as the length of a history.
 """
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
 import numpy as np
 from pydantic import BaseModel, Field
 from scipy.special import ndtri
 
-from fairrec.core.arrays import AnyArray, BoolArray, CodeArray, FloatArray, IntArray
+from fairrec.core.arrays import AnyArray, BoolArray, CodeArray, FloatArray, IntArray, finite_or_none
 from fairrec.groups.cells import Cells
 from fairrec.groups.grouping import Grouping
 from fairrec.groups.lattice import ANY, members
@@ -25,9 +24,6 @@ from fairrec.inputs.users import Value
 from fairrec.metrics.measured import Measured
 from fairrec.statistics.analysis import Analysis
 from fairrec.statistics.strata import shrink_variance
-
-if TYPE_CHECKING:
-    from fairrec.statistics.findings import MetricAnalysis
 
 CarriedBy = Literal["the combination", "each condition by itself", "not certain which"]
 
@@ -108,20 +104,18 @@ def interactions(
 
 @dataclass(frozen=True, slots=True)
 class _CellSums:
-    """Number, sum and sum of squares over each cell, of values centred on the mean of all.
+    """Sums over each cell, of values centred on the mean of all.
 
     Parameters
     ----------
-    size : what a sum is divided by to give a mean
+    mean, variance : of all users
+    rows : (5, n_cells), users with a value, users not scored, what a sum is divided by to give a
+        mean, sums and sums of squares
     """
 
     mean: float
-    sd: float
-    n: FloatArray
-    size: FloatArray
-    total: FloatArray
-    squares: FloatArray
-    n_not_scored: FloatArray
+    variance: float
+    rows: FloatArray
 
     @classmethod
     def from_column(cls, metric: int, measured: Measured, cells: Cells) -> _CellSums:
@@ -129,16 +123,9 @@ class _CellSums:
         of_all = column._replace(n=column.n * measured.is_reference)
         centred = np.where(column.n > 0, column.values - of_all.mean, 0.0)
         squares = centred**2 * column.n + column.inner
-        n_reference = of_all.n_users
-        return cls(
-            of_all.mean,
-            float(np.sqrt((squares @ measured.is_reference) / max(1.0, n_reference - 1))),
-            cells.sums(column.n),
-            cells.sums(column.size),
-            cells.sums(centred * column.n),
-            cells.sums(squares),
-            cells.sums(~measured.is_scored),
-        )
+        sd = float(np.sqrt((squares @ measured.is_reference) / max(1.0, of_all.n_users - 1)))
+        rows = column.n, ~measured.is_scored, column.size, centred * column.n, squares
+        return cls(of_all.mean, sd**2, np.stack([cells.sums(row) for row in rows]))
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,20 +146,19 @@ class _Neighbours:
     @classmethod
     def from_cells(cls, met: CodeArray, n: int, sums: _CellSums, min_users: int) -> _Neighbours:
         """Of `n` neighbours, where `met` is the one each cell belongs to."""
-
-        def total(per_cell: FloatArray) -> FloatArray:
-            return np.bincount(met, weights=per_cell, minlength=n).astype(np.float64, copy=False)
-
-        n_defined, n_not_scored = total(sums.n), total(sums.n_not_scored)
-        mean = total(sums.total) / np.maximum(n_defined, 1)
-        squares = np.maximum(total(sums.squares) - n_defined * mean**2, 0)
-        variance = shrink_variance(squares, n_defined, sums.sd**2, NEIGHBOUR_PRIOR_USERS)
-        size = total(sums.size)
+        n_defined, n_not_scored, size, total, squares = (
+            np.bincount(met, weights=row, minlength=n).astype(np.float64, copy=False)
+            for row in sums.rows
+        )
+        counted = np.maximum(n_defined, 1)
+        mean = total / counted
+        around_mean = np.maximum(squares - n_defined * mean**2, 0)
+        variance = shrink_variance(around_mean, n_defined, sums.variance, NEIGHBOUR_PRIOR_USERS)
         per_size = np.divide(n_defined, size, out=np.zeros(n), where=size > 0)
         return cls(
             n_defined + n_not_scored,
             mean * per_size,
-            variance / np.maximum(n_defined, 1) * per_size**2,
+            variance / counted * per_size**2,
             # the mean of very few users is noise, and tells what happened to one of them
             (n_defined >= min_users) & (n_not_scored == 0),
         )
@@ -180,16 +166,6 @@ class _Neighbours:
     def contrast(self, weights: FloatArray) -> tuple[float, float]:
         """A weighted sum of values, and its standard error."""
         return float(weights @ self.value), float(np.sqrt(weights**2 @ self.variance))
-
-    def describe(self, at: int, names: Sequence[str], mean: float) -> Neighbour:
-        """One of them, by itself."""
-        is_known = bool(self.is_known[at])
-        return Neighbour(
-            is_met={name: bool(at >> i & 1) for i, name in enumerate(names)},
-            n_users=int(self.n_users[at]),
-            value=mean + float(self.value[at]) if is_known else None,
-            error=float(np.sqrt(self.variance[at])) if is_known else None,
-        )
 
 
 def _interaction(codes: CodeArray, sums: _CellSums, grouping: Grouping) -> Interaction | None:
@@ -204,9 +180,7 @@ def _interaction(codes: CodeArray, sums: _CellSums, grouping: Grouping) -> Inter
         return None
     carried_by, alone, excess = _carried_by(found, k)
     size, error = excess or (None, None)
-    is_shown = {group, 0, *(1 << i for i in range(k))}
-    if k <= _ALL_SHOWN:
-        is_shown = {*range(1 << k)}
+    is_shown = {group, 0, *(1 << i for i in range(k))} if k > _ALL_SHOWN else {*range(1 << k)}
     # who meets most conditions first, of as many the first ones
     order = sorted(is_shown, key=lambda at: (-at.bit_count(), [not at >> i & 1 for i in range(k)]))
     names = [grouping.attributes[attribute].name for attribute in attributes]
@@ -215,7 +189,15 @@ def _interaction(codes: CodeArray, sums: _CellSums, grouping: Grouping) -> Inter
         alone=tuple(names[i] for i in alone),
         excess=size,
         error=error,
-        neighbours=tuple(found.describe(at, names, sums.mean) for at in order),
+        neighbours=tuple(
+            Neighbour(
+                is_met={name: bool(at >> i & 1) for i, name in enumerate(names)},
+                n_users=int(found.n_users[at]),
+                value=sums.mean + float(found.value[at]) if found.is_known[at] else None,
+                error=float(np.sqrt(found.variance[at])) if found.is_known[at] else None,
+            )
+            for at in order
+        ),
     )
 
 
@@ -259,7 +241,7 @@ LOOKED_AT = 10
 LEAST_SHARE = 0.2
 """Of a difference; what makes less of it is not told."""
 LEVEL = 0.02
-"""Probability that anything is told where no circumstance makes a difference."""
+"""Probability that anything is told where no covariate makes a difference."""
 MOST_DRAWN = 2000
 """Users of a group, and as many others, whose lists are looked at in random order."""
 
@@ -268,8 +250,8 @@ AtRandom = Callable[[IntArray], FloatArray]
 
 
 @dataclass(frozen=True, slots=True)
-class BinnedCircumstance:
-    """A circumstance of all users.
+class BinnedCovariate:
+    """A covariate of all users.
 
     Parameters
     ----------
@@ -284,18 +266,18 @@ class BinnedCircumstance:
     is_of_lists: bool
 
 
-class DifferingCircumstance(BaseModel, frozen=True, extra="forbid"):
-    """A circumstance, not given, that makes a part of the difference of a finding."""
+class Confounder(BaseModel, frozen=True, extra="forbid"):
+    """A covariate, not given, that makes a part of the difference of a finding."""
 
     metric: str
     group: dict[str, Value]
-    circumstance: str
-    mean: float = Field(description="of the circumstance in the group")
+    covariate: str
+    mean: float = Field(description="of the covariate in the group")
     mean_of_others: float
     difference: float = Field(description="that of the finding")
     explains: float | None = Field(
         description="the part of the difference that it makes, from how the metric depends on it "
-        "among all others; null where too few others are in the circumstances of the group"
+        "among all others; null where too few others are in the covariates of the group"
     )
     at_random: tuple[float, float] | None = Field(
         description="then the metric in the group and among all others if their lists were in "
@@ -303,17 +285,17 @@ class DifferingCircumstance(BaseModel, frozen=True, extra="forbid"):
     )
 
 
-def differing_circumstances(
+def find_confounders(
     analysis: Analysis,
     findings: Sequence[Sequence[int]],
-    circumstances: Sequence[BinnedCircumstance],
+    covariates: Sequence[BinnedCovariate],
     at_random: AtRandom | None = None,
-) -> tuple[DifferingCircumstance, ...]:
-    """The circumstances that make a part of the differences found.
+) -> tuple[Confounder, ...]:
+    """The covariates that make a part of the differences found.
 
-    What a circumstance makes of a difference is the mean of the others' values in the group's
-    circumstances minus that in their own (Kitagawa's decomposition). It is told where it is beyond
-    chance both in the values and in who is in which circumstances, and not negligible.
+    What a covariate makes of a difference is the mean of the others' values in the group's
+    covariates minus that in their own (Kitagawa's decomposition). It is told where it is beyond
+    chance both in the values and in who is in which covariates, and not negligible.
 
     Parameters
     ----------
@@ -321,23 +303,17 @@ def differing_circumstances(
     at_random : None where lists in random order show nothing
     """
     looked_at = [(i, g) for i, groups in enumerate(findings) for g in groups[:LOOKED_AT]]
-    n_tests = max(1, len(looked_at) * len(circumstances))
-    critical = float(ndtri(1 - LEVEL / (2 * n_tests)))
-    found, cells = [], analysis.grouping.cells
-    squares = {
-        i: cells.sums(analysis.moments.centred_per_row[i] ** 2)
-        for i, groups in enumerate(findings)
-        if groups
-    }
-    for circumstance in circumstances:
-        at = circumstance.codes.astype(np.int64) * len(cells) + cells.of_user
-        tables = {i: _table(i, circumstance, at, squares[i], analysis) for i in squares}
+    critical = float(ndtri(1 - LEVEL / (2 * max(1, len(looked_at) * len(covariates)))))
+    found, cells, moments = [], analysis.grouping.cells, analysis.moments
+    for covariate in covariates:
+        at = covariate.codes.astype(np.int64) * len(cells) + cells.of_user
+        tables = {i: _Table.of(i, covariate, at, analysis) for i in {i for i, _ in looked_at}}
         for i, group in looked_at:
             is_member = members(analysis.grouping.lattice.codes[group], cells)
-            difference = float(analysis.moments.difference[i, group])
+            difference = float(moments.difference[i, group])
             explains, means = tables[i].difference_made(is_member, critical), None
             part = explains
-            if explains is None and at_random is not None and circumstance.is_of_lists:
+            if explains is None and at_random is not None and covariate.is_of_lists:
                 part, means = _made_at_random(i, is_member, analysis, at_random, critical)
             is_told = part is None or (
                 part * difference > 0 and abs(part) >= LEAST_SHARE * abs(difference)
@@ -345,10 +321,10 @@ def differing_circumstances(
             if is_told and np.isfinite(difference):
                 here, elsewhere = tables[i].means(is_member)
                 found.append(
-                    DifferingCircumstance(
+                    Confounder(
                         metric=analysis.measured.metrics[i].name,
                         group=analysis.grouping.group(group).as_dict(),
-                        circumstance=circumstance.name,
+                        covariate=covariate.name,
                         mean=here,
                         mean_of_others=elsewhere,
                         difference=difference,
@@ -360,12 +336,12 @@ def differing_circumstances(
 
 
 class _Table(NamedTuple):
-    """Sums over the users with a value, by bin of a circumstance and by cell.
+    """Sums over the users with a value, by bin of a covariate and by cell.
 
     Parameters
     ----------
     n, total : (n_bins, n_cells)
-    squares, of_numbers : (n_cells,), of the values, and sums of the circumstance
+    squares, of_numbers : (n_cells,), of the values, and sums of the covariate
     """
 
     n: FloatArray
@@ -373,8 +349,21 @@ class _Table(NamedTuple):
     squares: FloatArray
     of_numbers: FloatArray
 
+    @classmethod
+    def of(cls, i: int, covariate: BinnedCovariate, at: IntArray, analysis: Analysis) -> _Table:
+        """Of one metric, where `at` is the bin and cell of each user."""
+        cells, moments = analysis.grouping.cells, analysis.moments
+        is_defined, values = moments.n_per_row[i], moments.centred_per_row[i]
+        shape = (covariate.n_values, len(cells))
+        n, total = (
+            np.bincount(at, row, shape[0] * shape[1]).reshape(shape).astype(np.float64)
+            for row in (is_defined, values)
+        )
+        of_numbers = cells.sums(covariate.numbers * is_defined)
+        return cls(n, total, cells.sums(values**2), of_numbers)
+
     def means(self, is_member: BoolArray) -> list[float]:
-        """Of the circumstance, in a group and elsewhere."""
+        """Of the covariate, in a group and elsewhere."""
         n = self.n.sum(axis=0)
         return [
             float(self.of_numbers[cells].sum() / max(1, n[cells].sum()))
@@ -382,9 +371,9 @@ class _Table(NamedTuple):
         ]
 
     def difference_made(self, is_member: BoolArray, critical: float) -> float | None:
-        """The difference that the circumstance makes, 0 where it may be chance.
+        """The difference that the covariate makes, 0 where it may be chance.
 
-        None where less than half of the group has others in its circumstances.
+        None where less than half of the group has others in its covariates.
         """
         n_here, n_others = self.n[:, is_member].sum(axis=1), self.n[:, ~is_member].sum(axis=1)
         has_others = n_others > 0
@@ -404,21 +393,6 @@ class _Table(NamedTuple):
             + share_others @ (mean - at_others) ** 2 / n_others.sum()
         )
         return part if abs(part) > critical * max(by_values, by_users) else 0.0
-
-
-def _table(
-    i: int, circumstance: BinnedCircumstance, at: IntArray, squares: FloatArray, analysis: Analysis
-) -> _Table:
-    cells, moments = analysis.grouping.cells, analysis.moments
-    is_defined, values = moments.n_per_row[i], moments.centred_per_row[i]
-    shape = (circumstance.n_values, len(cells))
-    n, total = (
-        np.bincount(at, weights=weights, minlength=shape[0] * shape[1])
-        .reshape(shape)
-        .astype(np.float64, copy=False)
-        for weights in (is_defined, values)
-    )
-    return _Table(n, total, squares, cells.sums(circumstance.numbers * is_defined))
 
 
 def _made_at_random(
@@ -447,42 +421,39 @@ def _made_at_random(
 
 
 class NoLongerFound(BaseModel, frozen=True, extra="forbid"):
-    """A group that differs by more than chance, and not among users in the same circumstances."""
+    """A group that differs by more than chance, and not among users with equal covariates."""
 
     metric: str
     group: dict[str, Value]
     n_users: int = Field(description="with a value")
-    raw_difference: float = Field(description="whatever the circumstances")
+    raw_difference: float = Field(description="unadjusted")
     difference: float | None = Field(
-        description="among users in the same circumstances; null where nobody else is in those of "
+        description="among users with equal covariates; null where nobody else is in those of "
         "the group"
     )
     kept_share: float = Field(description="users of the group in strata with others")
 
 
 def confounded_findings(
-    raw: Sequence[MetricAnalysis], adjusted: Analysis
+    listed: Sequence[Sequence[int]], adjusted: Analysis
 ) -> tuple[NoLongerFound, ...]:
     """The findings that are not beyond chance within strata.
 
     Parameters
     ----------
-    raw : what is found without strata
+    listed : positions in the lattice of what is found without strata, for each metric
     """
-    estimates, found = adjusted.estimates, []
-    for i, about in enumerate(raw):
-        for at in (finding.position for finding in about.findings):
-            if adjusted.is_beyond_chance[i, at]:
-                continue
-            difference = float(estimates.difference[i, at])
-            found.append(
-                NoLongerFound(
-                    metric=adjusted.measured.metrics[i].name,
-                    group=adjusted.grouping.group(at).as_dict(),
-                    n_users=int(adjusted.moments.n[i, at]),
-                    raw_difference=float(estimates.raw_difference[i, at]),
-                    difference=difference if math.isfinite(difference) else None,
-                    kept_share=float(adjusted.kept_share[i, at]),
-                )
-            )
-    return tuple(found)
+    estimates = adjusted.estimates
+    return tuple(
+        NoLongerFound(
+            metric=adjusted.measured.metrics[i].name,
+            group=adjusted.grouping.group(at).as_dict(),
+            n_users=int(adjusted.moments.n[i, at]),
+            raw_difference=float(estimates.raw_difference[i, at]),
+            difference=finite_or_none(estimates.difference[i, at]),
+            kept_share=float(adjusted.kept_share[i, at]),
+        )
+        for i, groups in enumerate(listed)
+        for at in groups
+        if not adjusted.is_beyond_chance[i, at]
+    )

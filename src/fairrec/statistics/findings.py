@@ -1,30 +1,29 @@
-"""Findings of each metric: groups that stand out by themselves, the gap, power, and histograms."""
+"""Findings of each metric: groups that stand out by themselves, beside all others."""
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 from pydantic import BaseModel, Field
 
-from fairrec.core.arrays import BoolArray, FloatArray, IntArray
+from fairrec.core.arrays import BoolArray, FloatArray, IntArray, finite_or_none
 from fairrec.core.errors import InputError
 from fairrec.groups.cells import Cells
 from fairrec.groups.grouping import Grouping
 from fairrec.groups.lattice import members
 from fairrec.inputs.audit_inputs import AuditInputs
+from fairrec.inputs.users import Value
 from fairrec.metrics import MetricAtK
 from fairrec.metrics.direction import badness, harm
 from fairrec.metrics.measured import Column, Measured
 from fairrec.statistics.analysis import Analysis
 from fairrec.statistics.explanations import Interaction, interactions
 from fairrec.statistics.moments import Moments, quantiles
-from fairrec.statistics.permutation import ROUNDING, extreme_gaps, gap_p_value
+from fairrec.statistics.permutation import ROUNDING
 from fairrec.statistics.simultaneous import DOWN, UP
-from fairrec.statistics.unknown import UnknownBounds, unknown_bounds
+from fairrec.statistics.verdict import GroupVerdicts, Outcome, outcome_names
 
 MAX_FINDINGS = 200
 """Findings listed for a metric; each costs a pass over the lattice to set aside."""
@@ -249,115 +248,153 @@ def _counts_by_cell(
     return counts.astype(np.int64).reshape(len(cells), n_bins)
 
 
-class Chance(BaseModel, frozen=True, extra="forbid"):
-    """The null distribution of the gap: values are permuted across users, or users drawn again."""
+class Finding(BaseModel, frozen=True, extra="forbid"):
+    """A group that differs from all other users by more than chance explains."""
 
-    mean: float
-    q95: float = Field(description="95% of draws have a gap of at most this")
-    # both ends as far apart in standard errors: in the metric itself small groups are far apart by
-    # chance, whatever happens to the large ones
-    p_value: float = Field(
-        description="how often the null distribution has a gap at least this large"
+    group: dict[str, Value]
+    value: float
+    support: int = Field(description="users of the group whose value is known")
+    n_users: int = Field(description="users of the group, known or not")
+    is_fully_scored: bool = Field(
+        description="every user of the group is scored; otherwise it is judged by those of its "
+        "users that a search drew at random"
     )
-    permutations: int = Field(description="of items, how often users were drawn again")
+    outcome: Outcome | None = Field(
+        default=None,
+        description="what is known about its harm: worse beyond tolerance; worse, and whether "
+        "beyond tolerance is open or no tolerance was set; within tolerance; inconclusive. Where "
+        "neither end is better: differs beyond tolerance, differs, within tolerance. Null of "
+        "shares of users who are missing",
+    )
+    difference: float = Field(
+        description="mean of the group minus mean of all other users, among users in the same "
+        "covariates where these are given"
+    )
+    raw_difference: float | None = Field(default=None, description="unadjusted")
+    kept_share: float | None = Field(
+        default=None,
+        description="users of the group whom the difference is about: in covariates that weigh "
+        "as much as they are many, because there are others too; null where none are given",
+    )
+    shrunken_difference: float = Field(
+        description="what is left after correcting for this group being picked out"
+    )
+    interval: tuple[float, float] = Field(
+        description="confidence interval of the difference at 1 - alpha, for one group at a time"
+    )
+    simultaneous: tuple[float | None, float | None] = Field(
+        description="confidence interval of the difference that holds for all groups and metrics "
+        "at once, so also for those picked out; an end is null where it has no limit",
+    )
+    p_value: float = Field(description="for one group at a time")
+    p_adjusted: float = Field(description="adjusted for all groups and metrics tested")
+    random_sets: float | None = Field(
+        default=None,
+        description="of items the share of random sets of as many that are at least as far from "
+        "all others, in the same direction: it describes the group, and no verdict rests on it; "
+        "null of users",
+    )
+    interaction: Interaction | None = Field(
+        default=None,
+        description="null for one condition, for more than six, and where not all are scored",
+    )
+    n_folded: int = Field(description="overlapping groups that add nothing to this one")
+    because_of: dict[str, Value] | None = Field(
+        default=None,
+        description="a group that is served better and without which this one would not stand out; "
+        "null for most",
+    )
+    counts: tuple[int, ...] = Field(
+        default=(), description="users of the group with a value in each of the metric's bins"
+    )
+    counts_of_others: tuple[int, ...] = Field(default=(), description="the same of all others")
 
 
-class Detectable(BaseModel, frozen=True, extra="forbid"):
-    """The power of the audit for groups of one size."""
-
-    support: int
-    difference: float = Field(description="smallest true harm shown with 80% probability")
-
-
-@dataclass(frozen=True, slots=True)
-class FoundGroup:
-    """A finding.
+def list_findings(
+    i: int, analysis: Analysis, also: BoolArray | None = None
+) -> tuple[list[Selected], int]:
+    """The findings of a metric, worst first, and how many groups there was no room for.
 
     Parameters
     ----------
-    position, n_folded, because_of : as of `Selected`
-    interaction : whether the combination of its conditions carries the difference; None where it
-        has one, or cannot be looked at
-    counts, counts_of_others : (n_bins,), users in each bin of the metric
+    also : (n_groups,), groups that are listed besides, where no finding explains them
     """
-
-    position: int
-    n_folded: int
-    because_of: int | None
-    interaction: Interaction | None
-    counts: IntArray
-    counts_of_others: IntArray
-
-
-@dataclass(frozen=True, slots=True)
-class MetricAnalysis:
-    """One metric of an analysis.
-
-    Parameters
-    ----------
-    gap : between the best and the worst served intersection; None where it cannot be told
-    best, worst : intersections of all attributes, positions in the lattice, as many as asked for;
-        no group is both, and where all are alike none is either
-    findings : worst first
-    n_not_listed : significant groups there was no more room for
-    detectable : by size of a group
-    undecided : significant groups of which the interval for all groups at once includes 0
-    varying : groups that vary more than others, and are not shown to be worse or better
-    unknown : bounds of all groups, to which users with unknown attributes may belong; None where
-        there are none
-    bins : edges of the histograms of findings; empty where there are none
-    """
-
-    gap: float | None
-    best: IntArray
-    worst: IntArray
-    chance: Chance | None
-    findings: tuple[FoundGroup, ...]
-    n_not_listed: int
-    detectable: tuple[Detectable, ...]
-    undecided: tuple[int, ...]
-    varying: tuple[int, ...]
-    unknown: UnknownBounds | None
-    bins: FloatArray
+    is_listed = analysis.is_beyond_chance[i]
+    metric = analysis.measured.metrics[i].metric
+    selected, n_left = select_findings(
+        i,
+        is_listed if also is None else is_listed | also,
+        analysis.critical[:, i],
+        metric.higher_is_better,
+        analysis.moments,
+        analysis.grouping,
+        analysis.options.n_threads,
+        analysis.tested_error[i],
+    )
+    if also is not None:
+        return [one for one in selected if also[one.position]], n_left
+    harms = metric.harm(analysis.moments.difference[i])
+    return sorted(selected, key=lambda one: float(harms[one.position]), reverse=True), n_left
 
 
-def analyse_metrics(analysis: Analysis) -> tuple[MetricAnalysis, ...]:
-    """All metrics of an analysis."""
-    lattice, moments = analysis.grouping.lattice, analysis.moments
-    is_large = moments.n >= analysis.grouping.min_users
-    is_compared = is_large & analysis.is_fully_scored & lattice.is_full
-    gaps = extreme_gaps(analysis.raw.deviation, is_compared)
-    spans = extreme_gaps(analysis.score, is_compared)
-    found = []
-    for i, metric in enumerate(analysis.measured.metrics):
-        full = np.flatnonzero(is_compared[i])
-        best, worst = best_and_worst(
-            metric, analysis.estimates.value[i, full], moments.n[i, full], analysis.options.top
+class FoundGroups(NamedTuple):
+    """The findings of a metric, by name, and the edges of their histograms."""
+
+    bins: tuple[float, ...]
+    findings: tuple[Finding, ...]
+
+
+def describe_findings(
+    i: int, selected: Sequence[Selected], analysis: Analysis, verdicts: GroupVerdicts | None = None
+) -> FoundGroups:
+    """All that is said of some groups."""
+    if not selected:
+        return FoundGroups((), ())
+    measured, grouping, estimates = analysis.measured, analysis.grouping, analysis.estimates
+    groups = [one.position for one in selected]
+    column = measured.on_levels.column(i)
+    bins = bin_edges(column.known, column.n_known)
+    names = outcome_names(measured.metrics[i].metric.higher_is_better)
+    simultaneous = estimates.simultaneous
+
+    def describe(
+        one: Selected, interaction: Interaction | None, counts: tuple[IntArray, IntArray]
+    ) -> Finding:
+        at = one.position
+        return Finding(
+            group=grouping.group(at).as_dict(),
+            value=float(estimates.value[i, at]),
+            support=int(analysis.moments.n[i, at]),
+            n_users=int(grouping.lattice.n_users[at]),
+            is_fully_scored=bool(analysis.is_fully_scored[at]),
+            outcome=None if verdicts is None else names[verdicts.of_groups[at]],
+            difference=float(estimates.difference[i, at]),
+            raw_difference=float(estimates.raw_difference[i, at]),
+            kept_share=float(analysis.kept_share[i, at]) if analysis.is_adjusted else None,
+            shrunken_difference=float(estimates.shrunken_difference[i, at]),
+            interval=(
+                float(estimates.difference_low[i, at]),
+                float(estimates.difference_high[i, at]),
+            ),
+            simultaneous=(
+                finite_or_none(simultaneous.low[i, at]),
+                finite_or_none(simultaneous.high[i, at]),
+            ),
+            p_value=float(analysis.p_values[i, at]),
+            p_adjusted=float(analysis.adjusted_p_values[i, at]),
+            random_sets=None
+            if analysis.random_sets is None
+            else float(analysis.random_sets[i, at]),
+            interaction=interaction,
+            n_folded=one.n_folded,
+            because_of=None if one.because_of is None else grouping.group(one.because_of).as_dict(),
+            counts=tuple(counts[0].tolist()),
+            counts_of_others=tuple(counts[1].tolist()),
         )
-        selected, n_not_listed = _selected(i, analysis.is_beyond_chance[i], analysis)
-        column = analysis.measured.on_levels.column(i)
-        bins = bin_edges(column.known, column.n_known) if selected else np.zeros(0)
-        findings = _findings(i, selected, bins, analysis)
-        # of a single fully scored group nothing can be said yet
-        has_gap = len(full) > (0 if moments.sample is None else 1)
-        found.append(
-            MetricAnalysis(
-                gap=float(gaps[i]) if has_gap else None,
-                best=full[best],
-                worst=full[worst],
-                chance=_chance(i, float(gaps[i]), float(spans[i]), analysis),
-                findings=findings,
-                n_not_listed=n_not_listed,
-                detectable=_detectable(i, analysis),
-                undecided=_beside_findings(i, analysis.is_undecided[i], analysis),
-                varying=_beside_findings(i, analysis.only_varies[i], analysis),
-                unknown=unknown_bounds(
-                    i, [group.position for group in findings], analysis.measured, analysis.grouping
-                ),
-                bins=bins,
-            )
-        )
-    return tuple(found)
+
+    carried = interactions(i, groups, measured, grouping)
+    counts = histograms(i, groups, bins, measured, grouping)
+    return FoundGroups(tuple(bins.tolist()), tuple(map(describe, selected, carried, counts)))
 
 
 def best_and_worst(
@@ -377,133 +414,21 @@ def best_and_worst(
     return best[(bad[best] < bad.max()) & ~np.isin(best, worst)][:n], worst
 
 
-def _chance(i: int, gap: float, span: float, analysis: Analysis) -> Chance | None:
-    tested_by = analysis.tested_by
-    if tested_by is None or math.isnan(gap):
-        return None
-    null_gaps = tested_by.gaps[:, i]
-    return Chance(
-        mean=float(null_gaps.mean()),
-        q95=float(np.quantile(null_gaps, 0.95)),
-        p_value=gap_p_value(tested_by.spans[:, i], span),
-        permutations=len(null_gaps),
-    )
-
-
-def _findings(
-    i: int, selected: Sequence[Selected], bins: FloatArray, analysis: Analysis
-) -> tuple[FoundGroup, ...]:
-    """The findings, worst first."""
-    measured, grouping = analysis.measured, analysis.grouping
-    groups = [one.position for one in selected]
-    carried = interactions(i, groups, measured, grouping)
-    counts = histograms(i, groups, bins, measured, grouping)
-    found = [
-        FoundGroup(*one, interaction, *both)
-        for one, interaction, both in zip(selected, carried, counts, strict=True)
-    ]
-    harms = measured.metrics[i].metric.harm(analysis.moments.difference[i])
-    return tuple(sorted(found, key=lambda group: float(harms[group.position]), reverse=True))
-
-
-def _beside_findings(i: int, is_one: BoolArray, analysis: Analysis) -> tuple[int, ...]:
-    """Those of some groups that are neither explained by a finding nor by one another."""
-    if not is_one.any():
-        return ()
-    listed, _ = _selected(i, analysis.is_beyond_chance[i] | is_one, analysis)
-    return tuple(one.position for one in listed if is_one[one.position])
-
-
-def _selected(i: int, is_listed: BoolArray, analysis: Analysis) -> tuple[list[Selected], int]:
-    return select_findings(
-        i,
-        is_listed,
-        analysis.critical[:, i],
-        analysis.measured.metrics[i].metric.higher_is_better,
-        analysis.moments,
-        analysis.grouping,
-        analysis.options.n_threads,
-        analysis.tested_error[i],
-    )
-
-
-def _detectable(i: int, analysis: Analysis) -> tuple[Detectable, ...]:
-    """The power of the audit at a few sizes, from the smallest group up to half of all users.
-
-    Sizes at which even the largest possible harm would be missed are left out, and all of them
-    within strata: there it depends on who shares a group's circumstances.
-    """
-    if analysis.is_adjusted:
-        return ()
-    n_users = analysis.moments.n_users[i]
-    sizes = []
-    size = analysis.grouping.min_users
-    while size <= n_users / 2:
-        sizes.append(size)
-        size *= 10
-    harms = analysis.find_detectable(i, np.array(sizes, dtype=np.float64))
-    return tuple(
-        Detectable(support=size, difference=float(harm))
-        for size, harm in zip(sizes, harms, strict=True)
-        if not math.isnan(harm)
-    )
-
-
-@dataclass(frozen=True, slots=True)
-class PooledAnalysis:
-    """One pooled metric.
-
-    Parameters
-    ----------
-    of_all : the value of everyone's candidates
-    groups : intersections of all attributes where it is defined, positions in the lattice
-    values : of these
-    best, worst : positions in `groups`, as many as asked for
-    n_undefined : users of the groups where it is undefined
-    """
-
-    metric: MetricAtK
-    of_all: float
-    groups: IntArray
-    values: FloatArray
-    best: IntArray
-    worst: IntArray
-    n_undefined: int
-
-    @property
-    def gap(self) -> float | None:
-        """Largest minus smallest value."""
-        return float(np.ptp(self.values)) if len(self.values) else None
-
-
-def analyse_pooled(
-    metrics: Sequence[MetricAtK], inputs: AuditInputs, grouping: Grouping, top: int
-) -> tuple[PooledAnalysis, ...]:
-    """The pooled ones among some metrics, each over all intersections of all attributes."""
-    found = []
-    candidates, lattice = inputs.candidates, grouping.lattice
-    for metric in metrics:
-        if not metric.metric.pooled:
-            continue
-        assert candidates.labels is not None
-        of_all = metric.compute_pooled(candidates.scores, candidates.labels)
-        if np.isnan(of_all):
-            raise InputError(
-                f"Metric '{metric.name}' is undefined: all candidates are relevant, or none is. "
-                "Fix the labels or leave the metric out."
-            )
-        is_large = grouping.cells.n_users >= grouping.min_users
-        values = pooled_per_cell(metric.compute_pooled, inputs, grouping, is_large)[
-            grouping.cell_of_full
-        ]
-        is_defined = ~np.isnan(values)
-        groups, values = grouping.full[is_defined], values[is_defined]
-        best, worst = best_and_worst(
-            metric, values, lattice.n_users[groups].astype(np.float64), top
+def pooled_values(
+    metric: MetricAtK, inputs: AuditInputs, grouping: Grouping
+) -> tuple[float, FloatArray]:
+    """The value of everyone's candidates, and of those of the intersections of all attributes."""
+    candidates = inputs.candidates
+    assert candidates.labels is not None
+    of_all = metric.compute_pooled(candidates.scores, candidates.labels)
+    if np.isnan(of_all):
+        raise InputError(
+            f"Metric '{metric.name}' is undefined: all candidates are relevant, or none is. "
+            "Fix the labels or leave the metric out."
         )
-        n_undefined = int(lattice.n_users[grouping.full[~is_defined]].sum())
-        found.append(PooledAnalysis(metric, of_all, groups, values, best, worst, n_undefined))
-    return tuple(found)
+    is_large = grouping.cells.n_users >= grouping.min_users
+    per_cell = pooled_per_cell(metric.compute_pooled, inputs, grouping, is_large)
+    return of_all, per_cell[grouping.cell_of_full]
 
 
 def pooled_per_cell(

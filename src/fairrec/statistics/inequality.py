@@ -11,24 +11,24 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from typing import Literal, NamedTuple
 
 import numpy as np
 from pydantic import BaseModel, Field
 from scipy.special import xlogy
 
-from fairrec.core.arrays import FloatArray, IntArray
-from fairrec.core.audit_options import AuditOptions
+from fairrec.core.arrays import FloatArray, IntArray, finite_or_none
 from fairrec.core.kernels import kernel
 from fairrec.core.threads import map_in_threads
+from fairrec.groups.cells import Cells
+from fairrec.groups.group import GroupValue
 from fairrec.groups.grouping import Grouping, Partition
 from fairrec.inputs.catalogue import ExposureLog
 from fairrec.inputs.users import Attribute, Value
 from fairrec.metrics.direction import badness
 from fairrec.metrics.item_exposure import discounts
 from fairrec.metrics.item_metrics import due_to_relevance, ideal_exposure, knows_relevance, places
-from fairrec.metrics.measured import Measured
-from fairrec.statistics.ratios import WhyNot, count_and_sum, why_no_ratio
+from fairrec.metrics.measured import Column, Measured
 
 _LARGE = 20
 """Users of a group, in squared coefficients of variation, from which a formula tells chance."""
@@ -36,77 +36,70 @@ _DRAWN_GROUPS, _DRAWN_USERS = 200, 1_000_000
 """How many smaller groups are drawn at random, and of how many users at most."""
 
 
-@dataclass(frozen=True, slots=True)
-class Split:
-    """The Theil index by the groups of a partition.
+WhyNot = Literal[
+    "not everyone is scored",
+    "nobody has a value",
+    "some values are negative",
+    "everyone has 0",
+    "neither end is better",
+    "lower is better",
+    "it is no mean over users",
+    "items compete for places",
+]
+
+
+def why_no_ratio(known: FloatArray, is_complete: bool) -> WhyNot | None:
+    """Why values have no ratios; None where they have.
 
     Parameters
     ----------
-    theil : of all users
-    between : what it would be if everyone had the mean of the group; the rest is within groups
-    by_chance : what `between` is on average where values have nothing to do with groups
-    worst : position of the worst served group among those with enough users; None without any,
-        and where neither end is better
+    known : the values of the users who have one
+    is_complete : whether everyone is scored
     """
-
-    partition: Partition
-    n_groups: int
-    theil: float
-    between: float
-    by_chance: float
-    worst: int | None
-    worst_value: float
-    worst_n: int
-
-    @property
-    def within(self) -> float:
-        """What is left within groups."""
-        return max(0.0, self.theil - self.between)
-
-    @property
-    def share_between(self) -> float | None:
-        """The share of the index that lies between groups; None where everyone has the same."""
-        return self._share(self.between)
-
-    @property
-    def share_by_chance(self) -> float | None:
-        """The same on average where values have nothing to do with groups."""
-        return self._share(self.by_chance)
-
-    def _share(self, part: float) -> float | None:
-        return min(1.0, part / self.theil) if self.theil else None
+    if not is_complete:
+        return "not everyone is scored"
+    if not len(known):
+        return "nobody has a value"
+    if known.min() < 0:
+        return "some values are negative"
+    return "everyone has 0" if known.max() == 0 else None
 
 
-@dataclass(frozen=True, slots=True)
-class Inequality:
+def count_and_sum(column: Column, cells: Cells) -> tuple[FloatArray, FloatArray]:
+    """(n_cells,) each, users with a value and the sum of their values."""
+    return cells.sums(column.n), cells.sums(column.filled * column.n)
+
+
+class Split(BaseModel, frozen=True, extra="forbid"):
+    """The Theil index between the groups of a partition of all users, and within them."""
+
+    attributes: tuple[str, ...]
+    n_groups: int = Field(description="of any size, '(missing)' among them")
+    between: float = Field(description="Theil index if everyone had the mean of the group")
+    within: float = Field(description="Theil index less between")
+    share_between: float | None = Field(description="null where everyone has the same value")
+    share_by_chance: float | None = Field(
+        description="what share_between is on average where values have nothing to do with groups"
+    )
+    worst_off: GroupValue | None = Field(
+        description="the worst served group of the smallest size or more; null without any, and "
+        "where neither end is better"
+    )
+
+
+class Inequality(NamedTuple):
     """How unequal the values of one metric are; all 0 where everyone has the same.
 
     Parameters
     ----------
     why_not : why it cannot be told
-    splits : one for each attribute, then one for the intersections of all of them
+    splits : one for each partition
     """
 
     why_not: WhyNot | None
-    gini: float = math.nan
-    theil: float = math.nan
+    gini: float | None = None
+    theil: float | None = None
     splits: tuple[Split, ...] = ()
-
-
-def analyse_inequality(
-    measured: Measured, grouping: Grouping, options: AuditOptions
-) -> tuple[Inequality, ...]:
-    """How unequal the values of each metric are."""
-    everything = tuple(range(len(grouping.attributes)))
-    sets = [(at,) for at in everything] + [everything] * (len(everything) > 1)
-    partitions = [Partition.of(grouping, one) for one in sets]
-    return tuple(
-        map_in_threads(
-            lambda i: _of_metric(i, measured, grouping, partitions, options.seed),
-            range(len(measured.metrics)),
-            options.n_threads,
-        )
-    )
 
 
 def gini(values: FloatArray, n: FloatArray | None = None) -> float:
@@ -168,9 +161,10 @@ def between_by_chance(
     return float(expected + size @ excess / (n_draws * n))
 
 
-def _of_metric(
+def measure_inequality(
     i: int, measured: Measured, grouping: Grouping, partitions: Sequence[Partition], seed: int
 ) -> Inequality:
+    """How unequal the values of a metric are, and how much of it lies between groups."""
     column = measured.column(i)
     known, n_known, n_users = column.known, column.n_known, int(column.n_users)
     why_not = why_no_ratio(known, measured.is_complete)
@@ -179,8 +173,7 @@ def _of_metric(
     if why_not is not None:
         return Inequality(why_not)
     n_per_cell, total_per_cell = count_and_sum(column, grouping.cells)
-    mean_of_all = column.mean
-    of_all = theil(known, n_known)
+    mean_of_all, of_all = column.mean, theil(known, n_known)
     relative = float(
         ((known / mean_of_all - 1) ** 2 @ n_known + column.inner.sum() / mean_of_all / mean_of_all)
         / n_users
@@ -191,25 +184,37 @@ def _of_metric(
         if measured.alike is None
         else rng.choice(known, min(n_users, _DRAWN_USERS), p=n_known / n_users)
     )
-    splits = []
-    for partition in partitions:
+    better = measured.metrics[i].metric.higher_is_better
+
+    def split(partition: Partition) -> Split:
         n, total = partition.sums(n_per_cell), partition.sums(total_per_cell)
         groups = np.flatnonzero(n > 0)
         n, mean = n[groups], total[groups] / n[groups]
-        worst = _worst(mean, n, grouping.min_users, measured.metrics[i].metric.higher_is_better)
-        splits.append(
-            Split(
-                partition,
-                len(groups),
-                of_all,
-                theil(mean, n),
-                between_by_chance(shuffled, relative, n.astype(np.int64), n_users),
-                None if worst is None else int(groups[worst]),
-                math.nan if worst is None else float(mean[worst]),
-                0 if worst is None else int(n[worst]),
-            )
+        between = theil(mean, n)
+        by_chance = between_by_chance(shuffled, relative, n.astype(np.int64), n_users)
+        worst = _worst(mean, n, grouping.min_users, better)
+        return Split(
+            attributes=partition.names,
+            n_groups=len(groups),
+            between=between,
+            within=max(0.0, of_all - between),
+            share_between=min(1.0, between / of_all) if of_all else None,
+            share_by_chance=min(1.0, by_chance / of_all) if of_all else None,
+            worst_off=None
+            if worst is None
+            else GroupValue(
+                group=partition.group(int(groups[worst])).as_dict(),
+                value=float(mean[worst]),
+                support=int(n[worst]),
+            ),
         )
-    return Inequality(None, gini(known, n_known), of_all, tuple(splits))
+
+    return Inequality(
+        None,
+        finite_or_none(gini(known, n_known)),
+        finite_or_none(of_all),
+        tuple(map(split, partitions)),
+    )
 
 
 def _worst(

@@ -13,9 +13,11 @@ from dataclasses import dataclass, replace
 from typing import Literal, NamedTuple
 
 import numpy as np
+from pydantic import BaseModel, Field
 
 from fairrec.core.arrays import BoolArray, FloatArray, IntArray
 from fairrec.core.audit_options import AuditOptions
+from fairrec.groups.group import GroupValue
 from fairrec.groups.grouping import Grouping
 from fairrec.inputs.audit_inputs import AuditInputs
 from fairrec.inputs.users import Attribute
@@ -23,7 +25,7 @@ from fairrec.metrics import Metric, MetricAtK
 from fairrec.metrics.measured import Measured
 from fairrec.metrics.ranked import RankedLists
 from fairrec.statistics.analysis import Analysis, analyse
-from fairrec.statistics.findings import MetricAnalysis, analyse_metrics
+from fairrec.statistics.findings import Finding, describe_findings, list_findings
 
 MissingKind = Literal[
     "no list", "no relevant item", "undefined", "no held-out items", "not evaluated"
@@ -31,50 +33,43 @@ MissingKind = Literal[
 
 UNDEFINED: tuple[MissingKind, ...] = ("no relevant item", "undefined")
 """Those that are about the value of each metric."""
+SHARES_SHOWN = 50
 _HARDLY_ANYBODY = 0.05
 """The share of a group, beside that of all others, below which its users do not speak for it."""
 
 
-@dataclass(frozen=True, slots=True)
-class Missing:
-    """One way to be missing.
+class MissingUsers(BaseModel, frozen=True, extra="forbid"):
+    """Users without a list or a value; tested by group, in a family apart from the metrics."""
 
-    Parameters
-    ----------
-    metrics : those it concerns
-    counts_as_zero : whether who is missing counts as 0 there, instead of being left out
-    is_no_fault : whether it may well be nobody's fault, such as activity: then it is too much only
-        where hardly anybody is left of a group
-    n_users, n_missing : who could be missing, and who is; after a search of those drawn at random
-    analysis : of the share of users who are missing
-    """
-
-    kind: MissingKind
-    metrics: tuple[str, ...]
-    counts_as_zero: bool
-    is_no_fault: bool
-    n_users: int
+    kind: MissingKind = Field(
+        description="no list: not served at all; no relevant item: none among the candidates or "
+        "held-out items; undefined: any other reason why metrics have no value; no held-out "
+        "items: a list, and nothing to judge it by; not evaluated: neither of the two"
+    )
+    metrics: tuple[str, ...] = Field(description="the metrics it concerns")
+    counts_as_zero: bool = Field(
+        description="whether these users count as 0 in accuracy and coverage, instead of being "
+        "left out"
+    )
+    n_users: int = Field(description="users who could be missing")
     n_missing: int
-    analysis: Analysis
-    found: MetricAnalysis
+    is_tested: bool
+    permutations: int = Field(default=0, description="behind its p-values")
+    is_too_much: bool = Field(
+        default=False,
+        description="a group differs in it so far that nothing found in a metric is no all-clear",
+    )
+    findings: tuple[Finding, ...] = Field(
+        description="groups whose share of missing users differs from the rest; value is the share"
+    )
+    shares: tuple[GroupValue, ...] = Field(
+        description="the share in each group of one attribute, largest first, at most 50"
+    )
 
-    def is_too_much(self, allowed: float) -> bool:
-        """Whether nothing found is no all-clear, because a group differs from the rest in it.
-
-        More than the share that is allowed are missing in the group or among all others; or,
-        where that may be nobody's fault, one of them is there less than a twentieth as often as
-        the other.
-        """
-        analysis = self.analysis
-        groups = np.flatnonzero(analysis.is_beyond_chance[0])
-        share = analysis.estimates.value[0, groups]
-        of_others = share - analysis.estimates.difference[0, groups]
-        if self.is_no_fault:
-            present = np.sort([1 - share, 1 - of_others], axis=0)
-            lost = 1 - present[0] / np.maximum(present[1], 1e-12)
-            return bool((lost.round(12) > max(1 - _HARDLY_ANYBODY, allowed)).any())
-        # a mean of centred values may miss a share by the last digits
-        return bool((np.maximum(share, of_others).round(12) > allowed).any())
+    @property
+    def share(self) -> float:
+        """The share of users who are missing."""
+        return self.n_missing / max(1, self.n_users)
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +78,10 @@ class MissingOutcome:
 
     Parameters
     ----------
-    metrics, counts_as_zero, is_no_fault : as of `Missing`
+    metrics : those it concerns
+    counts_as_zero : whether who is missing counts as 0 there, instead of being left out
+    is_no_fault : whether it may well be nobody's fault, such as activity: then it is too much only
+        where hardly anybody is left of a group
     share : one metric, 1 for who is missing, 0 for who is not, undefined for who could not be
     attributes : of these users; None where they are the audited ones
     n_users : (n_rows,), users of each row; None where a row is a user
@@ -105,19 +103,14 @@ class MissingOutcome:
 
 def analyse_missing(
     measured: Measured, inputs: AuditInputs, grouping: Grouping, options: AuditOptions
-) -> tuple[Missing, ...]:
+) -> tuple[MissingUsers, ...]:
     """Every way in which somebody is missing, with the groups that differ in it."""
     return analyse_outcomes(missing_outcomes(measured, inputs), grouping, options)
 
 
 def missing_outcomes(measured: Measured, inputs: AuditInputs) -> list[MissingOutcome]:
     """Every way in which somebody is missing."""
-    found = [
-        *(_absent(measured, inputs) if len(inputs.absent) else ()),
-        *_of_audited(measured, inputs),
-        *(_unseen(measured, inputs) if len(inputs.unseen) else ()),
-    ]
-    return merge_alike([one for one in found if one.is_anybody])
+    return merge_alike([one for one in possible_outcomes(measured, inputs) if one.is_anybody])
 
 
 def possible_outcomes(measured: Measured, inputs: AuditInputs) -> list[MissingOutcome]:
@@ -125,31 +118,28 @@ def possible_outcomes(measured: Measured, inputs: AuditInputs) -> list[MissingOu
 
     Also where nobody is: of users who are counted in parts, others may be missing elsewhere.
     """
-    return [*_absent(measured, inputs), *_of_audited(measured, inputs), *_unseen(measured, inputs)]
-
-
-def _of_audited(measured: Measured, inputs: AuditInputs) -> list[MissingOutcome]:
     return [
+        _absent(measured, inputs),
         *_without_list(measured, inputs),
         *_undefined(measured, inputs),
         *_without_held_out(measured, inputs),
+        _unseen(measured, inputs),
     ]
 
 
 def merge_alike(outcomes: Sequence[MissingOutcome]) -> list[MissingOutcome]:
     """The same, with one outcome for all metrics that the same users have no value of."""
-    joined: dict[bytes, MissingOutcome] = {}
+    joined: dict[object, MissingOutcome] = {}
     for place, outcome in enumerate(outcomes):
-        if outcome.kind not in UNDEFINED:
-            joined[str(place).encode()] = outcome
-            continue
         share = outcome.share
-        counted = b"" if share.alike is None else share.alike.n.tobytes()
-        same = joined.setdefault(share.values.tobytes() + counted, outcome)
+        key: object = place
+        if outcome.kind in UNDEFINED:
+            counted = b"" if share.alike is None else share.alike.n.tobytes()
+            key = share.values.tobytes() + counted
+        same = joined.setdefault(key, outcome)
         if same is not outcome:
             metrics = (*same.metrics, *outcome.metrics)
             kind: MissingKind = same.kind if same.kind == outcome.kind else "undefined"
-            key = share.values.tobytes() + counted
             named = replace(share, metrics=(missing_share(kind, metrics),))
             joined[key] = replace(same, kind=kind, metrics=metrics, share=named)
     return [*joined.values()]
@@ -157,7 +147,7 @@ def merge_alike(outcomes: Sequence[MissingOutcome]) -> list[MissingOutcome]:
 
 def analyse_outcomes(
     outcomes: Sequence[MissingOutcome], grouping: Grouping, options: AuditOptions
-) -> tuple[Missing, ...]:
+) -> tuple[MissingUsers, ...]:
     """The groups that differ in each.
 
     Each is a family of its own, because a rare one would make the others hard to find; the
@@ -246,29 +236,27 @@ def has_none_relevant(inputs: AuditInputs) -> BoolArray:
     return np.equal(lists.n_relevant[inputs.list_of_user], 0)
 
 
-def _absent(measured: Measured, inputs: AuditInputs) -> list[MissingOutcome]:
+def _absent(measured: Measured, inputs: AuditInputs) -> MissingOutcome:
     """Users who are not audited at all, among all who ought to be."""
     rows = np.sort(np.concatenate([inputs.rows[inputs.is_expected], inputs.absent]))
     values = np.isin(rows, inputs.absent).astype(np.float64)
     attributes = inputs.all_users.attributes(rows)
-    return [_outcome("no list", measured.metrics, values, attributes)]
+    return _outcome("no list", measured.metrics, values, attributes)
 
 
-def _unseen(measured: Measured, inputs: AuditInputs) -> list[MissingOutcome]:
+def _unseen(measured: Measured, inputs: AuditInputs) -> MissingOutcome:
     """Users of whom the tables say nothing, among all of the users table.
 
     Where others without held-out items have a list, these ought to have one too.
     """
     rows = np.arange(len(inputs.all_users.ids))
-    return [
-        _outcome(
-            "not evaluated",
-            measured.metrics,
-            np.isin(rows, inputs.unseen).astype(np.float64),
-            inputs.all_users.attributes(rows),
-            is_no_fault=bool(inputs.is_expected.all()),
-        )
-    ]
+    return _outcome(
+        "not evaluated",
+        measured.metrics,
+        np.isin(rows, inputs.unseen).astype(np.float64),
+        inputs.all_users.attributes(rows),
+        is_no_fault=bool(inputs.is_expected.all()),
+    )
 
 
 def _outcome(
@@ -298,22 +286,46 @@ def _outcome(
     )
 
 
-def _tested(outcome: MissingOutcome, grouping: Grouping, options: AuditOptions) -> Missing:
+def _tested(outcome: MissingOutcome, grouping: Grouping, options: AuditOptions) -> MissingUsers:
     """The share of users who are missing by group, tested against chance."""
     if outcome.attributes is not None:
         grouping = Grouping.of(outcome.attributes, options, outcome.n_users)
     analysis = analyse(outcome.share, grouping, options)
     n_users = int(analysis.moments.n_users[0])
-    return Missing(
-        outcome.kind,
-        outcome.metrics,
-        outcome.counts_as_zero,
-        outcome.is_no_fault,
-        n_users,
-        round(float(analysis.moments.mean[0]) * n_users),
-        analysis,
-        analyse_metrics(analysis)[0],
+    values, support = analysis.estimates.value[0], analysis.moments.n[0]
+    # a share of very few users is noise, and tells what happened to one of them
+    groups = np.flatnonzero((analysis.grouping.lattice.depth == 1) & analysis.is_tested[0])
+    largest = groups[np.lexsort((groups, -values[groups]))][:SHARES_SHOWN]
+    return MissingUsers(
+        kind=outcome.kind,
+        metrics=outcome.metrics,
+        counts_as_zero=outcome.counts_as_zero,
+        n_users=n_users,
+        n_missing=round(float(analysis.moments.mean[0]) * n_users),
+        is_tested=analysis.test is not None,
+        permutations=analysis.n_permutations,
+        is_too_much=_is_too_much(analysis, outcome.is_no_fault),
+        findings=describe_findings(0, list_findings(0, analysis)[0], analysis).findings,
+        shares=tuple(grouping.describe(at, values[at], support[at]) for at in largest),
     )
+
+
+def _is_too_much(analysis: Analysis, is_no_fault: bool) -> bool:
+    """Whether nothing found is no all-clear, because a group differs from the rest in it.
+
+    More than the share that is allowed are missing in the group or among all others; or, where
+    that may be nobody's fault, one of them is there less than a twentieth as often as the other.
+    """
+    allowed = analysis.options.max_undefined
+    groups = np.flatnonzero(analysis.is_beyond_chance[0])
+    share = analysis.estimates.value[0, groups]
+    of_others = share - analysis.estimates.difference[0, groups]
+    if is_no_fault:
+        present = np.sort([1 - share, 1 - of_others], axis=0)
+        lost = 1 - present[0] / np.maximum(present[1], 1e-12)
+        return bool((lost.round(12) > max(1 - _HARDLY_ANYBODY, allowed)).any())
+    # a mean of centred values may miss a share by the last digits
+    return bool((np.maximum(share, of_others).round(12) > allowed).any())
 
 
 def missing_share(kind: MissingKind, metrics: Sequence[str]) -> MetricAtK:
@@ -383,7 +395,7 @@ def count_expected(measured: Measured, inputs: AuditInputs) -> tuple[ExpectedUse
 def assess_conclusiveness(
     measured: Measured,
     expected: Sequence[ExpectedUsers],
-    missing: Sequence[Missing],
+    missing: Sequence[MissingUsers],
     max_undefined: float,
 ) -> tuple[Conclusiveness, ...]:
     """How each metric stands."""
@@ -396,8 +408,7 @@ def assess_conclusiveness(
         standing.append(
             Conclusiveness(
                 share,
-                round(share, 12) <= max_undefined
-                and not any(one.is_too_much(max_undefined) for one in concerned),
+                round(share, 12) <= max_undefined and not any(one.is_too_much for one in concerned),
                 bool(measured.is_complete and is_one and not column.inner.any()),
             )
         )

@@ -208,7 +208,7 @@ def group_moments(
         n, total, squares = _group_sums(rows, grouping, threads)
         variance = rows.squares.sum(axis=1) / np.maximum(n_users - 1, 1)
         weights, within = stratified(
-            rows, means + mean[:, None], grouping, strata, (bounds, is_rate), threads
+            rows, n, means + mean[:, None], grouping, strata, (bounds, is_rate), threads
         )
         bounds, is_rate = np.tile(UNBOUNDED, (len(mean), 1)), np.zeros(len(mean), dtype=bool)
     return Moments(

@@ -75,7 +75,7 @@ class PermutationTest:
     largest : (n_permutations, 2, n_columns), largest score that groups are tested by, in each tail;
         or by chance error, which is no smaller, where `is_by_chance`
     largest_own : (n_permutations, 2, n_columns), by own error
-    gaps : (n_permutations, n_metrics), gap between full combinations; NaN where there are none
+    gaps : (n_permutations, n_metrics), gap between full intersections; NaN where there are none
     spans : (n_permutations, n_metrics), distance between their highest and lowest score
     n_reached : (n_metrics, n_groups), permutations at or beyond the score it is tested by
     """
@@ -106,11 +106,6 @@ class PermutationTest:
     def n_permutations(self) -> int:
         """How many there were."""
         return len(self.largest)
-
-    @property
-    def tested_scores(self) -> FloatArray:
-        """(n_metrics, n_groups), the smaller ones: groups must stand out by both errors."""
-        return self.scores.smaller
 
     @property
     def p_values(self) -> FloatArray:
@@ -178,7 +173,7 @@ class NullDraw(NamedTuple):
     Parameters
     ----------
     largest, largest_own : (2, n_columns) each, as of `PermutationTest`
-    gaps, spans : (n_metrics,), between full combinations, in the metric and in scores
+    gaps, spans : (n_metrics,), between full intersections, in the metric and in scores
     is_reached : (n_metrics, n_groups), groups whose observed score it reaches
     """
 
@@ -384,7 +379,7 @@ def _extreme_gaps(
 class Resampled:
     """A value is drawn for every user from all scored ones.
 
-    The gap under the null hypothesis is that between all full combinations, though a search
+    The gap under the null hypothesis is that between all full intersections, though a search
     fully scores only some of them.
 
     Parameters

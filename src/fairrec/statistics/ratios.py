@@ -18,50 +18,23 @@ import numpy as np
 from pydantic import BaseModel, Field
 from scipy.special import ndtri, stdtrit
 
-from fairrec.core.arrays import BoolArray, FloatArray, IntArray
+from fairrec.core.arrays import BoolArray, FloatArray, IntArray, finite_or_none
 from fairrec.core.audit_options import AuditOptions
 from fairrec.core.threads import map_in_threads
-from fairrec.groups.cells import Cells
 from fairrec.groups.grouping import Grouping, Partition
 from fairrec.inputs.users import Value
 from fairrec.metrics import MetricAtK
-from fairrec.metrics.measured import Column, Measured
+from fairrec.metrics.measured import Measured
+from fairrec.statistics.inequality import (
+    Inequality,
+    Split,
+    WhyNot,
+    count_and_sum,
+    measure_inequality,
+    why_no_ratio,
+)
 from fairrec.statistics.intervals import Interval, score_interval
 from fairrec.statistics.moments import quantiles
-
-WhyNot = Literal[
-    "not everyone is scored",
-    "nobody has a value",
-    "some values are negative",
-    "everyone has 0",
-    "neither end is better",
-    "lower is better",
-    "it is no mean over users",
-    "items compete for places",
-]
-
-
-def why_no_ratio(known: FloatArray, is_complete: bool) -> WhyNot | None:
-    """Why values have no ratios; None where they have.
-
-    Parameters
-    ----------
-    known : the values of the users who have one
-    is_complete : whether everyone is scored
-    """
-    if not is_complete:
-        return "not everyone is scored"
-    if not len(known):
-        return "nobody has a value"
-    if known.min() < 0:
-        return "some values are negative"
-    return "everyone has 0" if known.max() == 0 else None
-
-
-def count_and_sum(column: Column, cells: Cells) -> tuple[FloatArray, FloatArray]:
-    """(n_cells,) each, users with a value and the sum of their values."""
-    return cells.sums(column.n), cells.sums(column.filled * column.n)
-
 
 RATIO_PRIOR_USERS = 4
 """Weight, in users, of the spread of everyone in the spread of one group."""
@@ -236,56 +209,103 @@ class CategoryRatios(BaseModel, frozen=True, extra="forbid"):
     )
 
 
-@dataclass(frozen=True, slots=True)
-class MetricRatios:
-    """The ratios of one metric.
+class MetricRatios(BaseModel, frozen=True, extra="forbid"):
+    """Ratios and inequality of one metric."""
+
+    why_no_ratios: WhyNot | None
+    rate_kind: RateKind | None = Field(
+        description="selection: the mean of a metric of ones and zeros; scoring: the share of "
+        "users above the median"
+    )
+    threshold: float | None = Field(description="that median")
+    by: tuple[CategoryRatios, ...] = Field(description="each attribute, then each pair")
+    why_no_inequality: WhyNot | None
+    gini: float | None = Field(description="of the values of all users")
+    theil: float | None = Field(description="Theil's T of the values of all users")
+    splits: tuple[Split, ...] = Field(
+        description="by each attribute, then by the intersections of all of them"
+    )
+
+
+class Ratios(BaseModel, frozen=True, extra="forbid"):
+    """Ratios between groups and inequality among users, beside the differences."""
+
+    four_fifths: float
+    small_category: float = Field(
+        description="share of users below which a group is not compared with the best"
+    )
+    n_pairs_left_out: int = Field(
+        description="pairs of attributes; with too many of them none is compared"
+    )
+    metrics: dict[str, MetricRatios]
+
+
+def analyse_ratios(
+    measured: Measured, grouping: Grouping, options: AuditOptions, wanted: Sequence[MetricAtK]
+) -> Ratios:
+    """Ratios and inequality of every metric, by each attribute and each pair of attributes.
 
     Parameters
     ----------
-    why_not : why there are none
-    rate_kind : a selection rate is the mean of a metric of ones and zeros, a scoring rate the share
-        above the median
-    threshold : that median
-    by : one for each attribute, then one for each pair
+    wanted : all metrics, those among them that are no mean over users
     """
-
-    why_not: WhyNot | None
-    rate_kind: RateKind | None = None
-    threshold: float | None = None
-    by: tuple[CategoryRatios, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class RatioAnalysis:
-    """The ratios of each metric, and how many pairs of attributes there were too many of."""
-
-    metrics: tuple[MetricRatios, ...]
-    n_pairs_left_out: int
-
-
-def analyse_ratios(measured: Measured, grouping: Grouping, options: AuditOptions) -> RatioAnalysis:
-    """The ratios of every metric, by each attribute and each pair of attributes."""
     positions = range(len(grouping.attributes))
     sets: list[tuple[int, ...]] = [(at,) for at in positions]
     pairs = [] if options.depth == 1 else [*itertools.combinations(positions, 2)]
     has_room = len(pairs) <= MOST_PAIRS
-    partitions = [Partition.of(grouping, one) for one in sets + pairs * has_room]
-    found = map_in_threads(
-        lambda i: _of_metric(i, measured, grouping, partitions, options.alpha),
-        range(len(measured.metrics)),
-        options.n_threads,
+    compared = [Partition.of(grouping, one) for one in sets + pairs * has_room]
+    everything = [Partition.of(grouping, positions)] * (len(positions) > 1)
+    split = compared[: len(positions)] + everything
+
+    def analyse(i: int) -> MetricRatios:
+        unequal = measure_inequality(i, measured, grouping, split, options.seed)
+        return _of_metric(i, measured, grouping, compared, options.alpha, unequal)
+
+    found = map_in_threads(analyse, range(len(measured.metrics)), options.n_threads)
+    known = {metric.name: one for metric, one in zip(measured.metrics, found, strict=True)}
+    no_mean: WhyNot = "it is no mean over users"
+    pooled = _ratios(no_mean, Inequality(no_mean))
+    return Ratios(
+        four_fifths=FOUR_FIFTHS,
+        small_category=SMALL_CATEGORY,
+        n_pairs_left_out=0 if has_room else len(pairs),
+        metrics={metric.name: known.get(metric.name, pooled) for metric in wanted},
     )
-    return RatioAnalysis(tuple(found), 0 if has_room else len(pairs))
+
+
+def _ratios(
+    why_not: WhyNot | None,
+    unequal: Inequality,
+    rate_kind: RateKind | None = None,
+    threshold: float | None = None,
+    by: tuple[CategoryRatios, ...] = (),
+) -> MetricRatios:
+    why_no_inequality, gini, theil, splits = unequal
+    return MetricRatios(
+        why_no_ratios=why_not,
+        rate_kind=rate_kind,
+        threshold=threshold,
+        by=by,
+        why_no_inequality=why_no_inequality,
+        gini=gini,
+        theil=theil,
+        splits=splits,
+    )
 
 
 def _of_metric(
-    i: int, measured: Measured, grouping: Grouping, partitions: Sequence[Partition], alpha: float
+    i: int,
+    measured: Measured,
+    grouping: Grouping,
+    partitions: Sequence[Partition],
+    alpha: float,
+    unequal: Inequality,
 ) -> MetricRatios:
     metric, column = measured.metrics[i], measured.column(i)
     known = column.known
     why_not = _why_not(metric, known, measured.is_complete)
     if why_not is not None:
-        return MetricRatios(why_not)
+        return _ratios(why_not, unequal)
     is_rate = bool(((known == 0) | (known == 1)).all())
     # of users on levels it is known on which their median is
     on_levels = measured.on_levels.column(i)
@@ -298,8 +318,9 @@ def _of_metric(
     above = (on_levels.values > threshold) * on_levels.n
     cells = np.stack([n, total, *(grouping.cells.sums(row) for row in (squares, above))])
     most = 1.0 if is_rate else metric.metric.bounds[1] if metric.metric.bounds else math.inf
-    return MetricRatios(
+    return _ratios(
         None,
+        unequal,
         "selection" if is_rate else "scoring",
         None if is_rate else threshold,
         tuple(
@@ -374,13 +395,13 @@ def _compared(
             group=partition.group(int(group)).as_dict(),
             support=int(n[group]),
             value=float(value[at]),
-            to_best=_known(to_best[at]),
+            to_best=finite_or_none(to_best[at]),
             to_best_interval=_ends(to_best, best_low, best_high, at),
-            to_rest=_known(to_rest[at]),
+            to_rest=finite_or_none(to_rest[at]),
             to_rest_interval=_ends(to_rest, low, high, at),
             four_fifths=_four_fifths(to_best[at], best_low[at], best_high[at]),
             rate=float(rate[at]),
-            impact_ratio=_known(impact[at]),
+            impact_ratio=finite_or_none(impact[at]),
             left_out="unknown" if is_unknown[group] else left_out,
         )
 
@@ -392,10 +413,6 @@ def _compared(
         n_not_listed=n_not_listed,
         groups=tuple(ratios(int(at)) for at in order),
     )
-
-
-def _known(value: float) -> float | None:
-    return float(value) if math.isfinite(value) else None
 
 
 def _ends(

@@ -27,7 +27,7 @@ import numpy as np
 
 from fairrec.core.arrays import BoolArray, FloatArray, IntArray
 from fairrec.core.kernels import kernel
-from fairrec.groups.lattice import ANY, Lattice, Parents
+from fairrec.groups.lattice import Lattice, parent_links
 from fairrec.statistics.moments import Moments
 from fairrec.statistics.simultaneous import Columns
 from fairrec.statistics.strata import PRIOR_USERS, Stratified, StratifiedSide
@@ -304,7 +304,7 @@ def widest_ancestor(variance: FloatArray, lattice: Lattice) -> FloatArray:
     ----------
     variance : (n_metrics, n_groups)
     """
-    found, links = np.zeros_like(variance), _links(lattice)
+    found, links = np.zeros_like(variance), parent_links(lattice)
     _inherit(found, variance, links)
     for group, parent in reversed(links):
         is_same = lattice.n_users[group] == lattice.n_users[parent]
@@ -312,19 +312,6 @@ def widest_ancestor(variance: FloatArray, lattice: Lattice) -> FloatArray:
         found[:, named] = np.maximum(found[:, named], found[:, alike])
     _inherit(found, variance, links)
     return found
-
-
-def _links(lattice: Lattice) -> list[tuple[IntArray, IntArray]]:
-    """Groups and their parents without one attribute, fewest conditions first."""
-    codes, depth, parents = lattice.codes, lattice.depth, Parents(lattice)
-    links = []
-    for conditions in range(2, int(depth.max(initial=0)) + 1):
-        here = np.flatnonzero(depth == conditions)
-        for attribute in range(codes.shape[1]):
-            group = here[codes[here, attribute] != ANY]
-            parent = parents.without(attribute, group)
-            links.append((group[parent >= 0], parent[parent >= 0]))
-    return links
 
 
 def _inherit(

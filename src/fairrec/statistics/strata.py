@@ -1,4 +1,4 @@
-"""Strata: a group is compared with all others among users in the same circumstances.
+"""Strata: a group is compared with all others among users with equal covariates.
 
 A group is compared with the others of each stratum, and strata count by how well both sides are
 known there (Mantel and Haenszel). So both sides have a mean over strata with the same weights, and
@@ -8,7 +8,7 @@ how well it is known follows from the spread of each side within each stratum.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
@@ -39,7 +39,7 @@ def shrink_variance(
 
 @dataclass(frozen=True, slots=True)
 class Strata:
-    """Which users are in the same circumstances.
+    """Which users are with equal covariates.
 
     Parameters
     ----------
@@ -51,7 +51,7 @@ class Strata:
 
     @classmethod
     def from_codes(cls, codes: Sequence[CodeArray], n_values: Sequence[int]) -> Strata:
-        """Every combination that occurs of some circumstances."""
+        """Every combination that occurs of some covariates."""
         first, of_user = number_combinations(codes, n_values)
         return cls(of_user, len(first))
 
@@ -99,8 +99,7 @@ class Weights:
     n_kept: FloatArray
 
 
-@dataclass(slots=True)
-class StratifiedSide:
+class StratifiedSide(NamedTuple):
     """A group or all others, standardised; (n_metrics, n_groups) each.
 
     Parameters
@@ -116,45 +115,39 @@ class StratifiedSide:
     like_all: FloatArray
     freedom: FloatArray
 
-    def add(
-        self,
-        i: int,
-        weight: FloatArray,
-        n: FloatArray,
-        total: FloatArray,
-        squares: FloatArray,
-        mean: float,
-        variance: float,
-    ) -> None:
-        """Add a stratum to a metric, where it has both sides.
 
-        Parameters
-        ----------
-        n, total, squares : (n_groups,), of values centred on the mean of the stratum
-        mean, variance : of all users of the stratum
-        """
-        with np.errstate(invalid="ignore", divide="ignore"):
-            part = np.where(weight > 0, weight**2 / n, 0.0)
-            own_mean = np.where(weight > 0, total / n, 0.0)
-        around_mean = np.maximum(squares - total * own_mean, 0.0)
-        own = part * shrink_variance(around_mean, n, variance)
-        self.value[i] += weight * (mean + own_mean)
-        self.error2[i] += own
-        self.like_all[i] += part * variance
-        self.freedom[i] += own**2 / (np.maximum(n - 1, 0.0) + PRIOR_USERS)
+def _add_stratum(
+    sums: FloatArray,
+    weight: FloatArray,
+    n: FloatArray,
+    total: FloatArray,
+    squares: FloatArray,
+    mean: float,
+    variance: float,
+) -> None:
+    """Add a stratum to a metric of one side, where it has both sides.
 
-    def standardise(self, weight: FloatArray) -> None:
-        """Turn sums over strata into means; `weight` is that of all strata together."""
-        with np.errstate(invalid="ignore", divide="ignore"):
-            self.freedom = np.where(self.freedom > 0, self.error2**2 / self.freedom, 1.0)
-            self.value = self.value / weight
-            self.error2 = self.error2 / weight**2
-            self.like_all = self.like_all / weight**2
+    Parameters
+    ----------
+    sums : (4, n_groups), in the order of `StratifiedSide`
+    n, total, squares : (n_groups,), of values centred on the mean of the stratum
+    mean, variance : of all users of the stratum
+    """
+    with np.errstate(invalid="ignore", divide="ignore"):
+        part = np.where(weight > 0, weight**2 / n, 0.0)
+        own_mean = np.where(weight > 0, total / n, 0.0)
+    around_mean = np.maximum(squares - total * own_mean, 0.0)
+    own = part * shrink_variance(around_mean, n, variance)
+    of_freedom = own**2 / (np.maximum(n - 1, 0.0) + PRIOR_USERS)
+    sums += (weight * (mean + own_mean), own, part * variance, of_freedom)
 
-    @classmethod
-    def empty(cls, shape: tuple[int, ...]) -> StratifiedSide:
-        """Before any stratum is added."""
-        return cls(*np.zeros((len(fields(cls)), *shape)))
+
+def _standardise(sums: FloatArray, weight: FloatArray) -> StratifiedSide:
+    """Means from sums over strata; `weight` is that of all strata together."""
+    value, error2, like_all, of_freedom = sums
+    with np.errstate(invalid="ignore", divide="ignore"):
+        freedom = np.where(of_freedom > 0, error2**2 / of_freedom, 1.0)
+        return StratifiedSide(value / weight, error2 / weight**2, like_all / weight**2, freedom)
 
 
 class RowSums(NamedTuple):
@@ -212,6 +205,7 @@ class Stratified(NamedTuple):
 
 def stratified(
     rows: RowSums,
+    n_of_group: FloatArray,
     means: FloatArray,
     grouping: Grouping,
     strata: Strata,
@@ -223,13 +217,14 @@ def stratified(
     Parameters
     ----------
     rows : of values centred on the means of strata
+    n_of_group : (n_metrics, n_groups), users with a value
     means : (n_metrics, n_strata)
     bounds : of the metrics, and which of them are rates
     """
     shape = (len(rows.total), len(grouping.lattice))
     masks, mask_of_metric = distinct_masks(rows.n)
     total, null_variance, own_weight, others_weight, mean = np.zeros((5, *shape))
-    own, others = StratifiedSide.empty(shape), StratifiedSide.empty(shape)
+    own, others = np.zeros((2, 4, *shape))
     n_all = np.array([strata.sums(mask) for mask in masks])
     squares_all = np.array([strata.sums(row) for row in rows.squares])
     each = _each_stratum(masks, [*rows.total], [*rows.squares], grouping, strata, threads)
@@ -246,43 +241,35 @@ def stratified(
             own_weight[i] += weight * (n_here - n) / n_here
             others_weight[i] += weight * n / n_here
             mean[i] += weight * mean_here
-            own.add(i, weight, n, totals[i], squares[i], mean_here, variance)
+            _add_stratum(own[:, i], weight, n, totals[i], squares[i], mean_here, variance)
             rest = all_squares - squares[i]
-            others.add(i, weight, n_here - n, -totals[i], rest, mean_here, variance)
-    own.standardise(total)
-    others.standardise(total)
-    n_kept = _kept(total, masks, mask_of_metric, n_all, grouping, strata, threads)
+            sides = n_here - n, -totals[i], rest
+            _add_stratum(others[:, i], weight, *sides, mean_here, variance)
+    each = _each_stratum(masks, [], [], grouping, strata, threads)
+    n_kept = _kept(n_of_group, total, mask_of_metric, n_all, each)
     with np.errstate(invalid="ignore", divide="ignore"):
         weights = Weights(
             total, null_variance, own_weight / total**2, others_weight / total**2, n_kept
         )
-        return weights, Stratified(own, others, mean / total, *bounds)
+        both = _standardise(own, total), _standardise(others, total)
+        return weights, Stratified(*both, mean / total, *bounds)
 
 
 def _kept(
+    n: FloatArray,
     total: FloatArray,
-    masks: list[BoolArray | FloatArray],
     mask_of_metric: list[int],
     n_all: FloatArray,
-    grouping: Grouping,
-    strata: Strata,
-    threads: int,
+    each: Iterator[tuple[FloatArray, FloatArray, FloatArray]],
 ) -> FloatArray:
     """(n_metrics, n_groups), users that a group and the weights of strata have in common."""
     n_kept = np.zeros(total.shape)
-    n_of_group = grouping.lattice.sums(
-        np.array([grouping.cells.sums(mask) for mask in masks]).reshape(
-            len(masks), len(grouping.cells)
-        ),
-        threads,
-    )
-    each = _each_stratum(masks, [], [], grouping, strata, threads)
     for stratum, (n_of_mask, *_) in enumerate(each):
         for i, mask in enumerate(mask_of_metric):
-            n, n_here = n_of_mask[mask], n_all[mask, stratum]
+            n_in, n_here = n_of_mask[mask], n_all[mask, stratum]
             with np.errstate(invalid="ignore", divide="ignore"):
-                share = n * (n_here - n) / max(n_here, 1.0) / total[i]
-            n_kept[i] += np.minimum(n, np.nan_to_num(share) * n_of_group[mask])
+                share = n_in * (n_here - n_in) / max(n_here, 1.0) / total[i]
+            n_kept[i] += np.minimum(n_in, np.nan_to_num(share) * n[i])
     return n_kept
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Literal, get_args
+from typing import TYPE_CHECKING, Literal, NamedTuple, get_args
 
 import numpy as np
 from pydantic import BaseModel, Field
@@ -17,6 +17,7 @@ from fairrec.core.arrays import BoolArray, CodeArray, FloatArray, IntArray
 from fairrec.core.kernels import kernel
 from fairrec.groups.cells import Cells
 from fairrec.statistics.intervals import Interval
+from fairrec.statistics.unknown import Unknown, UnknownBounds
 
 if TYPE_CHECKING:
     from fairrec.statistics.analysis import Analysis
@@ -32,18 +33,9 @@ Outcome = Literal[
 """Without a tolerance there is only worse or differs, and inconclusive."""
 BEYOND, WORSE, OPEN, WITHIN = range(4)
 """What is known of a group, as arrays hold it; the worst first."""
-_WORSE: tuple[Outcome, ...] = (
-    "worse beyond tolerance",
-    "worse",
-    "inconclusive",
-    "within tolerance",
-)
-_DIFFERS: tuple[Outcome, ...] = (
-    "differs beyond tolerance",
-    "differs",
-    "inconclusive",
-    "within tolerance",
-)
+_OUTCOMES: tuple[Outcome, ...] = get_args(Outcome)
+# in the order of the positions: where one end is worse, and where neither is
+_WORSE, _DIFFERS = (*_OUTCOMES[:2], *_OUTCOMES[4:]), _OUTCOMES[2:]
 
 
 def outcome_names(higher_is_better: bool | None) -> tuple[Outcome, ...]:
@@ -77,7 +69,7 @@ def worst_outcome(outcomes: Iterable[tuple[Outcome, bool | None]]) -> Outcome:
     ended = [outcome for outcome, better in found if better is not None]
     return min(
         ended or [outcome for outcome, _ in found],
-        key=get_args(Outcome).index,
+        key=_OUTCOMES.index,
         default="inconclusive",
     )
 
@@ -106,23 +98,17 @@ class CertifiedSize(BaseModel, frozen=True, extra="forbid"):
 
 
 @dataclass(frozen=True, slots=True)
-class MetricVerdict:
-    """What is known about one metric.
+class GroupVerdicts:
+    """What is known about each group in one metric; (n_groups,) each.
 
     Parameters
     ----------
-    tolerance : in units of the metric; None where nothing was said
-    of_groups : (n_groups,), positions in `outcome_names`; OPEN where a group is not tested
-    is_known : (n_groups,), whether its interval holds, so that something can be said
-    is_worse, is_better : (n_groups,), groups shown to be served worse, or better, than all others
+    outcome : that of the metric
+    tolerance : in units of the metric; None where none is set
+    of_groups : positions in `outcome_names`; OPEN where a group is not tested
+    is_known : whether its interval holds, so that something can be said
+    is_worse, is_better : groups shown to be served worse, or better, than all others
     harm : the interval of each group's harm
-    ruled_out_from : all groups of at least so many users are ruled out or shown worse; None where
-        the largest is open
-    n_open : groups about which nothing can be said, those too little known included
-    open_share : users in any of these; None where that would take too long
-    n_not_compared : those of them that are too little known, whatever matters
-    certificate : by size, from the smallest group up; empty where nothing is ruled out
-    alternative : the outcome that another seed may give; None where permutations decide
     """
 
     outcome: Outcome
@@ -132,50 +118,121 @@ class MetricVerdict:
     is_worse: BoolArray
     is_better: BoolArray
     harm: Interval
-    ruled_out_from: int | None = None
-    n_open: int = 0
-    open_share: float | None = None
-    n_not_compared: int = 0
-    certificate: tuple[CertifiedSize, ...] = ()
-    alternative: Outcome | None = None
 
     def has(self, position: int) -> BoolArray:
         """(n_groups,), groups of which this is known."""
         return np.asarray(self.of_groups == position)
 
 
-def decide_verdicts(analysis: Analysis, is_conclusive: Sequence[bool]) -> tuple[MetricVerdict, ...]:
+class MetricVerdict(BaseModel, frozen=True, extra="forbid"):
+    """What is known about the harm of the groups of one metric, and what can be ruled out."""
+
+    outcome: Outcome
+    alternative: Outcome | None = Field(
+        default=None,
+        description="undecided by permutation: the outcome that another seed may give, with the "
+        "most permutations that are drawn; null where they decide",
+    )
+    tolerance: float | None = Field(
+        description="the largest harm that is accepted, in units of the metric; null where none "
+        "was set"
+    )
+    n_worse_beyond_tolerance: int = Field(
+        description="groups worse, or different where neither end is better, beyond tolerance"
+    )
+    n_worse: int = Field(description="groups shown to be worse, or different, by how much is open")
+    n_better: int = Field(description="groups shown to be served better than all others")
+    n_within_tolerance: int = Field(
+        description="groups whose harm, or difference, is within the tolerance"
+    )
+    n_exceeding_at_worst: int = Field(
+        default=0,
+        description="of those ruled out, groups that are worse beyond tolerance at worst: they "
+        "are ruled out if the unknown users are like the others",
+    )
+    at_worst: Unknown | None = Field(
+        default=None, description="that of these with the largest harm at worst; null for none"
+    )
+    n_inconclusive: int = Field(description="groups that are inconclusive")
+    ruled_out_from: int | None = Field(
+        description="of groups with so many users and more none is inconclusive"
+    )
+    open_share: float | None = Field(description="users in any group that is inconclusive")
+    n_not_compared: int = Field(
+        default=0,
+        description="groups tested of which nothing can be ruled out: most of their users have no "
+        "others with equal covariates, or the interval of their harm has no limit",
+    )
+    certificate: tuple[CertifiedSize, ...] = Field(
+        description="the largest harm that is not ruled out, for groups of at least each size that "
+        "are not shown to be worse; smallest size first"
+    )
+
+
+class Judged(NamedTuple):
+    """The verdict about each group in one metric, and that about the metric."""
+
+    groups: GroupVerdicts
+    verdict: MetricVerdict
+
+
+def decide_verdicts(
+    analysis: Analysis,
+    is_conclusive: Sequence[bool],
+    unknown: Sequence[UnknownBounds | None] = (),
+) -> tuple[Judged, ...]:
     """The verdict about each metric.
 
     Parameters
     ----------
     is_conclusive : whether the users with a value speak for all; otherwise nothing is ruled out
+    unknown : bounds of the groups of each metric, where attributes are unknown
     """
-    return tuple(_verdict(i, analysis, is_enough) for i, is_enough in enumerate(is_conclusive))
+    bounds = unknown or [None] * len(is_conclusive)
+    return tuple(
+        _decide(i, analysis, is_enough, one)
+        for i, (is_enough, one) in enumerate(zip(is_conclusive, bounds, strict=True))
+    )
 
 
-def _verdict(i: int, analysis: Analysis, is_conclusive: bool) -> MetricVerdict:
+def _decide(
+    i: int, analysis: Analysis, is_conclusive: bool, bounds: UnknownBounds | None
+) -> Judged:
     """The verdict with its scope, and what other seeds may give."""
-    verdict, grouping = _judge_groups(i, analysis, is_conclusive), analysis.grouping
+    groups, grouping = _judge_groups(i, analysis, is_conclusive), analysis.grouping
     has_others = analysis.is_tested[i] & (analysis.moments.n_others[i] > 0)
-    high, n = verdict.harm.high, analysis.moments.n[i]
-    is_open = verdict.has(OPEN) & has_others
-    is_certified = verdict.is_known & is_conclusive & (verdict.of_groups > WORSE)
+    high, n = groups.harm.high, analysis.moments.n[i]
+    is_open = groups.has(OPEN) & has_others
+    is_certified = groups.is_known & is_conclusive & (groups.of_groups > WORSE)
     # critical values of other seeds
     others = [replace(analysis, raised=by) for by in (0.0, -analysis.raised) if analysis.raised]
     outcome, alternative = settle_outcome(
-        verdict.outcome, [_judge_groups(i, other, is_conclusive).outcome for other in others]
+        groups.outcome, [_judge_groups(i, other, is_conclusive).outcome for other in others]
     )
-    return replace(
-        verdict,
+    exceeding = np.zeros(0, dtype=np.int64)
+    at_worst = None
+    if bounds is not None and groups.tolerance is not None:
+        largest = analysis.measured.metrics[i].metric.harm(bounds.at_worst(i, analysis))
+        exceeding = np.flatnonzero(groups.has(WITHIN) & (largest > groups.tolerance))
+        worst = exceeding[np.argsort(-largest[exceeding], kind="stable")[:1]].tolist()
+        at_worst = next(iter(bounds.describe(i, worst, analysis)), None)
+    verdict = MetricVerdict(
         outcome=outcome,
         alternative=alternative,
+        tolerance=groups.tolerance,
+        n_worse_beyond_tolerance=int(groups.has(BEYOND).sum()),
+        n_worse=int(groups.has(WORSE).sum()),
+        n_better=int(groups.is_better.sum()),
+        n_within_tolerance=int(groups.has(WITHIN).sum()),
+        n_exceeding_at_worst=len(exceeding),
+        at_worst=at_worst,
+        n_inconclusive=int(is_open.sum()),
         ruled_out_from=ruled_out_from(is_open, n),
-        n_open=int(is_open.sum()),
         open_share=_share_in(grouping.lattice.codes[is_open], grouping.cells),
-        n_not_compared=int((has_others & ~(verdict.is_known & np.isfinite(high))).sum()),
+        n_not_compared=int((has_others & ~(groups.is_known & np.isfinite(high))).sum()),
         certificate=certificate(n, high, is_certified),
     )
+    return Judged(replace(groups, outcome=outcome), verdict)
 
 
 def settle_outcome(
@@ -201,7 +258,7 @@ def is_decided(analysis: Analysis, errors: float) -> bool:
     )
 
 
-def _is_decided(raised: MetricVerdict, lowered: MetricVerdict) -> bool:
+def _is_decided(raised: GroupVerdicts, lowered: GroupVerdicts) -> bool:
     if raised.has(BEYOND).any():
         return True
     if lowered.has(BEYOND).any():
@@ -215,14 +272,14 @@ def _is_decided(raised: MetricVerdict, lowered: MetricVerdict) -> bool:
     return raised.outcome == lowered.outcome
 
 
-def _judge_groups(i: int, analysis: Analysis, is_conclusive: bool) -> MetricVerdict:
+def _judge_groups(i: int, analysis: Analysis, is_conclusive: bool) -> GroupVerdicts:
     """What is known of each group, and the outcome."""
     metric, options, moments = analysis.measured.metrics[i], analysis.options, analysis.moments
     higher_is_better = metric.metric.higher_is_better
     tolerance = None
     if options.tolerance is not None:
         tolerance = options.tolerance.in_units(metric.name, float(moments.mean[i]))
-    harm = harm_interval(
+    interval = harm_interval(
         Interval(*(end[i] for end in analysis.estimates.simultaneous)), higher_is_better
     )
     # users must show how much a metric without bounds varies
@@ -231,16 +288,16 @@ def _judge_groups(i: int, analysis: Analysis, is_conclusive: bool) -> MetricVerd
     is_known = is_tested & analysis.is_comparable[i] & (has_spread or moments.variance[i] > 0)
     size = metric.metric.harm(np.nan_to_num(moments.difference[i]))
     is_worse = is_shown_worse(size, analysis.is_beyond_chance[i], is_known)
-    outcomes = group_outcomes(harm, is_worse, is_known & is_conclusive, tolerance)
+    outcomes = group_outcomes(interval, is_worse, is_known & is_conclusive, tolerance)
     depth = analysis.grouping.lattice.depth
-    return MetricVerdict(
+    return GroupVerdicts(
         metric_outcome(outcomes, is_tested, depth, higher_is_better),
         tolerance,
         outcomes,
         is_known,
         is_worse,
         analysis.is_beyond_chance[i] & (size < 0),
-        harm,
+        interval,
     )
 
 

@@ -5,26 +5,24 @@ from __future__ import annotations
 import shlex
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
 from fairrec.cli.parameters import Flags, Given, typer_command
 from fairrec.cli.shared import (
-    DebugOption,
     ForceOption,
     FormatOption,
     NoReportOption,
     QuietOption,
+    VerboseOption,
+    page_path,
     print_as,
     say,
 )
 from fairrec.core.option_types import Folder
 from fairrec.core.options import OUTPUT, TABLES, Option
 from fairrec.trends.options import TrendOptions
-
-if TYPE_CHECKING:
-    pass
 
 
 @typer_command
@@ -42,13 +40,13 @@ def trend_command(
     force: ForceOption = False,
     no_report: NoReportOption = False,
     format_: FormatOption = "text",
+    verbose: VerboseOption = False,
     quiet: QuietOption = False,
-    debug: DebugOption = False,
 ) -> None:
     """Follow groups over releases, and see since when one is served worse."""
     from fairrec.result.folder import TREND, names_to_replace
     from fairrec.trends.trend import trend
-    from fairrec.trends.words import print_trend, trend_markdown, trend_view
+    from fairrec.trends.words import trend_markdown, trend_view
 
     if out is not None:
         names_to_replace(TREND, out, force, [folder / "result.json" for folder in audits or ()])
@@ -56,11 +54,14 @@ def trend_command(
     result = trend(audits or (), history=history, command=command, **options)
     if out is not None:
         result.save(out, report=not no_report, force=force)
+    view = trend_view(result.summary)
     print_as(
         format_,
+        verbose=verbose,
+        page=page_path(out, no_report=no_report),
         json=result.to_json,
-        markdown=lambda: trend_markdown(trend_view(result.summary)),
-        text=lambda console: print_trend(trend_view(result.summary), console),
+        markdown=lambda: trend_markdown(view),
+        answer=lambda: view.answer,
     )
     if out is not None and not quiet:
         say(f"Written to {out}: trend.json{'' if no_report else ', report.html'}")

@@ -13,7 +13,7 @@ that share a level, each must reach the inverse of its own share (`Said`).
 
 Releases are not independent where they are judged by the same users or the same held-out data: whom
 the model does not suit is served badly again. What two releases have in common is known
-(`statistics/release_overlap`), how much of a value persists is not. So evidence is the least over
+(`release_overlap`), how much of a value persists is not. So evidence is the least over
 all shares that may persist.
 """
 
@@ -21,7 +21,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from scipy.special import log_ndtr, logsumexp, ndtri
@@ -38,8 +38,7 @@ _ROUNDING = 1e-9
 _MOST_NUMBERS = 100_000
 
 
-@dataclass(frozen=True, slots=True)
-class Evidence:
+class Evidence(NamedTuple):
     """What all looks up to each one show; arrays are (n_lines, n_looks).
 
     Parameters
@@ -54,8 +53,7 @@ class Evidence:
     size: FloatArray
 
 
-@dataclass(frozen=True, slots=True)
-class Said:
+class Said(NamedTuple):
     """Which lines are shown, when first, and how surely; arrays are (n_lines,).
 
     Parameters
@@ -186,8 +184,7 @@ def shares_of_level(is_known: BoolArray, tiers: IntArray) -> FloatArray:
     return shares
 
 
-@dataclass(frozen=True, slots=True)
-class _Lines:
+class _Lines(NamedTuple):
     """What is known of some lines.
 
     Parameters
@@ -210,9 +207,6 @@ class _Lines:
             WIDTH * np.where(is_known.any(axis=1), first, 1.0),
         )
 
-    def part(self, rows: slice) -> _Lines:
-        return _Lines(self.harm[rows], self.sureness[rows], self.width[rows])
-
 
 def _things(shared: FloatArray) -> FloatArray:
     """(n_things, n_lines or 1, n_looks, n_looks)."""
@@ -232,7 +226,7 @@ def _least_of_lines(lines: _Lines, things: FloatArray, up_to: _UpTo) -> Evidence
     step = max(1, _MOST_NUMBERS // n_looks**2)
     for start in range(0, n_lines, step):
         rows = slice(start, start + step)
-        part = lines.part(rows)
+        part = _Lines(*(column[rows] for column in lines))
         found = up_to(part, alone[None])
         # what a gap has in common with others is nothing to them
         is_known = part.sureness > 0
@@ -248,16 +242,11 @@ def _least_of_lines(lines: _Lines, things: FloatArray, up_to: _UpTo) -> Evidence
                 other = up_to(part, inverse)
                 found = _chosen(found.log <= other.log, found, other)
         parts.append(found)
-    return Evidence(*(np.concatenate(column) for column in zip(*map(_columns, parts), strict=True)))
-
-
-def _columns(evidence: Evidence) -> tuple[FloatArray, IntArray, FloatArray]:
-    return evidence.log, evidence.since, evidence.size
+    return Evidence(*map(np.concatenate, zip(*parts, strict=True)))
 
 
 def _chosen(is_one: BoolArray, one: Evidence, other: Evidence) -> Evidence:
-    pairs = zip(_columns(one), _columns(other), strict=True)
-    return Evidence(*(np.where(is_one, mine, its) for mine, its in pairs))
+    return Evidence(*(np.where(is_one, *pair) for pair in zip(one, other, strict=True)))
 
 
 def _change_up_to(lines: _Lines, inverse: FloatArray) -> Evidence:
@@ -327,7 +316,7 @@ def _change_of_anybody(lines: _Lines) -> Evidence:
     found += [
         _up_to_anybody(lines.harm[:, :n], lines.sureness[:, :n]) for n in range(2, n_looks + 1)
     ]
-    return Evidence(*(np.hstack(column) for column in zip(*map(_columns, found), strict=True)))
+    return Evidence(*map(np.hstack, zip(*found, strict=True)))
 
 
 def _up_to_anybody(harm: FloatArray, sureness: FloatArray) -> Evidence:

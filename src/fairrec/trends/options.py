@@ -22,6 +22,8 @@ def _parse_groups(given: Any) -> tuple[Conditions, ...]:
     True
     """
     is_one = isinstance(given, str | Mapping | frozenset)
+    if not is_one and not isinstance(given, list | tuple):
+        raise UnfitError(given)
     groups = []
     for group in [given] if is_one else given:
         if not isinstance(group, str | Mapping | frozenset):

@@ -8,7 +8,6 @@ from html import escape
 from itertools import groupby
 
 from fairrec.core.errors import plain
-from fairrec.report.overview import SHOWN
 from fairrec.report.page.groups import ticks
 from fairrec.report.page.html import css_text, page_css, page_template, policy
 from fairrec.report.page.vega import GROUP, STILL_INK, WORSE
@@ -16,6 +15,7 @@ from fairrec.report.words import group_label, tick
 from fairrec.trends.result import TrendLine, TrendRelease, TrendSummary
 from fairrec.trends.words import trend_view
 
+ROWS_SHOWN = 10
 MOST_CHARTS = 40
 """More lines have a row in the table, and no chart."""
 
@@ -43,12 +43,12 @@ def trend_page(summary: TrendSummary) -> str:
     return page_template("trend.html.j2").render(
         view=view,
         charts=charts,
-        rows_shown=SHOWN,
+        rows_shown=ROWS_SHOWN,
         n_more=len(summary.lines) - len(drawn),
         definitions=[(name, metric.definition) for name, metric in summary.metrics.items()],
         policy=policy(images=True),
         css=Markup(page_css()),
-        running_title=Markup(css_text(f"FairRec: {view.headline[:100]}")),
+        running_title=Markup(css_text(f"FairRec: {view.answer.headline[:100]}")),
     )
 
 

@@ -1,14 +1,21 @@
-"""What releases have in common of their users: all of them, or the members of each group."""
+"""What releases have in common: their users, the members of each group, held-out data."""
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Sequence
 
 import numpy as np
+import polars as pl
 
-from fairrec.core.arrays import AnyArray, FloatArray, IntArray
+from fairrec.core.arrays import AnyArray, BoolArray, FloatArray, IntArray
+from fairrec.core.kernels import kernel
+from fairrec.trends.group_lines import Lines
+from fairrec.trends.releases import Release
+from fairrec.trends.result import Users
 
-_MOST_USERS = 100_000
+_ROUNDING = 1e-9
+_ABSENT = -2
 
 
 def shared_users(users: Sequence[IntArray]) -> FloatArray:
@@ -22,11 +29,7 @@ def shared_users(users: Sequence[IntArray]) -> FloatArray:
     ----------
     users : of each look the users audited, numbered alike in all of them
     """
-    n_all = 1 + max(int(numbers.max(initial=-1)) for numbers in users)
-    common = np.zeros((len(users), len(users)))
-    for start in range(0, n_all, _MOST_USERS):
-        is_there = _is_there(users, start, min(n_all - start, _MOST_USERS))
-        common += is_there @ is_there.T
+    *_, common = _count_common(users, [np.full(len(one), -1) for one in users], 0)
     n = np.sqrt(np.maximum(np.diag(common), 1))
     return np.asarray(common / (n[:, None] * n))
 
@@ -52,11 +55,9 @@ def shared_differences(
     users : of each look the users audited, numbered alike in all of them
     groups : of each look the group of each of its users, -1 for none
     """
-    first, which = _alike(list(zip(users, groups, strict=True)))
-    users, groups = [users[look] for look in first], [groups[look] for look in first]
-    both, member_there, there = _counts(users, groups, n_groups)
-    n = np.array([np.bincount(one[one >= 0], minlength=n_groups) for one in groups]).T
-    share = n / np.maximum([len(one) for one in users], 1)
+    both, member_there, there = _count_common(users, groups, n_groups)
+    n = np.diagonal(both, axis1=1, axis2=2)
+    share = n / np.maximum(np.diag(there), 1)
     # a group's difference weighs members by 1 and everybody by less the group's share
     one_sided = share[:, None] * member_there
     products = both - one_sided - one_sided.swapaxes(1, 2)
@@ -64,70 +65,153 @@ def shared_differences(
     length = np.sqrt(n * (1 - share))
     lengths = length[:, :, None] * length[:, None]
     shared = np.divide(products, lengths, out=np.zeros_like(products), where=lengths > 0)
-    itself = np.arange(len(first))
+    itself = np.arange(len(users))
     shared[:, itself, itself] = 1.0
-    return np.asarray(np.clip(shared, -1.0, 1.0)[:, which][:, :, which])
+    return np.asarray(np.clip(shared, -1.0, 1.0))
 
 
-def _alike(looks: Sequence[tuple[IntArray, IntArray]]) -> tuple[list[int], IntArray]:
-    """Looks that differ from all before them, and of each look the one it is like."""
-    first: list[int] = []
-    which = []
-    for look, mine in enumerate(looks):
-        for at, earlier in enumerate(first):
-            if all(map(np.array_equal, mine, looks[earlier])):
-                which.append(at)
-                break
-        else:
-            which.append(len(first))
-            first.append(look)
-    return first, np.array(which)
-
-
-def _counts(
+def _count_common(
     users: Sequence[IntArray], groups: Sequence[IntArray], n_groups: int
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
     """How many are members in both looks, members in one and there in the other, there in both.
 
-    (n_groups, n_looks, n_looks) twice, (n_looks, n_looks). Users of one look count nowhere but
-    on the diagonals, of which nothing is asked.
+    (n_groups, n_looks, n_looks) twice, (n_looks, n_looks).
     """
-    n_looks = len(users)
-    shape = n_groups, n_looks, n_looks
-    both, member_there, there = np.zeros(shape), np.zeros(shape), np.zeros(shape[1:])
-    all_users, all_groups = np.concatenate(users), np.concatenate(groups)
-    looks = np.repeat(np.arange(n_looks), [len(one) for one in users])
-    is_again = np.bincount(all_users, minlength=1) > 1
-    number = is_again.cumsum() - 1
-    again = [number[one[is_again[one]]] for one in users]
-    is_member = is_again[all_users] & (all_groups >= 0)
-    member, look, group = number[all_users[is_member]], looks[is_member], all_groups[is_member]
-    order = np.argsort(group, kind="stable")
-    member, look, group = member[order], look[order], group[order]
-    for start in range(0, int(is_again.sum()), _MOST_USERS):
-        is_there = _is_there(again, start, min(int(is_again.sum()) - start, _MOST_USERS))
-        there += is_there @ is_there.T
-        here = (member >= start) & (member < start + _MOST_USERS)
-        members, its_look, ends = member[here] - start, look[here], group[here]
-        bounds = np.searchsorted(ends, np.arange(n_groups + 1))
-        position = np.zeros(is_there.shape[1], dtype=np.int64)
-        for at in np.flatnonzero(np.diff(bounds)):
-            mine = slice(bounds[at], bounds[at + 1])
-            position[:] = 0
-            position[members[mine]] = 1
-            columns = np.flatnonzero(position)
-            position[columns] = np.arange(len(columns))
-            is_in = np.zeros((n_looks, len(columns)), dtype=np.float32)
-            is_in[its_look[mine], position[members[mine]]] = 1
-            both[at] += is_in @ is_in.T
-            member_there[at] += is_in @ is_there[:, columns].T
+    n_looks, n_users = len(users), 1 + max(int(numbers.max(initial=-1)) for numbers in users)
+    group_of_user = np.full((n_users, n_looks), _ABSENT, dtype=np.int32)
+    for look, (numbers, its) in enumerate(zip(users, groups, strict=True)):
+        group_of_user[numbers, look] = its
+    both, member_there = np.zeros((2, n_groups, n_looks, n_looks))
+    there = np.zeros((n_looks, n_looks))
+    _add_common(group_of_user, both, member_there, there)
     return both, member_there, there
 
 
-def _is_there(users: Sequence[IntArray], start: int, n_users: int) -> AnyArray:
-    """(n_looks, n_users), 1 for each of some users who is in a look."""
-    is_there = np.zeros((len(users), n_users), dtype=np.float32)
-    for look, numbers in enumerate(users):
-        is_here = (numbers >= start) & (numbers < start + n_users)
-        is_there[look, numbers[is_here] - start] = 1
-    return is_there
+@kernel
+def _add_common(
+    group_of_user: AnyArray, both: FloatArray, member_there: FloatArray, there: FloatArray
+) -> None:
+    """Add up over users."""
+    for user in range(len(group_of_user)):
+        mine = group_of_user[user]
+        for one in range(len(mine)):
+            if mine[one] == _ABSENT:
+                continue
+            for other in range(len(mine)):
+                if mine[other] == _ABSENT:
+                    continue
+                there[one, other] += 1
+                if mine[one] >= 0:
+                    member_there[mine[one], one, other] += 1
+                    if mine[one] == mine[other]:
+                        both[mine[one], one, other] += 1
+
+
+def users_in_common(releases: Sequence[Release]) -> Users:
+    """In words."""
+    tables = [release.users for release in releases if release.users is not None]
+    if len(tables) < len(releases):
+        return "the same" if _is_one_table(releases) else "not known"
+    shared = shared_users(_numbered_users(tables))
+    between = shared[~np.eye(len(shared), dtype=bool)]
+    if (between > 1 - _ROUNDING).all():
+        return "the same"
+    return "partly the same" if between.any() else "others"
+
+
+def members_in_common(releases: Sequence[Release], lines: Lines) -> FloatArray:
+    """(n_lines, n_releases, n_releases), what each two releases share of a line's users.
+
+    As `shared_differences` has it, of the users with a value; NaN for lines of which it is not
+    known.
+    """
+    shared = np.full((len(lines.metrics), len(releases), len(releases)), np.nan)
+    tables = [release.users for release in releases if release.users is not None]
+    if len(tables) < len(releases):
+        # one table of users tells who is in which group, where it was read in one way
+        if _is_one_table(releases):
+            alike = {name for name in _attributes(lines) if _is_alike(releases, name)}
+            shared[[{*group} <= alike for group in lines.groups]] = 1.0
+        return shared
+    ends = np.cumsum([table.height for table in tables])[:-1]
+    users = pl.concat(tables, how="diagonal_relaxed")
+    numbers = np.concatenate(_numbered_users(tables))
+    # lines of the same attributes and users with a value are looked at together
+    masks, families = {}, defaultdict(list)
+    for line, (metric, group) in enumerate(zip(lines.metrics, lines.groups, strict=True)):
+        # a metric of no single user is one of everybody
+        has_value = np.ones(users.height, dtype=bool)
+        if metric in users.columns:
+            has_value = users[metric].fill_null(value=False).to_numpy()
+        key = has_value.tobytes()
+        masks[key] = has_value
+        families[key, tuple(sorted(group))].append(line)
+    for (key, names), mine in families.items():
+        values = [tuple(lines.groups[line][name] for name in names) for line in mine]
+        number, n_groups, groups = _number_groups(users, names, values)
+        of_looks, groups_of_looks = (
+            [
+                part[is_here]
+                for part, is_here in zip(
+                    np.split(column, ends), np.split(masks[key], ends), strict=True
+                )
+            ]
+            for column in (numbers, groups)
+        )
+        shared[mine] = shared_differences(of_looks, groups_of_looks, n_groups)[number]
+    return shared
+
+
+def exchanged(shared: FloatArray, lines: Lines) -> BoolArray:
+    """(n_lines,), whether releases that have a line's group have other members of it."""
+    is_pair = lines.is_known[:, :, None] & lines.is_known[:, None]
+    return np.asarray((is_pair & (shared < 1 - _ROUNDING)).any(axis=(1, 2)))
+
+
+def held_out_in_common(releases: Sequence[Release]) -> FloatArray:
+    """1 for each two releases that are judged by one table of held-out interactions."""
+    tables = [release.summary.inputs.get("test") for release in releases]
+    sums = [at if table is None else table.sha256 or at for at, table in enumerate(tables)]
+    return np.array([[float(a == b) for b in sums] for a in sums])
+
+
+def _numbered_users(tables: Sequence[pl.DataFrame]) -> list[IntArray]:
+    """Of each release its users, numbered alike in all of them."""
+    ids = pl.concat([table["user_id"] for table in tables])
+    codes = ids.rank("dense").to_numpy().astype(np.int64) - 1
+    return np.split(codes, np.cumsum([table.height for table in tables])[:-1])
+
+
+def _number_groups(
+    users: pl.DataFrame, names: Sequence[str], values: Sequence[tuple[str, ...]]
+) -> tuple[IntArray, int, IntArray]:
+    """The number of each group by its values, how many there are, and of each user the group."""
+    numbers = {value: at for at, value in enumerate(dict.fromkeys(values))}
+    table = pl.DataFrame(list(numbers), schema=dict.fromkeys(names, pl.String), orient="row")
+    table = table.with_columns(pl.Series("group of the line", [*numbers.values()], pl.Int64))
+    found = users.select(names).join(table, on=list(names), how="left", maintain_order="left")
+    groups = found["group of the line"].fill_null(-1).to_numpy()
+    return np.array([numbers[value] for value in values]), len(numbers), groups
+
+
+def _attributes(lines: Lines) -> set[str]:
+    return {name for group in lines.groups for name in group}
+
+
+def _is_one_table(releases: Sequence[Release]) -> bool:
+    """Whether all were made with one table of users, as far as that is known."""
+    tables = [release.summary.inputs.get("users") for release in releases]
+    known = {
+        (table.sha256, release.summary.n_users)
+        for table, release in zip(tables, releases, strict=True)
+        if table is not None and table.sha256 is not None
+    }
+    has_table = all(table is not None and table.sha256 is not None for table in tables)
+    return has_table and len(known) == 1
+
+
+def _is_alike(releases: Sequence[Release], attribute: str) -> bool:
+    """Whether an attribute was read in one way: its bins, and how many users have each value."""
+    abouts = [release.summary.attributes.get(attribute) for release in releases]
+    there = [about for about in abouts if about is not None]
+    return all((one.binning, one.values) == (there[0].binning, there[0].values) for one in there)

@@ -9,15 +9,14 @@ from datetime import datetime
 from itertools import pairwise
 from pathlib import Path
 
-import numpy as np
 import polars as pl
 
 from fairrec.auditing.saved_audits import Audited, resolve_audit
-from fairrec.core.arrays import FloatArray
 from fairrec.core.errors import InputError, listed, plain
 from fairrec.core.options import spell
 from fairrec.result.folder import folder_name
 from fairrec.result.schema import AuditSummary
+from fairrec.result.summary import result_options
 from fairrec.trends.result import Order
 
 
@@ -55,21 +54,29 @@ def read_releases(
             "Name the audits to look at one by one, or the folder they are in with "
             f"{spell('history')}."
         )
-    given = [_release(audit) for audit in audits]
-    releases = given
+    folders: set[Path] = set()
+    for audit in audits:
+        if isinstance(audit, str | Path):
+            if Path(audit).resolve() in folders:
+                raise InputError(
+                    f"{plain(audit, 300)}: is named twice. An audit is one release: name each once."
+                )
+            folders.add(Path(audit).resolve())
+    releases = [_release(audit) for audit in audits]
     order: Order = "as given"
     notes: list[str] = []
     if history is not None:
-        left_out = {Path(audit).resolve() for audit in audits if isinstance(audit, str | Path)}
-        before, order, notes = _history(Path(history), left_out)
-        releases = [*before, *given]
+        before, order, notes = _history(Path(history), folders)
+        releases = [*before, *releases]
     if len(releases) < 2:
         raise InputError(
             f"{len(releases)} audit: a trend needs two releases at least. Name more folders, or "
             f"with {spell('history')} the folder that holds one for each release."
         )
-    named = _apart(releases)
-    return named, order, [*notes, *(_other_order(named) if history is None else [])]
+    releases = _name_apart(releases)
+    if history is None:
+        notes = _other_order(releases)
+    return releases, order, notes
 
 
 def _history(folder: Path, left_out: Set[Path]) -> tuple[list[Release], Order, list[str]]:
@@ -85,11 +92,11 @@ def _history(folder: Path, left_out: Set[Path]) -> tuple[list[Release], Order, l
     if mitigated:
         names = listed(place.name for place in mitigated)
         notes.append(f"Left out, because they are mitigations and no releases: {names}")
-    if all(release.made_at for release in releases):
-        return sorted(releases, key=_when), "made_at", notes
-    without = listed(release.folder for release in releases if not release.made_at)
-    notes.append(f"Releases are ordered by the names of their folders: no run.json in {without}")
-    return releases, "name", notes
+    if without := [release.folder for release in releases if release.made_at is None]:
+        names = listed(without)
+        notes.append(f"Releases are ordered by the names of their folders: no run.json in {names}")
+        return releases, "name", notes
+    return sorted(releases, key=_when), "made_at", notes
 
 
 def _when(release: Release) -> tuple[datetime, str]:
@@ -133,30 +140,23 @@ def _judged(per_user: pl.DataFrame | None, summary: AuditSummary) -> pl.DataFram
     return table.filter(pl.any_horizontal(metrics))
 
 
-def _apart(releases: Sequence[Release]) -> list[Release]:
-    """Releases with names that tell them apart."""
+def _name_apart(releases: Sequence[Release]) -> list[Release]:
+    """Releases with names that tell them apart: of the model, the audit or the folder."""
     names = []
     for number, release in enumerate(releases, start=1):
         model, title = release.summary.model, release.summary.title
         named = (model and model.version) or title or release.folder
         names.append(named or f"release {number}")
     folders = [
-        "" if one.folder == name else one.folder for one, name in zip(releases, names, strict=True)
+        one.folder if one.folder != name else "" for one, name in zip(releases, names, strict=True)
     ]
-    for more in (folders, map(str, range(1, len(names) + 1))):
+    for parts in (folders, map(str, range(1, len(names) + 1))):
         n_named = Counter(names)
         names = [
-            f"{name} ({part})" if part and n_named[name] > 1 else name
-            for name, part in zip(names, more, strict=True)
+            f"{name} ({part})" if n_named[name] > 1 and part else name
+            for name, part in zip(names, parts, strict=True)
         ]
     return [replace(release, name=name) for release, name in zip(releases, names, strict=True)]
-
-
-def held_out_in_common(releases: Sequence[Release]) -> FloatArray:
-    """1 for each two releases that are judged by one table of held-out interactions."""
-    tables = [release.summary.inputs.get("test") for release in releases]
-    sums = [at if table is None else table.sha256 or at for at, table in enumerate(tables)]
-    return np.array([[float(a == b) for b in sums] for a in sums])
 
 
 def differing_settings(releases: Sequence[Release]) -> list[str]:
@@ -175,32 +175,23 @@ def differing_settings(releases: Sequence[Release]) -> list[str]:
 
 
 def _settings(summary: AuditSummary) -> dict[str, str]:
-    """What harms depend on besides model and data, in words.
-
-    The smallest group is as given: what follows from a share of users is no setting.
-    """
-    support = summary.coverage.min_support
+    """What harms depend on besides model and data, in words."""
+    attributes, metrics = summary.attributes, summary.metrics
+    options = result_options(summary).items()
     return {
-        "attributes": ", ".join(sorted(summary.attributes)),
+        "attributes": ", ".join(sorted(attributes)),
+        **{f"the bins of {plain(name)}": one.binning or "none" for name, one in attributes.items()},
+        "metrics": ", ".join(sorted(metrics)),
+        **{f"the definition of {plain(name)}": one.definition for name, one in metrics.items()},
         **{
-            f"the bins of {plain(name)}": about.binning or "none"
-            for name, about in summary.attributes.items()
+            name: "not given"
+            if value is None
+            else f"{value:g}"
+            if isinstance(value, float)
+            else str(value)
+            for name, value in options
+            if name not in ("permutations", "seed", "tolerance")
         },
-        "metrics": ", ".join(sorted(summary.metrics)),
-        **{
-            f"the definition of {plain(name)}": about.definition
-            for name, about in summary.metrics.items()
-        },
-        "significance level": f"{summary.alpha:g}",
-        "smallest group": "as usual" if support is None else f"{support:g}",
-        "combined attributes": str(summary.depth),
-        "what is relevant": summary.relevant or "as the tables say",
-        "gain of held-out items": summary.gain or "none",
-        **(
-            {"what counts for users without a list": summary.missing_lists}
-            if summary.unit.is_users
-            else {}
-        ),
-        "circumstances given": ", ".join(summary.given.named) if summary.given else "none",
-        f"how {summary.unit.many} were chosen": summary.search.name,
+        "adjust_for": ", ".join(summary.adjustment.named) if summary.adjustment else "none",
+        "search": summary.search.name,
     }

@@ -19,6 +19,7 @@ from fairrec.statistics.verdict import Outcome
 
 Order = Literal["as given", "made_at", "name"]
 Users = Literal["the same", "partly the same", "others", "not known"]
+Why = Literal["named", "one attribute", "finding", "worse since"]
 Ends = tuple[float | None, float | None]
 
 
@@ -86,9 +87,7 @@ class TrendLine(Part):
 
     group: dict[str, Value]
     metric: str
-    why: Literal["named", "one attribute", "finding", "worse since"] = Field(
-        description="why it is shown"
-    )
+    why: Why = Field(description="why it is shown")
     points: tuple[TrendPoint | None, ...] = Field(description="one a release, null for a gap")
     worse_since: WorseSince | None
     together: WorseTogether | None = Field(

@@ -5,45 +5,45 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 
 from fairrec.auditing.saved_audits import Audited
-from fairrec.core.arrays import FloatArray
-from fairrec.core.audited_entity import Unit
+from fairrec.core.arrays import BoolArray, FloatArray
 from fairrec.core.errors import InputError, errors_of_libraries, listed, plain, unknown_name
 from fairrec.core.options import documented
 from fairrec.core.redact_paths import redact_command
 from fairrec.core.version import __version__
-from fairrec.trends.group_lines import (
-    Followed,
-    Lines,
-    build_lines,
+from fairrec.metrics.direction import worse_ends
+from fairrec.trends.e_process import (
+    Said,
+    evidence_of_change,
+    evidence_of_harm,
+    shares_of_level,
+)
+from fairrec.trends.group_lines import Lines, build_lines
+from fairrec.trends.options import Conditions, TrendOptions
+from fairrec.trends.release_overlap import (
     exchanged,
-    follow,
+    held_out_in_common,
     members_in_common,
     users_in_common,
 )
-from fairrec.trends.options import Conditions, TrendOptions
-from fairrec.trends.releases import (
-    Release,
-    differing_settings,
-    held_out_in_common,
-    read_releases,
-)
+from fairrec.trends.releases import Release, differing_settings, read_releases
 from fairrec.trends.result import (
     TrendLine,
     TrendMetric,
     TrendRelease,
     TrendResult,
     TrendSummary,
-    Users,
+    Why,
     WorseSince,
     WorseTogether,
 )
 
 MOST_FINDINGS = 10
+_ROUNDING = 1e-9
 
 
 @errors_of_libraries()
@@ -81,83 +81,74 @@ def trend(
     """
     chosen = TrendOptions(**options)
     releases, order, notes = read_releases(audits, history)
-    _refuse_unlike(releases)
+    units = {release.summary.unit: release.name for release in releases}
+    if len(units) > 1:
+        ways = (f"{unit.many} ({plain(name)})" for unit, name in units.items())
+        raise InputError(f"These are audits of {' and of '.join(ways)}. Name audits of the same.")
     metrics, not_followed = _metrics(releases, chosen.metric)
     lines = build_lines(releases, metrics, chosen.group)
     members = members_in_common(releases, lines)
     held_out = held_out_in_common(releases)
     # held-out data are those of users: of other users they are others
     things = [members] if held_out.all() else [members, members * held_out]
-    is_broad = np.array([len(group) == 1 for group in lines.groups], dtype=bool)
-    tiers = np.zeros(len(is_broad), dtype=np.int64) if chosen.group else (~is_broad).astype(int)
-    followed = follow(lines, tiers, np.array(things), chosen.alpha)
-    shown = _shown(lines, followed, releases, named=bool(chosen.group))
-    users = users_in_common(releases)
-    unit = releases[-1].summary.unit
-    about_users = _about_users(users, unit)
-    summary = TrendSummary(
-        fairrec_version=__version__,
-        command=redact_command(command or "fairrec.trend(...)"),
-        alpha=chosen.alpha,
-        unit=unit,
-        order=order,
-        releases=tuple(
-            TrendRelease(
-                name=release.name,
-                folder=release.folder,
-                made_at=release.made_at,
-                n_users=release.summary.n_users,
-                n_hidden=release.summary.hidden.n_groups if release.summary.hidden else 0,
-                outcome=release.summary.outcome,
-            )
-            for release in releases
-        ),
-        metrics={name: _about(releases, name) for name in metrics},
-        users=users,
-        n_groups=len({lines.conditions(line) for line in range(len(lines.groups))}),
-        lines=tuple(sorted(shown, key=_rank)),
-        notes=tuple(
-            [*notes, *not_followed, *differing_settings(releases), *_gaps(lines, unit)]
-            + ([about_users] if about_users else _exchanged(lines, members))
-        ),
+    is_narrow = np.array([len(group) > 1 and not chosen.group for group in lines.groups])
+    answers = _follow(lines, releases, is_narrow, np.array(things), chosen.alpha)
+    shown = _shown(lines, answers, releases, named=bool(chosen.group))
+    groups = [lines.conditions(line) for line in range(len(lines.groups))]
+
+    def count(is_meant: BoolArray) -> int:
+        return len({groups[line] for line in np.flatnonzero(is_meant)})
+
+    users, unit, n_groups = users_in_common(releases), releases[-1].summary.unit, len({*groups})
+    is_gap = np.array([None in points for points in lines.points])
+    about = [*notes, *not_followed, *differing_settings(releases)]
+    if n_gaps := count(is_gap):
+        about.append(
+            f"{n_gaps:,} of {n_groups:,} groups are not in every release: too few {unit.many}, or "
+            "other attributes, bins or metrics"
+        )
+    if users in _ABOUT_USERS:
+        about.append(_ABOUT_USERS[users].format(many=unit.many, audited=unit.audited))
+    elif n_others := count(exchanged(members, lines)):
+        about.append(
+            f"{n_others:,} of {n_groups:,} groups have other members, or are compared with others, "
+            "in some releases, which is reckoned with"
+        )
+    return TrendResult(
+        TrendSummary(
+            fairrec_version=__version__,
+            command=redact_command(command or "fairrec.trend(...)"),
+            alpha=chosen.alpha,
+            unit=unit,
+            order=order,
+            releases=tuple(map(_release, releases)),
+            metrics={name: _metric(releases, name) for name in metrics},
+            users=users,
+            n_groups=n_groups,
+            lines=tuple(sorted(shown, key=_rank)),
+            notes=tuple(about),
+        )
     )
-    return TrendResult(summary)
 
 
-def _refuse_unlike(releases: Sequence[Release]) -> None:
-    """An error where some releases are of users and others of items."""
-    of_unit = {release.summary.unit: release.name for release in releases}
-    if len(of_unit) > 1:
-        ways = (f"{unit.many} ({plain(name)})" for unit, name in of_unit.items())
-        raise InputError(
-            f"These are audits of {' and of '.join(ways)}, and what is measured of one says "
-            "nothing of the other. Name audits of the same."
-        )
-
-
-def _about_users(users: Users, unit: Unit) -> str:
-    """What is said of who was audited; nothing where they are all the same, or all others."""
-    if users == "partly the same":
-        return (
-            f"Some {unit.many} were audited in several releases and some were not, which is "
-            "reckoned with"
-        )
-    if users == "not known":
-        return (
-            f"{unit.audited} is not known for all releases, and {unit.many} may have been "
-            "exchanged: a growth is harder to show then. Keep per_user.parquet, or audit the "
-            f"{unit.many} of one table"
-        )
-    return ""
+_ABOUT_USERS = {
+    "partly the same": (
+        "Some {many} were audited in several releases and some were not, which is reckoned with"
+    ),
+    "not known": (
+        "{audited} is not known for all releases, and {many} may have been exchanged: a growth is "
+        "harder to show then. Keep per_user.parquet, or audit the {many} of one table"
+    ),
+}
 
 
 def _metrics(releases: Sequence[Release], named: Sequence[str]) -> tuple[list[str], list[str]]:
     """The metrics to follow, and what is said of others."""
     found = Counter(name for release in releases for name in release.summary.metrics)
+    for name in named:
+        if name not in found:
+            raise unknown_name("metric in these audits", name, found)
     if named:
-        for name in named:
-            if name not in found:
-                raise unknown_name("metric in these audits", name, found)
         return list(dict.fromkeys(named)), []
     often = [name for name, n in found.items() if n > 1]
     if not often:
@@ -169,45 +160,30 @@ def _metrics(releases: Sequence[Release], named: Sequence[str]) -> tuple[list[st
     return often, [f"In one release only, and not followed: {listed(once)}"] if once else []
 
 
-def _about(releases: Sequence[Release], metric: str) -> TrendMetric:
+def _release(release: Release) -> TrendRelease:
+    summary = release.summary
+    return TrendRelease(
+        name=release.name,
+        folder=release.folder,
+        made_at=release.made_at,
+        n_users=summary.n_users,
+        n_hidden=summary.hidden.n_groups if summary.hidden else 0,
+        outcome=summary.outcome,
+    )
+
+
+def _metric(releases: Sequence[Release], metric: str) -> TrendMetric:
     """As the newest release that has it says."""
     newest = next(one for one in reversed(releases) if metric in one.summary.metrics)
     about = newest.summary.metrics[metric]
     return TrendMetric(definition=about.definition, higher_is_better=about.higher_is_better)
 
 
-def _gaps(lines: Lines, unit: Unit) -> list[str]:
-    has_gap = np.isnan(lines.numbers["value"]).any(axis=1)
-    with_gaps = {lines.conditions(int(line)) for line in np.flatnonzero(has_gap)}
-    if not with_gaps:
-        return []
-    n_groups = len({lines.conditions(line) for line in range(len(lines.groups))})
-    return [
-        f"{len(with_gaps):,} of {n_groups:,} groups are not in every release: too few {unit.many}, "
-        "or other attributes, bins or metrics"
-    ]
-
-
-def _exchanged(lines: Lines, members: FloatArray) -> list[str]:
-    """What is said where users are the same, and are in other groups than before."""
-    others = {lines.conditions(int(line)) for line in np.flatnonzero(exchanged(members, lines))}
-    if not others:
-        return []
-    n_groups = len({lines.conditions(line) for line in range(len(lines.groups))})
-    return [
-        f"{len(others):,} of {n_groups:,} groups have other members, or are compared with others, "
-        "in some releases, which is reckoned with"
-    ]
-
-
-Why = Literal["named", "one attribute", "finding", "worse since"]
-
-
 def _shown(
-    lines: Lines, followed: Followed, releases: Sequence[Release], named: bool
+    lines: Lines, answers: Answers, releases: Sequence[Release], named: bool
 ) -> list[TrendLine]:
     """The lines that are told of, with what is said of each."""
-    since, together = _worse_since(lines, followed, releases), _together(followed, releases)
+    since, together = answers
     findings = set() if named else _findings(releases, set(lines.metrics))
     shown = []
     for line, metric in enumerate(lines.metrics):
@@ -226,7 +202,7 @@ def _shown(
                     group=dict(lines.groups[line]),
                     metric=metric,
                     why=why,
-                    points=lines.points(line),
+                    points=tuple(lines.points[line]),
                     worse_since=since.get(line),
                     together=together.get(line),
                 )
@@ -250,50 +226,71 @@ def _findings(releases: Sequence[Release], metrics: set[str]) -> set[Conditions]
     return set(first[:MOST_FINDINGS])
 
 
-def _worse_since(
-    lines: Lines, followed: Followed, releases: Sequence[Release]
-) -> dict[int, WorseSince]:
-    """Of each line whose harm grew; where neither end is better, only away from all others."""
-    found: dict[int, WorseSince] = {}
-    for end in np.flatnonzero(followed.grew.at >= 0):
-        line, strongest = int(followed.line[end]), followed.grew.strongest[end]
-        since = int(followed.growth.since[end, strongest])
-        growth = float(followed.growth.size[end, strongest])
-        harms, errors = followed.harm[end], lines.error[line]
+Answers = tuple[dict[int, WorseSince], dict[int, WorseTogether]]
+"""By line: since when its harm grew, and whether there is one by all releases."""
+
+
+def _follow(
+    lines: Lines,
+    releases: Sequence[Release],
+    is_narrow: BoolArray,
+    shared: FloatArray,
+    alpha: float,
+) -> Answers:
+    """Ask both questions of all lines, at each end of a metric that is a worse one.
+
+    Parameters
+    ----------
+    is_narrow : (n_lines,), groups of several attributes; see `shares_of_level`
+    shared : (n_things, n_lines, n_releases, n_releases), see `evidence_of_change`
+    """
+    signs = [worse_ends(lines.directions[metric]) for metric in lines.metrics]
+    n_ends = np.array([len(of_line) for of_line in signs], dtype=np.int64)
+    of_end = np.repeat(np.arange(len(signs)), n_ends)
+    sign = np.array([sign for of_line in signs for sign in of_line])
+    shares = (shares_of_level(lines.is_known, is_narrow.astype(np.int64)) / n_ends)[of_end]
+    harms = sign[:, None] * lines.difference[of_end]
+    of_ends = shared[:, of_end]
+    # the same items grow no worse by how much they differ; others may, and so may any be by luck
+    is_same = (of_ends[0] > 1 - _ROUNDING).all(axis=(1, 2))
+    error = np.where(is_same[:, None], lines.error_by_users[of_end], lines.error[of_end])
+    growth = evidence_of_change(harms, error, of_ends)
+    # a catalogue is all there is: what is off by luck is off by users
+    together = evidence_of_harm(harms, lines.error_by_users[of_end], of_ends)
+    grew, worse = (Said.of(evidence, shares, alpha) for evidence in (growth, together))
+    since: dict[int, WorseSince] = {}
+    for end in np.flatnonzero(grew.at >= 0):
+        line, strongest, p_value = int(of_end[end]), grew.strongest[end], float(grew.p_value[end])
+        first, size = int(growth.since[end, strongest]), float(growth.size[end, strongest])
         known = np.flatnonzero(lines.is_known[line])
-        earlier = known[known < since]
-        before = float(np.average(harms[earlier], weights=errors[earlier] ** -2.0))
-        is_neutral = lines.directions[lines.metrics[line]] is None
-        if is_neutral and before + growth <= abs(before):
+        earlier = known[known < first]
+        weights = lines.error[line][earlier] ** -2.0
+        before = float(np.average(harms[end][earlier], weights=weights))
+        # where neither end is better, only away from all others is worse
+        is_neutral = n_ends[line] > 1
+        is_towards = is_neutral and before + size <= abs(before)
+        if is_towards or (line in since and since[line].p_adjusted <= p_value):
             continue
-        p_value = float(followed.grew.p_value[end])
-        if line in found and found[line].p_adjusted <= p_value:
-            continue
-        found[line] = WorseSince(
-            since=since,
-            release=releases[since].name,
-            said_at=releases[int(followed.grew.at[end])].name,
+        since[line] = WorseSince(
+            since=first,
+            release=releases[first].name,
+            said_at=releases[int(grew.at[end])].name,
             before=before,
-            growth=growth,
+            growth=size,
             p_adjusted=p_value,
-            is_back=bool(harms[known[-1]] < before + growth / 2),
-            end=("higher" if followed.sign[end] > 0 else "lower") if is_neutral else None,
+            is_back=bool(harms[end][known[-1]] < before + size / 2),
+            end=("higher" if sign[end] > 0 else "lower") if is_neutral else None,
         )
-    return found
-
-
-def _together(followed: Followed, releases: Sequence[Release]) -> dict[int, WorseTogether]:
-    found: dict[int, WorseTogether] = {}
-    for end in np.flatnonzero(followed.worse.at >= 0):
-        line = int(followed.line[end])
-        worse = WorseTogether(
-            harm=float(followed.together.size[end, -1]),
-            said_at=releases[int(followed.worse.at[end])].name,
-            p_adjusted=float(followed.worse.p_value[end]),
-        )
-        if line not in found or worse.p_adjusted < found[line].p_adjusted:
-            found[line] = worse
-    return found
+    by_all: dict[int, WorseTogether] = {}
+    for end in np.flatnonzero(worse.at >= 0):
+        line, p_value = int(of_end[end]), float(worse.p_value[end])
+        if line not in by_all or p_value < by_all[line].p_adjusted:
+            by_all[line] = WorseTogether(
+                harm=float(together.size[end, -1]),
+                said_at=releases[int(worse.at[end])].name,
+                p_adjusted=p_value,
+            )
+    return since, by_all
 
 
 def _rank(line: TrendLine) -> tuple[Any, ...]:

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
-
-from rich.console import Console
-from rich.text import Text
+from dataclasses import dataclass, replace
 
 from fairrec.core.errors import listed, plain
-from fairrec.report.text import escape, rich_table, table_lines
+from fairrec.report.answer import Answer, AnswerTable, Block, Note, Row
+from fairrec.report.text import write_markdown
 from fairrec.report.words import (
     TableView,
     confidence,
@@ -43,8 +40,7 @@ class TrendView:
     details : one table for each of them, release by release
     """
 
-    headline: str
-    about: str
+    answer: Answer
     worse: tuple[str, ...]
     back: tuple[str, ...]
     lines: TableView
@@ -57,16 +53,58 @@ def trend_view(summary: TrendSummary) -> TrendView:
     """The view of a trend."""
     shown = summary.lines
     back = [line for line in shown if line.worse_since and line.worse_since.is_back]
+    notes = tuple(plain(note, 1000) for note in summary.notes)
+    worse = tuple(map(worse_since_line, summary.worse))
     return TrendView(
-        headline=_headline(summary),
-        about=_about(summary),
-        worse=tuple(map(worse_since_line, summary.worse)),
+        answer=Answer(
+            tone="found" if worse else "open",
+            headline=_headline(summary),
+            about=(_about(summary),),
+            notes=tuple(Note("note", text) for text in notes),
+            table=_answer_table(summary),
+            sentences=worse[:1],
+            others=worse[1:],
+        ),
+        worse=worse,
         back=tuple(f"{worse_since_line(line)}; not in the newest release" for line in back),
         lines=_table(summary),
         details=tuple(_detail(line, summary) for line in shown),
-        notes=tuple(plain(note, 1000) for note in summary.notes),
+        notes=notes,
         reproduce=plain(summary.command, 4000),
     )
+
+
+def _answer_table(summary: TrendSummary) -> AnswerTable | None:
+    """The harm of each group in the first and the newest release, in a block a metric."""
+    if not summary.lines:
+        return None
+    blocks = []
+    for metric in summary.metrics:
+        rows = tuple(
+            Row(
+                group_label(line.group),
+                (
+                    *(_harm(line.points[at]) for at in (0, -1)),
+                    _verdict(line.points[-1]),
+                    plain(line.worse_since.release, 20) if line.worse_since else "-",
+                ),
+                "worse" if line.worse_since and not line.worse_since.is_back else None,
+            )
+            for line in summary.lines
+            if line.metric == metric
+        )
+        if rows:
+            blocks.append(
+                Block(
+                    plain(metric),
+                    rows,
+                    f"{plural(len(rows), 'group')}, all on the page",
+                    is_ranked=True,
+                )
+            )
+    first, last = (plain(summary.releases[at].name, 14) for at in (0, -1))
+    columns = ("group", f"harm {first}", f"harm {last}", "verdict", "worse since")
+    return AnswerTable(columns, (False, True, True, False, False), tuple(blocks))
 
 
 def worse_since_line(line: TrendLine) -> str:
@@ -79,7 +117,7 @@ def worse_since_line(line: TrendLine) -> str:
     return (
         f"{group_label(line.group)}: {plain(line.metric)} worse since "
         f"{plain(since.release, LONGEST_NAME)}{moved}, its harm grew by {number(since.growth)} "
-        f"from {number(since.before)}{ahead} ({p_is(p_value(since.p_adjusted))}, first said at "
+        f"from {number(since.before)}{ahead} ({p_is(p_value(since.p_adjusted))}, first detected at "
         f"{plain(since.said_at, LONGEST_NAME)})"
     )
 
@@ -96,7 +134,7 @@ def _headline(summary: TrendSummary) -> str:
                 f"{group_label(first.group)} is worse in {plain(first.metric)} by all releases "
                 f"together{more}; none is shown to have become worse {since_none}"
             )
-        return f"No group is shown to be worse {since_none}"
+        return f"No group is significantly worse {since_none}"
     first = summary.worse[0]
     since = first.worse_since
     assert since is not None
@@ -114,8 +152,8 @@ def _about(summary: TrendSummary) -> str:
     family = f"{groups} named beforehand" if is_named else f"{groups} of all releases"
     return (
         f"{len(summary.releases)} releases, {first} to {last}, {_ORDER[summary.order]}; "
-        f"{listed(summary.metrics)}. What is said holds at {confidence(summary.alpha)} for "
-        f"{family} and all metrics, however often one looks."
+        f"{listed(summary.metrics)}. Valid at {confidence(summary.alpha)} under repeated looks, "
+        f"across {family} and all metrics."
     )
 
 
@@ -147,9 +185,8 @@ def _table(summary: TrendSummary) -> TableView:
         ),
         note=(
             "Harm: how much worse than all others, positive is worse. By all releases: worse than "
-            "all others by all of them together. Nothing shown is no all-clear."
+            "all others by all of them together. Not significant does not mean equal."
         ),
-        spare=("by all releases", f"harm in {first}"),
     )
 
 
@@ -201,31 +238,7 @@ def _since(line: TrendLine) -> str:
 
 def trend_markdown(view: TrendView) -> str:
     """A trend as Markdown, with outside text escaped."""
-    lines = ["# FairRec trend", "", f"**{escape(view.headline)}**", "", escape(view.about)]
-    lines += ["", *(f"- {escape(text)}" for text in (*view.worse, *view.back))]
-    if view.lines.rows:
-        lines += ["", *_table_of_names(view.lines)]
-    if view.notes:
-        lines += ["", "### Notes", "", *(f"- {escape(note)}" for note in view.notes)]
-    lines += ["", f"Reproduce: {escape(view.reproduce)}"]
-    return "\n".join(lines) + "\n"
-
-
-def _table_of_names(view: TableView) -> Sequence[str]:
-    """A table whose columns hold names of releases, which are outside text too."""
-    first, *rest = table_lines(view)
-    return [f"| {' | '.join(map(escape, view.columns))} |", *rest] if first else rest
-
-
-def print_trend(view: TrendView, console: Console) -> None:
-    """Print a trend, the answer first. Outside text is never read as markup."""
-    style = "bold red" if view.worse else "bold"
-    console.print(Text(view.headline, style=style))
-    console.print(Text(view.about, style="dim"))
-    for sentence in (*view.worse, *view.back):
-        console.print(Text(sentence))
-    if view.lines.rows:
-        console.print()
-        console.print(rich_table(view.lines, console.width))
-    for note in view.notes:
-        console.print(Text.assemble(("note: ", "yellow"), note))
+    answer = replace(view.answer, table=None, sentences=(), others=())
+    tables = [view.lines] if view.lines.rows else []
+    said = (*view.worse, *view.back)
+    return write_markdown("FairRec trend", answer, said, tables, view.reproduce)

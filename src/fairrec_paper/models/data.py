@@ -84,18 +84,17 @@ def _split_features(
     users: pl.DataFrame, items: pl.DataFrame, features: Sequence[str]
 ) -> tuple[list[str], list[str]]:
     """The features that are columns of users, and those of items."""
-    tables = {"users": users.drop("user_id").columns, "items": items.drop("item_id").columns}
+    of_users, of_items = users.drop("user_id").columns, items.drop("item_id").columns
     for name in features:
-        homes = [table for table, columns in tables.items() if name in columns]
-        if len(homes) != 1:
-            where = "both users and items" if homes else "neither users nor items"
-            known = [column for columns in tables.values() for column in columns]
+        if (name in of_users) == (name in of_items):
+            where = "both users and items" if name in of_users else "neither users nor items"
+            known = plain(", ".join([*of_users, *of_items]), 300)
             raise InputError(
-                f"{spell('features')}: '{plain(name)}' is a column of {where}. Name some of "
-                f"{plain(', '.join(known), 300)}."
+                f"{spell('features')}: '{plain(name)}' is a column of {where}. "
+                f"Name some of {known}."
             )
-    return [name for name in features if name in tables["users"]], [
-        name for name in features if name in tables["items"]
+    return [name for name in features if name in of_users], [
+        name for name in features if name in of_items
     ]
 
 

@@ -9,21 +9,24 @@ from typing import Annotated
 
 import numpy as np
 import torch
-from pydantic import Field
+from pydantic import BeforeValidator, Field
 from pydantic.dataclasses import dataclass
 from torch import Tensor, nn
 from torch.nn.functional import pad
 
 from fairrec.core.arrays import AnyArray, FloatArray
-from fairrec.core.errors import InputError, unknown_name
+from fairrec.core.errors import InputError
 from fairrec.core.options import spell
 from fairrec.core.registry import Registry
 from fairrec.core.threads import map_in_threads
 from fairrec_paper.models.data import FeatureTables
 
-MOST_LAYERS = 100
 Size = Annotated[int, Field(ge=1, lt=1 << 31, strict=True)]
-Sizes = Annotated[tuple[Size, ...], Field(max_length=MOST_LAYERS)]
+Sizes = Annotated[
+    tuple[Size, ...],
+    # one layer may be given as a number
+    BeforeValidator(lambda given: given if isinstance(given, list | tuple) else (given,)),
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,8 +122,6 @@ def choose_device(name: str) -> torch.device:
         raise InputError(
             f"{spell('device', 'cuda')}: no CUDA device is there. Use {spell('device', 'cpu')}."
         )
-    if name not in ("cpu", "cuda"):
-        raise unknown_name("device", name, ("auto", "cpu", "cuda"))
     return torch.device(name)
 
 
@@ -164,31 +165,25 @@ class WideDeep(CTRModel):
 
     def __init__(self, tables: FeatureTables, hyper: HyperParameters) -> None:
         super().__init__(tables, hyper)
-        self.wide = Linear(tables)
+        self.linear = Linear(tables)
         self.deep = tower(self.fields.n_fields * hyper.embedding, hyper)
 
     def logit(self, users: Tensor, items: Tensor, embedded: Tensor) -> Tensor:
-        """The wide and the deep logit together."""
-        logit: Tensor = self.deep(embedded.flatten(1)) + self.wide(users, items)
+        """The linear and the deep logit together."""
+        logit: Tensor = self.deep(embedded.flatten(1)) + self.linear(users, items)
         return logit
 
 
-class DeepFM(CTRModel):
-    """Sum of first order, pairwise inner products of fields, and a tower."""
+class DeepFM(WideDeep):
+    """With the inner products of all pairs of fields."""
 
     name = "deepfm"
-
-    def __init__(self, tables: FeatureTables, hyper: HyperParameters) -> None:
-        super().__init__(tables, hyper)
-        self.linear = Linear(tables)
-        self.deep = tower(self.fields.n_fields * hyper.embedding, hyper)
 
     def logit(self, users: Tensor, items: Tensor, embedded: Tensor) -> Tensor:
         """First order, pairs and tower together."""
         # all pairs at once: half of (square of the sum minus sum of the squares)
         pairs = 0.5 * (embedded.sum(dim=1).square() - embedded.square().sum(dim=1)).sum(dim=1)
-        logit: Tensor = self.deep(embedded.flatten(1)) + pairs + self.linear(users, items)
-        return logit
+        return super().logit(users, items, embedded) + pairs
 
 
 @dataclass(frozen=True, slots=True)
@@ -200,7 +195,7 @@ class DCNHyperParameters(HyperParameters):
     linear : whether a first-order part stands beside both networks, as in DeepCTR
     """
 
-    cross_layers: Annotated[Size, Field(le=MOST_LAYERS)] = 3
+    cross_layers: Size = 3
     linear: bool = False
 
 

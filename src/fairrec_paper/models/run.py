@@ -18,6 +18,7 @@ from fairrec.core.arrays import AnyArray, FloatArray
 from fairrec.core.atomic_io import write_table
 from fairrec.core.errors import InputError, OutputError, listed, plain
 from fairrec.core.files import file_sum
+from fairrec.core.saved_files import is_id, is_value, read_parquet
 from fairrec.inputs.ids import known_positions
 from fairrec.scoring.features import is_missing
 from fairrec.scoring.model import Model, ModelInput
@@ -31,28 +32,21 @@ from fairrec_paper.models.runs import (
     RunRecord,
     load_run_record,
     read_candidates,
-    read_items,
-    read_users,
 )
 
 
 def build_model(name: str, hyper: dict[str, Any], tables: FeatureTables) -> CTRModel:
     """A new model of this name; unknown hyper-parameters are errors."""
     kind = MODELS[name]
-    fields = dataclasses.fields(kind.hyper_parameters)
-    is_tuple = {field.name: isinstance(field.default, tuple) for field in fields}
-    unknown = sorted(set(hyper) - set(is_tuple))
+    known = {field.name for field in dataclasses.fields(kind.hyper_parameters)}
+    unknown = sorted({*hyper} - known)
     if unknown:
         raise InputError(
             f"Model '{name}' has no hyper-parameter '{unknown[0]}'. "
-            f"Known: {', '.join(sorted(is_tuple))}."
+            f"Known: {', '.join(sorted(known))}."
         )
-    values: dict[str, Any] = {}
-    for key, value in hyper.items():
-        several = value if isinstance(value, list | tuple) else (value,)
-        values[key] = tuple(several) if is_tuple[key] else value
     try:
-        return kind(tables, kind.hyper_parameters(**values))
+        return kind(tables, kind.hyper_parameters(**hyper))
     except ValidationError as error:
         fault = error.errors()[0]
         raise InputError(
@@ -119,7 +113,9 @@ _UNFIT = (OSError, SafetensorError, KeyError, RuntimeError, TypeError)
 def load_run(folder: Path, device: str = "cpu") -> Run:
     """The run in a folder; clear errors where it is foreign or damaged."""
     record = load_run_record(folder)
-    users, items = read_users(folder, record.attributes), read_items(folder)
+    of_users = {"user_id": is_id, **dict.fromkeys(record.attributes, is_value)}
+    users = read_parquet(folder / "users.parquet", AGAIN, of_users, "user_id")
+    items = read_parquet(folder / "items.parquet", AGAIN, {"item_id": is_id}, "item_id")
     file = folder / WEIGHTS
     try:
         tables = feature_tables(users, items, record.attributes, record.options.get("features"))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
@@ -15,15 +15,7 @@ from pydantic import BaseModel, ConfigDict
 from fairrec.core.errors import InputError, plain
 from fairrec.core.option_types import as_data
 from fairrec.core.progress import Progress
-from fairrec.core.saved_files import (
-    Kind,
-    is_id,
-    is_number,
-    is_value,
-    lists_of,
-    load_json,
-    read_parquet,
-)
+from fairrec.core.saved_files import is_id, is_number, lists_of, load_json, read_parquet
 from fairrec.inputs.audit_inputs import AuditInputs
 from fairrec.inputs.ids import known_positions
 from fairrec_paper.models.options import need_torch
@@ -107,26 +99,10 @@ def load_run_record(folder: Path) -> RunRecord:
     return load_json(file, RunRecord, "trained run", AGAIN, AGAIN)
 
 
-def read_users(folder: Path, attributes: Sequence[str]) -> pl.DataFrame:
-    """The users of a run."""
-    columns: dict[str, Kind] = {"user_id": is_id, **dict.fromkeys(attributes, is_value)}
-    return read_parquet(folder / "users.parquet", AGAIN, columns, "user_id")
-
-
-def read_items(folder: Path) -> pl.DataFrame:
-    """The items of a run."""
-    columns: dict[str, Kind] = {"item_id": is_id, "categories": lists_of(is_id)}
-    file = folder / "items.parquet"
-    return read_parquet(file, AGAIN, columns, "item_id", optional=("categories",))
-
-
 def read_candidates(file: Path) -> pl.DataFrame:
     """The candidates of a run."""
     columns = {"user_id": is_id, "item_id": lists_of(is_id), "label": lists_of(is_number)}
-    table = read_parquet(file, AGAIN, columns)
-    if not table["item_id"].list.len().equals(table["label"].list.len()):
-        raise InputError(f"{plain(file, 300)}: some items have no label. {AGAIN}")
-    return table
+    return read_parquet(file, AGAIN, columns)
 
 
 class LoadingRun:

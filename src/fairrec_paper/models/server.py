@@ -21,7 +21,6 @@ from starlette.routing import Route
 from fairrec.core.arrays import AnyArray
 from fairrec.core.errors import InputError, plain
 from fairrec.core.threads import available_threads
-from fairrec.core.version import __version__
 from fairrec_paper.models.run import Run
 
 OUTPUT = "score"
@@ -42,16 +41,16 @@ class InferRequest(BaseModel):
     id: str | None = None
 
 
-def serving_app(run: Run, name: str, token: str = "", host: str = LOCAL[0]) -> Starlette:
+def serving_app(run: Run, token: str = "", host: str = LOCAL[0]) -> Starlette:
     """The app that answers for a run.
 
     Parameters
     ----------
-    name : of the model in addresses
     token : asked for as a bearer token, where there is one
     host : where it listens; at an address of this machine alone, it answers to no other name, so
         that no web page of another site can ask it through a browser
     """
+    name = run.record.model
     # now: the file may be another one by the time it is asked for
     version = run.version()
     # one call is scored by one thread, and as many calls as there are cores at once: quicker
@@ -63,18 +62,15 @@ def serving_app(run: Run, name: str, token: str = "", host: str = LOCAL[0]) -> S
         "item_id": _datatype(run.items["item_id"]),
     }
 
-    async def describe_server(request: Request) -> Response:
-        return JSONResponse({"name": "fairrec", "version": __version__, "extensions": []})
-
     async def report_ready(request: Request) -> Response:
-        return JSONResponse({"live": True, "ready": True})
+        return JSONResponse({"name": name, "ready": True})
 
     async def describe_model(request: Request) -> Response:
         return JSONResponse(
             {
                 "name": name,
                 "versions": [version],
-                "platform": f"fairrec_{run.record.model}",
+                "platform": f"fairrec_{name}",
                 "inputs": [
                     {"name": column, "datatype": datatype, "shape": [-1]}
                     for column, datatype in datatypes.items()
@@ -108,18 +104,12 @@ def serving_app(run: Run, name: str, token: str = "", host: str = LOCAL[0]) -> S
         reply = {"model_name": name, "model_version": version, "outputs": [output]}
         return reply if asked.id is None else {**reply, "id": asked.id}
 
+    address = f"/v2/models/{name}"
     routes = [
-        Route("/v2", describe_server),
-        Route("/v2/health/live", report_ready),
-        Route("/v2/health/ready", report_ready),
+        Route(address, describe_model),
+        Route(f"{address}/ready", report_ready),
+        Route(f"{address}/infer", infer, methods=["POST"]),
     ]
-    model = f"/v2/models/{name}"
-    for address in (model, f"{model}/versions/{version}"):
-        routes += [
-            Route(address, describe_model),
-            Route(f"{address}/ready", report_ready),
-            Route(f"{address}/infer", infer, methods=["POST"]),
-        ]
     hosts = [*LOCAL] if host in LOCAL else ["*"]
     return Starlette(
         routes=routes, middleware=[Middleware(TrustedHostMiddleware, allowed_hosts=hosts)]

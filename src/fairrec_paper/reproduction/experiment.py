@@ -19,13 +19,13 @@ from fairrec.core.progress import Progress
 from fairrec_paper.reproduction.data import (
     TITLES,
     DataSource,
+    Subject,
     TrainingPlan,
     paper_protocol,
     protocol_notes,
 )
 from fairrec_paper.reproduction.layout import Outcome
 from fairrec_paper.reproduction.options import PAPER, ReproduceOptions
-from fairrec_paper.reproduction.subject import Subject
 
 Row = dict[str, Any]
 PRESENTATION = ("report", "cli", "figures")
@@ -206,13 +206,7 @@ class Setting:
     def title(self) -> str:
         """All data sets, in words, and the protocol where it is the paper's."""
         by_paper = "; the paper's protocol" if self.options.protocol == PAPER else ""
-        shapes = [source for source in self.sources if source.is_synthetic]
-        titles = [source.title for source in self.sources]
-        if len(shapes) > 1:
-            titles = [source.title for source in self.sources if not source.is_synthetic]
-            names = ", ".join(TITLES[source.name] for source in shapes)
-            titles.append(f"synthetic shapes of {names}")
-        return f"{'; '.join(titles)}{by_paper}"
+        return "; ".join(source.title for source in self.sources) + by_paper
 
 
 @dataclass(frozen=True, slots=True)
@@ -225,7 +219,6 @@ class Experiment:
     datasets : of the paper, as far as it says; none where a world is made for the purpose
     plan : all trials, in the order of work
     outcome : made from the rows of the trials
-    needs_models : whether the models are trained
     made_for : in words, the world that is made where it uses no data set
     """
 
@@ -235,5 +228,4 @@ class Experiment:
     datasets: tuple[str, ...]
     plan: Callable[[Setting], Sequence[Trial]]
     outcome: Callable[[Setting, Frames], Outcome]
-    needs_models: bool = True
     made_for: str = ""

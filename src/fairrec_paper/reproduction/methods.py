@@ -12,7 +12,7 @@ from scipy.stats import mannwhitneyu
 
 from fairrec.core.arrays import FloatArray, IntArray
 from fairrec.core.progress import Progress
-from fairrec.groups.grouping import EVERYONE, Grouping
+from fairrec.groups.grouping import Grouping
 from fairrec.inputs.tables import Table
 from fairrec.inputs.users import read_users
 from fairrec.metrics.accuracy import pooled_auc
@@ -20,7 +20,7 @@ from fairrec.scoring.ledger import Ledger
 from fairrec.search.evidence import Evidence, Measure, popularity_proxy
 from fairrec.search.loop import BATCH_USERS, search
 from fairrec.search.options import Budget, paper_seconds
-from fairrec.search.searcher import SEARCHERS, Request, Searcher, hyper_parameters
+from fairrec.search.searcher import SEARCHERS, hyper_parameters
 from fairrec.search.searchers.swarms import DPSOParameters, observed_positions, uniform_positions
 from fairrec.statistics.findings import pooled_per_cell
 from fairrec.statistics.moments import group_moments
@@ -30,9 +30,9 @@ from fairrec.statistics.permutation import (
     gap_p_value,
     null_distribution,
 )
-from fairrec_paper.reproduction.data import DataSource
+from fairrec_paper.bench import OwnWork
+from fairrec_paper.reproduction.data import MIN_SUPPORT, DataSource, Subject, full_combinations
 from fairrec_paper.reproduction.experiment import Row, Setting, Trial
-from fairrec_paper.reproduction.subject import MIN_SUPPORT, Subject, full_combinations
 
 POOLED = "pooled_auc"
 
@@ -47,7 +47,7 @@ def chance_trial(
 ) -> Trial:
     """The exact gap of each metric and its null distribution: a row each.
 
-    The gap is between intersections of all attributes (full combinations), or of some.
+    The gap is between intersections of all attributes, or of some.
 
     Parameters
     ----------
@@ -190,40 +190,6 @@ class Method:
         return {name: getattr(self, name) for name in names}
 
 
-class QueryCounter:
-    """Counts the combinations that a searcher looks at, empty ones too, each once.
-
-    Attributes
-    ----------
-    n : what a search pays that knows no sizes
-    """
-
-    def __init__(self) -> None:
-        self.n = 0
-        self._groups = {EVERYONE}
-
-    def watch(self, searcher: Searcher) -> Searcher:
-        """The same searcher, counted."""
-        self._searcher = searcher
-        return self
-
-    def ask(self) -> Request:
-        """What the searcher asks for."""
-        request = self._searcher.ask()
-        if request.n_queried is not None:
-            self.n += sum(request.n_queried)
-        else:
-            # a part of a group may be asked for again and again
-            new = {*request.groups.tolist()} - self._groups
-            self.n += len(new)
-            self._groups |= new
-        return request
-
-    def tell(self, request: Request, evidence: Evidence) -> None:
-        """Pass on what was found."""
-        self._searcher.tell(request, evidence)
-
-
 def search_trial(
     subject: Subject, method: Method, seed: int, labels: Mapping[str, Any] | None = None
 ) -> Trial:
@@ -264,7 +230,7 @@ def _search(subject: Subject, method: Method, seed: int, progress: Progress) -> 
             part, inputs.candidates, inputs.side, ledger, subject.threads, inputs.list_of_user
         )
         own = None if proxies is None else proxies[len(rows) : len(rows) + len(part)]
-        queries = QueryCounter()
+        own_work = OwnWork()
         outcome = search(
             method.searcher,
             Evidence(space, measure, len(part), seed, own),
@@ -272,7 +238,7 @@ def _search(subject: Subject, method: Method, seed: int, progress: Progress) -> 
             seed=seed,
             budget=Budget(most, limit),
             batch_users=n_users if method.searcher == "exact" else BATCH_USERS,
-            watch=queries.watch,
+            watch=own_work.watch,
         )
         gaps = outcome.history.gaps[-1] if outcome.history.gaps else (0.0,) * len(part)
         rows += [
@@ -280,7 +246,7 @@ def _search(subject: Subject, method: Method, seed: int, progress: Progress) -> 
                 "metric": metric.name,
                 "gap": gap,
                 "users": outcome.evidence.users_scored,
-                "combinations": queries.n,
+                "combinations": own_work.n_queried,
                 "seconds_of_search": outcome.seconds,
                 "ending": outcome.ending,
             }

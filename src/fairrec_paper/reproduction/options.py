@@ -26,6 +26,7 @@ from fairrec.core.options import SEARCH, Option, Options, list_options, options,
 from fairrec_paper.models.options import DEEP_MODELS
 
 OURS, PAPER = "ours", "paper"
+SPLIT = BeforeValidator(lambda given: split_names(given) if isinstance(given, str) else given)
 MODEL_TITLES = {
     "wide_deep": "Wide&Deep",
     "deepfm": "DeepFM",
@@ -40,9 +41,9 @@ PAPER_MODELS = DEEP_MODELS
 class ReproduceOptions(Options):
     """How experiments are run."""
 
-    models: Annotated[Names, Option("Recommenders to test; taste is without training")] = (
-        PAPER_MODELS
-    )
+    models: Annotated[
+        Names, Field(min_length=1), Option("Recommenders to test; taste is without training")
+    ] = PAPER_MODELS
     protocol: Annotated[
         Literal["ours", "paper"],
         Option("How data are taken and models trained: our way, or the paper's"),
@@ -50,7 +51,8 @@ class ReproduceOptions(Options):
     training_seeds: Annotated[
         Annotated[
             tuple[Annotated[Whole, Field(ge=0, le=2**32 - 1)], ...],
-            BeforeValidator(lambda given: split_names(given) if isinstance(given, str) else given),
+            Field(min_length=1),
+            SPLIT,
             AfterValidator(lambda seeds: tuple(dict.fromkeys(seeds))),
             Form("whole numbers from 0, with commas between them", "N,N", is_list=True),
         ]
@@ -75,20 +77,9 @@ class ReproduceOptions(Options):
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "models", tuple(dict.fromkeys(self.models)))
-        if not self.models:
-            raise InputError(f"No model is named. Example: {spell('models', ('deepfm', 'dcn'))}")
         for model in self.models:
             if model not in MODEL_TITLES:
                 raise unknown_name("model", model, MODEL_TITLES)
-        if self.training_seeds == ():
-            raise InputError(
-                f"No training seed is named. Example: {spell('training_seeds', (0, 1, 2))}"
-            )
-
-    @property
-    def has_deep_models(self) -> bool:
-        """Whether any of the models is trained."""
-        return self.models != ("taste",)
 
     @property
     def trainings(self) -> tuple[int, ...]:
@@ -107,7 +98,7 @@ QUICK = ReproduceOptions(
 
 
 BUDGETS = (0.02, 0.05, 0.1, 0.2, 0.3, 0.5)
-"""Shares of the users of eligible full combinations."""
+"""Shares of the users of eligible full intersections."""
 PRESETS: dict[str, dict[str, float]] = {"adaptive": {"findings": 0.0}}
 """Hyper-parameters unless others are given: only the gap is asked for here."""
 
@@ -126,15 +117,11 @@ def _parse_hyper(given: Any) -> dict[str, Any]:
     return found
 
 
-def _sort(shares: tuple[float, ...]) -> tuple[float, ...]:
-    return tuple(sorted(set(shares)))
-
-
 @options
 class SearchBenchOptions(Options):
     """What is compared."""
 
-    searchers: Annotated[Names, Option("Searchers to compare", SEARCH)] = (
+    searchers: Annotated[Names, Field(min_length=1), Option("Searchers to compare", SEARCH)] = (
         *("adaptive", "dpso", "pso", "fairas", "random"),
     )
     n_seeds: Annotated[
@@ -144,8 +131,9 @@ class SearchBenchOptions(Options):
     ] = 10
     budgets: Annotated[
         tuple[Annotated[Share, Field(gt=0, le=1)], ...],
-        BeforeValidator(lambda given: split_names(given) if isinstance(given, str) else given),
-        AfterValidator(_sort),
+        Field(min_length=1),
+        SPLIT,
+        AfterValidator(lambda shares: tuple(sorted(set(shares)))),
         Form("shares above 0 and up to 1 or percentages, such as 0.02,10%", "SHARES", is_list=True),
         Option(
             "Shares of the users of eligible groups",
@@ -159,9 +147,6 @@ class SearchBenchOptions(Options):
         Form("searcher.name=number, such as dpso.alpha=0.1", "NAME=NUMBER", is_list=True),
         Option("Hyper-parameters by searcher and name: dpso.alpha=0.1", SEARCH),
     ] = field(default_factory=dict)
-    together: Annotated[
-        Switch, Option("One search for all metrics; otherwise one for each", SEARCH)
-    ] = False
     min_support: Annotated[Support | None, list_options(AuditOptions)["min_support"]] = None
     seed: Seed = 0
     threads: Threads = None
@@ -170,23 +155,14 @@ class SearchBenchOptions(Options):
         from fairrec.search.searcher import SEARCHERS
 
         object.__setattr__(self, "searchers", tuple(dict.fromkeys(self.searchers)))
-        if not self.searchers:
-            raise InputError(
-                f"No searcher is named. Example: {spell('searchers', ('adaptive', 'dpso'))}"
-            )
         for name in self.searchers:
             SEARCHERS[name]
             self.searcher_parameters(name)
-        for name in self.hyper:
-            SEARCHERS[name]
-            if name not in self.searchers:
-                raise InputError(
-                    f"{spell('hyper')}: {name} is not among the searchers compared "
-                    f"({', '.join(self.searchers)}). Add it to {spell('searchers')} or leave it "
-                    "out."
-                )
-        if not self.budgets:
-            raise InputError(f"No budget is named. Example: {spell('budgets', ('2%', '10%'))}")
+        if others := {*self.hyper} - {*self.searchers}:
+            raise InputError(
+                f"{spell('hyper')}: {', '.join(others)} is not among the searchers compared "
+                f"({', '.join(self.searchers)})."
+            )
 
     def as_audit_options(self) -> AuditOptions:
         """What an audit has too: support, seed and threads."""

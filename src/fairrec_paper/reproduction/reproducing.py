@@ -13,8 +13,7 @@ from fairrec.core.progress import Progress
 from fairrec.core.registry import Registry
 from fairrec.report.page.vega import need_figures
 from fairrec_paper.reproduction import (
-    figures_2_to_4,
-    figures_5_and_6,
+    figures,
     gaps,
     trained_models,
 )
@@ -31,11 +30,11 @@ for _experiment in (
     *(gaps.FIXED_TIME_EXPERIMENT, gaps.APPENDIX_EXPERIMENT),
     trained_models.MITIGATION_EXPERIMENT,
     gaps.ATTRIBUTES_EXPERIMENT,
-    figures_2_to_4.INITIAL_POSITIONS_EXPERIMENT,
-    figures_2_to_4.CORRELATION_EXPERIMENT,
-    figures_2_to_4.VANILLA_SWARMS_EXPERIMENT,
-    figures_5_and_6.EFFICIENCY_EXPERIMENT,
-    figures_5_and_6.HYPER_PARAMETERS_EXPERIMENT,
+    figures.INITIAL_POSITIONS_EXPERIMENT,
+    figures.CORRELATION_EXPERIMENT,
+    figures.VANILLA_SWARMS_EXPERIMENT,
+    figures.EFFICIENCY_EXPERIMENT,
+    figures.HYPER_PARAMETERS_EXPERIMENT,
 ):
     EXPERIMENTS.add(_experiment.name, _experiment)
 
@@ -75,8 +74,8 @@ def reproduce(
     names : registered experiments
     out : each experiment has a folder there; beside them are trials, worlds and trained runs
     data : folders of bundles
-    datasets : of the paper; by default those of the experiment that are given, or all of them, as
-        synthetic shapes, where none is
+    datasets : of the paper; by default those given, or all of them, as synthetic shapes, where none
+        is
     runs : folder of trained runs, `DATASET-MODEL` each; `out/runs` by default
     command : kept in the outputs
 
@@ -97,12 +96,17 @@ def reproduce(
             f"{spell('data')}."
         )
     store = TrialStore(out / "trials")
+    wanted = (sources.given or TITLES) if datasets is None else datasets
+    kept = [one for one in experiments if not one.datasets or {*one.datasets} & {*wanted}]
+    if not kept:
+        known = dict.fromkeys(name for one in experiments for name in one.datasets)
+        raise InputError(
+            f"{', '.join(names)} is of {', '.join(known)}. Name one of them in "
+            f"{spell('datasets')}, or leave it out."
+        )
     done = []
-    for experiment in _keep_with_data(experiments, sources.given, datasets):
-        used = [
-            sources.get(name, progress)
-            for name in _choose_datasets(experiment, sources.given, datasets)
-        ]
+    for experiment in kept:
+        used = [sources.get(name, progress) for name in experiment.datasets if name in wanted]
         setting = Setting(options, tuple(used), runs or out / "runs", out / "data", progress)
         trials = experiment.plan(setting)
         before = store.n_worked
@@ -116,33 +120,8 @@ def reproduce(
         title = f"{experiment.label}: {experiment.title}"
         title = f"{title}. {setting.title}" if used else f"{title}. {experiment.made_for}"
         folder = out / experiment.name
-        write_outcome(folder, experiment.name, title, outcome, command)
+        write_outcome(folder, title, outcome, command)
         done.append(
             Reproduced(experiment, title, outcome, folder, len(trials), store.n_worked - before)
         )
     return done
-
-
-def _choose_datasets(
-    experiment: Experiment, given: Sequence[str], datasets: Sequence[str] | None
-) -> list[str]:
-    """The data sets to use, in the order of the paper; none where it has none of those named."""
-    wanted = given if datasets is None else datasets
-    chosen = [name for name in experiment.datasets if name in wanted]
-    return chosen if chosen or datasets is not None else list(experiment.datasets)
-
-
-def _keep_with_data(
-    experiments: Sequence[Experiment], given: Sequence[str], datasets: Sequence[str] | None
-) -> list[Experiment]:
-    """Those that have one of the data sets named, or that make their own."""
-    kept = [
-        one for one in experiments if not one.datasets or _choose_datasets(one, given, datasets)
-    ]
-    if not kept:
-        known = dict.fromkeys(name for one in experiments for name in one.datasets)
-        raise InputError(
-            f"{', '.join(one.name for one in experiments)} is of {', '.join(known)}. Name one of "
-            f"them in {spell('datasets')}, or leave it out."
-        )
-    return kept

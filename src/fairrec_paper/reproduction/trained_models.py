@@ -17,16 +17,15 @@ from fairrec.core.options import spell
 from fairrec.core.progress import Progress
 from fairrec.metrics.measured import measure_everyone
 from fairrec.metrics.reading import read_inputs
+from fairrec.mitigation.choosing import choose_worst
 from fairrec.mitigation.mitigate import mitigate
 from fairrec.mitigation.result import MitigatedGroup, MitigationSummary
-from fairrec.mitigation.splitting import WorstRule, choose_worst
 from fairrec.report.words import number
 from fairrec_paper.reproduction import layout
-from fairrec_paper.reproduction.comparison import SUBJECT, mean_and_sd, published
-from fairrec_paper.reproduction.data import TITLES
+from fairrec_paper.reproduction.data import MIN_SUPPORT, TITLES, Subject, full_combinations
 from fairrec_paper.reproduction.experiment import Experiment, Frames, Row, Setting, Trial
+from fairrec_paper.reproduction.gaps import SUBJECT, mean_and_sd, published
 from fairrec_paper.reproduction.layout import Outcome, OutcomeTable
-from fairrec_paper.reproduction.subject import MIN_SUPPORT, Subject, full_combinations
 
 NOTE = (
     "Loss and AUC on a random fifth of the training rows, each with a negative, which training "
@@ -121,7 +120,7 @@ MODEL_QUALITY_EXPERIMENT = Experiment(
 )
 
 
-WORST = WorstRule(share=0.1)
+WORST = "worst:10%"
 URP, SIGNED = "urp@5", "urp@5, signed"
 TARGETS = {URP: "urp_abs@5", SIGNED: URP}
 """By the paper's text URP is an absolute value; by its equation, its code and its gaps a signed one
@@ -170,7 +169,7 @@ def _groups(
     An audit takes neither end of the signed URP for the worse one, and would choose at both.
     """
     if metric != SIGNED:
-        yield f"worst:{WORST.share:.0%}"
+        yield WORST
         return
     inputs, wanted = read_inputs(chosen_by, **{**tables, "metrics": [URP]})
     values = measure_everyone(inputs, wanted, threads).values[0]
@@ -268,12 +267,10 @@ def report_mitigation(setting: Setting, frames: Frames) -> Outcome:
         "popular than what users chose before, and to lower it takes them further away: that is "
         "what 'lower is better' asks for, not what helps. The gap is of the signed one in both, "
         "as in the paper's Table 2.",
-        "The paper re-ranks by a method of Gomez et al. (The winner takes it all, SIGIR 2021) and "
-        "says no more of it than that it is simple. As published, that method divides places among "
-        "providers of items by continent. What it is to do for a group of users in MRR, NDCG, URD "
-        "or URP is not said and its code for this is not published, so it is not reproduced. The "
-        "column re-ranker says what stands in its place; swap is nearest to its idea: the "
-        "exchanges that cost least relevance until a disparity is closed.",
+        "The paper re-ranks by a method of Gomez et al. (The winner takes it all, SIGIR 2021), "
+        "which divides places among providers of items by continent. What it is to do here is not "
+        "said and its code is not published, so it is not reproduced. The column re-ranker says "
+        "what stands in its place; swap is nearest to its idea.",
         "Published NDCG is multiplied by 2.9485, as everywhere.",
     )
     return Outcome(tuple(tables), (), notes)

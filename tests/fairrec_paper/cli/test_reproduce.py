@@ -52,24 +52,17 @@ def test_all_experiments_are_listed():
 @pytest.mark.parametrize("name", NAMES)
 def test_an_experiment_writes_every_form_and_says_that_it_is_synthetic(name: str, out: Path):
     files = {path.name for path in (out / name).iterdir()}
-    assert {"index.html", f"{name}.tex"} <= files
     tables = {file.removesuffix(".csv") for file in files if file.endswith(".csv")}
     assert tables
     page = (out / name / "index.html").read_text()
-    latex = (out / name / f"{name}.tex").read_text()
-    captions = [line for line in latex.splitlines() if line.startswith(r"\caption{")]
-    assert len(captions) == len(tables) + sum(file.endswith(".svg") for file in files)
+    captions = [(out / name / f"{table}.tex").read_text().splitlines()[2] for table in tables]
     assert all("ynthetic" in caption or "Published" in caption for caption in captions)
-    assert latex.count("\\end{document}") == 1
     assert "ynthetic" in page[page.index("<h1>") : page.index("</h1>")]
     drawings = [file for file in files if file.endswith(".svg")]
     assert bool(drawings) == name.startswith("figure-")
     for drawing in drawings:
         ElementTree.parse(out / name / drawing)
         assert f"({drawing})" in page
-        picture = drawing.replace(".svg", ".pdf")
-        assert picture in files
-        assert f"\\includegraphics{{{picture}}}" in latex
 
 
 def test_enumeration_equals_one_pass_in_every_cell(out: Path):
@@ -114,26 +107,6 @@ def test_the_budget_in_users_of_table_3_is_kept(out: Path):
     assert time["limit"].unique().to_list() == [pytest.approx(0.005 * (240 + 18))]
 
 
-def test_mitigation_is_reported_beside_the_published_one(out: Path):
-    rows = pl.read_csv(out / "table-mitigation/groups-movielens-1m.csv")
-    ways = ["chosen on other targets", "chosen on the same targets", "same targets, labels seen"]
-    assert rows["way"].unique(maintain_order=True).to_list() == ways
-    for column in ("before", "after", "gap_before", "gap_after", "p_before", "reranker"):
-        assert rows[column].null_count() == 0, column
-    # the published URP is no absolute value
-    absolute = rows.filter(pl.col("published_before").is_null())
-    assert absolute["metric"].unique().to_list() == ["urp@5"]
-    assert rows.filter(metric="urp@5, signed").height == 1
-    mrr = rows.filter(metric="mrr@5")
-    assert mrr["published_before"].to_list() == [0.1824] * 3
-    assert mrr["published_gap_after"].to_list() == [0.3825] * 3
-    # who sees the labels puts every target first
-    assert mrr.filter(way=ways[2])["after"].to_list() == [1.0]
-    # chosen where it is reported: both are the same before anything is done
-    same = rows.filter(way=ways[1])
-    assert same["chosen_by"].to_list() == pytest.approx(same["before"].to_list())
-
-
 def test_finished_cells_are_not_worked_out_again(out: Path):
     before = {path: path.stat().st_mtime_ns for path in (out / "trials").iterdir()}
     runs = {path: path.stat().st_mtime_ns for path in (out / "runs").rglob("model.safetensors")}
@@ -163,10 +136,6 @@ def test_a_bundle_trained_runs_and_other_options(tmp_path: Path, monkeypatch):
     )
     assert (ran.code, ran.stderr) == (0, "")
     assert "synthetic shape of MovieLens-1M, 150 users" in ran.stdout
-    gaps = pl.read_csv("out/figure-correlation/gaps-movielens-1m.csv")
-    assert gaps["model"].unique(maintain_order=True).to_list() == ["deepfm", "taste"]
-    # in ten permutations with the observed one, p-values are tenths
-    assert (gaps["p_value"] * 10 % 1).round(6).to_list() == [0.0] * gaps.height
     # what was trained is used, nothing is trained beside it
     assert [path.name for path in Path("trained").iterdir()] == ["synthetic-movielens-1m-deepfm"]
     assert not Path("out/runs").exists()
@@ -194,14 +163,9 @@ def test_a_quick_run_takes_no_data(tmp_path: Path, monkeypatch):
     ("arguments", "says"),
     [
         ((), "Name an experiment and a folder"),
-        (("table2",), "Name an experiment and a folder"),
         (("tabel2", "--out", "out"), "Did you mean 'table2'"),
-        (("table2", "--out", "out", "--models", "deepmf"), "Did you mean 'deepfm'"),
-        (("table2", "--out", "out", "--models", ","), "No model is named"),
-        (("table2", "--out", "out", "--seeds", "0"), "invalid --seeds: expected"),
-        (("table2", "--out", "out", "--permutations", "0"), "invalid --permutations: expected"),
+        (("table2", "--out", "out", "--models", ","), "invalid --models: expected"),
         (("table2", "--out", "out", "--datasets", "movielens"), "Did you mean 'movielens-1m'"),
-        (("table3", "--out", "out", "--datasets", "blackfriday"), "table3 is of movielens-1m"),
         (("table2", "--out", "out", "--data", "nowhere"), "nowhere: no bundle there"),
         (("table2", "--out", "file"), "is a file, not a folder"),
         (("table1", "--out", "out", "--quick", "--models", "taste"), "about trained models"),

@@ -14,7 +14,7 @@ from tests.builders import make_tables
 from tests.end_to_end.command_line import write_tables
 from tests.fairrec_paper.command_line import run_paper
 
-FILES = ["accuracy.csv", "convergence.csv", "search.html", "search.svg", "worst.csv"]
+FILES = ["accuracy.csv", "convergence.csv", "search.svg", "worst.csv"]
 BENCH = ("search-bench", "predictions.parquet", "--users", "users.parquet", "--by", "gender,member")
 
 
@@ -32,14 +32,12 @@ def test_tables_are_searched_with_all_options(tables: Path):
         *(*BENCH, "--items", "items.parquet", "--history", "history.parquet"),
         *("--metrics", "auc,urd@5,urp@5", "--columns", "items.categories=tags"),
         *("--searchers", "adaptive, testsgd", "--seeds", "2", "--budgets", "50%,7.5%,100%"),
-        *("--together", "--min-support", "10", "--hyper", "testsgd.theta=0,adaptive.steps=2"),
+        *("--min-support", "10", "--hyper", "testsgd.theta=0,adaptive.steps=2"),
         *("--seed", "5", "--out", "new/figures", "--debug"),
     )
     assert ran.code == 0
-    assert ran.stderr == (
-        "Written to new/figures: accuracy.csv, convergence.csv, worst.csv, search.svg, "
-        "search.html\n"
-    )
+    written = "Written to new/figures: accuracy.csv, convergence.csv, worst.csv, search.svg\n"
+    assert ran.stderr == written
     assert sorted(path.name for path in Path("new/figures").iterdir()) == FILES
     accuracy = pl.read_csv("new/figures/accuracy.csv")
     # searchers, metrics, seeds, budgets
@@ -54,23 +52,15 @@ def test_tables_are_searched_with_all_options(tables: Path):
     assert (adaptive["asks"] > adaptive["groups"]).all()
     ElementTree.parse("new/figures/search.svg")
     assert "predictions.parquet" in ran.stdout
-    assert "one search for all metrics" in ran.stdout
     assert "mean and spread of 2 seeds" in ran.stdout
-    row, *worst = [line.split() for line in ran.stdout.splitlines() if "testsgd" in line]
+    lines = [line.strip("| ").split(" | ") for line in ran.stdout.splitlines()]
+    row, *worst = [line for line in lines if line[0] == "testsgd"]
     assert row[3:6] == ["1.000±.000", "1.000±.000", "100%"]
     # with everyone scored every one of the worst groups is found
-    assert [(line[1], line[-1]) for line in worst] == [("5", "1.000±.000"), ("10", "1.000±.000")][
-        : len(worst)
-    ]
+    assert {line[-1] for line in worst} == {"1.000±.000"}
     found = pl.read_csv("new/figures/worst.csv")
     assert len(worst) == found["worst"].n_unique() >= 1
     assert found.filter(searcher="testsgd", budget=1.0)["share"].unique().to_list() == [1.0]
-
-
-def test_metrics_without_a_gap_are_noted(tables: Path):
-    ran = run_paper(*BENCH, "--seeds", "1", "--searchers", "random", "--metrics", "mrr,recall@9")
-    assert ran.code == 0
-    assert "note: recall@9 is left out" in ran.stdout
 
 
 def test_a_shape_is_searched_and_called_synthetic(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
@@ -90,15 +80,10 @@ def test_a_shape_is_searched_and_called_synthetic(tmp_path: Path, monkeypatch: p
     ("arguments", "says"),
     [
         ((), "Name a table of predictions, a run or a shape"),
-        (("--run", "run", "--shape", "tiny"), "Name a table of predictions, a run or a shape"),
         (("predictions.parquet", "--by", "gender"), "--users is missing"),
         (("predictions.parquet", "--users", "users.parquet"), "--by is missing"),
         (("--shape", "blackfridy"), "Did you mean 'blackfriday'"),
         (("--shape", "blackfriday", "--users", "users.parquet"), "Leave out --users"),
-        ((*BENCH[1:], "--searchers", "adptive"), "Did you mean 'adaptive'"),
-        ((*BENCH[1:], "--budgets", "2%,ten"), "invalid --budgets: expected"),
-        ((*BENCH[1:], "--hyper", "alpha=1"), "invalid --hyper: expected searcher.name=number"),
-        ((*BENCH[1:], "--min-support", "500"), "No intersection of all attributes has 500 users"),
         ((*BENCH[1:], "--out", "users.parquet"), "is a file, not a folder"),
     ],
 )

@@ -3,16 +3,56 @@
 from __future__ import annotations
 
 import json
-import os
 from pathlib import Path
 
 import polars as pl
 import pytest
 
-from tests.end_to_end.command_line import run_here, run_process
+from fairrec_paper.datasets.bundle import read_bundle
+from tests.end_to_end.command_line import run_here
 from tests.fairrec_paper.command_line import run_paper
 
 SMALL = ("--users", "300", "--items", "120", "--seed", "1", "--quiet")
+
+
+def test_worlds_of_every_kind_are_made(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    ran = run_paper(
+        *("synthetic", "--out", "w", "--shape", "blackfriday", "--users", "200", "--items", "90"),
+        *("--worse-served", "gender=F", "--gap", "diversity", "--strength", "0.5", "--skew", "1"),
+        *("--categories", "30", "--interactions", "12", "--taste", "0.7"),
+    )
+    assert ran.code == 0, ran.stderr
+    assert "planted in gender=F" in read_bundle(Path("w")).manifest.source
+    ran = run_paper("synthetic", "--out", "v", "--attributes", "a:2,b:3", *SMALL)
+    assert ran.code == 0, ran.stderr
+    assert read_bundle(Path("v")).manifest.attributes == ("a", "b")
+    for arguments, says in (
+        (("--attributes", "a"), "name:number"),
+        (("--worse-served", "gender"), "attribute=value"),
+        (("--shape", "movielens"), "Did you mean 'movielens-1m'"),
+        (("--attributes", "user_id:2"), "cannot be called user_id"),
+    ):
+        ran = run_paper("synthetic", "--out", "u", *arguments)
+        assert ran.code == 2
+        assert says in ran.stderr
+        assert not Path("u").exists()
+
+
+def test_data_sets_are_listed_and_prepared(movielens, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    ran = run_paper("datasets")
+    assert ran.code == 0
+    assert "movielens-1m" in ran.stdout
+    assert "294" in ran.stdout
+    ran = run_paper("prepare", "movielens-1m", "--raw", str(movielens), "--out", "ml", "--quiet")
+    assert ran.code == 0, ran.stderr
+    assert "6,040 users" in ran.stdout
+    ran = run_paper("prepare", "movielens", "--raw", str(movielens), "--out", "x")
+    assert ran.code == 2
+    assert "Did you mean 'movielens-1m'" in ran.stderr
+
+
 QUICK = ("--epochs", "2", "--batch-size", "512", "--hyper", "layers=16,embedding=4", "--quiet")
 
 
@@ -42,31 +82,6 @@ def test_three_commands_lead_from_data_to_an_audit(world):
     assert result["metrics"]["auc"]["mean"] == pytest.approx(record["test"]["auc"], abs=1e-12)
 
 
-def test_a_model_is_trained_as_the_reference_trains_it(world):
-    trained = train(
-        *QUICK,
-        *("--fixed-negatives", "--best-by", "holdout-loss", "--l2", "0.001", "--data-seed", "7"),
-    )
-    assert trained.code == 0, trained.stderr
-    record = json.loads(Path("run/run.json").read_text())
-    asked = {"fixed_negatives": True, "best_by": "holdout-loss", "l2": 0.001, "data_seed": 7}
-    assert {name: record["options"][name] for name in asked} == asked
-    losses = [epoch["holdout_loss"] for epoch in record["epochs"]]
-    assert record["best_epoch"] == 1 + losses.index(min(losses))
-
-
-@pytest.mark.slow
-def test_a_run_on_a_path_that_is_no_unicode_is_audited(world):
-    home = world.parent
-    assert train(*QUICK).code == 0
-    common = ("--permutations", "19", "--format", "json", "--no-report")
-    before = run_here("audit", "--run", "run", *common)
-    (home / "run").rename(home / os.fsdecode(b"caf\xe9"))
-    after = run_process("audit", "--run", b"caf\xe9", *common, folder=home)
-    assert after.code == 0, after.stderr
-    assert json.loads(after.stdout)["metrics"] == json.loads(before.stdout)["metrics"]
-
-
 def test_scored_candidates_can_be_audited_as_a_table(world):
     assert train(*QUICK).code == 0
     scored = run_paper("score", "--run", "run", "--out", "p.parquet", "--device", "cpu")
@@ -88,30 +103,11 @@ def test_scored_candidates_can_be_audited_as_a_table(world):
     assert not pl.read_parquet("v.parquet").equals(table)
 
 
-def test_every_option_of_training_is_taken(world):
-    ran = train(
-        *("--epochs", "1", "--patience", "1", "--batch-size", "256", "--learning-rate", "0.01"),
-        *("--holdout", "0.3", "--candidates", "10", "--all-positive", "--hyper", "cross_layers=2"),
-        *("--device", "cpu", "--seed", "3", "--restart", "--debug", "--quiet"),
-        model="dcn",
-    )
-    assert ran.code == 0, ran.stderr
-    record = json.loads(Path("run/run.json").read_text())
-    assert record["hyper_parameters"]["cross_layers"] == 2
-    assert record["options"]["candidates"] == 10
-    assert pl.read_parquet("run/test.parquet")["item_id"].list.len().unique().to_list() == [10]
-
-
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [
         (("--model", "deepmf"), "Did you mean 'deepfm'"),
-        (("--model", "dcn", "--hyper", "layers"), "invalid --hyper: expected name=number"),
         (("--model", "dcn", "--hyper", "depth=2"), "no hyper-parameter 'depth'"),
-        (
-            ("--model", "dcn", "--epochs", "0"),
-            "invalid --epochs: expected a whole number from 1, got 0",
-        ),
     ],
 )
 def test_bad_training_options_are_refused(world, arguments, says):

@@ -123,11 +123,11 @@ def test_lfm360k(tmp_path):
     assert not bundle.has_categories
     assert bundle.manifest.notes == (
         "users without gender, age or country, dropped: 1",
-        "rows of users without gender, age or country, dropped: 1",
+        "rows of other users, without an artist or without plays, dropped: 1",
     )
 
 
-@pytest.mark.parametrize("age", ["0", "-1337", "111"])
+@pytest.mark.parametrize("age", ["0", "111"])
 def test_impossible_ages_of_lfm360k_count_as_missing(tmp_path, age):
     raw = raw_files(tmp_path, "lfm360k")
     write(raw, PROFILE, FILES["lfm360k"][PROFILE][0], f"u2\tm\t{age}\tMexico\tFeb 1, 2007")
@@ -136,8 +136,7 @@ def test_impossible_ages_of_lfm360k_count_as_missing(tmp_path, age):
     assert bundle.manifest.notes == (
         "ages outside 1 to 110, taken as missing: 1",
         "users without gender, age or country, dropped: 1",
-        "rows of users without a profile, dropped: 1",
-        "rows of users without gender, age or country, dropped: 2",
+        "rows of other users, without an artist or without plays, dropped: 3",
     )
 
 
@@ -149,8 +148,7 @@ def test_plays_add_up_under_the_most_frequent_name_and_empty_rows_are_dropped(tm
     assert bundle.interactions["plays"].to_list() == [42, 5]
     assert bundle.items.rows() == [(MUSE, "muse")]
     assert bundle.manifest.notes[1:] == (
-        "rows of users without a profile, dropped: 1",
-        "rows without an artist or without plays, dropped: 2",
+        "rows of other users, without an artist or without plays, dropped: 3",
         "further rows of the same user and artist, plays added up: 1",
     )
 
@@ -218,9 +216,7 @@ def test_compressed_files_and_older_ones_of_amazon_read_the_same(tmp_path):
     assert "breaks off or is damaged" in refusal("amazon-electronics", raw)
 
 
-@pytest.mark.parametrize(
-    "price", ["", "$3.99 - $8.99", ".a-box-inner{color:#fff}", 0, -1, True, [5], "9" * 400]
-)
+@pytest.mark.parametrize("price", ["", "$3.99 - $8.99", 0, -1, True, [5], "9" * 400])
 def test_what_is_not_one_price_counts_as_none(tmp_path, price):
     raw = raw_files(tmp_path, "amazon-electronics")
     write(raw, PRODUCTS, *FILES[raw.name][PRODUCTS][:2], product("B3", price))
@@ -244,14 +240,10 @@ FRIDAY = FILES["blackfriday"]["train.csv"]
         ("movielens-1m", "ratings.dat", ("1::10::9::1",), "line 1: rating 9 is not from 1 to 5"),
         ("movielens-1m", "ratings.dat", ("7::10::5::1",), "line 1: user_id 7 is not in users.dat"),
         ("movielens-1m", "users.dat", ("1::F::1::10::9",) * 2, "line 2: user_id 1 appears more"),
-        ("movielens-1m", "users.dat", ("1::F::x::10::9",), "line 1: age 'x' is not a whole number"),
         ("movielens-1m", "movies.dat", ("10::Up",), "line 1: text '10::Up' does not have 3 fields"),
         ("lfm360k", PLAYS, (f"u1\t{MUSE}\tm\t4", "u1\t\tm"), "line 2: plays '' is not a whole"),
         ("lfm360k", PLAYS, (f"u1\t{MUSE}\tm\t4\t5",), "cannot be read as 4 columns"),
-        ("lfm360k", PROFILE, ("u1\tf\told\tPeru\t",), "line 1: age 'old' is not a whole number"),
-        ("lfm360k", PROFILE, ("u1\tf\t22\tPeru\t",) * 2, "line 2: user_id 'u1' appears more than"),
         ("blackfriday", "train.csv", ("User_ID,Sex", "1,F"), "no column 'Product_ID'. Columns"),
-        ("blackfriday", "train.csv", (), "cannot be read as CSV (empty CSV)"),
         (
             "blackfriday",
             "train.csv",
@@ -265,8 +257,6 @@ FRIDAY = FILES["blackfriday"]["train.csv"]
             "row 6: user_id 1000002 has other attributes than in rows above",
         ),
         ("amazon-electronics", REVIEWS, ('{"asin": "B1"}',), "line 1: reviewerID"),
-        ("amazon-electronics", REVIEWS, (review("A1", 5, 1),), "line 1: asin 5: Input should be"),
-        ("amazon-electronics", REVIEWS, (review("A1", "B1", 1, "five"),), "line 1: overall 'five'"),
         ("amazon-electronics", REVIEWS, ("[1, 2]",), "line 1: the line [1, 2]: Input should be"),
     ],
 )

@@ -4,7 +4,6 @@ import numpy as np
 import polars as pl
 import pytest
 
-from fairrec.core.errors import UnknownNameError
 from fairrec.demo.world_options import WorldOptions
 from fairrec_paper.datasets.synthetic import SHAPES, shaped_like, synthetic_bundle
 
@@ -38,11 +37,6 @@ def test_the_same_seed_makes_the_same_world():
     assert not one.interactions.equals(small_world(seed=4).interactions)
 
 
-def test_each_pair_of_user_and_item_occurs_once():
-    rows = small_world().interactions
-    assert rows.select("user_id", "item_id").is_unique().all()
-
-
 def test_without_a_planted_group_genders_choose_alike():
     world = small_world()
     for value in (TOP_SHARE, MEAN_POPULARITY):
@@ -64,12 +58,6 @@ def test_a_popularity_gap_turns_to_what_few_choose():
     means = per_gender(small_world(worse_served={"gender": "F"}, gap="popularity"), MEAN_POPULARITY)
     # nearly half of all users choose so, which evens out what is popular
     assert means["F"] < 0.92 * means["M"]
-
-
-def test_strength_zero_is_no_gap():
-    planted = small_world(worse_served={"gender": "F"}, strength=0.0)
-    means = per_gender(planted, TOP_SHARE)
-    assert means["F"] == pytest.approx(means["M"], rel=0.06)
 
 
 def test_skew_makes_popularity_uneven():
@@ -95,8 +83,3 @@ def test_shapes_have_the_published_number_of_groups(shape, n_groups):
     small = synthetic_bundle(shaped_like(shape, n_users=500, n_items=400))
     assert small.users.height == 500
     assert small.manifest.name == f"synthetic {shape}"
-
-
-def test_a_shape_that_is_not_there_is_refused():
-    with pytest.raises(UnknownNameError, match="Did you mean 'lfm360k'"):
-        shaped_like("lfm360")

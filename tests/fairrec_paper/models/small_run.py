@@ -1,13 +1,20 @@
-"""A run to be had in a second."""
+"""A small bundle and a run, to be had in a second."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
-from fairrec_paper.datasets.bundle import read_bundle, write_bundle
+from fairrec.demo.world_options import WorldOptions
+from fairrec_paper.datasets.bundle import Bundle, read_bundle, write_bundle
+from fairrec_paper.datasets.synthetic import synthetic_bundle
 from fairrec_paper.models.options import TrainingOptions
 from fairrec_paper.models.training import train
-from tests.fairrec_paper.models.small_bundle import small_bundle
+
+
+def small_bundle(**options) -> Bundle:
+    return synthetic_bundle(
+        WorldOptions(n_users=150, n_items=80, interactions=15, n_categories=6, **options)
+    )
 
 
 def small_run(folder: Path, model: str = "deepfm", seed: int = 0) -> Path:

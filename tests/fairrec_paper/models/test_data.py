@@ -9,7 +9,7 @@ import pytest
 from fairrec.core.errors import InputError
 from fairrec_paper.models import data
 from fairrec_paper.models.data import TasteRecommender, feature_tables, training_data
-from tests.fairrec_paper.models.small_bundle import small_bundle
+from tests.fairrec_paper.models.small_run import small_bundle
 
 
 def test_missing_attributes_have_a_code_of_their_own():

@@ -7,9 +7,7 @@ import pickle
 import shutil
 import subprocess
 import sys
-import threading
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import polars as pl
@@ -20,7 +18,7 @@ import fairrec
 from fairrec.core.errors import InputError
 from fairrec.scoring.model import ScoreByRun
 from fairrec_paper.models.run import Run, RunModel, load_run
-from fairrec_paper.models.runs import LoadingRun, load_run_record, read_candidates, read_items
+from fairrec_paper.models.runs import LoadingRun
 from tests.fairrec_paper.models.small_run import small_run
 from tests.grouped_options import group_options
 
@@ -58,60 +56,6 @@ def test_what_is_no_run_or_of_another_one_is_a_clear_error(run: Path, tmp_path: 
         load_run(run / "nothing")
 
 
-@pytest.mark.parametrize(
-    ("hyper", "says"),
-    [
-        ({"dropout": "0.5"}, "invalid hyper-parameter dropout"),
-        ({"embedding": True}, "invalid hyper-parameter embedding"),
-        ({"layers": ["8"]}, "invalid hyper-parameter layers"),
-        ({"embedding": 3}, "cannot be read as the weights of this run"),
-    ],
-    ids=str,
-)
-def test_hyper_parameters_of_another_model_are_refused(run: Path, hyper: dict[str, Any], says: str):
-    record = json.loads((run / "run.json").read_text())
-    record["hyper_parameters"] |= hyper
-    (run / "run.json").write_text(json.dumps(record))
-    with pytest.raises(InputError, match=says):
-        load_run(run)
-
-
-def test_a_record_names_the_tables_of_its_run(run: Path):
-    tables = load_run_record(run).tables(run)
-    assert tables["users"] == run / "users.parquet" and tables["items"] == run / "items.parquet"
-    assert tables["history"] == run / "history.parquet" and "gender" in tables["by"]
-    written = json.loads((run / "run.json").read_text()) | {"has_categories": False}
-    (run / "run.json").write_text(json.dumps(written))
-    assert load_run_record(run).tables(run)["items"] is None
-
-
-@pytest.mark.parametrize(
-    ("change", "says"),
-    [
-        (lambda table: table.drop("label"), "'label' is not there"),
-        (lambda table: table.explode("item_id", "label"), "'item_id' is"),
-        (lambda table: table.with_columns(pl.col("label").list.head(1)), "items have no label"),
-    ],
-)
-def test_candidates_that_are_none_are_refused(tmp_path: Path, change: Any, says: str):
-    table = pl.DataFrame({"user_id": [1], "item_id": [[1, 2]], "label": [[0, 1]]})
-    table.write_parquet(tmp_path / "test.parquet")
-    assert read_candidates(tmp_path / "test.parquet").equals(table)
-    change(table).write_parquet(tmp_path / "test.parquet")
-    with pytest.raises(InputError, match=says):
-        read_candidates(tmp_path / "test.parquet")
-
-
-def test_items_whose_categories_are_no_lists_are_refused(tmp_path: Path):
-    items = pl.DataFrame({"item_id": [1], "categories": [["a"]]})
-    for table in (items, items.drop("categories")):
-        table.write_parquet(tmp_path / "items.parquet")
-        assert read_items(tmp_path).equals(table)
-    items.explode("categories").write_parquet(tmp_path / "items.parquet")
-    with pytest.raises(InputError, match="'categories' is String there"):
-        read_items(tmp_path)
-
-
 @pytest.mark.slow
 def test_no_torch_is_loaded_for_it():
     code = "import sys, fairrec_paper.models.runs; print('torch' in sys.modules)"
@@ -131,26 +75,6 @@ def test_a_run_gives_the_audit_of_its_predictions(run: Path):
     assert by_positions.per_user.equals(by_ids.per_user)
 
 
-def test_a_run_whose_tables_hold_text_gives_the_same(run: Path):
-    loading = LoadingRun(run, load_run)
-    expected = fairrec.audit(loading, **group_options(**loading.tables(), **SMALL, command="same"))
-    for name, kind in (("test", pl.List(pl.String)), ("history", pl.String)):
-        table = pl.read_parquet(run / f"{name}.parquet")
-        # each text once, and a number a row
-        assert table["item_id"].dtype in (pl.Categorical, pl.List(pl.Categorical))
-        table.with_columns(pl.col("item_id").cast(kind)).write_parquet(run / f"{name}.parquet")
-    as_text = LoadingRun(run, load_run)
-    result = fairrec.audit(as_text, **group_options(**as_text.tables(), **SMALL, command="same"))
-    assert result.per_user.equals(expected.per_user)
-    assert result.groups().equals(expected.groups())
-
-
-def test_predictions_hold_text_that_can_be_joined(run: Path):
-    predictions = load_run(run).predictions()
-    items = pl.read_parquet(run / "items.parquet")
-    assert predictions.join(items, on="item_id").height == predictions.height
-
-
 def test_rows_of_the_tables_may_come_in_any_order(run: Path):
     expected = fairrec.audit(
         load_run(run).predictions(), **group_options(**load_run(run).tables(), **SMALL)
@@ -161,22 +85,6 @@ def test_rows_of_the_tables_may_come_in_any_order(run: Path):
         loading, **group_options(**{**loading.tables(), "users": users}, **SMALL)
     )
     assert shuffled.per_user.equals(expected.per_user)
-
-
-def test_the_model_is_loaded_beside_the_reading(run: Path):
-    may_go_on, in_thread = threading.Event(), []
-
-    def slowly(folder: Path) -> Run:
-        in_thread.append(threading.current_thread() is not threading.main_thread())
-        assert may_go_on.wait(60)
-        return load_run(folder)
-
-    loading = LoadingRun(run, slowly)
-    # would wait for ever if the candidates waited for the model
-    assert loading.candidates().columns == ["user_id", "item_id", "label"]
-    may_go_on.set()
-    fairrec.audit(loading, **group_options(**loading.tables(), **SMALL))
-    assert in_thread == [True]
 
 
 def test_scores_that_are_not_finite_are_refused(run: Path):
@@ -192,24 +100,6 @@ def test_scores_that_are_not_finite_are_refused(run: Path):
         fairrec.audit(loading, **group_options(**loading.tables(), **SMALL))
 
 
-@pytest.mark.slow
-def test_no_compiler_is_loaded_to_score(run: Path):
-    code = (
-        "import sys\n"
-        "from fairrec.commands import main\n"
-        "try: main()\n"
-        "finally: print(*({'torch._dynamo', 'torch._inductor', 'sympy'} & {*sys.modules}))"
-    )
-    command = ("audit", "--run", run, "--permutations", "0", "--min-support", "1", "--quiet")
-    ran = subprocess.run(
-        [sys.executable, "-c", code, *command, "--format", "json"],
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    assert ran.stdout.splitlines()[-1] == ""
-
-
 def test_parts_are_scored_by_a_run_that_each_process_loads(run: Path, monkeypatch):
     loaded = load_run(run)
     whole = fairrec.audit(loaded.predictions(), **group_options(**loaded.tables(), **SMALL))
@@ -221,17 +111,6 @@ def test_parts_are_scored_by_a_run_that_each_process_loads(run: Path, monkeypatc
     assert parts.per_user_parts is not None
     for name, about in whole.metrics.items():
         assert parts.metrics[name].mean == pytest.approx(about.mean, rel=1e-12)
-
-
-def test_tables_that_do_not_belong_to_the_run_are_refused(run: Path):
-    candidates = pl.read_parquet(run / "test.parquet")
-    foreign = candidates.with_columns(user_id=pl.lit("nobody"))
-    foreign.write_parquet(run / "test.parquet")
-    with pytest.raises(InputError, match="'nobody' is not in the table"):
-        load_run(run).predictions()
-    pl.read_parquet(run / "users.parquet").drop("gender").write_parquet(run / "users.parquet")
-    with pytest.raises(InputError, match="not as it was written"):
-        load_run(run)
 
 
 def columns_of(run: Run) -> dict[str, np.ndarray]:

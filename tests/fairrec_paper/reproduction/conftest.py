@@ -5,10 +5,9 @@ from __future__ import annotations
 import pytest
 
 from fairrec_paper.datasets.synthetic import shaped_like
-from fairrec_paper.reproduction.data import DataSource, small, world_source
+from fairrec_paper.reproduction.data import DataSource, Subject, small, world_source
 from fairrec_paper.reproduction.experiment import Setting
 from fairrec_paper.reproduction.options import ReproduceOptions
-from fairrec_paper.reproduction.subject import Subject
 from tests.fairrec_paper.reproduction.trial_rows import silent
 
 

@@ -2,55 +2,26 @@
 
 from __future__ import annotations
 
-import math
-from collections import Counter
-from dataclasses import replace
-
 import numpy as np
 import polars as pl
 import pytest
 
-from fairrec_paper.figures import to_svg
-from fairrec_paper.reproduction.experiment import TrialStore, run_trials
-from fairrec_paper.reproduction.figures_2_to_4 import (
-    OPPONENTS,
-    _counts,
+from fairrec_paper.reproduction.figures import (
     correlations,
     improvements,
     plan_positions,
-    plan_vanilla,
-    report_correlation,
-    report_positions,
-    report_vanilla,
-)
-from fairrec_paper.reproduction.figures_5_and_6 import (
-    ADVICE,
-    GRIDS,
-    METHODS,
-    has_few,
-    models,
-    plan_efficiency,
-    plan_hyper,
     report_efficiency,
+    report_positions,
     with_published_seconds,
-    world,
 )
 from fairrec_paper.reproduction.methods import (
     DPSO,
     EXACT,
     NO_DESIGNS,
-    ONE_DESIGN_OFF,
-    PLAIN_PSO,
     PSO,
     THEMIS,
 )
 from tests.fairrec_paper.reproduction.trial_rows import chance, found, silent
-
-
-def test_particles_are_counted_for_every_two_values():
-    positions = np.array([[0, 0, 1], [0, 1, 1], [0, 2, 1]])
-    rows = _counts(positions, (0, 2), [["F", "M"], ["1", "2", "3"], ["a", "b"]])
-    assert rows.rows() == [("F", "a", 0), ("F", "b", 3), ("M", "a", 0), ("M", "b", 0)]
 
 
 def test_shares_are_means_over_seeds(setting):
@@ -80,27 +51,6 @@ def test_correlations_are_over_models():
     assert values["auc", "urd@5"] is None
     two = correlations(gaps.filter(pl.col("model") != "c"))
     assert two["correlation"].to_list() == [None] * 9
-
-
-def drawn(setting, title: str) -> dict[str, str]:
-    rows = [{**chance(metric, 0.4, []), "p_value": 0.5, "n_users": 240} for metric in ("auc",)]
-    (source,) = setting.sources
-    named = replace(setting, sources=(Named(source.name, title),))
-    return {
-        one.name: to_svg(one.chart)
-        for one in report_correlation(named, {"chance": pl.DataFrame(rows)}).drawings
-    }
-
-
-class Named:
-    def __init__(self, name: str, title: str) -> None:
-        self.name, self.title = name, title
-
-
-def test_the_published_map_has_all_metrics_of_the_paper(setting):
-    svgs = drawn(setting, "ML")
-    assert "urd@5" in svgs["correlation-movielens-1m-published"]
-    assert "urd@5" not in svgs["correlation-movielens-1m"]
 
 
 def test_improvements_are_means_over_cases():
@@ -134,48 +84,6 @@ def test_cases_are_tested_one_by_one():
     assert row["a12"] == pytest.approx((1 + 0 + 0.5) / 3)
 
 
-def test_opponents_are_what_they_are_called():
-    assert PLAIN_PSO.hyper == {"inertia": 1.0}
-    assert [*map(dict, (method.hyper for method in ONE_DESIGN_OFF))] == [
-        {"from_users": 0},
-        {"alpha": 0},
-        {"shared": 0},
-    ]
-    together = {name: value for method in ONE_DESIGN_OFF for name, value in method.hyper.items()}
-    assert together == NO_DESIGNS.hyper
-
-
-def test_every_opponent_has_a_row(setting, tmp_path):
-    frames = run_trials(plan_vanilla(setting), TrialStore(tmp_path), silent)
-    made = report_vanilla(setting, frames)
-    assert made.tables[0].data["opponent"].to_list() == [method.title for method in OPPONENTS]
-
-
-def test_a_world_has_the_users_and_values_asked_for():
-    options = world(20_000, 50, 100)
-    assert options.n_users == 20_000
-    assert {name: len(values) for name, values in options.attributes.items()} == {
-        "gender": 2,
-        "age": 50,
-        "country": 100,
-    }
-    assert math.prod(map(len, options.attributes.values())) == 10_000
-
-
-def test_every_method_is_repeated_in_every_world(setting):
-    trials = plan_efficiency(setting)
-    sizes = {(trial.labels["n_world"], trial.labels["groups"]) for trial in trials}
-    assert sizes == {(users, groups) for users in (150, 300) for groups in (40, 96)}
-    assert {trial.subject.model for trial in trials} == {"taste"}
-    assert len(trials) == 4 * (1 + 2 * len(METHODS))
-
-
-def test_the_papers_model_is_trained_where_it_is_among_the_models(setting):
-    chosen = replace(setting, options=replace(setting.options, models=("deepfm", "dcn")))
-    assert models(chosen) == ["taste", "dcn"]
-    assert models(setting) == ["taste"]
-
-
 def test_seconds_are_the_median_of_repetitions_with_their_range(setting):
     worlds = [(users, groups) for users in (100, 200) for groups in (40, 96)]
     search, exact = [], []
@@ -206,26 +114,3 @@ def test_the_papers_seconds_stand_beside_its_two_worlds(setting):
     )
     seconds = with_published_seconds(rows)["published"].to_list()
     assert seconds == [756.0, 9768.0, None, 114.0, 1242.0, None, None, None, None]
-
-
-def test_grids_hold_what_the_paper_suggests():
-    for few, advice in ADVICE.items():
-        for name, values in advice.items():
-            assert set(values) <= set(GRIDS[few][name])
-
-
-def test_each_value_of_the_grid_is_searched_with_every_seed(setting, source):
-    assert has_few(source)
-    trials = plan_hyper(setting)
-    searched = Counter(
-        (trial.labels["parameter"], trial.labels["value"])
-        for trial in trials
-        if trial.kind == "search"
-    )
-    assert searched == {
-        ("epsilon", 0.01): 2,
-        ("epsilon", 0.1): 2,
-        ("iterations", 1.0): 2,
-        ("iterations", 10.0): 2,
-    }
-    assert [trial.kind for trial in trials].count("chance") == 1

@@ -2,27 +2,17 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from dataclasses import replace
-
 import polars as pl
 import pytest
 
-from fairrec_paper.reproduction import layout
-from fairrec_paper.reproduction.comparison import compare_gaps, compute_costs
-from fairrec_paper.reproduction.data import DataCatalogue
 from fairrec_paper.reproduction.gaps import (
-    cost_table,
+    compare_gaps,
+    compute_costs,
     gap_table,
     plan_attributes,
-    plan_effectiveness,
     report_attributes,
-    share_of_work,
-    within_time,
-    within_users,
 )
 from fairrec_paper.reproduction.methods import DPSO, THEMIS, large_groups
-from fairrec_paper.reproduction.options import QUICK
 from tests.fairrec_paper.reproduction.trial_rows import chance, found, silent
 
 BY_CHANCE = [0.1, 0.2, 0.3, 0.4]
@@ -136,48 +126,6 @@ def test_a_row_has_the_exact_gap_the_published_one_chance_and_what_methods_found
     assert table.data is GAPS
 
 
-def test_costs_are_shown_for_each_method():
-    table = cost_table("costs", "Costs", compute_costs(SEARCH, GAPS, [THEMIS, DPSO]))
-    rows = {row[1]: row for row in table.view.rows}
-    assert rows[THEMIS.title][2:6] == ("100.0%", "100.0%", "90", "90%")
-    assert rows[DPSO.title][2] == "75.0% \u00b135.4"
-
-
-def test_all_methods_of_the_paper_and_ours_are_run_with_every_seed(setting):
-    trials = plan_effectiveness(setting)
-    searches = Counter(trial.labels["method"] for trial in trials if trial.kind == "search")
-    assert searches == dict.fromkeys(
-        [
-            *("Themis", "TestSGD 0.01", "TestSGD 0.005", "FairRec (dpso)"),
-            "FairAS (fairas)",
-            *("ours: exact, one pass", "ours: adaptive", "ours: adaptive, 10% of users"),
-        ],
-        2,
-    )
-    levels = [trial.labels["min_support"] for trial in trials if trial.kind == "chance"]
-    assert levels == [0.001, 0.005, 0.01]
-
-
-def test_fairas_has_ten_rounds_too_where_its_own_results_have_them(setting, tmp_path):
-    songs = DataCatalogue([], tmp_path, QUICK).get("lfm360k", silent)
-    options = replace(setting.options, quick=False)
-    trials = plan_effectiveness(replace(setting, sources=(songs,), options=options))
-    rounds = [
-        (trial.labels["method"], trial.about["hyper"].get("rounds"))
-        for trial in trials
-        if "FairAS" in trial.labels.get("method", "")
-    ]
-    assert {*rounds} == {("FairAS (fairas)", None), ("FairAS, 10 rounds", 10)}
-
-
-def test_attributes_are_added_in_the_order_of_the_paper(setting):
-    assert [trial.labels["attributes"] for trial in plan_attributes(setting)] == [
-        "gender",
-        "gender, age",
-        "gender, age, occupation",
-    ]
-
-
 def test_a_gap_stands_beside_the_published_and_as_a_multiple_of_chance(setting):
     trials = plan_attributes(setting)
     rows = [row for trial in trials for row in trial.as_rows(trial.work(silent))]
@@ -190,25 +138,3 @@ def test_a_gap_stands_beside_the_published_and_as_a_multiple_of_chance(setting):
     both = table.data.filter(pl.col("metric").str.contains("auc"), attributes="gender")
     assert both["published"].n_unique() == 1
     assert both["published"].null_count() == 0
-
-
-def test_the_share_of_work_is_the_fixed_time_over_the_time_of_the_papers_themis():
-    seconds = 0.005 * (6040 + 294)
-    by_hand = sum(seconds / themis for themis in (140.53, 117.41, 112.28, 181.09)) / 4
-    assert share_of_work("movielens-1m") == pytest.approx(by_hand)
-    assert {method.users for method in within_users("movielens-1m")} == {
-        share_of_work("movielens-1m")
-    }
-    assert all(method.fixed_time and method.users is None for method in within_time("lfm360k"))
-
-
-ROWS = pl.DataFrame({"model": ["dcn", "fgcnn"], "share": [0.25, None], "n": [1200, None]})
-
-
-def test_a_spread_is_shown_where_there_is_one():
-    shown = layout.percent_spread("mean")
-    assert shown({"mean": 0.5, "mean_sd": 0.021}) == "50.0% \u00b12.1"
-    assert (
-        shown({"mean": 0.5, "mean_sd": 1e-17}) == shown({"mean": 0.5, "mean_sd": None}) == "50.0%"
-    )
-    assert shown({"mean": None, "mean_sd": None}) == "-"

@@ -2,35 +2,21 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 import polars as pl
 import pytest
 
-from fairrec.core.errors import InputError
-from fairrec_paper.reproduction.subject import full_combinations
+from fairrec_paper.reproduction.data import full_combinations
 from fairrec_paper.reproduction.trained_models import (
     FRESH,
-    METRICS,
     ORACLE,
     SAME,
     SIGNED,
     mitigation_trial,
-    plan_mitigation,
     report_mitigation,
     report_quality,
-    training_trials,
 )
 from tests.fairrec_paper.reproduction.trial_rows import silent
-
-
-def test_only_models_that_are_trained_are_in_it(setting):
-    with pytest.raises(InputError, match="table1 is about trained models"):
-        training_trials(setting)
-    both = replace(setting, options=replace(setting.options, models=("dcn", "taste")))
-    assert [trial.subject.model for trial in training_trials(both)] == ["dcn"]
-
 
 ROW = {
     **{"dataset": "movielens-1m", "model": "wide_deep", "training": 0},
@@ -87,15 +73,6 @@ def test_the_highest_signed_urp_is_lowered_and_told_as_it_is(subject):
     assert signed["before"] == signed["chosen_by"] == pytest.approx(expected)
     assert signed["after"] < signed["before"] <= absolute["before"]
     assert signed["gap_before"] == absolute["gap_before"]
-
-
-def test_an_oracle_is_only_asked_for_what_labels_tell(setting):
-    ways = {metric: [] for metric in METRICS}
-    full = replace(setting, options=replace(setting.options, quick=False))
-    for trial in plan_mitigation(full):
-        ways[trial.labels["metric"]].append(trial.labels["way"])
-    assert ways["mrr@5"] == ways["ndcg@5"] == [FRESH, SAME, ORACLE]
-    assert ways["urd@5"] == ways["urp@5"] == ways[SIGNED] == [FRESH, SAME]
 
 
 def mitigated(metric: str) -> dict[str, object]:

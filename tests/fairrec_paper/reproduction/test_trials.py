@@ -1,4 +1,4 @@
-"""Trials are kept and taken again; what those of searches, chance and particles find."""
+"""Trials are kept and taken again; what searches, chance and particles find."""
 
 from __future__ import annotations
 
@@ -6,28 +6,27 @@ from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
-import polars as pl
 import pytest
 
-from fairrec_paper.reproduction.experiment import Trial, TrialStore, run_trials
+from fairrec.search.loop import search
+from fairrec.search.searcher import hyper_parameters
+from fairrec_paper.bench import OwnWork
+from fairrec_paper.reproduction.experiment import Trial, TrialStore
 from fairrec_paper.reproduction.methods import (
     ADAPTIVE,
     DPSO,
     EXACT,
-    FAIRAS,
     THEMIS,
     WAYS,
     chance_trial,
     first_positions,
-    for_setting,
-    large_groups,
-    method_trials,
     particle_trial,
     rank_test,
     read_space,
     search_trial,
 )
 from tests.fairrec_paper.reproduction.trial_rows import silent
+from tests.search.search_worlds import evidence_of, product_space, space_of
 
 
 class Work:
@@ -52,30 +51,6 @@ def test_a_finished_trial_is_not_worked_out_again(tmp_path: Path):
     assert first == again == [{"metric": "auc", "gap": 0.25}]
     assert (work.times, store.n_worked) == (1, 1)
     assert [file.suffix for file in (tmp_path / "trials").iterdir()] == [".json"]
-
-
-def test_another_seed_or_kind_is_another_trial(tmp_path: Path):
-    work, store = Work(), TrialStore(tmp_path)
-    for trial in (work.trial(0), work.trial(1), work.trial(0, kind="chance"), work.trial(1)):
-        store.rows(trial, silent)
-    assert work.times == 3
-
-
-def test_labels_are_of_the_use_and_not_kept(tmp_path: Path):
-    work, store = Work(), TrialStore(tmp_path)
-    assert store.rows(work.trial(method="dpso"), silent)[0]["method"] == "dpso"
-    assert store.rows(work.trial(method="other"), silent)[0]["method"] == "other"
-    assert work.times == 1
-
-
-def test_progress_is_over_all_trials_and_rows_come_by_kind(tmp_path: Path):
-    work, progress = Work(), []
-    trials = [work.trial(0, n=1), work.trial(0, kind="chance"), work.trial(1, n=2)]
-    frames = run_trials(trials, TrialStore(tmp_path), lambda *step: progress.append(step))
-    assert [step[1:] for step in progress] == [(0, 3), (1, 3), (2, 3)]
-    assert progress[0][0] == "1 of 3, a trial"
-    assert frames["search"].rows() == [(1, "auc", 0.25), (2, "auc", 1.25)]
-    assert frames["chance"].rows() == [("auc", 0.25)]
 
 
 def test_the_gap_is_between_the_best_and_the_worst_group(subject):
@@ -105,14 +80,6 @@ def test_chance_is_what_permutations_show_and_the_pooled_auc_is_not_tested(subje
     assert auc["p_value"] == pytest.approx((1 + as_large) / 20)
     assert rows["pooled_auc"]["p_value"] is None
     assert rows["pooled_auc"]["gap"] > 0
-
-
-def test_attributes_and_permutations_make_another_trial(subject):
-    def about(permutations, by=None):
-        return chance_trial(subject, permutations, by=by).identity(silent)
-
-    assert about(19) == about(19)
-    assert len({str(one) for one in (about(19), about(20), about(19, ["age"]))}) == 3
 
 
 def found(subject, method, seed=0):
@@ -168,40 +135,6 @@ def test_shares_are_those_of_a_plain_count(way, source):
     assert row["n_combinations"] == 18
 
 
-def test_a_seed_gives_the_same_particles_again(source):
-    space, _ = read_space(source)
-    for way in WAYS:
-        first = first_positions(space, way, 0)
-        np.testing.assert_array_equal(first, first_positions(space, way, 0))
-        assert not np.array_equal(first, first_positions(space, way, 1))
-
-
-def test_every_method_is_run_with_every_seed_beside_the_chance_level_of_its_groups(setting):
-    trials = method_trials(setting, {"movielens-1m": [THEMIS, large_groups(0.01), DPSO]})
-    levels = [trial.labels["min_support"] for trial in trials if trial.kind == "chance"]
-    assert levels == [0.001, 0.01]
-    searches = [
-        (trial.labels["method"], trial.labels["seed"]) for trial in trials if trial.kind == "search"
-    ]
-    titles = (THEMIS.title, "TestSGD 0.01", DPSO.title)
-    assert searches == [(title, seed) for title in titles for seed in (0, 1)]
-
-
-def test_testsgd_is_compared_with_groups_of_its_own_size():
-    assert large_groups(0.01).min_support == 0.01
-    assert large_groups(0.0001).min_support == 0.001
-    assert large_groups(0.01).hyper == {"theta": 0.01}
-
-
-def test_only_a_quick_run_hurries_what_takes_long(setting):
-    assert for_setting(FAIRAS, setting).hyper == {"rounds": 4}
-    assert for_setting(ADAPTIVE, setting).hyper == {"findings": 0.0, "steps": 1, "at_once": 16}
-    assert for_setting(DPSO, setting) is DPSO
-    slow = replace(setting, options=replace(setting.options, quick=False))
-    assert for_setting(ADAPTIVE, slow) is ADAPTIVE
-    assert for_setting(FAIRAS, slow) is FAIRAS
-
-
 def test_a12_counts_pairs_and_half_of_the_ties():
     ours, others = np.array([1.0, 2.0, 3.0]), np.array([0.0, 2.0])
     # of six pairs four are larger and one is equal
@@ -217,17 +150,38 @@ def test_samples_apart_are_significant_and_equal_ones_are_not():
     assert rank_test(same, np.full(10, 0.3)) == (0.5, 1.0)
 
 
-def test_one_subject_is_of_the_preferred_model_where_that_is_tested(setting, source):
-    both = replace(setting, options=replace(setting.options, models=("dcn", "taste")))
-    for preferred, model in (("taste", "taste"), ("deepfm", "dcn")):
-        subject = both.one_subject(source, preferred)
-        assert subject.labels == {"dataset": "movielens-1m", "model": model}
+def searched(space, name):
+    queries = OwnWork()
+    outcome = search(
+        name,
+        evidence_of(space, np.arange(space.n_users, dtype=float)),
+        hyper_parameters(name, {}),
+        seed=0,
+        watch=queries.watch,
+    )
+    return queries, outcome
 
 
-def test_titles_say_what_is_synthetic(setting, source):
-    assert setting.title == source.title == "synthetic shape of MovieLens-1M, 240 users"
-    rows = setting.with_titles(pl.DataFrame({"dataset": ["movielens-1m"]}))
-    assert rows["data"].to_list() == [source.title]
-    other = replace(source, name="lfm360k")
-    two = replace(setting, sources=(source, other))
-    assert two.title == "synthetic shapes of MovieLens-1M, LFM360K"
+def diagonal(n=10):
+    """Of all combinations of two attributes only those on the diagonal have users."""
+    return space_of([range(n), range(n)], (n, n))
+
+
+@pytest.mark.parametrize("name", ["themis", "testsgd", "random"])
+def test_who_enumerates_looks_at_every_combination(name):
+    queries, outcome = searched(diagonal(), name)
+    assert queries.n_queried == 100
+    assert outcome.evidence.users_scored == 10
+
+
+def test_who_knows_sizes_looks_at_groups_alone_and_one_pass_at_none():
+    assert searched(diagonal(), "adaptive")[0].n_queried == 10
+    assert searched(diagonal(), "exact")[0].n_queried == 0
+
+
+@pytest.mark.parametrize("name", ["dpso", "pso", "fairas"])
+def test_searches_count_each_combination_once_with_empty_ones(name):
+    queries, outcome = searched(diagonal(), name)
+    assert outcome.evidence.users_scored < queries.n_queried <= 100
+    full, _ = searched(product_space((4, 5)), name)
+    assert full.n_queried <= 20

@@ -9,7 +9,7 @@ from collections.abc import Callable
 import numpy as np
 
 from fairrec.metrics.beyond_accuracy import BLUR
-from fairrec.mitigation.rerankers.blends import PENALTY, PRIOR
+from fairrec.mitigation.rerankers.blends import PENALTY
 from tests.mitigation.rerank_world import RerankWorld
 
 Value = Callable[[list[int], int], float]
@@ -166,30 +166,3 @@ def second_opinion(world: RerankWorld) -> list[dict[int, float]]:
         }
         for one in range(world.lists.n_lists)
     ]
-
-
-def group_prior(world: RerankWorld) -> list[dict[int, float]]:
-    """Log of the item's share among the group's interactions, drawn to everyone's."""
-    pairs = sorted(set(world.world.history))
-    everyone = Counter(item for _, item in pairs)
-    n_users = world.lists.n_lists
-    opinions = []
-    for one in range(n_users):
-        mine = Counter(
-            item
-            for owner, item in pairs
-            if owner < n_users and world.group[owner] == world.group[one]
-        )
-        total = sum(mine.values())
-        log_share = {
-            item: math.log((mine[item] + PRIOR * n / len(pairs)) / (total + PRIOR))
-            for item, n in everyone.items()
-        }
-        rarest = min(log_share.values())
-        opinions.append(
-            {row: log_share.get(item_of(world, row), rarest) for row in world.rows(one)}
-        )
-    return opinions
-
-
-BLENDS = {"second_opinion": second_opinion, "group_prior": group_prior}

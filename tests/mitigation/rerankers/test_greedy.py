@@ -11,17 +11,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fairrec.metrics import parse_metric
-from fairrec.scoring.ease import Ease
 from tests.metrics.metric_lists import Candidate, World, per_user, random_world
 from tests.mitigation.rerank_world import RerankWorld, mean_of
 from tests.mitigation.rerankers.slow_rerankers import (
     GREEDY,
     categories_of,
-    dense_ease,
-    dense_interactions,
     divergence,
     history_distribution,
-    item_of,
     model_order,
 )
 
@@ -110,23 +106,6 @@ def test_without_ties_the_order_is_that_of_the_slow_loop(name, seed):
         order = world.order(name, strength)
         for one in range(world.lists.n_lists):
             assert world.part(order, one) == slow_order(world, name, one, strength)
-
-
-def test_ease_scores_are_those_of_the_dense_formula():
-    world = RerankWorld(random_world(np.random.default_rng(1)))
-    x = dense_interactions(world)
-    users, items = np.nonzero(np.ones_like(x))
-    for penalty in (0.5, 50.0, 1000.0):
-        # a pair that comes twice counts once
-        twice = [np.repeat(part, 2) for part in np.nonzero(x)]
-        scores = Ease.fit(*twice, *x.shape, penalty).score(users, items)
-        assert scores == pytest.approx(dense_ease(x, penalty).ravel(), abs=1e-9)
-
-
-def test_item_of_reads_the_item_behind_a_row():
-    world = RerankWorld(random_world(np.random.default_rng(0), n_users=5))
-    rows = [c.item for one in world.world.users for c in one]
-    assert [item_of(world, row) for row in range(len(rows))] == rows
 
 
 def test_mmr_raises_diversity_with_its_strength():

@@ -179,10 +179,6 @@ class Handler(BaseHTTPRequestHandler):
             self.send(json.dumps(answer).encode()[:-3])
         return n > N_GOOD
 
-    def mode_no_scores(self, n, draw, answer, columns) -> bool:
-        self.reply({"result": answer["scores"]})
-        return True
-
     def mode_redirect(self, n, draw, answer, columns) -> bool:
         """To another host: the same server by another name, which would answer."""
         if n > N_GOOD:

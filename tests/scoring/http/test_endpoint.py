@@ -16,14 +16,12 @@ import pytest
 
 import fairrec
 from fairrec.core.errors import InputError, ScoringError, UnknownNameError
-from fairrec.core.options import list_options
-from fairrec.scoring.options import PROTOCOL_NAMES, EndpointOptions
+from fairrec.scoring.options import PROTOCOL_NAMES
 from fairrec.scoring.protocols import PROTOCOLS
 from fairrec.search.options import Search
-from tests.end_to_end.command_line import run_here
 from tests.scoring.http.faulty_server import Handler, Server
 from tests.scoring.http.hostile_servers import hostile_server, read_request, replied
-from tests.scoring.http.served_world import CANDIDATES, N_USERS, FaultyServer, answer_of, audit
+from tests.scoring.http.served_world import N_USERS, FaultyServer, answer_of, audit
 from tests.scoring.test_protocols import PATHS, QUICK
 
 TOKEN = "s3cr3t-t0ken-8dd1"
@@ -87,13 +85,6 @@ def test_a_secret_that_cannot_be_sent_safely_is_refused(option, value, url, says
     assert name not in str(caught.value)
 
 
-@pytest.mark.parametrize("value", ["two words", "tökén"])
-def test_a_token_has_no_blanks_and_letters_that_a_header_can_hold(value, monkeypatch):
-    monkeypatch.setenv("RANKER_TOKEN", value)
-    with pytest.raises(InputError, match="token_env: what the variable holds is no token"):
-        fairrec.Endpoint("http://localhost/x", protocol="json", token_env="RANKER_TOKEN")
-
-
 @pytest.mark.parametrize(
     ("host", "is_sent"),
     [
@@ -113,21 +104,6 @@ def test_a_token_goes_unencrypted_to_this_machine_alone(host, is_sent, monkeypat
         return
     with pytest.raises(InputError, match="readable for everyone"):
         fairrec.Endpoint(f"http://{host}:80/x", protocol="json", token_env="RANKER_TOKEN")
-
-
-@pytest.mark.parametrize("missing", ["httpx", "tenacity"])
-def test_what_is_not_installed_is_named_with_its_command(monkeypatch, missing: str):
-    from fairrec.scoring import endpoint
-
-    monkeypatch.setattr(endpoint, "find_spec", lambda name: None if name == missing else name)
-    with pytest.raises(InputError, match=rf"needs {missing}: pip install 'fairrec\[http\]'"):
-        fairrec.Endpoint("http://localhost:1/score")
-
-
-def test_help_of_an_endpoint_tells_all_options():
-    words = " ".join(fairrec.Endpoint.__doc__.split())
-    for name, option in list_options(EndpointOptions).items():
-        assert f"{name} : {option.help}" in words
 
 
 def test_help_names_every_protocol_there_is():
@@ -204,19 +180,6 @@ def test_a_file_without_certificates_is_refused_by_name(content, monkeypatch, tm
     monkeypatch.setenv("SSL_CERT_FILE", str(path))
     with pytest.raises(InputError, match=f"SSL_CERT_FILE={path}: no certificates can be read"):
         fairrec.Endpoint("https://127.0.0.1:9/v2/models/m").open()
-
-
-def test_it_is_a_message_of_commands(monkeypatch, tmp_path: Path):
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("SSL_CERT_FILE", "missing.pem")
-    CANDIDATES.write_parquet("candidates.parquet")
-    url = "https://127.0.0.1:9/v2/models/m"
-    ran = run_here("doctor", "candidates.parquet", "--endpoint", url)
-    assert ran.code == 2
-    assert ran.stderr.startswith("InputError: SSL_CERT_FILE=missing.pem: no certificates can")
-    # nothing to trust where nothing is encrypted
-    ran = run_here("doctor", "candidates.parquet", "--endpoint", url.replace("s:", ":"))
-    assert "given up after 3 attempts (3 x connection)" in ran.stderr
 
 
 pytestmark = pytest.mark.skipif(shutil.which("openssl") is None, reason="needs openssl")

@@ -5,32 +5,31 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.sparse import csr_array
+from scipy.sparse import csr_array, vstack
 
-from fairrec.core.arrays import AnyArray, BoolArray, CodeArray, FloatArray, IntArray
+from fairrec.core.arrays import AnyArray, BoolArray, FloatArray, IntArray
 from fairrec.core.kernels import kernel
 from fairrec.core.threads import chunks, map_in_threads
 from fairrec.mitigation.reranker import Orders, RerankLists, TrainingSet, reranker
 from fairrec.scoring.ease import Ease, interaction_matrix
 
-_ITEMS_AT_ONCE = 2048
+LARGEST_EASE = 5000
+"""Items up to which EASE is learned: it inverts a matrix of that size."""
+PENALTY = 1000.0
+ITEMS_AT_ONCE = 2048
 
 
 @dataclass(frozen=True, slots=True)
 class ItemKnn:
     """The nearest neighbours of each item by the cosine of who interacted with both.
 
-    Item `i` has `neighbours[offsets[i]:offsets[i + 1]]`.
-
     Parameters
     ----------
-    similarity : of each neighbour
+    similarity : (n_items, n_items), of each item's neighbours alone
     interactions : (n_users, n_items), 1 where the user interacted with the item
     """
 
-    offsets: IntArray
-    neighbours: CodeArray
-    similarity: FloatArray
+    similarity: csr_array
     interactions: csr_array
 
     @classmethod
@@ -52,69 +51,56 @@ class ItemKnn:
         interactions = interaction_matrix(users, items, n_users, n_items)
         by_item = interactions.T.tocsr()
         norm = np.sqrt(np.asarray(by_item.sum(axis=1)).ravel())
-        offsets = np.zeros(n_items + 1, dtype=np.int64)
-        found, weights = [], []
+        blocks = []
         # a block of rows at a time: the whole product need not fit memory
-        for start in range(0, n_items, _ITEMS_AT_ONCE):
-            block = (by_item[start : start + _ITEMS_AT_ONCE] @ interactions).tocsr()
-            kept = _nearest(
-                block.indptr, block.indices, block.data, norm, start, n_neighbours, shrinkage
-            )
-            found.append(kept[1])
-            weights.append(kept[2])
-            offsets[start + 1 : start + 1 + len(kept[0])] = kept[0]
-        neighbours, similarity = np.concatenate(found), np.concatenate(weights)
-        return cls(np.cumsum(offsets), neighbours, similarity, interactions)
+        for start in range(0, n_items, ITEMS_AT_ONCE):
+            block = (by_item[start : start + ITEMS_AT_ONCE] @ interactions).tocsr()
+            settings = (norm, start, n_neighbours, shrinkage)
+            _keep_nearest(block.indptr, block.indices, block.data, *settings)
+            block.eliminate_zeros()
+            blocks.append(block)
+        return cls(vstack(blocks, format="csr"), interactions)
 
     def score(self, users: IntArray, items: IntArray) -> FloatArray:
         """One score for each pair of user and item; pairs of one user side by side are cheap.
 
         It is the sum of the similarities of those neighbours of the item that the user had.
         """
-        taken = self.interactions
-        scores = np.empty(len(users))
+        taken, near = self.interactions, self.similarity
+        is_taken, scores = np.zeros(taken.shape[1], dtype=np.bool_), np.empty(len(users))
         _score(
-            *(taken.indptr, taken.indices, self.offsets, self.neighbours, self.similarity),
-            *(users, items, np.zeros(taken.shape[1], dtype=np.bool_), scores),
+            *(taken.indptr, taken.indices, near.indptr, near.indices, near.data),
+            *(users, items, is_taken, scores),
         )
         return scores
 
 
 @kernel
-def _nearest(
+def _keep_nearest(
     offsets: AnyArray,
     others: AnyArray,
-    n_shared: FloatArray,
+    shared: FloatArray,
     norm: FloatArray,
     first: int,
     n_neighbours: int,
     shrinkage: float,
-) -> tuple[IntArray, CodeArray, FloatArray]:
-    """How many neighbours each item of a block has, and these with their similarities."""
-    n_items = len(offsets) - 1
-    counts = np.zeros(n_items, dtype=np.int64)
-    found = np.empty(n_items * n_neighbours, dtype=np.int32)
-    weights = np.empty(n_items * n_neighbours)
-    at = 0
-    for row in range(n_items):
-        item = first + row
+) -> None:
+    """How many users items share -> their similarity; 0 for all but the nearest."""
+    for row in range(len(offsets) - 1):
         part = slice(offsets[row], offsets[row + 1])
-        similarity = n_shared[part] / (norm[item] * norm[others[part]] + shrinkage)
-        for nearest in np.argsort(-similarity, kind="mergesort")[: n_neighbours + 1]:
-            other = others[offsets[row] + nearest]
-            if other != item and counts[row] < n_neighbours:
-                found[at], weights[at] = other, similarity[nearest]
-                counts[row] += 1
-                at += 1
-    return counts, found[:at].copy(), weights[:at].copy()
+        near, item = others[part], first + row
+        similarity = shared[part] / (norm[item] * norm[near] + shrinkage)
+        similarity[near == item] = 0.0
+        similarity[np.argsort(-similarity, kind="mergesort")[n_neighbours:]] = 0.0
+        shared[part] = similarity
 
 
 @kernel
 def _score(
     user_offsets: AnyArray,
     taken: AnyArray,
-    offsets: IntArray,
-    neighbours: CodeArray,
+    offsets: AnyArray,
+    neighbours: AnyArray,
     similarity: FloatArray,
     users: IntArray,
     items: IntArray,
@@ -152,51 +138,10 @@ def blended_orders(lists: RerankLists, opinion: FloatArray) -> Orders:
     return order
 
 
-PRIOR = 100.0
-"""Interactions of everyone that weigh as much as a group's own."""
-
-
-@reranker(
-    "group_prior",
-    "the model's scores blended with the popularity of items within the user's group",
-    needs=("history",),
-)
-class GroupPrior:
-    """Blends the score with the log of an item's share of the group's training interactions."""
-
-    def __init__(self, training: TrainingSet) -> None:
-        history = training.history
-        assert history is not None
-        n_items = len(history.item_ids)
-        group = np.repeat(training.group_of_user, np.diff(history.offsets))
-        mine = group >= 0
-        slot = group[mine] * n_items + history.items[mine]
-        counts = np.bincount(slot, minlength=training.n_groups * n_items)
-        counts = counts.reshape(training.n_groups, n_items)
-        share = np.bincount(history.items, minlength=n_items) / len(history.items)
-        total = counts.sum(axis=1, keepdims=True)
-        self._log_share = np.log((counts + PRIOR * share) / (total + PRIOR))
-
-    def orders(self, lists: RerankLists) -> Orders:
-        """The order at each strength."""
-        groups = np.repeat(lists.group, np.diff(lists.offsets))
-        items = lists.history_item[lists.items]
-        # an item nobody had is as rare as the rarest
-        opinion = np.where(
-            items >= 0, self._log_share[groups, items], self._log_share.min(axis=1)[groups]
-        )
-        return blended_orders(lists, opinion)
-
-
-LARGEST_EASE = 5000
-"""Items up to which EASE is learned: it inverts a matrix of that size."""
-PENALTY = 1000.0
-
-
 @reranker(
     "second_opinion",
     "the model's scores blended with EASE's, or item-kNN's for large catalogues",
-    serves=("auc", "mrr", "ndcg", "hit", "recall", "precision", "map"),
+    serves=("auc", "mrr", "ndcg", "hit", "recall", "precision", "f1", "map"),
     needs=("history",),
 )
 class SecondOpinion:

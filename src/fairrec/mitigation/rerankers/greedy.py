@@ -121,7 +121,10 @@ def _calibrate(
 
 
 @reranker(
-    "mmr", "relevance against similarity to the items chosen", serves=("urd",), needs=("items",)
+    "mmr",
+    "relevance against similarity to the items chosen",
+    serves=("urd", "ild"),
+    needs=("items",),
 )
 class Mmr:
     """Fills each place by relevance minus mean Jaccard similarity (Carbonell 1998)."""

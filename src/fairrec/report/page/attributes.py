@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Set
 from typing import Any
@@ -15,43 +14,8 @@ from fairrec.inputs.users import MISSING
 from fairrec.metrics.direction import badness
 from fairrec.report.page.groups import PageGroups, drawn_metrics, short
 from fairrec.report.page.view import Distribution, PageLimits, PairCell, PairMap, Ramp, ValueBar
-from fairrec.report.words import MINUS, percent, plural, shown, signed, with_sign
+from fairrec.report.words import MINUS, percent, plural, shown, signed, value_order, with_sign
 from fairrec.result.schema import AttributeSummary, AuditSummary
-
-_FIRST_NUMBER = re.compile(
-    r"(?P<below>under|below|up to|less than|<=?|≤)?\s*[\[(]?"
-    r"(?P<number>[-\u2212]?\d{1,15}(\.\d{1,15})?)",
-    re.IGNORECASE,
-)
-_NUMBER = re.compile(r"(\d{1,15}(?:\.\d{1,15})?)")
-
-ValueOrder = tuple[int, float, tuple[tuple[int, float, str], ...], str]
-
-
-def value_order(value: str) -> ValueOrder:
-    """Numbers and ranges by their first number, then words and the numbers in them, missing last.
-
-    >>> sorted(["b", "(missing)", "18-24", "9", "under 18", "a"], key=value_order)
-    ['9', 'under 18', '18-24', 'a', 'b', '(missing)']
-    >>> sorted(["City 10", "city 9", "City 2"], key=value_order)
-    ['City 2', 'city 9', 'City 10']
-    """
-    if value == MISSING:
-        return 2, 0.0, (), value
-    found = _FIRST_NUMBER.match(value)
-    if found is None:
-        return 1, 0.0, _parts(value), value
-    below = 1e-9 if found["below"] else 0.0
-    return 0, float(found["number"].replace("\u2212", "-")) - below, _parts(value), value
-
-
-def _parts(value: str) -> tuple[tuple[int, float, str], ...]:
-    """Its numbers and the words between them, whatever their case; numbers come first."""
-    return tuple(
-        (0, float(part), "") if at % 2 else (1, 0.0, part.casefold())
-        for at, part in enumerate(_NUMBER.split(value))
-        if part
-    )
 
 
 def distributions(summary: AuditSummary, limits: PageLimits) -> tuple[Distribution, ...]:
@@ -135,10 +99,18 @@ def pair_maps(groups: PageGroups, limits: PageLimits) -> tuple[tuple[PairMap, ..
         left.append(f"{n_pairs:,} of {plural(len(ranked), 'pair')} of attributes are drawn.")
     if any(AXIS_VALUES in (len(chart.rows), len(chart.columns)) for chart in maps):
         left.append(
-            f"Of attributes with more values, {AXIS_VALUES} are drawn: those beyond chance, then "
+            f"Of attributes with more values, {AXIS_VALUES} are drawn: significant ones, then "
             "the largest."
         )
     return tuple(maps), " ".join(left)
+
+
+def pair_map(groups: PageGroups, metric: str, pair: Pair) -> PairMap | None:
+    """The map of two attributes in a metric; None without any group of the two."""
+    part = groups.pairs(metric).get(pair)
+    if part is None:
+        return None
+    return _pair_map(groups, metric, pair, part, _ramp(groups, metric))
 
 
 def _lowest_p(by_metric: Iterable[Mapping[Pair, pl.DataFrame]]) -> dict[Pair, float]:

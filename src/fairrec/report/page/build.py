@@ -23,7 +23,13 @@ from fairrec.report.metric_words import (
     scored,
 )
 from fairrec.report.page.attributes import distributions, pair_maps
-from fairrec.report.page.findings import group_cards, no_findings, side_by_side, table_rows
+from fairrec.report.page.findings import (
+    group_cards,
+    no_findings,
+    overlap_map,
+    side_by_side,
+    table_rows,
+)
 from fairrec.report.page.group_charts import group_charts
 from fairrec.report.page.groups import (
     PageGroups,
@@ -51,8 +57,9 @@ from fairrec.report.verdict import Status, Verdict
 from fairrec.report.view import LONGEST_NAME, about_model, build_view, settings_line
 from fairrec.report.words import MINUS, confidence, number, plural, with_and
 from fairrec.result.folder import AuditRun
-from fairrec.result.metric_schema import MetricResult, MetricVerdict
+from fairrec.result.metric_schema import MetricResult
 from fairrec.result.schema import AuditSummary
+from fairrec.statistics.verdict import MetricVerdict
 
 LONGEST_COMMAND = 4000
 
@@ -75,8 +82,9 @@ def build_page_view(
     section : of the feature that this audit is a part of, if it is one
     """
     limits = limits or PageLimits()
-    words = build_view(summary) if section is None else section.words
+    # it checks that the groups are those of the result
     named = PageGroups(groups, summary)
+    words = build_view(summary, groups) if section is None else section.words
     findings, findings_note = group_cards(named, limits)
     charts = group_charts(named, limits)
     pairs, pairs_note = pair_maps(named, limits)
@@ -95,6 +103,7 @@ def build_page_view(
         ),
         findings=findings,
         findings_note=findings_note,
+        overlaps=overlap_map(named),
         no_longer=no_longer_lines(summary),
         no_findings=no_findings(words.verdicts),
         certificates=certificates(named, limits),
@@ -105,7 +114,7 @@ def build_page_view(
         confidence=confidence(summary.alpha),
         compared_with=compared_with(summary),
         difference=difference_name(summary),
-        is_adjusted=summary.given is not None,
+        is_adjusted=summary.adjustment is not None,
         distributions=distributions(summary, limits),
         metrics=tuple(plain(name) for name in summary.metrics),
         attributes=tuple(plain(name) for name in summary.attributes),
@@ -225,8 +234,8 @@ def verdict_card(
     at: int, verdict: Verdict, result: MetricResult, summary: AuditSummary
 ) -> VerdictCard:
     """The card of a metric; `at` is its place among them."""
-    # what chance shows is within circumstances then, and the gap is not
-    scale = None if summary.given is not None else _scale(result, summary.unit)
+    # what chance shows is within covariates then, and the gap is not
+    scale = None if summary.adjustment is not None else _scale(result, summary.unit)
     mean, whose = number(result.mean), mean_over(result, summary)
     return VerdictCard(verdict, f"chart-{at}", mean, whose, scale)
 
@@ -288,7 +297,7 @@ def _certificate(
 
 
 def metric_correlation(groups: PageGroups, limits: PageLimits) -> Correlation | None:
-    """Pearson's correlation of every two metrics over the full combinations known for both."""
+    """Pearson's correlation of every two metrics over the full intersections known for both."""
     names = [*drawn_metrics(groups.summary, limits)]
     if len(names) < 2:
         return None
@@ -308,7 +317,7 @@ def metric_correlation(groups: PageGroups, limits: PageLimits) -> Correlation | 
         metrics=tuple(plain(name) for name in names),
         cells=tuple(cells),
         sentence=(
-            f"Pearson's correlation of group values over {plural(n_groups, 'full combination')}: "
+            f"Pearson's correlation over {plural(n_groups, 'intersection')} of all attributes: "
             "near +1, groups that are high in one are high in the other; near \u22121, low."
         ),
     )

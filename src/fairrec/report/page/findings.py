@@ -10,10 +10,11 @@ import polars as pl
 
 from fairrec.core.audited_entity import EndWords, Unit
 from fairrec.core.errors import plain
+from fairrec.inputs.users import Value
+from fairrec.report.answer import Served
 from fairrec.report.covariates import explained
 from fairrec.report.findings import (
     FoundGroup,
-    Served,
     because_of,
     carried_by,
     describe_random_sets,
@@ -31,6 +32,9 @@ from fairrec.report.page.view import (
     FindingCard,
     GroupCard,
     HistogramBar,
+    OverlapCell,
+    OverlapMap,
+    OverlapRow,
     PageLimits,
     Role,
     SideBySideRow,
@@ -46,8 +50,8 @@ from fairrec.report.words import (
     signed,
     signed_with_interval,
 )
-from fairrec.result.metric_schema import Finding, MetricResult
-from fairrec.statistics.findings import N_BINS
+from fairrec.result.metric_schema import MetricResult
+from fairrec.statistics.findings import N_BINS, Finding
 
 MOST_VALUES = 5
 """Of more values only the outer ones fit below the bars."""
@@ -84,6 +88,46 @@ def _group_card(found: FoundGroup, groups: PageGroups) -> GroupCard:
         bars=bars,
         scale=_scale(edges) if bars else (),
     )
+
+
+MOST_OVERLAPPING = 8
+
+
+def overlap_map(groups: PageGroups) -> OverlapMap | None:
+    """How many users the first findings share; None where there is none to share with.
+
+    What two groups share is the group by the conditions of both, which the table of groups has
+    unless it is too small or by too many attributes.
+    """
+    found = groups.found[:MOST_OVERLAPPING]
+    if len(found) < 2:
+        return None
+    summary = groups.summary
+    conditions = [dict(one.group) for one in found]
+    unions = {groups.key({**a, **b}) for a in conditions for b in conditions}
+    frame = groups.of_metric[found[0].first[0]]
+    wanted = pl.DataFrame([*unions], schema=dict.fromkeys(groups.axes, pl.String), orient="row")
+    known = frame.join(wanted, on=groups.axes, how="semi", nulls_equal=True)
+    sizes = {row[:-1]: row[-1] for row in known.select(*groups.axes, "support").iter_rows()}
+    deepest = len(groups.names) if summary.depth == "full" else summary.depth
+
+    def cell(one: dict[str, Value], other: dict[str, Value]) -> OverlapCell:
+        own, shared = sizes.get(groups.key(one)), sizes.get(groups.key({**one, **other}))
+        if one is other:
+            return OverlapCell("-" if own is None else f"{own:,}", None)
+        if any(one.get(name, value) != value for name, value in other.items()):
+            return OverlapCell("0", 0.0)
+        if own and shared is not None:
+            return OverlapCell(percent(shared / own), min(1.0, shared / own))
+        n = len({**one, **other})
+        is_small = n <= deepest or n == len(groups.names)
+        return OverlapCell(f"<{summary.coverage.min_users:,}" if is_small else "?", 0.0)
+
+    rows = tuple(
+        OverlapRow(groups.label(groups.key(one)), tuple(cell(one, other) for other in conditions))
+        for one in conditions
+    )
+    return OverlapMap(rows, len(groups.found) - len(found))
 
 
 def _tag(served: Served, words: EndWords) -> str:
@@ -135,10 +179,10 @@ def _scale(edges: Sequence[float]) -> tuple[str, ...]:
 def no_findings(verdicts: tuple[Verdict, ...]) -> str:
     """What is said where there are no findings."""
     if all(verdict.status == "not tested" for verdict in verdicts):
-        return "Nothing was tested against chance, so nothing could be found."
+        return "Nothing was tested for significance."
     if any(verdict.status == "inconclusive" for verdict in verdicts):
-        return "None. The verdicts below say what is not ruled out: that is no all-clear."
-    return "None. The verdicts below say what can be ruled out."
+        return "None. This does not show that groups are equal: see what is ruled out, below."
+    return "None. What is ruled out stands below."
 
 
 def _finding(
@@ -155,7 +199,7 @@ def _finding(
         others=others,
         difference=format_difference(finding),
         shrunken=format_difference(finding, finding.shrunken_difference),
-        sentence=_sentence(metric, result, finding, groups.summary.given is not None),
+        sentence=_sentence(metric, result, finding, groups.summary.adjustment is not None),
         interval=simultaneous_interval(finding),
         p_adjusted=p_adjusted(finding.p_adjusted, groups.summary),
         carried_by=carried,
@@ -185,7 +229,7 @@ def _sentence(metric: str, result: MetricResult, finding: Finding, is_adjusted: 
         if finding.value >= MANY_TIMES * others:
             how_much, lower = f"{finding.value / others:.2g} times", "as high"
     here, there = numbers(finding.value, others)
-    whatever = "Whatever the circumstances, " if is_adjusted else ""
+    whatever = "Unadjusted, " if is_adjusted else ""
     return (
         f"{whatever}{plain(metric)} is {here} for them and {there} for all others, {how_much} "
         f"{lower}."

@@ -70,7 +70,7 @@ def place_marks(charts: Sequence[GroupChart]) -> list[tuple[Shape, Tone, str]]:
         if point.role != "group"
     }
     return [
-        (shape, tones[at], f"{word} full combination{where[shape] if at < 2 else ''}")
+        (shape, tones[at], f"{word} intersection of all attributes{where[shape] if at < 2 else ''}")
         if is_end
         else (shape, tones[at], f"{word}{served[tones[at]]}")
         for is_end, at, shape, word in sorted(marked)
@@ -134,7 +134,7 @@ def _alternative(groups: PageGroups, metric: str, sizes: FloatArray, drawn: Dens
     )
     low, high = end_names(result)
     ends = "".join(
-        f" {word.capitalize()} full combination: {groups.label(groups.key(end.group))}, "
+        f" {word.capitalize()} intersection: {groups.label(groups.key(end.group))}, "
         f"{number(end.value, result.mean)}."
         for word, end in ((high, result.advantaged), (low, result.disadvantaged))
         if end is not None

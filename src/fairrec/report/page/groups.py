@@ -13,11 +13,21 @@ import polars as pl
 from fairrec.core.arrays import FloatArray
 from fairrec.core.errors import InputError, plain
 from fairrec.inputs.users import Value
-from fairrec.report.covariates import compared_with
+from fairrec.report.answer import Served
+from fairrec.report.audit_answer import (
+    MOST_VALUES,
+    by_importance,
+    describe_outcome,
+    headline_metric,
+    read_groups,
+    served_direction,
+    served_least,
+    single_attribute_groups,
+)
 from fairrec.report.findings import Mark, finding_marks, found_groups
 from fairrec.report.metric_words import direction, end_names
 from fairrec.report.page.view import DotPlot, DotRow, PageLimits, Role
-from fairrec.report.words import group_label, plural, signed_with_interval, tick
+from fairrec.report.words import group_label, number, signed_with_interval, tick
 from fairrec.result.metric_schema import MetricResult
 from fairrec.result.schema import AuditSummary
 from fairrec.result.tables import ADJUSTED, BOUNDED, FACTS, NUMBERS, OF_ITEMS, row_group
@@ -56,7 +66,7 @@ class PageGroups:
     """
 
     def __init__(self, groups: pl.DataFrame, summary: AuditSummary) -> None:
-        self.summary = summary
+        self.summary, self.table = summary, groups
         self.found = found_groups(summary)
         self.names = [*summary.attributes]
         n = len(self.names) + 1
@@ -148,7 +158,7 @@ class PageGroups:
         return {(int(first), int(second)): part for (first, second), part in parts.items()}
 
     def full_values(self, metrics: Sequence[str]) -> FloatArray:
-        """(n_metrics, n_groups), values of the fully scored full combinations; NaN elsewhere."""
+        """(n_metrics, n_groups), values of the fully scored full intersections; NaN elsewhere."""
         full = pl.concat(
             frame.filter((pl.col("depth") == len(self.axes)) & pl.col("is_fully_scored")).select(
                 pl.lit(i).alias("metric"), *self.axes, "value"
@@ -230,61 +240,75 @@ def about_drawn(summary: AuditSummary, limits: PageLimits) -> str:
 
 MOST_METRICS = 12
 """Plots on a page; the table has the other metrics."""
+MOST_OF_ATTRIBUTE = 60
+SHOWN = 10
+"""Groups of several attributes that are not folded."""
 _TICKS = 5
 _PADDING = 0.04
 
 
 class _OfGroup(NamedTuple):
-    """Users, both differences with the simultaneous interval, and what chance shows."""
+    """A group in a metric: its numbers, its verdict and what chance shows at its size."""
 
     support: int
-    ends: tuple[float | None, float | None, float | None, float | None]
+    value: float | None
+    difference: float | None
+    low: float | None
+    high: float | None
+    served: Served | None
+    verdict: str
     chance: tuple[float, float] | None
 
 
-_NO_VALUE = _OfGroup(0, (None, None, None, None), None)
-
-
 def dot_plots(groups: PageGroups, limits: PageLimits) -> tuple[DotPlot, ...]:
-    """A plot a metric, that of the answer first; every one has the same groups."""
-    found = groups.found[: limits.findings]
-    metrics = [name for name, result in groups.summary.metrics.items() if result.is_tested]
-    if found:
-        metrics.sort(key=lambda name: name != found[0].first[0])
-        keys = [groups.key(group.group) for group in found]
-        marks = [finding_marks(group, groups.summary) for group in found]
-    else:
-        keys = _single(groups, metrics[0]) if metrics else []
-        marks = [()] * len(keys)
+    """A plot a metric, that of the answer first; every one has the same groups.
+
+    The rows are those of the answer: each value of an attribute, then findings by several
+    attributes. Values of an attribute with many of them are folded unless they are significant.
+    """
+    summary = groups.summary
+    first = headline_metric(summary, groups.found)
+    metrics = [name for name in by_importance(summary) if summary.metrics[name].is_tested]
+    metrics.sort(key=lambda name: name != first)
+    if not metrics:
+        return ()
+    marks = {groups.key(one.group): finding_marks(one, summary) for one in groups.found}
+    keys: dict[Key, bool] = {}
+    for ones in single_attribute_groups(groups.table, summary, metrics[0]).values():
+        for one in ones[:MOST_OF_ATTRIBUTE]:
+            key = groups.key(one.group)
+            keys[key] = len(ones) > MOST_VALUES and key not in marks
+    deeper = [groups.key(one.group) for one in groups.found if len(one.group) > 1]
+    if keys and not deeper and all(keys.values()):
+        result = summary.metrics[metrics[0]]
+        for ones in single_attribute_groups(groups.table, summary, metrics[0]).values():
+            keys |= {groups.key(one.group): False for one in served_least(ones, result)}
+    keys |= {key: at >= SHOWN for at, key in enumerate(deeper[: limits.findings])}
     return tuple(
         _plot(name, keys, marks, groups)
         for name in metrics[:MOST_METRICS]
-        if keys and groups.summary.metrics[name].sd
+        if keys and summary.metrics[name].sd
     )
 
 
-def _single(groups: PageGroups, metric: str, most: int = 10) -> list[Key]:
-    """The largest groups of a single attribute, where none stands out."""
-    frame = groups.of_metric[metric].filter(pl.col("depth") == pl.col("depth").min())
-    return [row.key for row in groups.rows(frame.top_k(most, by="support"))]
-
-
 def _plot(
-    metric: str, keys: Sequence[Key], marks: Sequence[tuple[Mark, ...]], groups: PageGroups
+    metric: str,
+    keys: Mapping[Key, bool],
+    marks: Mapping[Key, tuple[Mark, ...]],
+    groups: PageGroups,
 ) -> DotPlot:
+    """The plot of a metric; `keys` says of each group whether it is folded."""
     result = groups.summary.metrics[metric]
-    at = _numbers_of_rows(metric, keys, groups, is_picked_out=any(marks))
+    at = _numbers_of_rows(metric, keys, groups)
     ends = [
         end
-        for key in keys
-        for end in (at[key].ends if key in at else ())
+        for one in at.values()
+        for end in (one.difference, one.low, one.high)
         if end is not None and math.isfinite(end)
     ]
     # the bands too, but those of small groups not beyond what the intervals reach
     most = max(map(abs, ends), default=0.0)
-    ends += [
-        min(most, max(-most, end)) for key in keys if key in at for end in at[key].chance or ()
-    ]
+    ends += [min(most, max(-most, end)) for one in at.values() for end in one.chance or ()]
     low, high = min([0.0, *ends]), max([0.0, *ends])
     padding = _PADDING * (high - low) or 1.0
     low, high = low - padding, high + padding
@@ -293,27 +317,29 @@ def _plot(
         return round(100 * min(1.0, max(0.0, (value - low) / (high - low))), 2)
 
     rows = []
-    for key, marked in zip(keys, marks, strict=True):
-        support, (size, raw, lower, upper), band = at.get(key, _NO_VALUE)
+    for key, is_folded in keys.items():
+        one = at.get(key, _NO_VALUE)
+        size, lower, upper = one.difference, one.low, one.high
         difference, interval = signed_with_interval(size, lower, upper)
+        span = None
+        if size is not None:
+            span = place(low if lower is None else lower), place(high if upper is None else upper)
         rows.append(
             DotRow(
                 group=groups.number(key),
                 label=groups.label(key),
-                users=f"{support:,}" if support else "-",
-                served=next((mark.served for mark in marked if mark.metric == plain(metric)), ""),
+                users=f"{one.support:,}" if one.support else "-",
+                value=number(one.value, result.mean),
+                served=one.served or "",
                 difference=difference,
                 interval="" if interval == "-" else interval,
                 at=None if size is None else place(size),
-                measured=None if raw is None or not any(marks) else place(raw),
-                span=None
-                if size is None
-                else (
-                    place(low if lower is None else lower),
-                    place(high if upper is None else upper),
-                ),
-                chance=None if band is None else (place(band[0]), place(band[1])),
-                marks=marked,
+                span=span,
+                chance=None if one.chance is None else (place(one.chance[0]), place(one.chance[1])),
+                verdict=one.verdict,
+                marks=tuple(mark for mark in marks.get(key, ()) if mark.metric != plain(metric)),
+                is_folded=is_folded,
+                is_finding=key in marks,
             )
         )
     return DotPlot(
@@ -326,31 +352,26 @@ def _plot(
     )
 
 
-def _numbers_of_rows(
-    metric: str, keys: Sequence[Key], groups: PageGroups, *, is_picked_out: bool
-) -> dict[Key, _OfGroup]:
-    """What is drawn of each group that has a value.
+_NO_VALUE = _OfGroup(0, None, None, None, None, None, "", None)
 
-    A group that was picked out has its shrunken difference.
-    """
-    result, frame = groups.summary.metrics[metric], groups.of_metric[metric]
-    size, low, high = "shrunken_difference", "simultaneous_low", "simultaneous_high"
-    if not is_picked_out:
-        size = "difference"
-    wanted = pl.DataFrame(keys, schema=dict.fromkeys(groups.axes, pl.String), orient="row").unique()
-    part = frame.join(wanted, on=groups.axes, how="semi", nulls_equal=True)
-    drawn_of = part.select(
-        *(*groups.axes, "support", "is_fully_scored", size),
-        *(pl.col("difference").alias("raw_difference"), low, high),
-    )
-    n_axes = len(groups.axes)
-    drawn = {}
-    for row in drawn_of.iter_rows():
-        support, is_fully_scored, *ends = row[n_axes:]
-        depth = sum(value is not None for value in row[:n_axes])
-        chance = _chance(result, groups.summary, support, is_fully_scored, depth)
-        drawn[row[:n_axes]] = _OfGroup(support, (ends[0], ends[1], ends[2], ends[3]), chance)
-    return drawn
+
+def _numbers_of_rows(metric: str, keys: Iterable[Key], groups: PageGroups) -> dict[Key, _OfGroup]:
+    """What is shown of each group that has a value."""
+    summary, frame = groups.summary, groups.of_metric[metric]
+    result = summary.metrics[metric]
+    wanted = pl.DataFrame(
+        [*keys], schema=dict.fromkeys(groups.axes, pl.String), orient="row"
+    ).unique()
+    part = frame.join(wanted, on=groups.axes, how="semi", nulls_equal=True).drop("at")
+    fully = part["is_fully_scored"].to_list()
+    shown = {}
+    for one, is_fully_scored in zip(read_groups(part, summary), fully, strict=True):
+        chance = _chance(result, summary, one.support, is_fully_scored, len(one.group))
+        numbers_of = (one.value, one.difference, one.low, one.high)
+        served = served_direction(one, result)
+        verdict = describe_outcome(one, served, summary.alpha)
+        shown[groups.key(one.group)] = _OfGroup(one.support, *numbers_of, served, verdict, chance)
+    return shown
 
 
 def _chance(
@@ -358,9 +379,9 @@ def _chance(
 ) -> tuple[float, float] | None:
     """Where a random group of `n` users by so many attributes would be.
 
-    None among users in the same circumstances, where it takes more than its size to tell.
+    None among users with equal covariates, where it takes more than its size to tell.
     """
-    if summary.given is not None or result.critical_tails is None:
+    if summary.adjustment is not None or result.critical_tails is None:
         return None
     size = np.array(float(n))
     others = result.n_compared - size
@@ -387,18 +408,13 @@ def ticks(low: float, high: float) -> tuple[float, ...]:
 
 def about_rows(groups: PageGroups, n_shown: int) -> str:
     """What the rows are, in a sentence, and what the intervals of items allow for."""
-    found = groups.found
-    unit = groups.summary.unit
+    unit, n_deeper = groups.summary.unit, sum(len(one.group) > 1 for one in groups.found)
     beside = ""
     if not unit.is_users:
-        beside = (
-            " Intervals tell how far off this may be had other users come; the "
-            f"{unit.many} stay as they are."
-        )
-    if not found:
-        return f"No finding: these are the largest groups of a single attribute.{beside}"
-    n_more = len(found) - n_shown
-    more = f" {plural(n_more, 'more group')} in result.json." if n_more > 0 else ""
-    first = "furthest" if all(group.served == "differs" for group in found) else "worst"
-    others = compared_with(groups.summary)
-    return f"Groups that differ from {others} beyond chance, {first} first.{more}{beside}"
+        beside = f" Intervals allow for another sample of users; the {unit.many} stay as they are."
+    more = ""
+    if n_deeper:
+        more = ", then intersections that differ significantly, worst first"
+    if n_deeper > n_shown:
+        more += f" ({n_deeper - n_shown:,} more in result.json)"
+    return f"Each value of one attribute{more}.{beside}"

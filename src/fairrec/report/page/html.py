@@ -8,7 +8,7 @@ import json
 import os
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
@@ -16,8 +16,8 @@ from urllib.parse import quote
 
 import polars as pl
 
+from fairrec.report.answer import Answer
 from fairrec.report.findings import neighbour_columns
-from fairrec.report.overview import SHOWN
 from fairrec.report.page.build import build_page_view
 from fairrec.report.page.figures import (
     certificate_curve,
@@ -30,7 +30,6 @@ from fairrec.report.page.findings import number_columns, table_columns
 from fairrec.report.page.group_charts import place_marks
 from fairrec.report.page.vega import Figure, Rows, drawable
 from fairrec.report.page.view import PageLimits, PageSection, PageView, PairMap
-from fairrec.report.view import build_view
 from fairrec.report.words import isolated, plural
 from fairrec.result.folder import AuditRun
 from fairrec.result.schema import AuditSummary
@@ -41,6 +40,8 @@ if TYPE_CHECKING:
 
 MOST_BYTES = 2_000_000
 FIRST_ROWS = 50
+CARD_ROWS, CARD_NOTES = 30, 3
+CARDS_SHOWN = 10
 STYLES = ("base.css", "first_screen.css", "charts.css", "tables.css", "mitigation.css", "media.css")
 TONE = {"found": "found", "clear": "clear", "open": "untested"}
 _ROLES = {"finding": "finding-role", "best end": "end-role", "worst end": "end-role"}
@@ -95,7 +96,7 @@ def lay_out(view: PageView) -> str:
         columns=table_columns(view.unit, view.confidence, view.difference),
         neighbour_columns=neighbour_columns(view.unit),
         first_rows=FIRST_ROWS,
-        rows_shown=SHOWN,
+        rows_shown=CARDS_SHOWN,
         marks=place_marks(view.charts),
         has_points=any(chart.points and not chart.density for chart in view.charts),
         has_density=any(chart.density for chart in view.charts),
@@ -198,15 +199,10 @@ def make_ready() -> None:
         waiting += {*re.findall(r'"(\w+\.html\.j2)"', own_file(name))} - seen
 
 
-def card_html(summary: AuditSummary) -> str:
-    """A part of a page that brings what it needs; outside text is escaped."""
-    view = build_view(summary)
-    return page_template("card.html.j2").render(
-        answer=view.overview,
-        about=[*filter(None, (view.called, view.title))],
-        first=(*view.plan, *view.checks, *view.missing, *view.circumstances),
-        findings=view.findings,
-    )
+def card_html(answer: Answer) -> str:
+    """An answer as a part of a page that brings what it needs; outside text is escaped."""
+    fitted = replace(answer, table=answer.table and answer.table.fit(CARD_ROWS))
+    return page_template("card.html.j2").render(answer=fitted, notes_shown=CARD_NOTES)
 
 
 def chart_payload(view: PageView) -> str:
@@ -275,9 +271,7 @@ def _in_words(pair: PairMap) -> str:
     said = [
         f"{pair.metric}: {plural(n_cells, 'combination')} of {_pair_name(pair)} with enough "
         f"{pair.unit.many}; empty places have too few.",
-        f"{n_faded:,} of {n_cells:,} are faded, because chance alone could explain them."
-        if n_faded
-        else "",
+        f"{n_faded:,} of {n_cells:,} are faded: not significant." if n_faded else "",
         f"{plural(n_findings, 'finding')} outlined." if n_findings else "",
         f"Furthest from all others: {furthest.label}, {furthest.text}." if furthest else "",
     ]

@@ -47,6 +47,8 @@ STILL_STYLES = {
     COUNT_STYLE: {"color": STILL_INK},
 }
 """These styles on white."""
+WIDTH = 520
+"""Of a chart by itself."""
 NOBODY = -1
 """The chosen group while none is."""
 
@@ -165,4 +167,6 @@ class Figure:
         }
         rows = {name: list(part) for name, part in self.data.items()}
         whole = {**self.spec, "config": config, "datasets": rows}
+        if whole.get("width") == "container":
+            whole["width"] = WIDTH
         return alt.LayerChart.from_dict(drawable(whole))

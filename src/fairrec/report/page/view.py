@@ -7,7 +7,8 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from fairrec.core.audited_entity import USERS, Unit
-from fairrec.report.findings import Mark, Served
+from fairrec.report.answer import Served
+from fairrec.report.findings import Mark
 from fairrec.report.page.vega import Figure
 from fairrec.report.ratios import RatiosView
 from fairrec.report.verdict import Verdict
@@ -193,7 +194,7 @@ class CorrelationCell:
 
 @dataclass(frozen=True, slots=True)
 class Correlation:
-    """Metrics against each other over the full combinations of attributes."""
+    """Metrics against each other over the full intersections of attributes."""
 
     metrics: tuple[str, ...]
     cells: tuple[CorrelationCell, ...]
@@ -275,25 +276,53 @@ class DotRow:
 
     Parameters
     ----------
-    served : how in this metric, beyond chance; empty where it is not
-    at, measured : of the shrunken difference, and of that which was measured; None where the group
-        has no value
-    span : of the interval that holds for all groups at once
+    served : how in this metric, where it differs significantly; else empty
+    at : of the difference; None where the group has no value
+    span : of its simultaneous interval
     chance : how far random groups of its size reach
-    marks : the metrics in which it differs beyond chance
+    marks : other metrics in which it differs significantly
+    is_folded : whether it is shown only on demand
+    is_finding : whether it has a card
     """
 
     group: int
     label: str
     users: str
+    value: str
     served: Served | Literal[""]
     difference: str
     interval: str
     at: float | None
-    measured: float | None
     span: tuple[float, float] | None
     chance: tuple[float, float] | None
+    verdict: str
     marks: tuple[Mark, ...]
+    is_folded: bool
+    is_finding: bool
+
+
+@dataclass(frozen=True, slots=True)
+class OverlapCell:
+    """The users that two groups share, as a share of those of the row; None for the row itself."""
+
+    text: str
+    share: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class OverlapRow:
+    """A group, and what it shares with each."""
+
+    label: str
+    cells: tuple[OverlapCell, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class OverlapMap:
+    """Which findings overlap; `n_more` of them are not in it."""
+
+    rows: tuple[OverlapRow, ...]
+    n_more: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -348,7 +377,7 @@ class FindingCard:
     carried_by, distances : whether it is the combination of its conditions, and what tells so;
         empty for one condition
     neighbours : who, how many, mean and standard error; the group itself first
-    explained : the difference beside what it is whatever the circumstances, and of items how many
+    explained : the difference beside what it is unadjusted, and of items how many
         random sets are as far off
     unknown : what unknown attributes leave open
     """
@@ -491,7 +520,7 @@ class PageView:
     confidence : of the intervals, such as 95%
     unit : what was audited
     compared_with, difference : whom groups differ from, and what that is called
-    is_adjusted : these are users in the same circumstances, while values are as they are
+    is_adjusted : these are users with equal covariates, while values are as they are
     group_file : link to the table with every group; empty where there is none
     section : of the feature that the audit is a part of
     heading, about_model, author : what the auditor calls the audit, the model and himself; empty
@@ -506,6 +535,7 @@ class PageView:
     verdicts: tuple[VerdictCard, ...]
     findings: tuple[GroupCard, ...]
     findings_note: str
+    overlaps: OverlapMap | None
     no_findings: str
     certificates: tuple[Certificate, ...]
     charts: tuple[GroupChart, ...]

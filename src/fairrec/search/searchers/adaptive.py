@@ -1,6 +1,6 @@
 """Our searcher: score next where another user is expected to improve the answer most.
 
-Two goals share the users: the gap between full combinations, and findings among all groups of
+Two goals share the users: the gap between full intersections, and findings among all groups of
 the lattice. Each asks for a few users of some groups at a time, enough to fill the calls of the
 recommender that can be under way, so that a group that disappoints is abandoned; each takes its
 turn when it has had fewer users than the other.
@@ -134,12 +134,7 @@ class GapGoal:
         self._first = shuffled[np.argsort(space.sizes[shuffled], kind="stable")]
 
     def next_users(self, n: int, steps: int) -> Request:
-        """At least `n` users of the most promising groups; none when the gap is found well enough.
-
-        Parameters
-        ----------
-        steps : the users left in a group are taken in about so many parts
-        """
+        """At least `n` users of the most promising groups; none once the gap is well known."""
         if self._n_complete == len(self._positions):
             return NOTHING
         if not self._evidence.users_scored:

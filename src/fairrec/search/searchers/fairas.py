@@ -51,12 +51,7 @@ class FairASParameters:
 
 
 class End:
-    """The chances of drawing each value for one end: the highest, or with the sign -1 the lowest.
-
-    Parameters
-    ----------
-    weights : for each attribute the chance of each of its values
-    """
+    """The chances of drawing each value for one end: the highest, or with sign -1 the lowest."""
 
     def __init__(self, sign: float, weights: list[FloatArray]) -> None:
         self.sign = sign
@@ -193,27 +188,20 @@ def _steppable(space: Grouping, hyper: FairASParameters) -> list[IntArray]:
 
 def _first_weights(space: Grouping, hyper: FairASParameters) -> list[FloatArray]:
     """Even chances for the values that are drawn at all."""
+    cells, binary = space.cells, _first_binary(space)
+    n_with = 1 if binary is None else 2
+    with_value = np.zeros_like(cells.codes[0]) if binary is None else cells.codes[binary]
     weights = []
-    for attribute, n_values in enumerate(space.cells.n_values):
-        is_drawn = np.zeros(n_values, dtype=bool)
-        if not hyper.all_values:
-            is_drawn = _has_enough(space, attribute)
-        if not is_drawn.any():
+    for attribute, n_values in enumerate(cells.n_values):
+        is_drawn: BoolArray = np.ones(n_values, dtype=bool)
+        if attribute != binary:
+            # values with enough users, also together with each value of the binary attribute
+            pairs = with_value.astype(np.int64) * n_values + cells.codes[attribute]
+            n_users = np.bincount(pairs, cells.n_users, n_with * n_values)
+            has_enough = n_users.reshape(n_with, n_values) >= space.min_users
+            is_drawn = np.asarray(has_enough.all(axis=0))
+        if hyper.all_values or not is_drawn.any():
             # where the published filter leaves no value at all, its code breaks off
             is_drawn = np.bincount(space.codes[:, attribute], minlength=n_values) > 0
         weights.append(is_drawn / max(int(is_drawn.sum()), 1))
     return weights
-
-
-def _has_enough(space: Grouping, attribute: int) -> BoolArray:
-    """(n_values,), values with enough users, also together with each value of the binary one."""
-    cells, n_values = space.cells, space.cells.n_values[attribute]
-    binary = _first_binary(space)
-    if attribute == binary:
-        # nothing is asked of the binary attribute itself
-        return np.ones(n_values, dtype=bool)
-    n_with = 1 if binary is None else 2
-    with_value = np.zeros_like(cells.codes[0]) if binary is None else cells.codes[binary]
-    pairs = with_value.astype(np.int64) * n_values + cells.codes[attribute]
-    n_users = np.bincount(pairs, cells.n_users, n_with * n_values).reshape(n_with, n_values)
-    return np.asarray((n_users >= space.min_users).all(axis=0))

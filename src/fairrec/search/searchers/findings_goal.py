@@ -49,10 +49,6 @@ class FindingsGoal:
 
         Groups have users in common, and the best are often neighbours, so that one is asked for
         alone where it has users enough.
-
-        Parameters
-        ----------
-        steps : the users left in a group are taken in about so many parts
         """
         if not self._evidence.users_scored:
             return NOTHING
@@ -78,7 +74,7 @@ class FindingsGoal:
             return
         space = self._evidence.space
         is_full = space.lattice.is_full[groups]
-        # a full combination is one cell, so that many are looked at together
+        # a full intersection is one cell, so that many are looked at together
         cells = space.cell_of_full[np.searchsorted(space.full, groups[is_full])]
         columns = self._columns(cells)
         self._look_again(groups[is_full], columns, np.where(self._is_explained[cells], 0, columns))

@@ -53,14 +53,6 @@ def list_by_values(space: Grouping, groups: IntArray) -> ListedGroups:
     return ListedGroups(groups, _count_between(places, space.n_combinations))
 
 
-def list_at_random(space: Grouping, rng: np.random.Generator) -> ListedGroups:
-    """All eligible intersections, scattered at random among all combinations."""
-    groups = rng.permutation(space.full)
-    n = min(space.n_combinations, 2**62)
-    places = np.sort(rng.choice(n, len(groups), replace=False)).tolist()
-    return ListedGroups(groups, _count_between(places, space.n_combinations))
-
-
 def _count_between(places: Sequence[int], n: int) -> list[int]:
     """How many of `n` in a row are looked at up to each place, and after the last."""
     return [b - a for a, b in pairwise([-1, *places, n - 1])]
@@ -74,8 +66,12 @@ def exact(task: Task, hyper: NoHyperParameters) -> ListedGroups:
 
 @searcher("random", "combinations in random order", searches_all=True)
 def random_order(task: Task, hyper: NoHyperParameters) -> ListedGroups:
-    """Each eligible combination once."""
-    return list_at_random(task.space, task.rng)
+    """Each eligible combination once, scattered at random among all combinations."""
+    space, rng = task.space, task.rng
+    groups = rng.permutation(space.full)
+    n = min(space.n_combinations, 2**62)
+    places = np.sort(rng.choice(n, len(groups), replace=False)).tolist()
+    return ListedGroups(groups, _count_between(places, space.n_combinations))
 
 
 @hyper_dataclass

@@ -1,4 +1,4 @@
-"""What is believed about the value of every full combination, given the users scored so far.
+"""What is believed about the value of every full intersection, given the users scored so far.
 
 A user's value is that of the popularity proxy times a slope, plus the mean of the user's cell, plus
 noise; the mean of a cell is an overall mean, an effect of each of its attribute values, and an
@@ -31,11 +31,7 @@ FAR = -8.0
 
 
 def expected_improvement(margin: FloatArray, spread: FloatArray) -> FloatArray:
-    """Expected positive part of normal variables with these means and standard deviations.
-
-    >>> expected_improvement(np.array([1.0, -1.0]), np.array([0.0, 0.0])).tolist()
-    [1.0, 0.0]
-    """
+    """Expected positive part of normal variables with these means and standard deviations."""
     safe = np.where(spread > 0, spread, 1.0)
     z = margin / safe
     density = np.exp(-(z**2) / 2) / np.sqrt(2 * np.pi)
@@ -55,20 +51,12 @@ def _expected_improvement(margin: float, spread: float) -> float:
 
 
 def risk_beyond(mean: FloatArray, spread: FloatArray, limit: float) -> float:
-    """The chances that single values are above a limit, added up.
-
-    >>> risk_beyond(np.array([0.0, 1.0]), np.array([1.0, 2.0]), 1.0)
-    0.6586552539314571
-    """
+    """The chances that single values are above a limit, added up."""
     return float(ndtr((mean - limit) / np.maximum(spread, 1e-300)).sum())
 
 
 def excess_bound(mean: FloatArray, spread: FloatArray, limit: float, risk: float) -> float:
-    """The least x such that, with risk at most `risk`, no value is above limit + x.
-
-    >>> excess_bound(np.array([0.0]), np.array([1.0]), 0.0, 0.5)
-    0.0
-    """
+    """The least x such that, with risk at most `risk`, no value is above limit + x."""
     if not len(mean) or risk_beyond(mean, spread, limit) <= risk:
         return 0.0
     low, high = 0.0, max(float((mean - limit + 40 * spread).max()), 0.0)
@@ -92,9 +80,7 @@ class Groups(NamedTuple):
     metrics: IntArray
     n_users: IntArray
     n_scored: IntArray
-    n_defined: FloatArray
-    totals: FloatArray
-    proxies: FloatArray
+    sums: FloatArray
     all_proxies: FloatArray
 
     @classmethod
@@ -105,9 +91,7 @@ class Groups(NamedTuple):
             np.array(metrics, dtype=np.int64),
             np.ascontiguousarray(evidence.space.cells.n_users, dtype=np.int64),
             evidence.n_scored,
-            evidence.n_defined,
-            evidence.totals,
-            evidence.proxies,
+            evidence.sums,
             evidence.all_proxies,
         )
 
@@ -137,67 +121,39 @@ class Ends(NamedTuple):
 
 
 @kernel
-def value_to_come(
-    n_left: int,
-    n: float,
-    total: float,
-    proxies: float,
-    all_proxies: float,
-    mean: float,
-    variance: float,
-    noise: float,
-    slope: float,
-    share_defined: float,
-    ahead: int,
-) -> tuple[float, float]:
-    """Mean and standard deviation of what one group's value will be once all users are scored.
+def values_to_come(
+    groups: Groups, beliefs: Beliefs, i: int, at: IntArray, ahead: int
+) -> tuple[FloatArray, FloatArray]:
+    """(len(at),) each, mean and standard deviation of groups' values once all users are scored.
 
     The users still to score have the group's true mean, known up to its posterior, plus noise;
     with none of them left the deviation is 0.
 
     Parameters
     ----------
-    mean, variance : of the true mean before any of the group's own users are seen
+    i : which of the metrics that are looked at
     ahead : users that are taken to be scored already, and to be as expected
     """
-    precision = 1 / variance + n / noise
-    expected = (mean / variance + (total - slope * proxies) / noise) / precision
-    # users scored and undefined drop out, and as many of the others as there were so far
-    to_score = n_left * share_defined
-    size = max(n + to_score, 1.0)
-    to_come = slope * (all_proxies - proxies) * share_defined + to_score * expected
-    precision += ahead * share_defined / noise
-    to_score -= ahead * share_defined
-    spread = math.sqrt(to_score * to_score / precision + to_score * noise) / size
-    return (total + to_come) / size, spread
-
-
-@kernel
-def values_to_come(
-    groups: Groups, beliefs: Beliefs, i: int, at: IntArray, ahead: int
-) -> tuple[FloatArray, FloatArray]:
-    """(len(at),) each, the same for several groups and one of the metrics looked at."""
     # tuples of arrays are taken apart outside of loops: each hand-over of one is counted
-    cells, metrics, n_users, n_scored, n_defined, totals, proxies, all_proxies = groups
-    means, variances, noise, slope, share_defined = beliefs
-    metric = metrics[i]
-    mean, spread = np.empty(len(at)), np.empty(len(at))
+    cells, metrics, n_users, n_scored, sums, all_proxies = groups
+    means, variances, noises, slopes, shares_defined = beliefs
+    metric, noise, slope, share_defined = metrics[i], noises[i], slopes[i], shares_defined[i]
+    means_to_come, spreads = np.empty(len(at)), np.empty(len(at))
     for j in range(len(at)):
         cell = cells[at[j]]
-        mean[j], spread[j] = value_to_come(
-            n_users[cell] - n_scored[cell],
-            n_defined[metric, cell],
-            totals[metric, cell],
-            proxies[metric, cell],
-            all_proxies[metric, cell],
-            means[i, at[j]],
-            variances[i, at[j]],
-            noise[i],
-            slope[i],
-            share_defined[i],
-            ahead,
-        )
-    return mean, spread
+        n, total, proxies = sums[0, metric, cell], sums[1, metric, cell], sums[3, metric, cell]
+        variance = variances[i, at[j]]
+        precision = 1 / variance + n / noise
+        expected = (means[i, at[j]] / variance + (total - slope * proxies) / noise) / precision
+        # users scored and undefined drop out, and as many of the others as there were so far
+        to_score = (n_users[cell] - n_scored[cell]) * share_defined
+        size = max(n + to_score, 1.0)
+        to_come = slope * (all_proxies[metric, cell] - proxies) * share_defined
+        means_to_come[j] = (total + (to_come + to_score * expected)) / size
+        precision += ahead * share_defined / noise
+        to_score -= ahead * share_defined
+        spreads[j] = math.sqrt(to_score * to_score / precision + to_score * noise) / size
+    return means_to_come, spreads
 
 
 @kernel
@@ -254,10 +210,6 @@ def share_out(
 
     Each time a part of the group that is worth most by then, if those already shared out turn out
     as expected.
-
-    Parameters
-    ----------
-    rates : (len(best),)
     """
     shares = np.zeros(len(best), dtype=np.int64)
     now = rates.copy()
@@ -313,27 +265,17 @@ class _Effects:
 
 
 class Posterior:
-    """The belief about one metric.
-
-    Parameters
-    ----------
-    cells : the cells whose values are asked for
-    """
+    """The belief about one metric."""
 
     def __init__(self, evidence: Evidence, metric: int, cells: IntArray) -> None:
         self._evidence, self._metric, self._cells = evidence, metric, cells
         space = evidence.space
-        self._min_users = space.min_users
         self._groups = Groups.from_evidence(evidence, cells, [metric])
         self._codes = space.cells.codes[:, cells]
         self._effects = [_Effects(np.zeros(n), np.zeros(n)) for n in space.cells.n_values]
-        self._own_spread = 0.0
+        self._own_spread, self._least_noise, self._share_defined = 0.0, FLAT, 1.0
         self._is_fitted = False
-        self._least_noise = FLAT
-        self.overall = 0.0
-        self.noise = 1.0
-        self.slope = 0.0
-        self._share_defined = 1.0
+        self.overall, self.noise, self.slope = 0.0, 1.0, 0.0
         self._prior_mean = np.zeros(len(cells))
         self._prior_variance = np.ones(len(cells))
 
@@ -343,11 +285,8 @@ class Posterior:
         if not len(seen):
             return
         evidence, metric = self._evidence, self._metric
-        n = evidence.n_defined[metric, seen]
-        totals, proxies = evidence.totals[metric, seen], evidence.proxies[metric, seen]
-        products = evidence.products[metric, seen]
-        squares = evidence.squares[metric, seen]
-        proxy_squares = evidence.proxy_squares[metric, seen]
+        sums = evidence.sums[:, metric, seen]
+        n, totals, squares, proxies, proxy_squares, products = sums
         self._share_defined = float(n.sum() / evidence.users_scored)
         # within cells, so that differences between groups are no part of the slope
         shared = (products - totals * proxies / n).sum()
@@ -383,12 +322,7 @@ class Posterior:
         return self.is_flat and self._evidence.users_scored >= FLAT_AFTER
 
     def group_values(self, at: IntArray) -> tuple[FloatArray, FloatArray]:
-        """Mean and standard deviation of what groups' values will be once all users are scored.
-
-        Parameters
-        ----------
-        at : positions among the cells asked for
-        """
+        """Mean and standard deviation of what groups' values will be once all users are scored."""
         mean, spread = values_to_come(self._groups, self.belief, 0, at, 0)
         return mean, CAUTION * spread
 
@@ -405,7 +339,7 @@ class Posterior:
 
     @property
     def _usual_spread(self) -> float:
-        return USUAL_SPREAD * self.noise / self._min_users
+        return USUAL_SPREAD * self.noise / self._evidence.space.min_users
 
     def _learn_noise(self, n: FloatArray, totals: FloatArray, squares: FloatArray) -> None:
         n_users = n.sum()

@@ -7,6 +7,7 @@ of Kennedy and Eberhart (1995).
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Annotated, Any
 
 import numpy as np
@@ -15,7 +16,7 @@ from pydantic import Field
 from fairrec.core.arrays import BoolArray, FloatArray, IntArray
 from fairrec.groups.grouping import Grouping
 from fairrec.search.evidence import Evidence
-from fairrec.search.searcher import Flag, Request, Task, hyper_dataclass, searcher
+from fairrec.search.searcher import NOTHING, Flag, Request, Task, hyper_dataclass, searcher
 
 FEW_COMBINATIONS = 1_000
 """Up to here the paper takes a larger share of the combinations and fewer iterations."""
@@ -45,16 +46,16 @@ class SwarmParameters:
 
     def n_particles(self, space: Grouping) -> int:
         """The particles of each swarm, at least 2."""
-        few = space.n_combinations <= FEW_COMBINATIONS
-        epsilon = self.epsilon if self.epsilon is not None else 0.2 if few else 0.005
+        usual = 0.2 if space.n_combinations <= FEW_COMBINATIONS else 0.005
+        epsilon = usual if self.epsilon is None else self.epsilon
         # the product of many attributes outgrows all memory; more particles than users, all of
         # which are in some combination, would only meet each other
         return max(2, min(round(epsilon * space.n_combinations), space.n_users))
 
     def n_iterations(self, space: Grouping) -> int:
         """How often the particles move."""
-        few = space.n_combinations <= FEW_COMBINATIONS
-        return self.iterations if self.iterations is not None else 10 if few else 20
+        usual = 10 if space.n_combinations <= FEW_COMBINATIONS else 20
+        return usual if self.iterations is None else self.iterations
 
 
 class Swarm:
@@ -85,10 +86,8 @@ class Swarm:
     def learn(self, values: FloatArray) -> None:
         """Take in the values at the present positions, NaN where there is none."""
         fitness = self._sign * values
-        # nothing compares with NaN: without a best, any value is better; without a value, none
-        is_better = (fitness > self.best_fitness) | (
-            np.isnan(self.best_fitness) & ~np.isnan(fitness)
-        )
+        # without a value, none is better
+        is_better = fitness > np.nan_to_num(self.best_fitness, nan=-np.inf)
         self.best_fitness[is_better] = fitness[is_better]
         self.best_positions[is_better] = self.positions[is_better]
 
@@ -150,20 +149,13 @@ class TwoSwarms:
     ) -> None:
         space, rng = task.space, task.rng
         n = hyper.n_particles(space)
+        shape = n, len(space.cells.n_values)
         self.swarms = tuple(
-            Swarm(
-                start(space, n, rng),
-                rng.uniform(-hyper.v_max, hyper.v_max, (n, len(space.cells.n_values))),
-                sign,
-            )
+            Swarm(start(space, n, rng), rng.uniform(-hyper.v_max, hyper.v_max, shape), sign)
             for sign in (1.0, -1.0)
         )
-        self._space = space
-        self._metric = task.metrics[0]
-        self._hyper = hyper
-        self._steer = steer
-        self._rng = rng
-        self._shares = shares
+        self._space, self._metric, self._rng = space, task.metrics[0], rng
+        self._hyper, self._steer, self._shares = hyper, steer, shares
         self._moves_left = hyper.n_iterations(space)
         self._is_over = False
         self._is_known = np.zeros(len(space.full), dtype=bool)
@@ -184,7 +176,7 @@ class TwoSwarms:
             self._n_queried += int(self._is_new.sum())
             self._move()
         n_queried, self._n_queried = self._n_queried, 0
-        return Request(np.empty(0, dtype=np.int64), n_queried=[n_queried])
+        return replace(NOTHING, n_queried=[n_queried])
 
     def _request(self, unknown: IntArray) -> Request:
         """These eligible combinations, and how many others particles come upon between them."""

@@ -22,15 +22,7 @@ from pydantic import BaseModel, Field, ValidationError
 from fairrec.core.errors import InputError, plain
 from fairrec.core.progress import Progress
 from fairrec.demo.held_out import split_last
-from fairrec_paper.datasets.bundle import (
-    DATASETS,
-    Bundle,
-    Dataset,
-    count_note,
-    first_of_each_pair,
-    make_bundle,
-)
-from fairrec_paper.datasets.raw_files import FIX, find_file, make_frame
+from fairrec_paper.datasets import bundle
 
 REVIEWS = tuple(
     f"{prefix}Electronics{core}.json{end}"
@@ -73,18 +65,19 @@ class Product(BaseModel):
 Record = TypeVar("Record", Review, Product)
 
 
-def read(raw: Path, progress: Progress) -> Bundle:
+def read(raw: Path, progress: Progress) -> bundle.Bundle:
     """The bundle of Amazon Electronics."""
-    reviews_file = find_file("amazon-electronics", raw, *REVIEWS)
-    products_file = find_file("amazon-electronics", raw, *PRODUCTS)
-    reviews = make_frame(
+    reviews_file = bundle.find_file("amazon-electronics", raw, *REVIEWS)
+    products_file = bundle.find_file("amazon-electronics", raw, *PRODUCTS)
+    reviews = pl.DataFrame(
         (
             (one.reviewerID, one.asin, one.overall, int(one.unixReviewTime))
             for one in read_records(reviews_file, Review, progress)
         ),
         {"user_id": pl.String, "item_id": pl.String, "rating": pl.Float64, "time": pl.Int64},
+        orient="row",
     )
-    products = make_frame(
+    products = pl.DataFrame(
         _products(products_file, set(reviews["item_id"]), progress),
         {
             "item_id": pl.String,
@@ -92,15 +85,16 @@ def read(raw: Path, progress: Progress) -> Bundle:
             "price": pl.Float64,
             "categories": pl.List(pl.String),
         },
+        orient="row",
     )
     priced = products.filter(pl.col("price").is_not_null())
     sold = reviews.join(priced.select("item_id", "price"), on="item_id", maintain_order="left")
     n_unpriced = reviews["item_id"].n_unique() - priced.height
-    firsts, notes = first_of_each_pair(sold.sort("time", maintain_order=True))
+    firsts, notes = bundle.first_of_each_pair(sold.sort("time", maintain_order=True))
     interactions = firsts.select(
         "user_id", "item_id", pl.lit(True).alias("is_positive"), "time", "rating", "price"
     )
-    return make_bundle(
+    return bundle.make_bundle(
         "amazon-electronics",
         interactions,
         behaviour_deciles(interactions),
@@ -110,8 +104,8 @@ def read(raw: Path, progress: Progress) -> Bundle:
         order="time of the review; reviews of the same time in the order of the file",
         notes=(
             RULE,
-            *count_note("reviewed products without a price, dropped", n_unpriced),
-            *count_note(
+            *bundle.count_note("reviewed products without a price, dropped", n_unpriced),
+            *bundle.count_note(
                 "reviews of products without a price, dropped", reviews.height - sold.height
             ),
             *notes,
@@ -150,7 +144,7 @@ def read_records(path: Path, kind: type[Record], progress: Progress) -> Iterator
             place = ".".join(map(str, fault["loc"])) or "the line"
             raise InputError(
                 f"{path.name}, line {number}: {place} {fault['input']!r:.80}: "
-                f"{plain(fault['msg'])}. {FIX}"
+                f"{plain(fault['msg'])}. {bundle.FIX}"
             ) from None
 
 
@@ -223,9 +217,9 @@ def decile(column: str) -> pl.Expr:
     return (10 * n_smaller // pl.len().cast(pl.Int64)).alias(column)
 
 
-DATASETS.add(
+bundle.DATASETS.add(
     "amazon-electronics",
-    Dataset(
+    bundle.Dataset(
         title="Amazon Electronics: reviews of products",
         where="https://jmcauley.ucsd.edu/data/amazon/ or https://nijianmo.github.io/amazon/",
         licence="no licence is given; collected by J. McAuley, UC San Diego, for research: cite "

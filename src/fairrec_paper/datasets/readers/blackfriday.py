@@ -8,21 +8,7 @@ from pathlib import Path
 import polars as pl
 
 from fairrec.core.progress import Progress
-from fairrec_paper.datasets.bundle import (
-    DATASETS,
-    Bundle,
-    Dataset,
-    count_note,
-    first_of_each_pair,
-    make_bundle,
-)
-from fairrec_paper.datasets.raw_files import (
-    RawTable,
-    find_file,
-    holds_parquet,
-    read_csv,
-    read_parquet,
-)
+from fairrec_paper.datasets import bundle
 
 FILES = ("train.csv", "BlackFriday.csv")
 COLUMNS = {
@@ -48,16 +34,16 @@ NUMBERS = ("occupation", "marital_status")
 CATEGORIES = ("product_category_1", "product_category_2", "product_category_3")
 
 
-def read(raw: Path, progress: Progress) -> Bundle:
+def read(raw: Path, progress: Progress) -> bundle.Bundle:
     """The bundle of Black Friday."""
     progress("reading purchases", 0, 0)
-    tables = _parquet_tables(raw) if holds_parquet(raw) else _tables(raw)
+    tables = _parquet_tables(raw) if bundle.holds_parquet(raw) else _tables(raw)
     purchases, users, items = tables
     users.refuse_repeated("user_id")
     people, products = users.collect(), _with_categories(items.collect())
     purchases.refuse_unknown("user_id", people["user_id"], users.file)
     purchases.refuse_unknown("item_id", products["item_id"], items.file)
-    rows, notes = first_of_each_pair(purchases.collect())
+    rows, notes = bundle.first_of_each_pair(purchases.collect())
     interactions = rows.select(
         "user_id",
         "item_id",
@@ -65,7 +51,7 @@ def read(raw: Path, progress: Progress) -> Bundle:
         pl.lit(None, dtype=pl.Int64).alias("time"),
         pl.col("purchase").alias("amount"),
     )
-    return make_bundle(
+    return bundle.make_bundle(
         "blackfriday",
         interactions,
         people.select("user_id", *ATTRIBUTES),
@@ -75,16 +61,16 @@ def read(raw: Path, progress: Progress) -> Bundle:
         order="not known; drawn at random",
         notes=(
             *notes,
-            *count_note("purchases without an amount", interactions["amount"].null_count()),
+            *bundle.count_note("purchases without an amount", interactions["amount"].null_count()),
         ),
     )
 
 
-def _tables(raw: Path) -> tuple[RawTable, RawTable, RawTable]:
+def _tables(raw: Path) -> tuple[bundle.RawTable, bundle.RawTable, bundle.RawTable]:
     """Purchases, users and items of the one file, which repeats users and items on each line."""
-    path = find_file("blackfriday", raw, *FILES)
-    table = read_csv(path, tuple(COLUMNS))
-    table.refuse_empty("Product_ID")
+    path = bundle.find_file("blackfriday", raw, *FILES)
+    table = bundle.read_csv(path, tuple(COLUMNS))
+    table.refuse(pl.col("Product_ID") == "", "Product_ID", "is empty")
     publishers = {ours: theirs for theirs, ours in COLUMNS.items()}
     numbers = [publishers[name] for name in (*NUMBERS, *CATEGORIES)]
     table = (
@@ -94,7 +80,7 @@ def _tables(raw: Path) -> tuple[RawTable, RawTable, RawTable]:
         .empty_as_missing(*TEXTS)
     )
 
-    def distinct(*columns: str) -> RawTable:
+    def distinct(*columns: str) -> bundle.RawTable:
         rows = table.rows.unique(columns, keep="first", maintain_order=True)
         return replace(table, rows=rows.select("line", *columns))
 
@@ -105,10 +91,10 @@ def _tables(raw: Path) -> tuple[RawTable, RawTable, RawTable]:
     return replace(table, rows=purchases), users, distinct("item_id", *CATEGORIES)
 
 
-def _parquet_tables(raw: Path) -> tuple[RawTable, RawTable, RawTable]:
-    purchases = read_parquet(raw, "interactions", ("user_id", "item_id", "purchase"))
-    users = read_parquet(raw, "users", ("user_id", *ATTRIBUTES)).whole_numbers("user_id")
-    items = read_parquet(raw, "items", ("item_id", *CATEGORIES)).whole_numbers("item_id")
+def _parquet_tables(raw: Path) -> tuple[bundle.RawTable, bundle.RawTable, bundle.RawTable]:
+    purchases = bundle.read_raw_parquet(raw, "interactions", ("user_id", "item_id", "purchase"))
+    users = bundle.read_raw_parquet(raw, "users", ("user_id", *ATTRIBUTES)).whole_numbers("user_id")
+    items = bundle.read_raw_parquet(raw, "items", ("item_id", *CATEGORIES)).whole_numbers("item_id")
     return (
         purchases.whole_numbers("user_id", "item_id").whole_numbers("purchase", may_be_empty=True),
         users.whole_numbers(*NUMBERS, may_be_empty=True).empty_as_missing(*TEXTS),
@@ -132,9 +118,9 @@ def _prices(interactions: pl.DataFrame) -> pl.DataFrame:
     )
 
 
-DATASETS.add(
+bundle.DATASETS.add(
     "blackfriday",
-    Dataset(
+    bundle.Dataset(
         title="Black Friday: purchases of products",
         where="https://www.kaggle.com/datasets/sdolezel/black-friday",
         licence="no licence is given; offered by Analytics Vidhya to participants of its contest: "

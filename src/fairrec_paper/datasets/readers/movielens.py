@@ -7,21 +7,7 @@ from pathlib import Path
 import polars as pl
 
 from fairrec.core.progress import Progress
-from fairrec_paper.datasets.bundle import (
-    DATASETS,
-    Bundle,
-    Dataset,
-    count_note,
-    first_of_each_pair,
-    make_bundle,
-)
-from fairrec_paper.datasets.raw_files import (
-    RawTable,
-    find_file,
-    holds_parquet,
-    read_fields,
-    read_parquet,
-)
+from fairrec_paper.datasets import bundle
 
 GOOD = 4
 RATING = ("user_id", "item_id", "rating", "timestamp")
@@ -32,11 +18,11 @@ TERMS = (
     "GroupLens terms: research use; acknowledge in publications (Harper and Konstan 2015); no "
     "redistribution and no commercial use without permission"
 )
-Tables = tuple[RawTable, RawTable, RawTable]
+Tables = tuple[bundle.RawTable, bundle.RawTable, bundle.RawTable]
 """Ratings, users and items."""
 
 
-def read(raw: Path, progress: Progress) -> Bundle:
+def read(raw: Path, progress: Progress) -> bundle.Bundle:
     """The bundle of MovieLens 1M."""
     ratings, users, items = _tables(raw, progress)
     users.refuse_repeated("user_id")
@@ -45,7 +31,7 @@ def read(raw: Path, progress: Progress) -> Bundle:
     ratings.refuse_unknown("user_id", people["user_id"], users.file)
     ratings.refuse_unknown("item_id", movies["item_id"], items.file)
     ratings.refuse(~pl.col("rating").is_between(1, 5), "rating", "is not from 1 to 5")
-    rows, notes = first_of_each_pair(ratings.collect())
+    rows, notes = bundle.first_of_each_pair(ratings.collect())
     interactions = rows.select(
         "user_id",
         "item_id",
@@ -56,7 +42,7 @@ def read(raw: Path, progress: Progress) -> Bundle:
     categories = pl.col("genres").str.split("|").list.filter(pl.element() != "")
     unrated = movies.height - interactions["item_id"].n_unique()
     timeless = interactions["time"].null_count()
-    return make_bundle(
+    return bundle.make_bundle(
         "movielens-1m",
         interactions,
         people.select("user_id", *ATTRIBUTES, ZIP_CODE),
@@ -66,8 +52,8 @@ def read(raw: Path, progress: Progress) -> Bundle:
         order="time of the rating",
         notes=(
             *notes,
-            *count_note("ratings without a time", timeless),
-            *count_note("movies without ratings, kept", unrated),
+            *bundle.count_note("ratings without a time", timeless),
+            *bundle.count_note("movies without ratings, kept", unrated),
         ),
     )
 
@@ -75,11 +61,11 @@ def read(raw: Path, progress: Progress) -> Bundle:
 def _tables(raw: Path, progress: Progress) -> Tables:
     """The publisher's files, or the same tables as Parquet."""
 
-    def read_table(table: str, file: str, fields: tuple[str, ...]) -> RawTable:
+    def read_table(table: str, file: str, fields: tuple[str, ...]) -> bundle.RawTable:
         progress(f"reading {table}", 0, 0)
-        if holds_parquet(raw):
-            return read_parquet(raw, table, fields)
-        return read_fields(find_file("movielens-1m", raw, file), "::", fields)
+        if bundle.holds_parquet(raw):
+            return bundle.read_raw_parquet(raw, table, fields)
+        return bundle.read_fields(bundle.find_file("movielens-1m", raw, file), "::", fields)
 
     ratings = read_table("interactions", "ratings.dat", RATING)
     users = read_table("users", "users.dat", ("user_id", *ATTRIBUTES, ZIP_CODE))
@@ -91,9 +77,9 @@ def _tables(raw: Path, progress: Progress) -> Tables:
     )
 
 
-DATASETS.add(
+bundle.DATASETS.add(
     "movielens-1m",
-    Dataset(
+    bundle.Dataset(
         title="MovieLens 1M: ratings of movies",
         where="https://grouplens.org/datasets/movielens/1m/",
         licence=TERMS,

@@ -17,7 +17,7 @@
       const isOpen = button.getAttribute("aria-expanded") === "true";
       for (const part of button.closest("section").querySelectorAll(".beyond-ten")) part.classList.toggle("is-shown", !isOpen);
       button.setAttribute("aria-expanded", String(!isOpen));
-      button.textContent = isOpen ? words : words.replace(/all [\d,]+/, "the first ten");
+      button.textContent = isOpen ? words : words.replace(/all [\d,]+/, "fewer");
     });
   }
 

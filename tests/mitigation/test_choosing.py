@@ -1,0 +1,446 @@
+"""What is chosen by and held out, which groups are chosen, and what a strength is worth."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from pytest import approx
+
+from fairrec.core.errors import FairRecError, InputError
+from fairrec.groups.group import Group, is_member
+from fairrec.inputs.table_options import TableOptions
+from fairrec.inputs.users import Attribute
+from fairrec.metrics import parse_metric
+from fairrec.mitigation.choosing import (
+    STRENGTHS,
+    Aim,
+    AtStrength,
+    Levels,
+    Measures,
+    best_strength,
+    choose_worst,
+    count_worst,
+    error_of_mean,
+    harm_per_cell,
+    is_worst_rule,
+    make_aim,
+    measure_levels,
+    metric_names,
+    n_shared_targets,
+    read_groups,
+    read_split,
+    tune_strength,
+)
+from fairrec.mitigation.options import MitigationOptions
+from tests.mitigation.planted import attributes_of, full_grouping, planted
+
+NAN = np.nan
+WORLD = planted("accuracy", n_users=60)
+TABLES = TableOptions(users=WORLD.users, by="gender", metrics=["ndcg@5"])
+
+
+def test_without_validation_targets_each_user_is_in_one_half():
+    split = read_split(WORLD.predictions, None, TABLES, seed=0)
+    assert split.protocol == "halves of the users"
+    halves = [set(part.user_ids) for part in (split.choosing, split.reported)]
+    assert [len(half) for half in halves] == [30, 30]
+    assert halves[0] | halves[1] == set(split.everyone.user_ids)
+    other = read_split(WORLD.predictions, None, TABLES, seed=1)
+    assert set(other.choosing.user_ids) != halves[0]
+    assert n_shared_targets(split) == 0
+
+
+def test_who_has_no_list_is_missing_in_one_half():
+    lists = WORLD.predictions.filter(pl.col("user_id") >= 10)
+    split = read_split(lists, None, TABLES, seed=0)
+    halves = [part.absent.tolist() for part in (split.choosing, split.reported)]
+    assert [len(half) for half in halves] == [5, 5]
+    assert sorted(halves[0] + halves[1]) == split.everyone.absent.tolist() == [*range(10)]
+
+
+def test_targets_that_are_in_both_are_counted():
+    split = read_split(WORLD.predictions, WORLD.validation, TABLES, seed=0)
+    assert split.protocol == "validation targets"
+    assert n_shared_targets(split) == 0
+    again = read_split(WORLD.predictions, WORLD.predictions, TABLES, seed=0)
+    assert n_shared_targets(again) == 60
+    assert np.array_equal(again.choosing.candidates.scores, again.reported.candidates.scores)
+
+
+@pytest.mark.parametrize(
+    ("metrics", "items", "has_labels", "names"),
+    [
+        (None, None, True, ["urd@3", "auc", "mrr@3", "ndcg@3"]),
+        (None, "items", False, ["urd@3", "urd@3"]),
+        ("hit@5,auc", None, True, ["hit@5", "auc", "urd@3", "ndcg@3"]),
+    ],
+)
+def test_the_target_and_its_cost_are_always_measured(metrics, items, has_labels, names):
+    plan = MitigationOptions("urd@3")
+    tables = replace(TABLES, metrics=metrics, items=items)
+    bare = WORLD.predictions.drop("label")
+    predictions = WORLD.predictions if has_labels else bare
+    assert metric_names(plan, tables, predictions, None) == names
+    assert metric_names(plan, tables, predictions, WORLD.validation) == names
+    if has_labels and metrics is None:
+        # labels have to be in both
+        assert metric_names(plan, tables, predictions, bare) == ["urd@3"]
+
+
+def test_held_out_items_are_relevant_without_labels_and_give_no_auc():
+    plan = MitigationOptions("urd@3")
+    bare = WORLD.predictions.drop("label")
+    tables = replace(TABLES, metrics=None, test=WORLD.history)
+    assert metric_names(plan, tables, bare, None) == ["urd@3", "mrr@3", "ndcg@3"]
+    compared = replace(TABLES, metrics=None, relevant="score>=1")
+    assert metric_names(plan, compared, bare, None) == ["urd@3", "auc", "mrr@3", "ndcg@3"]
+
+
+def test_validation_targets_and_held_out_interactions_exclude_each_other():
+    with pytest.raises(InputError, match="validation holds candidates with labels, and test what"):
+        read_split(WORLD.predictions, WORLD.validation, replace(TABLES, test=WORLD.history), 0)
+
+
+FOUR = attributes_of([[0, 0, 0, 0, 1, 1, 1, 1], [0, 0, 1, 1, 0, 0, 1, 1]])
+VALUES = np.array([0.1, 0.3, 0.5, 0.5, 0.9, 0.9, 0.2, NAN])
+
+
+def worst_of(values, higher_is_better, rule, min_users=1, attributes=FOUR) -> list[Group]:
+    rng = np.random.default_rng(0)
+    grouping = full_grouping(attributes, min_users)
+    choice = choose_worst(values, grouping, higher_is_better, rule, rng)
+    return list(choice.groups)
+
+
+# of a0 b0 0.2, of a0 b1 0.5, of a1 b0 0.9, of a1 b1 0.2 of one user
+@pytest.mark.parametrize(
+    ("values", "higher_is_better", "rule", "min_users", "expected"),
+    [
+        (VALUES, True, "worst:1", 2, [(0, 0)]),
+        (VALUES, True, "worst:50%", 2, [(0, 0), (0, 1)]),
+        (VALUES, False, "worst:1", 1, [(1, 0)]),
+        # ties go to the first combination
+        (VALUES, True, "worst:2", 1, [(0, 0), (1, 1)]),
+        (np.full(8, 0.5), False, "worst:1", 1, [(0, 0)]),
+        # where no end is better, from the others: 1.33, 1.33, 6.67 and -9.33
+        (np.repeat([5.0, 9.0, -3.0], [4, 2, 2]), None, "worst:2", 1, [(1, 1), (1, 0)]),
+    ],
+)
+def test_the_worst_served_intersections_are_chosen(
+    values, higher_is_better, rule, min_users, expected
+):
+    found = worst_of(values, higher_is_better, rule, min_users)
+    assert found == [Group.of(a=f"a{a}", b=f"b{b}") for a, b in expected]
+
+
+def test_too_few_defined_values_make_no_group():
+    with pytest.raises(InputError, match=r"has 3 users with a value to choose by. Lower min_sup"):
+        worst_of(VALUES, True, "worst:1", min_users=3)
+
+
+@pytest.mark.parametrize("higher_is_better", [True, False, None])
+@pytest.mark.parametrize("seed", range(3))
+def test_users_to_tune_on_took_no_part_in_choosing_their_group(seed, higher_is_better):
+    """Whatever their values are, the same groups have been chosen for them."""
+    rng = np.random.default_rng(seed)
+    n = 200
+    attributes = attributes_of([rng.integers(0, 2, n), rng.integers(0, 3, n)])
+    values = rng.normal(size=n)
+    about = (full_grouping(attributes, 5), higher_is_better, "worst:2")
+    choice = choose_worst(values, *about, np.random.default_rng(seed))
+    assert choice.is_tuned.any()
+    for user in rng.permutation(np.flatnonzero(choice.is_tuned))[:5]:
+        other = values.copy()
+        other[user] = rng.choice([-1e9, 1e9])
+        again = choose_worst(other, *about, np.random.default_rng(seed))
+        assert again.is_tuned[user]
+    # they belong to groups that are tuned on
+    in_groups = np.any([is_member(g, attributes) for g in choice.tuned_groups], axis=0)
+    assert in_groups[choice.is_tuned].all()
+
+
+def test_in_noise_the_users_to_tune_on_are_ordinary():
+    """Those the groups were chosen by are worse than the rest; those to tune on are not."""
+    chosen_by, tuned_on = [], []
+    for seed in range(100):
+        rng = np.random.default_rng(seed)
+        attributes = attributes_of([rng.integers(0, 2, 120), rng.integers(0, 3, 120)])
+        values = rng.normal(size=120)
+        grouping = full_grouping(attributes, 1)
+        choice = choose_worst(values, grouping, True, "worst:1", rng)
+        tuned_on.append(values[choice.is_tuned].mean())
+        chosen_by.append(values[is_member(choice.groups[0], attributes)].mean())
+    error = np.std(tuned_on) / 10
+    assert abs(np.mean(tuned_on)) < 3 * error
+    assert np.mean(chosen_by) < -0.15 < -3 * error
+
+
+def test_a_rule_is_told_from_a_file():
+    assert all(map(is_worst_rule, ("worst:10%", "worst:2.5%", "worst:100%", "worst:5")))
+    assert not any(map(is_worst_rule, ("findings", "groups.csv", "worst groups.parquet")))
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["worst", "worst:0", "worst:0%", "worst:101%", "worst:-1", "worst:x", "worst10%", "worst:1.5"],
+)
+def test_rule_that_cannot_be_is_refused(text):
+    with pytest.raises(ValueError, match="worst"):
+        is_worst_rule(text)
+
+
+@pytest.mark.parametrize(
+    ("rule", "n_eligible", "n_groups"),
+    [("10%", 152, 15), ("10%", 3, 1), ("2", 9, 2)],
+)
+def test_number_of_groups(rule, n_eligible, n_groups):
+    assert count_worst(f"worst:{rule}", n_eligible) == n_groups
+
+
+@given(st.integers(0, 1000), st.sampled_from([True, False, None]))
+def test_harm_equals_a_loop_over_combinations(seed, higher_is_better):
+    rng = np.random.default_rng(seed)
+    attributes = attributes_of([rng.integers(0, 2, 40), rng.integers(0, 3, 40)])
+    values = np.where(rng.random(40) < 0.3, NAN, rng.normal(size=40))
+    cells = full_grouping(attributes).cells
+    harm = harm_per_cell(values, cells, higher_is_better, 3)
+    for cell in range(len(cells)):
+        mine = values[(cells.of_user == cell) & ~np.isnan(values)]
+        others = values[(cells.of_user != cell) & ~np.isnan(values)]
+        if len(mine) < 3:
+            assert np.isnan(harm[cell])
+            continue
+        expected = {
+            True: -mine.mean(),
+            False: mine.mean(),
+            None: abs(mine.mean() - others.mean()) if len(others) else NAN,
+        }[higher_is_better]
+        assert harm[cell] == pytest.approx(expected, nan_ok=True)
+
+
+PEOPLE = (
+    Attribute("gender", np.array([0, 1]), ("F", "M")),
+    Attribute("age", np.array([0, 1]), (18, 25)),
+    Attribute("member", np.array([0, 1]), (False, True)),
+    Attribute("code", np.array([0, 1]), ("007", "7")),
+)
+
+
+def file_of(folder: Path, text: str) -> Path:
+    path = folder / "groups.csv"
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+def test_groups_are_rows_of_a_table(tmp_path):
+    def members_of(path: Path) -> list[list[int]]:
+        return [np.flatnonzero(is_member(g, PEOPLE)).tolist() for g in read_groups(path, PEOPLE)]
+
+    path = file_of(tmp_path, "gender,age,member\nF,,\n,25,\nM,25,true\n,18,\n")
+    assert [g.label for g in read_groups(path, PEOPLE)][:2] == ["gender=F", "age=25"]
+    assert members_of(path) == [[0], [1], [1], [0]]
+    # text that looks like a number is kept
+    assert members_of(file_of(tmp_path, "code\n007\n7\n")) == [[0], [1]]
+    path = tmp_path / "groups.parquet"
+    # pandas stores whole numbers with a gap as floats
+    for ages in ([25, None], [25.0, None]):
+        table = {"age": ages, "gender": [None, "F"], "member": [None, False]}
+        pl.DataFrame(table).write_parquet(path)
+        assert members_of(path) == [[1], [0]]
+    # one named twice counts once, and the table that an audit writes will do
+    path = file_of(tmp_path, "age,gender,metric,value\n25,M,auc,0.5\n25,M,mrr@5,0.1\n")
+    assert read_groups(path, PEOPLE) == [Group.of(gender="M", age=25)]
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("sex,years\nF,25\n", r"groups.csv: no column is an attribute of this audit \(gender, age"),
+        ("gender,age\nF,25\n,\n", r"groups.csv, row 2: the group has no condition. Fill in one."),
+        ("gender\n", "groups.csv: the table is empty"),
+        # left out, the group would be wider than it was meant to be
+        ("gender,agee\nM,25\n", r"No attribute 'agee'\. Did you mean 'age'"),
+    ],
+)
+def test_bad_groups_are_refused(tmp_path, text, message):
+    with pytest.raises(FairRecError, match=message):
+        read_groups(file_of(tmp_path, text), PEOPLE)
+
+
+UP, DOWN = Aim(True, 1.0), Aim(False, 0.0)
+
+
+def levels(target, cost=None, error=0.0) -> Levels:
+    """At strengths of 0, 0.1, 0.2, ..."""
+    cost = [1.0] * len(target) if cost is None else cost
+    return {
+        at / 10: AtStrength(*both, error) for at, both in enumerate(zip(target, cost, strict=True))
+    }
+
+
+def best(target, cost=None, aim=UP, max_loss=0.02, error=0.0) -> float:
+    return best_strength(levels(target, cost, error), aim, max_loss)
+
+
+def test_the_best_that_costs_little_enough_is_taken():
+    assert best([0.5, 0.6, 0.8, 0.9], [1.0, 0.99, 0.98, 0.97]) == 0.2
+    assert best([0.5, 0.6, 0.8, 0.9], [1.0, 0.99, 0.98, 0.97], max_loss=0.5) == approx(0.3)
+    assert best([0.5, 0.4, 0.3, 0.1], [1.0, 0.99, 0.98, 0.97], DOWN) == 0.2
+    # a gain in the cost is no loss, and of equal ones the smallest is taken
+    assert best([0.5, 0.6], [1.0, 2.0]) == 0.1
+    assert best([0.5, 0.7, 0.7], [1.0, 1.0, 1.0]) == 0.1
+
+
+@pytest.mark.parametrize("sign", [1, -1])
+def test_groups_come_level_with_the_others_and_not_ahead(sign):
+    """The others have 0.75; where less is better all values are turned."""
+    aim = Aim(sign > 0, sign * 0.75)
+    for target, error, taken in (
+        ([0.5, 0.6, 0.7, 0.8, 0.9], 0.0, 0.2),
+        ([0.5, 0.6, 0.75, 0.8, 0.9], 0.0, 0.2),
+        # within one standard error: the smallest strength of several
+        ([0.5, 0.6, 0.7, 0.74, 0.9], 0.06, 0.2),
+        ([0.5, 0.6, 0.7, 0.74, 0.9], 0.02, 0.3),
+        # not ahead, also where a standard error would allow it
+        ([0.5, 0.6, 0.8, 0.9, 0.9], 0.06, 0.1),
+        # ahead with any strength
+        ([0.5, 0.8, 0.9, 0.9, 0.9], 0.06, 0.0),
+        # up and down: the one that is level
+        ([0.5, 0.8, 0.6, 0.74, 0.9], 0.02, 0.3),
+        # level or ahead as they are
+        ([0.74, 0.75, 0.8, 0.9, 0.9], 0.02, 0.0),
+        ([0.8, 0.75, 0.7, 0.9, 0.9], 0.02, 0.0),
+    ):
+        assert best(sign * np.array(target), aim=aim, error=error) == taken, (target, error)
+
+
+def test_what_is_level_must_cost_little_too():
+    target, cost = [0.5, 0.6, 0.75, 0.76], [1.0, 0.99, 0.9, 0.98]
+    assert best(target, cost, Aim(True, 0.76)) == approx(0.3)
+    assert best(target, cost, Aim(True, 0.75)) == approx(0.1)
+
+
+def test_without_others_the_best_is_taken_and_a_distance_is_the_smallest():
+    assert best([0.5, 0.6, 0.8], aim=Aim(True, NAN), error=NAN) == 0.2
+    assert best([0.5, 0.6, 0.4, 0.1, 0.2], aim=Aim(False, 0.5, 0.1, True), error=9.0) == 0.3
+
+
+def curve(slope: float, asked: list) -> Callable[[Sequence[float]], Levels]:
+    """Levels that rise from 0.5 in a line; what is asked for is kept."""
+
+    def levels_at(strengths: Sequence[float]) -> Levels:
+        asked.append(tuple(strengths))
+        return {one: AtStrength(0.5 + slope * one, 1.0, 0.005) for one in strengths}
+
+    return levels_at
+
+
+@pytest.mark.parametrize(
+    ("slope", "taken"),
+    # level from 0.595 to 0.6: between two of the grid, on it, near its end, out of reach
+    [(1.35, 0.07), (1.06, 0.09), (0.951, 0.1), (0.102, 0.94), (0.05, 1.0), (0.0, 0.0)],
+)
+def test_the_strength_is_tuned_to_a_hundredth(slope, taken):
+    asked = []
+    aim = Aim(True, 0.6)
+    plan = MitigationOptions("urd@5")
+    strength, found = tune_strength(plan, aim, "ndcg@5", curve(slope, asked))
+    assert strength == approx(taken)
+    assert [*found] == sorted({*STRENGTHS, strength})
+    assert [one.target for one in found.values()] == approx(0.5 + slope * np.array([*found]))
+    assert asked[0] == STRENGTHS and len(asked) == 2
+    assert all(0 < one < 1 for one in asked[1])
+
+
+def test_a_strength_that_is_asked_for_is_taken_and_one_that_cannot_be_weighed_refused():
+    aim, levels_at = Aim(True, 0.6), curve(1.0, [])
+    plan = MitigationOptions("urd@5", strength=0.33)
+    strength, found = tune_strength(plan, aim, None, levels_at)
+    assert strength == 0.33 and [*found] == sorted({*STRENGTHS, 0.33})
+    with pytest.raises(InputError, match="needs labels"):
+        tune_strength(MitigationOptions("urd@5"), aim, None, levels_at)
+
+
+def test_the_error_is_that_of_a_difference_of_two_means():
+    """By the definition of a standard error."""
+    rng = np.random.default_rng(0)
+    values, group = rng.normal(size=40), np.repeat([0, 1, -1], [10, 5, 25])
+    aim = make_aim(parse_metric("urd@5"), values, group)
+    assert aim.rest == approx(values[15:].mean())
+    expected = np.sqrt(values[:15].var(ddof=1) / 15 + values[15:].var(ddof=1) / 25)
+    assert aim.error(values, group) == approx(expected)
+    assert np.isnan(error_of_mean(np.array([1.0, NAN])))
+
+
+@pytest.mark.parametrize(
+    ("target", "cost"),
+    [
+        ([0.5, 0.4, 0.3], [1.0, 1.0, 1.0]),
+        ([0.5, 0.5, 0.5], [1.0, 1.0, 1.0]),
+        ([0.5, 0.9, 0.9], [1.0, 0.5, 0.5]),
+        ([0.5, 0.5 + 1e-15, 0.5], [1.0, 1.0, 1.0]),
+        ([NAN, NAN, NAN], [NAN, NAN, NAN]),
+        ([0.5, NAN, NAN], [1.0, 1.0, 1.0]),
+    ],
+)
+def test_nothing_is_done_where_nothing_helps(target, cost):
+    assert best(target, cost) == 0
+
+
+def test_aim_without_direction_is_the_distance_from_the_rest():
+    aim = Aim(False, 1.0, is_distance=True)
+    metric, group = np.array([3.0, 2.0, 0.0, -1.0, 9.0]), np.array([0, 0, 1, 1, -1])
+    assert aim.values(metric, group) == approx([2, 1, 1, 2, NAN], nan_ok=True)
+    assert aim.level(metric, group) == approx((2 + 1 + 1 + 2) / 4)
+    # on either side of the rest: group 0 has a mean of 0, 1 from the rest
+    past = aim.values(np.array([1.0, -1.0, 1.0, 1.0, 9.0]), group)
+    assert past[:2] == approx([0, 2])
+    assert aim.level(np.array([1.0, -1.0, 1.0, 1.0, 9.0]), group) == approx((2 + 0) / 4)
+    assert np.isnan(aim.level(np.full(5, NAN), group))
+
+
+def test_a_side_that_is_given_is_kept_whatever_the_values():
+    metric, group = np.array([3.0, 2.0, 0.0, -1.0, 9.0]), np.array([0, 0, 1, 1, -1])
+    aim = Aim(False, 1.0, is_distance=True)
+    assert aim.sides(metric, group, 3).tolist() == [1, -1, 1]
+    turned = Aim(False, 1.0, is_distance=True, side_of_group=np.array([-1.0, -1.0]))
+    assert turned.values(metric, group) == approx([-2, -1, 1, 2, NAN], nan_ok=True)
+    assert turned.level(metric, group) == approx(0)
+
+
+def test_levels_are_those_of_the_users_of_the_groups():
+    measured = np.array([[[0.1, 0.9], [0.5, 0.7]], [[0.3, 0.9], [0.4, 0.7]]])
+    none, full = measure_levels(measured, (0.0, 1.0), UP, np.array([0, -1])).values()
+    assert (none.target, none.cost) == (0.1, 0.5) and (full.target, full.cost) == (0.3, 0.4)
+
+
+FEW = planted("accuracy", n_users=24)
+
+
+@pytest.mark.parametrize("has_labels", [True, False])
+def test_target_and_cost_are_measured_at_every_strength(has_labels):
+    lists = FEW.predictions if has_labels else FEW.predictions.drop("label")
+    names = ["urd@5", *(["mrr@5", "ndcg@5"] if has_labels else [])]
+    tables = TableOptions(users=FEW.users, by="gender", items=FEW.items, metrics=names)
+    split = read_split(lists, None, tables, seed=0)
+    inputs = split.everyone
+    measures = Measures.of(split.per_user_metrics, MitigationOptions("urd@5"), threads=1)
+    assert measures.cost_name == ("ndcg@5" if has_labels else None)
+    steps = []
+    unchanged = inputs.candidates.scores
+    measured = measures.at_strengths(
+        lambda _: unchanged, inputs, (0.0, 1.0), lambda *step: steps.append(step)
+    )
+    assert steps == [("tuning the strength", 0, 2), ("tuning the strength", 1, 2)]
+    values = measures.values(inputs)
+    for target, cost in measured:
+        assert np.array_equal(target, values[0])
+        expected = values[2] if has_labels else np.full(24, np.nan)
+        assert np.array_equal(cost, expected, equal_nan=True)

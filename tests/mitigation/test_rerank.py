@@ -1,0 +1,161 @@
+"""A saved re-ranker on new lists, and which re-ranker is made for which metric."""
+
+from __future__ import annotations
+
+import numpy as np
+import polars as pl
+import pytest
+
+import fairrec
+from fairrec.core.errors import FairRecError, InputError
+from fairrec.metrics import METRICS
+from fairrec.mitigation.reranker import RERANKERS, default_reranker
+from fairrec.mitigation.result import RerankerRecord
+from tests.builders import with_text_ids
+from tests.metrics.metric_lists import Candidate, World
+from tests.mitigation.planted import WORSE, Planted, mitigate, planted
+from tests.mitigation.rerank_world import RerankWorld
+
+LABEL_FREE = [name for name in RERANKERS if not RERANKERS[name].is_upper_bound]
+WORLD = planted("diversity", n_users=96)
+
+
+def rerank(world: Planted, record, predictions=None, **options) -> pl.DataFrame:
+    given = {"users": world.users, "items": world.items, "history": world.history, "threads": 1}
+    chosen = world.predictions if predictions is None else predictions
+    return fairrec.rerank(record, chosen, **{**given, **options})
+
+
+@pytest.mark.parametrize("reranker", LABEL_FREE)
+def test_the_same_lists_come_out_as_the_mitigation_wrote_them(reranker):
+    halves = {"validation": None, "groups": "worst:2"}
+    result = mitigate(WORLD, "urd@5", reranker=reranker, strength=0.6, **halves)
+    found = rerank(WORLD, result.reranker)
+    assert found.drop("model_score").equals(result.predictions)
+    assert found["model_score"].equals(WORLD.predictions["score"].alias("model_score"))
+    assert (found["score"] != found["model_score"]).any()
+
+
+@pytest.mark.parametrize("text_ids", [True, False], ids=["text ids", "whole numbers"])
+def test_new_lists_are_re_ranked_in_the_same_way(text_ids):
+    world = Planted(*map(with_text_ids, WORLD)) if text_ids else WORLD
+    record = mitigate(world, "urd@5", strength=0.6).reranker
+    found = rerank(world, record, world.validation)
+    assert found.columns == ["user_id", "item_id", "score", "label", "model_score"]
+    for name in ("user_id", "item_id", "label"):
+        assert found[name].to_list() == world.validation[name].to_list()
+    is_changed = found["score"] != found["model_score"]
+    changed = set(found.filter(is_changed)["user_id"])
+    assert changed and changed <= set(world.users.filter(**WORSE)["user_id"])
+    for _, part in found.group_by("user_id"):
+        assert sorted(part["score"]) == sorted(part["model_score"])
+
+
+def test_labels_are_handed_through_and_not_looked_at():
+    record = mitigate(WORLD, "ndcg@5", strength=0.6).reranker
+    labels = pl.Series("label", np.random.default_rng(0).integers(0, 5, len(WORLD.predictions)))
+    poisoned = rerank(WORLD, record, WORLD.predictions.with_columns(labels))
+    bare = rerank(WORLD, record, WORLD.predictions.drop("label"))
+    assert poisoned["label"].to_list() == labels.to_list()
+    assert "label" not in bare.columns
+    assert bare["score"].equals(poisoned["score"])
+
+
+@pytest.mark.parametrize(
+    "reranker", ["mmr", "calibrated", "popularity_calibrated", "second_opinion"]
+)
+def test_some_users_get_the_lists_they_would_get_among_all(reranker):
+    record = mitigate(WORLD, "urd@5", reranker=reranker, strength=0.6).reranker
+    whole = rerank(WORLD, record)
+    few = WORLD.predictions.filter(pl.col("user_id") < 20)
+    assert rerank(WORLD, record, few).equals(whole.filter(pl.col("user_id") < 20))
+
+
+def test_users_and_items_that_are_new_are_no_error():
+    record = mitigate(WORLD, "ndcg@5", strength=0.6).reranker
+    someone = pl.DataFrame({"user_id": [900], **{name: [value] for name, value in WORSE.items()}})
+    users = pl.concat([WORLD.users, someone])
+    new = pl.DataFrame(
+        {"user_id": [900, 900, 0, 0], "item_id": [1, 999, 2, 998], "score": [0.1, 0.2, 0.3, 0.4]}
+    )
+    found = rerank(WORLD._replace(users=users), record, new)
+    # nothing is known of the new user, so the model has the only say
+    assert found.filter(user_id=900)["score"].to_list() == [0.1, 0.2]
+    assert sorted(found.filter(user_id=0)["score"]) == [0.3, 0.4]
+
+
+def record_with(**changes) -> RerankerRecord:
+    record = mitigate(WORLD, "urd@5", strength=0.6).reranker
+    return RerankerRecord.model_validate({**record.model_dump(), **changes})
+
+
+@pytest.mark.parametrize(
+    ("changes", "options", "message"),
+    [
+        (
+            {"reranker": "oracle"},
+            {},
+            "'oracle' sees the labels, so it is an upper bound and no rem",
+        ),
+        ({"reranker": "mrm"}, {}, "No re-ranker 'mrm'. Did you mean 'mmr'"),
+        ({"by": ["gender", "town"]}, {}, "No attribute 'town'"),
+        ({"groups": [{"town": "X"}]}, {}, "No attribute 'town'"),
+        ({"groups": [{"gender": "X"}]}, {}, "no user is in the group gender=X"),
+        ({}, {"items": None}, "'mmr' needs the items table. Give it as items"),
+        ({"reranker": "swap"}, {"history": None}, "'swap' needs the history table"),
+        ({}, {"users": WORLD.users.drop("age")}, "No attribute 'age'"),
+        ({}, {"users": None}, "The users table is missing"),
+    ],
+    ids=str,
+)
+def test_record_that_cannot_be_applied_is_refused(changes, options, message):
+    with pytest.raises(FairRecError, match=message):
+        rerank(WORLD, record_with(**changes), **options)
+
+
+def test_quantiles_that_other_users_do_not_have_are_refused():
+    users = WORLD.users.with_columns(income=pl.col("user_id") * 10)
+    world = WORLD._replace(users=users)
+    record = mitigate(world, "urd@5", by="income:q3", strength=0.6).reranker
+    assert rerank(world, record).height == WORLD.predictions.height
+    few = WORLD.predictions.filter(pl.col("user_id") < 50)
+    with pytest.raises(InputError, match=r"Attribute 'income' falls into other quantiles for thes"):
+        rerank(world, record, few)
+    # that nobody is in one of several groups is fine
+    record = record_with(groups=[WORSE, {"gender": "X"}])
+    assert rerank(WORLD, record).height == WORLD.predictions.height
+
+
+def test_every_metric_of_the_order_has_a_default_reranker_that_is_no_upper_bound():
+    # of what people are shown neither end is better, so that nothing is made for it
+    shown = {"coverage", "share", "mean", "novelty", "popularity", "long_tail"}
+    # nor can an order be made for its distance from another list
+    of_two_lists = {"affected", "changed", "rbo", "tau"}
+    of_order = {name for name in METRICS if not METRICS[name].pooled} - shown - of_two_lists
+    for metric in of_order:
+        name = default_reranker(metric)
+        assert name is not None
+        assert not RERANKERS[name].is_upper_bound
+    assert default_reranker("nothing") is None
+    # how many items a user gets is the same in every order
+    assert default_reranker("coverage") is None
+
+
+def test_beside_what_the_metric_needs_a_default_reranker_needs_a_history_for_accuracy_alone():
+    lacking = {}
+    for metric in METRICS:
+        if (name := default_reranker(metric)) is not None:
+            lacking[metric] = RERANKERS[name].needs - METRICS[metric].needs - {"labels"}
+    assert lacking
+    for metric, needs in lacking.items():
+        tables = {"items", "history"} if "tastes" in METRICS[metric].needs else set()
+        is_accuracy = "labels" in METRICS[metric].needs
+        assert needs - tables == ({"history"} if is_accuracy else set()), metric
+
+
+def test_scores_in_a_new_order_give_way_by_a_hair_where_they_were_equal():
+    one = [Candidate(item, score, 0.0) for item, score in enumerate([2.0, 1.0, 1.0, 1.0, 0.5])]
+    world = RerankWorld(World([one], {0: frozenset("a")}, [(0, 0)]))
+    scores = world.lists.scores_in(np.array([3, 0, 2, 1, 4]))
+    hair = np.nextafter(1.0, 0.0)
+    assert scores.tolist() == [1.0, np.nextafter(hair, 0.0), hair, 2.0, 0.5]

@@ -1,0 +1,249 @@
+"""The answer of an audit, in worlds made by hand."""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+import polars as pl
+import pytest
+from scipy.special import ndtri
+
+import fairrec
+from fairrec.report.audit_answer import audit_answer
+from fairrec.report.view import build_view
+from fairrec.report.words import number
+from fairrec.search.options import Search
+from tests.counts.small_counts import tables
+from tests.grouped_options import group_options
+from tests.report.planted import given_result, planted, planted_result, resolve_audit
+
+
+def answer_of(result):
+    return build_view(result.summary, result.group_table).answer
+
+
+def test_the_headline_is_who_and_how_much():
+    found = answer_of(planted())
+    finding = planted().metrics["auc"].findings[0]
+    others = number(finding.value - finding.difference)
+    assert found.tone == "found"
+    assert found.named == "gender=F, age=65+"
+    assert found.headline == (
+        f"gender=F, age=65+ is served worse: auc {number(finding.value)} instead of {others}, "
+        "not chance (p \u2264 0.005, adjusted)"
+    )
+    assert found.about == ("2,000 users, 40,000 candidates; 171 groups by gender, age, job",)
+    assert found.table.columns[0] == "auc"
+    assert found.others == ("mrr@5: worse: gender=F, age=65+ 0 instead of 0.368",)
+
+
+def test_the_table_has_each_value_then_findings_of_several_attributes():
+    table = answer_of(planted()).table
+    assert [block.name for block in table.blocks] == ["gender", "age", "job", ""]
+    gender, age, job, deeper = table.blocks
+    assert [row.label for row in gender.rows] == ["F", "M"]
+    assert [row.label for row in age.rows] == ["18-24", "25-34", "35-64", "65+"]
+    # more than eight values take a line
+    assert job.is_short and job.rows == () and job.in_short.startswith("20 groups, none worse")
+    assert deeper.rows[0].label == "gender=F, age=65+"
+    about = planted().group_table.filter(metric="auc", gender="F", depth=1).row(0, named=True)
+    cells = gender.rows[0].cells
+    assert cells[0] == f"{about['support']:,}"
+    for text, name in ((cells[1], "value"), (cells[2], "difference")):
+        assert float(text.replace("\u2212", "-")) == pytest.approx(about[name], abs=0.005)
+
+
+def test_a_group_is_told_once_with_all_its_metrics():
+    found = answer_of(resolve_audit({"a": 0.1, "b": 0.2, "c": 0.1}))
+    # the larger effect first, and that without a better end last
+    assert found.headline.startswith("gender=F, age=old is served worse: b ")
+    assert found.table.columns[0] == "b"
+    a, c = found.others
+    assert a.startswith("a: worse: gender=F, age=old 0.")
+    assert c.startswith("c: differs: gender=F, age=old 0.")
+
+
+def test_a_metric_without_a_better_end_changes_neither_tone_nor_answer_of_the_others():
+    found = answer_of(resolve_audit({"a": 0.0, "c": 0.2}, tolerance="a=0.05,c=0.05"))
+    assert found.tone == "clear"
+    assert found.headline.startswith(
+        "No group is significantly worse; gender=F, age=old is different: c 0."
+    )
+    assert found.table.columns[0] == "a"
+    alone = answer_of(resolve_audit({"c": 0.0}, tolerance="c=0.05"))
+    assert alone.tone == "clear"
+    assert alone.headline.startswith("Every group of a single attribute is within tolerance")
+
+
+def test_nothing_found_does_not_show_that_groups_are_equal():
+    found = answer_of(resolve_audit({"a": 0.0}))
+    assert found.tone == "open"
+    assert found.headline == (
+        "No significant difference among 8 groups; this does not show they are equal."
+    )
+    assert re.match(
+        r"80% power to detect a difference of 0\.0\d+ in a in a group of", found.about[0]
+    )
+    assert found.sentences[0].startswith("Ruled out: no group of ")
+
+
+def test_a_tolerance_is_suggested_that_these_users_can_rule_out():
+    result = resolve_audit({"a": 0.0})
+    (step,) = answer_of(result).next_steps
+    found = re.match(
+        r"no group can be cleared .*\(docs/how-to/choose-a-tolerance.md\), .* these users can "
+        r"rule out with 80% power: ([\d.]+)% of the mean for age and ([\d.]+)% for gender: "
+        r"tolerance='(\d+)%'$",
+        step,
+    )
+    *shares, suggested = map(float, found.groups())
+    mean = result.metrics["a"].mean
+    for name, share in zip(("age", "gender"), shares, strict=True):
+        rows = result.group_table.filter(pl.col(name).is_not_null(), metric="a", depth=1)
+        half = (rows["difference_high"] - rows["difference_low"]) / 2
+        # of two groups one is off to the wrong side by chance: by so much in one audit of five
+        by_chance = half * ndtri(1 - 0.2 / rows.height) / ndtri(0.975)
+        reach = (rows["difference"] - rows["simultaneous_low"] + by_chance).max() / mean
+        assert share == pytest.approx(100 * reach, abs=0.06 if share < 9.5 else 0.6)
+    assert suggested >= min(shares)
+    # what is suggested is what is ruled out where groups do not differ
+    again = resolve_audit({"a": 0.0}, tolerance=f"{suggested:g}%")
+    assert again.summary.outcome == "within tolerance"
+
+
+def test_too_few_permutations_are_the_reason_that_nothing_was_tested():
+    least = "statistics=fairrec.Statistics(permutations=19) or more can (1/alpha - 1)"
+    for n, said in ((0, "0 permutations"), (1, "1 permutation"), (10, "10 permutations")):
+        found = answer_of(resolve_audit({"a": 0.3}, permutations=n))
+        assert found.headline == "Nothing was tested for significance"
+        assert found.about[0] == f"{said} cannot give a p-value of 0.05: {least}"
+    enough = answer_of(resolve_audit({"a": 0.3}, permutations=19))
+    assert enough.headline != "Nothing was tested for significance"
+
+
+def test_what_to_do_next_fits_what_was_found():
+    assert "look at what these users got" in answer_of(resolve_audit({"a": 0.2})).next_steps
+    found = answer_of(planted())
+    command = "re-rank their lists: fairrec mitigate AUDIT --metric auc"
+    assert f"{command} --history FILE" in found.next_steps
+    summary = planted().summary
+    inputs = {**summary.inputs, "history": summary.inputs["users"]}
+    with_history = summary.model_copy(update={"inputs": inputs})
+    steps = audit_answer(with_history, build_view(with_history).verdicts).next_steps
+    assert command in steps
+    counted = answer_of(
+        fairrec.audit(
+            counts=fairrec.count(**group_options(**tables())),
+            statistics=fairrec.Statistics(permutations=199),
+        )
+    )
+    assert "look at what these users got" in counted.next_steps
+    open_ = answer_of(resolve_audit({"a": 0.0}, tolerance="0.001")).next_steps
+    assert any("fairrec plan AUDIT (docs/how-to/inconclusive.md)" in step for step in open_)
+    certain = answer_of(resolve_audit({"a": 0.0}, tolerance="0.5")).next_steps
+    assert certain == ("write a policy for the next release: fairrec init AUDIT",)
+    said = answer_of(resolve_audit({"a": 0.2}, tolerance="0.05")).next_steps
+    assert not any("tolerance" in step for step in said)
+
+
+def test_an_audit_that_is_not_saved_is_saved_before_a_command_reads_it():
+    summary = planted().summary
+    first, *rest = build_view(summary, is_saved=False).answer.next_steps
+    saved = build_view(summary).answer.next_steps
+    assert first == f"{saved[0]}, after saving this audit (--out AUDIT)"
+    assert tuple(rest) == saved[1:]
+    alone = resolve_audit({"a": 0.2}, tolerance="0.05").summary
+    assert build_view(alone, is_saved=False).answer == build_view(alone).answer
+
+
+def test_in_read_covariates_the_headline_has_the_adjusted_difference():
+    result = given_result()
+    finding = result.metrics["q"].findings[0]
+    # as it is the group is served better
+    assert finding.group == {"gender": "M", "place": "north"}
+    assert finding.difference < 0 < finding.raw_difference
+    found = answer_of(result)
+    assert found.headline == (
+        "gender=M, place=north is served worse: q "
+        f"{number(-finding.difference)} lower than that of others with the same tenure, not chance "
+        "(p \u2264 0.005, adjusted)"
+    )
+    others = number(finding.value - finding.raw_difference)
+    assert found.about[0].startswith(f"Unadjusted: {number(finding.value)} instead of {others}")
+    assert found.table.columns[3] == "adj. diff."
+    rows = {row.label: row for block in found.table.blocks for row in block.rows}
+    adjusted = rows["gender=M, place=north"].cells[2].replace("\u2212", "-")
+    assert float(adjusted) == pytest.approx(finding.difference, abs=0.0005)
+
+
+def test_where_users_are_missing_the_next_step_is_to_find_out_why():
+    rng = np.random.default_rng(0)
+    table = pl.DataFrame({"user_id": range(500), "gender": rng.choice(["F", "M"], 500)})
+    table = table.with_columns(q=pl.Series([None, 1.0, 2.0, 3.0, 4.0] * 100))
+    result = fairrec.audit(
+        values=table,
+        by="gender",
+        tables=fairrec.Tables(better="q=higher"),
+        statistics=fairrec.Statistics(permutations=99),
+    )
+    found = answer_of(result)
+    assert found.headline.startswith("Inconclusive: ")
+    assert found.next_steps[0] == "find out who is missing, and why"
+
+
+def test_more_findings_than_are_listed_are_not_said_to_be_all(monkeypatch):
+    for module in ("fairrec.statistics.findings", "fairrec.report.verdict"):
+        monkeypatch.setattr(f"{module}.MAX_FINDINGS", 50)
+    rng = np.random.default_rng(0)
+    city = np.arange(20000) % 200
+    q = rng.normal(0, 0.3, 200)[city] + rng.normal(0, 0.05, 20000)
+    table = pl.DataFrame({"user_id": range(20000), "city": [f"C{at}" for at in city], "q": q})
+    result = fairrec.audit(
+        values=table,
+        by="city",
+        tables=fairrec.Tables(better="q=higher"),
+        statistics=fairrec.Statistics(permutations=199),
+    )
+    verdict, findings = result.metrics["q"].verdict, result.metrics["q"].findings
+    assert verdict.n_worse + verdict.n_better > len(findings) == 50
+    found = answer_of(result)
+    n_worse = sum(finding.difference < 0 for finding in findings)
+    who = f"At least {n_worse} groups are served worse, most of all city="
+    assert found.headline.startswith(who)
+    (said,) = build_view(result.summary).verdicts
+    # cities do not overlap
+    assert "or are beyond the 50 findings listed" in said.headline
+
+
+def test_a_search_of_a_table_with_every_score_is_told_how_to_get_the_exact_answer():
+    result = planted_result(search=Search("adaptive", budget_users="30%"))
+    exact = "the table has every score: leave out --search and its budget for the exact answer"
+    found = answer_of(result)
+    assert found.next_steps[0] == exact
+    assert not any("raise budget_users" in step for step in found.next_steps)
+    assert "The table has every score: " in " ".join(build_view(result.summary).search)
+    # a model that is asked may be asked for more
+    search = result.summary.search.model_copy(update={"has_table": False})
+    asked = result.summary.model_copy(update={"search": search})
+    assert exact not in audit_answer(asked, build_view(asked).verdicts).next_steps
+    # nothing is left to be scored
+    everyone = planted_result(search=Search("exact"))
+    assert exact not in answer_of(everyone).next_steps
+
+
+def test_who_is_worse_off_only_beside_a_group_served_better_is_told_with_it():
+    rng = np.random.default_rng(3)
+    gender, tier = rng.choice(["F", "M"], 4000), rng.choice(["free", "paid"], 4000)
+    q = rng.normal(size=4000) + 0.8 * ((gender == "M") & (tier == "paid"))
+    table = pl.DataFrame({"user_id": range(4000), "gender": gender, "tier": tier, "q": q})
+    result = fairrec.audit(
+        values=table,
+        by="gender,tier",
+        tables=fairrec.Tables(better="q=higher"),
+        statistics=fairrec.Statistics(permutations=199),
+    )
+    found = answer_of(result)
+    assert "is served worse" in found.headline
+    detail = "not significant without gender=M, tier=paid, served better than they are"
+    assert found.about[0].lower().endswith(detail.lower())
