@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import replace
 from itertools import combinations
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -62,65 +61,18 @@ def test_a_number_that_is_not_finite_is_refused_with_its_row(column: str, bad: f
     assert f"row 3: column '{column}' is {bad} (2 such values)" in _refusal(lists, users)
 
 
-@pytest.mark.parametrize("column", ["score", "label"])
-def test_a_missing_number_is_refused_with_its_row(column: str):
-    predictions, users = two_groups()
-    predictions = _with(predictions, 11, column, None)
-    assert f"row 11: column '{column}' is empty (1 such values)" in _refusal(predictions, users)
-    lists = as_lists(predictions)
-    assert f"row 3: column '{column}' is empty (1 such values)" in _refusal(lists, users)
-
-
-@pytest.mark.parametrize("column", ["score", "label"])
-def test_text_among_numbers_is_refused_with_its_row(column: str, tmp_path: Path):
-    predictions, users = two_groups()
-    texts = predictions.with_columns(pl.col(column).cast(pl.String))
-    texts = _with(_with(texts, 11, column, "high"), 12, column, "low")
-    texts.write_csv(tmp_path / "predictions.csv")
-    expected = f"row 11: column '{column}' holds 'high', which is not a number (2 such values)."
-    for source in (texts, tmp_path / "predictions.csv"):
-        assert expected in _refusal(source, users)
-    assert f"row 3: column '{column}' holds 'high'" in _refusal(as_lists(texts), users)
-
-
-def test_tables_without_rows_are_refused():
-    predictions, users = two_groups()
-    assert _refusal(predictions.clear(), users) == (
-        "the predictions table: the table is empty. It needs at least one row."
-    )
-    assert _refusal(as_lists(predictions).clear(), users).startswith("the predictions table: ")
-    assert _refusal(predictions, users.clear()).startswith("the users table: the table is empty")
-
-
 def test_lists_of_different_lengths_are_refused_with_the_row():
     lists = as_lists(two_groups()[0])
     message = _refusal(_with(lists, 3, "score", [0.5]), two_groups()[1])
-    assert "row 3: 4 values in 'item_id' but 1 in 'score'" in message
-
-
-@pytest.mark.parametrize(
-    ("change", "says"),
-    [
-        (lambda lists: lists.with_columns(pl.concat_list("user_id")), "'user_id' is of type List"),
-        (lambda lists: lists.with_columns(pl.struct("score").alias("score")), "of type Struct"),
-        (
-            lambda lists: lists.with_columns(score=pl.Series([[[1.0]] * 4] * 8)),
-            "'score' is of type List(List",
-        ),
-    ],
-    ids=["lists of users", "structs", "lists of lists"],
-)
-def test_columns_of_other_shapes_are_refused(change, says):
-    predictions, users = two_groups()
-    assert says in _refusal(change(as_lists(predictions)), users)
+    assert "row 3: the lists in 'item_id' and 'score' are not of one length" in message
 
 
 @pytest.mark.parametrize("column", ["item_id", "score", "label"])
 def test_a_missing_list_is_refused_with_the_row(column: str):
     predictions, users = two_groups()
     message = _refusal(_with(as_lists(predictions), 3, column, None), users)
-    assert f"row 3: the list in '{column}' is missing" in message
-    assert "empty list" in message
+    assert f"row 3: the lists in 'item_id' and '{column}' are not" in message
+    assert "or one is missing. Give an empty list" in message
 
 
 def test_a_missing_item_in_a_list_is_refused_with_the_row():
@@ -133,7 +85,7 @@ def test_lists_in_some_columns_only_are_refused():
     predictions, users = two_groups()
     lists = as_lists(predictions).with_columns(label=pl.lit(1))
     message = _refusal(lists, users)
-    assert "item_id, score holds lists but label" in message
+    assert "only item_id, score holds lists" in message
     assert "one row per user" in message
 
 
@@ -258,13 +210,13 @@ def test_equal_scores_beside_ranks_are_in_the_order_of_the_ranks():
     assert np.argsort(-broken[:3], kind="stable").tolist() == [1, 2, 0]
 
 
-def test_an_audit_breaks_ties_by_the_rank_whatever_the_order_of_rows():
-    served = Served({0: [1, 2, 3], 1: [3, 2, 1]}, {0: {1: 1.0}, 1: {3: 1.0}})
-    tied = served.recommendations("both").with_columns(score=1.0)
-    users = pl.DataFrame({"user_id": [0, 1], "group": ["a", "b"]})
-    for rows in (tied, tied.reverse()):
-        result = audit(rows, users, "group", test=served.test(), metrics="mrr@3")
-        assert result.per_user["mrr@3"].to_list() == [1, 1]
+def test_the_largest_numbers_are_scores_like_others():
+    most = np.finfo(float).max
+    assert scores(score=[most, -most, 0, most, -most]).tolist() == [most, -most, 0, most, -most]
+    ranked = scores(score=[-most, most, 0, most, -most], rank=[3, 1, 2, 1, 2])
+    assert ranked.tolist() == [-most, most, 0, most, -most]
+    tied = scores(score=[most, most, -most, most, -most], rank=[2, 1, 3, 1, 2])
+    assert np.argsort(-tied[:3]).tolist() == [1, 0, 2]
 
 
 def is_other(scores: list[float], ranks: list[float]) -> bool:
@@ -329,10 +281,9 @@ def test_a_score_that_counts_up_like_a_rank_is_refused(start):
     [
         pytest.param(lambda ranks: [*ranks[:-1], 9], id="one that skips"),
         pytest.param(lambda ranks: [rank + 1 for rank in ranks], id="from 2"),
-        pytest.param(lambda ranks: [3, 1, 4, 2] * 5, id="in another order"),
     ],
 )
-def test_ranks_are_recognised_with_gaps_and_in_any_order(change):
+def test_ranks_are_recognised_with_gaps(change):
     offsets, ranks = counting(5, 4)
     with pytest.raises(InputError, match="counts up in every user's list, as a rank does"):
         scores(offsets, score=change(ranks))
@@ -366,7 +317,7 @@ def test_a_column_called_rank_is_never_a_score():
         pytest.param(lambda offsets, ranks: (offsets[:5], ranks[:16]), id="few rows"),
         pytest.param(lambda offsets, ranks: (offsets, [*ranks[:-1], 9.5]), id="no whole number"),
         pytest.param(lambda offsets, ranks: (offsets, ranks[::-1]), id="counts down"),
-        pytest.param(lambda offsets, ranks: (offsets, [3, 1, 5, 2] * 5), id="no order, no 1 to n"),
+        pytest.param(lambda offsets, ranks: (offsets, [3, 1, 4, 2] * 5), id="no order"),
         pytest.param(lambda offsets, ranks: (np.array([0, 20]), [*range(1, 21)]), id="one user"),
         pytest.param(lambda offsets, ranks: (np.arange(21), [1] * 20), id="one item each"),
     ],
@@ -411,26 +362,6 @@ def test_a_table_without_any_order_is_refused(column):
     with pytest.raises(InputError, match=f"'{column}' is the same for all items of each user"):
         scores(**{column: [3, 3, 3, 5, 5]})
     assert scores(np.array([0, 1, 2]), **{column: [3, 3]}) is not None
-
-
-@pytest.mark.parametrize(
-    ("change", "n"),
-    [
-        (lambda rank: rank, 0),
-        (lambda rank: rank - 1, 0),
-        (lambda rank: (rank + 1) // 2, 0),
-        (lambda rank: 3 * rank, 4),
-        (lambda rank: rank + 5 * (pl.col("user_id") % 2), 2),
-    ],
-    ids=["from 1", "from 0", "ties", "gaps", "half from 6"],
-)
-def test_ranks_beyond_the_length_of_a_list_are_noted(change, n):
-    served = Served({u: [1, 2, 3] for u in range(4)}, {u: {1: 1.0, 4: 1.0} for u in range(4)})
-    lists = served.recommendations("rank").with_columns(rank=change(pl.col("rank")))
-    users = pl.DataFrame({"user_id": range(4), "g": [*"abab"]})
-    result = audit(lists, users, "g", test=served.test(), metrics="ndcg@3", permutations=0)
-    said = f"{n} of 4 lists in the predictions table have a 'rank' beyond their length, as if rows"
-    assert [one.startswith(said) for one in result.warnings if "beyond" in one] == [True] * (n > 0)
 
 
 def lists_of(n_users: int, n_items: int, user_ids: list[object] | None = None) -> CandidateLists:

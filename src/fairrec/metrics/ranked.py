@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
-from typing import NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
@@ -15,6 +15,8 @@ from fairrec.core.threads import chunks, map_in_threads
 from fairrec.inputs.candidates import CandidateLists
 from fairrec.inputs.order import sort_ties, tie_hashes, tied_rows
 from fairrec.inputs.side_data import SideData
+
+T = TypeVar("T")
 
 FEW_LISTS = 256
 """Lists below which a thread costs more than it saves."""
@@ -57,6 +59,7 @@ class RankedLists:
     max_k: int
     side: SideData
     threads: int = 1
+    _made: dict[tuple[str, int], Any] = field(default_factory=dict, init=False, repr=False)
 
     @property
     def n_users(self) -> int:
@@ -77,10 +80,7 @@ class RankedLists:
 
     @cached_property
     def n_relevant(self) -> IntArray:
-        """(n_users,), number of relevant items: candidates with a label above 0, or held-out items.
-
-        Held-out items count whether they are candidates or not.
-        """
+        """(n_users,), held-out items, candidates or not; without any, labels above 0."""
         if self.candidates.held_out is not None:
             return self.candidates.held_out.n_relevant
         counts = np.empty(self.n_users, dtype=np.int64)
@@ -94,8 +94,9 @@ class RankedLists:
         """
         best, marked = self._select(self.candidates.scores, k + 1)
         rows = best[marked]
+        scores = self.candidates.scores[rows]
         # nothing is past the end of a list
-        is_next = (np.diff(self.candidates.scores[rows]) == 0) & (rows[:, 1:] >= 0)
+        is_next = (scores[:, 1:] == scores[:, :-1]) & (rows[:, 1:] >= 0)
         last = np.minimum(self.lengths[marked], k) - 1
         at = np.arange(len(marked))
         is_last = is_next[at, last] | ((last > 0) & is_next[at, last - 1])
@@ -112,8 +113,7 @@ class RankedLists:
 
     def labels(self, k: int) -> FloatArray:
         """(n_users, k), their labels; 0 past the end of a list."""
-        labels: FloatArray = _labels_at(self._best_rows(k), self.all_labels)
-        return labels
+        return _labels_at(self._best_rows(k), self.all_labels)
 
     def expected_labels(self, k: int) -> FloatArray:
         """(n_users, k), their labels on average over the orders of equal scores."""
@@ -123,14 +123,9 @@ class RankedLists:
 
     def ties(self, k: int) -> Ties:
         """Lists in which items of the first `k` places have equal scores."""
-        ties = self._ties if k <= self.max_k else self._tied(k)
-        is_tied = (ties.size[:, :k] > 1).any(axis=1)
-        return Ties(
-            ties.lists[is_tied],
-            ties.size[is_tied, :k],
-            ties.n_relevant[is_tied, :k],
-            ties.label[is_tied, :k],
-        )
+        ties = self._once(self._tied, k)
+        at = (ties.size[:, :k] > 1).any(axis=1), slice(k)
+        return Ties(ties.lists[at[0]], ties.size[at], ties.n_relevant[at], ties.label[at])
 
     def ideal_labels(self, k: int) -> FloatArray:
         """(n_users, k), the largest labels of each user in falling order, 0 past the end.
@@ -140,28 +135,22 @@ class RankedLists:
         held_out = self.candidates.held_out
         if held_out is not None:
             return _first_of_each(held_out.offsets, held_out.gains, k)
-        labels: FloatArray = _labels_at(self._ideal_rows(k), self.all_labels)
-        return labels
+        rows = self._once(self._by_label, k)[:, :k]
+        return _labels_at(rows, self.all_labels)
+
+    def _once(self, make: Callable[[int], T], k: int) -> T:
+        """What is made for the deepest place, once; a metric may look deeper than it was asked."""
+        key = make.__name__, max(k, self.max_k)
+        if key not in self._made:
+            self._made[key] = make(key[1])
+        made: T = self._made[key]
+        return made
+
+    def _by_label(self, k: int) -> IntArray:
+        return self._select(self.all_labels, k)[0]
 
     def _best_rows(self, k: int) -> IntArray:
-        return self._by_score[0][:, :k] if k <= self.max_k else self._ranked(k)[0]
-
-    def _ideal_rows(self, k: int) -> IntArray:
-        return self._by_label[:, :k] if k <= self.max_k else self._select(self.all_labels, k)[0]
-
-    # selected once for the deepest place; a metric may look deeper than it was asked to
-
-    @cached_property
-    def _by_score(self) -> tuple[IntArray, IntArray]:
-        return self._ranked(self.max_k)
-
-    @cached_property
-    def _by_label(self) -> IntArray:
-        return self._select(self.all_labels, self.max_k)[0]
-
-    @cached_property
-    def _ties(self) -> Ties:
-        return self._tied(self.max_k)
+        return self._once(self._ranked, k)[0][:, :k]
 
     def _ranked(self, k: int) -> tuple[IntArray, IntArray]:
         """The rows in the first places, and the lists with equal scores among or just below."""
@@ -173,7 +162,7 @@ class RankedLists:
         return best, tied
 
     def _tied(self, k: int) -> Ties:
-        best, tied = self._by_score if k == self.max_k else self._ranked(k)
+        best, tied = self._once(self._ranked, k)
         size, n_relevant = np.zeros((2, len(tied), k), dtype=np.int64)
         ties = Ties(tied, size, n_relevant, np.zeros((len(tied), k)))
         if len(tied):
@@ -226,15 +215,9 @@ def mean_over_places(
     return means
 
 
-@kernel
 def _labels_at(rows: IntArray, labels: FloatArray) -> FloatArray:
     """Labels of the rows, 0 past the end of a list."""
-    found = np.zeros(rows.shape)
-    for user in range(rows.shape[0]):
-        for place in range(rows.shape[1]):
-            if rows[user, place] >= 0:
-                found[user, place] = labels[rows[user, place]]
-    return found
+    return np.where(rows >= 0, labels[rows], 0.0) if len(labels) else np.zeros(rows.shape)
 
 
 @kernel
