@@ -135,7 +135,15 @@ def test_hostile_names_and_values_are_written_and_read(world):
     assert plan.facts.attributes == {strange: 3, "g": 2}
 
 
-FACTS = PlanFacts(fairrec_version="0", n_users=1, min_users=1, tables={}, attributes={}, groups=())
+FACTS = PlanFacts(
+    fairrec_version="0",
+    n_users=1,
+    users_sha256="",
+    min_users=1,
+    tables={},
+    attributes={},
+    groups=(),
+)
 
 
 LAYERS = st.dictionaries(st.sampled_from(sorted({*SAMPLES} & {*AUDITED})), st.integers(0, 4))

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import runpy
-from dataclasses import replace
-from functools import partial, wraps
 from pathlib import Path
 
 import numpy as np
@@ -13,12 +10,10 @@ import pytest
 
 import fairrec
 from fairrec.core.errors import FairRecError, InputError, MetricError, UnknownNameError
-from fairrec.core.files import file_sum
 from fairrec.core.tolerance import Tolerance
-from fairrec.metrics import METRICS, metric, parse_metric
+from fairrec.metrics import metric, parse_metric
 from fairrec.metrics.direction import badness, harm
 from fairrec.metrics.measured import Measured
-from fairrec.metrics.own_code import OwnCode, own_code
 from fairrec.metrics.parsing import side_of
 from fairrec.metrics.tolerance import parse_tolerance, refuse_unfit_to
 from fairrec.metrics.value_columns import metric_of_column
@@ -226,45 +221,6 @@ def test_harm_is_positive_where_a_group_is_worse_off(higher_is_better, harms, wo
     assert harm(differences, higher_is_better).tolist() == harms
     assert [harm(float(one), higher_is_better) for one in differences] == harms
     assert np.argmax(badness(differences, higher_is_better)) == worst
-
-
-HERE = OwnCode("test_registry.py", file_sum(Path(__file__)))
-
-
-def first(lists, weight=1):
-    return lists.labels(1)[:, 0] * weight
-
-
-class Weighted:
-    def __call__(self, lists):
-        return first(lists, 2)
-
-
-def own(compute):
-    return replace(METRICS["auc"], name="mine", compute=compute)
-
-
-def test_metrics_of_fairrec_have_none():
-    column = metric_of_column("churn", {}, "the values").metric
-    assert own_code([METRICS["ndcg"], METRICS["auc"], column]) == ()
-
-
-def test_the_file_of_an_own_metric_is_found_whatever_stands_around_its_function():
-    @wraps(first)
-    def wrapped(lists):
-        return first(lists)
-
-    for compute in (first, partial(first, weight=2), wrapped, Weighted()):
-        assert own_code([own(compute), METRICS["auc"]]) == (HERE,)
-
-
-def test_code_that_is_in_no_file_has_the_name_of_its_metric(tmp_path):
-    assert own_code([own(max)]) == (OwnCode("mine", ""),)
-    file = tmp_path / "gone.py"
-    file.write_text("def gone(lists):\n    return 1\n")
-    gone = runpy.run_path(str(file))["gone"]
-    file.unlink()
-    assert own_code([own(gone)]) == (OwnCode("mine", ""),)
 
 
 WANTED = [parse_metric("ndcg@10"), parse_metric("mrr")]

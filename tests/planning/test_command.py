@@ -196,7 +196,7 @@ def test_a_plan_of_values_runs_on_them(here: Path):
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [
-        (("plan",), "--users is missing: a plan says whom and what it tests."),
+        (("plan",), "--users is missing: a plan names users, attributes and metrics."),
         ((*PLAN, "--mean", "0.3"), "--mean needs the standard deviation among users too"),
         ((*PLAN, "--out", "users.parquet"), "a plan is a TOML file. Name it NAME.toml."),
         ((*PLAN, "--out", "fairrec.toml"), "fairrec.toml: is there already and is no plan"),
@@ -257,18 +257,3 @@ def test_a_plan_by_the_name_of_settings_is_followed_in_its_own_folder(here: Path
         ran = run_here("audit", "predictions.parquet", *more)
         assert ran.code == 2
         assert "fairrec.toml: is a frozen plan" in ran.stderr
-
-
-def test_a_plan_that_is_replaced_is_named_and_a_read_only_one_is_kept(here: Path):
-    first = run_here(*PLAN, "--out", "plan.toml").stderr
-    checksum = first.rpartition(" ")[2].strip()
-    assert run_here(*PLAN, "--out", "plan.toml").stderr == first
-    ran = run_here(*PLAN, "--alpha", "0.1", "--out", "plan.toml")
-    assert ran.stderr.endswith(f", in place of {checksum}\n")
-    file = here / "plan.toml"
-    file.chmod(0o444)
-    before = file.read_bytes()
-    ran = run_here(*PLAN, "--alpha", "0.2", "--out", "plan.toml")
-    assert (ran.code, ran.stdout) == (2, "")
-    assert "plan.toml: is read-only, so this plan is not replaced." in ran.stderr
-    assert file.read_bytes() == before

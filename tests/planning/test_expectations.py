@@ -24,8 +24,6 @@ NDCG = parse_metric("ndcg@5")
 ALPHA = 0.05
 HARM = 0.8
 """What the worse end has of the level of the test; intervals have half of it at each end."""
-ONE, TWO, THREE = 0.4, 0.3, 0.2
-"""What groups of one, two and three attributes have of it, in proportion."""
 
 
 def expected(*about) -> pl.DataFrame:
@@ -164,56 +162,3 @@ def test_of_many_groups_the_largest_and_the_smallest_are_told():
     sizes = [row.users for row in told.needed]
     assert len(sizes) == MOST_GROUPS
     assert (sizes[0], sizes[-1]) == (23, 22)
-
-
-def test_an_attribute_costs_what_its_groups_add_to_the_cut_off():
-    chosen = AuditOptions()
-    costs = Outlook([NDCG], grouping("gender,age"), chosen, {}).costs
-    # four groups of one attribute share the level with four intersections
-    usual, of_one, at_depth = (
-        quantile(1 - ALPHA * HARM * share / n)
-        for share, n in ((ONE / (ONE + TWO), 4), (1, 2), (1, 4))
-    )
-    left = (("gender", None, 2, of_one), ("age", None, 2, of_one), (None, 1, 4, at_depth))
-    for cost, (attribute, depth, n_left, cut_off) in zip(costs, left, strict=True):
-        assert (cost.attribute, cost.depth) == (attribute, depth)
-        assert (cost.n_groups, cost.n_groups_left, cost.users) == (8, n_left, 500)
-        assert (cost.cut_off, cost.cut_off_left) == (round(usual, 2), round(cut_off, 2))
-        power = quantile(0.8)
-        assert cost.found == pytest.approx(1 - (cut_off + power) / (usual + power), abs=0.005)
-
-
-def test_what_is_left_of_other_sizes_is_told_in_a_group_of_the_usual_size():
-    users = USERS.with_columns(town=pl.int_range(1000) % 5)
-    attributes = read_users(Table(users, "users"), ["gender", "town"])
-    of_all = build_grouping(attributes.attributes(np.arange(1000)), AuditOptions())
-    # towns have 200 users, genders 500, and without towns one of them is taken to have 200
-    _, town, _ = Outlook([NDCG], of_all, AuditOptions(), {}).costs
-    assert (town.users, town.n_groups_left) == (200, 2)
-    usual, left = (
-        quantile(1 - ALPHA / 2 * share / n) for share, n in ((ONE / (ONE + TWO) / 2, 5), (1 / 2, 1))
-    )
-    power = quantile(0.8)
-    assert town.certified == pytest.approx(1 - (left + power) / (usual + power), abs=0.005)
-
-
-def test_a_lower_depth_finds_smaller_harms():
-    users = USERS.with_columns(town=pl.int_range(1000) // 3 % 4)
-    attributes = read_users(Table(users, "users"), ["gender", "age", "town"])
-    of_all = build_grouping(attributes.attributes(np.arange(1000)), AuditOptions())
-    *_, lower = Outlook([NDCG], of_all, AuditOptions(), {}).costs
-    # 2 + 2 + 4 values, 4 + 8 + 8 pairs, 16 triples
-    assert (lower.attribute, lower.depth) == (None, 2)
-    assert (lower.n_groups, lower.n_groups_left) == (44, 28)
-    # of one attribute there are eight groups before and after, and triples have nothing any more
-    usual, left = (
-        quantile(1 - ALPHA * HARM * ONE / total / 8) for total in (ONE + TWO + THREE, ONE + TWO)
-    )
-    power = quantile(0.8)
-    assert lower.found == pytest.approx(1 - (left + power) / (usual + power), abs=0.005)
-
-
-def test_without_tests_nothing_costs_anything():
-    for chosen in (AuditOptions(permutations=0), AuditOptions(permutations=10)):
-        assert Outlook([NDCG], grouping("gender,age"), chosen, {}).costs == ()
-    assert Outlook([NDCG], grouping("gender"), AuditOptions(), {}).costs == ()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import wraps
 from pathlib import Path
@@ -107,13 +107,8 @@ class Choices:
     def _planned(self) -> dict[str, Any]:
         return _audited(None if self.plan is None else self.plan.settings)
 
-    def record(self, result: AuditResult, loaded: Iterable[Path] = ()) -> AuditResult:
-        """The result of an audit with these options, with where they come from.
-
-        Parameters
-        ----------
-        loaded : files with own metrics
-        """
+    def record(self, result: AuditResult) -> AuditResult:
+        """The result of an audit with these options, with where they come from."""
         # what a result is made of is loaded while its tables are read, and not before
         from fairrec.auditing.plan_file import deviations
         from fairrec.result.folder import as_place
@@ -135,7 +130,7 @@ class Choices:
                 file=redact_path(plan.settings.file),
                 checksum=plan.facts.checksum,
                 options=tuple(name for name in self._planned if name not in self.given),
-                deviations=tuple(deviations(plan.facts, self._planned, values, result, loaded)),
+                deviations=tuple(deviations(plan.facts, self._planned, values, result)),
             )
         return replace(
             result,

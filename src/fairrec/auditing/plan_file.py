@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import os
-import stat
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, get_args
+from typing import Any
 
 import polars as pl
 import tomli_w
@@ -20,13 +19,11 @@ from fairrec.core.errors import OutputError, as_flags, as_unicode, plain
 from fairrec.core.options import Option, list_defaults, spell
 from fairrec.core.settings import CHECKSUM, PLAN, compute_checksum, read_settings
 from fairrec.core.version import __version__
-from fairrec.groups.group import Group
 from fairrec.inputs.table_options import TableOptions
 from fairrec.inputs.users import users_sum
-from fairrec.metrics.own_code import OwnCode, own_code
-from fairrec.metrics.parsing import parse_metric
 from fairrec.report.audit_result import AuditResult
-from fairrec.result.schema import AuditSummary, InputSummary
+from fairrec.report.words import group_label
+from fairrec.result.schema import AuditSummary
 
 
 class PlanPart(BaseModel):
@@ -40,13 +37,6 @@ class PlannedTable(PlanPart):
 
     file: str | None = Field(default=None, description="its name; none for a table in memory")
     sha256: str | None = None
-
-
-class PlannedCode(PlanPart):
-    """Code of own metrics as it was when the plan was made."""
-
-    name: str = Field(description="of the file; of the metric where it is in none")
-    sha256: str = Field(description="empty where the code is not known")
 
 
 class PlannedGroups(PlanPart):
@@ -103,29 +93,6 @@ class Needed(PlanPart):
     users_needed: int | None = Field(default=None, description="so many users in all")
 
 
-class Cost(PlanPart):
-    """What an attribute, or groups of more attributes than a depth, cost all other groups.
-
-    In a metric without bounds, in a group of as many users as those of one attribute have.
-    """
-
-    attribute: str | None = Field(default=None, description="left out")
-    depth: int | None = Field(default=None, description="a lower one, where it is no attribute")
-    n_groups: int = Field(description="of the plan")
-    n_groups_left: int
-    users: int = Field(description="of the group it is reckoned for")
-    cut_off: float = Field(description="standard errors from which a group is found")
-    cut_off_left: float | None = Field(default=None, description="the same without it")
-    found: float | None = Field(
-        default=None, description="share by which harms that are found would be smaller"
-    )
-    certified: float | None = Field(
-        default=None,
-        description="share by which harms that are ruled out would be smaller; none where no group "
-        "of about that size would be left",
-    )
-
-
 class PlanFacts(PlanPart):
     """What a plan was frozen with, beside the options it sets.
 
@@ -138,16 +105,14 @@ class PlanFacts(PlanPart):
 
     fairrec_version: str
     n_users: int
-    users_sha256: str = ""
+    users_sha256: str
     min_users: int
-    code: tuple[PlannedCode, ...] = ()
     tables: dict[str, PlannedTable]
     attributes: dict[str, int]
     groups: tuple[PlannedGroups, ...]
     spread: dict[str, Spread] = Field(default_factory=dict)
     expected: tuple[Expected, ...] = ()
     needed: tuple[Needed, ...] = ()
-    costs: tuple[Cost, ...] = ()
     checksum: str = ""
 
 
@@ -173,23 +138,17 @@ class AuditPlan:
         And the harm that is ruled out, with 80% probability and in half of all audits, for a group
         without any difference.
         """
-        return _table(Expected, self.facts.expected)
+        schema: dict[str, Any] = {"metric": pl.String, "users": pl.Int64, "n_groups": pl.Int64}
+        schema |= dict.fromkeys(("harm", "certified", "certified_median"), pl.Float64)
+        return pl.DataFrame([row.model_dump() for row in self.facts.expected], schema)
 
     @property
     def needed(self) -> pl.DataFrame:
         """Group -> users it takes to rule out harms beyond the tolerance, for each metric."""
-        return _table(Needed, self.facts.needed)
-
-    @property
-    def costs(self) -> pl.DataFrame:
-        """Attribute or lower depth -> how much smaller harms are found and ruled out without it."""
-        return _table(Cost, self.facts.costs)
-
-    def with_loaded(self, files: Iterable[Path]) -> AuditPlan:
-        """The same with files that were loaded for own metrics."""
-        code = {*self.facts.code, *planned_code(own_code((), files))}
-        ordered = tuple(sorted(code, key=lambda each: (each.name, each.sha256)))
-        return replace(self, facts=self.facts.model_copy(update={"code": ordered}))
+        schema: dict[str, Any] = {"metric": pl.String, "group": pl.String, "users": pl.Int64}
+        schema |= {"tolerance": pl.Float64, "times": pl.Float64, "users_needed": pl.Int64}
+        rows = [{**row.model_dump(), "group": group_label(row.group)} for row in self.facts.needed]
+        return pl.DataFrame(rows, schema)
 
     def text(self, file: str | Path) -> str:
         """The content of the file: its settings, and what they were frozen with.
@@ -206,8 +165,6 @@ class AuditPlan:
         content = {name: SETTINGS[name].form.to_data(value) for name, value in settings.items()}
         facts = self.facts.model_dump(mode="json", exclude_none=True, exclude={CHECKSUM})
         facts[CHECKSUM] = compute_checksum({**content, PLAN: facts})
-        tables = {name: facts.pop(name) for name in ("groups", "expected", "needed", "costs")}
-        rows = "".join(f"{name} = [\n{_inline(rows)}]\n" for name, rows in tables.items())
         name = plain(file.name)
         plan_, settings_, out = (
             as_flags(spell(each, name)) for each in ("plan", "settings", "out")
@@ -216,7 +173,7 @@ class AuditPlan:
             f"# A plan of an audit, frozen. To run it: fairrec audit ... {plan_}\n"
             f"# To change it, edit it and freeze it again: fairrec plan {settings_} {out}\n"
             f"{tomli_w.dumps({**content, PLAN: facts})}"
-        ).replace(f"\n[{PLAN}]\n", f"\n[{PLAN}]\n{rows}", 1)
+        )
 
     def save(self, file: str | Path) -> Path:
         """Write the plan; a file that is no plan is not replaced."""
@@ -229,59 +186,16 @@ class AuditPlan:
         return file
 
 
-def _inline(rows: Iterable[Mapping[str, Any]]) -> str:
-    """A line for each row: tomli-w breaks long ones into one line for each field."""
-    return "".join(f"    {{ {', '.join(_pairs(row))} }},\n" for row in rows)
-
-
-def _pairs(row: Mapping[str, Any], before: str = "") -> Iterator[str]:
-    for name, value in row.items():
-        if isinstance(value, dict):
-            yield from _pairs(value, f"{before}{name}.")
-        else:
-            yield before + tomli_w.dumps({name: value}).strip()
-
-
-def _table(part: type[Expected | Needed | Cost], rows: Iterable[PlanPart]) -> pl.DataFrame:
-    """One row for each part, its fields as columns; a group by its label."""
-    types = {int: pl.Int64, float: pl.Float64}
-    schema = {
-        name: next((types[kind] for kind in get_args(one) or (one,) if kind in types), pl.String)
-        for name, one in ((name, field.annotation) for name, field in part.model_fields.items())
-    }
-    data = [row.model_dump() for row in rows]
-    if "group" in schema:
-        data = [{**row, "group": Group.of(row["group"]).label} for row in data]
-    return pl.DataFrame(data, schema=schema)
-
-
-def check_plan_file(file: Path) -> str | None:
-    """Refuse a name that is none of a plan, and to replace what is no plan or may not be written.
-
-    Where there is a plan already, the checksum it was frozen with comes back.
-    """
+def check_plan_file(file: Path) -> None:
+    """Refuse a name that is none of a plan, and to replace a file that is no plan."""
     where = plain(file, 300)
     if file.suffix.lower() != ".toml":
         raise OutputError(f"{where}: a plan is a TOML file. Name it NAME.toml.")
-    if not file.exists():
-        return None
-    frozen = read_settings(file, SETTINGS).frozen if file.is_file() else None
-    if not frozen:
+    is_plan = file.is_file() and read_settings(file, SETTINGS).frozen is not None
+    if file.exists() and not is_plan:
         raise OutputError(
             f"{where}: is there already and is no plan, so it is not replaced. Choose another name."
         )
-    # the bits themselves: the system lets some users write to anything
-    if not file.stat().st_mode & (stat.S_IWUSR | stat.S_IWGRP | stat.S_IWOTH):
-        raise OutputError(
-            f"{where}: is read-only, so this plan is not replaced. Choose another name, or make it "
-            "writable."
-        )
-    return str(frozen.get(CHECKSUM))
-
-
-def planned_code(code: Iterable[OwnCode]) -> tuple[PlannedCode, ...]:
-    """As a plan keeps it."""
-    return tuple(PlannedCode(name=each.name, sha256=each.sha256) for each in code)
 
 
 def _path_from(folder: Path, path: str | Path) -> str:
@@ -301,7 +215,6 @@ def deviations(
     planned: Mapping[str, Any],
     values: Mapping[str, Any],
     result: AuditResult,
-    loaded: Iterable[Path] = (),
 ) -> Iterator[str]:
     """What an audit did otherwise than planned, a line each.
 
@@ -309,22 +222,21 @@ def deviations(
     ----------
     planned : the options that the plan sets, by name; another one has its default
     values : those the audit was done with, where they are set
-    loaded : files with own metrics
     """
     summary = result.summary
     if facts.fairrec_version != __version__:
         yield f"FairRec {__version__} (planned with {plain(facts.fairrec_version)})"
     # a run has attributes of its own, and metrics may be left to the tables or named in any case
     found = {"by": summary.by, "metrics": tuple(summary.metrics), "tolerance": summary.tolerance}
-    used = {**_DEFAULTS, **values, **found}
-    planned = {**_DEFAULTS, **planned}
     for name, option in AUDITED.items():
         if option.form.is_path or name in NOT_PLANNED:
             continue
-        now, then = (option.form.to_data(each[name]) for each in (used, planned))
-        if _compared(now) != _compared(then):
-            yield f"{name} {_in_words(option, now)} (planned {_in_words(option, then)})"
-    yield from _other_code(facts, summary, loaded)
+        now, then = (
+            option.form.to_data(options[name])
+            for options in ({**_DEFAULTS, **values, **found}, {**_DEFAULTS, **planned})
+        )
+        if _comparable(now) != _comparable(then):
+            yield f"{name} {_format(option, now)} (planned {_format(option, then)})"
     yield from _other_tables(facts, summary)
     yield from _other_users(facts, result)
     search = summary.search
@@ -335,45 +247,19 @@ def deviations(
         )
 
 
-def _other_code(facts: PlanFacts, summary: AuditSummary, loaded: Iterable[Path]) -> Iterator[str]:
-    """Own metrics that are written in other words, or of which that cannot be told."""
-    # columns of values are measured by somebody else
-    names = () if "values" in summary.inputs else summary.metrics
-    now = own_code([parse_metric(name).metric for name in names], loaded)
-    if {code.sha256 for code in now} != {code.sha256 for code in facts.code}:
-        yield f"own metrics of {_of_code(now)} (planned {_of_code(facts.code)})"
-    for code in now:
-        if not code.sha256:
-            yield f"the code of {code.name} is not known, so it is not compared with the planned"
+def _comparable(data: Any) -> Any:
+    """A value for which the order of names counts for nothing; an empty one is None."""
+    if isinstance(data, list) and all(isinstance(part, str) for part in data):
+        data = sorted(data)
+    return None if data in ([], {}) else data
 
 
-def _of_code(code: Iterable[OwnCode | PlannedCode]) -> str:
-    named = [
-        f"{plain(each.name)}, checksum {each.sha256[:12]}" if each.sha256 else plain(each.name)
-        for each in code
-    ]
-    return "; ".join(named) or "none"
-
-
-def _other_users(facts: PlanFacts, result: AuditResult) -> Iterator[str]:
-    """Another number of users, or others where no checksum of a file tells it."""
-    summary = result.summary
-    if summary.n_users != facts.n_users:
-        yield f"{summary.n_users:,} users audited (planned {facts.n_users:,})"
-        return
-    tables = (facts.tables.get("users"), summary.inputs.get("users"))
-    is_in_memory = all(table is not None and not table.sha256 for table in tables)
-    # other attributes are among the options
-    if not is_in_memory or {*summary.attributes} != {*facts.attributes}:
-        return
-    users = result.with_users().per_user
-    assert users is not None, "an audit that has just been made"
-    now = users_sum(users["user_id"], [users[name] for name in summary.attributes])
-    if now != facts.users_sha256:
-        yield (
-            f"users in memory with other ids or attributes, checksum {now[:12]} (planned "
-            f"{plain(facts.users_sha256[:12]) or 'none'})"
-        )
+def _format(option: Option, data: Any) -> str:
+    if data is None or data in ([], {}):
+        return option.default or "none"
+    if isinstance(data, dict):
+        data = [f"{name}={value}" for name, value in data.items()]
+    return plain(",".join(map(str, data)) if isinstance(data, list) else data, 200)
 
 
 def _other_tables(facts: PlanFacts, summary: AuditSummary) -> Iterator[str]:
@@ -382,29 +268,30 @@ def _other_tables(facts: PlanFacts, summary: AuditSummary) -> Iterator[str]:
         now = summary.inputs.get(name)
         if name == "pilot":
             continue
+        planned = _describe_table(then.file, then.sha256)
         if now is None:
-            yield f"no {name} table (planned {_named(then)})"
+            yield f"no {name} table (planned {planned})"
         elif now.sha256 != then.sha256:
-            yield f"{name} table {_named(now)} (planned {_named(then)})"
+            yield f"{name} table {_describe_table(now.name, now.sha256)} (planned {planned})"
 
 
-def _named(table: PlannedTable | InputSummary) -> str:
-    if table.sha256 is None:
-        return "in memory"
-    name = table.file if isinstance(table, PlannedTable) else table.name
-    return f"{plain(name)}, checksum {table.sha256[:12]}"
+def _describe_table(name: str | None, sha256: str | None) -> str:
+    return "in memory" if sha256 is None else f"{plain(name)}, checksum {sha256[:12]}"
 
 
-def _compared(data: Any) -> Any:
-    """Names are tested alike in any order, and none of them is nothing."""
-    if isinstance(data, list) and all(isinstance(part, str) for part in data):
-        data = sorted(data)
-    return None if data in ([], {}) else data
-
-
-def _in_words(option: Option, data: Any) -> str:
-    if data is None or data in ([], {}):
-        return option.default or "none"
-    if isinstance(data, dict):
-        data = [f"{name}={value}" for name, value in data.items()]
-    return plain(",".join(map(str, data)) if isinstance(data, list) else data, 200)
+def _other_users(facts: PlanFacts, result: AuditResult) -> Iterator[str]:
+    """Another number of users, or others in memory, where there is no checksum of a file."""
+    summary = result.summary
+    tables = (facts.tables.get("users"), summary.inputs.get("users"))
+    is_in_memory = all(table is not None and not table.sha256 for table in tables)
+    if summary.n_users != facts.n_users:
+        yield f"{summary.n_users:,} users audited (planned {facts.n_users:,})"
+    elif is_in_memory and {*summary.attributes} == {*facts.attributes}:
+        users = result.with_users().per_user
+        assert users is not None, "an audit that has just been made"
+        now = users_sum(users["user_id"], [users[name] for name in summary.attributes])
+        if now != facts.users_sha256:
+            yield (
+                f"users in memory with other ids or attributes, checksum {now[:12]} (planned "
+                f"{plain(facts.users_sha256[:12])})"
+            )

@@ -75,8 +75,8 @@ Load = Annotated[
 ]
 
 
-def load_metrics(source: str) -> tuple[Path, ...]:
-    """Import a file or module for the metrics it registers; the file it is in, where it has one."""
+def load_metrics(source: str) -> None:
+    """Import a file or module for the metrics it registers."""
     path = Path(source)
     try:
         if path.suffix == ".py":
@@ -84,8 +84,7 @@ def load_metrics(source: str) -> tuple[Path, ...]:
         else:
             sys.path.insert(0, "")
             try:
-                # a folder of modules has no file
-                path = Path(getattr(importlib.import_module(source), "__file__", None) or "")
+                importlib.import_module(source)
             finally:
                 with suppress(ValueError):  # the module took it out itself
                     sys.path.remove("")
@@ -98,7 +97,6 @@ def load_metrics(source: str) -> tuple[Path, ...]:
             f"{spell('load', source)}: {said}. "
             "Give a Python file, or a module that can be imported from here."
         ) from error
-    return (path,) if path.is_file() else ()
 
 
 def _run_file(path: Path) -> None:

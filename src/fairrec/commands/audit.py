@@ -114,7 +114,8 @@ def audit_command(
     with shown_progress(quiet) as progress:
         if out is not None and not no_report:
             start_in_background(_make_page_ready)
-        loaded = [file for source in load for file in load_metrics(source)]
+        for metrics in load:
+            load_metrics(metrics)
         model = chosen_model(scorer, endpoint, onnx, how_asked)
         how = search_options(search, how_searched, has_model=model is not None)
         if model is not None and run is not None:
@@ -142,7 +143,7 @@ def audit_command(
         )
         if run is not None:
             result = result.of_run(run)
-        result = chosen.record(result, loaded=loaded)
+        result = chosen.record(result)
         if out is not None:
             progress("writing", 0, 0)
             result.save(out, report=not no_report, force=force, **expand(SharingOptions, passed_on))

@@ -26,7 +26,6 @@ from fairrec.cli.shared import (
     stdout,
 )
 from fairrec.core.audit_options import RAY, AuditOptions, Engine
-from fairrec.core.errors import plain
 from fairrec.core.options import OUTPUT, Option, list_options, spell
 from fairrec.inputs.table_options import COUNTED, OTHER_LISTS, TableOptions
 
@@ -57,23 +56,22 @@ def plan_command(
     from fairrec.planning.words import plan_markdown, plan_view
     from fairrec.report.answer import print_answer
 
-    old = None if out is None else check_plan_file(out)
-    loaded = [file for source in load for file in load_metrics(source)]
+    if out is not None:
+        check_plan_file(out)
+    for metrics in load:
+        load_metrics(metrics)
     file = settings_file(settings)
     with shown_progress(quiet) as progress:
         progress("planning", 0, 0)
-        told = {} if audit is None else read_plan_settings(audit)
-        # of another table it is not known who will be audited
-        audited = None if {"users", "values"} & {*tables} else told.get("pilot")
+        found = {} if audit is None else read_plan_settings(audit)
+        # of another table it is not known which users will be audited
+        audited = None if {"users", "values"} & {*tables} else found.get("pilot")
         if assumed:
-            told = {
-                name: value for name, value in told.items() if name not in list_options(PlanOptions)
-            }
-        given = {**told, **tables, **options, **where, **assumed}
-        made = plan_for(given, file, audited).with_loaded(loaded)
+            found = {name: one for name, one in found.items() if name not in _ASSUMED}
+        made = plan_for({**found, **tables, **options, **where, **assumed}, file, audited)
     if file is not None:
         say_settings(settings, file, made.from_settings, quiet=quiet)
-    view = plan_view(made.facts, made.options["adjust_for"])
+    view = plan_view(made.facts)
     if verbose:
         print_markdown(plan_markdown(view))
     else:
@@ -84,8 +82,9 @@ def plan_command(
             f"{spell('mean')} and {spell('sd')}, or {spell('pilot')}."
         )
     if out is not None:
-        frozen = read_plan(made.save(out))
+        checksum = read_plan(made.save(out)).facts.checksum
         if not quiet:
-            new = frozen.facts.checksum
-            instead = "" if old in (None, new) else f", in place of {plain(old[:12])}"
-            say(f"Written to {out}, checksum {new[:12]}{instead}")
+            say(f"Written to {out}, checksum {checksum[:12]}")
+
+
+_ASSUMED = list_options(PlanOptions)

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 
-from fairrec.auditing.plan_file import Cost, Expected, Needed, Spread
+from fairrec.auditing.plan_file import Expected, Needed, Spread
 from fairrec.core.arrays import FloatArray, IntArray
 from fairrec.core.audit_options import AuditOptions
 from fairrec.core.errors import plain
-from fairrec.groups.grouping import Grouping, Sizes, group_sizes, next_depth, sizes_without
+from fairrec.groups.grouping import Grouping
 from fairrec.metrics import MetricAtK
 from fairrec.statistics.power import (
     POWER,
@@ -32,7 +32,7 @@ from fairrec.statistics.simultaneous import (
 )
 
 MOST_GROUPS = 10
-"""So many groups are told how many users they need."""
+"""Groups of the fewest attributes whose needed users are listed."""
 _STEPS = (1, 2, 5)
 _RATE = 0.99
 """The variance of a rate, as a share of the largest one at its mean, but for what is rounded."""
@@ -58,14 +58,14 @@ class Outlook:
         """For each metric and size of group up to half of all users."""
         if not self._is_tested:
             return ()
-        n_per_group, n_users = self._sizes.n_users, self.grouping.n_users
+        n_per_group, n_users = self._users_per_group, self.grouping.n_users
         least, most = int(n_per_group.min()), int(n_per_group.max())
         sizes = np.array(_sizes(least, min(most, n_users // 2)), dtype=np.float64)
         cut_offs = self._largest_cut_offs(sizes)
         found = []
         for i, (metric, better) in enumerate(zip(self.metrics, self._better, strict=True)):
             about = (self._everyone, i, sizes)
-            critical = self._critical(self._sizes.depth, better).max(axis=1)
+            critical = self._critical(better).max(axis=1)
             columns = (
                 detectable_harm(*about, critical, better),
                 certified_harm(*about, cut_offs, better, POWER),
@@ -92,13 +92,13 @@ class Outlook:
         if not self._is_tested or not any(tolerance):
             return ()
         lattice, n_users = self.grouping.lattice, self.grouping.n_users
-        groups = self._told
+        groups = self._named_groups
         times = np.full((len(tolerance), len(groups)), np.nan)
         if self._has_intervals:
             times = growth_needed(
                 self._everyone,
-                self._sizes.n_users.astype(np.float64),
-                self._sizes.depth,
+                self._users_per_group,
+                self._depth,
                 np.searchsorted(np.flatnonzero(lattice.is_tested), groups),
                 [amount or math.nan for amount in tolerance],
                 self._better,
@@ -121,32 +121,6 @@ class Outlook:
         return tuple(found)
 
     @property
-    def costs(self) -> tuple[Cost, ...]:
-        """What each attribute and the depth cost a group of usual size, in any metric."""
-        if not self._is_tested or np.isinf(self._critical(self._sizes.depth, False)).any():
-            return ()
-        sizes_of_fewest = self.grouping.lattice.n_users[self._fewest]
-        size = min(int(np.median(sizes_of_fewest)), self.grouping.n_users - 1)
-        usual = self._reach(self._sizes, size)
-        found = []
-        for attribute, depth, sizes in self._narrower():
-            reach = self._reach(sizes, size) if len(sizes.n_users) else None
-            found.append(
-                Cost(
-                    attribute=attribute,
-                    depth=depth,
-                    n_groups=len(self._sizes.n_users),
-                    n_groups_left=len(sizes.n_users),
-                    users=size,
-                    cut_off=round(usual[0], 2),
-                    cut_off_left=None if reach is None else round(reach[0], 2),
-                    found=None if reach is None else _share_less(reach[1], usual[1]),
-                    certified=None if reach is None else _share_less(reach[2], usual[2]),
-                )
-            )
-        return tuple(found)
-
-    @property
     def _is_tested(self) -> bool:
         return self.options.permutations > 0 and len(self.metrics) > 0
 
@@ -166,35 +140,44 @@ class Outlook:
         return _everyone(self.metrics, self.spread, self.grouping.n_users)
 
     @cached_property
-    def _sizes(self) -> Sizes:
-        return group_sizes(self.grouping)
+    def _users_per_group(self) -> FloatArray:
+        """(n_groups,), users of each tested group."""
+        lattice = self.grouping.lattice
+        return lattice.n_users[lattice.is_tested].astype(np.float64)
+
+    @cached_property
+    def _depth(self) -> IntArray:
+        """(n_groups,), number of attributes of each tested group."""
+        lattice = self.grouping.lattice
+        return lattice.depth[lattice.is_tested]
 
     def _largest_cut_offs(self, sizes: FloatArray) -> FloatArray:
         """(2, n_sizes), of groups of about so many users, by however many attributes."""
         if not self._has_intervals:
             return np.full((2, len(sizes)), np.inf)
-        n_per_group = self._sizes.n_users.astype(np.float64)
         cut_offs = expected_cut_offs(
-            self._everyone, n_per_group, self._sizes.depth, self.options.alpha
+            self._everyone, self._users_per_group, self._depth, self.options.alpha
         )
-        of_group, of_size = (np.searchsorted(EDGES, n, side="right") for n in (n_per_group, sizes))
+        of_group, of_size = (
+            np.searchsorted(EDGES, n, side="right") for n in (self._users_per_group, sizes)
+        )
         return np.stack(
             [cut_offs[:, of_group == at].max(axis=1, initial=-np.inf) for at in of_size], axis=1
         )
 
-    def _critical(self, depth: IntArray, higher_is_better: bool | None) -> FloatArray:
+    def _critical(self, higher_is_better: bool | None) -> FloatArray:
         """(2, n_groups), the score from which a group is found.
 
         The share of a depth is divided by the number of its groups and of metrics (Bonferroni),
         which asks for somewhat more than the permutations of an audit will.
         """
-        up = harm_shares([higher_is_better])
-        columns = form_columns(depth, np.ones((1, len(depth)), dtype=bool), up)
+        n_groups = len(self._depth)
         if not self._has_intervals:
-            return np.full((2, len(depth)), math.inf)
-        return columns.spread(normal_cut_offs(columns, self.options.alpha / len(self.metrics)))[
-            :, 0
-        ]
+            return np.full((2, n_groups), math.inf)
+        is_tested = np.ones((1, n_groups), dtype=np.bool_)
+        columns = form_columns(self._depth, is_tested, harm_shares([higher_is_better]))
+        cut_offs = normal_cut_offs(columns, self.options.alpha / len(self.metrics))
+        return columns.spread(cut_offs)[:, 0]
 
     def _tolerance(self, metric: MetricAtK) -> float | None:
         """The tolerance, where it can be compared with what is expected."""
@@ -204,58 +187,24 @@ class Outlook:
         amount = tolerance.in_units(metric.name, math.nan if spread.mean is None else spread.mean)
         return amount if amount and math.isfinite(amount) else None
 
-    @cached_property
-    def _fewest(self) -> IntArray:
-        """The groups of the fewest attributes that are looked at, which all have others beside."""
-        lattice = self.grouping.lattice
-        return np.flatnonzero(lattice.depth == lattice.depth.min())
-
     @property
-    def _told(self) -> IntArray:
-        """These from the largest to the smallest, those between left out where there are many."""
+    def _named_groups(self) -> IntArray:
+        """The groups of the fewest attributes, the largest first, and the smallest intersection.
+
+        Of many groups those between the largest and the smallest are left out.
+        """
         lattice = self.grouping.lattice
-        groups = self._fewest[lattice.n_users[self._fewest] < self.grouping.n_users]
-        groups = groups[np.argsort(-lattice.n_users[groups], kind="stable")]
+        fewest = np.flatnonzero(
+            (lattice.depth == lattice.depth.min()) & (lattice.n_users < self.grouping.n_users)
+        )
+        groups = fewest[np.argsort(-lattice.n_users[fewest], kind="stable")]
         if len(groups) > MOST_GROUPS:
             groups = np.append(groups[: MOST_GROUPS - 1], groups[-1])
         full = self.grouping.full[lattice.is_tested[self.grouping.full]]
-        deeper = np.setdiff1d(full, self._fewest)
+        deeper = full[lattice.depth[full] > lattice.depth.min()]
         if len(deeper):
-            # and the hardest of all
             groups = np.append(groups, deeper[np.argmin(lattice.n_users[deeper])])
         return groups
-
-    def _narrower(self) -> Iterator[tuple[str | None, int | None, Sizes]]:
-        """An attribute left out or a lower depth, and the groups that are left."""
-        depth = self.options.lattice_depth
-        if len(self.grouping.attributes) > 1:
-            for at, attribute in enumerate(self.grouping.attributes):
-                yield plain(attribute.name), None, sizes_without(self.grouping, at, depth)
-        lower = next_depth(self.grouping, depth)
-        if lower is not None:
-            yield None, *lower
-
-    def _reach(self, sizes: Sizes, size: int) -> tuple[float, float, float]:
-        """The score from which a group is found, and the harm found and ruled out in one group.
-
-        In standard deviations of a metric without bounds.
-
-        Parameters
-        ----------
-        sizes : of all groups
-        size : of the one, by as few attributes as any
-        """
-        everyone = _everyone(self.metrics, {}, self.grouping.n_users)
-        depth = sizes.depth
-        # it takes the place of the group of the fewest attributes that is next to it in size
-        fewest = np.flatnonzero(depth == depth.min())
-        like = fewest[np.argmin(np.abs(sizes.n_users[fewest] - size))]
-        n = np.where(np.arange(len(depth)) == like, size, sizes.n_users).astype(np.float64)
-        critical = self._critical(depth, False)[:, like]
-        cut_offs = expected_cut_offs(everyone, n, depth, self.options.alpha)[:, [like]]
-        harm = detectable_harm(everyone, 0, n[[like]], critical, False)
-        certified = certified_harm(everyone, 0, n[[like]], cut_offs, False, POWER)
-        return float(critical[0]), float(harm[0]), float(certified[0])
 
 
 def _everyone(metrics: Sequence[MetricAtK], spread: Mapping[str, Spread], n_users: int) -> Everyone:
@@ -294,16 +243,6 @@ def _sizes(least: int, most: int) -> list[int]:
 def _rounded(value: float) -> float | None:
     """No more digits than the assumptions have, and the same on every machine; None for NaN."""
     return None if math.isnan(value) else float(f"{value:.4g}")
-
-
-def _share_less(value: float, usual: float) -> float | None:
-    """By how much a harm is smaller; None where one is not known.
-
-    >>> _share_less(0.9, 1.0), _share_less(float("nan"), 1.0)
-    (0.1, None)
-    """
-    share = 1 - value / usual
-    return round(share, 3) if math.isfinite(share) else None
 
 
 def _users(n_users: int, times: float) -> int | None:

@@ -11,14 +11,7 @@ from typing import Any
 import numpy as np
 
 from fairrec.auditing.options import NOT_PLANNED, SETTINGS, PlanOptions
-from fairrec.auditing.plan_file import (
-    AuditPlan,
-    PlanFacts,
-    PlannedGroups,
-    PlannedTable,
-    Spread,
-    planned_code,
-)
+from fairrec.auditing.plan_file import AuditPlan, PlanFacts, PlannedGroups, PlannedTable, Spread
 from fairrec.core.audit_options import RAY, AuditOptions, Engine, Statistics
 from fairrec.core.errors import InputError, errors_of_libraries, plain, unknown_name
 from fairrec.core.options import (
@@ -42,7 +35,6 @@ from fairrec.inputs.tables import Table
 from fairrec.inputs.users import read_ids, read_users, users_sum
 from fairrec.metrics import MetricAtK
 from fairrec.metrics.covariates import refuse_covariates
-from fairrec.metrics.own_code import own_code
 from fairrec.metrics.parsing import parse_metric
 from fairrec.metrics.reading import with_ends
 from fairrec.metrics.tolerance import parse_tolerance, refuse_unfit
@@ -125,7 +117,9 @@ def plan_for(
         )
     for name in ("users", "by", "metrics"):
         if name not in given:
-            raise InputError(f"{spell(name)} is missing: a plan says whom and what it tests.")
+            raise InputError(
+                f"{spell(name)} is missing: a plan names users, attributes and metrics."
+            )
     columns = tables.columns or {}
     check_mapping(columns)
     opened = {
@@ -153,7 +147,6 @@ def plan_for(
         n_users=grouping.n_users,
         users_sha256=users_sum(everyone.ids[rows], [each.labels for each in attributes]),
         min_users=grouping.min_users,
-        code=planned_code(own_code(metric.metric for metric in wanted)),
         tables={
             name: PlannedTable(
                 file=table.where if table.path else None,
@@ -166,7 +159,6 @@ def plan_for(
         spread=spread,
         expected=outlook.expected,
         needed=outlook.needed,
-        costs=outlook.costs,
     )
     values = {
         **expand(TableOptions, tables),
@@ -186,12 +178,11 @@ def plan_for(
 
 
 def _set_in(settings: str | Path | None, given: Mapping[str, Any]) -> dict[str, Any]:
-    """The options that a settings file or a plan sets and nobody gave."""
+    """The options that a settings file or a plan sets and the call does not."""
     found = {} if settings is None else read_settings(settings, SETTINGS).values
-    beaten = {*given}
-    if any(name in given for name in list_options(PlanOptions)):
-        # a pilot and numbers that stand for one are two words for the same
-        beaten |= {*list_options(PlanOptions)}
+    # a pilot takes the place of a mean and a standard deviation, and they of a pilot
+    assumed = {*list_options(PlanOptions)}
+    beaten = {*given} | (assumed if assumed & {*given} else set())
     return {name: value for name, value in found.items() if name not in beaten}
 
 
@@ -213,20 +204,12 @@ def _groups(grouping: Grouping, options: AuditOptions) -> tuple[PlannedGroups, .
     lattice = grouping.lattice
     planned = []
     for name, about in coverage(grouping, options.min_support).by_depth.items():
-        n_users = lattice.n_users[lattice.depth == int(name)]
         sizes = {}
-        if len(n_users):
-            sizes = {
-                "smallest": int(n_users.min()),
-                "median": int(np.median(n_users)),
-                "largest": int(n_users.max()),
-            }
+        if len(n_users := lattice.n_users[lattice.depth == int(name)]):
+            three = int(n_users.min()), int(np.median(n_users)), int(n_users.max())
+            sizes = dict(zip(("smallest", "median", "largest"), three, strict=True))
         planned.append(PlannedGroups(depth=int(name), **about.model_dump(), **sizes))
     return tuple(planned)
-
-
-_ROUNDING = 1.01
-"""A standard deviation that is given in two digits may be so much too large."""
 
 
 def estimate_spread(
@@ -260,12 +243,16 @@ def estimate_spread(
         sd = float(known.std(ddof=1)) if len(known) > 1 else 0.0
         if not sd:
             raise InputError(
-                f"{pilot.where}: '{plain(name)}' is the same for everyone, so it tells nothing "
-                f"about how users differ. Give {spell('sd')} instead."
+                f"{pilot.where}: all values of '{plain(name)}' are equal, so the pilot has no "
+                f"standard deviation. Give {spell('sd')} instead."
             )
         refuse_unfit(tolerance, metric, float(known.min()), float(known.max()))
         found[name] = Spread(sd=float(f"{sd:.6g}"), mean=float(f"{known.mean():.6g}"))
     return found
+
+
+_ROUNDING = 1.01
+"""How much too large a standard deviation of two digits may be."""
 
 
 def _refuse_impossible(metric: MetricAtK, mean: float | None, sd: float) -> None:
@@ -273,16 +260,10 @@ def _refuse_impossible(metric: MetricAtK, mean: float | None, sd: float) -> None
     if metric.metric.bounds is None:
         return
     low, high = metric.metric.bounds
-    if mean is not None and not low <= mean <= high:
-        raise InputError(
-            f"{spell('mean', mean)}: {metric.name} runs from {low:g} to {high:g}. Give a mean "
-            "between these, or plan the metric by itself."
-        )
     middle = (low + high) / 2 if mean is None else mean
-    largest = math.sqrt((middle - low) * (high - middle))
-    if sd > largest * _ROUNDING:
-        beside = "" if mean is None else f"with a mean of {mean:g}, "
+    if not low <= middle <= high or sd**2 > _ROUNDING**2 * (middle - low) * (high - middle):
         raise InputError(
-            f"{spell('sd', sd)}: {beside}{metric.name} has at most {largest:.3g}. Give less, or "
-            "plan the metric by itself."
+            f"No values of {metric.name}, from {low:g} to {high:g}, have a mean of {middle:g} and "
+            f"a standard deviation of {sd:g}. Change {spell('mean')} or {spell('sd')}, or plan the "
+            "metric by itself."
         )
