@@ -313,7 +313,6 @@ def test_a_finding_that_rests_on_part_of_a_group_says_so():
     assert part
     for finding in part:
         assert finding.support < finding.n_users
-        assert finding.interaction is None
     shown = [row for row in build_view(result.summary).findings.rows if " of " in row[2]]
     assert shown[0][2] == f"{part[0].support:,} of {part[0].n_users:,}"
     assert "a random sample" in build_view(result.summary).findings.note

@@ -52,11 +52,6 @@ def test_a_finding_is_named_by_attributes_and_values():
     found = results_of(analysis)["mrr@5"]
     (finding,) = found.findings
     assert finding.group == found.disadvantaged.group == {"a": 0, "b": 0}
-    carried = finding.interaction
-    assert carried.carried_by == "the combination"
-    assert carried.neighbours[0].is_met == {"a": True, "b": True}
-    assert carried.neighbours[0].value == approx(finding.value)
-    assert [*carried.neighbours[1].is_met.values()] == [True, False]
     low, high = finding.interval
     assert low < finding.difference < high < 0
     at_once = finding.simultaneous
@@ -93,8 +88,8 @@ def test_all_metrics_stand_there_in_the_order_asked_for_with_reasons():
     ratios = result.summary.ratios
     assert [*ratios.metrics] == ["pooled_auc", "mrr@3", "urp@3"]
     pooled = ratios.metrics["pooled_auc"]
-    assert pooled.why_no_ratios == pooled.why_no_inequality == "it is no mean over users"
-    assert (pooled.by, pooled.splits, pooled.gini) == ((), (), None)
+    assert pooled.why_no_ratios == "it is no mean over users"
+    assert (pooled.by, pooled.gini) == ((), None)
     assert ratios.metrics["urp@3"].why_no_ratios == "neither end is better"
     mrr = ratios.metrics["mrr@3"]
     assert mrr.why_no_ratios is None and mrr.threshold is not None
@@ -103,14 +98,7 @@ def test_all_metrics_stand_there_in_the_order_asked_for_with_reasons():
     n_unknown = result.per_user.filter(gender="(missing)").drop_nulls("mrr@3").height
     assert by_gender.n_unknown == n_unknown > 0
     assert by_gender.groups[-1].left_out == "unknown"
-    assert [split.attributes for split in mrr.splits] == [
-        *(("gender",), ("member",), ("gender", "member"))
-    ]
-    for split in mrr.splits:
-        assert split.between + split.within == approx(mrr.theil)
-    worst, expected = mrr.splits[-1].worst_off, result.metrics["mrr@3"].disadvantaged
-    assert (worst.group, worst.support) == (expected.group, expected.support)
-    assert worst.value == approx(expected.value)
+    assert 0 < mrr.gini < 1
 
 
 NAN = np.nan

@@ -23,12 +23,7 @@ from fairrec.result.folder import load_groups, load_saved, load_summary
 from fairrec.result.metric_schema import Detectable, UndecidedGroup
 from fairrec.result.min_shown import without_small
 from fairrec.result.schema import AuditSummary, HistoryPoint, SearchedMetric
-from fairrec.statistics.explanations import (
-    Confounder,
-    Interaction,
-    Neighbour,
-    NoLongerFound,
-)
+from fairrec.statistics.explanations import Confounder, NoLongerFound
 from fairrec.statistics.inequality import CatalogueExposure, ItemsShown, Representation
 from tests.builders import audit, make_tables
 from tests.grouped_options import group_options
@@ -41,14 +36,13 @@ COUNTED = {
     "Coverage": {"n_users_below"},
     "Detectable": {"support"},
     "UndecidedGroup": {"support"},
-    "Finding": {"support", "n_users", "counts", "counts_of_others"},
+    "Finding": {"support", "n_users"},
     "Adjustment": {"n_users_alone"},
     "AdjustedCovariate": {"n_missing"},
     "GroupRatios": {"support"},
     "GroupValue": {"support"},
     "ItemsShown": {"n_items", "n_shown"},
     "MetricVerdict": {"ruled_out_from"},
-    "Neighbour": {"n_users"},
     "NoLongerFound": {"n_users"},
     "Unknown": {"n_known", "n_unknown"},
 }
@@ -92,7 +86,6 @@ OF_ALL = {
         *("n_not_fully_scored", "users_paid", "users_before", "rows_paid", "calls", "faults"),
     },
     "Spent": {"users", "rows", "calls"},
-    "Split": {"n_groups"},
 }
 """Fields about all users, about groups, or about the audit."""
 
@@ -267,11 +260,7 @@ def with_every_count(result: AuditResult) -> AuditSummary:
     few = {"gender": "Zfew"}
     metric = summary.metrics["quality"]
     finding = next(one for one in metric.findings if one.support >= LIMIT)
-    neighbour = Neighbour(is_met={"gender": False}, n_users=4, value=0.5, error=0.1)
-    beside = Interaction(
-        carried_by="the combination", alone=(), excess=0.1, error=0.1, neighbours=(neighbour,)
-    )
-    finding = finding.model_copy(update={"interaction": beside, "because_of": few})
+    finding = finding.model_copy(update={"because_of": few})
     detectable = (Detectable(support=3, difference=0.5), Detectable(support=30, difference=0.1))
     undecided = UndecidedGroup(
         group=few, value=0.5, support=9, difference=0.1, simultaneous=(-0.1, 0.3), p_adjusted=0.04
@@ -289,8 +278,7 @@ def with_every_count(result: AuditResult) -> AuditSummary:
     )
     # three of a hundred, all but three of a hundred, thirty of a hundred
     missing = tuple(
-        finding.model_copy(update={"value": share, "support": 100, "counts": ()})
-        for share in (0.03, 0.97, 0.3)
+        finding.model_copy(update={"value": share, "support": 100}) for share in (0.03, 0.97, 0.3)
     )
     history = SearchedMetric(may_be_larger_by=None, history=(HistoryPoint(users=100, gap=0.5),))
     gender = summary.attributes["gender"].model_copy(update={"small_values": {"Zfew": 7}})
@@ -343,7 +331,7 @@ def test_every_kind_of_count_is_hidden():
     assert small_counts(shown) == []
     assert "Zfew" not in shown.model_dump_json() + str(groups.to_dicts())
     metric = shown.metrics["quality"]
-    assert (metric.findings[0].interaction, metric.findings[0].because_of) == (None, None)
+    assert metric.findings[0].because_of is None
     # it holds from there on all the same
     assert metric.verdict.ruled_out_from == LIMIT
     assert [one.support for one in metric.detectable] == [30]

@@ -1,4 +1,4 @@
-"""Findings, gaps and their ends, power, histograms, pooled metrics."""
+"""Findings, gaps and their ends, power, pooled metrics."""
 
 from __future__ import annotations
 
@@ -15,10 +15,7 @@ from fairrec.metrics import parse_metric
 from fairrec.statistics.analysis import analyse
 from fairrec.statistics.explanations import confounded_findings
 from fairrec.statistics.findings import (
-    N_BINS,
     best_and_worst,
-    bin_edges,
-    histograms,
     list_findings,
     select_findings,
 )
@@ -190,38 +187,6 @@ def test_findings_that_covariates_take_away_are_named_and_others_are_not():
     adjusted = analyse(measured, grouping, OPTIONS, strata=strata)
     (gone,) = confounded_findings(listed, adjusted)
     assert (gone.metric, gone.group) == ("mrr@5", grouping.group(first).as_dict())
-
-
-def test_nothing_to_see_has_no_bins():
-    assert len(bin_edges(np.full(9, 3.0))) == len(bin_edges(np.full(3, np.nan))) == 0
-
-
-def test_a_far_tail_is_in_the_last_bin():
-    values = np.append(np.random.default_rng(0).normal(size=5000), 1e6)
-    edges = bin_edges(values)
-    assert len(edges) == N_BINS + 1 and edges[-2] < 4
-    # the bin reaches as far as what it holds
-    assert (edges[0], edges[-1]) == (values.min(), 1e6)
-    measured = measured_as("mrr@5", values)
-    grouping = build_grouping([np.zeros(5001, dtype=int)], min_users=1, depth=1)
-    ((own, _),) = histograms(0, [0], edges, measured, grouping)
-    assert own.sum() == 5001 and own[-1] >= 1
-
-
-def test_own_and_others_are_the_users_of_both_sides():
-    rng = np.random.default_rng(1)
-    codes = rng.integers(0, 2, 300)
-    values = rng.random(300)
-    values[::7] = np.nan
-    measured = measured_as("mrr@5", values)
-    grouping = build_grouping([codes], min_users=1, depth=1)
-    edges = bin_edges(values)
-    for group in range(len(grouping.lattice)):
-        ((own, others),) = histograms(0, [group], edges, measured, grouping)
-        is_member = codes == grouping.lattice.codes[group, 0]
-        for counts, is_side in ((own, is_member), (others, ~is_member)):
-            expected, _ = np.histogram(values[is_side & ~np.isnan(values)], edges)
-            assert counts.tolist() == expected.tolist()
 
 
 def two_groups() -> tuple[pl.DataFrame, pl.DataFrame]:

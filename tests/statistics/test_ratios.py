@@ -15,9 +15,15 @@ from fairrec.core.audit_options import AuditOptions, Engine
 from fairrec.groups.grouping import Grouping
 from fairrec.inputs.users import MISSING, Attribute
 from fairrec.metrics import MetricAtK, parse_metric
-from fairrec.statistics.inequality import why_no_ratio
 from fairrec.statistics.intervals import Interval
-from fairrec.statistics.ratios import FAR, Means, analyse_ratios, ratio_limits, relative_shortfall
+from fairrec.statistics.ratios import (
+    FAR,
+    Means,
+    analyse_ratios,
+    ratio_limits,
+    relative_shortfall,
+    why_no_ratio,
+)
 from tests.groups.small_grouping import build_grouping
 from tests.statistics.small_worlds import measured_as
 from tests.worlds import over_worlds

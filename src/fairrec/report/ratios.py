@@ -1,4 +1,4 @@
-"""Ratios between groups and inequality among users, in tables and a sentence."""
+"""Ratios between groups and inequality among users: a table and sentences."""
 
 from __future__ import annotations
 
@@ -10,8 +10,7 @@ from fairrec.core.audited_entity import Unit
 from fairrec.core.errors import plain
 from fairrec.report.words import TableView, confidence, group_label, number, percent, plural
 from fairrec.result.schema import AuditSummary
-from fairrec.statistics.inequality import Split, WhyNot
-from fairrec.statistics.ratios import CategoryRatios, GroupRatios, MetricRatios, Ratios
+from fairrec.statistics.ratios import CategoryRatios, GroupRatios, MetricRatios, Ratios, WhyNot
 
 ROWS_SHOWN, LEAST_ROWS = 30, 5
 BELOW_SHOWN = NAMES_SHOWN = 3
@@ -32,7 +31,7 @@ class RatiosView:
     below: str
     about: tuple[str, ...]
     table: TableView
-    inequality: TableView
+    gini: str
     notes: tuple[str, ...]
 
 
@@ -49,7 +48,7 @@ def ratios_view(summary: AuditSummary, most_rows: int = ROWS_SHOWN) -> RatiosVie
         below=_below(metrics, summary),
         about=_about(summary.ratios, summary) if table.rows else (),
         table=table,
-        inequality=_inequality(metrics, summary.unit),
+        gini=_gini(metrics, summary.unit),
         notes=_notes(summary.ratios, summary.unit),
     )
 
@@ -127,7 +126,7 @@ def _ratio(value: float | None) -> str:
     return "-" if value is None else f"{value:,.3f}"
 
 
-def _names(part: CategoryRatios | Split) -> str:
+def _names(part: CategoryRatios) -> str:
     if len(part.attributes) > NAMES_SHOWN:
         return "all attributes"
     return " x ".join(plain(name) for name in part.attributes)
@@ -162,41 +161,16 @@ def _best(groups: Iterable[GroupRatios]) -> GroupRatios:
     return max(groups, key=lambda group: group.to_best or 0.0)
 
 
-def _inequality(metrics: Mapping[str, MetricRatios], unit: Unit) -> TableView:
-    rows = []
-    for name, result in metrics.items():
-        for split in result.splits:
-            worst = split.worst_off
-            rows.append(
-                (
-                    plain(name),
-                    number(result.gini),
-                    number(result.theil),
-                    _names(split),
-                    f"{split.n_groups:,}",
-                    "-" if split.share_between is None else percent(split.share_between),
-                    "-" if split.share_by_chance is None else percent(split.share_by_chance),
-                    "-" if worst is None else group_label(worst.group),
-                    "-" if worst is None else f"{worst.support:,}",
-                    "-" if worst is None else number(worst.value),
-                )
-            )
-    return TableView(
-        title=f"How unequal {unit.many} are, and how much of it lies between groups",
-        columns=(
-            *("metric", "Gini", "Theil", "groups by", "groups", "between groups", "by chance"),
-            *("worst-off group", unit.many, "value"),
-        ),
-        numeric=(False, True, True, False, True, True, True, False, True, True),
-        rows=tuple(rows),
-        note=(
-            f"Gini and Theil are 0 where all {unit.many} have the same value. Between groups: the "
-            f"share of the Theil index that would be left if {unit.everyone} had the mean of the "
-            "group; the rest is within groups. By chance: that share on average if groups had "
-            "nothing to do with values, which is large where groups are small. The worst-off group "
-            f"is of those with enough {unit.many}."
-        ),
-    )
+def _gini(metrics: Mapping[str, MetricRatios], unit: Unit) -> str:
+    """The Gini index of every metric that has one."""
+    found = [
+        f"{plain(name)} {number(result.gini)}"
+        for name, result in metrics.items()
+        if result.gini is not None
+    ]
+    if not found:
+        return ""
+    return f"Gini index, 0 where all {unit.many} have the same value: {', '.join(found)}."
 
 
 def _notes(ratios: Ratios, unit: Unit) -> tuple[str, ...]:
@@ -211,10 +185,11 @@ def _notes(ratios: Ratios, unit: Unit) -> tuple[str, ...]:
         sentence if len(names) == len(compared) else f"{', '.join(names)}: {sentence}"
         for sentence, names in said.items()
     ]
-    notes += _why_not("ratios", [(name, result.why_no_ratios) for name, result in parts], unit)
-    notes += _why_not(
-        "Gini or Theil index", [(name, result.why_no_inequality) for name, result in parts], unit
-    )
+    reasons = {plain(name): result.why_no_ratios for name, result in parts}
+    for reason in dict.fromkeys(reasons.values()):
+        if reason is not None:
+            names = ", ".join(name for name, why in reasons.items() if why == reason)
+            notes.append(f"No ratios of {names}: {_reason(reason, unit)}.")
     if ratios.n_pairs_left_out:
         notes.append(
             f"Single attributes are compared; the {ratios.n_pairs_left_out:,} pairs of attributes "
@@ -248,12 +223,6 @@ def _left_out(result: MetricRatios, unit: Unit) -> Iterator[str]:
 
 def _their_users(one: CategoryRatios, unit: Unit) -> str:
     return "" if one.n_users_too_few is None else f" ({unit.count(one.n_users_too_few)})"
-
-
-def _why_not(what: str, reasons: Sequence[tuple[str, WhyNot | None]], unit: Unit) -> Iterator[str]:
-    for reason in dict.fromkeys(reason for _, reason in reasons if reason is not None):
-        names = ", ".join(plain(name) for name, why in reasons if why == reason)
-        yield f"No {what} of {names}: {_reason(reason, unit)}."
 
 
 def _reason(reason: WhyNot, unit: Unit) -> str:

@@ -51,9 +51,6 @@ def to_markdown(view: ReportView) -> str:
     if view.findings.rows:
         lines += ["", f"### {escape(view.findings.title)}", "", *table_lines(view.findings)]
     lines += ["", *(f"- {escape(line)}" for line in view.explained)] if view.explained else []
-    for carried in view.carried:
-        lines += ["", escape(carried.sentence)]
-        lines += ["", *table_lines(carried.neighbours)] if carried.neighbours.rows else []
     if view.ends.rows:
         lines += ["", f"### {escape(view.ends.title)}", "", *table_lines(view.ends)]
     lines += ratio_lines(view.ratios)
@@ -118,11 +115,10 @@ def ratio_lines(view: RatiosView) -> list[str]:
     lines = ["", "### Ratios and inequality"]
     for text in filter(None, (view.below, *view.about)):
         lines += ["", escape(text)]
-    for table in (view.table, view.inequality):
-        if table.rows:
-            lines += ["", f"#### {escape(table.title)}", "", *table_lines(table)]
-    if view.notes:
-        lines += ["", escape(" ".join(view.notes))]
+    if view.table.rows:
+        lines += ["", f"#### {escape(view.table.title)}", "", *table_lines(view.table)]
+    for text in filter(None, (view.gini, " ".join(view.notes))):
+        lines += ["", escape(text)]
     return lines if len(lines) > 2 else []
 
 

@@ -19,10 +19,7 @@ from fairrec.report.covariates import (
     explained_lines,
 )
 from fairrec.report.findings import (
-    carried_by,
     format_difference,
-    neighbour_columns,
-    neighbour_rows,
     one_at_a_time,
     simultaneous_interval,
     users_known,
@@ -45,20 +42,10 @@ from fairrec.result.schema import AuditSummary, SearchSummary
 from fairrec.statistics.inequality import CatalogueExposure, ItemsShown
 
 FINDINGS_SHOWN = 10
-NEIGHBOURS_SHOWN = 3
-"""Of so many findings of a metric the neighbours are shown; the sentence has the main numbers."""
 LONGEST_NUMBER = 15
 """Digits of a number that is written out."""
 LONGEST_LINE = 2000
 LONGEST_NAME = 200
-
-
-@dataclass(frozen=True, slots=True)
-class CarriedView:
-    """What carries a finding of several conditions, and its neighbours."""
-
-    sentence: str
-    neighbours: TableView
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +64,6 @@ class ReportView:
     missing: tuple[str, ...]
     verdicts: tuple[Verdict, ...]
     findings: TableView
-    carried: tuple[CarriedView, ...]
     ends: TableView
     ratios: RatiosView
     search: tuple[str, ...]
@@ -147,7 +133,6 @@ def build_view(
         verdicts=verdicts,
         findings=_findings(summary),
         explained=explained_lines(summary),
-        carried=_carried(summary),
         ends=_ends(summary),
         ratios=ratios_view(summary),
         search=_search(summary),
@@ -223,19 +208,6 @@ def _findings(summary: AuditSummary) -> TableView:
             * any(not finding.is_fully_scored for finding in found)
         ),
     )
-
-
-def _carried(summary: AuditSummary) -> tuple[CarriedView, ...]:
-    """Of each finding in the table that has several conditions."""
-    views = []
-    for name, result in summary.metrics.items():
-        found = [one for one in result.findings[:FINDINGS_SHOWN] if one.interaction is not None]
-        for place, finding in enumerate(found):
-            who = f"{plain(name)}, {group_label(finding.group)}"
-            rows = neighbour_rows(finding, summary) if place < NEIGHBOURS_SHOWN else ()
-            table = TableView(who, neighbour_columns(summary.unit), (False, True, True, True), rows)
-            views.append(CarriedView(f"{who}: {' '.join(carried_by(finding, summary))}", table))
-    return tuple(views)
 
 
 def _ends(summary: AuditSummary) -> TableView:

@@ -74,7 +74,7 @@ def describe_metrics(
             metric, analysis.estimates.value[i, full], moments.n[i, full], analysis.options.top
         )
         best, worst = (_group_values(i, full[end], analysis) for end in ends)
-        bins, findings = describe_findings(i, selected, analysis, judged[i].groups)
+        findings = describe_findings(i, selected, analysis, judged[i].groups)
         # of a single fully scored group nothing can be said yet
         has_gap = len(full) > (0 if moments.sample is None else 1)
         known, bounds = measured.column(i).known, unknown[i]
@@ -120,7 +120,6 @@ def describe_metrics(
                 select_bounds(bounds, positions[i], metric.metric.higher_is_better, grouping),
                 analysis,
             ),
-            bins=bins,
         )
         found.append(DescribedMetric(result, positions[i], judged[i], bounds))
     return tuple(found)

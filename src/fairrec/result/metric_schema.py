@@ -143,11 +143,6 @@ class MetricResult(Part):
         description="groups of one attribute, at most 50 each, and findings to which users of "
         "unknown attributes may belong; the largest harm for its size first",
     )
-    bins: tuple[float, ...] = Field(
-        default=(),
-        description="edges of the bins in which values of findings are counted: one for each of up "
-        "to 12 values, else 20, of which the outer ones hold far tails and may be wider",
-    )
 
 
 class Change(Part):

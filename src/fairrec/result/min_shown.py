@@ -205,15 +205,9 @@ class _Rule:
         return finding.support >= self.min_shown and not self.is_few(kept)
 
     def finding(self, name: str, finding: Finding) -> Finding:
-        changed: dict[str, object] = {}
-        if any(map(self.is_few, (*finding.counts, *finding.counts_of_others))):
-            changed |= {"counts": (), "counts_of_others": ()}
-        beside = finding.interaction
-        if beside and any(self.is_few(one.n_users) for one in beside.neighbours):
-            changed["interaction"] = None
-        if finding.because_of is not None and not self.names(name, finding.because_of):
-            changed["because_of"] = None
-        return _with(finding, **changed)
+        if finding.because_of is None or self.names(name, finding.because_of):
+            return finding
+        return _with(finding, because_of=None)
 
     def verdict(self, verdict: MetricVerdict, result: MetricResult) -> MetricVerdict:
         n_open = (verdict.open_share or 0) * (result.n_compared or result.n_defined)
@@ -274,8 +268,7 @@ class _Rule:
         )
 
     def ratios(self, result: MetricRatios) -> MetricRatios:
-        splits = (_with(split, worst_off=self.one(split.worst_off)) for split in result.splits)
-        return _with(result, by=tuple(map(self.categories, result.by)), splits=tuple(splits))
+        return _with(result, by=tuple(map(self.categories, result.by)))
 
     def categories(self, one: CategoryRatios) -> CategoryRatios:
         shown = self.large(one.groups)

@@ -10,17 +10,14 @@ from pydantic import BaseModel, Field
 
 from fairrec.core.arrays import BoolArray, FloatArray, IntArray, finite_or_none
 from fairrec.core.errors import InputError
-from fairrec.groups.cells import Cells
 from fairrec.groups.grouping import Grouping
 from fairrec.groups.lattice import members
 from fairrec.inputs.audit_inputs import AuditInputs
 from fairrec.inputs.users import Value
 from fairrec.metrics import MetricAtK
 from fairrec.metrics.direction import badness, harm
-from fairrec.metrics.measured import Column, Measured
 from fairrec.statistics.analysis import Analysis
-from fairrec.statistics.explanations import Interaction, interactions
-from fairrec.statistics.moments import Moments, quantiles
+from fairrec.statistics.moments import Moments
 from fairrec.statistics.permutation import ROUNDING
 from fairrec.statistics.simultaneous import DOWN, UP
 from fairrec.statistics.verdict import GroupVerdicts, Outcome, outcome_names
@@ -170,84 +167,6 @@ def _expected(
     return np.asarray(grouping.lattice.sums(per_cell[None])[0])
 
 
-N_BINS = 20
-MOST_LEVELS = 12
-"""A metric with so few values has a bin for each."""
-_OUTER = 0.005
-_FAR = 3.0
-"""A tail that reaches so many times as far as nearly all values is in one wide bin."""
-
-
-def bin_edges(values: FloatArray, n: FloatArray | None = None) -> FloatArray:
-    """Where the bins of a metric begin and end; empty where there is nothing to see.
-
-    Few values have a bin each, halfway to the next ones; else there are `N_BINS`, all alike but
-    for the outer ones, which hold far tails.
-
-    Parameters
-    ----------
-    n : users who have each value; None where each is a user's
-
-    >>> bin_edges(np.array([0.0, 1.0, 1.0, 0.0])).tolist()
-    [-0.5, 0.5, 1.5]
-    """
-    is_known = ~np.isnan(values)
-    values, n = values[is_known], np.ones(is_known.sum()) if n is None else n[is_known]
-    levels = np.unique(values)
-    if len(levels) < 2:
-        return np.zeros(0)
-    if len(levels) <= MOST_LEVELS:
-        between = (levels[1:] + levels[:-1]) / 2
-        first, last = 2 * levels[0] - between[0], 2 * levels[-1] - between[-1]
-        return np.concatenate([[first], between, [last]])
-    low, high = levels[0], levels[-1]
-    inner_low, inner_high = quantiles(values, n, [_OUTER, 1 - _OUTER])
-    if high - low > _FAR * (inner_high - inner_low) > 0:
-        low, high = inner_low, inner_high
-    edges = np.linspace(low, high, N_BINS + 1)
-    edges[0], edges[-1] = levels[0], levels[-1]
-    return edges
-
-
-def histograms(
-    metric: int, groups: Sequence[int], edges: FloatArray, measured: Measured, grouping: Grouping
-) -> list[tuple[IntArray, IntArray]]:
-    """Users in each bin of each group, by whom it is known, and of all others.
-
-    Parameters
-    ----------
-    groups : positions in the lattice
-    """
-    if not len(edges):
-        nothing = np.zeros(0, dtype=np.int64)
-        return [(nothing, nothing) for _ in groups]
-    cells, column = grouping.cells, measured.on_levels.column(metric)
-    # whoever is in a group, its users are those of some cells
-    everyone = _counts_by_cell(column, column.n > 0, edges, cells)
-    sampled = _counts_by_cell(column, measured.is_reference, edges, cells)
-    is_scored = np.bincount(cells.of_user, ~measured.is_scored, len(cells)) == 0
-    n_sampled = sampled.sum(axis=0)
-    found = []
-    for group in groups:
-        is_member = members(grouping.lattice.codes[group], cells)
-        others = n_sampled - sampled[is_member].sum(axis=0)
-        # a group that is not fully scored is known by those of it who were drawn at random
-        own = everyone if is_scored[is_member].all() else sampled
-        found.append((own[is_member].sum(axis=0), others))
-    return found
-
-
-def _counts_by_cell(
-    column: Column, is_counted: BoolArray, edges: FloatArray, cells: Cells
-) -> IntArray:
-    """(n_cells, n_bins)."""
-    n_bins = len(edges) - 1
-    at = np.searchsorted(edges[1:-1], column.values, side="right")
-    place = cells.of_user.astype(np.int64) * n_bins + at
-    counts = np.bincount(place, np.where(is_counted, column.n, 0.0), len(cells) * n_bins)
-    return counts.astype(np.int64).reshape(len(cells), n_bins)
-
-
 class Finding(BaseModel, frozen=True, extra="forbid"):
     """A group that differs from all other users by more than chance explains."""
 
@@ -294,20 +213,12 @@ class Finding(BaseModel, frozen=True, extra="forbid"):
         "all others, in the same direction: it describes the group, and no verdict rests on it; "
         "null of users",
     )
-    interaction: Interaction | None = Field(
-        default=None,
-        description="null for one condition, for more than six, and where not all are scored",
-    )
     n_folded: int = Field(description="overlapping groups that add nothing to this one")
     because_of: dict[str, Value] | None = Field(
         default=None,
         description="a group that is served better and without which this one would not stand out; "
         "null for most",
     )
-    counts: tuple[int, ...] = Field(
-        default=(), description="users of the group with a value in each of the metric's bins"
-    )
-    counts_of_others: tuple[int, ...] = Field(default=(), description="the same of all others")
 
 
 def list_findings(
@@ -337,29 +248,17 @@ def list_findings(
     return sorted(selected, key=lambda one: float(harms[one.position]), reverse=True), n_left
 
 
-class FoundGroups(NamedTuple):
-    """The findings of a metric, by name, and the edges of their histograms."""
-
-    bins: tuple[float, ...]
-    findings: tuple[Finding, ...]
-
-
 def describe_findings(
     i: int, selected: Sequence[Selected], analysis: Analysis, verdicts: GroupVerdicts | None = None
-) -> FoundGroups:
-    """All that is said of some groups."""
+) -> tuple[Finding, ...]:
+    """The numbers of some groups."""
     if not selected:
-        return FoundGroups((), ())
+        return ()
     measured, grouping, estimates = analysis.measured, analysis.grouping, analysis.estimates
-    groups = [one.position for one in selected]
-    column = measured.on_levels.column(i)
-    bins = bin_edges(column.known, column.n_known)
     names = outcome_names(measured.metrics[i].metric.higher_is_better)
     simultaneous = estimates.simultaneous
 
-    def describe(
-        one: Selected, interaction: Interaction | None, counts: tuple[IntArray, IntArray]
-    ) -> Finding:
+    def describe(one: Selected) -> Finding:
         at = one.position
         return Finding(
             group=grouping.group(at).as_dict(),
@@ -385,16 +284,11 @@ def describe_findings(
             random_sets=None
             if analysis.random_sets is None
             else float(analysis.random_sets[i, at]),
-            interaction=interaction,
             n_folded=one.n_folded,
             because_of=None if one.because_of is None else grouping.group(one.because_of).as_dict(),
-            counts=tuple(counts[0].tolist()),
-            counts_of_others=tuple(counts[1].tolist()),
         )
 
-    carried = interactions(i, groups, measured, grouping)
-    counts = histograms(i, groups, bins, measured, grouping)
-    return FoundGroups(tuple(bins.tolist()), tuple(map(describe, selected, carried, counts)))
+    return tuple(map(describe, selected))
 
 
 def best_and_worst(

@@ -305,7 +305,7 @@ def _tested(outcome: MissingOutcome, grouping: Grouping, options: AuditOptions) 
         is_tested=analysis.test is not None,
         permutations=analysis.n_permutations,
         is_too_much=_is_too_much(analysis, outcome.is_no_fault),
-        findings=describe_findings(0, list_findings(0, analysis)[0], analysis).findings,
+        findings=describe_findings(0, list_findings(0, analysis)[0], analysis),
         shares=tuple(grouping.describe(at, values[at], support[at]) for at in largest),
     )
 

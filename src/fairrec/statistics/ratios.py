@@ -25,14 +25,7 @@ from fairrec.groups.grouping import Grouping, Partition
 from fairrec.inputs.users import Value
 from fairrec.metrics import MetricAtK
 from fairrec.metrics.measured import Measured
-from fairrec.statistics.inequality import (
-    Inequality,
-    Split,
-    WhyNot,
-    count_and_sum,
-    measure_inequality,
-    why_no_ratio,
-)
+from fairrec.statistics.inequality import gini
 from fairrec.statistics.intervals import Interval, score_interval
 from fairrec.statistics.moments import quantiles
 
@@ -160,6 +153,16 @@ LEFT_OUT_LISTED = 10
 FourFifths = Literal["below", "below, uncertain", "not below, uncertain", "not below"]
 LeftOut = Literal["small", "unknown"]
 RateKind = Literal["selection", "scoring"]
+WhyNot = Literal[
+    "not everyone is scored",
+    "nobody has a value",
+    "some values are negative",
+    "everyone has 0",
+    "neither end is better",
+    "lower is better",
+    "it is no mean over users",
+    "items compete for places",
+]
 
 
 class GroupRatios(BaseModel, frozen=True, extra="forbid"):
@@ -210,7 +213,7 @@ class CategoryRatios(BaseModel, frozen=True, extra="forbid"):
 
 
 class MetricRatios(BaseModel, frozen=True, extra="forbid"):
-    """Ratios and inequality of one metric."""
+    """Ratios of one metric, and how unequal users are in it."""
 
     why_no_ratios: WhyNot | None
     rate_kind: RateKind | None = Field(
@@ -219,11 +222,9 @@ class MetricRatios(BaseModel, frozen=True, extra="forbid"):
     )
     threshold: float | None = Field(description="that median")
     by: tuple[CategoryRatios, ...] = Field(description="each attribute, then each pair")
-    why_no_inequality: WhyNot | None
-    gini: float | None = Field(description="of the values of all users")
-    theil: float | None = Field(description="Theil's T of the values of all users")
-    splits: tuple[Split, ...] = Field(
-        description="by each attribute, then by the intersections of all of them"
+    gini: float | None = Field(
+        description="Gini index of the values of all users, 0 where all have the same; null where "
+        "values are negative or all 0, not all users are scored, or it is no mean over users"
     )
 
 
@@ -254,17 +255,13 @@ def analyse_ratios(
     pairs = [] if options.depth == 1 else [*itertools.combinations(positions, 2)]
     has_room = len(pairs) <= MOST_PAIRS
     compared = [Partition.of(grouping, one) for one in sets + pairs * has_room]
-    everything = [Partition.of(grouping, positions)] * (len(positions) > 1)
-    split = compared[: len(positions)] + everything
 
     def analyse(i: int) -> MetricRatios:
-        unequal = measure_inequality(i, measured, grouping, split, options.seed)
-        return _of_metric(i, measured, grouping, compared, options.alpha, unequal)
+        return _of_metric(i, measured, grouping, compared, options.alpha)
 
     found = map_in_threads(analyse, range(len(measured.metrics)), options.n_threads)
     known = {metric.name: one for metric, one in zip(measured.metrics, found, strict=True)}
-    no_mean: WhyNot = "it is no mean over users"
-    pooled = _ratios(no_mean, Inequality(no_mean))
+    pooled = _ratios("it is no mean over users", None)
     return Ratios(
         four_fifths=FOUR_FIFTHS,
         small_category=SMALL_CATEGORY,
@@ -275,21 +272,17 @@ def analyse_ratios(
 
 def _ratios(
     why_not: WhyNot | None,
-    unequal: Inequality,
+    gini: float | None,
     rate_kind: RateKind | None = None,
     threshold: float | None = None,
     by: tuple[CategoryRatios, ...] = (),
 ) -> MetricRatios:
-    why_no_inequality, gini, theil, splits = unequal
     return MetricRatios(
         why_no_ratios=why_not,
         rate_kind=rate_kind,
         threshold=threshold,
         by=by,
-        why_no_inequality=why_no_inequality,
         gini=gini,
-        theil=theil,
-        splits=splits,
     )
 
 
@@ -299,18 +292,19 @@ def _of_metric(
     grouping: Grouping,
     partitions: Sequence[Partition],
     alpha: float,
-    unequal: Inequality,
 ) -> MetricRatios:
     metric, column = measured.metrics[i], measured.column(i)
     known = column.known
+    has_gini = why_no_ratio(known, measured.is_complete) is None and measured.is_mean(i)
+    of_all = gini(known, column.n_known) if has_gini else None
     why_not = _why_not(metric, known, measured.is_complete)
     if why_not is not None:
-        return _ratios(why_not, unequal)
+        return _ratios(why_not, of_all)
     is_rate = bool(((known == 0) | (known == 1)).all())
     # of users on levels it is known on which their median is
     on_levels = measured.on_levels.column(i)
     threshold = 0.0 if is_rate else float(quantiles(on_levels.known, on_levels.n_known, [0.5])[0])
-    n, total = count_and_sum(column, grouping.cells)
+    n, total = (grouping.cells.sums(row) for row in (column.n, column.filled * column.n))
     mean = float(total.sum() / n.sum())
     # around the mean of all, in units of it, so that products of tiny values do not vanish
     squares = (column.filled / mean - 1) ** 2 * column.n + column.inner / mean / mean
@@ -320,7 +314,7 @@ def _of_metric(
     most = 1.0 if is_rate else metric.metric.bounds[1] if metric.metric.bounds else math.inf
     return _ratios(
         None,
-        unequal,
+        of_all,
         "selection" if is_rate else "scoring",
         None if is_rate else threshold,
         tuple(
@@ -331,6 +325,7 @@ def _of_metric(
 
 
 def _why_not(metric: MetricAtK, known: FloatArray, is_complete: bool) -> WhyNot | None:
+    """Why a metric has no ratios; None where it has."""
     if metric.metric.side == "items":
         # what one has another lacks, so that intervals of users would not hold
         return "items compete for places"
@@ -339,6 +334,23 @@ def _why_not(metric: MetricAtK, known: FloatArray, is_complete: bool) -> WhyNot 
     if not metric.metric.higher_is_better:
         return "lower is better"
     return why_no_ratio(known, is_complete)
+
+
+def why_no_ratio(known: FloatArray, is_complete: bool) -> WhyNot | None:
+    """Why values have no ratios; None where they have.
+
+    Parameters
+    ----------
+    known : the values of the users who have one
+    is_complete : whether everyone is scored
+    """
+    if not is_complete:
+        return "not everyone is scored"
+    if not len(known):
+        return "nobody has a value"
+    if known.min() < 0:
+        return "some values are negative"
+    return "everyone has 0" if known.max() == 0 else None
 
 
 def _compared(

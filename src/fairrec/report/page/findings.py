@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
-from itertools import pairwise
+from collections.abc import Mapping
 
 import polars as pl
 
@@ -16,11 +15,9 @@ from fairrec.report.covariates import explained
 from fairrec.report.findings import (
     FoundGroup,
     because_of,
-    carried_by,
     describe_random_sets,
     format_difference,
     mean_outside,
-    neighbour_rows,
     service_direction,
     simultaneous_interval,
     users_known,
@@ -31,7 +28,6 @@ from fairrec.report.page.groups import GroupRow, Key, PageGroups, mark
 from fairrec.report.page.view import (
     FindingCard,
     GroupCard,
-    HistogramBar,
     OverlapCell,
     OverlapMap,
     OverlapRow,
@@ -42,7 +38,6 @@ from fairrec.report.page.view import (
 )
 from fairrec.report.verdict import Verdict, outcome_words
 from fairrec.report.words import (
-    interval,
     number,
     numbers,
     percent,
@@ -51,12 +46,8 @@ from fairrec.report.words import (
     signed_with_interval,
 )
 from fairrec.result.metric_schema import MetricResult
-from fairrec.statistics.findings import N_BINS, Finding
+from fairrec.statistics.findings import Finding
 
-MOST_VALUES = 5
-"""Of more values only the outer ones fit below the bars."""
-WIDE = 1.5
-"""An outer bin so many times as wide as the others holds a tail."""
 MANY_TIMES = 3
 """From here on a value is so many times another, not so many percent higher."""
 
@@ -72,8 +63,6 @@ def group_cards(groups: PageGroups, limits: PageLimits) -> tuple[tuple[GroupCard
 def _group_card(found: FoundGroup, groups: PageGroups) -> GroupCard:
     key = groups.key(found.group)
     name, first = found.first
-    edges = groups.summary.metrics[name].bins
-    bars = _bars(first, edges)
     share = percent(first.n_users / groups.summary.n_users)
     return GroupCard(
         group=groups.number(key),
@@ -85,8 +74,6 @@ def _group_card(found: FoundGroup, groups: PageGroups) -> GroupCard:
             _finding(metric, groups.summary.metrics[metric], finding, groups)
             for metric, finding in found.findings
         ),
-        bars=bars,
-        scale=_scale(edges) if bars else (),
     )
 
 
@@ -134,48 +121,6 @@ def _tag(served: Served, words: EndWords) -> str:
     return {"worse": words.worse, "better": words.better, "differs": "differs"}[served]
 
 
-def _bars(finding: Finding, edges: Sequence[float]) -> tuple[HistogramBar, ...]:
-    """How the values of the group are spread, beside those of all others."""
-    own, others = finding.counts, finding.counts_of_others
-    if not edges or not sum(own) or not sum(others):
-        return ()
-    shares = [[n / sum(counts) for n in counts] for counts in (own, others)]
-    tallest = max(map(max, shares))
-    values = _values(edges) or [interval(low, high) for low, high in pairwise(edges)]
-    return tuple(
-        HistogramBar(
-            own=round(100 * mine / tallest, 1),
-            others=round(100 * theirs / tallest, 1),
-            text=f"{value}: {percent(mine)} of them, {percent(theirs)} of all others",
-        )
-        for value, mine, theirs in zip(values, *shares, strict=True)
-    )
-
-
-def _values(edges: Sequence[float]) -> list[str]:
-    """The value in the middle of each bin; none where bins hold more than one."""
-    if len(edges) > N_BINS:
-        return []
-    values = [(edges[0] + edges[1]) / 2]
-    for edge in edges[1:-1]:
-        values.append(2 * edge - values[-1])
-    return [number(value, edges[-1] - edges[0]) for value in values]
-
-
-def _scale(edges: Sequence[float]) -> tuple[str, ...]:
-    """What stands below the bars: both ends, or the value of each bar, of many the outer ones."""
-    if values := _values(edges):
-        is_between = len(values) > MOST_VALUES
-        return (values[0], *("" if is_between else v for v in values[1:-1]), values[-1])
-    width = edges[2] - edges[1]
-    low, high = number(edges[0]), number(edges[-1])
-    if edges[1] - edges[0] > WIDE * width:
-        low = f"below {number(edges[1])}"
-    if edges[-1] - edges[-2] > WIDE * width:
-        high = f"{number(edges[-2])} and more"
-    return low, high
-
-
 def no_findings(verdicts: tuple[Verdict, ...]) -> str:
     """What is said where there are no findings."""
     if all(verdict.status == "not tested" for verdict in verdicts):
@@ -188,7 +133,6 @@ def no_findings(verdicts: tuple[Verdict, ...]) -> str:
 def _finding(
     metric: str, result: MetricResult, finding: Finding, groups: PageGroups
 ) -> FindingCard:
-    carried, distances = carried_by(finding, groups.summary)
     value, others = numbers(finding.value, mean_outside(finding))
     served, words = service_direction(finding, result), end_words(metric, groups.summary.unit)
     return FindingCard(
@@ -202,9 +146,6 @@ def _finding(
         sentence=_sentence(metric, result, finding, groups.summary.adjustment is not None),
         interval=simultaneous_interval(finding),
         p_adjusted=p_adjusted(finding.p_adjusted, groups.summary),
-        carried_by=carried,
-        distances=distances,
-        neighbours=neighbour_rows(finding, groups.summary),
         explained=explained(finding, groups.summary)
         or describe_random_sets(finding, groups.summary.unit),
         unknown=describe_unknown(finding, result, groups.summary),

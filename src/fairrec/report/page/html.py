@@ -17,7 +17,6 @@ from urllib.parse import quote
 import polars as pl
 
 from fairrec.report.answer import Answer
-from fairrec.report.findings import neighbour_columns
 from fairrec.report.page.build import build_page_view
 from fairrec.report.page.figures import (
     certificate_curve,
@@ -94,7 +93,6 @@ def lay_out(view: PageView) -> str:
         pair_metrics={pair.metric for pair in view.pairs},
         sections=_sections(view),
         columns=table_columns(view.unit, view.confidence, view.difference),
-        neighbour_columns=neighbour_columns(view.unit),
         first_rows=FIRST_ROWS,
         rows_shown=CARDS_SHOWN,
         marks=place_marks(view.charts),
@@ -135,7 +133,7 @@ def _sections(view: PageView) -> list[tuple[str, str]]:
         ("attributes", view.unit.audited),
         ("table", "All groups"),
     ]
-    if view.ratios.table.rows or view.ratios.inequality.rows:
+    if view.ratios.table.rows or view.ratios.gini:
         sections.append(("ratios", "Ratios"))
     if len(view.metrics) > 1 and (view.correlation or view.side_by_side):
         sections.append(("metrics", "Metrics"))

@@ -338,23 +338,8 @@ class DotPlot:
 
 
 @dataclass(frozen=True, slots=True)
-class HistogramBar:
-    """A bin: its shares of a group and of all others as heights, and what it holds."""
-
-    own: float
-    others: float
-    text: str
-
-
-@dataclass(frozen=True, slots=True)
 class GroupCard:
-    """A group that differs by more than chance, with a finding a metric.
-
-    Parameters
-    ----------
-    bars : the values of the first finding's metric
-    scale : lowest and highest of them, or where they are few a text for each bar
-    """
+    """A group that differs by more than chance, with a finding a metric."""
 
     group: int
     label: str
@@ -362,8 +347,6 @@ class GroupCard:
     tag: str
     users: str
     findings: tuple[FindingCard, ...]
-    bars: tuple[HistogramBar, ...]
-    scale: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -374,9 +357,6 @@ class FindingCard:
     ----------
     value, others : means of the group and of all others
     shrunken : the difference that is left after correcting for the group being picked out
-    carried_by, distances : whether it is the combination of its conditions, and what tells so;
-        empty for one condition
-    neighbours : who, how many, mean and standard error; the group itself first
     explained : the difference beside what it is unadjusted, and of items how many
         random sets are as far off
     unknown : what unknown attributes leave open
@@ -392,9 +372,6 @@ class FindingCard:
     sentence: str
     interval: str
     p_adjusted: str
-    carried_by: str
-    distances: str
-    neighbours: tuple[tuple[str, ...], ...]
     unknown: str
     folded: str
     because: str
